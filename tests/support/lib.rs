@@ -1,0 +1,1 @@
+//! Shared by the whole-system tests: golden data, small statistics, running the program.
