@@ -1,1 +1,310 @@
-//! Stub.
+//! Score histograms of integer counts: mergeable in any order, constant in memory.
+
+/// Why a histogram could not be made or merged.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistogramError {
+    /// No score to place the bins by.
+    #[error("no pilot scores in the {world} world: bins cannot be placed")]
+    NoPilotScores {
+        /// `target` or `zero-out`.
+        world: &'static str,
+    },
+    /// The unit of the integer scores is unusable.
+    #[error("score unit {unit} is not a positive finite number")]
+    Unit {
+        /// Nats in one unit.
+        unit: f64,
+    },
+    /// Bins that no histogram may have.
+    #[error("{name} is {value}; allowed: {allowed}")]
+    Shape {
+        /// The argument.
+        name: &'static str,
+        /// What it was.
+        value: i64,
+        /// Its domain.
+        allowed: &'static str,
+    },
+    /// Two histograms with different bins.
+    #[error("histograms with different bins cannot be merged")]
+    ForeignBins,
+    /// A count above 2⁶⁴ − 1.
+    #[error("a bin count exceeds 2^64 - 1")]
+    Overflow,
+}
+
+/// Most bins that a histogram may have.
+pub const MAX_BINS: u32 = 1 << 17;
+
+/// Where the bins of an integer score lie.
+///
+/// Scores are integers in units of `unit` nats. Bin 0 holds every score below `origin`, the last
+/// bin every score from the highest edge on; the bins between are `2^shift` units wide. Edge j, the
+/// boundary between bins j and j + 1, is `origin + j·2^shift`. Binning therefore never rounds: a
+/// cut at an edge counts exactly what a cut of the sorted scores would.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct ScoreBins {
+    unit: f64,
+    origin: i64,
+    shift: u32,
+    bins: u32,
+}
+
+impl ScoreBins {
+    /// Bins with the given edges.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `unit` | nats in one unit of the integer score | finite, > 0 |
+    /// | `origin` | lowest edge, in units | magnitude below 2⁶⁰ |
+    /// | `shift` | log₂ of the bin width in units | 0 to 40 |
+    /// | `bins` | bins with the two saturating ones | 2 to [`MAX_BINS`] |
+    ///
+    /// # Errors
+    /// An argument outside its domain.
+    pub fn new(unit: f64, origin: i64, shift: u32, bins: u32) -> Result<Self, HistogramError> {
+        if !(unit > 0.0 && unit.is_finite()) {
+            return Err(HistogramError::Unit { unit });
+        }
+        let shape = |name, value, allowed| HistogramError::Shape { name, value, allowed };
+        if origin.unsigned_abs() >= 1 << 60 {
+            return Err(shape("origin", origin, "magnitude below 2^60"));
+        }
+        if shift > 40 {
+            return Err(shape("shift", i64::from(shift), "0 to 40"));
+        }
+        if !(2..=MAX_BINS).contains(&bins) {
+            return Err(shape("bins", i64::from(bins), "2 to 131072"));
+        }
+        Ok(ScoreBins { unit, origin, shift, bins })
+    }
+
+    /// Bins that suit scores like those of a pilot: at least 50 bins in the smaller of the two
+    /// worlds' standard deviations, over the pilot's range widened by half its length at each end.
+    /// Where that would take more than [`MAX_BINS`] bins they are made wider.
+    ///
+    /// # Errors
+    /// A world without pilot scores, or an unusable unit.
+    pub fn from_pilot(unit: f64, target: &[i64], zero_out: &[i64]) -> Result<Self, HistogramError> {
+        let of = |scores: &[i64], world| {
+            Spread::of(scores).ok_or(HistogramError::NoPilotScores { world })
+        };
+        let (d, d_prime) = (of(target, "target")?, of(zero_out, "zero-out")?);
+        let lowest = d.lowest.min(d_prime.lowest);
+        let highest = d.highest.max(d_prime.highest);
+        let margin = (highest - lowest) / 2 + 1;
+        let (from, to) = (lowest - margin, highest + margin);
+
+        let widest = d.standard_deviation.min(d_prime.standard_deviation) / 50.0;
+        let mut shift = 0;
+        while shift < 40 && ((1_u64 << (shift + 1)) as f64) <= widest {
+            shift += 1;
+        }
+        while ((to - from) >> shift) + 3 > i64::from(MAX_BINS) {
+            shift += 1;
+        }
+        let bins = ((to - from) >> shift) + 3;
+        ScoreBins::new(unit, from, shift, bins as u32)
+    }
+
+    /// The bin of a score in units.
+    #[must_use]
+    pub fn bin(&self, score: i64) -> usize {
+        if score < self.origin {
+            return 0;
+        }
+        let above = (score.wrapping_sub(self.origin) as u64) >> self.shift;
+        above.min(u64::from(self.bins) - 2) as usize + 1
+    }
+
+    /// Bins, the two saturating ones counted.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bins as usize
+    }
+
+    /// Never: there are at least two bins.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Edges, one less than bins.
+    #[must_use]
+    pub fn edges(&self) -> usize {
+        self.len() - 1
+    }
+
+    /// The threshold τ in nats of a cut at edge `edge`: half a unit below the edge, so that no
+    /// integer score equals it.
+    #[must_use]
+    pub fn threshold(&self, edge: usize) -> f64 {
+        let units = self.origin + ((edge as i64) << self.shift);
+        (units as f64 - 0.5) * self.unit
+    }
+
+    /// The middle of a bin in nats; for a saturating bin, half a width outside.
+    #[must_use]
+    pub fn centre(&self, bin: usize) -> f64 {
+        let width = (1_u64 << self.shift) as f64;
+        (self.origin as f64 + (bin as f64 - 0.5) * width) * self.unit
+    }
+
+    /// Nats in one unit of the integer scores.
+    #[must_use]
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// Width of a bin in nats.
+    #[must_use]
+    pub fn width(&self) -> f64 {
+        (1_u64 << self.shift) as f64 * self.unit
+    }
+}
+
+struct Spread {
+    lowest: i64,
+    highest: i64,
+    standard_deviation: f64,
+}
+
+impl Spread {
+    fn of(scores: &[i64]) -> Option<Self> {
+        let (lowest, highest) = (*scores.iter().min()?, *scores.iter().max()?);
+        let n = scores.len() as f64;
+        let centred = |s: &i64| (s - lowest) as f64;
+        let mean = scores.iter().map(centred).sum::<f64>() / n;
+        let square = |s: &i64| (centred(s) - mean) * (centred(s) - mean);
+        let standard_deviation = (scores.iter().map(square).sum::<f64>() / n).sqrt();
+        Some(Spread { lowest, highest, standard_deviation })
+    }
+}
+
+/// Counts of one world's scores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct ScoreHistogram {
+    counts: Vec<u64>,
+}
+
+impl ScoreHistogram {
+    /// No scores yet.
+    #[must_use]
+    pub fn empty(bins: &ScoreBins) -> Self {
+        ScoreHistogram { counts: vec![0; bins.len()] }
+    }
+
+    /// A histogram of given counts, lowest bin first.
+    ///
+    /// # Errors
+    /// As many counts as bins are needed, and their total must fit 64 bits.
+    pub fn from_counts(bins: &ScoreBins, counts: Vec<u64>) -> Result<Self, HistogramError> {
+        if counts.len() != bins.len() {
+            return Err(HistogramError::ForeignBins);
+        }
+        let total = counts.iter().try_fold(0_u64, |sum, &c| sum.checked_add(c));
+        total.map(|_| ScoreHistogram { counts }).ok_or(HistogramError::Overflow)
+    }
+
+    /// Counts one score.
+    pub fn add(&mut self, bins: &ScoreBins, score: i64) {
+        self.counts[bins.bin(score)] += 1;
+    }
+
+    /// Adds another histogram with the same bins.
+    ///
+    /// # Errors
+    /// A different number of bins, or a count above 2⁶⁴ − 1; `self` is then unchanged.
+    pub fn merge(&mut self, other: &ScoreHistogram) -> Result<(), HistogramError> {
+        if self.counts.len() != other.counts.len() {
+            return Err(HistogramError::ForeignBins);
+        }
+        if self.total().checked_add(other.total()).is_none() {
+            return Err(HistogramError::Overflow);
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        Ok(())
+    }
+
+    /// Counts, lowest bin first.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// Scores counted.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Scores in the two saturating end bins: (below the lowest edge, from the highest edge on).
+    #[must_use]
+    pub fn saturated(&self) -> (u64, u64) {
+        (self.counts[0], self.counts[self.counts.len() - 1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bins() -> ScoreBins {
+        ScoreBins::new(0.5, -8, 2, 6).unwrap() // edges -8, -4, 0, 4, 8
+    }
+
+    #[test]
+    fn bins_hold_their_lower_edge_and_saturate_at_both_ends() {
+        let scores = [i64::MIN, -9, -8, -5, -4, -1, 0, 3, 4, 7, 8, i64::MAX];
+        let expected = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5];
+        for (score, bin) in scores.into_iter().zip(expected) {
+            assert_eq!(bins().bin(score), bin, "score {score}");
+        }
+    }
+
+    #[test]
+    fn a_cut_counts_the_scores_on_each_side_of_its_threshold() {
+        let bins = bins();
+        for edge in 0..bins.edges() {
+            for score in -12..12_i64 {
+                let nats = score as f64 * bins.unit();
+                assert_eq!(bins.bin(score) > edge, nats > bins.threshold(edge));
+            }
+        }
+    }
+
+    #[test]
+    fn pilot_bins_are_narrow_enough_and_cover_the_pilot() {
+        let target: Vec<i64> = (-4000..6000).collect();
+        let zero_out: Vec<i64> = (-5000..1000).collect();
+        let bins = ScoreBins::from_pilot(1.0, &target, &zero_out).unwrap();
+        assert!(bins.width() <= 6000.0 / 12.0_f64.sqrt() / 50.0);
+        assert!(bins.threshold(0) < -10_000.0 && bins.threshold(bins.edges() - 1) > 11_000.0);
+        let constant = ScoreBins::from_pilot(1.0, &[3; 5], &[3; 5]).unwrap();
+        assert!(constant.bin(3) > 0 && constant.bin(3) < constant.len() - 1);
+        let wide = ScoreBins::from_pilot(1.0, &[0, 1, 1 << 40], &[0; 9]).unwrap();
+        assert!(wide.len() <= MAX_BINS as usize);
+    }
+
+    #[test]
+    fn merging_adds_and_refuses_foreign_bins_and_overflow() {
+        let bins = bins();
+        let mut a = ScoreHistogram::empty(&bins);
+        a.add(&bins, 0);
+        let mut sum = a.clone();
+        sum.merge(&a).unwrap();
+        assert_eq!(sum.total(), 2);
+        let other = ScoreBins::new(0.5, -8, 2, 7).unwrap();
+        assert_eq!(sum.merge(&ScoreHistogram::empty(&other)), Err(HistogramError::ForeignBins));
+        let full = ScoreHistogram::from_counts(&bins, vec![0, 0, u64::MAX, 0, 0, 0]).unwrap();
+        assert_eq!(sum.merge(&full), Err(HistogramError::Overflow));
+        assert_eq!(sum.total(), 2);
+    }
+}

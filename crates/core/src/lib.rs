@@ -4,6 +4,7 @@
 //! the same bits there.
 
 pub mod adjacency;
+pub mod audit;
 pub mod bayesian;
 pub mod bound;
 pub mod claim;

@@ -1,1 +1,119 @@
-//! Stub.
+//! How far a number of observations can see.
+
+use crate::bound::{BoundError, epsilon_from_rates};
+use crate::interval::clopper_pearson_upper;
+use crate::math::{exp, ln, ln_1p};
+use crate::trade_off::Trials;
+
+/// The value of an attack without a single error: no audit of this size can report more.
+///
+/// ln((1 − u − δ)/u) with u = 1 − t^{1/R}; with unequal worlds the better of both directions.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `trials` | evaluated observations of each world | ≥ 1 each |
+/// | `delta` | δ | [0, 1) |
+/// | `tail` | one-sided tail of each rate's limit | (0, 1) |
+///
+/// # Errors
+/// An argument outside its domain.
+///
+/// # Example
+/// ```
+/// use dpscope_core::{planner::ceiling, trade_off::Trials};
+/// let trials = Trials { target: 500_000, zero_out: 500_000 };
+/// assert_eq!(format!("{:.2}", ceiling(trials, 1e-5, 0.025)?), "11.82");
+/// # Ok::<(), dpscope_core::bound::BoundError>(())
+/// ```
+pub fn ceiling(trials: Trials, delta: f64, tail: f64) -> Result<f64, BoundError> {
+    if !(0.0..1.0).contains(&delta) {
+        return Err(BoundError::Delta { delta });
+    }
+    let fpr = clopper_pearson_upper(0, trials.zero_out, tail)?;
+    let fnr = clopper_pearson_upper(0, trials.target, tail)?;
+    Ok(epsilon_from_rates(fpr, fnr, delta).epsilon)
+}
+
+/// Fewest observations of each world whose [`ceiling`] reaches `epsilon`.
+///
+/// R = ln t / ln(1 − u) with u = (1 − δ)/(1 + e^ε): necessary for a bound of `epsilon`, sufficient
+/// only for an attack that makes no error.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `epsilon` | the target, in nats | > 0, at most 40 |
+/// | `delta` | δ | [0, 1) |
+/// | `tail` | one-sided tail of each rate's limit | (0, 1) |
+///
+/// # Errors
+/// An argument outside its domain.
+///
+/// # Example
+/// ```
+/// let needed = dpscope_core::planner::observations_for_ceiling(9.0, 1e-5, 0.025)?;
+/// assert_eq!(needed, 29_894);
+/// # Ok::<(), dpscope_core::planner::PlannerError>(())
+/// ```
+pub fn observations_for_ceiling(epsilon: f64, delta: f64, tail: f64) -> Result<u64, PlannerError> {
+    if !(epsilon > 0.0 && epsilon <= 40.0) {
+        return Err(PlannerError::Epsilon { epsilon });
+    }
+    if !(0.0..1.0).contains(&delta) {
+        return Err(BoundError::Delta { delta }.into());
+    }
+    if !(tail > 0.0 && tail < 1.0) {
+        return Err(BoundError::Significance { significance: tail }.into());
+    }
+    let u = (1.0 - delta) / (1.0 + exp(epsilon));
+    let mut needed = (ln(tail) / ln_1p(-u)).ceil().max(1.0) as u64;
+    // The estimate is off by rounding only; settle it with the function itself.
+    let reaches = |r| ceiling(Trials { target: r, zero_out: r }, delta, tail).map(|c| c >= epsilon);
+    while needed > 1 && reaches(needed - 1)? {
+        needed -= 1;
+    }
+    while !reaches(needed)? {
+        needed += 1 + needed / 1_000_000_000;
+    }
+    Ok(needed)
+}
+
+/// Why a plan was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlannerError {
+    /// A target outside the domain.
+    #[error("epsilon is {epsilon}; it must lie in (0, 40]")]
+    Epsilon {
+        /// The value.
+        epsilon: f64,
+    },
+    /// Another argument outside its domain.
+    #[error(transparent)]
+    Bound(#[from] BoundError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(r: u64, tail: f64) -> f64 {
+        ceiling(Trials { target: r, zero_out: r }, 1e-5, tail).unwrap()
+    }
+
+    #[test]
+    fn ceilings_equal_the_published_ones() {
+        assert!((at(500_000, 0.025) - 11.82).abs() < 0.005);
+        assert!((at(500_000, 0.025 / 64.0) - 11.06).abs() < 0.005);
+    }
+
+    #[test]
+    fn needed_observations_are_the_fewest() {
+        for epsilon in [0.5, 3.0, 9.0, 14.0, 20.0] {
+            let r = observations_for_ceiling(epsilon, 1e-5, 0.025).unwrap();
+            assert!(at(r, 0.025) >= epsilon && (r == 1 || at(r - 1, 0.025) < epsilon), "{epsilon}");
+        }
+        for epsilon in [0.0, -1.0, 41.0, f64::NAN] {
+            assert!(observations_for_ceiling(epsilon, 1e-5, 0.025).is_err());
+        }
+    }
+}

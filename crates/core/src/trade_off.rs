@@ -1,1 +1,296 @@
-//! Stub.
+//! The attack's error counts at every cut of its scores.
+
+use crate::histogram::{ScoreBins, ScoreHistogram};
+use crate::interval::{IntervalError, clopper_pearson_lower, clopper_pearson_upper};
+
+/// Observations of each world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Trials {
+    /// Observations of D.
+    pub target: u64,
+    /// Observations of D′.
+    pub zero_out: u64,
+}
+
+/// Errors of the test "D if and only if the score exceeds τ".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ErrorCounts {
+    /// Scores of D′ above τ, FP.
+    pub false_positives: u64,
+    /// Scores of D at or below τ, FN.
+    pub false_negatives: u64,
+}
+
+/// One threshold and the errors made there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cut {
+    /// τ, in the scores' own unit (nats for likelihood ratios); −∞ where every score is above.
+    pub threshold: f64,
+    /// Errors at τ.
+    pub errors: ErrorCounts,
+}
+
+/// Scores were refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TradeOffError {
+    /// A world without a single observation.
+    #[error("the {world} world has no observations; an audit needs both worlds")]
+    EmptyWorld {
+        /// `target` or `zero-out`.
+        world: &'static str,
+    },
+    /// Histograms of different lengths.
+    #[error("the two worlds' histograms have {target} and {zero_out} bins, expected {expected}")]
+    Bins {
+        /// Bins in D.
+        target: usize,
+        /// Bins in D′.
+        zero_out: usize,
+        /// Bins of the layout.
+        expected: usize,
+    },
+}
+
+/// Error counts at every cut, by rising threshold: FN never falls, FP never rises.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TradeOff {
+    trials: Trials,
+    cuts: Vec<Cut>,
+}
+
+impl TradeOff {
+    /// Cuts at every edge of two histograms with the same bins.
+    ///
+    /// # Errors
+    /// A world without observations, or histograms that do not fit `bins`.
+    pub fn from_histograms(
+        bins: &ScoreBins,
+        target: &ScoreHistogram,
+        zero_out: &ScoreHistogram,
+    ) -> Result<Self, TradeOffError> {
+        let (d, d_prime) = (target.counts(), zero_out.counts());
+        if d.len() != bins.len() || d_prime.len() != bins.len() {
+            let (target, zero_out) = (d.len(), d_prime.len());
+            return Err(TradeOffError::Bins { target, zero_out, expected: bins.len() });
+        }
+        let trials = Trials { target: target.total(), zero_out: zero_out.total() };
+        let mut errors = ErrorCounts { false_positives: trials.zero_out, false_negatives: 0 };
+        let cuts = (0..bins.edges()).map(|edge| {
+            errors.false_negatives += d[edge];
+            errors.false_positives -= d_prime[edge];
+            Cut { threshold: bins.threshold(edge), errors }
+        });
+        let cuts = cuts.collect();
+        TradeOff { trials, cuts }.checked()
+    }
+
+    /// Cuts between distinct scores, found by sorting: ties are one group and are never cut.
+    ///
+    /// `failed` counts the runs of each world that gave no finite score. They are counted against
+    /// the attacker: in D as false negatives, in D′ as false positives, at every cut. Non-finite
+    /// scores in the slices are treated the same way.
+    ///
+    /// # Errors
+    /// A world without observations.
+    pub fn from_scores(
+        target: &[f64],
+        zero_out: &[f64],
+        failed: Trials,
+    ) -> Result<Self, TradeOffError> {
+        let finite = |scores: &[f64]| {
+            let mut finite: Vec<f64> = scores.iter().copied().filter(|s| s.is_finite()).collect();
+            finite.sort_unstable_by(f64::total_cmp);
+            finite
+        };
+        let (d, d_prime) = (finite(target), finite(zero_out));
+        let trials = Trials {
+            target: target.len() as u64 + failed.target,
+            zero_out: zero_out.len() as u64 + failed.zero_out,
+        };
+        let mut errors = ErrorCounts {
+            false_negatives: trials.target - d.len() as u64,
+            false_positives: trials.zero_out,
+        };
+        let mut cuts = vec![Cut { threshold: f64::NEG_INFINITY, errors }];
+        let (mut i, mut j) = (0, 0);
+        while i < d.len() || j < d_prime.len() {
+            let next = match (d.get(i), d_prime.get(j)) {
+                (Some(&x), Some(&y)) => x.min(y),
+                (Some(&x), None) | (None, Some(&x)) => x,
+                (None, None) => break,
+            };
+            while d.get(i).is_some_and(|&x| x <= next) {
+                i += 1;
+                errors.false_negatives += 1;
+            }
+            while d_prime.get(j).is_some_and(|&y| y <= next) {
+                j += 1;
+                errors.false_positives -= 1;
+            }
+            cuts.push(Cut { threshold: next, errors });
+        }
+        TradeOff { trials, cuts }.checked()
+    }
+
+    fn checked(self) -> Result<Self, TradeOffError> {
+        match (self.trials.target, self.trials.zero_out) {
+            (0, _) => Err(TradeOffError::EmptyWorld { world: "target" }),
+            (_, 0) => Err(TradeOffError::EmptyWorld { world: "zero-out" }),
+            _ => Ok(self),
+        }
+    }
+
+    /// Observations of each world, failed runs included.
+    #[must_use]
+    pub fn trials(&self) -> Trials {
+        self.trials
+    }
+
+    /// The cuts, by rising threshold.
+    #[must_use]
+    pub fn cuts(&self) -> &[Cut] {
+        &self.cuts
+    }
+
+    /// The cut that a test with threshold τ makes: the last one not above τ.
+    #[must_use]
+    pub fn at_threshold(&self, threshold: f64) -> Cut {
+        let after = self.cuts.partition_point(|cut| cut.threshold <= threshold);
+        Cut { threshold, errors: self.cuts[after.saturating_sub(1)].errors }
+    }
+
+    /// Observed FNR of the test with the smallest FNR among those whose observed FPR is at most
+    /// `fpr`; 1 where there is none (rejecting nothing). An estimate, without coverage.
+    #[must_use]
+    pub fn fnr_at(&self, fpr: f64) -> f64 {
+        let allowed = |cut: &Cut| self.fpr(cut) <= fpr;
+        self.cuts.iter().find(|cut| allowed(cut)).map_or(1.0, |cut| self.fnr(cut))
+    }
+
+    fn fpr(&self, cut: &Cut) -> f64 {
+        cut.errors.false_positives as f64 / self.trials.zero_out as f64
+    }
+
+    fn fnr(&self, cut: &Cut) -> f64 {
+        cut.errors.false_negatives as f64 / self.trials.target as f64
+    }
+
+    /// Intervals of both rates at one cut, each limit at the one-sided `tail`.
+    ///
+    /// # Guarantee
+    /// Each of the four limits fails with probability at most `tail`: pointwise at a cut fixed
+    /// beforehand. Test: `tests/coverage/intervals.rs::clopper_pearson_covers_and_its_twin_does_not`.
+    ///
+    /// # Errors
+    /// `tail` outside its domain.
+    pub fn rates_at(&self, cut: &Cut, tail: f64) -> Result<RateIntervals, IntervalError> {
+        let ErrorCounts { false_positives: fp, false_negatives: fn_ } = cut.errors;
+        Ok(RateIntervals {
+            threshold: cut.threshold,
+            fpr_lower: clopper_pearson_lower(fp, self.trials.zero_out, tail)?,
+            fpr_upper: clopper_pearson_upper(fp, self.trials.zero_out, tail)?,
+            fnr_lower: clopper_pearson_lower(fn_, self.trials.target, tail)?,
+            fnr_upper: clopper_pearson_upper(fn_, self.trials.target, tail)?,
+        })
+    }
+
+    /// A band that holds at all thresholds at once, from `fixed` thresholds chosen without these
+    /// scores.
+    ///
+    /// Each fixed threshold's four limits have tail significance/(4m); between fixed thresholds the
+    /// rates are monotone, so a limit carries over to its neighbours, as a step function.
+    ///
+    /// # Guarantee
+    /// With probability at least 1 − significance every true rate at the fixed thresholds lies in
+    /// its interval. Test: `tests/coverage/bounds.rs::simultaneous_band_covers_all_cuts_at_once`.
+    ///
+    /// # Errors
+    /// A significance outside (0, 1).
+    pub fn simultaneous_band(
+        &self,
+        fixed: &[f64],
+        significance: f64,
+    ) -> Result<Vec<RateIntervals>, IntervalError> {
+        let tail = significance / (4.0 * fixed.len().max(1) as f64);
+        fixed.iter().map(|&threshold| self.rates_at(&self.at_threshold(threshold), tail)).collect()
+    }
+}
+
+/// Confidence limits of both error rates at one threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RateIntervals {
+    /// τ.
+    pub threshold: f64,
+    /// Lower limit of the false positive rate.
+    pub fpr_lower: f64,
+    /// Upper limit of the false positive rate.
+    pub fpr_upper: f64,
+    /// Lower limit of the false negative rate.
+    pub fnr_lower: f64,
+    /// Upper limit of the false negative rate.
+    pub fnr_upper: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE_FAILED: Trials = Trials { target: 0, zero_out: 0 };
+
+    fn counts(t: &TradeOff) -> Vec<(u64, u64)> {
+        let pair = |c: &Cut| (c.errors.false_positives, c.errors.false_negatives);
+        t.cuts().iter().map(pair).collect()
+    }
+
+    #[test]
+    fn ties_are_one_group_and_order_does_not_matter() {
+        let t = TradeOff::from_scores(&[1.0, 0.0, 1.0], &[0.0, 1.0], NONE_FAILED).unwrap();
+        assert_eq!(counts(&t), [(2, 0), (1, 1), (0, 3)]);
+        let shuffled = TradeOff::from_scores(&[0.0, 1.0, 1.0], &[1.0, 0.0], NONE_FAILED).unwrap();
+        assert_eq!(t, shuffled);
+        let equal = TradeOff::from_scores(&[2.0; 4], &[2.0; 3], NONE_FAILED).unwrap();
+        assert_eq!(counts(&equal), [(3, 0), (0, 4)]);
+        let zeros = TradeOff::from_scores(&[0.0, -0.0], &[-0.0], NONE_FAILED).unwrap();
+        assert_eq!(counts(&zeros), [(1, 0), (0, 2)]);
+    }
+
+    #[test]
+    fn failed_and_non_finite_runs_count_against_the_attacker_at_every_cut() {
+        let failed = Trials { target: 1, zero_out: 2 };
+        let target = [5.0, f64::NAN, f64::INFINITY];
+        let t = TradeOff::from_scores(&target, &[0.0, f64::NEG_INFINITY], failed).unwrap();
+        assert_eq!(t.trials(), Trials { target: 4, zero_out: 4 });
+        assert_eq!(counts(&t), [(4, 3), (3, 3), (3, 4)]);
+    }
+
+    #[test]
+    fn histogram_cuts_equal_sorted_cuts_at_every_edge() {
+        let bins = ScoreBins::new(1.0, -6, 1, 9).unwrap();
+        let (d, d_prime) = ([-9_i64, -3, 0, 0, 4, 5, 8, 20], [-20_i64, -6, -5, 0, 1, 2]);
+        let mut h = [ScoreHistogram::empty(&bins), ScoreHistogram::empty(&bins)];
+        d.iter().for_each(|&s| h[0].add(&bins, s));
+        d_prime.iter().for_each(|&s| h[1].add(&bins, s));
+        let binned = TradeOff::from_histograms(&bins, &h[0], &h[1]).unwrap();
+        let nats = |s: &[i64]| s.iter().map(|&v| v as f64).collect::<Vec<_>>();
+        let exact = TradeOff::from_scores(&nats(&d), &nats(&d_prime), NONE_FAILED).unwrap();
+        for cut in binned.cuts() {
+            assert_eq!(cut.errors, exact.at_threshold(cut.threshold).errors);
+        }
+    }
+
+    #[test]
+    fn fnr_at_finds_the_best_allowed_test() {
+        let t = TradeOff::from_scores(&[1.0, 2.0], &[0.0, 1.0], NONE_FAILED).unwrap();
+        assert_eq!([t.fnr_at(1.0), t.fnr_at(0.5), t.fnr_at(0.4), t.fnr_at(0.0)], [0.0, 0.0, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn an_empty_world_is_an_error() {
+        let empty = TradeOff::from_scores(&[], &[1.0], NONE_FAILED);
+        assert_eq!(empty, Err(TradeOffError::EmptyWorld { world: "target" }));
+    }
+}

@@ -1,0 +1,280 @@
+//! The histograms of a whole audit, and what a threshold rule makes of them.
+
+use crate::adjacency::World;
+use crate::bound::{
+    BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, ThresholdRule, at_fixed_cut,
+    max_uncorrected, simultaneous, split,
+};
+use crate::histogram::{HistogramError, ScoreBins, ScoreHistogram};
+use crate::math::ln;
+use crate::trade_off::{TradeOff, TradeOffError, Trials};
+
+/// Histograms of both worlds, each in two halves by the parity of the observation's index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct AuditHistograms {
+    /// Halves of D: even observations, odd observations.
+    target: [ScoreHistogram; 2],
+    /// Halves of D′.
+    zero_out: [ScoreHistogram; 2],
+}
+
+impl AuditHistograms {
+    /// No observations yet.
+    #[must_use]
+    pub fn empty(bins: &ScoreBins) -> Self {
+        let half = || [ScoreHistogram::empty(bins), ScoreHistogram::empty(bins)];
+        AuditHistograms { target: half(), zero_out: half() }
+    }
+
+    /// Counts the score of observation `observation` of `world`.
+    pub fn add(&mut self, bins: &ScoreBins, world: World, observation: u64, score: i64) {
+        self.world_mut(world)[(observation & 1) as usize].add(bins, score);
+    }
+
+    /// Adds another audit's histograms with the same bins.
+    ///
+    /// # Errors
+    /// Other bins, or a count above 2⁶⁴ − 1; `self` may then be changed in part.
+    pub fn merge(&mut self, other: &AuditHistograms) -> Result<(), HistogramError> {
+        for world in World::BOTH {
+            for (mine, theirs) in self.world_mut(world).iter_mut().zip(other.world(world)) {
+                mine.merge(theirs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The two halves of one world.
+    #[must_use]
+    pub fn world(&self, world: World) -> &[ScoreHistogram; 2] {
+        match world {
+            World::Target => &self.target,
+            World::ZeroOut => &self.zero_out,
+        }
+    }
+
+    fn world_mut(&mut self, world: World) -> &mut [ScoreHistogram; 2] {
+        match world {
+            World::Target => &mut self.target,
+            World::ZeroOut => &mut self.zero_out,
+        }
+    }
+
+    /// Both halves of one world together.
+    ///
+    /// # Errors
+    /// A count above 2⁶⁴ − 1.
+    pub fn whole(&self, world: World) -> Result<ScoreHistogram, HistogramError> {
+        let [even, odd] = self.world(world);
+        let mut whole = even.clone();
+        whole.merge(odd)?;
+        Ok(whole)
+    }
+
+    /// Observations counted.
+    #[must_use]
+    pub fn trials(&self) -> Trials {
+        let total = |world| self.world(world).iter().map(ScoreHistogram::total).sum();
+        Trials { target: total(World::Target), zero_out: total(World::ZeroOut) }
+    }
+
+    /// Scores outside the inner bins, both ends, per world.
+    #[must_use]
+    pub fn saturated(&self) -> Trials {
+        let ends = |h: &ScoreHistogram| h.saturated().0 + h.saturated().1;
+        let total = |world| self.world(world).iter().map(ends).sum();
+        Trials { target: total(World::Target), zero_out: total(World::ZeroOut) }
+    }
+
+    /// Whether every histogram has these bins.
+    #[must_use]
+    pub fn fits(&self, bins: &ScoreBins) -> bool {
+        let fits = |h: &ScoreHistogram| h.counts().len() == bins.len();
+        World::BOTH.iter().all(|&world| self.world(world).iter().all(fits))
+    }
+
+    /// The trade-off curve of all observations.
+    ///
+    /// # Errors
+    /// A world without observations.
+    pub fn trade_off(&self, bins: &ScoreBins) -> Result<TradeOff, AuditError> {
+        let [d, d_prime] = [self.whole(World::Target)?, self.whole(World::ZeroOut)?];
+        Ok(TradeOff::from_histograms(bins, &d, &d_prime)?)
+    }
+
+    fn half(&self, bins: &ScoreBins, half: usize) -> Result<TradeOff, AuditError> {
+        Ok(TradeOff::from_histograms(bins, &self.target[half], &self.zero_out[half])?)
+    }
+
+    /// What `rule` makes of these histograms.
+    ///
+    /// `complete` says that exactly the planned observations were counted; without it there is no
+    /// bound, only an estimate. `thresholds` are the pilot's, for the simultaneous rule.
+    ///
+    /// # Errors
+    /// A world without observations, or an argument outside its domain.
+    pub fn evaluate(
+        &self,
+        bins: &ScoreBins,
+        rule: ThresholdRule,
+        thresholds: &[f64],
+        (delta, significance): (f64, f64),
+        complete: bool,
+    ) -> Result<Outcome, AuditError> {
+        let bound = match rule {
+            ThresholdRule::MaxUncorrected => {
+                let estimate = max_uncorrected(&self.trade_off(bins)?, delta, significance)?;
+                return Ok(Outcome::Estimate(estimate));
+            }
+            ThresholdRule::Split => {
+                split(&self.half(bins, 0)?, &self.half(bins, 1)?, delta, significance)?
+            }
+            ThresholdRule::Simultaneous => {
+                simultaneous(&self.trade_off(bins)?, thresholds, delta, significance)?
+            }
+            ThresholdRule::Fixed => {
+                let trade_off = self.trade_off(bins)?;
+                let threshold = *thresholds.first().ok_or(BoundError::NoCuts)?;
+                let cut = trade_off.at_threshold(threshold);
+                at_fixed_cut(cut, trade_off.trials(), delta, significance)?
+            }
+        };
+        Ok(if complete { Outcome::Bound(bound) } else { Outcome::Estimate(bound.into_estimate()) })
+    }
+
+    /// Slope of ln(n_D/n_D′) against the score over bins with at least 20 counts in each world:
+    /// 1 where the score is the log-likelihood ratio of what was drawn.
+    ///
+    /// # Errors
+    /// A count above 2⁶⁴ − 1.
+    pub fn slope(&self, bins: &ScoreBins) -> Result<Option<ScoreSlope>, HistogramError> {
+        let [d, d_prime] = [self.whole(World::Target)?, self.whole(World::ZeroOut)?];
+        let inner = 1..bins.len() - 1;
+        let points = inner.filter_map(|bin| {
+            let (n, n_prime) = (d.counts()[bin], d_prime.counts()[bin]);
+            let weight = 1.0 / (1.0 / n as f64 + 1.0 / n_prime as f64);
+            let enough = n >= 20 && n_prime >= 20;
+            enough.then(|| (bins.centre(bin), ln(n as f64 / n_prime as f64), weight))
+        });
+        Ok(ScoreSlope::fit(&points.collect::<Vec<_>>()))
+    }
+}
+
+/// A weighted straight line through the log-ratio of two histograms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ScoreSlope {
+    /// Fitted slope; 1 for a log-likelihood ratio.
+    pub slope: f64,
+    /// Its standard error, from the counts.
+    pub standard_error: f64,
+    /// Bins that were used.
+    pub bins: u32,
+}
+
+impl ScoreSlope {
+    /// Fits (x, y, weight) with weight = 1/variance of y; none with fewer than three points.
+    fn fit(points: &[(f64, f64, f64)]) -> Option<Self> {
+        let sum = |f: &dyn Fn(&(f64, f64, f64)) -> f64| points.iter().map(f).sum::<f64>();
+        let weight = sum(&|p| p.2);
+        let (x, y) = (sum(&|p| p.0 * p.2) / weight, sum(&|p| p.1 * p.2) / weight);
+        let spread = sum(&|p| p.2 * (p.0 - x) * (p.0 - x));
+        if points.len() < 3 || !(spread > 0.0) {
+            return None;
+        }
+        let slope = sum(&|p| p.2 * (p.0 - x) * (p.1 - y)) / spread;
+        let standard_error = (1.0 / spread).sqrt();
+        Some(ScoreSlope { slope, standard_error, bins: points.len() as u32 })
+    }
+}
+
+/// What an audit found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    /// A value with coverage.
+    Bound(EpsilonLowerBound),
+    /// A value without.
+    Estimate(EpsilonEstimate),
+}
+
+impl Outcome {
+    /// ε in nats.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        match self {
+            Outcome::Bound(bound) => bound.value(),
+            Outcome::Estimate(estimate) => estimate.value(),
+        }
+    }
+
+    /// The deciding cut.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        match self {
+            Outcome::Bound(bound) => bound.evidence(),
+            Outcome::Estimate(estimate) => estimate.evidence(),
+        }
+    }
+}
+
+/// Why an audit has no outcome.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// Histograms could not be joined.
+    #[error(transparent)]
+    Histogram(#[from] HistogramError),
+    /// Counts were refused.
+    #[error(transparent)]
+    TradeOff(#[from] TradeOffError),
+    /// A rule was refused.
+    #[error(transparent)]
+    Bound(#[from] BoundError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histograms() -> (ScoreBins, AuditHistograms) {
+        let bins = ScoreBins::new(0.01, -500, 2, 253).unwrap();
+        let mut h = AuditHistograms::empty(&bins);
+        for i in 0..4000_u64 {
+            let spread = (i as i64 * 7919) % 300;
+            h.add(&bins, World::Target, i, spread - 100);
+            h.add(&bins, World::ZeroOut, i, spread - 200);
+        }
+        (bins, h)
+    }
+
+    #[test]
+    fn only_a_complete_run_has_a_bound() {
+        let (bins, h) = histograms();
+        for rule in [ThresholdRule::Split, ThresholdRule::Simultaneous] {
+            let whole = h.evaluate(&bins, rule, &[0.5], (1e-5, 0.05), true).unwrap();
+            let part = h.evaluate(&bins, rule, &[0.5], (1e-5, 0.05), false).unwrap();
+            assert!(matches!(whole, Outcome::Bound(_)) && matches!(part, Outcome::Estimate(_)));
+            assert_eq!(whole.value(), part.value());
+        }
+        let rule = ThresholdRule::MaxUncorrected;
+        let estimate = h.evaluate(&bins, rule, &[], (1e-5, 0.05), true).unwrap();
+        assert!(matches!(estimate, Outcome::Estimate(_)));
+    }
+
+    #[test]
+    fn split_evaluates_the_half_that_did_not_choose() {
+        let (bins, h) = histograms();
+        let found = h.evaluate(&bins, ThresholdRule::Split, &[], (1e-5, 0.05), true).unwrap();
+        assert_eq!(found.evidence().trials, Trials { target: 2000, zero_out: 2000 });
+    }
+
+    #[test]
+    fn a_line_is_recovered_and_two_points_are_not_enough() {
+        let points = [(0.0, 1.0, 2.0), (1.0, 3.0, 1.0), (4.0, 9.0, 5.0)];
+        let found = ScoreSlope::fit(&points).unwrap();
+        assert!((found.slope - 2.0).abs() < 1e-12);
+        assert_eq!(ScoreSlope::fit(&points[..2]), None);
+    }
+}

@@ -1,0 +1,197 @@
+//! Cuts for the simultaneous rule, chosen on a pilot.
+
+use crate::adjacency::World;
+use crate::bound::epsilon_from_rates;
+use crate::interval::clopper_pearson_upper;
+use crate::math::exp;
+use crate::trade_off::{TradeOff, Trials};
+
+use super::BoundError;
+
+/// A threshold with the error rates that a pilot predicts for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PredictedErrors {
+    /// τ.
+    pub threshold: f64,
+    /// Predicted false positive rate.
+    pub fpr: f64,
+    /// Predicted false negative rate.
+    pub fnr: f64,
+}
+
+impl PredictedErrors {
+    /// Predictions from likelihood ratios: the scores of both worlds, pooled, serve both rates.
+    ///
+    /// FPR(τ) = E[2/(1 + e^L); L > τ] and FNR(τ) = E[2/(1 + e^{−L}); L ≤ τ] over the even mixture
+    /// of the worlds, where L is the log-likelihood ratio in nats. A rate of 1e-6 is thus predicted
+    /// well from thousands of scores.
+    ///
+    /// | argument | meaning | shape |
+    /// |---|---|---|
+    /// | `target`, `zero_out` | pilot scores, finite, as many of each | (n,) |
+    /// | `thresholds` | rising | (k,) |
+    #[must_use]
+    pub fn from_likelihood_ratios(
+        target: &[f64],
+        zero_out: &[f64],
+        thresholds: &[f64],
+    ) -> Vec<PredictedErrors> {
+        let mut pooled: Vec<f64> = [target, zero_out].concat();
+        pooled.sort_unstable_by(f64::total_cmp);
+        let share = 2.0 / pooled.len().max(1) as f64;
+        let below = |l: &f64| share / (1.0 + exp(-l)); // D's part of the mixture's density
+        let above = |l: &f64| share / (1.0 + exp(*l)); // D′'s part
+
+        let mut found: Vec<PredictedErrors> = Vec::with_capacity(thresholds.len());
+        let (mut next, mut fnr) = (0, 0.0);
+        for &threshold in thresholds {
+            while next < pooled.len() && pooled[next] <= threshold {
+                fnr += below(&pooled[next]);
+                next += 1;
+            }
+            found.push(PredictedErrors { threshold, fpr: 0.0, fnr: fnr.min(1.0) });
+        }
+        let (mut next, mut fpr) = (pooled.len(), 0.0);
+        for item in found.iter_mut().rev() {
+            while next > 0 && pooled[next - 1] > item.threshold {
+                next -= 1;
+                fpr += above(&pooled[next]);
+            }
+            item.fpr = fpr.min(1.0);
+        }
+        found
+    }
+
+    /// Predictions from a pilot's own error counts: for scores of unknown scale.
+    #[must_use]
+    pub fn from_counts(pilot: &TradeOff) -> Vec<PredictedErrors> {
+        let Trials { target, zero_out } = pilot.trials();
+        let rate = |events: u64, trials: u64| (events as f64 + 0.5) / (trials as f64 + 1.0);
+        let predict = |cut: &crate::trade_off::Cut| PredictedErrors {
+            threshold: cut.threshold,
+            fpr: rate(cut.errors.false_positives, zero_out),
+            fnr: rate(cut.errors.false_negatives, target),
+        };
+        pilot.cuts().iter().map(predict).collect()
+    }
+
+    fn rate(&self, world: World) -> f64 {
+        match world {
+            World::Target => self.fnr,
+            World::ZeroOut => self.fpr,
+        }
+    }
+}
+
+/// At most `m` thresholds for the simultaneous rule, rising.
+///
+/// Candidates stand where FP and FN counts on a geometric ladder (ratio √2, from 1 to the number of
+/// observations) are predicted; those with the largest predicted bound at tail significance/(2m)
+/// are kept. The thresholds depend on the pilot alone, so they spend significance once each.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `predicted` | thresholds with predicted rates, rising | ≥ 1 |
+/// | `trials` | observations that will be evaluated | ≥ 1 each |
+/// | `delta`, `significance` | as for the rule | – |
+/// | `m` | most thresholds | ≥ 1 |
+///
+/// # Errors
+/// No candidates, or an argument outside its domain.
+pub fn choose_cuts(
+    predicted: &[PredictedErrors],
+    trials: Trials,
+    delta: f64,
+    significance: f64,
+    m: usize,
+) -> Result<Vec<f64>, BoundError> {
+    super::check(delta, significance)?;
+    let tail = significance / (2.0 * m.max(1) as f64);
+    let mut ladder: Vec<usize> = Vec::new();
+    for (world, observations) in [(World::Target, trials.target), (World::ZeroOut, trials.zero_out)]
+    {
+        let mut count = 1.0;
+        while count < observations as f64 {
+            let wanted = count / observations as f64;
+            let index = match world {
+                World::Target => predicted.partition_point(|p| p.rate(world) < wanted),
+                World::ZeroOut => predicted.partition_point(|p| p.rate(world) > wanted),
+            };
+            ladder.push(index.min(predicted.len().saturating_sub(1)));
+            count *= std::f64::consts::SQRT_2;
+        }
+    }
+    ladder.extend([0, predicted.len() / 2, predicted.len().saturating_sub(1)]);
+    ladder.sort_unstable();
+    ladder.dedup();
+
+    let mut ranked: Vec<(f64, f64)> = Vec::with_capacity(ladder.len());
+    for &p in ladder.iter().filter_map(|&index| predicted.get(index)) {
+        let upper = |rate: f64, n: u64| {
+            let events = (rate * n as f64).round() as u64;
+            clopper_pearson_upper(events.min(n), n, tail)
+        };
+        let (fpr, fnr) = (upper(p.fpr, trials.zero_out)?, upper(p.fnr, trials.target)?);
+        ranked.push((epsilon_from_rates(fpr, fnr, delta).epsilon, p.threshold));
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked.truncate(m.max(1));
+    let mut thresholds: Vec<f64> = ranked.into_iter().map(|(_, threshold)| threshold).collect();
+    thresholds.sort_unstable_by(f64::total_cmp);
+    thresholds.dedup();
+    if thresholds.is_empty() { Err(BoundError::NoCuts) } else { Ok(thresholds) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::special::{normal_cdf, normal_quantile};
+
+    /// A quantile grid of the Gaussian pair N(±μ/2·μ, μ²), whose scores are likelihood ratios.
+    fn gaussian_pair(mu: f64, n: usize) -> [Vec<f64>; 2] {
+        let grid = |mean: f64| {
+            (0..n).map(|i| mean + mu * normal_quantile((i as f64 + 0.5) / n as f64)).collect()
+        };
+        [grid(mu * mu / 2.0), grid(-mu * mu / 2.0)]
+    }
+
+    #[test]
+    fn pooled_prediction_sees_far_into_both_tails() {
+        let mu = 3.0;
+        let [d, d_prime] = gaussian_pair(mu, 4000);
+        let thresholds: Vec<f64> = (-20..=20).map(|t| f64::from(t) * 0.5).collect();
+        let predicted = PredictedErrors::from_likelihood_ratios(&d, &d_prime, &thresholds);
+        for p in predicted {
+            let fpr = normal_cdf(-(p.threshold + mu * mu / 2.0) / mu);
+            let fnr = normal_cdf((p.threshold - mu * mu / 2.0) / mu);
+            assert!((p.fpr / fpr - 1.0).abs() < 0.15, "{p:?} {fpr:e}");
+            assert!((p.fnr / fnr - 1.0).abs() < 0.15, "{p:?} {fnr:e}");
+        }
+    }
+
+    #[test]
+    fn chosen_cuts_surround_the_best_one() {
+        let mu = 2.0;
+        let [d, d_prime] = gaussian_pair(mu, 4000);
+        let thresholds: Vec<f64> = (-1000..=1000).map(|t| f64::from(t) * 0.01).collect();
+        let predicted = PredictedErrors::from_likelihood_ratios(&d, &d_prime, &thresholds);
+        let trials = Trials { target: 1_000_000, zero_out: 1_000_000 };
+        let cuts = choose_cuts(&predicted, trials, 1e-5, 0.05, 16).unwrap();
+        assert!(cuts.len() <= 16 && cuts.is_sorted());
+        let tail = 0.05 / 32.0;
+        let value = |t: f64| {
+            let count = |z: f64| (normal_cdf(z) * 1e6).round() as u64;
+            let fpr = clopper_pearson_upper(count(-(t + 2.0) / mu), 1_000_000, tail).unwrap();
+            let fnr = clopper_pearson_upper(count((t - 2.0) / mu), 1_000_000, tail).unwrap();
+            epsilon_from_rates(fpr, fnr, 1e-5).epsilon
+        };
+        let best = |ts: &[f64]| ts.iter().map(|&t| value(t)).fold(0.0, f64::max);
+        assert!(best(&cuts) > 0.99 * best(&thresholds), "{cuts:?}");
+    }
+
+    #[test]
+    fn no_candidates_is_an_error() {
+        let trials = Trials { target: 10, zero_out: 10 };
+        assert_eq!(choose_cuts(&[], trials, 0.0, 0.05, 16), Err(BoundError::NoCuts));
+    }
+}

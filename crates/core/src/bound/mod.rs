@@ -1,0 +1,176 @@
+//! From error counts to a lower bound on ε.
+
+mod cuts;
+mod rates;
+mod rules;
+
+pub use cuts::{PredictedErrors, choose_cuts};
+pub use rates::{EpsilonFromRates, epsilon_from_rates};
+pub use rules::{at_fixed_cut, max_uncorrected, simultaneous, split};
+
+use crate::adjacency::Direction;
+use crate::interval::IntervalError;
+use crate::trade_off::{ErrorCounts, TradeOffError, Trials};
+
+/// How the threshold is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum ThresholdRule {
+    /// The same data choose and score the cut: an estimate, not a bound.
+    MaxUncorrected,
+    /// One half of the data chooses the cut, the other half gives the bound.
+    Split,
+    /// A few cuts fixed without the scored data share the significance.
+    Simultaneous,
+    /// One cut, fixed without the scored data.
+    Fixed,
+}
+
+/// What a statement about ε speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Scope {
+    /// The pair of worlds that was observed. A lower bound for a pair is one for its mechanism; an
+    /// upper bound for a pair is none.
+    Pair,
+    /// Every pair of neighbours.
+    Mechanism,
+}
+
+/// The cut that decided, and what its errors say. Rates are shares of a world's observations, ε and
+/// thresholds of likelihood ratios are in nats.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Evidence {
+    /// The δ of the statement.
+    pub delta: f64,
+    /// One-sided tail of each of the two limits.
+    pub tail_per_rate: f64,
+    /// How the cut was chosen.
+    pub threshold_rule: ThresholdRule,
+    /// Cuts that share the significance.
+    pub cuts: u32,
+    /// τ: decide D where the score exceeds it.
+    pub threshold: f64,
+    /// Observations that were evaluated.
+    pub trials: Trials,
+    /// Errors at τ.
+    pub errors: ErrorCounts,
+    /// Clopper–Pearson upper limit of the false positive rate.
+    pub fpr_upper: f64,
+    /// Clopper–Pearson upper limit of the false negative rate.
+    pub fnr_upper: f64,
+    /// Which world plays P in the inequality that gives the value.
+    pub direction: Direction,
+    /// Value of an attack without any error on as many observations.
+    pub ceiling: f64,
+    /// min(FP, FN) at τ.
+    pub events_at_threshold: u64,
+    /// Gain in ε if ten times the observations showed the same rates at τ.
+    pub gain_at_10x: f64,
+    /// More observations would say more: the gain exceeds 0.1, or fewer than 30 events decide.
+    pub limited_by_observations: bool,
+}
+
+/// A value that ε exceeds with stated confidence: Pr[value > true ε] ≤ significance.
+///
+/// Made only by the rules of this module that have coverage. `value` is 0 where there is no
+/// evidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[must_use]
+pub struct EpsilonLowerBound {
+    value: f64,
+    significance: f64,
+    evidence: Evidence,
+}
+
+impl EpsilonLowerBound {
+    /// The bound, in nats, ≥ 0.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// Largest probability that the bound exceeds the true ε.
+    #[must_use]
+    pub fn significance(&self) -> f64 {
+        self.significance
+    }
+
+    /// The deciding cut.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// The same number without its claim to coverage: for a run that is not of the planned size.
+    pub fn into_estimate(self) -> EpsilonEstimate {
+        EpsilonEstimate { value: self.value, evidence: self.evidence }
+    }
+}
+
+/// A value of ε without coverage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[must_use]
+pub struct EpsilonEstimate {
+    value: f64,
+    evidence: Evidence,
+}
+
+impl EpsilonEstimate {
+    /// The estimate, in nats, ≥ 0.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// The deciding cut.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+}
+
+/// Why no value of ε could be computed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BoundError {
+    /// δ is no probability.
+    #[error("delta is {delta}; it must lie in [0, 1)")]
+    Delta {
+        /// The value.
+        delta: f64,
+    },
+    /// The significance is no probability.
+    #[error("significance is {significance}; it must lie in (0, 1)")]
+    Significance {
+        /// The value.
+        significance: f64,
+    },
+    /// A rule without cuts.
+    #[error("the rule needs at least one cut")]
+    NoCuts,
+    /// A NaN threshold.
+    #[error("threshold is NaN")]
+    Threshold,
+    /// An interval was refused.
+    #[error(transparent)]
+    Interval(#[from] IntervalError),
+    /// Scores were refused.
+    #[error(transparent)]
+    TradeOff(#[from] TradeOffError),
+}
+
+fn check(delta: f64, significance: f64) -> Result<(), BoundError> {
+    if !(0.0..1.0).contains(&delta) {
+        return Err(BoundError::Delta { delta });
+    }
+    if !(significance > 0.0 && significance < 1.0) {
+        return Err(BoundError::Significance { significance });
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! ε from limits of the two error rates.
+
+use crate::adjacency::Direction;
+use crate::math::ln;
+
+/// ε and the inequality that gives it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EpsilonFromRates {
+    /// Nats, ≥ 0; 0 where the rates are no evidence.
+    pub epsilon: f64,
+    /// Remove where the event is "score above τ", whose probability in D′ is the FPR.
+    pub direction: Direction,
+}
+
+/// The smallest ε that an (ε, δ)-indistinguishable pair can have if its test has these error rates.
+///
+/// ε = max{ ln((1 − FNR − δ)/FPR), ln((1 − FPR − δ)/FNR), 0 }
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `fpr_upper` | upper limit of the false positive rate | [0, 1] |
+/// | `fnr_upper` | upper limit of the false negative rate | [0, 1] |
+/// | `delta` | δ | [0, 1) |
+///
+/// A logarithm of a number that is not positive is no evidence, and so is NaN: both give 0.
+///
+/// # Guarantee
+/// Falls in both rates and in δ, so upper limits of the rates give a lower limit of ε. Test:
+/// `unit::falls_in_every_argument`.
+///
+/// # Numerics
+/// Rounded down: the result is at most the exact value, by no more than 1e-15·(1 + ε).
+///
+/// # Reference
+/// Kairouz, Oh, Viswanath 2015 (arXiv 1311.0776v4), Theorem 2.1.
+///
+/// # Example
+/// ```
+/// let found = dpscope_core::bound::epsilon_from_rates(0.01, 0.5, 1e-5);
+/// assert_eq!(format!("{:.4}", found.epsilon), "3.9120");
+/// ```
+#[must_use]
+pub fn epsilon_from_rates(fpr_upper: f64, fnr_upper: f64, delta: f64) -> EpsilonFromRates {
+    let log_ratio = |numerator: f64, denominator: f64| {
+        // Three roundings of at most half an ulp in the ratio, one ulp in ln.
+        let value = ln(numerator / denominator);
+        let rounding = 4.0 * f64::EPSILON + 2.0 * f64::EPSILON * value.abs();
+        if numerator > 0.0 && denominator >= 0.0 { value - rounding } else { 0.0 }
+    };
+    let remove = log_ratio((1.0 - fnr_upper) - delta, fpr_upper);
+    let add = log_ratio((1.0 - fpr_upper) - delta, fnr_upper);
+    let direction = if add > remove { Direction::Add } else { Direction::Remove };
+    EpsilonFromRates { epsilon: remove.max(add).max(0.0), direction }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_the_better_direction_and_never_a_negative_value() {
+        let remove = epsilon_from_rates(0.001, 0.9, 0.0);
+        assert_eq!(remove.direction, Direction::Remove);
+        assert!((remove.epsilon - 100.0_f64.ln()).abs() < 1e-14);
+        let add = epsilon_from_rates(0.9, 0.001, 0.0);
+        assert_eq!((add.direction, add.epsilon), (Direction::Add, remove.epsilon));
+        assert_eq!(epsilon_from_rates(0.6, 0.6, 0.0).epsilon, 0.0);
+    }
+
+    #[test]
+    fn what_is_no_evidence_gives_zero() {
+        for (fpr, fnr, delta) in
+            [(1.0, 1.0, 0.0), (0.5, 1.0, 1e-5), (f64::NAN, 0.1, 0.0), (0.1, f64::NAN, 0.0)]
+        {
+            let found = epsilon_from_rates(fpr, fnr, delta).epsilon;
+            assert!(found == 0.0, "{fpr} {fnr} {delta}: {found}");
+        }
+    }
+
+    #[test]
+    fn falls_in_every_argument() {
+        let grid = [1e-9, 1e-4, 0.01, 0.2, 0.5, 0.7, 1.0];
+        for &fpr in &grid {
+            for &fnr in &grid {
+                let here = epsilon_from_rates(fpr, fnr, 1e-5).epsilon;
+                assert!(epsilon_from_rates(fpr * 1.01, fnr, 1e-5).epsilon <= here);
+                assert!(epsilon_from_rates(fpr, fnr * 1.01, 1e-5).epsilon <= here);
+                assert!(epsilon_from_rates(fpr, fnr, 1e-3).epsilon <= here);
+            }
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The threshold rules.
+
+use std::collections::HashMap;
+
+use super::{
+    BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, ThresholdRule, check,
+    epsilon_from_rates,
+};
+use crate::interval::clopper_pearson_upper;
+use crate::planner::ceiling;
+use crate::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
+
+/// What every cut of one rule has in common.
+struct Setting {
+    delta: f64,
+    tail: f64,
+    rule: ThresholdRule,
+    cuts: u32,
+    trials: Trials,
+}
+
+impl Setting {
+    fn epsilon(&self, errors: ErrorCounts, trials: Trials) -> Result<f64, BoundError> {
+        let fpr = clopper_pearson_upper(errors.false_positives, trials.zero_out, self.tail)?;
+        let fnr = clopper_pearson_upper(errors.false_negatives, trials.target, self.tail)?;
+        Ok(epsilon_from_rates(fpr, fnr, self.delta).epsilon)
+    }
+
+    fn evaluate(&self, cut: Cut) -> Result<(f64, Evidence), BoundError> {
+        let Cut { threshold, errors } = cut;
+        let fpr_upper =
+            clopper_pearson_upper(errors.false_positives, self.trials.zero_out, self.tail)?;
+        let fnr_upper =
+            clopper_pearson_upper(errors.false_negatives, self.trials.target, self.tail)?;
+        let found = epsilon_from_rates(fpr_upper, fnr_upper, self.delta);
+        let ten_times = |count: u64| count.saturating_mul(10);
+        let at_10x = self.epsilon(
+            ErrorCounts {
+                false_positives: ten_times(errors.false_positives),
+                false_negatives: ten_times(errors.false_negatives),
+            },
+            Trials {
+                target: ten_times(self.trials.target),
+                zero_out: ten_times(self.trials.zero_out),
+            },
+        )?;
+        let gain_at_10x = at_10x - found.epsilon;
+        let events_at_threshold = errors.false_positives.min(errors.false_negatives);
+        let evidence = Evidence {
+            delta: self.delta,
+            tail_per_rate: self.tail,
+            threshold_rule: self.rule,
+            cuts: self.cuts,
+            threshold,
+            trials: self.trials,
+            errors,
+            fpr_upper,
+            fnr_upper,
+            direction: found.direction,
+            ceiling: ceiling(self.trials, self.delta, self.tail)?,
+            events_at_threshold,
+            gain_at_10x,
+            limited_by_observations: gain_at_10x > 0.1 || events_at_threshold < 30,
+        };
+        Ok((found.epsilon, evidence))
+    }
+
+    fn best(&self, cuts: impl Iterator<Item = Cut>) -> Result<(f64, Evidence), BoundError> {
+        let mut best: Option<(f64, Cut)> = None;
+        for cut in cuts {
+            let value = self.epsilon(cut.errors, self.trials)?;
+            if best.is_none_or(|(largest, _)| value > largest) {
+                best = Some((value, cut));
+            }
+        }
+        let (_, cut) = best.ok_or(BoundError::NoCuts)?;
+        self.evaluate(cut)
+    }
+}
+
+/// The bound at one threshold that was fixed without these counts.
+///
+/// Both rates get Clopper–Pearson upper limits at tail significance/2, a union bound
+/// over the two.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `cut` | τ and the errors there; τ may be NaN where only counts are known | errors ≤ trials |
+/// | `trials` | observations of each world | ≥ 1 each |
+/// | `delta` | δ | [0, 1) |
+/// | `significance` | chance that the bound is wrong | (0, 1) |
+///
+/// # Guarantee
+/// Pr[value > ε] ≤ significance for every (ε, δ)-indistinguishable pair. Test:
+/// `tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`.
+///
+/// # Errors
+/// An argument outside its domain.
+///
+/// # Reference
+/// Annamalai, Balle, Hayes, De Cristofaro, "To Shuffle or not to Shuffle", Algorithm 1, whose loop
+/// overwrites its counters with the limits; here they are kept apart.
+pub fn at_fixed_cut(
+    cut: Cut,
+    trials: Trials,
+    delta: f64,
+    significance: f64,
+) -> Result<EpsilonLowerBound, BoundError> {
+    check(delta, significance)?;
+    let tail = significance / 2.0;
+    let setting = Setting { delta, tail, rule: ThresholdRule::Fixed, cuts: 1, trials };
+    let (value, evidence) = setting.evaluate(cut)?;
+    Ok(EpsilonLowerBound { value, significance, evidence })
+}
+
+/// The largest value over a few thresholds that were fixed without these scores.
+///
+/// With m thresholds each limit has tail significance/(2m).
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `trade_off` | error counts of all planned observations | – |
+/// | `thresholds` | the m thresholds, from a pilot | 1 ≤ m, no NaN |
+/// | `delta` | δ | [0, 1) |
+/// | `significance` | chance that the bound is wrong | (0, 1) |
+///
+/// # Guarantee
+/// Pr[value > ε] ≤ significance. Test: `tests/coverage/bounds.rs::simultaneous_covers_on_a_laplace_pair`.
+///
+/// # Errors
+/// An argument outside its domain.
+pub fn simultaneous(
+    trade_off: &TradeOff,
+    thresholds: &[f64],
+    delta: f64,
+    significance: f64,
+) -> Result<EpsilonLowerBound, BoundError> {
+    check(delta, significance)?;
+    if thresholds.iter().any(|t| t.is_nan()) {
+        return Err(BoundError::Threshold);
+    }
+    let m = thresholds.len();
+    let setting = Setting {
+        delta,
+        tail: significance / (2.0 * m.max(1) as f64),
+        rule: ThresholdRule::Simultaneous,
+        cuts: m as u32,
+        trials: trade_off.trials(),
+    };
+    let (value, evidence) = setting.best(thresholds.iter().map(|&t| trade_off.at_threshold(t)))?;
+    Ok(EpsilonLowerBound { value, significance, evidence })
+}
+
+/// The value at the threshold that is best on `choose`, evaluated on `evaluate`.
+///
+/// Each limit has tail significance/2.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `choose` | error counts of one half of the observations | – |
+/// | `evaluate` | error counts of the other half | – |
+/// | `delta` | δ | [0, 1) |
+/// | `significance` | chance that the bound is wrong | (0, 1) |
+///
+/// # Guarantee
+/// Pr[value > ε] ≤ significance where the halves are independent. Test:
+/// `tests/coverage/bounds.rs::split_covers_on_a_laplace_pair`.
+///
+/// # Errors
+/// An argument outside its domain.
+pub fn split(
+    choose: &TradeOff,
+    evaluate: &TradeOff,
+    delta: f64,
+    significance: f64,
+) -> Result<EpsilonLowerBound, BoundError> {
+    let threshold = max_uncorrected(choose, delta, significance)?.evidence().threshold;
+    let setting = Setting {
+        delta,
+        tail: significance / 2.0,
+        rule: ThresholdRule::Split,
+        cuts: 1,
+        trials: evaluate.trials(),
+    };
+    let (value, evidence) = setting.evaluate(evaluate.at_threshold(threshold))?;
+    Ok(EpsilonLowerBound { value, significance, evidence })
+}
+
+/// The largest value over all cuts, chosen and evaluated on the same data: an estimate.
+///
+/// Each limit has tail significance/2, as in the paper; no correction for the choice is made, and
+/// the value exceeds the true ε more often than `significance`.
+///
+/// # Errors
+/// An argument outside its domain.
+///
+/// # Numerics
+/// Equal to trying every cut. Cuts that cannot win are passed over by limits computed on a
+/// geometric grid of counts, so 2¹⁷ cuts need about two thousand limits. Test:
+/// `unit::passing_over_cuts_changes_nothing`.
+pub fn max_uncorrected(
+    trade_off: &TradeOff,
+    delta: f64,
+    significance: f64,
+) -> Result<EpsilonEstimate, BoundError> {
+    check(delta, significance)?;
+    let setting = Setting {
+        delta,
+        tail: significance / 2.0,
+        rule: ThresholdRule::MaxUncorrected,
+        cuts: trade_off.cuts().len() as u32,
+        trials: trade_off.trials(),
+    };
+    let (value, evidence) = setting.best(candidates(trade_off, &setting)?.into_iter())?;
+    Ok(EpsilonEstimate { value, evidence })
+}
+
+/// The cuts whose value can be the largest; at least one.
+fn candidates(trade_off: &TradeOff, setting: &Setting) -> Result<Vec<Cut>, BoundError> {
+    let Trials { target, zero_out } = setting.trials;
+    let mut cuts = trade_off.cuts().to_vec();
+    cuts.dedup_by_key(|cut| cut.errors);
+    let first = cuts.first().copied();
+    for finesse in [64, 4096] {
+        let mut fpr = LimitGrid::new(zero_out, setting.tail, finesse);
+        let mut fnr = LimitGrid::new(target, setting.tail, finesse);
+        let mut at_least = 0.0_f64;
+        let mut at_most = Vec::with_capacity(cuts.len());
+        for cut in cuts {
+            let (fpr_low, fpr_high) = fpr.around(cut.errors.false_positives)?;
+            let (fnr_low, fnr_high) = fnr.around(cut.errors.false_negatives)?;
+            let value = |fpr, fnr| epsilon_from_rates(fpr, fnr, setting.delta).epsilon;
+            at_least = at_least.max(value(fpr_high, fnr_high));
+            at_most.push((value(fpr_low, fnr_low), cut));
+        }
+        at_most.retain(|&(value, _)| value >= at_least && value > 0.0);
+        cuts = at_most.into_iter().map(|(_, cut)| cut).collect();
+    }
+    if cuts.is_empty() {
+        cuts.extend(first);
+    }
+    Ok(cuts)
+}
+
+/// Clopper–Pearson upper limits at a grid of counts, which enclose the limit of any count, since
+/// limits rise with the count.
+struct LimitGrid {
+    trials: u64,
+    tail: f64,
+    finesse: u64,
+    known: HashMap<u64, f64>,
+}
+
+impl LimitGrid {
+    fn new(trials: u64, tail: f64, finesse: u64) -> Self {
+        LimitGrid { trials, tail, finesse, known: HashMap::new() }
+    }
+
+    fn limit(&mut self, events: u64) -> Result<f64, BoundError> {
+        if let Some(&limit) = self.known.get(&events) {
+            return Ok(limit);
+        }
+        let limit = clopper_pearson_upper(events, self.trials, self.tail)?;
+        self.known.insert(events, limit);
+        Ok(limit)
+    }
+
+    fn around(&mut self, events: u64) -> Result<(f64, f64), BoundError> {
+        let step = (events / self.finesse).max(1).next_power_of_two();
+        let below = events / step * step;
+        let above = if below == events { below } else { (below + step).min(self.trials) };
+        Ok((self.limit(below)?, self.limit(above)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE_FAILED: Trials = Trials { target: 0, zero_out: 0 };
+
+    /// Scores with a known pattern, no generator needed: a Weyl sequence.
+    fn scores(n: u64, shift: f64, skew: f64) -> Vec<f64> {
+        let uniform = |i: u64| (i as f64 * 0.618_033_988_749_894_9).fract();
+        (0..n).map(|i| shift + skew * uniform(i) * uniform(3 * i + 1)).collect()
+    }
+
+    #[test]
+    fn passing_over_cuts_changes_nothing() {
+        for (n, shift, skew) in [(3, 0.0, 1.0), (500, 0.3, 1.4), (4000, 0.02, 1.0), (4000, 0.0, 1.0)]
+        {
+            let t = TradeOff::from_scores(&scores(n, shift, skew), &scores(n, 0.0, 1.0), NONE_FAILED);
+            let t = t.unwrap();
+            let found = max_uncorrected(&t, 1e-5, 0.05).unwrap();
+            let every = t.cuts().iter().map(|&cut| at_fixed_cut(cut, t.trials(), 1e-5, 0.05).unwrap());
+            let largest = every.map(|b| b.value()).fold(0.0, f64::max);
+            assert_eq!(found.value(), largest, "n {n} shift {shift}");
+        }
+    }
+
+    #[test]
+    fn equal_scores_and_reversed_scores_give_zero() {
+        let equal = TradeOff::from_scores(&[1.0; 900], &[1.0; 900], NONE_FAILED).unwrap();
+        assert_eq!(max_uncorrected(&equal, 1e-5, 0.05).unwrap().value(), 0.0);
+        let reversed = TradeOff::from_scores(&[0.0; 900], &[1.0; 900], NONE_FAILED).unwrap();
+        assert_eq!(max_uncorrected(&reversed, 1e-5, 0.05).unwrap().value(), 0.0);
+    }
+
+    #[test]
+    fn perfect_separation_reaches_the_ceiling_of_each_rule() {
+        let t = TradeOff::from_scores(&[1.0; 1000], &[0.0; 1000], NONE_FAILED).unwrap();
+        for bound in [
+            simultaneous(&t, &[0.5; 16], 1e-5, 0.05).unwrap(),
+            split(&t, &t, 1e-5, 0.05).unwrap(),
+        ] {
+            let evidence = bound.evidence();
+            assert_eq!(bound.value(), evidence.ceiling);
+            assert_eq!(evidence.events_at_threshold, 0);
+            assert!(evidence.limited_by_observations);
+        }
+    }
+
+    #[test]
+    fn the_tail_is_shared_between_rates_and_cuts() {
+        let t = TradeOff::from_scores(&[1.0; 9], &[0.0; 9], NONE_FAILED).unwrap();
+        let bound = simultaneous(&t, &[0.1, 0.2, 0.3, 0.4, 0.5], 1e-5, 0.05).unwrap();
+        assert_eq!(bound.evidence().tail_per_rate, 0.005);
+        assert_eq!(bound.evidence().cuts, 5);
+        assert_eq!(split(&t, &t, 1e-5, 0.05).unwrap().evidence().tail_per_rate, 0.025);
+    }
+
+    #[test]
+    fn bad_arguments_are_errors() {
+        let t = TradeOff::from_scores(&[1.0], &[0.0], NONE_FAILED).unwrap();
+        for delta in [1.0, -1e-9, f64::NAN] {
+            assert!(matches!(max_uncorrected(&t, delta, 0.05), Err(BoundError::Delta { .. })));
+        }
+        for significance in [0.0, 1.0, f64::NAN] {
+            let refused = max_uncorrected(&t, 0.0, significance);
+            assert!(matches!(refused, Err(BoundError::Significance { .. })));
+        }
+        assert_eq!(simultaneous(&t, &[], 0.0, 0.05), Err(BoundError::NoCuts));
+        assert_eq!(simultaneous(&t, &[f64::NAN], 0.0, 0.05), Err(BoundError::Threshold));
+    }
+}
