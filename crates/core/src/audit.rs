@@ -80,6 +80,18 @@ impl AuditHistograms {
         Trials { target: total(World::Target), zero_out: total(World::ZeroOut) }
     }
 
+    /// As [`trials`](Self::trials), for counts that were read from outside.
+    ///
+    /// # Errors
+    /// A total above 2⁶⁴ − 1.
+    pub fn checked_trials(&self) -> Result<Trials, HistogramError> {
+        let counts = |world| self.world(world).iter().flat_map(|h| h.counts());
+        let total = |world| counts(world).try_fold(0_u64, |sum, &n| sum.checked_add(n));
+        let [target, zero_out] =
+            World::BOTH.map(|world| total(world).ok_or(HistogramError::Overflow));
+        Ok(Trials { target: target?, zero_out: zero_out? })
+    }
+
     /// Scores outside the inner bins, both ends, per world.
     #[must_use]
     pub fn saturated(&self) -> Trials {

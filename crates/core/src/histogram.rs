@@ -45,12 +45,39 @@ pub const MAX_BINS: u32 = 1 << 17;
 /// cut at an edge counts exactly what a cut of the sorted scores would.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", serde(try_from = "BinFields", into = "BinFields"))]
 pub struct ScoreBins {
     unit: f64,
     origin: i64,
     shift: u32,
     bins: u32,
+}
+
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BinFields {
+    unit: f64,
+    origin: i64,
+    shift: u32,
+    bins: u32,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<BinFields> for ScoreBins {
+    type Error = HistogramError;
+
+    fn try_from(f: BinFields) -> Result<Self, HistogramError> {
+        ScoreBins::new(f.unit, f.origin, f.shift, f.bins)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<ScoreBins> for BinFields {
+    fn from(bins: ScoreBins) -> Self {
+        let ScoreBins { unit, origin, shift, bins } = bins;
+        BinFields { unit, origin, shift, bins }
+    }
 }
 
 impl ScoreBins {

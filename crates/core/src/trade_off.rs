@@ -89,27 +89,19 @@ impl TradeOff {
 
     /// Cuts between distinct scores, found by sorting: ties are one group and are never cut.
     ///
-    /// `failed` counts the runs of each world that gave no finite score. They are counted against
-    /// the attacker: in D as false negatives, in D′ as false positives, at every cut. Non-finite
-    /// scores in the slices are treated the same way.
+    /// A score that is not finite stands for a failed run. It is counted against the attacker: in D
+    /// as a false negative, in D′ as a false positive, at every cut.
     ///
     /// # Errors
     /// A world without observations.
-    pub fn from_scores(
-        target: &[f64],
-        zero_out: &[f64],
-        failed: Trials,
-    ) -> Result<Self, TradeOffError> {
+    pub fn from_scores(target: &[f64], zero_out: &[f64]) -> Result<Self, TradeOffError> {
         let finite = |scores: &[f64]| {
             let mut finite: Vec<f64> = scores.iter().copied().filter(|s| s.is_finite()).collect();
             finite.sort_unstable_by(f64::total_cmp);
             finite
         };
         let (d, d_prime) = (finite(target), finite(zero_out));
-        let trials = Trials {
-            target: target.len() as u64 + failed.target,
-            zero_out: zero_out.len() as u64 + failed.zero_out,
-        };
+        let trials = Trials { target: target.len() as u64, zero_out: zero_out.len() as u64 };
         let mut errors = ErrorCounts {
             false_negatives: trials.target - d.len() as u64,
             false_positives: trials.zero_out,
@@ -239,8 +231,6 @@ pub struct RateIntervals {
 mod tests {
     use super::*;
 
-    const NONE_FAILED: Trials = Trials { target: 0, zero_out: 0 };
-
     fn counts(t: &TradeOff) -> Vec<(u64, u64)> {
         let pair = |c: &Cut| (c.errors.false_positives, c.errors.false_negatives);
         t.cuts().iter().map(pair).collect()
@@ -248,21 +238,21 @@ mod tests {
 
     #[test]
     fn ties_are_one_group_and_order_does_not_matter() {
-        let t = TradeOff::from_scores(&[1.0, 0.0, 1.0], &[0.0, 1.0], NONE_FAILED).unwrap();
+        let t = TradeOff::from_scores(&[1.0, 0.0, 1.0], &[0.0, 1.0]).unwrap();
         assert_eq!(counts(&t), [(2, 0), (1, 1), (0, 3)]);
-        let shuffled = TradeOff::from_scores(&[0.0, 1.0, 1.0], &[1.0, 0.0], NONE_FAILED).unwrap();
+        let shuffled = TradeOff::from_scores(&[0.0, 1.0, 1.0], &[1.0, 0.0]).unwrap();
         assert_eq!(t, shuffled);
-        let equal = TradeOff::from_scores(&[2.0; 4], &[2.0; 3], NONE_FAILED).unwrap();
+        let equal = TradeOff::from_scores(&[2.0; 4], &[2.0; 3]).unwrap();
         assert_eq!(counts(&equal), [(3, 0), (0, 4)]);
-        let zeros = TradeOff::from_scores(&[0.0, -0.0], &[-0.0], NONE_FAILED).unwrap();
+        let zeros = TradeOff::from_scores(&[0.0, -0.0], &[-0.0]).unwrap();
         assert_eq!(counts(&zeros), [(1, 0), (0, 2)]);
     }
 
     #[test]
     fn failed_and_non_finite_runs_count_against_the_attacker_at_every_cut() {
-        let failed = Trials { target: 1, zero_out: 2 };
-        let target = [5.0, f64::NAN, f64::INFINITY];
-        let t = TradeOff::from_scores(&target, &[0.0, f64::NEG_INFINITY], failed).unwrap();
+        let target = [5.0, f64::NAN, f64::INFINITY, f64::NAN];
+        let zero_out = [0.0, f64::NEG_INFINITY, f64::NAN, f64::NAN];
+        let t = TradeOff::from_scores(&target, &zero_out).unwrap();
         assert_eq!(t.trials(), Trials { target: 4, zero_out: 4 });
         assert_eq!(counts(&t), [(4, 3), (3, 3), (3, 4)]);
     }
@@ -276,7 +266,7 @@ mod tests {
         d_prime.iter().for_each(|&s| h[1].add(&bins, s));
         let binned = TradeOff::from_histograms(&bins, &h[0], &h[1]).unwrap();
         let nats = |s: &[i64]| s.iter().map(|&v| v as f64).collect::<Vec<_>>();
-        let exact = TradeOff::from_scores(&nats(&d), &nats(&d_prime), NONE_FAILED).unwrap();
+        let exact = TradeOff::from_scores(&nats(&d), &nats(&d_prime)).unwrap();
         for cut in binned.cuts() {
             assert_eq!(cut.errors, exact.at_threshold(cut.threshold).errors);
         }
@@ -284,13 +274,16 @@ mod tests {
 
     #[test]
     fn fnr_at_finds_the_best_allowed_test() {
-        let t = TradeOff::from_scores(&[1.0, 2.0], &[0.0, 1.0], NONE_FAILED).unwrap();
-        assert_eq!([t.fnr_at(1.0), t.fnr_at(0.5), t.fnr_at(0.4), t.fnr_at(0.0)], [0.0, 0.0, 0.5, 0.5]);
+        let t = TradeOff::from_scores(&[1.0, 2.0], &[0.0, 1.0]).unwrap();
+        assert_eq!(
+            [t.fnr_at(1.0), t.fnr_at(0.5), t.fnr_at(0.4), t.fnr_at(0.0)],
+            [0.0, 0.0, 0.5, 0.5]
+        );
     }
 
     #[test]
     fn an_empty_world_is_an_error() {
-        let empty = TradeOff::from_scores(&[], &[1.0], NONE_FAILED);
+        let empty = TradeOff::from_scores(&[], &[1.0]);
         assert_eq!(empty, Err(TradeOffError::EmptyWorld { world: "target" }));
     }
 }

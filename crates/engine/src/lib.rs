@@ -1,1 +1,23 @@
-//! x
+//! A plan becomes shards; a backend turns shards into histograms; histograms merge into a result.
+//!
+//! No statistics live here: they are in `dpscope-core`, and the sampling and scoring kernels in
+//! `dpscope-shaders`. The same code runs natively and in the browser; files, clocks and terminals
+//! belong to the caller ([`Control`]).
+
+mod artefact;
+pub mod backend;
+mod error;
+mod layout;
+mod merge;
+mod plan;
+mod run;
+mod shard;
+
+pub use artefact::{Artefact, SCHEMA};
+pub use backend::Backend;
+pub use error::{ArtefactError, EngineError, PlanError};
+pub use layout::Layout;
+pub use merge::{MergeOptions, merge};
+pub use plan::Plan;
+pub use run::{Control, Progress, run};
+pub use shard::{ObservationRange, Shard};

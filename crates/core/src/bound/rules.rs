@@ -277,8 +277,6 @@ impl LimitGrid {
 mod tests {
     use super::*;
 
-    const NONE_FAILED: Trials = Trials { target: 0, zero_out: 0 };
-
     /// Scores with a known pattern, no generator needed: a Weyl sequence.
     fn scores(n: u64, shift: f64, skew: f64) -> Vec<f64> {
         let uniform = |i: u64| (i as f64 * 0.618_033_988_749_894_9).fract();
@@ -287,12 +285,14 @@ mod tests {
 
     #[test]
     fn passing_over_cuts_changes_nothing() {
-        for (n, shift, skew) in [(3, 0.0, 1.0), (500, 0.3, 1.4), (4000, 0.02, 1.0), (4000, 0.0, 1.0)]
+        for (n, shift, skew) in
+            [(3, 0.0, 1.0), (500, 0.3, 1.4), (4000, 0.02, 1.0), (4000, 0.0, 1.0)]
         {
-            let t = TradeOff::from_scores(&scores(n, shift, skew), &scores(n, 0.0, 1.0), NONE_FAILED);
+            let t = TradeOff::from_scores(&scores(n, shift, skew), &scores(n, 0.0, 1.0));
             let t = t.unwrap();
             let found = max_uncorrected(&t, 1e-5, 0.05).unwrap();
-            let every = t.cuts().iter().map(|&cut| at_fixed_cut(cut, t.trials(), 1e-5, 0.05).unwrap());
+            let every =
+                t.cuts().iter().map(|&cut| at_fixed_cut(cut, t.trials(), 1e-5, 0.05).unwrap());
             let largest = every.map(|b| b.value()).fold(0.0, f64::max);
             assert_eq!(found.value(), largest, "n {n} shift {shift}");
         }
@@ -300,19 +300,18 @@ mod tests {
 
     #[test]
     fn equal_scores_and_reversed_scores_give_zero() {
-        let equal = TradeOff::from_scores(&[1.0; 900], &[1.0; 900], NONE_FAILED).unwrap();
+        let equal = TradeOff::from_scores(&[1.0; 900], &[1.0; 900]).unwrap();
         assert_eq!(max_uncorrected(&equal, 1e-5, 0.05).unwrap().value(), 0.0);
-        let reversed = TradeOff::from_scores(&[0.0; 900], &[1.0; 900], NONE_FAILED).unwrap();
+        let reversed = TradeOff::from_scores(&[0.0; 900], &[1.0; 900]).unwrap();
         assert_eq!(max_uncorrected(&reversed, 1e-5, 0.05).unwrap().value(), 0.0);
     }
 
     #[test]
     fn perfect_separation_reaches_the_ceiling_of_each_rule() {
-        let t = TradeOff::from_scores(&[1.0; 1000], &[0.0; 1000], NONE_FAILED).unwrap();
-        for bound in [
-            simultaneous(&t, &[0.5; 16], 1e-5, 0.05).unwrap(),
-            split(&t, &t, 1e-5, 0.05).unwrap(),
-        ] {
+        let t = TradeOff::from_scores(&[1.0; 1000], &[0.0; 1000]).unwrap();
+        for bound in
+            [simultaneous(&t, &[0.5; 16], 1e-5, 0.05).unwrap(), split(&t, &t, 1e-5, 0.05).unwrap()]
+        {
             let evidence = bound.evidence();
             assert_eq!(bound.value(), evidence.ceiling);
             assert_eq!(evidence.events_at_threshold, 0);
@@ -322,7 +321,7 @@ mod tests {
 
     #[test]
     fn the_tail_is_shared_between_rates_and_cuts() {
-        let t = TradeOff::from_scores(&[1.0; 9], &[0.0; 9], NONE_FAILED).unwrap();
+        let t = TradeOff::from_scores(&[1.0; 9], &[0.0; 9]).unwrap();
         let bound = simultaneous(&t, &[0.1, 0.2, 0.3, 0.4, 0.5], 1e-5, 0.05).unwrap();
         assert_eq!(bound.evidence().tail_per_rate, 0.005);
         assert_eq!(bound.evidence().cuts, 5);
@@ -331,7 +330,7 @@ mod tests {
 
     #[test]
     fn bad_arguments_are_errors() {
-        let t = TradeOff::from_scores(&[1.0], &[0.0], NONE_FAILED).unwrap();
+        let t = TradeOff::from_scores(&[1.0], &[0.0]).unwrap();
         for delta in [1.0, -1e-9, f64::NAN] {
             assert!(matches!(max_uncorrected(&t, delta, 0.05), Err(BoundError::Delta { .. })));
         }

@@ -1,0 +1,184 @@
+//! The state of a run as a file: checkpoint, shard and merged result are the same thing.
+
+use dpscope_core::audit::{AuditHistograms, Outcome};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::backend::FloatMode;
+use crate::plan::{ValidPlan, hex};
+use crate::{ArtefactError, EngineError, Layout, ObservationRange, Plan};
+
+/// Schema of artefacts that this version reads and writes.
+pub const SCHEMA: &str = "dpscope.histograms/1";
+
+/// Largest artefact that is read: [`MAX_BINS`](dpscope_core::histogram::MAX_BINS) bins, two worlds,
+/// two halves, 21 characters a count.
+const MAX_BYTES: usize = 16 << 20;
+
+/// Counts of some observations of a plan, and all that is needed to go on or to merge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Artefact {
+    schema: String,
+    /// Version of the program that wrote it.
+    pub version: String,
+    /// The plan.
+    pub plan: Plan,
+    plan_hash: String,
+    /// Bins and cuts of the plan.
+    pub layout: Layout,
+    /// The observations that this run is to count.
+    pub range: ObservationRange,
+    /// The observations of each world that are counted: rising, disjoint, not touching.
+    pub counted: Vec<ObservationRange>,
+    /// Their histograms.
+    pub histograms: AuditHistograms,
+    /// Devices that counted.
+    pub devices: Vec<String>,
+    /// How they computed floats.
+    pub float_modes: Vec<FloatMode>,
+    /// Waves that a device failed and the CPU counted.
+    pub fallback_shards: u64,
+    /// Wall time spent sampling, in milliseconds.
+    pub sampling_ms: f64,
+    /// SHA-256 of this document with an empty checksum.
+    checksum: String,
+}
+
+impl Artefact {
+    /// The state before the first observation.
+    #[must_use]
+    pub fn empty(plan: &ValidPlan, layout: Layout, range: ObservationRange) -> Self {
+        let plan = *plan.plan();
+        Artefact {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            plan,
+            plan_hash: plan.hash(),
+            histograms: AuditHistograms::empty(&layout.bins),
+            layout,
+            range,
+            counted: Vec::new(),
+            devices: Vec::new(),
+            float_modes: Vec::new(),
+            fallback_shards: 0,
+            sampling_ms: 0.0,
+            checksum: String::new(),
+        }
+    }
+
+    /// Observations of each world that are counted.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.counted.iter().map(ObservationRange::len).sum()
+    }
+
+    /// Whether all observations of [`range`](Self::range) are counted.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.range.is_empty() || self.counted == [self.range]
+    }
+
+    /// Whether exactly the planned observations are counted: only then is there a bound.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.counted == [ObservationRange { first: 0, end: self.plan.observations_per_world() }]
+    }
+
+    /// Observations that are still to be counted, in one piece.
+    #[must_use]
+    pub fn remaining(&self) -> ObservationRange {
+        let first = self.counted.last().map_or(self.range.first, |range| range.end);
+        ObservationRange { first, end: self.range.end }
+    }
+
+    /// What the plan's rule makes of the counts.
+    ///
+    /// # Errors
+    /// Nothing is counted yet.
+    pub fn outcome(&self) -> Result<Outcome, EngineError> {
+        let Plan { threshold_rule, delta, significance, .. } = self.plan;
+        let Layout { bins, thresholds } = &self.layout;
+        let complete = self.is_complete();
+        let at = (delta, significance);
+        Ok(self.histograms.evaluate(bins, threshold_rule, thresholds, at, complete)?)
+    }
+
+    /// SHA-256 of bins and counts, in hexadecimal: equal for equal histograms.
+    #[must_use]
+    pub fn histogram_digest(&self) -> String {
+        let json = serde_json::to_vec(&(&self.layout.bins, &self.histograms)).unwrap_or_default();
+        hex(&Sha256::digest(json))
+    }
+
+    /// The document, with its checksum.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let checksum = self.computed_checksum();
+        let document = Artefact { checksum, ..self.clone() };
+        serde_json::to_vec(&document).unwrap_or_default()
+    }
+
+    fn computed_checksum(&self) -> String {
+        let blank = Artefact { checksum: String::new(), ..self.clone() };
+        hex(&Sha256::digest(serde_json::to_vec(&blank).unwrap_or_default()))
+    }
+
+    /// Reads a document and checks everything in it.
+    ///
+    /// # Errors
+    /// Too large, not of this schema, damaged, or contradicting itself.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArtefactError> {
+        #[derive(Deserialize)]
+        struct Header {
+            schema: String,
+        }
+        if bytes.len() > MAX_BYTES {
+            return Err(ArtefactError::TooLarge { bytes: bytes.len(), most: MAX_BYTES });
+        }
+        let malformed =
+            |error: serde_json::Error| ArtefactError::Malformed { reason: error.to_string() };
+        let Header { schema } = serde_json::from_slice(bytes).map_err(malformed)?;
+        if schema != SCHEMA {
+            let found = schema.chars().take(60).collect();
+            return Err(ArtefactError::Schema { found, expected: SCHEMA });
+        }
+        let artefact: Artefact = serde_json::from_slice(bytes).map_err(malformed)?;
+        if artefact.checksum != artefact.computed_checksum() {
+            return Err(ArtefactError::Checksum);
+        }
+        artefact.consistent()
+    }
+
+    fn consistent(self) -> Result<Self, ArtefactError> {
+        let wrong = |what| Err(ArtefactError::Inconsistent { what });
+        if self.plan.validated().is_err() || self.plan_hash != self.plan.hash() {
+            return wrong("its plan is not one that this version can run");
+        }
+        let bins = &self.layout.bins;
+        if !self.layout.thresholds.iter().all(|t| t.is_finite()) {
+            return wrong("a threshold is not finite");
+        }
+        if !self.histograms.fits(bins) {
+            return wrong("its histograms do not have the bins of its layout");
+        }
+        let per_world = self.plan.observations_per_world();
+        let mut end = None;
+        for range in &self.counted {
+            if range.is_empty() || end.is_some_and(|end| range.first <= end) {
+                return wrong("its counted ranges are empty, overlap or touch");
+            }
+            end = Some(range.end);
+        }
+        if self.range.end > per_world || end.is_some_and(|end| end > self.range.end) {
+            return wrong("it counts observations outside its plan");
+        }
+        let Ok(trials) = self.histograms.checked_trials() else {
+            return wrong("its counts exceed 2^64 - 1");
+        };
+        if trials.target != self.done() || trials.zero_out != self.done() {
+            return wrong("its histograms do not hold as many scores as it says");
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,136 @@
+//! The CPU twin on all threads.
+
+use dpscope_core::adjacency::World;
+use dpscope_core::audit::AuditHistograms;
+use dpscope_core::histogram::ScoreBins;
+use dpscope_shaders::bgm::{LANES, ScoreKernel, instruction_set};
+
+use crate::{EngineError, ObservationRange};
+
+/// Threads that run the lane kernels of `dpscope-shaders`.
+#[derive(Debug)]
+pub struct CpuBackend {
+    threads: usize,
+    #[cfg(not(target_arch = "wasm32"))]
+    pool: rayon::ThreadPool,
+}
+
+/// Observations of both worlds that one task scores before it bins them.
+const CHUNK: usize = 16 * LANES;
+
+impl CpuBackend {
+    /// A backend with `threads` threads; 0 means one a core.
+    ///
+    /// # Errors
+    /// The system gives no threads.
+    pub fn new(threads: usize) -> Result<Self, EngineError> {
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(|error| EngineError::Backend {
+                backend: "cpu",
+                reason: error.to_string(),
+            })?;
+            Ok(CpuBackend { threads: pool.current_num_threads(), pool })
+        }
+        #[cfg(target_arch = "wasm32")]
+        {
+            let _ = threads;
+            Ok(CpuBackend { threads: 1 })
+        }
+    }
+
+    /// Threads in use.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    pub(super) fn device(&self) -> String {
+        let threads = self.threads;
+        let plural = if threads == 1 { "" } else { "s" };
+        format!("cpu ({}, {threads} thread{plural})", instruction_set())
+    }
+
+    pub(super) fn smallest_wave(&self) -> u64 {
+        // Both worlds of a group are separate tasks.
+        (LANES * self.threads.div_ceil(2)) as u64
+    }
+
+    /// Scores of observations 0..n of a world, in the kernel's unit.
+    ///
+    /// # Errors
+    /// `keep_going` says no.
+    pub fn scores(
+        &self,
+        kernel: &ScoreKernel,
+        world: World,
+        n: u64,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<i64>, EngineError> {
+        let tasks = tasks(ObservationRange { first: 0, end: n }, LANES);
+        let score = |range: &ObservationRange| {
+            let mut out = vec![0; range.len() as usize];
+            kernel.scores(world, range.first, &mut out, keep_going).map(|()| out)
+        };
+        let parts: Result<Vec<_>, _> = self.map(&tasks, score).into_iter().collect();
+        Ok(parts.map_err(|_| EngineError::Stopped)?.concat())
+    }
+
+    pub(super) fn count(
+        &self,
+        kernel: &ScoreKernel,
+        bins: &ScoreBins,
+        range: ObservationRange,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<AuditHistograms, EngineError> {
+        // Each task fills its own histograms, so there are few of them, of about equal work.
+        let groups = range.len().div_ceil(LANES as u64);
+        let per_task = groups.div_ceil(self.threads as u64 * 4).max(1) * LANES as u64;
+        let ranges = tasks(range, usize::try_from(per_task).unwrap_or(usize::MAX));
+        let tasks: Vec<(World, ObservationRange)> =
+            World::BOTH.iter().flat_map(|&world| ranges.iter().map(move |&r| (world, r))).collect();
+        let count = |&(world, range): &(World, ObservationRange)| {
+            let mut histograms = AuditHistograms::empty(bins);
+            let mut scores = [0; CHUNK];
+            let mut first = range.first;
+            while first < range.end {
+                let take = (range.end - first).min(CHUNK as u64) as usize;
+                kernel.scores(world, first, &mut scores[..take], keep_going)?;
+                for (observation, &score) in (first..).zip(&scores[..take]) {
+                    histograms.add(bins, world, observation, score);
+                }
+                first += take as u64;
+            }
+            Ok(histograms)
+        };
+        let mut total = AuditHistograms::empty(bins);
+        for part in self.map(&tasks, count) {
+            let part = part.map_err(|_: dpscope_shaders::bgm::Cancelled| EngineError::Stopped)?;
+            total.merge(&part)?;
+        }
+        Ok(total)
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn map<T: Sync, R: Send>(&self, items: &[T], f: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+        use rayon::prelude::*;
+        self.pool.install(|| items.par_iter().map(f).collect())
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn map<T: Sync, R: Send>(&self, items: &[T], f: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+        items.iter().map(f).collect()
+    }
+}
+
+/// Pieces of at most `most` observations.
+fn tasks(range: ObservationRange, most: usize) -> Vec<ObservationRange> {
+    let most = most.max(1) as u64;
+    let pieces = range.len().div_ceil(most);
+    let piece = |i: u64| {
+        let first = range.first + i * most;
+        ObservationRange { first, end: (first + most).min(range.end) }
+    };
+    (0..pieces).map(piece).collect()
+}

@@ -1,0 +1,89 @@
+//! Where bins and cuts lie: fixed by a pilot before anything is counted.
+
+use dpscope_core::adjacency::World;
+use dpscope_core::bound::{PredictedErrors, ThresholdRule, choose_cuts};
+use dpscope_core::histogram::ScoreBins;
+use dpscope_core::trade_off::Trials;
+use dpscope_shaders::bgm::{Phase, ScoreKernel};
+use serde::{Deserialize, Serialize};
+
+use crate::backend::CpuBackend;
+use crate::plan::ValidPlan;
+use crate::{EngineError, Plan};
+
+/// Bins and cuts of a plan. A function of the plan alone: every shard finds the same.
+///
+/// The pilot draws from its own streams, never from those that are counted, and always on the CPU
+/// twin, so that the layout does not depend on the device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layout {
+    /// Bins of every histogram.
+    pub bins: ScoreBins,
+    /// Thresholds of the simultaneous rule, in nats, rising; empty for other rules.
+    pub thresholds: Vec<f64>,
+}
+
+/// Error rates that a plan's pilot predicts at every edge of its bins.
+#[derive(Debug, Clone)]
+pub struct Pilot {
+    /// Bins of every histogram.
+    pub bins: ScoreBins,
+    /// One prediction an edge, by rising threshold.
+    pub predicted: Vec<PredictedErrors>,
+}
+
+/// Pilot observations of each world.
+fn pilot_observations(plan: &Plan) -> u64 {
+    (plan.observations_per_world() / 16).clamp(256, 8192)
+}
+
+impl Pilot {
+    /// Draws and scores the pilot of a plan.
+    ///
+    /// # Errors
+    /// The kernel refuses the law, or `keep_going` says no.
+    pub fn draw(
+        plan: &ValidPlan,
+        backend: &CpuBackend,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, EngineError> {
+        let kernel = ScoreKernel::new(plan.law(), plan.plan().seed, Phase::Pilot)?;
+        let n = pilot_observations(plan.plan());
+        let [d, d_prime] = World::BOTH.map(|world| backend.scores(&kernel, world, n, keep_going));
+        let (d, d_prime) = (d?, d_prime?);
+        let bins = ScoreBins::from_pilot(kernel.score_unit(), &d, &d_prime)?;
+        let nats = |scores: &[i64]| -> Vec<f64> {
+            scores.iter().map(|&s| s as f64 * kernel.score_unit()).collect()
+        };
+        let edges: Vec<f64> = (0..bins.edges()).map(|edge| bins.threshold(edge)).collect();
+        let predicted = PredictedErrors::from_likelihood_ratios(&nats(&d), &nats(&d_prime), &edges);
+        Ok(Pilot { bins, predicted })
+    }
+}
+
+impl Layout {
+    /// The layout of a plan.
+    ///
+    /// # Errors
+    /// As [`Pilot::draw`].
+    pub fn of(
+        plan: &ValidPlan,
+        backend: &CpuBackend,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, EngineError> {
+        let Pilot { bins, predicted } = Pilot::draw(plan, backend, keep_going)?;
+        let plan = plan.plan();
+        let thresholds = match plan.threshold_rule {
+            ThresholdRule::Simultaneous => {
+                let per_world = plan.observations_per_world();
+                let trials = Trials { target: per_world, zero_out: per_world };
+                let cuts = plan.cuts as usize;
+                choose_cuts(&predicted, trials, plan.delta, plan.significance, cuts)
+                    .map_err(dpscope_core::audit::AuditError::from)?
+            }
+            _ => Vec::new(),
+        };
+        Ok(Layout { bins, thresholds })
+    }
+}

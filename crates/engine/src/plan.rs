@@ -1,0 +1,214 @@
+//! What is to be run.
+
+use dpscope_core::bound::ThresholdRule;
+use dpscope_core::mechanism::{BatchedGaussian, ScoreLaw};
+use dpscope_core::trade_off::Trials;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::PlanError;
+
+/// Everything that determines the integers of a run: two runs of one plan count the same.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The mechanism and its attacker.
+    pub mechanism: BatchedGaussian,
+    /// Observations of both worlds together; even.
+    pub observations: u64,
+    /// δ of the statement, in (0, 1).
+    pub delta: f64,
+    /// Chance that the bound is wrong, in (0, 1).
+    pub significance: f64,
+    /// How the threshold is chosen.
+    pub threshold_rule: ThresholdRule,
+    /// Most cuts of the simultaneous rule.
+    pub cuts: u32,
+    /// Seed of every random word, below 2⁵³.
+    #[serde(with = "decimal")]
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Cuts of the simultaneous rule where the user does not say.
+    pub const DEFAULT_CUTS: u32 = 16;
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field outside its domain.
+    pub fn validated(self) -> Result<ValidPlan, PlanError> {
+        let Plan { observations, delta, significance, cuts, seed, .. } = self;
+        if !(2..=1 << 53).contains(&observations) || observations % 2 != 0 {
+            return Err(PlanError::Observations { observations });
+        }
+        if !(delta > 0.0 && delta < 1.0) {
+            return Err(PlanError::Delta { delta });
+        }
+        if !(significance > 0.0 && significance < 1.0) {
+            return Err(PlanError::Significance { significance });
+        }
+        if !(1..=64).contains(&cuts) {
+            return Err(PlanError::Cuts { cuts });
+        }
+        if seed >= 1 << 53 {
+            return Err(PlanError::Seed { seed });
+        }
+        if self.threshold_rule == ThresholdRule::Fixed {
+            return Err(PlanError::Rule);
+        }
+        Ok(ValidPlan { plan: self, law: self.mechanism.law()? })
+    }
+
+    /// Observations of one world.
+    #[must_use]
+    pub fn observations_per_world(&self) -> u64 {
+        self.observations / 2
+    }
+
+    /// Observations of each world that the rule evaluates in a complete run.
+    #[must_use]
+    pub fn evaluated(&self) -> Trials {
+        let per_world = match self.threshold_rule {
+            ThresholdRule::Split => self.observations_per_world() / 2,
+            _ => self.observations_per_world(),
+        };
+        Trials { target: per_world, zero_out: per_world }
+    }
+
+    /// SHA-256 of the plan's JSON, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        hex(&Sha256::digest(json))
+    }
+
+    /// The fields in which two plans differ, as text.
+    #[must_use]
+    pub fn differences(&self, other: &Plan) -> String {
+        let flat = |plan: &Plan| {
+            let mut fields = Vec::new();
+            if let Ok(value) = serde_json::to_value(plan) {
+                flatten("", &value, &mut fields);
+            }
+            fields
+        };
+        let (mine, theirs) = (flat(self), flat(other));
+        let value = |fields: &[(String, String)], name: &str| {
+            fields.iter().find(|f| f.0 == name).map_or("none".to_owned(), |f| f.1.clone())
+        };
+        let mut names: Vec<&String> = mine.iter().chain(&theirs).map(|f| &f.0).collect();
+        names.sort();
+        names.dedup();
+        let differs = |name: &&&String| value(&mine, name) != value(&theirs, name);
+        let describe =
+            |n: &String| format!("{n}: {} here, {} there", value(&mine, n), value(&theirs, n));
+        names.iter().filter(differs).map(|n| describe(n)).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// A plan whose fields were checked, with the law of its scores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValidPlan {
+    plan: Plan,
+    law: ScoreLaw,
+}
+
+impl ValidPlan {
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The law of its scores.
+    #[must_use]
+    pub fn law(&self) -> &ScoreLaw {
+        &self.law
+    }
+}
+
+fn flatten(prefix: &str, value: &serde_json::Value, into: &mut Vec<(String, String)>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (name, value) in fields {
+                let path =
+                    if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                flatten(&path, value, into);
+            }
+        }
+        leaf => into.push((prefix.to_owned(), leaf.to_string())),
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// A u64 as a decimal string, since JSON numbers are doubles to many readers.
+mod decimal {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&value.to_string())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|_| D::Error::custom(format!("`{text}` is not a decimal integer")))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use dpscope_core::mechanism::{BatchSampler, ThreatModel};
+
+    use super::*;
+
+    pub(crate) fn plan() -> Plan {
+        Plan {
+            mechanism: BatchedGaussian {
+                noise_multiplier: 1.0,
+                steps_per_epoch: 10,
+                epochs: 1,
+                sampler: BatchSampler::Shuffle,
+                threat_model: ThreatModel::WorstCase,
+                batch_size: None,
+            },
+            observations: 20_000,
+            delta: 1e-5,
+            significance: 0.05,
+            threshold_rule: ThresholdRule::Simultaneous,
+            cuts: Plan::DEFAULT_CUTS,
+            seed: 7,
+        }
+    }
+
+    #[test]
+    fn a_plan_survives_json_and_its_hash_tells_plans_apart() {
+        let json = serde_json::to_string(&plan()).unwrap();
+        assert!(json.contains(r#""seed":"7""#), "{json}");
+        let back: Plan = serde_json::from_str(&json).unwrap();
+        assert_eq!((back, back.hash()), (plan(), plan().hash()));
+        let other = Plan { seed: 8, ..plan() };
+        assert_ne!(other.hash(), plan().hash());
+        assert_eq!(plan().differences(&other), r#"seed: "7" here, "8" there"#);
+    }
+
+    #[test]
+    fn fields_outside_their_domain_are_refused() {
+        let refused = [
+            Plan { observations: 0, ..plan() },
+            Plan { observations: 3, ..plan() },
+            Plan { delta: 0.0, ..plan() },
+            Plan { delta: f64::NAN, ..plan() },
+            Plan { significance: 1.0, ..plan() },
+            Plan { cuts: 0, ..plan() },
+            Plan { seed: 1 << 53, ..plan() },
+            Plan { threshold_rule: ThresholdRule::Fixed, ..plan() },
+        ];
+        for plan in refused {
+            assert!(plan.validated().is_err(), "{plan:?}");
+        }
+    }
+}
