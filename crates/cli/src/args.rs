@@ -1,0 +1,516 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::bound::ThresholdRule;
+use dpscope_core::mechanism::{BatchSampler, SamplerKind, ThreatModel};
+use dpscope_engine::Shard;
+
+use crate::failure::Failure;
+
+/// Shows how much privacy a differentially private training run really leaks.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7\n\n\
+        Exit codes: 0 done, 1 internal error, 2 bad input, 3 claim refuted (only with --claim or \
+        --fail-above), 4 no such device, 5 artefact of another run, 130 interrupted."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Audit a mechanism, recorded outputs, scores or counts.
+    #[command(subcommand)]
+    Audit(Audit),
+    /// How many observations a target epsilon needs, and how far a number of them can see.
+    Plan(PlanArgs),
+    /// Join the shards of a run.
+    Merge(MergeArgs),
+    /// Go on with an interrupted run.
+    Resume(ResumeArgs),
+    /// Repeat published audits and print both numbers.
+    Reproduce(ReproduceArgs),
+    /// List what can compute.
+    Devices(DevicesArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Simulate the batched Gaussian mechanism with a canary and bound its epsilon.
+    Bgm(BgmArgs),
+    /// Score outputs recorded from your own training runs.
+    Outputs(OutputsArgs),
+    /// Bound epsilon from attack scores of any kind.
+    Scores(ScoresArgs),
+    /// Bound epsilon from error counts at one threshold that was fixed beforehand.
+    Counts(CountsArgs),
+}
+
+/// What is drawn and who attacks.
+#[derive(Debug, Args)]
+pub(crate) struct SamplerArgs {
+    /// How batches are drawn.
+    #[arg(long, default_value = "shuffle", value_parser = sampler_parser())]
+    pub(crate) sampler: SamplerKind,
+    /// Records in the buffer of partial-shuffle and sliding-buffer.
+    #[arg(long, value_name = "K", value_parser = count)]
+    pub(crate) buffer_examples: Option<u64>,
+    /// Who attacks; by default the strongest attacker defined for the sampler.
+    #[arg(long, value_parser = threat_model_parser())]
+    pub(crate) threat_model: Option<ThreatModel>,
+    /// Records a batch; needed by the buffered samplers and batch-then-shuffle.
+    #[arg(long, value_name = "B", value_parser = batch_size)]
+    pub(crate) batch_size: Option<u32>,
+}
+
+impl SamplerArgs {
+    pub(crate) fn sampler(&self) -> Result<BatchSampler, Failure> {
+        Ok(self.sampler.with_buffer(self.buffer_examples)?)
+    }
+
+    pub(crate) fn threat_model(&self) -> ThreatModel {
+        self.threat_model.unwrap_or(self.sampler.default_threat_model())
+    }
+}
+
+/// The statement that is made.
+#[derive(Debug, Args)]
+pub(crate) struct StatementArgs {
+    /// The delta of the statement.
+    #[arg(long, default_value_t = 1e-5)]
+    pub(crate) delta: f64,
+    /// Chance that the bound is wrong: 0.05 is 95 % confidence.
+    #[arg(long, default_value_t = 0.05)]
+    pub(crate) significance: f64,
+}
+
+/// What is compared with the result.
+#[derive(Debug, Args)]
+pub(crate) struct ClaimArgs {
+    /// The epsilon that was reported for the training; exit code 3 if it is refuted.
+    #[arg(long, value_name = "EPS")]
+    pub(crate) claim: Option<f64>,
+    /// Adjacency of the claim.
+    #[arg(long, value_enum, default_value = "add-remove", requires = "claim")]
+    pub(crate) claim_adjacency: AdjacencyArg,
+    /// Exit with code 3 if the bound exceeds this epsilon.
+    #[arg(long, value_name = "EPS")]
+    pub(crate) fail_above: Option<f64>,
+}
+
+/// How the result is shown.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7 --claim 0.72"
+)]
+pub(crate) struct BgmArgs {
+    /// Noise standard deviation divided by the clip norm, 0.2 to 20.
+    #[arg(long, value_name = "S")]
+    pub(crate) noise_multiplier: f64,
+    /// Batches an epoch, 1 to 100000.
+    #[arg(long, value_name = "T", value_parser = small_count)]
+    pub(crate) steps: u32,
+    /// Passes over the data, 1 to 1000.
+    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
+    pub(crate) epochs: u32,
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// Observations of both worlds together; even; may be written 1e7.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) observations: u64,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// How the threshold is chosen.
+    #[arg(long, value_enum, default_value = "simultaneous")]
+    pub(crate) threshold_rule: RuleArg,
+    /// Seed of all random words, below 2^53; fresh entropy if not given.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Save the state here at least once a second; resume from it if it exists.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Count only shard i of N, counted from 1; the histograms are joined by `dpscope merge`.
+    #[arg(long, value_name = "i/N", value_parser = shard, requires = "seed")]
+    pub(crate) shard: Option<Shard>,
+    /// Write the histograms here, for `dpscope merge`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeviceArgs {
+    /// Where to compute: auto or cpu.
+    #[arg(long, default_value = "auto")]
+    pub(crate) device: String,
+    /// CPU threads; one a core if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dpscope audit outputs runs.npz --noise-multiplier 1.0 --threat-model partially-informed\n\n\
+        runs.npz holds the arrays `target` and `zero_out`, of shape (runs, epochs, steps) or (runs, \
+        steps), and may hold the numbers noise_multiplier, clip_norm and batch_size. npy, csv (one \
+        row a run, epoch-major) and safetensors are read as well."
+)]
+pub(crate) struct OutputsArgs {
+    /// File with the arrays `target` and `zero_out`.
+    #[arg(value_name = "RUNS", required_unless_present = "target")]
+    pub(crate) runs: Option<PathBuf>,
+    /// Outputs of the runs with the target record.
+    #[arg(long, value_name = "FILE", requires = "zero_out", conflicts_with = "runs")]
+    pub(crate) target: Option<PathBuf>,
+    /// Outputs of the runs with the zero-out record in its place.
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub(crate) zero_out: Option<PathBuf>,
+    /// Noise standard deviation divided by the clip norm, 0.2 to 20.
+    #[arg(long, value_name = "S")]
+    pub(crate) noise_multiplier: Option<f64>,
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// Epochs in a row, where an array has no axis for them.
+    #[arg(long, value_name = "E", value_parser = small_count)]
+    pub(crate) epochs: Option<u32>,
+    /// Clip norm C: outputs are divided by it.
+    #[arg(long, value_name = "C")]
+    pub(crate) clip_norm: Option<f64>,
+    /// Outputs are means over B records: they are multiplied by B.
+    #[arg(long, value_name = "B", value_parser = batch_size)]
+    pub(crate) per_batch_mean: Option<u32>,
+    /// Step of an epoch that holds the target, from 0 (deterministic batching only).
+    #[arg(long, value_name = "STEP", default_value_t = 0)]
+    pub(crate) target_step: u32,
+    /// Count runs with NaN or infinity against the attacker, instead of refusing the file.
+    #[arg(long)]
+    pub(crate) count_non_finite: bool,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// How the threshold is chosen.
+    #[arg(long, value_enum, default_value = "simultaneous")]
+    pub(crate) threshold_rule: RuleArg,
+    /// Seed of the random pilot or half, below 2^53; fresh entropy if not given.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dpscope audit scores --target in.npy --zero-out out.npy --claim 2.0"
+)]
+pub(crate) struct ScoresArgs {
+    /// Scores of the runs with the target record: npy, npz or safetensors with one array, csv.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) target: PathBuf,
+    /// Scores of the runs without it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) zero_out: PathBuf,
+    /// Which world a higher score speaks for.
+    #[arg(long, value_enum, default_value = "target")]
+    pub(crate) higher_means: WorldArg,
+    /// Count NaN and infinite scores against the attacker, instead of refusing the file.
+    #[arg(long)]
+    pub(crate) count_non_finite: bool,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// How the threshold is chosen.
+    #[arg(long, value_enum, default_value = "split")]
+    pub(crate) threshold_rule: RuleArg,
+    /// Seed of the random half or pilot, below 2^53; fresh entropy if not given.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dpscope audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 --zero-out-trials 1000"
+)]
+pub(crate) struct CountsArgs {
+    /// Runs without the target record that the attack took for runs with it.
+    #[arg(long, value_name = "FP", value_parser = count)]
+    pub(crate) false_positives: u64,
+    /// Runs with the target record that the attack took for runs without it.
+    #[arg(long, value_name = "FN", value_parser = count)]
+    pub(crate) false_negatives: u64,
+    /// Runs with the target record.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) target_trials: u64,
+    /// Runs without it.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) zero_out_trials: u64,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dpscope plan --epsilon 9\n  dpscope plan --noise-multiplier 1 --steps 100 --observations 1e7"
+)]
+pub(crate) struct PlanArgs {
+    /// The epsilon that a bound should be able to reach.
+    #[arg(long, value_name = "EPS")]
+    pub(crate) epsilon: Option<f64>,
+    /// Observations of both worlds together.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) observations: Option<u64>,
+    /// With --steps: predict the bound of an audit by a small simulation.
+    #[arg(long, value_name = "S", requires = "steps")]
+    pub(crate) noise_multiplier: Option<f64>,
+    /// Batches an epoch.
+    #[arg(long, value_name = "T", value_parser = small_count, requires = "noise_multiplier")]
+    pub(crate) steps: Option<u32>,
+    /// Passes over the data.
+    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
+    pub(crate) epochs: u32,
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// How the threshold will be chosen.
+    #[arg(long, value_enum, default_value = "simultaneous")]
+    pub(crate) threshold_rule: RuleArg,
+    /// Seed of the small simulation.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dpscope merge shard-*.json --claim 0.72")]
+pub(crate) struct MergeArgs {
+    /// Artefacts of one plan, in any order.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Write the joined histograms here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Accept missing observations; the result is then an estimate.
+    #[arg(long)]
+    pub(crate) allow_gaps: bool,
+    /// Accept shards of different float modes.
+    #[arg(long)]
+    pub(crate) allow_mixed: bool,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dpscope resume audit.checkpoint")]
+pub(crate) struct ResumeArgs {
+    /// Checkpoint of the run.
+    #[arg(value_name = "FILE")]
+    pub(crate) checkpoint: PathBuf,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Write the histograms here as well, for `dpscope merge`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dpscope reproduce figure-3 --observations 1e6")]
+pub(crate) struct ReproduceArgs {
+    /// What to repeat.
+    #[arg(value_enum)]
+    pub(crate) what: Reproduction,
+    /// Observations of both worlds together in each setting.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) observations: Option<u64>,
+    /// Seed of all random words; fresh entropy if not given.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dpscope devices --json")]
+pub(crate) struct DevicesArgs {
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dpscope completions bash > ~/.local/share/bash-completion/completions/dpscope"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+    /// Print the script inside one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reproduction {
+    /// Figure 3: epsilon by number of observations.
+    #[value(name = "figure-3")]
+    Figure3,
+    /// Table I: the settings of published models.
+    #[value(name = "table-1")]
+    Table1,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleArg {
+    /// One half of the data chooses the cut, the other gives the bound.
+    Split,
+    /// A few cuts fixed by a pilot share the significance: a bound from all data.
+    Simultaneous,
+    /// The largest value over all cuts, as in the paper: an estimate, not a bound.
+    MaxUncorrected,
+}
+
+impl From<RuleArg> for ThresholdRule {
+    fn from(rule: RuleArg) -> Self {
+        match rule {
+            RuleArg::Split => ThresholdRule::Split,
+            RuleArg::Simultaneous => ThresholdRule::Simultaneous,
+            RuleArg::MaxUncorrected => ThresholdRule::MaxUncorrected,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdjacencyArg {
+    AddRemove,
+    ZeroOut,
+    Replace,
+}
+
+impl From<AdjacencyArg> for Adjacency {
+    fn from(adjacency: AdjacencyArg) -> Self {
+        match adjacency {
+            AdjacencyArg::AddRemove => Adjacency::AddRemove,
+            AdjacencyArg::ZeroOut => Adjacency::ZeroOut,
+            AdjacencyArg::Replace => Adjacency::Replace,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorldArg {
+    Target,
+    ZeroOut,
+}
+
+fn sampler_parser() -> impl clap::builder::TypedValueParser<Value = SamplerKind> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(SamplerKind::ALL.map(SamplerKind::name))
+        .try_map(|name| name.parse::<SamplerKind>())
+}
+
+fn threat_model_parser() -> impl clap::builder::TypedValueParser<Value = ThreatModel> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(ThreatModel::ALL.map(ThreatModel::name))
+        .try_map(|name| name.parse::<ThreatModel>())
+}
+
+/// A whole number, also as 1e7 or 10_000_000.
+fn count(text: &str) -> Result<u64, String> {
+    let plain = text.replace('_', "");
+    if let Ok(value) = plain.parse::<u64>() {
+        return Ok(value);
+    }
+    let wanted = || format!("`{text}` is not a whole number; write 10000000, 10_000_000 or 1e7");
+    let value: f64 = plain.parse().map_err(|_| wanted())?;
+    let whole = value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value);
+    if whole { Ok(value as u64) } else { Err(wanted()) }
+}
+
+fn small_count(text: &str) -> Result<u32, String> {
+    u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
+}
+
+fn batch_size(text: &str) -> Result<u32, String> {
+    match small_count(text)? {
+        0 => Err("a batch holds at least one record".to_owned()),
+        size => Ok(size),
+    }
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let wanted = || format!("`{text}` is not a shard; write i/N with 1 <= i <= N, e.g. 2/8");
+    let (index, count) = text.split_once('/').ok_or_else(wanted)?;
+    let number = |part: &str| part.trim().parse::<u64>().map_err(|_| wanted());
+    let shard = Shard { index: number(index)?, count: number(count)? };
+    if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(wanted()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn counts_may_be_written_with_an_exponent() {
+        for (text, value) in [("1e7", 10_000_000), ("10_000", 10_000), ("2.5e3", 2500), ("0", 0)] {
+            assert_eq!(count(text), Ok(value));
+        }
+        for text in ["", "1.5", "-1", "1e300", "nan", "inf", "ten"] {
+            assert!(count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shards_are_counted_from_one() {
+        assert_eq!(shard("2/8"), Ok(Shard { index: 2, count: 8 }));
+        for text in ["0/8", "9/8", "1", "a/b", "1/0", "-1/3", "1/2/3"] {
+            assert!(shard(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Exit codes, and which error has which.
+
+use dpscope_core::audit::AuditError;
+use dpscope_engine::{ArtefactError, EngineError, PlanError};
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done = 0,
+    Internal = 1,
+    Input = 2,
+    Refuted = 3,
+    Device = 4,
+    Artefact = 5,
+    Interrupted = 130,
+}
+
+/// An error with the exit code that it ends in.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) code: Exit,
+    pub(crate) error: anyhow::Error,
+}
+
+pub(crate) type Done = Result<Exit, Failure>;
+
+impl Failure {
+    pub(crate) fn input(message: impl std::fmt::Display) -> Self {
+        Failure { code: Exit::Input, error: anyhow::anyhow!("{message}") }
+    }
+
+    pub(crate) fn with(code: Exit, message: impl std::fmt::Display) -> Self {
+        Failure { code, error: anyhow::anyhow!("{message}") }
+    }
+
+    /// The same failure, with the file that it is about in front.
+    pub(crate) fn about(self, path: &std::path::Path) -> Self {
+        Failure { error: self.error.context(path.display().to_string()), ..self }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let code = match &error {
+            EngineError::Plan(_) | EngineError::Kernel(_) | EngineError::Audit(_) => Exit::Input,
+            EngineError::Artefact(_) => Exit::Artefact,
+            EngineError::Backend { .. } => Exit::Device,
+            EngineError::Stopped => Exit::Interrupted,
+            // The caller's own failure (a full disk, say) keeps its code.
+            EngineError::Control(_) => Exit::Input,
+            _ => Exit::Internal,
+        };
+        Failure { code, error: error.into() }
+    }
+}
+
+impl From<ArtefactError> for Failure {
+    fn from(error: ArtefactError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+macro_rules! input_errors {
+    ($($error:ty),*) => { $(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Failure { code: Exit::Input, error: error.into() }
+            }
+        }
+    )* };
+}
+
+input_errors!(
+    dpscope_core::bound::BoundError,
+    dpscope_core::claim::ClaimError,
+    dpscope_core::mechanism::MechanismError,
+    dpscope_core::planner::PlannerError,
+    dpscope_core::trade_off::TradeOffError,
+    dpscope_formats::FormatError
+);

@@ -1,0 +1,76 @@
+//! Reading with limits, writing whole or not at all.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use dpscope_engine::Artefact;
+use dpscope_formats::Limits;
+
+use crate::failure::Failure;
+
+/// The bytes of a file that is not larger than the limits allow.
+pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(std::io::Error::other("is a directory, a file is needed"));
+        }
+        let mut bytes = Vec::new();
+        file.take(limits.max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|error| Failure::input(error).about(path))?;
+    if bytes.len() as u64 > limits.max_bytes {
+        let most = limits.max_bytes;
+        return Err(Failure::input(format!("is larger than the limit of {most} bytes")).about(path));
+    }
+    Ok(bytes)
+}
+
+/// Reads an artefact.
+pub(crate) fn read_artefact(path: &Path) -> Result<Artefact, Failure> {
+    let limits = Limits { max_bytes: 1 << 26, ..Limits::default() };
+    let bytes = read(path, &limits)?;
+    Artefact::from_bytes(&bytes).map_err(|error| Failure::from(error).about(path))
+}
+
+/// Writes a file under a temporary name, flushes it to the disk and renames it: whoever looks at
+/// `path` sees the old content or the new one, whole.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let temporary = temporary_name(path)?;
+    let write = || {
+        let mut file = File::create(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        drop(file);
+        std::fs::rename(&temporary, path)
+    };
+    write().inspect_err(|_| {
+        let _ = std::fs::remove_file(&temporary); // best effort: the first error is the one to tell
+    })
+}
+
+fn temporary_name(path: &Path) -> std::io::Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| std::io::Error::other("is not a file name"))?;
+    let mut name = name.to_os_string();
+    name.push(format!(".{}.dpscope.tmp", std::process::id()));
+    Ok(path.with_file_name(name))
+}
+
+/// Refuses a place for results that cannot be written, or that holds something else, before any
+/// work is done.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::input("is a directory; name a file").about(path));
+    }
+    if path.exists() && read_artefact(path).is_err() {
+        let what = "exists and is not a dpscope artefact; name another file";
+        return Err(Failure::input(what).about(path));
+    }
+    let probe = temporary_name(path).and_then(|name| {
+        File::create(&name)?;
+        std::fs::remove_file(&name)
+    });
+    probe.map_err(|error| Failure::input(format!("cannot be written: {error}")).about(path))
+}

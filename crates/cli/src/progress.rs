@@ -1,0 +1,138 @@
+//! The terminal's side of a run: bar, Ctrl-C, checkpoint file.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use dpscope_engine::{Artefact, Control, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::files::write_atomically;
+
+/// Longest time between two writes of a checkpoint.
+const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
+
+/// Set by the first Ctrl-C; the second ends the program at once.
+fn interrupted() -> &'static Arc<AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    FLAG.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let shared = Arc::clone(&flag);
+        // Where no handler can be set, Ctrl-C ends the program at once: still correct.
+        let _ = ctrlc::set_handler(move || {
+            if shared.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+            eprintln!("\nstopping; press Ctrl-C again to end at once");
+        });
+        flag
+    })
+}
+
+/// Bar, clock and checkpoint of one run.
+pub(crate) struct Terminal {
+    started: Instant,
+    bar: Option<ProgressBar>,
+    checkpoint: Option<PathBuf>,
+    saved: Mutex<Saved>,
+}
+
+#[derive(Default)]
+struct Saved {
+    at: Option<Instant>,
+    state: Option<Artefact>,
+}
+
+impl Terminal {
+    /// A bar is drawn on stderr if that is a terminal and `quiet` is not set.
+    pub(crate) fn new(quiet: bool, checkpoint: Option<&Path>) -> Self {
+        interrupted();
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let style = "{bar:30} {percent:>3} %  {msg}  ETA {eta}";
+            let bar = ProgressBar::new(1);
+            bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| {
+                ProgressStyle::default_bar()
+            }));
+            bar.set_message("placing bins and cuts");
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        let checkpoint = checkpoint.map(Path::to_path_buf);
+        Terminal { started: Instant::now(), bar, checkpoint, saved: Mutex::default() }
+    }
+
+    /// Time since the start.
+    pub(crate) fn elapsed_ms(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1e3
+    }
+
+    /// The state after the last wave.
+    pub(crate) fn last_state(&self) -> Option<Artefact> {
+        self.saved.lock().map_or(None, |saved| saved.state.clone())
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Writes the state to the checkpoint file, if there is one.
+    pub(crate) fn save(&self, state: &Artefact) -> std::io::Result<()> {
+        let Some(path) = &self.checkpoint else { return Ok(()) };
+        write_atomically(path, &state.to_bytes()).map_err(|error| {
+            let path = path.display();
+            std::io::Error::other(format!(
+                "{path}: cannot write the checkpoint: {error}; the counts up to the last one \
+                 written are kept there"
+            ))
+        })
+    }
+
+    fn show(&self, state: &Artefact, progress: Progress) {
+        let Some(bar) = &self.bar else { return };
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        let fresh = (progress.done - progress.resumed) as f64;
+        let rate = fresh / (self.started.elapsed().as_secs_f64()).max(1e-3);
+        let epsilon = state.outcome().map_or(0.0, |outcome| outcome.value());
+        bar.set_message(format!("{} observations/s  ε so far {epsilon:.2}", short(rate)));
+    }
+}
+
+fn short(rate: f64) -> String {
+    match rate {
+        r if r >= 1e6 => format!("{:.1} M", r / 1e6),
+        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
+        r => format!("{r:.1}"),
+    }
+}
+
+impl Control for Terminal {
+    fn keep_going(&self) -> bool {
+        !interrupted().load(Ordering::Relaxed)
+    }
+
+    fn now_ms(&self) -> f64 {
+        self.elapsed_ms()
+    }
+
+    fn after_wave(
+        &self,
+        state: &Artefact,
+        progress: Progress,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.show(state, progress);
+        let Ok(mut saved) = self.saved.lock() else { return Ok(()) };
+        let due = saved.at.is_none_or(|at| at.elapsed() >= CHECKPOINT_EVERY);
+        if due || state.is_finished() || !self.keep_going() {
+            self.save(state)?;
+            saved.at = Some(Instant::now());
+        }
+        saved.state = Some(state.clone());
+        Ok(())
+    }
+}
