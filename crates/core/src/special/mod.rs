@@ -1,1 +1,25 @@
-//! Stub.
+//! Special functions that stay accurate in the far tail and at huge counts.
+//!
+//! One file a law: [`normal`], [`gamma`], [`binomial`], [`beta`]. Tails are computed from their own
+//! side, never as one minus the other, and quantiles come as a [`UnitPoint`], which holds x and
+//! 1 − x, each to full relative accuracy.
+
+pub mod beta;
+mod beta_quantile;
+mod beta_tail;
+pub mod binomial;
+mod error;
+pub mod gamma;
+pub mod normal;
+pub(crate) mod quadrature;
+pub mod unit_point;
+
+pub use beta::BetaLaw;
+pub use binomial::ln_binomial_pmf;
+pub use error::SpecialError;
+pub use gamma::{ln_gamma, stirling_error};
+pub use normal::{
+    normal_cdf, normal_ln_cdf, normal_ln_pdf, normal_pdf, normal_quantile, normal_quantile_from_ln,
+    normal_survival,
+};
+pub use unit_point::UnitPoint;
