@@ -1,6 +1,165 @@
-//! Errors of the mechanism's parameters.
+//! Errors of the mechanism's parameters and of the outputs that it scores.
 
-/// A parameter outside its domain, or a combination that is not defined.
+use super::{SamplerKind, ThreatModel};
+
+/// A parameter outside its domain, a combination that is not defined, or outputs that cannot be
+/// scored.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum MechanismError {}
+pub enum MechanismError {
+    /// σ outside [0.2, 20].
+    #[error(
+        "noise_multiplier = {value} lies outside [0.2, 20]; give the noise standard deviation \
+         divided by the clip norm"
+    )]
+    NoiseMultiplier {
+        /// What was given.
+        value: f64,
+    },
+    /// T outside 1..=10⁵.
+    #[error(
+        "steps_per_epoch = {value} lies outside 1..=100000; give the number of batches in one pass \
+         over the data"
+    )]
+    StepsPerEpoch {
+        /// What was given.
+        value: u32,
+    },
+    /// E outside 1..=10³.
+    #[error("epochs = {value} lies outside 1..=1000; give the number of passes over the data")]
+    Epochs {
+        /// What was given.
+        value: u32,
+    },
+    /// B = 0.
+    #[error("batch_size = {value} lies outside 1..=4294967295; give the records in one batch")]
+    BatchSize {
+        /// What was given.
+        value: u32,
+    },
+    /// B is needed and was not given.
+    #[error("batch_size is missing and {needed_by} needs it; give the records in one batch")]
+    BatchSizeMissing {
+        /// The sampler, or the use, that needs it.
+        needed_by: &'static str,
+    },
+    /// A buffer outside 1..=N.
+    #[error(
+        "buffer_examples = {value} lies outside 1..={examples}; a buffer holds at least one record \
+         and at most all steps_per_epoch × batch_size of them"
+    )]
+    Buffer {
+        /// What was given.
+        value: u64,
+        /// Records of the data set, N = T·B.
+        examples: u64,
+    },
+    /// A buffered sampler without a buffer.
+    #[error("buffer_examples is missing and sampler {sampler} needs it; give the records it holds")]
+    BufferMissing {
+        /// The sampler.
+        sampler: SamplerKind,
+    },
+    /// A buffer for a sampler that has none.
+    #[error("buffer_examples = {value} has no meaning for sampler {sampler}; leave it out")]
+    BufferUnused {
+        /// The sampler.
+        sampler: SamplerKind,
+        /// What was given.
+        value: u64,
+    },
+    /// A pair for which no valid audit exists.
+    #[error(
+        "sampler {sampler} is not defined with threat model {threat_model}; use {}",
+        sampler.default_threat_model()
+    )]
+    UndefinedPair {
+        /// The sampler.
+        sampler: SamplerKind,
+        /// The threat model.
+        threat_model: ThreatModel,
+    },
+    /// A name that is no sampler.
+    #[error("sampler = {name:?} is unknown; use one of {}", super::sampler::names())]
+    UnknownSampler {
+        /// What was given.
+        name: String,
+    },
+    /// A name that is no threat model.
+    #[error("threat_model = {name:?} is unknown; use one of {}", super::threat_model::names())]
+    UnknownThreatModel {
+        /// What was given.
+        name: String,
+    },
+    /// A slot beyond the epoch.
+    #[error("target_slot = {value} lies outside 0..{steps_per_epoch}; slots count from 0")]
+    TargetSlot {
+        /// What was given.
+        value: u32,
+        /// Batches an epoch.
+        steps_per_epoch: u32,
+    },
+    /// A slot for a sampler that draws it.
+    #[error("target_slot = {value} has no meaning for sampler {sampler}, which draws it; use 0")]
+    TargetSlotUnused {
+        /// What was given.
+        value: u32,
+        /// The sampler.
+        sampler: SamplerKind,
+    },
+    /// A prefix outside 1..=T.
+    #[error("prefix = {value} lies outside 1..={steps_per_epoch}; give a number of batches")]
+    Prefix {
+        /// What was given.
+        value: u32,
+        /// Batches an epoch.
+        steps_per_epoch: u32,
+    },
+    /// Prefix scores where the target's slot is not drawn afresh among the first batches.
+    #[error(
+        "prefix scores are not defined for sampler {sampler}; use shuffle, partial-shuffle or \
+         sliding-buffer"
+    )]
+    PrefixSampler {
+        /// The sampler.
+        sampler: SamplerKind,
+    },
+    /// A clip norm that is not finite and positive.
+    #[error("clip_norm = {value} is not a positive finite number")]
+    ClipNorm {
+        /// What was given.
+        value: f64,
+    },
+    /// Weights that do not match the entries.
+    #[error("weights has {actual} values where the law has {expected} entries; give one an entry")]
+    WeightCount {
+        /// What was given.
+        actual: usize,
+        /// Entries of an epoch.
+        expected: usize,
+    },
+    /// A run with too few or too many outputs.
+    #[error("outputs has {actual} values where epochs × steps are {expected}; give one run")]
+    OutputCount {
+        /// What was given.
+        actual: usize,
+        /// What one observation has.
+        expected: u64,
+    },
+    /// NaN or an infinity among the outputs: the run counts against the attacker.
+    #[error("outputs[epoch {epoch}, step {step}] = {value} is not finite; count the run as failed")]
+    NonFiniteOutput {
+        /// Epoch, from 0.
+        epoch: usize,
+        /// Step in the epoch, from 0.
+        step: usize,
+        /// What was found.
+        value: f64,
+    },
+    /// Finite outputs so large that the score overflows.
+    #[error("score = {value}: the outputs are too large to score; check their unit (clip norm)")]
+    NonFiniteScore {
+        /// The score.
+        value: f64,
+    },
+}

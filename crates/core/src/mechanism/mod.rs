@@ -3,12 +3,18 @@
 
 pub mod error;
 pub mod law;
+mod log_ratio;
+pub mod output;
+pub mod partial_shuffle;
 pub mod sampler;
 pub mod score;
+mod slots;
 pub mod threat_model;
 
 pub use error::MechanismError;
 pub use law::{LawKind, ScoreLaw, SlotWeights};
-pub use sampler::BatchSampler;
-pub use score::BatchedGaussian;
+pub use output::{OutputOptions, OutputReference, OutputScorer, rescale_averaged};
+pub use partial_shuffle::partial_shuffle_candidates;
+pub use sampler::{BatchSampler, SamplerKind};
+pub use score::{BatchMeans, BatchedGaussian};
 pub use threat_model::ThreatModel;

@@ -1,5 +1,9 @@
 //! How batches are drawn.
 
+use std::{fmt, str::FromStr};
+
+use super::{MechanismError, ThreatModel};
+
 /// How a training run forms its batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -28,4 +32,232 @@ pub enum BatchSampler {
     },
     /// Batches are formed first, then their order is shuffled: a batch moves as a whole.
     BatchThenShuffle,
+}
+
+impl BatchSampler {
+    /// Which sampler this is, without its parameter.
+    #[must_use]
+    pub const fn kind(self) -> SamplerKind {
+        match self {
+            BatchSampler::Poisson => SamplerKind::Poisson,
+            BatchSampler::Shuffle => SamplerKind::Shuffle,
+            BatchSampler::PersistentShuffle => SamplerKind::PersistentShuffle,
+            BatchSampler::BallsInBins => SamplerKind::BallsInBins,
+            BatchSampler::Deterministic => SamplerKind::Deterministic,
+            BatchSampler::PartialShuffle { .. } => SamplerKind::PartialShuffle,
+            BatchSampler::SlidingBuffer { .. } => SamplerKind::SlidingBuffer,
+            BatchSampler::BatchThenShuffle => SamplerKind::BatchThenShuffle,
+        }
+    }
+
+    /// Records in the buffer, where there is one.
+    #[must_use]
+    pub const fn buffer_examples(self) -> Option<u64> {
+        match self {
+            BatchSampler::PartialShuffle { buffer_examples }
+            | BatchSampler::SlidingBuffer { buffer_examples } => Some(buffer_examples),
+            _ => None,
+        }
+    }
+}
+
+/// The name alone, without the buffer: a buffer is a parameter of its own in commands and files.
+impl fmt::Display for BatchSampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind().fmt(f)
+    }
+}
+
+/// A [`BatchSampler`] without its parameter: what a list of samplers shows and a command names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum SamplerKind {
+    /// [`BatchSampler::Poisson`].
+    Poisson,
+    /// [`BatchSampler::Shuffle`].
+    Shuffle,
+    /// [`BatchSampler::PersistentShuffle`].
+    PersistentShuffle,
+    /// [`BatchSampler::BallsInBins`].
+    BallsInBins,
+    /// [`BatchSampler::Deterministic`].
+    Deterministic,
+    /// [`BatchSampler::PartialShuffle`].
+    PartialShuffle,
+    /// [`BatchSampler::SlidingBuffer`].
+    SlidingBuffer,
+    /// [`BatchSampler::BatchThenShuffle`].
+    BatchThenShuffle,
+}
+
+impl SamplerKind {
+    /// Every sampler.
+    pub const ALL: [SamplerKind; 8] = [
+        SamplerKind::Poisson,
+        SamplerKind::Shuffle,
+        SamplerKind::PersistentShuffle,
+        SamplerKind::BallsInBins,
+        SamplerKind::Deterministic,
+        SamplerKind::PartialShuffle,
+        SamplerKind::SlidingBuffer,
+        SamplerKind::BatchThenShuffle,
+    ];
+
+    /// The name in commands, files and links.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            SamplerKind::Poisson => "poisson",
+            SamplerKind::Shuffle => "shuffle",
+            SamplerKind::PersistentShuffle => "persistent-shuffle",
+            SamplerKind::BallsInBins => "balls-in-bins",
+            SamplerKind::Deterministic => "deterministic",
+            SamplerKind::PartialShuffle => "partial-shuffle",
+            SamplerKind::SlidingBuffer => "sliding-buffer",
+            SamplerKind::BatchThenShuffle => "batch-then-shuffle",
+        }
+    }
+
+    /// Whether the sampler has a buffer of records.
+    #[must_use]
+    pub const fn has_buffer(self) -> bool {
+        matches!(self, SamplerKind::PartialShuffle | SamplerKind::SlidingBuffer)
+    }
+
+    /// Whether the law of the score needs to know the records a batch.
+    #[must_use]
+    pub const fn needs_batch_size(self) -> bool {
+        self.has_buffer() || matches!(self, SamplerKind::BatchThenShuffle)
+    }
+
+    /// The threat models that this sampler can be audited under, the default one first.
+    ///
+    /// Poisson and balls-in-bins allow the target canary only: a rule that gives every batch
+    /// without the target another record's gradient makes the other records depend on the target,
+    /// and refutes correct code. Batch-then-shuffle is a statement about whole batches, which only
+    /// the worst case controls.
+    #[must_use]
+    pub const fn threat_models(self) -> &'static [ThreatModel] {
+        match self {
+            SamplerKind::Poisson | SamplerKind::BallsInBins => &[ThreatModel::TargetCanary],
+            SamplerKind::BatchThenShuffle => &[ThreatModel::WorstCase],
+            _ => &ThreatModel::ALL,
+        }
+    }
+
+    /// Whether the sampler can be audited under this threat model.
+    #[must_use]
+    pub fn is_defined(self, threat_model: ThreatModel) -> bool {
+        self.threat_models().contains(&threat_model)
+    }
+
+    /// The worst case where it is defined, else the target canary.
+    #[must_use]
+    pub const fn default_threat_model(self) -> ThreatModel {
+        match self {
+            SamplerKind::Poisson | SamplerKind::BallsInBins => ThreatModel::TargetCanary,
+            _ => ThreatModel::WorstCase,
+        }
+    }
+
+    /// The sampler with its buffer.
+    ///
+    /// # Errors
+    /// A buffered sampler without a buffer, or a buffer where there is none.
+    pub fn with_buffer(self, buffer_examples: Option<u64>) -> Result<BatchSampler, MechanismError> {
+        let unbuffered = |sampler| match buffer_examples {
+            None => Ok(sampler),
+            Some(value) => Err(MechanismError::BufferUnused { sampler: self, value }),
+        };
+        let buffer = buffer_examples.ok_or(MechanismError::BufferMissing { sampler: self });
+        match self {
+            SamplerKind::Poisson => unbuffered(BatchSampler::Poisson),
+            SamplerKind::Shuffle => unbuffered(BatchSampler::Shuffle),
+            SamplerKind::PersistentShuffle => unbuffered(BatchSampler::PersistentShuffle),
+            SamplerKind::BallsInBins => unbuffered(BatchSampler::BallsInBins),
+            SamplerKind::Deterministic => unbuffered(BatchSampler::Deterministic),
+            SamplerKind::BatchThenShuffle => unbuffered(BatchSampler::BatchThenShuffle),
+            SamplerKind::PartialShuffle => {
+                buffer.map(|buffer_examples| BatchSampler::PartialShuffle { buffer_examples })
+            }
+            SamplerKind::SlidingBuffer => {
+                buffer.map(|buffer_examples| BatchSampler::SlidingBuffer { buffer_examples })
+            }
+        }
+    }
+}
+
+impl fmt::Display for SamplerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for SamplerKind {
+    type Err = MechanismError;
+
+    fn from_str(name: &str) -> Result<Self, MechanismError> {
+        SamplerKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| MechanismError::UnknownSampler { name: name.to_owned() })
+    }
+}
+
+/// All names, for a message.
+pub(super) fn names() -> String {
+    SamplerKind::ALL.map(SamplerKind::name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for kind in SamplerKind::ALL {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+            let buffer = kind.has_buffer().then_some(7);
+            let sampler = kind.with_buffer(buffer).unwrap();
+            assert_eq!(sampler.kind(), kind);
+            assert_eq!(sampler.buffer_examples(), buffer);
+            assert_eq!(sampler.to_string(), kind.name());
+        }
+        assert!(matches!(
+            "Shuffle".parse::<SamplerKind>(),
+            Err(MechanismError::UnknownSampler { .. })
+        ));
+    }
+
+    #[test]
+    fn a_buffer_is_asked_for_exactly_where_there_is_one() {
+        for kind in SamplerKind::ALL {
+            assert_eq!(kind.with_buffer(None).is_ok(), !kind.has_buffer());
+            assert_eq!(kind.with_buffer(Some(1)).is_ok(), kind.has_buffer());
+        }
+        let error = SamplerKind::SlidingBuffer.with_buffer(None).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "buffer_examples is missing and sampler sliding-buffer needs it; give the records it \
+             holds"
+        );
+    }
+
+    #[test]
+    fn eighteen_pairs_are_defined() {
+        let defined = SamplerKind::ALL
+            .into_iter()
+            .flat_map(|kind| ThreatModel::ALL.map(|model| kind.is_defined(model)))
+            .filter(|&defined| defined)
+            .count();
+        assert_eq!(defined, 5 * 3 + 3);
+    }
+
+    #[test]
+    fn default_threat_model_is_defined_and_first() {
+        for kind in SamplerKind::ALL {
+            assert_eq!(kind.threat_models().first(), Some(&kind.default_threat_model()));
+        }
+    }
 }

@@ -1,6 +1,8 @@
-//! The mechanism's parameters, and the score of an observation in f64.
+//! The mechanism's parameters, and the law that its score follows.
 
-use super::{BatchSampler, MechanismError, ScoreLaw, ThreatModel};
+use std::fmt;
+
+use super::{BatchSampler, LawKind, MechanismError, ScoreLaw, SlotWeights, ThreatModel, slots};
 
 /// Parameters of the batched Gaussian mechanism under one attacker.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,17 +22,325 @@ pub struct BatchedGaussian {
     pub batch_size: Option<u32>,
 }
 
+/// Means of a raw output, on the scale of sums of clipped gradients in units of the clip norm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BatchMeans {
+    /// a: the batch that holds the target, in D.
+    pub target: f64,
+    /// c: the batch that holds ⊥ in the target's place, in D′.
+    pub zero_out: f64,
+    /// b: every other batch.
+    pub other: f64,
+}
+
 impl BatchedGaussian {
     /// The law of this mechanism's score.
     ///
+    /// | sampler | entries | epochs | σ | slot weights |
+    /// |---|---|---|---|---|
+    /// | shuffle, balls-in-bins, batch-then-shuffle | T | E | σ | uniform |
+    /// | persistent shuffle | T | 1 | σ/√E | uniform |
+    /// | deterministic | 1 | 1 | σ/√E | uniform |
+    /// | partial shuffle | ⌈K/B⌉ | E | σ | B/K, the last (K mod B)/K if that is not 0 |
+    /// | sliding buffer | ≤ T | E | σ | law of the first record's exit; see Numerics |
+    /// | Poisson | T | E | σ | in each step with probability 1/T |
+    ///
+    /// The gap a − b is 2 (worst case, partially informed), 1 (target canary) or 2B
+    /// (batch-then-shuffle).
+    ///
+    /// The target is the first record of the file, where a buffered sampler hides it least.
+    ///
+    /// # Guarantee
+    /// The slot weights are those of the samplers themselves, run record by record; test
+    /// `samplers::slots_follow_their_law` of the agreement tests.
+    ///
     /// # Errors
-    /// A parameter outside its domain, or an undefined pair of sampler and threat model.
+    /// A parameter outside its domain (NaN is outside each), a missing batch size, a buffer outside
+    /// 1..=T·B, or an undefined pair of sampler and threat model.
+    ///
+    /// # Numerics
+    /// Slot weights have a relative error of at most 1e-14. A sliding buffer keeps the slots up to
+    /// the point where the target is still inside with probability 10⁻¹² or less.
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+    ///
+    /// let mechanism = BatchedGaussian {
+    ///     noise_multiplier: 1.0,
+    ///     steps_per_epoch: 100,
+    ///     epochs: 4,
+    ///     sampler: BatchSampler::PersistentShuffle,
+    ///     threat_model: ThreatModel::WorstCase,
+    ///     batch_size: None,
+    /// };
+    /// let law = mechanism.law()?;
+    /// println!("{} normals at noise multiplier {}", law.normals_per_observation(), law.noise_multiplier);
+    /// // 100 normals at noise multiplier 0.5
+    /// # assert_eq!((law.normals_per_observation(), law.noise_multiplier), (100, 0.5));
+    /// # Ok::<(), dpscope_core::mechanism::MechanismError>(())
+    /// ```
     pub fn law(&self) -> Result<ScoreLaw, MechanismError> {
-        Ok(ScoreLaw {
-            noise_multiplier: self.noise_multiplier,
-            epochs: self.epochs,
-            entries: self.steps_per_epoch,
-            kind: super::LawKind::OneSlot { gap: 2.0, weights: super::SlotWeights::Uniform },
+        self.check()?;
+        let one_slot = |entries, weights| -> Result<ScoreLaw, MechanismError> {
+            Ok(ScoreLaw {
+                noise_multiplier: self.noise_multiplier,
+                epochs: self.epochs,
+                entries,
+                kind: LawKind::OneSlot { gap: self.gap()?, weights },
+            })
+        };
+        let steps = self.steps_per_epoch;
+        match self.sampler {
+            BatchSampler::Shuffle | BatchSampler::BallsInBins | BatchSampler::BatchThenShuffle => {
+                one_slot(steps, SlotWeights::Uniform)
+            }
+            BatchSampler::PersistentShuffle => {
+                one_slot(steps, SlotWeights::Uniform).map(epochs_summed)
+            }
+            BatchSampler::Deterministic => one_slot(1, SlotWeights::Uniform).map(epochs_summed),
+            BatchSampler::PartialShuffle { buffer_examples } => {
+                let found = slots::partial_shuffle(self.buffered_batch()?, buffer_examples);
+                one_slot(found.entries, found.weights)
+            }
+            BatchSampler::SlidingBuffer { buffer_examples } => {
+                let found = slots::sliding_buffer(steps, self.buffered_batch()?, buffer_examples);
+                one_slot(found.entries, found.weights)
+            }
+            BatchSampler::Poisson => Ok(ScoreLaw {
+                noise_multiplier: self.noise_multiplier,
+                epochs: self.epochs,
+                entries: steps,
+                kind: LawKind::Poisson { sampling_rate: 1.0 / f64::from(steps) },
+            }),
+        }
+    }
+
+    /// The means a, c and b of a raw output.
+    ///
+    /// | threat model | a | c | b |
+    /// |---|---|---|---|
+    /// | worst case | −B + 2 | −B + 1 | −B |
+    /// | partially informed | 1 | 0 | −1 |
+    /// | target canary | 1 | 0 | 0 |
+    /// | worst case, batch-then-shuffle | B | B − 1 | −B |
+    ///
+    /// # Errors
+    /// As [`law`](Self::law), and the worst case without a batch size.
+    pub fn batch_means(&self) -> Result<BatchMeans, MechanismError> {
+        self.check()?;
+        let other = match self.threat_model {
+            ThreatModel::WorstCase => -f64::from(self.batch("threat model worst-case")?),
+            ThreatModel::PartiallyInformed => -1.0,
+            ThreatModel::TargetCanary => 0.0,
+        };
+        let target = other + self.gap()?;
+        Ok(BatchMeans { target, zero_out: target - 1.0, other })
+    }
+
+    /// a − b.
+    pub(super) fn gap(&self) -> Result<f64, MechanismError> {
+        Ok(match (self.sampler, self.threat_model) {
+            (BatchSampler::BatchThenShuffle, _) => {
+                2.0 * f64::from(self.batch("sampler batch-then-shuffle")?)
+            }
+            (_, ThreatModel::TargetCanary) => 1.0,
+            (_, ThreatModel::WorstCase | ThreatModel::PartiallyInformed) => 2.0,
         })
+    }
+
+    fn batch(&self, needed_by: &'static str) -> Result<u32, MechanismError> {
+        self.batch_size.ok_or(MechanismError::BatchSizeMissing { needed_by })
+    }
+
+    fn buffered_batch(&self) -> Result<u32, MechanismError> {
+        self.batch("a sampler with a buffer")
+    }
+
+    fn check(&self) -> Result<(), MechanismError> {
+        if !(0.2..=20.0).contains(&self.noise_multiplier) {
+            return Err(MechanismError::NoiseMultiplier { value: self.noise_multiplier });
+        }
+        if !(1..=100_000).contains(&self.steps_per_epoch) {
+            return Err(MechanismError::StepsPerEpoch { value: self.steps_per_epoch });
+        }
+        if !(1..=1_000).contains(&self.epochs) {
+            return Err(MechanismError::Epochs { value: self.epochs });
+        }
+        if self.batch_size == Some(0) {
+            return Err(MechanismError::BatchSize { value: 0 });
+        }
+        let sampler = self.sampler.kind();
+        if !sampler.is_defined(self.threat_model) {
+            let threat_model = self.threat_model;
+            return Err(MechanismError::UndefinedPair { sampler, threat_model });
+        }
+        if let Some(value) = self.sampler.buffer_examples() {
+            let batch = self.buffered_batch()?;
+            let examples = u64::from(self.steps_per_epoch) * u64::from(batch);
+            if !(1..=examples).contains(&value) {
+                return Err(MechanismError::Buffer { value, examples });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The law where the target's slot is the same in all epochs: their mean is sufficient.
+fn epochs_summed(law: ScoreLaw) -> ScoreLaw {
+    let noise_multiplier = law.noise_multiplier / f64::from(law.epochs).sqrt();
+    ScoreLaw { noise_multiplier, epochs: 1, ..law }
+}
+
+/// One line that names every parameter.
+impl fmt::Display for BatchedGaussian {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.sampler)?;
+        if let Some(buffer) = self.sampler.buffer_examples() {
+            write!(f, " with a buffer of {buffer} records")?;
+        }
+        write!(
+            f,
+            ", {}, noise multiplier {}, {} steps an epoch, {} epoch{}",
+            self.threat_model,
+            self.noise_multiplier,
+            self.steps_per_epoch,
+            self.epochs,
+            if self.epochs == 1 { "" } else { "s" }
+        )?;
+        match self.batch_size {
+            Some(batch_size) => write!(f, ", batches of {batch_size} records"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::SamplerKind;
+
+    fn shuffle() -> BatchedGaussian {
+        BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: 100,
+            epochs: 4,
+            sampler: BatchSampler::Shuffle,
+            threat_model: ThreatModel::WorstCase,
+            batch_size: None,
+        }
+    }
+
+    #[test]
+    fn each_parameter_outside_its_domain_is_named() {
+        for value in [f64::NAN, 0.19, 20.1, 0.0, -1.0, f64::INFINITY] {
+            let error = BatchedGaussian { noise_multiplier: value, ..shuffle() }.law().unwrap_err();
+            assert!(error.to_string().starts_with(&format!("noise_multiplier = {value} ")));
+        }
+        for value in [0, 100_001] {
+            let error = BatchedGaussian { steps_per_epoch: value, ..shuffle() }.law().unwrap_err();
+            assert_eq!(error, MechanismError::StepsPerEpoch { value });
+        }
+        for value in [0, 1_001] {
+            let error = BatchedGaussian { epochs: value, ..shuffle() }.law().unwrap_err();
+            assert_eq!(error, MechanismError::Epochs { value });
+        }
+        let error = BatchedGaussian { batch_size: Some(0), ..shuffle() }.law().unwrap_err();
+        assert_eq!(error, MechanismError::BatchSize { value: 0 });
+    }
+
+    #[test]
+    fn the_ends_of_the_domains_are_inside() {
+        for (noise_multiplier, steps_per_epoch, epochs) in [(0.2, 1, 1), (20.0, 100_000, 1_000)] {
+            let mechanism =
+                BatchedGaussian { noise_multiplier, steps_per_epoch, epochs, ..shuffle() };
+            assert!(mechanism.law().is_ok());
+        }
+    }
+
+    #[test]
+    fn exactly_the_defined_pairs_have_a_law() {
+        for kind in SamplerKind::ALL {
+            for threat_model in ThreatModel::ALL {
+                let sampler = kind.with_buffer(kind.has_buffer().then_some(150)).unwrap();
+                let mechanism =
+                    BatchedGaussian { sampler, threat_model, batch_size: Some(10), ..shuffle() };
+                assert_eq!(mechanism.law().is_ok(), kind.is_defined(threat_model), "{mechanism}");
+                let without = BatchedGaussian { batch_size: None, ..mechanism };
+                let expected = kind.is_defined(threat_model) && !kind.needs_batch_size();
+                assert_eq!(without.law().is_ok(), expected, "{without}");
+            }
+        }
+        let sampler = BatchSampler::Poisson;
+        let error = BatchedGaussian { sampler, ..shuffle() }.law().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "sampler poisson is not defined with threat model worst-case; use target-canary"
+        );
+    }
+
+    #[test]
+    fn a_buffer_holds_between_one_and_all_records() {
+        for (buffer_examples, inside) in [(0, false), (1, true), (1_000, true), (1_001, false)] {
+            for sampler in [
+                BatchSampler::PartialShuffle { buffer_examples },
+                BatchSampler::SlidingBuffer { buffer_examples },
+            ] {
+                let mechanism = BatchedGaussian { sampler, batch_size: Some(10), ..shuffle() };
+                assert_eq!(mechanism.law().is_ok(), inside, "{mechanism}");
+            }
+        }
+    }
+
+    #[test]
+    fn reductions() {
+        let law_of =
+            |sampler| BatchedGaussian { sampler, batch_size: Some(10), ..shuffle() }.law().unwrap();
+        let shape = |law: &ScoreLaw| (law.entries, law.epochs, law.noise_multiplier);
+        assert_eq!(shape(&law_of(BatchSampler::Shuffle)), (100, 4, 1.0));
+        assert_eq!(shape(&law_of(BatchSampler::PersistentShuffle)), (100, 1, 0.5));
+        assert_eq!(shape(&law_of(BatchSampler::Deterministic)), (1, 1, 0.5));
+        let partial = law_of(BatchSampler::PartialShuffle { buffer_examples: 100 });
+        assert_eq!(shape(&partial), (10, 4, 1.0));
+        let rigid = law_of(BatchSampler::BatchThenShuffle);
+        assert_eq!(rigid.kind, LawKind::OneSlot { gap: 20.0, weights: SlotWeights::Uniform });
+
+        let canary = BatchedGaussian { threat_model: ThreatModel::TargetCanary, ..shuffle() };
+        let bins = BatchedGaussian { sampler: BatchSampler::BallsInBins, ..canary };
+        assert_eq!(bins.law(), canary.law());
+        let poisson = BatchedGaussian { sampler: BatchSampler::Poisson, ..canary };
+        assert_eq!(poisson.law().unwrap().kind, LawKind::Poisson { sampling_rate: 0.01 });
+    }
+
+    #[test]
+    fn means_are_one_apart_and_a_gap_above_the_rest() {
+        let means = |sampler, threat_model| {
+            BatchedGaussian { sampler, threat_model, batch_size: Some(10), ..shuffle() }
+                .batch_means()
+                .map(|m| [m.target, m.zero_out, m.other])
+                .unwrap()
+        };
+        use {BatchSampler::*, ThreatModel::*};
+        assert_eq!(means(Shuffle, WorstCase), [-8.0, -9.0, -10.0]);
+        assert_eq!(means(Shuffle, PartiallyInformed), [1.0, 0.0, -1.0]);
+        assert_eq!(means(Shuffle, TargetCanary), [1.0, 0.0, 0.0]);
+        assert_eq!(means(BatchThenShuffle, WorstCase), [10.0, 9.0, -10.0]);
+        let error = shuffle().batch_means().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "batch_size is missing and threat model worst-case needs it; give the records in one \
+             batch"
+        );
+    }
+
+    #[test]
+    fn description_names_every_parameter() {
+        let sampler = BatchSampler::PartialShuffle { buffer_examples: 150 };
+        let mechanism = BatchedGaussian { sampler, batch_size: Some(10), ..shuffle() };
+        assert_eq!(
+            mechanism.to_string(),
+            "partial-shuffle with a buffer of 150 records, worst-case, noise multiplier 1, 100 \
+             steps an epoch, 4 epochs, batches of 10 records"
+        );
     }
 }

@@ -1,5 +1,9 @@
 //! Who attacks.
 
+use std::{fmt, str::FromStr};
+
+use super::MechanismError;
+
 /// What the attacker controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -11,4 +15,69 @@ pub enum ThreatModel {
     PartiallyInformed,
     /// The target record alone.
     TargetCanary,
+}
+
+impl ThreatModel {
+    /// Every threat model, the strongest attacker first.
+    pub const ALL: [ThreatModel; 3] =
+        [ThreatModel::WorstCase, ThreatModel::PartiallyInformed, ThreatModel::TargetCanary];
+
+    /// The name in commands, files and links.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ThreatModel::WorstCase => "worst-case",
+            ThreatModel::PartiallyInformed => "partially-informed",
+            ThreatModel::TargetCanary => "target-canary",
+        }
+    }
+}
+
+impl fmt::Display for ThreatModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for ThreatModel {
+    type Err = MechanismError;
+
+    fn from_str(name: &str) -> Result<Self, MechanismError> {
+        ThreatModel::ALL
+            .into_iter()
+            .find(|model| model.name() == name)
+            .ok_or_else(|| MechanismError::UnknownThreatModel { name: name.to_owned() })
+    }
+}
+
+/// All names, for a message.
+pub(super) fn names() -> String {
+    ThreatModel::ALL.map(ThreatModel::name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for model in ThreatModel::ALL {
+            assert_eq!(model.to_string().parse(), Ok(model));
+        }
+    }
+
+    #[test]
+    fn unknown_name_lists_the_known_ones() {
+        let error = "worst_case".parse::<ThreatModel>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "threat_model = \"worst_case\" is unknown; use one of worst-case, \
+             partially-informed, target-canary"
+        );
+    }
+
+    #[test]
+    fn padding_is_honoured() {
+        assert_eq!(format!("{:>12}", ThreatModel::WorstCase), "  worst-case");
+    }
 }

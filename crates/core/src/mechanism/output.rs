@@ -1,0 +1,368 @@
+//! Scores of recorded outputs: what a user's own runs enter through.
+
+use super::{
+    BatchSampler, BatchedGaussian, MechanismError, ScoreLaw,
+    law::{check_finite, finite_score},
+    log_ratio,
+};
+
+/// What zero means in the recorded outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OutputReference {
+    /// The sum itself: batches without the target have the mean b of
+    /// [`BatchMeans::other`](super::BatchMeans::other). The worst case needs the batch size.
+    #[default]
+    Sum,
+    /// b is already subtracted: batches without the target have mean 0.
+    OtherBatches,
+}
+
+/// How recorded outputs are to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct OutputOptions {
+    /// What zero means.
+    pub reference: OutputReference,
+    /// Deterministic batching only: the step of an epoch that holds the target, from 0.
+    pub target_slot: u32,
+}
+
+/// Scores runs of recorded outputs under one mechanism.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputScorer {
+    mechanism: BatchedGaussian,
+    law: ScoreLaw,
+    mean_target: f64,
+    target_slot: u32,
+}
+
+impl OutputScorer {
+    /// A scorer for the runs of one mechanism.
+    ///
+    /// # Errors
+    /// As [`BatchedGaussian::law`]; the worst case without a batch size, unless the outputs refer to
+    /// the other batches; a target slot outside the epoch, or for a sampler that draws the slot.
+    pub fn new(
+        mechanism: &BatchedGaussian,
+        options: OutputOptions,
+    ) -> Result<Self, MechanismError> {
+        let law = mechanism.law()?;
+        let mean_target = match options.reference {
+            OutputReference::Sum => mechanism.batch_means()?.target,
+            OutputReference::OtherBatches => mechanism.gap()?,
+        };
+        let (value, steps_per_epoch) = (options.target_slot, mechanism.steps_per_epoch);
+        if value >= steps_per_epoch {
+            return Err(MechanismError::TargetSlot { value, steps_per_epoch });
+        }
+        if value != 0 && mechanism.sampler != BatchSampler::Deterministic {
+            let sampler = mechanism.sampler.kind();
+            return Err(MechanismError::TargetSlotUnused { value, sampler });
+        }
+        Ok(Self { mechanism: *mechanism, law, mean_target, target_slot: value })
+    }
+
+    /// The law of the scores.
+    #[must_use]
+    pub const fn law(&self) -> &ScoreLaw {
+        &self.law
+    }
+
+    /// Outputs of one run, E·T.
+    #[must_use]
+    pub const fn outputs_per_run(&self) -> u64 {
+        self.mechanism.epochs as u64 * self.mechanism.steps_per_epoch as u64
+    }
+
+    /// The score of one run in nats.
+    ///
+    /// log Λ = Σ_epochs { ln Σ_t w_t·exp(((a−b)o_t − (a²−b²)/2)/σ²)
+    ///                  − ln Σ_t w_t·exp(((c−b)o_t − (c²−b²)/2)/σ²) }
+    ///
+    /// with the means a, c, b of [`BatchedGaussian::batch_means`]; for persistent shuffle and
+    /// deterministic batching of the outputs' mean over epochs at σ/√E; for Poisson
+    /// Σ log1p(q·expm1((2o − 1)/(2σ²))).
+    ///
+    /// | argument | meaning | shape | unit |
+    /// |---|---|---|---|
+    /// | `outputs` | the run's outputs o, epoch-major | E × T | sums, in clip norms |
+    ///
+    /// # Guarantee
+    /// Equal to the ratio of the two worlds' densities of the outputs at 50 digits, for every
+    /// sampler and threat model; test `scores::oracle` of the agreement tests.
+    ///
+    /// # Errors
+    /// A wrong number of outputs. An output that is not finite, or outputs so large that the score
+    /// overflows: such a run counts against the attacker.
+    ///
+    /// # Numerics
+    /// As [`ScoreLaw::score`], with the rounding of o − b on top.
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::mechanism::*;
+    ///
+    /// let mechanism = BatchedGaussian {
+    ///     noise_multiplier: 1.0,
+    ///     steps_per_epoch: 3,
+    ///     epochs: 1,
+    ///     sampler: BatchSampler::Shuffle,
+    ///     threat_model: ThreatModel::WorstCase,
+    ///     batch_size: Some(10),
+    /// };
+    /// let scorer = OutputScorer::new(&mechanism, OutputOptions::default())?;
+    /// let score = scorer.score(&[-7.5, -10.0, -9.5])?;
+    /// assert_eq!(format!("{score:.6}"), "0.828011");
+    /// # Ok::<(), MechanismError>(())
+    /// ```
+    pub fn score(&self, outputs: &[f64]) -> Result<f64, MechanismError> {
+        self.check(outputs)?;
+        let steps = self.mechanism.steps_per_epoch as usize;
+        let score = match self.mechanism.sampler {
+            BatchSampler::PersistentShuffle => {
+                self.law.epoch_score(&mean_over_epochs(outputs, steps, 0..steps), self.mean_target)
+            }
+            BatchSampler::Deterministic => {
+                let slot = self.target_slot as usize;
+                let mean = mean_over_epochs(outputs, steps, slot..slot + 1);
+                self.law.epoch_score(&mean, self.mean_target)
+            }
+            _ => outputs
+                .chunks_exact(steps)
+                .map(|epoch| {
+                    let seen = epoch.get(..self.law.entries as usize).unwrap_or(epoch);
+                    self.law.epoch_score(seen, self.mean_target)
+                })
+                .sum(),
+        };
+        finite_score(score)
+    }
+
+    /// The scores of one run as if the target fell uniformly among the first k batches, for each k.
+    ///
+    /// How a partial shuffle is audited whose buffer is not known: for every k of
+    /// [`partial_shuffle_candidates`](super::partial_shuffle_candidates) the scores give an ε, and
+    /// the largest counts, after correction for the number of looks.
+    ///
+    /// | argument | meaning | shape | domain |
+    /// |---|---|---|---|
+    /// | `outputs` | the run's outputs, epoch-major | E × T | finite |
+    /// | `prefixes` | numbers k of batches | any | 1..=T |
+    ///
+    /// # Errors
+    /// As [`score`](Self::score); a prefix outside 1..=T; a sampler other than shuffle, partial
+    /// shuffle and sliding buffer.
+    pub fn prefix_scores(
+        &self,
+        outputs: &[f64],
+        prefixes: &[u32],
+    ) -> Result<Vec<f64>, MechanismError> {
+        if !matches!(
+            self.mechanism.sampler,
+            BatchSampler::Shuffle
+                | BatchSampler::PartialShuffle { .. }
+                | BatchSampler::SlidingBuffer { .. }
+        ) {
+            let sampler = self.mechanism.sampler.kind();
+            return Err(MechanismError::PrefixSampler { sampler });
+        }
+        self.check(outputs)?;
+        prefixes.iter().map(|&prefix| self.prefix_score(outputs, prefix)).collect()
+    }
+
+    fn prefix_score(&self, outputs: &[f64], value: u32) -> Result<f64, MechanismError> {
+        let steps_per_epoch = self.mechanism.steps_per_epoch;
+        if !(1..=steps_per_epoch).contains(&value) {
+            return Err(MechanismError::Prefix { value, steps_per_epoch });
+        }
+        let gap = self.mechanism.gap()?;
+        let variance = self.mechanism.noise_multiplier * self.mechanism.noise_multiplier;
+        let score = outputs
+            .chunks_exact(steps_per_epoch as usize)
+            .map(|epoch| {
+                let seen = epoch.get(..value as usize).unwrap_or(epoch);
+                log_ratio::one_slot(gap, variance, None, seen, self.mean_target)
+            })
+            .sum();
+        finite_score(score)
+    }
+
+    fn check(&self, outputs: &[f64]) -> Result<(), MechanismError> {
+        let expected = self.outputs_per_run();
+        if outputs.len() as u64 != expected {
+            return Err(MechanismError::OutputCount { actual: outputs.len(), expected });
+        }
+        check_finite(outputs, self.mechanism.steps_per_epoch as usize)
+    }
+}
+
+/// The mean over epochs of each step in `range`.
+fn mean_over_epochs(outputs: &[f64], steps: usize, range: std::ops::Range<usize>) -> Vec<f64> {
+    let mut sums = vec![0.0; range.len()];
+    let mut epochs = 0.0;
+    for epoch in outputs.chunks_exact(steps) {
+        epochs += 1.0;
+        for (sum, output) in sums.iter_mut().zip(epoch.get(range.clone()).unwrap_or_default()) {
+            *sum += output;
+        }
+    }
+    sums.iter_mut().for_each(|sum| *sum /= epochs);
+    sums
+}
+
+/// Brings averaged gradients to the scale of sums in clip norms: multiplied by B, divided by C.
+///
+/// # Errors
+/// A batch size of 0, or a clip norm that is not positive and finite.
+pub fn rescale_averaged(
+    outputs: &mut [f64],
+    batch_size: u32,
+    clip_norm: f64,
+) -> Result<(), MechanismError> {
+    if batch_size == 0 {
+        return Err(MechanismError::BatchSize { value: batch_size });
+    }
+    if !(clip_norm > 0.0 && clip_norm.is_finite()) {
+        return Err(MechanismError::ClipNorm { value: clip_norm });
+    }
+    let batch = f64::from(batch_size);
+    outputs.iter_mut().for_each(|output| *output = *output * batch / clip_norm);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::ThreatModel;
+
+    fn mechanism(sampler: BatchSampler) -> BatchedGaussian {
+        BatchedGaussian {
+            noise_multiplier: 1.5,
+            steps_per_epoch: 4,
+            epochs: 2,
+            sampler,
+            threat_model: ThreatModel::WorstCase,
+            batch_size: Some(6),
+        }
+    }
+
+    fn scorer(sampler: BatchSampler) -> OutputScorer {
+        OutputScorer::new(&mechanism(sampler), OutputOptions::default()).unwrap()
+    }
+
+    const RUN: [f64; 8] = [-4.0, -6.5, -5.0, -7.25, -6.0, -3.5, -6.75, -5.5];
+
+    #[test]
+    fn centred_outputs_need_no_batch_size_and_score_the_same() {
+        let raw = scorer(BatchSampler::Shuffle).score(&RUN).unwrap();
+        let unknown = BatchedGaussian { batch_size: None, ..mechanism(BatchSampler::Shuffle) };
+        let options =
+            OutputOptions { reference: OutputReference::OtherBatches, ..OutputOptions::default() };
+        let centred = OutputScorer::new(&unknown, options).unwrap();
+        assert_eq!(centred.score(&RUN.map(|o| o + 6.0)), Ok(raw));
+        assert_eq!(
+            OutputScorer::new(&unknown, OutputOptions::default()),
+            Err(MechanismError::BatchSizeMissing { needed_by: "threat model worst-case" })
+        );
+    }
+
+    #[test]
+    fn deterministic_batching_looks_at_one_slot() {
+        let fixed = mechanism(BatchSampler::Deterministic);
+        let options = OutputOptions { target_slot: 2, ..OutputOptions::default() };
+        let scorer = OutputScorer::new(&fixed, options).unwrap();
+        // Mean of −5 and −6.75 against N(−4, σ²/2) and N(−5, σ²/2).
+        let expected = (-5.875 + 4.5) / (1.5 * 1.5 / 2.0);
+        assert!((scorer.score(&RUN).unwrap() - expected).abs() < 1e-14);
+        let mut other = RUN;
+        other[1] = 40.0;
+        assert_eq!(scorer.score(&other), scorer.score(&RUN));
+    }
+
+    #[test]
+    fn target_slot_is_refused_where_it_means_nothing() {
+        let options = |target_slot| OutputOptions { target_slot, ..OutputOptions::default() };
+        let fixed = mechanism(BatchSampler::Deterministic);
+        assert_eq!(
+            OutputScorer::new(&fixed, options(4)),
+            Err(MechanismError::TargetSlot { value: 4, steps_per_epoch: 4 })
+        );
+        assert!(OutputScorer::new(&fixed, options(3)).is_ok());
+        let error = OutputScorer::new(&mechanism(BatchSampler::Shuffle), options(1)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "target_slot = 1 has no meaning for sampler shuffle, which draws it; use 0"
+        );
+    }
+
+    #[test]
+    fn persistent_shuffle_sees_only_the_mean_over_epochs() {
+        let scorer = scorer(BatchSampler::PersistentShuffle);
+        let mut moved = RUN;
+        for slot in 0..4 {
+            moved[slot] += 0.5;
+            moved[slot + 4] -= 0.5;
+        }
+        let (left, right) = (scorer.score(&RUN).unwrap(), scorer.score(&moved).unwrap());
+        assert!((left - right).abs() < 1e-13, "{left} {right}");
+    }
+
+    #[test]
+    fn a_partial_shuffle_ignores_batches_after_its_block() {
+        let scorer = scorer(BatchSampler::PartialShuffle { buffer_examples: 9 });
+        let mut later = RUN;
+        (later[2], later[7]) = (50.0, -50.0);
+        assert_eq!(scorer.score(&later), scorer.score(&RUN));
+        later[5] += 1.0;
+        assert_ne!(scorer.score(&later), scorer.score(&RUN));
+    }
+
+    #[test]
+    fn prefixes_end_at_the_whole_epoch() {
+        let shuffle = scorer(BatchSampler::Shuffle);
+        let scores = shuffle.prefix_scores(&RUN, &[1, 2, 4]).unwrap();
+        assert_eq!(scores[2], shuffle.score(&RUN).unwrap());
+        let block = scorer(BatchSampler::PartialShuffle { buffer_examples: 12 });
+        assert_eq!(scores[1], block.score(&RUN).unwrap());
+        assert_eq!(block.prefix_scores(&RUN, &[1, 2, 4]), Ok(scores));
+        for value in [0, 5] {
+            assert_eq!(
+                shuffle.prefix_scores(&RUN, &[value]),
+                Err(MechanismError::Prefix { value, steps_per_epoch: 4 })
+            );
+        }
+        assert!(scorer(BatchSampler::Deterministic).prefix_scores(&RUN, &[1]).is_err());
+    }
+
+    #[test]
+    fn broken_runs_are_refused_with_their_place() {
+        let scorer = scorer(BatchSampler::Shuffle);
+        assert_eq!(scorer.outputs_per_run(), 8);
+        assert_eq!(
+            scorer.score(&RUN[1..]),
+            Err(MechanismError::OutputCount { actual: 7, expected: 8 })
+        );
+        let mut broken = RUN;
+        broken[6] = f64::NAN;
+        let error = scorer.score(&broken).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "outputs[epoch 1, step 2] = NaN is not finite; count the run as failed"
+        );
+        assert!(scorer.prefix_scores(&broken, &[1]).is_err());
+    }
+
+    #[test]
+    fn averaged_gradients_become_sums_in_clip_norms() {
+        let mut outputs = [0.25, -0.5];
+        rescale_averaged(&mut outputs, 8, 0.5).unwrap();
+        assert_eq!(outputs, [4.0, -8.0]);
+        assert_eq!(
+            rescale_averaged(&mut outputs, 0, 1.0),
+            Err(MechanismError::BatchSize { value: 0 })
+        );
+        for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(rescale_averaged(&mut outputs, 8, value).is_err());
+        }
+        assert_eq!(outputs, [4.0, -8.0]);
+    }
+}
