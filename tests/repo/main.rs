@@ -1,1 +1,27 @@
-//! repo
+//! The tree obeys itself: dependency table, twins, guarantees, names, sizes.
+//!
+//! Each check is a function over a tree or a package list in memory, so that a test can hand it a
+//! bad one and see it refused.
+
+mod dependencies;
+mod documents;
+mod guarantees;
+mod kernels;
+mod layout;
+mod lints;
+mod names;
+mod purity;
+mod source;
+mod tree;
+
+/// Fails with every problem on its own line.
+#[track_caller]
+fn assert_none(problems: &[String]) {
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+}
+
+/// Fails unless exactly one problem was found and it holds `part`: the broken twin of a check.
+#[track_caller]
+fn assert_one(problems: &[String], part: &str) {
+    assert!(problems.len() == 1 && problems[0].contains(part), "expected `{part}`: {problems:#?}");
+}

@@ -1,1 +1,67 @@
-fn main() {}
+//! Tasks of the workspace: `cargo xtask --help` lists them. Nothing here ships.
+
+mod args;
+mod bench;
+mod fuzz;
+mod oracles;
+mod process;
+mod python;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+Tasks of the dpscope workspace
+
+Usage: cargo xtask TASK [OPTIONS]
+
+Tasks:
+  test     format, lints, tests, checks for wasm, Windows and macOS, documentation
+  bench    speed beside the named peers, as ratios
+  oracles  regenerate the oracle data with pinned versions and show what changed
+  fuzz     run the fuzz targets (needs a nightly toolchain and cargo-fuzz)
+
+`cargo xtask TASK --help` shows the options of a task.
+";
+
+fn main() -> ExitCode {
+    match run(std::env::args().skip(1).collect()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(mut arguments: Vec<String>) -> Result<()> {
+    if arguments.is_empty() {
+        eprint!("{HELP}");
+        bail!("no task given");
+    }
+    let task = arguments.remove(0);
+    match task.as_str() {
+        "test" => test::run(arguments),
+        "bench" => bench::run(arguments),
+        "oracles" => oracles::run(arguments),
+        "fuzz" => fuzz::run(arguments),
+        "help" | "-h" | "--help" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        _ => bail!("no task `{task}`; tasks are test, bench, oracles, fuzz"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run;
+
+    #[test]
+    fn an_unknown_task_is_refused_by_name() {
+        let message = run(vec!["tset".to_string()]).unwrap_err().to_string();
+        assert!(message.contains("`tset`"), "{message}");
+    }
+}

@@ -1,0 +1,208 @@
+//! `cargo xtask test`: everything that a fresh machine must pass, one step after the other.
+
+mod count;
+mod steps;
+mod toolchain;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::args::Arguments;
+use crate::process::{passed_on, shown, watched};
+use count::Counts;
+use steps::{STEPS, Step};
+
+const HELP: &str = "\
+Everything that a fresh machine must pass, one step after the other
+
+Usage: cargo xtask test [--only STEP[,STEP]]... [--keep-going] [--list]
+
+Options:
+  --only STEP   run this step; may be given several times
+  --keep-going  run the later steps after one fails
+  --list        show the steps and stop
+
+Missing rustup targets and components are installed. Where that fails, the step is skipped with the
+reason; with CI=true it fails.
+The closing line counts tests; a step that fails without a failed test counts as one failed, and a
+skipped step as one skipped.
+";
+
+/// How a step ended.
+enum Outcome {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+struct Finished {
+    name: &'static str,
+    outcome: Outcome,
+    took: Duration,
+}
+
+pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
+    let mut arguments = Arguments::new(arguments);
+    if arguments.help() {
+        print!("{HELP}\n{}", list());
+        return Ok(());
+    }
+    let only = arguments.values("--only")?;
+    let keep_going = arguments.flag("--keep-going");
+    let list_only = arguments.flag("--list");
+    arguments.finish()?;
+    if list_only {
+        print!("{}", list());
+        return Ok(());
+    }
+    let selected = select(&only)?;
+    let in_ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
+
+    let mut counts = Counts::default();
+    let mut finished: Vec<Finished> = Vec::new();
+    for step in selected {
+        let started = Instant::now();
+        let outcome = run_step(step, in_ci, &mut counts);
+        let took = started.elapsed();
+        println!("── {}: {}\n", step.name, line_of(&outcome, took));
+        let failed = matches!(outcome, Outcome::Failed(_));
+        finished.push(Finished { name: step.name, outcome, took });
+        if failed && !keep_going {
+            break;
+        }
+    }
+    close(&finished, counts)
+}
+
+fn list() -> String {
+    let lines = STEPS.iter().map(|step| format!("  {:<8} {}\n", step.name, step.about));
+    format!("Steps:\n{}", lines.collect::<String>())
+}
+
+fn select(only: &[String]) -> Result<Vec<&'static Step>> {
+    let names: Vec<&str> = only.iter().flat_map(|names| names.split(',')).collect();
+    for name in &names {
+        if !STEPS.iter().any(|step| step.name == *name) {
+            let known: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+            bail!("--only {name}: no such step; steps are {}", known.join(", "));
+        }
+    }
+    Ok(STEPS.iter().filter(|step| names.is_empty() || names.contains(&step.name)).collect())
+}
+
+fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
+    println!("── {}: {}", step.name, step.about);
+    if let Err(reason) = toolchain::ensure(step) {
+        let reason = format!("{reason:#}");
+        return if in_ci { Outcome::Failed(reason) } else { Outcome::Skipped(reason) };
+    }
+    let mut commands = match step.commands() {
+        Ok(commands) => commands,
+        Err(reason) => return Outcome::Failed(format!("{reason:#}")),
+    };
+    for command in &mut commands {
+        println!("$ {}", shown(command));
+        let mut seen = Counts::default();
+        let ended = if step.counts_tests {
+            watched(command, |line| seen.read(line))
+        } else {
+            passed_on(command)
+        };
+        counts.add(seen);
+        match ended {
+            Ok(status) if status.success() => {}
+            Ok(status) => {
+                let hint = step.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                return Outcome::Failed(format!("{status}{hint}"));
+            }
+            Err(error) => return Outcome::Failed(format!("{error:#}")),
+        }
+    }
+    Outcome::Passed
+}
+
+fn line_of(outcome: &Outcome, took: Duration) -> String {
+    let seconds = took.as_secs_f64();
+    match outcome {
+        Outcome::Passed => format!("passed in {seconds:.1} s"),
+        Outcome::Failed(why) => format!("FAILED after {seconds:.1} s: {why}"),
+        Outcome::Skipped(why) => format!("skipped: {why}"),
+    }
+}
+
+/// Prints the summary, ends it with the counts alone on a line, and fails if a step failed.
+fn close(finished: &[Finished], counts: Counts) -> Result<()> {
+    for step in finished {
+        println!("{:<8} {}", step.name, line_of(&step.outcome, step.took));
+    }
+    let closing = closing_counts(finished, counts);
+    println!("{} passed, {} failed, {} skipped", closing.passed, closing.failed, closing.ignored);
+    let failed: Vec<&str> = finished
+        .iter()
+        .filter(|step| matches!(step.outcome, Outcome::Failed(_)))
+        .map(|step| step.name)
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    bail!("failed: {0} (once more: cargo xtask test --only {0})", failed.join(","))
+}
+
+fn closing_counts(finished: &[Finished], mut counts: Counts) -> Counts {
+    for step in finished {
+        match step.outcome {
+            Outcome::Passed => {}
+            Outcome::Failed(_) if step.name == "test" && counts.failed > 0 => {}
+            Outcome::Failed(_) => counts.failed += 1,
+            Outcome::Skipped(_) => counts.ignored += 1,
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, Duration, Finished, Outcome, STEPS, close, closing_counts, select};
+
+    fn finished(name: &'static str, outcome: Outcome) -> Finished {
+        Finished { name, outcome, took: Duration::ZERO }
+    }
+
+    #[test]
+    fn only_selects_in_the_order_of_the_table() {
+        let names = |only: &[&str]| -> Vec<&str> {
+            let only: Vec<String> = only.iter().map(ToString::to_string).collect();
+            select(&only).unwrap().iter().map(|step| step.name).collect()
+        };
+        assert_eq!(names(&["clippy", "fmt"]), ["fmt", "clippy"]);
+        assert_eq!(names(&["clippy,fmt"]), ["fmt", "clippy"]);
+        assert_eq!(names(&[]).len(), STEPS.len());
+        let unknown = select(&["lint".to_string()]).map(|_| ()).unwrap_err().to_string();
+        assert!(unknown.contains("lint") && unknown.contains("clippy"), "{unknown}");
+    }
+
+    #[test]
+    fn a_failed_step_is_never_a_clean_count() {
+        let tests = Counts { passed: 10, failed: 0, ignored: 1 };
+        let steps =
+            [finished("fmt", Outcome::Failed("x".into())), finished("doc", Outcome::Passed)];
+        let closing = closing_counts(&steps, tests);
+        assert_eq!((closing.passed, closing.failed, closing.ignored), (10, 1, 1));
+        assert!(close(&steps, tests).is_err());
+        assert!(close(&steps[1..], tests).is_ok());
+    }
+
+    #[test]
+    fn failed_tests_are_counted_once() {
+        let tests = Counts { passed: 10, failed: 2, ignored: 0 };
+        let steps = [
+            finished("test", Outcome::Failed("x".into())),
+            finished("wasm", Outcome::Skipped("y".into())),
+        ];
+        let closing = closing_counts(&steps, tests);
+        assert_eq!((closing.failed, closing.ignored), (2, 1));
+        let broken_build = closing_counts(&steps[..1], Counts::default());
+        assert_eq!(broken_build.failed, 1);
+    }
+}

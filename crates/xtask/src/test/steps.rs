@@ -1,0 +1,205 @@
+//! The table of steps, and what each of them runs.
+
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use crate::process::{cargo, output_of, root};
+
+/// Packages that the browser uses; each that is in the tree is checked for wasm.
+const FOR_WASM: [(&str, &str); 6] = [
+    ("dpscope-core", "crates/core"),
+    ("dpscope-shaders", "shaders"),
+    ("dpscope-formats", "crates/formats"),
+    ("dpscope-engine", "crates/engine"),
+    ("dpscope-train", "crates/train"),
+    ("dpscope-wasm", "crates/wasm"),
+];
+
+/// One step of `cargo xtask test`.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    /// The compile target that must be installed, if not the host's.
+    pub(super) target: Option<&'static str>,
+    /// The rustup component that must be installed.
+    pub(super) component: Option<&'static str>,
+    pub(super) counts_tests: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Cargo(&'static [&'static str]),
+    Corpora,
+    CheckForWasm,
+    CheckProgram,
+    Documentation,
+}
+
+const STEP: Step = Step {
+    name: "",
+    about: "",
+    target: None,
+    component: None,
+    counts_tests: false,
+    kind: Kind::Cargo(&[]),
+};
+
+/// Cheap steps first, so that a slip is seen soon.
+pub(super) const STEPS: [Step; 8] = [
+    Step {
+        name: "fmt",
+        about: "the code is formatted",
+        component: Some("rustfmt"),
+        kind: Kind::Cargo(&["fmt", "--all", "--check"]),
+        ..STEP
+    },
+    Step {
+        name: "clippy",
+        about: "no lint fires",
+        component: Some("clippy"),
+        kind: Kind::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        ..STEP
+    },
+    Step {
+        name: "test",
+        about: "all tests and the examples of the documentation",
+        counts_tests: true,
+        kind: Kind::Cargo(&["test", "--workspace", "--no-fail-fast"]),
+        ..STEP
+    },
+    Step {
+        name: "corpora",
+        about: "lists the fuzz corpora, which `test` replays; a target without one fails",
+        kind: Kind::Corpora,
+        ..STEP
+    },
+    Step {
+        name: "wasm",
+        about: "the libraries compile for the browser",
+        target: Some("wasm32-unknown-unknown"),
+        kind: Kind::CheckForWasm,
+        ..STEP
+    },
+    Step {
+        name: "windows",
+        about: "the program compiles for Windows, without a C cross-compiler",
+        target: Some("x86_64-pc-windows-msvc"),
+        kind: Kind::CheckProgram,
+        ..STEP
+    },
+    Step {
+        name: "macos",
+        about: "the program compiles for macOS, without a C cross-compiler",
+        target: Some("aarch64-apple-darwin"),
+        kind: Kind::CheckProgram,
+        ..STEP
+    },
+    Step {
+        name: "doc",
+        about: "the documentation builds without warnings",
+        kind: Kind::Documentation,
+        ..STEP
+    },
+];
+
+impl Step {
+    /// The commands of this step, in order; steps that only look do so here.
+    pub(super) fn commands(&self) -> Result<Vec<Command>> {
+        let mut command = cargo();
+        match self.kind {
+            Kind::Cargo(arguments) => {
+                command.args(arguments);
+            }
+            Kind::Corpora => {
+                list_corpora()?;
+                return Ok(Vec::new());
+            }
+            Kind::CheckForWasm => {
+                command.args(["check", "--lib"]);
+                for (package, folder) in FOR_WASM {
+                    if root().join(folder).join("Cargo.toml").is_file() {
+                        command.args(["-p", package]);
+                    }
+                }
+            }
+            Kind::CheckProgram => {
+                command.args(["check", "-p", "dpscope"]);
+            }
+            Kind::Documentation => {
+                command.args(["doc", "--workspace", "--no-deps"]);
+                command.env("RUSTDOCFLAGS", "-D warnings");
+            }
+        }
+        if let Some(target) = self.target {
+            command.args(["--target", target]);
+        }
+        Ok(vec![command])
+    }
+
+    /// What may explain a failure: on a foreign target, the packages that ask for a C compiler.
+    pub(super) fn hint(&self) -> Option<String> {
+        let target = self.target?;
+        let mut command = cargo();
+        command.args(["tree", "--prefix", "none", "--format", "{p}", "-e", "normal,build"]);
+        command.args(["-i", "cc", "-p", "dpscope", "--target", target]);
+        let tree = output_of(&mut command).ok()?;
+        let users: Vec<&str> = tree.lines().skip(1).map(str::trim).collect();
+        let first = users.first()?;
+        Some(format!(
+            "`{first}` calls a C compiler, which cannot build for {target} here: \
+             `cargo tree -i cc -e normal,build --target {target}` shows who needs it"
+        ))
+    }
+}
+
+/// Prints each fuzz target with the size of its corpus.
+fn list_corpora() -> Result<()> {
+    let targets = crate::fuzz::targets()?;
+    if targets.is_empty() {
+        println!("no fuzz targets in this tree");
+    }
+    for target in targets {
+        let folder = crate::fuzz::folder().join("corpus").join(&target);
+        let files = std::fs::read_dir(&folder).map_or(0, Iterator::count);
+        println!("{target}: {files} files");
+        ensure!(files > 0, "fuzz target `{target}` has no corpus in {}", folder.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::STEPS;
+    use crate::process::shown;
+
+    fn typed(name: &str) -> String {
+        let step = STEPS.iter().find(|step| step.name == name).unwrap();
+        shown(&step.commands().unwrap()[0])
+    }
+
+    #[test]
+    fn commands_are_those_of_the_documentation() {
+        assert_eq!(typed("clippy"), "cargo clippy --workspace --all-targets -- -D warnings");
+        assert_eq!(typed("windows"), "cargo check -p dpscope --target x86_64-pc-windows-msvc");
+        assert_eq!(typed("doc"), "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps");
+    }
+
+    #[test]
+    fn the_wasm_check_names_only_packages_in_the_tree() {
+        let command = typed("wasm");
+        assert!(command.contains("-p dpscope-core "), "{command}");
+        assert!(command.ends_with("--target wasm32-unknown-unknown"), "{command}");
+        let has_train = crate::process::root().join("crates/train/Cargo.toml").is_file();
+        assert_eq!(command.contains("dpscope-train"), has_train, "{command}");
+    }
+
+    #[test]
+    fn names_of_steps_differ() {
+        let mut names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), STEPS.len());
+    }
+}

@@ -1,0 +1,201 @@
+//! Edges between our packages, what core may pull in, and the fields that every package has.
+
+use std::process::Command;
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+use crate::tree::Tree;
+use crate::{assert_none, assert_one};
+
+/// Which of our packages each may use. `tests` may use all.
+const ALLOWED: [(&str, &[&str]); 8] = [
+    ("dpscope-core", &[]),
+    ("dpscope-shaders", &["dpscope-core"]),
+    ("dpscope-formats", &[]),
+    ("dpscope-engine", &["dpscope-core", "dpscope-shaders"]),
+    ("dpscope-train", &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine"]),
+    (
+        "dpscope",
+        &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine", "dpscope-train"],
+    ),
+    ("dpscope-wasm", &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine"]),
+    ("xtask", &[]),
+];
+
+const WITHOUT_LIMIT: &str = "dpscope-tests";
+
+/// Input or output, threads, clock, entropy, GPU, browser: none of it may reach core.
+const DENIED_TO_CORE: [&str; 36] = [
+    "anyhow",
+    "chrono",
+    "clap",
+    "crossbeam",
+    "crossbeam-deque",
+    "crossbeam-utils",
+    "csv",
+    "fastrand",
+    "futures",
+    "getrandom",
+    "half",
+    "indicatif",
+    "instant",
+    "js-sys",
+    "libc",
+    "log",
+    "memmap2",
+    "mio",
+    "nalgebra",
+    "num_cpus",
+    "ocl",
+    "parking_lot",
+    "pollster",
+    "rand",
+    "rand_chacha",
+    "rayon",
+    "rayon-core",
+    "serde_json",
+    "tempfile",
+    "time",
+    "tokio",
+    "tracing",
+    "wasm-bindgen",
+    "web-sys",
+    "web-time",
+    "wgpu",
+];
+
+/// A package of the workspace, reduced to what is checked.
+#[derive(Debug, Clone)]
+struct Package {
+    name: String,
+    license: Option<String>,
+    description: Option<String>,
+    /// Our packages among its dependencies, those of tests and benches left out.
+    ours: Vec<String>,
+}
+
+impl Package {
+    fn new(name: &str, ours: &[&str]) -> Self {
+        Self {
+            name: name.to_string(),
+            license: Some("MIT OR Apache-2.0".to_string()),
+            description: Some("x".to_string()),
+            ours: ours.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+fn packages() -> Vec<Package> {
+    let manifest = Tree::root().join("Cargo.toml");
+    let metadata = MetadataCommand::new().manifest_path(manifest).no_deps().exec();
+    let metadata = metadata.expect("cargo metadata");
+    let is_ours = |name: &str| metadata.packages.iter().any(|package| package.name == name);
+    let reduce = |package: &cargo_metadata::Package| Package {
+        name: package.name.to_string(),
+        license: package.license.clone(),
+        description: package.description.clone(),
+        ours: package
+            .dependencies
+            .iter()
+            .filter(|edge| edge.kind != DependencyKind::Development && is_ours(&edge.name))
+            .map(|edge| edge.name.clone())
+            .collect(),
+    };
+    metadata.packages.iter().map(reduce).collect()
+}
+
+fn check_edges(packages: &[Package]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for package in packages.iter().filter(|package| package.name != WITHOUT_LIMIT) {
+        let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == package.name) else {
+            problems.push(format!("package `{}` is not in the dependency table", package.name));
+            continue;
+        };
+        for edge in package.ours.iter().filter(|edge| !allowed.contains(&edge.as_str())) {
+            problems.push(format!("`{}` may not depend on `{edge}`", package.name));
+        }
+    }
+    problems
+}
+
+fn check_fields(packages: &[Package]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for package in packages {
+        if package.license.as_deref() != Some("MIT OR Apache-2.0") {
+            problems.push(format!("`{}`: license is {:?}", package.name, package.license));
+        }
+        if package.description.as_deref().is_none_or(str::is_empty) {
+            problems.push(format!("`{}` has no description", package.name));
+        }
+    }
+    problems
+}
+
+/// The names of all crates that are compiled into core, on any platform, with every feature.
+fn crates_in_core() -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "-p", "dpscope-core", "-e", "normal,no-proc-macro", "--all-features"])
+        .args(["--target", "all", "--prefix", "none", "--format", "{p}"])
+        .current_dir(Tree::root())
+        .output()
+        .expect("cargo tree");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8_lossy(&output.stdout).into_owned();
+    tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_string).collect()
+}
+
+fn check_core(crates: &[String]) -> Vec<String> {
+    let denied = |name: &&String| DENIED_TO_CORE.contains(&name.as_str());
+    crates.iter().filter(denied).map(|name| format!("core pulls in `{name}`")).collect()
+}
+
+#[test]
+fn edges_between_our_packages_are_those_of_the_table() {
+    assert_none(&check_edges(&packages()));
+}
+
+#[test]
+fn an_edge_outside_the_table_is_refused() {
+    let engine = Package::new("dpscope-engine", &["dpscope-core", "dpscope-shaders"]);
+    assert_none(&check_edges(&[engine.clone(), Package::new("dpscope-tests", &["dpscope"])]));
+    let upward = Package::new("dpscope-core", &["dpscope-engine"]);
+    assert_one(&check_edges(&[engine.clone(), upward]), "`dpscope-core` may not");
+    let statistics = Package::new("dpscope-engine", &["dpscope-core", "dpscope-formats"]);
+    assert_one(&check_edges(&[statistics]), "`dpscope-engine` may not depend on `dpscope-formats`");
+    assert_one(&check_edges(&[Package::new("dpscope-new", &[])]), "not in the dependency table");
+}
+
+#[test]
+fn metadata_shows_edges_at_all() {
+    let program = packages().into_iter().find(|package| package.name == "dpscope").unwrap();
+    assert!(program.ours.contains(&"dpscope-core".to_string()), "{program:?}");
+}
+
+#[test]
+fn every_package_has_licence_and_description() {
+    assert_none(&check_fields(&packages()));
+}
+
+#[test]
+fn another_licence_is_refused() {
+    let mut package = Package::new("dpscope-core", &[]);
+    assert_none(&check_fields(&[package.clone()]));
+    package.license = None;
+    assert_one(&check_fields(&[package.clone()]), "license is None");
+    package.license = Some("GPL-3.0".to_string());
+    assert_one(&check_fields(&[package]), "GPL-3.0");
+}
+
+#[test]
+fn core_pulls_in_nothing_impure() {
+    let crates = crates_in_core();
+    assert!(crates.contains(&"libm".to_string()), "{crates:?}");
+    assert_none(&check_core(&crates));
+}
+
+#[test]
+fn an_impure_crate_in_core_is_refused() {
+    let crates = ["dpscope-core", "libm", "getrandom"].map(str::to_string);
+    assert_one(&check_core(&crates), "`getrandom`");
+}
