@@ -51,7 +51,8 @@ fn check(tree: &Tree) -> Vec<String> {
                 let named: Vec<Reference> =
                     in_backticks(&text).filter_map(Reference::parse).collect();
                 if named.is_empty() {
-                    problems.push(format!("{place}: the guarantee names no test"));
+                    let meant = suggestions(tree, path, &text);
+                    problems.push(format!("{place}: the guarantee names no test{meant}"));
                 }
                 let wrong = named.iter().filter_map(|reference| reference.problem(tree, path));
                 problems.extend(wrong.map(|problem| format!("{place}: {problem}")));
@@ -61,16 +62,35 @@ fn check(tree: &Tree) -> Vec<String> {
     problems
 }
 
-/// The texts under each `Guarantee` heading of a block, with the index of the heading's line.
+/// References to existing tests whose bare names stand in the text.
+fn suggestions(tree: &Tree, from: &str, text: &str) -> String {
+    let mut meant = String::new();
+    for name in in_backticks(text).map(|piece| piece.rsplit("::").next().unwrap_or(piece)) {
+        for (path, _) in tree.rust().filter(|(_, source)| tests_in(source).contains(name)) {
+            let place = if path == from { "unit" } else { path };
+            meant.push_str(&format!("; write `{place}::{name}`?"));
+        }
+    }
+    meant
+}
+
+/// The texts under each `Guarantee` heading of a block, or after `Guarantee:` up to an empty line,
+/// with the index of the first line.
 fn guarantees(lines: &[String]) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
-    let mut open = false;
+    let (mut open, mut inline) = (false, false);
     for (index, line) in lines.iter().map(|line| line.trim()).enumerate() {
         if let Some(heading) = line.strip_prefix("# ") {
             open = heading.starts_with("Guarantee");
             if open {
                 found.push((index, String::new()));
             }
+        } else if line.starts_with("Guarantee:") {
+            found.push((index, line.to_string()));
+            inline = true;
+            open = true;
+        } else if inline && line.is_empty() {
+            (inline, open) = (false, false);
         } else if let Some((_, text)) = found.last_mut().filter(|_| open) {
             text.push_str(line);
             text.push('\n');
@@ -100,10 +120,22 @@ fn a_guarantee_without_its_test_is_refused() {
     assert_none(&check_named("`unit::covers`"));
     assert_none(&check_named("`tests/coverage/exact.rs::by_enumeration`, `f64::sqrt`"));
     assert_one(&check_named("proved by hand"), "x.rs:3: the guarantee names no test");
+    assert_one(&check_named("see `x::covers`"), "names no test; write `unit::covers`?");
     assert_one(&check_named("`unit::helper`"), "no unit test `helper`");
     assert_one(&check_named("`tests/coverage/exact.rs::gone`"), "no test `gone`");
     assert_one(&check_named("`tests/coverage/gone.rs::by_enumeration`"), "no file");
     assert_one(&check_named("`unit::covers`, `unit::gone`"), "no unit test `gone`");
+}
+
+#[test]
+fn a_guarantee_in_one_line_is_seen() {
+    let check_line = |line: &str| {
+        let source = format!("/// X.\n/// {line}\n///\n/// `unit::covers`\npub fn x() {{}}");
+        check(&Tree::of(&[("crates/core/src/x.rs", &source)]))
+    };
+    assert_one(&check_line("Guarantee: holds."), "x.rs:2: the guarantee names no test");
+    assert_one(&check_line("Guarantee: `unit::gone`."), "no unit test `gone`");
+    assert_none(&check_line("No guarantee: none."));
 }
 
 #[test]

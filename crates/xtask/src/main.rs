@@ -28,7 +28,7 @@ Tasks:
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1).collect()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
@@ -36,23 +36,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(mut arguments: Vec<String>) -> Result<()> {
+fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
     if arguments.is_empty() {
         eprint!("{HELP}");
         bail!("no task given");
     }
     let task = arguments.remove(0);
     match task.as_str() {
-        "test" => test::run(arguments),
-        "bench" => bench::run(arguments),
-        "oracles" => oracles::run(arguments),
-        "fuzz" => fuzz::run(arguments),
-        "help" | "-h" | "--help" => {
-            print!("{HELP}");
-            Ok(())
-        }
+        "test" => return test::run(arguments),
+        "bench" => bench::run(arguments)?,
+        "oracles" => oracles::run(arguments)?,
+        "fuzz" => fuzz::run(arguments)?,
+        "help" | "-h" | "--help" => print!("{HELP}"),
         _ => bail!("no task `{task}`; tasks are test, bench, oracles, fuzz"),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]
