@@ -88,5 +88,6 @@ input_errors!(
     dpscope_core::mechanism::MechanismError,
     dpscope_core::planner::PlannerError,
     dpscope_core::trade_off::TradeOffError,
+    dpscope_engine::RecordedError,
     dpscope_formats::FormatError
 );

@@ -212,6 +212,27 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The largest of several outcomes of one audit: a bound if all are bounds, at the sum of their
+    /// significances ([`EpsilonLowerBound::best_of`]).
+    #[must_use]
+    pub fn best_of(outcomes: &[Outcome]) -> Option<Outcome> {
+        let bounds: Vec<EpsilonLowerBound> = outcomes
+            .iter()
+            .filter_map(|outcome| match outcome {
+                Outcome::Bound(bound) => Some(*bound),
+                Outcome::Estimate(_) => None,
+            })
+            .collect();
+        if bounds.len() == outcomes.len() {
+            return EpsilonLowerBound::best_of(&bounds).map(Outcome::Bound);
+        }
+        let largest = outcomes.iter().max_by(|a, b| a.value().total_cmp(&b.value()))?;
+        Some(Outcome::Estimate(match *largest {
+            Outcome::Bound(bound) => bound.into_estimate(),
+            Outcome::Estimate(estimate) => estimate,
+        }))
+    }
+
     /// ε in nats.
     #[must_use]
     pub fn value(&self) -> f64 {

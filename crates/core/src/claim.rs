@@ -50,15 +50,24 @@ pub enum ClaimError {
 }
 
 impl PrivacyClaim {
+    /// Checks the numbers of the claim.
+    ///
+    /// # Errors
+    /// An ε that is not a finite number ≥ 0.
+    pub fn check(&self) -> Result<(), ClaimError> {
+        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
+            return Err(ClaimError::Epsilon { epsilon: self.epsilon });
+        }
+        Ok(())
+    }
+
     /// Compares a bound, which holds for a pair of neighbours under zero-out adjacency, with this
     /// claim.
     ///
     /// # Errors
     /// An ε that is not a finite number ≥ 0, or a bound at another δ.
     pub fn verdict(&self, bound: &EpsilonLowerBound) -> Result<Verdict, ClaimError> {
-        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
-            return Err(ClaimError::Epsilon { epsilon: self.epsilon });
-        }
+        self.check()?;
         let audited = bound.evidence().delta;
         if self.delta != audited {
             return Err(ClaimError::Delta { claimed: self.delta, audited });

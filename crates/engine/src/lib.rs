@@ -10,14 +10,16 @@ mod error;
 mod layout;
 mod merge;
 mod plan;
+mod recorded;
 mod run;
 mod shard;
 
 pub use artefact::{Artefact, SCHEMA};
 pub use backend::Backend;
 pub use error::{ArtefactError, EngineError, PlanError};
-pub use layout::Layout;
+pub use layout::{Layout, Pilot};
 pub use merge::{MergeOptions, merge};
-pub use plan::Plan;
+pub use plan::{Plan, ValidPlan};
+pub use recorded::{RecordedAudit, RecordedError, RecordedScores};
 pub use run::{Control, Progress, run};
 pub use shard::{ObservationRange, Shard};

@@ -149,9 +149,9 @@ mod tests {
 
     /// A quantile grid of the Gaussian pair N(±μ/2·μ, μ²), whose scores are likelihood ratios.
     fn gaussian_pair(mu: f64, n: usize) -> [Vec<f64>; 2] {
-        let grid = |mean: f64| {
-            (0..n).map(|i| mean + mu * normal_quantile((i as f64 + 0.5) / n as f64)).collect()
-        };
+        let quantile = |p: f64| normal_quantile(p).unwrap();
+        let grid =
+            |mean: f64| (0..n).map(|i| mean + mu * quantile((i as f64 + 0.5) / n as f64)).collect();
         [grid(mu * mu / 2.0), grid(-mu * mu / 2.0)]
     }
 

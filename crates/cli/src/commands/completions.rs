@@ -1,0 +1,23 @@
+//! `dpscope completions`: scripts for shells.
+
+use clap::CommandFactory;
+
+use crate::args::{Cli, CompletionsArgs};
+use crate::failure::{Done, Exit};
+use crate::report::print_json;
+
+pub(crate) fn run(args: &CompletionsArgs) -> Done {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "dpscope", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    if args.json {
+        let shell = args.shell.to_string();
+        print_json(&serde_json::json!({
+            "schema": "dpscope.completions/1", "shell": shell, "script": script,
+        }))?;
+    } else {
+        use std::io::Write;
+        let _ = std::io::stdout().write_all(script.as_bytes()); // a closed pipe is no error
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,15 @@
+//! One file a command.
+
+pub(crate) mod bgm;
+pub(crate) mod completions;
+pub(crate) mod counts;
+pub(crate) mod devices;
+mod independence;
+pub(crate) mod merge;
+pub(crate) mod outputs;
+pub(crate) mod plan;
+mod recorded;
+pub(crate) mod reproduce;
+pub(crate) mod resume;
+pub(crate) mod scores;
+mod simulate;

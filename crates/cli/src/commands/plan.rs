@@ -1,0 +1,201 @@
+//! `dpscope plan`: how many observations an audit needs.
+
+use dpscope_core::bound::{ThresholdRule, epsilon_from_rates};
+use dpscope_core::interval::clopper_pearson_upper;
+use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::planner::{ceiling, observations_for_ceiling};
+use dpscope_core::trade_off::Trials;
+use dpscope_engine::{Pilot, Plan};
+use serde::Serialize;
+
+use super::simulate::backend;
+use crate::args::{DeviceArgs, PlanArgs};
+use crate::failure::{Done, Exit, Failure};
+use crate::report::{grouped, print_json};
+use crate::seed::seed_or_fresh;
+
+#[derive(Serialize)]
+struct PlanReport {
+    schema: &'static str,
+    delta: f64,
+    significance: f64,
+    threshold_rule: ThresholdRule,
+    cuts: u32,
+    tail_per_rate: f64,
+    target: Option<Target>,
+    rows: Vec<Row>,
+    seed: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Target {
+    epsilon: f64,
+    /// Fewest observations of both worlds together whose ceiling reaches it.
+    observations_for_ceiling: u64,
+    /// Predicted for an audit of the mechanism; none if no number up to 10¹⁰ reaches it.
+    observations_predicted: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    observations: u64,
+    ceiling: f64,
+    /// An estimate.
+    predicted_epsilon: Option<f64>,
+}
+
+/// Most observations that a prediction is made for.
+const MOST: u64 = 10_000_000_000;
+
+pub(crate) fn run(args: &PlanArgs) -> Done {
+    if args.epsilon.is_none() && args.observations.is_none() && args.noise_multiplier.is_none() {
+        return Err(Failure::input(
+            "nothing to plan: give --epsilon, --observations, or --noise-multiplier and --steps",
+        ));
+    }
+    let rule: ThresholdRule = args.threshold_rule.into();
+    let cuts = if rule == ThresholdRule::Simultaneous { Plan::DEFAULT_CUTS } else { 1 };
+    let (delta, significance) = (args.statement.delta, args.statement.significance);
+    if !(significance > 0.0 && significance < 1.0) {
+        let message = format!("--significance is {significance}; it must lie in (0, 1)");
+        return Err(Failure::input(message));
+    }
+    let tail = significance / (2.0 * f64::from(cuts));
+    let split = if rule == ThresholdRule::Split { 2 } else { 1 };
+    let pilot = pilot(args, rule)?;
+    let row = |observations: u64| -> Result<Row, Failure> {
+        let per_world = (observations / 2 / split).max(1);
+        let trials = Trials { target: per_world, zero_out: per_world };
+        let predicted = pilot.as_ref().map(|(pilot, _)| predict(pilot, per_world, delta, tail));
+        Ok(Row {
+            observations,
+            ceiling: ceiling(trials, delta, tail)?,
+            predicted_epsilon: predicted.transpose()?,
+        })
+    };
+    let target = match args.epsilon {
+        None => None,
+        Some(epsilon) => {
+            let per_world = observations_for_ceiling(epsilon, delta, tail)?;
+            let reaches = |n: u64| Ok::<_, Failure>(row(n)?.predicted_epsilon >= Some(epsilon));
+            let found = if pilot.is_some() { fewest(reaches)? } else { None };
+            Some(Target {
+                epsilon,
+                observations_for_ceiling: per_world.saturating_mul(2 * split),
+                observations_predicted: found,
+            })
+        }
+    };
+    let sizes: Vec<u64> = match args.observations {
+        Some(n) if n >= 2 && n % 2 == 0 => vec![n],
+        Some(n) => {
+            return Err(Failure::input(format!("--observations is {n}; it must be even, from 2")));
+        }
+        None => (4..=10).map(|power| 10_u64.pow(power)).collect(),
+    };
+    let rows: Result<Vec<Row>, Failure> = sizes.into_iter().map(row).collect();
+    let report = PlanReport {
+        schema: "dpscope.plan/1",
+        delta,
+        significance,
+        threshold_rule: rule,
+        cuts,
+        tail_per_rate: tail,
+        target,
+        rows: rows?,
+        seed: pilot.map(|(_, seed)| seed.to_string()),
+    };
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print_text(&report);
+    }
+    Ok(Exit::Done)
+}
+
+fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, Failure> {
+    let (Some(noise_multiplier), Some(steps_per_epoch)) = (args.noise_multiplier, args.steps)
+    else {
+        return Ok(None);
+    };
+    let (seed, _) = seed_or_fresh(args.seed)?;
+    let plan = Plan {
+        mechanism: BatchedGaussian {
+            noise_multiplier,
+            steps_per_epoch,
+            epochs: args.epochs,
+            sampler: args.sampler.sampler()?,
+            threat_model: args.sampler.threat_model(),
+            batch_size: args.sampler.batch_size,
+        },
+        observations: 1_000_000,
+        delta: args.statement.delta,
+        significance: args.statement.significance,
+        threshold_rule: rule,
+        cuts: Plan::DEFAULT_CUTS,
+        seed,
+    };
+    let backend = backend(&DeviceArgs { device: "cpu".to_owned(), threads: None })?;
+    let pilot = Pilot::draw(&plan.validated()?, backend.cpu(), &|| true)?;
+    Ok(Some((pilot, seed)))
+}
+
+/// The largest predicted value over all cuts.
+fn predict(pilot: &Pilot, per_world: u64, delta: f64, tail: f64) -> Result<f64, Failure> {
+    let mut best = 0.0_f64;
+    // Neighbouring bins predict nearly the same.
+    for p in pilot.predicted.iter().step_by(8) {
+        let upper = |rate: f64| {
+            let events = (rate * per_world as f64).round() as u64;
+            clopper_pearson_upper(events.min(per_world), per_world, tail)
+        };
+        let [fpr, fnr] = [p.fpr, p.fnr].map(upper);
+        let (fpr, fnr) = (fpr.map_err(Failure::input)?, fnr.map_err(Failure::input)?);
+        best = best.max(epsilon_from_rates(fpr, fnr, delta).epsilon);
+    }
+    Ok(best)
+}
+
+/// The fewest observations, to 5 %, that `reaches` accepts.
+fn fewest(reaches: impl Fn(u64) -> Result<bool, Failure>) -> Result<Option<u64>, Failure> {
+    if !reaches(MOST)? {
+        return Ok(None);
+    }
+    let (mut low, mut high) = (1_u64, MOST);
+    while high as f64 > low as f64 * 1.05 {
+        let middle = (low as f64 * high as f64).sqrt() as u64;
+        if middle <= low || middle >= high {
+            break;
+        }
+        if reaches(middle)? { high = middle } else { low = middle }
+    }
+    Ok(Some(high + high % 2))
+}
+
+fn print_text(report: &PlanReport) {
+    let confidence = 100.0 * (1.0 - report.significance);
+    println!(
+        "At δ = {:e}, {confidence} % confidence, {} cut{} sharing it:\n",
+        report.delta,
+        report.cuts,
+        if report.cuts == 1 { "" } else { "s" }
+    );
+    if let Some(target) = &report.target {
+        println!(
+            "  ε = {} needs at least {} observations, if the attack never errs",
+            target.epsilon,
+            grouped(target.observations_for_ceiling)
+        );
+        match (target.observations_predicted, &report.seed) {
+            (Some(n), _) => println!("  and about {} for this mechanism (estimate)", grouped(n)),
+            (None, Some(_)) => println!("  and more than 10^10 for this mechanism (estimate)"),
+            (None, None) => {}
+        }
+        println!();
+    }
+    println!("  {:>16}  {:>8}  {:>20}", "observations", "ceiling", "predicted (estimate)");
+    for row in &report.rows {
+        let predicted = row.predicted_epsilon.map_or("-".to_owned(), |e| format!("{e:.3}"));
+        println!("  {:>16}  {:>8.3}  {predicted:>20}", grouped(row.observations), row.ceiling);
+    }
+}

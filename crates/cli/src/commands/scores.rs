@@ -1,0 +1,56 @@
+//! `dpscope audit scores`: attack scores of any kind.
+
+use dpscope_engine::RecordedScores;
+use dpscope_formats::Array;
+
+use super::recorded::{Recorded, audit_of, check_finite, only_array};
+use crate::args::{ScoresArgs, WorldArg};
+use crate::failure::{Done, Failure};
+use crate::report::{Subject, check_claim};
+use crate::seed::seed_or_fresh;
+
+pub(crate) fn run(args: &ScoresArgs) -> Done {
+    let started = std::time::Instant::now();
+    check_claim(&args.claim, args.statement.delta)?;
+    let (seed, seed_source) = seed_or_fresh(args.seed)?;
+    let world = |path| -> Result<Vec<f64>, Failure> {
+        let array = only_array(path)?;
+        check_finite(&array, path, args.count_non_finite)?;
+        one_a_run(array).map_err(|failure| failure.about(path))
+    };
+    let (mut target, mut zero_out) = (world(&args.target)?, world(&args.zero_out)?);
+    if args.higher_means == WorldArg::ZeroOut {
+        target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
+    }
+    let audit = audit_of(args.threshold_rule.into(), &args.statement, seed);
+    let scores =
+        RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
+    let recorded = Recorded {
+        subject: Subject::Scores,
+        target: &target,
+        zero_out: &zero_out,
+        outcome: scores.audit(&audit)?,
+        findings: Vec::new(),
+        input: serde_json::json!({
+            "target": args.target.display().to_string(),
+            "zero_out": args.zero_out.display().to_string(),
+            "higher_means": match args.higher_means {
+                WorldArg::Target => "target",
+                WorldArg::ZeroOut => "zero-out",
+            },
+        }),
+    };
+    recorded.report(&audit, seed_source, started, &args.claim)?.finish(args.show.json)
+}
+
+/// One score a run: every axis but one has length 1.
+fn one_a_run(array: Array) -> Result<Vec<f64>, Failure> {
+    let (shape, data) = array.into_parts();
+    if shape.iter().filter(|&&length| length > 1).count() > 1 {
+        return Err(Failure::input(format!(
+            "has shape {shape:?}; one score a run is needed (`dpscope audit outputs` scores whole \
+             outputs)"
+        )));
+    }
+    Ok(data)
+}

@@ -1,0 +1,78 @@
+//! The report of a simulation's artefact.
+
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::bound::max_uncorrected;
+use dpscope_core::trade_off::Trials;
+use dpscope_engine::{Artefact, EngineError};
+
+use super::{ClaimFields, Observations, Report, ResultFields, Subject};
+use crate::args::ClaimArgs;
+use crate::failure::Failure;
+use crate::seed::SeedSource;
+
+/// What a report tells of the run itself.
+pub(crate) struct RunFacts {
+    pub(crate) seed_source: SeedSource,
+    pub(crate) elapsed_ms: f64,
+    /// Observations of both worlds that an earlier run had counted.
+    pub(crate) resumed_from: Option<u64>,
+}
+
+/// The report of everything that an artefact counted.
+pub(crate) fn of_artefact(
+    artefact: &Artefact,
+    facts: &RunFacts,
+    claim: &ClaimArgs,
+) -> Result<Report, Failure> {
+    let outcome = artefact.outcome()?;
+    let plan = artefact.plan;
+    let bins = &artefact.layout.bins;
+    let histograms = &artefact.histograms;
+    let trials = histograms.trials();
+    let trade_off = histograms.trade_off(bins)?;
+    let uncorrected = max_uncorrected(&trade_off, plan.delta, plan.significance)?;
+    let law = plan.mechanism.law()?;
+    let normals = (trials.target + trials.zero_out) as f64 * law.normals_per_observation() as f64;
+    let mut findings = Vec::new();
+    if !artefact.is_complete() {
+        findings.push(format!(
+            "{} of {} planned observations are counted, so this is an estimate: a bound needs \
+             exactly the planned number",
+            trials.target + trials.zero_out,
+            plan.observations
+        ));
+    }
+    let modes: Vec<String> = artefact.float_modes.iter().map(ToString::to_string).collect();
+    Ok(Report {
+        schema: "dpscope.report/1",
+        version: env!("CARGO_PKG_VERSION"),
+        subject: Subject::SimulatedMechanism,
+        adjacency: Adjacency::ZeroOut,
+        result: ResultFields::new(&outcome, plan.significance)?,
+        uncorrected_maximum: Some(uncorrected.into()),
+        observations: Observations {
+            target: trials.target,
+            zero_out: trials.zero_out,
+            evaluated: outcome.evidence().trials,
+            planned: plan.observations,
+        },
+        non_finite: Trials { target: 0, zero_out: 0 },
+        saturated: Some(histograms.saturated()),
+        seed: Some(plan.seed.to_string()),
+        seed_source: Some(facts.seed_source),
+        device: artefact.devices.join(", "),
+        float_mode: modes.join(", "),
+        fallback_shards: artefact.fallback_shards,
+        elapsed_ms: facts.elapsed_ms,
+        normals_per_second: Some(normals / (artefact.sampling_ms.max(1e-3) / 1e3)),
+        histogram_digest: Some(artefact.histogram_digest()),
+        resumed_from: facts.resumed_from,
+        score_slope: histograms.slope(bins).map_err(EngineError::from)?,
+        credible: None,
+        plan: Some(plan),
+        input: None,
+        findings,
+        claim: ClaimFields::new(claim, &outcome, Subject::SimulatedMechanism)?,
+        fail_above: claim.fail_above,
+    })
+}

@@ -1,0 +1,238 @@
+//! A report in plain words, for a person at a terminal.
+
+use dpscope_core::adjacency::Direction;
+use dpscope_core::bound::ThresholdRule;
+use dpscope_core::claim::Verdict;
+
+use super::{Report, ResultFields, Subject};
+
+/// Prints verdict, evidence and limits on stdout.
+pub(crate) fn print_text(report: &Report) {
+    use std::io::Write;
+    // A closed pipe is the reader's choice, not an error.
+    let _ = write!(std::io::stdout(), "{}", to_text(report));
+}
+
+fn to_text(report: &Report) -> String {
+    let result = &report.result;
+    let mut out = headline(result);
+    out.push('\n');
+    out.push_str(&what(report));
+    out.push_str(&evidence(report));
+    out.push_str(&limits(report));
+    for finding in &report.findings {
+        out.push_str(&row("note", finding));
+    }
+    if let Some(claim) = &report.claim {
+        let verdict = match claim.verdict {
+            Verdict::Refuted => "REFUTED",
+            Verdict::NotRefuted => "not refuted",
+        };
+        out.push_str(&row("claim", &format!("ε = {} is {verdict}", claim.epsilon())));
+        out.push_str(&row("", &claim.says));
+        out.push_str(&row("", &format!("Adjacency: {}.", claim.note)));
+    } else {
+        out.push_str(&meaning(report));
+    }
+    if let Some(most) = report.fail_above
+        && result.kind == "bound"
+    {
+        let word = if result.epsilon > most { "exceeds" } else { "does not exceed" };
+        out.push_str(&row("limit", &format!("the bound {word} {most}")));
+    }
+    out.push_str(&run(report));
+    out
+}
+
+fn headline(result: &ResultFields) -> String {
+    let ResultFields { epsilon, delta, significance, .. } = result;
+    // A lower bound is shown rounded down.
+    let shown = (epsilon * 1e4).floor() / 1e4;
+    match result.kind {
+        "bound" => {
+            let confidence = percent(1.0 - significance);
+            format!("ε ≥ {shown} at δ = {delta:e}, with {confidence} confidence\n")
+        }
+        _ => format!("ε ≈ {shown} at δ = {delta:e}: an estimate, without coverage\n"),
+    }
+}
+
+fn what(report: &Report) -> String {
+    let subject = match (report.subject, &report.plan) {
+        (Subject::SimulatedMechanism, Some(plan)) => {
+            return row("mechanism", &format!("simulated: {}", plan.mechanism));
+        }
+        (Subject::SimulatedMechanism, None) => "simulated mechanism",
+        (Subject::RecordedOutputs, _) => "recorded outputs",
+        (Subject::Scores, _) => "attack scores",
+        (Subject::Counts, _) => "error counts at one threshold",
+    };
+    row("subject", subject)
+}
+
+fn evidence(report: &Report) -> String {
+    let result = &report.result;
+    let seen = &report.observations;
+    let mut out = row(
+        "observed",
+        &format!(
+            "{} with the target record, {} without; {} and {} evaluated",
+            grouped(seen.target),
+            grouped(seen.zero_out),
+            grouped(seen.evaluated.target),
+            grouped(seen.evaluated.zero_out),
+        ),
+    );
+    let rule = match result.threshold_rule {
+        ThresholdRule::Simultaneous => format!("best of {} cuts fixed by a pilot", result.cuts),
+        ThresholdRule::Split => "chosen on the other half".to_owned(),
+        ThresholdRule::MaxUncorrected => format!("best of {} cuts, uncorrected", result.cuts),
+        ThresholdRule::Fixed => "fixed beforehand".to_owned(),
+    };
+    let threshold = result.threshold.map_or("threshold".to_owned(), |t| format!("score > {t:.4}"));
+    out.push_str(&row(
+        "attack",
+        &format!(
+            "{threshold} ({rule}): {} false positives, {} false negatives",
+            grouped(result.false_positives),
+            grouped(result.false_negatives)
+        ),
+    ));
+    let direction = match result.direction {
+        Direction::Remove => "high scores are too likely with the target record (remove)",
+        Direction::Add => "low scores are too likely without it (add)",
+    };
+    out.push_str(&row(
+        "limits",
+        &format!(
+            "FPR ≤ {:.4e}, FNR ≤ {:.4e} at tail {:.3e} each; {direction}",
+            result.fpr_upper, result.fnr_upper, result.tail_per_rate
+        ),
+    ));
+    out.push_str(&row("as GDP", &format!("μ ≥ {:.4} from the same limits", result.gdp_mu)));
+    if let Some(credible) = &report.credible {
+        out.push_str(&row("Bayesian", &format!("credible ε {:.4}, no bound", credible.epsilon)));
+    }
+    if let Some(maximum) = &report.uncorrected_maximum {
+        let text = format!("{:.4}: an estimate, as published audits report", maximum.epsilon);
+        out.push_str(&row("uncorrected", &text));
+    }
+    out
+}
+
+fn limits(report: &Report) -> String {
+    let result = &report.result;
+    let gain = result.gain_at_10x;
+    let text = if result.limited_by_observations {
+        format!(
+            "by the number of observations: {} events decide; ten times as many at the same rates \
+             would give {gain:.2} more",
+            grouped(result.events_at_threshold)
+        )
+    } else {
+        format!("hardly by the number of observations: ten times as many would give {gain:.2} more")
+    };
+    let mut out = row("limited", &text);
+    out.push_str(&row(
+        "ceiling",
+        &format!("{:.4} for an attack without error on as many", result.ceiling),
+    ));
+    let failed = report.non_finite;
+    if failed.target + failed.zero_out > 0 {
+        let text = format!(
+            "{} with and {} without the target record; counted against the attack",
+            failed.target, failed.zero_out
+        );
+        out.push_str(&row("failed runs", &text));
+    }
+    out
+}
+
+fn meaning(report: &Report) -> String {
+    match report.result.kind {
+        "bound" => {
+            let says = format!(
+                "whoever claims less than this ε at this δ is refuted. {}",
+                report.subject.refutation()
+            );
+            row("meaning", &says)
+        }
+        _ => row("meaning", "an estimate refutes nothing; it shows what to expect."),
+    }
+}
+
+fn run(report: &Report) -> String {
+    let mut text = format!("{}, {:.2} s", report.device, report.elapsed_ms / 1e3);
+    if let Some(rate) = report.normals_per_second {
+        text.push_str(&format!(", {:.0} M normals/s", rate / 1e6));
+    }
+    let mut out = row("run", &text);
+    if let Some(slope) = &report.score_slope {
+        let text = format!(
+            "slope {:.3} ± {:.3} of the log ratio of both histograms on the score (1 if right)",
+            slope.slope, slope.standard_error
+        );
+        out.push_str(&row("check", &text));
+    }
+    if let Some(from) = report.resumed_from {
+        out.push_str(&row("resumed", &format!("from {} observations", grouped(from))));
+    }
+    if let Some(seed) = &report.seed {
+        out.push_str(&row("seed", seed));
+    }
+    out
+}
+
+/// A label of 12 columns, then text wrapped at 96.
+fn row(label: &str, text: &str) -> String {
+    let mut out = String::new();
+    let mut line = format!("  {label:<12}");
+    let mut fresh = true;
+    for word in text.split_whitespace() {
+        if !fresh && line.chars().count() + 1 + word.chars().count() > 96 {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            line = format!("  {:<12}", "");
+            fresh = true;
+        }
+        if !fresh {
+            line.push(' ');
+        }
+        line.push_str(word);
+        fresh = false;
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+    out
+}
+
+/// 1234567 as 1,234,567.
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.6}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_text_is_wrapped() {
+        assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!(percent(0.95), "95 %");
+        let text = row("label", &"word ".repeat(60));
+        assert!(text.lines().count() > 3 && text.lines().all(|line| line.len() <= 96));
+    }
+}
