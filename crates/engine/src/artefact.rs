@@ -182,3 +182,69 @@ impl Artefact {
         Ok(self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Shard;
+    use crate::plan::tests::plan;
+    use crate::run::tests::counted;
+
+    fn bytes() -> Vec<u8> {
+        counted(plan(), Shard::WHOLE, 1, 250).to_bytes()
+    }
+
+    fn edited(from: &str, to: &str) -> Result<Artefact, ArtefactError> {
+        let text = String::from_utf8(bytes()).unwrap();
+        assert!(text.contains(from), "{from}");
+        Artefact::from_bytes(text.replacen(from, to, 1).as_bytes())
+    }
+
+    #[test]
+    fn an_artefact_survives_its_bytes() {
+        let artefact = Artefact::from_bytes(&bytes()).unwrap();
+        assert_eq!(artefact.to_bytes(), bytes());
+        assert!(artefact.is_complete() && artefact.is_finished());
+    }
+
+    #[test]
+    fn damage_is_noticed_wherever_it_is() {
+        let good = bytes();
+        for at in (0..good.len()).step_by(97) {
+            let mut bad = good.clone();
+            bad[at] ^= 1;
+            assert!(Artefact::from_bytes(&bad).is_err(), "byte {at}");
+        }
+        for end in [0, 1, 100, good.len() - 1] {
+            assert!(Artefact::from_bytes(&good[..end]).is_err());
+        }
+    }
+
+    #[test]
+    fn an_edited_count_or_another_schema_is_refused() {
+        assert_eq!(edited(r#""seed":"7""#, r#""seed":"8""#), Err(ArtefactError::Checksum));
+        let schema = edited("dpscope.histograms/1", "dpscope.histograms/9");
+        assert!(matches!(schema, Err(ArtefactError::Schema { .. })));
+        assert!(matches!(edited("{", "["), Err(ArtefactError::Malformed { .. })));
+    }
+
+    #[test]
+    fn contradictions_are_refused_even_with_a_valid_checksum() {
+        let good = Artefact::from_bytes(&bytes()).unwrap();
+        let with = |change: &dyn Fn(&mut Artefact)| {
+            let mut bad = good.clone();
+            change(&mut bad);
+            Artefact::from_bytes(&bad.to_bytes())
+        };
+        let changes: [&dyn Fn(&mut Artefact); 4] = [
+            &|a| a.counted[0].end -= 1,
+            &|a| a.counted.push(ObservationRange { first: 10_000, end: 10_001 }),
+            &|a| a.range.end += 1,
+            &|a| a.plan.observations = 4,
+        ];
+        for (i, change) in changes.into_iter().enumerate() {
+            assert!(matches!(with(change), Err(ArtefactError::Inconsistent { .. })), "{i}");
+        }
+        assert!(with(&|_| {}).is_ok());
+    }
+}

@@ -7,9 +7,9 @@ use dpscope_core::trade_off::Trials;
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use serde::{Deserialize, Serialize};
 
+use crate::EngineError;
 use crate::backend::CpuBackend;
 use crate::plan::ValidPlan;
-use crate::{EngineError, Plan};
 
 /// Bins and cuts of a plan. A function of the plan alone: every shard finds the same.
 ///
@@ -33,9 +33,13 @@ pub struct Pilot {
     pub predicted: Vec<PredictedErrors>,
 }
 
-/// Pilot observations of each world.
-fn pilot_observations(plan: &Plan) -> u64 {
-    (plan.observations_per_world() / 16).clamp(256, 8192)
+/// Pilot observations of each world: a sixteenth of the run's, at most 2¹⁷, and at most about half
+/// a second of one core.
+fn pilot_observations(plan: &ValidPlan) -> u64 {
+    const MOST_NORMALS: u64 = 200_000_000;
+    let affordable = MOST_NORMALS / plan.law().normals_per_observation().max(1);
+    let wanted = plan.plan().observations_per_world() / 16;
+    wanted.min(affordable).clamp(256, 1 << 17)
 }
 
 impl Pilot {
@@ -49,7 +53,7 @@ impl Pilot {
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, EngineError> {
         let kernel = ScoreKernel::new(plan.law(), plan.plan().seed, Phase::Pilot)?;
-        let n = pilot_observations(plan.plan());
+        let n = pilot_observations(plan);
         let [d, d_prime] = World::BOTH.map(|world| backend.scores(&kernel, world, n, keep_going));
         let (d, d_prime) = (d?, d_prime?);
         let bins = ScoreBins::from_pilot(kernel.score_unit(), &d, &d_prime)?;

@@ -86,3 +86,55 @@ fn first_gap(sum: &Artefact) -> Option<ObservationRange> {
     let end = sum.range.end;
     (first < end).then_some(ObservationRange { first, end })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::plan;
+    use crate::run::tests::counted;
+    use crate::{Plan, Shard};
+
+    fn part(index: u64) -> Artefact {
+        counted(plan(), Shard { index, count: 3 }, 1, 250)
+    }
+
+    fn error(parts: Vec<Artefact>, options: MergeOptions) -> ArtefactError {
+        match merge(parts, options) {
+            Err(EngineError::Artefact(error)) => error,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn doubled_missing_and_foreign_parts_are_refused() {
+        let strict = MergeOptions::default();
+        assert_eq!(error(vec![], strict), ArtefactError::Nothing);
+        let doubled = error(vec![part(1), part(2), part(2), part(3)], strict);
+        assert_eq!(doubled, ArtefactError::Overlap { overlap: "3333..6666".to_owned() });
+        let missing = error(vec![part(3), part(1)], strict);
+        assert_eq!(missing, ArtefactError::Gap { gap: "3333..6666".to_owned() });
+        let other = Plan { delta: 1e-6, ..plan() };
+        let foreign = counted(other, Shard { index: 2, count: 3 }, 1, 250);
+        assert!(matches!(error(vec![part(1), foreign], strict), ArtefactError::ForeignPlan { .. }));
+    }
+
+    #[test]
+    fn a_merge_with_gaps_is_only_an_estimate() {
+        let options = MergeOptions { allow_gaps: true, ..MergeOptions::default() };
+        let merged = merge(vec![part(3), part(1)], options).unwrap();
+        assert!(!merged.is_complete());
+        let outcome = merged.outcome().unwrap();
+        assert!(matches!(outcome, dpscope_core::audit::Outcome::Estimate(_)));
+    }
+
+    #[test]
+    fn mixed_float_modes_need_permission() {
+        let mut fast = part(2);
+        fast.float_modes = vec![crate::backend::FloatMode::Fast];
+        let parts = vec![part(1), fast, part(3)];
+        let strict = error(parts.clone(), MergeOptions::default());
+        assert!(matches!(strict, ArtefactError::MixedModes { .. }));
+        let mixed = MergeOptions { allow_mixed_modes: true, ..MergeOptions::default() };
+        assert!(merge(parts, mixed).unwrap().is_complete());
+    }
+}

@@ -110,3 +110,128 @@ fn next_wave(last: u64, spent_ms: f64, smallest: u64) -> u64 {
     let waves = (wanted / smallest as f64) as u64;
     waves.clamp(1, 1 << 32).saturating_mul(smallest)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::backend::CpuBackend;
+    use crate::plan::tests::plan;
+    use crate::{Layout, MergeOptions, Plan, Shard, merge};
+
+    /// Stops after a number of waves; a wave seems to take `wave_ms`.
+    struct Scripted {
+        waves_left: AtomicU64,
+        clock: AtomicU64,
+        wave_ms: u64,
+        last: Mutex<Option<Artefact>>,
+    }
+
+    impl Scripted {
+        fn new(waves: u64, wave_ms: u64) -> Self {
+            let clock = AtomicU64::new(0);
+            Scripted { waves_left: AtomicU64::new(waves), clock, wave_ms, last: Mutex::default() }
+        }
+    }
+
+    impl Control for Scripted {
+        fn keep_going(&self) -> bool {
+            self.waves_left.load(Ordering::SeqCst) > 0
+        }
+
+        fn now_ms(&self) -> f64 {
+            self.clock.fetch_add(self.wave_ms, Ordering::SeqCst) as f64
+        }
+
+        fn after_wave(
+            &self,
+            state: &Artefact,
+            progress: Progress,
+        ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+            assert_eq!(progress.done, 2 * state.done());
+            self.waves_left.fetch_sub(1, Ordering::SeqCst);
+            *self.last.lock().unwrap() = Some(state.clone());
+            Ok(())
+        }
+    }
+
+    fn backend(threads: usize) -> Backend {
+        Backend::Cpu(CpuBackend::new(threads).unwrap())
+    }
+
+    pub(crate) fn counted(plan: Plan, shard: Shard, threads: usize, wave_ms: u64) -> Artefact {
+        let (valid, backend) = (plan.validated().unwrap(), backend(threads));
+        let layout = Layout::of(&valid, backend.cpu(), &|| true).unwrap();
+        let start = Artefact::empty(&valid, layout, shard.range(&plan).unwrap());
+        let control = Scripted::new(u64::MAX, wave_ms);
+        pollster::block_on(run(&valid, start, &backend, &control)).unwrap()
+    }
+
+    #[test]
+    fn counts_do_not_depend_on_threads_or_waves() {
+        let reference = counted(plan(), Shard::WHOLE, 1, 250);
+        assert!(reference.is_complete() && reference.done() == 10_000);
+        for (threads, wave_ms) in [(2, 250), (3, 1), (2, 100_000)] {
+            let other = counted(plan(), Shard::WHOLE, threads, wave_ms);
+            assert_eq!(other.histogram_digest(), reference.histogram_digest());
+        }
+        let other_seed = counted(Plan { seed: 8, ..plan() }, Shard::WHOLE, 1, 250);
+        assert_ne!(other_seed.histogram_digest(), reference.histogram_digest());
+    }
+
+    #[test]
+    fn any_split_merges_to_the_undivided_run() {
+        let whole = counted(plan(), Shard::WHOLE, 2, 250);
+        for count in [2, 3, 7] {
+            let mut parts: Vec<Artefact> =
+                (1..=count).map(|index| counted(plan(), Shard { index, count }, 2, 250)).collect();
+            parts.reverse();
+            let merged = merge(parts, MergeOptions::default()).unwrap();
+            assert!(merged.is_complete());
+            assert_eq!(merged.histogram_digest(), whole.histogram_digest());
+            assert_eq!(merged.outcome().unwrap(), whole.outcome().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_stopped_run_goes_on_from_its_bytes_to_the_same_counts() {
+        let whole = counted(plan(), Shard::WHOLE, 2, 250);
+        let valid = plan().validated().unwrap();
+        let backend = backend(2);
+        let layout = Layout::of(&valid, backend.cpu(), &|| true).unwrap();
+        let range = Shard::WHOLE.range(&plan()).unwrap();
+        let mut state = Artefact::empty(&valid, layout, range);
+        let mut stops = 0;
+        let finished = loop {
+            let control = Scripted::new(2, 4_000);
+            match pollster::block_on(run(&valid, state, &backend, &control)) {
+                Ok(finished) => break finished,
+                Err(EngineError::Stopped) => {
+                    stops += 1;
+                    let last = control.last.lock().unwrap().take().unwrap();
+                    state = Artefact::from_bytes(&last.to_bytes()).unwrap();
+                    assert!(matches!(
+                        state.outcome().unwrap(),
+                        dpscope_core::audit::Outcome::Estimate(_)
+                    ));
+                }
+                Err(error) => panic!("{error}"),
+            }
+        };
+        assert!(stops > 3, "{stops}");
+        assert_eq!(finished.histogram_digest(), whole.histogram_digest());
+        assert_eq!(finished.outcome().unwrap(), whole.outcome().unwrap());
+    }
+
+    #[test]
+    fn the_two_worlds_do_not_share_a_stream() {
+        let state = counted(plan(), Shard::WHOLE, 1, 250);
+        let [d, d_prime] = [
+            &state.histograms.world(dpscope_core::adjacency::World::Target)[0],
+            &state.histograms.world(dpscope_core::adjacency::World::ZeroOut)[0],
+        ];
+        assert_ne!(d, d_prime);
+    }
+}

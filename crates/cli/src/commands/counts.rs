@@ -2,7 +2,7 @@
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::Outcome;
-use dpscope_core::bayesian::{JointBeta, credible_epsilon_lower};
+use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::bound::at_fixed_cut;
 use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 
@@ -32,8 +32,16 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
     }
     let cut = Cut { threshold: f64::NAN, errors };
     let outcome = Outcome::Bound(at_fixed_cut(cut, trials, delta, significance)?);
-    let credible = credible_epsilon_lower(&JointBeta::new(errors, trials), delta, significance)
-        .map_err(Failure::input)?;
+    let counts = ConfusionCounts {
+        true_positives: trials.target - errors.false_negatives,
+        false_negatives: errors.false_negatives,
+        false_positives: errors.false_positives,
+        true_negatives: trials.zero_out - errors.false_positives,
+    };
+    // A companion of the bound: where it is not to be had, the bound still is.
+    let credible = JointBetaPosterior::new(counts, delta)
+        .and_then(|posterior| posterior.credible_lower(significance))
+        .ok();
     let report = Report {
         schema: "dpscope.report/1",
         version: env!("CARGO_PKG_VERSION"),
@@ -59,7 +67,7 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
         histogram_digest: None,
         resumed_from: None,
         score_slope: None,
-        credible: Some(Credible::new(&credible, significance)),
+        credible: credible.as_ref().map(Credible::new),
         plan: None,
         input: None,
         findings: Vec::new(),

@@ -8,7 +8,7 @@ pub(crate) use text::{grouped, print_text};
 
 use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};
-use dpscope_core::bayesian::CredibleEpsilon;
+use dpscope_core::bayesian::CredibleInterval;
 use dpscope_core::bound::{EpsilonEstimate, Evidence, Scope, ThresholdRule};
 use dpscope_core::claim::{PrivacyClaim, Verdict};
 use dpscope_core::gdp::gdp_mu_lower_bound;
@@ -201,12 +201,12 @@ pub(crate) struct Credible {
 }
 
 impl Credible {
-    pub(crate) fn new(found: &CredibleEpsilon, significance: f64) -> Self {
+    pub(crate) fn new(found: &CredibleInterval) -> Self {
         Credible {
             kind: "credible",
             prior: "independent Jeffreys priors on both rates",
-            credibility: 1.0 - significance,
-            epsilon: found.epsilon,
+            credibility: 1.0 - found.significance,
+            epsilon: found.lower,
         }
     }
 }
