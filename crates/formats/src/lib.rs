@@ -1,1 +1,43 @@
-//! x
+//! Bytes to arrays of `f64`, with limits on everything.
+//!
+//! Reads what users record and save: NumPy's npy and npz, csv and other delimited text, and
+//! safetensors. There are no files here, only byte slices, so that the browser uses the same code.
+//!
+//! - Every numeric dtype becomes `f64` in C order; a dtype that is not a number is refused with the
+//!   line that saves the array differently.
+//! - What a header claims is checked against the bytes that are there before memory is asked for.
+//! - NaN and infinities are kept: see [`Array::non_finite`].
+//!
+//! ```
+//! use dpscope_formats::{Array, Dataset, Limits, write_npz};
+//!
+//! let target = Array::new(vec![2, 3], vec![0.5, 1.5, 2.5, 3.5, 4.5, f64::NAN])?;
+//! let bytes = write_npz(&[("target", &target)])?;
+//!
+//! let dataset = Dataset::open(&bytes, "outputs.npz", &Limits::default())?;
+//! let read = dataset.array("target")?;
+//! assert_eq!(read.shape(), [2, 3]);
+//! assert_eq!(read.non_finite().unwrap().index, [1, 2]);
+//! println!("{:?} {}", dataset.names(), read.data()[1]); // ["target"] 1.5
+//! # Ok::<(), dpscope_formats::FormatError>(())
+//! ```
+
+mod array;
+mod csv;
+mod dataset;
+mod error;
+mod limits;
+mod npy;
+mod npz;
+mod number;
+mod safetensors;
+mod shape;
+
+pub use array::{Array, NonFinite};
+pub use csv::{CsvTable, read_csv};
+pub use dataset::{ArrayInfo, Dataset, Format, sniff};
+pub use error::{ArrayName, FormatError};
+pub use limits::Limits;
+pub use npy::{read_npy, write_npy};
+pub use npz::{Npz, read_npz, write_npz};
+pub use safetensors::{Safetensors, read_safetensors};

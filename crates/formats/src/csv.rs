@@ -1,0 +1,328 @@
+//! Text files: rows of numbers.
+
+mod cells;
+
+use cells::{Cells, Delimiter};
+
+use crate::error::{excerpt, name_list};
+use crate::limits::within;
+use crate::shape::{element_count, reserve};
+use crate::{Array, ArrayName, FormatError, Limits};
+
+/// A table of numbers, and its columns' names if the file has a header line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CsvTable {
+    /// Names of the columns; `None` without a header line.
+    pub columns: Option<Vec<String>>,
+    /// All values: shape (rows, columns), or (rows) where there is one column.
+    pub values: Array,
+}
+
+impl CsvTable {
+    /// The values of one column by its name, shape (rows).
+    ///
+    /// # Errors
+    ///
+    /// No such column, or two of that name.
+    pub fn column(&self, name: &str) -> Result<Array, FormatError> {
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let mut places = (0..columns.len()).filter(|&place| columns[place] == name);
+        let (Some(place), next) = (places.next(), places.next()) else {
+            let available = name_list(columns.iter().map(String::as_str));
+            return Err(FormatError::NotFound { name: excerpt(name), available });
+        };
+        if next.is_some() {
+            return Err(FormatError::DuplicateName { name: excerpt(name) });
+        }
+        let rows = self.values.data().len() / columns.len();
+        let mut values = reserve(&ArrayName::of(name), rows)?;
+        values.extend(self.values.data().iter().skip(place).step_by(columns.len()));
+        Ok(Array::from_checked(&[rows as u64], values))
+    }
+}
+
+/// Reads rows of numbers that are separated by commas, semicolons, tabs or blanks.
+///
+/// The separator is the first of `;`, `,` and tab that occurs in the first line, else runs of
+/// blanks. Empty lines are passed over, and so is all that follows a `#`. The first line is a
+/// header if none of its cells is a number. Cells may be quoted. Numbers are written as in Rust or
+/// Python: `1`, `-0.5`, `2e-3`, `nan`, `inf`; NaN and infinities are kept. Each number is the
+/// nearest `f64`.
+///
+/// # Errors
+///
+/// Text that is not UTF-8, a cell that is empty or not a number (with its line and column, from 1),
+/// a row of another length, no rows, or more than `limits` allow.
+///
+/// # Numerics
+///
+/// The crate `csv` is not used: it knows neither runs of blanks nor comments after values, and
+/// copies every record. It is the oracle in the tests.
+///
+/// # Example
+///
+/// ```
+/// use dpscope_formats::{Limits, read_csv};
+///
+/// let table = read_csv(b"score,member # nats\n-0.5,0\n1.25,1\n", &Limits::default())?;
+/// println!("{:?}", table.column("score")?.data()); // [-0.5, 1.25]
+/// assert_eq!(table.values.shape(), [2, 2]);
+///
+/// let text = read_csv(b"1,2\n3,four\n", &Limits::default()).unwrap_err();
+/// assert!(text.to_string().starts_with("line 2, column 2: `four` is not a number"));
+/// # Ok::<(), dpscope_formats::FormatError>(())
+/// ```
+pub fn read_csv(bytes: &[u8], limits: &Limits) -> Result<CsvTable, FormatError> {
+    limits.file(bytes)?;
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
+        Err(error) => {
+            let before = &bytes[..error.valid_up_to()];
+            let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            return Err(FormatError::NotUtf8 { line });
+        }
+    };
+    let mut lines = Lines::new(text);
+    let Some((first_line, first)) = lines.next()? else { return Err(FormatError::NoRows) };
+    let delimiter = Delimiter::of(first);
+    let mut rows = Rows { delimiter, first_line, columns: 0, data: Vec::new(), limits };
+    let columns = rows.header(first)?;
+    if columns.is_none() {
+        rows.reserve_for(first, text)?;
+        rows.push(first_line, first)?;
+    }
+    while let Some((line, row)) = lines.next()? {
+        rows.push(line, row)?;
+    }
+    rows.finish(columns)
+}
+
+/// Lines with something in them, without comments, numbered from 1.
+struct Lines<'t> {
+    lines: std::iter::Zip<std::ops::RangeFrom<u64>, std::str::Split<'t, char>>,
+    has_comments: bool,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        let has_comments = text.as_bytes().contains(&b'#');
+        Self { lines: (1..).zip(text.split('\n')), has_comments }
+    }
+
+    fn next(&mut self) -> Result<Option<(u64, &'t str)>, FormatError> {
+        for (number, mut line) in self.lines.by_ref() {
+            if self.has_comments {
+                line = cells::without_comment(line);
+            }
+            let line = line.trim_ascii();
+            if !line.is_empty() {
+                return Ok(Some((number, line)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+struct Rows<'l> {
+    delimiter: Delimiter,
+    first_line: u64,
+    columns: u64,
+    data: Vec<f64>,
+    limits: &'l Limits,
+}
+
+impl Rows<'_> {
+    /// The columns' names, if no cell of the first line is a number.
+    fn header(&mut self, line: &str) -> Result<Option<Vec<String>>, FormatError> {
+        let mut names = Vec::new();
+        for cell in Cells::new(line, self.delimiter) {
+            let cell = cell.map_err(|_| FormatError::OpenQuote { line: self.first_line })?;
+            if cell.parse::<f64>().is_ok() {
+                return Ok(None);
+            }
+            self.limits.name(cell)?;
+            self.limits.arrays(names.len() as u64 + 1)?;
+            names.push(cell.replace("\"\"", "\""));
+        }
+        // A lone quoted or blank cell is an empty cell, and no name.
+        if names.iter().all(String::is_empty) {
+            return Ok(None);
+        }
+        self.columns = names.len() as u64;
+        Ok(Some(names))
+    }
+
+    /// Asks for about as much memory as the file needs if all its lines are like `line`.
+    fn reserve_for(&mut self, line: &str, text: &str) -> Result<(), FormatError> {
+        let cells = Cells::new(line, self.delimiter).count();
+        let guess = text.len() / (line.len() + 1) * cells + cells;
+        let most = usize::try_from(self.limits.max_elements).unwrap_or(usize::MAX);
+        self.data = reserve(&ArrayName::only(), guess.min(most))?;
+        Ok(())
+    }
+
+    fn push(&mut self, line: u64, row: &str) -> Result<(), FormatError> {
+        let mut found = 0;
+        for cell in Cells::new(row, self.delimiter) {
+            found += 1;
+            let cell = cell.map_err(|_| FormatError::OpenQuote { line })?;
+            match cell.parse() {
+                Ok(value) if cell.len() as u64 <= self.limits.max_cell_bytes => {
+                    self.data.push(value);
+                }
+                _ => return Err(self.refuse(line, found, cell)),
+            }
+        }
+        if self.columns == 0 {
+            self.columns = found;
+            self.limits.arrays(found)?;
+        }
+        if found != self.columns {
+            let (first_line, expected) = (self.first_line, self.columns);
+            let remedy = "give every row the same cells";
+            return Err(FormatError::RaggedRow { line, found, first_line, expected, remedy });
+        }
+        let elements = self.data.len();
+        self.limits.elements(&ArrayName::only(), elements as u64)?;
+        if self.data.capacity() - elements < found as usize {
+            let grown = self.data.try_reserve(elements.max(found as usize));
+            grown.map_err(|_| FormatError::OutOfMemory {
+                array: ArrayName::only(),
+                elements: 2 * elements as u64,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Why a cell was refused.
+    fn refuse(&self, line: u64, column: u64, cell: &str) -> FormatError {
+        if cell.is_empty() {
+            return FormatError::EmptyCell { line, column };
+        }
+        let place = format!("line {line}, column {column}");
+        let most = self.limits.max_cell_bytes;
+        if let Err(error) = within(place, "bytes", cell.len() as u64, "max_cell_bytes", most) {
+            return error;
+        }
+        let comma = cell.replacen(',', ".", 1);
+        let remedy = if line == self.first_line {
+            "start a header line with #, or write no numbers in it"
+        } else if matches!(cell, "NA" | "N/A" | "na" | "null" | "None" | "-") {
+            "write nan where a value is missing"
+        } else if matches!(cell, "True" | "true" | "TRUE" | "False" | "false" | "FALSE") {
+            "write 1 for true and 0 for false"
+        } else if comma != cell && comma.parse::<f64>().is_ok() {
+            "write a decimal point"
+        } else {
+            "remove the column, or write a number"
+        };
+        FormatError::TextCell { line, column, text: excerpt(cell), remedy }
+    }
+
+    fn finish(self, columns: Option<Vec<String>>) -> Result<CsvTable, FormatError> {
+        if self.data.is_empty() {
+            return Err(FormatError::NoRows);
+        }
+        let rows = self.data.len() as u64 / self.columns;
+        let shape = if self.columns == 1 { vec![rows] } else { vec![rows, self.columns] };
+        element_count(&ArrayName::only(), &shape, self.limits)?;
+        Ok(CsvTable { columns, values: Array::from_checked(&shape, self.data) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<CsvTable, FormatError> {
+        read_csv(text.as_bytes(), &Limits::default())
+    }
+
+    fn message(text: &str) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_separator_gives_the_same_table() {
+        for text in [
+            "1,2.5\n-3,4e-3\n",
+            "1;2.5\r\n-3;4e-3",
+            "1\t2.5\n-3\t4e-3\n",
+            "  1   2.5\n -3   4e-3\n",
+            "\u{feff}1, 2.5\n\n-3 , 4e-3\n\n",
+            "# header\n1,2.5 # first\n  # no row\n-3,4e-3",
+            "\"1\",\"2.5\"\n\"-3\",4e-3",
+        ] {
+            let table = read(text).unwrap();
+            assert_eq!(table.columns, None, "{text:?}");
+            assert_eq!(table.values.shape(), [2, 2], "{text:?}");
+            assert_eq!(table.values.data(), [1.0, 2.5, -3.0, 0.004], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn one_column_has_one_axis() {
+        let table = read("score\n1\nnan\n-inf\n").unwrap();
+        assert_eq!(table.values.shape(), [3]);
+        assert_eq!(table.values.non_finite().unwrap().count, 2);
+        assert_eq!(read("1 2 3").unwrap().values.shape(), [1, 3]);
+    }
+
+    #[test]
+    fn columns_are_found_by_their_header() {
+        let table = read(",\"in, out\",σ,σ\n0,1,2,2\n3,4,5,5\n").unwrap();
+        assert_eq!(table.columns.as_deref().unwrap(), ["", "in, out", "σ", "σ"]);
+        assert_eq!(table.column("in, out").unwrap().data(), [1.0, 4.0]);
+        assert!(matches!(table.column("σ"), Err(FormatError::DuplicateName { .. })));
+        let error = table.column("x").unwrap_err().to_string();
+        assert!(error.ends_with("the file holds ``, `in, out`, `σ`, `σ`"), "{error}");
+        assert!(matches!(read("1,2").unwrap().column(""), Err(FormatError::NotFound { .. })));
+    }
+
+    #[test]
+    fn errors_name_line_column_and_remedy() {
+        for (text, expected) in [
+            ("1,2\n\n3,x\n", "line 3, column 2: `x` is not a number; remove the column"),
+            ("a,1\n2,3", "line 1, column 1: `a` is not a number; start a header line with #"),
+            ("1;2\n1,5;2\n", "line 2, column 1: `1,5` is not a number; write a decimal point"),
+            ("1\nNA", "line 2, column 1: `NA` is not a number; write nan"),
+            ("1\nTrue", "line 2, column 1: `True` is not a number; write 1 for true"),
+            ("1\n1_000", "line 2, column 1: `1_000` is not a number"),
+            ("1\n(1+2j)", "line 2, column 1: `(1+2j)` is not a number"),
+            ("1,2\n3,\n", "line 2, column 2 is empty; write nan"),
+            ("1\t\t2", "line 1, column 2 is empty"),
+            ("1,2\n3,4\n5\n", "line 3 has 1 cells, but line 1 has 2"),
+            ("a,b\n1,2,3\n", "line 2 has 3 cells, but line 1 has 2"),
+            ("1\n\"2\n", "line 2 opens a quotation mark and does not close it"),
+            ("\"\"\n1", "line 1, column 1 is empty"),
+            ("", "there are no rows"),
+            ("a,b\n", "there are no rows"),
+            ("# a\n \n", "there are no rows"),
+        ] {
+            let text = message(text);
+            assert!(text.starts_with(expected), "{text}");
+        }
+        let error = read_csv(b"1\n2\n\xff\n", &Limits::default()).unwrap_err();
+        assert_eq!(error, FormatError::NotUtf8 { line: 3 });
+    }
+
+    #[test]
+    fn limits_hold() {
+        let read = |text: &str, limits: Limits| read_csv(text.as_bytes(), &limits);
+        let four = Limits { max_elements: 4, ..Limits::default() };
+        assert!(read("1,2\n3,4", four.clone()).is_ok());
+        assert!(read("1,2\n3,4\n5,6", four).is_err());
+        let two = Limits { max_arrays: 2, ..Limits::default() };
+        assert!(read("1,2", two.clone()).is_ok());
+        assert!(read("1,2,3", two.clone()).is_err());
+        assert!(read("a,b,c\n1,2,3", two).is_err());
+        let short = Limits { max_cell_bytes: 3, ..Limits::default() };
+        assert!(read("1.5", short.clone()).is_ok());
+        let error = read("1.5 1.50", short).unwrap_err().to_string();
+        assert!(error.starts_with("line 1, column 2 has 4 bytes"), "{error}");
+        assert!(read("1,2", Limits { max_bytes: 2, ..Limits::default() }).is_err());
+        let huge = format!("1\n{}\n", "9".repeat(100_000));
+        assert!(message(&huge).contains("max_cell_bytes"));
+        assert!(message(&format!("1\n{}\n", "x".repeat(4000))).len() < 200);
+    }
+}

@@ -1,0 +1,270 @@
+use std::fmt;
+
+use crate::error::{excerpt, name_list};
+use crate::shape::shape_text;
+use crate::{Array, CsvTable, FormatError, Limits, Npz, Safetensors};
+use crate::{npy, read_csv, read_npy};
+
+/// A format that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// One array of NumPy.
+    Npy,
+    /// Named arrays of NumPy.
+    Npz,
+    /// Rows of numbers as text, whatever separates them.
+    Csv,
+    /// Named arrays of safetensors.
+    Safetensors,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::Csv => "csv",
+            Self::Safetensors => "safetensors",
+        })
+    }
+}
+
+/// What an array is, without its data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayInfo {
+    /// Its name; empty if it is the only one of a file without names.
+    pub name: String,
+    /// Its dtype, as the format calls it.
+    pub dtype: String,
+    /// Its shape, as Python writes it.
+    pub shape: String,
+    /// Whether its dtype is one that is read.
+    pub readable: bool,
+}
+
+/// The format of a file, by its first bytes and then by the ending of its name.
+///
+/// ```
+/// use dpscope_formats::{Format, sniff};
+///
+/// assert_eq!(sniff(b"\x93NUMPY\x01\x00", "scores.txt"), Some(Format::Npy));
+/// assert_eq!(sniff(b"0.5\n1.5\n", "scores.TXT"), Some(Format::Csv));
+/// assert_eq!(sniff(b"0.5\n1.5\n", "scores"), None);
+/// ```
+#[must_use]
+pub fn sniff(bytes: &[u8], file_name: &str) -> Option<Format> {
+    if bytes.starts_with(npy::MAGIC) {
+        return Some(Format::Npy);
+    }
+    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+        return Some(Format::Npz);
+    }
+    if let Some((length, rest)) = bytes.split_first_chunk::<8>()
+        && rest.first() == Some(&b'{')
+        && u64::from_le_bytes(*length) <= rest.len() as u64
+    {
+        return Some(Format::Safetensors);
+    }
+    let (_, ending) = file_name.rsplit_once('.')?;
+    match ending.to_ascii_lowercase().as_str() {
+        "npy" => Some(Format::Npy),
+        "npz" => Some(Format::Npz),
+        "csv" | "tsv" | "txt" | "dat" => Some(Format::Csv),
+        "safetensors" => Some(Format::Safetensors),
+        _ => None,
+    }
+}
+
+/// A file of any format: one door for the command line and the browser.
+///
+/// ```
+/// use dpscope_formats::{Dataset, Limits};
+///
+/// let dataset = Dataset::open(b"0.5 1.5\n2.5 3.5\n", "outputs.txt", &Limits::default())?;
+/// let array = dataset.into_only()?;
+/// println!("{:?} {:?}", array.shape(), array.data()); // [2, 2] [0.5, 1.5, 2.5, 3.5]
+/// assert_eq!(array.data(), [0.5, 1.5, 2.5, 3.5]);
+/// # Ok::<(), dpscope_formats::FormatError>(())
+/// ```
+#[derive(Debug)]
+pub struct Dataset<'a> {
+    content: Content<'a>,
+}
+
+#[derive(Debug)]
+enum Content<'a> {
+    Npy(Array),
+    Npz(Npz<'a>),
+    Csv(CsvTable),
+    Safetensors(Safetensors<'a>),
+}
+
+impl<'a> Dataset<'a> {
+    /// Opens a file. An npy or csv file is read at once, the arrays of the others when asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::UnknownFormat`], and those of the format's reader.
+    pub fn open(bytes: &'a [u8], file_name: &str, limits: &Limits) -> Result<Self, FormatError> {
+        let content = match sniff(bytes, file_name) {
+            Some(Format::Npy) => Content::Npy(read_npy(bytes, limits)?),
+            Some(Format::Npz) => Content::Npz(Npz::open(bytes, limits)?),
+            Some(Format::Csv) => Content::Csv(read_csv(bytes, limits)?),
+            Some(Format::Safetensors) => Content::Safetensors(Safetensors::open(bytes, limits)?),
+            None => return Err(unknown(bytes, file_name)),
+        };
+        Ok(Self { content })
+    }
+
+    /// The format that was found.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        match self.content {
+            Content::Npy(_) => Format::Npy,
+            Content::Npz(_) => Format::Npz,
+            Content::Csv(_) => Format::Csv,
+            Content::Safetensors(_) => Format::Safetensors,
+        }
+    }
+
+    /// Names of the arrays, or of the columns of a csv file with a header line; none in an npy file.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        match &self.content {
+            Content::Npy(_) => Vec::new(),
+            Content::Npz(npz) => npz.names().collect(),
+            Content::Csv(table) => table.columns.iter().flatten().map(String::as_str).collect(),
+            Content::Safetensors(file) => file.names().collect(),
+        }
+    }
+
+    /// What each array is, for a listing.
+    ///
+    /// # Errors
+    ///
+    /// An npz entry whose header cannot be read.
+    pub fn describe(&self) -> Result<Vec<ArrayInfo>, FormatError> {
+        let one = |array: &Array| ArrayInfo {
+            name: String::new(),
+            dtype: "float64".to_owned(),
+            shape: shape_text(&array.shape().iter().map(|&n| n as u64).collect::<Vec<_>>()),
+            readable: true,
+        };
+        match &self.content {
+            Content::Npy(array) => Ok(vec![one(array)]),
+            Content::Csv(table) => Ok(vec![one(&table.values)]),
+            Content::Npz(npz) => npz.describe(),
+            Content::Safetensors(file) => Ok(file.describe()),
+        }
+    }
+
+    /// One array by its name, or one column of a csv file by its header.
+    ///
+    /// # Errors
+    ///
+    /// No such name, and those of the format's reader.
+    pub fn array(&self, name: &str) -> Result<Array, FormatError> {
+        match &self.content {
+            Content::Npy(_) => Err(FormatError::NotFound {
+                name: excerpt(name),
+                available: "one array without a name".to_owned(),
+            }),
+            Content::Npz(npz) => npz.read(name),
+            Content::Csv(table) => table.column(name),
+            Content::Safetensors(file) => file.read(name),
+        }
+    }
+
+    /// The only array of numbers: that of an npy file, all rows of a csv file, or the one of a
+    /// container whose dtype is a number.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::SeveralArrays`], and those of the format's reader.
+    pub fn into_only(self) -> Result<Array, FormatError> {
+        let described = self.describe()?;
+        match self.content {
+            Content::Npy(array) => return Ok(array),
+            Content::Csv(table) => return Ok(table.values),
+            Content::Npz(_) | Content::Safetensors(_) => {}
+        }
+        let mut readable: Vec<&str> = Vec::new();
+        readable.extend(described.iter().filter(|info| info.readable).map(|info| &*info.name));
+        match readable.as_slice() {
+            [only] => self.array(only),
+            // None is readable: the first one's error says why.
+            [] => self.array(described.first().map_or("", |info| &info.name)),
+            _ => Err(FormatError::SeveralArrays { available: name_list(readable.into_iter()) }),
+        }
+    }
+}
+
+/// Says what a file of a foreign format is, where its first bytes tell.
+fn unknown(bytes: &[u8], file_name: &str) -> FormatError {
+    let (found, remedy) = match bytes {
+        [] => ("is empty", "save the arrays again"),
+        [0x80, 2..=5, ..] => ("is a Python pickle, which is not read", "save with np.savez"),
+        [0x89, b'H', b'D', b'F', ..] => ("is HDF5", "save the arrays with np.savez"),
+        [b'P', b'A', b'R', b'1', ..] => ("is Parquet", "save the columns with np.savez or as csv"),
+        [0x1f, 0x8b, ..] => ("is compressed with gzip", "unpack it first"),
+        [b'M', b'A', b'T', b'L', b'A', b'B', ..] => ("is of MATLAB", "save it as csv"),
+        _ => ("starts like none of them", "rename a text file to end in .csv"),
+    };
+    FormatError::UnknownFormat { file_name: excerpt(file_name), found, remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{write_npy, write_npz};
+
+    fn open<'a>(bytes: &'a [u8], file_name: &str) -> Result<Dataset<'a>, FormatError> {
+        Dataset::open(bytes, file_name, &Limits::default())
+    }
+
+    #[test]
+    fn the_first_bytes_count_more_than_the_name() {
+        let array = Array::new(vec![2], vec![1.0, 2.0]).unwrap();
+        let (npy, npz) = (write_npy(&array), write_npz(&[("x", &array)]).unwrap());
+        for name in ["a.npy", "a.npz", "a.csv", "a"] {
+            assert_eq!(open(&npy, name).unwrap().format(), Format::Npy);
+            assert_eq!(open(&npz, name).unwrap().format(), Format::Npz);
+        }
+        assert_eq!(sniff(b"\x0f\0\0\0\0\0\0\0{\"x\":1}       ", ""), Some(Format::Safetensors));
+        assert_eq!(sniff(b"", "a.safetensors"), Some(Format::Safetensors));
+        assert_eq!(sniff(b"", "dir.csv/a"), None);
+    }
+
+    #[test]
+    fn foreign_files_are_called_by_their_name() {
+        for (bytes, expected) in [
+            (&b""[..], "it is empty"),
+            (b"\x80\x04\x95", "it is a Python pickle"),
+            (b"\x89HDF\r\n", "it is HDF5"),
+            (b"PAR1", "it is Parquet"),
+            (b"\x1f\x8b", "it is compressed with gzip"),
+            (b"1,2", "it starts like none of them; rename a text file to end in .csv"),
+        ] {
+            let error = open(bytes, "a.bin").unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn one_array_needs_no_name() {
+        let array = Array::new(vec![2], vec![1.0, 2.0]).unwrap();
+        let npy = write_npy(&array);
+        assert_eq!(open(&npy, "").unwrap().into_only(), Ok(array.clone()));
+        assert!(open(&npy, "").unwrap().array("x").is_err());
+        let npz = write_npz(&[("x", &array)]).unwrap();
+        assert_eq!(open(&npz, "").unwrap().into_only(), Ok(array.clone()));
+        let npz = write_npz(&[("x", &array), ("y", &array)]).unwrap();
+        assert_eq!(open(&npz, "").unwrap().array("y"), Ok(array.clone()));
+        let error = open(&npz, "").unwrap().into_only().unwrap_err().to_string();
+        assert_eq!(error, "the file holds several arrays, `x`, `y`; name one");
+        let csv = open(b"x,y\n1,0\n2,0\n", "a.csv").unwrap();
+        assert_eq!((csv.names(), csv.array("x")), (vec!["x", "y"], Ok(array)));
+        assert_eq!(csv.describe().unwrap()[0].shape, "(2, 2)");
+    }
+}

@@ -1,0 +1,208 @@
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::Format;
+
+/// Which array a message speaks of: one of several, by its name, or the only one of its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayName(Option<String>);
+
+impl ArrayName {
+    /// The array called `name`.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        Self(Some(excerpt(name)))
+    }
+
+    /// The only array of its file.
+    #[must_use]
+    pub fn only() -> Self {
+        Self(None)
+    }
+}
+
+impl fmt::Display for ArrayName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(name) => write!(f, "array `{name}`"),
+            None => f.write_str("the array"),
+        }
+    }
+}
+
+/// Why bytes could not be read, or an array not be written.
+///
+/// Each message names the place and, where the user can act, what to change. Text that comes from
+/// the file is escaped and shortened.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message of a variant names its fields")]
+pub enum FormatError {
+    /// Neither the first bytes nor the name's ending tell a format.
+    #[error("`{file_name}` is not an npy, npz, safetensors or csv file: it {found}; {remedy}")]
+    UnknownFormat { file_name: String, found: &'static str, remedy: &'static str },
+    /// The file does not start as its format must.
+    #[error("not a file of format {format}: it starts with `{found}` instead of `{expected}`")]
+    BadMagic { format: Format, found: String, expected: &'static str },
+    /// An npy version that does not exist yet.
+    #[error("{array}: npy version {major}.{minor} is unknown; versions 1.0, 2.0 and 3.0 are read")]
+    NpyVersion { array: ArrayName, major: u8, minor: u8 },
+    /// An npy header that is not the dictionary that NumPy writes.
+    #[error("{array}: the npy header is damaged: {reason}; save the array again with np.save")]
+    NpyHeader { array: ArrayName, reason: String },
+    /// A dtype that holds no real numbers, or more digits than `f64`.
+    #[error("{array}: dtype {dtype} {problem}; {remedy}")]
+    Dtype { array: ArrayName, dtype: String, problem: &'static str, remedy: &'static str },
+    /// Fewer bytes than the header promises.
+    #[error(
+        "{array}: the header promises {needed_bytes} bytes of data, but at most {present_bytes} \
+         are there; the file was cut off: copy or save it again"
+    )]
+    Truncated { array: ArrayName, needed_bytes: u64, present_bytes: u64 },
+    /// More bytes than the header promises.
+    #[error(
+        "{array}: {bytes} bytes follow its data; save each array in a file of its own, or several \
+         with np.savez"
+    )]
+    TrailingBytes { array: ArrayName, bytes: u64 },
+    /// Bytes that cannot be unpacked, or whose checksum is wrong.
+    #[error("{array}: its data cannot be unpacked ({reason}); copy or save the file again")]
+    Damaged { array: ArrayName, reason: String },
+    /// A shape with an axis of length 0.
+    #[error("{array}: shape {shape} has no elements; record at least one value")]
+    EmptyArray { array: ArrayName, shape: String },
+    /// A shape that no array can have.
+    #[error("{array}: shape {shape} is impossible: {reason}")]
+    BadShape { array: ArrayName, shape: String, reason: &'static str },
+    /// A shape and a number of values that do not agree.
+    #[error("{array}: shape {shape} needs {needed} elements, got {elements}")]
+    ShapeMismatch { array: ArrayName, shape: String, needed: u64, elements: u64 },
+    /// More than a [`Limits`](crate::Limits) field allows.
+    #[error("{place} has {value} {unit}, more than the limit {setting} = {limit}")]
+    LimitExceeded {
+        place: String,
+        unit: &'static str,
+        value: u64,
+        setting: &'static str,
+        limit: u64,
+    },
+    /// The memory for an array that the limits allow is not there.
+    #[error("{array}: no memory for {elements} elements of 8 bytes; record fewer values a file")]
+    OutOfMemory { array: ArrayName, elements: u64 },
+    /// A zip archive that cannot be opened.
+    #[error("the npz file cannot be opened: {reason}; copy it again, or save it with np.savez")]
+    Npz { reason: String },
+    /// An entry that is encrypted, or compressed in a way that NumPy does not use.
+    #[error("{array}: {problem}; save it again with np.savez or np.savez_compressed")]
+    NpzEntry { array: ArrayName, problem: &'static str },
+    /// A name that is empty, or is a path out of its folder.
+    #[error("the name `{name}` {problem}; rename the array")]
+    BadName { name: String, problem: &'static str },
+    /// One name for two arrays or two columns.
+    #[error("two arrays are named `{name}`; rename one")]
+    DuplicateName { name: String },
+    /// An archive with no array in it.
+    #[error("the file holds no arrays of numbers; {remedy}")]
+    NoArrays { remedy: &'static str },
+    /// No array of that name.
+    #[error("there is no array `{name}`; the file holds {available}")]
+    NotFound { name: String, available: String },
+    /// One array is wanted and there are several.
+    #[error("the file holds several arrays, {available}; name one")]
+    SeveralArrays { available: String },
+    /// A text file in another encoding.
+    #[error("line {line} is not UTF-8 text; save the file as plain csv in UTF-8")]
+    NotUtf8 { line: u64 },
+    /// A text file with no row of numbers.
+    #[error("there are no rows of numbers; write one row a line")]
+    NoRows,
+    /// A row that is longer or shorter than those above it.
+    #[error("line {line} has {found} cells, but line {first_line} has {expected}; {remedy}")]
+    RaggedRow { line: u64, found: u64, first_line: u64, expected: u64, remedy: &'static str },
+    /// A cell that is not a number.
+    #[error("line {line}, column {column}: `{text}` is not a number; {remedy}")]
+    TextCell { line: u64, column: u64, text: String, remedy: &'static str },
+    /// A cell with nothing in it.
+    #[error("line {line}, column {column} is empty; write nan where a value is missing")]
+    EmptyCell { line: u64, column: u64 },
+    /// A quotation mark without its partner.
+    #[error("line {line} opens a quotation mark and does not close it; remove it")]
+    OpenQuote { line: u64 },
+    /// A safetensors header that contradicts itself or the file.
+    #[error("the safetensors header is damaged: {reason}; save the file again")]
+    SafetensorsHeader { reason: String },
+}
+
+/// Text from a file, fit for a message: escaped, and at most about 60 characters long.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if shown.chars().count() > LONGEST || text.chars().nth(LONGEST).is_some() {
+        shown = shown.chars().take(LONGEST - 1).chain(['…']).collect();
+    }
+    shown
+}
+
+/// `excerpt` of bytes that should be text.
+pub(crate) fn excerpt_bytes(bytes: &[u8]) -> String {
+    excerpt(&String::from_utf8_lossy(bytes.get(..256).unwrap_or(bytes)))
+}
+
+/// A list of names for a message: at most ten.
+pub(crate) fn name_list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let count = names.len();
+    if count == 0 {
+        return "no named arrays".to_owned();
+    }
+    let mut shown: Vec<String> =
+        names.take(10).map(|name| format!("`{}`", excerpt(name))).collect();
+    if count > shown.len() {
+        shown.push(format!("and {} more", count - shown.len()));
+    }
+    shown.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_place_and_the_remedy() {
+        let error = FormatError::Dtype {
+            array: ArrayName::of("target"),
+            dtype: "complex128".to_owned(),
+            problem: "is not a real number",
+            remedy: "save the real part, e.g. np.save(path, x.real)",
+        };
+        assert_eq!(
+            error.to_string(),
+            "array `target`: dtype complex128 is not a real number; save the real part, \
+             e.g. np.save(path, x.real)"
+        );
+        let error =
+            FormatError::Truncated { array: ArrayName::only(), needed_bytes: 80, present_bytes: 8 };
+        assert_eq!(
+            error.to_string(),
+            "the array: the header promises 80 bytes of data, but at most 8 are there; the file \
+             was cut off: copy or save it again"
+        );
+    }
+
+    #[test]
+    fn text_from_a_file_is_escaped_and_shortened() {
+        assert_eq!(excerpt("a\u{1b}[31m\n"), "a\\u{1b}[31m\\n");
+        assert_eq!(excerpt(&"x".repeat(60)), "x".repeat(60));
+        assert_eq!(excerpt(&"x".repeat(61)), format!("{}…", "x".repeat(59)));
+        assert_eq!(excerpt(&"\n".repeat(60)).chars().count(), 60);
+        assert_eq!(excerpt_bytes(&[0xff, b'a']), "\u{fffd}a");
+    }
+
+    #[test]
+    fn lists_of_names_end() {
+        assert_eq!(name_list([].into_iter()), "no named arrays");
+        assert_eq!(name_list(["a", "b"].into_iter()), "`a`, `b`");
+        let long = name_list(["a"; 12].into_iter());
+        assert!(long.ends_with("`a`, and 2 more"), "{long}");
+    }
+}
