@@ -23,8 +23,7 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
     let audit = audit_of(args.threshold_rule.into(), &args.statement, seed);
-    let scores =
-        RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
+    let scores = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
     let recorded = Recorded {
         subject: Subject::Scores,
         target: &target,
