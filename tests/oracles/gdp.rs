@@ -30,7 +30,7 @@ fn wrong(delta: Profile) -> Vec<String> {
             continue;
         }
         let change = relative_change(seen, value);
-        if !(change <= allowed(gdp_mu, epsilon)) {
+        if change.is_nan() || change > allowed(gdp_mu, epsilon) {
             wrong.push(format!("mu {gdp_mu} epsilon {epsilon}: {seen:e} {value:e} {change:e}"));
         }
     }

@@ -16,7 +16,7 @@ fn lower(events: u64, trials: u64, tail: f64) -> f64 {
     jeffreys_lower(events, trials, tail).expect("arguments are in the domain")
 }
 
-/// Limits that are inside the value, or outside by more than 5e-13 of its smaller side.
+/// Limits that are inside the value, or outside by more than 3e-13 of its smaller side.
 fn wrong(upper: Limit, lower: Limit) -> Vec<String> {
     let table = Table::parse(INDEPENDENT);
     let mut wrong = Vec::new();
@@ -26,7 +26,7 @@ fn wrong(upper: Limit, lower: Limit) -> Vec<String> {
         let above = upper(k, n, tail) - high;
         let below = low - lower(k, n, tail);
         for (outward, value) in [(above, high), (below, low)] {
-            let most = 5e-13 * value.min(1.0 - value) + 2.0 * f64::EPSILON * value;
+            let most = 3e-13 * value.min(1.0 - value) + 2.0 * f64::EPSILON * value;
             if !(outward >= 0.0 && outward <= most) {
                 wrong.push(format!("{k} of {n} at {tail:e}: {value:e}, off by {outward:e}"));
             }
