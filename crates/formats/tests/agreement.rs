@@ -1,6 +1,7 @@
 //! Random arrays and bytes: what is written is read back, other crates agree, nothing panics.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+#[allow(unreachable_pub, reason = "public where the fuzz targets call them")]
 #[path = "../../../tests/fuzz/src/formats.rs"]
 mod formats;
 

@@ -1,6 +1,7 @@
 //! Replays the fuzz corpus on the stable toolchain.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+#[allow(unreachable_pub, reason = "public where the fuzz targets call them")]
 #[path = "../../../tests/fuzz/src/formats.rs"]
 mod formats;
 
