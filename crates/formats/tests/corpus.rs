@@ -8,6 +8,8 @@ mod formats;
 use std::fs;
 use std::path::Path;
 
+use dpscope_formats::{Array, FormatError};
+
 /// Files replayed.
 fn replay(target: &str, function: fn(&[u8])) -> usize {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus").join(target);
@@ -39,4 +41,20 @@ fn csv() {
 #[test]
 fn safetensors() {
     assert!(replay("safetensors", formats::safetensors) >= 15);
+}
+
+#[test]
+#[should_panic(expected = "elements as u64 <= limits().max_elements")]
+fn an_array_beyond_the_limits_is_noticed() {
+    let elements = formats::limits().max_elements as usize;
+    formats::check(&Array::new(vec![elements], vec![0.0; elements]).unwrap());
+    formats::check(&Array::new(vec![elements + 1], vec![0.0; elements + 1]).unwrap());
+}
+
+#[test]
+#[should_panic(expected = "char::is_control")]
+fn a_message_that_is_not_escaped_is_noticed() {
+    let error = |name: &str| FormatError::DuplicateName { name: name.to_owned() };
+    formats::accept(Err::<(), _>(error("x")), |()| {});
+    formats::accept(Err::<(), _>(error("\u{1b}[2J")), |()| {});
 }

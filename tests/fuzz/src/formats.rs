@@ -63,7 +63,7 @@ fn check_all(arrays: &[(String, Array)]) {
 }
 
 /// An array that was read keeps its invariants, and its bits when it is written and read again.
-fn check(array: &Array) {
+pub fn check(array: &Array) {
     let elements = array.data().len();
     assert_eq!(array.shape().iter().product::<usize>(), elements);
     assert!(elements >= 1 && elements as u64 <= limits().max_elements);
@@ -77,7 +77,7 @@ fn check(array: &Array) {
 }
 
 /// A message is one line without control characters, and not long.
-fn accept<T>(result: Result<T, FormatError>, check: impl FnOnce(&T)) {
+pub fn accept<T>(result: Result<T, FormatError>, check: impl FnOnce(&T)) {
     match result {
         Ok(value) => check(&value),
         Err(error) => {
