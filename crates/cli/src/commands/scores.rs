@@ -24,11 +24,13 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
     }
     let audit = audit_of(args.threshold_rule.into(), &args.statement, seed);
     let scores = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
+    let (outcome, uncorrected) = scores.audit(&audit)?;
     let recorded = Recorded {
         subject: Subject::Scores,
         target: &target,
         zero_out: &zero_out,
-        outcome: scores.audit(&audit)?,
+        outcome,
+        uncorrected,
         findings: Vec::new(),
         input: serde_json::json!({
             "target": args.target.display().to_string(),
