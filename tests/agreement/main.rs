@@ -1,1 +1,8 @@
-//! agreement
+//! Do two routes to the same number agree?
+
+#[cfg(test)]
+mod draws;
+#[cfg(test)]
+mod samplers;
+#[cfg(test)]
+mod scores;
