@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod draws;
 #[cfg(test)]
+mod independence;
+#[cfg(test)]
 mod samplers;
 #[cfg(test)]
 mod scores;
