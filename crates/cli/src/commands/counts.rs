@@ -73,6 +73,7 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
         plan: None,
         input: None,
         findings: Vec::new(),
+        independence: None,
         claim: ClaimFields::new(&args.claim, &outcome, Subject::Counts)?,
         fail_above: args.claim.fail_above,
     };

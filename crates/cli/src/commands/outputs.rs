@@ -11,7 +11,7 @@ use dpscope_core::mechanism::{
 use dpscope_engine::{RecordedAudit, RecordedScores};
 use dpscope_formats::{Array, Dataset, Limits};
 
-use super::independence::findings;
+use super::independence::Independence;
 use super::recorded::{Recorded, audit_of, check_finite, only_array};
 use crate::args::OutputsArgs;
 use crate::failure::{Done, Failure};
@@ -53,16 +53,17 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
     let audit = audit_of(rule, &args.statement, seed);
     let scored = Scored::new(args, &mechanism, &target, &zero_out)?;
     let (best, outcome, uncorrected) = scored.audit(&audit)?;
-    let mut notes = scored.notes(best);
-    notes.extend(findings(&mechanism, &target, &zero_out, &scored.looks[best])?);
     let look = &scored.looks[best];
+    let independence = Independence::of(mechanism.sampler, &target, &zero_out, look)?;
+    let findings = [scored.notes(best), independence.findings()].concat();
     let recorded = Recorded {
         subject: Subject::RecordedOutputs,
         target: &look.target,
         zero_out: &look.zero_out,
         outcome,
         uncorrected,
-        findings: notes,
+        findings,
+        independence: Some(independence),
         input,
     };
     recorded.report(&audit, seed_source, started, &args.claim)?.finish(args.show.json)

@@ -9,6 +9,7 @@ use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, Limits};
 
+use super::independence::Independence;
 use crate::args::{ClaimArgs, StatementArgs};
 use crate::failure::Failure;
 use crate::files::read;
@@ -45,6 +46,7 @@ pub(crate) struct Recorded<'a> {
     pub(crate) outcome: Outcome,
     pub(crate) uncorrected: EpsilonEstimate,
     pub(crate) findings: Vec<String>,
+    pub(crate) independence: Option<Independence>,
     pub(crate) input: serde_json::Value,
 }
 
@@ -99,6 +101,7 @@ impl Recorded<'_> {
             plan: None,
             input: Some(self.input),
             findings: self.findings,
+            independence: self.independence,
             claim: ClaimFields::new(claim, &self.outcome, self.subject)?,
             fail_above: claim.fail_above,
         })

@@ -32,6 +32,7 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
         outcome,
         uncorrected,
         findings: Vec::new(),
+        independence: None,
         input: serde_json::json!({
             "target": args.target.display().to_string(),
             "zero_out": args.zero_out.display().to_string(),
