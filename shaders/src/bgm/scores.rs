@@ -1,0 +1,304 @@
+//! The score kernel: random words, normals, sums and epoch scores of 64 observations at a time.
+//!
+//! The stages are kept apart, each over a tile that stays in the first-level cache: fused with the
+//! transform, ChaCha no longer vectorises.
+
+use super::draws::Draws;
+use super::math::round_to_i32;
+use super::moving::Centred;
+use super::setup::{Scoring, Setup};
+use super::sums::Sums;
+use crate::error::{Cancelled, KernelError};
+use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
+use crate::random::{Purpose, chacha8, key, normal, stream_normals, stream_of, stream_words};
+use dpscope_core::adjacency::World;
+use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+
+/// Blocks of 16 words a lane between two questions whether to go on: about 5 ms.
+const BLOCKS_PER_QUESTION: u32 = 4096;
+
+/// Which random words are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Observations that only place edges and cuts.
+    Pilot,
+    /// Observations that are counted.
+    Audit,
+}
+
+impl Phase {
+    /// Purposes of the noise and of the slots.
+    const fn purposes(self) -> [Purpose; 2] {
+        match self {
+            Phase::Pilot => [Purpose::PilotNoise, Purpose::PilotSlots],
+            Phase::Audit => [Purpose::AuditNoise, Purpose::AuditSlots],
+        }
+    }
+}
+
+/// Draws observations of a law and scores them.
+#[derive(Clone, Debug)]
+pub struct ScoreKernel {
+    law: ScoreLaw,
+    setup: Setup,
+    seed: u64,
+    phase: Phase,
+    isa: InstructionSet,
+}
+
+/// Buffers of one group of observations.
+struct Scratch {
+    words: Tile<u32>,
+    normals: Tile<f32>,
+    slots: Row<u32>,
+    fixed: [Sums; 2],
+    moving: [Centred; 2],
+    totals: Row<i64>,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        Scratch {
+            words: Tile::new(),
+            normals: Tile::new(),
+            slots: [0; LANES],
+            fixed: [Sums::new(), Sums::new()],
+            moving: [Centred::new(), Centred::new()],
+            totals: [0; LANES],
+        }
+    }
+
+    fn clear_epoch(&mut self) {
+        self.fixed.iter_mut().for_each(Sums::clear);
+        self.moving.iter_mut().for_each(Centred::clear);
+    }
+}
+
+/// Asks now and then whether to go on.
+struct Gate<'a> {
+    keep_going: &'a (dyn Fn() -> bool + Sync),
+    left: u32,
+}
+
+impl Gate<'_> {
+    fn pass(&mut self) -> Result<(), Cancelled> {
+        if self.left == 0 {
+            if !(self.keep_going)() {
+                return Err(Cancelled);
+            }
+            self.left = BLOCKS_PER_QUESTION;
+        }
+        self.left -= 1;
+        Ok(())
+    }
+}
+
+impl ScoreKernel {
+    /// A kernel for `law`, on the widest instruction set of this machine.
+    ///
+    /// # Errors
+    /// A law outside the domains of the kernels: [`KernelError`] names the argument and its value.
+    pub fn new(law: &ScoreLaw, seed: u64, phase: Phase) -> Result<Self, KernelError> {
+        let setup = Setup::new(law)?;
+        Ok(ScoreKernel { law: law.clone(), setup, seed, phase, isa: InstructionSet::detect() })
+    }
+
+    /// The same kernel on another instruction set; the scores have the same bits.
+    #[must_use]
+    pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
+        self.isa = isa;
+        self
+    }
+
+    /// Nats a unit of [`ScoreKernel::scores`]: a power of two, at which the largest score of an
+    /// epoch takes at most 2³⁰ units.
+    #[must_use]
+    pub fn score_unit(&self) -> f64 {
+        self.setup.unit
+    }
+
+    /// Noise entries that one observation draws: epochs × entries.
+    #[must_use]
+    pub fn entries_per_observation(&self) -> u64 {
+        u64::from(self.law.epochs) * u64::from(self.law.entries)
+    }
+
+    /// Scores of the observations `first`, `first` + 1, … in one world, in units of
+    /// [`ScoreKernel::score_unit`].
+    ///
+    /// The score of an epoch is the formula of [`LawKind`] in f32, rounded to the nearest unit (ties
+    /// to even); the sum over epochs is exact.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `world` | D or D′ | – |
+    /// | `first` | number of the observation of `out[0]` | below 2⁶³ |
+    /// | `out` | one score an observation | any length |
+    /// | `keep_going` | asked every few milliseconds; false cancels | – |
+    ///
+    /// # Guarantee
+    /// An observation's score depends on the law, seed, phase, world and its number alone: not on
+    /// `first`, `out.len()` or the instruction set (`grouping_does_not_matter`,
+    /// `instruction_sets_agree`). It is finite for every draw (`extremes_stay_finite`).
+    ///
+    /// # Errors
+    /// [`Cancelled`] where `keep_going` returned false; `out` then holds no result.
+    ///
+    /// # Numerics
+    /// Within 2e-6·(1 + 1/σ²) nats an epoch of the f64 formula on the same draws
+    /// (`equals_the_formula`).
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::adjacency::World;
+    /// use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+    /// use dpscope_shaders::{Phase, ScoreKernel};
+    ///
+    /// let kind = LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform };
+    /// let law = ScoreLaw { noise_multiplier: 1.0, epochs: 1, entries: 100, kind };
+    /// let kernel = ScoreKernel::new(&law, 7, Phase::Audit)?;
+    /// let mut scores = [0; 3];
+    /// kernel.scores(World::Target, 0, &mut scores, &|| true)?;
+    /// let nats = scores.map(|s| s as f64 * kernel.score_unit());
+    /// println!("{nats:.4?}");
+    /// # assert_eq!(format!("{nats:.4?}"), "[]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scores(
+        &self,
+        world: World,
+        first: u64,
+        out: &mut [i64],
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Cancelled> {
+        let mut gate = Gate { keep_going, left: 0 };
+        let mut scratch = Scratch::new();
+        let lanes = LANES as u64;
+        let (mut observation, mut rest) = (first, out);
+        while !rest.is_empty() {
+            let lane = (observation % lanes) as usize;
+            let count = rest.len().min(LANES - lane);
+            self.group(world, observation - observation % lanes, &mut scratch, &mut gate)?;
+            let (head, tail) = rest.split_at_mut(count);
+            head.copy_from_slice(&scratch.totals[lane..lane + count]);
+            (observation, rest) = (observation.wrapping_add(count as u64), tail);
+        }
+        Ok(())
+    }
+
+    /// The draws behind one observation's score, by the scalar generator.
+    #[must_use]
+    pub fn draws(&self, world: World, observation: u64) -> Draws {
+        let count = self.entries_per_observation() as usize;
+        let [noise, slots] = self.phase.purposes();
+        let stream = stream_of(world, observation);
+        let normals = stream_normals(self.seed, noise, stream, count);
+        let entries = self.law.entries as usize;
+        let target = match (&self.law.kind, &self.setup.slots) {
+            (LawKind::Poisson { sampling_rate }, _) => {
+                let including = super::steps::including_words(*sampling_rate);
+                let mut words = vec![0; count];
+                stream_words(self.seed, slots, stream, 0, &mut words);
+                words.iter().map(|&w| u64::from(w) < including).collect()
+            }
+            (LawKind::OneSlot { .. }, None) => (0..count).map(|i| i % entries == 0).collect(),
+            (LawKind::OneSlot { .. }, Some(table)) => {
+                let mut words = vec![0; self.law.epochs as usize];
+                stream_words(self.seed, slots, stream, 0, &mut words);
+                let slot = |i: usize| table.slot(words[i / entries]) as usize;
+                (0..count).map(|i| i % entries == slot(i)).collect()
+            }
+        };
+        Draws { normals, target }
+    }
+
+    /// Scores the 64 observations from `first`, a multiple of 64.
+    fn group(
+        &self,
+        world: World,
+        first: u64,
+        scratch: &mut Scratch,
+        gate: &mut Gate<'_>,
+    ) -> Result<(), Cancelled> {
+        let [noise, slots] = self.phase.purposes().map(|purpose| key(self.seed, purpose));
+        let stream = stream_of(world, first);
+        let total = self.entries_per_observation();
+        let draws_inclusions =
+            matches!(self.setup.scoring, Scoring::Poisson(_)) && world == World::Target;
+        scratch.totals = [0; LANES];
+        scratch.clear_epoch();
+        let (mut epoch, mut t) = (0, 0);
+        for block in 0..total.div_ceil(ROWS as u64) {
+            gate.pass()?;
+            let rows = (total - block * ROWS as u64).min(ROWS as u64) as usize;
+            chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
+            normal::normals(self.isa, &scratch.words, rows.div_ceil(2), &mut scratch.normals);
+            if draws_inclusions {
+                chacha8::blocks(self.isa, &slots, block, stream, &mut scratch.words);
+            }
+            let mut row = 0;
+            while row < rows {
+                if t == 0 {
+                    self.draw_slots(&slots, stream, epoch, scratch);
+                }
+                let count = (rows - row).min((self.law.entries - t) as usize);
+                self.add(world, t, row..row + count, scratch);
+                (row, t) = (row + count, t + count as u32);
+                if t == self.law.entries {
+                    self.finish_epoch(scratch);
+                    (epoch, t) = (epoch + 1, 0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws each lane's slot of an epoch, where slots are drawn; else the slot is 0.
+    fn draw_slots(&self, key: &[u32; 8], stream: u64, epoch: u64, scratch: &mut Scratch) {
+        let Some(table) = &self.setup.slots else { return };
+        for (slot, lane) in scratch.slots.iter_mut().zip(0_u64..) {
+            let words = chacha8::block(key, epoch / 16, stream.wrapping_add(2 * lane));
+            *slot = table.slot(words[(epoch % 16) as usize]);
+        }
+    }
+
+    /// Adds rows of the tile, the first of them entry `t` of the epoch.
+    fn add(&self, world: World, t: u32, rows: std::ops::Range<usize>, scratch: &mut Scratch) {
+        let Scratch { words, normals, slots, fixed, moving, .. } = scratch;
+        let words = &words.0[rows.clone()];
+        let normals = &mut normals.0[rows];
+        match &self.setup.scoring {
+            Scoring::Linear(linear) => linear.add(self.isa, world, normals, &mut fixed[0]),
+            Scoring::Fixed(scoring) => scoring.add(self.isa, world, t, slots, normals, fixed),
+            Scoring::Moving(scoring) => scoring.add(self.isa, world, t, slots, normals, moving),
+            Scoring::Poisson(poisson) => {
+                poisson.add(self.isa, world, words, normals, &mut fixed[0]);
+            }
+        }
+    }
+
+    /// Rounds the scores of an epoch to units and adds them to the totals.
+    fn finish_epoch(&self, scratch: &mut Scratch) {
+        let mut score = [0.0; LANES];
+        match &self.setup.scoring {
+            Scoring::Linear(_) | Scoring::Poisson(_) => score = scratch.fixed[0].total(),
+            Scoring::Fixed(scoring) => scoring.score(self.isa, &scratch.fixed, &mut score),
+            Scoring::Moving(scoring) => scoring.score(self.isa, &scratch.moving, &mut score),
+        }
+        let units_per_nat = (1.0 / self.setup.unit) as f32;
+        add_units(self.isa, &score, units_per_nat, &mut scratch.totals);
+        scratch.clear_epoch();
+    }
+}
+
+#[inline(always)]
+fn add_units_body(score: &Row<f32>, units_per_nat: f32, totals: &mut Row<i64>) {
+    for lane in 0..LANES {
+        totals[lane] += i64::from(round_to_i32(score[lane] * units_per_nat));
+    }
+}
+
+lane_fn! {
+    /// Adds the scores, rounded to units.
+    fn add_units(score: &Row<f32>, units_per_nat: f32, totals: &mut Row<i64>) = add_units_body
+}
