@@ -1,5 +1,7 @@
 //! The kernel's scores against the f64 formula of `LawKind` on the same draws.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use common::{Twist, cases, law, one_slot, poisson, reference, weighted};
@@ -23,7 +25,7 @@ fn tolerance(law: &ScoreLaw) -> f64 {
 /// Largest |kernel − reference| ÷ tolerance over some observations of both worlds.
 fn worst(law: &ScoreLaw, twist: Twist) -> f64 {
     let kernel = ScoreKernel::new(law, 31, Phase::Audit).unwrap();
-    let count = if kernel.entries_per_observation() > 20_000 { 3 } else { 150 };
+    let count = if kernel.entries_per_observation() > 20_000 { 3 } else { 70 };
     let mut worst = 0.0_f64;
     for world in World::BOTH {
         let mut scores = vec![0; count];
@@ -34,7 +36,8 @@ fn worst(law: &ScoreLaw, twist: Twist) -> f64 {
             let error = (score as f64 * kernel.score_unit() - expected).abs();
             let epochs = f64::from(law.epochs);
             let limit = epochs * (tolerance(law) + kernel.score_unit()) + 2e-7 * expected.abs();
-            worst = worst.max(error / limit);
+            let ratio = error / limit;
+            worst = if ratio <= worst { worst } else { ratio }; // NaN stays
         }
     }
     worst

@@ -111,7 +111,12 @@ fn epoch(law: &ScoreLaw, world: World, z: &[f32], target: &[bool], twist: Twist)
             let o = noise.zip(target).map(|(n, hit)| n + included(hit));
             o.map(|o| {
                 let a = (2.0 * o - 1.0 + 2.0 * offset) / (2.0 * variance);
-                if a > 600.0 { a + libm::log(*q) } else { libm::log1p(q * libm::expm1(a)) }
+                match a {
+                    _ if *q == 1.0 => a,
+                    _ if a > 600.0 => a + libm::log(*q),
+                    _ if a < -1.0 => libm::log((1.0 - q) + q * libm::exp(a)),
+                    _ => libm::log1p(q * libm::expm1(a)),
+                }
             })
             .sum()
         }
