@@ -1,0 +1,48 @@
+//! How often a check of drawn data may fail although the code is right.
+
+use crate::enumeration::BinomialLaw;
+
+/// Chance that one comparison of drawn data goes wrong by bad luck.
+///
+/// Spent once in each [`Misses`] that is judged, fewer than fifty in the suite: new seeds raise a
+/// false alarm once in 20,000 times. The seeds are fixed, so a run is never flaky; enumerations
+/// spend nothing.
+pub(crate) const FALSE_ALARM: f64 = 1e-6;
+
+/// How often something claimed to be rare was seen.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Misses {
+    pub(crate) seen: u64,
+    pub(crate) runs: u64,
+}
+
+impl Misses {
+    pub(crate) fn count(&mut self, missed: bool) {
+        self.seen += u64::from(missed);
+        self.runs += 1;
+    }
+
+    pub(crate) fn rate(&self) -> f64 {
+        self.seen as f64 / self.runs as f64
+    }
+
+    /// The data refute "at most `nominal`".
+    pub(crate) fn refute(&self, nominal: f64) -> bool {
+        BinomialLaw::new(self.runs, nominal).at_least(self.seen) <= FALSE_ALARM
+    }
+
+    /// The data refute "at least `nominal`": more than not being significantly above it.
+    pub(crate) fn stay_below(&self, nominal: f64) -> bool {
+        BinomialLaw::new(self.runs, nominal).at_most(self.seen) <= FALSE_ALARM
+    }
+}
+
+#[test]
+fn the_nominal_rate_itself_is_neither_refuted_nor_shown_to_be_undercut() {
+    let nominal = Misses { seen: 200, runs: 4000 };
+    assert!(!nominal.refute(0.05) && !nominal.stay_below(0.05));
+    let often = Misses { seen: 280, runs: 4000 };
+    assert!(often.refute(0.05) && !often.stay_below(0.05));
+    let rarely = Misses { seen: 120, runs: 4000 };
+    assert!(!rarely.refute(0.05) && rarely.stay_below(0.05));
+}
