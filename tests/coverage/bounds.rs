@@ -37,7 +37,7 @@ impl TightCut {
 
     pub(crate) fn fixed_bound(&self, errors: ErrorCounts, significance: f64) -> f64 {
         let cut = Cut { threshold: f64::NAN, errors };
-        at_fixed_cut(cut, self.law.trials, self.delta, significance).unwrap().value()
+        at_fixed_cut(cut, self.law.trials, self.delta, significance).expect("valid").value()
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn worst_excess(
         let chance = tight.law.chance_above(tight.epsilon, |errors| bound(tight, errors));
         (chance, *tight)
     });
-    chances.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
+    chances.max_by(|a, b| a.0.total_cmp(&b.0)).expect("valid")
 }
 
 /// The bound exceeds ε with probability 0.0442 at the worst of these pairs; at a tail of 0.05 for
@@ -81,13 +81,11 @@ pub(crate) fn worst_excess(
 fn fixed_cut_covers_by_enumeration_and_its_twin_does_not() {
     let grid = tight_cuts();
     let (chance, at) = worst_excess(&grid, |tight, errors| tight.fixed_bound(errors, SIGNIFICANCE));
-    println!("{chance} {at:?}");
     assert!(chance <= SIGNIFICANCE, "exceeds with probability {chance} at {at:?}");
     assert!(chance >= 0.85 * SIGNIFICANCE, "never close to its significance: {chance}");
 
     let one_sided = |tight: &TightCut, errors| tight.fixed_bound(errors, 2.0 * SIGNIFICANCE);
     let (chance, at) = worst_excess(&grid, one_sided);
-    println!("{chance} {at:?}");
     assert!(chance > 1.3 * SIGNIFICANCE, "a tail of .05 for each rate passed: {chance} at {at:?}");
 }
 
@@ -139,16 +137,16 @@ impl ManyCuts {
     }
 
     fn simultaneous(&self, all: &TradeOff) -> f64 {
-        simultaneous(all, &self.thresholds, 0.0, SIGNIFICANCE).unwrap().value()
+        simultaneous(all, &self.thresholds, 0.0, SIGNIFICANCE).expect("valid").value()
     }
 }
 
 pub(crate) fn counted(d: &[f64], d_prime: &[f64]) -> TradeOff {
-    TradeOff::from_scores(d, d_prime).unwrap()
+    TradeOff::from_scores(d, d_prime).expect("valid")
 }
 
-/// The uncorrected maximum exceeds the truth in 16 % of these runs, 64 cuts at an undivided tail in
-/// 11 %, the bound in none of a thousand.
+/// The uncorrected maximum exceeds the truth in 14 % of these runs, 64 cuts at an undivided tail in
+/// 9 %, the bound in 0.2 %.
 #[test]
 fn simultaneous_covers_on_a_laplace_pair() {
     let setting = ManyCuts::new(4000, 4000);
@@ -164,7 +162,6 @@ fn simultaneous_covers_on_a_laplace_pair() {
             max_uncorrected(&all, 0.0, SIGNIFICANCE).unwrap().value(),
         ]
     });
-    println!("{:.4} {:.4} {:.4}", bound.rate(), undivided.rate(), maximum.rate());
     assert!(bound.stay_below(SIGNIFICANCE), "{bound:?}");
     assert!(undivided.refute(SIGNIFICANCE), "a tail not divided by m passed: {undivided:?}");
     assert!(maximum.refute(SIGNIFICANCE), "the uncorrected maximum passed: {maximum:?}");
@@ -186,7 +183,6 @@ fn split_covers_on_a_laplace_pair() {
         [&chosen_on, &evaluated]
             .map(|choose| split(choose, &evaluated, 0.0, SIGNIFICANCE).unwrap().value())
     });
-    println!("{:.4} {:.4}", bound.rate(), same_half.rate());
     assert!(bound.stay_below(SIGNIFICANCE), "{bound:?}");
     assert!(same_half.refute(SIGNIFICANCE), "one half for both passed: {same_half:?}");
 }
@@ -204,7 +200,6 @@ fn unequal_worlds_cover_on_a_laplace_pair() {
                 max_uncorrected(&all, 0.0, SIGNIFICANCE).unwrap().value(),
             ]
         });
-        println!("{:.4} {:.4} {:.4}", simultaneous.rate(), split.rate(), maximum.rate());
         assert!(simultaneous.stay_below(SIGNIFICANCE), "{simultaneous:?}");
         assert!(split.stay_below(SIGNIFICANCE), "{split:?}");
         assert!(maximum.refute(SIGNIFICANCE), "the uncorrected maximum passed: {maximum:?}");
@@ -262,11 +257,6 @@ fn simultaneous_band_covers_all_cuts_at_once() {
     });
     assert!(band >= 1.0 - SIGNIFICANCE, "all rates at once with probability {band}");
     assert_eq!(band, chance(&thresholds, 16));
-    println!(
-        "band {band} pointwise {} one {}",
-        chance(&thresholds, 1),
-        chance(&thresholds[8..9], 1)
-    );
     let pointwise = chance(&thresholds, 1);
     assert!(pointwise < 1.0 - SIGNIFICANCE, "a pointwise band passed: {pointwise}");
     assert!(chance(&thresholds[8..9], 1) >= 1.0 - SIGNIFICANCE);

@@ -37,9 +37,9 @@ impl GaussianCut {
     /// (μ, ε), both from the limits of one cut.
     fn bounds(&self, errors: ErrorCounts, significance: f64) -> (f64, f64) {
         let cut = Cut { threshold: f64::NAN, errors };
-        let bound = at_fixed_cut(cut, self.law.trials, DELTA, significance).unwrap();
+        let bound = at_fixed_cut(cut, self.law.trials, DELTA, significance).expect("valid");
         let limits = bound.evidence();
-        (gdp_mu_lower_bound(limits.fpr_upper, limits.fnr_upper).unwrap(), bound.value())
+        (gdp_mu_lower_bound(limits.fpr_upper, limits.fnr_upper).expect("valid"), bound.value())
     }
 
     fn chance_above(&self, bound: impl Fn(ErrorCounts) -> f64) -> f64 {
@@ -59,7 +59,6 @@ fn mu_covers_by_enumeration_and_its_twin_does_not() {
         worst(|cut| cut.chance_above(|errors| cut.bounds(errors, significance).0))
     };
     let bound = chance(SIGNIFICANCE);
-    println!("{bound} {}", chance(4.0 * SIGNIFICANCE));
     assert!(bound <= SIGNIFICANCE, "exceeds μ with probability {bound}");
     assert!(bound >= 0.15 * SIGNIFICANCE, "never close to one tail: {bound}");
     assert!(chance(4.0 * SIGNIFICANCE) > SIGNIFICANCE, "four times the tail passed");
@@ -101,7 +100,6 @@ fn mu_and_epsilon_hold_together() {
         }
         worst
     };
-    println!("{} {}", joint(SIGNIFICANCE), joint(4.0 * SIGNIFICANCE));
     assert!(joint(SIGNIFICANCE) <= SIGNIFICANCE);
     assert!(joint(4.0 * SIGNIFICANCE) > SIGNIFICANCE);
 }

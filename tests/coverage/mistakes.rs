@@ -13,7 +13,7 @@ use crate::budget::Misses;
 use crate::laws::{Draws, IntegerScores, LaplacePair};
 
 fn value_at(cut: Cut, trials: Trials, delta: f64) -> f64 {
-    at_fixed_cut(cut, trials, delta, SIGNIFICANCE).unwrap().value()
+    at_fixed_cut(cut, trials, delta, SIGNIFICANCE).expect("valid").value()
 }
 
 fn skewed_scores(n: usize) -> [Vec<f64>; 2] {
@@ -106,7 +106,6 @@ fn cuts_inside_ties_are_caught() {
         let values = middles.map(|cut| value_at(cut, all.trials(), 0.0));
         inside.count(values.fold(0.0, f64::max) > pair.epsilon);
     }
-    println!("{} {}", ours.rate(), inside.rate());
     assert!(!ours.refute(SIGNIFICANCE) && inside.refute(SIGNIFICANCE), "{ours:?} {inside:?}");
 
     let equal = [1.0; 400];
@@ -122,7 +121,7 @@ fn limits_overwriting_counters(d: &[f64], d_prime: &[f64], thresholds: &[f64]) -
     let above = |scores: &[f64], t: f64| scores.iter().filter(|&&s| s > t).count() as i64;
     let limit = |events: i64, scores: &[f64]| {
         let (n, events) = (scores.len() as u64, events.clamp(0, scores.len() as i64) as u64);
-        clopper_pearson_upper(events, n, SIGNIFICANCE / 2.0).unwrap()
+        clopper_pearson_upper(events, n, SIGNIFICANCE / 2.0).expect("valid")
     };
     let (mut false_positives, mut false_negatives) = (d_prime.len() as i64, 0);
     let mut before = f64::NEG_INFINITY;
@@ -164,7 +163,7 @@ fn limits_that_overwrite_their_counters_are_caught() {
     assert!((falling - rising).abs() > 0.01, "{falling} {rising}");
 }
 
-/// A pilot may choose a cut; the counted scores may not: their choice exceeds the truth in 15 % of
+/// A pilot may choose a cut; the counted scores may not: their choice exceeds the truth in 10 % of
 /// these runs.
 #[test]
 fn a_cut_chosen_on_the_counted_scores_is_caught() {
@@ -181,7 +180,6 @@ fn a_cut_chosen_on_the_counted_scores_is_caught() {
         let all = counted(d, d_prime);
         [value(&pilot, &all), value(&all, &all)]
     });
-    println!("{} {}", by_pilot.rate(), by_counted.rate());
     assert!(!by_pilot.refute(SIGNIFICANCE), "{by_pilot:?}");
     assert!(by_counted.refute(SIGNIFICANCE), "{by_counted:?}");
 }

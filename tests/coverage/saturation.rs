@@ -16,7 +16,7 @@ const PAIR: LaplacePair = LaplacePair { epsilon: 4.0 };
 
 /// Edges from −0.5 to 4.5: three scores in ten lie outside them, all where the pair is tight.
 fn narrow() -> ScoreBins {
-    ScoreBins::new(UNIT, -50, 2, 127).unwrap()
+    ScoreBins::new(UNIT, -50, 2, 127).expect("valid")
 }
 
 fn integer_scores(n: usize, draws: &mut Draws) -> [Vec<i64>; 2] {
@@ -136,7 +136,6 @@ fn saturated_histograms_cover_and_dropped_scores_do_not() {
         let bound = at_fixed_cut(cut, all.trials(), 0.0, SIGNIFICANCE).unwrap();
         dropped.count(bound.value() > PAIR.epsilon);
     }
-    println!("{} {} {}", simultaneous.rate(), split.rate(), dropped.rate());
     assert!(simultaneous.stay_below(SIGNIFICANCE), "{simultaneous:?}");
     assert!(split.stay_below(SIGNIFICANCE), "{split:?}");
     assert!(dropped.refute(SIGNIFICANCE), "dropped scores passed: {dropped:?}");

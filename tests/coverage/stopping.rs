@@ -17,7 +17,7 @@ const PLANNED: u64 = 4000;
 
 /// Two bins with the only cut between the scores −1 and 0.
 fn one_cut() -> (ScoreBins, f64) {
-    let bins = ScoreBins::new(1.0, 0, 0, 2).unwrap();
+    let bins = ScoreBins::new(1.0, 0, 0, 2).expect("valid");
     (bins, bins.threshold(0))
 }
 
@@ -38,8 +38,9 @@ fn outcomes(tight: &TightCut, run: u64) -> Vec<Outcome> {
         if done % (PLANNED / PEEKS) == 0 {
             let level = (tight.delta, SIGNIFICANCE);
             let rule = ThresholdRule::Fixed;
-            found
-                .push(counted.evaluate(&bins, rule, &[threshold], level, done == PLANNED).unwrap());
+            found.push(
+                counted.evaluate(&bins, rule, &[threshold], level, done == PLANNED).expect("valid"),
+            );
         }
     }
     found
@@ -58,7 +59,6 @@ fn the_largest_of_twenty_peeks_does_not_cover_and_the_planned_end_does() {
         planned.count(end.value() > tight.epsilon);
         largest.count(found.iter().any(|peek| peek.value() > tight.epsilon));
     }
-    println!("{} {}", planned.rate(), largest.rate());
     assert!(!planned.refute(SIGNIFICANCE), "{planned:?}");
     assert!(largest.refute(SIGNIFICANCE), "stopping at the best peek passed: {largest:?}");
     let exact = tight.law.chance_above(tight.epsilon, |e| tight.fixed_bound(e, SIGNIFICANCE));
