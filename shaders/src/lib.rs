@@ -1,1 +1,15 @@
-//! x
+//! Random stream, normals and likelihood-ratio scores: the CPU twins of the WGSL kernels, and the
+//! production backend wherever there is no GPU.
+//!
+//! Each kernel works on 64 observations at a time, one a lane. Random words, normals and scores are
+//! f32 and u32 operations in one fixed order, without fused multiply-add, so that every instruction
+//! set (and WebAssembly) gives the same bits; see [`lanes`].
+
+pub mod bgm;
+mod error;
+pub mod lanes;
+pub mod random;
+
+pub use bgm::{Phase, ScoreKernel};
+pub use error::{Cancelled, KernelError};
+pub use lanes::{InstructionSet, LANES, instruction_set};

@@ -1,1 +1,10 @@
-//! agreement
+//! Do two routes to the same number agree?
+
+#[cfg(test)]
+mod draws;
+#[cfg(test)]
+mod independence;
+#[cfg(test)]
+mod samplers;
+#[cfg(test)]
+mod scores;

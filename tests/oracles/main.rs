@@ -1,1 +1,7 @@
-//! oracles
+//! Right numbers? Values at many digits or by another method, with their source in `data/SOURCE.md`.
+
+mod bayesian;
+mod clopper_pearson;
+mod counts;
+mod gdp;
+mod jeffreys;

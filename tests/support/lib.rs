@@ -1,1 +1,5 @@
 //! Shared by the whole-system tests: golden data, small statistics, running the program.
+
+mod golden;
+
+pub use golden::{Case, Row, Table, cases, relative_change};

@@ -52,9 +52,10 @@ impl Terminal {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let style = "{bar:30} {percent:>3} %  {msg}  ETA {eta}";
             let bar = ProgressBar::new(1);
-            bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| {
-                ProgressStyle::default_bar()
-            }));
+            bar.set_style(
+                ProgressStyle::with_template(style)
+                    .unwrap_or_else(|_| ProgressStyle::default_bar()),
+            );
             bar.set_message("placing bins and cuts");
             bar.enable_steady_tick(Duration::from_millis(200));
             bar

@@ -49,8 +49,8 @@ pub enum GdpError {
 /// [`GdpError::Mu`], [`GdpError::Epsilon`].
 ///
 /// # Numerics
-/// Relative error about 1e-13, plus |A| A ulp for the rounding of A itself. The two terms are
-/// never subtracted where they are close: δ = φ(A) ∫₀^∞ e^{−As−s²/2}(1 − e^{−μs}) ds has a positive
+/// Relative error below 1e-13 + 1e-15 (1 + |A|)(|A| + B), the second for the rounding of A itself
+/// (`gdp::independent`). The two terms are never subtracted where they are close: δ = φ(A) ∫₀^∞ e^{−As−s²/2}(1 − e^{−μs}) ds has a positive
 /// integrand. Rounds to nearest, not outward.
 ///
 /// # Reference
@@ -260,7 +260,7 @@ fn root(low: f64, high: f64, start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
         if next >= low && next <= high && step.abs() < 0.9 * last_step {
             x = next;
             last_step = step.abs();
-            if last_step <= 4e-16 * x.abs() {
+            if last_step <= 1e-15 * x.abs() {
                 return x;
             }
         } else {

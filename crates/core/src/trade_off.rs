@@ -54,11 +54,21 @@ pub enum TradeOffError {
     },
 }
 
-/// Error counts at every cut, by rising threshold: FN never falls, FP never rises.
+/// Error counts at every cut that can be the best one, by rising threshold: FN never falls, FP never
+/// rises.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TradeOff {
     trials: Trials,
-    cuts: Vec<Cut>,
+    source: Source,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Source {
+    /// Every edge of a histogram.
+    Edges(Vec<Cut>),
+    /// Finite scores of both worlds, each rising. Cut 0 is below every score, cut j at the j-th
+    /// score of D′: between two of those FP stays and FN only rises.
+    Sorted { target: Vec<f64>, zero_out: Vec<f64> },
 }
 
 impl TradeOff {
@@ -83,8 +93,7 @@ impl TradeOff {
             errors.false_positives -= d_prime[edge];
             Cut { threshold: bins.threshold(edge), errors }
         });
-        let cuts = cuts.collect();
-        TradeOff { trials, cuts }.checked()
+        TradeOff { trials, source: Source::Edges(cuts.collect()) }.checked()
     }
 
     /// Cuts between distinct scores, found by sorting: ties are one group and are never cut.
@@ -94,37 +103,51 @@ impl TradeOff {
     ///
     /// # Errors
     /// A world without observations.
-    pub fn from_scores(target: &[f64], zero_out: &[f64]) -> Result<Self, TradeOffError> {
-        let finite = |scores: &[f64]| {
-            let mut finite: Vec<f64> = scores.iter().copied().filter(|s| s.is_finite()).collect();
-            finite.sort_unstable_by(f64::total_cmp);
-            finite
-        };
-        let (d, d_prime) = (finite(target), finite(zero_out));
+    pub fn from_scores(
+        target: impl Into<Vec<f64>>,
+        zero_out: impl Into<Vec<f64>>,
+    ) -> Result<Self, TradeOffError> {
+        let (mut target, mut zero_out) = (target.into(), zero_out.into());
         let trials = Trials { target: target.len() as u64, zero_out: zero_out.len() as u64 };
-        let mut errors = ErrorCounts {
-            false_negatives: trials.target - d.len() as u64,
-            false_positives: trials.zero_out,
-        };
-        let mut cuts = vec![Cut { threshold: f64::NEG_INFINITY, errors }];
-        let (mut i, mut j) = (0, 0);
-        while i < d.len() || j < d_prime.len() {
-            let next = match (d.get(i), d_prime.get(j)) {
-                (Some(&x), Some(&y)) => x.min(y),
-                (Some(&x), None) | (None, Some(&x)) => x,
-                (None, None) => break,
-            };
-            while d.get(i).is_some_and(|&x| x <= next) {
-                i += 1;
-                errors.false_negatives += 1;
-            }
-            while d_prime.get(j).is_some_and(|&y| y <= next) {
-                j += 1;
-                errors.false_positives -= 1;
-            }
-            cuts.push(Cut { threshold: next, errors });
+        for scores in [&mut target, &mut zero_out] {
+            scores.retain(|score| score.is_finite());
+            scores.iter_mut().for_each(|score| *score += 0.0); // −0 and 0 are a tie
+            scores.sort_unstable_by(f64::total_cmp);
         }
-        TradeOff { trials, cuts }.checked()
+        TradeOff { trials, source: Source::Sorted { target, zero_out } }.checked()
+    }
+
+    /// The trade-off of the observations of both, which came from sorted scores.
+    ///
+    /// `None` where one of them came from histograms.
+    #[must_use]
+    pub fn joined(&self, other: &TradeOff) -> Option<TradeOff> {
+        let Source::Sorted { target: t1, zero_out: z1 } = &self.source else { return None };
+        let Source::Sorted { target: t2, zero_out: z2 } = &other.source else { return None };
+        let trials = Trials {
+            target: self.trials.target + other.trials.target,
+            zero_out: self.trials.zero_out + other.trials.zero_out,
+        };
+        let source = Source::Sorted { target: merged(t1, t2), zero_out: merged(z1, z2) };
+        Some(TradeOff { trials, source })
+    }
+
+    /// Lowest and highest finite score; `None` without any, or for histograms.
+    #[must_use]
+    pub fn score_range(&self) -> Option<(f64, f64)> {
+        let Source::Sorted { target, zero_out } = &self.source else { return None };
+        let lowest = target.first().into_iter().chain(zero_out.first()).copied();
+        let highest = target.last().into_iter().chain(zero_out.last()).copied();
+        Some((lowest.reduce(f64::min)?, highest.reduce(f64::max)?))
+    }
+
+    /// Finite scores of both worlds together, rising; empty for histograms.
+    #[must_use]
+    pub fn pooled_scores(&self) -> Vec<f64> {
+        match &self.source {
+            Source::Sorted { target, zero_out } => merged(target, zero_out),
+            Source::Edges(_) => Vec::new(),
+        }
     }
 
     fn checked(self) -> Result<Self, TradeOffError> {
@@ -141,33 +164,64 @@ impl TradeOff {
         self.trials
     }
 
-    /// The cuts, by rising threshold.
+    /// Number of cuts, at least 1; two of them can be equal.
     #[must_use]
-    pub fn cuts(&self) -> &[Cut] {
-        &self.cuts
+    pub fn cut_count(&self) -> usize {
+        match &self.source {
+            Source::Edges(cuts) => cuts.len(),
+            Source::Sorted { zero_out, .. } => zero_out.len() + 1,
+        }
     }
 
-    /// The cut that a test with threshold τ makes: the last one not above τ.
+    /// Cut `index` of [`cut_count`](Self::cut_count), by rising threshold; the last one beyond it.
+    #[must_use]
+    pub fn cut(&self, index: usize) -> Cut {
+        match &self.source {
+            Source::Edges(cuts) => cuts[index.min(cuts.len() - 1)],
+            Source::Sorted { zero_out, .. } => match index.checked_sub(1) {
+                Some(i) if !zero_out.is_empty() => {
+                    self.at_threshold(zero_out[i.min(zero_out.len() - 1)])
+                }
+                _ => self.at_threshold(f64::NEG_INFINITY),
+            },
+        }
+    }
+
+    /// The cuts, by rising threshold.
+    pub fn cuts(&self) -> impl Iterator<Item = Cut> {
+        (0..self.cut_count()).map(|index| self.cut(index))
+    }
+
+    /// The cut of the test with threshold τ; between the edges of a histogram, that of the edge
+    /// below.
     #[must_use]
     pub fn at_threshold(&self, threshold: f64) -> Cut {
-        let after = self.cuts.partition_point(|cut| cut.threshold <= threshold);
-        Cut { threshold, errors: self.cuts[after.saturating_sub(1)].errors }
+        match &self.source {
+            Source::Edges(cuts) => {
+                let after = cuts.partition_point(|cut| cut.threshold <= threshold);
+                Cut { threshold, errors: cuts[after.saturating_sub(1)].errors }
+            }
+            Source::Sorted { target, zero_out } => {
+                let below = |scores: &[f64]| scores.partition_point(|&s| s <= threshold) as u64;
+                let failed = self.trials.target - target.len() as u64;
+                let errors = ErrorCounts {
+                    false_negatives: failed + below(target),
+                    false_positives: self.trials.zero_out - below(zero_out),
+                };
+                Cut { threshold, errors }
+            }
+        }
     }
 
     /// Observed FNR of the test with the smallest FNR among those whose observed FPR is at most
     /// `fpr`; 1 where there is none (rejecting nothing). An estimate, without coverage.
     #[must_use]
     pub fn fnr_at(&self, fpr: f64) -> f64 {
-        let allowed = |cut: &Cut| self.fpr(cut) <= fpr;
-        self.cuts.iter().find(|cut| allowed(cut)).map_or(1.0, |cut| self.fnr(cut))
-    }
-
-    fn fpr(&self, cut: &Cut) -> f64 {
-        cut.errors.false_positives as f64 / self.trials.zero_out as f64
-    }
-
-    fn fnr(&self, cut: &Cut) -> f64 {
-        cut.errors.false_negatives as f64 / self.trials.target as f64
+        let allowed = fpr * self.trials.zero_out as f64;
+        let mut cuts = self.cuts();
+        let found = cuts.find(|cut| cut.errors.false_positives as f64 <= allowed);
+        let fnr = |cut: Cut| cut.errors.false_negatives as f64 / self.trials.target as f64;
+        found.map_or(1.0, fnr)
     }
 
     /// Intervals of both rates at one cut, each limit at the one-sided `tail`.
@@ -211,6 +265,21 @@ impl TradeOff {
     }
 }
 
+/// Two rising lists as one.
+fn merged(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let mut out = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        let first = a[i] <= b[j];
+        out.push(if first { a[i] } else { b[j] });
+        i += usize::from(first);
+        j += usize::from(!first);
+    }
+    out.extend_from_slice(&a[i..]);
+    out.extend_from_slice(&b[j..]);
+    out
+}
+
 /// Confidence limits of both error rates at one threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -232,29 +301,53 @@ mod tests {
     use super::*;
 
     fn counts(t: &TradeOff) -> Vec<(u64, u64)> {
-        let pair = |c: &Cut| (c.errors.false_positives, c.errors.false_negatives);
-        t.cuts().iter().map(pair).collect()
+        t.cuts().map(|c| (c.errors.false_positives, c.errors.false_negatives)).collect()
     }
 
     #[test]
     fn ties_are_one_group_and_order_does_not_matter() {
-        let t = TradeOff::from_scores(&[1.0, 0.0, 1.0], &[0.0, 1.0]).unwrap();
+        let t = TradeOff::from_scores([1.0, 0.0, 1.0], [0.0, 1.0]).unwrap();
         assert_eq!(counts(&t), [(2, 0), (1, 1), (0, 3)]);
-        let shuffled = TradeOff::from_scores(&[0.0, 1.0, 1.0], &[1.0, 0.0]).unwrap();
+        let shuffled = TradeOff::from_scores([0.0, 1.0, 1.0], [1.0, 0.0]).unwrap();
         assert_eq!(t, shuffled);
-        let equal = TradeOff::from_scores(&[2.0; 4], &[2.0; 3]).unwrap();
-        assert_eq!(counts(&equal), [(3, 0), (0, 4)]);
-        let zeros = TradeOff::from_scores(&[0.0, -0.0], &[-0.0]).unwrap();
+        let equal = TradeOff::from_scores([2.0; 4], [2.0; 3]).unwrap();
+        assert_eq!(counts(&equal), [(3, 0), (0, 4), (0, 4), (0, 4)]);
+        let zeros = TradeOff::from_scores([0.0, -0.0], [-0.0]).unwrap();
         assert_eq!(counts(&zeros), [(1, 0), (0, 2)]);
+    }
+
+    #[test]
+    fn cuts_at_other_scores_are_never_better() {
+        let (d, d_prime) = ([0.5, 2.5, 3.5, 3.6], [0.0, 1.0, 2.0, 3.0]);
+        let t = TradeOff::from_scores(d, d_prime).unwrap();
+        for threshold in [f64::NEG_INFINITY, 0.2, 0.5, 0.7, 2.5, 2.9, 3.55, 9.0] {
+            let other = t.at_threshold(threshold).errors;
+            let no_worse = |c: Cut| {
+                c.errors.false_positives <= other.false_positives
+                    && c.errors.false_negatives <= other.false_negatives
+            };
+            assert!(t.cuts().any(no_worse), "{threshold}");
+        }
     }
 
     #[test]
     fn failed_and_non_finite_runs_count_against_the_attacker_at_every_cut() {
         let target = [5.0, f64::NAN, f64::INFINITY, f64::NAN];
         let zero_out = [0.0, f64::NEG_INFINITY, f64::NAN, f64::NAN];
-        let t = TradeOff::from_scores(&target, &zero_out).unwrap();
+        let t = TradeOff::from_scores(target, zero_out).unwrap();
         assert_eq!(t.trials(), Trials { target: 4, zero_out: 4 });
-        assert_eq!(counts(&t), [(4, 3), (3, 3), (3, 4)]);
+        assert_eq!(counts(&t), [(4, 3), (3, 3)]);
+        assert_eq!(t.at_threshold(f64::MAX).errors.false_positives, 3);
+    }
+
+    #[test]
+    fn joined_halves_are_the_whole() {
+        let (a, b) = ([3.0, 1.0, f64::NAN], [2.0, 2.0]);
+        let whole =
+            TradeOff::from_scores([3.0, 1.0, f64::NAN, 2.0, 2.0], [2.0, 2.0, 3.0, 1.0, f64::NAN]);
+        let first = TradeOff::from_scores(a, b).unwrap();
+        let second = TradeOff::from_scores(b, a).unwrap();
+        assert_eq!(first.joined(&second), Some(whole.unwrap()));
     }
 
     #[test]
@@ -266,7 +359,7 @@ mod tests {
         d_prime.iter().for_each(|&s| h[1].add(&bins, s));
         let binned = TradeOff::from_histograms(&bins, &h[0], &h[1]).unwrap();
         let nats = |s: &[i64]| s.iter().map(|&v| v as f64).collect::<Vec<_>>();
-        let exact = TradeOff::from_scores(&nats(&d), &nats(&d_prime)).unwrap();
+        let exact = TradeOff::from_scores(nats(&d), nats(&d_prime)).unwrap();
         for cut in binned.cuts() {
             assert_eq!(cut.errors, exact.at_threshold(cut.threshold).errors);
         }
@@ -274,7 +367,7 @@ mod tests {
 
     #[test]
     fn fnr_at_finds_the_best_allowed_test() {
-        let t = TradeOff::from_scores(&[1.0, 2.0], &[0.0, 1.0]).unwrap();
+        let t = TradeOff::from_scores([1.0, 2.0], [0.0, 1.0]).unwrap();
         assert_eq!(
             [t.fnr_at(1.0), t.fnr_at(0.5), t.fnr_at(0.4), t.fnr_at(0.0)],
             [0.0, 0.0, 0.5, 0.5]
@@ -283,7 +376,7 @@ mod tests {
 
     #[test]
     fn an_empty_world_is_an_error() {
-        let empty = TradeOff::from_scores(&[], &[1.0]);
+        let empty = TradeOff::from_scores([], [1.0]);
         assert_eq!(empty, Err(TradeOffError::EmptyWorld { world: "target" }));
     }
 }

@@ -3,7 +3,7 @@
 use dpscope_core::audit::AuditError;
 use dpscope_core::histogram::HistogramError;
 use dpscope_core::mechanism::MechanismError;
-use dpscope_shaders::bgm::KernelError;
+use dpscope_shaders::KernelError;
 
 /// A plan that cannot be run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

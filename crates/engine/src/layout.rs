@@ -1,9 +1,10 @@
 //! Where bins and cuts lie: fixed by a pilot before anything is counted.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::audit::AuditError;
 use dpscope_core::bound::{PredictedErrors, ThresholdRule, choose_cuts};
 use dpscope_core::histogram::ScoreBins;
-use dpscope_core::trade_off::Trials;
+use dpscope_core::trade_off::{TradeOff, Trials};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,8 @@ impl Pilot {
             scores.iter().map(|&s| s as f64 * kernel.score_unit()).collect()
         };
         let edges: Vec<f64> = (0..bins.edges()).map(|edge| bins.threshold(edge)).collect();
-        let predicted = PredictedErrors::from_likelihood_ratios(&nats(&d), &nats(&d_prime), &edges);
+        let pilot = TradeOff::from_scores(nats(&d), nats(&d_prime)).map_err(AuditError::from)?;
+        let predicted = PredictedErrors::from_likelihood_ratios(&pilot, &edges);
         Ok(Pilot { bins, predicted })
     }
 }
@@ -84,7 +86,7 @@ impl Layout {
                 let trials = Trials { target: per_world, zero_out: per_world };
                 let cuts = plan.cuts as usize;
                 choose_cuts(&predicted, trials, plan.delta, plan.significance, cuts)
-                    .map_err(dpscope_core::audit::AuditError::from)?
+                    .map_err(AuditError::from)?
             }
             _ => Vec::new(),
         };

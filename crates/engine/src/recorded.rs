@@ -4,7 +4,8 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::{
-    BoundError, PredictedErrors, ThresholdRule, choose_cuts, max_uncorrected, simultaneous, split,
+    BoundError, EpsilonEstimate, PredictedErrors, ThresholdRule, choose_cuts, max_uncorrected,
+    simultaneous, split,
 };
 use dpscope_core::trade_off::{TradeOff, Trials};
 use dpscope_shaders::random::{Purpose, stream_words};
@@ -65,32 +66,38 @@ pub enum RecordedError {
 }
 
 impl RecordedScores<'_> {
-    /// What the rule makes of the scores.
+    /// What the rule makes of the scores, and the uncorrected maximum over all of them.
     ///
     /// `Split` evaluates a seeded random half of each world; `Simultaneous` takes a seeded random
     /// tenth as its pilot, which is not counted.
     ///
     /// # Errors
     /// Too few runs, or an argument outside its domain.
-    pub fn audit(&self, audit: &RecordedAudit) -> Result<Outcome, RecordedError> {
-        let RecordedAudit { threshold_rule, delta, significance, .. } = *audit;
+    pub fn audit(
+        &self,
+        audit: &RecordedAudit,
+    ) -> Result<(Outcome, EpsilonEstimate), RecordedError> {
+        let RecordedAudit { threshold_rule, delta, significance, seed, .. } = *audit;
+        let uncorrected = |all: &TradeOff| max_uncorrected(all, delta, significance);
+        let bound = |chosen: &TradeOff, evaluated: &TradeOff, bound| {
+            let all = chosen.joined(evaluated).unwrap_or_else(|| evaluated.clone());
+            Ok((Outcome::Bound(bound), uncorrected(&all)?))
+        };
         match threshold_rule {
             ThresholdRule::MaxUncorrected => {
-                let all = trade_off(self.target, self.zero_out)?;
-                Ok(Outcome::Estimate(max_uncorrected(&all, delta, significance)?))
+                let all = TradeOff::from_scores(self.target, self.zero_out);
+                let estimate = uncorrected(&all.map_err(BoundError::from)?)?;
+                Ok((Outcome::Estimate(estimate), estimate))
             }
             ThresholdRule::Split => {
-                let [choose, evaluate] = self.divided(audit.seed, "split", 2)?;
-                let choose = trade_off(&choose[0], &choose[1])?;
-                let evaluate = trade_off(&evaluate[0], &evaluate[1])?;
-                Ok(Outcome::Bound(split(&choose, &evaluate, delta, significance)?))
+                let [choose, evaluate] = self.divided(seed, "split", 2)?;
+                bound(&choose, &evaluate, split(&choose, &evaluate, delta, significance)?)
             }
             ThresholdRule::Simultaneous => {
-                let [pilot, evaluate] = self.divided(audit.seed, "simultaneous", 10)?;
-                let evaluate = trade_off(&evaluate[0], &evaluate[1])?;
+                let [pilot, evaluate] = self.divided(seed, "simultaneous", 10)?;
                 let thresholds = self.cuts(&pilot, evaluate.trials(), audit)?;
-                let bound = simultaneous(&evaluate, &thresholds, delta, significance)?;
-                Ok(Outcome::Bound(bound))
+                let found = simultaneous(&evaluate, &thresholds, delta, significance)?;
+                bound(&pilot, &evaluate, found)
             }
             ThresholdRule::Fixed => Err(RecordedError::Rule),
         }
@@ -102,45 +109,38 @@ impl RecordedScores<'_> {
         seed: u64,
         rule: &'static str,
         part: usize,
-    ) -> Result<[[Vec<f64>; 2]; 2], RecordedError> {
-        let mut first: [Vec<f64>; 2] = Default::default();
-        let mut rest: [Vec<f64>; 2] = Default::default();
-        for (world, scores) in [(World::Target, self.target), (World::ZeroOut, self.zero_out)] {
+    ) -> Result<[TradeOff; 2], RecordedError> {
+        let world = |world: World, scores: &[f64]| {
             if scores.len() < 2 {
                 let world = if world == World::Target { "target" } else { "zero-out" };
                 return Err(RecordedError::TooFew { world, runs: scores.len(), rule, least: 2 });
             }
-            let order = permutation(scores.len(), seed, world);
-            let (chosen, others) = order.split_at((scores.len() / part).max(1));
-            first[world.index()] = chosen.iter().map(|&i| scores[i]).collect();
-            rest[world.index()] = others.iter().map(|&i| scores[i]).collect();
-        }
-        Ok([first, rest])
+            let wanted = (scores.len() / part).max(1);
+            Ok(random_subset(scores, wanted, seed, world))
+        };
+        let (chosen, rest) = world(World::Target, self.target)?;
+        let (chosen_zero_out, rest_zero_out) = world(World::ZeroOut, self.zero_out)?;
+        let trade_off = |d, d_prime| TradeOff::from_scores(d, d_prime).map_err(BoundError::from);
+        Ok([trade_off(chosen, chosen_zero_out)?, trade_off(rest, rest_zero_out)?])
     }
 
     fn cuts(
         &self,
-        pilot: &[Vec<f64>; 2],
+        pilot: &TradeOff,
         trials: Trials,
         audit: &RecordedAudit,
     ) -> Result<Vec<f64>, RecordedError> {
         let RecordedAudit { delta, significance, cuts, .. } = *audit;
-        let counted = trade_off(&pilot[0], &pilot[1])?;
         let choose = |predicted: &[PredictedErrors], m: usize| {
             choose_cuts(predicted, trials, delta, significance, m)
         };
         if !self.likelihood_ratios || cuts < 2 {
-            return Ok(choose(&PredictedErrors::from_counts(&counted), cuts as usize)?);
+            return Ok(choose(&PredictedErrors::from_counts(pilot), cuts as usize)?);
         }
         // Half of the cuts trust the scores as likelihood ratios, half only their order.
         let half = cuts as usize / 2;
-        let finite = |scores: &[f64]| -> Vec<f64> {
-            scores.iter().copied().filter(|s| s.is_finite()).collect()
-        };
-        let grid = grid_over(&counted);
-        let ratios =
-            PredictedErrors::from_likelihood_ratios(&finite(&pilot[0]), &finite(&pilot[1]), &grid);
-        let mut thresholds = choose(&PredictedErrors::from_counts(&counted), half)?;
+        let ratios = PredictedErrors::from_likelihood_ratios(pilot, &grid_over(pilot));
+        let mut thresholds = choose(&PredictedErrors::from_counts(pilot), half)?;
         thresholds.extend(choose(&ratios, cuts as usize - half)?);
         thresholds.sort_unstable_by(f64::total_cmp);
         thresholds.dedup();
@@ -148,34 +148,38 @@ impl RecordedScores<'_> {
     }
 }
 
-fn trade_off(target: &[f64], zero_out: &[f64]) -> Result<TradeOff, RecordedError> {
-    Ok(TradeOff::from_scores(target, zero_out).map_err(BoundError::from)?)
-}
-
 /// 2,000 thresholds over the pilot's range, widened by half of it at each end.
 fn grid_over(pilot: &TradeOff) -> Vec<f64> {
-    let mut finite = pilot.cuts().iter().map(|cut| cut.threshold).filter(|t| t.is_finite());
-    let lowest = finite.next().unwrap_or(0.0);
-    let highest = finite.next_back().unwrap_or(lowest);
+    let (lowest, highest) = pilot.score_range().unwrap_or((0.0, 0.0));
     let length = (highest - lowest).max(f64::MIN_POSITIVE);
     let at = |i: i32| lowest + length * (f64::from(i) / 1000.0 - 0.5);
     (0..=2000).map(at).filter(|t| t.is_finite()).collect()
 }
 
-/// A random order of 0..n: Fisher–Yates with 64-bit words of the seed's own stream.
+/// A uniformly random subset of `wanted` scores, and the rest, each in file order: one word a score
+/// decides whether it is taken, with probability (still wanted)/(still to come).
 ///
-/// The bias of a word modulo a range is below n/2⁶⁴.
-fn permutation(n: usize, seed: u64, world: World) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
-    let mut words = vec![0_u32; 2 * n];
-    stream_words(seed, Purpose::FileSplit, world.index() as u64, 0, &mut words);
-    for i in (1..n).rev() {
-        let word = u64::from(words[2 * i]) << 32 | u64::from(words[2 * i + 1]);
-        let range = i as u128 + 1;
-        let j = ((u128::from(word) * range) >> 64) as usize;
-        order.swap(i, j);
+/// The bias of a 32-bit word against that probability is below 2⁻³².
+fn random_subset(scores: &[f64], wanted: usize, seed: u64, world: World) -> (Vec<f64>, Vec<f64>) {
+    const BLOCK: usize = 4096;
+    let mut chosen = Vec::with_capacity(wanted);
+    let mut rest = Vec::with_capacity(scores.len() - wanted);
+    let mut words = [0_u32; BLOCK];
+    let mut to_come = scores.len() as u64;
+    for (block, scores) in scores.chunks(BLOCK).enumerate() {
+        let first = (block * BLOCK) as u64;
+        stream_words(seed, Purpose::FileSplit, world.index() as u64, first, &mut words);
+        for (&score, &word) in scores.iter().zip(&words) {
+            let still_wanted = (wanted - chosen.len()) as u64;
+            if (u64::from(word) * to_come) >> 32 < still_wanted {
+                chosen.push(score);
+            } else {
+                rest.push(score);
+            }
+            to_come -= 1;
+        }
     }
-    order
+    (chosen, rest)
 }
 
 #[cfg(test)]
@@ -192,13 +196,24 @@ mod tests {
     }
 
     #[test]
-    fn a_permutation_is_one_and_follows_the_seed() {
-        let mut order = permutation(1000, 5, World::Target);
-        assert_eq!(order, permutation(1000, 5, World::Target));
-        assert_ne!(order, permutation(1000, 6, World::Target));
-        assert_ne!(order, permutation(1000, 5, World::ZeroOut));
-        order.sort_unstable();
-        assert!(order.into_iter().eq(0..1000));
+    fn a_subset_has_its_size_and_follows_the_seed() {
+        let scores: Vec<f64> = (0..10_001).map(f64::from).collect();
+        let subset = |seed, world| random_subset(&scores, 4_000, seed, world);
+        let (chosen, rest) = subset(5, World::Target);
+        assert_eq!((chosen.len(), rest.len()), (4_000, 6_001));
+        let mut all = [chosen.clone(), rest].concat();
+        all.sort_unstable_by(f64::total_cmp);
+        assert_eq!(all, scores);
+        assert_eq!(subset(5, World::Target).0, chosen);
+        assert_ne!(subset(6, World::Target).0, chosen);
+        assert_ne!(subset(5, World::ZeroOut).0, chosen);
+        // Every tenth of the file gives its share: 400 ± 15.5 of 1,000.
+        for tenth in 0..10 {
+            let from = f64::from(tenth * 1000);
+            let share = chosen.iter().filter(|&&s| s >= from && s < from + 1000.0).count();
+            assert!((330..=470).contains(&share), "{tenth}: {share}");
+        }
+        assert_eq!(random_subset(&scores, 10_001, 1, World::Target).1.len(), 0);
     }
 
     #[test]
@@ -206,7 +221,7 @@ mod tests {
         let (target, zero_out) = (scores(1001, 1.0), scores(400, 0.0));
         let recorded =
             RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: true };
-        let of = |rule| recorded.audit(&audit(rule)).unwrap().evidence().trials;
+        let of = |rule| recorded.audit(&audit(rule)).unwrap().0.evidence().trials;
         assert_eq!(of(ThresholdRule::Split), Trials { target: 501, zero_out: 200 });
         assert_eq!(of(ThresholdRule::Simultaneous), Trials { target: 901, zero_out: 360 });
         assert_eq!(of(ThresholdRule::MaxUncorrected), Trials { target: 1001, zero_out: 400 });
@@ -221,7 +236,7 @@ mod tests {
         let recorded =
             RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
         for rule in [ThresholdRule::Split, ThresholdRule::Simultaneous] {
-            assert!(recorded.audit(&audit(rule)).unwrap().value() < 0.05);
+            assert!(recorded.audit(&audit(rule)).unwrap().0.value() < 0.05);
         }
     }
 
@@ -242,7 +257,7 @@ mod tests {
         failing.iter_mut().step_by(10).for_each(|s| *s = f64::NAN);
         let value = |target: &[f64]| {
             let recorded = RecordedScores { target, zero_out: &zero_out, likelihood_ratios: false };
-            recorded.audit(&audit(ThresholdRule::Split)).unwrap().value()
+            recorded.audit(&audit(ThresholdRule::Split)).unwrap().0.value()
         };
         assert!(value(&failing) < value(&target));
     }

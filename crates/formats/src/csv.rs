@@ -114,8 +114,9 @@ impl<'t> Lines<'t> {
             if self.has_comments {
                 line = cells::without_comment(line);
             }
-            let line = line.trim_ascii();
-            if !line.is_empty() {
+            // A tab at either end may stand for an empty cell.
+            let line = line.trim_end_matches('\r');
+            if !line.trim_ascii().is_empty() {
                 return Ok(Some((number, line)));
             }
         }
@@ -261,6 +262,13 @@ mod tests {
     }
 
     #[test]
+    fn a_tab_at_the_start_of_a_header_names_the_index() {
+        let table = read("\tscore\n0\t0.5\n").unwrap();
+        assert_eq!(table.columns.as_deref().unwrap(), ["", "score"]);
+        assert_eq!(table.values.data(), [0.0, 0.5]);
+    }
+
+    #[test]
     fn one_column_has_one_axis() {
         let table = read("score\n1\nnan\n-inf\n").unwrap();
         assert_eq!(table.values.shape(), [3]);
@@ -291,6 +299,7 @@ mod tests {
             ("1\n(1+2j)", "line 2, column 1: `(1+2j)` is not a number"),
             ("1,2\n3,\n", "line 2, column 2 is empty; write nan"),
             ("1\t\t2", "line 1, column 2 is empty"),
+            ("1\t2\r\n1\t\r\n", "line 2, column 2 is empty"),
             ("1,2\n3,4\n5\n", "line 3 has 1 cells, but line 1 has 2"),
             ("a,b\n1,2,3\n", "line 2 has 3 cells, but line 1 has 2"),
             ("1\n\"2\n", "line 2 opens a quotation mark and does not close it"),

@@ -231,7 +231,7 @@ mod tests {
             assert_eq!(open(&npy, name).unwrap().format(), Format::Npy);
             assert_eq!(open(&npz, name).unwrap().format(), Format::Npz);
         }
-        assert_eq!(sniff(b"\x0f\0\0\0\0\0\0\0{\"x\":1}       ", ""), Some(Format::Safetensors));
+        assert_eq!(sniff(b"\x0e\0\0\0\0\0\0\0{\"x\":1}       ", ""), Some(Format::Safetensors));
         assert_eq!(sniff(b"", "a.safetensors"), Some(Format::Safetensors));
         assert_eq!(sniff(b"", "dir.csv/a"), None);
     }

@@ -8,7 +8,9 @@ use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 
 use crate::args::CountsArgs;
 use crate::failure::{Done, Failure};
-use crate::report::{ClaimFields, Credible, Observations, Report, ResultFields, Subject, check_claim};
+use crate::report::{
+    ClaimFields, Credible, Observations, Report, ResultFields, Subject, check_claim,
+};
 
 pub(crate) fn run(args: &CountsArgs) -> Done {
     let started = std::time::Instant::now();
@@ -71,6 +73,7 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
         plan: None,
         input: None,
         findings: Vec::new(),
+        independence: None,
         claim: ClaimFields::new(&args.claim, &outcome, Subject::Counts)?,
         fail_above: args.claim.fail_above,
     };

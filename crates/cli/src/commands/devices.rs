@@ -26,7 +26,7 @@ pub(crate) fn run(args: &DevicesArgs) -> Done {
         name: "cpu",
         kind: "cpu",
         threads: std::thread::available_parallelism().map_or(1, usize::from),
-        instruction_set: dpscope_shaders::bgm::instruction_set(),
+        instruction_set: dpscope_shaders::instruction_set(),
         float_mode: "exact",
     };
     if args.json {

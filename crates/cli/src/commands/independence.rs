@@ -1,16 +1,91 @@
 //! What recorded outputs say about the independence that intervals need.
 
-use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::independence::{
+    FALSE_ALARM, IndependenceCheck, RecordedRuns, duplicated_runs, lag_one_correlation,
+    repeated_positions_over_epochs, repeated_positions_over_runs, shared_noise,
+};
+use dpscope_core::mechanism::BatchSampler;
+use serde::Serialize;
 
 use super::outputs::{Look, Outputs};
 use crate::failure::Failure;
 
-/// What looks suspicious, in words.
-pub(super) fn findings(
-    _mechanism: &BatchedGaussian,
-    _target: &Outputs,
-    _zero_out: &Outputs,
-    _look: &Look,
-) -> Result<Vec<String>, Failure> {
-    Ok(Vec::new())
+/// Checks of one pair of files.
+#[derive(Debug, Serialize)]
+pub(crate) struct Independence {
+    /// Chance of any finding where all runs are independent.
+    false_alarm: f64,
+    checks: Vec<Check>,
+}
+
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    world: Option<&'static str>,
+    statistic: f64,
+    p_value: f64,
+    finding: Option<String>,
+}
+
+impl Check {
+    fn new(name: &'static str, world: Option<&'static str>, check: IndependenceCheck) -> Self {
+        let IndependenceCheck { statistic, p_value, finding } = check;
+        Check { name, world, statistic, p_value, finding }
+    }
+}
+
+impl Independence {
+    /// All checks on the outputs and their scores.
+    ///
+    /// A sampler that repeats its order on purpose is not asked whether it does.
+    pub(super) fn of(
+        sampler: BatchSampler,
+        target: &Outputs,
+        zero_out: &Outputs,
+        look: &Look,
+    ) -> Result<Self, Failure> {
+        let (d, d_prime) = (view(target)?, view(zero_out)?);
+        let duplicates = duplicated_runs(d, d_prime).map_err(Failure::input)?;
+        let mut checks = vec![Check::new("duplicated-runs", None, duplicates.check)];
+        for (world, runs, scores) in
+            [("target", d, &look.target), ("zero-out", d_prime, &look.zero_out)]
+        {
+            let world = Some(world);
+            if spreads_over_epochs(sampler) {
+                let check = repeated_positions_over_epochs(runs);
+                checks.push(Check::new("repeated-positions-over-epochs", world, check));
+            }
+            if spreads_over_runs(sampler) {
+                let check = repeated_positions_over_runs(runs);
+                checks.push(Check::new("repeated-positions-over-runs", world, check));
+            }
+            let check = lag_one_correlation(scores);
+            checks.push(Check::new("lag-one-correlation", world, check));
+        }
+        let shared = shared_noise(d, d_prime).map_err(Failure::input)?;
+        checks.push(Check::new("shared-noise", None, shared));
+        Ok(Independence { false_alarm: FALSE_ALARM, checks })
+    }
+
+    /// What looks wrong, in words.
+    pub(super) fn findings(&self) -> Vec<String> {
+        let told = |check: &Check| {
+            let finding = check.finding.as_ref()?;
+            let world = check.world.map_or(String::new(), |world| format!(" ({world} world)"));
+            Some(format!("independence{world}: {finding} (p = {:.1e})", check.p_value))
+        };
+        self.checks.iter().filter_map(told).collect()
+    }
+}
+
+fn view(outputs: &Outputs) -> Result<RecordedRuns<'_>, Failure> {
+    RecordedRuns::new(&outputs.values, outputs.epochs, outputs.steps).map_err(Failure::input)
+}
+
+fn spreads_over_epochs(sampler: BatchSampler) -> bool {
+    matches!(sampler, BatchSampler::Shuffle | BatchSampler::BallsInBins)
+}
+
+fn spreads_over_runs(sampler: BatchSampler) -> bool {
+    spreads_over_epochs(sampler) || sampler == BatchSampler::PersistentShuffle
 }

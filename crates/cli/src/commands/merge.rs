@@ -12,8 +12,7 @@ pub(crate) fn run(args: &MergeArgs) -> Done {
     let started = std::time::Instant::now();
     args.out.as_deref().map_or(Ok(()), check_writable)?;
     let parts: Result<Vec<_>, Failure> = args.files.iter().map(|f| read_artefact(f)).collect();
-    let options =
-        MergeOptions { allow_gaps: args.allow_gaps, allow_mixed_modes: args.allow_mixed };
+    let options = MergeOptions { allow_gaps: args.allow_gaps, allow_mixed_modes: args.allow_mixed };
     let merged = merge(parts?, options)?;
     check_claim(&args.claim, merged.plan.delta)?;
     if let Some(path) = &args.out {

@@ -13,3 +13,5 @@ pub(crate) mod reproduce;
 pub(crate) mod resume;
 pub(crate) mod scores;
 mod simulate;
+
+pub(crate) use independence::Independence;

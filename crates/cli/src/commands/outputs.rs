@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::Outcome;
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
 use dpscope_core::mechanism::{
     BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind, ThreatModel,
     partial_shuffle_candidates, rescale_averaged,
@@ -11,7 +11,7 @@ use dpscope_core::mechanism::{
 use dpscope_engine::{RecordedAudit, RecordedScores};
 use dpscope_formats::{Array, Dataset, Limits};
 
-use super::independence::findings;
+use super::independence::Independence;
 use super::recorded::{Recorded, audit_of, check_finite, only_array};
 use crate::args::OutputsArgs;
 use crate::failure::{Done, Failure};
@@ -52,16 +52,18 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
     let rule: ThresholdRule = args.threshold_rule.into();
     let audit = audit_of(rule, &args.statement, seed);
     let scored = Scored::new(args, &mechanism, &target, &zero_out)?;
-    let (best, outcome) = scored.audit(&audit)?;
-    let mut notes = scored.notes(best);
-    notes.extend(findings(&mechanism, &target, &zero_out, &scored.looks[best])?);
+    let (best, outcome, uncorrected) = scored.audit(&audit)?;
     let look = &scored.looks[best];
+    let independence = Independence::of(mechanism.sampler, &target, &zero_out, look)?;
+    let findings = [scored.notes(best), independence.findings()].concat();
     let recorded = Recorded {
         subject: Subject::RecordedOutputs,
         target: &look.target,
         zero_out: &look.zero_out,
         outcome,
-        findings: notes,
+        uncorrected,
+        findings,
+        independence: Some(independence),
         input,
     };
     recorded.report(&audit, seed_source, started, &args.claim)?.finish(args.show.json)
@@ -279,21 +281,24 @@ impl Scored {
     }
 
     /// The best look and its outcome; a bound shares its significance among the looks.
-    fn audit(&self, audit: &RecordedAudit) -> Result<(usize, Outcome), Failure> {
+    fn audit(&self, audit: &RecordedAudit) -> Result<(usize, Outcome, EpsilonEstimate), Failure> {
         let significance = audit.significance / self.looks.len() as f64;
         let shared = RecordedAudit { significance, ..*audit };
         let mut outcomes = Vec::with_capacity(self.looks.len());
+        let mut estimates = Vec::with_capacity(self.looks.len());
         for look in &self.looks {
             let Look { target, zero_out, .. } = look;
             let scores = RecordedScores { target, zero_out, likelihood_ratios: true };
             let uncorrected = audit.threshold_rule == ThresholdRule::MaxUncorrected;
-            outcomes.push(scores.audit(if uncorrected { audit } else { &shared })?);
+            let (outcome, estimate) = scores.audit(if uncorrected { audit } else { &shared })?;
+            outcomes.push(outcome);
+            estimates.push(estimate);
         }
         let values = outcomes.iter().map(Outcome::value).enumerate();
         let best = values.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
         let outcome = Outcome::best_of(&outcomes)
             .ok_or_else(|| Failure::input("the significance is too large for this many looks"))?;
-        Ok((best, outcome))
+        Ok((best, outcome, estimates[best]))
     }
 
     fn notes(&self, best: usize) -> Vec<String> {

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::Outcome;
-use dpscope_core::bound::{ThresholdRule, max_uncorrected};
-use dpscope_core::trade_off::{TradeOff, Trials};
+use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
+use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, Limits};
 
+use super::independence::Independence;
 use crate::args::{ClaimArgs, StatementArgs};
 use crate::failure::Failure;
 use crate::files::read;
@@ -43,7 +44,9 @@ pub(crate) struct Recorded<'a> {
     pub(crate) target: &'a [f64],
     pub(crate) zero_out: &'a [f64],
     pub(crate) outcome: Outcome,
+    pub(crate) uncorrected: EpsilonEstimate,
     pub(crate) findings: Vec<String>,
+    pub(crate) independence: Option<Independence>,
     pub(crate) input: serde_json::Value,
 }
 
@@ -69,15 +72,13 @@ impl Recorded<'_> {
         let trials =
             Trials { target: self.target.len() as u64, zero_out: self.zero_out.len() as u64 };
         let failed = |scores: &[f64]| scores.iter().filter(|s| !s.is_finite()).count() as u64;
-        let all = TradeOff::from_scores(self.target, self.zero_out)?;
-        let uncorrected = max_uncorrected(&all, audit.delta, audit.significance)?;
         Ok(Report {
             schema: "dpscope.report/1",
             version: env!("CARGO_PKG_VERSION"),
             subject: self.subject,
             adjacency: Adjacency::ZeroOut,
             result: ResultFields::new(&self.outcome, audit.significance)?,
-            uncorrected_maximum: Some(uncorrected.into()),
+            uncorrected_maximum: Some(self.uncorrected.into()),
             observations: Observations {
                 target: trials.target,
                 zero_out: trials.zero_out,
@@ -100,6 +101,7 @@ impl Recorded<'_> {
             plan: None,
             input: Some(self.input),
             findings: self.findings,
+            independence: self.independence,
             claim: ClaimFields::new(claim, &self.outcome, self.subject)?,
             fail_above: claim.fail_above,
         })

@@ -81,7 +81,9 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
     for setting in published {
         if !args.show.quiet {
             let Published { name, noise_multiplier, steps, epochs, .. } = &setting;
-            eprintln!("{name}: noise multiplier {noise_multiplier}, {steps} steps, {epochs} epochs");
+            eprintln!(
+                "{name}: noise multiplier {noise_multiplier}, {steps} steps, {epochs} epochs"
+            );
         }
         let plan = Plan {
             mechanism: BatchedGaussian {

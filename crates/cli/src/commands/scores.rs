@@ -23,14 +23,16 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
     let audit = audit_of(args.threshold_rule.into(), &args.statement, seed);
-    let scores =
-        RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
+    let scores = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
+    let (outcome, uncorrected) = scores.audit(&audit)?;
     let recorded = Recorded {
         subject: Subject::Scores,
         target: &target,
         zero_out: &zero_out,
-        outcome: scores.audit(&audit)?,
+        outcome,
+        uncorrected,
         findings: Vec::new(),
+        independence: None,
         input: serde_json::json!({
             "target": args.target.display().to_string(),
             "zero_out": args.zero_out.display().to_string(),

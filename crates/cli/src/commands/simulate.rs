@@ -93,11 +93,8 @@ pub(crate) fn run_and_report(
             return Ok(Exit::Interrupted);
         }
     }
-    let facts = RunFacts {
-        seed_source: job.seed_source,
-        elapsed_ms: ended.elapsed_ms,
-        resumed_from,
-    };
+    let facts =
+        RunFacts { seed_source: job.seed_source, elapsed_ms: ended.elapsed_ms, resumed_from };
     let exit = of_artefact(&ended.state, &facts, claim)?.finish(show.json)?;
     Ok(if ended.interrupted { Exit::Interrupted } else { exit })
 }

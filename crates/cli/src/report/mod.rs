@@ -84,6 +84,8 @@ pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) input: Option<serde_json::Value>,
     pub(crate) findings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) independence: Option<crate::commands::Independence>,
     pub(crate) claim: Option<ClaimFields>,
     pub(crate) fail_above: Option<f64>,
 }

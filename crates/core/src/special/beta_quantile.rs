@@ -13,7 +13,7 @@ use crate::math;
 /// in u is kept all the same: a step that leaves it, or does not halve its predecessor, becomes a
 /// bisection, so at most some 100 evaluations are ever made; 3 to 5 are usual.
 ///
-/// The smaller of the two tails is the one that is solved for.
+/// The smaller of the two tails is the one that is solved for. Below x = 1e-304 the result is 0.
 pub(crate) fn solve(law: &BetaLaw, tail: Tail, probability: f64) -> UnitPoint {
     if probability > 0.5 {
         return solve_small(law, tail.mirrored(), 1.0 - probability);
@@ -30,7 +30,7 @@ fn solve_small(law: &BetaLaw, tail: Tail, probability: f64) -> UnitPoint {
     }
     let ln_target = math::ln(probability);
     let sign = if tail == Tail::Lower { 1.0 } else { -1.0 };
-    let (mut low, mut high) = (-700.0, 700.0);
+    let (mut low, mut high) = (-708.0, 708.0);
     let mut point = start(law, tail, probability, ln_target);
     let mut last_step = f64::INFINITY;
     for _ in 0..200 {
@@ -42,7 +42,7 @@ fn solve_small(law: &BetaLaw, tail: Tail, probability: f64) -> UnitPoint {
         } else {
             low = u;
         }
-        if high < -690.0 {
+        if high < -700.0 {
             return UnitPoint::ZERO;
         }
         // ln T has slope ±m and curvature −m(m ± d)
@@ -80,7 +80,7 @@ fn start(law: &BetaLaw, tail: Tail, probability: f64, ln_target: f64) -> UnitPoi
         let ln_beta = a * math::ln(at_mean.value()) + b * math::ln(at_mean.complement())
             - law.ln_logit_density(at_mean);
         let ln_x = (ln_target + math::ln(a) + ln_beta) / a;
-        return UnitPoint::from_logit(ln_x.clamp(-699.0, 0.0));
+        return UnitPoint::from_logit(ln_x.clamp(-707.0, 0.0));
     }
     if a <= 1.0 {
         // gamma limit of shape ½ or 1
@@ -91,7 +91,7 @@ fn start(law: &BetaLaw, tail: Tail, probability: f64, ln_target: f64) -> UnitPoi
         };
         let ln_y = -rate / b;
         let odds = -math::exp_m1(ln_y) / math::exp(ln_y);
-        return UnitPoint::from_logit(math::ln(odds).clamp(-699.0, 699.0));
+        return UnitPoint::from_logit(math::ln(odds).clamp(-707.0, 707.0));
     }
     // M. Abramowitz and I. A. Stegun (1964), 26.5.22
     let z = normal::quantile(probability);
@@ -101,7 +101,7 @@ fn start(law: &BetaLaw, tail: Tail, probability: f64, ln_target: f64) -> UnitPoi
     let cubic = (upper * upper - 3.0) / 6.0;
     let w =
         upper * (h + cubic).max(0.0).sqrt() / h - (q - p) * (cubic + 5.0 / 6.0 - 2.0 / (3.0 * h));
-    UnitPoint::from_logit((math::ln(a / b) - 2.0 * w).clamp(-699.0, 699.0))
+    UnitPoint::from_logit((math::ln(a / b) - 2.0 * w).clamp(-707.0, 707.0))
 }
 
 #[cfg(test)]

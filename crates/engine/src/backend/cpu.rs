@@ -3,7 +3,8 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::histogram::ScoreBins;
-use dpscope_shaders::bgm::{LANES, ScoreKernel, instruction_set};
+use dpscope_shaders::bgm::ScoreKernel;
+use dpscope_shaders::{LANES, instruction_set};
 
 use crate::{EngineError, ObservationRange};
 
@@ -106,7 +107,7 @@ impl CpuBackend {
         };
         let mut total = AuditHistograms::empty(bins);
         for part in self.map(&tasks, count) {
-            let part = part.map_err(|_: dpscope_shaders::bgm::Cancelled| EngineError::Stopped)?;
+            let part = part.map_err(|_: dpscope_shaders::Cancelled| EngineError::Stopped)?;
             total.merge(&part)?;
         }
         Ok(total)

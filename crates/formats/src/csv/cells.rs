@@ -36,6 +36,7 @@ pub(super) struct Cells<'l> {
 
 impl<'l> Cells<'l> {
     pub(super) fn new(line: &'l str, delimiter: Delimiter) -> Self {
+        let line = if delimiter == Delimiter::Blanks { line.trim_ascii() } else { line };
         Self { rest: Some(line), delimiter }
     }
 }
@@ -44,7 +45,10 @@ impl<'l> Iterator for Cells<'l> {
     type Item = Result<&'l str, OpenQuote>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.rest?.trim_ascii_start();
+        let rest = match self.delimiter {
+            Delimiter::Character('\t') => self.rest?.trim_start_matches(' '),
+            _ => self.rest?.trim_ascii_start(),
+        };
         let end = if rest.starts_with('"') {
             match closing_quote(rest) {
                 // Whatever stands between the mark and the delimiter makes the cell no number.
@@ -133,7 +137,8 @@ mod tests {
         assert_eq!(whole("\"a b\" c"), ["a b", "c"]);
         assert_eq!(whole("σ,µ"), ["σ", "µ"]);
         assert_eq!(whole("\"1\"2,3"), ["\"1\"2", "3"]);
-        assert_eq!(whole("\""), Vec::<&str>::new());
+        assert_eq!(whole("\t2\t"), ["", "2", ""]);
+        assert_eq!(whole(" 1 2 "), ["1", "2"]);
     }
 
     #[test]

@@ -14,6 +14,9 @@ impl Dtype {
     /// NumPy's name for the type where it has a short one, else its code.
     pub(crate) fn name(&self) -> String {
         let Self::Plain(code) = self else { return "with named fields".to_owned() };
+        if code.strip_prefix('|').is_some_and(|kind| !kind.ends_with(['1', 'O'])) {
+            return code.clone(); // NumPy writes a byte order wherever one is possible
+        }
         let name = match code.trim_start_matches(['<', '>', '|']) {
             "f8" => "float64",
             "f4" => "float32",

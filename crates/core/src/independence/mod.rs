@@ -1,0 +1,165 @@
+//! Are recorded runs independent of each other, as the interval needs them to be?
+//!
+//! Each check gives a statistic, a p-value under independence, and a sentence when it looks wrong.
+//! A finding is a warning: it changes no bound.
+
+mod duplicates;
+mod lag;
+mod positions;
+mod shared_noise;
+mod tail;
+
+pub use duplicates::{DuplicatedRuns, duplicated_runs};
+pub use lag::lag_one_correlation;
+pub use positions::{repeated_positions_over_epochs, repeated_positions_over_runs};
+pub use shared_noise::shared_noise;
+
+/// Checks that are made on one pair of files: duplicates; positions over epochs and over runs and
+/// lag-one correlation in each world; shared noise.
+pub const CHECKS: u32 = 8;
+
+/// The chance of any finding at all when every run is independent, over all [`CHECKS`].
+pub const FALSE_ALARM: f64 = 1e-3;
+
+/// A check finds something when its p-value is at most [`FALSE_ALARM`] ÷ [`CHECKS`] (Bonferroni).
+pub const FINDING_BELOW: f64 = FALSE_ALARM / CHECKS as f64;
+
+/// What a check of independence came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndependenceCheck {
+    /// What was measured; each check says what it is.
+    pub statistic: f64,
+    /// Chance of a statistic at least as extreme if the runs are independent; 1 where there is too
+    /// little data to tell.
+    pub p_value: f64,
+    /// In plain words, what looks wrong; none where nothing does.
+    pub finding: Option<String>,
+}
+
+impl IndependenceCheck {
+    fn new(statistic: f64, p_value: f64, finding: impl FnOnce() -> String) -> Self {
+        let p_value = if p_value <= 1.0 { p_value.max(0.0) } else { 1.0 };
+        let finding = (p_value <= FINDING_BELOW).then(finding);
+        Self { statistic, p_value, finding }
+    }
+
+    fn too_little_data() -> Self {
+        Self { statistic: 0.0, p_value: 1.0, finding: None }
+    }
+}
+
+/// An array that is not runs × epochs × steps.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndependenceError {
+    /// No epochs or no steps.
+    #[error("{name} = 0; give at least one")]
+    Empty {
+        /// `epochs` or `steps_per_epoch`.
+        name: &'static str,
+    },
+    /// A number of values that is no multiple of one run.
+    #[error(
+        "outputs has {actual} values, not a multiple of epochs × steps_per_epoch = {run}; check the \
+         shape of the array"
+    )]
+    Shape {
+        /// Values given.
+        actual: usize,
+        /// Values of one run.
+        run: usize,
+    },
+    /// Two worlds whose runs differ in shape.
+    #[error(
+        "outputs of the two worlds have {target} and {zero_out} values a run; give both the same \
+         epochs and steps"
+    )]
+    WorldShapes {
+        /// Values of a run in D.
+        target: usize,
+        /// Values of a run in D′.
+        zero_out: usize,
+    },
+}
+
+/// Outputs of many runs, runs × epochs × steps in C order.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordedRuns<'a> {
+    values: &'a [f64],
+    epochs: usize,
+    steps: usize,
+}
+
+impl<'a> RecordedRuns<'a> {
+    /// A view of an array.
+    ///
+    /// # Errors
+    /// No epochs, no steps, or a number of values that is no multiple of epochs × steps.
+    pub fn new(
+        values: &'a [f64],
+        epochs: usize,
+        steps_per_epoch: usize,
+    ) -> Result<Self, IndependenceError> {
+        for (name, value) in [("epochs", epochs), ("steps_per_epoch", steps_per_epoch)] {
+            if value == 0 {
+                return Err(IndependenceError::Empty { name });
+            }
+        }
+        let run = epochs.saturating_mul(steps_per_epoch);
+        if !values.len().is_multiple_of(run) {
+            return Err(IndependenceError::Shape { actual: values.len(), run });
+        }
+        Ok(Self { values, epochs, steps: steps_per_epoch })
+    }
+
+    /// How many runs there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.values.len() / self.run_len()
+    }
+
+    /// Whether there is no run.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    const fn run_len(&self) -> usize {
+        self.epochs * self.steps
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
+        self.values.chunks_exact(self.run_len())
+    }
+
+    /// Runs without a value that is not finite: the others count as failed elsewhere.
+    fn finite_runs(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
+        self.runs().filter(|run| run.iter().all(|value| value.is_finite()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shape_is_checked() {
+        let values = [0.0; 12];
+        assert_eq!(RecordedRuns::new(&values, 2, 3).unwrap().len(), 2);
+        assert!(RecordedRuns::new(&[], 2, 3).unwrap().is_empty());
+        assert_eq!(
+            RecordedRuns::new(&values, 0, 3).unwrap_err(),
+            IndependenceError::Empty { name: "epochs" }
+        );
+        assert_eq!(
+            RecordedRuns::new(&values, 1, 5).unwrap_err(),
+            IndependenceError::Shape { actual: 12, run: 5 }
+        );
+    }
+
+    #[test]
+    fn nan_is_no_finding() {
+        let check = IndependenceCheck::new(0.0, f64::NAN, || "no".to_owned());
+        assert_eq!((check.p_value, check.finding), (1.0, None));
+    }
+}

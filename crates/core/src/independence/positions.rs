@@ -1,0 +1,165 @@
+//! Does the largest output keep its place?
+
+use super::{IndependenceCheck, RecordedRuns, tail::binomial_at_least};
+
+/// Tests whether the loader repeats one permutation over the epochs of a run.
+///
+/// Each epoch but the first has one guess: the step where the sum of the run's earlier epochs is
+/// largest. A hit is an epoch whose largest output lies there.
+///
+/// statistic = hits ÷ guesses, p = P(Binomial(guesses, 1/T) ≥ hits)
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `runs` | outputs of one world, runs × epochs × steps |
+///
+/// # Guarantee
+/// The p-value is exact, at any number of runs, where the largest output of an epoch is equally
+/// likely at each step whatever the earlier epochs were: the guess depends on those alone, so hits
+/// are independent with probability 1/T. Test `independence::repeated_permutations` of the
+/// agreement tests. Outputs that drift over an epoch, so that some steps are larger in every run,
+/// break this too, and are found as well.
+///
+/// # Numerics
+/// A tie for the largest output gives no guess, or no hit, which is on the safe side.
+#[must_use]
+pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceCheck {
+    if runs.epochs < 2 || runs.steps < 2 {
+        return IndependenceCheck::too_little_data();
+    }
+    let mut counts = Counts::default();
+    let mut earlier = vec![0.0; runs.steps];
+    for run in runs.finite_runs() {
+        earlier.fill(0.0);
+        for (index, epoch) in run.chunks_exact(runs.steps).enumerate() {
+            if index > 0 {
+                counts.guess(&earlier, epoch);
+            }
+            add(&mut earlier, epoch);
+        }
+    }
+    counts.check(runs.steps, |hits, guesses| {
+        format!(
+            "the largest output of an epoch is at the step that the run's earlier epochs point to \
+             in {hits} of {guesses} epochs, where chance gives 1 in {}: the loader may repeat one \
+             permutation (audit it as persistent-shuffle), or the outputs drift over an epoch",
+            runs.steps
+        )
+    })
+}
+
+/// Tests whether all runs hold the target at the same step: a loader seeded alike in every run.
+///
+/// Each run but the first has one guess: the step where the sum of the earlier runs is largest,
+/// all epochs added up. A hit is a run whose own sum over epochs is largest there.
+///
+/// statistic = hits ÷ guesses, p = P(Binomial(guesses, 1/T) ≥ hits)
+///
+/// Expected of deterministic batching and of buffered samplers: no check for them.
+///
+/// # Guarantee
+/// As [`repeated_positions_over_epochs`], with runs in the place of epochs.
+#[must_use]
+pub fn repeated_positions_over_runs(runs: RecordedRuns<'_>) -> IndependenceCheck {
+    if runs.steps < 2 {
+        return IndependenceCheck::too_little_data();
+    }
+    let mut counts = Counts::default();
+    let mut earlier = vec![0.0; runs.steps];
+    let mut own = vec![0.0; runs.steps];
+    for (index, run) in runs.finite_runs().enumerate() {
+        own.fill(0.0);
+        run.chunks_exact(runs.steps).for_each(|epoch| add(&mut own, epoch));
+        if index > 0 {
+            counts.guess(&earlier, &own);
+        }
+        add(&mut earlier, &own);
+    }
+    counts.check(runs.steps, |hits, guesses| {
+        format!(
+            "the largest output of a run is at the step that the earlier runs point to in {hits} of \
+             {guesses} runs, where chance gives 1 in {}: the runs may share the seed of their \
+             loader, or the outputs drift over an epoch",
+            runs.steps
+        )
+    })
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    guesses: u64,
+    hits: u64,
+}
+
+impl Counts {
+    fn guess(&mut self, earlier: &[f64], outputs: &[f64]) {
+        if let Some(guess) = largest(earlier) {
+            self.guesses += 1;
+            self.hits += u64::from(largest(outputs) == Some(guess));
+        }
+    }
+
+    fn check(&self, steps: usize, finding: impl Fn(u64, u64) -> String) -> IndependenceCheck {
+        if self.guesses == 0 {
+            return IndependenceCheck::too_little_data();
+        }
+        let p_value = binomial_at_least(self.hits, self.guesses, 1.0 / steps as f64);
+        let rate = self.hits as f64 / self.guesses as f64;
+        IndependenceCheck::new(rate, p_value, || finding(self.hits, self.guesses))
+    }
+}
+
+fn add(sums: &mut [f64], values: &[f64]) {
+    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+}
+
+/// Where the one largest value is; none if it is not alone.
+fn largest(values: &[f64]) -> Option<usize> {
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut places = values.iter().enumerate().filter(|(_, value)| **value >= top);
+    let (index, _) = places.next()?;
+    places.next().is_none().then_some(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_are_counted_by_hand() {
+        // Epochs point at 1, 1, 0, then the sum points at 1: guesses 1, 1, 1; hits 1, 0, 1.
+        let run = [0.0, 5.0, 1.0, 2.0, 3.0, 1.0, 4.0, 0.0, 1.0, 0.0, 1.0, 0.5];
+        let check = repeated_positions_over_epochs(RecordedRuns::new(&run, 4, 3).unwrap());
+        assert_eq!(check.statistic, 2.0 / 3.0);
+        // P(Bin(3, 1/3) ≥ 2) = 7/27.
+        assert!((check.p_value - 7.0 / 27.0).abs() < 1e-14);
+        assert_eq!(check.finding, None);
+        let over_runs = repeated_positions_over_runs(RecordedRuns::new(&run, 1, 3).unwrap());
+        assert_eq!(over_runs, check);
+    }
+
+    #[test]
+    fn ties_are_no_hit() {
+        let runs = [1.0; 400];
+        let check = repeated_positions_over_epochs(RecordedRuns::new(&runs, 4, 5).unwrap());
+        assert_eq!((check.p_value, check.finding), (1.0, None));
+    }
+
+    #[test]
+    fn one_epoch_or_one_step_says_nothing() {
+        for (epochs, steps) in [(1, 6), (6, 1)] {
+            let check = repeated_positions_over_epochs(
+                RecordedRuns::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], epochs, steps).unwrap(),
+            );
+            assert_eq!(check, IndependenceCheck::too_little_data());
+        }
+    }
+
+    #[test]
+    fn failed_runs_are_left_out() {
+        let good = [0.0, 1.0, 0.0, 1.0];
+        let runs = [good, [f64::NAN, 1.0, 0.0, 1.0], good].concat();
+        let check = repeated_positions_over_epochs(RecordedRuns::new(&runs, 2, 2).unwrap());
+        assert!((check.p_value - 0.25).abs() < 1e-14);
+    }
+}

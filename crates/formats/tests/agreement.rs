@@ -1,0 +1,159 @@
+//! Random arrays and bytes: what is written is read back, other crates agree, nothing panics.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+#[allow(unreachable_pub, reason = "public where the fuzz targets call them")]
+#[path = "../../../tests/fuzz/src/formats.rs"]
+mod formats;
+
+use std::fmt::Write;
+
+use dpscope_formats::{Array, Limits, Npz, read_csv, read_npy, read_npz, write_npy, write_npz};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn arrays() -> impl Strategy<Value = Array> {
+    vec(1_usize..5, 0..5).prop_flat_map(|shape| {
+        let elements = shape.iter().product::<usize>();
+        vec(any::<u64>().prop_map(f64::from_bits), elements)
+            .prop_map(move |data| Array::new(shape.clone(), data).unwrap())
+    })
+}
+
+/// Equal in every bit, NaN payloads included.
+fn same(a: &Array, b: &Array) -> bool {
+    let bits = |array: &Array| array.data().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    a.shape() == b.shape() && bits(a) == bits(b)
+}
+
+/// A table as text, and the same by the crate csv.
+fn tables() -> impl Strategy<Value = (String, Vec<f64>)> {
+    let number = any::<f64>().prop_filter("csv compares values", |x| !x.is_nan());
+    (1_usize..5, 1_usize..6, prop::sample::select(vec![',', ';', '\t']), any::<bool>())
+        .prop_flat_map(move |(columns, rows, delimiter, quoted)| {
+            vec(number.clone(), rows * columns).prop_map(move |values| {
+                let mut text = String::new();
+                for row in values.chunks(columns) {
+                    for (column, value) in row.iter().enumerate() {
+                        if column > 0 {
+                            text.push(delimiter);
+                        }
+                        let quote = if quoted { "\"" } else { "" };
+                        write!(text, "{quote}{value:?}{quote}").unwrap();
+                    }
+                    text.push('\n');
+                }
+                let mut reader = csv::ReaderBuilder::new()
+                    .delimiter(delimiter as u8)
+                    .has_headers(false)
+                    .from_reader(text.as_bytes());
+                let parsed = reader
+                    .records()
+                    .flat_map(|row| {
+                        let row = row.unwrap();
+                        row.iter().map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>()
+                    })
+                    .collect();
+                (text, parsed)
+            })
+        })
+}
+
+proptest! {
+    #[test]
+    fn npy_round_trip(array in arrays()) {
+        let read = read_npy(&write_npy(&array), &Limits::default()).unwrap();
+        prop_assert!(same(&read, &array));
+    }
+
+    #[test]
+    fn npyz_reads_what_is_written(array in arrays()) {
+        let bytes = write_npy(&array);
+        let file = npyz::NpyFile::new(&bytes[..]).unwrap();
+        let shape = file.shape().iter().map(|&length| length as usize).collect();
+        let read = Array::new(shape, file.into_vec().unwrap()).unwrap();
+        prop_assert!(same(&read, &array));
+    }
+
+    #[test]
+    fn npz_round_trip(first in arrays(), second in arrays()) {
+        let bytes = write_npz(&[("first", &first), ("a/b", &second)]).unwrap();
+        let read = read_npz(&bytes, &Limits::default()).unwrap();
+        prop_assert_eq!(&read[0].0, "first");
+        prop_assert!(same(&read[0].1, &first) && same(&read[1].1, &second));
+        let npz = Npz::open(&bytes, &Limits::default()).unwrap();
+        prop_assert!(same(&npz.read("a/b").unwrap(), &second));
+    }
+
+    #[test]
+    fn tables_agree_with_the_crate_csv((text, parsed) in tables()) {
+        let table = read_csv(text.as_bytes(), &Limits::default()).unwrap();
+        prop_assert_eq!(table.values.data(), &parsed[..], "{}", text);
+    }
+
+    #[test]
+    fn blanks_separate_as_commas_do((text, parsed) in tables()) {
+        let text = text.replace([',', ';', '\t'], "   ");
+        let table = read_csv(text.as_bytes(), &Limits::default()).unwrap();
+        prop_assert_eq!(table.values.data(), &parsed[..], "{}", text);
+    }
+
+    #[test]
+    fn a_changed_bit_in_an_npz_file_never_changes_a_number_unnoticed(
+        array in arrays(),
+        position in any::<prop::sample::Index>(),
+        bit in 0_u8..8,
+    ) {
+        let mut bytes = write_npz(&[("x", &array)]).unwrap();
+        let changed = position.index(bytes.len());
+        bytes[changed] ^= 1_u8 << bit;
+        match read_npz(&bytes, &Limits::default()) {
+            Ok(read) => prop_assert!(same(&read[0].1, &array)),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    #[test]
+    fn changed_bytes_never_panic(
+        array in arrays(),
+        changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let seeds = [
+            (write_npy(&array), formats::npy as fn(&[u8])),
+            (write_npz(&[("x", &array), ("y", &array)]).unwrap(), formats::npz),
+            (b"score;member\n0.5;1\n\"2\";0\n# end\n".to_vec(), formats::csv),
+            (tensor_file(), formats::safetensors),
+        ];
+        for (mut bytes, target) in seeds {
+            for (position, value) in &changes {
+                let position = position.index(bytes.len());
+                bytes[position] = *value;
+            }
+            target(&bytes);
+            bytes.truncate(cut.index(bytes.len()));
+            target(&bytes);
+        }
+    }
+
+    #[test]
+    fn any_bytes_never_panic(bytes in vec(any::<u8>(), 0..200)) {
+        formats::npy(&bytes);
+        formats::npy(&[&b"\x93NUMPY\x01\x00"[..], &bytes].concat());
+        formats::npz(&bytes);
+        formats::csv(&bytes);
+        formats::safetensors(&bytes);
+    }
+}
+
+fn tensor_file() -> Vec<u8> {
+    let header = br#"{"a":{"dtype":"F16","shape":[2,1],"data_offsets":[0,4]}}"#;
+    [&(header.len() as u64).to_le_bytes()[..], header, &[0, 60, 0, 124]].concat()
+}
+
+#[test]
+fn the_comparison_notices_a_changed_bit() {
+    let array = Array::new(vec![2], vec![f64::NAN, 1.0]).unwrap();
+    let twin = Array::new(vec![2], vec![f64::NAN, 1.0_f64.next_up()]).unwrap();
+    assert!(same(&array, &array) && !same(&array, &twin));
+    assert!(!same(&array, &Array::new(vec![1, 2], array.data().to_vec()).unwrap()));
+}

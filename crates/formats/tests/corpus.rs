@@ -1,0 +1,60 @@
+//! Replays the fuzz corpus on the stable toolchain.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+#[allow(unreachable_pub, reason = "public where the fuzz targets call them")]
+#[path = "../../../tests/fuzz/src/formats.rs"]
+mod formats;
+
+use std::fs;
+use std::path::Path;
+
+use dpscope_formats::{Array, FormatError};
+
+/// Files replayed.
+fn replay(target: &str, function: fn(&[u8])) -> usize {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus").join(target);
+    let mut files = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        println!("{}", path.display());
+        function(&fs::read(&path).unwrap());
+        files += 1;
+    }
+    files
+}
+
+#[test]
+fn npy() {
+    assert!(replay("npy", formats::npy) >= 28);
+}
+
+#[test]
+fn npz() {
+    assert!(replay("npz", formats::npz) >= 14);
+}
+
+#[test]
+fn csv() {
+    assert!(replay("csv", formats::csv) >= 18);
+}
+
+#[test]
+fn safetensors() {
+    assert!(replay("safetensors", formats::safetensors) >= 15);
+}
+
+#[test]
+#[should_panic(expected = "elements as u64 <= limits().max_elements")]
+fn an_array_beyond_the_limits_is_noticed() {
+    let elements = formats::limits().max_elements as usize;
+    formats::check(&Array::new(vec![elements], vec![0.0; elements]).unwrap());
+    formats::check(&Array::new(vec![elements + 1], vec![0.0; elements + 1]).unwrap());
+}
+
+#[test]
+#[should_panic(expected = "two arrays are named")]
+fn a_message_that_is_not_escaped_is_noticed() {
+    let error = |name: &str| FormatError::DuplicateName { name: name.to_owned() };
+    formats::accept(Err::<(), _>(error("x")), |()| {});
+    formats::accept(Err::<(), _>(error("\u{1b}[2J")), |()| {});
+}

@@ -1,0 +1,15 @@
+//! The batched Gaussian mechanism: scores of simulated observations.
+
+mod draws;
+mod fixed;
+mod math;
+mod moving;
+mod scores;
+mod setup;
+mod slots;
+mod steps;
+mod sums;
+
+pub use draws::Draws;
+pub use scores::{Phase, ScoreKernel};
+pub use setup::{GAPS, MAX_ENTRIES, NOISE_MULTIPLIERS, SAMPLING_RATES};

@@ -1,0 +1,219 @@
+//! One slot, any gap and noise: the centre is the largest term so far, and moves.
+//!
+//! Each sum keeps the entry of its largest term as centre (v, l), v = x/σ and l = log₂ of the
+//! slot's weight; terms are 2^(slope·(v_t − v) + (l_t − l)) ≤ 1 and the sums at least about 1. With
+//! g = gap, centres (v, l) of Σ_g and (v′, l′) of Σ_{g−1}:
+//!
+//! score = v/σ + ½/σ² + (g − 1)(v − v′)/σ + ln 2·(l − l′) + ln Σ_g − ln Σ_{g−1}
+//!
+//! The two centres are the same entry nearly always, so that nothing large cancels.
+
+use super::math::{exp2, ln};
+use super::sums::Sums;
+use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
+use dpscope_core::adjacency::World;
+use std::f64::consts::LOG2_E;
+
+/// Constants of the law.
+#[derive(Clone, Debug)]
+pub(crate) struct Moving {
+    /// log₂e·g/σ and log₂e·(g − 1)/σ; the second 0 where the gap is 1 and its sum is constant.
+    slopes: [f32; 2],
+    /// Mean of the target's entry in units of σ, a world.
+    target_shift: [f32; 2],
+    /// Mean of the other entries in units of σ.
+    other_shift: f32,
+    /// log₂ of each slot's weight.
+    log_weights: Vec<f32>,
+    finish: Finish,
+}
+
+#[derive(Clone, Debug)]
+struct Finish {
+    inverse_sigma: f32,
+    /// ½/σ², less ln Σ w at gap 1.
+    offset: f32,
+    /// (g − 1)/σ.
+    centre_slope: f32,
+}
+
+/// The centre and the sums of one exponent slope.
+#[derive(Clone, Debug)]
+pub(crate) struct Centred {
+    shift: Row<f32>,
+    log_weight: Row<f32>,
+    sums: Sums,
+}
+
+impl Centred {
+    pub(crate) fn new() -> Self {
+        Centred { shift: [0.0; LANES], log_weight: [0.0; LANES], sums: Sums::new() }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.sums.clear();
+    }
+
+    fn add(&mut self, isa: InstructionSet, slope: f32, log_weights: &[f32], rows: &[Row<f32>]) {
+        let used = self.sums.used();
+        let levels = &mut self.sums.levels[..used];
+        add_centred(isa, slope, log_weights, rows, &mut self.shift, &mut self.log_weight, levels);
+        self.sums.carry();
+    }
+}
+
+impl Moving {
+    /// `weights` have total 1; none where uniform.
+    pub(crate) fn new(sigma: f64, gap: f64, entries: u32, weights: Option<&[f64]>) -> Self {
+        let log_weights = match weights {
+            None => vec![0.0; entries as usize],
+            Some(weights) => weights.iter().map(|&w| libm::log2(w) as f32).collect(),
+        };
+        let total = if weights.is_none() { f64::from(entries) } else { 1.0 };
+        let constant = if gap == 1.0 { libm::log(total) } else { 0.0 };
+        Moving {
+            slopes: [(LOG2_E * gap / sigma) as f32, (LOG2_E * (gap - 1.0) / sigma) as f32],
+            target_shift: [0.0, (-1.0 / sigma) as f32],
+            other_shift: (-gap / sigma) as f32,
+            log_weights,
+            finish: Finish {
+                inverse_sigma: (1.0 / sigma) as f32,
+                offset: (0.5 / (sigma * sigma) - constant) as f32,
+                centre_slope: ((gap - 1.0) / sigma) as f32,
+            },
+        }
+    }
+
+    /// Adds rows of an epoch, the first of them entry `t`. `slots`: where the target's batch falls.
+    pub(crate) fn add(
+        &self,
+        isa: InstructionSet,
+        world: World,
+        t: u32,
+        slots: &Row<u32>,
+        rows: &mut [Row<f32>],
+        sums: &mut [Centred; 2],
+    ) {
+        shift(isa, t, slots, [self.target_shift[world.index()], self.other_shift], rows);
+        let log_weights = self.log_weights.get(t as usize..).unwrap_or(&[]);
+        let parts = if self.slopes[1] > 0.0 { 2 } else { 1 };
+        for (sums, &slope) in sums.iter_mut().zip(&self.slopes).take(parts) {
+            if let (0, [row, ..], [log_weight, ..]) = (t, &*rows, log_weights) {
+                sums.shift = *row;
+                sums.log_weight = [*log_weight; LANES];
+            }
+            sums.add(isa, slope, log_weights, rows);
+        }
+    }
+
+    /// The score of an epoch whose entries have all been added.
+    pub(crate) fn score(&self, isa: InstructionSet, sums: &[Centred; 2], score: &mut Row<f32>) {
+        let [top, bottom] = sums;
+        score_top(isa, &self.finish, top, &top.sums.total(), score);
+        if self.slopes[1] > 0.0 {
+            score_bottom(isa, &self.finish, sums, &bottom.sums.total(), score);
+        }
+    }
+}
+
+/// 2^t for t ≤ 127; 2⁻¹²⁶ below the range.
+#[inline(always)]
+fn exp2_from_below(t: f32) -> f32 {
+    exp2(if t > -126.0 { t } else { -126.0 })
+}
+
+#[inline(always)]
+fn shift_body(t: u32, slots: &Row<u32>, shifts: [f32; 2], rows: &mut [Row<f32>]) {
+    for (t, row) in (t..).zip(rows) {
+        for lane in 0..LANES {
+            row[lane] += if slots[lane] == t { shifts[0] } else { shifts[1] };
+        }
+    }
+}
+
+#[inline(always)]
+fn add_centred_body(
+    slope: f32,
+    log_weights: &[f32],
+    rows: &[Row<f32>],
+    centre: &mut Row<f32>,
+    centre_weight: &mut Row<f32>,
+    levels: &mut [Row<f32>],
+) {
+    let (mut v, mut l) = (*centre, *centre_weight);
+    for (row, &log_weight) in rows.iter().zip(log_weights) {
+        for lane in 0..LANES {
+            let better = (row[lane] - v[lane]) * slope + (log_weight - l[lane]) > 0.0;
+            v[lane] = if better { row[lane] } else { v[lane] };
+            l[lane] = if better { log_weight } else { l[lane] };
+        }
+    }
+    let mut rescale = [0.0; LANES];
+    for lane in 0..LANES {
+        let down = (centre[lane] - v[lane]) * slope + (centre_weight[lane] - l[lane]);
+        rescale[lane] = exp2_from_below(down);
+    }
+    let mut sum = [0.0; LANES];
+    for (row, &log_weight) in rows.iter().zip(log_weights) {
+        for lane in 0..LANES {
+            let down = (row[lane] - v[lane]) * slope + (log_weight - l[lane]);
+            sum[lane] += exp2_from_below(down);
+        }
+    }
+    for level in levels.iter_mut() {
+        for lane in 0..LANES {
+            level[lane] *= rescale[lane];
+        }
+    }
+    if let [lowest, ..] = levels {
+        for lane in 0..LANES {
+            lowest[lane] += sum[lane];
+        }
+    }
+    (*centre, *centre_weight) = (v, l);
+}
+
+#[inline(always)]
+fn score_top_body(finish: &Finish, top: &Centred, total: &Row<f32>, score: &mut Row<f32>) {
+    for lane in 0..LANES {
+        let centre = top.shift[lane] * finish.inverse_sigma + finish.offset;
+        let weight = top.log_weight[lane] * std::f32::consts::LN_2;
+        score[lane] = centre + (weight + ln(total[lane]));
+    }
+}
+
+#[inline(always)]
+fn score_bottom_body(finish: &Finish, sums: &[Centred; 2], total: &Row<f32>, score: &mut Row<f32>) {
+    let [top, bottom] = sums;
+    for lane in 0..LANES {
+        let apart = (top.shift[lane] - bottom.shift[lane]) * finish.centre_slope;
+        let weight = bottom.log_weight[lane] * std::f32::consts::LN_2;
+        score[lane] += apart - (weight + ln(total[lane]));
+    }
+}
+
+lane_fn! {
+    /// Moves every entry to its mean: `shifts` of the target's entry and of the others.
+    fn shift(t: u32, slots: &Row<u32>, shifts: [f32; 2], rows: &mut [Row<f32>]) = shift_body
+}
+lane_fn! {
+    /// Moves the centre to the largest term and adds Σ 2^(slope·(v_t − v) + (l_t − l)).
+    fn add_centred(
+        slope: f32,
+        log_weights: &[f32],
+        rows: &[Row<f32>],
+        centre: &mut Row<f32>,
+        centre_weight: &mut Row<f32>,
+        levels: &mut [Row<f32>],
+    ) = add_centred_body
+}
+lane_fn! {
+    /// v/σ + offset + ln 2·l + ln Σ_g.
+    fn score_top(finish: &Finish, top: &Centred, total: &Row<f32>, score: &mut Row<f32>)
+        = score_top_body
+}
+lane_fn! {
+    /// Adds (g − 1)(v − v′)/σ − ln 2·l′ − ln Σ_{g−1}.
+    fn score_bottom(finish: &Finish, sums: &[Centred; 2], total: &Row<f32>, score: &mut Row<f32>)
+        = score_bottom_body
+}

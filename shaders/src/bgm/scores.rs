@@ -1,0 +1,503 @@
+//! The score kernel: random words, normals, sums and epoch scores of 64 observations at a time.
+//!
+//! The stages are kept apart, each over a tile that stays in the first-level cache: fused with the
+//! transform, ChaCha no longer vectorises.
+
+use super::draws::Draws;
+use super::math::round_to_i32;
+use super::moving::Centred;
+use super::setup::{Scoring, Setup};
+use super::sums::Sums;
+use crate::error::{Cancelled, KernelError};
+use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
+use crate::random::{Purpose, chacha8, key, normal, stream_normals, stream_of, stream_words};
+use dpscope_core::adjacency::World;
+use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+
+/// Blocks of 16 words a lane between two questions whether to go on: about 5 ms.
+const BLOCKS_PER_QUESTION: u32 = 4096;
+
+/// Which random words are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Observations that only place edges and cuts.
+    Pilot,
+    /// Observations that are counted.
+    Audit,
+}
+
+impl Phase {
+    /// Purposes of the noise and of the slots.
+    const fn purposes(self) -> [Purpose; 2] {
+        match self {
+            Phase::Pilot => [Purpose::PilotNoise, Purpose::PilotSlots],
+            Phase::Audit => [Purpose::AuditNoise, Purpose::AuditSlots],
+        }
+    }
+}
+
+/// Draws observations of a law and scores them.
+#[derive(Clone, Debug)]
+pub struct ScoreKernel {
+    law: ScoreLaw,
+    setup: Setup,
+    seed: u64,
+    phase: Phase,
+    isa: InstructionSet,
+}
+
+/// Buffers of one group of observations.
+struct Scratch {
+    words: Tile<u32>,
+    normals: Tile<f32>,
+    slots: Row<u32>,
+    fixed: [Sums; 2],
+    moving: [Centred; 2],
+    totals: Row<i64>,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        Scratch {
+            words: Tile::new(),
+            normals: Tile::new(),
+            slots: [0; LANES],
+            fixed: [Sums::new(), Sums::new()],
+            moving: [Centred::new(), Centred::new()],
+            totals: [0; LANES],
+        }
+    }
+
+    fn clear_epoch(&mut self) {
+        self.fixed.iter_mut().for_each(Sums::clear);
+        self.moving.iter_mut().for_each(Centred::clear);
+    }
+}
+
+/// Asks now and then whether to go on.
+struct Gate<'a> {
+    keep_going: &'a (dyn Fn() -> bool + Sync),
+    left: u32,
+}
+
+impl Gate<'_> {
+    fn pass(&mut self) -> Result<(), Cancelled> {
+        if self.left == 0 {
+            if !(self.keep_going)() {
+                return Err(Cancelled);
+            }
+            self.left = BLOCKS_PER_QUESTION;
+        }
+        self.left -= 1;
+        Ok(())
+    }
+}
+
+impl ScoreKernel {
+    /// A kernel for `law`, on the widest instruction set of this machine.
+    ///
+    /// # Errors
+    /// A law outside the domains of the kernels: [`KernelError`] names the argument and its value.
+    pub fn new(law: &ScoreLaw, seed: u64, phase: Phase) -> Result<Self, KernelError> {
+        let setup = Setup::new(law)?;
+        Ok(ScoreKernel { law: law.clone(), setup, seed, phase, isa: InstructionSet::detect() })
+    }
+
+    /// The same kernel on another instruction set; the scores have the same bits.
+    #[must_use]
+    pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
+        self.isa = isa;
+        self
+    }
+
+    /// Nats a unit of [`ScoreKernel::scores`]: a power of two, at which the largest score of an
+    /// epoch takes at most 2³⁰ units.
+    #[must_use]
+    pub fn score_unit(&self) -> f64 {
+        self.setup.unit
+    }
+
+    /// Noise entries that one observation draws: epochs × entries.
+    #[must_use]
+    pub fn entries_per_observation(&self) -> u64 {
+        u64::from(self.law.epochs) * u64::from(self.law.entries)
+    }
+
+    /// Scores of the observations `first`, `first` + 1, … in one world, in units of
+    /// [`ScoreKernel::score_unit`].
+    ///
+    /// The score of an epoch is the formula of [`LawKind`] in f32, rounded to the nearest unit (ties
+    /// to even); the sum over epochs is exact.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `world` | D or D′ | – |
+    /// | `first` | number of the observation of `out[0]` | below 2⁶³ |
+    /// | `out` | one score an observation | any length |
+    /// | `keep_going` | asked every few milliseconds; false cancels | – |
+    ///
+    /// # Guarantee
+    /// An observation's score depends on the law, seed, phase, world and its number alone: not on
+    /// `first`, `out.len()` or the instruction set (`grouping_does_not_matter`,
+    /// `instruction_sets_agree`). It is finite for every draw (`extremes_stay_finite`).
+    ///
+    /// # Errors
+    /// [`Cancelled`] where `keep_going` returned false; `out` then holds no result.
+    ///
+    /// # Numerics
+    /// Within 2e-6·(1 + 1/σ²) nats an epoch of the f64 formula on the same draws
+    /// (`equals_the_formula`).
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::adjacency::World;
+    /// use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+    /// use dpscope_shaders::{Phase, ScoreKernel};
+    ///
+    /// let kind = LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform };
+    /// let law = ScoreLaw { noise_multiplier: 1.0, epochs: 1, entries: 100, kind };
+    /// let kernel = ScoreKernel::new(&law, 7, Phase::Audit)?;
+    /// let mut scores = [0; 3];
+    /// kernel.scores(World::Target, 0, &mut scores, &|| true)?;
+    /// let nats = scores.map(|s| s as f64 * kernel.score_unit());
+    /// println!("{nats:.4?}");
+    /// # assert_eq!(format!("{nats:.4?}"), "[-0.0439, -0.1077, -0.1742]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scores(
+        &self,
+        world: World,
+        first: u64,
+        out: &mut [i64],
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Cancelled> {
+        let mut gate = Gate { keep_going, left: 0 };
+        let mut scratch = Scratch::new();
+        let lanes = LANES as u64;
+        let (mut observation, mut rest) = (first, out);
+        while !rest.is_empty() {
+            let lane = (observation % lanes) as usize;
+            let count = rest.len().min(LANES - lane);
+            self.group(world, observation - observation % lanes, &mut scratch, &mut gate)?;
+            let (head, tail) = rest.split_at_mut(count);
+            head.copy_from_slice(&scratch.totals[lane..lane + count]);
+            (observation, rest) = (observation.wrapping_add(count as u64), tail);
+        }
+        Ok(())
+    }
+
+    /// The draws behind one observation's score, by the scalar generator.
+    #[must_use]
+    pub fn draws(&self, world: World, observation: u64) -> Draws {
+        let count = self.entries_per_observation() as usize;
+        let [noise, slots] = self.phase.purposes();
+        let stream = stream_of(world, observation);
+        let normals = stream_normals(self.seed, noise, stream, count);
+        let entries = self.law.entries as usize;
+        let target = match (&self.law.kind, &self.setup.slots) {
+            (LawKind::Poisson { sampling_rate }, _) => {
+                let including = super::steps::including_words(*sampling_rate);
+                let mut words = vec![0; count];
+                stream_words(self.seed, slots, stream, 0, &mut words);
+                words.iter().map(|&w| u64::from(w) < including).collect()
+            }
+            (LawKind::OneSlot { .. }, None) => (0..count).map(|i| i % entries == 0).collect(),
+            (LawKind::OneSlot { .. }, Some(table)) => {
+                let mut words = vec![0; self.law.epochs as usize];
+                stream_words(self.seed, slots, stream, 0, &mut words);
+                let slot = |i: usize| table.slot(words[i / entries]) as usize;
+                (0..count).map(|i| i % entries == slot(i)).collect()
+            }
+        };
+        Draws { normals, target }
+    }
+
+    /// Scores the 64 observations from `first`, a multiple of 64.
+    fn group(
+        &self,
+        world: World,
+        first: u64,
+        scratch: &mut Scratch,
+        gate: &mut Gate<'_>,
+    ) -> Result<(), Cancelled> {
+        let [noise, slots] = self.phase.purposes().map(|purpose| key(self.seed, purpose));
+        let stream = stream_of(world, first);
+        let total = self.entries_per_observation();
+        let draws_inclusions =
+            matches!(self.setup.scoring, Scoring::Poisson(_)) && world == World::Target;
+        scratch.totals = [0; LANES];
+        scratch.clear_epoch();
+        let (mut epoch, mut t) = (0, 0);
+        for block in 0..total.div_ceil(ROWS as u64) {
+            gate.pass()?;
+            let rows = (total - block * ROWS as u64).min(ROWS as u64) as usize;
+            chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
+            normal::normals(self.isa, &scratch.words, rows.div_ceil(2), &mut scratch.normals);
+            if draws_inclusions {
+                chacha8::blocks(self.isa, &slots, block, stream, &mut scratch.words);
+            }
+            let mut row = 0;
+            while row < rows {
+                if t == 0 {
+                    self.draw_slots(&slots, stream, epoch, scratch);
+                }
+                let count = (rows - row).min((self.law.entries - t) as usize);
+                self.add(world, t, row..row + count, scratch);
+                (row, t) = (row + count, t + count as u32);
+                if t == self.law.entries {
+                    self.finish_epoch(scratch);
+                    (epoch, t) = (epoch + 1, 0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws each lane's slot of an epoch, where slots are drawn; else the slot is 0.
+    fn draw_slots(&self, key: &[u32; 8], stream: u64, epoch: u64, scratch: &mut Scratch) {
+        let Some(table) = &self.setup.slots else { return };
+        for (slot, lane) in scratch.slots.iter_mut().zip(0_u64..) {
+            let words = chacha8::block(key, epoch / 16, stream.wrapping_add(2 * lane));
+            *slot = table.slot(words[(epoch % 16) as usize]);
+        }
+    }
+
+    /// Adds rows of the tile, the first of them entry `t` of the epoch.
+    fn add(&self, world: World, t: u32, rows: std::ops::Range<usize>, scratch: &mut Scratch) {
+        let Scratch { words, normals, slots, fixed, moving, .. } = scratch;
+        let words = &words.0[rows.clone()];
+        let normals = &mut normals.0[rows];
+        match &self.setup.scoring {
+            Scoring::Linear(linear) => linear.add(self.isa, world, normals, &mut fixed[0]),
+            Scoring::Fixed(scoring) => scoring.add(self.isa, world, t, slots, normals, fixed),
+            Scoring::Moving(scoring) => scoring.add(self.isa, world, t, slots, normals, moving),
+            Scoring::Poisson(poisson) => {
+                poisson.add(self.isa, world, words, normals, &mut fixed[0]);
+            }
+        }
+    }
+
+    /// Rounds the scores of an epoch to units and adds them to the totals.
+    fn finish_epoch(&self, scratch: &mut Scratch) {
+        let mut score = [0.0; LANES];
+        match &self.setup.scoring {
+            Scoring::Linear(_) | Scoring::Poisson(_) => score = scratch.fixed[0].total(),
+            Scoring::Fixed(scoring) => scoring.score(self.isa, &scratch.fixed, &mut score),
+            Scoring::Moving(scoring) => scoring.score(self.isa, &scratch.moving, &mut score),
+        }
+        let units_per_nat = (1.0 / self.setup.unit) as f32;
+        add_units(self.isa, &score, units_per_nat, &mut scratch.totals);
+        scratch.clear_epoch();
+    }
+}
+
+#[inline(always)]
+fn add_units_body(score: &Row<f32>, units_per_nat: f32, totals: &mut Row<i64>) {
+    for lane in 0..LANES {
+        totals[lane] += i64::from(round_to_i32(score[lane] * units_per_nat));
+    }
+}
+
+lane_fn! {
+    /// Adds the scores, rounded to units.
+    fn add_units(score: &Row<f32>, units_per_nat: f32, totals: &mut Row<i64>) = add_units_body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpscope_core::mechanism::law::SlotWeights;
+
+    fn one_slot(gap: f64) -> LawKind {
+        LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+    }
+
+    fn weighted(gap: f64, weights: impl Iterator<Item = f64>) -> LawKind {
+        LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.collect()) }
+    }
+
+    fn kernel(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreKernel {
+        let law = ScoreLaw { noise_multiplier, epochs, entries, kind };
+        ScoreKernel::new(&law, 20_261_121, Phase::Audit).unwrap()
+    }
+
+    /// One kernel of each way to score.
+    fn kernels() -> Vec<ScoreKernel> {
+        let halves = || (1..=37).map(|t| 0.9 * libm::exp2(f64::from(-t)));
+        vec![
+            kernel(1.0, 3, 37, one_slot(2.0)),
+            kernel(1.0, 3, 37, one_slot(1.0)),
+            kernel(1.0, 3, 37, weighted(2.0, halves())),
+            kernel(1.0, 3, 37, weighted(1.0, halves())),
+            kernel(0.1, 3, 37, one_slot(2.0)),
+            kernel(0.1, 3, 37, weighted(1.0, halves())),
+            kernel(3.0, 3, 37, one_slot(20.0)),
+            kernel(1.0, 40, 1, one_slot(2.0)),
+            kernel(0.7, 3, 37, LawKind::Poisson { sampling_rate: 0.05 }),
+            kernel(0.05, 3, 37, LawKind::Poisson { sampling_rate: 0.05 }),
+        ]
+    }
+
+    fn scores(kernel: &ScoreKernel, world: World, first: u64, count: usize) -> Vec<i64> {
+        let mut out = vec![0; count];
+        kernel.scores(world, first, &mut out, &|| true).unwrap();
+        out
+    }
+
+    #[test]
+    fn instruction_sets_agree() {
+        for kernel in kernels() {
+            for world in World::BOTH {
+                let expected = scores(&kernel, world, 0, 640);
+                for isa in InstructionSet::available() {
+                    let other = kernel.clone().with_instruction_set(isa);
+                    assert_eq!(scores(&other, world, 0, 640), expected, "{isa:?} {:?}", kernel.law);
+                }
+            }
+            let other = ScoreKernel { seed: 1, ..kernel.clone() }; // the broken twin
+            let [one, two] = [&kernel, &other].map(|k| scores(k, World::Target, 0, 640));
+            assert_ne!(one, two);
+        }
+    }
+
+    #[test]
+    fn grouping_does_not_matter() {
+        for kernel in kernels() {
+            let whole = scores(&kernel, World::Target, 0, 300);
+            for (first, count) in [(0, 0), (0, 1), (1, 63), (63, 2), (64, 64), (65, 200), (299, 1)]
+            {
+                let part = scores(&kernel, World::Target, first as u64, count);
+                assert_eq!(part, whole[first..first + count], "{first} {count}");
+            }
+            assert_ne!(scores(&kernel, World::Target, 1, 64), whole[..64]);
+            let far = u64::MAX / 2 - 70;
+            assert_eq!(scores(&kernel, World::ZeroOut, far, 20).len(), 20);
+        }
+    }
+
+    #[test]
+    fn phases_and_worlds_share_no_draws() {
+        for kernel in kernels() {
+            let pilot = ScoreKernel { phase: Phase::Pilot, ..kernel.clone() };
+            let audit = scores(&kernel, World::Target, 0, 64);
+            assert_ne!(scores(&pilot, World::Target, 0, 64), audit);
+            let mut draws = kernel.draws(World::Target, 3);
+            assert_ne!(draws.normals, kernel.draws(World::ZeroOut, 3).normals);
+            draws.target.truncate(37);
+            let slots = draws.target.iter().filter(|&&hit| hit).count();
+            let poisson = matches!(kernel.law.kind, LawKind::Poisson { .. });
+            assert!(poisson || slots <= 37 / kernel.law.entries as usize);
+        }
+    }
+
+    #[test]
+    fn values_are_stable() {
+        let first: Vec<i64> =
+            kernels().iter().map(|kernel| scores(kernel, World::ZeroOut, 5, 1)[0]).collect();
+        let expected = [
+            -12_227_928,
+            -7_316_288,
+            -94_783_008,
+            -66_191_992,
+            -1_150_224_064,
+            -920_482_336,
+            35_266_183,
+            -3_264_010_708,
+            -4_356_033,
+            -746_265,
+        ];
+        assert_eq!(first, expected);
+    }
+
+    #[test]
+    fn cancels_soon() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let kernel = kernel(1.0, 1000, 1000, one_slot(2.0));
+        assert_eq!(kernel.scores(World::Target, 0, &mut [0; 64], &|| false), Err(Cancelled));
+        let asked = AtomicU32::new(0);
+        let go = || asked.fetch_add(1, Ordering::Relaxed) < 1;
+        assert_eq!(kernel.scores(World::Target, 0, &mut [0; 64], &go), Err(Cancelled));
+        assert_eq!(asked.into_inner(), 2);
+        assert_eq!(kernel.entries_per_observation(), 1_000_000);
+    }
+
+    /// Scores in units of an epoch whose normals are all at the limit, each lane its own pattern.
+    fn extreme_scores(kernel: &ScoreKernel, world: World) -> Row<i64> {
+        let limit = crate::random::NORMAL_LIMIT as f32;
+        let mut scratch = Scratch::new();
+        let entries = kernel.law.entries;
+        let last = kernel.setup.slots.as_ref().map_or(0, |table| table.slot(u32::MAX));
+        for lane in 0..LANES {
+            scratch.slots[lane] = [0, last / 2, last][lane / 8 % 3];
+        }
+        for t in (0..entries).step_by(ROWS) {
+            let rows = (entries - t).min(ROWS as u32) as usize;
+            for row in 0..rows {
+                for lane in 0..LANES {
+                    let at_slot = t + row as u32 == scratch.slots[lane];
+                    let up = match lane % 8 {
+                        0 => true,
+                        1 => false,
+                        2 => at_slot,
+                        3 => !at_slot,
+                        4 => row % 2 == 0,
+                        5 => t + row as u32 == entries - 1,
+                        6 => t + row as u32 != entries - 1,
+                        _ => (t as usize + row) * 7 % 13 < 6,
+                    };
+                    scratch.normals.0[row][lane] = if up { limit } else { -limit };
+                    scratch.words.0[row][lane] = if lane < 32 { 0 } else { u32::MAX };
+                }
+            }
+            kernel.add(world, t, 0..rows, &mut scratch);
+        }
+        kernel.finish_epoch(&mut scratch);
+        scratch.totals
+    }
+
+    /// NaN would be 0 units, and infinities saturate.
+    fn check_extremes(kernel: &ScoreKernel) {
+        for world in World::BOTH {
+            for (lane, score) in extreme_scores(kernel, world).into_iter().enumerate() {
+                let bounded = score != 0 && score.abs() <= (1 << 30) + (1 << 12);
+                let law = format!("{:.120}", format!("{:?}", kernel.law));
+                assert!(bounded, "{law} {world:?} {lane}: {score}");
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_stay_finite() {
+        for sigma in [1e-3, 0.0063, 0.1, 0.2, 0.33, 0.35, 0.37, 0.4, 1.0, 20.0, 1e4] {
+            for entries in [1, 2, 17, 600, 100_000] {
+                let many = entries > 1000;
+                for gap in [1.0, 2.0, 4.0, 200.0, 20_000.0, 1e6] {
+                    if !many || gap < 4.0 {
+                        check_extremes(&kernel(sigma, 1, entries, one_slot(gap)));
+                    }
+                    let falling = (0..entries).map(|t| libm::exp2(-1.0 - f64::from(t)));
+                    if !many {
+                        check_extremes(&kernel(sigma, 1, entries, weighted(gap, falling)));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn extreme_poisson_steps_stay_finite() {
+        for sigma in [1e-3, 0.0063, 0.1, 0.2, 1.0, 20.0, 1e4] {
+            for entries in [1, 17] {
+                for sampling_rate in [1e-9, 1e-5, 0.5, 0.999_999, 1.0] {
+                    let kind = LawKind::Poisson { sampling_rate };
+                    for world in World::BOTH {
+                        let kernel = kernel(sigma, 1, entries, kind.clone());
+                        let scores = extreme_scores(&kernel, world);
+                        assert!(scores.iter().all(|s| s.abs() <= 1 << 31), "{:?}", kernel.law);
+                        assert!(world == World::ZeroOut || scores[0] > 0, "{:?}", kernel.law);
+                    }
+                }
+            }
+        }
+    }
+}

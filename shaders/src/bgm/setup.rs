@@ -1,0 +1,275 @@
+//! From a law to the kernel that scores it: checks, constants, and the unit of the scores.
+
+use super::fixed::Fixed;
+use super::moving::Moving;
+use super::slots::SlotTable;
+use super::steps::{Linear, Poisson, including_words};
+use crate::error::KernelError;
+use crate::random::NORMAL_LIMIT;
+use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use std::ops::RangeInclusive;
+
+/// Noise multipliers that the kernels take; f32 holds every intermediate value there.
+pub const NOISE_MULTIPLIERS: RangeInclusive<f64> = 1e-3..=1e4;
+/// Gaps that the kernels take.
+pub const GAPS: RangeInclusive<f64> = 1.0..=1e6;
+/// Inclusion probabilities that the kernels take.
+pub const SAMPLING_RATES: RangeInclusive<f64> = 1e-9..=1.0;
+/// Entries of one epoch that the kernels take at most.
+pub const MAX_ENTRIES: u32 = 1 << 24;
+
+/// A total within this of 1 is 1: what summing the weights may lose.
+const TOTAL_SLACK: f64 = 1e-9;
+
+/// Units of the largest possible score of an epoch: half of what an i32 holds.
+const UNITS: f64 = 1_073_741_824.0;
+
+/// How an epoch is scored.
+#[derive(Clone, Debug)]
+pub(crate) enum Scoring {
+    Linear(Linear),
+    Fixed(Fixed),
+    Moving(Moving),
+    Poisson(Poisson),
+}
+
+/// A law, ready for the kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) scoring: Scoring,
+    /// Present where the target's slot is drawn.
+    pub(crate) slots: Option<SlotTable>,
+    /// Nats a unit: a power of two.
+    pub(crate) unit: f64,
+}
+
+impl Setup {
+    pub(crate) fn new(law: &ScoreLaw) -> Result<Self, KernelError> {
+        let sigma = law.noise_multiplier;
+        if !NOISE_MULTIPLIERS.contains(&sigma) {
+            return Err(KernelError::NoiseMultiplier { value: sigma });
+        }
+        if law.epochs == 0 {
+            return Err(KernelError::Epochs);
+        }
+        if !(1..=MAX_ENTRIES).contains(&law.entries) {
+            return Err(KernelError::Entries { value: law.entries });
+        }
+        match &law.kind {
+            LawKind::OneSlot { gap, .. } if !GAPS.contains(gap) => {
+                Err(KernelError::Gap { value: *gap })
+            }
+            LawKind::OneSlot { gap, weights: SlotWeights::Uniform } => {
+                Ok(Setup::uniform(sigma, *gap, law.entries))
+            }
+            LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) } => {
+                let total = check_weights(weights, law.entries)?;
+                Ok(Setup::weighted(sigma, *gap, weights, total))
+            }
+            LawKind::Poisson { sampling_rate } if !SAMPLING_RATES.contains(sampling_rate) => {
+                Err(KernelError::SamplingRate { value: *sampling_rate })
+            }
+            LawKind::Poisson { sampling_rate } => {
+                Ok(Setup::poisson(sigma, *sampling_rate, law.entries))
+            }
+        }
+    }
+
+    fn uniform(sigma: f64, gap: f64, entries: u32) -> Self {
+        let scoring = if entries == 1 {
+            Scoring::Linear(Linear::new(sigma))
+        } else if Fixed::fits(sigma, gap, entries, None) {
+            Scoring::Fixed(Fixed::new(sigma, gap, entries, None))
+        } else {
+            Scoring::Moving(Moving::new(sigma, gap, entries, None))
+        };
+        let found = Some(libm::log(f64::from(entries)));
+        Setup { scoring, slots: None, unit: unit_of(one_slot_bound(sigma, gap, found)) }
+    }
+
+    fn weighted(sigma: f64, gap: f64, weights: &[f64], total: f64) -> Self {
+        let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
+        let entries = weights.len() as u32;
+        let scoring = if Fixed::fits(sigma, gap, entries, Some(&shares)) {
+            Scoring::Fixed(Fixed::new(sigma, gap, entries, Some(&shares)))
+        } else {
+            Scoring::Moving(Moving::new(sigma, gap, entries, Some(&shares)))
+        };
+        let always = total >= 1.0 - TOTAL_SLACK;
+        let found = always.then(|| -libm::log(shares.iter().copied().fold(1.0, f64::min)));
+        Setup {
+            scoring,
+            slots: Some(SlotTable::new(weights)),
+            unit: unit_of(one_slot_bound(sigma, gap, found)),
+        }
+    }
+
+    fn poisson(sigma: f64, rate: f64, entries: u32) -> Self {
+        let scoring = if including_words(rate) > u64::from(u32::MAX) {
+            Scoring::Linear(Linear::new(sigma))
+        } else {
+            Scoring::Poisson(Poisson::new(sigma, rate))
+        };
+        Setup { scoring, slots: None, unit: unit_of(poisson_bound(sigma, rate, entries)) }
+    }
+}
+
+/// The weights' total.
+fn check_weights(weights: &[f64], entries: u32) -> Result<f64, KernelError> {
+    if weights.len() != entries as usize {
+        return Err(KernelError::WeightCount { weights: weights.len(), entries });
+    }
+    for (index, &value) in weights.iter().enumerate() {
+        if !(value > 0.0 && value <= 1.0) {
+            return Err(KernelError::Weight { index, value });
+        }
+    }
+    let total: f64 = weights.iter().sum();
+    if !(0.0..=1.0 + TOTAL_SLACK).contains(&total) {
+        return Err(KernelError::WeightTotal { value: total });
+    }
+    Ok(total)
+}
+
+/// The power of two of nats at which scores up to `bound` take at most 2³⁰ units.
+fn unit_of(bound: f64) -> f64 {
+    libm::exp2(libm::ceil(libm::log2(bound / UNITS)))
+}
+
+/// Largest |score| of an epoch with one slot.
+///
+/// The score is the logarithm of a mean of exp((x_t + ½)/σ²), so it lies between the least and the
+/// largest (x_t + ½)/σ²: within (½ + Zσ)/σ² above, with Z the largest normal, and (gap + Zσ − ½)/σ²
+/// below. Where the target's entry is always among the entries, the largest x is at least −1 − Zσ,
+/// and the score at least (½ + that)/σ² − `found`, with `found` = −ln of the least weight.
+fn one_slot_bound(sigma: f64, gap: f64, found: Option<f64>) -> f64 {
+    let variance = sigma * sigma;
+    let above = (0.5 + NORMAL_LIMIT * sigma) / variance;
+    let below = (gap + NORMAL_LIMIT * sigma - 0.5) / variance;
+    let below = found.map_or(below, |found| below.min(above + found));
+    above.max(below)
+}
+
+/// Largest |score| of an epoch of Poisson steps, but for an event of probability below e⁻⁷⁰.
+///
+/// Each step lies within ln(1 + q(e^±A − 1)), A = Z/σ + ½/σ², a bound of T times that. For long
+/// epochs Chernoff's is tighter: below, −T·|ln(1 − q)|; above, for any λ in (0, 1], by
+/// (1 − q + q·e^a)^λ ≤ 1 + q^λ·e^{λa},
+///
+/// P_D(L > c) ≤ exp(−λc)·(1 + q^λ·[(1 − q)·e^{−λ(1−λ)/(2σ²)} + q·e^{λ(1+λ)/(2σ²)}])^T.
+///
+/// An i32 holds twice the bound, and a score beyond it saturates.
+fn poisson_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
+    const NATS: f64 = 70.0;
+    let steps = f64::from(entries);
+    let (inverse, half) = (1.0 / sigma, 0.5 / (sigma * sigma));
+    let reach = NORMAL_LIMIT * inverse + half;
+    let above = if reach < 600.0 {
+        libm::log1p(rate * libm::expm1(reach))
+    } else {
+        reach + libm::log(rate)
+    };
+    let below = (-libm::log1p(rate * libm::expm1(-reach))).min(reach);
+    let chernoff = (1..=64).map(|k| {
+        let lambda = f64::from(k) / 64.0;
+        let out = (1.0 - rate) * libm::exp(-lambda * (1.0 - lambda) * half);
+        let ins = libm::exp(lambda * (1.0 + lambda) * half) * rate;
+        (steps * libm::log1p(libm::pow(rate, lambda) * (out + ins)) + NATS) / lambda
+    });
+    let above = chernoff.fold(steps * above, f64::min);
+    above.max(steps * below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreLaw {
+        ScoreLaw { noise_multiplier, epochs, entries, kind }
+    }
+
+    fn one_slot(gap: f64) -> LawKind {
+        LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+    }
+
+    fn weighted(weights: &[f64]) -> LawKind {
+        LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Weighted(weights.to_vec()) }
+    }
+
+    fn poisson(sampling_rate: f64) -> LawKind {
+        LawKind::Poisson { sampling_rate }
+    }
+
+    #[test]
+    fn refuses_what_it_cannot_do() {
+        for (law, message) in [
+            (
+                law(f64::NAN, 1, 1, one_slot(2.0)),
+                "noise_multiplier must be between 0.001 and \
+                10000, and is NaN",
+            ),
+            (
+                law(0.0, 1, 1, one_slot(2.0)),
+                "noise_multiplier must be between 0.001 and 10000, \
+                and is 0",
+            ),
+            (law(1.0, 0, 1, one_slot(2.0)), "epochs must be at least 1, and is 0"),
+            (law(1.0, 1, 0, one_slot(2.0)), "entries must be between 1 and 16777216, and is 0"),
+            (law(1.0, 1, 1, one_slot(0.5)), "gap must be between 1 and 1000000, and is 0.5"),
+            (law(1.0, 1, 1, one_slot(f64::NAN)), "gap must be between 1 and 1000000, and is NaN"),
+            (law(1.0, 1, 1, poisson(0.0)), "sampling_rate must be between 1e-9 and 1, and is 0"),
+            (law(1.0, 1, 1, poisson(1.5)), "sampling_rate must be between 1e-9 and 1, and is 1.5"),
+            (
+                law(1.0, 1, 2, weighted(&[0.5])),
+                "weights must hold one value for each of the 2 \
+                entries, and hold 1",
+            ),
+            (
+                law(1.0, 1, 2, weighted(&[0.5, 0.0])),
+                "weights must be above 0 and at most 1, and \
+                weight 1 is 0",
+            ),
+            (
+                law(1.0, 1, 2, weighted(&[0.5, f64::NAN])),
+                "weights must be above 0 and at most 1, \
+                and weight 1 is NaN",
+            ),
+            (
+                law(1.0, 1, 2, weighted(&[0.5, 0.75])),
+                "the weights' total must be at most 1, and \
+                is 1.25",
+            ),
+        ] {
+            assert_eq!(Setup::new(&law).unwrap_err().to_string(), message);
+        }
+    }
+
+    /// Spread (standard deviation, roughly from below) of an epoch's score.
+    fn spread(law: &ScoreLaw) -> f64 {
+        let sigma = law.noise_multiplier;
+        let entries = f64::from(law.entries);
+        match law.kind {
+            LawKind::OneSlot { .. } => (1.0 / sigma).min(1.0 / (sigma * entries.sqrt())),
+            LawKind::Poisson { sampling_rate: q } => q * entries.sqrt() / sigma,
+        }
+    }
+
+    #[test]
+    fn unit_resolves_the_spread() {
+        for sigma in [0.0063, 0.1, 0.2, 0.35, 1.0, 3.0, 20.0] {
+            for entries in [1, 2, 100, 1000, 100_000] {
+                for kind in [one_slot(1.0), one_slot(2.0), one_slot(200.0), one_slot(20_000.0)] {
+                    let law = law(sigma, 1, entries, kind);
+                    let unit = Setup::new(&law).unwrap().unit;
+                    assert!(unit <= spread(&law) / 4096.0, "{law:?}: {unit:e}");
+                    assert_eq!(unit.to_bits() << 12, 0, "a power of two");
+                }
+            }
+            for (rate, entries) in [(1e-5, 100_000), (0.01, 100), (0.001, 1000), (0.5, 100_000)] {
+                let law = law(sigma.max(0.2), 1, entries, poisson(rate));
+                let unit = Setup::new(&law).unwrap().unit;
+                assert!(unit <= spread(&law) / 4096.0, "{law:?}: {unit:e}");
+            }
+        }
+    }
+}

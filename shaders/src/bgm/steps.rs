@@ -1,0 +1,165 @@
+//! Scores that are sums over the steps: Poisson inclusion, and the linear score of one known slot.
+//!
+//! With o = x + 1 and a = (2o − 1)/(2σ²), a step of Poisson inclusion scores ln(1 + w),
+//! w = q·(e^a − 1); where the target is surely in, a step scores a itself.
+
+use super::math::{exp2, ln_1p};
+use super::sums::Sums;
+use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
+use dpscope_core::adjacency::World;
+use std::f64::consts::LOG2_E;
+
+/// Exponent (bits) from which ln(1 + w) is a + ln q: there q·e^a > 10⁻⁹·e⁵⁹.
+const LARGE: f32 = 86.0;
+
+/// Constants of Poisson inclusion, 1e-9 ≤ q < 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Poisson {
+    /// log₂e/σ.
+    slope: f32,
+    /// ½·log₂e/σ².
+    half: f32,
+    rate: f32,
+    /// 1 − q.
+    rest: f32,
+    ln_rate: f32,
+    /// The largest word that includes the target.
+    last_word: u32,
+}
+
+/// Constants of a score that is linear in the noise.
+#[derive(Clone, Debug)]
+pub(crate) struct Linear {
+    /// 1/σ.
+    slope: f32,
+    /// ±½/σ², a world.
+    offset: [f32; 2],
+}
+
+/// Words of 2³² that include the target: q·2³², rounded.
+pub(crate) fn including_words(sampling_rate: f64) -> u64 {
+    (sampling_rate * 4_294_967_296.0).round() as u64
+}
+
+impl Poisson {
+    pub(crate) fn new(sigma: f64, sampling_rate: f64) -> Self {
+        Poisson {
+            slope: (LOG2_E / sigma) as f32,
+            half: (0.5 * LOG2_E / (sigma * sigma)) as f32,
+            rate: sampling_rate as f32,
+            rest: (1.0 - sampling_rate) as f32,
+            ln_rate: libm::log(sampling_rate) as f32,
+            last_word: including_words(sampling_rate).saturating_sub(1) as u32,
+        }
+    }
+
+    /// Adds rows of an epoch; `words` decide the inclusions, and are not looked at in D′.
+    pub(crate) fn add(
+        &self,
+        isa: InstructionSet,
+        world: World,
+        words: &[Row<u32>],
+        rows: &[Row<f32>],
+        sums: &mut Sums,
+    ) {
+        match world {
+            World::Target => add_with_target(isa, self, words, rows, &mut sums.levels[0]),
+            World::ZeroOut => add_without_target(isa, self, rows, &mut sums.levels[0]),
+        }
+        sums.carry();
+    }
+}
+
+impl Linear {
+    pub(crate) fn new(sigma: f64) -> Self {
+        let half = (0.5 / (sigma * sigma)) as f32;
+        Linear { slope: (1.0 / sigma) as f32, offset: [half, -half] }
+    }
+
+    /// Adds rows of an epoch.
+    pub(crate) fn add(
+        &self,
+        isa: InstructionSet,
+        world: World,
+        rows: &[Row<f32>],
+        sums: &mut Sums,
+    ) {
+        add_linear(isa, self.slope, self.offset[world.index()], rows, &mut sums.levels[0]);
+        sums.carry();
+    }
+}
+
+/// Score of a step whose a·log₂e is `t`.
+#[inline(always)]
+fn step(poisson: &Poisson, t: f32) -> f32 {
+    let capped = if t < LARGE { t } else { LARGE };
+    let e = exp2(if capped > -126.0 { capped } else { -126.0 });
+    let score = ln_1p(poisson.rate * (e - 1.0), poisson.rest + poisson.rate * e);
+    if t < LARGE { score } else { t * std::f32::consts::LN_2 + poisson.ln_rate }
+}
+
+#[inline(always)]
+fn add_with_target_body(
+    poisson: &Poisson,
+    words: &[Row<u32>],
+    rows: &[Row<f32>],
+    total: &mut Row<f32>,
+) {
+    let mut sum = [0.0; LANES];
+    for (word, row) in words.iter().zip(rows) {
+        for lane in 0..LANES {
+            let included = word[lane] <= poisson.last_word;
+            let half = if included { poisson.half } else { -poisson.half };
+            sum[lane] += step(poisson, row[lane] * poisson.slope + half);
+        }
+    }
+    for lane in 0..LANES {
+        total[lane] += sum[lane];
+    }
+}
+
+#[inline(always)]
+fn add_without_target_body(poisson: &Poisson, rows: &[Row<f32>], total: &mut Row<f32>) {
+    let mut sum = [0.0; LANES];
+    for row in rows {
+        for lane in 0..LANES {
+            sum[lane] += step(poisson, row[lane] * poisson.slope - poisson.half);
+        }
+    }
+    for lane in 0..LANES {
+        total[lane] += sum[lane];
+    }
+}
+
+#[inline(always)]
+fn add_linear_body(slope: f32, offset: f32, rows: &[Row<f32>], total: &mut Row<f32>) {
+    let mut sum = [0.0; LANES];
+    for row in rows {
+        for lane in 0..LANES {
+            sum[lane] += row[lane] * slope + offset;
+        }
+    }
+    for lane in 0..LANES {
+        total[lane] += sum[lane];
+    }
+}
+
+lane_fn! {
+    /// Adds the scores of steps in D.
+    fn add_with_target(
+        poisson: &Poisson,
+        words: &[Row<u32>],
+        rows: &[Row<f32>],
+        total: &mut Row<f32>,
+    ) = add_with_target_body
+}
+lane_fn! {
+    /// Adds the scores of steps in D′.
+    fn add_without_target(poisson: &Poisson, rows: &[Row<f32>], total: &mut Row<f32>)
+        = add_without_target_body
+}
+lane_fn! {
+    /// Adds slope·z + offset.
+    fn add_linear(slope: f32, offset: f32, rows: &[Row<f32>], total: &mut Row<f32>)
+        = add_linear_body
+}

@@ -1,0 +1,252 @@
+//! Samplers run record by record, against the laws that the scores assume.
+
+use dpscope_core::{
+    adjacency::World,
+    mechanism::{BatchSampler, BatchedGaussian, LawKind, SamplerKind, SlotWeights, ThreatModel},
+};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+use crate::draws::Draws;
+
+/// The batches of one epoch, as lists of record numbers; the target is record 0.
+///
+/// `persistent` is the order that a sampler keeps between epochs.
+fn epoch_batches(m: &BatchedGaussian, persistent: &[usize], draws: &mut Draws) -> Vec<Vec<usize>> {
+    let steps = m.steps_per_epoch as usize;
+    let batch = m.batch_size.unwrap() as usize;
+    let records = steps * batch;
+    let mut order: Vec<usize> = (0..records).collect();
+    match m.sampler {
+        BatchSampler::Poisson => {
+            return (0..steps)
+                .map(|_| (0..records).filter(|_| draws.below(steps) == 0).collect())
+                .collect();
+        }
+        BatchSampler::BallsInBins => {
+            let mut bins = vec![Vec::new(); steps];
+            order.iter().for_each(|&record| bins[draws.below(steps)].push(record));
+            return bins;
+        }
+        BatchSampler::BatchThenShuffle => {
+            draws.shuffle(&mut order);
+            let mut batches: Vec<Vec<usize>> = order.chunks(batch).map(<[_]>::to_vec).collect();
+            draws.shuffle(&mut batches);
+            return batches;
+        }
+        BatchSampler::Shuffle => draws.shuffle(&mut order),
+        BatchSampler::PersistentShuffle => order = persistent.to_vec(),
+        BatchSampler::Deterministic => {}
+        BatchSampler::PartialShuffle { buffer_examples } => {
+            order.chunks_mut(buffer_examples as usize).for_each(|block| draws.shuffle(block));
+        }
+        BatchSampler::SlidingBuffer { buffer_examples } => {
+            order = through_reservoir(records, buffer_examples as usize, draws);
+        }
+    }
+    order.chunks(batch).map(<[_]>::to_vec).collect()
+}
+
+fn through_reservoir(records: usize, buffer: usize, draws: &mut Draws) -> Vec<usize> {
+    let mut reservoir: Vec<usize> = (0..buffer.min(records)).collect();
+    let mut next = reservoir.len();
+    let mut order = Vec::new();
+    while !reservoir.is_empty() {
+        let drawn = draws.below(reservoir.len());
+        if next < records {
+            order.push(std::mem::replace(&mut reservoir[drawn], next));
+            next += 1;
+        } else {
+            order.push(reservoir.swap_remove(drawn));
+        }
+    }
+    order
+}
+
+/// Raw outputs of one run: sums of the records' gradients in clip norms, plus noise.
+pub(crate) fn run(m: &BatchedGaussian, world: World, draws: &mut Draws) -> Vec<f64> {
+    let target = if world == World::Target { 1.0 } else { 0.0 };
+    let mut persistent: Vec<usize> =
+        (0..m.steps_per_epoch as usize * m.batch_size.unwrap() as usize).collect();
+    draws.shuffle(&mut persistent);
+    let mut outputs = Vec::new();
+    for _ in 0..m.epochs {
+        for batch in epoch_batches(m, &persistent, draws) {
+            let held = batch.contains(&0);
+            let others = batch.len() as f64 - f64::from(u8::from(held));
+            let sum = match (m.sampler, m.threat_model, held) {
+                (BatchSampler::BatchThenShuffle, _, true) => target + others,
+                (_, ThreatModel::WorstCase, true) => target - others,
+                (_, ThreatModel::WorstCase, false) => -others,
+                (_, _, true) => target,
+                (_, ThreatModel::PartiallyInformed, false) => -1.0,
+                (_, ThreatModel::TargetCanary, false) => 0.0,
+            };
+            outputs.push(sum + m.noise_multiplier * draws.normal());
+        }
+    }
+    outputs
+}
+
+/// A small mechanism of each defined pair.
+pub(crate) fn every_pair(noise_multiplier: f64, epochs: u32) -> Vec<BatchedGaussian> {
+    let mut pairs = Vec::new();
+    for kind in SamplerKind::ALL {
+        for &threat_model in kind.threat_models() {
+            let sampler = kind.with_buffer(kind.has_buffer().then_some(8)).unwrap();
+            pairs.push(BatchedGaussian {
+                noise_multiplier,
+                steps_per_epoch: 5,
+                epochs,
+                sampler,
+                threat_model,
+                batch_size: Some(3),
+            });
+        }
+    }
+    pairs
+}
+
+fn slot_weights(m: &BatchedGaussian) -> Vec<f64> {
+    let law = m.law().unwrap();
+    match law.kind {
+        LawKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => weights,
+        _ => vec![1.0 / f64::from(law.entries); law.entries as usize],
+    }
+}
+
+/// p-value of the slots that the target falls in, run by run, against `weights`.
+fn slot_p_value(m: &BatchedGaussian, weights: &[f64], seed: u64) -> f64 {
+    const RUNS: usize = 30_000;
+    let mut draws = Draws::new(seed);
+    let order: Vec<usize> = (0..m.steps_per_epoch as usize * 3).collect();
+    let mut counts = vec![0.0; m.steps_per_epoch as usize];
+    for _ in 0..RUNS {
+        let batches = epoch_batches(m, &order, &mut draws);
+        counts[batches.iter().position(|batch| batch.contains(&0)).unwrap()] += 1.0;
+    }
+    let mut statistic = 0.0;
+    let mut cells = 0.0;
+    for (slot, count) in counts.iter().enumerate() {
+        let expected = weights.get(slot).map_or(0.0, |w| w * RUNS as f64);
+        if expected < 5.0 {
+            if *count > 30.0 {
+                return 0.0;
+            }
+            continue;
+        }
+        statistic += (count - expected) * (count - expected) / expected;
+        cells += 1.0;
+    }
+    if cells < 2.0 { 1.0 } else { ChiSquared::new(cells - 1.0).unwrap().sf(statistic) }
+}
+
+#[test]
+fn slots_follow_their_law() {
+    for m in every_pair(1.0, 1) {
+        if matches!(m.sampler, BatchSampler::Poisson | BatchSampler::PersistentShuffle) {
+            continue;
+        }
+        let weights = slot_weights(&m);
+        let p_value = slot_p_value(&m, &weights, 11);
+        assert!(p_value > 1e-4, "{m}: p = {p_value:e}");
+
+        // Broken twins: the law of the other buffered sampler, of one record more, of none.
+        let (other, more) = match m.sampler {
+            BatchSampler::PartialShuffle { .. } => (
+                BatchSampler::SlidingBuffer { buffer_examples: 8 },
+                BatchSampler::PartialShuffle { buffer_examples: 9 },
+            ),
+            BatchSampler::SlidingBuffer { .. } => (
+                BatchSampler::PartialShuffle { buffer_examples: 8 },
+                BatchSampler::SlidingBuffer { buffer_examples: 9 },
+            ),
+            _ => continue,
+        };
+        for sampler in [other, more, BatchSampler::Shuffle] {
+            let twin = slot_weights(&BatchedGaussian { sampler, ..m });
+            let p_value = slot_p_value(&m, &twin, 11);
+            assert!(p_value < 1e-6, "{m} accepts the slots of {sampler}: p = {p_value:e}");
+        }
+    }
+}
+
+/// The first record's exit, by following the law of its place in the reservoir draw by draw.
+fn exit_law(records: usize, buffer: usize) -> Vec<f64> {
+    let mut place = vec![0.0; buffer];
+    place[0] = 1.0;
+    (0..records)
+        .map(|draw| {
+            let live = buffer.min(records - draw);
+            let refilled = draw + buffer < records;
+            let chance = 1.0 / live as f64;
+            let leaves = place[..live].iter().sum::<f64>() * chance;
+            let last = place[live - 1];
+            place[..live].iter_mut().for_each(|p| *p *= 1.0 - chance);
+            if !refilled {
+                // The last record of the reservoir moves into the hole that is drawn.
+                place[live - 1] = 0.0;
+                place[..live - 1].iter_mut().for_each(|p| *p += last * chance);
+            }
+            leaves
+        })
+        .collect()
+}
+
+#[test]
+fn sliding_buffer_is_the_exact_law() {
+    for (steps_per_epoch, batch, buffer) in
+        [(4, 1, 2), (5, 3, 8), (7, 4, 27), (10, 10, 99), (40, 5, 3), (12, 6, 6), (3, 50, 60)]
+    {
+        let m = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch,
+            epochs: 1,
+            sampler: BatchSampler::SlidingBuffer { buffer_examples: buffer },
+            threat_model: ThreatModel::WorstCase,
+            batch_size: Some(batch),
+        };
+        let exits = exit_law((steps_per_epoch * batch) as usize, buffer as usize);
+        let exact: Vec<f64> = exits.chunks(batch as usize).map(|c| c.iter().sum()).collect();
+        let worst = |weights: &[f64]| {
+            exact
+                .iter()
+                .enumerate()
+                .map(|(slot, w)| (weights.get(slot).unwrap_or(&0.0) - w).abs())
+                .fold(0.0, f64::max)
+        };
+        assert!(worst(&slot_weights(&m)) < 2e-12, "{m}");
+        // Broken twin: a geometric exit that forgets that the reservoir drains.
+        let stay = 1.0 - 1.0 / buffer as f64;
+        let mut inside = 1.0;
+        let endless: Vec<f64> = (0..steps_per_epoch)
+            .map(|_| {
+                let before = inside;
+                (0..batch).for_each(|_| inside *= stay);
+                before - inside
+            })
+            .collect();
+        assert_eq!(worst(&endless) < 2e-12, buffer == 3, "{m}");
+    }
+}
+
+#[test]
+fn outputs_have_the_means_of_the_table() {
+    let offset = |m: &BatchedGaussian, world, mean: f64| {
+        let mut draws = Draws::new(5);
+        let mut sums = Vec::new();
+        for _ in 0..4_000 {
+            sums.push(run(m, world, &mut draws).iter().sum());
+        }
+        crate::draws::z_of_mean(&sums, mean)
+    };
+    for m in every_pair(0.7, 1) {
+        let means = m.batch_means().unwrap();
+        for (world, held) in [(World::Target, means.target), (World::ZeroOut, means.zero_out)] {
+            let expected = held + 4.0 * means.other;
+            assert!(offset(&m, world, expected).abs() < 4.5, "{m} {world:?}");
+            // Broken twin: the other world's mean.
+            let twin = expected + if world == World::Target { -1.0 } else { 1.0 };
+            assert!(offset(&m, world, twin).abs() > 20.0, "{m} {world:?}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Targets of dpscope-formats: any bytes give arrays within the limits, or a message that can be
+//! shown.
+
+use dpscope_formats::{
+    Array, Dataset, FormatError, Limits, read_csv, read_npy, read_npz, read_safetensors, write_npy,
+};
+
+/// Small enough that a reader which ignores them is noticed.
+pub fn limits() -> Limits {
+    Limits {
+        max_elements: 1 << 14,
+        max_bytes: 1 << 17,
+        max_arrays: 64,
+        max_name_bytes: 256,
+        max_header_bytes: 1 << 14,
+        max_dimensions: 32,
+        max_cell_bytes: 256,
+    }
+}
+
+/// Any bytes as an npy file.
+pub fn npy(bytes: &[u8]) {
+    accept(read_npy(bytes, &limits()), check);
+}
+
+/// Any bytes as an npz file.
+pub fn npz(bytes: &[u8]) {
+    accept(read_npz(bytes, &limits()), |arrays| check_all(arrays));
+    one_door(bytes, "x.npz");
+}
+
+/// Any bytes as a csv file.
+pub fn csv(bytes: &[u8]) {
+    accept(read_csv(bytes, &limits()), |table| {
+        check(&table.values);
+        let columns = table.columns.iter().flatten();
+        assert!(columns.count() as u64 <= limits().max_arrays);
+    });
+}
+
+/// Any bytes as a safetensors file.
+pub fn safetensors(bytes: &[u8]) {
+    accept(read_safetensors(bytes, &limits()), |arrays| check_all(arrays));
+    one_door(bytes, "x.safetensors");
+}
+
+/// Each array of a container by its name.
+fn one_door(bytes: &[u8], file_name: &str) {
+    accept(Dataset::open(bytes, file_name, &limits()), |dataset| {
+        accept(dataset.describe(), |_| {});
+        for name in dataset.names() {
+            accept(dataset.array(name), check);
+        }
+    });
+}
+
+fn check_all(arrays: &[(String, Array)]) {
+    let elements: usize = arrays.iter().map(|(_, array)| array.data().len()).sum();
+    assert!(elements as u64 <= limits().max_elements);
+    for (_, array) in arrays {
+        check(array);
+    }
+}
+
+/// An array that was read keeps its invariants, and its bits when it is written and read again.
+pub fn check(array: &Array) {
+    let elements = array.data().len();
+    assert_eq!(array.shape().iter().product::<usize>(), elements);
+    assert!(elements >= 1 && elements as u64 <= limits().max_elements);
+    if let Some(found) = array.non_finite() {
+        assert!(found.count <= elements && !found.value.is_finite());
+    }
+    let again = read_npy(&write_npy(array), &Limits::default()).expect("an array is writable");
+    assert_eq!(again.shape(), array.shape());
+    let bits = |array: &Array| array.data().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&again), bits(array));
+}
+
+/// A message is one line without control characters, and not long.
+pub fn accept<T>(result: Result<T, FormatError>, check: impl FnOnce(&T)) {
+    match result {
+        Ok(value) => check(&value),
+        Err(error) => {
+            let message = error.to_string();
+            assert!(!message.is_empty() && message.len() < 4096, "{message}");
+            assert!(!message.chars().any(char::is_control), "{message:?}");
+        }
+    }
+}
