@@ -85,7 +85,7 @@ impl AuditHistograms {
     /// # Errors
     /// A total above 2⁶⁴ − 1.
     pub fn checked_trials(&self) -> Result<Trials, HistogramError> {
-        let counts = |world| self.world(world).iter().flat_map(|h| h.counts());
+        let counts = |world| self.world(world).iter().flat_map(ScoreHistogram::counts);
         let total = |world| counts(world).try_fold(0_u64, |sum, &n| sum.checked_add(n));
         let [target, zero_out] =
             World::BOTH.map(|world| total(world).ok_or(HistogramError::Overflow));

@@ -138,8 +138,9 @@ impl ScoreKernel {
     ///
     /// # Guarantee
     /// An observation's score depends on the law, seed, phase, world and its number alone: not on
-    /// `first`, `out.len()` or the instruction set (`grouping_does_not_matter`,
-    /// `instruction_sets_agree`). It is finite for every draw (`extremes_stay_finite`).
+    /// `first`, `out.len()` or the instruction set (`unit::grouping_does_not_matter`,
+    /// `unit::instruction_sets_agree`). It is finite for every draw
+    /// (`shaders/src/bgm/scores/extremes.rs::extremes_stay_finite`).
     ///
     /// # Errors
     /// [`Cancelled`] where `keep_going` returned false; `out` then holds no result.
@@ -332,7 +333,7 @@ mod tests {
 
     /// One kernel of each way to score.
     fn kernels() -> Vec<ScoreKernel> {
-        let halves = || (1..=37).map(|t| 0.9 * libm::exp2(f64::from(-t)));
+        let halves = || (1..=37).map(|t| 0.9 * dpscope_core::math::exp2(f64::from(-t)));
         vec![
             kernel(1.0, 3, 37, one_slot(2.0)),
             kernel(1.0, 3, 37, one_slot(1.0)),

@@ -48,7 +48,7 @@ impl Poisson {
             half: (0.5 * LOG2_E / (sigma * sigma)) as f32,
             rate: sampling_rate as f32,
             rest: (1.0 - sampling_rate) as f32,
-            ln_rate: libm::log(sampling_rate) as f32,
+            ln_rate: dpscope_core::math::ln(sampling_rate) as f32,
             last_word: including_words(sampling_rate).saturating_sub(1) as u32,
         }
     }

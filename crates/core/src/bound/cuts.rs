@@ -196,7 +196,7 @@ mod tests {
             (0..n).map(at).collect()
         };
         let d = [quantiles(0.0, 588), quantiles(4.0, 12)].concat();
-        let pilot = TradeOff::from_scores(&d, &quantiles(0.0, 600)).unwrap();
+        let pilot = TradeOff::from_scores(d.clone(), quantiles(0.0, 600)).unwrap();
         let trials = Trials { target: 10_000, zero_out: 10_000 };
         let predicted = PredictedErrors::from_counts(&pilot);
         let cuts = choose_cuts(&predicted, trials, 1e-5, 0.05, 16).unwrap();

@@ -61,12 +61,14 @@ fn extreme_formula(kernel: &ScoreKernel, world: World, lane: usize) -> f64 {
         let term = |(t, x): (usize, &f64)| {
             let ln_weight = match weights {
                 SlotWeights::Uniform => 0.0, // the same in both sums
-                SlotWeights::Weighted(w) => libm::log(w[t]),
+                SlotWeights::Weighted(w) => dpscope_core::math::ln(w[t]),
             };
             g * (x - centre) / (sigma * sigma) + ln_weight
         };
         let top = x.iter().enumerate().map(term).fold(f64::NEG_INFINITY, f64::max);
-        top + libm::log(x.iter().enumerate().map(|x| libm::exp(term(x) - top)).sum())
+        top + dpscope_core::math::ln(
+            x.iter().enumerate().map(|x| dpscope_core::math::exp(term(x) - top)).sum(),
+        )
     };
     (centre + 0.5) / (sigma * sigma) + ln_sum(*gap) - ln_sum(gap - 1.0)
 }
@@ -98,7 +100,8 @@ fn extremes_stay_finite() {
                 if many && (gap > 2.0 || !(0.3..1.0).contains(&sigma)) {
                     continue;
                 }
-                let falling = (0..entries).map(|t| libm::exp2(-1.0 - f64::from(t % 600)));
+                let falling =
+                    (0..entries).map(|t| dpscope_core::math::exp2(-1.0 - f64::from(t % 600)));
                 let uniform = kernel(sigma, 1, entries, one_slot(gap));
                 let error = extreme_error(&uniform);
                 assert!(error < 1.0, "{:?}: {error}", uniform.law);
