@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::simulate::backend;
 use crate::args::{DeviceArgs, PlanArgs};
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{grouped, print_json};
+use crate::report::{grouped, percent, print, print_json};
 use crate::seed::seed_or_fresh;
 
 #[derive(Serialize)]
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &PlanArgs) -> Done {
     if args.json {
         print_json(&report)?;
     } else {
-        print_text(&report);
+        print(&to_text(&report))?;
     }
     Ok(Exit::Done)
 }
@@ -172,30 +172,36 @@ fn fewest(reaches: impl Fn(u64) -> Result<bool, Failure>) -> Result<Option<u64>,
     Ok(Some(high + high % 2))
 }
 
-fn print_text(report: &PlanReport) {
-    let confidence = 100.0 * (1.0 - report.significance);
-    println!(
-        "At δ = {:e}, {confidence} % confidence, {} cut{} sharing it:\n",
-        report.delta,
-        report.cuts,
-        if report.cuts == 1 { "" } else { "s" }
-    );
+fn to_text(report: &PlanReport) -> String {
+    let PlanReport { delta, cuts, .. } = report;
+    let confidence = percent(1.0 - report.significance);
+    let cuts = if *cuts == 1 { "one cut".to_owned() } else { format!("{cuts} cuts sharing it") };
+    let mut out = format!("At δ = {delta:e}, {confidence} confidence, {cuts}:\n\n");
     if let Some(target) = &report.target {
-        println!(
-            "  ε = {} needs at least {} observations, if the attack never errs",
+        let least = grouped(target.observations_for_ceiling);
+        out.push_str(&format!(
+            "  ε = {} needs at least {least} observations, if the attack never errs,\n",
             target.epsilon,
-            grouped(target.observations_for_ceiling)
-        );
-        match (target.observations_predicted, &report.seed) {
-            (Some(n), _) => println!("  and about {} for this mechanism (estimate)", grouped(n)),
-            (None, Some(_)) => println!("  and more than 10^10 for this mechanism (estimate)"),
-            (None, None) => {}
-        }
-        println!();
+        ));
+        let about = target.observations_predicted.map(|n| format!("about {}", grouped(n)));
+        let about = about.unwrap_or_else(|| "more than 10^10".to_owned());
+        out.push_str(&match report.seed {
+            Some(_) => format!("  and {about} for this mechanism (estimate).\n\n"),
+            None => "  and more for a real mechanism (predicted with --noise-multiplier and --steps).\n\n".to_owned(),
+        });
     }
-    println!("  {:>16}  {:>8}  {:>20}", "observations", "ceiling", "predicted (estimate)");
+    let predicts = report.seed.is_some();
+    let heading = if predicts { "  predicted (estimate)" } else { "" };
+    out.push_str(&format!("  {:>16}  {:>8}{heading}\n", "observations", "ceiling"));
     for row in &report.rows {
-        let predicted = row.predicted_epsilon.map_or("-".to_owned(), |e| format!("{e:.3}"));
-        println!("  {:>16}  {:>8.3}  {predicted:>20}", grouped(row.observations), row.ceiling);
+        out.push_str(&format!("  {:>16}  {:>8.3}", grouped(row.observations), row.ceiling));
+        if let Some(epsilon) = row.predicted_epsilon {
+            out.push_str(&format!("  {epsilon:>20.3}"));
+        }
+        out.push('\n');
     }
+    if let Some(seed) = &report.seed {
+        out.push_str(&format!("\nseed {seed}\n"));
+    }
+    out
 }
