@@ -1,6 +1,6 @@
 //! `dpscope plan`: how many observations an audit needs.
 
-use dpscope_core::bound::{ThresholdRule, epsilon_from_rates};
+use dpscope_core::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
 use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::planner::{ceiling, observations_for_ceiling};
@@ -128,7 +128,7 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
             threat_model: args.sampler.threat_model(),
             batch_size: args.sampler.batch_size,
         },
-        observations: 1_000_000,
+        observations: 1 << 22, // for the largest pilot
         delta: args.statement.delta,
         significance: args.statement.significance,
         threshold_rule: rule,
@@ -140,11 +140,21 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
     Ok(Some((pilot, seed)))
 }
 
-/// The largest predicted value over all cuts.
+/// Scores of the pilot beyond a cut, of both worlds together, below which its rates say little.
+///
+/// The largest of many guesses from single scores would promise more than the mechanism leaks.
+const FEWEST_BEYOND: f64 = 30.0;
+
+/// The largest predicted value over all cuts that the pilot can speak for.
 fn predict(pilot: &Pilot, per_world: u64, delta: f64, tail: f64) -> Result<f64, Failure> {
     let mut best = 0.0_f64;
     // Neighbouring bins predict nearly the same.
-    for p in pilot.predicted.iter().step_by(8) {
+    let least = FEWEST_BEYOND / pilot.observations as f64;
+    let known = |p: &&PredictedErrors| {
+        let (above, below) = (1.0 - p.fnr + p.fpr, p.fnr + 1.0 - p.fpr);
+        above >= least && below >= least
+    };
+    for p in pilot.predicted.iter().step_by(8).filter(known) {
         let upper = |rate: f64| {
             let events = (rate * per_world as f64).round() as u64;
             clopper_pearson_upper(events.min(per_world), per_world, tail)
