@@ -36,7 +36,7 @@ pub(crate) struct Linear {
     offset: [f32; 2],
 }
 
-/// Words of 2³² that include the target: q·2³², rounded.
+/// Words of 2³² that include the target: q·2³², rounded, so that inclusion is within 2⁻³³ of q.
 pub(crate) fn including_words(sampling_rate: f64) -> u64 {
     (sampling_rate * 4_294_967_296.0).round() as u64
 }
