@@ -1,1 +1,19 @@
-//! coverage
+//! Does a bound hold, and is it tight? Always both, and each check is fed a broken twin that it
+//! must reject.
+//!
+//! What can be had by exact enumeration over binomial counts is not drawn; the rest draws from fixed
+//! seeds, within the budget of [`budget::FALSE_ALARM`].
+
+mod bounds;
+mod budget;
+mod enumeration;
+mod gaussian;
+mod intervals;
+mod laws;
+mod mistakes;
+mod saturation;
+mod stopping;
+mod tightness;
+
+/// The significance of every bound here, as in the reports.
+const SIGNIFICANCE: f64 = 0.05;

@@ -78,3 +78,87 @@ pub(crate) fn round_to_i32(x: f32) -> i32 {
     let rounded = if size < WHOLE { (size + WHOLE) - WHOLE } else { size };
     rounded.copysign(x) as i32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Largest relative error of `f` against 2^t.
+    fn worst_exp2(f: fn(f32) -> f32) -> f64 {
+        let relative = |i: i32| {
+            let t = i as f32 * (126.0 / 1_000_000.0);
+            (f64::from(f(t)) / dpscope_core::math::exp2(f64::from(t)) - 1.0).abs()
+        };
+        (-1_000_000..=1_000_000).map(relative).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn exp2_is_accurate() {
+        assert!(worst_exp2(exp2) < 2.4e-7, "{:e}", worst_exp2(exp2));
+        assert!(worst_exp2(|t| exp2(t) * 1.000_000_3) > 2.4e-7);
+        assert_eq!(exp2(0.0), 1.0);
+        assert_eq!(exp2(-126.0), f32::MIN_POSITIVE);
+        assert_eq!(exp2(127.0), f32::MAX / 2.0 + 1.014_120_5e31);
+    }
+
+    /// Largest |error| ÷ |ln x| of `f`, over all binades and densely around 1.
+    fn worst_ln(f: fn(f32) -> f32) -> f64 {
+        let wide = (0x0080_0000..0x7f80_0000_u32).step_by(1013);
+        let near = 0x3f7f_0000..0x3f80_8000_u32;
+        let error = |bits| {
+            let x = f32::from_bits(bits);
+            let exact = dpscope_core::math::ln(f64::from(x));
+            if exact == 0.0 { 0.0 } else { (f64::from(f(x)) / exact - 1.0).abs() }
+        };
+        wide.chain(near).map(error).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn ln_is_accurate() {
+        assert!(worst_ln(ln) < 2.5e-7, "{:e}", worst_ln(ln));
+        assert!(worst_ln(|x| ln(x) + 1e-9) > 2.5e-7);
+        assert_eq!(ln(1.0), 0.0);
+    }
+
+    /// Largest |error| ÷ |ln(1 + w)| of `f`(w, 1 + w).
+    fn worst_ln_1p(f: fn(f32, f32) -> f32) -> f64 {
+        let error = |i: i32| {
+            let size = dpscope_core::math::exp2(f64::from(i) * 1e-3) as f32;
+            let of = |w: f32| {
+                let u = (1.0 + f64::from(w)) as f32;
+                (f64::from(f(w, u)) / dpscope_core::math::ln_1p(f64::from(w)) - 1.0).abs()
+            };
+            of(size).max(if size < 1.0 { of(-size) } else { 0.0 })
+        };
+        (-90_000..90_000).map(error).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn ln_1p_is_accurate() {
+        assert!(worst_ln_1p(ln_1p) < 4e-7, "{:e}", worst_ln_1p(ln_1p));
+        assert!(worst_ln_1p(|_, u| ln(u)) > 4e-7, "the logarithm of 1 + w");
+    }
+
+    #[test]
+    fn rounds_half_to_even() {
+        for (x, rounded) in [
+            (0.5, 0),
+            (1.5, 2),
+            (2.5, 2),
+            (-0.5, 0),
+            (-1.5, -2),
+            (-2.500_000_2, -3),
+            (4_194_304.5, 4_194_304),
+            (4_194_305.5, 4_194_306),
+            (8_388_609.0, 8_388_609),
+            (-1_073_741_824.0, -1_073_741_824),
+            (1e30, i32::MAX),
+        ] {
+            assert_eq!(round_to_i32(x), rounded, "{x}");
+        }
+        let scattered = (0..1_000_000_u32).map(|i| f32::from_bits(i.wrapping_mul(2_654_435_761)));
+        for x in scattered.filter(|x| x.is_finite()) {
+            assert_eq!(round_to_i32(x), x.round_ties_even() as i32, "{x}");
+        }
+    }
+}

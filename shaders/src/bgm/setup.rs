@@ -83,7 +83,7 @@ impl Setup {
         } else {
             Scoring::Moving(Moving::new(sigma, gap, entries, None))
         };
-        let found = Some(libm::log(f64::from(entries)));
+        let found = Some(dpscope_core::math::ln(f64::from(entries)));
         Setup { scoring, slots: None, unit: unit_of(one_slot_bound(sigma, gap, found)) }
     }
 
@@ -96,7 +96,8 @@ impl Setup {
             Scoring::Moving(Moving::new(sigma, gap, entries, Some(&shares)))
         };
         let always = total >= 1.0 - TOTAL_SLACK;
-        let found = always.then(|| -libm::log(shares.iter().copied().fold(1.0, f64::min)));
+        let found =
+            always.then(|| -dpscope_core::math::ln(shares.iter().copied().fold(1.0, f64::min)));
         Setup {
             scoring,
             slots: Some(SlotTable::new(weights)),
@@ -133,7 +134,7 @@ fn check_weights(weights: &[f64], entries: u32) -> Result<f64, KernelError> {
 
 /// The power of two of nats at which scores up to `bound` take at most 2³⁰ units.
 fn unit_of(bound: f64) -> f64 {
-    libm::exp2(libm::ceil(libm::log2(bound / UNITS)))
+    dpscope_core::math::exp2(dpscope_core::math::log2(bound / UNITS).ceil())
 }
 
 /// Largest |score| of an epoch with one slot.
@@ -164,14 +165,114 @@ fn poisson_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
     let steps = f64::from(entries);
     let (inverse, half) = (1.0 / sigma, 0.5 / (sigma * sigma));
     let reach = NORMAL_LIMIT * inverse + half;
-    let above = reach.min(libm::log1p(rate * libm::expm1(reach.min(700.0))).max(reach - 30.0));
-    let below = -libm::log1p(rate * libm::expm1(-reach));
+    let above = if reach < 600.0 {
+        dpscope_core::math::ln_1p(rate * dpscope_core::math::exp_m1(reach))
+    } else {
+        reach + dpscope_core::math::ln(rate)
+    };
+    let below = (-dpscope_core::math::ln_1p(rate * dpscope_core::math::exp_m1(-reach))).min(reach);
     let chernoff = (1..=64).map(|k| {
         let lambda = f64::from(k) / 64.0;
-        let out = (1.0 - rate) * libm::exp(-lambda * (1.0 - lambda) * half);
-        let ins = libm::exp(lambda * (1.0 + lambda) * half) * rate;
-        (steps * libm::log1p(libm::pow(rate, lambda) * (out + ins)) + NATS) / lambda
+        let out = (1.0 - rate) * dpscope_core::math::exp(-lambda * (1.0 - lambda) * half);
+        let ins = dpscope_core::math::exp(lambda * (1.0 + lambda) * half) * rate;
+        (steps * dpscope_core::math::ln_1p(dpscope_core::math::powf(rate, lambda) * (out + ins))
+            + NATS)
+            / lambda
     });
     let above = chernoff.fold(steps * above, f64::min);
     above.max(steps * below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreLaw {
+        ScoreLaw { noise_multiplier, epochs, entries, kind }
+    }
+
+    fn one_slot(gap: f64) -> LawKind {
+        LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+    }
+
+    fn weighted(weights: &[f64]) -> LawKind {
+        LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Weighted(weights.to_vec()) }
+    }
+
+    fn poisson(sampling_rate: f64) -> LawKind {
+        LawKind::Poisson { sampling_rate }
+    }
+
+    #[test]
+    fn refuses_what_it_cannot_do() {
+        for (law, message) in [
+            (
+                law(f64::NAN, 1, 1, one_slot(2.0)),
+                "noise_multiplier must be between 0.001 and \
+                10000, and is NaN",
+            ),
+            (
+                law(0.0, 1, 1, one_slot(2.0)),
+                "noise_multiplier must be between 0.001 and 10000, \
+                and is 0",
+            ),
+            (law(1.0, 0, 1, one_slot(2.0)), "epochs must be at least 1, and is 0"),
+            (law(1.0, 1, 0, one_slot(2.0)), "entries must be between 1 and 16777216, and is 0"),
+            (law(1.0, 1, 1, one_slot(0.5)), "gap must be between 1 and 1000000, and is 0.5"),
+            (law(1.0, 1, 1, one_slot(f64::NAN)), "gap must be between 1 and 1000000, and is NaN"),
+            (law(1.0, 1, 1, poisson(0.0)), "sampling_rate must be between 1e-9 and 1, and is 0"),
+            (law(1.0, 1, 1, poisson(1.5)), "sampling_rate must be between 1e-9 and 1, and is 1.5"),
+            (
+                law(1.0, 1, 2, weighted(&[0.5])),
+                "weights must hold one value for each of the 2 \
+                entries, and hold 1",
+            ),
+            (
+                law(1.0, 1, 2, weighted(&[0.5, 0.0])),
+                "weights must be above 0 and at most 1, and \
+                weight 1 is 0",
+            ),
+            (
+                law(1.0, 1, 2, weighted(&[0.5, f64::NAN])),
+                "weights must be above 0 and at most 1, \
+                and weight 1 is NaN",
+            ),
+            (
+                law(1.0, 1, 2, weighted(&[0.5, 0.75])),
+                "the weights' total must be at most 1, and \
+                is 1.25",
+            ),
+        ] {
+            assert_eq!(Setup::new(&law).unwrap_err().to_string(), message);
+        }
+    }
+
+    /// Spread (standard deviation, roughly from below) of an epoch's score.
+    fn spread(law: &ScoreLaw) -> f64 {
+        let sigma = law.noise_multiplier;
+        let entries = f64::from(law.entries);
+        match law.kind {
+            LawKind::OneSlot { .. } => (1.0 / sigma).min(1.0 / (sigma * entries.sqrt())),
+            LawKind::Poisson { sampling_rate: q } => q * entries.sqrt() / sigma,
+        }
+    }
+
+    #[test]
+    fn unit_resolves_the_spread() {
+        for sigma in [0.0063, 0.1, 0.2, 0.35, 1.0, 3.0, 20.0] {
+            for entries in [1, 2, 100, 1000, 100_000] {
+                for kind in [one_slot(1.0), one_slot(2.0), one_slot(200.0), one_slot(20_000.0)] {
+                    let law = law(sigma, 1, entries, kind);
+                    let unit = Setup::new(&law).unwrap().unit;
+                    assert!(unit <= spread(&law) / 4096.0, "{law:?}: {unit:e}");
+                    assert_eq!(unit.to_bits() << 12, 0, "a power of two");
+                }
+            }
+            for (rate, entries) in [(1e-5, 100_000), (0.01, 100), (0.001, 1000), (0.5, 100_000)] {
+                let law = law(sigma.max(0.2), 1, entries, poisson(rate));
+                let unit = Setup::new(&law).unwrap().unit;
+                assert!(unit <= spread(&law) / 4096.0, "{law:?}: {unit:e}");
+            }
+        }
+    }
 }

@@ -72,3 +72,135 @@ lane_fn! {
     /// The normals of the first `pairs` pairs of rows.
     pub(crate) fn normals(words: &Tile<u32>, pairs: usize, z: &mut Tile<f32>) = normals_body
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, stream_words};
+    use std::f64::consts::{FRAC_PI_2, SQRT_2};
+
+    type Transform = fn(u32, u32) -> (f32, f32);
+
+    /// Words whose logarithms, mantissas and ends are all visited.
+    fn grid() -> impl Iterator<Item = u32> {
+        let ends = (0..3_000).flat_map(|i| [i, u32::MAX - i, (1 << 31) + i, (1 << 31) - i]);
+        ends.chain((0..40_000_u32).map(|i| i.wrapping_mul(107_374_183) >> (i % 31)))
+    }
+
+    /// Largest error of a transform ÷ (5e-7 + 1.7e-7·r + 7e-8/r), against f64.
+    fn worst_error(transform: Transform) -> f64 {
+        let mut worst = 0.0_f64;
+        for (i, w0) in grid().enumerate() {
+            let w1 = (i as u32).wrapping_mul(0x9e37_79b9);
+            let radius =
+                (-2.0 * dpscope_core::math::ln((f64::from(w0) + 0.5) / 4_294_967_296.0)).sqrt();
+            let angle = FRAC_PI_2 * f64::from((w1 << 1) as i32) / 2_147_483_648.0;
+            let sign = if w1 >> 31 == 1 { -1.0 } else { 1.0 };
+            let (z0, z1) = transform(w0, w1);
+            let limit = 5e-7 + 1.7e-7 * radius + 7e-8 / radius;
+            for (z, exact) in
+                [(z0, dpscope_core::math::cos(angle)), (z1, dpscope_core::math::sin(angle))]
+            {
+                worst = worst.max((f64::from(z) - sign * radius * exact).abs() / limit);
+            }
+        }
+        worst
+    }
+
+    #[test]
+    fn normals_are_accurate() {
+        let worst = worst_error(pair);
+        assert!(worst < 1.0, "{worst}");
+        assert!(worst > 0.3, "{worst}: the stated error is too loose");
+        assert!(worst_error(|w0, w1| pair(w0 & !0xff, w1)) > 1.0, "24 bits");
+        assert!(
+            worst_error(|w0, w1| (pair(w0, w1).0 * 1.000_001, pair(w0, w1).1)) > 1.0,
+            "x (1 + 1e-6)"
+        );
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        for w1 in [0, 1, 1 << 30, 3 << 30, 1 << 31, u32::MAX] {
+            let (z0, z1) = pair(0, w1);
+            assert!(f64::from(z0.abs().max(z1.abs())) < NORMAL_LIMIT);
+            let (z0, z1) = pair(u32::MAX, w1);
+            assert!(z0.abs().max(z1.abs()) < 1e-3);
+        }
+        assert!(f64::from(pair(0, 0).0) > NORMAL_LIMIT - 0.002);
+    }
+
+    /// Words whose radius exceeds `c`, minus their expected number 2³²·e^(−c²/2).
+    fn tail_excess(radius: fn(u32) -> f32, c: f64) -> f64 {
+        let count = (0..1_u32 << 20).filter(|&w| f64::from(radius(w)) > c).count();
+        count as f64 - 4_294_967_296.0 * dpscope_core::math::exp(-c * c / 2.0)
+    }
+
+    #[test]
+    fn tails_use_all_bits() {
+        for c in [4.5, 5.0, 5.3, 5.5, 5.8, 6.0, 6.2, 6.4, 6.6, 6.7] {
+            let exact = tail_excess(|w| root(radius_squared(w)), c);
+            let size = 1.0 + 1e-6 * 4_294_967_296.0 * dpscope_core::math::exp(-c * c / 2.0) * c;
+            assert!(exact.abs() < size, "{c}: {exact}");
+        }
+        let cut = |w: u32| root(radius_squared((w & !0xff) + 128)); // 24 bits
+        assert!([5.3, 5.8, 6.0].iter().any(|&c| tail_excess(cut, c).abs() > 2.0));
+    }
+
+    /// Deviations of moments and products from the normal law, in standard errors, and χ² over 64
+    /// quantile cells in standard deviations.
+    fn worst_deviation(normals: &[f32]) -> f64 {
+        let n = normals.len() as f64;
+        let z = |i: usize| f64::from(normals[i]);
+        let mean = |f: &dyn Fn(usize) -> f64, span: usize| {
+            (0..normals.len() - span).map(f).sum::<f64>() / (n - span as f64)
+        };
+        let checks = [
+            (mean(&z, 0), 0.0, 1.0),
+            (mean(&|i| z(i) * z(i), 0), 1.0, 2.0),
+            (mean(&|i| z(i) * z(i) * z(i), 0), 0.0, 15.0),
+            (mean(&|i| dpscope_core::math::powf(z(i), 4.0), 0), 3.0, 96.0),
+            (mean(&|i| z(i) * z(i + 1), 1), 0.0, 1.0),
+            (mean(&|i| z(i) * z(i + 2), 2), 0.0, 1.0),
+            (mean(&|i| z(i) * z(i) * z(i + 1) * z(i + 1), 1), 1.0, 12.0),
+            (mean(&|i| (z(i) * z(i + 1)).abs(), 1), 2.0 / std::f64::consts::PI, 0.6),
+        ];
+        let mut cells = [0.0_f64; 64];
+        for i in 0..normals.len() {
+            let cell = 32.0 * dpscope_core::math::erfc(-z(i) / SQRT_2);
+            cells[(cell as usize).min(63)] += 1.0;
+        }
+        let expected = n / 64.0;
+        let chi = cells.iter().map(|c| (c - expected) * (c - expected) / expected).sum::<f64>();
+        checks
+            .iter()
+            .map(|(value, truth, variance)| (value - truth).abs() / (variance / n).sqrt())
+            .fold((chi - 63.0) / 126.0_f64.sqrt(), f64::max)
+    }
+
+    fn draw(transform: Transform) -> Vec<f32> {
+        let mut words = vec![0; 1 << 20];
+        stream_words(3, Purpose::Test, 9, 0, &mut words);
+        words.chunks_exact(2).flat_map(|w| <[f32; 2]>::from(transform(w[0], w[1]))).collect()
+    }
+
+    #[test]
+    fn normals_follow_the_law() {
+        let good = worst_deviation(&draw(pair));
+        assert!(good < 5.0, "{good}");
+        let mut reused = draw(pair);
+        for pair in reused.chunks_exact_mut(4) {
+            pair.copy_within(0..2, 2);
+        }
+        let twins = [
+            ("half-range radius", draw(|w0, w1| pair(w0 >> 1, w1))),
+            ("half-range angle", draw(|w0, w1| pair(w0, w1 & !(1 << 31)))),
+            ("one word for both", draw(|w0, _| pair(w0, w0))),
+            ("pair reused", reused),
+            ("noise x 0.99", draw(|w0, w1| (pair(w0, w1).0 * 0.99, pair(w0, w1).1 * 0.99))),
+        ];
+        for (name, normals) in twins {
+            assert!(worst_deviation(&normals) > 5.0, "{name}");
+        }
+    }
+}

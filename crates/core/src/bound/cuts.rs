@@ -95,9 +95,10 @@ fn in_zero_out(l: f64) -> f64 {
 
 /// At most `m` thresholds for the simultaneous rule, rising.
 ///
-/// Candidates stand where FP and FN counts on a geometric ladder (ratio √2, from 1 to the number of
-/// observations) are predicted; those with the largest predicted bound at tail significance/(2m)
-/// are kept. The thresholds depend on the pilot alone, so they spend significance once each.
+/// Candidates stand where counts of FP, FN, TP or TN on a geometric ladder (ratio √2, from 1 to the
+/// number of observations) are predicted; those with the largest predicted bound at tail
+/// significance/(2m) are kept. The thresholds depend on the pilot alone, so they spend significance
+/// once each.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -122,12 +123,14 @@ pub fn choose_cuts(
     {
         let mut count = 1.0;
         while count < observations as f64 {
-            let wanted = count / observations as f64;
-            let index = match world {
-                World::Target => predicted.partition_point(|p| p.rate(world) < wanted),
-                World::ZeroOut => predicted.partition_point(|p| p.rate(world) > wanted),
-            };
-            ladder.push(index.min(predicted.len().saturating_sub(1)));
+            let share = count / observations as f64;
+            for wanted in [share, 1.0 - share] {
+                let index = match world {
+                    World::Target => predicted.partition_point(|p| p.rate(world) < wanted),
+                    World::ZeroOut => predicted.partition_point(|p| p.rate(world) > wanted),
+                };
+                ladder.push(index.min(predicted.len().saturating_sub(1)));
+            }
             count *= std::f64::consts::SQRT_2;
         }
     }
@@ -224,6 +227,30 @@ mod tests {
         };
         let best = |ts: &[f64]| ts.iter().map(|&t| value(t)).fold(0.0, f64::max);
         assert!(best(&cuts) > 0.99 * best(&thresholds), "{cuts:?}");
+    }
+
+    #[test]
+    fn a_rare_event_is_found_though_the_pilot_sees_no_false_positive_there() {
+        // D = 0.98 N(0, 1) + 0.02 N(4, 1): the best cut has a true positive rate of 1 %.
+        let quantiles = |mean: f64, n: usize| -> Vec<f64> {
+            let at = |i: usize| mean + normal_quantile((i as f64 + 0.5) / n as f64).unwrap();
+            (0..n).map(at).collect()
+        };
+        let d = [quantiles(0.0, 588), quantiles(4.0, 12)].concat();
+        let pilot = TradeOff::from_scores(d.clone(), quantiles(0.0, 600)).unwrap();
+        let trials = Trials { target: 10_000, zero_out: 10_000 };
+        let predicted = PredictedErrors::from_counts(&pilot);
+        let cuts = choose_cuts(&predicted, trials, 1e-5, 0.05, 16).unwrap();
+        let value = |t: f64| {
+            let upper = |rate: f64| {
+                clopper_pearson_upper((rate * 1e4).round() as u64, 10_000, 0.05 / 32.0).unwrap()
+            };
+            let fnr = 0.98 * normal_cdf(t) + 0.02 * normal_cdf(t - 4.0);
+            epsilon_from_rates(upper(normal_cdf(-t)), upper(fnr), 1e-5).epsilon
+        };
+        let best = |ts: &[f64]| ts.iter().map(|&t| value(t)).fold(0.0, f64::max);
+        let everywhere: Vec<f64> = (0..600).map(|t| f64::from(t) * 0.01).collect();
+        assert!(best(&cuts) > 0.95 * best(&everywhere), "{cuts:?}");
     }
 
     #[test]

@@ -1,0 +1,70 @@
+//! The kernel's scores against the f64 formula of `LawKind` on the same draws.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod reference;
+
+use dpscope_core::adjacency::World;
+use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use dpscope_shaders::{Phase, ScoreKernel};
+use reference::{Twist, cases, law, one_slot, poisson, reference, weighted};
+
+/// Nats an epoch that the kernel may be off: rounding of f32 values of the size of the score
+/// (1 + 1/σ²), and of means gap/σ that are added to the normals and multiplied by gap/σ.
+fn tolerance(law: &ScoreLaw) -> f64 {
+    let variance = law.noise_multiplier * law.noise_multiplier;
+    let gap = if let LawKind::OneSlot { gap, .. } = law.kind { gap } else { 1.0 };
+    let lost = if gap > 2.0 { (2e-7 * gap * gap / variance).min(2e-5) } else { 0.0 };
+    let steps = match law.kind {
+        LawKind::Poisson { sampling_rate } => 5e-8 * sampling_rate * f64::from(law.entries),
+        _ => 0.0,
+    };
+    2e-6 * (1.0 + 1.0 / variance) + lost + steps
+}
+
+/// Largest |kernel − reference| ÷ tolerance over some observations of both worlds.
+fn worst(law: &ScoreLaw, twist: Twist) -> f64 {
+    let kernel = ScoreKernel::new(law, 31, Phase::Audit).unwrap();
+    let count = if kernel.entries_per_observation() > 20_000 { 3 } else { 70 };
+    let mut worst = 0.0_f64;
+    for world in World::BOTH {
+        let mut scores = vec![0; count];
+        kernel.scores(world, 61, &mut scores, &|| true).unwrap();
+        for (observation, &score) in (61..).zip(&scores) {
+            let draws = kernel.draws(world, observation);
+            let expected = reference(law, world, &draws, twist);
+            let error = (score as f64 * kernel.score_unit() - expected).abs();
+            let epochs = f64::from(law.epochs);
+            let limit = epochs * (tolerance(law) + kernel.score_unit()) + 2e-7 * expected.abs();
+            let ratio = error / limit;
+            worst = if ratio <= worst { worst } else { ratio }; // NaN stays
+        }
+    }
+    worst
+}
+
+#[test]
+fn equals_the_formula() {
+    for law in cases() {
+        let good = worst(&law, Twist::None);
+        assert!(good < 1.0, "{:.200}: {good}", format!("{law:?}"));
+    }
+}
+
+#[test]
+fn the_formula_rejects_broken_twins() {
+    for law in [
+        law(1.0, 1, 100, one_slot(2.0)),
+        law(0.2, 2, 50, one_slot(2.0)),
+        law(20.0, 1, 1000, one_slot(2.0)),
+        law(1.0, 3, 100, one_slot(1.0)),
+        law(2.0, 1, 40, one_slot(4.0)),
+        law(1.0, 1, 10, weighted(2.0, 10, 0.6)),
+        law(1.0, 1, 100, poisson(0.01)),
+    ] {
+        for twist in [Twist::Offset, Twist::Noise, Twist::DroppedRow] {
+            let bad = worst(&law, twist);
+            assert!(bad > 1.0, "{law:?} {twist:?}: {bad}");
+        }
+    }
+}

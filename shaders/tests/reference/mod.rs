@@ -1,0 +1,131 @@
+//! Laws, and the score formula in f64 by naive sums: the oracle of the kernel.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use dpscope_core::adjacency::World;
+use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_shaders::bgm::Draws;
+
+/// How a broken twin of the formula is broken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Twist {
+    /// Not at all.
+    None,
+    /// 1.4 for 1.5 (at gap 2).
+    Offset,
+    /// Scored with 0.9·σ.
+    Noise,
+    /// The last row of each epoch left out.
+    DroppedRow,
+}
+
+/// A law.
+pub(crate) fn law(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreLaw {
+    ScoreLaw { noise_multiplier, epochs, entries, kind }
+}
+
+/// Uniform slots.
+pub(crate) fn one_slot(gap: f64) -> LawKind {
+    LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+}
+
+/// Weights 1, ½, ⅓, …, of that total.
+pub(crate) fn weighted(gap: f64, entries: u32, total: f64) -> LawKind {
+    let raw = (1..=entries).map(|t| 1.0 / f64::from(t));
+    let sum: f64 = raw.clone().sum();
+    LawKind::OneSlot { gap, weights: SlotWeights::Weighted(raw.map(|w| w * total / sum).collect()) }
+}
+
+/// Poisson inclusion.
+pub(crate) fn poisson(sampling_rate: f64) -> LawKind {
+    LawKind::Poisson { sampling_rate }
+}
+
+/// Geometric weights (1 − 2^−k)… that leave next to nothing for the last slots.
+pub(crate) fn geometric(gap: f64, entries: u32) -> LawKind {
+    let weights = (0..entries).map(|t| dpscope_core::math::exp2(-f64::from(t + 1))).collect();
+    LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) }
+}
+
+/// A grid over noise, epochs, entries, gaps, weights and inclusion.
+pub(crate) fn cases() -> Vec<ScoreLaw> {
+    let mut laws = Vec::new();
+    for sigma in [0.0063, 0.05, 0.2, 0.34, 0.36, 0.4, 0.7, 1.0, 3.0, 20.0] {
+        for (epochs, entries) in [(1, 1), (5, 1), (1, 2), (7, 3), (1, 100), (3, 33), (2, 1000)] {
+            for gap in [1.0, 2.0, 4.0, 200.0, 20_000.0] {
+                laws.push(law(sigma, epochs, entries, one_slot(gap)));
+            }
+            for gap in [1.0, 2.0, 20.0] {
+                laws.push(law(sigma, epochs, entries, weighted(gap, entries, 1.0)));
+                laws.push(law(sigma, epochs, entries, weighted(gap, entries, 0.6)));
+            }
+            for rate in [1e-9, 1e-5, 0.01, 0.5, 0.999, 1.0] {
+                laws.push(law(sigma, epochs, entries, poisson(rate)));
+            }
+        }
+        laws.push(law(sigma, 2, 200, geometric(2.0, 200)));
+        laws.push(law(sigma, 2, 200, geometric(1.0, 200)));
+        laws.push(law(sigma, 1000, 2, one_slot(2.0)));
+    }
+    for kind in [one_slot(2.0), one_slot(1.0), one_slot(200.0), poisson(1e-5)] {
+        laws.push(law(20.0, 1, 100_000, kind.clone()));
+        laws.push(law(0.2, 1, 100_000, kind));
+    }
+    laws
+}
+
+/// The score of an observation, in f64.
+pub(crate) fn reference(law: &ScoreLaw, world: World, draws: &Draws, twist: Twist) -> f64 {
+    let entries = law.entries as usize;
+    let epochs = draws.normals.chunks(entries).zip(draws.target.chunks(entries));
+    epochs.map(|(z, target)| epoch(law, world, z, target, twist)).sum()
+}
+
+fn epoch(law: &ScoreLaw, world: World, z: &[f32], target: &[bool], twist: Twist) -> f64 {
+    let sigma = law.noise_multiplier;
+    let scored = if twist == Twist::Noise { 0.9 * sigma } else { sigma };
+    let variance = scored * scored;
+    let offset = if twist == Twist::Offset { 0.1 } else { 0.0 };
+    let rows = if twist == Twist::DroppedRow { z.len() - 1 } else { z.len() };
+    let noise = z.iter().map(|&z| sigma * f64::from(z)).take(rows);
+    match &law.kind {
+        LawKind::OneSlot { gap, weights } => {
+            let miss = if world == World::Target { 0.0 } else { -1.0 };
+            let mean = |&hit: &bool| if hit { miss } else { -gap };
+            let x: Vec<f64> = noise.zip(target).map(|(n, hit)| n + mean(hit)).collect();
+            let ln_weight = |t: usize| match weights {
+                SlotWeights::Uniform => -dpscope_core::math::ln(z.len() as f64),
+                SlotWeights::Weighted(w) => dpscope_core::math::ln(w[t]),
+            };
+            // The centre: the largest x, so that the two sums' large parts leave together.
+            let m = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let part = |g: f64| {
+                log_sum_exp(
+                    x.iter().enumerate().map(|(t, x)| g * (x - m) / variance + ln_weight(t)),
+                )
+            };
+            (m + 0.5 + offset) / variance + part(*gap) - part(gap - 1.0)
+        }
+        LawKind::Poisson { sampling_rate: q } => {
+            let included = |&hit: &bool| if hit && world == World::Target { 1.0 } else { 0.0 };
+            let o = noise.zip(target).map(|(n, hit)| n + included(hit));
+            o.map(|o| {
+                let a = (2.0 * o - 1.0 + 2.0 * offset) / (2.0 * variance);
+                match a {
+                    _ if *q == 1.0 => a,
+                    _ if a > 600.0 => a + dpscope_core::math::ln(*q),
+                    _ if a < -1.0 => {
+                        dpscope_core::math::ln((1.0 - q) + q * dpscope_core::math::exp(a))
+                    }
+                    _ => dpscope_core::math::ln_1p(q * dpscope_core::math::exp_m1(a)),
+                }
+            })
+            .sum()
+        }
+    }
+}
+
+fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
+    let top = terms.clone().fold(f64::NEG_INFINITY, f64::max);
+    top + dpscope_core::math::ln(terms.map(|term| dpscope_core::math::exp(term - top)).sum())
+}
