@@ -1,6 +1,8 @@
 //! Do two routes to the same number agree?
 
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod draws;
 #[cfg(test)]
 mod independence;

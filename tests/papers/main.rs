@@ -1,1 +1,4 @@
-//! papers
+//! Are published tables reproduced?
+
+#[cfg(test)]
+mod shuffle_or_not;

@@ -1,5 +1,6 @@
 //! Shared by the whole-system tests: golden data, small statistics, running the program.
 
 mod golden;
+pub mod simulate;
 
 pub use golden::{Case, Row, Table, cases, relative_change};

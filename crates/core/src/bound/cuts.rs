@@ -23,8 +23,9 @@ impl PredictedErrors {
     /// Predictions from likelihood ratios: the scores of both worlds, pooled, serve both rates.
     ///
     /// FPR(τ) = E[2/(1 + e^L); L > τ] and FNR(τ) = E[2/(1 + e^{−L}); L ≤ τ] over the even mixture
-    /// of the worlds, where L is the log-likelihood ratio in nats. A rate of 1e-6 is thus predicted
-    /// well from thousands of scores.
+    /// of the worlds, where L is the log-likelihood ratio in nats, each divided by its value without
+    /// the restriction. A rate of 1e-6 is thus predicted well from thousands of scores, and so is a
+    /// rate's complement.
     ///
     /// | argument | meaning | shape |
     /// |---|---|---|
@@ -33,9 +34,13 @@ impl PredictedErrors {
     #[must_use]
     pub fn from_likelihood_ratios(pilot: &TradeOff, thresholds: &[f64]) -> Vec<PredictedErrors> {
         let pooled = pilot.pooled_scores();
-        let share = 2.0 / pooled.len().max(1) as f64;
-        let below = |l: &f64| share / (1.0 + exp(-l)); // D's part of the mixture's density
-        let above = |l: &f64| share / (1.0 + exp(*l)); // D′'s part
+        // Shares of the sums, not of the count: the sums' noise of 1/√n would swamp 1 − FPR and
+        // 1 − FNR where these are small, and move every cut to the wrong end.
+        let sum = |part: fn(f64) -> f64| pooled.iter().map(|&l| part(l)).sum::<f64>();
+        let share = |part| 1.0 / sum(part).max(f64::MIN_POSITIVE);
+        let (d, d_prime) = (share(in_target), share(in_zero_out));
+        let below = |l: &f64| d * in_target(*l);
+        let above = |l: &f64| d_prime * in_zero_out(*l);
 
         let mut found: Vec<PredictedErrors> = Vec::with_capacity(thresholds.len());
         let (mut next, mut fnr) = (0, 0.0);
@@ -76,6 +81,16 @@ impl PredictedErrors {
             World::ZeroOut => self.fpr,
         }
     }
+}
+
+/// D's part of the even mixture's density where the log-likelihood ratio is `l`.
+fn in_target(l: f64) -> f64 {
+    1.0 / (1.0 + exp(-l))
+}
+
+/// The part of D′ there.
+fn in_zero_out(l: f64) -> f64 {
+    1.0 / (1.0 + exp(l))
 }
 
 /// At most `m` thresholds for the simultaneous rule, rising.
@@ -143,6 +158,7 @@ pub fn choose_cuts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::ln;
     use crate::special::{normal_cdf, normal_quantile};
 
     /// A quantile grid of the Gaussian pair N(±μ/2·μ, μ²), whose scores are likelihood ratios.
@@ -165,6 +181,31 @@ mod tests {
             let fnr = normal_cdf((p.threshold - mu * mu / 2.0) / mu);
             assert!((p.fpr / fpr - 1.0).abs() < 0.15, "{p:?} {fpr:e}");
             assert!((p.fnr / fnr - 1.0).abs() < 0.15, "{p:?} {fnr:e}");
+        }
+    }
+
+    #[test]
+    fn ratios_of_small_rates_are_predicted() {
+        // Scores at random, not on a grid: the mixture's weights then do not add up to 1.
+        let mut state = 3_u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+        };
+        let (mu, n) = (0.3, 20_000);
+        let mut scores = |mean: f64| -> Vec<f64> {
+            (0..n).map(|_| mean + mu * normal_quantile(uniform()).unwrap()).collect()
+        };
+        let pilot = TradeOff::from_scores(scores(mu * mu / 2.0), scores(-mu * mu / 2.0)).unwrap();
+        let thresholds: Vec<f64> = (-11..=11).map(|t| f64::from(t) * 0.09).collect();
+        let near = |seen: f64, truth: f64| (ln(seen) - ln(truth)).abs() < 0.1;
+        for p in PredictedErrors::from_likelihood_ratios(&pilot, &thresholds) {
+            let up = (p.threshold + mu * mu / 2.0) / mu;
+            let down = (p.threshold - mu * mu / 2.0) / mu;
+            let remove = normal_cdf(-down) / normal_cdf(-up);
+            let add = normal_cdf(up) / normal_cdf(down);
+            assert!(near((1.0 - p.fnr) / p.fpr, remove), "{p:?} {remove}");
+            assert!(near((1.0 - p.fpr) / p.fnr, add), "{p:?} {add}");
         }
     }
 

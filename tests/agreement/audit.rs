@@ -1,0 +1,6 @@
+//! Simulated audits, from the random words to the bound.
+
+mod engine;
+mod identities;
+mod slots;
+mod truth;

@@ -1,0 +1,115 @@
+//! Identities of a log-likelihood ratio, on the scores that audits count.
+//!
+//! P_D(L ≤ c) = E_D′[e^L; L ≤ c] for every c, and the log of the worlds' bin counts follows the
+//! score along a line of slope 1 through 0. Both are exact for an idealised law and fail where the
+//! noise is not the σ of the score, or where the score has a wrong offset.
+
+use dpscope_core::adjacency::World;
+use dpscope_core::audit::AuditHistograms;
+use dpscope_core::histogram::ScoreBins;
+use dpscope_core::math::{exp, ln};
+use dpscope_core::mechanism::{BatchedGaussian, ScoreLaw};
+use dpscope_shaders::Phase;
+use dpscope_tests::simulate::{Spread, counted, planned, rescored, scores};
+
+use crate::samplers::every_pair;
+
+/// Standard errors that an honest score may be off by, and that a broken twin must be.
+const HONEST: f64 = 4.5;
+const BROKEN: f64 = 6.0;
+
+/// Noise of the first broken twin.
+const LESS_NOISE: f64 = 0.9;
+
+/// Scores of both worlds.
+struct Scores {
+    target: Vec<f64>,
+    zero_out: Vec<f64>,
+}
+
+impl Scores {
+    fn of(draw: impl Fn(World) -> Vec<f64>) -> Self {
+        Scores { target: draw(World::Target), zero_out: draw(World::ZeroOut) }
+    }
+
+    /// As if the score had the offset −1.4 in the place of −1.5.
+    fn with_offset(&self, law: &ScoreLaw) -> Self {
+        let offset = 0.1 * f64::from(law.epochs) / (law.noise_multiplier * law.noise_multiplier);
+        let shifted = |scores: &[f64]| scores.iter().map(|l| l + offset).collect();
+        Scores { target: shifted(&self.target), zero_out: shifted(&self.zero_out) }
+    }
+
+    /// Standard errors between P_D(L ≤ c) and E_D′[e^L; L ≤ c]; 0 where neither has any.
+    fn z_at(&self, cut: f64) -> f64 {
+        let below: Vec<f64> = self.target.iter().map(|&l| f64::from(u8::from(l <= cut))).collect();
+        let ((p, p_error), (e, e_error)) =
+            (mean_and_error(&below), mean_and_error(&weights(&self.zero_out, cut)));
+        let error = (p_error * p_error + e_error * e_error).sqrt();
+        if error > 0.0 { (p - e) / error } else { 0.0 }
+    }
+
+    fn worst(&self, cuts: &[f64]) -> f64 {
+        cuts.iter().map(|&cut| self.z_at(cut).abs()).fold(0.0, f64::max)
+    }
+}
+
+fn weights(zero_out: &[f64], cut: f64) -> Vec<f64> {
+    zero_out.iter().map(|&l| if l <= cut { exp(l) } else { 0.0 }).collect()
+}
+
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let Spread { values: n, mean, standard_deviation } = Spread::of(values);
+    (mean, standard_deviation / (n as f64).sqrt())
+}
+
+/// Cuts at quantiles of the worlds and at round values, chosen on the pilot's stream. Each leaves
+/// a hundred scores of D below it and lets no score of D′ weigh much, so that errors are about
+/// normal.
+fn cuts(law: &ScoreLaw, seed: u64, observations: u64) -> Vec<f64> {
+    let pilot = Scores::of(|world| scores(law, seed, Phase::Pilot, world, 4_000));
+    let mut pooled = [pilot.target.as_slice(), &pilot.zero_out].concat();
+    pooled.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| pooled[(share * pooled.len() as f64) as usize];
+    let mut cuts: Vec<f64> = [0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9].map(at).to_vec();
+    cuts.extend([-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, f64::INFINITY]);
+    cuts.retain(|&cut| {
+        let heaviest = if cut.is_finite() { cut } else { at(1.0 - 1e-9) };
+        let below = mean_and_error(&weights(&pilot.zero_out, cut)).0 * observations as f64;
+        below > 100.0 && exp(heaviest) < below / 100.0
+    });
+    cuts
+}
+
+/// Noise, epochs and observations of each world: enough leakage for the twins to show.
+const SETTINGS: [(f64, u32, u64); 5] =
+    [(0.2, 1, 200_000), (0.5, 1, 100_000), (1.0, 2, 50_000), (3.0, 30, 20_000), (20.0, 400, 10_000)];
+
+#[test]
+fn probe() {
+    for (noise_multiplier, epochs, observations) in SETTINGS {
+        for (m, seed) in every_pair(noise_multiplier, epochs).into_iter().zip(40..) {
+            let m = BatchedGaussian { steps_per_epoch: 3, ..m };
+            let start = std::time::Instant::now();
+            let law = m.law().unwrap();
+            let cuts = cuts(&law, seed, observations);
+            let honest = Scores::of(|world| scores(&law, seed, Phase::Audit, world, observations));
+            let t1 = start.elapsed();
+            let twin = Scores::of(|world| rescored(&law, seed, world, observations.min(6_000_000/law.normals_per_observation()), LESS_NOISE));
+            let off = honest.with_offset(&law);
+            println!("{m}: cuts {} honest {:.2} noise {:.2} offset {:.2} t {t1:.0?} {:.0?}", cuts.len(), honest.worst(&cuts), twin.worst(&cuts), off.worst(&cuts), start.elapsed());
+        }
+    }
+}
+
+#[test]
+fn probe2() {
+    for (noise_multiplier, epochs, n) in [(0.2, 1, 400_000), (0.5, 1, 1_000_000), (1.0, 2, 1_000_000), (3.0, 30, 1_00_000), (20.0, 400, 20_000)] {
+        for (m, seed) in every_pair(noise_multiplier, epochs).into_iter().zip(40..) {
+            let m = BatchedGaussian { steps_per_epoch: 3, ..m };
+            let start = std::time::Instant::now();
+            let a = counted(&planned(m, n, seed));
+            let s = a.histograms.slope(&a.layout.bins).unwrap();
+            println!("{m}: {:?} {:.2?} {:?}", s, s.map(|s| (s.slope-1.0)/s.standard_error), start.elapsed());
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Simulated audits: whole runs of the engine, scores of the kernel, and scores of broken twins.
+//!
+//! A run that fails is a broken test, so these panic with the error.
+
+use std::error::Error;
+use std::sync::LazyLock;
+
+use dpscope_core::adjacency::World;
+use dpscope_core::bound::{ThresholdRule, max_uncorrected};
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, LawKind, ScoreLaw, ThreatModel};
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::{Artefact, Backend, Control, Layout, Plan, Progress, Shard, run};
+use dpscope_shaders::bgm::{Phase, ScoreKernel};
+
+/// One pool for all tests of a binary: they share the cores instead of competing for them.
+static BACKEND: LazyLock<Backend> = LazyLock::new(|| backend(0));
+
+/// A backend of its own with so many threads.
+pub fn backend(threads: usize) -> Backend {
+    Backend::Cpu(CpuBackend::new(threads).expect("the system gives threads"))
+}
+
+/// The batched Gaussian mechanism that is shuffled afresh each epoch, in its worst case.
+pub fn shuffled(noise_multiplier: f64, steps_per_epoch: u32, epochs: u32) -> BatchedGaussian {
+    BatchedGaussian {
+        noise_multiplier,
+        steps_per_epoch,
+        epochs,
+        sampler: BatchSampler::Shuffle,
+        threat_model: ThreatModel::WorstCase,
+        batch_size: None,
+    }
+}
+
+/// An audit by the simultaneous rule at δ = 1e-5 and 95 %.
+pub fn planned(mechanism: BatchedGaussian, observations: u64, seed: u64) -> Plan {
+    Plan {
+        mechanism,
+        observations,
+        delta: 1e-5,
+        significance: 0.05,
+        threshold_rule: ThresholdRule::Simultaneous,
+        cuts: Plan::DEFAULT_CUTS,
+        seed,
+    }
+}
+
+/// Nobody watches, nobody stops it. Its clock stands still, so that waves grow to the whole run.
+struct Unattended;
+
+impl Control for Unattended {
+    fn keep_going(&self) -> bool {
+        true
+    }
+
+    fn now_ms(&self) -> f64 {
+        0.0
+    }
+
+    fn after_wave(&self, _: &Artefact, _: Progress) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+}
+
+/// The whole plan, counted.
+pub fn counted(plan: &Plan) -> Artefact {
+    counted_on(&BACKEND, plan, Shard::WHOLE)
+}
+
+/// One shard of the plan, counted on a backend.
+pub fn counted_on(backend: &Backend, plan: &Plan, shard: Shard) -> Artefact {
+    let valid = plan.validated().expect("the plan is valid");
+    let layout = Layout::of(&valid, backend.cpu(), &|| true).expect("the pilot has a layout");
+    let range = shard.range(plan).expect("the shard exists");
+    let start = Artefact::empty(&valid, layout, range);
+    let counting = run(&valid, start, backend, &Unattended);
+    pollster::block_on(counting).expect("the run ends")
+}
+
+/// What the plan's rule makes of the whole plan.
+pub fn audited(plan: &Plan) -> f64 {
+    counted(plan).outcome().expect("a counted plan has an outcome").value()
+}
+
+/// The paper's estimate: the largest value over all cuts, uncorrected.
+pub fn uncorrected(artefact: &Artefact) -> f64 {
+    let trade_off = artefact.histograms.trade_off(&artefact.layout.bins);
+    let trade_off = trade_off.expect("both worlds have observations");
+    let Plan { delta, significance, .. } = artefact.plan;
+    max_uncorrected(&trade_off, delta, significance).expect("a valid δ and significance").value()
+}
+
+/// Scores in nats of observations 0..n of a world, by the kernel.
+pub fn scores(law: &ScoreLaw, seed: u64, phase: Phase, world: World, n: u64) -> Vec<f64> {
+    let kernel = ScoreKernel::new(law, seed, phase).expect("the kernel takes the law");
+    let units = BACKEND.cpu().scores(&kernel, world, n, &|| true).expect("nobody stops it");
+    units.iter().map(|&score| score as f64 * kernel.score_unit()).collect()
+}
+
+/// Scores of observations 0..n of a world, by the f64 formula on the kernel's draws, with the noise
+/// multiplied by `noise_factor`, of which the score knows nothing: a broken twin unless it is 1.
+pub fn rescored(law: &ScoreLaw, seed: u64, world: World, n: u64, noise_factor: f64) -> Vec<f64> {
+    redrawn(law, seed, (world, world), n, noise_factor)
+}
+
+/// Scores of a world that takes its noise and slots from the other world's stream: a broken twin.
+pub fn borrowed(law: &ScoreLaw, seed: u64, world: World, n: u64) -> Vec<f64> {
+    let other = if world == World::Target { World::ZeroOut } else { World::Target };
+    redrawn(law, seed, (world, other), n, 1.0)
+}
+
+fn redrawn(
+    law: &ScoreLaw,
+    seed: u64,
+    (world, stream): (World, World),
+    n: u64,
+    noise_factor: f64,
+) -> Vec<f64> {
+    let kernel = ScoreKernel::new(law, seed, Phase::Audit).expect("the kernel takes the law");
+    let with_target = if world == World::Target { 0.0 } else { -1.0 };
+    let without = match law.kind {
+        LawKind::OneSlot { gap, .. } => -gap,
+        LawKind::Poisson { .. } => -1.0,
+    };
+    let noise = law.noise_multiplier * noise_factor;
+    let score = |observation| {
+        let draws = kernel.draws(stream, observation);
+        let entries = draws.normals.iter().zip(&draws.target);
+        let centred: Vec<f64> = entries
+            .map(|(&z, &held)| noise * f64::from(z) + if held { with_target } else { without })
+            .collect();
+        law.score(&centred).expect("finite entries have a score")
+    };
+    (0..n).map(score).collect()
+}
+
+/// Mean and standard deviation of values that were drawn independently.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// How many.
+    pub values: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation, with n − 1.
+    pub standard_deviation: f64,
+}
+
+impl Spread {
+    /// Of at least two values.
+    pub fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let square = |v: &f64| (v - mean) * (v - mean);
+        let variance = values.iter().map(square).sum::<f64>() / (n - 1.0);
+        Spread { values: values.len(), mean, standard_deviation: variance.sqrt() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_formula_on_the_draws_is_the_kernel_and_its_twins_are_not() {
+        let law = shuffled(1.0, 5, 2).law().unwrap();
+        for world in World::BOTH {
+            let kernel = scores(&law, 3, Phase::Audit, world, 200);
+            let apart = |noise_factor| {
+                let other = rescored(&law, 3, world, 200, noise_factor);
+                kernel.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+            };
+            assert!(apart(1.0) < 1e-4);
+            assert!(apart(0.9) > 0.1);
+        }
+    }
+
+    #[test]
+    fn spread_by_hand() {
+        let Spread { values, mean, standard_deviation } = Spread::of(&[1.0, 2.0, 6.0]);
+        assert_eq!((values, mean, standard_deviation), (3, 3.0, 7.0_f64.sqrt()));
+    }
+}
