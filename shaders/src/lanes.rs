@@ -1,6 +1,6 @@
 //! Lanes: one kernel body over 64 observations at a time, compiled once for each instruction set.
 //!
-//! A body is a plain function whose innermost loops run over the lanes of a [`Row`]; the compiler
+//! A body is a plain function whose innermost loops run over the lanes of a row; the compiler
 //! vectorises them. No lane ever meets another, and Rust never contracts or reassociates floats,
 //! so every instruction set gives the same bits.
 

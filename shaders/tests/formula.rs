@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
+mod reference;
 
-use common::{Twist, cases, law, one_slot, poisson, reference, weighted};
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
 use dpscope_shaders::{Phase, ScoreKernel};
+use reference::{Twist, cases, law, one_slot, poisson, reference, weighted};
 
 /// Nats an epoch that the kernel may be off: rounding of f32 values of the size of the score
 /// (1 + 1/σ²), and of means gap/σ that are added to the normals and multiplied by gap/σ.

@@ -4,12 +4,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
+mod reference;
 
-use common::{Twist, law, one_slot, poisson, reference, weighted};
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::law::ScoreLaw;
 use dpscope_shaders::{Phase, ScoreKernel};
+use reference::{Twist, law, one_slot, poisson, reference, weighted};
 
 /// Largest deviation from the identity over nine quantiles, in standard errors.
 fn deviation(target: &[f64], zero_out: &[f64]) -> f64 {
@@ -20,7 +20,8 @@ fn deviation(target: &[f64], zero_out: &[f64]) -> f64 {
     for decile in 1..10 {
         let c = sorted[target.len() * decile / 10];
         let p = target.iter().filter(|&&l| l <= c).count() as f64 / n;
-        let weights = zero_out.iter().map(|&l| if l <= c { libm::exp(l) } else { 0.0 });
+        let weights =
+            zero_out.iter().map(|&l| if l <= c { dpscope_core::math::exp(l) } else { 0.0 });
         let mean = weights.clone().sum::<f64>() / n;
         let square = weights.map(|w| w * w).sum::<f64>() / n;
         let error = ((p * (1.0 - p) + square - mean * mean) / n).sqrt();

@@ -6,7 +6,7 @@ use crate::bound::{
     max_uncorrected, simultaneous, split,
 };
 use crate::histogram::{HistogramError, ScoreBins, ScoreHistogram};
-use crate::math::ln;
+use crate::math::exp;
 use crate::trade_off::{TradeOff, TradeOffError, Trials};
 
 /// Histograms of both worlds, each in two halves by the parity of the observation's index.
@@ -85,7 +85,7 @@ impl AuditHistograms {
     /// # Errors
     /// A total above 2⁶⁴ − 1.
     pub fn checked_trials(&self) -> Result<Trials, HistogramError> {
-        let counts = |world| self.world(world).iter().flat_map(|h| h.counts());
+        let counts = |world| self.world(world).iter().flat_map(ScoreHistogram::counts);
         let total = |world| counts(world).try_fold(0_u64, |sum, &n| sum.checked_add(n));
         let [target, zero_out] =
             World::BOTH.map(|world| total(world).ok_or(HistogramError::Overflow));
@@ -156,49 +156,74 @@ impl AuditHistograms {
         Ok(if complete { Outcome::Bound(bound) } else { Outcome::Estimate(bound.into_estimate()) })
     }
 
-    /// Slope of ln(n_D/n_D′) against the score over bins with at least 20 counts in each world:
-    /// 1 where the score is the log-likelihood ratio of what was drawn.
+    /// Slope of the log-odds of D against the score, by logistic regression over all inner bins: 1
+    /// where the score is the log-likelihood ratio of what was drawn.
+    ///
+    /// `None` where the worlds do not overlap enough to tell.
     ///
     /// # Errors
     /// A count above 2⁶⁴ − 1.
     pub fn slope(&self, bins: &ScoreBins) -> Result<Option<ScoreSlope>, HistogramError> {
         let [d, d_prime] = [self.whole(World::Target)?, self.whole(World::ZeroOut)?];
         let inner = 1..bins.len() - 1;
-        let points = inner.filter_map(|bin| {
-            let (n, n_prime) = (d.counts()[bin], d_prime.counts()[bin]);
-            let weight = 1.0 / (1.0 / n as f64 + 1.0 / n_prime as f64);
-            let enough = n >= 20 && n_prime >= 20;
-            enough.then(|| (bins.centre(bin), ln(n as f64 / n_prime as f64), weight))
+        let counts = inner.map(|bin| {
+            let (n, n_prime) = (d.counts()[bin] as f64, d_prime.counts()[bin] as f64);
+            (bins.centre(bin), n, n + n_prime)
         });
-        Ok(ScoreSlope::fit(&points.collect::<Vec<_>>()))
+        let seen: Vec<_> = counts.filter(|&(_, _, n)| n > 0.0).collect();
+        Ok(ScoreSlope::fit(&seen))
     }
 }
 
-/// A weighted straight line through the log-ratio of two histograms.
+/// Logistic regression of the world on the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ScoreSlope {
     /// Fitted slope; 1 for a log-likelihood ratio.
     pub slope: f64,
-    /// Its standard error, from the counts.
+    /// Its standard error, from the Fisher information.
     pub standard_error: f64,
-    /// Bins that were used.
+    /// Bins that held scores.
     pub bins: u32,
 }
 
 impl ScoreSlope {
-    /// Fits (x, y, weight) with weight = 1/variance of y; none with fewer than three points.
+    /// Maximum likelihood from (score, observations of D, observations of both) by Newton's method.
     fn fit(points: &[(f64, f64, f64)]) -> Option<Self> {
-        let sum = |f: &dyn Fn(&(f64, f64, f64)) -> f64| points.iter().map(f).sum::<f64>();
-        let weight = sum(&|p| p.2);
-        let (x, y) = (sum(&|p| p.0 * p.2) / weight, sum(&|p| p.1 * p.2) / weight);
-        let spread = sum(&|p| p.2 * (p.0 - x) * (p.0 - x));
-        if points.len() < 3 || !(spread > 0.0) {
-            return None;
+        let total: f64 = points.iter().map(|p| p.2).sum();
+        let centre = points.iter().map(|p| p.0 * p.2).sum::<f64>() / total;
+        let (mut intercept, mut slope) = (centre, 1.0);
+        for _ in 0..50 {
+            let (mut g0, mut g1) = (0.0, 0.0);
+            let (mut h00, mut h01, mut h11) = (0.0, 0.0, 0.0);
+            for &(score, n_target, n) in points {
+                let x = score - centre;
+                let p = 1.0 / (1.0 + exp(-(intercept + slope * x)));
+                let (residual, weight) = (n_target - n * p, n * p * (1.0 - p));
+                g0 += residual;
+                g1 += residual * x;
+                h00 += weight;
+                h01 += weight * x;
+                h11 += weight * x * x;
+            }
+            let determinant = h00 * h11 - h01 * h01;
+            if !(determinant > 1e-9 * h00 * h11) {
+                return None;
+            }
+            let change = (h00 * g1 - h01 * g0) / determinant;
+            intercept += (h11 * g0 - h01 * g1) / determinant;
+            slope += change;
+            let standard_error = (h00 / determinant).sqrt();
+            if change.abs() < 1e-6 * standard_error.min(1.0) {
+                let bins = points.len() as u32;
+                return (standard_error < 0.5).then_some(ScoreSlope {
+                    slope,
+                    standard_error,
+                    bins,
+                });
+            }
         }
-        let slope = sum(&|p| p.2 * (p.0 - x) * (p.1 - y)) / spread;
-        let standard_error = (1.0 / spread).sqrt();
-        Some(ScoreSlope { slope, standard_error, bins: points.len() as u32 })
+        None
     }
 }
 
@@ -304,10 +329,22 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_recovered_and_two_points_are_not_enough() {
-        let points = [(0.0, 1.0, 2.0), (1.0, 3.0, 1.0), (4.0, 9.0, 5.0)];
-        let found = ScoreSlope::fit(&points).unwrap();
-        assert!((found.slope - 2.0).abs() < 1e-12);
-        assert_eq!(ScoreSlope::fit(&points[..2]), None);
+    fn the_slope_of_exact_log_odds_is_recovered() {
+        let points = |slope: f64| -> Vec<(f64, f64, f64)> {
+            let at = |i: i32| {
+                let x = f64::from(i) * 0.1;
+                let n = 1000.0 * exp(-x * x / 4.0);
+                (x, n / (1.0 + exp(-slope * x - 0.3)), n)
+            };
+            (-40..=60).map(at).collect()
+        };
+        for slope in [1.0, 0.9, 2.5] {
+            let found = ScoreSlope::fit(&points(slope)).unwrap();
+            assert!((found.slope - slope).abs() < 1e-5, "{found:?}");
+        }
+        let separated = [(-1.0, 0.0, 50.0), (-0.5, 0.0, 9.0), (0.5, 30.0, 30.0), (1.0, 9.0, 9.0)];
+        assert_eq!(ScoreSlope::fit(&separated), None);
+        assert_eq!(ScoreSlope::fit(&[(0.0, 1.0, 2.0)]), None);
+        assert_eq!(ScoreSlope::fit(&[]), None);
     }
 }

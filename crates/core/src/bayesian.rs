@@ -1,8 +1,8 @@
 //! Credible limits on ε from the joint posterior of the two error rates.
 
 use crate::math;
-use crate::special::beta::{BetaLaw, Tail};
 use crate::special::quadrature::gauss_legendre_12;
+use crate::special::{BetaLaw, Tail};
 use crate::special::{UnitPoint, normal};
 
 /// An argument that no posterior can be formed from.

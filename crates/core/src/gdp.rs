@@ -163,7 +163,7 @@ pub fn gdp_mu_for(epsilon: f64, delta: f64) -> Result<f64, GdpError> {
 ///
 /// # Guarantee
 /// Where both limits hold, every μ for which the mechanism is μ-GDP is at least the result:
-/// rounded down (`gdp::mu_from_rates`). Clamped at 0, never an absolute value.
+/// rounded down (`tests/oracles/gdp.rs::mu_from_rates`). Clamped at 0, never an absolute value.
 ///
 /// # Errors
 /// [`GdpError::Rate`].

@@ -43,7 +43,7 @@ impl Fixed {
     pub(crate) fn fits(sigma: f64, gap: f64, entries: u32, weights: Option<&[f64]>) -> bool {
         let reach = gap * (NORMAL_LIMIT / sigma + gap / (sigma * sigma));
         (gap == 1.0 || gap == 2.0)
-            && reach + libm::log(f64::from(entries)) <= EXPONENT_LIMIT
+            && reach + dpscope_core::math::ln(f64::from(entries)) <= EXPONENT_LIMIT
             && weights.is_none_or(|w| w.iter().all(|&w| w >= LEAST_WEIGHT))
     }
 

@@ -87,7 +87,7 @@ mod tests {
     fn worst_exp2(f: fn(f32) -> f32) -> f64 {
         let relative = |i: i32| {
             let t = i as f32 * (126.0 / 1_000_000.0);
-            (f64::from(f(t)) / libm::exp2(f64::from(t)) - 1.0).abs()
+            (f64::from(f(t)) / dpscope_core::math::exp2(f64::from(t)) - 1.0).abs()
         };
         (-1_000_000..=1_000_000).map(relative).fold(0.0, f64::max)
     }
@@ -107,7 +107,7 @@ mod tests {
         let near = 0x3f7f_0000..0x3f80_8000_u32;
         let error = |bits| {
             let x = f32::from_bits(bits);
-            let exact = libm::log(f64::from(x));
+            let exact = dpscope_core::math::ln(f64::from(x));
             if exact == 0.0 { 0.0 } else { (f64::from(f(x)) / exact - 1.0).abs() }
         };
         wide.chain(near).map(error).fold(0.0, f64::max)
@@ -123,10 +123,10 @@ mod tests {
     /// Largest |error| ÷ |ln(1 + w)| of `f`(w, 1 + w).
     fn worst_ln_1p(f: fn(f32, f32) -> f32) -> f64 {
         let error = |i: i32| {
-            let size = libm::exp2(f64::from(i) * 1e-3) as f32;
+            let size = dpscope_core::math::exp2(f64::from(i) * 1e-3) as f32;
             let of = |w: f32| {
                 let u = (1.0 + f64::from(w)) as f32;
-                (f64::from(f(w, u)) / libm::log1p(f64::from(w)) - 1.0).abs()
+                (f64::from(f(w, u)) / dpscope_core::math::ln_1p(f64::from(w)) - 1.0).abs()
             };
             of(size).max(if size < 1.0 { of(-size) } else { 0.0 })
         };

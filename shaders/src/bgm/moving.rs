@@ -67,10 +67,10 @@ impl Moving {
     pub(crate) fn new(sigma: f64, gap: f64, entries: u32, weights: Option<&[f64]>) -> Self {
         let log_weights = match weights {
             None => vec![0.0; entries as usize],
-            Some(weights) => weights.iter().map(|&w| libm::log2(w) as f32).collect(),
+            Some(weights) => weights.iter().map(|&w| dpscope_core::math::log2(w) as f32).collect(),
         };
         let total = if weights.is_none() { f64::from(entries) } else { 1.0 };
-        let constant = if gap == 1.0 { libm::log(total) } else { 0.0 };
+        let constant = if gap == 1.0 { dpscope_core::math::ln(total) } else { 0.0 };
         Moving {
             slopes: [(LOG2_E * gap / sigma) as f32, (LOG2_E * (gap - 1.0) / sigma) as f32],
             target_shift: [0.0, (-1.0 / sigma) as f32],

@@ -83,7 +83,7 @@ impl Setup {
         } else {
             Scoring::Moving(Moving::new(sigma, gap, entries, None))
         };
-        let found = Some(libm::log(f64::from(entries)));
+        let found = Some(dpscope_core::math::ln(f64::from(entries)));
         Setup { scoring, slots: None, unit: unit_of(one_slot_bound(sigma, gap, found)) }
     }
 
@@ -96,7 +96,8 @@ impl Setup {
             Scoring::Moving(Moving::new(sigma, gap, entries, Some(&shares)))
         };
         let always = total >= 1.0 - TOTAL_SLACK;
-        let found = always.then(|| -libm::log(shares.iter().copied().fold(1.0, f64::min)));
+        let found =
+            always.then(|| -dpscope_core::math::ln(shares.iter().copied().fold(1.0, f64::min)));
         Setup {
             scoring,
             slots: Some(SlotTable::new(weights)),
@@ -133,7 +134,7 @@ fn check_weights(weights: &[f64], entries: u32) -> Result<f64, KernelError> {
 
 /// The power of two of nats at which scores up to `bound` take at most 2³⁰ units.
 fn unit_of(bound: f64) -> f64 {
-    libm::exp2(libm::ceil(libm::log2(bound / UNITS)))
+    dpscope_core::math::exp2(dpscope_core::math::log2(bound / UNITS).ceil())
 }
 
 /// Largest |score| of an epoch with one slot.
@@ -165,16 +166,18 @@ fn poisson_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
     let (inverse, half) = (1.0 / sigma, 0.5 / (sigma * sigma));
     let reach = NORMAL_LIMIT * inverse + half;
     let above = if reach < 600.0 {
-        libm::log1p(rate * libm::expm1(reach))
+        dpscope_core::math::ln_1p(rate * dpscope_core::math::exp_m1(reach))
     } else {
-        reach + libm::log(rate)
+        reach + dpscope_core::math::ln(rate)
     };
-    let below = (-libm::log1p(rate * libm::expm1(-reach))).min(reach);
+    let below = (-dpscope_core::math::ln_1p(rate * dpscope_core::math::exp_m1(-reach))).min(reach);
     let chernoff = (1..=64).map(|k| {
         let lambda = f64::from(k) / 64.0;
-        let out = (1.0 - rate) * libm::exp(-lambda * (1.0 - lambda) * half);
-        let ins = libm::exp(lambda * (1.0 + lambda) * half) * rate;
-        (steps * libm::log1p(libm::pow(rate, lambda) * (out + ins)) + NATS) / lambda
+        let out = (1.0 - rate) * dpscope_core::math::exp(-lambda * (1.0 - lambda) * half);
+        let ins = dpscope_core::math::exp(lambda * (1.0 + lambda) * half) * rate;
+        (steps * dpscope_core::math::ln_1p(dpscope_core::math::powf(rate, lambda) * (out + ins))
+            + NATS)
+            / lambda
     });
     let above = chernoff.fold(steps * above, f64::min);
     above.max(steps * below)

@@ -36,7 +36,7 @@ pub(crate) struct Linear {
     offset: [f32; 2],
 }
 
-/// Words of 2³² that include the target: q·2³², rounded.
+/// Words of 2³² that include the target: q·2³², rounded, so that inclusion is within 2⁻³³ of q.
 pub(crate) fn including_words(sampling_rate: f64) -> u64 {
     (sampling_rate * 4_294_967_296.0).round() as u64
 }
@@ -48,7 +48,7 @@ impl Poisson {
             half: (0.5 * LOG2_E / (sigma * sigma)) as f32,
             rate: sampling_rate as f32,
             rest: (1.0 - sampling_rate) as f32,
-            ln_rate: libm::log(sampling_rate) as f32,
+            ln_rate: dpscope_core::math::ln(sampling_rate) as f32,
             last_word: including_words(sampling_rate).saturating_sub(1) as u32,
         }
     }

@@ -38,7 +38,7 @@ macro_rules! double_round {
 ///
 /// Reference: D. J. Bernstein, "ChaCha, a variant of Salsa20" (2008), 8 rounds.
 /// Guarantee: the published vectors, and `rand_chacha::ChaCha8Rng`, word for word
-/// (`published_blocks`, `equals_rand_chacha`).
+/// (`unit::published_blocks`, `shaders/src/random/mod.rs::equals_rand_chacha`).
 #[inline(always)]
 pub(crate) fn block(key: &[u32; 8], block: u64, stream: u64) -> [u32; 16] {
     #[rustfmt::skip]

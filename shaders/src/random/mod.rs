@@ -50,7 +50,7 @@ pub(crate) const fn stream_of(world: World, observation: u64) -> u64 {
 ///
 /// # Guarantee
 /// Equal to `rand_chacha::ChaCha8Rng` with the same key, stream and word position
-/// (`equals_rand_chacha`).
+/// (`unit::equals_rand_chacha`).
 ///
 /// # Example
 /// ```
@@ -89,7 +89,8 @@ pub fn stream_words(seed: u64, purpose: Purpose, stream: u64, first_word: u64, o
 ///
 /// # Guarantee
 /// Moments, quantiles, independence within and between pairs, and tails to 6.7
-/// (`normals_follow_the_law`, `tails_use_all_bits`).
+/// (`shaders/src/random/normal.rs::normals_follow_the_law`,
+/// `shaders/src/random/normal.rs::tails_use_all_bits`).
 ///
 /// # Reference
 /// G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates" (1958).

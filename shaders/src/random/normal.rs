@@ -92,12 +92,15 @@ mod tests {
         let mut worst = 0.0_f64;
         for (i, w0) in grid().enumerate() {
             let w1 = (i as u32).wrapping_mul(0x9e37_79b9);
-            let radius = (-2.0 * libm::log((f64::from(w0) + 0.5) / 4_294_967_296.0)).sqrt();
+            let radius =
+                (-2.0 * dpscope_core::math::ln((f64::from(w0) + 0.5) / 4_294_967_296.0)).sqrt();
             let angle = FRAC_PI_2 * f64::from((w1 << 1) as i32) / 2_147_483_648.0;
             let sign = if w1 >> 31 == 1 { -1.0 } else { 1.0 };
             let (z0, z1) = transform(w0, w1);
             let limit = 5e-7 + 1.7e-7 * radius + 7e-8 / radius;
-            for (z, exact) in [(z0, libm::cos(angle)), (z1, libm::sin(angle))] {
+            for (z, exact) in
+                [(z0, dpscope_core::math::cos(angle)), (z1, dpscope_core::math::sin(angle))]
+            {
                 worst = worst.max((f64::from(z) - sign * radius * exact).abs() / limit);
             }
         }
@@ -130,14 +133,14 @@ mod tests {
     /// Words whose radius exceeds `c`, minus their expected number 2³²·e^(−c²/2).
     fn tail_excess(radius: fn(u32) -> f32, c: f64) -> f64 {
         let count = (0..1_u32 << 20).filter(|&w| f64::from(radius(w)) > c).count();
-        count as f64 - 4_294_967_296.0 * libm::exp(-c * c / 2.0)
+        count as f64 - 4_294_967_296.0 * dpscope_core::math::exp(-c * c / 2.0)
     }
 
     #[test]
     fn tails_use_all_bits() {
         for c in [4.5, 5.0, 5.3, 5.5, 5.8, 6.0, 6.2, 6.4, 6.6, 6.7] {
             let exact = tail_excess(|w| root(radius_squared(w)), c);
-            let size = 1.0 + 1e-6 * 4_294_967_296.0 * libm::exp(-c * c / 2.0) * c;
+            let size = 1.0 + 1e-6 * 4_294_967_296.0 * dpscope_core::math::exp(-c * c / 2.0) * c;
             assert!(exact.abs() < size, "{c}: {exact}");
         }
         let cut = |w: u32| root(radius_squared((w & !0xff) + 128)); // 24 bits
@@ -156,7 +159,7 @@ mod tests {
             (mean(&z, 0), 0.0, 1.0),
             (mean(&|i| z(i) * z(i), 0), 1.0, 2.0),
             (mean(&|i| z(i) * z(i) * z(i), 0), 0.0, 15.0),
-            (mean(&|i| libm::pow(z(i), 4.0), 0), 3.0, 96.0),
+            (mean(&|i| dpscope_core::math::powf(z(i), 4.0), 0), 3.0, 96.0),
             (mean(&|i| z(i) * z(i + 1), 1), 0.0, 1.0),
             (mean(&|i| z(i) * z(i + 2), 2), 0.0, 1.0),
             (mean(&|i| z(i) * z(i) * z(i + 1) * z(i + 1), 1), 1.0, 12.0),
@@ -164,7 +167,7 @@ mod tests {
         ];
         let mut cells = [0.0_f64; 64];
         for i in 0..normals.len() {
-            let cell = 32.0 * libm::erfc(-z(i) / SQRT_2);
+            let cell = 32.0 * dpscope_core::math::erfc(-z(i) / SQRT_2);
             cells[(cell as usize).min(63)] += 1.0;
         }
         let expected = n / 64.0;

@@ -17,8 +17,8 @@ const LEAST_SCORES: usize = 20;
 ///
 /// # Guarantee
 /// Mean and variance are those of a random order of the same ranks, exact for any law of the
-/// scores and any ties; the two-sided p-value is normal. Test `independence::lag_one` of the
-/// agreement tests.
+/// scores and any ties; the two-sided p-value is normal. Test
+/// `tests/agreement/independence.rs::lag_one`.
 ///
 /// # Reference
 /// Wald and Wolfowitz, "An exact test for randomness in the non-parametric case based on serial

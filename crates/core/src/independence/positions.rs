@@ -16,8 +16,8 @@ use super::{IndependenceCheck, RecordedRuns, tail::binomial_at_least};
 /// # Guarantee
 /// The p-value is exact, at any number of runs, where the largest output of an epoch is equally
 /// likely at each step whatever the earlier epochs were: the guess depends on those alone, so hits
-/// are independent with probability 1/T. Test `independence::repeated_permutations` of the
-/// agreement tests. Outputs that drift over an epoch, so that some steps are larger in every run,
+/// are independent with probability 1/T. Test
+/// `tests/agreement/independence.rs::repeated_permutations`. Outputs that drift over an epoch, so that some steps are larger in every run,
 /// break this too, and are found as well.
 ///
 /// # Numerics
@@ -58,7 +58,8 @@ pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceChe
 /// Expected of deterministic batching and of buffered samplers: no check for them.
 ///
 /// # Guarantee
-/// As [`repeated_positions_over_epochs`], with runs in the place of epochs.
+/// As [`repeated_positions_over_epochs`], with runs in the place of epochs. Test
+/// `tests/agreement/independence.rs::one_loader_seed_for_all_runs`.
 #[must_use]
 pub fn repeated_positions_over_runs(runs: RecordedRuns<'_>) -> IndependenceCheck {
     if runs.steps < 2 {

@@ -1,7 +1,7 @@
 //! Clopper–Pearson limits.
 
 use super::{IntervalError, check, rounded_down, rounded_up};
-use crate::special::beta::Tail;
+use crate::special::Tail;
 use crate::special::{BetaLaw, UnitPoint};
 
 /// Upper Clopper–Pearson limit of a rate from k events in n independent trials.
@@ -16,7 +16,7 @@ use crate::special::{BetaLaw, UnitPoint};
 ///
 /// # Guarantee
 /// Whatever the rate p, the limit lies below p with probability at most `tail`
-/// (`clopper_pearson::coverage_by_enumeration`).
+/// (`tests/oracles/clopper_pearson.rs::coverage_by_enumeration`).
 ///
 /// # Errors
 /// [`IntervalError`]: no trial, more events than trials, a tail outside (0, 1) or NaN.
@@ -57,7 +57,7 @@ pub fn clopper_pearson_upper(events: u64, trials: u64, tail: f64) -> Result<f64,
 ///
 /// # Guarantee
 /// Whatever the rate p, the limit lies above p with probability at most `tail`
-/// (`clopper_pearson::coverage_by_enumeration`).
+/// (`tests/oracles/clopper_pearson.rs::coverage_by_enumeration`).
 ///
 /// # Errors
 /// [`IntervalError`]: no trial, more events than trials, a tail outside (0, 1) or NaN.

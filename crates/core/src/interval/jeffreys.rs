@@ -2,7 +2,7 @@
 
 use super::{IntervalError, check, rounded_down, rounded_up};
 use crate::special::BetaLaw;
-use crate::special::beta::Tail;
+use crate::special::Tail;
 
 /// Upper Jeffreys limit of a rate from k events in n trials.
 ///

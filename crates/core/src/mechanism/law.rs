@@ -84,8 +84,8 @@ impl ScoreLaw {
     /// | `centred` | x = o − a, epoch-major | E × `entries` | clip norm |
     ///
     /// # Guarantee
-    /// Equal to the ratio of the two worlds' densities at 50 digits; test `scores::oracle` of the
-    /// agreement tests.
+    /// Equal to the ratio of the two worlds' densities at 50 digits; test
+    /// `tests/agreement/scores.rs::oracle`.
     ///
     /// # Errors
     /// A wrong number of entries or weights, an entry that is not finite, a score that overflows.

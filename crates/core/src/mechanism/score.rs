@@ -52,7 +52,7 @@ impl BatchedGaussian {
     ///
     /// # Guarantee
     /// The slot weights are those of the samplers themselves, run record by record; test
-    /// `samplers::slots_follow_their_law` of the agreement tests.
+    /// `tests/agreement/samplers.rs::slots_follow_their_law`.
     ///
     /// # Errors
     /// A parameter outside its domain (NaN is outside each), a missing batch size, a buffer outside

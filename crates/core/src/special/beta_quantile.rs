@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::beta::{BetaLaw, Tail};
+use super::beta_law::{BetaLaw, Tail};
 use super::{UnitPoint, normal};
 use crate::math;
 

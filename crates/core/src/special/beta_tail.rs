@@ -4,7 +4,7 @@
 //! own side of the mean F is a sum, a continued fraction or an integral of positive terms.
 
 use super::UnitPoint;
-use super::beta::{BetaLaw, Tail};
+use super::beta_law::{BetaLaw, Tail};
 use super::binomial::drift;
 use super::quadrature::gauss_legendre_32;
 use crate::math;

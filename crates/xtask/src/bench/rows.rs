@@ -50,29 +50,20 @@ const fn numpy(arguments: &'static [&'static str]) -> Program {
 pub(super) const ROWS: [Row; 4] = [
     Row {
         name: "scores, 100 steps, best instruction set",
-        ours: throughput(&["--steps", "100", "--sigma", "1", "--seconds", SECONDS]),
-        peer: numpy(&["--steps", "100", "--sigma", "1", "--seconds", SECONDS]),
+        ours: throughput(&["--entries", "100"]),
+        peer: numpy(&["--entries", "100"]),
         figure: "normals_per_cpu_second",
     },
     Row {
         name: "scores, 100 steps, AVX2",
-        ours: throughput(&[
-            "--isa",
-            "avx2",
-            "--steps",
-            "100",
-            "--sigma",
-            "1",
-            "--seconds",
-            SECONDS,
-        ]),
-        peer: numpy(&["--steps", "100", "--sigma", "1", "--seconds", SECONDS]),
+        ours: throughput(&["--isa", "avx2", "--entries", "100"]),
+        peer: numpy(&["--entries", "100"]),
         figure: "normals_per_cpu_second",
     },
     Row {
         name: "scores, 1000 steps, best instruction set",
-        ours: throughput(&["--steps", "1000", "--sigma", "1", "--seconds", SECONDS]),
-        peer: numpy(&["--steps", "1000", "--sigma", "1", "--seconds", SECONDS]),
+        ours: throughput(&["--entries", "1000"]),
+        peer: numpy(&["--entries", "1000"]),
         figure: "normals_per_cpu_second",
     },
     Row {

@@ -43,7 +43,7 @@ pub(crate) fn poisson(sampling_rate: f64) -> LawKind {
 
 /// Geometric weights (1 − 2^−k)… that leave next to nothing for the last slots.
 pub(crate) fn geometric(gap: f64, entries: u32) -> LawKind {
-    let weights = (0..entries).map(|t| libm::exp2(-f64::from(t + 1))).collect();
+    let weights = (0..entries).map(|t| dpscope_core::math::exp2(-f64::from(t + 1))).collect();
     LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) }
 }
 
@@ -94,8 +94,8 @@ fn epoch(law: &ScoreLaw, world: World, z: &[f32], target: &[bool], twist: Twist)
             let mean = |&hit: &bool| if hit { miss } else { -gap };
             let x: Vec<f64> = noise.zip(target).map(|(n, hit)| n + mean(hit)).collect();
             let ln_weight = |t: usize| match weights {
-                SlotWeights::Uniform => -libm::log(z.len() as f64),
-                SlotWeights::Weighted(w) => libm::log(w[t]),
+                SlotWeights::Uniform => -dpscope_core::math::ln(z.len() as f64),
+                SlotWeights::Weighted(w) => dpscope_core::math::ln(w[t]),
             };
             // The centre: the largest x, so that the two sums' large parts leave together.
             let m = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -113,9 +113,11 @@ fn epoch(law: &ScoreLaw, world: World, z: &[f32], target: &[bool], twist: Twist)
                 let a = (2.0 * o - 1.0 + 2.0 * offset) / (2.0 * variance);
                 match a {
                     _ if *q == 1.0 => a,
-                    _ if a > 600.0 => a + libm::log(*q),
-                    _ if a < -1.0 => libm::log((1.0 - q) + q * libm::exp(a)),
-                    _ => libm::log1p(q * libm::expm1(a)),
+                    _ if a > 600.0 => a + dpscope_core::math::ln(*q),
+                    _ if a < -1.0 => {
+                        dpscope_core::math::ln((1.0 - q) + q * dpscope_core::math::exp(a))
+                    }
+                    _ => dpscope_core::math::ln_1p(q * dpscope_core::math::exp_m1(a)),
                 }
             })
             .sum()
@@ -125,5 +127,5 @@ fn epoch(law: &ScoreLaw, world: World, z: &[f32], target: &[bool], twist: Twist)
 
 fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = terms.clone().fold(f64::NEG_INFINITY, f64::max);
-    top + libm::log(terms.map(|term| libm::exp(term - top)).sum())
+    top + dpscope_core::math::ln(terms.map(|term| dpscope_core::math::exp(term - top)).sum())
 }
