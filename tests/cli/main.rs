@@ -2,16 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 // mod arguments;
-// mod checkpoints;
+mod checkpoints;
 mod counts;
 // mod damaged_files;
-// mod full_disk;
+mod full_disk;
 // mod help;
-// mod interrupts;
+mod interrupts;
 // mod outputs;
 // mod planning;
 // mod scores;
-// mod shards;
+mod shards;
 mod simulate;
 // mod snapshots;
 // mod trainer;
