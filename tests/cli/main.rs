@@ -4,17 +4,17 @@
 // mod arguments;
 mod checkpoints;
 mod counts;
-// mod damaged_files;
+mod damaged_files;
 mod full_disk;
 // mod help;
 mod interrupts;
-// mod outputs;
+mod outputs;
 // mod planning;
-// mod scores;
+mod scores;
 mod shards;
 mod simulate;
 // mod snapshots;
-// mod trainer;
+mod trainer;
 
 use std::fs;
 use std::path::{Path, PathBuf};
