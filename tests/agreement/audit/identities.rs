@@ -5,7 +5,7 @@
 //! noise is not the σ of the score, or where the score has a wrong offset.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::audit::AuditHistograms;
+use dpscope_core::audit::{AuditHistograms, ScoreSlope};
 use dpscope_core::histogram::ScoreBins;
 use dpscope_core::math::{exp, ln};
 use dpscope_core::mechanism::{BatchedGaussian, ScoreLaw};
@@ -17,6 +17,9 @@ use crate::samplers::every_pair;
 /// Standard errors that an honest score may be off by, and that a broken twin must be.
 const HONEST: f64 = 4.5;
 const BROKEN: f64 = 6.0;
+
+/// Standard errors of the slope, on both sides.
+const SLOPE: f64 = 4.0;
 
 /// Noise of the first broken twin.
 const LESS_NOISE: f64 = 0.9;
@@ -48,9 +51,31 @@ impl Scores {
         if error > 0.0 { (p - e) / error } else { 0.0 }
     }
 
+    /// The slope's distance from 1, in standard errors.
+    fn slope_z(&self) -> f64 {
+        const UNIT: f64 = 1e-6;
+        let units = |scores: &[f64]| -> Vec<i64> {
+            scores.iter().map(|l| (l / UNIT).round() as i64).collect()
+        };
+        let (target, zero_out) = (units(&self.target), units(&self.zero_out));
+        let bins = ScoreBins::from_pilot(UNIT, &target, &zero_out).unwrap();
+        let mut histograms = AuditHistograms::empty(&bins);
+        for (world, scores) in [(World::Target, target), (World::ZeroOut, zero_out)] {
+            for (observation, score) in (0..).zip(scores) {
+                histograms.add(&bins, world, observation, score);
+            }
+        }
+        slope_z(&histograms, &bins)
+    }
+
     fn worst(&self, cuts: &[f64]) -> f64 {
         cuts.iter().map(|&cut| self.z_at(cut).abs()).fold(0.0, f64::max)
     }
+}
+
+fn slope_z(histograms: &AuditHistograms, bins: &ScoreBins) -> f64 {
+    let ScoreSlope { slope, standard_error, .. } = histograms.slope(bins).unwrap().unwrap();
+    (slope - 1.0) / standard_error
 }
 
 fn weights(zero_out: &[f64], cut: f64) -> Vec<f64> {
@@ -81,35 +106,57 @@ fn cuts(law: &ScoreLaw, seed: u64, observations: u64) -> Vec<f64> {
 }
 
 /// Noise, epochs and observations of each world: enough leakage for the twins to show.
-const SETTINGS: [(f64, u32, u64); 5] =
-    [(0.2, 1, 200_000), (0.5, 1, 100_000), (1.0, 2, 50_000), (3.0, 30, 20_000), (20.0, 400, 10_000)];
+const SETTINGS: [(f64, u32, u64); 5] = [
+    (0.2, 1, 200_000),
+    (0.5, 1, 100_000),
+    (1.0, 2, 50_000),
+    (3.0, 30, 20_000),
+    (20.0, 400, 10_000),
+];
+
+fn mechanisms() -> impl Iterator<Item = (BatchedGaussian, u64, u64)> {
+    SETTINGS.into_iter().flat_map(|(noise_multiplier, epochs, observations)| {
+        let pairs = every_pair(noise_multiplier, epochs).into_iter();
+        let short = move |m| (BatchedGaussian { steps_per_epoch: 3, ..m }, observations);
+        pairs.map(short).zip(40..).map(|((m, observations), seed)| (m, observations, seed))
+    })
+}
+
+/// Observations of the twin with less noise, which is scored one by one.
+fn affordable(law: &ScoreLaw, observations: u64) -> u64 {
+    observations.min(6_000_000 / law.normals_per_observation())
+}
 
 #[test]
-fn probe() {
-    for (noise_multiplier, epochs, observations) in SETTINGS {
-        for (m, seed) in every_pair(noise_multiplier, epochs).into_iter().zip(40..) {
-            let m = BatchedGaussian { steps_per_epoch: 3, ..m };
-            let start = std::time::Instant::now();
-            let law = m.law().unwrap();
-            let cuts = cuts(&law, seed, observations);
-            let honest = Scores::of(|world| scores(&law, seed, Phase::Audit, world, observations));
-            let t1 = start.elapsed();
-            let twin = Scores::of(|world| rescored(&law, seed, world, observations.min(6_000_000/law.normals_per_observation()), LESS_NOISE));
-            let off = honest.with_offset(&law);
-            println!("{m}: cuts {} honest {:.2} noise {:.2} offset {:.2} t {t1:.0?} {:.0?}", cuts.len(), honest.worst(&cuts), twin.worst(&cuts), off.worst(&cuts), start.elapsed());
-        }
+fn each_world_is_the_other_reweighted_by_the_score() {
+    for (mechanism, observations, seed) in mechanisms() {
+        let law = mechanism.law().unwrap();
+        let cuts = cuts(&law, seed, observations);
+        assert!(cuts.len() > 4, "{mechanism}: {cuts:?}");
+        let honest = Scores::of(|world| scores(&law, seed, Phase::Audit, world, observations));
+        let (z, slope) = (honest.worst(&cuts), honest.slope_z());
+        assert!(z < HONEST, "{mechanism}: {z:.1} standard errors");
+        assert!(slope.abs() < SLOPE, "{mechanism}: slope off by {slope:.1}");
+        // No slope can see an offset: it only shifts the scores.
+        let z = honest.with_offset(&law).worst(&cuts);
+        assert!(z > BROKEN, "{mechanism} with another offset: {z:.1} standard errors");
+
+        let twin_observations = affordable(&law, observations);
+        let less_noise = |world| rescored(&law, seed, world, twin_observations, LESS_NOISE);
+        let twin = Scores::of(less_noise);
+        let (z, slope) = (twin.worst(&cuts), twin.slope_z());
+        assert!(z > BROKEN, "{mechanism} with less noise: {z:.1} standard errors");
+        // Fewer observations have too wide an error of the slope.
+        let seen = slope.abs() > SLOPE || twin_observations < 20_000;
+        assert!(seen, "{mechanism} with less noise: slope off by {slope:.1}");
     }
 }
 
 #[test]
-fn probe2() {
-    for (noise_multiplier, epochs, n) in [(0.2, 1, 400_000), (0.5, 1, 1_000_000), (1.0, 2, 1_000_000), (3.0, 30, 1_00_000), (20.0, 400, 20_000)] {
-        for (m, seed) in every_pair(noise_multiplier, epochs).into_iter().zip(40..) {
-            let m = BatchedGaussian { steps_per_epoch: 3, ..m };
-            let start = std::time::Instant::now();
-            let a = counted(&planned(m, n, seed));
-            let s = a.histograms.slope(&a.layout.bins).unwrap();
-            println!("{m}: {:?} {:.2?} {:?}", s, s.map(|s| (s.slope-1.0)/s.standard_error), start.elapsed());
-        }
+fn counted_histograms_have_slope_one() {
+    for (mechanism, seed) in every_pair(1.0, 2).into_iter().zip(70..) {
+        let audit = counted(&planned(mechanism, 1_000_000, seed));
+        let z = slope_z(&audit.histograms, &audit.layout.bins);
+        assert!(z.abs() < SLOPE, "{mechanism}: slope off by {z:.1}");
     }
 }

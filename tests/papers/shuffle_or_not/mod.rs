@@ -1,21 +1,86 @@
-//! Probe
-use dpscope_tests::simulate::*;
-#[test]
-fn probe() {
-    let text = include_str!("simulated.csv");
-    let table = dpscope_tests::Table::parse(text);
-    for row in table.rows() {
-        let n = row.count("observations");
-        if n > 1_000_000 { continue; }
-        let seeds = if n < 1_000_000 { 20 } else { 6 };
-        let steps = row.count("steps") as u32;
-        let start = std::time::Instant::now();
-        let v: Vec<(f64, f64)> = (1..=seeds).map(|seed| {
-            let a = counted(&planned(shuffled(row.float("noise_multiplier"), steps, 1), n, seed));
-            (uncorrected(&a), a.outcome().unwrap().value())
-        }).collect();
-        let u = Spread::of(&v.iter().map(|v| v.0).collect::<Vec<_>>());
-        let b = Spread::of(&v.iter().map(|v| v.1).collect::<Vec<_>>());
-        println!("{} {} {}: stated {}±{} ours {:.3}±{:.3} bound {:.3}±{:.3} {:?}", row.text("noise_multiplier"), steps, n, row.text("mean"), row.text("standard_deviation"), u.mean, u.standard_deviation, b.mean, b.standard_deviation, start.elapsed());
+//! Annamalai, Balle, Hayes, De Cristofaro: "To Shuffle or not to Shuffle".
+
+mod figure_3;
+mod table_1;
+
+use std::path::Path;
+
+use dpscope_core::adjacency::Direction;
+use dpscope_core::bound::{EpsilonEstimate, max_uncorrected};
+use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_engine::Artefact;
+use dpscope_tests::simulate::{counted, planned};
+
+/// Half a unit of the last printed digit.
+const HALF_A_UNIT: f64 = 0.005;
+
+/// Standard errors that two runs may differ by.
+const ERRORS: f64 = 3.0;
+
+/// Whether our value is to equal a printed one.
+#[derive(Debug, Clone, Copy)]
+enum Expect {
+    Match,
+    /// With the reason.
+    Mismatch(&'static str),
+}
+
+/// The text of a table of printed cells.
+fn printed(file: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let path = root.join("crates/cli/data/shuffle_or_not").join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The paper's estimate of a run.
+fn estimate(artefact: &Artefact, significance: f64) -> EpsilonEstimate {
+    let trade_off = artefact.histograms.trade_off(&artefact.layout.bins).unwrap();
+    max_uncorrected(&trade_off, artefact.plan.delta, significance).unwrap()
+}
+
+fn estimated(mechanism: BatchedGaussian, observations: u64, seed: u64) -> EpsilonEstimate {
+    estimate(&counted(&planned(mechanism, observations, seed)), 0.05)
+}
+
+/// Standard error of the value at its cut: of ln((successes − δR)/errors), from both counts.
+fn standard_error(estimate: &EpsilonEstimate) -> f64 {
+    let found = estimate.evidence();
+    let (errors, other, trials) = match found.direction {
+        Direction::Remove => {
+            let errors = found.errors.false_positives;
+            (errors, found.errors.false_negatives, found.trials.target)
+        }
+        Direction::Add => {
+            let errors = found.errors.false_negatives;
+            (errors, found.errors.false_positives, found.trials.zero_out)
+        }
+    };
+    let successes = (trials - other) as f64;
+    let counted = successes - found.delta * trials as f64;
+    (1.0 / errors.max(1) as f64 + successes / (counted * counted)).sqrt()
+}
+
+/// What is wrong with our value beside a printed one, if anything.
+fn problem(ours: &EpsilonEstimate, printed: f64, expect: Expect) -> Option<String> {
+    let tolerance = HALF_A_UNIT + ERRORS * std::f64::consts::SQRT_2 * standard_error(ours);
+    let off = ours.value() - printed;
+    let beside = format!("{:.3} ± {tolerance:.3} beside {printed}", ours.value());
+    match expect {
+        Expect::Match if !(off.abs() <= tolerance) => Some(format!("does not match: {beside}")),
+        Expect::Mismatch(reason) if !(off.abs() > tolerance) => {
+            Some(format!("matches, though it should not ({reason}): {beside}"))
+        }
+        _ => None,
     }
+}
+
+#[test]
+fn a_wrong_expectation_fails() {
+    let ours = estimated(dpscope_tests::simulate::shuffled(1.0, 10, 1), 100_000, 1);
+    let (near, far) = (ours.value() + 0.01, ours.value() + 9.0);
+    assert_eq!(problem(&ours, near, Expect::Match), None);
+    assert_eq!(problem(&ours, far, Expect::Mismatch("far")), None);
+    assert!(problem(&ours, far, Expect::Match).is_some());
+    assert!(problem(&ours, near, Expect::Mismatch("near")).is_some());
+    assert!(problem(&ours, f64::NAN, Expect::Match).is_some());
 }
