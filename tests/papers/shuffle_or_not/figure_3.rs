@@ -106,7 +106,8 @@ fn estimates_agree_with_another_program() {
             continue;
         }
         // Broken twins: so many observations of each world; twice the tail.
-        let twins = [spread(row, 2 * observations, runs, 0.05), spread(row, observations, runs, 0.1)];
+        let twins =
+            [spread(row, 2 * observations, runs, 0.05), spread(row, observations, runs, 0.1)];
         for twin in twins {
             let z = z_of(twin, row, theirs);
             println!("  twin: z {z:.2}");
@@ -122,7 +123,11 @@ fn printed_values_are_not_reached_with_a_thousandth_of_the_observations() {
             continue;
         };
         let ours = estimated(shuffled(noise_multiplier, steps, 1), 1_000_000, 1);
-        println!("{noise_multiplier} {steps} {:.3} se {:.3} printed {printed}", ours.value(), super::standard_error(&ours));
+        println!(
+            "{noise_multiplier} {steps} {:.3} se {:.3} printed {printed}",
+            ours.value(),
+            super::standard_error(&ours)
+        );
         let found = problem(&ours, printed, Expect::Mismatch(REASON));
         assert_eq!(found, None, "σ={noise_multiplier} T={steps}");
         assert!(ours.value() < printed);

@@ -40,7 +40,13 @@ fn few_observations_stay_below_ceiling_and_truth_and_rise_towards_the_printed_va
         let model = row.text("model");
         let (observations, published) = (affordable(row), row.float("empirical_epsilon"));
         let [fewer, ours] = [observations / 10, observations].map(|n| run(row, n));
-        println!("{model} {observations}: {:.3} {:.3} ± {:.3} printed {published} ceiling {:.3}", fewer.value(), ours.value(), standard_error(&ours), ceiling_at(observations));
+        println!(
+            "{model} {observations}: {:.3} {:.3} ± {:.3} printed {published} ceiling {:.3}",
+            fewer.value(),
+            ours.value(),
+            standard_error(&ours),
+            ceiling_at(observations)
+        );
         assert!(ours.value() <= ceiling_at(observations), "{model}");
         if let Ok(most) = find(&known, model).text("pair_upper").parse::<f64>() {
             assert!(ours.value() < most, "{model}: {} above {most}", ours.value());

@@ -5,7 +5,7 @@ mod text;
 
 pub(crate) use simulation::{RunFacts, of_artefact};
 use text::to_text;
-pub(crate) use text::{grouped, percent};
+pub(crate) use text::{down, grouped, percent};
 
 use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};
@@ -13,6 +13,7 @@ use dpscope_core::bayesian::CredibleInterval;
 use dpscope_core::bound::{EpsilonEstimate, Evidence, Scope, ThresholdRule};
 use dpscope_core::claim::{PrivacyClaim, Verdict};
 use dpscope_core::gdp::gdp_mu_lower_bound;
+use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::Plan;
 use serde::Serialize;
@@ -82,6 +83,9 @@ pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) credible: Option<Credible>,
     pub(crate) plan: Option<Plan>,
+    /// What was assumed of the runs that were recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mechanism: Option<BatchedGaussian>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) input: Option<serde_json::Value>,
     pub(crate) findings: Vec<String>,
@@ -118,7 +122,8 @@ pub(crate) struct ResultFields {
     pub(crate) false_negatives: u64,
     pub(crate) fpr_upper: f64,
     pub(crate) fnr_upper: f64,
-    pub(crate) gdp_mu: f64,
+    /// A bound where the result is one; none for an estimate.
+    pub(crate) gdp_mu: Option<f64>,
     pub(crate) ceiling: f64,
     pub(crate) events_at_threshold: u64,
     pub(crate) gain_at_10x: f64,
@@ -162,7 +167,12 @@ impl ResultFields {
             false_negatives: errors.false_negatives,
             fpr_upper,
             fnr_upper,
-            gdp_mu: gdp_mu_lower_bound(fpr_upper, fnr_upper).map_err(Failure::input)?,
+            gdp_mu: match outcome {
+                Outcome::Bound(_) => {
+                    Some(gdp_mu_lower_bound(fpr_upper, fnr_upper).map_err(Failure::input)?)
+                }
+                Outcome::Estimate(_) => None,
+            },
             ceiling,
             events_at_threshold,
             gain_at_10x,
@@ -257,6 +267,50 @@ impl ClaimFields {
 }
 
 impl Report {
+    /// What every report holds; the rest is empty.
+    pub(crate) fn new(
+        subject: Subject,
+        outcome: &Outcome,
+        significance: f64,
+        seen: Trials,
+        claim: &ClaimArgs,
+    ) -> Result<Self, Failure> {
+        Ok(Report {
+            schema: "dpscope.report/1",
+            version: env!("CARGO_PKG_VERSION"),
+            subject,
+            adjacency: Adjacency::ZeroOut,
+            result: ResultFields::new(outcome, significance)?,
+            uncorrected_maximum: None,
+            observations: Observations {
+                target: seen.target,
+                zero_out: seen.zero_out,
+                evaluated: outcome.evidence().trials,
+                planned: seen.target.saturating_add(seen.zero_out),
+            },
+            non_finite: Trials { target: 0, zero_out: 0 },
+            saturated: None,
+            seed: None,
+            seed_source: None,
+            device: "cpu".to_owned(),
+            float_mode: "exact".to_owned(),
+            fallback_shards: 0,
+            elapsed_ms: 0.0,
+            normals_per_second: None,
+            histogram_digest: None,
+            resumed_from: None,
+            score_slope: None,
+            credible: None,
+            plan: None,
+            mechanism: None,
+            input: None,
+            findings: Vec::new(),
+            independence: None,
+            claim: ClaimFields::new(claim, outcome, subject)?,
+            fail_above: claim.fail_above,
+        })
+    }
+
     /// Prints the report and tells how the program ends.
     pub(crate) fn finish(&self, json: bool) -> Result<Exit, Failure> {
         if json {

@@ -7,7 +7,8 @@ use dpscope_core::independence::{
 use dpscope_core::mechanism::BatchSampler;
 use serde::Serialize;
 
-use super::outputs::{Look, Outputs};
+use super::load::Outputs;
+use super::looks::Look;
 use crate::failure::Failure;
 
 /// Checks of one pair of files.
