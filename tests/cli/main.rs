@@ -1,1 +1,72 @@
-//! cli
+//! What does the user see? Commands, output, exit codes.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+// mod arguments;
+mod checkpoints;
+mod counts;
+mod damaged_files;
+mod full_disk;
+// mod help;
+mod interrupts;
+mod outputs;
+// mod planning;
+mod scores;
+mod shards;
+mod simulate;
+// mod snapshots;
+mod trainer;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dpscope_tests::cli::{Ended, run};
+use tempfile::TempDir;
+
+/// A folder of its own for the files of one test.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.at(name), bytes).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.at(name)).unwrap()
+    }
+
+    fn run(&self, words: &str) -> Ended {
+        run(self.path(), words)
+    }
+
+    /// Names of everything in it, sorted.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// Runs in a folder that nothing is written to.
+fn dpscope(words: &str) -> Ended {
+    let folder = Folder::new();
+    let ended = folder.run(words);
+    assert_eq!(folder.names(), Vec::<String>::new(), "{words}");
+    ended
+}
+
+/// A small simulation with a fixed seed.
+const SMALL: &str = "audit bgm --noise-multiplier 1 --steps 10 --observations 3e4 --seed 7";

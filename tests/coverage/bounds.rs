@@ -173,7 +173,7 @@ fn halves(d: &[f64], d_prime: &[f64]) -> [TradeOff; 2] {
     [counted(d, d_prime), counted(d_rest, d_prime_rest)]
 }
 
-/// The cut chosen and scored on the same half exceeds the truth in 13 % of these runs, on the other
+/// The cut chosen and scored on the same half exceeds the truth in 10 % of these runs, on the other
 /// half in about 1 %.
 #[test]
 fn split_covers_on_a_laplace_pair() {

@@ -53,10 +53,10 @@ impl Pilot {
         let bins = ScoreBins::from_pilot(pair.unit, &scores[0], &scores[1]).expect("valid");
         let edges: Vec<f64> = (0..bins.edges()).map(|edge| bins.threshold(edge)).collect();
         let [d, d_prime] = scores
-            .map(|scores| scores.into_iter().map(|s| s as f64 * pair.unit).collect::<Vec<f64>>());
-        let by_ratios = PredictedErrors::from_likelihood_ratios(&d, &d_prime, &edges);
-        let by_counts =
-            PredictedErrors::from_counts(&TradeOff::from_scores(&d, &d_prime).expect("valid"));
+            .map(|world| world.into_iter().map(|s| s as f64 * pair.unit).collect::<Vec<f64>>());
+        let counted = TradeOff::from_scores(d, d_prime).expect("valid");
+        let by_ratios = PredictedErrors::from_likelihood_ratios(&counted, &edges);
+        let by_counts = PredictedErrors::from_counts(&counted);
         Pilot { bins, edges, by_ratios, by_counts }
     }
 
@@ -160,8 +160,8 @@ fn a_cut_at_every_edge_is_caught() {
     assert!(means[0] < TIGHT * best, "{means:?} of {best}");
 }
 
-/// The half that chooses is noisy: its cut is tight where the best bound exceeds two nats; below, a
-/// fifth may be lost, and a quarter at μ = 0.5 and R = 1,000.
+/// The half that chooses is noisy: it costs up to a seventh of the bound at μ = 0.5 and R = 1,000,
+/// and less than a tenth from half a nat on.
 #[test]
 fn split_is_tight_where_there_is_much_to_find() {
     for pair in pairs() {
@@ -184,7 +184,7 @@ fn split_is_tight_where_there_is_much_to_find() {
             if best < LEAST {
                 continue;
             }
-            let least = if best >= 2.0 { TIGHT } else { 0.65 };
+            let least = if best >= 0.5 { TIGHT } else { 0.8 };
             assert!(mean >= least * best, "{} at {}: {mean} of {best}", pair.name, size.0);
             assert!(twin < least * best, "{} at {}: exchanged worlds passed", pair.name, size.0);
         }

@@ -1,5 +1,6 @@
 //! Shared by the whole-system tests: golden data, small statistics, running the program.
 
+pub mod cli;
 mod golden;
 pub mod simulate;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, SamplerKind, ThreatModel};
@@ -52,6 +52,20 @@ pub(crate) enum Audit {
     Scores(ScoresArgs),
     /// Bound epsilon from error counts at one threshold that was fixed beforehand.
     Counts(CountsArgs),
+}
+
+/// Reads the command line; a negative number is a value, so that its message can name the domain.
+pub(crate) fn parse() -> Cli {
+    fn negative_numbers(command: clap::Command) -> clap::Command {
+        command
+            .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+            .mut_subcommands(negative_numbers)
+    }
+    fn takes_value(arg: &clap::Arg) -> bool {
+        !arg.is_positional() && arg.get_action().takes_values()
+    }
+    let matches = negative_numbers(Cli::command()).get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// What is drawn and who attacks.
@@ -457,14 +471,20 @@ fn threat_model_parser() -> impl clap::builder::TypedValueParser<Value = ThreatM
 
 /// A whole number, also as 1e7 or 10_000_000.
 fn count(text: &str) -> Result<u64, String> {
+    const MOST: u64 = 1 << 53;
     let plain = text.replace('_', "");
-    if let Ok(value) = plain.parse::<u64>() {
-        return Ok(value);
+    let parsed = plain.parse::<u64>().ok().or_else(|| {
+        let value: f64 = plain.parse().ok()?;
+        // Beyond 2⁵³ the cast saturates, and the limit refuses it.
+        (value.fract() == 0.0 && value >= 0.0).then_some(value as u64)
+    });
+    match parsed {
+        Some(value) if value <= MOST => Ok(value),
+        Some(_) => Err(format!("`{text}` is more than 2^53")),
+        None => {
+            Err(format!("`{text}` is not a whole number from 0; write 10000000, 10_000_000 or 1e7"))
+        }
     }
-    let wanted = || format!("`{text}` is not a whole number; write 10000000, 10_000_000 or 1e7");
-    let value: f64 = plain.parse().map_err(|_| wanted())?;
-    let whole = value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value);
-    if whole { Ok(value as u64) } else { Err(wanted()) }
 }
 
 fn small_count(text: &str) -> Result<u32, String> {
@@ -492,16 +512,21 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 
     #[test]
     fn counts_may_be_written_with_an_exponent() {
-        for (text, value) in [("1e7", 10_000_000), ("10_000", 10_000), ("2.5e3", 2500), ("0", 0)] {
+        for (text, value) in [
+            ("1e7", 10_000_000),
+            ("10_000", 10_000),
+            ("2.5e3", 2500),
+            ("0", 0),
+            ("9007199254740992", 1 << 53),
+        ] {
             assert_eq!(count(text), Ok(value));
         }
-        for text in ["", "1.5", "-1", "1e300", "nan", "inf", "ten"] {
+        for text in ["", "1.5", "-1", "1e300", "nan", "inf", "ten", "9007199254740993"] {
             assert!(count(text).is_err(), "{text}");
         }
     }

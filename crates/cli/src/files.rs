@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use dpscope_engine::Artefact;
+use dpscope_engine::{Artefact, ArtefactError, ObservationRange, Plan};
 use dpscope_formats::Limits;
 
 use crate::failure::Failure;
@@ -14,13 +14,14 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let read = || -> std::io::Result<Vec<u8>> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {
-            return Err(std::io::Error::other("is a directory, a file is needed"));
+            return Err(std::io::Error::other("it is a directory; name a file"));
         }
         let mut bytes = Vec::new();
         file.take(limits.max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let bytes = read().map_err(|error| Failure::input(error).about(path))?;
+    let bytes =
+        read().map_err(|error| Failure::input(format!("cannot be read: {error}")).about(path))?;
     if bytes.len() as u64 > limits.max_bytes {
         let most = limits.max_bytes;
         return Err(Failure::input(format!("is larger than the limit of {most} bytes")).about(path));
@@ -58,19 +59,46 @@ fn temporary_name(path: &Path) -> std::io::Result<PathBuf> {
     Ok(path.with_file_name(name))
 }
 
-/// Refuses a place for results that cannot be written, or that holds something else, before any
-/// work is done.
+/// Writes an artefact whole.
+pub(crate) fn write_artefact(path: &Path, artefact: &Artefact) -> Result<(), Failure> {
+    write_atomically(path, &artefact.to_bytes()).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("cannot be written: {error}")).about(path)
+}
+
+/// Refuses a place for new results where nothing can be written, before any work is done.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(Failure::input("is a directory; name a file").about(path));
-    }
-    if path.exists() && read_artefact(path).is_err() {
-        let what = "exists and is not a dpscope artefact; name another file";
-        return Err(Failure::input(what).about(path));
+    if path.exists() && !path.is_file() {
+        return Err(Failure::input("is not a regular file; name another").about(path));
     }
     let probe = temporary_name(path).and_then(|name| {
         File::create(&name)?;
         std::fs::remove_file(&name)
     });
-    probe.map_err(|error| Failure::input(format!("cannot be written: {error}")).about(path))
+    probe.map_err(|error| cannot_write(path, &error))
+}
+
+/// As [`check_writable`], and refuses to replace anything but counts of the same plan that the new
+/// ones include.
+pub(crate) fn check_replaceable(
+    path: &Path,
+    plan: &Plan,
+    range: ObservationRange,
+) -> Result<(), Failure> {
+    check_writable(path)?;
+    if !path.exists() {
+        return Ok(());
+    }
+    let old = read_artefact(path)?;
+    let foreign = if old.plan != *plan {
+        ArtefactError::ForeignPlan { differences: plan.differences(&old.plan) }
+    } else if old.range.first < range.first || old.range.end > range.end {
+        let (found, expected) = (old.range.to_string(), range.to_string());
+        ArtefactError::ForeignRange { found, expected }
+    } else {
+        return Ok(());
+    };
+    Err(Failure::from(foreign).about(path))
 }

@@ -10,12 +10,10 @@ mod seed;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::args::Command;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
+    let cli = args::parse();
     let done = match cli.command {
         Command::Audit(audit) => match audit {
             args::Audit::Bgm(args) => commands::bgm::run(&args),
@@ -33,7 +31,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
-            eprintln!("error: {:#}", failure.error);
+            report::tell(&format!("error: {:#}", failure.error));
             ExitCode::from(failure.code as u8)
         }
     }

@@ -10,6 +10,7 @@ use dpscope_engine::{Artefact, Control, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::files::write_atomically;
+use crate::report::tell;
 
 /// Longest time between two writes of a checkpoint.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
@@ -25,7 +26,7 @@ fn interrupted() -> &'static Arc<AtomicBool> {
             if shared.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
-            eprintln!("\nstopping; press Ctrl-C again to end at once");
+            tell("\nstopping; press Ctrl-C again to end at once");
         });
         flag
     })

@@ -192,14 +192,14 @@ impl TradeOff {
         (0..self.cut_count()).map(|index| self.cut(index))
     }
 
-    /// The cut of the test with threshold τ; between the edges of a histogram, that of the edge
-    /// below.
+    /// The cut of the test with threshold τ; on a histogram, that of the edge at or below τ, or of
+    /// the lowest edge.
     #[must_use]
     pub fn at_threshold(&self, threshold: f64) -> Cut {
         match &self.source {
             Source::Edges(cuts) => {
                 let after = cuts.partition_point(|cut| cut.threshold <= threshold);
-                Cut { threshold, errors: cuts[after.saturating_sub(1)].errors }
+                cuts[after.saturating_sub(1)]
             }
             Source::Sorted { target, zero_out } => {
                 let below = |scores: &[f64]| scores.partition_point(|&s| s <= threshold) as u64;

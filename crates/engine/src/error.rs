@@ -65,13 +65,17 @@ pub enum PlanError {
 #[non_exhaustive]
 pub enum ArtefactError {
     /// Not a JSON document of the schema.
-    #[error("not a dpscope artefact: {reason}")]
+    #[error(
+        "it is not a dpscope artefact ({reason}); name a file that --checkpoint or --out wrote"
+    )]
     Malformed {
         /// What the parser met.
         reason: String,
     },
     /// Another schema version.
-    #[error("its schema is `{found}`; this program reads `{expected}`")]
+    #[error(
+        "its schema is `{found}`, and this version reads `{expected}`; use the version that wrote it"
+    )]
     Schema {
         /// In the file.
         found: String,
@@ -87,10 +91,13 @@ pub enum ArtefactError {
         most: usize,
     },
     /// The content does not match its checksum.
-    #[error("its checksum does not match: the file is damaged or was edited")]
+    #[error(
+        "its checksum does not match: the file is damaged or was edited; copy it again, or repeat \
+         that run"
+    )]
     Checksum,
     /// Content that no run can have written.
-    #[error("it contradicts itself: {what}")]
+    #[error("it contradicts itself: {what}; repeat that run")]
     Inconsistent {
         /// The contradiction.
         what: &'static str,
@@ -104,8 +111,19 @@ pub enum ArtefactError {
         /// Which parameters differ.
         differences: String,
     },
+    /// One part of a merge is of another plan than the first.
+    #[error(
+        "it belongs to another plan than the first file ({differences}); merge shards of one plan"
+    )]
+    ForeignPart {
+        /// Which parameters differ.
+        differences: String,
+    },
     /// From another shard of the plan.
-    #[error("it holds observations {found} of each world, expected {expected}")]
+    #[error(
+        "it holds observations {found} of each world, and this run counts {expected}; name another \
+         file, or run the shard that it belongs to"
+    )]
     ForeignRange {
         /// In the file.
         found: String,
@@ -122,8 +140,8 @@ pub enum ArtefactError {
     },
     /// Observations are missing.
     #[error(
-        "observations {gap} of each world are missing; add the shard that holds them, or allow \
-         gaps, which makes the result an estimate"
+        "observations {gap} of each world are missing; add the shard that holds them, or accept \
+         an estimate with --allow-gaps"
     )]
     Gap {
         /// The missing range.
@@ -131,8 +149,7 @@ pub enum ArtefactError {
     },
     /// Different float modes.
     #[error(
-        "the files were computed in different float modes ({modes}); allow mixed modes if that is \
-         meant"
+        "the files were computed in different float modes ({modes}); accept that with --allow-mixed"
     )]
     MixedModes {
         /// The modes.

@@ -32,6 +32,8 @@ pub struct Pilot {
     pub bins: ScoreBins,
     /// One prediction an edge, by rising threshold.
     pub predicted: Vec<PredictedErrors>,
+    /// Observations of each world that were drawn.
+    pub observations: u64,
 }
 
 /// Pilot observations of each world: a sixteenth of the run's, at most 2¹⁷, and at most about half
@@ -64,7 +66,7 @@ impl Pilot {
         let edges: Vec<f64> = (0..bins.edges()).map(|edge| bins.threshold(edge)).collect();
         let pilot = TradeOff::from_scores(nats(&d), nats(&d_prime)).map_err(AuditError::from)?;
         let predicted = PredictedErrors::from_likelihood_ratios(&pilot, &edges);
-        Ok(Pilot { bins, predicted })
+        Ok(Pilot { bins, predicted, observations: n })
     }
 }
 
@@ -78,7 +80,7 @@ impl Layout {
         backend: &CpuBackend,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, EngineError> {
-        let Pilot { bins, predicted } = Pilot::draw(plan, backend, keep_going)?;
+        let Pilot { bins, predicted, .. } = Pilot::draw(plan, backend, keep_going)?;
         let plan = plan.plan();
         let thresholds = match plan.threshold_rule {
             ThresholdRule::Simultaneous => {

@@ -20,31 +20,69 @@ pub fn merge(parts: Vec<Artefact>, options: MergeOptions) -> Result<Artefact, En
     let mut parts = parts.into_iter();
     let mut sum = parts.next().ok_or(ArtefactError::Nothing)?;
     for part in parts {
-        add(&mut sum, part)?;
+        sum.absorb(part)?;
     }
-    sum.range = ObservationRange { first: 0, end: sum.plan.observations_per_world() };
-    if sum.float_modes.len() > 1 && !options.allow_mixed_modes {
-        let modes: Vec<String> = sum.float_modes.iter().map(ToString::to_string).collect();
-        return Err(ArtefactError::MixedModes { modes: modes.join(", ") }.into());
-    }
-    if let Some(gap) = first_gap(&sum)
-        && !options.allow_gaps
-    {
-        return Err(ArtefactError::Gap { gap: gap.to_string() }.into());
-    }
-    Ok(sum)
+    sum.merged(options)
 }
 
-fn add(sum: &mut Artefact, part: Artefact) -> Result<(), EngineError> {
-    if part.plan != sum.plan {
-        let differences = sum.plan.differences(&part.plan);
-        return Err(ArtefactError::ForeignPlan { differences }.into());
+impl Artefact {
+    /// Adds the counts of another artefact of the same plan: one step of a [`merge`], for callers
+    /// that want to know which part was refused.
+    ///
+    /// # Errors
+    /// Another plan or layout; the same observations twice.
+    pub fn absorb(&mut self, part: Artefact) -> Result<(), EngineError> {
+        if part.plan != self.plan {
+            let differences = self.plan.differences(&part.plan);
+            return Err(ArtefactError::ForeignPart { differences }.into());
+        }
+        if part.layout != self.layout {
+            let what =
+                "bins or cuts differ although the plans agree: written by different versions";
+            return Err(ArtefactError::Inconsistent { what }.into());
+        }
+        let counted = joined(&self.counted, &part.counted)?;
+        self.histograms.merge(&part.histograms)?;
+        self.counted = counted;
+        self.fallback_shards = self.fallback_shards.saturating_add(part.fallback_shards);
+        self.sampling_ms += part.sampling_ms;
+        for device in part.devices {
+            if !self.devices.contains(&device) {
+                self.devices.push(device);
+            }
+        }
+        for mode in part.float_modes {
+            if !self.float_modes.contains(&mode) {
+                self.float_modes.push(mode);
+            }
+        }
+        Ok(())
     }
-    if part.layout != sum.layout {
-        let what = "bins or cuts differ although the plans agree: written by different versions";
-        return Err(ArtefactError::Inconsistent { what }.into());
+
+    /// The end of a [`merge`]: the counts as those of the whole plan.
+    ///
+    /// # Errors
+    /// Unless allowed, missing observations or different float modes.
+    pub fn merged(mut self, options: MergeOptions) -> Result<Self, EngineError> {
+        self.range = ObservationRange { first: 0, end: self.plan.observations_per_world() };
+        if self.float_modes.len() > 1 && !options.allow_mixed_modes {
+            let modes: Vec<String> = self.float_modes.iter().map(ToString::to_string).collect();
+            return Err(ArtefactError::MixedModes { modes: modes.join(", ") }.into());
+        }
+        let gap = self.remaining();
+        if !gap.is_empty() && !options.allow_gaps {
+            return Err(ArtefactError::Gap { gap: gap.to_string() }.into());
+        }
+        Ok(self)
     }
-    let mut ranges = [sum.counted.as_slice(), &part.counted].concat();
+}
+
+/// Both lists of ranges as one: rising, disjoint, not touching.
+pub(crate) fn joined(
+    mine: &[ObservationRange],
+    theirs: &[ObservationRange],
+) -> Result<Vec<ObservationRange>, ArtefactError> {
+    let mut ranges = [mine, theirs].concat();
     ranges.sort_unstable();
     let mut joined: Vec<ObservationRange> = Vec::with_capacity(ranges.len());
     for range in ranges {
@@ -52,39 +90,13 @@ fn add(sum: &mut Artefact, part: Artefact) -> Result<(), EngineError> {
             Some(last) if range.first < last.end => {
                 let end = range.end.min(last.end);
                 let overlap = ObservationRange { first: range.first, end }.to_string();
-                return Err(ArtefactError::Overlap { overlap }.into());
+                return Err(ArtefactError::Overlap { overlap });
             }
             Some(last) if range.first == last.end => last.end = range.end,
             _ => joined.push(range),
         }
     }
-    sum.histograms.merge(&part.histograms)?;
-    sum.counted = joined;
-    sum.fallback_shards = sum.fallback_shards.saturating_add(part.fallback_shards);
-    sum.sampling_ms += part.sampling_ms;
-    for device in part.devices {
-        if !sum.devices.contains(&device) {
-            sum.devices.push(device);
-        }
-    }
-    for mode in part.float_modes {
-        if !sum.float_modes.contains(&mode) {
-            sum.float_modes.push(mode);
-        }
-    }
-    Ok(())
-}
-
-fn first_gap(sum: &Artefact) -> Option<ObservationRange> {
-    let mut first = 0;
-    for range in &sum.counted {
-        if range.first > first {
-            return Some(ObservationRange { first, end: range.first });
-        }
-        first = range.end;
-    }
-    let end = sum.range.end;
-    (first < end).then_some(ObservationRange { first, end })
+    Ok(joined)
 }
 
 #[cfg(test)]
@@ -115,7 +127,7 @@ mod tests {
         assert_eq!(missing, ArtefactError::Gap { gap: "3333..6666".to_owned() });
         let other = Plan { delta: 1e-6, ..plan() };
         let foreign = counted(other, Shard { index: 2, count: 3 }, 1, 250);
-        assert!(matches!(error(vec![part(1), foreign], strict), ArtefactError::ForeignPlan { .. }));
+        assert!(matches!(error(vec![part(1), foreign], strict), ArtefactError::ForeignPart { .. }));
     }
 
     #[test]

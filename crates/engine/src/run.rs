@@ -2,6 +2,7 @@
 
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 
+use crate::merge::joined;
 use crate::plan::ValidPlan;
 use crate::{Artefact, Backend, EngineError, ObservationRange};
 
@@ -76,7 +77,7 @@ pub async fn run(
             });
         }
         state.histograms.merge(&counted)?;
-        extend(&mut state.counted, range);
+        state.counted = joined(&state.counted, &[range])?;
         state.sampling_ms += spent;
         let progress = Progress { done: 2 * state.done(), total, resumed };
         control.after_wave(&state, progress).map_err(EngineError::Control)?;
@@ -94,13 +95,6 @@ fn note_backend(state: &mut Artefact, backend: &Backend) {
     }
     if !state.float_modes.contains(&backend.float_mode()) {
         state.float_modes.push(backend.float_mode());
-    }
-}
-
-fn extend(counted: &mut Vec<ObservationRange>, range: ObservationRange) {
-    match counted.last_mut() {
-        Some(last) if last.end == range.first => last.end = range.end,
-        _ => counted.push(range),
     }
 }
 
@@ -223,6 +217,20 @@ pub(crate) mod tests {
         assert!(stops > 3, "{stops}");
         assert_eq!(finished.histogram_digest(), whole.histogram_digest());
         assert_eq!(finished.outcome().unwrap(), whole.outcome().unwrap());
+    }
+
+    #[test]
+    fn a_merge_with_gaps_can_be_filled() {
+        let whole = counted(plan(), Shard::WHOLE, 2, 250);
+        let part = |index| counted(plan(), Shard { index, count: 5 }, 1, 250);
+        let options = MergeOptions { allow_gaps: true, ..MergeOptions::default() };
+        let sum = merge(vec![part(4), part(2)], options).unwrap();
+        let backend = backend(2);
+        let control = Scripted::new(u64::MAX, 4_000);
+        let valid = plan().validated().unwrap();
+        let filled = pollster::block_on(run(&valid, sum, &backend, &control)).unwrap();
+        assert!(filled.is_complete());
+        assert_eq!(filled.histogram_digest(), whole.histogram_digest());
     }
 
     #[test]

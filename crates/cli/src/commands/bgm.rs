@@ -10,12 +10,10 @@ use crate::files::{check_writable, read_artefact};
 use crate::seed::{SeedSource, seed_or_fresh};
 
 pub(crate) fn run(args: &BgmArgs) -> Done {
-    let earlier = match &args.checkpoint {
-        Some(path) if path.exists() => Some((path, read_artefact(path)?)),
-        Some(path) => {
-            check_writable(path)?;
-            None
-        }
+    let checkpoint = args.checkpoint.as_ref();
+    checkpoint.map_or(Ok(()), |path| check_writable(path))?;
+    let earlier = match checkpoint.filter(|path| path.exists()) {
+        Some(path) => Some((path, read_artefact(path)?)),
         None => None,
     };
     let (seed, seed_source) = match (&earlier, args.seed) {

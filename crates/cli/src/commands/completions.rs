@@ -4,7 +4,7 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::failure::{Done, Exit};
-use crate::report::print_json;
+use crate::report::{print, print_json};
 
 pub(crate) fn run(args: &CompletionsArgs) -> Done {
     let mut script = Vec::new();
@@ -16,8 +16,7 @@ pub(crate) fn run(args: &CompletionsArgs) -> Done {
             "schema": "dpscope.completions/1", "shell": shell, "script": script,
         }))?;
     } else {
-        use std::io::Write;
-        let _ = std::io::stdout().write_all(script.as_bytes()); // a closed pipe is no error
+        print(&script)?;
     }
     Ok(Exit::Done)
 }

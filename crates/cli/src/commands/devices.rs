@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::args::DevicesArgs;
 use crate::failure::{Done, Exit};
-use crate::report::print_json;
+use crate::report::{print, print_json};
 
 #[derive(Serialize)]
 struct Device {
@@ -33,7 +33,9 @@ pub(crate) fn run(args: &DevicesArgs) -> Done {
         print_json(&Devices { schema: "dpscope.devices/1", devices: vec![cpu] })?;
     } else {
         let Device { name, threads, instruction_set, float_mode, .. } = cpu;
-        println!("{name}   {threads} threads, {instruction_set}, float mode {float_mode}");
+        let plural = if threads == 1 { "" } else { "s" };
+        let about = format!("{threads} thread{plural}, {instruction_set}, float mode {float_mode}");
+        print(&format!("{name}   {about}\n"))?;
     }
     Ok(Exit::Done)
 }

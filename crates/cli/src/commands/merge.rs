@@ -1,28 +1,39 @@
 //! `dpscope merge`: join the shards of a run.
 
-use dpscope_engine::{MergeOptions, merge};
+use dpscope_engine::{Artefact, ArtefactError, MergeOptions};
 
 use crate::args::MergeArgs;
 use crate::failure::{Done, Failure};
-use crate::files::{check_writable, read_artefact, write_atomically};
+use crate::files::{check_replaceable, read_artefact, write_artefact};
 use crate::report::{RunFacts, check_claim, of_artefact};
 use crate::seed::SeedSource;
 
 pub(crate) fn run(args: &MergeArgs) -> Done {
     let started = std::time::Instant::now();
-    args.out.as_deref().map_or(Ok(()), check_writable)?;
-    let parts: Result<Vec<_>, Failure> = args.files.iter().map(|f| read_artefact(f)).collect();
-    let options = MergeOptions { allow_gaps: args.allow_gaps, allow_mixed_modes: args.allow_mixed };
-    let merged = merge(parts?, options)?;
+    let merged = merged(args)?;
     check_claim(&args.claim, merged.plan.delta)?;
-    if let Some(path) = &args.out {
-        write_atomically(path, &merged.to_bytes())
-            .map_err(|error| Failure::input(format!("cannot be written: {error}")).about(path))?;
-    }
+    let out = args.out.as_deref();
+    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
+    let written = out.map_or(Ok(()), |path| write_artefact(path, &merged));
     let facts = RunFacts {
         seed_source: SeedSource::Artefact,
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
         resumed_from: None,
     };
-    of_artefact(&merged, &facts, &args.claim)?.finish(args.show.json)
+    let exit = of_artefact(&merged, &facts, &args.claim)?.finish(args.show.json)?;
+    written.map(|()| exit)
+}
+
+/// The sum of all files; an error names the file that does not belong.
+fn merged(args: &MergeArgs) -> Result<Artefact, Failure> {
+    let mut sum: Option<Artefact> = None;
+    for path in &args.files {
+        let part = read_artefact(path)?;
+        match &mut sum {
+            None => sum = Some(part),
+            Some(sum) => sum.absorb(part).map_err(|error| Failure::from(error).about(path))?,
+        }
+    }
+    let options = MergeOptions { allow_gaps: args.allow_gaps, allow_mixed_modes: args.allow_mixed };
+    Ok(sum.ok_or(ArtefactError::Nothing)?.merged(options)?)
 }

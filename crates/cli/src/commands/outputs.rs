@@ -198,15 +198,15 @@ fn whole_batch_size(value: f64) -> Result<u32, Failure> {
 fn world(args: &OutputsArgs, (array, path): (Array, PathBuf)) -> Result<Outputs, Failure> {
     let (shape, values) = array.into_parts();
     let asked = args.epochs.map(|epochs| epochs as usize);
-    let (runs, epochs, steps) = match shape.as_slice() {
-        &[runs, epochs, steps] => match asked {
+    let (runs, epochs, steps) = match *shape.as_slice() {
+        [runs, epochs, steps] => match asked {
             Some(asked) if asked != epochs => {
                 let what = format!("has {epochs} epochs (shape {shape:?}), --epochs says {asked}");
                 return Err(Failure::input(what).about(&path));
             }
             _ => (runs, epochs, steps),
         },
-        &[runs, entries] => {
+        [runs, entries] => {
             let epochs = asked.unwrap_or(1);
             if epochs == 0 || entries % epochs != 0 {
                 let what = format!("has rows of {entries} outputs, which are not {epochs} epochs");

@@ -1,6 +1,6 @@
 //! `dpscope plan`: how many observations an audit needs.
 
-use dpscope_core::bound::{ThresholdRule, epsilon_from_rates};
+use dpscope_core::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
 use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::planner::{ceiling, observations_for_ceiling};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::simulate::backend;
 use crate::args::{DeviceArgs, PlanArgs};
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{grouped, print_json};
+use crate::report::{grouped, percent, print, print_json};
 use crate::seed::seed_or_fresh;
 
 #[derive(Serialize)]
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &PlanArgs) -> Done {
     if args.json {
         print_json(&report)?;
     } else {
-        print_text(&report);
+        print(&to_text(&report))?;
     }
     Ok(Exit::Done)
 }
@@ -128,7 +128,7 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
             threat_model: args.sampler.threat_model(),
             batch_size: args.sampler.batch_size,
         },
-        observations: 1_000_000,
+        observations: 1 << 22, // for the largest pilot
         delta: args.statement.delta,
         significance: args.statement.significance,
         threshold_rule: rule,
@@ -140,11 +140,21 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
     Ok(Some((pilot, seed)))
 }
 
-/// The largest predicted value over all cuts.
+/// Scores of the pilot beyond a cut, of both worlds together, below which its rates say little.
+///
+/// The largest of many guesses from single scores would promise more than the mechanism leaks.
+const FEWEST_BEYOND: f64 = 30.0;
+
+/// The largest predicted value over all cuts that the pilot can speak for.
 fn predict(pilot: &Pilot, per_world: u64, delta: f64, tail: f64) -> Result<f64, Failure> {
     let mut best = 0.0_f64;
     // Neighbouring bins predict nearly the same.
-    for p in pilot.predicted.iter().step_by(8) {
+    let least = FEWEST_BEYOND / pilot.observations as f64;
+    let known = |p: &&PredictedErrors| {
+        let (above, below) = (1.0 - p.fnr + p.fpr, p.fnr + 1.0 - p.fpr);
+        above >= least && below >= least
+    };
+    for p in pilot.predicted.iter().step_by(8).filter(known) {
         let upper = |rate: f64| {
             let events = (rate * per_world as f64).round() as u64;
             clopper_pearson_upper(events.min(per_world), per_world, tail)
@@ -172,30 +182,36 @@ fn fewest(reaches: impl Fn(u64) -> Result<bool, Failure>) -> Result<Option<u64>,
     Ok(Some(high + high % 2))
 }
 
-fn print_text(report: &PlanReport) {
-    let confidence = 100.0 * (1.0 - report.significance);
-    println!(
-        "At δ = {:e}, {confidence} % confidence, {} cut{} sharing it:\n",
-        report.delta,
-        report.cuts,
-        if report.cuts == 1 { "" } else { "s" }
-    );
+fn to_text(report: &PlanReport) -> String {
+    let PlanReport { delta, cuts, .. } = report;
+    let confidence = percent(1.0 - report.significance);
+    let cuts = if *cuts == 1 { "one cut".to_owned() } else { format!("{cuts} cuts sharing it") };
+    let mut out = format!("At δ = {delta:e}, {confidence} confidence, {cuts}:\n\n");
     if let Some(target) = &report.target {
-        println!(
-            "  ε = {} needs at least {} observations, if the attack never errs",
+        let least = grouped(target.observations_for_ceiling);
+        out.push_str(&format!(
+            "  ε = {} needs at least {least} observations, if the attack never errs,\n",
             target.epsilon,
-            grouped(target.observations_for_ceiling)
-        );
-        match (target.observations_predicted, &report.seed) {
-            (Some(n), _) => println!("  and about {} for this mechanism (estimate)", grouped(n)),
-            (None, Some(_)) => println!("  and more than 10^10 for this mechanism (estimate)"),
-            (None, None) => {}
-        }
-        println!();
+        ));
+        let about = target.observations_predicted.map(|n| format!("about {}", grouped(n)));
+        let about = about.unwrap_or_else(|| "more than 10^10".to_owned());
+        out.push_str(&match report.seed {
+            Some(_) => format!("  and {about} for this mechanism (estimate).\n\n"),
+            None => "  and more for a real mechanism (predicted with --noise-multiplier and --steps).\n\n".to_owned(),
+        });
     }
-    println!("  {:>16}  {:>8}  {:>20}", "observations", "ceiling", "predicted (estimate)");
+    let predicts = report.seed.is_some();
+    let heading = if predicts { "  predicted (estimate)" } else { "" };
+    out.push_str(&format!("  {:>16}  {:>8}{heading}\n", "observations", "ceiling"));
     for row in &report.rows {
-        let predicted = row.predicted_epsilon.map_or("-".to_owned(), |e| format!("{e:.3}"));
-        println!("  {:>16}  {:>8.3}  {predicted:>20}", grouped(row.observations), row.ceiling);
+        out.push_str(&format!("  {:>16}  {:>8.3}", grouped(row.observations), row.ceiling));
+        if let Some(epsilon) = row.predicted_epsilon {
+            out.push_str(&format!("  {epsilon:>20.3}"));
+        }
+        out.push('\n');
     }
+    if let Some(seed) = &report.seed {
+        out.push_str(&format!("\nseed {seed}\n"));
+    }
+    out
 }

@@ -1,5 +1,7 @@
 //! `dpscope reproduce`: published audits beside ours.
 
+use std::io::IsTerminal;
+
 use dpscope_core::bound::{ThresholdRule, max_uncorrected};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::planner::ceiling;
@@ -9,7 +11,7 @@ use serde::Serialize;
 use super::simulate::{Job, backend, count};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{grouped, print_json};
+use crate::report::{grouped, percent, print, print_json, tell};
 use crate::seed::seed_or_fresh;
 
 const FIGURE_3: &str = include_str!("../../data/shuffle_or_not/figure_3.csv");
@@ -79,11 +81,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
     let mut rows = Vec::with_capacity(published.len());
     let mut seen = None;
     for setting in published {
-        if !args.show.quiet {
-            let Published { name, noise_multiplier, steps, epochs, .. } = &setting;
-            eprintln!(
-                "{name}: noise multiplier {noise_multiplier}, {steps} steps, {epochs} epochs"
-            );
+        if !args.show.quiet && std::io::stderr().is_terminal() {
+            tell(&setting.name);
         }
         let plan = Plan {
             mechanism: BatchedGaussian {
@@ -111,7 +110,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
         };
         let ended = count(&job, &backend, args.show.quiet)?;
         if ended.interrupted {
-            eprintln!("interrupted; settings so far are lost");
+            tell("interrupted; fewer --observations take less time");
             return Ok(Exit::Interrupted);
         }
         rows.push(row(setting, &ended)?);
@@ -135,7 +134,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
     if args.show.json {
         print_json(&report)?;
     } else {
-        print_text(&report);
+        print(&to_text(&report))?;
     }
     Ok(Exit::Done)
 }
@@ -162,23 +161,23 @@ fn row(setting: Published, ended: &super::simulate::Ended) -> Result<Row, Failur
     })
 }
 
-fn print_text(report: &Reproduced) {
-    println!(
-        "{}: {} observations each (the paper: {}), δ = {:e}, ceiling of an estimate {:.2}\n",
+fn to_text(report: &Reproduced) -> String {
+    let mut out = format!(
+        "{}: {} observations each (the paper: {}), δ = {:e}, ceiling of an estimate {:.2}\n\n",
         report.what,
         grouped(report.observations),
         grouped(report.published_observations),
         report.delta,
         report.ceiling
     );
-    println!(
-        "  {:<13} {:>5} {:>5} {:>4}  {:>8}  {:>9} {:>8} {:>7}  {:>8} {:>9}",
+    out.push_str(&format!(
+        "  {:<13} {:>5} {:>5} {:>4}  {:>8}  {:>9} {:>8} {:>7}  {:>8} {:>9}\n",
         "setting", "σ", "T", "E", "claimed", "published", "ours", "diff", "bound", "10x gains"
-    );
+    ));
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
     for row in &report.rows {
-        println!(
-            "  {:<13} {:>5.2} {:>5} {:>4}  {:>8}  {:>9} {:>8.2} {:>7}  {:>8.2} {:>9.2}",
+        out.push_str(&format!(
+            "  {:<13} {:>5.2} {:>5} {:>4}  {:>8}  {:>9} {:>8.2} {:>7}  {:>8.2} {:>9.2}\n",
             row.name,
             row.noise_multiplier,
             row.steps,
@@ -189,15 +188,17 @@ fn print_text(report: &Reproduced) {
             row.difference.map_or("-".to_owned(), |d| format!("{d:+.2}")),
             row.our_bound,
             row.gain_at_10x
-        );
+        ));
     }
-    println!("\npublished, ours: the largest value over all cuts, uncorrected: an estimate");
-    println!("bound: 95 % confidence, {} cuts fixed by a pilot\n", Plan::DEFAULT_CUTS);
-    println!("Why they differ:");
+    out.push_str("\npublished, ours: the largest value over all cuts, uncorrected: an estimate\n");
+    let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
+    out.push_str(&format!("bound: {confidence} confidence, {cuts} cuts fixed by a pilot\n\n"));
+    out.push_str("Why they differ:\n");
     for reason in &report.why_they_differ {
-        println!("- {reason}");
+        out.push_str(&format!("- {reason}\n"));
     }
-    println!("\nseed {}; {}", report.seed, report.device);
+    out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
+    out
 }
 
 fn figure_3() -> Result<Vec<Published>, Failure> {

@@ -7,9 +7,9 @@ use dpscope_engine::{Artefact, Backend, EngineError, Layout, ObservationRange, V
 
 use crate::args::{ClaimArgs, DeviceArgs, ShowArgs};
 use crate::failure::{Done, Exit, Failure};
-use crate::files::{check_writable, write_atomically};
+use crate::files::{check_replaceable, read_artefact, write_artefact};
 use crate::progress::Terminal;
-use crate::report::{RunFacts, of_artefact};
+use crate::report::{RunFacts, of_artefact, tell};
 use crate::seed::SeedSource;
 
 /// The backend that `--device` and `--threads` name.
@@ -52,7 +52,13 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
         Some(state) => state.clone(),
         None => {
             let layout = Layout::of(&job.plan, backend.cpu(), &keep_going);
-            let layout = layout.inspect_err(|_| terminal.clear())?;
+            let layout = layout.inspect_err(|_| terminal.clear()).map_err(|error| match error {
+                EngineError::Stopped => Failure::with(
+                    Exit::Interrupted,
+                    "interrupted before anything was counted; run the same command again",
+                ),
+                other => other.into(),
+            })?;
             Artefact::empty(&job.plan, layout, job.range)
         }
     };
@@ -65,6 +71,7 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
         Ok(state) => Ok(Ended { state, elapsed_ms, interrupted: false }),
         Err(EngineError::Stopped) => {
             let state = terminal.last_state().unwrap_or(state);
+            terminal.save(&state).map_err(|error| EngineError::Control(error.into()))?;
             Ok(Ended { state, elapsed_ms, interrupted: true })
         }
         Err(error) => Err(error.into()),
@@ -79,31 +86,35 @@ pub(crate) fn run_and_report(
     show: &ShowArgs,
 ) -> Done {
     crate::report::check_claim(claim, job.plan.plan().delta)?;
-    job.out.map_or(Ok(()), check_writable)?;
+    job.out.map_or(Ok(()), |path| check_replaceable(path, job.plan.plan(), job.range))?;
     let backend = backend(device)?;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
     let ended = count(job, &backend, show.quiet)?;
-    if let Some(path) = job.out {
-        write_atomically(path, &ended.state.to_bytes())
-            .map_err(|error| Failure::input(format!("cannot be written: {error}")).about(path))?;
-    }
+    // Part of the counts never takes the place of more of them.
+    let keeps = |path: &&Path| {
+        ended.interrupted && read_artefact(path).is_ok_and(|old| old.done() > ended.state.done())
+    };
+    let out = job.out.filter(|path| !keeps(path));
+    let written = out.map_or(Ok(()), |path| write_artefact(path, &ended.state));
     if ended.interrupted {
-        tell_how_to_go_on(job);
+        tell_how_to_go_on(job, out.filter(|_| written.is_ok()));
         if ended.state.done() == 0 {
-            return Ok(Exit::Interrupted);
+            return written.map(|()| Exit::Interrupted);
         }
     }
     let facts =
         RunFacts { seed_source: job.seed_source, elapsed_ms: ended.elapsed_ms, resumed_from };
+    // The report first: a disk that is full must not cost what was counted.
     let exit = of_artefact(&ended.state, &facts, claim)?.finish(show.json)?;
-    Ok(if ended.interrupted { Exit::Interrupted } else { exit })
+    written.map(|()| if ended.interrupted { Exit::Interrupted } else { exit })
 }
 
-fn tell_how_to_go_on(job: &Job<'_>) {
-    match job.checkpoint {
-        Some(path) => eprintln!("interrupted; go on with\n  dpscope resume {}", quoted(path)),
-        None => eprintln!("interrupted; nothing was saved (--checkpoint FILE saves)"),
-    }
+fn tell_how_to_go_on(job: &Job<'_>, written: Option<&Path>) {
+    let out = job.out.map_or(String::new(), |path| format!(" --out {}", quoted(path)));
+    tell(&match job.checkpoint.or(written) {
+        Some(path) => format!("interrupted; go on with\n  dpscope resume {}{out}", quoted(path)),
+        None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
+    });
 }
 
 /// A path as a shell takes it.

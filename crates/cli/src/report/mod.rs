@@ -4,7 +4,8 @@ mod simulation;
 mod text;
 
 pub(crate) use simulation::{RunFacts, of_artefact};
-pub(crate) use text::{grouped, print_text};
+use text::to_text;
+pub(crate) use text::{grouped, percent};
 
 use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};
@@ -261,7 +262,7 @@ impl Report {
         if json {
             print_json(self)?;
         } else {
-            print_text(self);
+            print(&to_text(self))?;
         }
         let refuted = self.claim.as_ref().is_some_and(|claim| claim.verdict == Verdict::Refuted);
         let is_bound = self.result.kind == "bound";
@@ -286,11 +287,25 @@ pub(crate) fn check_claim(args: &ClaimArgs, delta: f64) -> Result<(), Failure> {
 
 /// One JSON document on stdout.
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
-    let internal = |error: &dyn std::fmt::Display| Failure::with(Exit::Internal, error);
-    let text = serde_json::to_string_pretty(document).map_err(|error| internal(&error))?;
-    use std::io::Write;
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(internal(&error)),
+    let text = serde_json::to_string_pretty(document)
+        .map_err(|error| Failure::with(Exit::Internal, error))?;
+    print(&format!("{text}\n"))
+}
+
+/// Text on stdout. A closed pipe is the reader's choice, not an error.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    use std::io::{ErrorKind, Write};
+    let mut stdout = std::io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::with(Exit::Internal, format!("stdout cannot be written: {error}")))
+        }
         _ => Ok(()),
     }
+}
+
+/// A line on stderr, if that can still be written.
+pub(crate) fn tell(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -5,43 +5,40 @@ use dpscope_core::bound::ThresholdRule;
 use dpscope_core::claim::Verdict;
 
 use super::{Report, ResultFields, Subject};
+use crate::seed::SeedSource;
 
-/// Prints verdict, evidence and limits on stdout.
-pub(crate) fn print_text(report: &Report) {
-    use std::io::Write;
-    // A closed pipe is the reader's choice, not an error.
-    let _ = write!(std::io::stdout(), "{}", to_text(report));
-}
-
-fn to_text(report: &Report) -> String {
+/// Verdict, evidence and limits.
+pub(super) fn to_text(report: &Report) -> String {
     let result = &report.result;
     let mut out = headline(result);
-    out.push('\n');
-    out.push_str(&what(report));
-    out.push_str(&evidence(report));
-    out.push_str(&limits(report));
-    for finding in &report.findings {
-        out.push_str(&row("note", finding));
-    }
     if let Some(claim) = &report.claim {
         let verdict = match claim.verdict {
             Verdict::Refuted => "REFUTED",
             Verdict::NotRefuted => "not refuted",
         };
-        out.push_str(&row("claim", &format!("ε = {} is {verdict}", claim.epsilon())));
-        out.push_str(&row("", &claim.says));
-        out.push_str(&row("", &format!("Adjacency: {}.", claim.note)));
-    } else {
-        out.push_str(&meaning(report));
+        out.push_str(&format!("claim ε = {}: {verdict}\n", claim.epsilon()));
     }
-    if let Some(most) = report.fail_above
-        && result.kind == "bound"
-    {
-        let word = if result.epsilon > most { "exceeds" } else { "does not exceed" };
-        out.push_str(&row("limit", &format!("the bound {word} {most}")));
+    if let Some(most) = report.fail_above {
+        out.push_str(&format!("limit ε = {most}: {}\n", against_limit(result, most)));
     }
+    out.push('\n');
+    out.push_str(&meaning(report));
+    for finding in &report.findings {
+        out.push_str(&row("note", finding));
+    }
+    out.push_str(&what(report));
+    out.push_str(&evidence(report));
+    out.push_str(&limits(report));
     out.push_str(&run(report));
     out
+}
+
+fn against_limit(result: &ResultFields, most: f64) -> &'static str {
+    match result.kind {
+        "bound" if result.epsilon > most => "EXCEEDED by the bound",
+        "bound" => "not exceeded by the bound",
+        _ => "not tested, since an estimate has no coverage",
+    }
 }
 
 fn headline(result: &ResultFields) -> String {
@@ -73,14 +70,18 @@ fn what(report: &Report) -> String {
 fn evidence(report: &Report) -> String {
     let result = &report.result;
     let seen = &report.observations;
+    let [d, d_prime] = [seen.evaluated.target, seen.evaluated.zero_out];
+    let evaluated = if (d, d_prime) == (seen.target, seen.zero_out) {
+        String::new()
+    } else {
+        format!("; {} and {} evaluated", grouped(d), grouped(d_prime))
+    };
     let mut out = row(
         "observed",
         &format!(
-            "{} with the target record, {} without; {} and {} evaluated",
+            "{} with the target record, {} without{evaluated}",
             grouped(seen.target),
             grouped(seen.zero_out),
-            grouped(seen.evaluated.target),
-            grouped(seen.evaluated.zero_out),
         ),
     );
     let rule = match result.threshold_rule {
@@ -93,28 +94,28 @@ fn evidence(report: &Report) -> String {
     out.push_str(&row(
         "attack",
         &format!(
-            "{threshold} ({rule}): {} false positives, {} false negatives",
-            grouped(result.false_positives),
-            grouped(result.false_negatives)
+            "{threshold} ({rule}): {}, {}",
+            counted(result.false_positives, "false positive"),
+            counted(result.false_negatives, "false negative")
         ),
     ));
     let direction = match result.direction {
-        Direction::Remove => "high scores are too likely with the target record (remove)",
-        Direction::Add => "low scores are too likely without it (add)",
+        Direction::Remove => "scores above the threshold are too likely with the target record",
+        Direction::Add => "scores below the threshold are too likely without the target record",
     };
     out.push_str(&row(
-        "limits",
+        "error rates",
         &format!(
-            "FPR ≤ {:.4e}, FNR ≤ {:.4e} at tail {:.3e} each; {direction}",
+            "FPR ≤ {:.4e}, FNR ≤ {:.4e} at tail {:.3e} each: {direction}",
             result.fpr_upper, result.fnr_upper, result.tail_per_rate
         ),
     ));
     out.push_str(&row("as GDP", &format!("μ ≥ {:.4} from the same limits", result.gdp_mu)));
     if let Some(credible) = &report.credible {
-        out.push_str(&row("Bayesian", &format!("credible ε {:.4}, no bound", credible.epsilon)));
+        out.push_str(&row("Bayesian", &format!("credible ε {:.4}: not a bound", credible.epsilon)));
     }
     if let Some(maximum) = &report.uncorrected_maximum {
-        let text = format!("{:.4}: an estimate, as published audits report", maximum.epsilon);
+        let text = format!("ε ≈ {:.4}: an estimate, as published audits report", maximum.epsilon);
         out.push_str(&row("uncorrected", &text));
     }
     out
@@ -125,18 +126,16 @@ fn limits(report: &Report) -> String {
     let gain = result.gain_at_10x;
     let text = if result.limited_by_observations {
         format!(
-            "by the number of observations: {} events decide; ten times as many at the same rates \
-             would give {gain:.2} more",
-            grouped(result.events_at_threshold)
+            "limited by the number of observations: {} at the threshold; ten times as \
+             many at the same rates would give {gain:.2} more",
+            counted(result.events_at_threshold, "event")
         )
     } else {
-        format!("hardly by the number of observations: ten times as many would give {gain:.2} more")
+        format!("ten times as many observations at the same rates would give {gain:.2} more")
     };
-    let mut out = row("limited", &text);
-    out.push_str(&row(
-        "ceiling",
-        &format!("{:.4} for an attack without error on as many", result.ceiling),
-    ));
+    let mut out = row("more data", &text);
+    let text = format!("ε {:.4} is the most that as many observations can show", result.ceiling);
+    out.push_str(&row("ceiling", &text));
     let failed = report.non_finite;
     if failed.target + failed.zero_out > 0 {
         let text = format!(
@@ -149,16 +148,18 @@ fn limits(report: &Report) -> String {
 }
 
 fn meaning(report: &Report) -> String {
-    match report.result.kind {
-        "bound" => {
-            let says = format!(
-                "whoever claims less than this ε at this δ is refuted. {}",
-                report.subject.refutation()
-            );
-            row("meaning", &says)
-        }
-        _ => row("meaning", "an estimate refutes nothing; it shows what to expect."),
+    if let Some(claim) = &report.claim {
+        return row("meaning", &format!("{} Adjacency: {}.", claim.says, claim.note));
     }
+    let says = match report.result.kind {
+        "bound" if report.result.epsilon > 0.0 => {
+            let refutation = report.subject.refutation();
+            format!("A smaller claimed ε at this δ is refuted, which would say: {refutation}")
+        }
+        "bound" => "This attack did not find any leakage. That proves nothing.".to_owned(),
+        _ => "An estimate refutes nothing; it shows what to expect.".to_owned(),
+    };
+    row("meaning", &says)
 }
 
 fn run(report: &Report) -> String {
@@ -178,7 +179,9 @@ fn run(report: &Report) -> String {
         out.push_str(&row("resumed", &format!("from {} observations", grouped(from))));
     }
     if let Some(seed) = &report.seed {
-        out.push_str(&row("seed", seed));
+        let drawn = report.seed_source == Some(SeedSource::Entropy);
+        let again = if drawn { " (drawn; --seed repeats this run)" } else { "" };
+        out.push_str(&row("seed", &format!("{seed}{again}")));
     }
     out
 }
@@ -206,12 +209,18 @@ fn row(label: &str, text: &str) -> String {
     out
 }
 
+/// A number of things: 1 event, 2 events.
+fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
 /// 1234567 as 1,234,567.
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -219,7 +228,8 @@ pub(crate) fn grouped(value: u64) -> String {
     out
 }
 
-fn percent(share: f64) -> String {
+/// 0.95 as 95 %.
+pub(crate) fn percent(share: f64) -> String {
     let text = format!("{:.6}", share * 100.0);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }

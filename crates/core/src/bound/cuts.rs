@@ -63,6 +63,10 @@ impl PredictedErrors {
     }
 
     /// Predictions from a pilot's own error counts: for scores of unknown scale.
+    ///
+    /// Thresholds are the scores of both worlds. A cut that is dominated in the pilot need not be so
+    /// in the run: beyond the highest pilot score of D′ lie the cuts at which a long run sees few
+    /// false positives.
     #[must_use]
     pub fn from_counts(pilot: &TradeOff) -> Vec<PredictedErrors> {
         let Trials { target, zero_out } = pilot.trials();
@@ -72,7 +76,13 @@ impl PredictedErrors {
             fpr: rate(cut.errors.false_positives, zero_out),
             fnr: rate(cut.errors.false_negatives, target),
         };
-        pilot.cuts().map(predict).collect()
+        let mut scores = pilot.pooled_scores();
+        if scores.is_empty() {
+            return pilot.cuts().map(predict).collect();
+        }
+        scores.dedup();
+        let thresholds = std::iter::once(f64::NEG_INFINITY).chain(scores);
+        thresholds.map(|threshold| predict(pilot.at_threshold(threshold))).collect()
     }
 
     fn rate(&self, world: World) -> f64 {
@@ -237,7 +247,7 @@ mod tests {
             (0..n).map(at).collect()
         };
         let d = [quantiles(0.0, 588), quantiles(4.0, 12)].concat();
-        let pilot = TradeOff::from_scores(d.clone(), quantiles(0.0, 600)).unwrap();
+        let pilot = TradeOff::from_scores(d, quantiles(0.0, 600)).unwrap();
         let trials = Trials { target: 10_000, zero_out: 10_000 };
         let predicted = PredictedErrors::from_counts(&pilot);
         let cuts = choose_cuts(&predicted, trials, 1e-5, 0.05, 16).unwrap();

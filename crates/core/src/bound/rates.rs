@@ -61,7 +61,7 @@ mod tests {
     fn takes_the_better_direction_and_never_a_negative_value() {
         let remove = epsilon_from_rates(0.001, 0.9, 0.0);
         assert_eq!(remove.direction, Direction::Remove);
-        assert!((remove.epsilon - 100.0_f64.ln()).abs() < 1e-14);
+        assert!((remove.epsilon - crate::math::ln(100.0)).abs() < 1e-14);
         let add = epsilon_from_rates(0.9, 0.001, 0.0);
         assert_eq!((add.direction, add.epsilon), (Direction::Add, remove.epsilon));
         assert_eq!(epsilon_from_rates(0.6, 0.6, 0.0).epsilon, 0.0);

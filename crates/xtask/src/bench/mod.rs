@@ -9,16 +9,15 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::args::Arguments;
 use crate::process::{cargo, in_root, output_of, root, shown};
 use crate::python::{interpreter, pins_of_file};
-use rows::{Program, ROWS, Row, SECONDS};
+use rows::{Program, ROWS, Row};
 
 const HELP: &str = "\
 Runs our programs and the named peers in turn (A B A B …) and prints the ratio of the medians
 
-Usage: cargo xtask bench [NAME] [--rounds N] [--seconds N]
+Usage: cargo xtask bench [NAME] [--rounds N]
 
-  NAME         only rows whose name contains this text
-  --rounds N   runs of each side, 5 where not given
-  --seconds N  time that a run measures, 2 where not given
+  NAME        only rows whose name contains this text
+  --rounds N  runs of each side, 5 where not given
 
 A ratio above 1 means that we are faster. Rows that cannot run here are shown with the reason.
 ";
@@ -30,7 +29,6 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         return Ok(());
     }
     let rounds = arguments.count("--rounds", 5)?;
-    let seconds = arguments.count("--seconds", 2)?;
     let part = arguments.positional().unwrap_or_default();
     arguments.finish()?;
 
@@ -38,7 +36,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     ensure!(!rows.is_empty(), "no row's name contains `{part}`");
     let mut lines = Vec::new();
     for row in rows {
-        let line = match measure(row, rounds, seconds) {
+        let line = match measure(row, rounds) {
             Ok(measured) => measured.line(),
             Err(reason) => format!("skipped: {reason:#}"),
         };
@@ -74,10 +72,10 @@ impl Measured {
     }
 }
 
-fn measure(row: &Row, rounds: u32, seconds: u32) -> Result<Measured> {
-    let mut ours = prepare(&row.ours, seconds)?;
+fn measure(row: &Row, rounds: u32) -> Result<Measured> {
+    let mut ours = prepare(&row.ours)?;
     let mut measured = Measured::default();
-    let mut peer = match prepare(&row.peer, seconds) {
+    let mut peer = match prepare(&row.peer) {
         Ok(command) => Some(command),
         Err(reason) => {
             measured.no_peer = Some(format!("{reason:#}"));
@@ -94,10 +92,11 @@ fn measure(row: &Row, rounds: u32, seconds: u32) -> Result<Measured> {
 }
 
 /// Builds or installs what the program needs; an error is the reason why it cannot run.
-fn prepare(program: &Program, seconds: u32) -> Result<Command> {
+fn prepare(program: &Program) -> Result<Command> {
     let (mut command, arguments) = match program {
-        Program::Example { package, source, name, arguments } => {
-            ensure!(root().join(source).is_file(), "{source} is not in the tree");
+        Program::Example { package, folder, name, arguments } => {
+            let source = format!("{folder}/examples/{name}.rs");
+            ensure!(root().join(&source).is_file(), "{source} is not in the tree");
             let what = ["--release", "--quiet", "-p", *package, "--example", *name];
             output_of(cargo().arg("build").args(what))?;
             let mut command = cargo();
@@ -119,7 +118,7 @@ fn prepare(program: &Program, seconds: u32) -> Result<Command> {
             (command, arguments)
         }
     };
-    command.args(arguments.iter().map(|argument| argument.replace(SECONDS, &seconds.to_string())));
+    command.args(*arguments);
     Ok(command)
 }
 

@@ -5,8 +5,8 @@ pub(super) enum Program {
     /// An example of one of our packages, built with optimisation.
     Example {
         package: &'static str,
-        /// Its source; where it is missing, the row is skipped.
-        source: &'static str,
+        /// Where its `examples` lie; where one is missing, the row is skipped.
+        folder: &'static str,
         name: &'static str,
         arguments: &'static [&'static str],
     },
@@ -28,15 +28,12 @@ pub(super) struct Row {
     pub(super) figure: &'static str,
 }
 
-/// `{seconds}` in an argument is replaced by the value of `--seconds`.
-pub(super) const SECONDS: &str = "{seconds}";
-
 const NUMPY: &[&str] = &["numpy==2.3.5"];
 
 const fn throughput(arguments: &'static [&'static str]) -> Program {
     Program::Example {
         package: "dpscope-shaders",
-        source: "shaders/examples/throughput.rs",
+        folder: "shaders",
         name: "throughput",
         arguments,
     }
@@ -46,8 +43,16 @@ const fn numpy(arguments: &'static [&'static str]) -> Program {
     Program::Python { script: "shaders/benches/peer_numpy.py", pins: NUMPY, arguments }
 }
 
+const fn core_example(name: &'static str) -> Program {
+    Program::Example { package: "dpscope-core", folder: "crates/core", name, arguments: &[] }
+}
+
+const fn scipy(script: &'static str) -> Program {
+    Program::Python { script, pins: &["numpy==2.3.5", "scipy==1.16.3"], arguments: &[] }
+}
+
 /// One thread each; the figure counts CPU seconds, so that other work on the machine disturbs less.
-pub(super) const ROWS: [Row; 4] = [
+pub(super) const ROWS: [Row; 6] = [
     Row {
         name: "scores, 100 steps, best instruction set",
         ours: throughput(&["--entries", "100"]),
@@ -67,19 +72,22 @@ pub(super) const ROWS: [Row; 4] = [
         figure: "normals_per_cpu_second",
     },
     Row {
-        name: "Clopper-Pearson limits",
-        ours: Program::Example {
-            package: "dpscope-core",
-            source: "crates/core/examples/interval_speed.rs",
-            name: "interval_speed",
-            arguments: &[],
-        },
-        peer: Program::Python {
-            script: "crates/core/benches/peer_scipy.py",
-            pins: &["scipy==1.16.3"],
-            arguments: &[],
-        },
+        name: "Clopper-Pearson limits, at most 20 events",
+        ours: core_example("interval_speed"),
+        peer: scipy("crates/core/benches/peer_limits.py"),
         figure: "limits_per_cpu_second",
+    },
+    Row {
+        name: "ten million scores to epsilon",
+        ours: core_example("scores_speed"),
+        peer: scipy("crates/core/benches/peer_scores.py"),
+        figure: "scores_per_cpu_second",
+    },
+    Row {
+        name: "trade-off of 131072 bins to epsilon",
+        ours: core_example("histogram_speed"),
+        peer: scipy("crates/core/benches/peer_histogram.py"),
+        figure: "bins_per_cpu_second",
     },
 ];
 

@@ -1,0 +1,33 @@
+//! Bins a CPU-second from two histograms of 2¹⁷ bins to the uncorrected maximum of ε: prints one
+//! line of JSON.
+//!
+//! `cargo run --release -p dpscope-core --example histogram_speed`
+
+use std::time::Instant;
+
+use dpscope_core::bound::max_uncorrected;
+use dpscope_core::histogram::{MAX_BINS, ScoreBins, ScoreHistogram};
+use dpscope_core::special::normal_cdf;
+use dpscope_core::trade_off::TradeOff;
+
+/// Expected counts of 5·10⁸ normal scores.
+fn counts(mean: f64) -> Vec<u64> {
+    let at = |bin: u32| (f64::from(bin) / f64::from(MAX_BINS) - 0.5) * 16.0 - mean;
+    (0..MAX_BINS).map(|b| (5e8 * (normal_cdf(at(b + 1)) - normal_cdf(at(b)))) as u64).collect()
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let bins = ScoreBins::new(1.0, 0, 0, MAX_BINS)?;
+    let target = ScoreHistogram::from_counts(&bins, counts(1.0))?;
+    let zero_out = ScoreHistogram::from_counts(&bins, counts(0.0))?;
+    let start = Instant::now();
+    let trade_off = TradeOff::from_histograms(&bins, &target, &zero_out)?;
+    let epsilon = max_uncorrected(&trade_off, 1e-5, 0.05)?.value();
+    let seconds = start.elapsed().as_secs_f64();
+    let rate = f64::from(MAX_BINS) / seconds;
+    println!(
+        "{{\"bins_per_cpu_second\": {rate:.0}, \"ms\": {:.2}, \"epsilon\": {epsilon}}}",
+        seconds * 1e3
+    );
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! `dpscope audit counts`.
+
+use dpscope_core::math::ln;
+use dpscope_tests::cli::{number, text};
+use dpscope_tests::{Table, cases, relative_change};
+
+use crate::dpscope;
+
+const ESTIMATORS: &str = include_str!("../oracles/data/estimators.json");
+const CLOPPER_PEARSON: &str = include_str!("../oracles/data/clopper_pearson.csv");
+
+fn words(false_positives: u64, zero_out: u64, false_negatives: u64, target: u64) -> String {
+    format!(
+        "audit counts --false-positives {false_positives} --zero-out-trials {zero_out} \
+         --false-negatives {false_negatives} --target-trials {target}"
+    )
+}
+
+/// Largest relative change of the printed limits from the oracle's, with the worlds as the program
+/// has them, or swapped.
+fn worst(swapped: bool) -> f64 {
+    let mut largest = 0.0_f64;
+    for case in cases(ESTIMATORS, "a_clopper_pearson_counts").iter().step_by(3) {
+        let [tp, misses, alarms, tn] = ["TP", "FN", "FP", "TN"].map(|name| case.count(name));
+        let [fp, zero_out, missed, target] = if swapped {
+            [misses, tp + misses, alarms, tn + alarms]
+        } else {
+            [alarms, tn + alarms, misses, tp + misses]
+        };
+        let (delta, alpha) = (case.input("delta"), case.input("alpha"));
+        if !(delta > 0.0) {
+            continue;
+        }
+        let words = words(fp, zero_out, missed, target);
+        let report = dpscope(&format!("{words} --delta {delta} --significance {alpha} --json"))
+            .exits(0)
+            .json();
+        let expected = case.expected("rates_upper_bounds tail alpha/2").expect("rates");
+        let [fpr, fnr] = ["fpr_ub", "fnr_ub"].map(|name| expected[name].as_f64().expect("rate"));
+        for (path, value) in [("/result/fpr_upper", fpr), ("/result/fnr_upper", fnr)] {
+            largest = largest.max(relative_change(number(&report, path), value));
+        }
+        let remove = (1.0 - fnr - delta).max(0.0) / fpr;
+        let add = (1.0 - fpr - delta).max(0.0) / fnr;
+        let epsilon = ln(remove.max(add).max(1.0));
+        largest = largest.max((number(&report, "/result/epsilon") - epsilon).abs());
+    }
+    largest
+}
+
+#[test]
+fn counts_become_the_published_limits() {
+    let largest = worst(false);
+    assert!(largest > 0.0 && largest < 1e-9, "{largest:e}");
+    assert!(worst(true) > 0.1);
+}
+
+#[test]
+fn one_sided_tails_are_half_of_the_significance() {
+    let table = Table::parse(CLOPPER_PEARSON);
+    let mut seen = 0;
+    for row in table.rows().step_by(16) {
+        let (trials, events, tail) = (row.count("trials"), row.count("events"), row.float("tail"));
+        if !(tail < 0.5) || trials > 1 << 53 {
+            continue;
+        }
+        let words = words(events, trials, 0, 1000);
+        let significance = 2.0 * tail;
+        let report = dpscope(&format!("{words} --significance {significance:e} --json"));
+        let upper = number(&report.exits(0).json(), "/result/fpr_upper");
+        let expected = row.float("upper");
+        assert!(upper >= expected * (1.0 - 1e-14) && upper <= expected * (1.0 + 1e-9), "{words}");
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen}");
+}
+
+#[test]
+fn a_report_of_counts_says_what_it_is() {
+    let report =
+        dpscope(&format!("{} --claim 9 --json", words(12, 1000, 480, 1000))).exits(0).json();
+    for (path, expected) in [
+        ("/schema", "dpscope.report/1"),
+        ("/subject", "counts"),
+        ("/result/kind", "bound"),
+        ("/result/threshold_rule", "fixed"),
+        ("/credible/kind", "credible"),
+        ("/claim/verdict", "not-refuted"),
+    ] {
+        assert_eq!(text(&report, path), expected, "{path}");
+    }
+    for path in ["/seed", "/plan", "/result/threshold", "/histogram_digest"] {
+        assert!(report.pointer(path).is_some_and(serde_json::Value::is_null), "{path}");
+    }
+    dpscope(&format!("{} --claim 1", words(12, 1000, 480, 1000))).exits(3);
+}
+
+#[test]
+fn an_attack_that_guesses_finds_nothing() {
+    let shown = dpscope(&words(500, 1000, 500, 1000)).exits(0).stdout;
+    assert!(shown.starts_with("ε ≥ 0 at"), "{shown}");
+    assert!(shown.contains("did not find any leakage. That proves nothing."), "{shown}");
+    dpscope(&format!("{} --fail-above 0", words(500, 1000, 500, 1000))).exits(0);
+}
+
+#[test]
+fn impossible_counts_are_refused() {
+    for (words, part) in [
+        (words(11, 10, 0, 10), "--false-positives is 11 and --zero-out-trials is 10"),
+        (words(0, 10, 11, 10), "--false-negatives is 11 and --target-trials is 10"),
+        (words(0, 0, 0, 10), "at least one trial"),
+        (words(0, 10, 0, u64::MAX), "`18446744073709551615` is more than 2^53"),
+    ] {
+        dpscope(&words).refuses(2, &[part]);
+    }
+    let with = |name: &str, value: &str| {
+        words(0, 10, 0, 10).replace(&format!("--{name} 0"), &format!("--{name} {value}"))
+    };
+    for value in ["-1", "1.5", "nan", "1e30", "many"] {
+        dpscope(&with("false-positives", value)).refuses(2, &["--false-positives", value]);
+    }
+    dpscope("audit counts --false-positives 1").refuses(2, &["--target-trials"]);
+}

@@ -1,0 +1,108 @@
+//! A disk that is full costs neither what is on it nor what was counted.
+//!
+//! The disk is played by the limit on file sizes that a shell can set: writes beyond it fail.
+#![cfg(unix)]
+
+use std::process::Command;
+
+use dpscope_tests::cli::{Ended, dpscope, number};
+
+use crate::{Folder, SMALL};
+
+/// Bytes of a block of `ulimit -f`.
+const BLOCK: usize = 512;
+
+fn run_with_room(folder: &Folder, bytes: usize, words: &str) -> Ended {
+    let program = dpscope(folder.path());
+    let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", bytes / BLOCK);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script, "sh"]).arg(program.get_program());
+    shell.args(words.split_whitespace()).current_dir(folder.path());
+    shell.output().unwrap().into()
+}
+
+/// A run whose artefact grows while it counts.
+const GROWING: &str = "audit bgm --noise-multiplier 1 --steps 10 --observations 4e6 --seed 7";
+
+#[test]
+fn a_checkpoint_survives_a_disk_that_fills_up() {
+    let folder = Folder::new();
+    let whole = folder.run(&format!("{GROWING} --checkpoint whole --json")).exits(0).json();
+    let size = folder.read("whole").len();
+    folder.run(&format!("{GROWING} --json")).exits(0);
+
+    let full = run_with_room(&folder, size - 1, &format!("{GROWING} --checkpoint c --json"));
+    full.refuses(2, &["c: cannot write the checkpoint", "kept there"]);
+    assert_eq!(folder.names(), ["c", "whole"]);
+    let resumed = folder.run("resume c --json").exits(0).json();
+    assert_eq!(resumed["histogram_digest"], whole["histogram_digest"]);
+    assert_eq!(resumed["result"], whole["result"]);
+    assert!(number(&resumed, "/resumed_from") < 4e6);
+}
+
+#[test]
+fn a_full_disk_shows_before_the_work() {
+    let folder = Folder::new();
+    let huge = SMALL.replace("3e4", "1e15");
+    let full = run_with_room(&folder, BLOCK, &format!("{huge} --checkpoint c"));
+    full.refuses(2, &["c: cannot write the checkpoint"]);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn a_report_is_printed_although_the_histograms_cannot_be_written() {
+    let folder = Folder::new();
+    let ended = run_with_room(&folder, BLOCK, &format!("{SMALL} --out h --json")).exits(2);
+    assert!(ended.stderr.contains("h: cannot be written"), "{}", ended.stderr);
+    let whole = folder.run(&format!("{SMALL} --json")).json();
+    assert_eq!(ended.json()["result"], whole["result"]);
+    assert!(folder.names().is_empty());
+
+    folder.run(&format!("{SMALL} --out h")).exits(0);
+    let before = folder.read("h");
+    let ended = run_with_room(&folder, BLOCK, "merge h --out sum --json").exits(2);
+    assert_eq!(ended.json()["result"], whole["result"]);
+    assert!(folder.read("h") == before && folder.names() == ["h"]);
+}
+
+/// Output that cannot be written is told, and ends in code 1, never in a panic.
+#[test]
+fn a_report_that_cannot_be_printed_is_an_error() {
+    let folder = Folder::new();
+    let to_full = |words: &str| -> Ended {
+        let program = dpscope(folder.path());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec \"$@\" > /dev/full", "sh"]).arg(program.get_program());
+        shell.args(words.split_whitespace()).output().unwrap().into()
+    };
+    if !std::path::Path::new("/dev/full").exists() {
+        eprintln!("not tested: there is no /dev/full here");
+        return;
+    }
+    for words in [
+        SMALL,
+        "plan --epsilon 9",
+        "devices",
+        "completions bash",
+        "reproduce table-1 --observations 100",
+    ] {
+        to_full(words).refuses(1, &["stdout cannot be written"]);
+        to_full(&format!("{words} --json")).refuses(1, &["stdout cannot be written"]);
+    }
+}
+
+/// The reader of a pipe may leave.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let folder = Folder::new();
+    for words in [SMALL, "plan --epsilon 9", "devices --json", "completions bash", "merge absent"] {
+        let program = dpscope(folder.path());
+        // Both ends: the reader of stdout is gone, and then that of stderr too.
+        for close in [">&-", "2>&-", "| true", "2>&1 | true"] {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("\"$@\" {close}"), "sh"]).arg(program.get_program());
+            let ended: Ended = shell.args(words.split_whitespace()).output().unwrap().into();
+            assert!(ended.code != Some(101), "{words} {close}: {ended:?}");
+        }
+    }
+}

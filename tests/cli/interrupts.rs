@@ -1,0 +1,189 @@
+//! Ctrl-C and kill: what was counted is kept, and goes on to the same integers.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+use dpscope_engine::Artefact;
+use dpscope_tests::cli::{Ended, dpscope, number, text};
+use serde_json::Value;
+
+use crate::Folder;
+
+fn words(observations: u64) -> String {
+    format!(
+        "audit bgm --noise-multiplier 1 --steps 100 --observations {observations} --seed 7 \
+         --threads 1"
+    )
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Starts a run and waits until its checkpoint holds counts; none if it ended before that was seen.
+fn started(folder: &Folder, words: &str) -> Option<Child> {
+    let mut command = dpscope(folder.path());
+    command.args(words.split_whitespace()).args(["--checkpoint", "c"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    loop {
+        let saved = std::fs::read(folder.at("c")).unwrap_or_default();
+        if Artefact::from_bytes(&saved).is_ok_and(|state| state.done() > 0 && !state.is_finished())
+        {
+            return Some(child);
+        }
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Interrupts runs of growing size until one was still at work, and returns its size.
+fn interrupted(folder: &Folder, stop: impl Fn(Child) -> bool) -> u64 {
+    let sizes = (0..12).map(|doubling| 4_000_000 << doubling);
+    let found = sizes.into_iter().find(|&size| {
+        let _ = std::fs::remove_file(folder.at("c"));
+        started(folder, &words(size)).is_some_and(&stop)
+    });
+    found.expect("a run that takes some seconds")
+}
+
+fn uninterrupted(folder: &Folder, size: u64) -> Value {
+    folder.run(&format!("{} --json", words(size))).exits(0).json()
+}
+
+fn assert_same_counts(resumed: &Value, whole: &Value) {
+    for field in ["histogram_digest", "result", "observations", "plan"] {
+        assert_eq!(resumed[field], whole[field], "{field}");
+    }
+    let from = number(resumed, "/resumed_from");
+    assert!(from > 0.0 && from < number(whole, "/observations/planned"), "{from}");
+}
+
+#[test]
+fn ctrl_c_saves_and_resume_gives_the_same_counts() {
+    for name in ["INT", "TERM"] {
+        let folder = Folder::new();
+        let size = interrupted(&folder, |child| {
+            signal(&child, name);
+            let ended: Ended = child.wait_with_output().unwrap().into();
+            if ended.code == Some(0) {
+                return false; // it was done before the signal came
+            }
+            let ended = ended.exits(130);
+            assert!(ended.stderr.contains("go on with\n  dpscope resume c\n"), "{}", ended.stderr);
+            assert!(ended.stdout.contains("an estimate, without coverage"), "{}", ended.stdout);
+            true
+        });
+        assert_eq!(folder.names(), ["c"]);
+        let resumed = folder.run("resume c --json").exits(0).json();
+        assert_same_counts(&resumed, &uninterrupted(&folder, size));
+        assert_eq!(text(&resumed, "/seed_source"), "checkpoint");
+    }
+}
+
+#[test]
+fn the_report_of_an_interrupted_run_counts_what_the_checkpoint_holds() {
+    let folder = Folder::new();
+    interrupted(&folder, |child| {
+        signal(&child, "INT");
+        let ended: Ended = child.wait_with_output().unwrap().into();
+        if ended.code == Some(0) {
+            return false;
+        }
+        let saved = Artefact::from_bytes(&folder.read("c")).unwrap().done();
+        let shown = ended.exits(130).stdout;
+        let planned = format!("{} of ", 2 * saved);
+        assert!(shown.contains(&planned), "{planned}: {shown}");
+        true
+    });
+}
+
+#[test]
+fn a_killed_run_goes_on_when_its_command_is_repeated() {
+    let folder = Folder::new();
+    let size = interrupted(&folder, |mut child| {
+        child.kill().unwrap();
+        child.wait().unwrap().code().is_none()
+    });
+    let again = format!("{} --checkpoint c --json", words(size));
+    let resumed = folder.run(&again).exits(0).json();
+    assert_same_counts(&resumed, &uninterrupted(&folder, size));
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once_and_the_checkpoint_stays_whole() {
+    let folder = Folder::new();
+    interrupted(&folder, |mut child| {
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        signal(&child, "INT");
+        let mut told = String::new();
+        while !told.contains("Ctrl-C again") {
+            if stderr.read_line(&mut told).unwrap() == 0 {
+                return false;
+            }
+        }
+        signal(&child, "INT");
+        let code = child.wait().unwrap().code();
+        stderr.read_to_string(&mut told).unwrap();
+        assert!(!told.contains("panicked"), "{told}");
+        assert_eq!(code, Some(130));
+        true
+    });
+    assert!(Artefact::from_bytes(&folder.read("c")).unwrap().done() > 0);
+}
+
+/// Starts a run of which only the CPU time can be watched, and interrupts it after `ticks` of that.
+#[cfg(target_os = "linux")]
+fn interrupted_after(folder: &Folder, ticks: u64, words: &str) -> Ended {
+    let mut command = dpscope(folder.path());
+    command.args(words.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let of_process = |file: &str| {
+        std::fs::read_to_string(format!("/proc/{}/{file}", child.id())).unwrap_or_default()
+    };
+    let catches = || {
+        let status = of_process("status");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0");
+        u64::from_str_radix(mask.trim(), 16).unwrap() & 0b10 != 0 // bit 1 is SIGINT
+    };
+    let used = || {
+        let stat = of_process("stat");
+        let after_name = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        after_name.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>()
+    };
+    while !catches() || used() < ticks {
+        std::thread::yield_now();
+    }
+    signal(&child, "INT");
+    Ended::from(child.wait_with_output().unwrap()).exits(130)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_checkpoint_the_out_file_is_gone_on_with() {
+    let folder = Folder::new();
+    let endless = format!("{} --out h", words(1 << 50));
+    let ended = interrupted_after(&folder, 60, &endless);
+    assert!(ended.stderr.contains("\n  dpscope resume h --out h\n"), "{}", ended.stderr);
+    let done = || Artefact::from_bytes(&folder.read("h")).unwrap().done();
+    let first = done();
+    assert!(first > 0);
+    // A run that is interrupted sooner never takes the place of more counts.
+    interrupted_after(&folder, 0, &endless);
+    assert!(done() >= first);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn where_nothing_is_saved_that_is_said() {
+    let folder = Folder::new();
+    let ended = interrupted_after(&folder, 60, &words(1 << 50));
+    assert!(ended.stderr.contains("nothing was saved (--checkpoint FILE saves)"), "{ended:?}");
+    let ended = interrupted_after(&folder, 0, "reproduce table-1 --observations 1e15");
+    assert!(ended.stderr.contains("interrupted") && ended.stdout.is_empty(), "{ended:?}");
+    assert!(folder.names().is_empty());
+}

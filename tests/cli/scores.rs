@@ -1,0 +1,157 @@
+//! `dpscope audit scores`.
+
+use dpscope_tests::cli::{number, text};
+use serde_json::Value;
+
+use crate::Folder;
+use crate::trainer::{Draws, csv, npy_f8};
+
+/// Scores of an attack: Gaussian, `shift` apart, rounded to steps of `step`.
+fn scores(n: usize, shift: f64, step: f64, seed: u64) -> [Vec<f64>; 2] {
+    let mut draws = Draws::new(seed);
+    [shift, 0.0]
+        .map(|mean| (0..n).map(|_| ((mean + draws.normal()) / step).round() * step).collect())
+}
+
+fn write(folder: &Folder, worlds: &[Vec<f64>; 2]) {
+    for (name, world) in ["in.npy", "out.npy"].iter().zip(worlds) {
+        folder.write(name, npy_f8(&[world.len()], world));
+    }
+}
+
+fn audit(folder: &Folder, more: &str) -> Value {
+    let words = "audit scores --target in.npy --zero-out out.npy --seed 3 --json";
+    folder.run(&format!("{words} {more}")).exits(0).json()
+}
+
+fn epsilon(folder: &Folder, more: &str) -> f64 {
+    number(&audit(folder, more), "/result/epsilon")
+}
+
+#[test]
+fn scores_are_bounded_by_every_rule() {
+    let folder = Folder::new();
+    // Two unit Gaussians 2 apart: ε = 9.8 at δ = 1e-5.
+    write(&folder, &scores(4000, 2.0, 1e-9, 1));
+    let report = audit(&folder, "--claim 12");
+    for (path, expected) in [
+        ("/subject", "scores"),
+        ("/result/kind", "bound"),
+        ("/result/threshold_rule", "split"),
+        ("/claim/verdict", "not-refuted"),
+        ("/seed", "3"),
+    ] {
+        assert_eq!(text(&report, path), expected, "{path}");
+    }
+    for rule in ["split", "simultaneous"] {
+        let bound = epsilon(&folder, &format!("--threshold-rule {rule}"));
+        assert!((2.0..9.8).contains(&bound), "{rule}: {bound}");
+    }
+    let all = audit(&folder, "--threshold-rule max-uncorrected");
+    assert_eq!(text(&all, "/result/kind"), "estimate");
+    let words = "audit scores --target in.npy --zero-out out.npy --claim 1";
+    folder.run(words).exits(3);
+    folder.run(&format!("{words} --threshold-rule max-uncorrected")).exits(0);
+}
+
+#[test]
+fn worlds_that_are_alike_give_nothing() {
+    let folder = Folder::new();
+    write(&folder, &scores(2000, 0.0, 1e-9, 2));
+    assert!(epsilon(&folder, "") < 0.3);
+    write(&folder, &[vec![1.0; 500], vec![1.0; 500]]);
+    assert_eq!(epsilon(&folder, ""), 0.0);
+}
+
+#[test]
+fn ties_fall_on_one_side() {
+    let folder = Folder::new();
+    let worlds = scores(4000, 2.0, 1.0, 3);
+    write(&folder, &worlds);
+    let report = audit(&folder, "");
+    // The threshold stands for the scores above it, and the counts say so.
+    let threshold = number(&report, "/result/threshold");
+    let share = |world: &[f64]| world.iter().filter(|&&s| s > threshold).count() as f64;
+    let evaluated = number(&report, "/observations/evaluated/zero_out");
+    let seen = number(&report, "/result/false_positives") / evaluated;
+    assert!((seen - share(&worlds[1]) / 4000.0).abs() < 0.02, "{seen} {threshold}");
+    let bound = number(&report, "/result/epsilon");
+    assert!((1.0..9.8).contains(&bound), "{bound}");
+    // A score that says only yes or no.
+    let coarse = worlds.map(|world| world.iter().map(|s| f64::from(*s > 2.0)).collect());
+    write(&folder, &coarse);
+    let bound = epsilon(&folder, "");
+    assert!((0.5..9.8).contains(&bound), "{bound}");
+}
+
+#[test]
+fn reversed_scores_are_mirrored() {
+    let folder = Folder::new();
+    let worlds = scores(3000, 2.0, 0.25, 4);
+    write(&folder, &worlds);
+    let plain = audit(&folder, "");
+    write(&folder, &worlds.clone().map(|world| world.iter().map(|s| -s).collect()));
+    let mirrored = audit(&folder, "--higher-means zero-out");
+    assert_eq!(mirrored["result"], plain["result"]);
+    assert_eq!(text(&mirrored, "/input/higher_means"), "zero-out");
+}
+
+/// Halves by file order would compare the highest scores with the lowest ones.
+#[test]
+fn sorted_files_give_no_more() {
+    let folder = Folder::new();
+    let [mut target, mut zero_out] = scores(3000, 0.0, 1e-9, 5);
+    target.sort_unstable_by(f64::total_cmp);
+    zero_out.sort_unstable_by(|a, b| b.total_cmp(a));
+    write(&folder, &[target, zero_out]);
+    for rule in ["split", "simultaneous"] {
+        assert!(epsilon(&folder, &format!("--threshold-rule {rule}")) < 0.3, "{rule}");
+    }
+}
+
+#[test]
+fn columns_rows_and_worlds_of_other_sizes_are_read() {
+    let folder = Folder::new();
+    let [target, zero_out] = scores(900, 2.0, 1e-9, 6);
+    let zero_out = zero_out[..600].to_vec();
+    write(&folder, &[target.clone(), zero_out.clone()]);
+    let reference = audit(&folder, "");
+    assert_eq!(number(&reference, "/observations/zero_out"), 600.0);
+    folder.write("in.csv", format!("score\n{}", csv(&target, 1)));
+    folder.write("row.npy", npy_f8(&[1, 600], &zero_out));
+    let words = "audit scores --target in.csv --zero-out row.npy --seed 3 --json";
+    assert_eq!(folder.run(words).exits(0).json()["result"], reference["result"]);
+
+    folder.write("grid.npy", npy_f8(&[30, 20], &zero_out));
+    let words = "audit scores --target in.csv --zero-out grid.npy";
+    folder.run(words).refuses(2, &["grid.npy: ", "[30, 20]", "audit outputs"]);
+}
+
+#[test]
+fn failed_runs_count_against_the_attack() {
+    let folder = Folder::new();
+    let [mut target, mut zero_out] = scores(2000, 3.0, 1e-9, 7);
+    write(&folder, &[target.clone(), zero_out.clone()]);
+    let whole = epsilon(&folder, "");
+    target[7] = f64::NAN;
+    zero_out.iter_mut().take(50).for_each(|score| *score = f64::NEG_INFINITY);
+    write(&folder, &[target, zero_out]);
+    let words = "audit scores --target in.npy --zero-out out.npy";
+    folder.run(words).refuses(2, &["in.npy: ", "NaN", "[7]", "--count-non-finite"]);
+    let report = audit(&folder, "--count-non-finite");
+    assert_eq!(number(&report, "/non_finite/target"), 1.0);
+    assert_eq!(number(&report, "/non_finite/zero_out"), 50.0);
+    assert!(number(&report, "/result/epsilon") < whole);
+}
+
+#[test]
+fn too_few_scores_are_refused() {
+    let folder = Folder::new();
+    write(&folder, &[vec![1.0], vec![0.0, 1.0]]);
+    let words = "audit scores --target in.npy --zero-out out.npy";
+    folder.run(words).refuses(2, &["1 runs in the target world", "at least 2"]);
+    // Two are little, and not nothing.
+    write(&folder, &[vec![1.0, 2.0], vec![0.0, 1.0]]);
+    assert_eq!(epsilon(&folder, ""), 0.0);
+    folder.run("audit scores --target in.npy").refuses(2, &["--zero-out"]);
+}

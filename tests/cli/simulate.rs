@@ -1,0 +1,246 @@
+//! `dpscope audit bgm`: what a report holds, seeds, claims.
+
+use dpscope_core::math::exp;
+use dpscope_tests::cli::{number, text};
+use serde_json::Value;
+
+use crate::{SMALL, dpscope};
+
+fn report(words: &str) -> Value {
+    dpscope(&format!("{words} --json")).exits(0).json()
+}
+
+#[test]
+fn a_report_has_every_field() {
+    let report = report(&format!("{SMALL} --claim 9"));
+    let groups: [(&str, &[&str]); 6] = [
+        (
+            "",
+            &[
+                "schema",
+                "version",
+                "subject",
+                "adjacency",
+                "result",
+                "uncorrected_maximum",
+                "observations",
+                "non_finite",
+                "saturated",
+                "seed",
+                "seed_source",
+                "device",
+                "float_mode",
+                "fallback_shards",
+                "elapsed_ms",
+                "normals_per_second",
+                "histogram_digest",
+                "resumed_from",
+                "score_slope",
+                "plan",
+                "findings",
+                "claim",
+                "fail_above",
+            ],
+        ),
+        (
+            "/result",
+            &[
+                "kind",
+                "epsilon",
+                "delta",
+                "significance",
+                "tail_per_rate",
+                "threshold_rule",
+                "cuts",
+                "threshold",
+                "direction",
+                "scope",
+                "false_positives",
+                "false_negatives",
+                "fpr_upper",
+                "fnr_upper",
+                "gdp_mu",
+                "ceiling",
+                "events_at_threshold",
+                "gain_at_10x",
+                "limited_by_observations",
+            ],
+        ),
+        ("/observations", &["target", "zero_out", "evaluated", "planned"]),
+        ("/non_finite", &["target", "zero_out"]),
+        (
+            "/plan",
+            &[
+                "mechanism",
+                "observations",
+                "delta",
+                "significance",
+                "threshold_rule",
+                "cuts",
+                "seed",
+            ],
+        ),
+        ("/claim", &["epsilon", "delta", "adjacency", "verdict", "says", "note"]),
+    ];
+    for (path, fields) in groups {
+        let object = report.pointer(path).and_then(Value::as_object).unwrap();
+        for field in fields {
+            assert!(object.contains_key(*field), "{path}/{field}");
+        }
+        // A field more is a new contract: name it here.
+        assert_eq!(object.len(), fields.len(), "{path}: {:?}", object.keys().collect::<Vec<_>>());
+    }
+    for (path, expected) in [
+        ("/schema", "dpscope.report/1"),
+        ("/version", env!("CARGO_PKG_VERSION")),
+        ("/subject", "simulated_mechanism"),
+        ("/adjacency", "zero-out"),
+        ("/result/kind", "bound"),
+        ("/result/threshold_rule", "simultaneous"),
+        ("/result/scope", "pair"),
+        ("/uncorrected_maximum/kind", "estimate"),
+        ("/seed", "7"),
+        ("/plan/seed", "7"),
+        ("/seed_source", "given"),
+        ("/float_mode", "exact"),
+        ("/claim/verdict", "not-refuted"),
+    ] {
+        assert_eq!(text(&report, path), expected, "{path}");
+    }
+}
+
+#[test]
+fn the_numbers_of_a_report_belong_together() {
+    let report = report(&format!("{SMALL} --significance 0.1"));
+    let at = |path| number(&report, path);
+    assert_eq!((at("/observations/target"), at("/observations/zero_out")), (15_000.0, 15_000.0));
+    let (fpr, fnr) = (at("/result/fpr_upper"), at("/result/fnr_upper"));
+    let epsilon = at("/result/epsilon");
+    let kept = match text(&report, "/result/direction") {
+        "remove" => (1.0 - at("/result/delta") - fnr) / fpr,
+        _ => (1.0 - at("/result/delta") - fpr) / fnr,
+    };
+    assert!((exp(epsilon) / kept - 1.0).abs() < 1e-9, "{epsilon} {kept}");
+    assert!(fpr > at("/result/false_positives") / 15_000.0);
+    assert!(fnr > at("/result/false_negatives") / 15_000.0);
+    let tail = at("/result/significance") / (2.0 * at("/result/cuts"));
+    assert!((at("/result/tail_per_rate") / tail - 1.0).abs() < 1e-12);
+    assert!(epsilon < at("/result/ceiling") && epsilon <= at("/uncorrected_maximum/epsilon"));
+    let events = at("/result/false_positives").min(at("/result/false_negatives"));
+    assert_eq!(at("/result/events_at_threshold"), events);
+    assert!(at("/result/gain_at_10x") > 0.0);
+}
+
+#[test]
+fn every_rule_and_sampler_runs() {
+    for (rule, kind) in
+        [("simultaneous", "bound"), ("split", "bound"), ("max-uncorrected", "estimate")]
+    {
+        let report = report(&format!("{SMALL} --threshold-rule {rule}"));
+        assert_eq!(text(&report, "/result/kind"), kind);
+        assert_eq!(text(&report, "/result/threshold_rule"), rule);
+        let evaluated = if rule == "split" { 7_500.0 } else { 15_000.0 };
+        assert_eq!(number(&report, "/observations/evaluated/target"), evaluated);
+    }
+    for sampler in [
+        "poisson",
+        "shuffle --epochs 3",
+        "persistent-shuffle --epochs 3",
+        "balls-in-bins",
+        "deterministic --threat-model target-canary",
+        "partial-shuffle --buffer-examples 12 --batch-size 4",
+        "sliding-buffer --buffer-examples 12 --batch-size 4",
+        "batch-then-shuffle --batch-size 4",
+    ] {
+        let report = report(&format!("{SMALL} --sampler {sampler}"));
+        let shown = report.pointer("/plan/mechanism/sampler").unwrap().to_string();
+        assert!(shown.contains(sampler.split(' ').next().unwrap()), "{shown}");
+    }
+}
+
+#[test]
+fn a_seed_repeats_everything_but_the_times() {
+    let repeatable = |words: &str| {
+        let mut report = report(words);
+        for time in ["elapsed_ms", "normals_per_second"] {
+            report.as_object_mut().unwrap().remove(time).unwrap();
+        }
+        report
+    };
+    assert_eq!(repeatable(SMALL), repeatable(SMALL));
+    let one_thread = report(&format!("{SMALL} --threads 1"));
+    let digest = text(&one_thread, "/histogram_digest");
+    assert_eq!(digest, text(&report(SMALL), "/histogram_digest"));
+
+    let without_seed = SMALL.trim_end_matches(" --seed 7");
+    let [mut drawn, other] = [report(without_seed), report(without_seed)];
+    assert_ne!(drawn["seed"], other["seed"]);
+    assert_ne!(drawn["histogram_digest"], other["histogram_digest"]);
+    assert_eq!(text(&drawn, "/seed_source"), "entropy");
+    let mut again = repeatable(&format!("{without_seed} --seed {}", text(&drawn, "/seed")));
+    for report in [&mut drawn, &mut again] {
+        let report = report.as_object_mut().unwrap();
+        report.retain(|key, _| {
+            !["elapsed_ms", "normals_per_second", "seed_source"].contains(&key.as_str())
+        });
+    }
+    assert_eq!(drawn, again);
+}
+
+#[test]
+fn a_drawn_seed_is_shown_in_words_too() {
+    let shown = dpscope(SMALL.trim_end_matches(" --seed 7")).exits(0).stdout;
+    assert!(shown.contains("(drawn; --seed repeats this run)"), "{shown}");
+}
+
+#[test]
+fn only_a_bound_above_a_claim_refutes_it() {
+    let refuted = dpscope(&format!("{SMALL} --claim 0.1")).exits(3);
+    assert!(refuted.stdout.contains("claim ε = 0.1: REFUTED"), "{}", refuted.stdout);
+    let json = dpscope(&format!("{SMALL} --claim 0.1 --json")).exits(3).json();
+    assert_eq!(text(&json, "/claim/verdict"), "refuted");
+    assert!(text(&json, "/claim/says").contains("does not measure your trained model"));
+
+    let kept = dpscope(&format!("{SMALL} --claim 20")).exits(0);
+    assert!(kept.stdout.contains("claim ε = 20: not refuted"), "{}", kept.stdout);
+    assert!(kept.stdout.contains("proves nothing"), "{}", kept.stdout);
+    // Equal is not above: the claim that the bound itself makes stands.
+    let bound = number(&report(SMALL), "/result/epsilon");
+    dpscope(&format!("{SMALL} --claim {bound:?}")).exits(0);
+    dpscope(&format!("{SMALL} --claim {:?}", bound.next_down())).exits(3);
+
+    let estimate = format!("{SMALL} --threshold-rule max-uncorrected");
+    let estimate = dpscope(&format!("{estimate} --claim 0 --fail-above 0 --json")).exits(0).json();
+    assert_eq!(text(&estimate, "/claim/verdict"), "not-refuted");
+    assert!(number(&estimate, "/result/epsilon") > 0.0);
+}
+
+#[test]
+fn a_bound_above_the_limit_fails() {
+    let failed = dpscope(&format!("{SMALL} --fail-above 0.1")).exits(3);
+    assert!(failed.stdout.contains("limit ε = 0.1: EXCEEDED"), "{}", failed.stdout);
+    let passed = dpscope(&format!("{SMALL} --fail-above 20")).exits(0);
+    assert!(passed.stdout.contains("not exceeded"), "{}", passed.stdout);
+    let estimate = dpscope(&format!("{SMALL} --fail-above 0 --threshold-rule max-uncorrected"));
+    assert!(estimate.exits(0).stdout.contains("not tested"));
+}
+
+#[test]
+fn nothing_but_the_report_is_printed() {
+    for words in [SMALL.to_owned(), format!("{SMALL} --json"), format!("{SMALL} --quiet")] {
+        let ended = dpscope(&words).exits(0);
+        assert_eq!(ended.stderr, "", "{words}");
+        assert!(!ended.stdout.contains('\u{1b}'), "{words}");
+    }
+}
+
+#[test]
+fn a_bound_stays_below_the_pair_and_grows_with_the_data() {
+    // The ε of the pair at σ = 1, T = 100, δ = 1e-5 is 4.07.
+    let bound = |observations| {
+        let words = "audit bgm --noise-multiplier 1 --steps 100 --seed 11 --observations";
+        number(&report(&format!("{words} {observations}")), "/result/epsilon")
+    };
+    let (few, many) = (bound("2e4"), bound("2e6"));
+    assert!(few < many && (2.0..4.07).contains(&many), "{few} {many}");
+}

@@ -1,0 +1,114 @@
+//! Running the program as a user would.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// The program, built once in the profile of the running test.
+///
+/// Cargo tells only the package's own tests where a binary is; others find it beside themselves.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let test = std::env::current_exe().expect("the test has a path");
+        let profile_folder = test.ancestors().nth(2).expect("TARGET/PROFILE/deps/TEST");
+        let target_folder = profile_folder.parent().expect("TARGET/PROFILE");
+        let profile = profile_folder.file_name().and_then(|name| name.to_str());
+        let profile = profile.expect("a profile has a plain name");
+        let profile = if profile == "debug" { "dev" } else { profile };
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo)
+            .args(["build", "--quiet", "--package", "dpscope", "--profile", profile])
+            .arg("--target-dir")
+            .arg(target_folder)
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+            .status();
+        assert!(built.expect("cargo runs").success(), "the program builds");
+        profile_folder.join(format!("dpscope{}", std::env::consts::EXE_SUFFIX))
+    })
+}
+
+/// The program, to be started in `folder`, without a terminal.
+pub fn dpscope(folder: &Path) -> Command {
+    let mut command = Command::new(program());
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// How a run of the program ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// The exit code; none where a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it told beside that.
+    pub stderr: String,
+}
+
+impl From<Output> for Ended {
+    /// Whatever the user does, there is text, and no panic.
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        Ended { code: output.status.code(), stdout, stderr }
+    }
+}
+
+/// Runs `dpscope` in `folder` with words that are separated by blanks.
+pub fn run(folder: &Path, words: &str) -> Ended {
+    let output = dpscope(folder).args(words.split_whitespace()).output();
+    output.expect("the program starts").into()
+}
+
+impl Ended {
+    /// Asserts the exit code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "\n{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that an error is told in one line on stderr, which holds all the `parts`, and that
+    /// nothing is printed.
+    #[track_caller]
+    pub fn refuses(self, code: i32, parts: &[&str]) -> Self {
+        let ended = self.exits(code);
+        assert_eq!(ended.stdout, "", "{}", ended.stderr);
+        let first = ended.stderr.lines().next().unwrap_or_default();
+        assert!(first.starts_with("error: "), "{}", ended.stderr);
+        for part in parts {
+            assert!(ended.stderr.contains(part), "`{part}` is missing in: {}", ended.stderr);
+        }
+        ended
+    }
+
+    /// The only JSON document on stdout.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        let parsed = serde_json::from_str(&self.stdout);
+        parsed.unwrap_or_else(|error| panic_with(&format!("{error}: {}", self.stdout)))
+    }
+}
+
+#[track_caller]
+fn panic_with(message: &str) -> ! {
+    std::panic::panic_any(message.to_owned())
+}
+
+/// A number in a JSON document, by a path such as `/result/epsilon`.
+#[track_caller]
+pub fn number(document: &Value, path: &str) -> f64 {
+    let found = document.pointer(path).and_then(Value::as_f64);
+    found.unwrap_or_else(|| panic_with(&format!("no number {path} in {document:#}")))
+}
+
+/// A text in a JSON document.
+#[track_caller]
+pub fn text<'d>(document: &'d Value, path: &str) -> &'d str {
+    let found = document.pointer(path).and_then(Value::as_str);
+    found.unwrap_or_else(|| panic_with(&format!("no text {path} in {document:#}")))
+}
