@@ -1,7 +1,7 @@
 //! Standard normals from pairs of random words, by Box and Muller's transform in f32.
 
 use super::chacha8;
-use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
+use crate::lanes::{InstructionSet, LANES, ROWS, Tile, lane_fn};
 
 /// −2 ln(1 + f)/f on [√½ − 1, √2 − 1]; `fit/polynomials.py`, as are the others.
 const RADIUS: [f32; 7] =
@@ -90,18 +90,19 @@ lane_fn! {
 }
 
 #[inline(always)]
-fn least_radius_words_body(words: &Tile<u32>, pairs: usize, least: &mut Row<u32>) {
-    *least = [u32::MAX; LANES];
+fn least_radius_word_body(words: &Tile<u32>, pairs: usize, least: &mut u32) {
+    let mut of_lane = [u32::MAX; LANES];
     for w0 in words.0.iter().step_by(2).take(pairs) {
         for lane in 0..LANES {
-            least[lane] = least[lane].min(w0[lane]);
+            of_lane[lane] = of_lane[lane].min(w0[lane]);
         }
     }
+    *least = of_lane.iter().fold(u32::MAX, |least, &word| least.min(word));
 }
 
 lane_fn! {
-    /// The least radius word of each lane in the first `pairs` pairs of rows.
-    fn least_radius_words(words: &Tile<u32>, pairs: usize, least: &mut Row<u32>) = least_radius_words_body
+    /// The least radius word in the first `pairs` pairs of rows.
+    fn least_radius_word(words: &Tile<u32>, pairs: usize, least: &mut u32) = least_radius_word_body
 }
 
 /// Where a tile of words comes from: the words of block `block` of the streams stream, stream + 2, …
@@ -121,9 +122,12 @@ pub(crate) fn normals(
     z: &mut Tile<f32>,
 ) {
     shallow_normals(isa, words, pairs, z);
-    let mut least = [0; LANES];
-    least_radius_words(isa, words, pairs, &mut least);
-    for lane in (0..LANES).filter(|&lane| least[lane] < DEEP) {
+    let mut least = 0;
+    least_radius_word(isa, words, pairs, &mut least);
+    if least >= DEEP {
+        return;
+    }
+    for lane in 0..LANES {
         let stream = origin.stream.wrapping_add(2 * lane as u64);
         for row in (0..2 * pairs).step_by(2).filter(|&row| words.0[row][lane] < DEEP) {
             let position = origin.block * ROWS as u64 + row as u64;
