@@ -115,6 +115,9 @@ pub(crate) struct ClaimArgs {
     /// The epsilon that was reported for the training; exit code 3 if it is refuted.
     #[arg(long, value_name = "EPS")]
     pub(crate) claim: Option<f64>,
+    /// The delta that was reported with it; it must be that of --delta.
+    #[arg(long, value_name = "DELTA", value_parser = open_unit, requires = "claim")]
+    pub(crate) claim_delta: Option<f64>,
     /// Adjacency of the claim.
     #[arg(long, value_enum, default_value = "add-remove", requires = "claim")]
     pub(crate) claim_adjacency: AdjacencyArg,
@@ -192,11 +195,11 @@ pub(crate) struct DeviceArgs {
     after_help = "Example:\n  dpscope audit outputs runs.npz --noise-multiplier 1.0 \\\n    \
         --threat-model partially-informed\n\n\
         runs.npz holds the arrays `target` and `zero_out`, of shape (runs, epochs, steps) or (runs, \
-        steps), and may hold the numbers noise_multiplier, clip_norm and batch_size. npy, csv (one \
-        row a run, epoch-major) and safetensors are read as well."
+        steps), and may hold the numbers noise_multiplier, clip_norm and batch_size. npy and \
+        csv (one row a run, epoch-major) hold one world a file: --target FILE --zero-out FILE."
 )]
 pub(crate) struct OutputsArgs {
-    /// File with the arrays `target` and `zero_out`.
+    /// File with the arrays `target` and `zero_out`: npz or safetensors.
     #[arg(value_name = "RUNS", required_unless_present = "target")]
     pub(crate) runs: Option<PathBuf>,
     /// Outputs of the runs with the target record.

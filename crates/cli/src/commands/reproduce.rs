@@ -62,7 +62,7 @@ struct Row {
 }
 
 const WHY: [&str; 3] = [
-    "the estimates rise with the number of observations, up to the epsilon of the pair: at another \
+    "the estimates rise with the number of observations, towards the epsilon of the pair: at another \
      number than the paper's, or near the ceiling, the observations decide and not the mechanism",
     "an uncorrected maximum varies from run to run (by 0.03 to 0.3 here) and has no coverage; the \
      bound has, and is therefore lower",

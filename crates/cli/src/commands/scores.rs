@@ -44,7 +44,10 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
             },
         }),
     };
-    recorded.report(&audit, seed_source, started, &args.claim)?.finish(args.show.json)
+    let report = recorded.report(&audit, seed_source, started, &args.claim)?;
+    let reversed = args.higher_means == WorldArg::ZeroOut;
+    let report = if reversed { report.reversed() } else { report };
+    report.finish(args.show.json)
 }
 
 /// One score a run: every axis but one has length 1.

@@ -11,7 +11,7 @@ use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};
 use dpscope_core::bayesian::CredibleInterval;
 use dpscope_core::bound::{EpsilonEstimate, Evidence, Scope, ThresholdRule};
-use dpscope_core::claim::{PrivacyClaim, Verdict};
+use dpscope_core::claim::{ClaimError, PrivacyClaim, Verdict};
 use dpscope_core::gdp::gdp_mu_lower_bound;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::trade_off::Trials;
@@ -43,15 +43,16 @@ impl Subject {
             }
             Subject::RecordedOutputs => {
                 "The code that recorded these outputs is not (epsilon, delta)-DP under this threat \
-                 model, if its runs were independent."
+                 model, if its runs were independent and their number and the seed were fixed \
+                 before they were seen."
             }
             Subject::Scores => {
                 "The procedure behind these scores is not (epsilon, delta)-DP, if its runs were \
-                 independent."
+                 independent and their number and the seed were fixed before they were seen."
             }
             Subject::Counts => {
                 "The procedure behind these counts is not (epsilon, delta)-DP, if its runs were \
-                 independent and the threshold was fixed before they were seen."
+                 independent and their number and the threshold were fixed before they were seen."
             }
         }
     }
@@ -116,6 +117,8 @@ pub(crate) struct ResultFields {
     pub(crate) cuts: u32,
     /// None where it is not a finite number: unknown, or below every score.
     pub(crate) threshold: Option<f64>,
+    /// On which side of the threshold the attack decides for the target's world.
+    pub(crate) target_if_score: &'static str,
     pub(crate) direction: Direction,
     pub(crate) scope: Scope,
     pub(crate) false_positives: u64,
@@ -161,6 +164,7 @@ impl ResultFields {
             threshold_rule,
             cuts,
             threshold: threshold.is_finite().then_some(threshold),
+            target_if_score: "above",
             direction,
             scope: Scope::Pair,
             false_positives: errors.false_positives,
@@ -240,7 +244,7 @@ impl ClaimFields {
         subject: Subject,
     ) -> Result<Option<Self>, Failure> {
         let Some(epsilon) = args.claim else { return Ok(None) };
-        let delta = outcome.evidence().delta;
+        let delta = args.claim_delta.unwrap_or(outcome.evidence().delta);
         let claim = PrivacyClaim { epsilon, delta, adjacency: args.claim_adjacency.into() };
         claim.check()?;
         let (verdict, says) = match outcome {
@@ -261,8 +265,8 @@ impl ClaimFields {
         Ok(Some(ClaimFields { claim, verdict, says, note }))
     }
 
-    pub(crate) fn epsilon(&self) -> f64 {
-        self.claim.epsilon
+    pub(crate) fn claim(&self) -> &PrivacyClaim {
+        &self.claim
     }
 }
 
@@ -311,6 +315,17 @@ impl Report {
         })
     }
 
+    /// The same report of an attack that was made on negated scores.
+    pub(crate) fn reversed(mut self) -> Self {
+        let negate = |threshold: Option<f64>| threshold.map(|t| 0.0 - t);
+        self.result.threshold = negate(self.result.threshold);
+        self.result.target_if_score = "below";
+        if let Some(maximum) = &mut self.uncorrected_maximum {
+            maximum.threshold = negate(maximum.threshold);
+        }
+        self
+    }
+
     /// Prints the report and tells how the program ends.
     pub(crate) fn finish(&self, json: bool) -> Result<Exit, Failure> {
         if json {
@@ -329,6 +344,9 @@ impl Report {
 pub(crate) fn check_claim(args: &ClaimArgs, delta: f64) -> Result<(), Failure> {
     let adjacency = args.claim_adjacency.into();
     if let Some(epsilon) = args.claim {
+        if let Some(claimed) = args.claim_delta.filter(|&claimed| claimed != delta) {
+            return Err(ClaimError::Delta { claimed, audited: delta }.into());
+        }
         PrivacyClaim { epsilon, delta, adjacency }.check()?;
     }
     match args.fail_above {

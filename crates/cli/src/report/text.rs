@@ -2,7 +2,7 @@
 
 use dpscope_core::adjacency::Direction;
 use dpscope_core::bound::ThresholdRule;
-use dpscope_core::claim::Verdict;
+use dpscope_core::claim::{PrivacyClaim, Verdict};
 
 use super::{Report, ResultFields, Subject};
 use crate::seed::SeedSource;
@@ -16,7 +16,8 @@ pub(super) fn to_text(report: &Report) -> String {
             Verdict::Refuted => "REFUTED",
             Verdict::NotRefuted => "not refuted",
         };
-        out.push_str(&format!("claim ε = {}: {verdict}\n", claim.epsilon()));
+        let PrivacyClaim { epsilon, delta, .. } = claim.claim();
+        out.push_str(&format!("claim ε = {epsilon} at δ = {delta:e}: {verdict}\n"));
     }
     if let Some(most) = report.fail_above {
         out.push_str(&format!("limit ε = {most}: {}\n", against_limit(result, most)));
@@ -92,7 +93,10 @@ fn evidence(report: &Report) -> String {
         ThresholdRule::MaxUncorrected => format!("best of {} cuts, uncorrected", result.cuts),
         ThresholdRule::Fixed => "fixed beforehand".to_owned(),
     };
-    let threshold = result.threshold.map_or("threshold".to_owned(), |t| format!("score > {t:.4}"));
+    let threshold = result.threshold.map_or("threshold".to_owned(), |t| {
+        let sign = if result.target_if_score == "above" { '>' } else { '<' };
+        format!("score {sign} {t:.4}")
+    });
     out.push_str(&row(
         "attack",
         &format!(
@@ -102,13 +106,14 @@ fn evidence(report: &Report) -> String {
         ),
     ));
     let direction = match result.direction {
-        Direction::Remove => "scores above the threshold are too likely with the target record",
-        Direction::Add => "scores below the threshold are too likely without the target record",
+        _ if result.epsilon == 0.0 => "",
+        Direction::Remove => ": this decision is too likely with the target record",
+        Direction::Add => ": the other decision is too likely without the target record",
     };
     let [fpr, fnr] = [result.fpr_upper, result.fnr_upper].map(up);
     out.push_str(&row(
         "error rates",
-        &format!("FPR ≤ {fpr}, FNR ≤ {fnr} at tail {:.3e} each: {direction}", result.tail_per_rate),
+        &format!("FPR ≤ {fpr}, FNR ≤ {fnr} at tail {:.3e} each{direction}", result.tail_per_rate),
     ));
     if let Some(gdp_mu) = result.gdp_mu {
         out.push_str(&row("as GDP", &format!("μ ≥ {} from the same limits", down(gdp_mu, 4))));
@@ -251,7 +256,9 @@ pub(crate) fn grouped(value: u64) -> String {
 
 /// 0.95 as 95 %.
 pub(crate) fn percent(share: f64) -> String {
-    let text = format!("{:.6}", share * 100.0);
+    // Never more than is held: rounded down, but for the rounding of the product itself.
+    let shown = (share * 1e8 + 1e-4).floor() / 1e6;
+    let text = format!("{shown:.6}");
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -274,7 +281,8 @@ mod tests {
     #[test]
     fn numbers_are_grouped_and_text_is_wrapped() {
         assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
-        assert_eq!(percent(0.95), "95 %");
+        assert_eq!([0.95, 0.999, 0.9].map(percent), ["95 %", "99.9 %", "90 %"]);
+        assert_eq!(percent(1.0 - 1e-9), "99.999999 %");
         let text = row("label", &"word ".repeat(60));
         assert!(text.lines().count() > 3 && text.lines().all(|line| line.len() <= 96));
     }

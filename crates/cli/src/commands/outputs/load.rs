@@ -123,7 +123,7 @@ pub(super) fn prepare(
     mechanism.law()?;
     let input = serde_json::json!({
         "target": from[0], "zero_out": from[1],
-        "mechanism": mechanism, "clip_norm": clip_norm, "per_batch_mean": args.per_batch_mean,
+        "sampler": args.sampler.sampler, "clip_norm": clip_norm, "per_batch_mean": args.per_batch_mean,
         "runs": [target.runs, zero_out.runs], "buffer_search": searches,
     });
     let rescaled = |mut outputs: Outputs| -> Result<Outputs, Failure> {

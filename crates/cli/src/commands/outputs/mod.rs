@@ -13,7 +13,7 @@ use crate::args::OutputsArgs;
 use crate::failure::Done;
 use crate::report::{Subject, check_claim};
 use crate::seed::seed_or_fresh;
-use load::{load, prepare};
+use load::{load, prepare, searches_buffer};
 use looks::Scored;
 
 pub(crate) fn run(args: &OutputsArgs) -> Done {
@@ -27,8 +27,21 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
     let scored = Scored::new(args, &mechanism, [&target, &zero_out])?;
     let (best, outcome, uncorrected) = scored.audit(&audit)?;
     let look = &scored.looks[best];
-    let independence = Independence::of(mechanism.sampler, &target, &zero_out, look)?;
-    let findings = [scored.notes(best), independence.findings()].concat();
+    // A search scores every prefix as a shuffle, whatever the sampler was.
+    let known = (!searches_buffer(args)).then_some(mechanism);
+    let sampler = known.map(|mechanism| mechanism.sampler);
+    let independence = Independence::of(sampler, &target, &zero_out, look)?;
+    let mut findings = [scored.notes(best), independence.findings()].concat();
+    let outcome = if independence.costs_coverage() {
+        findings.push(
+            "the runs are not independent of each other, so the result is an estimate: a bound \
+             needs independent runs"
+                .to_owned(),
+        );
+        outcome.into_estimate()
+    } else {
+        outcome
+    };
     let recorded = Recorded {
         subject: Subject::RecordedOutputs,
         target: &look.target,
@@ -37,7 +50,7 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         uncorrected,
         findings,
         independence: Some(independence),
-        mechanism: Some(mechanism),
+        mechanism: known,
         input,
     };
     recorded.report(&audit, seed_source, started, &args.claim)?.finish(args.show.json)
