@@ -36,9 +36,7 @@ fn main() -> ExitCode {
     for (build, module) in module::BUILDS.iter().enumerate() {
         for group in groups(&NATIVE).into_keys() {
             let name = format!("{}: {group}", module.name);
-            trials.push(Trial::test(name, move || {
-                Ok(same_group(&all_printed()?[build], group)?)
-            }));
+            trials.push(Trial::test(name, move || Ok(same_group(&all_printed()?[build], group)?)));
         }
     }
     if let Some(reason) = missing {

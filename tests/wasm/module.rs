@@ -26,16 +26,17 @@ pub(crate) fn missing() -> Option<String> {
     let libraries = output(rustc().args(["--print", "target-libdir", "--target", TARGET]));
     let installed = libraries.is_ok_and(|folder| Path::new(folder.trim()).is_dir());
     if !installed {
-        return Some(format!("rustup target add {TARGET}"));
+        return Some(format!("the compile target {TARGET} is not installed"));
     }
     let node = output(Command::new("node").arg("--version"));
     node.is_err().then(|| "node is not installed".to_string())
 }
 
-/// Builds the package and runs it.
+/// Builds the package and runs it; one build after the other, for the next overwrites the module.
 pub(crate) fn printed(build: &Build) -> Result<Printed, String> {
-    // A folder of its own: the other build's module has the same name.
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PACKAGE).join(build.name);
+    // One folder for both builds, which share what is built for the host, apart from the
+    // workspace's own.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PACKAGE);
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["build", "--release", "--quiet", "-p", PACKAGE, "--target", TARGET]);
     command.arg("--target-dir").arg(&folder).current_dir(root());

@@ -114,8 +114,7 @@ fn recorded(found: &mut Fingerprints) {
 
 fn outcome(found: &mut Fingerprints, group: &'static str, outcome: &Outcome) {
     let evidence = outcome.evidence();
-    let floats =
-        [outcome.value(), evidence.threshold, evidence.fpr_upper, evidence.fnr_upper];
+    let floats = [outcome.value(), evidence.threshold, evidence.fpr_upper, evidence.fnr_upper];
     floats.into_iter().for_each(|value| found.float(group, value));
     found.integer(group, evidence.errors.false_positives);
     found.integer(group, evidence.errors.false_negatives);
