@@ -12,6 +12,12 @@ pub(super) fn ensure(step: &Step) -> Result<()> {
     {
         install("target", target)?;
     }
+    if let Some(target) = step.used_target
+        && !target_is_installed(target)?
+        && let Err(reason) = install("target", target)
+    {
+        println!("{reason:#}; tests that need it cannot run");
+    }
     if let Some(component) = step.component
         && !component_is_installed(component)
     {
