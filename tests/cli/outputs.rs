@@ -1,11 +1,12 @@
 //! `dpscope audit outputs`: outputs recorded by a training loop, in every format.
 
 use dpscope_formats::{Array, write_npz};
+use dpscope_tests::Draws;
 use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
 use crate::Folder;
-use crate::trainer::{Draws, Trainer, csv, npy, npy_f8, safetensors};
+use crate::trainer::{Trainer, csv, npy, npy_f8, safetensors};
 
 const RUNS: usize = 3000;
 

@@ -1,10 +1,11 @@
 //! `dpscope audit scores`.
 
+use dpscope_tests::Draws;
 use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
 use crate::Folder;
-use crate::trainer::{Draws, csv, npy_f8};
+use crate::trainer::{csv, npy_f8};
 
 /// Scores of an attack: Gaussian, `shift` apart, rounded to steps of `step`.
 fn scores(n: usize, shift: f64, step: f64, seed: u64) -> [Vec<f64>; 2] {

@@ -1,6 +1,6 @@
 """Uncorrected estimates of the shuffled batched Gaussian mechanism, independently of the program.
 
-numpy 2.4.6, scipy 1.17.1. Sorted f64 scores instead of histograms, the plain difference of two
+numpy==2.4.6, scipy==1.17.1. Sorted f64 scores instead of histograms, the plain difference of two
 log-sum-exps, PCG64, every distinct score a cut, Clopper-Pearson by scipy's beta quantile.
 Observations are counted over both worlds. Writes simulated_independent.csv; 15 minutes.
 """

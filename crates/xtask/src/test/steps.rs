@@ -28,6 +28,8 @@ pub(super) struct Step {
     pub(super) used_target: Option<&'static str>,
     /// The rustup component that must be installed.
     pub(super) component: Option<&'static str>,
+    /// The cargo subcommand without which the step is skipped everywhere, in CI too.
+    pub(super) optional: Option<&'static str>,
     pub(super) counts_tests: bool,
     kind: Kind,
 }
@@ -47,12 +49,13 @@ const STEP: Step = Step {
     target: None,
     used_target: None,
     component: None,
+    optional: None,
     counts_tests: false,
     kind: Kind::Cargo(&[]),
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 8] = [
+pub(super) const STEPS: [Step; 9] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -79,6 +82,13 @@ pub(super) const STEPS: [Step; 8] = [
         name: "corpora",
         about: "lists the fuzz corpora, which `test` replays; a target without one fails",
         kind: Kind::Corpora,
+        ..STEP
+    },
+    Step {
+        name: "deny",
+        about: "licences, banned crates and sources of all dependencies (deny.toml)",
+        optional: Some("deny"),
+        kind: Kind::Cargo(&["deny", "check", "licenses", "bans", "sources"]),
         ..STEP
     },
     Step {

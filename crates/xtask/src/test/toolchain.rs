@@ -1,4 +1,5 @@
-//! Installs what a step needs and the toolchain lacks: compile targets, rustfmt, clippy.
+//! Installs what a step needs and the toolchain lacks: compile targets, rustfmt, clippy. Larger
+//! programs are left to the user.
 
 use anyhow::{Context, Result};
 
@@ -19,11 +20,17 @@ pub(super) fn ensure(step: &Step) -> Result<()> {
         println!("{reason:#}; tests that need it cannot run");
     }
     if let Some(component) = step.component
-        && !component_is_installed(component)
+        && !subcommand_is_installed(if component == "rustfmt" { "fmt" } else { component })
     {
         install("component", component)?;
     }
     Ok(())
+}
+
+/// Why the step is skipped: it asks for a cargo subcommand that is not there.
+pub(super) fn missing(step: &Step) -> Option<String> {
+    let subcommand = step.optional?;
+    (!subcommand_is_installed(subcommand)).then(|| format!("install cargo-{subcommand}"))
 }
 
 /// Looks where rustc does, so that toolchains without rustup are understood too.
@@ -33,8 +40,7 @@ fn target_is_installed(target: &str) -> Result<bool> {
     Ok(libraries.join("lib").is_dir())
 }
 
-fn component_is_installed(component: &str) -> bool {
-    let subcommand = if component == "rustfmt" { "fmt" } else { component };
+fn subcommand_is_installed(subcommand: &str) -> bool {
     output_of(cargo().args([subcommand, "--version"])).is_ok()
 }
 
@@ -47,10 +53,21 @@ fn install(kind: &str, name: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::target_is_installed;
+    use super::{missing, target_is_installed};
+    use crate::test::steps::STEPS;
 
     #[test]
     fn an_unknown_target_is_missing() {
         assert!(!target_is_installed("pdp11-unknown-unknown").unwrap());
+    }
+
+    #[test]
+    fn only_an_optional_program_can_be_missing() {
+        let [fmt, ..] = STEPS;
+        assert_eq!(missing(&fmt), None);
+        let with =
+            |optional| missing(&crate::test::steps::Step { optional: Some(optional), ..fmt });
+        assert_eq!(with("fmt"), None);
+        assert_eq!(with("no-such-thing").as_deref(), Some("install cargo-no-such-thing"));
     }
 }
