@@ -98,6 +98,12 @@ mod tests {
         assert!((normal_two_sided(1.959_963_984_540_054) - 0.05).abs() < 1e-11);
         // Cauchy: P(|t| ≥ 1) = 1/2.
         assert!((student_two_sided(-1.0, 1.0) - 0.5).abs() < 1e-9);
+        // Two degrees of freedom: 1 − x/√(2 + x²).
+        for x in [1e-9_f64, 1e-3, 0.2, 0.7, 1.0, 1.3, 1.414, 1.5, 2.0, 5.0, 30.0] {
+            let expected = 1.0 - x / (2.0 + x * x).sqrt();
+            let found = student_two_sided(x, 2.0);
+            assert!((found - expected).abs() < 1e-14, "{x}: {found} for {expected}");
+        }
         // mpmath's betainc at 30 digits.
         for (x, degrees, expected) in [
             (1e-7, 3.0, 0.999_999_926_489_480_6),

@@ -213,6 +213,16 @@ mod tests {
     }
 
     #[test]
+    fn a_shape_of_one_has_both_tails() {
+        for (a, x) in [(0.5, 0.3), (0.5, 0.6), (0.7, 0.9), (2.5, 0.99)] {
+            let law = BetaLaw::new(a, 1.0).unwrap();
+            let cdf = math::powf(x, a);
+            assert!((law.cdf(x).unwrap() / cdf - 1.0).abs() < 1e-13, "{a} {x}");
+            assert!((law.survival(x).unwrap() / (1.0 - cdf) - 1.0).abs() < 1e-13, "{a} {x}");
+        }
+    }
+
+    #[test]
     fn ends_and_refusals() {
         let law = BetaLaw::new(2.0, 5.0).unwrap();
         assert_eq!(law.cdf(0.0).unwrap(), 0.0);
