@@ -2,7 +2,7 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
-use dpscope_core::bound::{ThresholdRule, at_fixed_cut, simultaneous};
+use dpscope_core::bound::{Statement, ThresholdRule, at_fixed_cut, simultaneous};
 use dpscope_core::histogram::{ScoreBins, ScoreHistogram};
 use dpscope_core::trade_off::{ErrorCounts, TradeOff};
 use dpscope_tests::Draws;
@@ -125,7 +125,8 @@ fn saturated_histograms_cover_and_dropped_scores_do_not() {
             }
         }
         let value = |rule| {
-            audit.evaluate(&bins, rule, &thresholds, (0.0, SIGNIFICANCE), true).unwrap().value()
+            let level = Statement { delta: 0.0, significance: SIGNIFICANCE };
+            audit.evaluate(&bins, rule, &thresholds, level, true).unwrap().value()
         };
         simultaneous.count(value(ThresholdRule::Simultaneous) > PAIR.epsilon);
         split.count(value(ThresholdRule::Split) > PAIR.epsilon);

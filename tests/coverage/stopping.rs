@@ -3,7 +3,7 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::{AuditHistograms, Outcome};
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::bound::{Statement, ThresholdRule};
 use dpscope_core::histogram::ScoreBins;
 use dpscope_core::trade_off::Trials;
 use dpscope_tests::Draws;
@@ -36,7 +36,7 @@ fn outcomes(tight: &TightCut, run: u64) -> Vec<Outcome> {
         }
         let done = observation + 1;
         if done % (PLANNED / PEEKS) == 0 {
-            let level = (tight.delta, SIGNIFICANCE);
+            let level = Statement { delta: tight.delta, significance: SIGNIFICANCE };
             let rule = ThresholdRule::Fixed;
             found.push(
                 counted.evaluate(&bins, rule, &[threshold], level, done == PLANNED).expect("valid"),
@@ -74,7 +74,8 @@ fn a_run_that_is_not_complete_has_no_bound_under_any_rule() {
         counted.add(&bins, World::ZeroOut, observation, -i64::from(observation % 7 != 0));
     }
     let bound_of = |rule, complete| {
-        counted.evaluate(&bins, rule, &[threshold], (1e-5, SIGNIFICANCE), complete).unwrap()
+        let level = Statement { delta: 1e-5, significance: SIGNIFICANCE };
+        counted.evaluate(&bins, rule, &[threshold], level, complete).unwrap()
     };
     use ThresholdRule::{Fixed, MaxUncorrected, Simultaneous, Split};
     for rule in [Fixed, Simultaneous, Split] {

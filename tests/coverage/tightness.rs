@@ -4,7 +4,7 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::bound::{
-    PredictedErrors, ThresholdRule, at_fixed_cut, choose_cuts, simultaneous, split,
+    PredictedErrors, Statement, ThresholdRule, at_fixed_cut, choose_cuts, simultaneous, split,
 };
 use dpscope_core::histogram::ScoreBins;
 use dpscope_core::math::ln;
@@ -173,7 +173,7 @@ fn split_is_tight_where_there_is_much_to_find() {
             let mut fixed = vec![0.0; candidates.len()];
             repeat(&pair, &pilot.bins, size, |counted| {
                 let rule = ThresholdRule::Split;
-                let level = (DELTA, SIGNIFICANCE);
+                let level = Statement { delta: DELTA, significance: SIGNIFICANCE };
                 let found = counted.evaluate(&pilot.bins, rule, &[], level, true).unwrap();
                 mean += found.value() / size.1 as f64;
                 let [choose, evaluate] = [0, 1].map(|half| half_of(counted, &pilot.bins, half));

@@ -8,7 +8,7 @@ use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
 /// Which of our packages each may use. `tests` may use all.
-const ALLOWED: [(&str, &[&str]); 8] = [
+const ALLOWED: [(&str, &[&str]); 9] = [
     ("dpscope-core", &[]),
     ("dpscope-shaders", &["dpscope-core"]),
     ("dpscope-formats", &[]),
@@ -19,6 +19,7 @@ const ALLOWED: [(&str, &[&str]); 8] = [
         &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine", "dpscope-train"],
     ),
     ("dpscope-wasm", &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine"]),
+    ("dpscope-wasm-bits", &["dpscope-core", "dpscope-shaders", "dpscope-engine"]),
     ("xtask", &[]),
 ];
 

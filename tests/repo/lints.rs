@@ -45,10 +45,11 @@ fn check_denied(tree: &Tree) -> Vec<String> {
     problems
 }
 
-/// A manifest of the workspace: `crates/*`, `shaders`, `tests`.
+/// A manifest of the workspace: `crates/*`, `shaders`, `tests`, `tests/wasm`.
 fn is_member(path: &str) -> bool {
     path.ends_with("/Cargo.toml")
-        && (["shaders", "tests"].contains(&folder(path)) || folder(folder(path)) == "crates")
+        && (["shaders", "tests", "tests/wasm"].contains(&folder(path))
+            || folder(folder(path)) == "crates")
 }
 
 #[test]
@@ -80,6 +81,8 @@ fn a_package_without_lints_is_refused() {
     assert_none(&check_denied(&Tree::of(&[root, member, fuzz])));
     let bare = ("shaders/Cargo.toml", "[package]\n");
     assert_one(&check_denied(&Tree::of(&[root, member, bare])), "shaders/Cargo.toml");
+    let nested = ("tests/wasm/Cargo.toml", "[package]\n");
+    assert_one(&check_denied(&Tree::of(&[root, member, nested])), "tests/wasm/Cargo.toml");
     let lax = ("Cargo.toml", &root.1.replace("panic = \"deny\"", "panic = \"warn\"") as &str);
     assert_one(&check_denied(&Tree::of(&[lax, member])), "deny panic");
 }

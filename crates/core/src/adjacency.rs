@@ -29,6 +29,15 @@ impl World {
     /// Both worlds, D first.
     pub const BOTH: [World; 2] = [World::Target, World::ZeroOut];
 
+    /// The name in messages and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            World::Target => "target",
+            World::ZeroOut => "zero-out",
+        }
+    }
+
     /// 0 for D, 1 for D′: the index of arrays that hold one item a world.
     #[must_use]
     pub const fn index(self) -> usize {
@@ -45,4 +54,23 @@ pub enum Direction {
     Remove,
     /// P is D′: the attack shows that low scores are too likely in D′.
     Add,
+}
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use serde::Deserialize;
+    use serde::de::{IntoDeserializer, value};
+
+    use super::*;
+
+    #[test]
+    fn a_world_is_read_by_its_name() {
+        let read = |name: &'static str| -> Result<World, value::Error> {
+            World::deserialize(name.into_deserializer())
+        };
+        for world in World::BOTH {
+            assert_eq!(read(world.name()), Ok(world));
+        }
+        assert!(read("zero_out").is_err());
+    }
 }

@@ -2,8 +2,8 @@
 
 use crate::adjacency::World;
 use crate::bound::{
-    BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, ThresholdRule, at_fixed_cut,
-    max_uncorrected, simultaneous, split,
+    BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, Statement, ThresholdRule,
+    at_fixed_cut, max_uncorrected, simultaneous, split,
 };
 use crate::histogram::{HistogramError, ScoreBins, ScoreHistogram};
 use crate::math::exp;
@@ -35,8 +35,10 @@ impl AuditHistograms {
 
     /// Adds another audit's histograms with the same bins.
     ///
+    /// A histogram holds no edges: that they are the same is for the caller to know.
+    ///
     /// # Errors
-    /// Other bins, or a count above 2⁶⁴ − 1; `self` may then be changed in part.
+    /// Another number of bins, or a count above 2⁶⁴ − 1; `self` may then be changed in part.
     pub fn merge(&mut self, other: &AuditHistograms) -> Result<(), HistogramError> {
         for world in World::BOTH {
             for (mine, theirs) in self.world_mut(world).iter_mut().zip(other.world(world)) {
@@ -132,9 +134,10 @@ impl AuditHistograms {
         bins: &ScoreBins,
         rule: ThresholdRule,
         thresholds: &[f64],
-        (delta, significance): (f64, f64),
+        statement: Statement,
         complete: bool,
     ) -> Result<Outcome, AuditError> {
+        let Statement { delta, significance } = statement;
         let bound = match rule {
             ThresholdRule::MaxUncorrected => {
                 let estimate = max_uncorrected(&self.trade_off(bins)?, delta, significance)?;
@@ -252,10 +255,16 @@ impl Outcome {
             return EpsilonLowerBound::best_of(&bounds).map(Outcome::Bound);
         }
         let largest = outcomes.iter().max_by(|a, b| a.value().total_cmp(&b.value()))?;
-        Some(Outcome::Estimate(match *largest {
-            Outcome::Bound(bound) => bound.into_estimate(),
-            Outcome::Estimate(estimate) => estimate,
-        }))
+        Some(largest.into_estimate())
+    }
+
+    /// The same value without a claim to coverage.
+    #[must_use]
+    pub fn into_estimate(self) -> Outcome {
+        match self {
+            Outcome::Bound(bound) => Outcome::Estimate(bound.into_estimate()),
+            estimate @ Outcome::Estimate(_) => estimate,
+        }
     }
 
     /// ε in nats.
@@ -296,6 +305,8 @@ pub enum AuditError {
 mod tests {
     use super::*;
 
+    const AT: Statement = Statement { delta: 1e-5, significance: 0.05 };
+
     fn histograms() -> (ScoreBins, AuditHistograms) {
         let bins = ScoreBins::new(0.01, -500, 2, 253).unwrap();
         let mut h = AuditHistograms::empty(&bins);
@@ -311,20 +322,20 @@ mod tests {
     fn only_a_complete_run_has_a_bound() {
         let (bins, h) = histograms();
         for rule in [ThresholdRule::Split, ThresholdRule::Simultaneous] {
-            let whole = h.evaluate(&bins, rule, &[0.5], (1e-5, 0.05), true).unwrap();
-            let part = h.evaluate(&bins, rule, &[0.5], (1e-5, 0.05), false).unwrap();
+            let whole = h.evaluate(&bins, rule, &[0.5], AT, true).unwrap();
+            let part = h.evaluate(&bins, rule, &[0.5], AT, false).unwrap();
             assert!(matches!(whole, Outcome::Bound(_)) && matches!(part, Outcome::Estimate(_)));
             assert_eq!(whole.value(), part.value());
         }
         let rule = ThresholdRule::MaxUncorrected;
-        let estimate = h.evaluate(&bins, rule, &[], (1e-5, 0.05), true).unwrap();
+        let estimate = h.evaluate(&bins, rule, &[], AT, true).unwrap();
         assert!(matches!(estimate, Outcome::Estimate(_)));
     }
 
     #[test]
     fn split_evaluates_the_half_that_did_not_choose() {
         let (bins, h) = histograms();
-        let found = h.evaluate(&bins, ThresholdRule::Split, &[], (1e-5, 0.05), true).unwrap();
+        let found = h.evaluate(&bins, ThresholdRule::Split, &[], AT, true).unwrap();
         assert_eq!(found.evidence().trials, Trials { target: 2000, zero_out: 2000 });
     }
 

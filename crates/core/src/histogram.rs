@@ -1,5 +1,7 @@
 //! Score histograms of integer counts: mergeable in any order, constant in memory.
 
+use crate::adjacency::World;
+
 /// Why a histogram could not be made or merged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -26,8 +28,8 @@ pub enum HistogramError {
         /// Its domain.
         allowed: &'static str,
     },
-    /// Two histograms with different bins.
-    #[error("histograms with different bins cannot be merged")]
+    /// Counts that are not one a bin: of a histogram to be merged, or of a list.
+    #[error("a histogram with another number of bins cannot be merged or read")]
     ForeignBins,
     /// A count above 2⁶⁴ − 1.
     #[error("a bin count exceeds 2^64 - 1")]
@@ -80,6 +82,10 @@ impl From<ScoreBins> for BinFields {
     }
 }
 
+fn bins_outside(value: i64) -> HistogramError {
+    HistogramError::Shape { name: "bins", value, allowed: "2 to 131072" }
+}
+
 impl ScoreBins {
     /// Bins with the given edges.
     ///
@@ -104,7 +110,7 @@ impl ScoreBins {
             return Err(shape("shift", i64::from(shift), "0 to 40"));
         }
         if !(2..=MAX_BINS).contains(&bins) {
-            return Err(shape("bins", i64::from(bins), "2 to 131072"));
+            return Err(bins_outside(i64::from(bins)));
         }
         Ok(ScoreBins { unit, origin, shift, bins })
     }
@@ -114,14 +120,14 @@ impl ScoreBins {
     /// Where that would take more than [`MAX_BINS`] bins they are made wider.
     ///
     /// # Errors
-    /// A world without pilot scores, or an unusable unit.
+    /// A world without pilot scores, an unusable unit, or scores too large for [`new`](Self::new).
     pub fn from_pilot(unit: f64, target: &[i64], zero_out: &[i64]) -> Result<Self, HistogramError> {
-        let of = |scores: &[i64], world| {
-            Spread::of(scores).ok_or(HistogramError::NoPilotScores { world })
+        let of = |scores: &[i64], world: World| {
+            Spread::of(scores).ok_or(HistogramError::NoPilotScores { world: world.name() })
         };
-        let (d, d_prime) = (of(target, "target")?, of(zero_out, "zero-out")?);
-        let lowest = d.lowest.min(d_prime.lowest);
-        let highest = d.highest.max(d_prime.highest);
+        let (d, d_prime) = (of(target, World::Target)?, of(zero_out, World::ZeroOut)?);
+        let lowest = i128::from(d.lowest.min(d_prime.lowest));
+        let highest = i128::from(d.highest.max(d_prime.highest));
         let margin = (highest - lowest) / 2 + 1;
         let (from, to) = (lowest - margin, highest + margin);
 
@@ -130,11 +136,12 @@ impl ScoreBins {
         while shift < 40 && ((1_u64 << (shift + 1)) as f64) <= widest {
             shift += 1;
         }
-        while ((to - from) >> shift) + 3 > i64::from(MAX_BINS) {
+        while ((to - from) >> shift) + 3 > i128::from(MAX_BINS) {
             shift += 1;
         }
         let bins = ((to - from) >> shift) + 3;
-        ScoreBins::new(unit, from, shift, bins as u32)
+        let origin = from.clamp(i64::MIN.into(), i64::MAX.into());
+        ScoreBins::new(unit, origin as i64, shift, bins as u32)
     }
 
     /// The bin of a score in units.
@@ -166,9 +173,10 @@ impl ScoreBins {
     }
 
     /// The threshold τ in nats of a cut at edge `edge`: half a unit below the edge, so that no
-    /// integer score equals it.
+    /// integer score equals it. Beyond the last edge, that of the last one.
     #[must_use]
     pub fn threshold(&self, edge: usize) -> f64 {
+        let edge = edge.min(self.edges() - 1);
         let units = self.origin + ((edge as i64) << self.shift);
         (units as f64 - 0.5) * self.unit
     }
@@ -203,7 +211,7 @@ impl Spread {
     fn of(scores: &[i64]) -> Option<Self> {
         let (lowest, highest) = (*scores.iter().min()?, *scores.iter().max()?);
         let n = scores.len() as f64;
-        let centred = |s: &i64| (s - lowest) as f64;
+        let centred = |s: &i64| s.abs_diff(lowest) as f64;
         let mean = scores.iter().map(centred).sum::<f64>() / n;
         let square = |s: &i64| (centred(s) - mean) * (centred(s) - mean);
         let standard_deviation = (scores.iter().map(square).sum::<f64>() / n).sqrt();
@@ -214,9 +222,25 @@ impl Spread {
 /// Counts of one world's scores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
+#[cfg_attr(feature = "serde", serde(try_from = "Vec<u64>", into = "Vec<u64>"))]
 pub struct ScoreHistogram {
     counts: Vec<u64>,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Vec<u64>> for ScoreHistogram {
+    type Error = HistogramError;
+
+    fn try_from(counts: Vec<u64>) -> Result<Self, HistogramError> {
+        ScoreHistogram { counts }.checked()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<ScoreHistogram> for Vec<u64> {
+    fn from(histogram: ScoreHistogram) -> Self {
+        histogram.counts
+    }
 }
 
 impl ScoreHistogram {
@@ -234,8 +258,16 @@ impl ScoreHistogram {
         if counts.len() != bins.len() {
             return Err(HistogramError::ForeignBins);
         }
-        let total = counts.iter().try_fold(0_u64, |sum, &c| sum.checked_add(c));
-        total.map(|_| ScoreHistogram { counts }).ok_or(HistogramError::Overflow)
+        ScoreHistogram { counts }.checked()
+    }
+
+    fn checked(self) -> Result<Self, HistogramError> {
+        let bins = self.counts.len();
+        if !(2..=MAX_BINS as usize).contains(&bins) {
+            return Err(bins_outside(i64::try_from(bins).unwrap_or(i64::MAX)));
+        }
+        let total = self.counts.iter().try_fold(0_u64, |sum, &c| sum.checked_add(c));
+        total.map(|_| self).ok_or(HistogramError::Overflow)
     }
 
     /// Counts one score.
@@ -318,6 +350,57 @@ mod tests {
         assert!(constant.bin(3) > 0 && constant.bin(3) < constant.len() - 1);
         let wide = ScoreBins::from_pilot(1.0, &[0, 1, 1 << 40], &[0; 9]).unwrap();
         assert!(wide.len() <= MAX_BINS as usize);
+    }
+
+    const EXTREMES: [i64; 9] =
+        [i64::MIN, i64::MIN + 1, -(1 << 60), -1, 0, 1, 1 << 60, i64::MAX - 1, i64::MAX];
+
+    #[test]
+    fn extreme_scores_edges_and_bins_do_not_overflow() {
+        let largest = (1 << 60) - 1;
+        for origin in [-largest, 0, largest] {
+            for (shift, count) in [(0, 2), (40, 2), (0, MAX_BINS), (40, MAX_BINS)] {
+                let bins = ScoreBins::new(1.0, origin, shift, count).unwrap();
+                for score in EXTREMES {
+                    // The same by division of 128-bit integers.
+                    let above = (i128::from(score) - i128::from(origin)).div_euclid(1 << shift);
+                    let expected = (above + 1).clamp(0, i128::from(count) - 1) as usize;
+                    assert_eq!(bins.bin(score), expected, "{score} in {bins:?}");
+                }
+                let last = bins.threshold(bins.edges() - 1);
+                for edge in [bins.edges(), 1 << 40, usize::MAX] {
+                    assert_eq!(bins.threshold(edge), last);
+                }
+                assert!(bins.threshold(0) <= last && bins.centre(usize::MAX).is_finite());
+            }
+        }
+    }
+
+    #[test]
+    fn extreme_pilots_are_refused_or_covered() {
+        for (low, high) in EXTREMES.into_iter().flat_map(|low| EXTREMES.map(|high| (low, high))) {
+            match ScoreBins::from_pilot(1.0, &[low, high], &[high, low, high]) {
+                Ok(bins) => assert!((1..bins.len() - 1).contains(&bins.bin(low.max(high)))),
+                Err(HistogramError::Shape { name: "origin" | "shift", .. }) => {
+                    assert!(low.abs_diff(high).max(low.unsigned_abs()) > 1 << 57, "{low} {high}");
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn counts_that_are_read_are_checked() {
+        use serde::Deserialize;
+        use serde::de::{IntoDeserializer, value};
+        let read = |counts: Vec<u64>| -> Result<ScoreHistogram, value::Error> {
+            ScoreHistogram::deserialize(counts.into_deserializer())
+        };
+        assert_eq!(read(vec![0, u64::MAX]).unwrap().saturated(), (0, u64::MAX));
+        for counts in [vec![], vec![7], vec![1, u64::MAX], vec![0; MAX_BINS as usize + 1]] {
+            assert!(read(counts).is_err());
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The attack's error counts at every cut of its scores.
 
+use crate::adjacency::World;
 use crate::histogram::{ScoreBins, ScoreHistogram};
 use crate::interval::{IntervalError, clopper_pearson_lower, clopper_pearson_upper};
 
@@ -152,8 +153,8 @@ impl TradeOff {
 
     fn checked(self) -> Result<Self, TradeOffError> {
         match (self.trials.target, self.trials.zero_out) {
-            (0, _) => Err(TradeOffError::EmptyWorld { world: "target" }),
-            (_, 0) => Err(TradeOffError::EmptyWorld { world: "zero-out" }),
+            (0, _) => Err(TradeOffError::EmptyWorld { world: World::Target.name() }),
+            (_, 0) => Err(TradeOffError::EmptyWorld { world: World::ZeroOut.name() }),
             _ => Ok(self),
         }
     }

@@ -1,6 +1,7 @@
 //! The state of a run as a file: checkpoint, shard and merged result are the same thing.
 
 use dpscope_core::audit::{AuditHistograms, Outcome};
+use dpscope_core::bound::Statement;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -11,9 +12,11 @@ use crate::{ArtefactError, EngineError, Layout, ObservationRange, Plan};
 /// Schema of artefacts that this version reads and writes.
 pub const SCHEMA: &str = "dpscope.histograms/1";
 
-/// Largest artefact that is read: [`MAX_BINS`](dpscope_core::histogram::MAX_BINS) bins, two worlds,
-/// two halves, 21 characters a count.
-const MAX_BYTES: usize = 16 << 20;
+/// Most devices that an artefact names.
+pub(crate) const MOST_DEVICES: usize = 256;
+
+/// Longest name of a device or version, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// Longest sampling time that is believed, about 30,000 years: sums of it stay finite.
 const MOST_MS: f64 = 1e15;
@@ -36,7 +39,7 @@ pub struct Artefact {
     pub counted: Vec<ObservationRange>,
     /// Their histograms.
     pub histograms: AuditHistograms,
-    /// Devices that counted.
+    /// Devices that counted, the first 256 of them.
     pub devices: Vec<String>,
     /// How they computed floats.
     pub float_modes: Vec<FloatMode>,
@@ -48,12 +51,21 @@ pub struct Artefact {
     checksum: String,
 }
 
+/// A name that a terminal shows as it is.
+fn is_plain(name: &str) -> bool {
+    name.chars().count() <= LONGEST_NAME && !name.chars().any(char::is_control)
+}
+
 /// Text from a file, fit for a message: control characters escaped, and not long.
 fn excerpt(text: &str, most: usize) -> String {
     text.chars().take(most).flat_map(char::escape_debug).collect()
 }
 
 impl Artefact {
+    /// Largest artefact that is read, in bytes: [`MAX_BINS`](dpscope_core::histogram::MAX_BINS) bins,
+    /// two worlds, two halves, 21 characters a count, and room for all else.
+    pub const MAX_BYTES: usize = 16 << 20;
+
     /// The state before the first observation.
     #[must_use]
     pub fn empty(plan: &ValidPlan, layout: Layout, range: ObservationRange) -> Self {
@@ -115,7 +127,7 @@ impl Artefact {
         let Plan { threshold_rule, delta, significance, .. } = self.plan;
         let Layout { bins, thresholds } = &self.layout;
         let complete = self.is_complete();
-        let at = (delta, significance);
+        let at = Statement { delta, significance };
         Ok(self.histograms.evaluate(bins, threshold_rule, thresholds, at, complete)?)
     }
 
@@ -148,8 +160,8 @@ impl Artefact {
         struct Header {
             schema: String,
         }
-        if bytes.len() > MAX_BYTES {
-            return Err(ArtefactError::TooLarge { bytes: bytes.len(), most: MAX_BYTES });
+        if bytes.len() > Self::MAX_BYTES {
+            return Err(ArtefactError::TooLarge { bytes: bytes.len(), most: Self::MAX_BYTES });
         }
         let malformed = |error: serde_json::Error| ArtefactError::Malformed {
             reason: excerpt(&error.to_string(), 200),
@@ -174,11 +186,17 @@ impl Artefact {
         if self.plan.validated().is_err() || self.plan_hash != self.plan.hash() {
             return wrong("its plan is not one that this version can run");
         }
-        let bins = &self.layout.bins;
-        if !self.layout.thresholds.iter().all(|t| t.is_finite()) {
-            return wrong("a threshold is not finite");
+        if !self.has_plain_names() {
+            return wrong(
+                "its version and devices are not short names without control characters, or too many",
+            );
         }
-        if !self.histograms.fits(bins) {
+        if !self.layout.fits(&self.plan) {
+            return wrong(
+                "its thresholds are not those of its rule: rising, finite and few enough",
+            );
+        }
+        if !self.histograms.fits(&self.layout.bins) {
             return wrong("its histograms do not have the bins of its layout");
         }
         let per_world = self.plan.observations_per_world();
@@ -206,10 +224,29 @@ impl Artefact {
         }
         Ok(self)
     }
+
+    fn has_plain_names(&self) -> bool {
+        let names = || std::iter::once(&self.version).chain(&self.devices);
+        self.devices.len() <= MOST_DEVICES && names().all(|name| is_plain(name))
+    }
+
+    pub(crate) fn note_device(&mut self, device: String) {
+        if self.devices.len() < MOST_DEVICES && !self.devices.contains(&device) {
+            self.devices.push(device);
+        }
+    }
+
+    pub(crate) fn note_float_mode(&mut self, mode: FloatMode) {
+        if !self.float_modes.contains(&mode) {
+            self.float_modes.push(mode);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use dpscope_core::bound::ThresholdRule;
+
     use super::*;
     use crate::Shard;
     use crate::plan::tests::plan;
@@ -270,17 +307,47 @@ mod tests {
             change(&mut bad);
             Artefact::from_bytes(&bad.to_bytes())
         };
-        let changes: [&dyn Fn(&mut Artefact); 6] = [
+        let changes: [&dyn Fn(&mut Artefact); 16] = [
             &|a| a.range.first = 1,
             &|a| a.sampling_ms = -1.0,
             &|a| a.counted[0].end -= 1,
             &|a| a.counted.push(ObservationRange { first: 10_000, end: 10_001 }),
             &|a| a.range.end += 1,
             &|a| a.plan.observations = 4,
+            &|a| a.layout.thresholds.reverse(),
+            &|a| a.layout.thresholds[1] = a.layout.thresholds[0],
+            &|a| a.layout.thresholds.clear(),
+            &|a| a.layout.thresholds.extend((100..116).map(f64::from)),
+            &|a| a.version = "1\u{1b}]0;title\u{7}".to_owned(),
+            &|a| a.version = "1".repeat(201),
+            &|a| a.devices[0].push('\u{9b}'),
+            &|a| a.devices[0].push('\r'),
+            &|a| a.devices.push("é".repeat(201)),
+            &|a| a.devices = (0..=256).map(|i| i.to_string()).collect(),
         ];
         for (i, change) in changes.into_iter().enumerate() {
             assert!(matches!(with(change), Err(ArtefactError::Inconsistent { .. })), "{i}");
         }
         assert!(with(&|_| {}).is_ok());
+        assert!(with(&|a| a.devices = (1..=256).map(|i| "é".repeat(i.min(200))).collect()).is_ok());
+    }
+
+    #[test]
+    fn only_the_simultaneous_rule_has_thresholds() {
+        let rule = ThresholdRule::Split;
+        let split = counted(Plan { threshold_rule: rule, ..plan() }, Shard::WHOLE, 1, 250);
+        assert!(Artefact::from_bytes(&split.to_bytes()).is_ok());
+        let mut bad = split;
+        bad.layout.thresholds.push(0.5);
+        let refused = Artefact::from_bytes(&bad.to_bytes());
+        assert!(matches!(refused, Err(ArtefactError::Inconsistent { .. })));
+    }
+
+    #[test]
+    fn more_devices_than_an_artefact_names_are_left_out() {
+        let mut state = Artefact::from_bytes(&bytes()).unwrap();
+        (0..1000).for_each(|i| state.note_device(i.to_string()));
+        assert_eq!(state.devices.len(), MOST_DEVICES);
+        assert!(Artefact::from_bytes(&state.to_bytes()).is_ok());
     }
 }

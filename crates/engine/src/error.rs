@@ -18,6 +18,15 @@ pub enum PlanError {
         /// The value.
         observations: u64,
     },
+    /// Too few observations to halve each world.
+    #[error(
+        "observations is {observations}, one in each world, and the rule split halves each world; \
+         give at least 4"
+    )]
+    SplitObservations {
+        /// The value.
+        observations: u64,
+    },
     /// δ of an audit.
     #[error("delta is {delta}; it must lie strictly between 0 and 1, e.g. 1e-5")]
     Delta {

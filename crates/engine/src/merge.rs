@@ -46,16 +46,8 @@ impl Artefact {
         self.counted = counted;
         self.fallback_shards = self.fallback_shards.saturating_add(part.fallback_shards);
         self.sampling_ms += part.sampling_ms;
-        for device in part.devices {
-            if !self.devices.contains(&device) {
-                self.devices.push(device);
-            }
-        }
-        for mode in part.float_modes {
-            if !self.float_modes.contains(&mode) {
-                self.float_modes.push(mode);
-            }
-        }
+        part.devices.into_iter().for_each(|device| self.note_device(device));
+        part.float_modes.into_iter().for_each(|mode| self.note_float_mode(mode));
         Ok(())
     }
 

@@ -42,6 +42,9 @@ impl Plan {
         if !(2..=1 << 53).contains(&observations) || observations % 2 != 0 {
             return Err(PlanError::Observations { observations });
         }
+        if observations < 4 && self.threshold_rule == ThresholdRule::Split {
+            return Err(PlanError::SplitObservations { observations });
+        }
         if !(delta > 0.0 && delta < 1.0) {
             return Err(PlanError::Delta { delta });
         }
@@ -200,6 +203,7 @@ pub(crate) mod tests {
         let refused = [
             Plan { observations: 0, ..plan() },
             Plan { observations: 3, ..plan() },
+            Plan { observations: 2, threshold_rule: ThresholdRule::Split, ..plan() },
             Plan { delta: 0.0, ..plan() },
             Plan { delta: f64::NAN, ..plan() },
             Plan { significance: 1.0, ..plan() },
@@ -209,6 +213,17 @@ pub(crate) mod tests {
         ];
         for plan in refused {
             assert!(plan.validated().is_err(), "{plan:?}");
+        }
+    }
+
+    #[test]
+    fn each_rule_evaluates_its_smallest_plan() {
+        use ThresholdRule::{MaxUncorrected, Simultaneous, Split};
+        for (threshold_rule, observations) in [(Split, 4), (Simultaneous, 2), (MaxUncorrected, 2)] {
+            let smallest = Plan { threshold_rule, observations, ..plan() };
+            let state = crate::run::tests::counted(smallest, crate::Shard::WHOLE, 1, 250);
+            let outcome = state.outcome().unwrap();
+            assert_eq!(outcome.evidence().trials, smallest.evaluated());
         }
     }
 }

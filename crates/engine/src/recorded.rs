@@ -112,8 +112,8 @@ impl RecordedScores<'_> {
     ) -> Result<[TradeOff; 2], RecordedError> {
         let world = |world: World, scores: &[f64]| {
             if scores.len() < 2 {
-                let world = if world == World::Target { "target" } else { "zero-out" };
-                return Err(RecordedError::TooFew { world, runs: scores.len(), rule, least: 2 });
+                let (world, runs) = (world.name(), scores.len());
+                return Err(RecordedError::TooFew { world, runs, rule, least: 2 });
             }
             let wanted = (scores.len() / part).max(1);
             Ok(random_subset(scores, wanted, seed, world))
@@ -134,12 +134,13 @@ impl RecordedScores<'_> {
         let choose = |predicted: &[PredictedErrors], m: usize| {
             choose_cuts(predicted, trials, delta, significance, m)
         };
-        if !self.likelihood_ratios || cuts < 2 {
+        let grid = grid_over(pilot);
+        if !self.likelihood_ratios || cuts < 2 || grid.is_empty() {
             return Ok(choose(&PredictedErrors::from_counts(pilot), cuts as usize)?);
         }
         // Half of the cuts trust the scores as likelihood ratios, half only their order.
         let half = cuts as usize / 2;
-        let ratios = PredictedErrors::from_likelihood_ratios(pilot, &grid_over(pilot));
+        let ratios = PredictedErrors::from_likelihood_ratios(pilot, &grid);
         let mut thresholds = choose(&PredictedErrors::from_counts(pilot), half)?;
         thresholds.extend(choose(&ratios, cuts as usize - half)?);
         thresholds.sort_unstable_by(f64::total_cmp);
@@ -148,7 +149,8 @@ impl RecordedScores<'_> {
     }
 }
 
-/// 2,000 thresholds over the pilot's range, widened by half of it at each end.
+/// 2,000 thresholds over the pilot's range, widened by half of it at each end; none where the range
+/// exceeds every float.
 fn grid_over(pilot: &TradeOff) -> Vec<f64> {
     let (lowest, highest) = pilot.score_range().unwrap_or((0.0, 0.0));
     let length = (highest - lowest).max(f64::MIN_POSITIVE);
@@ -248,6 +250,20 @@ mod tests {
             recorded.audit(&audit(ThresholdRule::Split)),
             Err(RecordedError::TooFew { .. })
         ));
+    }
+
+    #[test]
+    fn scores_whose_range_exceeds_every_float_are_audited_by_their_order() {
+        let stretched = |shift: f64| -> Vec<f64> {
+            scores(400, shift).iter().map(|s| (s / 2.5 - 1.0) * f64::MAX).collect()
+        };
+        let (target, zero_out) = (stretched(1.0), stretched(0.0));
+        let value = |likelihood_ratios| {
+            let recorded =
+                RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios };
+            recorded.audit(&audit(ThresholdRule::Simultaneous)).unwrap().0.value()
+        };
+        assert!(value(true) > 0.5 && value(true) == value(false), "{}", value(true));
     }
 
     #[test]

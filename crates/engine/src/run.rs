@@ -4,7 +4,7 @@ use dpscope_shaders::bgm::{Phase, ScoreKernel};
 
 use crate::merge::joined;
 use crate::plan::ValidPlan;
-use crate::{Artefact, Backend, EngineError, ObservationRange};
+use crate::{Artefact, ArtefactError, Backend, EngineError, ObservationRange};
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +44,8 @@ const WAVE_MS: f64 = 250.0;
 /// [`Control::after_wave`] is what can be gone on with.
 ///
 /// # Errors
-/// Stopped by the caller; a backend that fails or miscounts; a caller that cannot save.
+/// A state of another plan, or of a version whose scores have another unit; stopped by the caller; a
+/// backend that fails or miscounts; a caller that cannot save.
 pub async fn run(
     plan: &ValidPlan,
     mut state: Artefact,
@@ -52,9 +53,11 @@ pub async fn run(
     control: &dyn Control,
 ) -> Result<Artefact, EngineError> {
     let kernel = ScoreKernel::new(plan.law(), plan.plan().seed, Phase::Audit)?;
+    check_state(plan, &state, &kernel)?;
     let resumed = 2 * state.done();
     let total = 2 * state.range.len();
-    note_backend(&mut state, backend);
+    state.note_device(backend.device());
+    state.note_float_mode(backend.float_mode());
     let mut wave = backend.smallest_wave();
     loop {
         let remaining = state.remaining();
@@ -88,14 +91,21 @@ pub async fn run(
     }
 }
 
-fn note_backend(state: &mut Artefact, backend: &Backend) {
-    let device = backend.device();
-    if !state.devices.contains(&device) {
-        state.devices.push(device);
+/// Whether the kernel's scores can be added to the state's histograms.
+fn check_state(
+    plan: &ValidPlan,
+    state: &Artefact,
+    kernel: &ScoreKernel,
+) -> Result<(), ArtefactError> {
+    if state.plan != *plan.plan() {
+        let differences = plan.plan().differences(&state.plan);
+        return Err(ArtefactError::ForeignPlan { differences });
     }
-    if !state.float_modes.contains(&backend.float_mode()) {
-        state.float_modes.push(backend.float_mode());
+    if state.layout.bins.unit() != kernel.score_unit() {
+        let what = "its scores have another unit than its plan gives: written by another version";
+        return Err(ArtefactError::Inconsistent { what });
     }
+    Ok(())
 }
 
 /// Whole multiples of the smallest wave; at most eight times the last one.
@@ -109,6 +119,8 @@ fn next_wave(last: u64, spent_ms: f64, smallest: u64) -> u64 {
 pub(crate) mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
+
+    use dpscope_core::histogram::ScoreBins;
 
     use super::*;
     use crate::backend::CpuBackend;
@@ -231,6 +243,31 @@ pub(crate) mod tests {
         let filled = pollster::block_on(run(&valid, sum, &backend, &control)).unwrap();
         assert!(filled.is_complete());
         assert_eq!(filled.histogram_digest(), whole.histogram_digest());
+    }
+
+    #[test]
+    fn a_state_of_another_plan_or_unit_is_refused() {
+        let (valid, backend) = (plan().validated().unwrap(), backend(1));
+        let range = ObservationRange { first: 0, end: 10_000 };
+        let layout = Layout::of(&valid, backend.cpu(), &|| true).unwrap();
+        let start = |plan: Plan, unit: f64| {
+            let bins = ScoreBins::new(unit * layout.bins.unit(), -1000, 30, 100).unwrap();
+            let layout = Layout { bins, ..layout.clone() };
+            Artefact::empty(&plan.validated().unwrap(), layout, range)
+        };
+        let refused = |state| {
+            let control = Scripted::new(u64::MAX, 250);
+            match pollster::block_on(run(&valid, state, &backend, &control)) {
+                Err(EngineError::Artefact(error)) => Some(error),
+                other => other.map(|_| None).unwrap(),
+            }
+        };
+        assert_eq!(refused(start(plan(), 1.0)), None);
+        let differences = "delta: 0.00001 here, 1e-6 there".to_owned();
+        let other = start(Plan { delta: 1e-6, ..plan() }, 1.0);
+        assert_eq!(refused(other), Some(ArtefactError::ForeignPlan { differences }));
+        let unit = refused(start(plan(), 2.0));
+        assert!(matches!(unit, Some(ArtefactError::Inconsistent { .. })), "{unit:?}");
     }
 
     #[test]

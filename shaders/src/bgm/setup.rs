@@ -186,6 +186,7 @@ fn poisson_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 
     fn law(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreLaw {
         ScoreLaw { noise_multiplier, epochs, entries, kind }
@@ -245,6 +246,22 @@ mod tests {
         ] {
             assert_eq!(Setup::new(&law).unwrap_err().to_string(), message);
         }
+    }
+
+    #[test]
+    fn takes_the_largest_batch_that_moves_as_a_whole() {
+        let mechanism = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: 10,
+            epochs: 1,
+            sampler: BatchSampler::BatchThenShuffle,
+            threat_model: ThreatModel::WorstCase,
+            batch_size: Some(500_000),
+        };
+        assert!(Setup::new(&mechanism.law().unwrap()).is_ok());
+        let larger = BatchedGaussian { batch_size: Some(500_001), ..mechanism };
+        assert!(larger.law().is_err());
+        assert!(Setup::new(&law(1.0, 1, 10, one_slot(1_000_002.0))).is_err());
     }
 
     /// Spread (standard deviation, roughly from below) of an epoch's score.

@@ -1,6 +1,6 @@
 //! Bounds of whole audits beside the ε that accounting gives: never above it, and not vacuous.
 
-use dpscope_core::bound::max_uncorrected;
+use dpscope_core::bound::{Statement, max_uncorrected};
 use dpscope_core::gdp::gdp_epsilon;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, MechanismError, SamplerKind, ThreatModel,
@@ -63,7 +63,7 @@ fn shares_of_the_best(plan: &Plan) -> [f64; 2] {
     let Artefact { histograms, layout, .. } = counted(plan);
     let Plan { delta, significance, threshold_rule, .. } = *plan;
     let bound = |thresholds: &[f64]| {
-        let at = (delta, significance);
+        let at = Statement { delta, significance };
         histograms.evaluate(&layout.bins, threshold_rule, thresholds, at, true).unwrap().value()
     };
     let trade_off = histograms.trade_off(&layout.bins).unwrap();

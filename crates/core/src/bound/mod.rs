@@ -27,6 +27,15 @@ pub enum ThresholdRule {
     Fixed,
 }
 
+/// The two probabilities of a statement about ε.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Statement {
+    /// δ, in [0, 1).
+    pub delta: f64,
+    /// Chance that the bound is wrong, in (0, 1).
+    pub significance: f64,
+}
+
 /// What a statement about ε speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -62,9 +62,7 @@ pub fn duplicated_runs(
     let expected = chance_pairs(&rows, target.run_len());
     let p_value = if copies == 0 { 1.0 } else { expected / pairs };
     let check = IndependenceCheck::new(copies as f64, p_value, || {
-        let place = |(world, index): (World, usize)| {
-            format!("{} run {index}", if world == World::Target { "target" } else { "zero-out" })
-        };
+        let place = |(world, index): (World, usize)| format!("{} run {index}", world.name());
         let shown = examples.first().map_or(String::new(), |[first, other]| {
             format!(" (the first: {} and {})", place(*first), place(*other))
         });

@@ -66,7 +66,7 @@ pub enum IndependenceError {
     Shape {
         /// Values given.
         actual: usize,
-        /// Values of one run.
+        /// Values of one run; the largest number where they exceed it.
         run: usize,
     },
     /// Two worlds whose runs differ in shape.
@@ -105,8 +105,9 @@ impl<'a> RecordedRuns<'a> {
                 return Err(IndependenceError::Empty { name });
             }
         }
-        let run = epochs.saturating_mul(steps_per_epoch);
-        if !values.len().is_multiple_of(run) {
+        let run = epochs.checked_mul(steps_per_epoch);
+        if !run.is_some_and(|run| values.len().is_multiple_of(run)) {
+            let run = run.unwrap_or(usize::MAX);
             return Err(IndependenceError::Shape { actual: values.len(), run });
         }
         Ok(Self { values, epochs, steps: steps_per_epoch })
@@ -155,6 +156,23 @@ mod tests {
             RecordedRuns::new(&values, 1, 5).unwrap_err(),
             IndependenceError::Shape { actual: 12, run: 5 }
         );
+    }
+
+    #[test]
+    fn a_run_longer_than_memory_is_refused_or_empty() {
+        assert_eq!(
+            RecordedRuns::new(&[], 1 << (usize::BITS - 1), 2).unwrap_err(),
+            IndependenceError::Shape { actual: 0, run: usize::MAX }
+        );
+        let empty = RecordedRuns::new(&[], 2, usize::MAX / 2).unwrap();
+        assert_eq!(empty.len(), 0);
+        let checks = [
+            repeated_positions_over_epochs(empty),
+            repeated_positions_over_runs(empty),
+            shared_noise(empty, empty).unwrap(),
+            duplicated_runs(empty, empty).unwrap().check,
+        ];
+        assert_eq!(checks.map(|check| check.p_value), [1.0; 4]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use super::{IndependenceCheck, RecordedRuns, tail::binomial_at_least};
 /// A tie for the largest output gives no guess, or no hit, which is on the safe side.
 #[must_use]
 pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceCheck {
-    if runs.epochs < 2 || runs.steps < 2 {
+    if runs.is_empty() || runs.epochs < 2 || runs.steps < 2 {
         return IndependenceCheck::too_little_data();
     }
     let mut counts = Counts::default();
@@ -62,7 +62,7 @@ pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceChe
 /// `tests/agreement/independence.rs::one_loader_seed_for_all_runs`.
 #[must_use]
 pub fn repeated_positions_over_runs(runs: RecordedRuns<'_>) -> IndependenceCheck {
-    if runs.steps < 2 {
+    if runs.is_empty() || runs.steps < 2 {
         return IndependenceCheck::too_little_data();
     }
     let mut counts = Counts::default();

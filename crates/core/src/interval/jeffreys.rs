@@ -15,7 +15,7 @@ use crate::special::Tail;
 /// | `tail` | posterior probability above the limit, one-sided | (0, 1) |
 ///
 /// Credible, not a confidence limit: for some rates the chance of a miss exceeds `tail`
-/// (`jeffreys::misses_more_often_than_its_tail`).
+/// (`tests/oracles/jeffreys.rs::misses_more_often_than_its_tail`).
 ///
 /// The plain quantile at k = n too, below 1. Microsoft's privacy-estimates sets the upper limit to 1 at
 /// k = n and the lower limit to 0 at k = 0; a caller who wants that convention tests for the ends.

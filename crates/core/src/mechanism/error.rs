@@ -37,6 +37,16 @@ pub enum MechanismError {
         /// What was given.
         value: u32,
     },
+    /// Batches that move as a whole and are larger than 5·10⁵: their gap 2B would leave the domain of
+    /// the score kernels.
+    #[error(
+        "batch_size = {value} lies outside 1..=500000, the domain of sampler batch-then-shuffle; \
+         give the records in one batch"
+    )]
+    MovingBatchSize {
+        /// What was given.
+        value: u32,
+    },
     /// B is needed and was not given.
     #[error("batch_size is missing and {needed_by} needs it; give the records in one batch")]
     BatchSizeMissing {

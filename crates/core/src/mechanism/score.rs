@@ -18,7 +18,8 @@ pub struct BatchedGaussian {
     pub sampler: BatchSampler,
     /// Who attacks.
     pub threat_model: ThreatModel,
-    /// Records a batch B; needed by the buffered samplers and by batch-then-shuffle.
+    /// Records a batch B, from 1; needed by the buffered samplers and by batch-then-shuffle, where it
+    /// is at most 5·10⁵.
     pub batch_size: Option<u32>,
 }
 
@@ -170,6 +171,11 @@ impl BatchedGaussian {
         if self.batch_size == Some(0) {
             return Err(MechanismError::BatchSize { value: 0 });
         }
+        if let (BatchSampler::BatchThenShuffle, Some(value @ 500_001..)) =
+            (self.sampler, self.batch_size)
+        {
+            return Err(MechanismError::MovingBatchSize { value });
+        }
         let sampler = self.sampler.kind();
         if !sampler.is_defined(self.threat_model) {
             let threat_model = self.threat_model;
@@ -247,6 +253,19 @@ mod tests {
         }
         let error = BatchedGaussian { batch_size: Some(0), ..shuffle() }.law().unwrap_err();
         assert_eq!(error, MechanismError::BatchSize { value: 0 });
+    }
+
+    #[test]
+    fn a_batch_that_moves_as_a_whole_has_at_most_half_a_million_records() {
+        let of = |sampler, value| {
+            BatchedGaussian { sampler, batch_size: Some(value), ..shuffle() }.law().map(|_| ())
+        };
+        let rigid = BatchSampler::BatchThenShuffle;
+        assert_eq!(of(rigid, 500_000), Ok(()));
+        for value in [500_001, 1_000_000, u32::MAX] {
+            assert_eq!(of(rigid, value), Err(MechanismError::MovingBatchSize { value }));
+            assert_eq!(of(BatchSampler::Shuffle, value), Ok(()));
+        }
     }
 
     #[test]

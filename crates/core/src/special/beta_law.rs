@@ -13,7 +13,7 @@ use crate::math;
 /// Shapes from ½ to 2e19, integers or not. The tail that is asked for is computed from its own
 /// side: relative error about 1e-14 for shapes up to 1,000. For larger shapes the error of the tail is
 /// what a rounding of x would cause, so quantiles at tails down to 1e-12 keep a relative error below
-/// 5e-14 on the smaller of x and 1 − x (`clopper_pearson::independent`). The number of steps is
+/// 5e-14 on the smaller of x and 1 − x (`tests/oracles/clopper_pearson.rs::independent`). The number of steps is
 /// bounded whatever the shapes.
 ///
 /// # Example
@@ -209,6 +209,21 @@ mod tests {
             let ln_cdf = n * math::ln_1p(-x);
             let seen = law.ln_tail(Tail::Lower, UnitPoint::from_complement(x));
             assert!((seen / ln_cdf - 1.0).abs() < 1e-13, "{seen} {ln_cdf}");
+        }
+    }
+
+    #[test]
+    fn a_shape_of_one_beside_any_other_has_a_closed_form() {
+        for b in [0.5, 0.7, 0.999, 1.0, 1.5] {
+            let (law, mirror) = (BetaLaw::new(1.0, b).unwrap(), BetaLaw::new(b, 1.0).unwrap());
+            for x in [1e-12, 2e-6, 0.1, 0.5, 0.75, 0.999] {
+                let ln_survival = b * math::ln_1p(-x);
+                assert!((law.ln_survival(x).unwrap() / ln_survival - 1.0).abs() < 2e-13, "{b} {x}");
+                let cdf = -math::exp_m1(ln_survival);
+                assert!((law.cdf(x).unwrap() / cdf - 1.0).abs() < 2e-13, "{b} {x}");
+                let power = math::powf(x, b);
+                assert!((mirror.cdf(x).unwrap() / power - 1.0).abs() < 2e-13, "{b} {x}");
+            }
         }
     }
 

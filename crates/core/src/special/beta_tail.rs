@@ -79,7 +79,8 @@ fn continued_fraction(law: &BetaLaw, x: UnitPoint, d: f64) -> f64 {
     let not_zero = |v: f64| if v.abs() < FLOOR { FLOOR } else { v };
     // a(1−y) − by = d
     let denominator = |m: f64| {
-        let wide = m * (b - m) * y / (a + 2.0 * m - 1.0);
+        // 0 at m = 0, also where a = 1.
+        let wide = if m > 0.0 { m * (b - m) * y / (a + 2.0 * m - 1.0) } else { 0.0 };
         m + wide + (a + m) * (d + 1.0 + m * (1.0 + x.value())) / (a + 2.0 * m + 1.0)
     };
     let mut fraction = not_zero(denominator(0.0));

@@ -13,6 +13,12 @@ pub(super) fn ensure(step: &Step) -> Result<()> {
     {
         install("target", target)?;
     }
+    if let Some(target) = step.used_target
+        && !target_is_installed(target)?
+        && let Err(reason) = install("target", target)
+    {
+        println!("{reason:#}; tests that need it cannot run");
+    }
     if let Some(component) = step.component
         && !subcommand_is_installed(if component == "rustfmt" { "fmt" } else { component })
     {
