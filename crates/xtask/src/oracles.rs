@@ -44,7 +44,9 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
             failed.push(name);
         }
     }
-    println!("── changed by the generators (nothing below means nothing changed)");
+    println!(
+        "── uncommitted changes, those of the generators among them (nothing below: no value changed)"
+    );
     passed_on(in_root("git").args(["--no-pager", "diff", "--stat", "--"]).args(FOLDERS))?;
     passed_on(in_root("git").args(["status", "--short", "--"]).args(FOLDERS))?;
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }

@@ -94,7 +94,7 @@ fn select(only: &[String]) -> Result<Vec<&'static Step>> {
 
 fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
     println!("── {}: {}", step.name, step.about);
-    if let Some(reason) = toolchain::missing(step) {
+    if let Some(reason) = step.optional.and_then(toolchain::missing) {
         return Outcome::Skipped(reason);
     }
     if let Err(reason) = toolchain::ensure(step) {

@@ -27,9 +27,8 @@ pub(super) fn ensure(step: &Step) -> Result<()> {
     Ok(())
 }
 
-/// Why the step is skipped: it asks for a cargo subcommand that is not there.
-pub(super) fn missing(step: &Step) -> Option<String> {
-    let subcommand = step.optional?;
+/// Why a step that uses the cargo subcommand is skipped; `None` where it is installed.
+pub(super) fn missing(subcommand: &str) -> Option<String> {
     (!subcommand_is_installed(subcommand)).then(|| format!("install cargo-{subcommand}"))
 }
 
@@ -54,7 +53,6 @@ fn install(kind: &str, name: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{missing, target_is_installed};
-    use crate::test::steps::STEPS;
 
     #[test]
     fn an_unknown_target_is_missing() {
@@ -62,12 +60,8 @@ mod tests {
     }
 
     #[test]
-    fn only_an_optional_program_can_be_missing() {
-        let [fmt, ..] = STEPS;
-        assert_eq!(missing(&fmt), None);
-        let with =
-            |optional| missing(&crate::test::steps::Step { optional: Some(optional), ..fmt });
-        assert_eq!(with("fmt"), None);
-        assert_eq!(with("no-such-thing").as_deref(), Some("install cargo-no-such-thing"));
+    fn a_missing_subcommand_is_named() {
+        assert_eq!(missing("fmt"), None);
+        assert_eq!(missing("no-such-thing").as_deref(), Some("install cargo-no-such-thing"));
     }
 }
