@@ -5,6 +5,8 @@ centred log-sum-exp with one exponential an entry (y and y^2), a histogram of th
 worlds, gap 2, uniform slots, one epoch. Prints JSON; the best of several repeats of CPU time.
 
     python peer_numpy.py --entries 100 --sigma 1
+
+Needs numpy==2.3.5.
 """
 
 import argparse

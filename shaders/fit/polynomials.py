@@ -1,7 +1,8 @@
-"""Fits the polynomials of src/bgm/math.rs and src/random/normal.rs; prints Rust constants.
+"""Fits the polynomials of src/bgm/math.rs and src/random/normal.rs; prints Rust constants and
+fails where those files hold others.
 
 Weighted minimax by Lawson's iteration (reweighted least squares at 4000 Chebyshev nodes, Chebyshev
-basis, float64), coefficients then rounded to float32. Python 3.11, numpy 2.4.
+basis, float64), coefficients then rounded to float32. Python 3.11, numpy==2.4.6.
 
 Achieved (largest error of the rounded polynomial in exact arithmetic, over 200,001 points; the
 errors in float32 arithmetic are pinned by the tests of the Rust files):
@@ -11,6 +12,9 @@ errors in float32 arithmetic are pinned by the tests of the Rust files):
   sin(pi/2 a) = a P(a^2), absolute: 4.9e-08
   cos(pi/2 a) = P(a^2), absolute: 8.3e-08
 """
+
+import pathlib
+import sys
 
 import numpy as np
 from numpy.polynomial import chebyshev as ch
@@ -67,14 +71,28 @@ JOBS = [
 ]
 
 
+def source():
+    """The Rust files that hold the constants, without white space."""
+    crate = pathlib.Path(__file__).parent.parent
+    files = [crate / "src/bgm/math.rs", crate / "src/random/normal.rs"]
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    return "".join(text.split()).replace(",]", "]")
+
+
 def main():
+    held, others = source(), []
     for name, text, function, weight, low, high, degree in JOBS:
         rounded = fit(function, weight, low, high, degree).astype(np.float32)
         t = np.linspace(low, high, 200_001)
         error = np.abs((po.polyval(t, rounded.astype(float)) - function(t)) * weight(t)).max()
         print(f"// {text}: {error:.1e}")
         values = ", ".join(np.format_float_positional(c, unique=True) for c in rounded)
-        print(f"const {name}: [f32; {degree + 1}] = [{values}];")
+        constant = f"const {name}: [f32; {degree + 1}] = [{values}];"
+        print(constant)
+        if constant.replace(" ", "") not in held:
+            others.append(name)
+    if others:
+        sys.exit(f"the source holds other constants: {', '.join(others)}")
 
 
 if __name__ == "__main__":

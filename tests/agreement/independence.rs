@@ -8,8 +8,9 @@ use dpscope_core::{
     },
     mechanism::{BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, ThreatModel},
 };
+use dpscope_tests::Draws;
 
-use crate::{draws::Draws, samplers::run};
+use crate::samplers::run;
 
 fn mechanism(sampler: BatchSampler) -> BatchedGaussian {
     BatchedGaussian {

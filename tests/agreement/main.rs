@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
-mod draws;
-#[cfg(test)]
 mod independence;
 #[cfg(test)]
 mod samplers;

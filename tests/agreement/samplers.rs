@@ -4,9 +4,8 @@ use dpscope_core::{
     adjacency::World,
     mechanism::{BatchSampler, BatchedGaussian, LawKind, SamplerKind, SlotWeights, ThreatModel},
 };
+use dpscope_tests::Draws;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
-
-use crate::draws::Draws;
 
 /// The batches of one epoch, as lists of record numbers; the target is record 0.
 ///
@@ -237,7 +236,7 @@ fn outputs_have_the_means_of_the_table() {
         for _ in 0..4_000 {
             sums.push(run(m, world, &mut draws).iter().sum());
         }
-        crate::draws::z_of_mean(&sums, mean)
+        dpscope_tests::z_of_mean(&sums, mean)
     };
     for m in every_pair(0.7, 1) {
         let means = m.batch_means().unwrap();

@@ -8,11 +8,9 @@ use dpscope_core::{
         SamplerKind, ScoreLaw, SlotWeights, ThreatModel, partial_shuffle_candidates,
     },
 };
+use dpscope_tests::{Draws, z_of_mean};
 
-use crate::{
-    draws::{Draws, z_of_mean},
-    samplers::{every_pair, run},
-};
+use crate::samplers::{every_pair, run};
 
 struct Case {
     mechanism: BatchedGaussian,

@@ -1,19 +1,19 @@
 //! What does the user see? Commands, output, exit codes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
-// mod arguments;
+mod arguments;
 mod checkpoints;
 mod counts;
 mod damaged_files;
 mod full_disk;
-// mod help;
+mod help;
 mod interrupts;
 mod outputs;
-// mod planning;
+mod planning;
 mod scores;
 mod shards;
 mod simulate;
-// mod snapshots;
+mod snapshots;
 mod trainer;
 
 use std::fs;

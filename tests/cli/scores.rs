@@ -1,10 +1,11 @@
 //! `dpscope audit scores`.
 
+use dpscope_tests::Draws;
 use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
 use crate::Folder;
-use crate::trainer::{Draws, csv, npy_f8};
+use crate::trainer::{csv, npy_f8};
 
 /// Scores of an attack: Gaussian, `shift` apart, rounded to steps of `step`.
 fn scores(n: usize, shift: f64, step: f64, seed: u64) -> [Vec<f64>; 2] {
@@ -92,7 +93,10 @@ fn reversed_scores_are_mirrored() {
     let plain = audit(&folder, "");
     write(&folder, &worlds.clone().map(|world| world.iter().map(|s| -s).collect()));
     let mirrored = audit(&folder, "--higher-means zero-out");
-    assert_eq!(mirrored["result"], plain["result"]);
+    let mut expected = plain["result"].clone();
+    expected["threshold"] = (-number(&plain, "/result/threshold")).into();
+    expected["target_if_score"] = "below".into();
+    assert_eq!(mirrored["result"], expected);
     assert_eq!(text(&mirrored, "/input/higher_means"), "zero-out");
 }
 

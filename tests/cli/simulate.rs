@@ -10,79 +10,74 @@ fn report(words: &str) -> Value {
     dpscope(&format!("{words} --json")).exits(0).json()
 }
 
+/// Objects of a report, and their fields.
+const FIELDS: [(&str, &[&str]); 6] = [
+    (
+        "",
+        &[
+            "schema",
+            "version",
+            "subject",
+            "adjacency",
+            "result",
+            "uncorrected_maximum",
+            "observations",
+            "non_finite",
+            "saturated",
+            "seed",
+            "seed_source",
+            "device",
+            "float_mode",
+            "fallback_shards",
+            "elapsed_ms",
+            "normals_per_second",
+            "histogram_digest",
+            "resumed_from",
+            "score_slope",
+            "plan",
+            "findings",
+            "claim",
+            "fail_above",
+        ],
+    ),
+    (
+        "/result",
+        &[
+            "kind",
+            "epsilon",
+            "delta",
+            "significance",
+            "tail_per_rate",
+            "threshold_rule",
+            "cuts",
+            "threshold",
+            "target_if_score",
+            "direction",
+            "scope",
+            "false_positives",
+            "false_negatives",
+            "fpr_upper",
+            "fnr_upper",
+            "gdp_mu",
+            "ceiling",
+            "events_at_threshold",
+            "gain_at_10x",
+            "limited_by_observations",
+        ],
+    ),
+    ("/observations", &["target", "zero_out", "evaluated", "planned"]),
+    ("/non_finite", &["target", "zero_out"]),
+    (
+        "/plan",
+        &["mechanism", "observations", "delta", "significance", "threshold_rule", "cuts", "seed"],
+    ),
+    ("/claim", &["epsilon", "delta", "adjacency", "verdict", "says", "note"]),
+];
+
 #[test]
 fn a_report_has_every_field() {
     let report = report(&format!("{SMALL} --claim 9"));
-    let groups: [(&str, &[&str]); 6] = [
-        (
-            "",
-            &[
-                "schema",
-                "version",
-                "subject",
-                "adjacency",
-                "result",
-                "uncorrected_maximum",
-                "observations",
-                "non_finite",
-                "saturated",
-                "seed",
-                "seed_source",
-                "device",
-                "float_mode",
-                "fallback_shards",
-                "elapsed_ms",
-                "normals_per_second",
-                "histogram_digest",
-                "resumed_from",
-                "score_slope",
-                "plan",
-                "findings",
-                "claim",
-                "fail_above",
-            ],
-        ),
-        (
-            "/result",
-            &[
-                "kind",
-                "epsilon",
-                "delta",
-                "significance",
-                "tail_per_rate",
-                "threshold_rule",
-                "cuts",
-                "threshold",
-                "direction",
-                "scope",
-                "false_positives",
-                "false_negatives",
-                "fpr_upper",
-                "fnr_upper",
-                "gdp_mu",
-                "ceiling",
-                "events_at_threshold",
-                "gain_at_10x",
-                "limited_by_observations",
-            ],
-        ),
-        ("/observations", &["target", "zero_out", "evaluated", "planned"]),
-        ("/non_finite", &["target", "zero_out"]),
-        (
-            "/plan",
-            &[
-                "mechanism",
-                "observations",
-                "delta",
-                "significance",
-                "threshold_rule",
-                "cuts",
-                "seed",
-            ],
-        ),
-        ("/claim", &["epsilon", "delta", "adjacency", "verdict", "says", "note"]),
-    ];
-    for (path, fields) in groups {
+    for (path, fields) in FIELDS {
         let object = report.pointer(path).and_then(Value::as_object).unwrap();
         for field in fields {
             assert!(object.contains_key(*field), "{path}/{field}");
@@ -196,13 +191,13 @@ fn a_drawn_seed_is_shown_in_words_too() {
 #[test]
 fn only_a_bound_above_a_claim_refutes_it() {
     let refuted = dpscope(&format!("{SMALL} --claim 0.1")).exits(3);
-    assert!(refuted.stdout.contains("claim ε = 0.1: REFUTED"), "{}", refuted.stdout);
+    assert!(refuted.stdout.contains("claim ε = 0.1 at δ = 1e-5: REFUTED"), "{}", refuted.stdout);
     let json = dpscope(&format!("{SMALL} --claim 0.1 --json")).exits(3).json();
     assert_eq!(text(&json, "/claim/verdict"), "refuted");
     assert!(text(&json, "/claim/says").contains("does not measure your trained model"));
 
     let kept = dpscope(&format!("{SMALL} --claim 20")).exits(0);
-    assert!(kept.stdout.contains("claim ε = 20: not refuted"), "{}", kept.stdout);
+    assert!(kept.stdout.contains("claim ε = 20 at δ = 1e-5: not refuted"), "{}", kept.stdout);
     assert!(kept.stdout.contains("proves nothing"), "{}", kept.stdout);
     // Equal is not above: the claim that the bound itself makes stands.
     let bound = number(&report(SMALL), "/result/epsilon");

@@ -1,33 +1,6 @@
 //! A training loop that records its noisy sums, and writers of the formats that users have.
 
-use dpscope_core::math;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-
-/// Draws of a test from a published generator.
-pub(crate) struct Draws(ChaCha8Rng);
-
-impl Draws {
-    pub(crate) fn new(seed: u64) -> Self {
-        Draws(ChaCha8Rng::seed_from_u64(seed))
-    }
-
-    /// Uniform in (0, 1).
-    pub(crate) fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
-    }
-
-    /// Uniform in 0..`bound`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
-    }
-
-    /// By Box and Muller.
-    pub(crate) fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * math::ln(self.uniform())).sqrt();
-        radius * math::cos(std::f64::consts::TAU * self.uniform())
-    }
-}
+use dpscope_tests::Draws;
 
 /// DP-SGD with per-example gradients of +1 for the target and −1 for whoever else the attacker
 /// controls; the target is the first record.

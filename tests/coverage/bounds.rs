@@ -4,11 +4,12 @@ use dpscope_core::adjacency::World;
 use dpscope_core::bound::{at_fixed_cut, max_uncorrected, simultaneous, split};
 use dpscope_core::math::{exp, ln, ln_1p};
 use dpscope_core::trade_off::{Cut, ErrorCounts, RateIntervals, TradeOff, Trials};
+use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
 use crate::budget::Misses;
 use crate::enumeration::{CutLaw, chance_all_allowed};
-use crate::laws::{Draws, LaplacePair};
+use crate::laws::LaplacePair;
 
 /// A pair of worlds that is exactly (ε, δ)-tight at one cut.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +126,7 @@ impl ManyCuts {
     ) -> [Misses; N] {
         let mut misses = [Misses::default(); N];
         for run in 0..runs {
-            let mut draws = Draws::new(seed, run);
+            let mut draws = Draws::of_run(seed, run);
             let d = self.pair.scores(World::Target, self.trials.target as usize, &mut draws);
             let d_prime =
                 self.pair.scores(World::ZeroOut, self.trials.zero_out as usize, &mut draws);

@@ -3,36 +3,7 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::math::{exp, ln};
 use dpscope_core::special::normal_survival;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-
-/// A stream of uniform numbers; `run` counts repetitions, so that each has its own stream.
-#[derive(Debug)]
-pub(crate) struct Draws(ChaCha8Rng);
-
-impl Draws {
-    pub(crate) fn new(seed: u64, run: u64) -> Self {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(run);
-        Draws(rng)
-    }
-
-    /// Uniform on (0, 1), neither end.
-    pub(crate) fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    /// Below `n`; the bias is below n/2⁶⁴.
-    pub(crate) fn index(&mut self, n: usize) -> usize {
-        ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
-    }
-
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.index(i + 1));
-        }
-    }
-}
+use dpscope_tests::Draws;
 
 /// Laplace(ε, 1) against Laplace(0, 1): ε-DP exactly, with δ = 0.
 ///

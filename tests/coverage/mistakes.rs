@@ -6,11 +6,12 @@ use dpscope_core::bound::{
 };
 use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_core::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
+use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
 use crate::bounds::{ManyCuts, TightCut, counted, worst_excess};
 use crate::budget::Misses;
-use crate::laws::{Draws, IntegerScores, LaplacePair};
+use crate::laws::{IntegerScores, LaplacePair};
 
 fn value_at(cut: Cut, trials: Trials, delta: f64) -> f64 {
     at_fixed_cut(cut, trials, delta, SIGNIFICANCE).expect("valid").value()
@@ -18,7 +19,7 @@ fn value_at(cut: Cut, trials: Trials, delta: f64) -> f64 {
 
 fn skewed_scores(n: usize) -> [Vec<f64>; 2] {
     let pair = IntegerScores::skewed();
-    let mut draws = Draws::new(501, 0);
+    let mut draws = Draws::of_run(501, 0);
     World::BOTH.map(|world| {
         (0..n).map(|_| pair.draw(world, &mut draws) as f64 * pair.unit).collect::<Vec<f64>>()
     })
@@ -94,7 +95,7 @@ fn cuts_inside_ties_are_caught() {
     let pair = LaplacePair { epsilon: 1.0 };
     let (mut ours, mut inside) = (Misses::default(), Misses::default());
     for run in 0..300 {
-        let mut draws = Draws::new(502, run);
+        let mut draws = Draws::of_run(502, run);
         // Rounded to whole numbers the scores tie, and the pair stays 1-DP.
         let [d, d_prime] = World::BOTH.map(|world| {
             pair.scores(world, 500, &mut draws).into_iter().map(f64::round).collect::<Vec<f64>>()
@@ -153,7 +154,7 @@ fn limits_that_overwrite_their_counters_are_caught() {
         (all_cuts(&d, &d_prime), limits_overwriting_counters(&d, &d_prime, &thresholds));
     assert!(rising < 0.9 * before, "not tight: {rising} of {before}");
 
-    let mut draws = Draws::new(503, 0);
+    let mut draws = Draws::of_run(503, 0);
     draws.shuffle(&mut d);
     draws.shuffle(&mut d_prime);
     thresholds.reverse();
@@ -168,7 +169,7 @@ fn limits_that_overwrite_their_counters_are_caught() {
 #[test]
 fn a_cut_chosen_on_the_counted_scores_is_caught() {
     let setting = ManyCuts::new(4000, 4000);
-    let mut draws = Draws::new(504, 0);
+    let mut draws = Draws::of_run(504, 0);
     let pilot = World::BOTH.map(|world| setting.pair.scores(world, 4000, &mut draws));
     let pilot = counted(&pilot[0], &pilot[1]);
     let value = |chosen_on: &TradeOff, all: &TradeOff| {

@@ -5,11 +5,12 @@ use dpscope_core::audit::AuditHistograms;
 use dpscope_core::bound::{Statement, ThresholdRule, at_fixed_cut, simultaneous};
 use dpscope_core::histogram::{ScoreBins, ScoreHistogram};
 use dpscope_core::trade_off::{ErrorCounts, TradeOff};
+use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
 use crate::bounds::counted;
 use crate::budget::Misses;
-use crate::laws::{Draws, LaplacePair};
+use crate::laws::LaplacePair;
 
 const UNIT: f64 = 0.01;
 const PAIR: LaplacePair = LaplacePair { epsilon: 4.0 };
@@ -47,7 +48,7 @@ fn differ(binned: &[(f64, ErrorCounts)], sorted: &TradeOff) -> bool {
 #[test]
 fn a_histogram_with_many_saturated_scores_gives_what_sorting_gives() {
     let bins = narrow();
-    let scores = integer_scores(5000, &mut Draws::new(401, 0));
+    let scores = integer_scores(5000, &mut Draws::of_run(401, 0));
     let [d, d_prime] = histograms(&bins, &scores);
     let outside = [&d, &d_prime].map(|h| h.saturated().0 + h.saturated().1);
     assert!(outside.iter().all(|&n| n > 1000), "{outside:?}");
@@ -78,7 +79,7 @@ fn a_histogram_with_many_saturated_scores_gives_what_sorting_gives() {
 #[test]
 fn no_cut_lies_inside_an_end_bin() {
     let bins = narrow();
-    let scores = integer_scores(3000, &mut Draws::new(402, 0));
+    let scores = integer_scores(3000, &mut Draws::of_run(402, 0));
     let of = |scores: &[Vec<i64>; 2]| {
         let [d, d_prime] = histograms(&bins, scores);
         TradeOff::from_histograms(&bins, &d, &d_prime).unwrap()
@@ -116,7 +117,7 @@ fn saturated_histograms_cover_and_dropped_scores_do_not() {
         (0..bins.edges()).step_by(9).map(|edge| bins.threshold(edge)).collect();
     let [mut simultaneous, mut split, mut dropped] = [Misses::default(); 3];
     for run in 0..700 {
-        let scores = integer_scores(2000, &mut Draws::new(403, run));
+        let scores = integer_scores(2000, &mut Draws::of_run(403, run));
         let mut audit = AuditHistograms::empty(&bins);
         for (world, scores) in World::BOTH.into_iter().zip(&scores) {
             for (observation, &score) in scores.iter().enumerate() {

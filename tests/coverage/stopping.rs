@@ -6,11 +6,11 @@ use dpscope_core::audit::{AuditHistograms, Outcome};
 use dpscope_core::bound::{Statement, ThresholdRule};
 use dpscope_core::histogram::ScoreBins;
 use dpscope_core::trade_off::Trials;
+use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
 use crate::bounds::TightCut;
 use crate::budget::Misses;
-use crate::laws::Draws;
 
 const PEEKS: u64 = 20;
 const PLANNED: u64 = 4000;
@@ -24,7 +24,7 @@ fn one_cut() -> (ScoreBins, f64) {
 /// The outcomes of one audit at its peeks; the last one is at the planned size.
 fn outcomes(tight: &TightCut, run: u64) -> Vec<Outcome> {
     let (bins, threshold) = one_cut();
-    let mut draws = Draws::new(301, run);
+    let mut draws = Draws::of_run(301, run);
     let mut counted = AuditHistograms::empty(&bins);
     let mut found = Vec::new();
     for observation in 0..PLANNED {

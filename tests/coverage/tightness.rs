@@ -9,9 +9,10 @@ use dpscope_core::bound::{
 use dpscope_core::histogram::ScoreBins;
 use dpscope_core::math::ln;
 use dpscope_core::trade_off::{TradeOff, Trials};
+use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
-use crate::laws::{Draws, IntegerScores};
+use crate::laws::IntegerScores;
 
 const DELTA: f64 = 1e-5;
 const CUTS: usize = 16;
@@ -45,7 +46,7 @@ impl Pilot {
     /// A sixteenth of the observations, as the engine draws; `stretch` other than 1 is the mistake
     /// of a pilot on another scale.
     fn draw(pair: &IntegerScores, observations: u64, stretch: f64) -> Self {
-        let mut draws = Draws::new(201, observations);
+        let mut draws = Draws::of_run(201, observations);
         let scores = World::BOTH.map(|world| {
             let mut draw = || (pair.draw(world, &mut draws) as f64 * stretch).round() as i64;
             (0..(observations / 16).max(256)).map(|_| draw()).collect::<Vec<i64>>()
@@ -85,7 +86,7 @@ fn repeat(
     mut each: impl FnMut(&AuditHistograms),
 ) {
     for repetition in 0..repetitions {
-        let mut draws = Draws::new(202, repetition);
+        let mut draws = Draws::of_run(202, repetition);
         let mut counted = AuditHistograms::empty(bins);
         for observation in 0..observations {
             for world in World::BOTH {

@@ -1,5 +1,6 @@
 """Writes the seeds under corpus/TARGET/. Python 3.11, standard library only."""
 
+import hashlib
 import io
 import json
 import pathlib
@@ -159,3 +160,149 @@ for name, data in {
     "short": b"\x08\x00",
 }.items():
     seed("safetensors", name, data)
+
+
+def plan(**changes):
+    # Floats that Python and Rust print alike.
+    mechanism = {
+        "noise_multiplier": 1.5,
+        "steps_per_epoch": 3,
+        "epochs": 1,
+        "sampler": "shuffle",
+        "threat_model": "worst-case",
+        "batch_size": None,
+    }
+    known = {
+        "mechanism": mechanism,
+        "observations": 8,
+        "delta": 0.25,
+        "significance": 0.0625,
+        "threshold_rule": "simultaneous",
+        "cuts": 16,
+        "seed": "7",
+    }
+    mechanism.update({k: v for k, v in changes.items() if k in mechanism})
+    known.update({k: v for k, v in changes.items() if k not in mechanism})
+    return known
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def artefact(of=None, sealed=True, **changes):
+    of = of or plan()
+    document = {
+        "schema": "dpscope.histograms/1",
+        "version": "0.1.0",
+        "plan": of,
+        "plan_hash": digest(compact(of)),
+        "layout": {
+            "bins": {"unit": 0.0078125, "origin": -128, "shift": 7, "bins": 4},
+            "thresholds": [-0.5, 0.5],
+        },
+        "range": {"first": 0, "end": 4},
+        "counted": [{"first": 0, "end": 3}],
+        "histograms": {
+            "target": [[0, 1, 1, 0], [0, 0, 0, 1]],
+            "zero_out": [[1, 1, 0, 0], [0, 1, 0, 0]],
+        },
+        "devices": ["cpu (sse2, 1 thread)"],
+        "float_modes": ["exact"],
+        "fallback_shards": 0,
+        "sampling_ms": 0.5,
+        "checksum": "",
+    }
+    document.update(changes)
+    if sealed:
+        document["checksum"] = digest(compact(document))
+    return compact(document).encode()
+
+
+none = [[0, 0, 0, 0], [0, 0, 0, 0]]
+most = (1 << 64) - 1
+whole = artefact()
+for name, data in {
+    "plain": whole,
+    "nothing_counted": artefact(counted=[], histograms={"target": none, "zero_out": none}),
+    "gaps": artefact(counted=[{"first": 0, "end": 1}, {"first": 2, "end": 4}]),
+    "shard": artefact(range={"first": 0, "end": 3}),
+    "fast": artefact(float_modes=["exact", "fast"]),
+    "other_version": artefact(version="99.0.0"),
+    "split": artefact(plan(threshold_rule="split")),
+    "uncorrected": artefact(plan(threshold_rule="max-uncorrected")),
+    "no_thresholds": artefact(layout={"bins": {"unit": 0.0078125, "origin": -128, "shift": 7, "bins": 4}, "thresholds": []}),
+    "unsealed": artefact(sealed=False),
+    "cut": whole[:-40],
+    "trailing": whole + b"\n",
+    "pretty": json.dumps(json.loads(whole), indent=1).encode(),
+    "edited": whole.replace(b"[0,1,1,0]", b"[0,2,0,0]"),
+    "schema": artefact(schema="dpscope.histograms/9"),
+    "escape": artefact(schema="\x1b[2J\u202e"),
+    "unknown_field": artefact(surprise=1),
+    "escape_field": artefact(**{"\x1b[2J\x07": 1}),
+    "no_schema": b'{"version":"0.1.0"}',
+    "twice": whole[:-1] + b',"schema":"dpscope.histograms/1"}',
+    "foreign_hash": artefact(plan_hash="0" * 64),
+    "odd_observations": artefact(plan(observations=7)),
+    "absurd_steps": artefact(plan(steps_per_epoch=4294967295)),
+    "undefined_pair": artefact(plan(sampler="poisson")),
+    "seed_number": artefact(plan(seed=7)),
+    "overflowing_counts": artefact(
+        histograms={"target": [[most, most, 0, 0], [0, 0, 0, 0]], "zero_out": none}
+    ),
+    "negative_count": artefact(histograms={"target": [[-1, 4, 0, 0], none[0]], "zero_out": none}),
+    "missing_bins": artefact(histograms={"target": [[3], [0]], "zero_out": [[3], [0]]}),
+    "fewer_counts": artefact(counted=[{"first": 0, "end": 2}]),
+    "before_range": artefact(range={"first": 1, "end": 4}),
+    "beyond_range": artefact(range={"first": 0, "end": 2}),
+    "beyond_plan": artefact(range={"first": 0, "end": most}),
+    "backwards": artefact(range={"first": 4, "end": 0}),
+    "overlap": artefact(counted=[{"first": 0, "end": 2}, {"first": 1, "end": 2}]),
+    "touching": artefact(counted=[{"first": 0, "end": 1}, {"first": 1, "end": 3}]),
+    "backwards_counted": artefact(counted=[{"first": 3, "end": 0}]),
+    "absurd_bins": artefact(layout={"bins": {"unit": 0.5, "origin": 0, "shift": 7, "bins": 4294967295}, "thresholds": [0.5]}),
+    "absurd_origin": artefact(layout={"bins": {"unit": 0.5, "origin": -(1 << 63), "shift": 40, "bins": 4}, "thresholds": [0.5]}),
+    "zero_unit": artefact(layout={"bins": {"unit": 0.0, "origin": 0, "shift": 7, "bins": 4}, "thresholds": [0.5]}),
+    "infinite_threshold": whole.replace(b"[-0.5,0.5]", b"[-0.5,1e999]"),
+    "negative_time": artefact(sampling_ms=-0.5),
+    "deep": b'{"schema":' + b"[" * 5000,
+    "list": b"[1,2]",
+    "text": b"remember the milk\n",
+    "bytes": b"\xff\x00\x1b[2J",
+    "empty": b"",
+}.items():
+    seed("artefact", name, data)
+
+for name, data in {
+    "plain": compact(plan()),
+    "epochs": compact(plan(epochs=1000, steps_per_epoch=100000)),
+    "poisson": compact(plan(sampler="poisson", threat_model="target-canary")),
+    "buffer": compact(plan(sampler={"sliding-buffer": {"buffer_examples": 9}}, batch_size=4)),
+    "whole_buffer": compact(plan(sampler={"partial-shuffle": {"buffer_examples": 12}}, batch_size=4)),
+    "large_buffer": compact(plan(sampler={"partial-shuffle": {"buffer_examples": most}}, batch_size=4294967295)),
+    "no_buffer": compact(plan(sampler="sliding-buffer", batch_size=4)),
+    "no_batch": compact(plan(sampler="batch-then-shuffle")),
+    "empty_batch": compact(plan(batch_size=0)),
+    "undefined_pair": compact(plan(sampler="balls-in-bins")),
+    "most_observations": compact(plan(observations=1 << 53)),
+    "no_observations": compact(plan(observations=0)),
+    "odd_observations": compact(plan(observations=3)),
+    "absurd_observations": compact(plan(observations=most)),
+    "zero_delta": compact(plan(delta=0)),
+    "whole_delta": compact(plan(delta=1)),
+    "smallest_delta": compact(plan(delta=5e-324)),
+    "negative_significance": compact(plan(significance=-0.5)),
+    "no_cuts": compact(plan(cuts=0)),
+    "fixed": compact(plan(threshold_rule="fixed")),
+    "large_seed": compact(plan(seed=str(1 << 53))),
+    "seed_word": compact(plan(seed="\x1b[2J")),
+    "infinite_noise": compact(plan()).replace("1.5", "1e999"),
+    "little_noise": compact(plan(noise_multiplier=0.1)),
+    "nothing": "{}",
+}.items():
+    seed("plan", name, data.encode())

@@ -1,6 +1,6 @@
 """Independent oracle values at points that the golden files do not have.
 
-Python 3.11, mpmath 1.3.0 (the only package). Run in this folder: python3 generate.py
+Python 3.11, mpmath==1.3.0 (the only package); run by `cargo xtask oracles tests/oracles`.
 Writes data/clopper_pearson_independent.csv, data/jeffreys_independent.csv,
 data/gdp_independent.csv, data/bayesian_independent.csv and data/bayesian_correction.csv, the same
 bytes on every run. About ten minutes.

@@ -8,7 +8,7 @@ use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
 /// Which of our packages each may use. `tests` may use all.
-const ALLOWED: [(&str, &[&str]); 8] = [
+const ALLOWED: [(&str, &[&str]); 9] = [
     ("dpscope-core", &[]),
     ("dpscope-shaders", &["dpscope-core"]),
     ("dpscope-formats", &[]),
@@ -19,6 +19,7 @@ const ALLOWED: [(&str, &[&str]); 8] = [
         &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine", "dpscope-train"],
     ),
     ("dpscope-wasm", &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine"]),
+    ("dpscope-wasm-bits", &["dpscope-core", "dpscope-shaders", "dpscope-engine"]),
     ("xtask", &[]),
 ];
 
@@ -70,6 +71,8 @@ struct Package {
     name: String,
     license: Option<String>,
     description: Option<String>,
+    /// What one finds a published package by; `None` for those that stay here.
+    keywords: Option<Vec<String>>,
     /// Our packages among its dependencies, those of tests and benches left out.
     ours: Vec<String>,
 }
@@ -80,6 +83,7 @@ impl Package {
             name: name.to_string(),
             license: Some("MIT OR Apache-2.0".to_string()),
             description: Some("x".to_string()),
+            keywords: None,
             ours: ours.iter().map(ToString::to_string).collect(),
         }
     }
@@ -94,6 +98,7 @@ fn packages() -> Vec<Package> {
         name: package.name.to_string(),
         license: package.license.clone(),
         description: package.description.clone(),
+        keywords: package.publish.is_none().then(|| package.keywords.clone()),
         ours: package
             .dependencies
             .iter()
@@ -126,6 +131,9 @@ fn check_fields(packages: &[Package]) -> Vec<String> {
         }
         if package.description.as_deref().is_none_or(str::is_empty) {
             problems.push(format!("`{}` has no description", package.name));
+        }
+        if package.keywords.as_ref().is_some_and(Vec::is_empty) {
+            problems.push(format!("`{}` is published without keywords", package.name));
         }
     }
     problems
@@ -173,8 +181,17 @@ fn metadata_shows_edges_at_all() {
 }
 
 #[test]
-fn every_package_has_licence_and_description() {
+fn every_package_has_the_fields_that_publishing_needs() {
     assert_none(&check_fields(&packages()));
+}
+
+#[test]
+fn a_published_package_without_keywords_is_refused() {
+    let mut package = Package::new("dpscope-core", &[]);
+    package.keywords = Some(vec!["x".to_string()]);
+    assert_none(&check_fields(&[package.clone()]));
+    package.keywords = Some(Vec::new());
+    assert_one(&check_fields(&[package]), "without keywords");
 }
 
 #[test]

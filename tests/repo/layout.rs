@@ -75,7 +75,7 @@ fn check_manifest(tree: &Tree) -> Vec<String> {
     if manifest.lines().any(|line| line.trim_start().starts_with("default-members")) {
         problems.push("Cargo.toml sets default-members: a bare `cargo test` skips the rest".into());
     }
-    for folder in ["crates/*", "shaders", "tests"] {
+    for folder in ["crates/*", "shaders", "tests", "tests/wasm"] {
         let members = manifest.lines().find(|line| line.starts_with("members"));
         if !members.is_some_and(|members| members.contains(&format!("\"{folder}\""))) {
             problems.push(format!("Cargo.toml: `{folder}` is no member"));
@@ -143,11 +143,11 @@ fn the_root_manifest_leaves_no_member_out() {
 
 #[test]
 fn default_members_are_refused() {
-    let members = "members = [\"crates/*\", \"shaders\", \"tests\"]\n";
+    let members = "members = [\"crates/*\", \"shaders\", \"tests\", \"tests/wasm\"]\n";
     assert_none(&check_manifest(&Tree::of(&[("Cargo.toml", members)])));
     let narrow = format!("{members}default-members = [\"crates/cli\"]\n");
     assert_one(&check_manifest(&Tree::of(&[("Cargo.toml", &narrow)])), "default-members");
-    let short = "members = [\"crates/*\", \"shaders\"]\n";
+    let short = "members = [\"crates/*\", \"shaders\", \"tests/wasm\"]\n";
     assert_one(&check_manifest(&Tree::of(&[("Cargo.toml", short)])), "`tests` is no member");
 }
 

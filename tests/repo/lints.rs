@@ -3,15 +3,12 @@
 use crate::tree::{Tree, folder};
 use crate::{assert_none, assert_one};
 
-/// Functions of f64 whose last bit depends on the platform.
-const PLATFORM_F64: [&str; 27] = [
+/// Functions of f64 and f32 whose last bit depends on the platform.
+const PLATFORM: [&str; 27] = [
     "exp", "exp2", "exp_m1", "ln", "ln_1p", "log", "log2", "log10", "powf", "powi", "sin", "cos",
     "sin_cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh",
     "atanh", "cbrt", "hypot", "mul_add",
 ];
-
-/// Those of f32 that a kernel's twin is tempted to use.
-const PLATFORM_F32: [&str; 8] = ["exp", "exp2", "ln", "log2", "powf", "sin", "cos", "mul_add"];
 
 /// Lints that must be errors in the root manifest.
 const DENIED: [&str; 4] =
@@ -19,10 +16,13 @@ const DENIED: [&str; 4] =
 
 fn check_disallowed(tree: &Tree) -> Vec<String> {
     let listed = tree.text("clippy.toml").unwrap_or_default();
-    let f64s = PLATFORM_F64.iter().map(|name| format!("f64::{name}"));
-    let f32s = PLATFORM_F32.iter().map(|name| format!("f32::{name}"));
-    let missing = f64s.chain(f32s).filter(|path| !listed.contains(&format!("\"{path}\"")));
+    let missing = platform_functions().filter(|path| !listed.contains(&format!("\"{path}\"")));
     missing.map(|path| format!("clippy.toml does not disallow {path}")).collect()
+}
+
+fn platform_functions() -> impl Iterator<Item = String> {
+    let of = |float: &'static str| PLATFORM.iter().map(move |name| format!("{float}::{name}"));
+    of("f64").chain(of("f32"))
 }
 
 fn check_denied(tree: &Tree) -> Vec<String> {
@@ -45,10 +45,11 @@ fn check_denied(tree: &Tree) -> Vec<String> {
     problems
 }
 
-/// A manifest of the workspace: `crates/*`, `shaders`, `tests`.
+/// A manifest of the workspace: `crates/*`, `shaders`, `tests`, `tests/wasm`.
 fn is_member(path: &str) -> bool {
     path.ends_with("/Cargo.toml")
-        && (["shaders", "tests"].contains(&folder(path)) || folder(folder(path)) == "crates")
+        && (["shaders", "tests", "tests/wasm"].contains(&folder(path))
+            || folder(folder(path)) == "crates")
 }
 
 #[test]
@@ -58,13 +59,12 @@ fn functions_that_differ_between_platforms_are_disallowed() {
 
 #[test]
 fn a_gap_in_the_disallowed_list_is_refused() {
-    let line = |path: String| format!("  {{ path = \"{path}\", reason = \"x\" }},\n");
-    let f64s = PLATFORM_F64.iter().filter(|name| **name != "tanh");
-    let f64s = f64s.map(|name| line(format!("f64::{name}")));
-    let f32s = PLATFORM_F32.iter().map(|name| line(format!("f32::{name}")));
-    let listed: String = f64s.chain(f32s).collect();
-    let problems = check_disallowed(&Tree::of(&[("clippy.toml", &listed)]));
-    assert_one(&problems, "f64::tanh");
+    for gap in ["f64::tanh", "f32::log"] {
+        let line = |path: String| format!("  {{ path = \"{path}\", reason = \"x\" }},\n");
+        let listed = platform_functions().filter(|path| path != gap).map(line);
+        let listed: String = listed.collect();
+        assert_one(&check_disallowed(&Tree::of(&[("clippy.toml", &listed)])), gap);
+    }
 }
 
 #[test]
@@ -81,6 +81,8 @@ fn a_package_without_lints_is_refused() {
     assert_none(&check_denied(&Tree::of(&[root, member, fuzz])));
     let bare = ("shaders/Cargo.toml", "[package]\n");
     assert_one(&check_denied(&Tree::of(&[root, member, bare])), "shaders/Cargo.toml");
+    let nested = ("tests/wasm/Cargo.toml", "[package]\n");
+    assert_one(&check_denied(&Tree::of(&[root, member, nested])), "tests/wasm/Cargo.toml");
     let lax = ("Cargo.toml", &root.1.replace("panic = \"deny\"", "panic = \"warn\"") as &str);
     assert_one(&check_denied(&Tree::of(&[lax, member])), "deny panic");
 }

@@ -1,8 +1,10 @@
-//! The tree obeys itself: dependency table, twins, guarantees, names, sizes.
+//! The tree obeys itself: dependency table, twins, guarantees, names, sizes,
+//! tests that can fail.
 //!
 //! Each check is a function over a tree or a package list in memory, so that a test can hand it a
 //! bad one and see it refused.
 
+mod can_fail;
 mod dependencies;
 mod documents;
 mod guarantees;

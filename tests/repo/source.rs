@@ -102,17 +102,15 @@ pub(crate) fn without_tests(code: &str) -> String {
 }
 
 /// The length in bytes of the item at the start of `code`: to its `;` or its closing brace.
-fn item_length(code: &str) -> usize {
+pub(crate) fn item_length(code: &str) -> usize {
     let mut depth = 0;
     for (at, c) in code.char_indices() {
         match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
+            '}' if depth <= 1 => return at + 1,
             ';' if depth == 0 => return at + 1,
-            _ => continue,
-        }
-        if depth == 0 {
-            return at + 1;
+            '{' | '(' | '[' => depth += 1,
+            '}' | ')' | ']' => depth -= 1,
+            _ => {}
         }
     }
     code.len()

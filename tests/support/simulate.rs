@@ -6,7 +6,7 @@ use std::error::Error;
 use std::sync::LazyLock;
 
 use dpscope_core::adjacency::World;
-use dpscope_core::bound::{ThresholdRule, max_uncorrected};
+use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, LawKind, ScoreLaw, ThreatModel};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Artefact, Backend, Control, Layout, Plan, Progress, Shard, run};
@@ -80,14 +80,6 @@ pub fn counted_on(backend: &Backend, plan: &Plan, shard: Shard) -> Artefact {
 /// What the plan's rule makes of the whole plan.
 pub fn audited(plan: &Plan) -> f64 {
     counted(plan).outcome().expect("a counted plan has an outcome").value()
-}
-
-/// The paper's estimate: the largest value over all cuts, uncorrected.
-pub fn uncorrected(artefact: &Artefact) -> f64 {
-    let trade_off = artefact.histograms.trade_off(&artefact.layout.bins);
-    let trade_off = trade_off.expect("both worlds have observations");
-    let Plan { delta, significance, .. } = artefact.plan;
-    max_uncorrected(&trade_off, delta, significance).expect("a valid δ and significance").value()
 }
 
 /// Scores in nats of observations 0..n of a world, by the kernel.

@@ -26,7 +26,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Audit a mechanism, recorded outputs, scores or counts.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7"
+    )]
     Audit(Audit),
     /// How many observations a target epsilon needs, and how far a number of them can see.
     Plan(PlanArgs),
@@ -99,10 +102,10 @@ impl SamplerArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StatementArgs {
     /// The delta of the statement.
-    #[arg(long, default_value_t = 1e-5)]
+    #[arg(long, default_value = "1e-5", value_parser = open_unit)]
     pub(crate) delta: f64,
     /// Chance that the bound is wrong: 0.05 is 95 % confidence.
-    #[arg(long, default_value_t = 0.05)]
+    #[arg(long, default_value = "0.05", value_parser = open_unit)]
     pub(crate) significance: f64,
 }
 
@@ -112,6 +115,9 @@ pub(crate) struct ClaimArgs {
     /// The epsilon that was reported for the training; exit code 3 if it is refuted.
     #[arg(long, value_name = "EPS")]
     pub(crate) claim: Option<f64>,
+    /// The delta that was reported with it; it must be that of --delta.
+    #[arg(long, value_name = "DELTA", value_parser = open_unit, requires = "claim")]
+    pub(crate) claim_delta: Option<f64>,
     /// Adjacency of the claim.
     #[arg(long, value_enum, default_value = "add-remove", requires = "claim")]
     pub(crate) claim_adjacency: AdjacencyArg,
@@ -132,9 +138,8 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7 --claim 0.72"
-)]
+#[command(after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 \\\n    \
+        --observations 1e7 --claim 0.72")]
 pub(crate) struct BgmArgs {
     /// Noise standard deviation divided by the clip norm, 0.2 to 20.
     #[arg(long, value_name = "S")]
@@ -156,7 +161,7 @@ pub(crate) struct BgmArgs {
     #[arg(long, value_enum, default_value = "simultaneous")]
     pub(crate) threshold_rule: RuleArg,
     /// Seed of all random words, below 2^53; fresh entropy if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
@@ -187,13 +192,14 @@ pub(crate) struct DeviceArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  dpscope audit outputs runs.npz --noise-multiplier 1.0 --threat-model partially-informed\n\n\
+    after_help = "Example:\n  dpscope audit outputs runs.npz --noise-multiplier 1.0 \\\n    \
+        --threat-model partially-informed\n\n\
         runs.npz holds the arrays `target` and `zero_out`, of shape (runs, epochs, steps) or (runs, \
-        steps), and may hold the numbers noise_multiplier, clip_norm and batch_size. npy, csv (one \
-        row a run, epoch-major) and safetensors are read as well."
+        steps), and may hold the numbers noise_multiplier, clip_norm and batch_size. npy and \
+        csv (one row a run, epoch-major) hold one world a file: --target FILE --zero-out FILE."
 )]
 pub(crate) struct OutputsArgs {
-    /// File with the arrays `target` and `zero_out`.
+    /// File with the arrays `target` and `zero_out`: npz or safetensors.
     #[arg(value_name = "RUNS", required_unless_present = "target")]
     pub(crate) runs: Option<PathBuf>,
     /// Outputs of the runs with the target record.
@@ -228,7 +234,7 @@ pub(crate) struct OutputsArgs {
     #[arg(long, value_enum, default_value = "simultaneous")]
     pub(crate) threshold_rule: RuleArg,
     /// Seed of the random pilot or half, below 2^53; fresh entropy if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
@@ -259,7 +265,7 @@ pub(crate) struct ScoresArgs {
     #[arg(long, value_enum, default_value = "split")]
     pub(crate) threshold_rule: RuleArg,
     /// Seed of the random half or pilot, below 2^53; fresh entropy if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
@@ -269,7 +275,8 @@ pub(crate) struct ScoresArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  dpscope audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 --zero-out-trials 1000"
+    after_help = "Example:\n  dpscope audit counts --false-positives 12 --zero-out-trials 1000 \\\n    \
+        --false-negatives 480 --target-trials 1000"
 )]
 pub(crate) struct CountsArgs {
     /// Runs without the target record that the attack took for runs with it.
@@ -320,7 +327,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_enum, default_value = "simultaneous")]
     pub(crate) threshold_rule: RuleArg,
     /// Seed of the small simulation.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Print one JSON document on stdout.
     #[arg(long)]
@@ -375,7 +382,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
     /// Seed of all random words; fresh entropy if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
@@ -392,9 +399,8 @@ pub(crate) struct DevicesArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  dpscope completions bash > ~/.local/share/bash-completion/completions/dpscope"
-)]
+#[command(after_help = "Example:\n  dpscope completions bash \\\n    \
+        > ~/.local/share/bash-completion/completions/dpscope")]
 pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
@@ -487,6 +493,18 @@ fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A seed that a JSON number and a link can carry.
+fn seed(text: &str) -> Result<u64, String> {
+    let parsed = text.parse().ok().filter(|&seed: &u64| seed < 1 << 53);
+    parsed.ok_or_else(|| format!("`{text}` is not a whole number from 0 and below 2^53"))
+}
+
+/// A number strictly between 0 and 1.
+fn open_unit(text: &str) -> Result<f64, String> {
+    let parsed = text.parse().ok().filter(|&value: &f64| value > 0.0 && value < 1.0);
+    parsed.ok_or_else(|| format!("`{text}` does not lie strictly between 0 and 1"))
+}
+
 fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
@@ -528,6 +546,17 @@ mod tests {
         }
         for text in ["", "1.5", "-1", "1e300", "nan", "inf", "ten", "9007199254740993"] {
             assert!(count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn probabilities_and_seeds_stay_inside_their_domain() {
+        assert_eq!((open_unit("1e-5"), seed("9007199254740991")), (Ok(1e-5), Ok((1 << 53) - 1)));
+        for text in ["0", "1", "-1", "nan", "inf", "", "x"] {
+            assert!(open_unit(text).is_err(), "{text}");
+        }
+        for text in ["9007199254740992", "-1", "1.5", "", "x"] {
+            assert!(seed(text).is_err(), "{text}");
         }
     }
 

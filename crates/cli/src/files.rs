@@ -9,6 +9,11 @@ use dpscope_formats::Limits;
 
 use crate::failure::Failure;
 
+/// Limits on the arrays of a user: 16 GiB, 2³⁰ numbers.
+pub(crate) fn limits() -> Limits {
+    Limits::for_memory(16 << 30)
+}
+
 /// The bytes of a file that is not larger than the limits allow.
 pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let read = || -> std::io::Result<Vec<u8>> {

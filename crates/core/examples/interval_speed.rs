@@ -2,13 +2,16 @@
 //!
 //! `cargo run --release -p dpscope-core --example interval_speed`
 
+mod cpu_clock;
+
 use std::hint::black_box;
-use std::time::Instant;
 
 use dpscope_core::interval::clopper_pearson_upper;
 
+use cpu_clock::CpuClock;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let start = Instant::now();
+    let clock = CpuClock::start();
     let mut limits = 0_u32;
     for repeat in 0..2_000_u64 {
         for trials in [1_000, 500_000, 10_000_000_000] {
@@ -18,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     }
-    let rate = f64::from(limits) / start.elapsed().as_secs_f64();
+    let rate = f64::from(limits) / clock.seconds();
     println!("{{\"limits_per_cpu_second\": {rate:.0}}}");
     Ok(())
 }

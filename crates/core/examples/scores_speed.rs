@@ -2,11 +2,13 @@
 //!
 //! `cargo run --release -p dpscope-core --example scores_speed`
 
-use std::time::Instant;
+mod cpu_clock;
 
 use dpscope_core::bound::split;
 use dpscope_core::special::normal_quantile;
 use dpscope_core::trade_off::TradeOff;
+
+use cpu_clock::CpuClock;
 
 const SCORES: u32 = 10_000_000;
 
@@ -21,11 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let halves = [(0.1, 0.2), (0.3, 0.4)];
     let [choose, evaluate] = halves.map(|(d, d_prime)| (quarter(1.0, d), quarter(0.0, d_prime)));
     let (choose, evaluate) = ((choose.0?, choose.1?), (evaluate.0?, evaluate.1?));
-    let start = Instant::now();
+    let clock = CpuClock::start();
     let choose = TradeOff::from_scores(choose.0, choose.1)?;
     let evaluate = TradeOff::from_scores(evaluate.0, evaluate.1)?;
     let bound = split(&choose, &evaluate, 1e-5, 0.05)?;
-    let rate = f64::from(SCORES) / start.elapsed().as_secs_f64();
+    let rate = f64::from(SCORES) / clock.seconds();
     let epsilon = bound.value();
     println!("{{\"scores_per_cpu_second\": {rate:.0}, \"epsilon\": {epsilon}}}");
     Ok(())

@@ -255,10 +255,16 @@ impl Outcome {
             return EpsilonLowerBound::best_of(&bounds).map(Outcome::Bound);
         }
         let largest = outcomes.iter().max_by(|a, b| a.value().total_cmp(&b.value()))?;
-        Some(Outcome::Estimate(match *largest {
-            Outcome::Bound(bound) => bound.into_estimate(),
-            Outcome::Estimate(estimate) => estimate,
-        }))
+        Some(largest.into_estimate())
+    }
+
+    /// The same value without a claim to coverage.
+    #[must_use]
+    pub fn into_estimate(self) -> Outcome {
+        match self {
+            Outcome::Bound(bound) => Outcome::Estimate(bound.into_estimate()),
+            estimate @ Outcome::Estimate(_) => estimate,
+        }
     }
 
     /// ε in nats.

@@ -6,19 +6,20 @@ use anyhow::{Context, Result, bail};
 
 use crate::args::Arguments;
 use crate::process::{in_root, passed_on, root};
-use crate::python::{interpreter, pins_of_file};
+use crate::python::{interpreter, pins_of};
 
 const HELP: &str = "\
-Regenerates the oracle data: runs every generate.py and make.py below tests and crates, each in its
-own folder with the versions that its header pins (name==version), then shows what changed
+Regenerates committed data: runs every Python script below tests, crates and shaders, benches left
+out, each in its own folder with the versions that its header pins (name==version), then shows what
+changed
 
 Usage: cargo xtask oracles [PATH]
 
   PATH  only generators whose path contains this text
 ";
 
-/// File names of generators.
-const GENERATORS: [&str; 2] = ["generate.py", "make.py"];
+/// Where generators lie; the peers of benches, in folders of that name, are none.
+const FOLDERS: [&str; 3] = ["tests", "crates", "shaders"];
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let mut arguments = Arguments::new(arguments);
@@ -29,12 +30,8 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let part = arguments.positional().unwrap_or_default();
     arguments.finish()?;
 
-    let mut scripts = Vec::new();
-    for folder in ["tests", "crates"] {
-        find(&root().join(folder), &mut scripts)?;
-    }
+    let mut scripts = generators()?;
     scripts.retain(|script| within_root(script).contains(&part));
-    scripts.sort();
     if scripts.is_empty() {
         bail!("no generator's path contains `{part}`");
     }
@@ -47,14 +44,16 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
             failed.push(name);
         }
     }
-    println!("── changed by the generators (nothing below means nothing changed)");
-    passed_on(in_root("git").args(["--no-pager", "diff", "--stat", "--", "tests", "crates"]))?;
-    passed_on(in_root("git").args(["status", "--short", "--", "tests", "crates"]))?;
+    println!(
+        "── uncommitted changes, those of the generators among them (nothing below: no value changed)"
+    );
+    passed_on(in_root("git").args(["--no-pager", "diff", "--stat", "--"]).args(FOLDERS))?;
+    passed_on(in_root("git").args(["status", "--short", "--"]).args(FOLDERS))?;
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }
 
 fn generate(script: &Path) -> Result<()> {
-    let pins = pins_of_file(script)?;
+    let pins = pins_of(script)?;
     println!("pins: {}", if pins.is_empty() { "none".to_string() } else { pins.join(", ") });
     let python = interpreter("oracles-venv", &pins)?;
     let folder = script.parent().context("a script lies in a folder")?;
@@ -66,14 +65,26 @@ fn within_root(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
+/// Every generator of the tree, sorted.
+fn generators() -> Result<Vec<PathBuf>> {
+    let mut scripts = Vec::new();
+    for folder in FOLDERS {
+        find(&root().join(folder), &mut scripts)?;
+    }
+    scripts.sort();
+    Ok(scripts)
+}
+
 /// Collects the generators below `folder`.
 fn find(folder: &Path, scripts: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && !name.starts_with('.') && name != "target" {
-            find(&path, scripts)?;
-        } else if GENERATORS.contains(&name.as_str()) {
+        if path.is_dir() {
+            if !name.starts_with('.') && name != "target" && name != "benches" {
+                find(&path, scripts)?;
+            }
+        } else if path.extension().is_some_and(|extension| extension == "py") {
             scripts.push(path);
         }
     }
@@ -82,13 +93,26 @@ fn find(folder: &Path, scripts: &mut Vec<PathBuf>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Path, find};
+    use super::{Path, find, generators, within_root};
+    use crate::python::pins_of;
 
     #[test]
-    fn generators_are_found_by_their_name_at_any_depth() {
+    fn every_generator_of_the_tree_can_be_run() {
+        let scripts = generators().unwrap();
+        let names: Vec<String> = scripts.iter().map(|script| within_root(script)).collect();
+        assert!(names.contains(&"tests/oracles/generate.py".to_string()), "{names:?}");
+        for script in scripts {
+            pins_of(&script).unwrap();
+        }
+    }
+
+    #[test]
+    fn generators_are_found_at_any_depth_outside_of_benches() {
         let folder = std::env::temp_dir().join(format!("dpscope-oracles-{}", std::process::id()));
-        std::fs::create_dir_all(folder.join("a/b")).unwrap();
-        for name in ["generate.py", "a/b/make.py", "a/other.py"] {
+        for name in ["a/b", "a/benches", ".c"] {
+            std::fs::create_dir_all(folder.join(name)).unwrap();
+        }
+        for name in ["generate.py", "a/b/fit.py", "a/b/fit.csv", "a/benches/peer.py", ".c/d.py"] {
             std::fs::write(folder.join(name), "").unwrap();
         }
         let mut scripts = Vec::new();
@@ -96,7 +120,7 @@ mod tests {
         scripts.sort();
         let found: Vec<&Path> =
             scripts.iter().map(|path| path.strip_prefix(&folder).unwrap()).collect();
-        assert_eq!(found, [Path::new("a/b/make.py"), Path::new("generate.py")]);
+        assert_eq!(found, [Path::new("a/b/fit.py"), Path::new("generate.py")]);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 
 use crate::process::{in_root, output_of, target_folder};
+
+/// What the header of a script without packages says.
+const NO_PACKAGES: &str = "standard library only";
 
 /// The interpreter of a virtual environment that holds exactly `pins` (such as `numpy==2.3.5`) and
 /// what they require; made on first use below the target folder.
 pub(crate) fn interpreter(kind: &str, pins: &[String]) -> Result<PathBuf> {
-    if let Some(loose) = pins.iter().find(|pin| !pin.contains("==")) {
-        bail!("`{loose}` pins no version; write it as name==version");
-    }
     let folder = target_folder().join(kind).join(folder_name(pins));
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let complete = folder.join("complete");
@@ -29,10 +29,16 @@ pub(crate) fn interpreter(kind: &str, pins: &[String]) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// The versions that a script pins: every word `name==version` of its leading comments and
-/// docstring, sorted.
-pub(crate) fn pins_of(script: &str) -> Vec<String> {
-    let mut pins = Vec::new();
+/// The versions that the script at `path` pins: every word `name==version` of its header, sorted.
+/// None only where the header says that it needs none.
+pub(crate) fn pins_of(path: &Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    pins_in(&header(&text)).with_context(|| path.display().to_string())
+}
+
+/// The leading comments and the docstring of a script.
+fn header(script: &str) -> String {
+    let mut header = Vec::new();
     let mut in_docstring = false;
     for line in script.lines().map(str::trim) {
         let quotes = line.matches("\"\"\"").count();
@@ -40,12 +46,21 @@ pub(crate) fn pins_of(script: &str) -> Vec<String> {
             break;
         }
         in_docstring ^= quotes % 2 == 1;
-        let words = line.split(|c: char| c.is_whitespace() || "\"'`,;()[]#".contains(c));
-        pins.extend(words.filter_map(pin));
+        header.push(line);
     }
+    header.join("\n")
+}
+
+fn pins_in(header: &str) -> Result<Vec<String>> {
+    let words = header.split(|c: char| c.is_whitespace() || "\"'`,;()[]#".contains(c));
+    let mut pins: Vec<String> = words.filter_map(pin).collect();
     pins.sort();
     pins.dedup();
-    pins
+    ensure!(
+        !pins.is_empty() || header.contains(NO_PACKAGES),
+        "the header pins no package (name==version) and does not say `{NO_PACKAGES}`"
+    );
+    Ok(pins)
 }
 
 fn pin(word: &str) -> Option<String> {
@@ -58,39 +73,40 @@ fn pin(word: &str) -> Option<String> {
     (named && numbered).then(|| format!("{name}=={version}"))
 }
 
-/// The pins of the script at `path`.
-pub(crate) fn pins_of_file(path: &Path) -> Result<Vec<String>> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    Ok(pins_of(&text))
-}
-
 fn folder_name(pins: &[String]) -> String {
     if pins.is_empty() { "plain".to_string() } else { pins.join("_").replace("==", "-") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{folder_name, interpreter, pins_of};
+    use super::{Result, folder_name, header, pins_in};
+
+    fn pins(script: &str) -> Result<Vec<String>> {
+        pins_in(&header(script))
+    }
 
     #[test]
     fn pins_are_read_from_the_header() {
         let inline =
             "# /// script\n# dependencies = [\"numpy==2.3.5\", \"mpmath==1.4.1\"]\n# ///\n";
-        assert_eq!(pins_of(inline), ["mpmath==1.4.1", "numpy==2.3.5"]);
+        assert_eq!(pins(inline).unwrap(), ["mpmath==1.4.1", "numpy==2.3.5"]);
         let prose = "\"\"\"Makes the table (mpmath==1.3.0).\n\nNeeds scipy==1.16.3.\"\"\"\n";
-        assert_eq!(pins_of(prose), ["mpmath==1.3.0", "scipy==1.16.3"]);
+        assert_eq!(pins(prose).unwrap(), ["mpmath==1.3.0", "scipy==1.16.3"]);
     }
 
     #[test]
     fn code_holds_no_pins() {
-        assert!(pins_of("import numpy\n# numpy==2.3.5\nassert x==1\n").is_empty());
-        assert_eq!(pins_of("# a==1\n\"\"\"b==2\"\"\"\nc==3\n"), ["a==1", "b==2"]);
+        assert_eq!(header("import numpy\n# numpy==2.3.5\n"), "");
+        assert_eq!(pins("# a==1\n\"\"\"b==2\"\"\"\nc==3\n").unwrap(), ["a==1", "b==2"]);
     }
 
     #[test]
-    fn a_loose_version_is_refused_before_anything_runs() {
-        let message = interpreter("none", &["numpy".to_string()]).unwrap_err().to_string();
-        assert!(message.contains("`numpy`"), "{message}");
+    fn a_header_pins_versions_or_says_that_it_needs_none() {
+        assert!(pins("\"\"\"Standard name; standard library only.\"\"\"\n").unwrap().is_empty());
+        for loose in ["\"\"\"numpy 2.4, scipy >= 1.17.\"\"\"\n", "import numpy\n"] {
+            let message = pins(loose).unwrap_err().to_string();
+            assert!(message.contains("name==version"), "{message}");
+        }
     }
 
     #[test]

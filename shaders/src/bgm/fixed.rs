@@ -5,7 +5,7 @@
 //!
 //! gap 1: −½/σ² + ln Σ w y         gap 2: −1.5/σ² + ln Σ w y² − ln Σ w y  (Σ w = 1)
 //!
-//! With |z| ≤ Z = 6.765: e^(−gap·Z/σ) ≤ Σ w y^gap ≤ e^(gap·(Z/σ + gap/σ²)), the sum of unweighted
+//! With |z| ≤ Z = 9.494: e^(−gap·Z/σ) ≤ Σ w y^gap ≤ e^(gap·(Z/σ + gap/σ²)), the sum of unweighted
 //! terms T times that, so neither overflow nor underflow is possible where
 //! gap·(Z/σ + gap/σ²) + ln T ≤ 80 (σ ≥ 0.35 at gap 2 and T = 100); see [`Fixed::fits`].
 

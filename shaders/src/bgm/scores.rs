@@ -10,7 +10,8 @@ use super::setup::{Scoring, Setup};
 use super::sums::Sums;
 use crate::error::{Cancelled, KernelError};
 use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
-use crate::random::{Purpose, chacha8, key, normal, stream_normals, stream_of, stream_words};
+use crate::random::normal::{self, Origin};
+use crate::random::{Purpose, chacha8, key, stream_normals, stream_of, stream_words};
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
 
@@ -234,7 +235,9 @@ impl ScoreKernel {
             gate.pass()?;
             let rows = (total - block * ROWS as u64).min(ROWS as u64) as usize;
             chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
-            normal::normals(self.isa, &scratch.words, rows.div_ceil(2), &mut scratch.normals);
+            let origin = Origin { key: &noise, block, stream };
+            let pairs = rows.div_ceil(2);
+            normal::normals(self.isa, &scratch.words, pairs, origin, &mut scratch.normals);
             if draws_inclusions {
                 chacha8::blocks(self.isa, &slots, block, stream, &mut scratch.words);
             }
@@ -406,13 +409,13 @@ mod tests {
             kernels().iter().map(|kernel| scores(kernel, World::ZeroOut, 5, 1)[0]).collect();
         let expected = [
             -12_227_928,
-            -7_316_288,
+            -3_658_144,
             -94_783_008,
-            -66_191_992,
-            -1_150_224_064,
-            -920_482_336,
+            -33_095_996,
+            -575_112_032,
+            -460_241_168,
             35_266_183,
-            -3_264_010_708,
+            -1_632_005_354,
             -4_356_033,
             -746_265,
         ];

@@ -82,15 +82,18 @@ pub fn stream_words(seed: u64, purpose: Purpose, stream: u64, first_word: u64, o
 ///
 /// z₂ⱼ = s·√(−2 ln u)·cos θ,  z₂ⱼ₊₁ = s·√(−2 ln u)·sin θ
 ///
+/// Where w₂ⱼ < 2¹², u = (w₂ⱼ·2³² + e + ½)/2⁶⁴ with the word e at position 2j of the stream whose
+/// purpose has its top bit set.
+///
 /// # Numerics
 /// f32; with r = √(−2 ln u), absolute error below 5e-7 + 1.7e-7·r + 7e-8/r a normal, the last term
 /// from the rounding of u near 1 (`normals_are_accurate`); 1.4e-7 in the root mean square.
 /// |z| < [`NORMAL_LIMIT`]. The same bits on every instruction set.
 ///
 /// # Guarantee
-/// Moments, quantiles, independence within and between pairs, and tails to 6.7
+/// Moments, quantiles, independence within and between pairs, and tails to 8.8
 /// (`shaders/src/random/normal.rs::normals_follow_the_law`,
-/// `shaders/src/random/normal.rs::tails_use_all_bits`).
+/// `shaders/src/random/normal.rs::tails_are_normal_far_beyond_any_run`).
 ///
 /// # Reference
 /// G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates" (1958).
@@ -98,8 +101,7 @@ pub fn stream_words(seed: u64, purpose: Purpose, stream: u64, first_word: u64, o
 pub fn stream_normals(seed: u64, purpose: Purpose, stream: u64, count: usize) -> Vec<f32> {
     let mut words = vec![0; count.next_multiple_of(2)];
     stream_words(seed, purpose, stream, 0, &mut words);
-    let pairs = words.chunks_exact(2).map(|w| normal::pair(w[0], w[1]));
-    let mut normals: Vec<f32> = pairs.flat_map(|(z0, z1)| [z0, z1]).collect();
+    let mut normals = normal::normals_of_stream(&key(seed, purpose), stream, &words);
     normals.truncate(count);
     normals
 }

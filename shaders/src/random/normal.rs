@@ -1,6 +1,7 @@
 //! Standard normals from pairs of random words, by Box and Muller's transform in f32.
 
-use crate::lanes::{LANES, Tile, lane_fn};
+use super::chacha8;
+use crate::lanes::{InstructionSet, LANES, ROWS, Tile, lane_fn};
 
 /// −2 ln(1 + f)/f on [√½ − 1, √2 − 1]; `fit/polynomials.py`, as are the others.
 const RADIUS: [f32; 7] =
@@ -14,8 +15,13 @@ const COS: [f32; 5] = [0.99999994, -1.2336982, 0.25365075, -0.020810628, 0.00085
 /// Bits of √½, the least mantissa of the range reduction.
 const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
 
-/// The largest |normal| that can be drawn: √(−2 ln 2⁻³³) = 6.7637…, rounded up past the error.
-pub const NORMAL_LIMIT: f64 = 6.765;
+/// The largest |normal| that can be drawn: √(−2 ln 2⁻⁶⁵) = 9.4926…, rounded up past the error.
+pub const NORMAL_LIMIT: f64 = 9.494;
+
+/// Radius words below this one (one in 2²⁰) are extended by a second word: 32 bits alone give a
+/// tail that is 3 % too thin at 6.4 and ends at 6.76, where a bound from 10¹² normals would see too
+/// few false positives.
+const DEEP: u32 = 1 << 12;
 
 /// The square root of Box–Muller, correctly rounded here; a WGSL twin must imitate it.
 #[inline(always)]
@@ -23,11 +29,10 @@ fn root(x: f32) -> f32 {
     x.sqrt()
 }
 
-/// −2 ln((w + ½)/2³²), ≥ 0.
+/// −2 ln(v/2^bits), ≥ 0, for 0.5 ≤ v ≤ 2^bits.
 #[inline(always)]
-fn radius_squared(w: u32) -> f32 {
-    let v = w as f32 + 0.5;
-    let shifted = v.to_bits().wrapping_sub(SQRT_HALF_BITS + (32 << 23));
+fn radius_squared(v: f32, bits: u32) -> f32 {
+    let shifted = v.to_bits().wrapping_sub(SQRT_HALF_BITS + (bits << 23));
     let exponent = (shifted as i32 >> 23) as f32;
     let f = f32::from_bits((shifted & 0x007f_ffff) + SQRT_HALF_BITS) - 1.0;
     let p = RADIUS[6];
@@ -42,8 +47,19 @@ fn radius_squared(w: u32) -> f32 {
 
 /// Two independent normals from two words.
 #[inline(always)]
-pub(crate) fn pair(w0: u32, w1: u32) -> (f32, f32) {
-    let radius = root(radius_squared(w0));
+fn pair(w0: u32, w1: u32) -> (f32, f32) {
+    on_circle(root(radius_squared(w0 as f32 + 0.5, 32)), w1)
+}
+
+/// Two independent normals from a radius word below [`DEEP`], its extension, and an angle word.
+fn deep_pair(w0: u32, extension: u32, w1: u32) -> (f32, f32) {
+    let v = w0 as f32 * 4_294_967_296.0 + (extension as f32 + 0.5);
+    on_circle(root(radius_squared(v, 64)), w1)
+}
+
+/// The point at `radius` under the angle word `w1`.
+#[inline(always)]
+fn on_circle(radius: f32, w1: u32) -> (f32, f32) {
     let signed = f32::from_bits(radius.to_bits() ^ (w1 & 0x8000_0000));
     let a = (w1 << 1) as i32 as f32 * (1.0 / 2_147_483_648.0);
     let t = a * a;
@@ -69,8 +85,79 @@ fn normals_body(words: &Tile<u32>, pairs: usize, z: &mut Tile<f32>) {
 }
 
 lane_fn! {
-    /// The normals of the first `pairs` pairs of rows.
-    pub(crate) fn normals(words: &Tile<u32>, pairs: usize, z: &mut Tile<f32>) = normals_body
+    /// The normals of the first `pairs` pairs of rows, without extension of small radius words.
+    fn shallow_normals(words: &Tile<u32>, pairs: usize, z: &mut Tile<f32>) = normals_body
+}
+
+#[inline(always)]
+fn least_radius_word_body(words: &Tile<u32>, pairs: usize, least: &mut u32) {
+    let mut of_lane = [u32::MAX; LANES];
+    for w0 in words.0.iter().step_by(2).take(pairs) {
+        for lane in 0..LANES {
+            of_lane[lane] = of_lane[lane].min(w0[lane]);
+        }
+    }
+    *least = of_lane.iter().fold(u32::MAX, |least, &word| least.min(word));
+}
+
+lane_fn! {
+    /// The least radius word in the first `pairs` pairs of rows.
+    fn least_radius_word(words: &Tile<u32>, pairs: usize, least: &mut u32) = least_radius_word_body
+}
+
+/// Where a tile of words comes from: the words of block `block` of the streams stream, stream + 2, …
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    pub(crate) key: &'a [u32; 8],
+    pub(crate) block: u64,
+    pub(crate) stream: u64,
+}
+
+/// The normals of the first `pairs` pairs of rows.
+pub(crate) fn normals(
+    isa: InstructionSet,
+    words: &Tile<u32>,
+    pairs: usize,
+    origin: Origin<'_>,
+    z: &mut Tile<f32>,
+) {
+    shallow_normals(isa, words, pairs, z);
+    let mut least = 0;
+    least_radius_word(isa, words, pairs, &mut least);
+    if least >= DEEP {
+        return;
+    }
+    for lane in 0..LANES {
+        let stream = origin.stream.wrapping_add(2 * lane as u64);
+        for row in (0..2 * pairs).step_by(2).filter(|&row| words.0[row][lane] < DEEP) {
+            let position = origin.block * ROWS as u64 + row as u64;
+            let extension = extension(origin.key, stream, position);
+            let (w0, w1) = (words.0[row][lane], words.0[row + 1][lane]);
+            (z.0[row][lane], z.0[row + 1][lane]) = deep_pair(w0, extension, w1);
+        }
+    }
+}
+
+/// The normals of words that start at an even position of a stream.
+pub(crate) fn normals_of_stream(key: &[u32; 8], stream: u64, words: &[u32]) -> Vec<f32> {
+    let pairs = words.chunks_exact(2).zip((0_u64..).step_by(2));
+    let normals = pairs.flat_map(|(w, position)| {
+        let (z0, z1) = if w[0] < DEEP {
+            deep_pair(w[0], extension(key, stream, position), w[1])
+        } else {
+            pair(w[0], w[1])
+        };
+        [z0, z1]
+    });
+    normals.collect()
+}
+
+/// The word that extends the radius word at `position`: the same position of the stream whose
+/// purpose has its top bit set.
+fn extension(key: &[u32; 8], stream: u64, position: u64) -> u32 {
+    let mut key = *key;
+    key[2] ^= 1 << 31;
+    chacha8::block(&key, position / 16, stream)[(position % 16) as usize]
 }
 
 #[cfg(test)]
@@ -122,29 +209,71 @@ mod tests {
     #[test]
     fn the_limit_holds() {
         for w1 in [0, 1, 1 << 30, 3 << 30, 1 << 31, u32::MAX] {
-            let (z0, z1) = pair(0, w1);
+            let (z0, z1) = deep_pair(0, 0, w1);
             assert!(f64::from(z0.abs().max(z1.abs())) < NORMAL_LIMIT);
             let (z0, z1) = pair(u32::MAX, w1);
             assert!(z0.abs().max(z1.abs()) < 1e-3);
         }
-        assert!(f64::from(pair(0, 0).0) > NORMAL_LIMIT - 0.002);
+        let farthest = f64::from(deep_pair(0, 0, 0).0);
+        assert!(farthest < NORMAL_LIMIT && farthest > NORMAL_LIMIT - 0.002, "{farthest}");
     }
 
-    /// Words whose radius exceeds `c`, minus their expected number 2³²·e^(−c²/2).
-    fn tail_excess(radius: fn(u32) -> f32, c: f64) -> f64 {
-        let count = (0..1_u32 << 20).filter(|&w| f64::from(radius(w)) > c).count();
-        count as f64 - 4_294_967_296.0 * dpscope_core::math::exp(-c * c / 2.0)
+    /// Relative error of the number of 64-bit fractions whose radius exceeds `c`: 2⁶⁴·e^(−c²/2).
+    fn tail_error(radius: impl Fn(u64) -> f32, c: f64) -> f64 {
+        let (mut inside, mut outside) = (0_u64, u64::MAX);
+        while outside - inside > 1 {
+            let middle = inside + (outside - inside) / 2;
+            let exceeds = f64::from(radius(middle)) > c;
+            (inside, outside) = if exceeds { (middle, outside) } else { (inside, middle) };
+        }
+        let exact = 18_446_744_073_709_551_616.0 * dpscope_core::math::exp(-c * c / 2.0);
+        outside as f64 / exact - 1.0
     }
 
     #[test]
-    fn tails_use_all_bits() {
-        for c in [4.5, 5.0, 5.3, 5.5, 5.8, 6.0, 6.2, 6.4, 6.6, 6.7] {
-            let exact = tail_excess(|w| root(radius_squared(w)), c);
-            let size = 1.0 + 1e-6 * 4_294_967_296.0 * dpscope_core::math::exp(-c * c / 2.0) * c;
-            assert!(exact.abs() < size, "{c}: {exact}");
+    fn tails_are_normal_far_beyond_any_run() {
+        let radius = |fraction: u64| {
+            let (w0, extension) = ((fraction >> 32) as u32, fraction as u32);
+            if w0 < DEEP { deep_pair(w0, extension, 0).0 } else { pair(w0, 0).0 }
+        };
+        let radii = [1.0, 3.0, 4.5, 5.2, 5.26, 5.27, 5.3, 5.8, 6.2, 6.7, 7.0, 8.0, 8.8];
+        for c in radii {
+            let error = tail_error(radius, c);
+            // Half a step of the grid, and the rounding of f32.
+            let steps = if c < 5.265 { 4_294_967_296.0 } else { 18_446_744_073_709_551_616.0 };
+            let limit = 2e-5 + 0.6 / (steps * dpscope_core::math::exp(-c * c / 2.0));
+            assert!(error.abs() < limit, "{c}: {error}");
         }
-        let cut = |w: u32| root(radius_squared((w & !0xff) + 128)); // 24 bits
-        assert!([5.3, 5.8, 6.0].iter().any(|&c| tail_excess(cut, c).abs() > 2.0));
+        let shallow = |fraction: u64| pair((fraction >> 32) as u32, 0).0;
+        assert!(radii.iter().any(|&c| tail_error(shallow, c).abs() > 0.1), "32 bits");
+        let cut = |fraction: u64| radius(fraction | 0xff_ffff_ffff); // 24 bits
+        assert!(radii.iter().any(|&c| tail_error(cut, c).abs() > 0.1), "24 bits");
+    }
+
+    #[test]
+    fn small_radius_words_are_extended_in_both_generators() {
+        let key = crate::random::key(3, Purpose::Test);
+        let mut extended = 0;
+        let mut scratch = Tile([[0.0; LANES]; ROWS]);
+        for block in 0..400 {
+            let mut words = Tile([[0; LANES]; ROWS]);
+            chacha8::blocks(InstructionSet::PORTABLE, &key, block, 6, &mut words);
+            // One word in 2²⁰ is too rare for a test: make some small.
+            words.0[(block % 8 * 2) as usize][(block % 64) as usize] %= DEEP;
+            let origin = Origin { key: &key, block, stream: 6 };
+            for isa in InstructionSet::available() {
+                normals(isa, &words, 8, origin, &mut scratch);
+                let lane = (block % 64) as usize;
+                let column: Vec<u32> = words.0.iter().map(|row| row[lane]).collect();
+                let row = (block % 8 * 2) as usize;
+                let position = block * 16 + row as u64;
+                let extension = extension(&key, 6 + 2 * lane as u64, position);
+                let expected = deep_pair(column[row], extension, column[row + 1]);
+                assert_eq!((scratch.0[row][lane], scratch.0[row + 1][lane]), expected);
+                extended += usize::from(expected != pair(column[row], column[row + 1]));
+            }
+        }
+        assert!(extended > 300, "{extended}");
     }
 
     /// Deviations of moments and products from the normal law, in standard errors, and χ² over 64

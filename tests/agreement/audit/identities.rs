@@ -7,7 +7,7 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::{AuditHistograms, ScoreSlope};
 use dpscope_core::histogram::ScoreBins;
-use dpscope_core::math::{exp, ln};
+use dpscope_core::math::exp;
 use dpscope_core::mechanism::{BatchedGaussian, ScoreLaw};
 use dpscope_shaders::Phase;
 use dpscope_tests::simulate::{Spread, counted, planned, rescored, scores};

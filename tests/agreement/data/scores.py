@@ -5,10 +5,11 @@ can fall (each slot, each record position of a buffer, each subset of Poisson st
 epochs of a persistent shuffle) with the raw means a, c, b; no reduction, no centring, no shift.
 A sliding buffer is followed record by record in rational arithmetic.
 
-Python 3.11, mpmath 1.4.1 (pip install mpmath==1.4.1); run as `python scores.py > scores.csv`.
+Python 3.11, mpmath==1.4.1; run by `cargo xtask oracles tests/agreement`.
 """
 
 import itertools
+import pathlib
 import random
 from fractions import Fraction
 
@@ -119,10 +120,10 @@ def log_ratio(sampler, a, c, b, sigma, steps, epochs, law, outputs):
     return mp.log(worlds[0] / worlds[1])
 
 
-def main():
+def rows():
     draw = random.Random(20261121)
-    print("sampler,threat_model,noise_multiplier,steps_per_epoch,epochs,batch_size,buffer_examples,"
-          "outputs,score")
+    yield ("sampler,threat_model,noise_multiplier,steps_per_epoch,epochs,batch_size,"
+           "buffer_examples,outputs,score")
     for sampler, models in SAMPLERS.items():
         for model in models:
             for sigma in (0.2, 0.7, 2.0, 20.0):
@@ -141,8 +142,9 @@ def main():
                             mean = target if t == slot else b
                             outputs.append(round(draw.gauss(mean, spread), 4))
                     score = log_ratio(sampler, a, c, b, sigma, steps, epochs, law, outputs)
-                    print(f"{sampler},{model},{sigma},{steps},{epochs},{batch},{buffer or ''},"
-                          f"{' '.join(map(repr, outputs))},{mp.nstr(score, 25)}")
+                    yield (f"{sampler},{model},{sigma},{steps},{epochs},{batch},{buffer or ''},"
+                           f"{' '.join(map(repr, outputs))},{mp.nstr(score, 25)}")
 
 
-main()
+here = pathlib.Path(__file__).parent
+(here / "scores.csv").write_text("".join(f"{row}\n" for row in rows()), encoding="ascii", newline="\n")

@@ -1,6 +1,5 @@
 //! `dpscope audit counts`: error counts at one threshold.
 
-use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::bound::at_fixed_cut;
@@ -8,9 +7,7 @@ use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 
 use crate::args::CountsArgs;
 use crate::failure::{Done, Failure};
-use crate::report::{
-    ClaimFields, Credible, Observations, Report, ResultFields, Subject, check_claim,
-};
+use crate::report::{Credible, Report, Subject, check_claim};
 
 pub(crate) fn run(args: &CountsArgs) -> Done {
     let started = std::time::Instant::now();
@@ -44,38 +41,11 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
     let credible = JointBetaPosterior::new(counts, delta)
         .and_then(|posterior| posterior.credible_lower(significance))
         .ok();
+    let report = Report::new(Subject::Counts, &outcome, significance, trials, &args.claim)?;
     let report = Report {
-        schema: "dpscope.report/1",
-        version: env!("CARGO_PKG_VERSION"),
-        subject: Subject::Counts,
-        adjacency: Adjacency::ZeroOut,
-        result: ResultFields::new(&outcome, significance)?,
-        uncorrected_maximum: None,
-        observations: Observations {
-            target: trials.target,
-            zero_out: trials.zero_out,
-            evaluated: trials,
-            planned: trials.target.saturating_add(trials.zero_out),
-        },
-        non_finite: Trials { target: 0, zero_out: 0 },
-        saturated: None,
-        seed: None,
-        seed_source: None,
-        device: "cpu".to_owned(),
-        float_mode: "exact".to_owned(),
-        fallback_shards: 0,
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
-        normals_per_second: None,
-        histogram_digest: None,
-        resumed_from: None,
-        score_slope: None,
         credible: credible.as_ref().map(Credible::new),
-        plan: None,
-        input: None,
-        findings: Vec::new(),
-        independence: None,
-        claim: ClaimFields::new(&args.claim, &outcome, Subject::Counts)?,
-        fail_above: args.claim.fail_above,
+        ..report
     };
     report.finish(args.show.json)
 }

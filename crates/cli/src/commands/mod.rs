@@ -4,7 +4,6 @@ pub(crate) mod bgm;
 pub(crate) mod completions;
 pub(crate) mod counts;
 pub(crate) mod devices;
-mod independence;
 pub(crate) mod merge;
 pub(crate) mod outputs;
 pub(crate) mod plan;
@@ -14,4 +13,4 @@ pub(crate) mod resume;
 pub(crate) mod scores;
 mod simulate;
 
-pub(crate) use independence::Independence;
+pub(crate) use outputs::Independence;

@@ -56,10 +56,6 @@ pub(crate) fn run(args: &PlanArgs) -> Done {
     let rule: ThresholdRule = args.threshold_rule.into();
     let cuts = if rule == ThresholdRule::Simultaneous { Plan::DEFAULT_CUTS } else { 1 };
     let (delta, significance) = (args.statement.delta, args.statement.significance);
-    if !(significance > 0.0 && significance < 1.0) {
-        let message = format!("--significance is {significance}; it must lie in (0, 1)");
-        return Err(Failure::input(message));
-    }
     let tail = significance / (2.0 * f64::from(cuts));
     let split = if rule == ThresholdRule::Split { 2 } else { 1 };
     let pilot = pilot(args, rule)?;

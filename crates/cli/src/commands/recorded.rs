@@ -2,27 +2,37 @@
 
 use std::path::Path;
 
-use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
+use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit};
-use dpscope_formats::{Array, Dataset, Limits};
+use dpscope_formats::{Array, Dataset, FormatError};
 
-use super::independence::Independence;
+use super::outputs::Independence;
 use crate::args::{ClaimArgs, StatementArgs};
 use crate::failure::Failure;
-use crate::files::read;
-use crate::report::{ClaimFields, Observations, Report, ResultFields, Subject};
+use crate::files::{limits, read};
+use crate::report::{Report, Subject};
 use crate::seed::SeedSource;
 
-/// The only array of a file.
-pub(crate) fn only_array(path: &Path) -> Result<Array, Failure> {
-    let limits = Limits::default();
+/// The array `world` of a file, or its only one.
+pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {
+    let limits = limits();
     let bytes = read(path, &limits)?;
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let array = Dataset::open(&bytes, &name, &limits).and_then(Dataset::into_only);
-    array.map_err(|error| Failure::from(error).about(path))
+    let about = |error| Failure::from(error).about(path);
+    let dataset = Dataset::open(&bytes, &name, &limits).map_err(about)?;
+    match dataset.array(world) {
+        Err(FormatError::NotFound { .. }) => {}
+        array => return array.map_err(about),
+    }
+    dataset.into_only().map_err(|error| match error {
+        FormatError::SeveralArrays { .. } => {
+            Failure::input(format!("{error}: save the one to read as `{world}`")).about(path)
+        }
+        other => about(other),
+    })
 }
 
 /// Refuses NaN and infinity, unless failed runs are to be counted.
@@ -47,6 +57,8 @@ pub(crate) struct Recorded<'a> {
     pub(crate) uncorrected: EpsilonEstimate,
     pub(crate) findings: Vec<String>,
     pub(crate) independence: Option<Independence>,
+    /// What was assumed of the runs.
+    pub(crate) mechanism: Option<BatchedGaussian>,
     pub(crate) input: serde_json::Value,
 }
 
@@ -72,38 +84,18 @@ impl Recorded<'_> {
         let trials =
             Trials { target: self.target.len() as u64, zero_out: self.zero_out.len() as u64 };
         let failed = |scores: &[f64]| scores.iter().filter(|s| !s.is_finite()).count() as u64;
+        let report = Report::new(self.subject, &self.outcome, audit.significance, trials, claim)?;
         Ok(Report {
-            schema: "dpscope.report/1",
-            version: env!("CARGO_PKG_VERSION"),
-            subject: self.subject,
-            adjacency: Adjacency::ZeroOut,
-            result: ResultFields::new(&self.outcome, audit.significance)?,
             uncorrected_maximum: Some(self.uncorrected.into()),
-            observations: Observations {
-                target: trials.target,
-                zero_out: trials.zero_out,
-                evaluated: self.outcome.evidence().trials,
-                planned: trials.target + trials.zero_out,
-            },
             non_finite: Trials { target: failed(self.target), zero_out: failed(self.zero_out) },
-            saturated: None,
             seed: Some(audit.seed.to_string()),
             seed_source: Some(seed_source),
-            device: "cpu".to_owned(),
-            float_mode: "exact".to_owned(),
-            fallback_shards: 0,
             elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
-            normals_per_second: None,
-            histogram_digest: None,
-            resumed_from: None,
-            score_slope: None,
-            credible: None,
-            plan: None,
+            mechanism: self.mechanism,
             input: Some(self.input),
             findings: self.findings,
             independence: self.independence,
-            claim: ClaimFields::new(claim, &self.outcome, self.subject)?,
-            fail_above: claim.fail_above,
+            ..report
         })
     }
 }

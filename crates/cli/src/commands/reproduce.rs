@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::simulate::{Job, backend, count};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{grouped, percent, print, print_json, tell};
+use crate::report::{down, grouped, percent, print, print_json, tell};
 use crate::seed::seed_or_fresh;
 
 const FIGURE_3: &str = include_str!("../../data/shuffle_or_not/figure_3.csv");
@@ -62,12 +62,12 @@ struct Row {
 }
 
 const WHY: [&str; 3] = [
-    "the estimates rise with the number of observations, up to the epsilon of the pair: at another \
+    "the estimates rise with the number of observations, towards the epsilon of the pair: at another \
      number than the paper's, or near the ceiling, the observations decide and not the mechanism",
     "an uncorrected maximum varies from run to run (by 0.03 to 0.3 here) and has no coverage; the \
      bound has, and is therefore lower",
     "the printed epsilon of the figure is the upper end of an accountant's error interval, that of \
-     the table is copied from the models' own papers; ours follow with the accountants",
+     the table is copied from the models' own papers",
 ];
 
 pub(crate) fn run(args: &ReproduceArgs) -> Done {
@@ -186,7 +186,7 @@ fn to_text(report: &Reproduced) -> String {
             number(row.published_estimate),
             row.our_estimate,
             row.difference.map_or("-".to_owned(), |d| format!("{d:+.2}")),
-            row.our_bound,
+            down(row.our_bound, 2),
             row.gain_at_10x
         ));
     }

@@ -3,7 +3,7 @@
 use dpscope_engine::RecordedScores;
 use dpscope_formats::Array;
 
-use super::recorded::{Recorded, audit_of, check_finite, only_array};
+use super::recorded::{Recorded, array_of, audit_of, check_finite};
 use crate::args::{ScoresArgs, WorldArg};
 use crate::failure::{Done, Failure};
 use crate::report::{Subject, check_claim};
@@ -13,12 +13,13 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
     let started = std::time::Instant::now();
     check_claim(&args.claim, args.statement.delta)?;
     let (seed, seed_source) = seed_or_fresh(args.seed)?;
-    let world = |path| -> Result<Vec<f64>, Failure> {
-        let array = only_array(path)?;
+    let world = |path, name| -> Result<Vec<f64>, Failure> {
+        let array = array_of(path, name)?;
         check_finite(&array, path, args.count_non_finite)?;
         one_a_run(array).map_err(|failure| failure.about(path))
     };
-    let (mut target, mut zero_out) = (world(&args.target)?, world(&args.zero_out)?);
+    let (mut target, mut zero_out) =
+        (world(&args.target, "target")?, world(&args.zero_out, "zero_out")?);
     if args.higher_means == WorldArg::ZeroOut {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
         uncorrected,
         findings: Vec::new(),
         independence: None,
+        mechanism: None,
         input: serde_json::json!({
             "target": args.target.display().to_string(),
             "zero_out": args.zero_out.display().to_string(),
@@ -42,7 +44,10 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
             },
         }),
     };
-    recorded.report(&audit, seed_source, started, &args.claim)?.finish(args.show.json)
+    let report = recorded.report(&audit, seed_source, started, &args.claim)?;
+    let reversed = args.higher_means == WorldArg::ZeroOut;
+    let report = if reversed { report.reversed() } else { report };
+    report.finish(args.show.json)
 }
 
 /// One score a run: every axis but one has length 1.

@@ -87,6 +87,11 @@ pub(crate) fn run_and_report(
 ) -> Done {
     crate::report::check_claim(claim, job.plan.plan().delta)?;
     job.out.map_or(Ok(()), |path| check_replaceable(path, job.plan.plan(), job.range))?;
+    if job.range.len() < job.plan.plan().observations_per_world()
+        && job.out.or(job.checkpoint).is_none()
+    {
+        tell("this shard is kept nowhere; --out FILE keeps it for `dpscope merge`");
+    }
     let backend = backend(device)?;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
     let ended = count(job, &backend, show.quiet)?;

@@ -5,14 +5,15 @@ mod text;
 
 pub(crate) use simulation::{RunFacts, of_artefact};
 use text::to_text;
-pub(crate) use text::{grouped, percent};
+pub(crate) use text::{down, grouped, percent};
 
 use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};
 use dpscope_core::bayesian::CredibleInterval;
 use dpscope_core::bound::{EpsilonEstimate, Evidence, Scope, ThresholdRule};
-use dpscope_core::claim::{PrivacyClaim, Verdict};
+use dpscope_core::claim::{ClaimError, PrivacyClaim, Verdict};
 use dpscope_core::gdp::gdp_mu_lower_bound;
+use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::Plan;
 use serde::Serialize;
@@ -42,15 +43,16 @@ impl Subject {
             }
             Subject::RecordedOutputs => {
                 "The code that recorded these outputs is not (epsilon, delta)-DP under this threat \
-                 model, if its runs were independent."
+                 model, if its runs were independent and their number and the seed were fixed \
+                 before they were seen."
             }
             Subject::Scores => {
                 "The procedure behind these scores is not (epsilon, delta)-DP, if its runs were \
-                 independent."
+                 independent and their number and the seed were fixed before they were seen."
             }
             Subject::Counts => {
                 "The procedure behind these counts is not (epsilon, delta)-DP, if its runs were \
-                 independent and the threshold was fixed before they were seen."
+                 independent and their number and the threshold were fixed before they were seen."
             }
         }
     }
@@ -82,6 +84,9 @@ pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) credible: Option<Credible>,
     pub(crate) plan: Option<Plan>,
+    /// What was assumed of the runs that were recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mechanism: Option<BatchedGaussian>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) input: Option<serde_json::Value>,
     pub(crate) findings: Vec<String>,
@@ -112,13 +117,16 @@ pub(crate) struct ResultFields {
     pub(crate) cuts: u32,
     /// None where it is not a finite number: unknown, or below every score.
     pub(crate) threshold: Option<f64>,
+    /// On which side of the threshold the attack decides for the target's world.
+    pub(crate) target_if_score: &'static str,
     pub(crate) direction: Direction,
     pub(crate) scope: Scope,
     pub(crate) false_positives: u64,
     pub(crate) false_negatives: u64,
     pub(crate) fpr_upper: f64,
     pub(crate) fnr_upper: f64,
-    pub(crate) gdp_mu: f64,
+    /// A bound where the result is one; none for an estimate.
+    pub(crate) gdp_mu: Option<f64>,
     pub(crate) ceiling: f64,
     pub(crate) events_at_threshold: u64,
     pub(crate) gain_at_10x: f64,
@@ -156,13 +164,19 @@ impl ResultFields {
             threshold_rule,
             cuts,
             threshold: threshold.is_finite().then_some(threshold),
+            target_if_score: "above",
             direction,
             scope: Scope::Pair,
             false_positives: errors.false_positives,
             false_negatives: errors.false_negatives,
             fpr_upper,
             fnr_upper,
-            gdp_mu: gdp_mu_lower_bound(fpr_upper, fnr_upper).map_err(Failure::input)?,
+            gdp_mu: match outcome {
+                Outcome::Bound(_) => {
+                    Some(gdp_mu_lower_bound(fpr_upper, fnr_upper).map_err(Failure::input)?)
+                }
+                Outcome::Estimate(_) => None,
+            },
             ceiling,
             events_at_threshold,
             gain_at_10x,
@@ -230,7 +244,7 @@ impl ClaimFields {
         subject: Subject,
     ) -> Result<Option<Self>, Failure> {
         let Some(epsilon) = args.claim else { return Ok(None) };
-        let delta = outcome.evidence().delta;
+        let delta = args.claim_delta.unwrap_or(outcome.evidence().delta);
         let claim = PrivacyClaim { epsilon, delta, adjacency: args.claim_adjacency.into() };
         claim.check()?;
         let (verdict, says) = match outcome {
@@ -251,12 +265,67 @@ impl ClaimFields {
         Ok(Some(ClaimFields { claim, verdict, says, note }))
     }
 
-    pub(crate) fn epsilon(&self) -> f64 {
-        self.claim.epsilon
+    pub(crate) fn claim(&self) -> &PrivacyClaim {
+        &self.claim
     }
 }
 
 impl Report {
+    /// What every report holds; the rest is empty.
+    pub(crate) fn new(
+        subject: Subject,
+        outcome: &Outcome,
+        significance: f64,
+        seen: Trials,
+        claim: &ClaimArgs,
+    ) -> Result<Self, Failure> {
+        Ok(Report {
+            schema: "dpscope.report/1",
+            version: env!("CARGO_PKG_VERSION"),
+            subject,
+            adjacency: Adjacency::ZeroOut,
+            result: ResultFields::new(outcome, significance)?,
+            uncorrected_maximum: None,
+            observations: Observations {
+                target: seen.target,
+                zero_out: seen.zero_out,
+                evaluated: outcome.evidence().trials,
+                planned: seen.target.saturating_add(seen.zero_out),
+            },
+            non_finite: Trials { target: 0, zero_out: 0 },
+            saturated: None,
+            seed: None,
+            seed_source: None,
+            device: "cpu".to_owned(),
+            float_mode: "exact".to_owned(),
+            fallback_shards: 0,
+            elapsed_ms: 0.0,
+            normals_per_second: None,
+            histogram_digest: None,
+            resumed_from: None,
+            score_slope: None,
+            credible: None,
+            plan: None,
+            mechanism: None,
+            input: None,
+            findings: Vec::new(),
+            independence: None,
+            claim: ClaimFields::new(claim, outcome, subject)?,
+            fail_above: claim.fail_above,
+        })
+    }
+
+    /// The same report of an attack that was made on negated scores.
+    pub(crate) fn reversed(mut self) -> Self {
+        let negate = |threshold: Option<f64>| threshold.map(|t| 0.0 - t);
+        self.result.threshold = negate(self.result.threshold);
+        self.result.target_if_score = "below";
+        if let Some(maximum) = &mut self.uncorrected_maximum {
+            maximum.threshold = negate(maximum.threshold);
+        }
+        self
+    }
+
     /// Prints the report and tells how the program ends.
     pub(crate) fn finish(&self, json: bool) -> Result<Exit, Failure> {
         if json {
@@ -275,6 +344,9 @@ impl Report {
 pub(crate) fn check_claim(args: &ClaimArgs, delta: f64) -> Result<(), Failure> {
     let adjacency = args.claim_adjacency.into();
     if let Some(epsilon) = args.claim {
+        if let Some(claimed) = args.claim_delta.filter(|&claimed| claimed != delta) {
+            return Err(ClaimError::Delta { claimed, audited: delta }.into());
+        }
         PrivacyClaim { epsilon, delta, adjacency }.check()?;
     }
     match args.fail_above {

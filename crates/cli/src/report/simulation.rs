@@ -1,11 +1,9 @@
 //! The report of a simulation's artefact.
 
-use dpscope_core::adjacency::Adjacency;
 use dpscope_core::bound::max_uncorrected;
-use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Artefact, EngineError};
 
-use super::{ClaimFields, Observations, Report, ResultFields, Subject};
+use super::{Observations, Report, Subject};
 use crate::args::ClaimArgs;
 use crate::failure::Failure;
 use crate::seed::SeedSource;
@@ -43,20 +41,11 @@ pub(crate) fn of_artefact(
         ));
     }
     let modes: Vec<String> = artefact.float_modes.iter().map(ToString::to_string).collect();
+    let report =
+        Report::new(Subject::SimulatedMechanism, &outcome, plan.significance, trials, claim)?;
     Ok(Report {
-        schema: "dpscope.report/1",
-        version: env!("CARGO_PKG_VERSION"),
-        subject: Subject::SimulatedMechanism,
-        adjacency: Adjacency::ZeroOut,
-        result: ResultFields::new(&outcome, plan.significance)?,
         uncorrected_maximum: Some(uncorrected.into()),
-        observations: Observations {
-            target: trials.target,
-            zero_out: trials.zero_out,
-            evaluated: outcome.evidence().trials,
-            planned: plan.observations,
-        },
-        non_finite: Trials { target: 0, zero_out: 0 },
+        observations: Observations { planned: plan.observations, ..report.observations },
         saturated: Some(histograms.saturated()),
         seed: Some(plan.seed.to_string()),
         seed_source: Some(facts.seed_source),
@@ -68,12 +57,8 @@ pub(crate) fn of_artefact(
         histogram_digest: Some(artefact.histogram_digest()),
         resumed_from: facts.resumed_from,
         score_slope: histograms.slope(bins).map_err(EngineError::from)?,
-        credible: None,
         plan: Some(plan),
-        input: None,
         findings,
-        independence: None,
-        claim: ClaimFields::new(claim, &outcome, Subject::SimulatedMechanism)?,
-        fail_above: claim.fail_above,
+        ..report
     })
 }

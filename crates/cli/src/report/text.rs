@@ -2,7 +2,7 @@
 
 use dpscope_core::adjacency::Direction;
 use dpscope_core::bound::ThresholdRule;
-use dpscope_core::claim::Verdict;
+use dpscope_core::claim::{PrivacyClaim, Verdict};
 
 use super::{Report, ResultFields, Subject};
 use crate::seed::SeedSource;
@@ -16,7 +16,8 @@ pub(super) fn to_text(report: &Report) -> String {
             Verdict::Refuted => "REFUTED",
             Verdict::NotRefuted => "not refuted",
         };
-        out.push_str(&format!("claim ε = {}: {verdict}\n", claim.epsilon()));
+        let PrivacyClaim { epsilon, delta, .. } = claim.claim();
+        out.push_str(&format!("claim ε = {epsilon} at δ = {delta:e}: {verdict}\n"));
     }
     if let Some(most) = report.fail_above {
         out.push_str(&format!("limit ε = {most}: {}\n", against_limit(result, most)));
@@ -43,18 +44,20 @@ fn against_limit(result: &ResultFields, most: f64) -> &'static str {
 
 fn headline(result: &ResultFields) -> String {
     let ResultFields { epsilon, delta, significance, .. } = result;
-    // A lower bound is shown rounded down.
-    let shown = (epsilon * 1e4).floor() / 1e4;
     match result.kind {
         "bound" => {
             let confidence = percent(1.0 - significance);
+            let shown = down(*epsilon, 4);
             format!("ε ≥ {shown} at δ = {delta:e}, with {confidence} confidence\n")
         }
-        _ => format!("ε ≈ {shown} at δ = {delta:e}: an estimate, without coverage\n"),
+        _ => format!("ε ≈ {epsilon:.4} at δ = {delta:e}: an estimate, without coverage\n"),
     }
 }
 
 fn what(report: &Report) -> String {
+    if let (Subject::RecordedOutputs, Some(mechanism)) = (report.subject, &report.mechanism) {
+        return row("subject", &format!("recorded outputs, taken for {mechanism}"));
+    }
     let subject = match (report.subject, &report.plan) {
         (Subject::SimulatedMechanism, Some(plan)) => {
             return row("mechanism", &format!("simulated: {}", plan.mechanism));
@@ -90,7 +93,10 @@ fn evidence(report: &Report) -> String {
         ThresholdRule::MaxUncorrected => format!("best of {} cuts, uncorrected", result.cuts),
         ThresholdRule::Fixed => "fixed beforehand".to_owned(),
     };
-    let threshold = result.threshold.map_or("threshold".to_owned(), |t| format!("score > {t:.4}"));
+    let threshold = result.threshold.map_or("threshold".to_owned(), |t| {
+        let sign = if result.target_if_score == "above" { '>' } else { '<' };
+        format!("score {sign} {t:.4}")
+    });
     out.push_str(&row(
         "attack",
         &format!(
@@ -100,17 +106,18 @@ fn evidence(report: &Report) -> String {
         ),
     ));
     let direction = match result.direction {
-        Direction::Remove => "scores above the threshold are too likely with the target record",
-        Direction::Add => "scores below the threshold are too likely without the target record",
+        _ if result.epsilon == 0.0 => "",
+        Direction::Remove => ": this decision is too likely with the target record",
+        Direction::Add => ": the other decision is too likely without the target record",
     };
+    let [fpr, fnr] = [result.fpr_upper, result.fnr_upper].map(up);
     out.push_str(&row(
         "error rates",
-        &format!(
-            "FPR ≤ {:.4e}, FNR ≤ {:.4e} at tail {:.3e} each: {direction}",
-            result.fpr_upper, result.fnr_upper, result.tail_per_rate
-        ),
+        &format!("FPR ≤ {fpr}, FNR ≤ {fnr} at tail {:.3e} each{direction}", result.tail_per_rate),
     ));
-    out.push_str(&row("as GDP", &format!("μ ≥ {:.4} from the same limits", result.gdp_mu)));
+    if let Some(gdp_mu) = result.gdp_mu {
+        out.push_str(&row("as GDP", &format!("μ ≥ {} from the same limits", down(gdp_mu, 4))));
+    }
     if let Some(credible) = &report.credible {
         out.push_str(&row("Bayesian", &format!("credible ε {:.4}: not a bound", credible.epsilon)));
     }
@@ -170,7 +177,7 @@ fn run(report: &Report) -> String {
     let mut out = row("run", &text);
     if let Some(slope) = &report.score_slope {
         let text = format!(
-            "slope {:.3} ± {:.3} of the log ratio of both histograms on the score (1 if right)",
+            "slope {:.3} ± {:.3} of the log-odds of the worlds on the score (1 if right)",
             slope.slope, slope.standard_error
         );
         out.push_str(&row("check", &text));
@@ -209,6 +216,25 @@ fn row(label: &str, text: &str) -> String {
     out
 }
 
+/// A lower bound as text, rounded down.
+pub(crate) fn down(bound: f64, digits: usize) -> String {
+    let unit = [1.0, 10.0, 100.0, 1e3, 1e4][digits.min(4)];
+    format!("{:.*}", digits.min(4), (bound * unit).floor() / unit)
+}
+
+/// An upper limit of a rate as text, rounded up to five digits.
+fn up(limit: f64) -> String {
+    let shown = format!("{limit:.4e}");
+    match shown.parse::<f64>() {
+        Ok(rounded) if rounded < limit => {
+            let digits = shown.split('e').nth(1).and_then(|e| e.parse::<i32>().ok());
+            let unit = digits.and_then(|e| format!("1e{}", e - 4).parse::<f64>().ok());
+            format!("{:.4e}", rounded + unit.unwrap_or(0.0))
+        }
+        _ => shown,
+    }
+}
+
 /// A number of things: 1 event, 2 events.
 fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -230,7 +256,9 @@ pub(crate) fn grouped(value: u64) -> String {
 
 /// 0.95 as 95 %.
 pub(crate) fn percent(share: f64) -> String {
-    let text = format!("{:.6}", share * 100.0);
+    // Never more than is held: rounded down, but for the rounding of the product itself.
+    let shown = (share * 1e8 + 1e-4).floor() / 1e6;
+    let text = format!("{shown:.6}");
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -239,9 +267,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bounds_are_shown_rounded_outward() {
+        assert_eq!(
+            [down(3.49996, 2), down(0.0, 4), down(2.00019, 4)],
+            ["3.49", "0.0000", "2.0001"]
+        );
+        for limit in [1.000_000_1e-5, 0.999_999_9, 1.0, 8.732_41e-6, 0.5, 9.999_99e-3] {
+            let shown = up(limit).parse::<f64>().unwrap();
+            assert!(shown >= limit && shown <= limit * 1.000_2, "{limit}: {shown}");
+        }
+    }
+
+    #[test]
     fn numbers_are_grouped_and_text_is_wrapped() {
         assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
-        assert_eq!(percent(0.95), "95 %");
+        assert_eq!([0.95, 0.999, 0.9].map(percent), ["95 %", "99.9 %", "90 %"]);
+        assert_eq!(percent(1.0 - 1e-9), "99.999999 %");
         let text = row("label", &"word ".repeat(60));
         assert!(text.lines().count() > 3 && text.lines().all(|line| line.len() <= 96));
     }

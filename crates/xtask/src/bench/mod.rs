@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::Arguments;
 use crate::process::{cargo, in_root, output_of, root, shown};
-use crate::python::{interpreter, pins_of_file};
+use crate::python::{interpreter, pins_of};
 use rows::{Program, ROWS, Row};
 
 const HELP: &str = "\
@@ -103,14 +103,9 @@ fn prepare(program: &Program) -> Result<Command> {
             command.arg("run").args(what).arg("--");
             (command, arguments)
         }
-        Program::Python { script, pins, arguments } => {
-            let path = root().join(script);
-            ensure!(path.is_file(), "{script} is not in the tree");
-            let mut wanted = pins_of_file(&path)?;
-            if wanted.is_empty() {
-                wanted = pins.iter().map(ToString::to_string).collect();
-            }
-            let mut command = in_root(interpreter("bench-venv", &wanted)?);
+        Program::Python { script, arguments } => {
+            let pins = pins_of(&root().join(script))?;
+            let mut command = in_root(interpreter("bench-venv", &pins)?);
             command.arg(script);
             for limit in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"] {
                 command.env(limit, "1");

@@ -10,13 +10,8 @@ pub(super) enum Program {
         name: &'static str,
         arguments: &'static [&'static str],
     },
-    /// A Python script, run with exactly the versions that its header pins, or with `pins` where
-    /// the header pins none.
-    Python {
-        script: &'static str,
-        pins: &'static [&'static str],
-        arguments: &'static [&'static str],
-    },
+    /// A Python script, run with exactly the versions that its header pins.
+    Python { script: &'static str, arguments: &'static [&'static str] },
 }
 
 /// One line of the table.
@@ -28,8 +23,6 @@ pub(super) struct Row {
     pub(super) figure: &'static str,
 }
 
-const NUMPY: &[&str] = &["numpy==2.3.5"];
-
 const fn throughput(arguments: &'static [&'static str]) -> Program {
     Program::Example {
         package: "dpscope-shaders",
@@ -40,15 +33,15 @@ const fn throughput(arguments: &'static [&'static str]) -> Program {
 }
 
 const fn numpy(arguments: &'static [&'static str]) -> Program {
-    Program::Python { script: "shaders/benches/peer_numpy.py", pins: NUMPY, arguments }
+    Program::Python { script: "shaders/benches/peer_numpy.py", arguments }
 }
 
 const fn core_example(name: &'static str) -> Program {
     Program::Example { package: "dpscope-core", folder: "crates/core", name, arguments: &[] }
 }
 
-const fn scipy(script: &'static str) -> Program {
-    Program::Python { script, pins: &["numpy==2.3.5", "scipy==1.16.3"], arguments: &[] }
+const fn script(script: &'static str) -> Program {
+    Program::Python { script, arguments: &[] }
 }
 
 /// One thread each; the figure counts CPU seconds, so that other work on the machine disturbs less.
@@ -74,26 +67,43 @@ pub(super) const ROWS: [Row; 6] = [
     Row {
         name: "Clopper-Pearson limits, at most 20 events",
         ours: core_example("interval_speed"),
-        peer: scipy("crates/core/benches/peer_limits.py"),
+        peer: script("crates/core/benches/peer_limits.py"),
         figure: "limits_per_cpu_second",
     },
     Row {
         name: "ten million scores to epsilon",
         ours: core_example("scores_speed"),
-        peer: scipy("crates/core/benches/peer_scores.py"),
+        peer: script("crates/core/benches/peer_scores.py"),
         figure: "scores_per_cpu_second",
     },
     Row {
         name: "trade-off of 131072 bins to epsilon",
         ours: core_example("histogram_speed"),
-        peer: scipy("crates/core/benches/peer_histogram.py"),
+        peer: script("crates/core/benches/peer_histogram.py"),
         figure: "bins_per_cpu_second",
     },
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::ROWS;
+    use super::{Program, ROWS};
+    use crate::process::root;
+    use crate::python::pins_of;
+
+    #[test]
+    fn every_program_is_in_the_tree_and_every_script_pins_its_versions() {
+        for program in ROWS.iter().flat_map(|row| [&row.ours, &row.peer]) {
+            match program {
+                Program::Example { folder, name, .. } => {
+                    let source = root().join(format!("{folder}/examples/{name}.rs"));
+                    assert!(source.is_file(), "{}", source.display());
+                }
+                Program::Python { script, .. } => {
+                    assert!(!pins_of(&root().join(script)).unwrap().is_empty(), "{script}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn names_of_rows_differ() {

@@ -25,7 +25,7 @@ Options:
   --list        show the steps and stop
 
 Missing rustup targets and components are installed. Where that fails, the step is skipped with the
-reason; with CI=true it fails.
+reason; with CI=true it fails. The step deny is skipped wherever cargo-deny is not installed.
 The closing line counts tests; a step that fails without a failed test counts as one failed, and a
 skipped step as one skipped.
 ";
@@ -94,6 +94,9 @@ fn select(only: &[String]) -> Result<Vec<&'static Step>> {
 
 fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
     println!("── {}: {}", step.name, step.about);
+    if let Some(reason) = step.optional.and_then(toolchain::missing) {
+        return Outcome::Skipped(reason);
+    }
     if let Err(reason) = toolchain::ensure(step) {
         let reason = format!("{reason:#}");
         return if in_ci { Outcome::Failed(reason) } else { Outcome::Skipped(reason) };

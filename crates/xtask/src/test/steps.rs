@@ -16,14 +16,20 @@ const FOR_WASM: [(&str, &str); 6] = [
     ("dpscope-wasm", "crates/wasm"),
 ];
 
+const WASM: &str = "wasm32-unknown-unknown";
+
 /// One step of `cargo xtask test`.
 pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     /// The compile target that must be installed, if not the host's.
     pub(super) target: Option<&'static str>,
+    /// A compile target that some tests build for; without it they show as ignored.
+    pub(super) used_target: Option<&'static str>,
     /// The rustup component that must be installed.
     pub(super) component: Option<&'static str>,
+    /// The cargo subcommand without which the step is skipped everywhere, in CI too.
+    pub(super) optional: Option<&'static str>,
     pub(super) counts_tests: bool,
     kind: Kind,
 }
@@ -41,13 +47,15 @@ const STEP: Step = Step {
     name: "",
     about: "",
     target: None,
+    used_target: None,
     component: None,
+    optional: None,
     counts_tests: false,
     kind: Kind::Cargo(&[]),
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 8] = [
+pub(super) const STEPS: [Step; 9] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -65,6 +73,7 @@ pub(super) const STEPS: [Step; 8] = [
     Step {
         name: "test",
         about: "all tests and the examples of the documentation",
+        used_target: Some(WASM),
         counts_tests: true,
         kind: Kind::Cargo(&["test", "--workspace", "--no-fail-fast"]),
         ..STEP
@@ -76,9 +85,16 @@ pub(super) const STEPS: [Step; 8] = [
         ..STEP
     },
     Step {
+        name: "deny",
+        about: "licences, banned crates and sources of all dependencies (deny.toml)",
+        optional: Some("deny"),
+        kind: Kind::Cargo(&["deny", "check", "licenses", "bans", "sources"]),
+        ..STEP
+    },
+    Step {
         name: "wasm",
         about: "the libraries compile for the browser",
-        target: Some("wasm32-unknown-unknown"),
+        target: Some(WASM),
         kind: Kind::CheckForWasm,
         ..STEP
     },
@@ -193,6 +209,13 @@ mod tests {
         assert!(command.ends_with("--target wasm32-unknown-unknown"), "{command}");
         let has_train = crate::process::root().join("crates/train/Cargo.toml").is_file();
         assert_eq!(command.contains("dpscope-train"), has_train, "{command}");
+    }
+
+    #[test]
+    fn the_tests_find_the_target_of_the_browser_without_being_built_for_it() {
+        let step = STEPS.iter().find(|step| step.name == "test").unwrap();
+        assert_eq!(step.used_target, Some("wasm32-unknown-unknown"));
+        assert_eq!(typed("test"), "cargo test --workspace --no-fail-fast");
     }
 
     #[test]

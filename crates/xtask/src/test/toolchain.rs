@@ -1,4 +1,5 @@
-//! Installs what a step needs and the toolchain lacks: compile targets, rustfmt, clippy.
+//! Installs what a step needs and the toolchain lacks: compile targets, rustfmt, clippy. Larger
+//! programs are left to the user.
 
 use anyhow::{Context, Result};
 
@@ -12,12 +13,23 @@ pub(super) fn ensure(step: &Step) -> Result<()> {
     {
         install("target", target)?;
     }
+    if let Some(target) = step.used_target
+        && !target_is_installed(target)?
+        && let Err(reason) = install("target", target)
+    {
+        println!("{reason:#}; tests that need it cannot run");
+    }
     if let Some(component) = step.component
-        && !component_is_installed(component)
+        && !subcommand_is_installed(if component == "rustfmt" { "fmt" } else { component })
     {
         install("component", component)?;
     }
     Ok(())
+}
+
+/// Why a step that uses the cargo subcommand is skipped; `None` where it is installed.
+pub(super) fn missing(subcommand: &str) -> Option<String> {
+    (!subcommand_is_installed(subcommand)).then(|| format!("install cargo-{subcommand}"))
 }
 
 /// Looks where rustc does, so that toolchains without rustup are understood too.
@@ -27,8 +39,7 @@ fn target_is_installed(target: &str) -> Result<bool> {
     Ok(libraries.join("lib").is_dir())
 }
 
-fn component_is_installed(component: &str) -> bool {
-    let subcommand = if component == "rustfmt" { "fmt" } else { component };
+fn subcommand_is_installed(subcommand: &str) -> bool {
     output_of(cargo().args([subcommand, "--version"])).is_ok()
 }
 
@@ -41,10 +52,16 @@ fn install(kind: &str, name: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::target_is_installed;
+    use super::{missing, target_is_installed};
 
     #[test]
     fn an_unknown_target_is_missing() {
         assert!(!target_is_installed("pdp11-unknown-unknown").unwrap());
+    }
+
+    #[test]
+    fn a_missing_subcommand_is_named() {
+        assert_eq!(missing("fmt"), None);
+        assert_eq!(missing("no-such-thing").as_deref(), Some("install cargo-no-such-thing"));
     }
 }

@@ -1,0 +1,57 @@
+//! `dpscope audit outputs`: outputs recorded from the user's own training runs.
+
+mod independence;
+mod load;
+mod looks;
+
+pub(crate) use independence::Independence;
+
+use dpscope_core::bound::ThresholdRule;
+
+use super::recorded::{Recorded, audit_of};
+use crate::args::OutputsArgs;
+use crate::failure::Done;
+use crate::report::{Subject, check_claim};
+use crate::seed::seed_or_fresh;
+use load::{load, prepare, searches_buffer};
+use looks::Scored;
+
+pub(crate) fn run(args: &OutputsArgs) -> Done {
+    let started = std::time::Instant::now();
+    check_claim(&args.claim, args.statement.delta)?;
+    let (seed, seed_source) = seed_or_fresh(args.seed)?;
+    let loaded = load(args)?;
+    let (mechanism, target, zero_out, input) = prepare(args, loaded)?;
+    let rule: ThresholdRule = args.threshold_rule.into();
+    let audit = audit_of(rule, &args.statement, seed);
+    let scored = Scored::new(args, &mechanism, [&target, &zero_out])?;
+    let (best, outcome, uncorrected) = scored.audit(&audit)?;
+    let look = &scored.looks[best];
+    // A search scores every prefix as a shuffle, whatever the sampler was.
+    let known = (!searches_buffer(args)).then_some(mechanism);
+    let sampler = known.map(|mechanism| mechanism.sampler);
+    let independence = Independence::of(sampler, &target, &zero_out, look)?;
+    let mut findings = [scored.notes(best), independence.findings()].concat();
+    let outcome = if independence.costs_coverage() {
+        findings.push(
+            "the runs are not independent of each other, so the result is an estimate: a bound \
+             needs independent runs"
+                .to_owned(),
+        );
+        outcome.into_estimate()
+    } else {
+        outcome
+    };
+    let recorded = Recorded {
+        subject: Subject::RecordedOutputs,
+        target: &look.target,
+        zero_out: &look.zero_out,
+        outcome,
+        uncorrected,
+        findings,
+        independence: Some(independence),
+        mechanism: known,
+        input,
+    };
+    recorded.report(&audit, seed_source, started, &args.claim)?.finish(args.show.json)
+}

@@ -1,0 +1,160 @@
+//! Arguments outside their domain: each is refused with its name, its value and what is allowed.
+
+use dpscope_core::mechanism::{SamplerKind, ThreatModel};
+
+use crate::dpscope;
+
+/// A simulation that would be refused nowhere else, with one option replaced or added.
+fn with(option: &str, value: &str) -> String {
+    let mut options = vec![
+        ("--noise-multiplier", "1"),
+        ("--steps", "10"),
+        ("--observations", "1000"),
+        ("--seed", "7"),
+    ];
+    options.retain(|known| known.0 != option);
+    options.push((option, value));
+    let options: Vec<String> =
+        options.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    format!("audit bgm {}", options.join(" "))
+}
+
+#[test]
+fn numbers_outside_their_domain_are_refused() {
+    for (option, values, parts) in [
+        (
+            "--noise-multiplier",
+            &["0", "-1", "0.1", "21", "nan", "inf"][..],
+            &["noise_multiplier = ", "[0.2, 20]"][..],
+        ),
+        ("--steps", &["0", "100001"], &["steps_per_epoch = ", "1..=100000"]),
+        ("--epochs", &["0", "1001"], &["epochs = ", "1..=1000"]),
+        ("--observations", &["0", "1", "999"], &["observations", "even"]),
+        ("--delta", &["0", "1", "-1", "2", "nan", "inf"], &["--delta", "between 0 and 1"]),
+        ("--significance", &["0", "1", "-0.05", "nan"], &["--significance", "between 0 and 1"]),
+        ("--seed", &["9007199254740992"], &["--seed", "9007199254740992", "below 2^53"]),
+        ("--claim", &["-1", "nan", "inf"], &["claimed epsilon", ">= 0"]),
+        ("--fail-above", &["-1", "nan", "inf"], &["--fail-above is ", ">= 0"]),
+        ("--batch-size", &["0"], &["--batch-size", "at least one"]),
+        ("--threads", &["0", "1025", "-1"], &["--threads", "1..=1024"]),
+    ] {
+        for value in values {
+            dpscope(&with(option, value)).refuses(2, parts);
+        }
+    }
+}
+
+#[test]
+fn every_command_has_the_same_domains() {
+    for command in [
+        "audit counts --false-positives 1 --zero-out-trials 9 --false-negatives 4 --target-trials 9",
+        "audit scores --target absent --zero-out absent",
+        "audit outputs --target absent --zero-out absent --noise-multiplier 1",
+        "plan --epsilon 1",
+    ] {
+        for option in ["--delta", "--significance"] {
+            for value in ["0", "1", "-1", "nan"] {
+                let refused = dpscope(&format!("{command} {option} {value}"));
+                refused.refuses(2, &[option, value, "strictly between 0 and 1"]);
+            }
+        }
+        if !command.contains("counts") {
+            let refused = dpscope(&format!("{command} --seed 9007199254740992"));
+            refused.refuses(2, &["--seed", "below 2^53"]);
+        }
+        if command.contains("audit") {
+            dpscope(&format!("{command} --claim -1")).refuses(2, &["claimed epsilon is -1"]);
+            dpscope(&format!("{command} --fail-above nan")).refuses(2, &["--fail-above is NaN"]);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_number_is_refused() {
+    for (option, values) in [
+        ("--noise-multiplier", &["one", "1,5", "0x1"][..]),
+        ("--steps", &["ten", "1.5", "-1", "1e30", "4294967296"]),
+        ("--epochs", &["1.5", "-1"]),
+        ("--observations", &["1.5", "-2", "1e30", "nan", "1e", "9007199254740994"]),
+        ("--delta", &["1e", "1e-5x"]),
+        ("--seed", &["-1", "1.5", "18446744073709551616", "seven"]),
+        ("--buffer-examples", &["-1", "0.5"]),
+        ("--batch-size", &["-1", "4294967296"]),
+        ("--sampler", &["Shuffle", "random"]),
+        ("--threat-model", &["worst_case"]),
+        ("--threshold-rule", &["best", "fixed"]),
+    ] {
+        for value in values {
+            dpscope(&with(option, value)).refuses(2, &[option, value]);
+        }
+    }
+}
+
+#[test]
+fn devices_that_are_not_there_have_their_own_code() {
+    for device in ["gpu", "nonsense", "CPU", "cuda:0"] {
+        dpscope(&with("--device", device))
+            .refuses(4, &[device, "dpscope devices", "--device auto"]);
+    }
+    for device in ["cpu", "auto"] {
+        dpscope(&with("--device", device)).exits(0);
+    }
+}
+
+#[test]
+fn only_defined_pairs_are_audited() {
+    let mut refused = 0;
+    for sampler in SamplerKind::ALL {
+        let more = match (sampler.has_buffer(), sampler.needs_batch_size()) {
+            (true, _) => " --buffer-examples 6 --batch-size 4",
+            (_, true) => " --batch-size 4",
+            _ => "",
+        };
+        for threat_model in ThreatModel::ALL {
+            let words = with("--sampler", sampler.name());
+            let ended = dpscope(&format!("{words} --threat-model {threat_model}{more}"));
+            if sampler.is_defined(threat_model) {
+                ended.exits(0);
+            } else {
+                let advice = format!("use {}", sampler.default_threat_model());
+                ended.refuses(2, &[sampler.name(), threat_model.name(), &advice]);
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(refused, 6);
+}
+
+#[test]
+fn buffers_fit_the_data() {
+    for sampler in ["partial-shuffle", "sliding-buffer"] {
+        let words = with("--sampler", sampler);
+        dpscope(&words).refuses(2, &["buffer_examples is missing", sampler]);
+        dpscope(&format!("{words} --buffer-examples 4")).refuses(2, &["batch_size is missing"]);
+        for buffer in [0, 41] {
+            let refused = dpscope(&format!("{words} --batch-size 4 --buffer-examples {buffer}"));
+            refused.refuses(2, &[&format!("buffer_examples = {buffer}"), "1..=40"]);
+        }
+        for buffer in [1, 40] {
+            dpscope(&format!("{words} --batch-size 4 --buffer-examples {buffer}")).exits(0);
+        }
+    }
+    dpscope(&with("--sampler", "batch-then-shuffle")).refuses(2, &["batch_size is missing"]);
+    let unused = dpscope(&format!("{} --buffer-examples 4", with("--sampler", "shuffle")));
+    unused.refuses(2, &["buffer_examples = 4", "leave it out"]);
+}
+
+#[test]
+fn commands_that_do_not_exist_are_refused() {
+    for (words, part) in [
+        ("audit", "Usage"),
+        ("audit everything", "everything"),
+        ("prove", "prove"),
+        ("reproduce figure-9", "figure-3"),
+        ("reproduce figure-3 --observations 3", "even"),
+        ("completions cobol", "bash"),
+    ] {
+        let ended = dpscope(words).exits(2);
+        assert!(ended.stderr.contains(part), "{words}: {}", ended.stderr);
+    }
+}

@@ -1,0 +1,133 @@
+//! `--help`, `devices`, `completions`, `reproduce`: everything that tells about the program itself.
+
+use std::process::Command;
+
+use dpscope_tests::cli::{number, run, text};
+use serde_json::Value;
+
+use crate::trainer::npy_f8;
+use crate::{Folder, dpscope};
+
+const COMMANDS: [&str; 12] = [
+    "",
+    "audit",
+    "audit bgm",
+    "audit outputs",
+    "audit scores",
+    "audit counts",
+    "plan",
+    "merge",
+    "resume",
+    "reproduce",
+    "devices",
+    "completions",
+];
+
+/// The indented commands below `Example:` or `Examples:`.
+fn examples(help: &str) -> Vec<String> {
+    let help = help.replace("\\\n", " ");
+    let from = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
+    let lines = from.take_while(|line| line.starts_with("  dpscope "));
+    lines.map(|line| line.trim_start().to_owned()).collect()
+}
+
+#[test]
+fn every_help_has_an_example_that_runs() {
+    let folder = Folder::new();
+    let outputs =
+        |shift: f64| npy_f8(&[40], &(0..40).map(|i| shift + f64::from(i)).collect::<Vec<_>>());
+    folder.write("in.npy", outputs(1.0));
+    folder.write("out.npy", outputs(0.0));
+    let array = dpscope_formats::Array::new(vec![20, 2], vec![0.5; 40]).unwrap();
+    let runs = dpscope_formats::write_npz(&[("target", &array), ("zero_out", &array)]).unwrap();
+    folder.write("runs.npz", runs);
+    let small = "audit bgm --noise-multiplier 1 --steps 5 --observations 2000 --seed 1";
+    for i in 1..=2 {
+        folder.run(&format!("{small} --shard {i}/2 --out shard-{i}.json")).exits(0);
+    }
+    folder.run(&format!("{small} --checkpoint audit.checkpoint")).exits(0);
+
+    for command in COMMANDS {
+        let help = folder.run(&format!("{command} --help")).exits(0);
+        assert_eq!(help.stderr, "", "{command}");
+        // A narrow terminal would wrap a longer line, and a copy of it would not run.
+        let commands = help.stdout.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
+        let commands = commands.take_while(|line| line.starts_with("  "));
+        assert!(commands.clone().all(|line| line.chars().count() <= 80), "{}", help.stdout);
+        let examples = examples(&help.stdout);
+        assert!(!examples.is_empty(), "{command}: {}", help.stdout);
+        for example in examples {
+            // As a shell would take it, at a size for tests.
+            let words = example.split("> ").next().unwrap().trim_start_matches("dpscope ");
+            let words = words.replace("1e7", "1e4").replace("1e6", "1e3");
+            let words = words.replace("shard-*.json", "shard-1.json shard-2.json");
+            let ended = folder.run(&words);
+            assert!(matches!(ended.code, Some(0 | 3)), "{example}: {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn the_versions_agree() {
+    let shown = dpscope("--version").exits(0).stdout;
+    assert_eq!(shown, format!("dpscope {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn devices_are_listed() {
+    let list = dpscope("devices --json").exits(0).json();
+    assert_eq!(text(&list, "/schema"), "dpscope.devices/1");
+    assert_eq!(text(&list, "/devices/0/name"), "cpu");
+    assert_eq!(text(&list, "/devices/0/float_mode"), "exact");
+    assert!(number(&list, "/devices/0/threads") >= 1.0);
+    assert!(dpscope("devices").exits(0).stdout.starts_with("cpu "));
+}
+
+#[test]
+fn completions_know_every_command() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = dpscope(&format!("completions {shell}")).exits(0).stdout;
+        for word in ["resume", "reproduce", "noise-multiplier", "count-non-finite"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        let json = dpscope(&format!("completions {shell} --json")).exits(0).json();
+        assert_eq!(text(&json, "/script"), script);
+    }
+    let bash = Command::new("bash").arg("--version").output();
+    if bash.is_err() {
+        eprintln!("not tested: there is no bash here");
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("script", run(folder.path(), "completions bash").exits(0).stdout);
+    let checked = Command::new("bash").arg("-n").arg(folder.at("script")).status().unwrap();
+    assert!(checked.success());
+}
+
+#[test]
+fn published_tables_are_set_beside_ours() {
+    for (what, first, observations) in [("figure-3", "σ=0.5 T=100", 1e9), ("table-1", "", 1e7)] {
+        let words = format!("reproduce {what} --observations 400 --seed 1");
+        let ended = dpscope(&format!("{words} --json")).exits(0);
+        assert_eq!(ended.stderr, "");
+        let report = ended.json();
+        assert_eq!(text(&report, "/schema"), "dpscope.reproduction/1");
+        assert_eq!(number(&report, "/published_observations"), observations);
+        let rows = report.pointer("/rows").and_then(Value::as_array).unwrap();
+        assert_eq!(rows.len(), 6);
+        assert!(text(&rows[0], "/name").starts_with(first));
+        let ceiling = number(&report, "/ceiling");
+        for row in rows {
+            let [estimate, bound] = ["/our_estimate", "/our_bound"].map(|path| number(row, path));
+            assert!(bound <= estimate && estimate <= ceiling, "{row:#}");
+            if let (Some(published), Some(difference)) =
+                (row["published_estimate"].as_f64(), row["difference"].as_f64())
+            {
+                assert!((estimate - published - difference).abs() < 1e-12, "{row:#}");
+            }
+        }
+        let shown = dpscope(&words).exits(0);
+        assert_eq!(shown.stderr, "");
+        assert!(shown.stdout.contains("Why they differ:"), "{}", shown.stdout);
+    }
+}

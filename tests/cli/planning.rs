@@ -1,0 +1,93 @@
+//! `dpscope plan`.
+
+use dpscope_core::math::ln;
+use dpscope_tests::cli::{number, text};
+use serde_json::Value;
+
+use crate::dpscope;
+
+fn plan(words: &str) -> Value {
+    dpscope(&format!("plan {words} --json")).exits(0).json()
+}
+
+#[test]
+fn the_ceiling_is_that_of_an_attack_without_errors() {
+    let report = plan("--observations 2000 --threshold-rule split");
+    assert_eq!(text(&report, "/schema"), "dpscope.plan/1");
+    let (delta, tail) = (number(&report, "/delta"), number(&report, "/tail_per_rate"));
+    // No error in 500 trials of the half that is evaluated: the limit is 1 − tail^(1/500).
+    let limit = -dpscope_core::math::exp_m1(ln(tail) / 500.0);
+    let expected = ln((1.0 - limit - delta) / limit);
+    let ceiling = number(&report, "/rows/0/ceiling");
+    assert!((ceiling - expected).abs() < 1e-9, "{ceiling} {expected}");
+    assert!(report.pointer("/rows/0/predicted_epsilon").unwrap().is_null());
+}
+
+#[test]
+fn the_planned_observations_reach_the_target_and_fewer_do_not() {
+    for epsilon in [1.0, 4.5, 9.0] {
+        for rule in ["simultaneous", "split", "max-uncorrected"] {
+            let words = format!("--threshold-rule {rule}");
+            let target = plan(&format!("{words} --epsilon {epsilon}"));
+            let least = number(&target, "/target/observations_for_ceiling") as u64;
+            let ceiling = |observations: u64| {
+                let report = plan(&format!("{words} --observations {observations}"));
+                number(&report, "/rows/0/ceiling")
+            };
+            assert!(ceiling(least) >= epsilon, "{rule} {epsilon}");
+            assert!(ceiling(least - 4) < epsilon, "{rule} {epsilon}");
+        }
+    }
+}
+
+#[test]
+fn a_prediction_is_close_to_what_an_audit_finds() {
+    let words = "--noise-multiplier 0.6 --steps 20";
+    let predicted = plan(&format!("{words} --observations 1e6 --seed 5"));
+    let predicted = number(&predicted, "/rows/0/predicted_epsilon");
+    let audit = dpscope(&format!("audit bgm {words} --observations 1e6 --seed 6 --json"));
+    let found = number(&audit.exits(0).json(), "/result/epsilon");
+    // A pilot sees less far into the tail than the audit: it may promise too little.
+    assert!((-0.8..0.3).contains(&(predicted - found)), "{predicted} {found}");
+    // A seed repeats a prediction, and the report says which.
+    let again = format!("{words} --observations 1e6 --seed 5");
+    assert_eq!(plan(&again), plan(&again));
+    assert_eq!(text(&plan(&again), "/seed"), "5");
+    let target = plan(&format!("{words} --epsilon 2 --seed 5"));
+    let least = number(&target, "/target/observations_for_ceiling");
+    assert!(number(&target, "/target/observations_predicted") > least);
+}
+
+#[test]
+fn a_plan_in_words_has_a_row_for_every_power_of_ten() {
+    let shown = dpscope("plan --epsilon 9").exits(0).stdout;
+    for part in ["95 % confidence", "ε = 9 needs at least", "10,000,000,000"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let predicted = dpscope("plan --noise-multiplier 1 --steps 10 --seed 4").exits(0).stdout;
+    assert!(predicted.contains("predicted (estimate)") && predicted.contains("seed 4"));
+}
+
+#[test]
+fn what_cannot_be_planned_is_refused() {
+    for (words, part) in [
+        ("", "nothing to plan"),
+        ("--epsilon -1", "epsilon is -1"),
+        ("--epsilon 0", "epsilon is 0"),
+        ("--epsilon nan", "epsilon is NaN"),
+        ("--epsilon 41", "(0, 40]"),
+        ("--observations 3", "--observations is 3; it must be even"),
+        ("--observations 0", "--observations is 0"),
+        ("--epsilon 1 --delta 0", "delta"),
+        ("--epsilon 1 --delta nan", "delta"),
+        ("--epsilon 1 --significance 0", "significance"),
+        ("--epsilon 1 --significance nan", "significance"),
+        ("--steps 10", "--noise-multiplier"),
+        ("--noise-multiplier 1", "--steps"),
+        ("--noise-multiplier nan --steps 10", "noise_multiplier = NaN"),
+        ("--noise-multiplier 1 --steps 0", "steps_per_epoch = 0"),
+        ("--noise-multiplier 1 --steps 10 --seed 9007199254740992", "2^53"),
+    ] {
+        dpscope(&format!("plan {words}")).refuses(2, &[part]);
+    }
+}

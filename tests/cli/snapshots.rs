@@ -1,0 +1,87 @@
+//! The words that a user reads, as a whole: a change of wording is seen in a review.
+//!
+//! `BLESS=1 cargo test -p dpscope-tests --test cli snapshots` writes them anew.
+
+use std::fs;
+use std::path::Path;
+
+use crate::trainer::{Trainer, npy_f8};
+use crate::{Folder, SMALL};
+
+/// Devices and times differ from run to run.
+fn masked(text: &str) -> String {
+    let line = |line: &str| {
+        let is_run = line.starts_with("  run  ") || line.starts_with("seed ");
+        let words: Vec<&str> = line.split_whitespace().take(1).collect();
+        if is_run { format!("  {} ...", words.concat()) } else { line.to_owned() }
+    };
+    text.lines().map(|text| line(text) + "\n").collect()
+}
+
+fn compare(name: &str, text: &str) -> Result<(), String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cli/snapshots").join(name);
+    let text = masked(text);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    if kept == text { Ok(()) } else { Err(format!("{name} was\n{kept}\nand is\n{text}")) }
+}
+
+#[track_caller]
+fn assert_shown(name: &str, text: &str) {
+    compare(name, text).unwrap();
+}
+
+#[test]
+fn reports_in_words() {
+    let folder = Folder::new();
+    let show = |words: &str| folder.run(words).stdout;
+    // The split rule: its numbers do not depend on where cuts are placed.
+    let split = format!("{SMALL} --threshold-rule split");
+    assert_shown("bgm.txt", &show(&split));
+    assert_shown("bgm_refuted.txt", &show(&format!("{split} --claim 0.5 --fail-above 20")));
+    assert_shown("bgm_estimate.txt", &show(&format!("{SMALL} --threshold-rule max-uncorrected")));
+    let counts = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
+                  --zero-out-trials 1000";
+    assert_shown("counts.txt", &show(counts));
+    assert_shown("counts_not_refuted.txt", &show(&format!("{counts} --claim 9")));
+    assert_shown("plan.txt", &show("plan --epsilon 9"));
+    folder.run(&format!("{split} --shard 2/3 --out 2")).exits(0);
+    assert_shown("merge_gaps.txt", &show("merge 2 --allow-gaps --claim 0.5"));
+}
+
+#[test]
+fn recordings_in_words() {
+    let folder = Folder::new();
+    let mut worlds = Trainer::SHUFFLE.worlds(1000, 1);
+    worlds[0].copy_within(0..100, 100);
+    worlds[1][7] = f64::NAN;
+    for (name, world) in ["in.npy", "out.npy"].iter().zip(&worlds) {
+        folder.write(name, npy_f8(&[1000, 10], world));
+    }
+    let words = format!(
+        "audit outputs --target in.npy --zero-out out.npy {} --seed 5 --threshold-rule split \
+         --count-non-finite --claim 0.5",
+        Trainer::SHUFFLE.words()
+    );
+    assert_shown("outputs.txt", &folder.run(&words).exits(0).stdout);
+}
+
+#[test]
+fn helps_in_words() {
+    let folder = Folder::new();
+    for (name, words) in [("help.txt", "--help"), ("help_bgm.txt", "audit bgm --help")] {
+        assert_shown(name, &folder.run(words).exits(0).stdout);
+    }
+}
+
+#[test]
+fn a_changed_word_is_seen() {
+    let folder = Folder::new();
+    let shown = folder.run("plan --epsilon 9").exits(0).stdout;
+    assert!(
+        std::env::var_os("BLESS").is_some()
+            || compare("plan.txt", &shown.replace("needs", "wants")).is_err()
+    );
+}

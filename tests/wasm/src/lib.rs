@@ -1,0 +1,123 @@
+//! Numbers that must have the same bits natively and in WebAssembly, from fixed seeds.
+//!
+//! The same list is computed by the test target `wasm` and by the module that node runs.
+
+#![deny(unsafe_code)]
+
+mod audits;
+mod elementary;
+pub mod exports;
+mod platform;
+mod scores;
+mod statistics;
+mod streams;
+
+use std::collections::BTreeMap;
+
+/// (group, bits) of every number; the same groups in the same order on every target.
+pub type List = Vec<(&'static str, u64)>;
+
+/// The group that the platform's `exp` gives: expected to differ between targets.
+pub const PLATFORM: &str = "platform exp";
+
+/// Every number that must have the same bits everywhere.
+#[must_use]
+pub fn fingerprints() -> List {
+    let mut found = Fingerprints::default();
+    streams::collect(&mut found);
+    elementary::collect(&mut found);
+    scores::collect(&mut found);
+    statistics::collect(&mut found);
+    audits::collect(&mut found);
+    found.0
+}
+
+/// The broken twin: the standard library's `exp` where [`dpscope_core::math::exp`] belongs.
+#[must_use]
+pub fn with_the_platforms_exp() -> List {
+    let mut found = Fingerprints::default();
+    platform::collect(&mut found);
+    found.0
+}
+
+/// How many numbers each group has.
+#[must_use]
+pub fn groups(list: &List) -> BTreeMap<&'static str, usize> {
+    let mut sizes = BTreeMap::new();
+    for (group, _) in list {
+        *sizes.entry(*group).or_default() += 1;
+    }
+    sizes
+}
+
+/// The numbers so far.
+#[derive(Debug, Default)]
+struct Fingerprints(List);
+
+impl Fingerprints {
+    fn float(&mut self, group: &'static str, value: f64) {
+        self.0.push((group, bits(value)));
+    }
+
+    fn integer(&mut self, group: &'static str, value: u64) {
+        self.0.push((group, value));
+    }
+
+    /// One number for a list too long to keep.
+    fn hashed(&mut self, group: &'static str, values: impl IntoIterator<Item = u64>) {
+        self.0.push((group, hash(values)));
+    }
+}
+
+/// Bits of a float; one pattern for all NaN, whose sign and payload no standard fixes.
+fn bits(value: f64) -> u64 {
+    if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
+}
+
+/// FNV-1a over the bytes of the values, in order.
+fn hash(values: impl IntoIterator<Item = u64>) -> u64 {
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let bytes = values.into_iter().flat_map(u64::to_le_bytes);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
+/// `count` points from `low` to `high`, both included.
+fn grid(low: f64, high: f64, count: u32) -> impl Iterator<Item = f64> + Clone {
+    let step = (high - low) / f64::from(count - 1);
+    (0..count).map(move |i| low + step * f64::from(i))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_has_its_groups() {
+        let sizes = groups(&fingerprints());
+        assert_eq!(sizes.len(), 18, "{sizes:?}");
+        assert!(sizes.values().all(|&size| size >= 4), "{sizes:?}");
+        assert!(!sizes.contains_key(PLATFORM));
+    }
+
+    #[test]
+    fn numbers_of_a_group_differ() {
+        let list = fingerprints();
+        for (group, size) in groups(&list) {
+            let distinct: std::collections::BTreeSet<u64> =
+                list.iter().filter(|(name, _)| *name == group).map(|(_, bits)| *bits).collect();
+            assert!(distinct.len() * 5 > size, "{group}: {} of {size}", distinct.len());
+        }
+    }
+
+    #[test]
+    fn one_bit_or_the_order_changes_a_hash() {
+        let values = [3, 5, 8];
+        assert_eq!(hash([]), 0xcbf2_9ce4_8422_2325); // published offset
+        assert_eq!(hash(values), hash(values));
+        for other in [[3, 5, 9], [5, 3, 8], [3, 5, 8 ^ 1 << 63]] {
+            assert_ne!(hash(values), hash(other));
+        }
+        assert_ne!(bits(0.0), bits(-0.0));
+        assert_eq!(bits(f64::NAN), bits(-f64::NAN));
+    }
+}
