@@ -93,7 +93,10 @@ fn reversed_scores_are_mirrored() {
     let plain = audit(&folder, "");
     write(&folder, &worlds.clone().map(|world| world.iter().map(|s| -s).collect()));
     let mirrored = audit(&folder, "--higher-means zero-out");
-    assert_eq!(mirrored["result"], plain["result"]);
+    let mut expected = plain["result"].clone();
+    expected["threshold"] = (-number(&plain, "/result/threshold")).into();
+    expected["target_if_score"] = "below".into();
+    assert_eq!(mirrored["result"], expected);
     assert_eq!(text(&mirrored, "/input/higher_means"), "zero-out");
 }
 

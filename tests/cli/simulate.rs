@@ -51,6 +51,7 @@ const FIELDS: [(&str, &[&str]); 6] = [
             "threshold_rule",
             "cuts",
             "threshold",
+            "target_if_score",
             "direction",
             "scope",
             "false_positives",
@@ -190,13 +191,13 @@ fn a_drawn_seed_is_shown_in_words_too() {
 #[test]
 fn only_a_bound_above_a_claim_refutes_it() {
     let refuted = dpscope(&format!("{SMALL} --claim 0.1")).exits(3);
-    assert!(refuted.stdout.contains("claim ε = 0.1: REFUTED"), "{}", refuted.stdout);
+    assert!(refuted.stdout.contains("claim ε = 0.1 at δ = 1e-5: REFUTED"), "{}", refuted.stdout);
     let json = dpscope(&format!("{SMALL} --claim 0.1 --json")).exits(3).json();
     assert_eq!(text(&json, "/claim/verdict"), "refuted");
     assert!(text(&json, "/claim/says").contains("does not measure your trained model"));
 
     let kept = dpscope(&format!("{SMALL} --claim 20")).exits(0);
-    assert!(kept.stdout.contains("claim ε = 20: not refuted"), "{}", kept.stdout);
+    assert!(kept.stdout.contains("claim ε = 20 at δ = 1e-5: not refuted"), "{}", kept.stdout);
     assert!(kept.stdout.contains("proves nothing"), "{}", kept.stdout);
     // Equal is not above: the claim that the bound itself makes stands.
     let bound = number(&report(SMALL), "/result/epsilon");

@@ -21,6 +21,9 @@ static NATIVE: LazyLock<List> = LazyLock::new(fingerprints);
 static PRINTED: LazyLock<Result<Vec<Printed>, String>> =
     LazyLock::new(|| module::BUILDS.iter().map(module::printed).collect());
 
+/// What makes a broken twin of a list.
+type Change<'a> = &'a dyn Fn(&mut List);
+
 /// What the test of one build is to say.
 type Check = fn(&Printed) -> Result<(), String>;
 
@@ -97,13 +100,13 @@ fn platform_is_refused(printed: &Printed) -> Result<(), String> {
 }
 
 fn changes_are_refused(printed: &Printed) -> Result<(), String> {
-    let changed = |change: &dyn Fn(&mut List)| {
+    let changed = |change: Change<'_>| {
         let mut list = NATIVE.clone();
         change(&mut list);
         differences(&list, printed.shared())
     };
     let last = NATIVE.len() - 1;
-    let twins: [(&str, &dyn Fn(&mut List)); 5] = [
+    let twins: [(&str, Change<'_>); 5] = [
         ("the lowest bit of the first", &|list| list[0].1 ^= 1),
         ("the sign of the last", &|list| list[last].1 ^= 1 << 63),
         ("another group", &|list| list[last].0 = "another"),

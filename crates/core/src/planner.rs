@@ -64,18 +64,26 @@ pub fn observations_for_ceiling(epsilon: f64, delta: f64, tail: f64) -> Result<u
     if !(tail > 0.0 && tail < 1.0) {
         return Err(BoundError::Significance { significance: tail }.into());
     }
-    let u = (1.0 - delta) / (1.0 + exp(epsilon));
-    let mut needed = (ln(tail) / ln_1p(-u)).ceil().max(1.0) as u64;
-    // The estimate is off by rounding only; settle it with the function itself.
     let reaches = |r| ceiling(Trials { target: r, zero_out: r }, delta, tail).map(|c| c >= epsilon);
-    while needed > 1 && reaches(needed - 1)? {
-        needed -= 1;
+    // The closed form is off by rounding only: bracket it, and settle the rest with the function.
+    let u = (1.0 - delta) / (1.0 + exp(epsilon));
+    let estimate = (ln(tail) / ln_1p(-u)).clamp(1.0, MOST_OBSERVATIONS as f64);
+    let (mut short, mut enough) = (0, (estimate * (1.0 + 1e-9)) as u64 + 2);
+    while !reaches(enough)? {
+        if enough > MOST_OBSERVATIONS {
+            return Err(PlannerError::TooMany { epsilon });
+        }
+        (short, enough) = (enough, enough * 2);
     }
-    while !reaches(needed)? {
-        needed += 1 + needed / 1_000_000_000;
+    while enough - short > 1 {
+        let middle = short + (enough - short) / 2;
+        if reaches(middle)? { enough = middle } else { short = middle }
     }
-    Ok(needed)
+    if enough > MOST_OBSERVATIONS { Err(PlannerError::TooMany { epsilon }) } else { Ok(enough) }
 }
+
+/// Most observations of a world that a plan may have, 2⁵³.
+const MOST_OBSERVATIONS: u64 = 1 << 53;
 
 /// Why a plan was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -85,6 +93,12 @@ pub enum PlannerError {
     #[error("epsilon is {epsilon}; it must lie in (0, 40]")]
     Epsilon {
         /// The value.
+        epsilon: f64,
+    },
+    /// No plan is large enough.
+    #[error("epsilon = {epsilon} needs more than 2^53 observations of each world")]
+    TooMany {
+        /// The target.
         epsilon: f64,
     },
     /// Another argument outside its domain.
@@ -108,10 +122,12 @@ mod tests {
 
     #[test]
     fn needed_observations_are_the_fewest() {
-        for epsilon in [0.5, 3.0, 9.0, 14.0, 20.0] {
+        for epsilon in [0.5, 3.0, 9.0, 14.0, 20.0, 33.0] {
             let r = observations_for_ceiling(epsilon, 1e-5, 0.025).unwrap();
             assert!(at(r, 0.025) >= epsilon && (r == 1 || at(r - 1, 0.025) < epsilon), "{epsilon}");
         }
+        let too_many = observations_for_ceiling(40.0, 1e-5, 0.025);
+        assert_eq!(too_many, Err(PlannerError::TooMany { epsilon: 40.0 }));
         for epsilon in [0.0, -1.0, 41.0, f64::NAN] {
             assert!(observations_for_ceiling(epsilon, 1e-5, 0.025).is_err());
         }

@@ -128,6 +128,17 @@ pub enum ArtefactError {
         /// Which parameters differ.
         differences: String,
     },
+    /// Written by another version, whose draws or scores may differ.
+    #[error(
+        "it was written by version {found}, and counts of version {expected} cannot be added to \
+         it; use one version for all parts of a run"
+    )]
+    ForeignVersion {
+        /// In the file.
+        found: String,
+        /// Here.
+        expected: String,
+    },
     /// From another shard of the plan.
     #[error(
         "it holds observations {found} of each world, and this run counts {expected}; name another \

@@ -36,9 +36,12 @@ impl Artefact {
             let differences = self.plan.differences(&part.plan);
             return Err(ArtefactError::ForeignPart { differences }.into());
         }
+        if part.version != self.version {
+            let (found, expected) = (part.version, self.version.clone());
+            return Err(ArtefactError::ForeignVersion { found, expected }.into());
+        }
         if part.layout != self.layout {
-            let what =
-                "bins or cuts differ although the plans agree: written by different versions";
+            let what = "its bins or cuts differ from those of the same plan elsewhere";
             return Err(ArtefactError::Inconsistent { what }.into());
         }
         let counted = joined(&self.counted, &part.counted)?;
@@ -120,6 +123,14 @@ mod tests {
         let other = Plan { delta: 1e-6, ..plan() };
         let foreign = counted(other, Shard { index: 2, count: 3 }, 1, 250);
         assert!(matches!(error(vec![part(1), foreign], strict), ArtefactError::ForeignPart { .. }));
+    }
+
+    #[test]
+    fn parts_of_different_versions_are_refused() {
+        let mut older = part(2);
+        older.version = "0.0.3".to_owned();
+        let refused = error(vec![part(1), older, part(3)], MergeOptions::default());
+        assert!(matches!(refused, ArtefactError::ForeignVersion { .. }));
     }
 
     #[test]

@@ -101,6 +101,11 @@ fn check_state(
         let differences = plan.plan().differences(&state.plan);
         return Err(ArtefactError::ForeignPlan { differences });
     }
+    let here = env!("CARGO_PKG_VERSION");
+    if state.version != here {
+        let (found, expected) = (state.version.clone(), here.to_owned());
+        return Err(ArtefactError::ForeignVersion { found, expected });
+    }
     if state.layout.bins.unit() != kernel.score_unit() {
         let what = "its scores have another unit than its plan gives: written by another version";
         return Err(ArtefactError::Inconsistent { what });

@@ -3,6 +3,9 @@
 use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::bound::{at_fixed_cut, epsilon_from_rates};
 use dpscope_core::gdp::{gdp_delta, gdp_epsilon, gdp_mu_for, gdp_mu_lower_bound};
+use dpscope_core::independence::{
+    RecordedRuns, lag_one_correlation, repeated_positions_over_epochs, shared_noise,
+};
 use dpscope_core::interval::{
     clopper_pearson_lower, clopper_pearson_upper, jeffreys_lower, jeffreys_upper,
 };
@@ -13,6 +16,7 @@ use dpscope_core::special::{
     normal_quantile, normal_quantile_from_ln, normal_survival, stirling_error,
 };
 use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
+use dpscope_shaders::random::{Purpose, stream_normals};
 
 use crate::{Fingerprints, grid};
 
@@ -35,6 +39,7 @@ pub(crate) fn collect(found: &mut Fingerprints) {
     gaussian(found);
     credible(found);
     planner(found);
+    independence(found);
 }
 
 fn intervals(found: &mut Fingerprints) {
@@ -161,5 +166,22 @@ fn planner(found: &mut Fingerprints) {
         found.integer("planner", needed);
         let trials = Trials { target: needed, zero_out: needed };
         found.float("planner", ceiling(trials, 1e-5, 1e-3).expect(INSIDE));
+    }
+}
+
+fn independence(found: &mut Fingerprints) {
+    const GROUP: &str = "independence";
+    for count in 20..220_u64 {
+        let draw = |stream| -> Vec<f64> {
+            let normals = stream_normals(count, Purpose::Test, stream, count as usize);
+            normals.into_iter().map(f64::from).collect()
+        };
+        let (target, zero_out) = (draw(0), draw(1));
+        found.float(GROUP, lag_one_correlation(&target).p_value);
+        let whole = target.len() / 10 * 10;
+        let target = RecordedRuns::new(&target[..whole], 2, 5).expect(INSIDE);
+        let zero_out = RecordedRuns::new(&zero_out[..whole], 2, 5).expect(INSIDE);
+        found.float(GROUP, repeated_positions_over_epochs(target).p_value);
+        found.float(GROUP, shared_noise(target, zero_out).expect(INSIDE).p_value);
     }
 }

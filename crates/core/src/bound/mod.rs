@@ -117,14 +117,19 @@ impl EpsilonLowerBound {
 
     /// The largest of several bounds on one ε, at the sum of their significances (a union bound).
     ///
-    /// `None` for an empty list, or where the sum reaches 1.
+    /// `None` for an empty list, for bounds at different δ, or where the sum reaches 1.
     #[must_use]
     pub fn best_of(bounds: &[EpsilonLowerBound]) -> Option<EpsilonLowerBound> {
         let significance = bounds.iter().map(|bound| bound.significance).sum::<f64>();
         let cuts = bounds.iter().map(|bound| bound.evidence.cuts).sum();
         let best = bounds.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let evidence = Evidence { cuts, ..best.evidence };
-        (significance < 1.0).then_some(EpsilonLowerBound { significance, evidence, ..*best })
+        let same_delta = bounds.iter().all(|bound| bound.evidence.delta == evidence.delta);
+        (significance < 1.0 && same_delta).then_some(EpsilonLowerBound {
+            significance,
+            evidence,
+            ..*best
+        })
     }
 
     /// The same number without its claim to coverage: for a run that is not of the planned size.

@@ -29,7 +29,8 @@ pub struct EpsilonFromRates {
 /// `unit::falls_in_every_argument`.
 ///
 /// # Numerics
-/// Rounded down: the result is at most the exact value, by no more than 1e-15·(1 + ε).
+/// Rounded down: the result is at most the exact value, by no more than 1e-15·(1 + ε) + 5e-16/(1 −
+/// rate − δ).
 ///
 /// # Reference
 /// Kairouz, Oh, Viswanath 2015 (arXiv 1311.0776v4), Theorem 2.1.
@@ -41,14 +42,17 @@ pub struct EpsilonFromRates {
 /// ```
 #[must_use]
 pub fn epsilon_from_rates(fpr_upper: f64, fnr_upper: f64, delta: f64) -> EpsilonFromRates {
-    let log_ratio = |numerator: f64, denominator: f64| {
-        // Three roundings of at most half an ulp in the ratio, one ulp in ln.
-        let value = ln(numerator / denominator);
-        let rounding = 4.0 * f64::EPSILON + 2.0 * f64::EPSILON * value.abs();
-        if numerator > 0.0 && denominator >= 0.0 { value - rounding } else { 0.0 }
+    let log_ratio = |miss: f64, hit: f64| {
+        // 1 − miss is exact from ½ on, and off by at most ε/2 below.
+        let inexact = if miss < 0.5 { f64::EPSILON } else { 0.0 };
+        let numerator = ((1.0 - miss) - delta) - inexact;
+        // Two more roundings of half an ulp in the ratio, one ulp in ln.
+        let value = ln(numerator / hit);
+        let rounding = 3.0 * f64::EPSILON + 2.0 * f64::EPSILON * value.abs();
+        if numerator > 0.0 && hit >= 0.0 { value - rounding } else { 0.0 }
     };
-    let remove = log_ratio((1.0 - fnr_upper) - delta, fpr_upper);
-    let add = log_ratio((1.0 - fpr_upper) - delta, fnr_upper);
+    let remove = log_ratio(fnr_upper, fpr_upper);
+    let add = log_ratio(fpr_upper, fnr_upper);
     let direction = if add > remove { Direction::Add } else { Direction::Remove };
     EpsilonFromRates { epsilon: remove.max(add).max(0.0), direction }
 }
@@ -75,6 +79,15 @@ mod tests {
             let found = epsilon_from_rates(fpr, fnr, delta).epsilon;
             assert!(found == 0.0, "{fpr} {fnr} {delta}: {found}");
         }
+    }
+
+    #[test]
+    fn cancellation_never_rounds_up() {
+        // 1 − FNR − δ is 3.5e-13 here; the value at 60 digits, from mpmath.
+        let (fpr, fnr, delta) = (1e-13, 0.399_999_999_999_648_25, 0.6);
+        let found = epsilon_from_rates(fpr, fnr, delta).epsilon;
+        let exact = 1.257_819_208_009_064_1;
+        assert!(found <= exact && found > exact - 2e-3, "{found}");
     }
 
     #[test]
