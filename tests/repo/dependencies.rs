@@ -139,6 +139,29 @@ fn check_fields(packages: &[Package]) -> Vec<String> {
     problems
 }
 
+/// Crates that the root manifest lists and no member uses.
+fn check_inherited(tree: &Tree) -> Vec<String> {
+    let root = tree.text("Cargo.toml").unwrap_or_default();
+    let listed = root.split("[workspace.dependencies]").nth(1).unwrap_or_default();
+    let listed = listed.split("\n[").next().unwrap_or_default();
+    let names = listed.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let inherits = |manifest: &str, name: &str| {
+        manifest.lines().any(|line| {
+            line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['.', ' ']))
+                && line.contains("workspace = true")
+        })
+    };
+    let members: Vec<&str> = tree
+        .files()
+        .filter(|(path, _)| path.ends_with("/Cargo.toml"))
+        .map(|(_, manifest)| manifest)
+        .collect();
+    names
+        .filter(|name| !members.iter().any(|manifest| inherits(manifest, name)))
+        .map(|name| format!("Cargo.toml lists `{name}`, which no member inherits"))
+        .collect()
+}
+
 /// The names of all crates that are compiled into core, on any platform, with every feature.
 fn crates_in_core() -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -202,6 +225,24 @@ fn another_licence_is_refused() {
     assert_one(&check_fields(&[package.clone()]), "license is None");
     package.license = Some("GPL-3.0".to_string());
     assert_one(&check_fields(&[package]), "GPL-3.0");
+}
+
+#[test]
+fn every_listed_crate_is_used_by_a_member() {
+    assert_none(&check_inherited(&Tree::load()));
+}
+
+#[test]
+fn a_listed_crate_that_no_member_uses_is_refused() {
+    let check_listed = |listed: &str| {
+        let root = format!(
+            "[workspace.dependencies]\n{listed}\n# tests only\n\n[workspace.lints.rust]\na = \"b\"\n"
+        );
+        let member = "[dependencies]\nlibm.workspace = true\nserde = { workspace = true, optional = true }\n";
+        check_inherited(&Tree::of(&[("Cargo.toml", &root), ("shaders/Cargo.toml", member)]))
+    };
+    assert_none(&check_listed("libm = \"0.2\"\nserde = { version = \"1\" }"));
+    assert_one(&check_listed("libm = \"0.2\"\nserde_json = \"1\""), "`serde_json`");
 }
 
 #[test]
