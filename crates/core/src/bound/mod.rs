@@ -83,7 +83,8 @@ pub struct Evidence {
     pub limited_by_observations: bool,
 }
 
-/// A value that ε exceeds with stated confidence: Pr[value > true ε] ≤ significance.
+/// A value that ε exceeds with stated confidence: the value exceeds the true ε with
+/// probability at most `significance`.
 ///
 /// Made only by the rules of this module that have coverage. `value` is 0 where there is no
 /// evidence.

@@ -91,7 +91,7 @@ impl Setting {
 /// | `significance` | chance that the bound is wrong | (0, 1) |
 ///
 /// # Guarantee
-/// Pr[value > ε] ≤ significance for every (ε, δ)-indistinguishable pair. Test:
+/// The value exceeds ε with probability at most `significance`, for every (ε, δ)-indistinguishable pair. Test:
 /// `tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`.
 ///
 /// # Errors
@@ -125,7 +125,7 @@ pub fn at_fixed_cut(
 /// | `significance` | chance that the bound is wrong | (0, 1) |
 ///
 /// # Guarantee
-/// Pr[value > ε] ≤ significance. Test: `tests/coverage/bounds.rs::simultaneous_covers_on_a_laplace_pair`.
+/// The value exceeds ε with probability at most `significance`. Test: `tests/coverage/bounds.rs::simultaneous_covers_on_a_laplace_pair`.
 ///
 /// # Errors
 /// An argument outside its domain.
@@ -168,7 +168,7 @@ const CUTS_CHOSEN_FROM: f64 = 32.0;
 /// | `significance` | chance that the bound is wrong | (0, 1) |
 ///
 /// # Guarantee
-/// Pr[value > ε] ≤ significance where the halves are independent. Test:
+/// The value exceeds ε with probability at most `significance` where the halves are independent. Test:
 /// `tests/coverage/bounds.rs::split_covers_on_a_laplace_pair`.
 ///
 /// # Errors
