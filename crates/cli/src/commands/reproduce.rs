@@ -174,22 +174,7 @@ fn to_text(report: &Reproduced) -> String {
         "  {:<13} {:>5} {:>5} {:>4}  {:>8}  {:>9} {:>8} {:>7}  {:>8} {:>9}\n",
         "setting", "σ", "T", "E", "claimed", "published", "ours", "diff", "bound", "10x gains"
     ));
-    let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
-    for row in &report.rows {
-        out.push_str(&format!(
-            "  {:<13} {:>5.2} {:>5} {:>4}  {:>8}  {:>9} {:>8.2} {:>7}  {:>8.2} {:>9.2}\n",
-            row.name,
-            row.noise_multiplier,
-            row.steps,
-            row.epochs,
-            number(row.claimed_epsilon),
-            number(row.published_estimate),
-            row.our_estimate,
-            row.difference.map_or("-".to_owned(), |d| format!("{d:+.2}")),
-            down(row.our_bound, 2),
-            row.gain_at_10x
-        ));
-    }
+    report.rows.iter().for_each(|row| out.push_str(&line(row)));
     out.push_str("\npublished, ours: the largest value over all cuts, uncorrected: an estimate\n");
     let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
     out.push_str(&format!("bound: {confidence} confidence, {cuts} cuts fixed by a pilot\n\n"));
@@ -199,6 +184,23 @@ fn to_text(report: &Reproduced) -> String {
     }
     out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
     out
+}
+
+fn line(row: &Row) -> String {
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
+    format!(
+        "  {:<13} {:>5.2} {:>5} {:>4}  {:>8}  {:>9} {:>8.2} {:>7}  {:>8} {:>9.2}\n",
+        row.name,
+        row.noise_multiplier,
+        row.steps,
+        row.epochs,
+        number(row.claimed_epsilon),
+        number(row.published_estimate),
+        row.our_estimate,
+        row.difference.map_or("-".to_owned(), |d| format!("{d:+.2}")),
+        down(row.our_bound, 2),
+        row.gain_at_10x
+    )
 }
 
 fn figure_3() -> Result<Vec<Published>, Failure> {
@@ -245,6 +247,27 @@ fn parsed(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_shows_every_number_whole() {
+        let row = Row {
+            name: "Places-365".to_owned(),
+            noise_multiplier: 1.0,
+            steps: 440,
+            epochs: 509,
+            claimed_epsilon: Some(7.53),
+            published_estimate: None,
+            our_estimate: 11.614,
+            difference: Some(-1.926),
+            our_bound: 11.059,
+            gain_at_10x: 2.3,
+            elapsed_ms: 1.0,
+        };
+        let shown: Vec<String> = line(&row).split_whitespace().map(str::to_owned).collect();
+        let expected =
+            ["Places-365", "1.00", "440", "509", "7.53", "-", "11.61", "-1.93", "11.05", "2.30"];
+        assert_eq!(shown, expected);
+    }
 
     #[test]
     fn the_published_tables_can_be_read() {
