@@ -36,7 +36,7 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
 
 /// Reads an artefact.
 pub(crate) fn read_artefact(path: &Path) -> Result<Artefact, Failure> {
-    let limits = Limits { max_bytes: 1 << 26, ..Limits::default() };
+    let limits = Limits { max_bytes: Artefact::MAX_BYTES as u64, ..Limits::default() };
     let bytes = read(path, &limits)?;
     Artefact::from_bytes(&bytes).map_err(|error| Failure::from(error).about(path))
 }

@@ -180,9 +180,15 @@ fn fewest(reaches: impl Fn(u64) -> Result<bool, Failure>) -> Result<Option<u64>,
 
 fn to_text(report: &PlanReport) -> String {
     let PlanReport { delta, cuts, .. } = report;
-    let confidence = percent(1.0 - report.significance);
-    let cuts = if *cuts == 1 { "one cut".to_owned() } else { format!("{cuts} cuts sharing it") };
-    let mut out = format!("At δ = {delta:e}, {confidence} confidence, {cuts}:\n\n");
+    let coverage = match report.threshold_rule {
+        ThresholdRule::MaxUncorrected => "without coverage: an estimate".to_owned(),
+        _ => format!("{} confidence", percent(1.0 - report.significance)),
+    };
+    let cuts = match cuts {
+        1 => "one cut".to_owned(),
+        _ => format!("{cuts} cuts that share the significance"),
+    };
+    let mut out = format!("At δ = {delta:e}, {coverage}, {cuts}:\n\n");
     if let Some(target) = &report.target {
         let least = grouped(target.observations_for_ceiling);
         out.push_str(&format!(

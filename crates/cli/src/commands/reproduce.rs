@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::simulate::{Job, backend, count};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{down, grouped, percent, print, print_json, tell};
+use crate::report::{down, grouped, percent, print, print_json, row, tell};
 use crate::seed::seed_or_fresh;
 
 const FIGURE_3: &str = include_str!("../../data/shuffle_or_not/figure_3.csv");
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
             tell("interrupted; fewer --observations take less time");
             return Ok(Exit::Interrupted);
         }
-        rows.push(row(setting, &ended)?);
+        rows.push(reproduced(setting, &ended)?);
         seen = Some((plan, ended.state.histograms.trials()));
     }
     let (plan, trials) =
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
     Ok(Exit::Done)
 }
 
-fn row(setting: Published, ended: &super::simulate::Ended) -> Result<Row, Failure> {
+fn reproduced(setting: Published, ended: &super::simulate::Ended) -> Result<Row, Failure> {
     let state = &ended.state;
     let trade_off = state.histograms.trade_off(&state.layout.bins)?;
     let estimate = max_uncorrected(&trade_off, state.plan.delta, state.plan.significance)?;
@@ -178,10 +178,7 @@ fn to_text(report: &Reproduced) -> String {
     out.push_str("\npublished, ours: the largest value over all cuts, uncorrected: an estimate\n");
     let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
     out.push_str(&format!("bound: {confidence} confidence, {cuts} cuts fixed by a pilot\n\n"));
-    out.push_str("Why they differ:\n");
-    for reason in &report.why_they_differ {
-        out.push_str(&format!("- {reason}\n"));
-    }
+    report.why_they_differ.iter().for_each(|reason| out.push_str(&row("why differ", reason)));
     out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
     out
 }

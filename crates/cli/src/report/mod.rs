@@ -5,7 +5,7 @@ mod text;
 
 pub(crate) use simulation::{RunFacts, of_artefact};
 use text::to_text;
-pub(crate) use text::{down, grouped, percent};
+pub(crate) use text::{down, grouped, percent, row};
 
 use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};

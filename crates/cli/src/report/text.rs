@@ -194,7 +194,7 @@ fn run(report: &Report) -> String {
 }
 
 /// A label of 12 columns, then text wrapped at 96.
-fn row(label: &str, text: &str) -> String {
+pub(crate) fn row(label: &str, text: &str) -> String {
     let mut out = String::new();
     let mut line = format!("  {label:<12}");
     let mut fresh = true;
