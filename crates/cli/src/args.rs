@@ -126,6 +126,23 @@ pub(crate) struct ClaimArgs {
     pub(crate) fail_above: Option<f64>,
 }
 
+/// What the audits of recorded runs share.
+#[derive(Debug, Args)]
+pub(crate) struct RecordedArgs {
+    /// Count runs with NaN or infinity against the attacker, instead of refusing the file.
+    #[arg(long)]
+    pub(crate) count_non_finite: bool,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// Seed of the random half or pilot, below 2^53; fresh entropy if not given.
+    #[arg(long, value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
 /// How the result is shown.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -225,21 +242,11 @@ pub(crate) struct OutputsArgs {
     /// Step of an epoch that holds the target, from 0 (deterministic batching only).
     #[arg(long, value_name = "STEP", default_value_t = 0)]
     pub(crate) target_step: u32,
-    /// Count runs with NaN or infinity against the attacker, instead of refusing the file.
-    #[arg(long)]
-    pub(crate) count_non_finite: bool,
-    #[command(flatten)]
-    pub(crate) statement: StatementArgs,
     /// How the threshold is chosen.
     #[arg(long, value_enum, default_value = "simultaneous")]
     pub(crate) threshold_rule: RuleArg,
-    /// Seed of the random pilot or half, below 2^53; fresh entropy if not given.
-    #[arg(long, value_parser = seed)]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) recorded: RecordedArgs,
 }
 
 #[derive(Debug, Args)]
@@ -256,21 +263,11 @@ pub(crate) struct ScoresArgs {
     /// Which world a higher score speaks for.
     #[arg(long, value_enum, default_value = "target")]
     pub(crate) higher_means: WorldArg,
-    /// Count NaN and infinite scores against the attacker, instead of refusing the file.
-    #[arg(long)]
-    pub(crate) count_non_finite: bool,
-    #[command(flatten)]
-    pub(crate) statement: StatementArgs,
     /// How the threshold is chosen.
     #[arg(long, value_enum, default_value = "split")]
     pub(crate) threshold_rule: RuleArg,
-    /// Seed of the random half or pilot, below 2^53; fresh entropy if not given.
-    #[arg(long, value_parser = seed)]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) recorded: RecordedArgs,
 }
 
 #[derive(Debug, Args)]

@@ -11,11 +11,11 @@ use crate::seed::seed_or_fresh;
 
 pub(crate) fn run(args: &ScoresArgs) -> Done {
     let started = std::time::Instant::now();
-    check_claim(&args.claim, args.statement.delta)?;
-    let (seed, seed_source) = seed_or_fresh(args.seed)?;
+    check_claim(&args.recorded.claim, args.recorded.statement.delta)?;
+    let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let world = |path, name| -> Result<Vec<f64>, Failure> {
         let array = array_of(path, name)?;
-        check_finite(&array, path, args.count_non_finite)?;
+        check_finite(&array, path, args.recorded.count_non_finite)?;
         one_a_run(array).map_err(|failure| failure.about(path))
     };
     let (mut target, mut zero_out) =
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
     if args.higher_means == WorldArg::ZeroOut {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
-    let audit = audit_of(args.threshold_rule.into(), &args.statement, seed);
+    let audit = audit_of(args.threshold_rule.into(), &args.recorded.statement, seed);
     let scores = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
     let (outcome, uncorrected) = scores.audit(&audit)?;
     let recorded = Recorded {
@@ -44,10 +44,10 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
             },
         }),
     };
-    let report = recorded.report(&audit, seed_source, started, &args.claim)?;
+    let report = recorded.report(&audit, seed_source, started, &args.recorded.claim)?;
     let reversed = args.higher_means == WorldArg::ZeroOut;
     let report = if reversed { report.reversed() } else { report };
-    report.finish(args.show.json)
+    report.finish(args.recorded.show.json)
 }
 
 /// One score a run: every axis but one has length 1.

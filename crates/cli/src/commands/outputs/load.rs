@@ -84,7 +84,7 @@ pub(super) fn prepare(
 ) -> Result<(BatchedGaussian, Outputs, Outputs, serde_json::Value), Failure> {
     let Loaded { target, zero_out, .. } = loaded;
     for (array, path) in [&target, &zero_out] {
-        check_finite(array, path, args.count_non_finite)?;
+        check_finite(array, path, args.recorded.count_non_finite)?;
     }
     let (from, clip_norm) = (
         [target.1.display().to_string(), zero_out.1.display().to_string()],

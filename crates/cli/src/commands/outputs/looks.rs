@@ -60,7 +60,7 @@ impl Scored {
             let mut looks = vec![Vec::with_capacity(outputs.runs); prefixes.len()];
             for (index, run) in outputs.iter().enumerate() {
                 let scores = match score(run) {
-                    Err(_) if args.count_non_finite => vec![f64::NAN; prefixes.len()],
+                    Err(_) if args.recorded.count_non_finite => vec![f64::NAN; prefixes.len()],
                     scores => scores.map_err(|error| {
                         let world = if world == World::Target { "target" } else { "zero-out" };
                         Failure::input(format!("run {index} of the {world} world: {error}"))

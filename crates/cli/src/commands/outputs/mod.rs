@@ -18,12 +18,12 @@ use looks::Scored;
 
 pub(crate) fn run(args: &OutputsArgs) -> Done {
     let started = std::time::Instant::now();
-    check_claim(&args.claim, args.statement.delta)?;
-    let (seed, seed_source) = seed_or_fresh(args.seed)?;
+    check_claim(&args.recorded.claim, args.recorded.statement.delta)?;
+    let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let loaded = load(args)?;
     let (mechanism, target, zero_out, input) = prepare(args, loaded)?;
     let rule: ThresholdRule = args.threshold_rule.into();
-    let audit = audit_of(rule, &args.statement, seed);
+    let audit = audit_of(rule, &args.recorded.statement, seed);
     let scored = Scored::new(args, &mechanism, [&target, &zero_out])?;
     let (best, outcome, uncorrected) = scored.audit(&audit)?;
     let look = &scored.looks[best];
@@ -53,5 +53,7 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         mechanism: known,
         input,
     };
-    recorded.report(&audit, seed_source, started, &args.claim)?.finish(args.show.json)
+    recorded
+        .report(&audit, seed_source, started, &args.recorded.claim)?
+        .finish(args.recorded.show.json)
 }
