@@ -4,7 +4,7 @@ use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditError;
 use dpscope_core::bound::{PredictedErrors, ThresholdRule, choose_cuts};
 use dpscope_core::histogram::ScoreBins;
-use dpscope_core::trade_off::{TradeOff, Trials};
+use dpscope_core::trade_off::TradeOff;
 use dpscope_shaders::LANES;
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use serde::{Deserialize, Serialize};
@@ -101,8 +101,7 @@ impl Layout {
         let plan = plan.plan();
         let thresholds = match plan.threshold_rule {
             ThresholdRule::Simultaneous => {
-                let per_world = plan.observations_per_world();
-                let trials = Trials { target: per_world, zero_out: per_world };
+                let trials = plan.evaluated();
                 let cuts = plan.cuts as usize;
                 choose_cuts(&predicted, trials, plan.delta, plan.significance, cuts)
                     .map_err(AuditError::from)?

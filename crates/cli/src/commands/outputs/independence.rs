@@ -1,5 +1,6 @@
 //! What recorded outputs say about the independence that intervals need.
 
+use dpscope_core::adjacency::World;
 use dpscope_core::independence::{
     FALSE_ALARM, IndependenceCheck, RecordedRuns, duplicated_runs, lag_one_correlation,
     repeated_positions_over_epochs, repeated_positions_over_runs, shared_noise,
@@ -54,9 +55,9 @@ impl Independence {
         let duplicates = duplicated_runs(d, d_prime).map_err(Failure::input)?;
         let mut checks = vec![Check::new(DUPLICATES, None, duplicates.check)];
         for (world, runs, scores) in
-            [("target", d, &look.target), ("zero-out", d_prime, &look.zero_out)]
+            [(World::Target, d, &look.target), (World::ZeroOut, d_prime, &look.zero_out)]
         {
-            let world = Some(world);
+            let world = Some(world.name());
             if sampler.is_some_and(spreads_over_epochs) {
                 let check = repeated_positions_over_epochs(runs);
                 checks.push(Check::new("repeated-positions-over-epochs", world, check));

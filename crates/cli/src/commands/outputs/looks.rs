@@ -62,7 +62,7 @@ impl Scored {
                 let scores = match score(run) {
                     Err(_) if args.recorded.count_non_finite => vec![f64::NAN; prefixes.len()],
                     scores => scores.map_err(|error| {
-                        let world = if world == World::Target { "target" } else { "zero-out" };
+                        let world = world.name();
                         Failure::input(format!("run {index} of the {world} world: {error}"))
                     })?,
                 };
