@@ -7,9 +7,11 @@
 
 pub mod bgm;
 mod error;
+mod float;
 pub mod lanes;
 pub mod random;
 
 pub use bgm::{Phase, ScoreKernel};
 pub use error::{Cancelled, KernelError};
+pub use float::FloatMode;
 pub use lanes::{InstructionSet, LANES, instruction_set};

@@ -194,6 +194,18 @@ impl ScoreBins {
         self.unit
     }
 
+    /// The lowest edge, in units.
+    #[must_use]
+    pub fn origin(&self) -> i64 {
+        self.origin
+    }
+
+    /// log₂ of a bin's width in units.
+    #[must_use]
+    pub fn shift(&self) -> u32 {
+        self.shift
+    }
+
     /// Width of a bin in nats.
     #[must_use]
     pub fn width(&self) -> f64 {

@@ -10,6 +10,7 @@
 //! gap·(Z/σ + gap/σ²) + ln T ≤ 80 (σ ≥ 0.35 at gap 2 and T = 100); see [`Fixed::fits`].
 
 use super::math::{exp2, ln};
+use super::program::Fields;
 use super::sums::Sums;
 use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
 use crate::random::NORMAL_LIMIT;
@@ -57,6 +58,28 @@ impl Fixed {
             share: if weights.is_some() { 1.0 } else { (1.0 / f64::from(entries)) as f32 },
             weights: weights.map(|w| w.iter().map(|&w| w as f32).collect()),
         }
+    }
+
+    /// Whether there is a second sum, and weights.
+    pub(crate) fn shape(&self) -> (bool, bool) {
+        (self.squared, self.weights.is_some())
+    }
+
+    /// Slot weights of total 1; none where uniform.
+    pub(crate) fn weights(&self) -> &[f32] {
+        self.weights.as_deref().unwrap_or(&[])
+    }
+
+    /// `Scoring` of `fixed.wgsl`.
+    pub(crate) fn fields(&self) -> Fields {
+        let [target, zero_out] = self.target_shift;
+        vec![
+            ("slope", self.slope.to_bits()),
+            ("shift_target", target.to_bits()),
+            ("shift_zero_out", zero_out.to_bits()),
+            ("offset", self.offset.to_bits()),
+            ("share", self.share.to_bits()),
+        ]
     }
 
     /// Adds rows of an epoch, the first of them entry `t`. `slots`: where the target's batch falls.

@@ -1,7 +1,7 @@
 //! Elementary functions of the scores in f32: the same operations in the same order in WGSL.
 
 /// (ln(1 + f) − f)/f² on [√½ − 1, √2 − 1]; `fit/polynomials.py`.
-const LN: [f32; 8] = [
+pub(crate) const LN: [f32; 8] = [
     -0.4999999,
     0.3333395,
     -0.25001755,
@@ -13,12 +13,15 @@ const LN: [f32; 8] = [
 ];
 /// (2^f − 1)/f on [−½, ½].
 #[expect(clippy::approx_constant, reason = "fitted, not ln 2")]
-const EXP2: [f32; 5] = [0.693147, 0.24022242, 0.055507336, 0.009671513, 0.0013264727];
+pub(crate) const EXP2: [f32; 5] = [0.693147, 0.24022242, 0.055507336, 0.009671513, 0.0013264727];
 
 /// Bits of √½, the least mantissa of the range reduction.
 const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
 /// 1.5·2²³: adding it rounds to an integer, which then stands in the low bits.
-const ROUNDER: f32 = 12_582_912.0;
+pub(crate) const ROUNDER: f32 = 12_582_912.0;
+
+/// 2²³: from here on every f32 is an integer.
+pub(crate) const WHOLE: f32 = 8_388_608.0;
 
 /// 2^t for t in [−126, 127].
 #[inline(always)]
@@ -73,7 +76,6 @@ pub(crate) fn ln_1p(w: f32, u: f32) -> f32 {
 /// The nearest integer, ties to even, saturating to the range of i32.
 #[inline(always)]
 pub(crate) fn round_to_i32(x: f32) -> i32 {
-    const WHOLE: f32 = 8_388_608.0; // 2²³: from here on every f32 is an integer
     let size = x.abs();
     let rounded = if size < WHOLE { (size + WHOLE) - WHOLE } else { size };
     rounded.copysign(x) as i32

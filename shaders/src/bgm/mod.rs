@@ -4,6 +4,7 @@ mod draws;
 mod fixed;
 mod math;
 mod moving;
+mod program;
 mod scores;
 mod setup;
 mod slots;
@@ -11,5 +12,6 @@ mod steps;
 mod sums;
 
 pub use draws::Draws;
+pub use program::{Piece, Program, STATE_VALUES, Variant, WORKGROUP};
 pub use scores::{Phase, ScoreKernel};
 pub use setup::{GAPS, MAX_ENTRIES, NOISE_MULTIPLIERS, SAMPLING_RATES};

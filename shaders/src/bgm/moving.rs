@@ -9,6 +9,7 @@
 //! The two centres are the same entry nearly always, so that nothing large cancels.
 
 use super::math::{exp2, ln};
+use super::program::Fields;
 use super::sums::Sums;
 use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
 use dpscope_core::adjacency::World;
@@ -25,6 +26,7 @@ pub(crate) struct Moving {
     other_shift: f32,
     /// log₂ of each slot's weight.
     log_weights: Vec<f32>,
+    weighted: bool,
     finish: Finish,
 }
 
@@ -76,12 +78,38 @@ impl Moving {
             target_shift: [0.0, (-1.0 / sigma) as f32],
             other_shift: (-gap / sigma) as f32,
             log_weights,
+            weighted: weights.is_some(),
             finish: Finish {
                 inverse_sigma: (1.0 / sigma) as f32,
                 offset: (0.5 / (sigma * sigma) - constant) as f32,
                 centre_slope: ((gap - 1.0) / sigma) as f32,
             },
         }
+    }
+
+    /// Whether there is a second sum, and weights.
+    pub(crate) fn shape(&self) -> (bool, bool) {
+        (self.slopes[1] > 0.0, self.weighted)
+    }
+
+    /// log₂ of each slot's weight; none where uniform.
+    pub(crate) fn weights(&self) -> &[f32] {
+        if self.weighted { &self.log_weights } else { &[] }
+    }
+
+    /// `Scoring` of `moving.wgsl`.
+    pub(crate) fn fields(&self) -> Fields {
+        let ([top, bottom], [target, zero_out]) = (self.slopes, self.target_shift);
+        vec![
+            ("slope_top", top.to_bits()),
+            ("slope_bottom", bottom.to_bits()),
+            ("shift_target", target.to_bits()),
+            ("shift_zero_out", zero_out.to_bits()),
+            ("shift_others", self.other_shift.to_bits()),
+            ("inverse_sigma", self.finish.inverse_sigma.to_bits()),
+            ("offset", self.finish.offset.to_bits()),
+            ("centre_slope", self.finish.centre_slope.to_bits()),
+        ]
     }
 
     /// Adds rows of an epoch, the first of them entry `t`. `slots`: where the target's batch falls.

@@ -5,10 +5,12 @@
 
 use super::draws::Draws;
 use super::math::round_to_i32;
+use super::program::Program;
 use super::moving::Centred;
 use super::setup::{Scoring, Setup};
 use super::sums::Sums;
 use crate::error::{Cancelled, KernelError};
+use crate::float::FloatMode;
 use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
 use crate::random::normal::{self, Origin};
 use crate::random::{Purpose, chacha8, key, stream_normals, stream_of, stream_words};
@@ -187,6 +189,13 @@ impl ScoreKernel {
             (observation, rest) = (observation.wrapping_add(count as u64), tail);
         }
         Ok(())
+    }
+
+    /// The same kernel for a GPU.
+    #[must_use]
+    pub fn program(&self, mode: FloatMode) -> Program {
+        let [noise, slots] = self.phase.purposes();
+        Program::new(&self.law, &self.setup, self.seed, [noise as u32, slots as u32], mode)
     }
 
     /// The draws behind one observation's score, by the scalar generator; 5 bytes an entry.

@@ -17,6 +17,11 @@ impl SlotTable {
         SlotTable { thresholds: weights.iter().map(threshold).collect() }
     }
 
+    /// The thresholds that a word can reach: those below 2³², which come first.
+    pub(crate) fn reachable(&self) -> Vec<u32> {
+        self.thresholds.iter().filter_map(|&threshold| u32::try_from(threshold).ok()).collect()
+    }
+
     /// The slot of a word; the number of weights where the target falls beyond them.
     pub(crate) fn slot(&self, word: u32) -> u32 {
         self.thresholds.partition_point(|&threshold| threshold <= u64::from(word)) as u32

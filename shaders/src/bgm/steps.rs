@@ -4,13 +4,14 @@
 //! w = q·(e^a − 1); where the target is surely in, a step scores a itself.
 
 use super::math::{exp2, ln_1p};
+use super::program::Fields;
 use super::sums::Sums;
 use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
 use dpscope_core::adjacency::World;
 use std::f64::consts::LOG2_E;
 
 /// Exponent (bits) from which ln(1 + w) is a + ln q: there q·e^a > 10⁻⁹·e⁵⁹.
-const LARGE: f32 = 86.0;
+pub(crate) const LARGE: f32 = 86.0;
 
 /// Constants of Poisson inclusion, 1e-9 ≤ q < 1.
 #[derive(Clone, Debug)]
@@ -53,6 +54,16 @@ impl Poisson {
         }
     }
 
+    /// `Scoring` of `steps.wgsl`.
+    pub(crate) fn fields(&self) -> Fields {
+        fields(
+            self.slope,
+            [self.half, -self.half],
+            [self.rate, self.rest, self.ln_rate],
+            self.last_word,
+        )
+    }
+
     /// Adds rows of an epoch; `words` decide the inclusions, and are not looked at in D′.
     pub(crate) fn add(
         &self,
@@ -76,6 +87,11 @@ impl Linear {
         Linear { slope: (1.0 / sigma) as f32, offset: [half, -half] }
     }
 
+    /// `Scoring` of `steps.wgsl`.
+    pub(crate) fn fields(&self) -> Fields {
+        fields(self.slope, self.offset, [0.0; 3], 0)
+    }
+
     /// Adds rows of an epoch.
     pub(crate) fn add(
         &self,
@@ -87,6 +103,19 @@ impl Linear {
         add_linear(isa, self.slope, self.offset[world.index()], rows, &mut sums.levels[0]);
         sums.carry();
     }
+}
+
+fn fields(slope: f32, offset: [f32; 2], rates: [f32; 3], last_word: u32) -> Fields {
+    let [rate, rest, ln_rate] = rates;
+    vec![
+        ("slope", slope.to_bits()),
+        ("offset_target", offset[0].to_bits()),
+        ("offset_zero_out", offset[1].to_bits()),
+        ("rate", rate.to_bits()),
+        ("rest", rest.to_bits()),
+        ("ln_rate", ln_rate.to_bits()),
+        ("last_word", last_word),
+    ]
 }
 
 /// Score of a step whose a·log₂e is `t`.

@@ -4,16 +4,16 @@ use super::chacha8;
 use crate::lanes::{InstructionSet, LANES, ROWS, Tile, lane_fn};
 
 /// −2 ln(1 + f)/f on [√½ − 1, √2 − 1]; `fit/polynomials.py`, as are the others.
-const RADIUS: [f32; 7] =
+pub(crate) const RADIUS: [f32; 7] =
     [-2.000002, 1.0000223, -0.66629016, 0.49819487, -0.4099266, 0.3733571, -0.23792213];
 /// sin(π/2·a)/a in a².
 #[expect(clippy::approx_constant, reason = "fitted, not π/2")]
-const SIN: [f32; 5] = [1.5707963, -0.6459634, 0.07968848, -0.004672228, 0.00015082056];
+pub(crate) const SIN: [f32; 5] = [1.5707963, -0.6459634, 0.07968848, -0.004672228, 0.00015082056];
 /// cos(π/2·a) in a².
-const COS: [f32; 5] = [0.99999994, -1.2336982, 0.25365075, -0.020810628, 0.00085819064];
+pub(crate) const COS: [f32; 5] = [0.99999994, -1.2336982, 0.25365075, -0.020810628, 0.00085819064];
 
 /// Bits of √½, the least mantissa of the range reduction.
-const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
+pub(crate) const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
 
 /// The largest |normal| that can be drawn: √(−2 ln 2⁻⁶⁵) = 9.4926…, rounded up past the error.
 pub const NORMAL_LIMIT: f64 = 9.494;
@@ -21,7 +21,7 @@ pub const NORMAL_LIMIT: f64 = 9.494;
 /// Radius words below this one (one in 2²⁰) are extended by a second word: 32 bits alone give a
 /// tail that is 3 % too thin at 6.4 and ends at 6.76, where a bound from 10¹² normals would see too
 /// few false positives.
-const DEEP: u32 = 1 << 12;
+pub(crate) const DEEP: u32 = 1 << 12;
 
 /// The square root of Box–Muller, correctly rounded here; a WGSL twin must imitate it.
 #[inline(always)]

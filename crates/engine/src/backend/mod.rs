@@ -1,11 +1,16 @@
 //! What turns observations into histograms.
 
 mod cpu;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 
 pub use cpu::CpuBackend;
+#[cfg(feature = "gpu")]
+pub use gpu::GpuBackend;
 
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::histogram::ScoreBins;
+pub use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
 
 use crate::{EngineError, ObservationRange};
@@ -16,25 +21,9 @@ use crate::{EngineError, ObservationRange};
 pub enum Backend {
     /// Threads of this machine, over lanes.
     Cpu(CpuBackend),
-}
-
-/// How floats are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FloatMode {
-    /// Bit for bit as the CPU twin.
-    Exact,
-    /// Within a derived error of it.
-    Fast,
-}
-
-impl std::fmt::Display for FloatMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            FloatMode::Exact => "exact",
-            FloatMode::Fast => "fast",
-        })
-    }
+    /// A GPU.
+    #[cfg(feature = "gpu")]
+    Gpu(Box<GpuBackend>),
 }
 
 impl Backend {
@@ -43,6 +32,8 @@ impl Backend {
     pub fn device(&self) -> String {
         match self {
             Backend::Cpu(cpu) => cpu.device(),
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => gpu.cpu().device(),
         }
     }
 
@@ -51,6 +42,8 @@ impl Backend {
     pub fn float_mode(&self) -> FloatMode {
         match self {
             Backend::Cpu(_) => FloatMode::Exact,
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(_) => FloatMode::Fast,
         }
     }
 
@@ -59,6 +52,8 @@ impl Backend {
     pub fn cpu(&self) -> &CpuBackend {
         match self {
             Backend::Cpu(cpu) => cpu,
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => gpu.cpu(),
         }
     }
 
@@ -75,6 +70,8 @@ impl Backend {
     ) -> Result<AuditHistograms, EngineError> {
         match self {
             Backend::Cpu(cpu) => cpu.count(kernel, bins, range, keep_going),
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => gpu.count(kernel, bins, range),
         }
     }
 
@@ -84,6 +81,8 @@ impl Backend {
     pub fn smallest_wave(&self) -> u64 {
         match self {
             Backend::Cpu(cpu) => cpu.smallest_wave(),
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => gpu.cpu().smallest_wave(),
         }
     }
 }

@@ -1,0 +1,269 @@
+//! The score kernel for a GPU: the WGSL files in one, and what a plan binds to them.
+
+use super::math::{EXP2, LN, ROUNDER, WHOLE};
+use super::setup::{Scoring, Setup};
+use super::steps::LARGE;
+use crate::float::FloatMode;
+use crate::lanes::ROWS;
+use crate::random::normal::{COS, DEEP, RADIUS, SIN, SQRT_HALF_BITS};
+use dpscope_core::histogram::ScoreBins;
+use dpscope_core::mechanism::law::ScoreLaw;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// Invocations of a workgroup.
+pub const WORKGROUP: u32 = 64;
+
+/// Values of 4 bytes that an observation keeps between dispatches.
+pub const STATE_VALUES: u32 = 15;
+
+/// The fields of a uniform, each of 4 bytes, by name and in order.
+pub(crate) type Fields = Vec<(&'static str, u32)>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Way {
+    Fixed,
+    Moving,
+    Linear,
+    Poisson,
+}
+
+/// What is compiled: programs of one variant differ in what is bound, not in their source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    way: Way,
+    two_sums: bool,
+    weighted: bool,
+    mode: FloatMode,
+}
+
+impl Variant {
+    /// All that a plan may need.
+    #[must_use]
+    pub fn all() -> Vec<Variant> {
+        let mut all = Vec::new();
+        for mode in [FloatMode::Exact, FloatMode::Fast] {
+            for way in [Way::Fixed, Way::Moving] {
+                for (two_sums, weighted) in
+                    [(false, false), (false, true), (true, false), (true, true)]
+                {
+                    all.push(Variant { way, two_sums, weighted, mode });
+                }
+            }
+            for way in [Way::Linear, Way::Poisson] {
+                all.push(Variant { way, two_sums: false, weighted: false, mode });
+            }
+        }
+        all
+    }
+
+    /// The float mode it is compiled for.
+    #[must_use]
+    pub fn mode(self) -> FloatMode {
+        self.mode
+    }
+
+    /// A short name, such as `fixed-two-sums-exact`.
+    #[must_use]
+    pub fn name(self) -> String {
+        let way = format!("{:?}", self.way).to_lowercase();
+        let sums = if self.two_sums { "-two-sums" } else { "" };
+        let weighted = if self.weighted { "-weighted" } else { "" };
+        format!("{way}{sums}{weighted}-{}", self.mode)
+    }
+
+    /// The WGSL source; its entry point is `count`.
+    #[must_use]
+    pub fn source(self) -> String {
+        let mut source = self.constants();
+        source.push_str(include_str!("scores.wgsl"));
+        source.push_str(include_str!("../float.wgsl"));
+        source.push_str(include_str!("../random/chacha8.wgsl"));
+        source.push_str(include_str!("../random/normal.wgsl"));
+        source.push_str(include_str!("math.wgsl"));
+        source.push_str(include_str!("sums.wgsl"));
+        source.push_str(include_str!("slots.wgsl"));
+        source.push_str(match self.way {
+            Way::Fixed => include_str!("fixed.wgsl"),
+            Way::Moving => include_str!("moving.wgsl"),
+            Way::Linear | Way::Poisson => include_str!("steps.wgsl"),
+        });
+        source
+    }
+
+    /// What the WGSL files take from their twins.
+    fn constants(self) -> String {
+        let mut text = String::new();
+        for (name, value) in [
+            ("EXACT", self.mode == FloatMode::Exact),
+            ("TWO_SUMS", self.two_sums),
+            ("WEIGHTED", self.weighted),
+            ("POISSON", self.way == Way::Poisson),
+        ] {
+            let _ = writeln!(text, "const {name}: bool = {value};");
+        }
+        for (name, value) in [
+            ("WORKGROUP", WORKGROUP),
+            ("STATE_VALUES", STATE_VALUES),
+            ("DEEP", DEEP),
+            ("SQRT_HALF_BITS", SQRT_HALF_BITS),
+        ] {
+            let _ = writeln!(text, "const {name}: u32 = {value}u;");
+        }
+        let ln_2 = std::f32::consts::LN_2;
+        let single = [("MINUS_2_LN_2", -2.0 * ln_2), ("LN_OF_2", ln_2), ("ROUNDER", ROUNDER)];
+        for (name, value) in single.into_iter().chain([("WHOLE", WHOLE), ("LARGE", LARGE)]) {
+            let _ = writeln!(text, "const {name}: f32 = {value:?}f;");
+        }
+        for (name, values) in
+            [("RADIUS", &RADIUS[..]), ("SIN", &SIN), ("COS", &COS), ("EXP2", &EXP2), ("LN", &LN)]
+        {
+            for (i, value) in values.iter().enumerate() {
+                let _ = writeln!(text, "const {name}_{i}: f32 = {value:?}f;");
+            }
+        }
+        text
+    }
+}
+
+/// The kernel of a plan for a GPU.
+#[derive(Debug, Clone)]
+pub struct Program {
+    variant: Variant,
+    law: Fields,
+    scoring: Fields,
+    weights: Vec<f32>,
+    thresholds: Vec<u32>,
+    epochs: u32,
+    entries: u32,
+}
+
+/// Some blocks of words of some observations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece<'a> {
+    /// The first observation.
+    pub first: u64,
+    /// Observations of each world.
+    pub observations: u32,
+    /// Which blocks of 16 words; at most 2³² − 1 of them.
+    pub blocks: Range<u64>,
+    /// Where scores are counted; none where they are recorded.
+    pub bins: Option<&'a ScoreBins>,
+}
+
+impl Program {
+    pub(super) fn new(
+        law: &ScoreLaw,
+        setup: &Setup,
+        seed: u64,
+        purposes: [u32; 2],
+        mode: FloatMode,
+    ) -> Self {
+        let (way, (two_sums, weighted), scoring, weights) = match &setup.scoring {
+            Scoring::Fixed(s) => (Way::Fixed, s.shape(), s.fields(), s.weights()),
+            Scoring::Moving(s) => (Way::Moving, s.shape(), s.fields(), s.weights()),
+            Scoring::Linear(s) => (Way::Linear, (false, false), s.fields(), &[][..]),
+            Scoring::Poisson(s) => (Way::Poisson, (false, false), s.fields(), &[][..]),
+        };
+        let thresholds = setup.slots.as_ref().map_or(Vec::new(), |table| table.reachable());
+        let units_per_nat = (1.0 / setup.unit) as f32;
+        let law_fields = vec![
+            ("seed_low", seed as u32),
+            ("seed_high", (seed >> 32) as u32),
+            ("noise_purpose", purposes[0]),
+            ("slots_purpose", purposes[1]),
+            ("entries", law.entries),
+            ("thresholds", thresholds.len() as u32),
+            ("units_per_nat", units_per_nat.to_bits()),
+            ("zero", 0),
+        ];
+        Program {
+            variant: Variant { way, two_sums, weighted, mode },
+            law: law_fields,
+            scoring,
+            weights: weights.to_vec(),
+            thresholds,
+            epochs: law.epochs,
+            entries: law.entries,
+        }
+    }
+
+    /// What is compiled.
+    #[must_use]
+    pub fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// The uniforms `law` and `scoring`, fields of 4 bytes by name and in order.
+    #[must_use]
+    pub fn uniforms(&self) -> [&[(&'static str, u32)]; 2] {
+        [&self.law, &self.scoring]
+    }
+
+    /// The buffer `weights`; empty where slots are uniform.
+    #[must_use]
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// The buffer `thresholds`; empty where slots are uniform.
+    #[must_use]
+    pub fn thresholds(&self) -> &[u32] {
+        &self.thresholds
+    }
+
+    /// Blocks of 16 words that an observation draws: ⌈epochs·entries/16⌉.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.words().div_ceil(ROWS as u64)
+    }
+
+    fn words(&self) -> u64 {
+        u64::from(self.epochs) * u64::from(self.entries)
+    }
+
+    /// Turns of loops that one block takes at most: some drivers leave a loop, without a word, after
+    /// 65,536 turns of all loops that an invocation is in.
+    #[must_use]
+    pub fn turns_per_block(&self) -> u32 {
+        let segments = (ROWS as u32).div_ceil(self.entries) + 1;
+        let search = u32::BITS - (self.thresholds.len() as u32).leading_zeros();
+        1 + segments * (1 + if self.thresholds.is_empty() { 0 } else { search + 1 })
+    }
+
+    /// The uniform `dispatch` of a piece.
+    ///
+    /// `piece.blocks` lies within 0..[`blocks`](Self::blocks); state is kept between the pieces of
+    /// the same observations, whose blocks follow each other.
+    #[must_use]
+    pub fn dispatch(&self, piece: &Piece<'_>) -> Vec<(&'static str, u32)> {
+        let Range { start, end } = piece.blocks;
+        let row = ROWS as u64;
+        let entries = u64::from(self.entries);
+        let word = start * row;
+        let (epoch, entry) = (word / entries, word % entries);
+        let segments = if entry == 0 { 0 } else { start - epoch * entries / row };
+        let last_rows = (self.words() - (end - 1).min(self.blocks() - 1) * row).min(row);
+        let (origin, shift, bins) =
+            piece.bins.map_or((0, 0, 2), |bins| (bins.origin(), bins.shift(), bins.len()));
+        vec![
+            ("first_low", piece.first as u32),
+            ("first_high", (piece.first >> 32) as u32),
+            ("observations", piece.observations),
+            ("block_low", start as u32),
+            ("block_high", (start >> 32) as u32),
+            ("blocks", (end - start) as u32),
+            ("last_rows", last_rows as u32),
+            ("epoch", epoch as u32),
+            ("entry", entry as u32),
+            ("segments", segments as u32),
+            ("begins", u32::from(start == 0)),
+            ("ends", u32::from(end == self.blocks())),
+            ("records", u32::from(piece.bins.is_none())),
+            ("origin_low", origin as u32),
+            ("origin_high", (origin >> 32) as u32),
+            ("shift", shift),
+            ("bins", bins as u32),
+        ]
+    }
+}

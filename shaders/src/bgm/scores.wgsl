@@ -1,0 +1,202 @@
+// Scores of observations of the batched Gaussian mechanism, counted in histograms.
+//
+// In: `law` and `scoring` (the plan), `dispatch` (which observations, and which blocks of their
+// words), `weights` and `thresholds` of the slots.
+// Out: `histogram`, counts of [world][parity of the observation][bin]; or, where asked to record,
+// the scores themselves as [world][observation][low, high].
+// Grid: workgroups (x, y) cover the observations, one an invocation; z is the world.
+// `state` holds what an observation whose words do not fit a dispatch goes on with:
+// [value][world][observation].
+// Parity: exact mode bit for bit with the twin; fast mode within the error of `fast.rs`.
+
+struct Law {
+    seed_low: u32,
+    seed_high: u32,
+    noise_purpose: u32,
+    slots_purpose: u32,
+    // Entries of an epoch.
+    entries: u32,
+    thresholds: u32,
+    units_per_nat: f32,
+    // A zero that the compiler does not know of.
+    zero: u32,
+}
+
+struct Dispatch {
+    first_low: u32,
+    first_high: u32,
+    observations: u32,
+    // The first block of words, and how many.
+    block_low: u32,
+    block_high: u32,
+    blocks: u32,
+    // Rows of the last of these blocks that are entries.
+    last_rows: u32,
+    // Where the first block falls: epoch, entry, and segments of the epoch before it.
+    epoch: u32,
+    entry: u32,
+    segments: u32,
+    // Whether these are the first and the last blocks of the observations.
+    begins: u32,
+    ends: u32,
+    // Whether scores are recorded, not counted.
+    records: u32,
+    // Bins of the scores.
+    origin_low: u32,
+    origin_high: u32,
+    shift: u32,
+    bins: u32,
+}
+
+@group(0) @binding(0) var<uniform> law: Law;
+@group(0) @binding(1) var<uniform> scoring: Scoring;
+@group(0) @binding(2) var<uniform> dispatch: Dispatch;
+@group(0) @binding(3) var<storage, read> weights: array<f32>;
+@group(0) @binding(4) var<storage, read> thresholds: array<u32>;
+@group(0) @binding(5) var<storage, read_write> state: array<u32>;
+@group(0) @binding(6) var<storage, read_write> histogram: array<atomic<u32>>;
+
+// 0 in D, 1 in D′.
+var<private> world: u32;
+// The sum of the epochs' scores in units, in two's complement.
+var<private> score_low: u32;
+var<private> score_high: u32;
+
+// Rows of a block that belong to one epoch.
+struct Segment {
+    first: u32,
+    end: u32,
+}
+
+const ROWS_A = vec4<u32>(0u, 1u, 2u, 3u);
+const ROWS_B = vec4<u32>(4u, 5u, 6u, 7u);
+const ROWS_C = vec4<u32>(8u, 9u, 10u, 11u);
+const ROWS_D = vec4<u32>(12u, 13u, 14u, 15u);
+
+// Whether any of the four rows from `row` belongs to the segment.
+fn holds(segment: Segment, row: u32) -> bool {
+    return segment.first < row + 4u && row < segment.end;
+}
+
+fn used(segment: Segment, rows: vec4<u32>) -> vec4<bool> {
+    return (rows >= vec4<u32>(segment.first)) & (rows < vec4<u32>(segment.end));
+}
+
+// Weights (or their logarithms) of four entries; of entries outside the epoch, any.
+fn weights_from(at: u32) -> vec4<f32> {
+    let i = min(vec4<u32>(at) + ROWS_A, vec4<u32>(law.entries - 1u));
+    return vec4<f32>(weights[i.x], weights[i.y], weights[i.z], weights[i.w]);
+}
+
+fn finish_epoch() {
+    let units = round_to_i32(epoch_score() * law.units_per_nat);
+    let low = bitcast<u32>(units);
+    score_low += low;
+    score_high += bitcast<u32>(units >> 31u) + select(0u, 1u, score_low < low);
+}
+
+// Bin 0 lies below the origin; the last holds all from the highest edge on.
+fn bin() -> u32 {
+    let high = bitcast<i32>(score_high);
+    let origin_high = bitcast<i32>(dispatch.origin_high);
+    let below = high < origin_high || (high == origin_high && score_low < dispatch.origin_low);
+    if (below) { return 0u; }
+    let above_low = score_low - dispatch.origin_low;
+    let above_high =
+        score_high - dispatch.origin_high - select(0u, 1u, score_low < dispatch.origin_low);
+    var width = above_low;
+    var beyond = above_high;
+    if (dispatch.shift >= 32u) {
+        width = above_high >> (dispatch.shift - 32u);
+        beyond = 0u;
+    } else if (dispatch.shift > 0u) {
+        width = (above_low >> dispatch.shift) | (above_high << (32u - dispatch.shift));
+        beyond = above_high >> dispatch.shift;
+    }
+    let last = dispatch.bins - 2u;
+    return select(min(width, last), last, beyond > 0u) + 1u;
+}
+
+fn count_or_record(index: u32) {
+    if (dispatch.records == 0u) {
+        let half = (dispatch.first_low + index) & 1u;
+        atomicAdd(&histogram[(world * 2u + half) * dispatch.bins + bin()], 1u);
+    } else {
+        let at = 2u * (world * dispatch.observations + index);
+        atomicStore(&histogram[at], score_low);
+        atomicStore(&histogram[at + 1u], score_high);
+    }
+}
+
+fn suspend(index: u32) {
+    let values = array<u32, STATE_VALUES>(
+        score_low, score_high, slot,
+        bitcast<u32>(first.x), bitcast<u32>(first.y), bitcast<u32>(first.z), bitcast<u32>(first.w),
+        bitcast<u32>(second.x), bitcast<u32>(second.y), bitcast<u32>(second.z), bitcast<u32>(second.w),
+        bitcast<u32>(top.x), bitcast<u32>(top.y), bitcast<u32>(bottom.x), bitcast<u32>(bottom.y),
+    );
+    for (var i = 0u; i < STATE_VALUES; i++) {
+        state[(i * 2u + world) * dispatch.observations + index] = values[i];
+    }
+}
+
+fn resume(index: u32) {
+    var values: array<u32, STATE_VALUES>;
+    for (var i = 0u; i < STATE_VALUES; i++) {
+        values[i] = state[(i * 2u + world) * dispatch.observations + index];
+    }
+    score_low = values[0];
+    score_high = values[1];
+    slot = values[2];
+    first = bitcast<vec4<f32>>(vec4<u32>(values[3], values[4], values[5], values[6]));
+    second = bitcast<vec4<f32>>(vec4<u32>(values[7], values[8], values[9], values[10]));
+    top = bitcast<vec2<f32>>(vec2<u32>(values[11], values[12]));
+    bottom = bitcast<vec2<f32>>(vec2<u32>(values[13], values[14]));
+    segments = dispatch.segments;
+}
+
+fn draw_and_score(stream: vec2<u32>) {
+    var epoch = dispatch.epoch;
+    var t = dispatch.entry;
+    for (var i = 0u; i < dispatch.blocks; i++) {
+        let low = dispatch.block_low + i;
+        let block = vec2<u32>(low, dispatch.block_high + select(0u, 1u, low < i));
+        let rows = select(16u, dispatch.last_rows, i + 1u == dispatch.blocks);
+        var words = chacha8(law.noise_purpose, block, stream);
+        let z = normals(words, rows, block, stream);
+        if (POISSON && world == 0u) { words = chacha8(law.slots_purpose, block, stream); }
+        var row = 0u;
+        while (row < rows) {
+            if (t == 0u) {
+                clear_sums();
+                begin_epoch();
+                draw_slot(epoch, stream);
+            }
+            let count = min(rows - row, law.entries - t);
+            add_segment(t, Segment(row, row + count), z, words);
+            row += count;
+            t += count;
+            if (t == law.entries) {
+                finish_epoch();
+                epoch += 1u;
+                t = 0u;
+            }
+        }
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn count(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = (group.y * groups.x + group.x) * WORKGROUP + local;
+    if (index >= dispatch.observations) { return; }
+    world = group.z;
+    let low = dispatch.first_low + index;
+    let high = dispatch.first_high + select(0u, 1u, low < index);
+    if (dispatch.begins == 0u) { resume(index); }
+    draw_and_score(vec2<u32>((low << 1u) | world, (high << 1u) | (low >> 31u)));
+    if (dispatch.ends == 0u) { suspend(index); } else { count_or_record(index); }
+}
