@@ -1,6 +1,7 @@
-// What the float mode is made of. Exact mode lets no result reach another operation before it has
-// been xor-ed with `law.zero`, a zero that no compiler knows of: nothing is fused or reassociated,
-// so every result is one correctly rounded f32 operation, as in the twin.
+// What the float mode is made of. In exact mode a product is xor-ed with `law.zero`, a zero that no
+// compiler knows of, before it reaches a sum or another product, and a sum before it reaches another
+// sum: nothing can be fused or reassociated, so every result is one rounded f32 operation, as in the
+// twin.
 //
 // Parity: exact mode bit for bit; fast mode within the error of `fast.rs`.
 
