@@ -5,8 +5,8 @@
 
 use super::draws::Draws;
 use super::math::round_to_i32;
-use super::program::Program;
 use super::moving::Centred;
+use super::program::Program;
 use super::setup::{Scoring, Setup};
 use super::sums::Sums;
 use crate::error::{Cancelled, KernelError};
