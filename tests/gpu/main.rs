@@ -8,6 +8,8 @@ mod comparison;
 mod device;
 mod exact;
 mod kernels;
+mod stages;
+mod twins;
 
 use std::process::ExitCode;
 
@@ -15,7 +17,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
     // One line a file.
-    let needing_a_gpu = [exact::trials()].into_iter().flatten();
+    let needing_a_gpu = [stages::trials(), exact::trials(), twins::trials()].into_iter().flatten();
     let missing = device::gpu().err();
     let required = std::env::var("REQUIRE_GPU").is_ok_and(|v| !["", "0", "false"].contains(&&*v));
     let mut trials: Vec<Trial> = match &missing {
