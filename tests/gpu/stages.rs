@@ -54,7 +54,7 @@ fn write_normals(@builtin(global_invocation_id) id: vec3<u32>) {
     if (id.x >= dispatch.observations) { return; }
     let place = taken(4u * id.x);
     let words = chacha8(law.noise_purpose, place.xy, place.zw);
-    let z = normals(words, 16u, place.xy, place.zw);
+    let z = any_normals(words, 16u, place.xy, place.zw);
     put(16u * id.x, bitcast<vec4<u32>>(z.a));
     put(16u * id.x + 4u, bitcast<vec4<u32>>(z.b));
     put(16u * id.x + 8u, bitcast<vec4<u32>>(z.c));
