@@ -14,7 +14,7 @@ fn radius_squared(v: vec2<f32>, bits: vec2<u32>) -> vec2<f32> {
     let shifted = bitcast<vec2<u32>>(v) - (SQRT_HALF_BITS + (bits << vec2<u32>(23u)));
     let exponent = vec2<f32>(bitcast<vec2<i32>>(shifted) >> vec2<u32>(23u));
     let mantissa = (shifted & vec2<u32>(0x7fffffu)) + SQRT_HALF_BITS;
-    let f = bitcast<vec2<f32>>(mantissa) - 1.0;
+    let f = kept2(bitcast<vec2<f32>>(mantissa) - 1.0);
     var p = kept2(RADIUS_6 * f) + RADIUS_5;
     p = kept2(p * f) + RADIUS_4;
     p = kept2(p * f) + RADIUS_3;
