@@ -12,6 +12,6 @@ mod steps;
 mod sums;
 
 pub use draws::Draws;
-pub use program::{Piece, Program, STATE_VALUES, Variant, WORKGROUP};
+pub use program::{Piece, Program, STATE_VALUES, Stage, Variant, WORKGROUP};
 pub use scores::{Phase, ScoreKernel};
 pub use setup::{GAPS, MAX_ENTRIES, NOISE_MULTIPLIERS, SAMPLING_RATES};
