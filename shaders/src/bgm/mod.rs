@@ -8,6 +8,7 @@ mod program;
 mod scores;
 mod setup;
 mod slots;
+mod stages;
 mod steps;
 mod sums;
 
@@ -15,3 +16,4 @@ pub use draws::Draws;
 pub use program::{Piece, Program, STATE_VALUES, Variant, WORKGROUP};
 pub use scores::{Phase, ScoreKernel};
 pub use setup::{GAPS, MAX_ENTRIES, NOISE_MULTIPLIERS, SAMPLING_RATES};
+pub use stages::Stage;

@@ -1,5 +1,9 @@
 //! The command line.
 
+mod device;
+
+pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
+
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -41,6 +45,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// List what can compute.
     Devices(DevicesArgs),
+    /// Measure how fast each device counts.
+    Bench(BenchArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
 }
@@ -198,16 +204,6 @@ pub(crate) struct BgmArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DeviceArgs {
-    /// Where to compute: auto or cpu.
-    #[arg(long, default_value = "auto")]
-    pub(crate) device: String,
-    /// CPU threads; one a core if not given.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
-}
-
-#[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  dpscope audit outputs runs.npz --noise-multiplier 1.0 \\\n    \
         --threat-model partially-informed\n\n\
@@ -360,6 +356,9 @@ pub(crate) struct ResumeArgs {
     pub(crate) checkpoint: PathBuf,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
+    /// Go on in another float mode than the checkpoint's.
+    #[arg(long)]
+    pub(crate) allow_mixed: bool,
     /// Write the histograms here as well, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -385,14 +384,6 @@ pub(crate) struct ReproduceArgs {
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dpscope devices --json")]
-pub(crate) struct DevicesArgs {
-    /// Print one JSON document on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,0 +1,119 @@
+//! Where the time of a device goes.
+
+use std::time::{Duration, Instant};
+
+use dpscope_core::adjacency::World;
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::{Backend, EngineError, ObservationRange};
+use dpscope_shaders::{Phase, ScoreKernel, Stage};
+use serde::Serialize;
+
+use super::Work;
+use crate::failure::{Exit, Failure};
+use crate::progress::is_interrupted;
+
+/// Shares of the time, of total 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Shares {
+    pub(super) random_words: f64,
+    pub(super) normals: f64,
+    /// With the sums and the score of an epoch.
+    pub(super) exponentials: f64,
+    /// Histograms, and whatever else is around the kernel.
+    pub(super) rest: f64,
+}
+
+impl Shares {
+    /// From the times of work that goes further and further: words; normals as well; scores as well;
+    /// all. A time that is below the one before it is noise, and its stage takes no time.
+    fn of_times(times: [f64; 4]) -> Self {
+        let mut longest = 0.0_f64;
+        let [random_words, normals, exponentials, rest] = times.map(|time| {
+            let stage = (time - longest).max(0.0);
+            longest = longest.max(time);
+            stage
+        });
+        let share = |stage: f64| stage / longest;
+        Shares {
+            random_words: share(random_words),
+            normals: share(normals),
+            exponentials: share(exponentials),
+            rest: share(rest),
+        }
+    }
+}
+
+/// Normals that one timing draws, about: a few milliseconds, which an interruption seldom hits.
+const NORMALS: u64 = 4_000_000;
+
+/// Fewest timings of a stage, of which the shortest counts.
+const FEWEST: u32 = 5;
+
+/// The shares of one thread of the CPU.
+pub(super) fn of_cpu(work: &Work) -> Result<Shares, Failure> {
+    let kernel = ScoreKernel::new(work.plan.law(), work.plan.plan().seed, Phase::Audit)
+        .map_err(EngineError::from)?;
+    let observations = (NORMALS / kernel.entries_per_observation() / 2).max(1);
+    let observations = observations.next_multiple_of(dpscope_shaders::LANES as u64);
+    let range = ObservationRange { first: 0, end: observations };
+    let backend = Backend::Cpu(CpuBackend::new(1)?);
+    let mut scores = vec![0; observations as usize];
+    let keep_going = || !is_interrupted();
+    let mut to = |stage| -> Result<(), EngineError> {
+        World::BOTH
+            .iter()
+            .try_for_each(|&world| kernel.scores_to(stage, world, 0, &mut scores, &keep_going))
+            .map_err(|_| EngineError::Stopped)
+    };
+    let count =
+        || pollster::block_on(backend.count(&kernel, &work.layout.bins, range, &keep_going));
+
+    let (started, mut rounds) = (Instant::now(), 0);
+    let mut shortest = [Duration::MAX; 4];
+    while rounds < FEWEST || started.elapsed().as_secs_f64() < work.seconds {
+        rounds += 1;
+        let times = [
+            timed(|| to(Stage::Words))?,
+            timed(|| to(Stage::Normals))?,
+            timed(|| to(Stage::Whole))?,
+            timed(|| count().map(drop))?,
+        ];
+        shortest = std::array::from_fn(|i| shortest[i].min(times[i]));
+    }
+    Ok(Shares::of_times(shortest.map(|time| time.as_secs_f64())))
+}
+
+fn timed(task: impl FnOnce() -> Result<(), EngineError>) -> Result<Duration, Failure> {
+    let started = Instant::now();
+    match task() {
+        Err(EngineError::Stopped) => Err(Failure::with(
+            Exit::Interrupted,
+            "interrupted; a smaller --seconds takes less time",
+        )),
+        done => Ok(done.map(|()| started.elapsed())?),
+    }
+}
+
+/// The shares of a GPU; not measured yet.
+pub(super) fn of_gpu(_work: &Work, _backend: &Backend) -> Option<Shares> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_differences_of_times() {
+        let shares = Shares::of_times([2.0, 5.0, 9.0, 10.0]);
+        let Shares { random_words, normals, exponentials, rest } = shares;
+        assert_eq!([random_words, normals, exponentials, rest], [0.2, 0.3, 0.4, 0.1]);
+    }
+
+    #[test]
+    fn noise_makes_no_share_negative() {
+        let Shares { random_words, normals, exponentials, rest } =
+            Shares::of_times([2.0, 1.0, 4.0, 3.0]);
+        assert_eq!([random_words, normals, exponentials, rest], [0.5, 0.0, 0.5, 0.0]);
+    }
+}
