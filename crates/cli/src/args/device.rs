@@ -8,7 +8,7 @@ use crate::device::Choice;
 
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {
-    /// Where to compute: auto, cpu, gpu, or an index or part of a name that `dpscope devices` lists.
+    /// Where to compute: auto, cpu, gpu, or an index or part of a name from `dpscope devices`.
     ///
     /// auto takes a hardware GPU, else the CPU. gpu takes a hardware GPU or ends with code 4. A
     /// software rasteriser is taken only by its index or name.
@@ -24,7 +24,7 @@ pub(crate) struct DeviceArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FloatModeArg {
-    /// Scores within a derived error of the CPU's; the default, but for a run that is resumed.
+    /// Scores within a derived error of the CPU's; the default, while a resumed run keeps its mode.
     Fast,
     /// Scores equal to the CPU's, bit for bit, or else the CPU counts.
     Exact,
