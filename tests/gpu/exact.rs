@@ -1,0 +1,185 @@
+//! Exact mode: the bits of the CPU twin, over laws, sizes and numbers of observations.
+
+use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use dpscope_shaders::FloatMode;
+use dpscope_shaders::bgm::ScoreKernel;
+use libtest_mimic::{Failed, Trial};
+
+use crate::comparison::exact;
+use crate::device::{Gpu, Work, gpu};
+use crate::kernels::{
+    Observations, bins, cpu_counts, cpu_scores, gpu_counts, gpu_scores, kernel, law, one_slot,
+    pieces, poisson, recorded, weighted,
+};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("exact_scores_of_every_way_are_the_twins", || check_laws(&ways())),
+        Trial::test("exact_scores_at_the_edges_of_blocks_are_the_twins", || check_laws(&lengths())),
+        Trial::test("exact_scores_at_extreme_noise_are_the_twins", || check_laws(&extremes())),
+        Trial::test("exact_scores_of_far_observations_are_the_twins", far_observations),
+        Trial::test("exact_counts_are_the_twins_at_every_size", sizes),
+        Trial::test("counts_beyond_one_row_of_workgroups_are_the_twins", beyond_one_row),
+        Trial::test("observations_split_over_dispatches_score_the_same", split_observations),
+    ]
+}
+
+/// Every way to score: gaps, weights of total 1 and less, inclusion, known slots.
+fn ways() -> Vec<ScoreLaw> {
+    let mut laws = Vec::new();
+    for sigma in [0.3, 1.0, 4.0] {
+        for (epochs, entries) in [(1, 100), (3, 37), (40, 2)] {
+            for gap in [1.0, 2.0, 3.0, 200.0, 20_000.0] {
+                laws.push(law(sigma, epochs, entries, one_slot(gap)));
+            }
+            for (gap, total) in [(1.0, 1.0), (1.0, 0.5), (2.0, 1.0), (2.0, 0.7), (20.0, 0.9)] {
+                laws.push(law(sigma, epochs, entries, weighted(gap, entries, total)));
+            }
+            for rate in [1e-9, 1e-4, 0.01, 0.5, 0.999, 1.0] {
+                laws.push(law(sigma, epochs, entries, poisson(rate)));
+            }
+        }
+        laws.push(law(sigma, 100, 1, one_slot(2.0)));
+    }
+    laws
+}
+
+/// Lengths of epochs at the edges of blocks (16), levels of the sums (512) and in between.
+fn lengths() -> Vec<ScoreLaw> {
+    let mut laws = Vec::new();
+    for entries in [1, 2, 3, 15, 16, 17, 31, 32, 33, 511, 512, 513] {
+        for kind in [one_slot(2.0), one_slot(20.0), weighted(2.0, entries, 0.8), poisson(0.1)] {
+            laws.push(law(1.0, 5, entries, kind));
+        }
+    }
+    for kind in [one_slot(1.0), one_slot(200.0), poisson(1e-3)] {
+        laws.push(law(1.0, 1, 16_400, kind)); // beyond the third level
+    }
+    laws
+}
+
+fn extremes() -> Vec<ScoreLaw> {
+    let mut laws = Vec::new();
+    for sigma in [1e-3, 0.01, 0.1, 30.0, 1e4] {
+        let kinds = [one_slot(1.0), one_slot(2.0), one_slot(1e6), weighted(2.0, 37, 0.6)];
+        laws.extend(kinds.map(|kind| law(sigma, 2, 37, kind)));
+        laws.extend([1e-9, 0.3].map(|rate| law(sigma, 2, 37, poisson(rate))));
+    }
+    laws
+}
+
+fn named(law: &ScoreLaw) -> String {
+    let kind = match &law.kind {
+        LawKind::OneSlot { gap, weights } => {
+            let weights = weights.as_slice().map_or(String::new(), |w| format!(" w[0] {}", w[0]));
+            format!("gap {gap}{weights}")
+        }
+        LawKind::Poisson { sampling_rate } => format!("rate {sampling_rate}"),
+    };
+    format!("σ {} E {} T {} {kind}", law.noise_multiplier, law.epochs, law.entries)
+}
+
+fn same_scores(
+    gpu: &Gpu,
+    kernel: &ScoreKernel,
+    observations: Observations,
+    what: &str,
+) -> Result<(), Failed> {
+    let found = gpu_scores(gpu, kernel, FloatMode::Exact, observations)?;
+    exact(&found, &cpu_scores(kernel, observations)).agrees(what)
+}
+
+fn check_laws(laws: &[ScoreLaw]) -> Result<(), Failed> {
+    let gpu = gpu()?;
+    for law in laws {
+        let count = if law.normals_per_observation() > 5_000 { 70 } else { 200 };
+        same_scores(gpu, &kernel(law, 7)?, Observations { first: 5, count }, &named(law))?;
+    }
+    Ok(())
+}
+
+/// Numbers whose doubles carry into the high word, and seeds that fill theirs.
+fn far_observations() -> Result<(), Failed> {
+    let gpu = gpu()?;
+    let laws = [law(1.0, 2, 20, one_slot(2.0)), law(1.0, 20, 3, weighted(2.0, 3, 0.5))];
+    for law in laws {
+        for seed in [0, u64::from(u32::MAX), (1 << 32) + 1, (1 << 53) - 1, u64::MAX] {
+            for first in [1 << 31, 1 << 32, 1 << 40, 1 << 62] {
+                let observations = Observations { first: first - 70, count: 140 };
+                let what = format!("{} seed {seed} from {}", named(&law), first - 70);
+                same_scores(gpu, &kernel(&law, seed)?, observations, &what)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn same_counts(
+    gpu: &Gpu,
+    kernel: &ScoreKernel,
+    observations: Observations,
+    what: &str,
+) -> Result<(), Failed> {
+    let bins = bins(kernel)?;
+    let found = gpu_counts(gpu, kernel, FloatMode::Exact, &bins, observations)?;
+    let expected = cpu_counts(&cpu_scores(kernel, observations), &bins, observations.first);
+    exact(&found, &expected).agrees(what)?;
+    let total: u64 = found.iter().map(|&count| u64::from(count)).sum();
+    exact(&[total], &[2 * u64::from(observations.count)]).agrees(&format!("total, {what}"))
+}
+
+fn sizes() -> Result<(), Failed> {
+    let gpu = gpu()?;
+    let laws = [
+        law(1.0, 1, 20, one_slot(2.0)),
+        law(0.2, 1, 20, one_slot(2.0)),
+        law(1.0, 1, 20, poisson(0.1)),
+    ];
+    for law in laws {
+        let kernel = kernel(&law, 11)?;
+        for count in [0, 1, 63, 64, 65, 255, 256, 257, 65_537] {
+            for first in [0, 3] {
+                let what = format!("{}, {count} from {first}", named(&law));
+                same_counts(gpu, &kernel, Observations { first, count }, &what)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// More than 65,535 workgroups, which one dimension of a dispatch cannot hold.
+fn beyond_one_row() -> Result<(), Failed> {
+    let kernel = kernel(&law(1.0, 1, 1, one_slot(2.0)), 3)?;
+    let observations = Observations { first: 1, count: 65_535 * 64 + 77 };
+    same_counts(gpu()?, &kernel, observations, "one entry, 4,194,317 observations")
+}
+
+/// State that is kept between dispatches loses nothing, wherever the cuts fall.
+fn split_observations() -> Result<(), Failed> {
+    let gpu = gpu()?;
+    let laws = [
+        law(1.0, 3, 100, one_slot(2.0)),
+        law(0.2, 3, 100, one_slot(2.0)),
+        law(1.0, 9, 20, weighted(2.0, 20, 0.7)),
+        law(0.2, 9, 20, weighted(2.0, 20, 0.7)),
+        law(1.0, 2, 700, one_slot(1.0)),
+        law(1.0, 3, 50, poisson(0.2)),
+        law(1.0, 100, 1, one_slot(2.0)),
+    ];
+    for law in laws {
+        let kernel = kernel(&law, 5)?;
+        let program = kernel.program(FloatMode::Exact);
+        let observations = Observations { first: 9, count: 100 };
+        let expected = cpu_scores(&kernel, observations);
+        for most in [1, 2, 5] {
+            let work = Work::of(&program, &pieces(&program, observations, None, most));
+            let found = recorded(&gpu.run(&gpu.kernel(program.variant())?, &work)?)?;
+            exact(&found, &expected).agrees(&format!("{}, {most} blocks", named(&law)))?;
+        }
+        let work = Work::of(&program, &pieces(&program, observations, None, 5));
+        let forgetful = work.changed("begins", |_| 1); // the broken twin
+        let found = recorded(&gpu.run(&gpu.kernel(program.variant())?, &forgetful)?)?;
+        exact(&found, &expected).differs(&format!("{}, state forgotten", named(&law)))?;
+    }
+    Ok(())
+}
