@@ -10,18 +10,17 @@ use tempfile::TempDir;
 const AUDIT: &str = "audit bgm --noise-multiplier 1 --steps 10 --observations 3e4 --seed 7";
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |name: &str, test: fn() -> Result<(), String>| Trial::test(name, move || Ok(test()?));
     vec![
-        trial("cli: exact mode writes the CPU's histograms", exact_mode_writes_the_cpus_histograms),
-        trial("cli: reports name device and float mode", reports_name_device_and_float_mode),
-        trial("cli: a rasteriser is never taken unasked", a_rasteriser_is_never_taken_unasked),
-        trial("cli: a resumed run keeps its float mode", a_resumed_run_keeps_its_float_mode),
-        trial("cli: a bench measures every float mode", a_bench_measures_every_float_mode),
+        Trial::test("exact_mode_writes_the_cpus_histograms", || Ok(exact_histograms()?)),
+        Trial::test("reports_name_device_and_float_mode", || Ok(reports()?)),
+        Trial::test("a_rasteriser_is_never_taken_unasked", || Ok(rasterisers()?)),
+        Trial::test("a_resumed_run_keeps_its_float_mode", || Ok(resumed_runs()?)),
+        Trial::test("a_bench_measures_every_float_mode", || Ok(benches()?)),
     ]
 }
 
 /// The program's histograms are those of the CPU in exact mode, and others with another seed.
-fn exact_mode_writes_the_cpus_histograms() -> Result<(), String> {
+fn exact_histograms() -> Result<(), String> {
     let folder = folder()?;
     let written = |name: &str, words: &str| -> Result<Value, String> {
         done(&folder, &format!("{words} --out {name}"), 0)?;
@@ -41,7 +40,7 @@ fn exact_mode_writes_the_cpus_histograms() -> Result<(), String> {
 }
 
 /// Device, float mode and fallback stand in the report.
-fn reports_name_device_and_float_mode() -> Result<(), String> {
+fn reports() -> Result<(), String> {
     let folder = folder()?;
     for adapter in adapters()? {
         let fast = format!("{AUDIT} --device {} --float-mode fast", adapter.index);
@@ -57,7 +56,7 @@ fn reports_name_device_and_float_mode() -> Result<(), String> {
 }
 
 /// `--device gpu` takes hardware or nothing, `auto` hardware or the CPU.
-fn a_rasteriser_is_never_taken_unasked() -> Result<(), String> {
+fn rasterisers() -> Result<(), String> {
     let folder = folder()?;
     if adapters()?.iter().any(|adapter| adapter.hardware) {
         return done(&folder, &format!("{AUDIT} --device gpu"), 0).map(drop);
@@ -72,11 +71,10 @@ fn a_rasteriser_is_never_taken_unasked() -> Result<(), String> {
 }
 
 /// What the CPU counted goes on exactly, and in fast mode only where that is asked for.
-fn a_resumed_run_keeps_its_float_mode() -> Result<(), String> {
+fn resumed_runs() -> Result<(), String> {
     let folder = folder()?;
-    let digest = |ended: &Ended| -> Result<Value, String> {
-        Ok(json(ended)?["histogram_digest"].clone())
-    };
+    let digest =
+        |ended: &Ended| -> Result<Value, String> { Ok(json(ended)?["histogram_digest"].clone()) };
     let whole = digest(&done(&folder, &format!("{AUDIT} --json"), 0)?)?;
     done(&folder, &format!("{AUDIT} --shard 2/3 --out part"), 0)?;
     for adapter in adapters()? {
@@ -99,7 +97,7 @@ fn a_resumed_run_keeps_its_float_mode() -> Result<(), String> {
 }
 
 /// Rates of both modes stand beside the CPU's.
-fn a_bench_measures_every_float_mode() -> Result<(), String> {
+fn benches() -> Result<(), String> {
     let folder = folder()?;
     for adapter in adapters()? {
         let words = format!("bench --device {} --seconds 0.1 --json", adapter.index);

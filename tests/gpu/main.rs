@@ -4,6 +4,7 @@
 //! tests show as ignored, with the reason; with `REQUIRE_GPU=1` they fail. `DPSCOPE_TEST_DEVICE=NAME`
 //! picks the first adapter whose name holds NAME.
 
+mod cli;
 mod comparison;
 mod device;
 mod exact;
@@ -15,7 +16,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
     // One line a file.
-    let needing_a_gpu = [exact::trials()].into_iter().flatten();
+    let needing_a_gpu = [exact::trials(), cli::trials()].into_iter().flatten();
     let missing = device::gpu().err();
     let required = std::env::var("REQUIRE_GPU").is_ok_and(|v| !["", "0", "false"].contains(&&*v));
     let mut trials: Vec<Trial> = match &missing {
