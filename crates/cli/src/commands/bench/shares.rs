@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Backend, EngineError, ObservationRange};
+use dpscope_core::audit::AuditHistograms;
+use dpscope_engine::{Backend, EngineError};
 use dpscope_shaders::{Phase, ScoreKernel, Stage};
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub(super) struct Shares {
     pub(super) normals: f64,
     /// With the sums and the score of an epoch.
     pub(super) exponentials: f64,
-    /// Histograms, and whatever else is around the kernel.
+    /// Histograms.
     pub(super) rest: f64,
 }
 
@@ -54,29 +54,32 @@ pub(super) fn of_cpu(work: &Work) -> Result<Shares, Failure> {
     let kernel = ScoreKernel::new(work.plan.law(), work.plan.plan().seed, Phase::Audit)
         .map_err(EngineError::from)?;
     let observations = (NORMALS / kernel.entries_per_observation() / 2).max(1);
+    let bins = &work.layout.bins;
     let observations = observations.next_multiple_of(dpscope_shaders::LANES as u64);
-    let range = ObservationRange { first: 0, end: observations };
-    let backend = Backend::Cpu(CpuBackend::new(1)?);
     let mut scores = vec![0; observations as usize];
-    let keep_going = || !is_interrupted();
-    let mut to = |stage| -> Result<(), EngineError> {
-        World::BOTH
-            .iter()
-            .try_for_each(|&world| kernel.scores_to(stage, world, 0, &mut scores, &keep_going))
-            .map_err(|_| EngineError::Stopped)
+    let mut to = |stage, mut histograms: Option<&mut AuditHistograms>| -> Result<(), EngineError> {
+        for world in World::BOTH {
+            let done = kernel.scores_to(stage, world, 0, &mut scores, &|| !is_interrupted());
+            done.map_err(|_| EngineError::Stopped)?;
+            if let Some(histograms) = &mut histograms {
+                for (observation, &score) in (0..).zip(&scores) {
+                    histograms.add(bins, world, observation, score);
+                }
+            }
+        }
+        Ok(())
     };
-    let count =
-        || pollster::block_on(backend.count(&kernel, &work.layout.bins, range, &keep_going));
 
+    let mut histograms = AuditHistograms::empty(bins);
     let (started, mut rounds) = (Instant::now(), 0);
     let mut shortest = [Duration::MAX; 4];
     while rounds < FEWEST || started.elapsed().as_secs_f64() < work.seconds {
         rounds += 1;
         let times = [
-            timed(|| to(Stage::Words))?,
-            timed(|| to(Stage::Normals))?,
-            timed(|| to(Stage::Whole))?,
-            timed(|| count().map(drop))?,
+            timed(|| to(Stage::Words, None))?,
+            timed(|| to(Stage::Normals, None))?,
+            timed(|| to(Stage::Whole, None))?,
+            timed(|| to(Stage::Whole, Some(&mut histograms)))?,
         ];
         shortest = std::array::from_fn(|i| shortest[i].min(times[i]));
     }
