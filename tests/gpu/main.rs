@@ -4,11 +4,14 @@
 //! tests show as ignored, with the reason; with `REQUIRE_GPU=1` they fail. `DPSCOPE_TEST_DEVICE=NAME`
 //! picks the first adapter whose name holds NAME.
 
+mod audits;
 mod cli;
 mod comparison;
 mod device;
 mod exact;
+mod faults;
 mod kernels;
+mod limits;
 
 use std::process::ExitCode;
 
@@ -16,7 +19,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
     // One line a file.
-    let needing_a_gpu = [exact::trials(), cli::trials()].into_iter().flatten();
+    let needing_a_gpu = [exact::trials(), faults::trials(), limits::trials(), cli::trials()];
+    let needing_a_gpu = needing_a_gpu.into_iter().flatten();
     let missing = device::gpu().err();
     let required = std::env::var("REQUIRE_GPU").is_ok_and(|v| !["", "0", "false"].contains(&&*v));
     let mut trials: Vec<Trial> = match &missing {
@@ -27,7 +31,8 @@ fn main() -> ExitCode {
     if let Ok(gpu) = device::gpu() {
         println!("on {}", gpu.name);
     }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// A test of that name that fails with the reason; ignored unless it is required.
