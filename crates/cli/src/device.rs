@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use dpscope_engine::Backend;
-use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, GpuBackend, adapters};
+use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, GpuBackend, adapters, find, preferred};
 use dpscope_engine::backend::{CpuBackend, FloatMode};
 
 use crate::args::DeviceArgs;
@@ -48,55 +48,34 @@ impl fmt::Display for Choice {
     }
 }
 
-/// What the choice between adapters rests on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Candidate {
-    name: String,
-    hardware: bool,
-}
-
-impl From<&AdapterFacts> for Candidate {
-    fn from(facts: &AdapterFacts) -> Self {
-        Candidate { name: facts.name.clone(), hardware: facts.hardware }
-    }
-}
-
-impl Choice {
-    /// Which of the adapters is meant; none where the CPU is.
-    pub(crate) fn pick(&self, found: &[Candidate]) -> Result<Option<usize>, Failure> {
-        let hardware = found.iter().position(|adapter| adapter.hardware);
-        match self {
-            Choice::Auto => Ok(hardware),
-            Choice::Cpu => Ok(None),
-            Choice::Gpu if hardware.is_none() => {
-                let message = format!("no hardware GPU ({}); {INSTALL}", list(found));
-                Err(Failure::with(Exit::Device, message))
-            }
-            Choice::Gpu => Ok(hardware),
-            Choice::Named(name) => named(name, found).map(Some).ok_or_else(|| {
-                let message = format!(
-                    "no device `{name}` ({}); `dpscope devices` lists them, --device auto picks one",
-                    list(found)
-                );
-                Failure::with(Exit::Device, message)
-            }),
-        }
-    }
-}
-
-/// An index comes before a name, which may hold digits.
-fn named(name: &str, found: &[Candidate]) -> Option<usize> {
-    let index = name.parse().ok().filter(|&index: &usize| index < found.len());
-    let part = name.to_lowercase();
-    let holds = |adapter: &Candidate| adapter.name.to_lowercase().contains(&part);
-    index.or_else(|| found.iter().position(holds).filter(|_| !part.trim().is_empty()))
-}
-
-fn list(found: &[Candidate]) -> String {
-    let describe = |(index, adapter): (usize, &Candidate)| {
-        format!("{index} {}, {}", adapter.name, kind(adapter.hardware))
+/// Which of the adapters is meant; none where the CPU is.
+pub(crate) fn pick<'a>(
+    choice: &Choice,
+    adapters: &'a [Adapter],
+) -> Result<Option<&'a Adapter>, Failure> {
+    let facts: Vec<AdapterFacts> = adapters.iter().map(|adapter| adapter.facts().clone()).collect();
+    let refused = |message| Failure::with(Exit::Device, message);
+    let picked = match choice {
+        Choice::Cpu => None,
+        Choice::Auto => preferred(&facts),
+        Choice::Gpu => Some(
+            preferred(&facts)
+                .ok_or_else(|| refused(format!("no hardware GPU ({}); {INSTALL}", list(&facts))))?,
+        ),
+        Choice::Named(name) => Some(find(&facts, name).ok_or_else(|| {
+            refused(format!(
+                "no device `{name}` ({}); `dpscope devices` lists them, --device auto picks one",
+                list(&facts)
+            ))
+        })?),
     };
-    let adapters: Vec<String> = found.iter().enumerate().map(describe).collect();
+    Ok(picked.and_then(|index| adapters.get(index)))
+}
+
+fn list(found: &[AdapterFacts]) -> String {
+    let describe =
+        |facts: &AdapterFacts| format!("{} {}, {}", facts.index, facts.name, kind(facts.hardware));
+    let adapters: Vec<String> = found.iter().map(describe).collect();
     if adapters.is_empty() {
         return "no adapter was found beside the CPU".to_owned();
     }
@@ -124,15 +103,6 @@ pub(crate) fn found() -> Vec<Adapter> {
 /// The CPU with the threads that were asked for.
 pub(crate) fn cpu(args: &DeviceArgs) -> Result<CpuBackend, Failure> {
     Ok(CpuBackend::new(args.threads.map_or(0, usize::from))?)
-}
-
-/// The adapter that `--device` names, of those in the list; none for the CPU.
-pub(crate) fn pick<'a>(
-    choice: &Choice,
-    adapters: &'a [Adapter],
-) -> Result<Option<&'a Adapter>, Failure> {
-    let candidates: Vec<Candidate> = adapters.iter().map(|a| a.facts().into()).collect();
-    Ok(choice.pick(&candidates)?.and_then(|index| adapters.get(index)))
 }
 
 /// An adapter as a backend.
@@ -166,53 +136,29 @@ pub(crate) fn backend(args: &DeviceArgs, mode: FloatMode) -> Result<Backend, Fai
 mod tests {
     use super::*;
 
-    fn machine(adapters: &[(&str, bool)]) -> Vec<Candidate> {
-        let candidate =
-            |&(name, hardware): &(&str, bool)| Candidate { name: name.into(), hardware };
-        adapters.iter().map(candidate).collect()
-    }
-
-    fn pick(text: &str, found: &[Candidate]) -> Result<Option<usize>, String> {
-        let choice: Choice = text.parse().unwrap();
-        choice.pick(found).map_err(|failure| {
-            assert_eq!(failure.code, Exit::Device);
-            failure.error.to_string()
-        })
+    #[test]
+    fn words_are_choices_in_any_case_and_all_else_is_a_name() {
+        for (text, choice) in [("auto", Choice::Auto), ("CPU", Choice::Cpu), ("Gpu", Choice::Gpu)] {
+            assert_eq!(text.parse(), Ok(choice));
+        }
+        for text in ["llvmpipe", "0", "cpu0", ""] {
+            assert_eq!(text.parse(), Ok(Choice::Named(text.to_owned())));
+        }
     }
 
     #[test]
-    fn a_rasteriser_is_taken_only_by_name_or_index() {
-        let software = machine(&[("llvmpipe (LLVM 15.0.6, 256 bits)", false)]);
-        for text in ["auto", "cpu", "AUTO"] {
-            assert_eq!(pick(text, &software), Ok(None), "{text}");
+    fn a_machine_without_adapters_has_only_the_cpu() {
+        for choice in [Choice::Auto, Choice::Cpu] {
+            assert!(pick(&choice, &[]).unwrap().is_none());
         }
-        for text in ["llvmpipe", "LLVMpipe", "0"] {
-            assert_eq!(pick(text, &software), Ok(Some(0)), "{text}");
+        for (choice, part) in [(Choice::Gpu, "install"), (Choice::Named("0".to_owned()), "`0`")] {
+            let refused = pick(&choice, &[]).unwrap_err();
+            assert_eq!(refused.code, Exit::Device);
+            let message = refused.error.to_string();
+            assert!(
+                message.contains("no adapter was found") && message.contains(part),
+                "{message}"
+            );
         }
-        let refused = pick("gpu", &software).unwrap_err();
-        assert!(refused.contains("0 llvmpipe (LLVM 15.0.6, 256 bits), software"), "{refused}");
-        assert!(refused.contains("install"), "{refused}");
-    }
-
-    #[test]
-    fn hardware_is_found_by_kind_name_and_index() {
-        let both = machine(&[("GeForce RTX 4090", true), ("Arc A770", true), ("llvmpipe", false)]);
-        for (text, index) in
-            [("auto", 0), ("gpu", 0), ("4090", 0), ("arc", 1), ("1", 1), ("2", 2), ("pipe", 2)]
-        {
-            assert_eq!(pick(text, &both), Ok(Some(index)), "{text}");
-        }
-        assert_eq!(pick("cpu", &both), Ok(None));
-    }
-
-    #[test]
-    fn what_is_not_there_is_refused_with_what_is() {
-        let both = machine(&[("Arc A770", true), ("llvmpipe", false)]);
-        for text in ["3", "-1", "radeon", "", " ", "cuda:0"] {
-            let refused = pick(text, &both).unwrap_err();
-            assert!(refused.contains(&format!("`{text}`")), "{refused}");
-            assert!(refused.contains("0 Arc A770, hardware; 1 llvmpipe, software"), "{refused}");
-        }
-        assert!(pick("gpu", &[]).unwrap_err().contains("no adapter was found"));
     }
 }

@@ -134,4 +134,13 @@ impl Control for Terminal {
         saved.state = Some(state.clone());
         Ok(())
     }
+
+    fn warn(&self, message: &str) {
+        let line = format!("warning: {message}");
+        match &self.bar {
+            // Above the bar, which is drawn anew below it.
+            Some(bar) => bar.suspend(|| tell(&line)),
+            None => tell(&line),
+        }
+    }
 }

@@ -356,9 +356,6 @@ pub(crate) struct ResumeArgs {
     pub(crate) checkpoint: PathBuf,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
-    /// Go on in another float mode than the checkpoint's.
-    #[arg(long)]
-    pub(crate) allow_mixed: bool,
     /// Write the histograms here as well, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -50,7 +50,6 @@ pub(crate) fn run(args: &BgmArgs) -> Done {
         plan: valid,
         range,
         resumed,
-        allow_mixed: false,
         seed_source,
         checkpoint: args.checkpoint.as_deref(),
         out: args.out.as_deref(),

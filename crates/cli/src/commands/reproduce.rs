@@ -105,7 +105,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
             plan: plan.validated()?,
             range: Shard::WHOLE.range(&plan)?,
             resumed: None,
-            allow_mixed: false,
             seed_source: crate::seed::SeedSource::Given,
             checkpoint: None,
             out: None,

@@ -12,7 +12,6 @@ pub(crate) fn run(args: &ResumeArgs) -> Done {
         plan: state.plan.validated()?,
         range: state.range,
         resumed: Some(state),
-        allow_mixed: args.allow_mixed,
         seed_source: SeedSource::Checkpoint,
         checkpoint: Some(&args.checkpoint),
         out: args.out.as_deref(),

@@ -22,33 +22,12 @@ pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> Float
     args.float_mode.map(FloatMode::from).or(earlier).unwrap_or(FloatMode::Fast)
 }
 
-/// Refuses to add counts of another float mode to those of an earlier run.
-fn check_float_mode(job: &Job<'_>, backend: &Backend) -> Result<(), Failure> {
-    let Some(state) = job.resumed.as_ref().filter(|_| !job.allow_mixed) else { return Ok(()) };
-    let mode = backend.float_mode();
-    if state.is_finished() || state.float_modes.is_empty() || state.float_modes.contains(&mode) {
-        return Ok(());
-    }
-    let earlier: Vec<String> = state.float_modes.iter().map(ToString::to_string).collect();
-    Err(Failure::with(
-        Exit::Artefact,
-        format!(
-            "the checkpoint was counted in float mode {}, and {} would go on in float mode {mode}; \
-             name that mode or another device, or accept both with `dpscope resume --allow-mixed`",
-            earlier.join(" and "),
-            backend.device(),
-        ),
-    ))
-}
-
 /// A run and where its results go.
 pub(crate) struct Job<'a> {
     pub(crate) plan: ValidPlan,
     pub(crate) range: ObservationRange,
     /// What an earlier run counted.
     pub(crate) resumed: Option<Artefact>,
-    /// Whether it may have been counted in another float mode.
-    pub(crate) allow_mixed: bool,
     pub(crate) seed_source: SeedSource,
     pub(crate) checkpoint: Option<&'a Path>,
     pub(crate) out: Option<&'a Path>,
@@ -110,7 +89,6 @@ pub(crate) fn run_and_report(
         tell("this shard is kept nowhere; --out FILE keeps it for `dpscope merge`");
     }
     let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
-    check_float_mode(job, &backend)?;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
     let ended = count(job, &backend, show.quiet)?;
     // Part of the counts never takes the place of more of them.

@@ -107,4 +107,10 @@ impl Control for Meter {
         }
         Ok(())
     }
+
+    fn warn(&self, message: &str) {
+        if let Ok(mut seen) = self.seen.lock() {
+            seen.warnings.push(message.to_owned());
+        }
+    }
 }

@@ -149,7 +149,7 @@ fn gpu_row(
     announce(args, &facts.name, mode);
     let mut row = Row {
         device: facts.name.clone(),
-        description: format!("{}, {}, {}", facts.name, facts.backend, facts.driver),
+        description: facts.device(),
         kind: kind(facts.hardware),
         float_mode: mode,
         rate: None,
@@ -218,7 +218,7 @@ fn to_text(report: &Bench) -> String {
         let rate = |value: fn(&Rate) -> String| row.rate.as_ref().map_or("-".to_owned(), value);
         let share = |value: fn(&Shares) -> f64| {
             let percent = |s: &Shares| format!("{:.0} %", 100.0 * value(s));
-            row.shares.as_ref().map_or("not measured".to_owned(), percent)
+            row.shares.as_ref().map_or("-".to_owned(), percent)
         };
         [
             row.device.clone(),
@@ -236,10 +236,15 @@ fn to_text(report: &Bench) -> String {
     let mut out = format!("{}: {normals} normals an observation\n\n", report.mechanism);
     out.push_str(&table(columns, &report.rows.iter().map(cells).collect::<Vec<_>>()));
     out.push_str(
-        "\n  Shares of the time: of one thread on the CPU; exponentials with their sums.\n",
+        "\n  Shares of the time: of one thread on the CPU; exponentials with their sums; - is not \
+         measured.\n",
     );
+    let mut described = "";
     for measured in &report.rows {
-        out.push_str(&row(measured.kind, &measured.description));
+        if measured.description != described {
+            out.push_str(&row(measured.kind, &measured.description));
+            described = &measured.description;
+        }
         if let Some(problem) = &measured.problem {
             out.push_str(&row("", &format!("float mode {}: {problem}", measured.float_mode)));
         }
