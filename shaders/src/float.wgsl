@@ -1,6 +1,7 @@
-// What the float mode is made of. Exact mode lets no result reach another operation before it has
-// been xor-ed with `law.zero`, a zero that no compiler knows of: nothing is fused or reassociated,
-// so every result is one correctly rounded f32 operation, as in the twin.
+// What the float mode is made of. In exact mode a product is xor-ed with `law.zero`, a zero that no
+// compiler knows of, before it reaches a sum or another product, and a sum before it reaches another
+// sum: nothing can be fused or reassociated, so every result is one rounded f32 operation, as in the
+// twin.
 //
 // Parity: exact mode bit for bit; fast mode within the error of `fast.rs`.
 
@@ -23,46 +24,46 @@ fn kept4(x: vec4<f32>) -> vec4<f32> {
     return x;
 }
 
-// Nearest f32 of a word. f32(u32) may round either way; here both parts are exact and so is the
-// product, and the sum rounds once.
+// The word w, with `offset` 2^39 + 2^23, rounded to nearest. The conversion f32(u32) may round either way; here the halves of
+// w are set into numbers with an exact difference, and the sum rounds once.
+fn join_halves(w: vec2<u32>, offset: f32) -> vec2<f32> {
+    let high = bitcast<vec2<f32>>((w >> vec2<u32>(16u)) | vec2<u32>(0x53000000u)); // 2^39 + high·2^16
+    let low = bitcast<vec2<f32>>((w & vec2<u32>(0xffffu)) | vec2<u32>(0x4b000000u)); // 2^23 + low
+    return kept2(kept2(high - offset) + low);
+}
+
+// Nearest f32 of a word.
 fn from_word(w: vec2<u32>) -> vec2<f32> {
-    if (EXACT) {
-        return kept2(vec2<f32>(w >> vec2<u32>(16u)) * 65536.0 + vec2<f32>(w & vec2<u32>(0xffffu)));
-    }
+    if (EXACT) { return join_halves(w, 549764202496.0); } // 2^39 + 2^23
     return vec2<f32>(w);
 }
 
 // Nearest f32 of a word in two's complement.
 fn from_signed(w: vec2<u32>) -> vec2<f32> {
-    let signed = bitcast<vec2<i32>>(w);
-    if (EXACT) {
-        let high = vec2<f32>(signed >> vec2<u32>(16u)) * 65536.0;
-        return kept2(high + vec2<f32>(w & vec2<u32>(0xffffu)));
-    }
-    return vec2<f32>(signed);
+    if (EXACT) { return join_halves(w ^ vec2<u32>(0x80000000u), 551911686144.0); } // and 2^31 more
+    return vec2<f32>(bitcast<vec2<i32>>(w));
 }
 
 // Nearest f32 of the square root of 0 or a normal number.
 //
-// The built-in root may be off by some units of the last place. With x = M·4^j·2^p/2^23, p 0 or 1,
-// the root is s·2^(j−23) with s² = S = M·2^(23+p); a guess s differs from it by about D/(2s),
-// D = S − s², which is small enough to be exact in 32 bits though S and s² are not. The nearest s
-// is the one with −s < D ≤ s.
+// The built-in functions may be off by some units of the last place. One step of Newton's from the
+// guess leaves less than 1.1 units, and the nearest is found in integers: with 4^j ≤ x < 4^(j+1) the
+// root is s·2^(j − 23) with s² = S, an integer whose lowest 32 bits are those of x's mantissa
+// shifted. S − s² is small where s is near, hence exact in 32 bits; the nearest s is the one with
+// −s < S − s² ≤ s.
 fn root(x: vec2<f32>) -> vec2<f32> {
     if (!EXACT) { return sqrt(x); }
+    let inverse = inverseSqrt(x);
+    let guess = x * inverse;
+    let near = guess + (0.5 * inverse) * (x - guess * guess);
     let bits = bitcast<vec2<u32>>(x);
-    let exponent = bits >> vec2<u32>(23u);
-    let odd = (exponent & vec2<u32>(1u)) ^ vec2<u32>(1u);
-    let base = ((exponent + 127u - odd) >> vec2<u32>(1u)) << vec2<u32>(23u);
-    let mantissa = (bits & vec2<u32>(0x7fffffu)) | vec2<u32>(0x800000u);
-    let guess = bitcast<vec2<i32>>(bitcast<vec2<u32>>(sqrt(x)) - base + 0x800000u);
-    let square = bitcast<vec2<i32>>(mantissa << (vec2<u32>(23u) + odd));
-    let off = square - guess * guess;
-    let step = vec2<i32>(round(vec2<f32>(off) / vec2<f32>(2 * guess)));
-    let near = guess + step;
-    let rest = off - step * (2 * guess + step);
-    let up = select(vec2<i32>(0), vec2<i32>(1), rest > near);
-    let down = select(vec2<i32>(0), vec2<i32>(1), rest <= -near);
-    let nearest = bitcast<vec2<f32>>(base + bitcast<vec2<u32>>(near + up - down) - 0x800000u);
+    // The bits of 2^j, less 2^23.
+    let base = (((bits + 0x3f800000u) >> vec2<u32>(1u)) & vec2<u32>(0x7f800000u)) - 0x800000u;
+    let square = bits << (vec2<u32>(24u) - ((bits >> vec2<u32>(23u)) & vec2<u32>(1u)));
+    let s = bitcast<vec2<u32>>(near) - base;
+    let off = bitcast<vec2<i32>>(square - s * s);
+    let up = select(vec2<u32>(0u), vec2<u32>(1u), off > bitcast<vec2<i32>>(s));
+    let down = select(vec2<u32>(0u), vec2<u32>(1u), off <= -bitcast<vec2<i32>>(s));
+    let nearest = bitcast<vec2<f32>>(base + s + up - down);
     return select(nearest, x, x == vec2<f32>(0.0));
 }

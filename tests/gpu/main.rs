@@ -12,6 +12,8 @@ mod exact;
 mod faults;
 mod kernels;
 mod limits;
+mod stages;
+mod twins;
 
 use std::process::ExitCode;
 
@@ -19,8 +21,15 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
     // One line a file.
-    let needing_a_gpu = [exact::trials(), faults::trials(), limits::trials(), cli::trials()];
-    let needing_a_gpu = needing_a_gpu.into_iter().flatten();
+    let files = [
+        stages::trials(),
+        exact::trials(),
+        twins::trials(),
+        limits::trials(),
+        faults::trials(),
+        cli::trials(),
+    ];
+    let needing_a_gpu = files.into_iter().flatten();
     let missing = device::gpu().err();
     let required = std::env::var("REQUIRE_GPU").is_ok_and(|v| !["", "0", "false"].contains(&&*v));
     let mut trials: Vec<Trial> = match &missing {
@@ -31,8 +40,7 @@ fn main() -> ExitCode {
     if let Ok(gpu) = device::gpu() {
         println!("on {}", gpu.name);
     }
-    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
-    libtest_mimic::run(&arguments, trials).exit_code()
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 /// A test of that name that fails with the reason; ignored unless it is required.

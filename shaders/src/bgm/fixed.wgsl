@@ -31,16 +31,20 @@ fn add_quarter(sum: vec2<f32>, row: vec4<f32>, used: vec4<bool>, at: u32) -> vec
     return s;
 }
 
+// Moves the target's entry, which is row `raised`.
+fn raise(row: vec4<f32>, rows: vec4<u32>, raised: u32, shift: f32) -> vec4<f32> {
+    return row + select(vec4<f32>(), vec4<f32>(shift), rows == vec4<u32>(raised));
+}
+
 fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
     let shift = select(scoring.shift_target, scoring.shift_zero_out, world == 1u);
+    let raised = segment.first + slot - t;
     var rows = z;
-    if (WEIGHTED || t == 0u) {
-        let raised = segment.first + slot - t;
-        rows.a += select(vec4<f32>(), vec4<f32>(shift), ROWS_A == vec4<u32>(raised));
-        rows.b += select(vec4<f32>(), vec4<f32>(shift), ROWS_B == vec4<u32>(raised));
-        rows.c += select(vec4<f32>(), vec4<f32>(shift), ROWS_C == vec4<u32>(raised));
-        rows.d += select(vec4<f32>(), vec4<f32>(shift), ROWS_D == vec4<u32>(raised));
-        rows = Normals(kept4(rows.a), kept4(rows.b), kept4(rows.c), kept4(rows.d));
+    rows.a = raise(z.a, ROWS_A, raised, shift);
+    if (WEIGHTED || segment.first > 0u) {
+        rows.b = raise(z.b, ROWS_B, raised, shift);
+        rows.c = raise(z.c, ROWS_C, raised, shift);
+        rows.d = raise(z.d, ROWS_D, raised, shift);
     }
     let at = t - segment.first;
     var sum = vec2<f32>();
@@ -50,7 +54,6 @@ fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
     if (holds(segment, 12u)) { sum = add_quarter(sum, rows.d, used(segment, ROWS_D), at + 12u); }
     first.x = kept(first.x + sum.x);
     second.x = kept(second.x + sum.y);
-    carry();
 }
 
 fn epoch_score() -> f32 {

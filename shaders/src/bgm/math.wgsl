@@ -3,12 +3,12 @@
 // 2^t for t in [−126, 127].
 fn power_of_two(t: vec4<f32>) -> vec4<f32> {
     let shifted = barrier(t + ROUNDER);
-    let f = kept4(t - barrier(shifted - ROUNDER));
-    var p = kept4(kept4(EXP2_4 * f) + EXP2_3);
-    p = kept4(kept4(p * f) + EXP2_2);
-    p = kept4(kept4(p * f) + EXP2_1);
-    p = kept4(kept4(p * f) + EXP2_0);
-    p = kept4(kept4(p * f) + 1.0);
+    let f = t - barrier(shifted - ROUNDER);
+    var p = kept4(EXP2_4 * f) + EXP2_3;
+    p = kept4(p * f) + EXP2_2;
+    p = kept4(p * f) + EXP2_1;
+    p = kept4(p * f) + EXP2_0;
+    p = kept4(p * f) + 1.0;
     let exponent = bitcast<vec4<u32>>(shifted) << vec4<u32>(23u);
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(p) + exponent);
 }
@@ -20,13 +20,13 @@ fn power_of_two_from_below(t: vec4<f32>) -> vec4<f32> {
 
 // ln(2^k·(1 + f)) for f in [√½ − 1, √2 − 1].
 fn ln_of_parts(k: vec4<f32>, f: vec4<f32>) -> vec4<f32> {
-    var p = kept4(kept4(LN_7 * f) + LN_6);
-    p = kept4(kept4(p * f) + LN_5);
-    p = kept4(kept4(p * f) + LN_4);
-    p = kept4(kept4(p * f) + LN_3);
-    p = kept4(kept4(p * f) + LN_2);
-    p = kept4(kept4(p * f) + LN_1);
-    p = kept4(kept4(p * f) + LN_0);
+    var p = kept4(LN_7 * f) + LN_6;
+    p = kept4(p * f) + LN_5;
+    p = kept4(p * f) + LN_4;
+    p = kept4(p * f) + LN_3;
+    p = kept4(p * f) + LN_2;
+    p = kept4(p * f) + LN_1;
+    p = kept4(p * f) + LN_0;
     let rest = kept4(kept4(kept4(f * f) * p) + f);
     return kept4(kept4(k * LN_OF_2) + rest);
 }

@@ -8,12 +8,10 @@ mod program;
 mod scores;
 mod setup;
 mod slots;
-mod stages;
 mod steps;
 mod sums;
 
 pub use draws::Draws;
-pub use program::{Piece, Program, STATE_VALUES, Variant, WORKGROUP};
+pub use program::{Piece, Program, STATE_VALUES, Stage, Variant, WORKGROUP};
 pub use scores::{Phase, ScoreKernel};
 pub use setup::{GAPS, MAX_ENTRIES, NOISE_MULTIPLIERS, SAMPLING_RATES};
-pub use stages::Stage;

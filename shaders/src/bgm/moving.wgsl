@@ -113,7 +113,6 @@ fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
         bottom = lower.centre;
         second = lower.levels;
     }
-    carry();
 }
 
 fn epoch_score() -> f32 {

@@ -2,7 +2,8 @@
 
 use super::math::{EXP2, LN, ROUNDER, WHOLE};
 use super::setup::{Scoring, Setup};
-use super::steps::LARGE;
+use super::slots::SlotTable;
+use super::steps::{LARGE, Linear};
 use crate::float::FloatMode;
 use crate::lanes::ROWS;
 use crate::random::normal::{COS, DEEP, RADIUS, SIN, SQRT_HALF_BITS};
@@ -28,6 +29,19 @@ enum Way {
     Poisson,
 }
 
+/// How far a kernel goes: what benchmarks subtract from each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stage {
+    /// No random words: loops, sums and counting alone.
+    Rest,
+    /// Random words as well, summed as they are.
+    Words,
+    /// Normals as well, summed as they are.
+    Normals,
+    /// The score.
+    Whole,
+}
+
 /// What is compiled: programs of one variant differ in what is bound, not in their source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
@@ -35,6 +49,7 @@ pub struct Variant {
     two_sums: bool,
     weighted: bool,
     mode: FloatMode,
+    stage: Stage,
 }
 
 impl Variant {
@@ -47,11 +62,12 @@ impl Variant {
                 for (two_sums, weighted) in
                     [(false, false), (false, true), (true, false), (true, true)]
                 {
-                    all.push(Variant { way, two_sums, weighted, mode });
+                    all.push(Variant { way, two_sums, weighted, mode, stage: Stage::Whole });
                 }
             }
             for way in [Way::Linear, Way::Poisson] {
-                all.push(Variant { way, two_sums: false, weighted: false, mode });
+                let (two_sums, weighted) = (false, false);
+                all.push(Variant { way, two_sums, weighted, mode, stage: Stage::Whole });
             }
         }
         all
@@ -69,7 +85,13 @@ impl Variant {
         let way = format!("{:?}", self.way).to_lowercase();
         let sums = if self.two_sums { "-two-sums" } else { "" };
         let weighted = if self.weighted { "-weighted" } else { "" };
-        format!("{way}{sums}{weighted}-{}", self.mode)
+        let stage = match self.stage {
+            Stage::Rest => "-rest",
+            Stage::Words => "-words",
+            Stage::Normals => "-normals",
+            Stage::Whole => "",
+        };
+        format!("{way}{sums}{weighted}{stage}-{}", self.mode)
     }
 
     /// The WGSL source; its entry point is `count`.
@@ -99,6 +121,8 @@ impl Variant {
             ("TWO_SUMS", self.two_sums),
             ("WEIGHTED", self.weighted),
             ("POISSON", self.way == Way::Poisson),
+            ("DRAWS_WORDS", self.stage >= Stage::Words),
+            ("DRAWS_NORMALS", self.stage >= Stage::Normals),
         ] {
             let _ = writeln!(text, "const {name}: bool = {value};");
         }
@@ -165,7 +189,7 @@ impl Program {
             Scoring::Linear(s) => (Way::Linear, (false, false), s.fields(), &[][..]),
             Scoring::Poisson(s) => (Way::Poisson, (false, false), s.fields(), &[][..]),
         };
-        let thresholds = setup.slots.as_ref().map_or(Vec::new(), |table| table.reachable());
+        let thresholds = setup.slots.as_ref().map_or(Vec::new(), SlotTable::reachable);
         let units_per_nat = (1.0 / setup.unit) as f32;
         let law_fields = vec![
             ("seed_low", seed as u32),
@@ -178,7 +202,7 @@ impl Program {
             ("zero", 0),
         ];
         Program {
-            variant: Variant { way, two_sums, weighted, mode },
+            variant: Variant { way, two_sums, weighted, mode, stage: Stage::Whole },
             law: law_fields,
             scoring,
             weights: weights.to_vec(),
@@ -186,6 +210,21 @@ impl Program {
             epochs: law.epochs,
             entries: law.entries,
         }
+    }
+
+    /// The same plan as far as a stage, for benchmarks: up to the normals entries are added as they
+    /// are, which is no score.
+    #[must_use]
+    pub fn stage(&self, stage: Stage) -> Program {
+        let mut program = self.clone();
+        program.variant.stage = stage;
+        if stage < Stage::Whole {
+            let mode = self.variant.mode;
+            program.variant =
+                Variant { way: Way::Linear, two_sums: false, weighted: false, mode, stage };
+            program.scoring = Linear::new(1.0).fields();
+        }
+        program
     }
 
     /// What is compiled.

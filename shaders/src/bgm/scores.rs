@@ -6,9 +6,8 @@
 use super::draws::Draws;
 use super::math::round_to_i32;
 use super::moving::Centred;
-use super::program::Program;
+use super::program::{Program, Stage};
 use super::setup::{Scoring, Setup};
-use super::stages::Stage;
 use super::sums::Sums;
 use crate::error::{Cancelled, KernelError};
 use crate::float::FloatMode;

@@ -155,33 +155,96 @@ fn resume(index: u32) {
     segments = dispatch.segments;
 }
 
+fn words_of(block: vec2<u32>, stream: vec2<u32>) -> Block {
+    if (DRAWS_WORDS) { return chacha8(law.noise_purpose, block, stream); }
+    let word = vec4<u32>(block, stream);
+    return Block(word, word, word, word);
+}
+
+// Benchmarks sum words as they are.
+fn as_normals(words: Block) -> Normals {
+    let finite = vec4<u32>(0xbfffffffu);
+    return Normals(
+        bitcast<vec4<f32>>(words.a & finite),
+        bitcast<vec4<f32>>(words.b & finite),
+        bitcast<vec4<f32>>(words.c & finite),
+        bitcast<vec4<f32>>(words.d & finite),
+    );
+}
+
+fn start_epoch(epoch: u32, stream: vec2<u32>) {
+    clear_sums();
+    begin_epoch();
+    draw_slot(epoch, stream);
+}
+
+fn inclusion_words(words: Block, block: vec2<u32>, stream: vec2<u32>) -> Block {
+    if (POISSON && world == 0u) { return chacha8(law.slots_purpose, block, stream); }
+    return words;
+}
+
+fn block_at(i: u32) -> vec2<u32> {
+    let low = dispatch.block_low + i;
+    return vec2<u32>(low, dispatch.block_high + select(0u, 1u, low < i));
+}
+
+// Adds blocks from `from` until before `end`, each 16 rows within the epoch, or until one has a deep
+// word; returns where it stopped.
+fn add_plain_blocks(from_block: u32, end: u32, entry: u32, stream: vec2<u32>) -> u32 {
+    var i = from_block;
+    if (i < end) {
+        loop {
+            let block = block_at(i);
+            let words = words_of(block, stream);
+            if (DRAWS_NORMALS && has_deep_word(words)) { break; }
+            var z = as_normals(words);
+            if (DRAWS_NORMALS) { z = plain_normals(words); }
+            let t = entry + 16u * (i - from_block);
+            add_segment(t, Segment(0u, 16u), z, inclusion_words(words, block, stream));
+            i += 1u;
+            continuing { break if i >= end; }
+        }
+    }
+    segments += i - from_block;
+    return i;
+}
+
+// All that is rare happens outside the loop over plain blocks, and loops end at their ends: software
+// rasterisers execute both sides of every branch, and the rest of a loop's turn after a break.
 fn draw_and_score(stream: vec2<u32>) {
     var epoch = dispatch.epoch;
     var t = dispatch.entry;
-    for (var i = 0u; i < dispatch.blocks; i++) {
-        let low = dispatch.block_low + i;
-        let block = vec2<u32>(low, dispatch.block_high + select(0u, 1u, low < i));
-        let rows = select(16u, dispatch.last_rows, i + 1u == dispatch.blocks);
-        var words = chacha8(law.noise_purpose, block, stream);
-        let z = normals(words, rows, block, stream);
-        if (POISSON && world == 0u) { words = chacha8(law.slots_purpose, block, stream); }
+    var i = 0u;
+    if (dispatch.begins == 1u) { start_epoch(0u, stream); }
+    loop {
+        // The last block of an epoch, and one that fills a level of the sums, are not plain.
+        let plain = min((law.entries - t - 1u) / 16u, 31u - segments % 32u);
+        let end = i + min(plain, dispatch.blocks - i - 1u);
+        let next = add_plain_blocks(i, end, t, stream);
+        t += 16u * (next - i);
+        let block = block_at(next);
+        let words = words_of(block, stream);
+        let rows = select(16u, dispatch.last_rows, next + 1u == dispatch.blocks);
+        var z = as_normals(words);
+        if (DRAWS_NORMALS) { z = any_normals(words, rows, block, stream); }
+        let inclusion = inclusion_words(words, block, stream);
         var row = 0u;
-        while (row < rows) {
-            if (t == 0u) {
-                clear_sums();
-                begin_epoch();
-                draw_slot(epoch, stream);
-            }
+        loop {
             let count = min(rows - row, law.entries - t);
-            add_segment(t, Segment(row, row + count), z, words);
+            add_segment(t, Segment(row, row + count), z, inclusion);
+            carry();
             row += count;
             t += count;
             if (t == law.entries) {
                 finish_epoch();
                 epoch += 1u;
                 t = 0u;
+                start_epoch(epoch, stream);
             }
+            continuing { break if row >= rows; }
         }
+        i = next + 1u;
+        continuing { break if i >= dispatch.blocks; }
     }
 }
 

@@ -46,7 +46,6 @@ fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
     if (holds(segment, 8u)) { sum = add_quarter(sum, z.c, words.c, used(segment, ROWS_C)); }
     if (holds(segment, 12u)) { sum = add_quarter(sum, z.d, words.d, used(segment, ROWS_D)); }
     first.x = kept(first.x + sum);
-    carry();
 }
 
 fn epoch_score() -> f32 {

@@ -9,7 +9,7 @@ pub(crate) mod normal;
 
 use dpscope_core::adjacency::World;
 
-pub use normal::NORMAL_LIMIT;
+pub use normal::{NORMAL_LIMIT, normals_of_words};
 
 /// What random words are drawn for. Two purposes share no word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -152,6 +152,20 @@ pub(crate) fn normals_of_stream(key: &[u32; 8], stream: u64, words: &[u32]) -> V
     normals.collect()
 }
 
+/// The normals of pairs of words (radius, angle), as every kernel makes them.
+///
+/// A radius word below 2¹² is extended by the word at its place of `extensions`; the others are not
+/// looked at. A last word without a partner is left out.
+#[must_use]
+pub fn normals_of_words(words: &[u32], extensions: &[u32]) -> Vec<f32> {
+    let pairs = words.chunks_exact(2).zip(extensions.iter().step_by(2));
+    let normals = pairs.flat_map(|(w, &extension)| {
+        let deep = w[0] < DEEP;
+        <[f32; 2]>::from(if deep { deep_pair(w[0], extension, w[1]) } else { pair(w[0], w[1]) })
+    });
+    normals.collect()
+}
+
 /// The word that extends the radius word at `position`: the same position of the stream whose
 /// purpose has its top bit set.
 fn extension(key: &[u32; 8], stream: u64, position: u64) -> u32 {

@@ -1,0 +1,394 @@
+//! In exact mode a product passes a barrier before any operation sees it, and a sum before another
+//! sum or a product with a constant does: nothing can be fused, reassociated or distributed, whatever
+//! the compiler.
+//!
+//! The proof walks the statements that can be reached (conditions such as `EXACT` are constants)
+//! and looks at every use of every float operation.
+
+use std::collections::HashMap;
+
+use dpscope_shaders::FloatMode;
+use dpscope_shaders::bgm::Variant;
+use naga::valid::{FunctionInfo, ModuleInfo};
+use naga::{
+    BinaryOperator, Block, Expression, Function, Handle, Literal, LocalVariable, MathFunction,
+    Module, ScalarKind, Statement, UnaryOperator,
+};
+
+use crate::{edited, validated, variant};
+
+/// Functions whose result no compiler can see through.
+const BARRIERS: [&str; 4] = ["barrier", "kept", "kept2", "kept4"];
+
+/// Functions with an operation that may stand outside the rules, and why.
+const EXCEPTIONS: [(&str, Rule, &str); 5] = [
+    ("finish_epoch", Rule::Barrier, "units_per_nat is a power of two: the product is exact"),
+    ("radius_squared", Rule::Conversion, "an exponent is exact"),
+    ("split", Rule::Conversion, "an exponent is exact"),
+    ("root", Rule::Barrier, "a guess, which integers correct"),
+    ("root", Rule::Accuracy, "a guess, which integers correct"),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Rule {
+    /// A product goes into a barrier and nowhere else; a sum also into a product with what is no
+    /// constant, which nothing can be distributed over.
+    Barrier,
+    /// An integer becomes a float where that is exact.
+    Conversion,
+    /// WGSL leaves no error to other operations.
+    Accuracy,
+}
+
+/// Where a value goes.
+enum Use {
+    Expression(Handle<Expression>),
+    Variable(Handle<LocalVariable>),
+    Call(String),
+    Other,
+}
+
+struct Walk<'a> {
+    module: &'a Module,
+    function: &'a Function,
+    info: &'a FunctionInfo,
+    reached: Vec<Handle<Expression>>,
+    uses: HashMap<Handle<Expression>, Vec<Use>>,
+}
+
+impl<'a> Walk<'a> {
+    fn of(module: &'a Module, function: &'a Function, info: &'a FunctionInfo) -> Self {
+        let mut walk = Walk { module, function, info, reached: Vec::new(), uses: HashMap::new() };
+        walk.block(&function.body);
+        walk
+    }
+
+    /// Whether the block is left for good.
+    fn block(&mut self, block: &Block) -> bool {
+        block.iter().any(|statement| self.statement(statement))
+    }
+
+    fn statement(&mut self, statement: &Statement) -> bool {
+        match statement {
+            Statement::Emit(range) => range.clone().for_each(|handle| self.reach(handle)),
+            Statement::Block(block) => return self.block(block),
+            Statement::If { condition, accept, reject } => match self.constant(*condition) {
+                Some(true) => return self.block(accept),
+                Some(false) => return self.block(reject),
+                None => return self.block(accept) & self.block(reject),
+            },
+            Statement::Switch { cases, .. } => {
+                for case in cases {
+                    self.block(&case.body);
+                }
+            }
+            Statement::Loop { body, continuing, .. } => {
+                self.block(body);
+                self.block(continuing);
+            }
+            Statement::Return { value } => {
+                value.iter().for_each(|&value| self.use_of(value, Use::Other));
+                return true;
+            }
+            Statement::Store { pointer, value } => match self.function.expressions[*pointer] {
+                Expression::LocalVariable(variable) => self.use_of(*value, Use::Variable(variable)),
+                _ => self.use_of(*value, Use::Other),
+            },
+            Statement::Call { function, arguments, .. } => {
+                let name = self.module.functions[*function].name.clone().unwrap_or_default();
+                for &argument in arguments {
+                    self.use_of(argument, Use::Call(name.clone()));
+                }
+            }
+            Statement::Atomic { value, .. } => self.use_of(*value, Use::Other),
+            _ => {}
+        }
+        false
+    }
+
+    fn reach(&mut self, handle: Handle<Expression>) {
+        self.reached.push(handle);
+        for operand in operands(&self.function.expressions[handle]) {
+            self.use_of(operand, Use::Expression(handle));
+        }
+    }
+
+    fn use_of(&mut self, value: Handle<Expression>, place: Use) {
+        self.uses.entry(value).or_default().push(place);
+    }
+
+    /// The value of a condition that the source fixes.
+    fn constant(&self, condition: Handle<Expression>) -> Option<bool> {
+        let global = |handle| match self.module.global_expressions[handle] {
+            Expression::Literal(Literal::Bool(value)) => Some(value),
+            _ => None,
+        };
+        match self.function.expressions[condition] {
+            Expression::Literal(Literal::Bool(value)) => Some(value),
+            Expression::Constant(constant) => global(self.module.constants[constant].init),
+            Expression::Unary { op: UnaryOperator::LogicalNot, expr } => {
+                self.constant(expr).map(|value| !value)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_float(&self, handle: Handle<Expression>) -> bool {
+        let kind = self.info[handle].ty.inner_with(&self.module.types).scalar_kind();
+        kind == Some(ScalarKind::Float)
+    }
+
+    fn is_power_of_two(&self, handle: Handle<Expression>) -> bool {
+        match self.function.expressions[handle] {
+            Expression::Literal(Literal::F32(value)) => value.to_bits() & 0x007f_ffff == 0,
+            Expression::Splat { value, .. } => self.is_power_of_two(value),
+            _ => false,
+        }
+    }
+
+    fn is_constant(&self, handle: Handle<Expression>) -> bool {
+        match self.function.expressions[handle] {
+            Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_) => true,
+            Expression::Splat { value, .. } => self.is_constant(value),
+            _ => false,
+        }
+    }
+
+    /// Whether every use is a barrier or `also` allowed, at once or after the value has been moved
+    /// about.
+    fn goes_into_barriers(
+        &self,
+        handle: Handle<Expression>,
+        also: &dyn Fn(Handle<Expression>) -> bool,
+    ) -> bool {
+        let moved = |user| match self.function.expressions[user] {
+            Expression::As { convert: None, .. } => true,
+            Expression::Splat { .. } | Expression::Compose { .. } | Expression::Swizzle { .. } => {
+                self.goes_into_barriers(user, also)
+            }
+            _ => also(user),
+        };
+        self.uses.get(&handle).into_iter().flatten().all(|place| match place {
+            Use::Expression(user) => moved(*user),
+            Use::Variable(variable) => {
+                self.loads_of(*variable).all(|load| self.goes_into_barriers(load, also))
+            }
+            Use::Call(name) => BARRIERS.contains(&name.as_str()),
+            Use::Other => false,
+        })
+    }
+
+    /// Everything that reads the variable or a part of it.
+    fn loads_of(
+        &self,
+        variable: Handle<LocalVariable>,
+    ) -> impl Iterator<Item = Handle<Expression>> {
+        self.reached.iter().copied().filter(move |&handle| {
+            match self.function.expressions[handle] {
+                Expression::Load { pointer } => self.variable(pointer) == Some(variable),
+                _ => false,
+            }
+        })
+    }
+
+    fn variable(&self, pointer: Handle<Expression>) -> Option<Handle<LocalVariable>> {
+        match self.function.expressions[pointer] {
+            Expression::LocalVariable(variable) => Some(variable),
+            Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => {
+                self.variable(base)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_product_without_constant(&self, handle: Handle<Expression>) -> bool {
+        match self.function.expressions[handle] {
+            Expression::Binary { op: BinaryOperator::Multiply, left, right } => {
+                !self.is_constant(left) && !self.is_constant(right)
+            }
+            _ => false,
+        }
+    }
+
+    /// The rule that an expression breaks.
+    fn broken(&self, handle: Handle<Expression>) -> Option<Rule> {
+        use BinaryOperator::{Add, Divide, Modulo, Multiply, Subtract};
+        match self.function.expressions[handle] {
+            Expression::Binary { op, left, right } if self.is_float(handle) => match op {
+                Multiply if self.is_power_of_two(left) || self.is_power_of_two(right) => None,
+                Multiply => (!self.goes_into_barriers(handle, &|_| false)).then_some(Rule::Barrier),
+                Add | Subtract => {
+                    let product = |user| self.is_product_without_constant(user);
+                    (!self.goes_into_barriers(handle, &product)).then_some(Rule::Barrier)
+                }
+                Divide | Modulo => Some(Rule::Accuracy),
+                _ => None,
+            },
+            Expression::Math { fun, arg, .. } if self.is_float(arg) || self.is_float(handle) => {
+                use MathFunction::{Abs, Max, Min, Round};
+                (!matches!(fun, Abs | Max | Min | Round)).then_some(Rule::Accuracy)
+            }
+            Expression::As { expr, convert: Some(_), .. } if self.is_float(handle) => {
+                (!self.is_float(expr)).then_some(Rule::Conversion)
+            }
+            Expression::Derivative { .. } => Some(Rule::Accuracy),
+            _ => None,
+        }
+    }
+
+    /// Whether the function gives back the bits of its argument xor-ed with `law.zero`.
+    fn is_barrier(&self) -> bool {
+        let xored = |handle: &Handle<Expression>| {
+            matches!(
+                self.function.expressions[*handle],
+                Expression::Binary { op: BinaryOperator::ExclusiveOr, right, .. }
+                    if self.reads_zero(right)
+            )
+        };
+        let passed_on = self.function.body.iter().any(|statement| match statement {
+            Statement::Block(_) | Statement::If { .. } => self.calls_barrier(statement),
+            _ => false,
+        });
+        let arithmetic = self.reached.iter().any(|&handle| self.broken(handle).is_some());
+        !arithmetic && (self.reached.iter().any(xored) || passed_on)
+    }
+
+    fn calls_barrier(&self, statement: &Statement) -> bool {
+        let inside = |block: &Block| block.iter().any(|statement| self.calls_barrier(statement));
+        match statement {
+            Statement::Block(block) => inside(block),
+            Statement::If { condition, accept, .. } => {
+                self.constant(*condition) == Some(true) && inside(accept)
+            }
+            Statement::Call { function, .. } => {
+                self.module.functions[*function].name.as_deref() == Some("barrier")
+            }
+            _ => false,
+        }
+    }
+
+    fn reads_zero(&self, handle: Handle<Expression>) -> bool {
+        let field = |base, index: u32| match self.function.expressions[base] {
+            Expression::GlobalVariable(variable) => {
+                let variable = &self.module.global_variables[variable];
+                let naga::TypeInner::Struct { members, .. } = &self.module.types[variable.ty].inner
+                else {
+                    return false;
+                };
+                variable.name.as_deref() == Some("law")
+                    && members[index as usize].name.as_deref() == Some("zero")
+            }
+            _ => false,
+        };
+        match self.function.expressions[handle] {
+            Expression::Splat { value, .. } => self.reads_zero(value),
+            Expression::Load { pointer } => self.reads_zero(pointer),
+            Expression::AccessIndex { base, index } => field(base, index),
+            _ => false,
+        }
+    }
+}
+
+fn operands(expression: &Expression) -> Vec<Handle<Expression>> {
+    match *expression {
+        Expression::Compose { ref components, .. } => components.clone(),
+        Expression::Access { base, index } => vec![base, index],
+        Expression::AccessIndex { base, .. } => vec![base],
+        Expression::Splat { value, .. } => vec![value],
+        Expression::Swizzle { vector, .. } => vec![vector],
+        Expression::Load { pointer } => vec![pointer],
+        Expression::Unary { expr, .. } => vec![expr],
+        Expression::Binary { left, right, .. } => vec![left, right],
+        Expression::Select { condition, accept, reject } => vec![condition, accept, reject],
+        Expression::Relational { argument, .. } => vec![argument],
+        Expression::Math { arg, arg1, arg2, arg3, .. } => {
+            [Some(arg), arg1, arg2, arg3].into_iter().flatten().collect()
+        }
+        Expression::As { expr, .. } => vec![expr],
+        _ => Vec::new(),
+    }
+}
+
+/// Rules broken by each function, and barriers that are none.
+fn broken_rules(module: &Module, info: &ModuleInfo) -> Vec<(String, Option<Rule>)> {
+    let mut problems = Vec::new();
+    let inner = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
+    let entries = module.entry_points.iter().enumerate();
+    let outer = entries.map(|(index, entry)| (&entry.function, info.get_entry_point(index)));
+    for (function, info) in inner.chain(outer) {
+        let name = function.name.clone().unwrap_or_default();
+        let walk = Walk::of(module, function, info);
+        if BARRIERS.contains(&name.as_str()) {
+            if !walk.is_barrier() {
+                problems.push((name, None));
+            }
+            continue;
+        }
+        let broken = walk.reached.iter().filter_map(|&handle| walk.broken(handle));
+        problems.extend(broken.map(|rule| (name.clone(), Some(rule))));
+    }
+    problems
+}
+
+/// Broken rules that no exception covers.
+fn unprotected(source: &str) -> Vec<(String, Option<Rule>)> {
+    let (module, info) = validated(source).unwrap();
+    let mut problems = broken_rules(&module, &info);
+    problems.retain(|(function, rule)| {
+        !EXCEPTIONS.iter().any(|(name, excepted, _)| name == function && Some(*excepted) == *rule)
+    });
+    problems
+}
+
+fn exact_variants() -> impl Iterator<Item = Variant> {
+    Variant::all().into_iter().filter(|variant| variant.mode() == FloatMode::Exact)
+}
+
+#[test]
+fn nothing_can_be_fused_or_reassociated_in_exact_mode() {
+    for variant in exact_variants() {
+        assert_eq!(unprotected(&variant.source()), [], "{}", variant.name());
+    }
+}
+
+#[test]
+fn every_exception_is_needed() {
+    let all: Vec<_> = exact_variants()
+        .flat_map(|variant| {
+            let (module, info) = validated(&variant.source()).unwrap();
+            broken_rules(&module, &info)
+        })
+        .collect();
+    for (function, rule, reason) in EXCEPTIONS {
+        let used = all.iter().any(|(name, broken)| name == function && *broken == Some(rule));
+        assert!(used, "{function}, {rule:?}: {reason}");
+    }
+}
+
+#[test]
+fn an_operation_without_its_barrier_is_refused() {
+    for variant in Variant::all() {
+        let no_barrier = unprotected(&variant.source()).contains(&("kept4".into(), None));
+        assert_eq!(no_barrier, variant.mode() == FloatMode::Fast, "{}", variant.name());
+    }
+    let source = variant("fixed-two-sums-exact").source();
+    for (from, to) in [
+        ("kept2(a * a)", "(a * a)"),
+        ("kept4(k * LN_OF_2)", "(k * LN_OF_2)"),
+        ("kept2(p * f) + RADIUS_3", "p * f + RADIUS_3"),
+        ("kept2(bitcast<vec2<f32>>(mantissa) - 1.0)", "(bitcast<vec2<f32>>(mantissa) - 1.0)"),
+        ("kept(x: f32) -> f32 {\n", "kept(x: f32) -> f32 {\n    if (true) { return x; }\n"),
+        ("^ vec4<u32>(law.zero)", "^ vec4<u32>(law.entries)"),
+        ("^ vec4<u32>(law.zero)", "^ vec4<u32>(0u)"),
+        ("root(radius_squared", "sqrt(radius_squared"),
+        ("let t = kept2(a * a);", "var s2 = a + a; let t = kept2(a * (1.0 + s2.x));"),
+        ("let size = abs(x);", "let size = abs(fma(x, 1.0, x));"),
+        ("let size = abs(x);", "let size = abs(x) / 3.0;"),
+        ("let size = abs(x);", "let size = abs(exp(x));"),
+        ("first.x = kept(first.x + sum.x);", "first.x += sum.x;"),
+        ("first.x = kept(first.x + sum.x);", "first.x += f32(segments);"),
+    ] {
+        let twin = edited(&source, from, to);
+        assert!(!unprotected(&twin).is_empty(), "{from} -> {to}");
+    }
+}

@@ -1,0 +1,114 @@
+//! The uniforms, bindings and entry point of a kernel are those that its host binds.
+
+use dpscope_shaders::bgm::{Piece, Program, WORKGROUP};
+use naga::{AddressSpace, Module, Scalar, StorageAccess, TypeInner};
+
+use crate::{edited, programs, validated};
+
+/// Names of the fields of a uniform, of 4 bytes each and without gaps.
+fn fields(module: &Module, name: &str) -> Result<Vec<String>, String> {
+    let global = module.global_variables.iter().find(|(_, v)| v.name.as_deref() == Some(name));
+    let (_, global) = global.ok_or(format!("no variable {name}"))?;
+    let TypeInner::Struct { members, .. } = &module.types[global.ty].inner else {
+        return Err(format!("{name} is no structure"));
+    };
+    for (index, member) in members.iter().enumerate() {
+        let of_4_bytes =
+            matches!(module.types[member.ty].inner, TypeInner::Scalar(Scalar { width: 4, .. }));
+        if !of_4_bytes || member.offset as usize != 4 * index {
+            return Err(format!("{name}, field {index}: not 4 bytes at {}", 4 * index));
+        }
+    }
+    Ok(members.iter().filter_map(|member| member.name.clone()).collect())
+}
+
+/// Group, binding, variable and how it may be used.
+fn bindings(module: &Module) -> Vec<String> {
+    let mut found = Vec::new();
+    for (_, variable) in module.global_variables.iter() {
+        let Some(binding) = &variable.binding else { continue };
+        let space = match variable.space {
+            AddressSpace::Uniform => "uniform",
+            AddressSpace::Storage { access } if access == StorageAccess::LOAD => "read",
+            AddressSpace::Storage { .. } => "read_write",
+            _ => "other",
+        };
+        let of = match &module.types[variable.ty].inner {
+            TypeInner::Array { base, .. } => match module.types[*base].inner {
+                TypeInner::Scalar(scalar) => format!("{:?}", scalar.kind),
+                TypeInner::Atomic(scalar) => format!("atomic {:?}", scalar.kind),
+                _ => "other".into(),
+            },
+            _ => "fields".into(),
+        };
+        let name = variable.name.clone().unwrap_or_default();
+        found.push(format!("{}/{} {name} {space} {of}", binding.group, binding.binding));
+    }
+    found.sort();
+    found
+}
+
+/// What a program's host relies on.
+fn check(program: &Program, source: &str) -> Result<(), String> {
+    let (module, _) = validated(source)?;
+    let piece = Piece { first: 0, observations: 1, blocks: 0..1, bins: None };
+    let dispatch = program.dispatch(&piece);
+    let [law, scoring] = program.uniforms();
+    for (name, bound) in [("law", law), ("scoring", scoring), ("dispatch", &dispatch[..])] {
+        let expected: Vec<&str> = bound.iter().map(|(name, _)| *name).collect();
+        let found = fields(&module, name)?;
+        if found != expected {
+            return Err(format!("{name}: {found:?}, bound as {expected:?}"));
+        }
+    }
+    let expected = [
+        "0/0 law uniform fields",
+        "0/1 scoring uniform fields",
+        "0/2 dispatch uniform fields",
+        "0/3 weights read Float",
+        "0/4 thresholds read Uint",
+        "0/5 state read_write Uint",
+        "0/6 histogram read_write atomic Uint",
+    ];
+    let found = bindings(&module);
+    if found != expected {
+        return Err(format!("bindings {found:?}"));
+    }
+    match &module.entry_points[..] {
+        [entry] if entry.name == "count" && entry.workgroup_size == [WORKGROUP, 1, 1] => Ok(()),
+        entries => Err(format!("{} entry points, or another name or size", entries.len())),
+    }
+}
+
+#[test]
+fn uniforms_bindings_and_entry_point_are_as_bound() {
+    for program in programs() {
+        let name = program.variant().name();
+        check(&program, &program.variant().source()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+}
+
+#[test]
+fn another_layout_is_refused() {
+    let program = programs().remove(2);
+    let source = program.variant().source();
+    assert_eq!(check(&program, &source), Ok(()));
+    for (from, to) in [
+        ("    seed_low: u32,\n    seed_high: u32,", "    seed_high: u32,\n    seed_low: u32,"),
+        ("    noise_purpose: u32,", "    @align(16) noise_purpose: u32,"),
+        ("    shift_target: f32,", "    shift_target: vec2<f32>,"),
+        ("    begins: u32,\n    ends: u32,", "    ends: u32,\n    begins: u32,"),
+        ("    begins: u32,\n", "    unused: u32,\n    begins: u32,\n"),
+        (
+            "@binding(5) var<storage, read_write> state: array<u32>",
+            "@binding(7) var<storage, read_write> state: array<u32>",
+        ),
+        ("@workgroup_size(WORKGROUP)", "@workgroup_size(32)"),
+        ("fn count(", "fn tally("),
+    ] {
+        let refused = check(&program, &edited(&source, from, to));
+        assert!(refused.is_err(), "{from} -> {to}");
+    }
+    let other = programs().remove(4);
+    assert!(check(&other, &source).is_err(), "the uniforms of another way");
+}

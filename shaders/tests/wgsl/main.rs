@@ -1,0 +1,67 @@
+//! The WGSL kernels, checked without a GPU: they are valid everywhere, they are laid out as their
+//! host binds them, and in exact mode no float operation can meet another.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod barriers;
+mod layout;
+mod translation;
+
+use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_shaders::bgm::{Phase, Program, Variant};
+use dpscope_shaders::{FloatMode, ScoreKernel};
+use naga::Module;
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+
+/// The module of a source that uses no optional capability.
+fn validated(source: &str) -> Result<(Module, ModuleInfo), String> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|e| e.emit_to_string(source))?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module);
+    let info = info.map_err(|error| error.emit_to_string(source))?;
+    Ok((module, info))
+}
+
+/// The source with every occurrence of a place changed; the place must be there.
+fn edited(source: &str, from: &str, to: &str) -> String {
+    assert!(source.contains(from), "`{from}` is not in the kernel: change the broken twin");
+    source.replace(from, to)
+}
+
+/// The variant of that name.
+fn variant(name: &str) -> Variant {
+    Variant::all().into_iter().find(|variant| variant.name() == name).unwrap()
+}
+
+/// One program of every variant.
+fn programs() -> Vec<Program> {
+    let uniform = || SlotWeights::Uniform;
+    let weighted = || SlotWeights::Weighted(vec![0.2; 5]);
+    let mut programs = Vec::new();
+    for mode in [FloatMode::Exact, FloatMode::Fast] {
+        for noise_multiplier in [1.0, 0.1] {
+            let one_slot = |gap, weights| LawKind::OneSlot { gap, weights };
+            let kinds = [
+                one_slot(1.0, uniform()),
+                one_slot(1.0, weighted()),
+                one_slot(2.0, uniform()),
+                one_slot(2.0, weighted()),
+                LawKind::Poisson { sampling_rate: 0.5 },
+                LawKind::Poisson { sampling_rate: 1.0 },
+            ];
+            for kind in kinds {
+                let law = ScoreLaw { noise_multiplier, epochs: 3, entries: 5, kind };
+                let kernel = ScoreKernel::new(&law, 7, Phase::Audit).unwrap();
+                programs.push(kernel.program(mode));
+            }
+        }
+    }
+    programs
+}
+
+#[test]
+fn the_programs_are_of_every_variant() {
+    let mut missing = Variant::all();
+    missing.retain(|variant| !programs().iter().any(|program| program.variant() == *variant));
+    assert!(missing.is_empty(), "{missing:?}");
+    assert_eq!(Variant::all().len(), 20);
+}
