@@ -46,10 +46,7 @@ impl Shares {
 /// Normals that one timing draws, about: a few milliseconds, which an interruption seldom hits.
 const NORMALS: u64 = 4_000_000;
 
-/// Fewest timings of a stage, of which the shortest counts.
-const FEWEST: u32 = 5;
-
-/// The shares of one thread of the CPU.
+/// The shares of one thread of the CPU, from the shortest of several timings of each stage.
 pub(super) fn of_cpu(work: &Work) -> Result<Shares, Failure> {
     let kernel = ScoreKernel::new(work.plan.law(), work.plan.plan().seed, Phase::Audit)
         .map_err(EngineError::from)?;
@@ -71,10 +68,9 @@ pub(super) fn of_cpu(work: &Work) -> Result<Shares, Failure> {
     };
 
     let mut histograms = AuditHistograms::empty(bins);
-    let (started, mut rounds) = (Instant::now(), 0);
+    let started = Instant::now();
     let mut shortest = [Duration::MAX; 4];
-    while rounds < FEWEST || started.elapsed().as_secs_f64() < work.seconds {
-        rounds += 1;
+    loop {
         let times = [
             timed(|| to(Stage::Words, None))?,
             timed(|| to(Stage::Normals, None))?,
@@ -82,8 +78,10 @@ pub(super) fn of_cpu(work: &Work) -> Result<Shares, Failure> {
             timed(|| to(Stage::Whole, Some(&mut histograms)))?,
         ];
         shortest = std::array::from_fn(|i| shortest[i].min(times[i]));
+        if started.elapsed().as_secs_f64() >= work.seconds {
+            return Ok(Shares::of_times(shortest.map(|time| time.as_secs_f64())));
+        }
     }
-    Ok(Shares::of_times(shortest.map(|time| time.as_secs_f64())))
 }
 
 fn timed(task: impl FnOnce() -> Result<(), EngineError>) -> Result<Duration, Failure> {
@@ -97,7 +95,7 @@ fn timed(task: impl FnOnce() -> Result<(), EngineError>) -> Result<Duration, Fai
     }
 }
 
-/// The shares of a GPU; not measured yet.
+/// The shares of a GPU; none, since the engine runs whole programs only.
 pub(super) fn of_gpu(_work: &Work, _backend: &Backend) -> Option<Shares> {
     None
 }
