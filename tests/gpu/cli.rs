@@ -83,7 +83,9 @@ fn resumed_runs() -> Result<(), String> {
         let begin = format!("merge part --allow-gaps --out {state}");
         done(&folder, &begin, 0)?;
         let refused = done(&folder, &format!("{resume} --float-mode fast"), 5)?.stderr;
-        ensure(refused.contains("--float-mode exact"), || refused.clone())?;
+        for part in [&state, "--float-mode exact"] {
+            ensure(refused.contains(part), || format!("`{part}` is missing in: {refused}"))?;
+        }
         let exact = done(&folder, &format!("{resume} --json"), 0)?;
         ensure(digest(&exact)? == whole, || format!("{}: other counts", adapter.name))?;
     }

@@ -70,7 +70,14 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
             terminal.save(&state).map_err(|error| EngineError::Control(error.into()))?;
             Ok(Ended { state, elapsed_ms, interrupted: true })
         }
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            let foreign = matches!(error, EngineError::Artefact(_));
+            let failure = Failure::from(error);
+            Err(match job.checkpoint.filter(|_| foreign) {
+                Some(path) => failure.about(path),
+                None => failure,
+            })
+        }
     }
 }
 
