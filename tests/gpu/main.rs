@@ -5,6 +5,7 @@
 //! picks the first adapter whose name holds NAME.
 
 mod audits;
+mod cli;
 mod comparison;
 mod device;
 mod exact;
@@ -20,8 +21,14 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
     // One line a file.
-    let files =
-        [stages::trials(), exact::trials(), twins::trials(), limits::trials(), faults::trials()];
+    let files = [
+        stages::trials(),
+        exact::trials(),
+        twins::trials(),
+        limits::trials(),
+        faults::trials(),
+        cli::trials(),
+    ];
     let needing_a_gpu = files.into_iter().flatten();
     let missing = device::gpu().err();
     let required = std::env::var("REQUIRE_GPU").is_ok_and(|v| !["", "0", "false"].contains(&&*v));
