@@ -135,6 +135,7 @@ impl Variant {
             ("POISSON", self.way == Way::Poisson),
             ("DRAWS_WORDS", self.stage >= Stage::Words),
             ("DRAWS_NORMALS", self.stage >= Stage::Normals),
+            ("SCORES", self.stage == Stage::Whole),
         ] {
             let _ = writeln!(text, "const {name}: bool = {value};");
         }

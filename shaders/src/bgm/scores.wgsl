@@ -120,7 +120,10 @@ fn bin() -> u32 {
 fn count_or_record(index: u32) {
     if (dispatch.records == 0u) {
         let half = (dispatch.first_low + index) & 1u;
-        atomicAdd(&histogram[(world * 2u + half) * dispatch.bins + bin()], 1u);
+        var at = bin();
+        // Benchmarks spread what is no score over the bins.
+        if (!SCORES) { at = (at + index) % dispatch.bins; }
+        atomicAdd(&histogram[(world * 2u + half) * dispatch.bins + at], 1u);
     } else {
         let at = 2u * (world * dispatch.observations + index);
         atomicStore(&histogram[at], score_low);

@@ -158,7 +158,9 @@ fn gpu_row(
     };
     let measured = open(adapter, mode, &args.device).and_then(|backend| {
         row.description = backend.device();
-        row.shares = of_gpu(work, &backend);
+        if let Backend::Gpu(gpu) = &backend {
+            row.shares = Some(of_gpu(work, gpu)?);
+        }
         measure(work, &backend)
     });
     match measured {

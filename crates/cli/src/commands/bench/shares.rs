@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
-use dpscope_engine::{Backend, EngineError};
+use dpscope_engine::EngineError;
+use dpscope_engine::backend::GpuBackend;
 use dpscope_shaders::{Phase, ScoreKernel, Stage};
 use serde::Serialize;
 
@@ -23,24 +24,16 @@ pub(super) struct Shares {
     pub(super) rest: f64,
 }
 
-impl Shares {
-    /// From the times of work that goes further and further: words; normals as well; scores as well;
-    /// all. A time that is below the one before it is noise, and its stage takes no time.
-    fn of_times(times: [f64; 4]) -> Self {
-        let mut longest = 0.0_f64;
-        let [random_words, normals, exponentials, rest] = times.map(|time| {
-            let stage = (time - longest).max(0.0);
-            longest = longest.max(time);
-            stage
-        });
-        let share = |stage: f64| stage / longest;
-        Shares {
-            random_words: share(random_words),
-            normals: share(normals),
-            exponentials: share(exponentials),
-            rest: share(rest),
-        }
-    }
+/// What each time adds to those before it, as a share of the longest, from the times of work that
+/// goes further and further. A time below one before it is noise, and adds nothing.
+fn added(times: [f64; 4]) -> [f64; 4] {
+    let mut longest = 0.0_f64;
+    let parts = times.map(|time| {
+        let part = (time - longest).max(0.0);
+        longest = longest.max(time);
+        part
+    });
+    parts.map(|part| part / longest)
 }
 
 /// Normals that one timing draws, about: a few milliseconds, which an interruption seldom hits.
@@ -79,7 +72,9 @@ pub(super) fn of_cpu(work: &Work) -> Result<Shares, Failure> {
         ];
         shortest = std::array::from_fn(|i| shortest[i].min(times[i]));
         if started.elapsed().as_secs_f64() >= work.seconds {
-            return Ok(Shares::of_times(shortest.map(|time| time.as_secs_f64())));
+            let times = shortest.map(|time| time.as_secs_f64());
+            let [random_words, normals, exponentials, rest] = added(times);
+            return Ok(Shares { random_words, normals, exponentials, rest });
         }
     }
 }
@@ -95,9 +90,15 @@ fn timed(task: impl FnOnce() -> Result<(), EngineError>) -> Result<Duration, Fai
     }
 }
 
-/// The shares of a GPU; none, since the engine runs whole programs only.
-pub(super) fn of_gpu(_work: &Work, _backend: &Backend) -> Option<Shares> {
-    None
+/// The shares of a GPU, from the shortest of several timings of a dispatch as far as each stage.
+pub(super) fn of_gpu(work: &Work, gpu: &GpuBackend) -> Result<Shares, Failure> {
+    let kernel = ScoreKernel::new(work.plan.law(), work.plan.plan().seed, Phase::Audit)
+        .map_err(EngineError::from)?;
+    let started = Instant::now();
+    let now_ms = || 1e3 * started.elapsed().as_secs_f64();
+    let times = pollster::block_on(gpu.stage_times(&kernel, &work.layout.bins, &now_ms))?;
+    let [rest, random_words, normals, exponentials] = added(times);
+    Ok(Shares { random_words, normals, exponentials, rest })
 }
 
 #[cfg(test)]
@@ -105,16 +106,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_differences_of_times() {
-        let shares = Shares::of_times([2.0, 5.0, 9.0, 10.0]);
-        let Shares { random_words, normals, exponentials, rest } = shares;
-        assert_eq!([random_words, normals, exponentials, rest], [0.2, 0.3, 0.4, 0.1]);
+    fn parts_are_differences_of_times() {
+        assert_eq!(added([2.0, 5.0, 9.0, 10.0]), [0.2, 0.3, 0.4, 0.1]);
     }
 
     #[test]
-    fn noise_makes_no_share_negative() {
-        let Shares { random_words, normals, exponentials, rest } =
-            Shares::of_times([2.0, 1.0, 4.0, 3.0]);
-        assert_eq!([random_words, normals, exponentials, rest], [0.5, 0.0, 0.5, 0.0]);
+    fn noise_makes_no_part_negative() {
+        assert_eq!(added([2.0, 1.0, 4.0, 3.0]), [0.5, 0.0, 0.5, 0.0]);
     }
 }

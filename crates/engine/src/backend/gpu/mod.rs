@@ -9,6 +9,7 @@ mod record;
 mod self_test;
 #[cfg(not(target_arch = "wasm32"))]
 mod spirv;
+mod stages;
 
 use std::sync::{Arc, Mutex};
 

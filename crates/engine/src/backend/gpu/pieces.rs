@@ -34,7 +34,7 @@ impl PieceLimits {
     }
 
     /// Observations of each world in one dispatch.
-    fn observations(&self) -> u64 {
+    pub(super) fn observations(&self) -> u64 {
         let groups = u64::from(self.workgroups) * u64::from(self.workgroups);
         groups.saturating_mul(u64::from(WORKGROUP)).min(MOST_OBSERVATIONS)
     }

@@ -1,0 +1,110 @@
+//! How long a device takes as far as each stage of a kernel, for benchmarks.
+
+use dpscope_core::histogram::ScoreBins;
+use dpscope_shaders::bgm::{Program, ScoreKernel, Stage};
+
+use super::GpuBackend;
+use super::device::{Build, Failure};
+use super::loaded::Loaded;
+use super::pieces::Cut;
+use crate::EngineError;
+
+/// The stages, each with all before it.
+const STAGES: [Stage; 4] = [Stage::Rest, Stage::Words, Stage::Normals, Stage::Whole];
+
+/// Milliseconds that a timed dispatch takes at least, so that its submission is nothing beside it.
+const LEAST_MS: f64 = 20.0;
+
+/// Timings of a stage, of which the shortest counts.
+const TIMINGS: usize = 5;
+
+impl GpuBackend {
+    /// Milliseconds that one dispatch of the kernel takes as far as [`Stage::Rest`],
+    /// [`Stage::Words`], [`Stage::Normals`] and [`Stage::Whole`].
+    ///
+    /// `now_ms` is any clock. The counts are thrown away.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub async fn stage_times(
+        &self,
+        kernel: &ScoreKernel,
+        bins: &ScoreBins,
+        now_ms: &dyn Fn() -> f64,
+    ) -> Result<[f64; 4], EngineError> {
+        let whole = kernel.program(self.mode);
+        let times = async {
+            let mut times = [f64::INFINITY; 4];
+            let mut cut = self.first_cut(&whole);
+            let loaded = self.untested(&whole).await?;
+            while let ms = timed(&loaded, &whole, &cut, bins, now_ms).await?
+                && ms < LEAST_MS
+                && self.double(&mut cut, &whole)
+            {}
+            for (stage, time) in STAGES.into_iter().zip(&mut times) {
+                let program = whole.stage(stage);
+                let loaded = self.untested(&program).await?;
+                for _ in 0..TIMINGS {
+                    *time = time.min(timed(&loaded, &program, &cut, bins, now_ms).await?);
+                }
+            }
+            Ok(times)
+        };
+        times.await.map_err(|failure| match failure {
+            Failure::Stopped => EngineError::Stopped,
+            Failure::Device(reason) | Failure::Unfit(reason) => {
+                EngineError::Backend { backend: "gpu", reason }
+            }
+        })
+    }
+
+    fn first_cut(&self, program: &Program) -> Cut {
+        let gpu = self.gpu();
+        let most = gpu.limits().blocks(program).min(program.blocks());
+        Cut { first: 0, observations: gpu.limits().batch().min(1 << 10) as u32, blocks: 0..most }
+    }
+
+    /// Twice the observations, where that many may be dispatched at once.
+    fn double(&self, cut: &mut Cut, program: &Program) -> bool {
+        let gpu = self.gpu();
+        let is_split = cut.blocks.end < program.blocks();
+        let most = if is_split { gpu.limits().batch() } else { gpu.limits().observations() };
+        let doubled = 2 * u64::from(cut.observations);
+        if doubled <= most {
+            cut.observations = doubled as u32;
+        }
+        doubled <= most
+    }
+
+    /// A program as it is: what is timed is not counted.
+    async fn untested(&self, program: &Program) -> Result<Loaded, Failure> {
+        let gpu = self.gpu();
+        for build in Build::ALL {
+            if let Some(pipeline) = gpu.compiled(program.variant(), build).await? {
+                return Loaded::new(&gpu, program, pipeline);
+            }
+        }
+        Err(Failure::Unfit(format!("{} does not compile", program.variant().name())))
+    }
+}
+
+async fn timed(
+    loaded: &Loaded,
+    program: &Program,
+    cut: &Cut,
+    bins: &ScoreBins,
+    now_ms: &dyn Fn() -> f64,
+) -> Result<f64, Failure> {
+    let state_bytes = loaded.gpu.limits().state_bytes(program, u64::from(cut.observations));
+    let output = loaded.output(4 * bins.len() as u64, state_bytes);
+    let run = async |cut: &Cut| {
+        let submission = loaded.run(program, cut, Some(bins), &output);
+        loaded.gpu.arrival(&submission, &mut loaded.gpu.completion()).await?;
+        loaded.gpu.check()
+    };
+    // Buffers are zeroed before the clock starts.
+    run(&Cut { observations: 0, ..cut.clone() }).await?;
+    let started = now_ms();
+    run(cut).await?;
+    Ok(now_ms() - started)
+}
