@@ -310,6 +310,32 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_state_of_another_float_mode_is_refused() {
+        let (valid, backend) = (plan().validated().unwrap(), backend(1));
+        let layout = Layout::of(&valid, backend.cpu(), &|| true).unwrap();
+        let range = ObservationRange { first: 0, end: 10_000 };
+        for (modes, is_taken) in [
+            (&[][..], true),
+            (&[FloatMode::Exact], true),
+            (&[FloatMode::Fast], false),
+            (&[FloatMode::Fast, FloatMode::Exact], true),
+        ] {
+            let mut state = Artefact::empty(&valid, layout.clone(), range);
+            state.float_modes = modes.to_vec();
+            let control = Scripted::new(u64::MAX, 250);
+            match pollster::block_on(run(&valid, state, &backend, &control)) {
+                Ok(_) => assert!(is_taken, "{modes:?}"),
+                Err(error) => {
+                    assert!(
+                        !is_taken && error.to_string().contains("--float-mode fast"),
+                        "{error}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_two_worlds_do_not_share_a_stream() {
         let state = counted(plan(), Shard::WHOLE, 1, 250);
         let [d, d_prime] = [
