@@ -1,13 +1,16 @@
-//! Do the kernels on a GPU give what their CPU twins give?
+//! Does a GPU give what the CPU twins give, whatever its limits and faults?
 //!
 //! Any adapter will do, one in software included (Debian: mesa-vulkan-drivers). Without one the
 //! tests show as ignored, with the reason; with `REQUIRE_GPU=1` they fail. `DPSCOPE_TEST_DEVICE=NAME`
 //! picks the first adapter whose name holds NAME.
 
+mod audits;
 mod comparison;
 mod device;
 mod exact;
+mod faults;
 mod kernels;
+mod limits;
 mod stages;
 mod twins;
 
@@ -16,23 +19,22 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
-    // One line a file.
-    let needing_a_gpu = [stages::trials(), exact::trials(), twins::trials()].into_iter().flatten();
-    let missing = device::gpu().err();
-    let required = std::env::var("REQUIRE_GPU").is_ok_and(|v| !["", "0", "false"].contains(&&*v));
-    let mut trials: Vec<Trial> = match &missing {
-        None => needing_a_gpu.collect(),
-        Some(reason) => needing_a_gpu.map(|trial| unable(&trial, reason, required)).collect(),
-    };
-    trials.push(Trial::test("comparisons_tell_right_from_wrong", comparison::self_check));
-    if let Ok(gpu) = device::gpu() {
-        println!("on {}", gpu.name);
+    let files =
+        [stages::trials(), exact::trials(), twins::trials(), faults::trials(), limits::trials()];
+    let mut trials: Vec<Trial> = files.into_iter().flatten().collect();
+    match device::gpu() {
+        Ok(gpu) => println!("on {}", gpu.name),
+        Err(reason) => trials = trials.iter().map(|trial| unable(trial, &reason)).collect(),
     }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    trials.push(Trial::test("comparisons_tell_right_from_wrong", comparison::self_check));
+    // A software adapter has a thread a core itself.
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// A test of that name that fails with the reason; ignored unless it is required.
-fn unable(trial: &Trial, reason: &str, required: bool) -> Trial {
+fn unable(trial: &Trial, reason: &str) -> Trial {
+    let required = std::env::var("REQUIRE_GPU").is_ok_and(|value| value == "1");
     let message = reason.to_string();
     Trial::test(trial.name(), move || Err(Failed::from(message)))
         .with_kind(reason)

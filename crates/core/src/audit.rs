@@ -28,6 +28,14 @@ impl AuditHistograms {
         AuditHistograms { target: half(), zero_out: half() }
     }
 
+    /// Histograms of given halves: of even observations, then of odd ones.
+    ///
+    /// That all four have the same bins is for the caller to know.
+    #[must_use]
+    pub fn from_halves(target: [ScoreHistogram; 2], zero_out: [ScoreHistogram; 2]) -> Self {
+        AuditHistograms { target, zero_out }
+    }
+
     /// Counts the score of observation `observation` of `world`.
     pub fn add(&mut self, bins: &ScoreBins, world: World, observation: u64, score: i64) {
         self.world_mut(world)[(observation & 1) as usize].add(bins, score);

@@ -109,14 +109,7 @@ impl Artefact {
     /// left.
     #[must_use]
     pub fn remaining(&self) -> ObservationRange {
-        let mut first = self.range.first;
-        for range in &self.counted {
-            if range.first > first {
-                return ObservationRange { first, end: range.first };
-            }
-            first = range.end;
-        }
-        ObservationRange { first, end: self.range.end }
+        self.range.first_gap(&self.counted)
     }
 
     /// What the plan's rule makes of the counts.

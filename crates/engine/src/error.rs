@@ -175,6 +175,18 @@ pub enum ArtefactError {
         /// The modes.
         modes: String,
     },
+    /// A run in another float mode than that of the counts it would be added to.
+    #[error(
+        "it was counted in float mode {found}, and this run computes in {here}; go on with {advice}"
+    )]
+    ForeignMode {
+        /// In the file.
+        found: String,
+        /// Here.
+        here: String,
+        /// What to change.
+        advice: &'static str,
+    },
     /// Nothing to merge.
     #[error("there is nothing to merge")]
     Nothing,

@@ -13,6 +13,7 @@ mod plan;
 mod recorded;
 mod run;
 mod shard;
+mod wave;
 
 pub use artefact::{Artefact, SCHEMA};
 pub use backend::Backend;

@@ -1,9 +1,14 @@
-//! The loop: a wave of observations, a merge, a chance to save and to stop.
+//! The loop: waves of observations, a merge, a chance to save and to stop.
 
+use std::collections::VecDeque;
+
+use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 
+use crate::backend::{Counted, Work};
 use crate::merge::joined;
 use crate::plan::ValidPlan;
+use crate::wave::WaveSize;
 use crate::{Artefact, ArtefactError, Backend, EngineError, ObservationRange};
 
 /// How far a run is.
@@ -32,10 +37,9 @@ pub trait Control: Sync {
         state: &Artefact,
         progress: Progress,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+    /// Told once of each thing that went wrong without costing a count, a lost GPU say.
+    fn warn(&self, _message: &str) {}
 }
-
-/// Wall time that a wave is sized for.
-const WAVE_MS: f64 = 250.0;
 
 /// Counts what is left of `state` and returns it finished.
 ///
@@ -44,8 +48,8 @@ const WAVE_MS: f64 = 250.0;
 /// [`Control::after_wave`] is what can be gone on with.
 ///
 /// # Errors
-/// A state of another plan, or of a version whose scores have another unit; stopped by the caller; a
-/// backend that fails or miscounts; a caller that cannot save.
+/// A state of another plan or float mode, or of a version whose scores have another unit; stopped by
+/// the caller; a backend that fails or miscounts; a caller that cannot save.
 pub async fn run(
     plan: &ValidPlan,
     mut state: Artefact,
@@ -53,42 +57,69 @@ pub async fn run(
     control: &dyn Control,
 ) -> Result<Artefact, EngineError> {
     let kernel = ScoreKernel::new(plan.law(), plan.plan().seed, Phase::Audit)?;
-    check_state(plan, &state, &kernel)?;
+    check_state(plan, &state, &kernel, backend.float_mode())?;
+    let bins = state.layout.bins;
+    let mut counting = backend.counting(Work { kernel: &kernel, bins: &bins, control });
     let resumed = 2 * state.done();
     let total = 2 * state.range.len();
-    state.note_device(backend.device());
-    state.note_float_mode(backend.float_mode());
-    let mut wave = backend.smallest_wave();
+    let mut size = WaveSize::new(counting.smallest_wave());
+    let mut under_way = VecDeque::new();
+    let mut submitted = state.counted.clone();
     loop {
-        let remaining = state.remaining();
-        if remaining.is_empty() {
-            return Ok(state);
+        while under_way.len() < counting.depth() {
+            let remaining = state.range.first_gap(&submitted);
+            if remaining.is_empty() {
+                break;
+            }
+            let first = remaining.first;
+            let range = ObservationRange { first, end: first + size.next.min(remaining.len()) };
+            match counting.submit(range).await {
+                Ok(pending) => under_way.push_back((range, pending)),
+                // What is under way is counted and saved first.
+                Err(EngineError::Stopped) if !under_way.is_empty() => break,
+                Err(error) => return Err(error),
+            }
+            submitted = joined(&submitted, &[range])?;
         }
-        let first = remaining.first;
-        let range = ObservationRange { first, end: first + wave.min(remaining.len()) };
-        let started = control.now_ms();
-        let keep_going = || control.keep_going();
-        let counted = backend.count(&kernel, &state.layout.bins, range, &keep_going).await?;
-        let spent = (control.now_ms() - started).max(0.01);
-
-        let trials = counted.trials();
-        if trials.target != range.len() || trials.zero_out != range.len() {
-            return Err(EngineError::Miscounted {
-                backend: backend.device(),
-                counted: trials.target.saturating_add(trials.zero_out),
-                expected: 2 * range.len(),
-            });
-        }
-        state.histograms.merge(&counted)?;
-        state.counted = joined(&state.counted, &[range])?;
-        state.sampling_ms += spent;
+        let Some((range, pending)) = under_way.pop_front() else { return Ok(state) };
+        let counted = counting.collect(pending).await?;
+        add(&mut state, backend, range, &counted)?;
         let progress = Progress { done: 2 * state.done(), total, resumed };
         control.after_wave(&state, progress).map_err(EngineError::Control)?;
         if !control.keep_going() && !state.is_finished() {
             return Err(EngineError::Stopped);
         }
-        wave = next_wave(range.len(), spent, backend.smallest_wave());
+        size.learn(range.len(), counted.sampling_ms, counting.smallest_wave(), counting.depth());
     }
+}
+
+/// Adds the counts of a wave to a state, unless they are not as many as they must be.
+fn add(
+    state: &mut Artefact,
+    backend: &Backend,
+    range: ObservationRange,
+    counted: &Counted,
+) -> Result<(), EngineError> {
+    let trials = counted.histograms.trials();
+    if trials.target != range.len() || trials.zero_out != range.len() {
+        return Err(EngineError::Miscounted {
+            backend: backend.device(),
+            counted: trials.target.saturating_add(trials.zero_out),
+            expected: 2 * range.len(),
+        });
+    }
+    state.histograms.merge(&counted.histograms)?;
+    state.counted = joined(&state.counted, &[range])?;
+    state.sampling_ms += counted.sampling_ms.max(0.01);
+    if counted.is_fallback {
+        state.fallback_shards = state.fallback_shards.saturating_add(1);
+        state.note_device(backend.cpu().device());
+        state.note_float_mode(FloatMode::Exact);
+    } else {
+        state.note_device(backend.device());
+        state.note_float_mode(backend.float_mode());
+    }
+    Ok(())
 }
 
 /// Whether the kernel's scores can be added to the state's histograms.
@@ -96,6 +127,7 @@ fn check_state(
     plan: &ValidPlan,
     state: &Artefact,
     kernel: &ScoreKernel,
+    mode: FloatMode,
 ) -> Result<(), ArtefactError> {
     if state.plan != *plan.plan() {
         let differences = plan.plan().differences(&state.plan);
@@ -110,14 +142,16 @@ fn check_state(
         let what = "its scores have another unit than its plan gives: written by another version";
         return Err(ArtefactError::Inconsistent { what });
     }
+    if !state.float_modes.is_empty() && !state.float_modes.contains(&mode) {
+        let found: Vec<String> = state.float_modes.iter().map(ToString::to_string).collect();
+        let advice = match mode {
+            FloatMode::Fast => "--float-mode exact",
+            FloatMode::Exact => "the GPU that counted it and --float-mode fast",
+        };
+        let (found, here) = (found.join(", "), mode.to_string());
+        return Err(ArtefactError::ForeignMode { found, here, advice });
+    }
     Ok(())
-}
-
-/// Whole multiples of the smallest wave; at most eight times the last one.
-fn next_wave(last: u64, spent_ms: f64, smallest: u64) -> u64 {
-    let wanted = last as f64 * (WAVE_MS / spent_ms).min(8.0);
-    let waves = (wanted / smallest as f64) as u64;
-    waves.clamp(1, 1 << 32).saturating_mul(smallest)
 }
 
 #[cfg(test)]

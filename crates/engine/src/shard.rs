@@ -21,6 +21,18 @@ impl ObservationRange {
         self.end.saturating_sub(self.first)
     }
 
+    /// The first of these observations that none of some rising ranges holds; empty where none are.
+    pub(crate) fn first_gap(&self, ranges: &[ObservationRange]) -> ObservationRange {
+        let mut first = self.first;
+        for range in ranges {
+            if range.first > first {
+                return ObservationRange { first, end: range.first };
+            }
+            first = range.end;
+        }
+        ObservationRange { first, end: self.end }
+    }
+
     /// Nothing to count.
     #[must_use]
     pub fn is_empty(&self) -> bool {

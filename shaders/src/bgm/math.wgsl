@@ -3,7 +3,7 @@
 // 2^t for t in [−126, 127].
 fn power_of_two(t: vec4<f32>) -> vec4<f32> {
     let shifted = barrier(t + ROUNDER);
-    let f = kept4(t - barrier(shifted - ROUNDER));
+    let f = t - barrier(shifted - ROUNDER);
     var p = kept4(EXP2_4 * f) + EXP2_3;
     p = kept4(p * f) + EXP2_2;
     p = kept4(p * f) + EXP2_1;

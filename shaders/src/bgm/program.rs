@@ -2,6 +2,7 @@
 
 use super::math::{EXP2, LN, ROUNDER, WHOLE};
 use super::setup::{Scoring, Setup};
+use super::slots::SlotTable;
 use super::steps::{LARGE, Linear};
 use crate::float::FloatMode;
 use crate::lanes::ROWS;
@@ -188,7 +189,7 @@ impl Program {
             Scoring::Linear(s) => (Way::Linear, (false, false), s.fields(), &[][..]),
             Scoring::Poisson(s) => (Way::Poisson, (false, false), s.fields(), &[][..]),
         };
-        let thresholds = setup.slots.as_ref().map_or(Vec::new(), |table| table.reachable());
+        let thresholds = setup.slots.as_ref().map_or(Vec::new(), SlotTable::reachable);
         let units_per_nat = (1.0 / setup.unit) as f32;
         let law_fields = vec![
             ("seed_low", seed as u32),

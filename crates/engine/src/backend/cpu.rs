@@ -6,6 +6,7 @@ use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::ScoreKernel;
 use dpscope_shaders::{LANES, instruction_set};
 
+use super::{Counted, Work};
 use crate::{EngineError, ObservationRange};
 
 /// Threads that run the lane kernels of `dpscope-shaders`.
@@ -47,12 +48,13 @@ impl CpuBackend {
         self.threads
     }
 
-    pub(super) fn device(&self) -> String {
+    pub(crate) fn device(&self) -> String {
         let threads = self.threads;
         let plural = if threads == 1 { "" } else { "s" };
         format!("cpu ({}, {threads} thread{plural})", instruction_set())
     }
 
+    /// Observations of each world below which some threads have nothing to do.
     pub(super) fn smallest_wave(&self) -> u64 {
         // Both worlds of a group are separate tasks.
         (LANES * self.threads.div_ceil(2)) as u64
@@ -78,7 +80,20 @@ impl CpuBackend {
         Ok(parts.map_err(|_| EngineError::Stopped)?.concat())
     }
 
-    pub(super) fn count(
+    /// Counts a wave.
+    pub(super) fn counted(
+        &self,
+        work: Work<'_>,
+        range: ObservationRange,
+    ) -> Result<Counted, EngineError> {
+        let started = work.control.now_ms();
+        let keep_going = || work.control.keep_going();
+        let histograms = self.count(work.kernel, work.bins, range, &keep_going)?;
+        let sampling_ms = work.control.now_ms() - started;
+        Ok(Counted { histograms, sampling_ms, is_fallback: false })
+    }
+
+    fn count(
         &self,
         kernel: &ScoreKernel,
         bins: &ScoreBins,

@@ -13,7 +13,7 @@ use dpscope_core::histogram::ScoreBins;
 pub use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
 
-use crate::{EngineError, ObservationRange};
+use crate::{Control, EngineError, ObservationRange};
 
 /// A place where scores are computed.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Backend {
         match self {
             Backend::Cpu(cpu) => cpu.device(),
             #[cfg(feature = "gpu")]
-            Backend::Gpu(gpu) => gpu.cpu().device(),
+            Backend::Gpu(gpu) => gpu.device(),
         }
     }
 
@@ -43,7 +43,7 @@ impl Backend {
         match self {
             Backend::Cpu(_) => FloatMode::Exact,
             #[cfg(feature = "gpu")]
-            Backend::Gpu(_) => FloatMode::Fast,
+            Backend::Gpu(gpu) => gpu.float_mode(),
         }
     }
 
@@ -57,32 +57,88 @@ impl Backend {
         }
     }
 
-    /// Histograms of observations `range` of both worlds.
-    ///
-    /// # Errors
-    /// `keep_going` says no.
-    pub async fn count(
-        &self,
-        kernel: &ScoreKernel,
-        bins: &ScoreBins,
-        range: ObservationRange,
-        keep_going: &(dyn Fn() -> bool + Sync),
-    ) -> Result<AuditHistograms, EngineError> {
+    /// Gets ready to count the scores of a kernel.
+    pub(crate) fn counting<'a>(&'a self, work: Work<'a>) -> Counting<'a> {
         match self {
-            Backend::Cpu(cpu) => cpu.count(kernel, bins, range, keep_going),
+            Backend::Cpu(cpu) => Counting::Cpu(cpu, work),
             #[cfg(feature = "gpu")]
-            Backend::Gpu(gpu) => gpu.count(kernel, bins, range),
+            Backend::Gpu(gpu) => Counting::Gpu(Box::new(gpu.counting(work))),
+        }
+    }
+}
+
+/// What is counted, and for whom.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'a> {
+    pub(crate) kernel: &'a ScoreKernel,
+    pub(crate) bins: &'a ScoreBins,
+    pub(crate) control: &'a dyn Control,
+}
+
+/// Histograms of a wave.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) histograms: AuditHistograms,
+    /// Wall time; that of overlapping waves is not counted twice.
+    pub(crate) sampling_ms: f64,
+    /// Whether the CPU stood in for a device that failed.
+    pub(crate) is_fallback: bool,
+}
+
+/// The counting of one kernel's scores by a backend: waves are submitted, and collected in the same
+/// order.
+pub(crate) enum Counting<'a> {
+    Cpu(&'a CpuBackend, Work<'a>),
+    #[cfg(feature = "gpu")]
+    Gpu(Box<gpu::GpuCounting<'a>>),
+}
+
+/// A wave that was submitted.
+pub(crate) enum Pending {
+    Done(Box<Counted>),
+    #[cfg(feature = "gpu")]
+    Gpu(gpu::Wave),
+}
+
+impl Counting<'_> {
+    /// Starts on observations `range` of both worlds.
+    pub(crate) async fn submit(&mut self, range: ObservationRange) -> Result<Pending, EngineError> {
+        match self {
+            Counting::Cpu(cpu, work) => {
+                let counted = cpu.counted(*work, range)?;
+                Ok(Pending::Done(Box::new(counted)))
+            }
+            #[cfg(feature = "gpu")]
+            Counting::Gpu(gpu) => gpu.submit(range).await,
         }
     }
 
-    /// Observations of each world below which a call of [`count`](Self::count) leaves the device
-    /// partly idle.
-    #[must_use]
-    pub fn smallest_wave(&self) -> u64 {
-        match self {
-            Backend::Cpu(cpu) => cpu.smallest_wave(),
+    /// The histograms of the wave that was submitted first.
+    pub(crate) async fn collect(&mut self, pending: Pending) -> Result<Counted, EngineError> {
+        match (self, pending) {
+            (_, Pending::Done(counted)) => Ok(*counted),
             #[cfg(feature = "gpu")]
-            Backend::Gpu(gpu) => gpu.cpu().smallest_wave(),
+            (Counting::Gpu(gpu), Pending::Gpu(wave)) => gpu.collect(wave).await,
+            #[cfg(feature = "gpu")]
+            (Counting::Cpu(cpu, work), Pending::Gpu(wave)) => cpu.counted(*work, wave.range()),
+        }
+    }
+
+    /// Waves that are best under way at a time.
+    pub(crate) fn depth(&self) -> usize {
+        match self {
+            Counting::Cpu(..) => 1,
+            #[cfg(feature = "gpu")]
+            Counting::Gpu(gpu) => gpu.depth(),
+        }
+    }
+
+    /// Observations of each world in a wave, or a multiple of them.
+    pub(crate) fn smallest_wave(&self) -> u64 {
+        match self {
+            Counting::Cpu(cpu, _) => cpu.smallest_wave(),
+            #[cfg(feature = "gpu")]
+            Counting::Gpu(gpu) => gpu.smallest_wave(),
         }
     }
 }

@@ -1,65 +1,54 @@
 //! GPUs through wgpu: the programs of `dpscope-shaders` on whatever adapter there is.
 
+mod adapter;
+mod counting;
+mod device;
+mod loaded;
+mod pieces;
+mod record;
+mod self_test;
+
+use std::sync::{Arc, Mutex};
+
 use dpscope_core::adjacency::World;
-use dpscope_core::audit::AuditHistograms;
-use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
 
-use super::CpuBackend;
+pub use adapter::{Adapter, AdapterFacts, adapters, find, preferred};
+pub(crate) use counting::{GpuCounting, Wave};
+#[doc(hidden)]
+pub use pieces::PieceLimits;
+
+use super::{CpuBackend, Work};
 use crate::{EngineError, ObservationRange};
+use device::{Failure, Gpu, lock};
 
-/// What is known of an adapter before it is opened.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct AdapterFacts {
-    /// Place in the list of [`adapters`], from 0.
-    pub index: usize,
-    /// As the driver names it.
-    pub name: String,
-    /// "vulkan", "metal", "dx12" or "webgpu".
-    pub backend: &'static str,
-    /// Driver and its version.
-    pub driver: String,
-    /// Whether it is a GPU, not a rasteriser on the CPU.
-    pub hardware: bool,
-    /// Largest storage binding, in bytes.
-    pub max_storage_binding_bytes: u64,
-    /// Workgroups in one dimension of a dispatch.
-    pub max_workgroups: u32,
-    /// Invocations of a workgroup.
-    pub max_invocations: u32,
-}
-
-/// An adapter that can be opened.
-#[derive(Debug, Clone)]
-pub struct Adapter {
-    facts: AdapterFacts,
-    #[expect(dead_code, reason = "stub")]
-    inner: wgpu::Adapter,
-}
-
-/// The adapters of this machine; each once, hardware first.
-pub async fn adapters() -> Vec<Adapter> {
-    Vec::new()
-}
-
-impl Adapter {
-    /// What is known of it.
-    #[must_use]
-    pub fn facts(&self) -> &AdapterFacts {
-        &self.facts
-    }
-}
+/// Devices that are opened in place of lost ones before the CPU takes over.
+const REOPENINGS: u32 = 3;
 
 /// A GPU that counts, with the CPU twin beside it.
 #[derive(Debug)]
 pub struct GpuBackend {
+    adapter: Adapter,
+    mode: FloatMode,
     cpu: CpuBackend,
+    limits: PieceLimits,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    gpu: Arc<Gpu>,
+    reopenings: u32,
 }
 
 impl GpuBackend {
     /// Opens an adapter.
+    ///
+    /// # Guarantee
+    /// Counts in exact mode are those of the CPU twin, whatever limits the device has
+    /// (`tests/gpu/limits.rs::counts_do_not_depend_on_limits`) and whenever it is lost
+    /// (`tests/gpu/faults.rs::a_lost_device_costs_no_count`).
     ///
     /// # Errors
     /// The driver gives no device.
@@ -68,14 +57,36 @@ impl GpuBackend {
         mode: FloatMode,
         cpu: CpuBackend,
     ) -> Result<Self, EngineError> {
-        let _ = (adapter, mode);
-        Ok(GpuBackend { cpu })
+        let limits = PieceLimits {
+            workgroups: u32::MAX,
+            binding_bytes: u64::MAX,
+            turns: 50_000,
+            wide: if adapter.facts().hardware { 1 << 16 } else { 1 << 10 },
+        };
+        Self::open_within(adapter, mode, cpu, limits).await
+    }
+
+    /// Opens an adapter as if it had lower limits. For tests.
+    ///
+    /// # Errors
+    /// The driver gives no device.
+    #[doc(hidden)]
+    pub async fn open_within(
+        adapter: &Adapter,
+        mode: FloatMode,
+        cpu: CpuBackend,
+        limits: PieceLimits,
+    ) -> Result<Self, EngineError> {
+        let gpu = Gpu::open(adapter, &limits).await;
+        let gpu = gpu.map_err(|reason| EngineError::Backend { backend: "gpu", reason })?;
+        let open = Mutex::new(Open { gpu: Arc::new(gpu), reopenings: REOPENINGS });
+        Ok(GpuBackend { adapter: adapter.clone(), mode, cpu, limits, open })
     }
 
     /// Scores of `count` observations of a world, in the kernel's unit, as the GPU computes them.
     ///
     /// # Errors
-    /// The device fails.
+    /// The device fails, or fails its self-test.
     pub async fn scores(
         &self,
         kernel: &ScoreKernel,
@@ -83,24 +94,70 @@ impl GpuBackend {
         first: u64,
         count: u32,
     ) -> Result<Vec<i64>, EngineError> {
-        let _ = (kernel, world, first, count);
-        Ok(Vec::new())
+        let program = kernel.program(self.mode);
+        let range = ObservationRange { first, end: first.saturating_add(u64::from(count)) };
+        let scores = async {
+            let loaded = self_test::loaded(&self.gpu(), &program).await?;
+            record::record(&loaded, &program, range, u64::MAX).await
+        };
+        match scores.await {
+            Ok([target, zero_out]) => Ok(match world {
+                World::Target => target,
+                World::ZeroOut => zero_out,
+            }),
+            Err(Failure::Stopped) => Err(EngineError::Stopped),
+            Err(Failure::Device(reason) | Failure::Unfit(reason)) => {
+                Err(EngineError::Backend { backend: "gpu", reason })
+            }
+        }
     }
 
     /// Destroys the device, as a driver's reset would. For tests.
     #[doc(hidden)]
-    pub fn lose_device(&self) {}
+    pub fn lose_device(&self) {
+        self.gpu().lose();
+    }
+
+    /// Lets no device be opened in place of a lost one. For tests.
+    #[doc(hidden)]
+    pub fn forbid_reopening(&self) {
+        lock(&self.open).reopenings = 0;
+    }
+
+    pub(super) fn device(&self) -> String {
+        self.adapter.facts().device()
+    }
+
+    pub(super) fn float_mode(&self) -> FloatMode {
+        self.mode
+    }
 
     pub(super) fn cpu(&self) -> &CpuBackend {
         &self.cpu
     }
 
-    pub(super) fn count(
-        &self,
-        _kernel: &ScoreKernel,
-        _bins: &ScoreBins,
-        _range: ObservationRange,
-    ) -> Result<AuditHistograms, EngineError> {
-        Err(EngineError::Stopped)
+    pub(super) fn counting<'a>(&'a self, work: Work<'a>) -> GpuCounting<'a> {
+        GpuCounting::new(self, work)
+    }
+
+    fn gpu(&self) -> Arc<Gpu> {
+        lock(&self.open).gpu.clone()
+    }
+
+    /// A device in place of one that failed, and whether it was opened only now.
+    async fn reopened(&self, failed: &Arc<Gpu>) -> Result<(Arc<Gpu>, bool), String> {
+        let current = self.gpu();
+        if !Arc::ptr_eq(&current, failed) {
+            return Ok((current, false));
+        }
+        {
+            let mut open = lock(&self.open);
+            let left = open.reopenings.checked_sub(1);
+            open.reopenings = left.ok_or("the device is not opened again")?;
+        }
+        let adapter = self.adapter.found_again().await.ok_or("the device is gone")?;
+        let gpu = Arc::new(Gpu::open(&adapter, &self.limits).await?);
+        lock(&self.open).gpu = gpu.clone();
+        Ok((gpu, true))
     }
 }

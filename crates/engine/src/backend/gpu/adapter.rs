@@ -1,0 +1,221 @@
+//! The adapters of a machine: which there are, what they are called, which is taken unasked.
+
+/// What is known of an adapter before it is opened.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AdapterFacts {
+    /// Place in the list of [`adapters`], from 0.
+    pub index: usize,
+    /// As the driver names it.
+    pub name: String,
+    /// "vulkan", "metal", "dx12" or "webgpu".
+    pub backend: &'static str,
+    /// Driver and its version.
+    pub driver: String,
+    /// Whether it is a GPU, not a rasteriser on the CPU.
+    pub hardware: bool,
+    /// Largest storage binding, in bytes.
+    pub max_storage_binding_bytes: u64,
+    /// Workgroups in one dimension of a dispatch.
+    pub max_workgroups: u32,
+    /// Invocations of a workgroup.
+    pub max_invocations: u32,
+}
+
+impl AdapterFacts {
+    /// Name, interface and driver, such as `NVIDIA H100 80GB HBM3 (vulkan, NVIDIA 550.54)`.
+    #[must_use]
+    pub fn device(&self) -> String {
+        let name = if self.name.is_empty() { "gpu" } else { &self.name };
+        let driver = if self.driver.is_empty() { "" } else { ", " };
+        plain(&format!("{name} ({}{driver}{})", self.backend, self.driver), 200)
+    }
+}
+
+/// An adapter that can be opened.
+#[derive(Debug, Clone)]
+pub struct Adapter {
+    facts: AdapterFacts,
+    pub(super) inner: wgpu::Adapter,
+}
+
+impl Adapter {
+    /// What is known of it.
+    #[must_use]
+    pub fn facts(&self) -> &AdapterFacts {
+        &self.facts
+    }
+
+    /// This adapter as the system finds it now, which after the loss of a device may be another.
+    pub(super) async fn found_again(&self) -> Option<Adapter> {
+        let same = |other: &Adapter| {
+            let [mine, theirs] = [&self.facts, &other.facts];
+            (mine.index, &mine.name, mine.backend) == (theirs.index, &theirs.name, theirs.backend)
+        };
+        adapters().await.into_iter().find(same)
+    }
+}
+
+/// The adapters of this machine; each once, hardware first. Empty where there are none.
+pub async fn adapters() -> Vec<Adapter> {
+    // Without the flags of a debug build, which ask for layers that few machines have.
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let found = instance.enumerate_adapters(wgpu::Backends::PRIMARY).await;
+    let infos: Vec<wgpu::AdapterInfo> = found.iter().map(wgpu::Adapter::get_info).collect();
+    let listed = listed(&infos).into_iter().enumerate();
+    let adapter = |(index, at): (usize, usize)| Adapter {
+        facts: facts(index, &infos[at], &found[at].limits()),
+        inner: found[at].clone(),
+    };
+    listed.map(adapter).collect()
+}
+
+/// The adapter that `auto` takes: a GPU, never a rasteriser on the CPU.
+#[must_use]
+pub fn preferred(adapters: &[AdapterFacts]) -> Option<usize> {
+    adapters.iter().position(|facts| facts.hardware)
+}
+
+/// The adapter of a decimal index, or the first, hardware before others, whose name holds the text
+/// in any case.
+#[must_use]
+pub fn find(adapters: &[AdapterFacts], wanted: &str) -> Option<usize> {
+    if let Ok(index) = wanted.parse::<usize>() {
+        return (index < adapters.len()).then_some(index);
+    }
+    let wanted = wanted.to_lowercase();
+    let named = |&at: &usize| adapters[at].name.to_lowercase().contains(&wanted);
+    let named: Vec<usize> = (0..adapters.len()).filter(named).collect();
+    let hardware = named.iter().find(|&&at| adapters[at].hardware);
+    hardware.or(named.first()).copied().filter(|_| !wanted.is_empty())
+}
+
+fn is_hardware(info: &wgpu::AdapterInfo) -> bool {
+    use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
+    match info.device_type {
+        DiscreteGpu | IntegratedGpu | VirtualGpu => true,
+        // A browser says no more than whether it is a fallback.
+        Other => info.backend == wgpu::Backend::BrowserWebGpu,
+        Cpu => false,
+    }
+}
+
+/// Which adapters are listed, and in what order: hardware first, and those of Direct3D only where
+/// no other interface shows the same chip.
+fn listed(infos: &[wgpu::AdapterInfo]) -> Vec<usize> {
+    let is_dx12 = |info: &wgpu::AdapterInfo| info.backend == wgpu::Backend::Dx12;
+    let chip = |info: &wgpu::AdapterInfo| (info.vendor, info.device);
+    let doubled = |info: &wgpu::AdapterInfo| {
+        is_dx12(info) && infos.iter().any(|other| !is_dx12(other) && chip(other) == chip(info))
+    };
+    let mut kept: Vec<usize> = (0..infos.len()).filter(|&at| !doubled(&infos[at])).collect();
+    kept.sort_by_key(|&at| (!is_hardware(&infos[at]), is_dx12(&infos[at])));
+    kept
+}
+
+fn facts(index: usize, info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterFacts {
+    let parts = [info.driver.trim(), info.driver_info.trim()];
+    let driver: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    AdapterFacts {
+        index,
+        name: plain(info.name.trim(), 100),
+        backend: match info.backend {
+            wgpu::Backend::BrowserWebGpu => "webgpu",
+            other => other.to_str(),
+        },
+        driver: plain(&driver.join(", "), 80),
+        hardware: is_hardware(info),
+        max_storage_binding_bytes: limits.max_storage_buffer_binding_size,
+        max_workgroups: limits.max_compute_workgroups_per_dimension,
+        max_invocations: limits.max_compute_invocations_per_workgroup,
+    }
+}
+
+/// At most so many characters, none of which controls a terminal.
+fn plain(text: &str, most: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invented(names: &[(&str, bool)]) -> Vec<AdapterFacts> {
+        let fact = |(index, &(name, hardware)): (usize, &(&str, bool))| AdapterFacts {
+            index,
+            name: name.to_owned(),
+            backend: "vulkan",
+            driver: "driver 1".to_owned(),
+            hardware,
+            max_storage_binding_bytes: 1 << 27,
+            max_workgroups: 65_535,
+            max_invocations: 256,
+        };
+        names.iter().enumerate().map(fact).collect()
+    }
+
+    #[test]
+    fn a_rasteriser_is_never_preferred() {
+        assert_eq!(preferred(&[]), None);
+        assert_eq!(preferred(&invented(&[("llvmpipe", false), ("SwiftShader", false)])), None);
+        assert_eq!(
+            preferred(&invented(&[("llvmpipe", false), ("Arc", true), ("B", true)])),
+            Some(1)
+        );
+    }
+
+    #[test]
+    fn an_adapter_is_found_by_index_or_part_of_its_name() {
+        let adapters =
+            invented(&[("llvmpipe (RTX)", false), ("GeForce RTX 4090", true), ("RTX", true)]);
+        let cases =
+            [("0", Some(0)), ("2", Some(2)), ("3", None), ("rtx", Some(1)), ("RTX 4", Some(1))];
+        for (wanted, found) in cases {
+            assert_eq!(find(&adapters, wanted), found, "{wanted}");
+        }
+        for (wanted, found) in [("LLVM", Some(0)), ("radeon", None), ("", None), ("-1", None)] {
+            assert_eq!(find(&adapters, wanted), found, "{wanted}");
+        }
+    }
+
+    fn info(
+        name: &str,
+        backend: wgpu::Backend,
+        device_type: wgpu::DeviceType,
+    ) -> wgpu::AdapterInfo {
+        let mut info = wgpu::AdapterInfo::new(device_type, backend);
+        info.name = name.to_owned();
+        info.device = name.len() as u32;
+        info
+    }
+
+    #[test]
+    fn each_chip_is_listed_once_and_hardware_first() {
+        use wgpu::Backend::{Dx12, Vulkan};
+        use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu};
+        let infos = [
+            info("basic render", Dx12, Cpu),
+            info("only of dx12", Dx12, IntegratedGpu),
+            info("both", Dx12, DiscreteGpu),
+            info("both", Vulkan, DiscreteGpu),
+            info("both", Vulkan, DiscreteGpu),
+            info("llvmpipe", Vulkan, Cpu),
+        ];
+        assert_eq!(listed(&infos), [3, 4, 1, 5, 0]);
+    }
+
+    #[test]
+    fn names_of_devices_are_short_and_plain() {
+        let mut named = info("x\u{1b}[2J", wgpu::Backend::Vulkan, wgpu::DeviceType::Cpu);
+        named.driver = "d".repeat(300);
+        let facts = facts(0, &named, &wgpu::Limits::default());
+        let device = facts.device();
+        assert!(device.starts_with("x[2J (vulkan, ddd") && device.ends_with("d)"), "{device}");
+        assert!(device.chars().count() <= 200 && !device.chars().any(char::is_control));
+        let long = AdapterFacts { name: "n".repeat(400), ..facts };
+        assert_eq!(long.device().chars().count(), 200);
+    }
+}

@@ -1,0 +1,172 @@
+//! A program on a device: its buffers, its dispatches and what comes back.
+
+use std::sync::Arc;
+
+use dpscope_core::histogram::ScoreBins;
+use dpscope_shaders::bgm::{Piece, Program};
+use futures_channel::oneshot::{Receiver, channel};
+
+use super::device::{Failure, Gpu};
+use super::pieces::Cut;
+
+/// Pipeline and constants of a program.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) gpu: Arc<Gpu>,
+    pipeline: wgpu::ComputePipeline,
+    law: wgpu::Buffer,
+    scoring: wgpu::Buffer,
+    dispatch: wgpu::Buffer,
+    weights: wgpu::Buffer,
+    thresholds: wgpu::Buffer,
+}
+
+/// Where a program writes.
+#[derive(Debug)]
+pub(super) struct Output {
+    bindings: wgpu::BindGroup,
+    results: wgpu::Buffer,
+    bytes: u64,
+}
+
+/// Results on their way to the host.
+#[derive(Debug)]
+pub(super) struct Reading {
+    gpu: Arc<Gpu>,
+    stage: wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+impl Loaded {
+    pub(super) fn new(
+        gpu: &Arc<Gpu>,
+        program: &Program,
+        pipeline: wgpu::ComputePipeline,
+    ) -> Result<Self, Failure> {
+        let most = gpu.limits().binding_bytes;
+        let table = 4 * program.weights().len().max(program.thresholds().len()) as u64;
+        if table > most {
+            let reason = format!("its tables take {table} bytes, and the device binds {most}");
+            return Err(Failure::Unfit(reason));
+        }
+        let bits: Vec<u32> = program.weights().iter().map(|weight| weight.to_bits()).collect();
+        let [law, scoring] = program.uniforms();
+        let empty = Piece { first: 0, observations: 0, blocks: 0..1, bins: None };
+        Ok(Loaded {
+            law: uniform(gpu, law),
+            scoring: uniform(gpu, scoring),
+            dispatch: uniform(gpu, &program.dispatch(&empty)),
+            weights: filled(gpu, wgpu::BufferUsages::STORAGE, &bits),
+            thresholds: filled(gpu, wgpu::BufferUsages::STORAGE, program.thresholds()),
+            gpu: gpu.clone(),
+            pipeline,
+        })
+    }
+
+    /// Zeroed results of so many values, and state for so many bytes.
+    pub(super) fn output(&self, values: u64, state_bytes: u64) -> Output {
+        use wgpu::BufferUsages as Usage;
+        let bytes = 4 * values;
+        let state = made(&self.gpu, Usage::STORAGE, state_bytes);
+        let results = made(&self.gpu, Usage::STORAGE | Usage::COPY_SRC, bytes);
+        let buffers = [
+            &self.law,
+            &self.scoring,
+            &self.dispatch,
+            &self.weights,
+            &self.thresholds,
+            &state,
+            &results,
+        ];
+        let mut entries = Vec::new();
+        for (binding, buffer) in (0..).zip(buffers) {
+            entries.push(wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
+        }
+        let bindings = self.gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: self.gpu.layout(),
+            entries: &entries,
+        });
+        Output { bindings, results, bytes }
+    }
+
+    /// Submits one piece.
+    pub(super) fn run(
+        &self,
+        program: &Program,
+        cut: &Cut,
+        bins: Option<&ScoreBins>,
+        output: &Output,
+    ) -> wgpu::SubmissionIndex {
+        let Cut { first, observations, ref blocks } = *cut;
+        let piece = Piece { first, observations, blocks: blocks.clone(), bins };
+        let fields = program.dispatch(&piece);
+        self.gpu.queue().write_buffer(&self.dispatch, 0, &field_bytes(&fields));
+        let mut encoder = self.gpu.device().create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &output.bindings, &[]);
+        let (x, y) = self.gpu.limits().grid(observations);
+        pass.dispatch_workgroups(x, y, 2);
+        drop(pass);
+        self.gpu.queue().submit([encoder.finish()])
+    }
+
+    /// Sends the results to the host, after all that was submitted before.
+    pub(super) fn read(&self, output: &Output) -> Reading {
+        use wgpu::BufferUsages as Usage;
+        let stage = made(&self.gpu, Usage::MAP_READ | Usage::COPY_DST, output.bytes);
+        let mut encoder = self.gpu.device().create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(&output.results, 0, &stage, 0, output.bytes);
+        let submission = self.gpu.queue().submit([encoder.finish()]);
+        let (sender, mapped) = channel();
+        // Nobody may listen any more.
+        stage.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
+        Reading { gpu: self.gpu.clone(), stage, submission, mapped }
+    }
+}
+
+impl Reading {
+    /// The device that they come from.
+    pub(super) fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// The values, once they are there.
+    pub(super) async fn values(mut self) -> Result<Vec<u32>, Failure> {
+        let arrived = self.gpu.arrival(&self.submission, &mut self.mapped).await;
+        // What the device says of itself tells more than that it is silent.
+        self.gpu.check()?;
+        let unread = |error: &dyn std::fmt::Display| Failure::Device(error.to_string());
+        arrived?.map_err(|error| unread(&error))?;
+        let view = self.stage.get_mapped_range(..).map_err(|error| unread(&error))?;
+        let value = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
+        Ok(view.chunks_exact(4).map(value).collect())
+    }
+}
+
+fn made(gpu: &Gpu, usage: wgpu::BufferUsages, size: u64) -> wgpu::Buffer {
+    let size = size.max(4);
+    let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+    gpu.device().create_buffer(&descriptor)
+}
+
+fn filled(gpu: &Gpu, usage: wgpu::BufferUsages, values: &[u32]) -> wgpu::Buffer {
+    let buffer = made(gpu, usage | wgpu::BufferUsages::COPY_DST, 4 * values.len() as u64);
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    gpu.queue().write_buffer(&buffer, 0, &bytes);
+    buffer
+}
+
+fn uniform(gpu: &Gpu, fields: &[(&str, u32)]) -> wgpu::Buffer {
+    let size = (4 * fields.len() as u64).next_multiple_of(16);
+    let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+    let buffer = made(gpu, usage, size);
+    gpu.queue().write_buffer(&buffer, 0, &field_bytes(fields));
+    buffer
+}
+
+fn field_bytes(fields: &[(&str, u32)]) -> Vec<u8> {
+    fields.iter().flat_map(|(_, value)| value.to_le_bytes()).collect()
+}

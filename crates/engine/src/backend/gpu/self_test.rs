@@ -1,0 +1,188 @@
+//! Known answers that a pipeline must give before it counts.
+
+use std::sync::Arc;
+
+use dpscope_core::adjacency::World;
+use dpscope_core::mechanism::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_shaders::FloatMode;
+use dpscope_shaders::bgm::{Phase, Program, ScoreKernel, Variant};
+
+use super::device::{Failure, Gpu};
+use super::loaded::Loaded;
+use super::record::record;
+use crate::ObservationRange;
+
+/// A seed whose observation 23 of D′ has a radius word below 2¹² at position 52: the deep tail, one
+/// in 2²⁰ words.
+const SEED: u64 = 36;
+
+/// Observations with the one of the deep tail; odd at the start, more than three workgroups.
+const RANGE: ObservationRange = ObservationRange { first: 5, end: 5 + 257 };
+
+/// Normals of an observation up to which the first observations of the run itself are compared.
+const MOST_NORMALS: u64 = 1 << 14;
+
+/// The pipeline of a program's variant, once its scores have been compared with the CPU twin's.
+pub(super) async fn loaded(gpu: &Arc<Gpu>, program: &Program) -> Result<Loaded, Failure> {
+    let variant = program.variant();
+    if let Some(tested) = gpu.tested(variant) {
+        return Loaded::new(gpu, program, tested.map_err(Failure::Unfit)?);
+    }
+    let pipeline = gpu.compiled(program);
+    gpu.check()?;
+    for law in laws() {
+        let Ok(kernel) = ScoreKernel::new(&law, SEED, Phase::Audit) else { continue };
+        let canonical = kernel.program(variant.mode());
+        if canonical.variant() != variant {
+            continue;
+        }
+        let loaded = Loaded::new(gpu, &canonical, pipeline.clone())?;
+        for most_blocks in [u64::MAX, 2] {
+            let tested = compare(&loaded, &canonical, &kernel, RANGE, most_blocks).await;
+            if let Err(Failure::Unfit(reason)) = &tested {
+                gpu.set_tested(variant, Err(reason.clone()));
+            }
+            tested?;
+        }
+    }
+    gpu.set_tested(variant, Ok(pipeline.clone()));
+    Loaded::new(gpu, program, pipeline)
+}
+
+/// Compares the first observations of a run, where they are cheap.
+pub(super) async fn check_own(
+    loaded: &Loaded,
+    program: &Program,
+    kernel: &ScoreKernel,
+) -> Result<(), Failure> {
+    let range = ObservationRange { first: 0, end: 256 };
+    match kernel.entries_per_observation() {
+        0..=MOST_NORMALS => compare(loaded, program, kernel, range, u64::MAX).await,
+        _ => Ok(()),
+    }
+}
+
+async fn compare(
+    loaded: &Loaded,
+    program: &Program,
+    kernel: &ScoreKernel,
+    range: ObservationRange,
+    most_blocks: u64,
+) -> Result<(), Failure> {
+    let found = record(loaded, program, range, most_blocks).await?;
+    for (world, found) in World::BOTH.into_iter().zip(&found) {
+        let mut expected = vec![0; range.len() as usize];
+        let twin = kernel.scores(world, range.first, &mut expected, &|| true);
+        twin.map_err(|_| Failure::Stopped)?;
+        if let Some(difference) = difference(program.variant(), kernel, &expected, found) {
+            return Err(Failure::Unfit(format!("self-test: {difference}")));
+        }
+    }
+    Ok(())
+}
+
+/// The first score that is not as its float mode wants it: in exact mode the same integer; in fast
+/// mode within 1e-3 nats and 1e-4 of its size, which tells a working kernel from a broken one.
+fn difference(
+    variant: Variant,
+    kernel: &ScoreKernel,
+    expected: &[i64],
+    found: &[i64],
+) -> Option<String> {
+    let unit = kernel.score_unit();
+    let differs = |(expected, found): &(&i64, &i64)| match variant.mode() {
+        FloatMode::Exact => expected != found,
+        FloatMode::Fast => {
+            let nats = expected.abs_diff(**found) as f64 * unit;
+            nats > 1e-3 + 1e-4 * (expected.unsigned_abs() as f64 * unit)
+        }
+    };
+    if expected.len() != found.len() {
+        return Some(format!("{} scores instead of {}", found.len(), expected.len()));
+    }
+    let at = expected.iter().zip(found).position(|pair| differs(&pair))?;
+    let (name, expected, found) = (variant.name(), expected[at], found[at]);
+    Some(format!("{name} scores {found} where the CPU scores {expected}, in units of {unit:e}"))
+}
+
+/// Laws of every variant: one epoch whose blocks are all but one full, and three that blocks
+/// straddle.
+fn laws() -> Vec<ScoreLaw> {
+    let uniform = |gap| LawKind::OneSlot { gap, weights: SlotWeights::Uniform };
+    let weighted = |gap, entries: u32| {
+        // A total below 1: some observations have no slot.
+        let weights = (0..entries).map(|entry| f64::from(1 + entry % 7) / 8.0 / f64::from(entries));
+        LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.collect()) }
+    };
+    let law = |noise_multiplier, epochs, entries, kind| ScoreLaw {
+        noise_multiplier,
+        epochs,
+        entries,
+        kind,
+    };
+    let mut laws = vec![law(1.0, 100, 1, uniform(2.0)), law(0.5, 70, 1, uniform(1.0))];
+    for (epochs, entries) in [(1, 100), (3, 37)] {
+        for noise_multiplier in [1.0, 0.7, 0.2, 0.1] {
+            for gap in [1.0, 2.0, 200.0] {
+                laws.push(law(noise_multiplier, epochs, entries, uniform(gap)));
+                laws.push(law(noise_multiplier, epochs, entries, weighted(gap, entries)));
+            }
+        }
+        for (noise_multiplier, sampling_rate) in [(1.0, 0.01), (0.3, 0.4), (1.0, 1.0)] {
+            laws.push(law(noise_multiplier, epochs, entries, LawKind::Poisson { sampling_rate }));
+        }
+    }
+    laws
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_shaders::random::{Purpose, stream_words};
+
+    use super::*;
+
+    fn kernel(law: &ScoreLaw) -> ScoreKernel {
+        ScoreKernel::new(law, SEED, Phase::Audit).unwrap()
+    }
+
+    #[test]
+    fn every_variant_has_laws() {
+        for variant in Variant::all() {
+            let of_variant =
+                |law: &&ScoreLaw| kernel(law).program(variant.mode()).variant() == variant;
+            let laws = laws();
+            let found = laws.iter().filter(of_variant).count();
+            assert!(found >= 2, "{}: {found}", variant.name());
+        }
+    }
+
+    #[test]
+    fn every_law_meets_the_deep_tail_within_the_range() {
+        let (observation, position) = (23, 52);
+        let mut word = [0];
+        stream_words(SEED, Purpose::AuditNoise, 2 * observation + 1, position, &mut word);
+        assert!(word[0] < 1 << 12, "{}", word[0]);
+        assert!((RANGE.first..RANGE.end).contains(&observation));
+        for law in laws() {
+            assert!(kernel(&law).entries_per_observation() > position + 1, "{law:?}");
+        }
+    }
+
+    #[test]
+    fn differences_are_seen() {
+        let law = &laws()[2];
+        let kernel = kernel(law);
+        let [exact, fast] =
+            [FloatMode::Exact, FloatMode::Fast].map(|mode| kernel.program(mode).variant());
+        let mut scores = vec![0; 100];
+        kernel.scores(World::Target, 0, &mut scores, &|| true).unwrap();
+        let mut changed = scores.clone();
+        assert_eq!(difference(exact, &kernel, &scores, &changed), None);
+        changed[99] += 1;
+        assert!(difference(exact, &kernel, &scores, &changed).is_some());
+        assert_eq!(difference(fast, &kernel, &scores, &changed), None);
+        changed[99] += (0.01 / kernel.score_unit()) as i64;
+        assert!(difference(fast, &kernel, &scores, &changed).is_some());
+        assert!(difference(fast, &kernel, &scores, &scores[..99]).is_some());
+    }
+}

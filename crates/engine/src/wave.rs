@@ -1,0 +1,85 @@
+//! How many observations a wave has.
+
+/// Wall time that a wave is sized for, in milliseconds.
+const WAVE_MS: f64 = 250.0;
+
+/// Longest wall time to which waves grow while more observations cost a GPU nothing, as those of
+/// 10⁸ normals do, of which each takes seconds and a device holds 10⁵.
+const LONGEST_MS: f64 = 30_000.0;
+
+/// Most observations of each world in a wave: both worlds' counts fit 32 bits.
+const MOST: u64 = 1 << 31;
+
+/// The size of the next wave.
+#[derive(Debug)]
+pub(crate) struct WaveSize {
+    /// Observations of each world.
+    pub(crate) next: u64,
+    /// The highest rate of a wave so far, in observations a millisecond.
+    best: f64,
+    /// The least size that reached it.
+    filling: u64,
+}
+
+impl WaveSize {
+    pub(crate) fn new(smallest: u64) -> Self {
+        WaveSize { next: smallest, best: 0.0, filling: 0 }
+    }
+
+    /// Learns from a wave: whole multiples of the smallest, at most eight times the last. Where
+    /// waves overlap, the device decides what it can do at a time: there they double while that pays.
+    pub(crate) fn learn(&mut self, last: u64, spent_ms: f64, smallest: u64, depth: usize) {
+        let spent_ms = spent_ms.max(0.01);
+        let mut wanted = last as f64 * (WAVE_MS / spent_ms).min(8.0);
+        let rate = last as f64 / spent_ms;
+        if depth > 1 && rate > 1.25 * self.best && spent_ms < LONGEST_MS {
+            (self.best, self.filling) = (rate, last);
+            wanted = wanted.max(2.0 * last as f64);
+        }
+        let waves = (wanted.max(self.filling as f64) / smallest as f64) as u64;
+        self.next = waves.clamp(1, (MOST / smallest).max(1)).saturating_mul(smallest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes of waves that take a fixed time and more where the device is full.
+    fn sizes(fixed_ms: f64, per_ms: f64, depth: usize) -> Vec<u64> {
+        let mut size = WaveSize::new(64);
+        let wave = |_| {
+            let last = size.next;
+            size.learn(last, fixed_ms + last as f64 / per_ms, 64, depth);
+            last
+        };
+        (0..20).map(wave).collect()
+    }
+
+    #[test]
+    fn waves_take_a_quarter_of_a_second() {
+        for depth in [1, 2] {
+            let sizes = sizes(0.0, 40_000.0, depth);
+            assert_eq!(sizes[..3], [64, 512, 4096]);
+            assert!(sizes[10..].iter().all(|&n| n == 40_000 * 250 / 64 * 64), "{sizes:?}");
+        }
+        assert_eq!(sizes(0.0, 0.001, 1)[19], 64);
+    }
+
+    #[test]
+    fn a_wide_device_is_filled_even_by_slow_observations() {
+        let filled = sizes(1000.0, 100.0, 2);
+        assert!(filled[15..].iter().all(|&n| n >= 1 << 17), "{filled:?}");
+        assert_eq!(sizes(1000.0, 100.0, 1)[19], 64);
+        assert_eq!(sizes(60_000.0, 100.0, 2)[19], 64);
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_bounds_no_wave_but_by_its_counts() {
+        let mut size = WaveSize::new(64);
+        for _ in 0..30 {
+            size.learn(size.next, 0.0, 64, 2);
+        }
+        assert_eq!(size.next, MOST);
+    }
+}

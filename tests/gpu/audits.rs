@@ -1,0 +1,120 @@
+//! Whole runs on the adapter under test, watched.
+
+use std::error::Error;
+use std::sync::{LazyLock, Mutex};
+use std::time::Instant;
+
+use dpscope_engine::backend::gpu::{Adapter, GpuBackend, PieceLimits, adapters};
+use dpscope_engine::backend::{CpuBackend, FloatMode};
+use dpscope_engine::{
+    Artefact, Backend, Control, EngineError, Layout, Plan, Progress, Shard, ValidPlan, run,
+};
+
+use crate::device;
+
+/// No limits but the device's own.
+pub(crate) const OWN: PieceLimits =
+    PieceLimits { workgroups: u32::MAX, binding_bytes: u64::MAX, turns: 50_000, wide: 1 << 10 };
+
+fn adapter() -> Option<&'static Adapter> {
+    static ADAPTER: LazyLock<Option<Adapter>> = LazyLock::new(|| {
+        let name = &device::gpu().ok()?.name;
+        pollster::block_on(adapters()).into_iter().find(|adapter| adapter.facts().name == *name)
+    });
+    ADAPTER.as_ref()
+}
+
+/// A backend on the adapter under test.
+pub(crate) fn gpu(mode: FloatMode, limits: PieceLimits) -> Result<Backend, String> {
+    let adapter = adapter().ok_or("no adapter")?;
+    let cpu = CpuBackend::new(0).map_err(|error| error.to_string())?;
+    let opened = pollster::block_on(GpuBackend::open_within(adapter, mode, cpu, limits));
+    opened.map(|gpu| Backend::Gpu(Box::new(gpu))).map_err(|error| error.to_string())
+}
+
+/// Remembers what it is told; after each wave it does something, and may stop the run.
+pub(crate) struct Watch<'a> {
+    started: Instant,
+    after_wave: &'a (dyn Fn(usize) -> bool + Sync),
+    seen: Mutex<Seen>,
+}
+
+/// What a run told.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) waves: usize,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) last: Option<Artefact>,
+    is_stopped: bool,
+}
+
+impl<'a> Watch<'a> {
+    /// After wave 1, 2, … `after_wave` says whether to go on.
+    pub(crate) fn new(after_wave: &'a (dyn Fn(usize) -> bool + Sync)) -> Self {
+        Watch { started: Instant::now(), after_wave, seen: Mutex::default() }
+    }
+
+    pub(crate) fn seen(self) -> Seen {
+        self.seen.into_inner().expect("nothing panicked")
+    }
+}
+
+impl Control for Watch<'_> {
+    fn keep_going(&self) -> bool {
+        !self.seen.lock().expect("nothing panicked").is_stopped
+    }
+
+    fn now_ms(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1e3
+    }
+
+    fn after_wave(
+        &self,
+        state: &Artefact,
+        _: Progress,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let mut seen = self.seen.lock().expect("nothing panicked");
+        seen.waves += 1;
+        seen.is_stopped = !(self.after_wave)(seen.waves);
+        let bytes = state.to_bytes();
+        seen.last = Some(Artefact::from_bytes(&bytes)?);
+        Ok(())
+    }
+
+    fn warn(&self, message: &str) {
+        self.seen.lock().expect("nothing panicked").warnings.push(message.to_owned());
+    }
+}
+
+/// The state before the first observation of a plan.
+pub(crate) fn start(plan: &Plan, backend: &Backend) -> (ValidPlan, Artefact) {
+    let valid = plan.validated().expect("the plan is valid");
+    let layout = Layout::of(&valid, backend.cpu(), &|| true).expect("the pilot has a layout");
+    let range = Shard::WHOLE.range(plan).expect("a plan has a whole");
+    let state = Artefact::empty(&valid, layout, range);
+    (valid, state)
+}
+
+/// The plan counted under watch.
+pub(crate) fn watched(
+    plan: &Plan,
+    backend: &Backend,
+    watch: &Watch<'_>,
+) -> Result<Artefact, EngineError> {
+    let (valid, state) = start(plan, backend);
+    pollster::block_on(run(&valid, state, backend, watch))
+}
+
+/// Whether a finished state has the counts of the CPU, and not those of another seed.
+pub(crate) fn same_as_cpu(plan: &Plan, state: &Artefact) -> Result<(), String> {
+    let of_seed =
+        |seed| dpscope_tests::simulate::counted(&Plan { seed, ..*plan }).histogram_digest();
+    let digest = state.histogram_digest();
+    if digest == of_seed(plan.seed + 1) {
+        return Err("two seeds have the same counts".to_owned());
+    }
+    if state.is_complete() && digest == of_seed(plan.seed) {
+        return Ok(());
+    }
+    Err(format!("{} of the observations, or other counts than the CPU's", state.done()))
+}

@@ -1,0 +1,115 @@
+//! What a device that is lost, or a run that is stopped, costs: no count.
+
+use dpscope_engine::backend::FloatMode;
+use dpscope_engine::{Artefact, Backend, EngineError, Plan, run};
+use dpscope_tests::simulate::{planned, shuffled};
+use libtest_mimic::{Failed, Trial};
+
+use crate::audits::{OWN, Seen, Watch, gpu, same_as_cpu, start, watched};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("a_lost_device_costs_no_count", a_lost_device_costs_no_count),
+        Trial::test("a_device_lost_again_and_again_is_left", a_device_lost_again_and_again_is_left),
+        Trial::test("the_cpu_goes_on_where_no_device_is", the_cpu_goes_on_where_no_device_is),
+        Trial::test("a_fallback_of_a_fast_run_shows", a_fallback_of_a_fast_run_shows),
+        Trial::test("a_stopped_run_goes_on", a_stopped_run_goes_on),
+    ]
+}
+
+fn plan() -> Plan {
+    planned(shuffled(1.0, 100, 1), 400_000, 7)
+}
+
+/// A run whose device is lost after some waves.
+fn losing(
+    mode: FloatMode,
+    may_reopen: bool,
+    is_lost: &(dyn Fn(usize) -> bool + Sync),
+) -> Result<(Artefact, Seen), Failed> {
+    let backend = gpu(mode, OWN)?;
+    let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
+    if !may_reopen {
+        device.forbid_reopening();
+    }
+    let lose = |wave: usize| {
+        if is_lost(wave) {
+            device.lose_device();
+        }
+        true
+    };
+    let watch = Watch::new(&lose);
+    let state = watched(&plan(), &backend, &watch)?;
+    Ok((state, watch.seen()))
+}
+
+fn expect(holds: bool, what: &str, state: &Artefact, seen: &Seen) -> Result<(), Failed> {
+    let Artefact { fallback_shards, devices, float_modes, .. } = state;
+    let (waves, warnings) = (seen.waves, &seen.warnings);
+    match holds {
+        true => Ok(()),
+        false => Err(format!(
+            "not {what}: {fallback_shards} of {waves} waves, {devices:?}, {float_modes:?}, {warnings:?}"
+        )
+        .into()),
+    }
+}
+
+fn a_lost_device_costs_no_count() -> Result<(), Failed> {
+    let (state, seen) = losing(FloatMode::Exact, true, &|wave| wave == 2)?;
+    same_as_cpu(&plan(), &state)?;
+    let on_gpu = state.fallback_shards == 0 && state.devices.len() == 1;
+    expect(on_gpu, "all on the GPU", &state, &seen)?;
+    expect(seen.warnings.len() == 1 && seen.waves > 4, "told once", &state, &seen)
+}
+
+fn a_device_lost_again_and_again_is_left() -> Result<(), Failed> {
+    let (state, seen) = losing(FloatMode::Exact, true, &|_| true)?;
+    same_as_cpu(&plan(), &state)?;
+    expect(state.fallback_shards > 0, "on the CPU at last", &state, &seen)?;
+    expect(seen.warnings.len() == 4, "three reopenings and the CPU", &state, &seen)
+}
+
+fn the_cpu_goes_on_where_no_device_is() -> Result<(), Failed> {
+    let (state, seen) = losing(FloatMode::Exact, false, &|wave| wave == 2)?;
+    same_as_cpu(&plan(), &state)?;
+    let both = state.devices.len() == 2 && state.devices[1].starts_with("cpu");
+    expect(both, "first the GPU, then the CPU", &state, &seen)?;
+    let counted = seen.waves as u64 - 2;
+    expect(
+        (1..=counted).contains(&state.fallback_shards),
+        "each wave of the CPU noted",
+        &state,
+        &seen,
+    )?;
+    expect(seen.warnings.len() == 1, "told once", &state, &seen)
+}
+
+fn a_fallback_of_a_fast_run_shows() -> Result<(), Failed> {
+    let (state, seen) = losing(FloatMode::Fast, false, &|wave| wave == 1)?;
+    let mixed = state.float_modes == [FloatMode::Fast, FloatMode::Exact];
+    expect(mixed && state.is_complete(), "both modes named", &state, &seen)
+}
+
+fn a_stopped_run_goes_on() -> Result<(), Failed> {
+    let backend = gpu(FloatMode::Exact, OWN)?;
+    let (valid, mut state) = start(&plan(), &backend);
+    for stops in 0.. {
+        let watch = Watch::new(&|wave| wave < 5);
+        match pollster::block_on(run(&valid, state, &backend, &watch)) {
+            Ok(finished) => {
+                same_as_cpu(&plan(), &finished)?;
+                return if stops > 0 { Ok(()) } else { Err("it was never stopped".into()) };
+            }
+            Err(EngineError::Stopped) => {
+                let seen = watch.seen();
+                state = seen.last.ok_or("stopped before its first wave")?;
+                if seen.waves != 5 {
+                    return Err(format!("{} waves", seen.waves).into());
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Do limits that cut a run differently change a count?
+
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
+use dpscope_engine::Plan;
+use dpscope_engine::backend::FloatMode;
+use dpscope_engine::backend::gpu::PieceLimits;
+use dpscope_tests::simulate::{planned, shuffled};
+use libtest_mimic::{Failed, Trial};
+
+use crate::audits::{OWN, Watch, gpu, same_as_cpu, watched};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![Trial::test("counts_do_not_depend_on_limits", counts_do_not_depend_on_limits)]
+}
+
+fn plans() -> [Plan; 3] {
+    let poisson = BatchedGaussian { sampler: BatchSampler::Poisson, ..shuffled(0.8, 50, 2) };
+    [
+        planned(shuffled(1.0, 100, 1), 50_000, 3),
+        planned(poisson, 20_000, 4),
+        planned(shuffled(0.7, 37, 40), 9_998, 5),
+    ]
+}
+
+fn counts_do_not_depend_on_limits() -> Result<(), Failed> {
+    let narrow = [
+        OWN,
+        PieceLimits { workgroups: 3, ..OWN },
+        PieceLimits { turns: 40, ..OWN },
+        PieceLimits { turns: 1, wide: 100, ..OWN },
+        PieceLimits { workgroups: 2, turns: 60, ..OWN },
+        PieceLimits { turns: 50, wide: 1 << 16, binding_bytes: 1 << 20, ..OWN },
+    ];
+    for plan in plans() {
+        for limits in narrow {
+            let backend = gpu(FloatMode::Exact, limits)?;
+            let watch = Watch::new(&|_| true);
+            let state = watched(&plan, &backend, &watch)?;
+            same_as_cpu(&plan, &state).map_err(|problem| format!("{limits:?}: {problem}"))?;
+            let warnings = watch.seen().warnings;
+            if state.fallback_shards > 0 || !warnings.is_empty() {
+                return Err(format!("{limits:?}: {warnings:?}").into());
+            }
+        }
+    }
+    Ok(())
+}
