@@ -8,6 +8,7 @@ mod audits;
 mod comparison;
 mod device;
 mod exact;
+mod fast;
 mod faults;
 mod kernels;
 mod limits;
@@ -19,8 +20,14 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
-    let files =
-        [stages::trials(), exact::trials(), twins::trials(), faults::trials(), limits::trials()];
+    let files = [
+        stages::trials(),
+        exact::trials(),
+        fast::trials(),
+        twins::trials(),
+        faults::trials(),
+        limits::trials(),
+    ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();
     match device::gpu() {
         Ok(gpu) => println!("on {}", gpu.name),
