@@ -1,21 +1,24 @@
 // What the float mode is made of. In exact mode a product is xor-ed with `law.zero`, a zero that no
 // compiler knows of, before it reaches a sum or another product, and a sum before it reaches another
 // sum: nothing can be fused or reassociated, so every result is one rounded f32 operation, as in the
-// twin.
+// twin. Where the compiler takes orders not to (BARRIERS is false), the source is without.
 //
 // Parity: exact mode bit for bit; fast mode within the error of `fast.rs`.
 
 fn barrier(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(law.zero));
+    if (BARRIERS) { return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(law.zero)); }
+    return x;
 }
 
 fn kept(x: f32) -> f32 {
-    if (EXACT) { return bitcast<f32>(bitcast<u32>(x) ^ law.zero); }
+    if (EXACT && BARRIERS) { return bitcast<f32>(bitcast<u32>(x) ^ law.zero); }
     return x;
 }
 
 fn kept2(x: vec2<f32>) -> vec2<f32> {
-    if (EXACT) { return bitcast<vec2<f32>>(bitcast<vec2<u32>>(x) ^ vec2<u32>(law.zero)); }
+    if (EXACT && BARRIERS) {
+        return bitcast<vec2<f32>>(bitcast<vec2<u32>>(x) ^ vec2<u32>(law.zero));
+    }
     return x;
 }
 
@@ -24,8 +27,8 @@ fn kept4(x: vec4<f32>) -> vec4<f32> {
     return x;
 }
 
-// The word w, with `offset` 2^39 + 2^23, rounded to nearest. The conversion f32(u32) may round either way; here the halves of
-// w are set into numbers with an exact difference, and the sum rounds once.
+// The word w, with `offset` 2^39 + 2^23, rounded to nearest. The conversion f32(u32) may round either
+// way; here the halves of w are set into numbers with an exact difference, and the sum rounds once.
 fn join_halves(w: vec2<u32>, offset: f32) -> vec2<f32> {
     let high = bitcast<vec2<f32>>((w >> vec2<u32>(16u)) | vec2<u32>(0x53000000u)); // 2^39 + high·2^16
     let low = bitcast<vec2<f32>>((w & vec2<u32>(0xffffu)) | vec2<u32>(0x4b000000u)); // 2^23 + low

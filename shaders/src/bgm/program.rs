@@ -97,7 +97,19 @@ impl Variant {
     /// The WGSL source; its entry point is `count`.
     #[must_use]
     pub fn source(self) -> String {
+        self.assembled(true)
+    }
+
+    /// The same for a compiler that is told of each operation that it must neither be fused nor
+    /// reordered: without the barriers that make WGSL keep to it.
+    #[must_use]
+    pub fn source_without_barriers(self) -> String {
+        self.assembled(false)
+    }
+
+    fn assembled(self, barriers: bool) -> String {
         let mut source = self.constants();
+        let _ = writeln!(source, "const BARRIERS: bool = {barriers};");
         source.push_str(include_str!("scores.wgsl"));
         source.push_str(include_str!("../float.wgsl"));
         source.push_str(include_str!("../random/chacha8.wgsl"));

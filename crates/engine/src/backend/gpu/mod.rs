@@ -7,6 +7,8 @@ mod loaded;
 mod pieces;
 mod record;
 mod self_test;
+#[cfg(not(target_arch = "wasm32"))]
+mod spirv;
 
 use std::sync::{Arc, Mutex};
 

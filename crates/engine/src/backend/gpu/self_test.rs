@@ -7,7 +7,7 @@ use dpscope_core::mechanism::{LawKind, ScoreLaw, SlotWeights};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, Program, ScoreKernel, Variant};
 
-use super::device::{Failure, Gpu};
+use super::device::{Build, Failure, Gpu};
 use super::loaded::Loaded;
 use super::record::record;
 use crate::ObservationRange;
@@ -28,8 +28,28 @@ pub(super) async fn loaded(gpu: &Arc<Gpu>, program: &Program) -> Result<Loaded, 
     if let Some(tested) = gpu.tested(variant) {
         return Loaded::new(gpu, program, tested.map_err(Failure::Unfit)?);
     }
-    let pipeline = gpu.compiled(program);
-    gpu.check()?;
+    let mut reason = String::new();
+    for build in Build::ALL {
+        let Some(pipeline) = gpu.compiled(variant, build).await? else { continue };
+        match known_answers(gpu, variant, &pipeline).await {
+            Ok(()) => {
+                gpu.set_tested(variant, Ok(pipeline.clone()));
+                return Loaded::new(gpu, program, pipeline);
+            }
+            Err(Failure::Unfit(wrong)) => reason = wrong,
+            Err(failure) => return Err(failure),
+        }
+    }
+    gpu.set_tested(variant, Err(reason.clone()));
+    Err(Failure::Unfit(reason))
+}
+
+/// Compares the scores of laws that give this variant.
+async fn known_answers(
+    gpu: &Arc<Gpu>,
+    variant: Variant,
+    pipeline: &wgpu::ComputePipeline,
+) -> Result<(), Failure> {
     for law in laws() {
         let Ok(kernel) = ScoreKernel::new(&law, SEED, Phase::Audit) else { continue };
         let canonical = kernel.program(variant.mode());
@@ -38,15 +58,10 @@ pub(super) async fn loaded(gpu: &Arc<Gpu>, program: &Program) -> Result<Loaded, 
         }
         let loaded = Loaded::new(gpu, &canonical, pipeline.clone())?;
         for most_blocks in [u64::MAX, 2] {
-            let tested = compare(&loaded, &canonical, &kernel, RANGE, most_blocks).await;
-            if let Err(Failure::Unfit(reason)) = &tested {
-                gpu.set_tested(variant, Err(reason.clone()));
-            }
-            tested?;
+            compare(&loaded, &canonical, &kernel, RANGE, most_blocks).await?;
         }
     }
-    gpu.set_tested(variant, Ok(pipeline.clone()));
-    Loaded::new(gpu, program, pipeline)
+    Ok(())
 }
 
 /// Compares the first observations of a run, where they are cheap.
