@@ -1,6 +1,6 @@
 //! Do limits that cut a run differently change a count?
 
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::Plan;
 use dpscope_engine::backend::FloatMode;
 use dpscope_engine::backend::gpu::PieceLimits;
@@ -13,12 +13,23 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![Trial::test("counts_do_not_depend_on_limits", counts_do_not_depend_on_limits)]
 }
 
-fn plans() -> [Plan; 3] {
-    let poisson = BatchedGaussian { sampler: BatchSampler::Poisson, ..shuffled(0.8, 50, 2) };
+fn plans() -> [Plan; 4] {
+    let poisson = BatchedGaussian {
+        sampler: BatchSampler::Poisson,
+        threat_model: ThreatModel::TargetCanary,
+        ..shuffled(0.8, 50, 2)
+    };
+    let weighted = BatchedGaussian {
+        sampler: BatchSampler::SlidingBuffer { buffer_examples: 9 },
+        threat_model: ThreatModel::PartiallyInformed,
+        batch_size: Some(3),
+        ..shuffled(0.5, 60, 3)
+    };
     [
         planned(shuffled(1.0, 100, 1), 50_000, 3),
         planned(poisson, 20_000, 4),
-        planned(shuffled(0.7, 37, 40), 9_998, 5),
+        planned(weighted, 10_000, 5),
+        planned(shuffled(0.7, 37, 40), 9_998, 6),
     ]
 }
 

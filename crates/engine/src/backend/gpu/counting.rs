@@ -18,7 +18,7 @@ use crate::backend::{Counted, Pending, Work};
 use crate::{EngineError, ObservationRange};
 
 /// Dispatches that the host lets the device be behind.
-const AHEAD: usize = 3;
+const AHEAD: usize = 2;
 
 /// A wave that was submitted, or failed while it was.
 pub(crate) struct Wave {
@@ -167,6 +167,8 @@ impl<'a> GpuCounting<'a> {
         let spent_ms = now_ms - oldest.submitted_ms.max(ended_ms);
         if !is_late && (was_seen || oldest.alone) {
             self.pace.learn(oldest.work, spent_ms);
+        } else {
+            self.pace.learn_at_most(oldest.work, now_ms - oldest.submitted_ms);
         }
         self.ended = (now_ms, !is_late);
         *self.spent_ms.entry(oldest.wave).or_default() += spent_ms;
@@ -198,26 +200,29 @@ impl<'a> GpuCounting<'a> {
         range: ObservationRange,
         failure: Failure,
     ) -> Result<Counted, EngineError> {
-        let control = self.work.control;
-        let reason = match failure {
-            Failure::Stopped => return Err(EngineError::Stopped),
-            _ if self.on_cpu => return self.count_on_cpu(range),
-            Failure::Unfit(reason) => reason,
-            Failure::Device(reason) => match self.backend.reopened(failed).await {
-                Ok((gpu, is_new)) => {
-                    if is_new {
-                        control.warn(&format!("{reason}; the device was opened again"));
-                    }
-                    match self.whole(&gpu, range).await {
-                        Ok(counted) => return Ok(counted),
-                        Err(Failure::Stopped) => return Err(EngineError::Stopped),
-                        Err(Failure::Device(again) | Failure::Unfit(again)) => again,
-                    }
-                }
-                Err(closed) => format!("{reason}; {closed}"),
-            },
+        let (mut failed, mut failure) = (failed.clone(), failure);
+        let reason = loop {
+            let reason = match failure {
+                Failure::Stopped => return Err(EngineError::Stopped),
+                _ if self.on_cpu => return self.count_on_cpu(range),
+                Failure::Unfit(reason) => break reason,
+                Failure::Device(reason) => reason,
+            };
+            let (gpu, is_new) = match self.backend.reopened(&failed).await {
+                Ok(opened) => opened,
+                Err(closed) => break format!("{reason}; {closed}"),
+            };
+            if is_new {
+                self.work.control.warn(&format!("{reason}; the device was opened again"));
+            }
+            match self.whole(&gpu, range).await {
+                Ok(counted) => return Ok(counted),
+                Err(Failure::Device(again)) if is_new => break again,
+                // It was lost since another wave opened it.
+                Err(again) => (failed, failure) = (gpu, again),
+            }
         };
-        control.warn(&format!("{reason}; the CPU counts from here on"));
+        self.work.control.warn(&format!("{reason}; the CPU counts from here on"));
         self.on_cpu = true;
         self.count_on_cpu(range)
     }

@@ -79,15 +79,13 @@ impl Gpu {
         let opened = inner.request_device(&descriptor).await;
         let (device, queue) = opened.map_err(|error| error.to_string())?;
         let fault = Arc::new(Mutex::new(None));
-        let record = |fault: &Arc<Mutex<Option<String>>>, reason: String| {
-            lock(fault).get_or_insert(reason);
-        };
         let (lost, wrong) = (fault.clone(), fault.clone());
-        device.set_device_lost_callback(move |reason, message| {
-            record(&lost, format!("the device was lost ({reason:?}: {message})"));
+        device.set_device_lost_callback(move |_, message| {
+            // The cause of whatever else is wrong.
+            *lock(&lost) = Some(one_line(&format!("the device was lost: {message}")));
         });
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            record(&wrong, error.to_string());
+            lock(&wrong).get_or_insert(one_line(&error.to_string()));
         }));
         let own = device.limits();
         let limits = PieceLimits {
@@ -247,6 +245,12 @@ impl Gpu {
         });
         receiver
     }
+}
+
+/// A driver's message as one short line.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().filter(|c| !c.is_control()).take(300).collect()
 }
 
 fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {

@@ -138,13 +138,13 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Half of what may pass unnoticed on a screen: load that comes and goes stays below it.
-    const PIECE_MS: f64 = 30.0;
+    /// Under half of what a screen shows as a stutter, so that load that comes and goes stays below.
+    const PIECE_MS: f64 = 40.0;
 
     /// 4·10⁶ normals: milliseconds on the slowest device.
     const FIRST: u64 = 1 << 18;
 
-    /// 30 ms of a device ten times faster than any.
+    /// 40 ms of a device ten times faster than any.
     const MOST: u64 = 1 << 34;
 
     pub(super) fn new() -> Self {
@@ -166,6 +166,13 @@ impl Pace {
         let is_rest = work < self.budget / 2 && spent_ms < Self::PIECE_MS;
         if wanted > self.budget || !is_rest {
             self.budget = wanted.clamp(1, (4 * self.budget).min(Self::MOST));
+        }
+    }
+
+    /// Learns from a dispatch that took no longer than this.
+    pub(super) fn learn_at_most(&mut self, work: u64, at_most_ms: f64) {
+        if work as f64 * Self::PIECE_MS > at_most_ms * self.budget as f64 {
+            self.learn(work, at_most_ms);
         }
     }
 }
@@ -300,7 +307,11 @@ mod tests {
             pace.learn(work, spent_ms);
             assert_eq!(pace.budget(), steady);
         }
-        pace.learn(steady / 10, 300.0);
+        pace.learn_at_most(steady, 300.0);
+        assert_eq!(pace.budget(), steady);
+        pace.learn_at_most(steady, 20.0);
+        assert_eq!(pace.budget(), 2 * steady);
+        pace.learn(steady / 10, 400.0);
         assert_eq!(pace.budget(), steady / 100);
         pace.learn(1 << 40, 0.01);
         assert_eq!(pace.budget(), steady / 100 * 4);
