@@ -142,7 +142,7 @@ fn broken_scores() -> Result<(), Failed> {
         (
             "a logarithm with another coefficient",
             "p = kept4(p * f) + LN_0;",
-            "p = kept4(p * f) + 1.1 * LN_0;",
+            "p = kept4(p * f) + 2.0 * LN_0;",
         ),
         ("an exponential of low degree", "kept4(p * f) + EXP2_2;", "kept4(p * f);"),
     ];

@@ -12,6 +12,7 @@ mod fast;
 mod faults;
 mod kernels;
 mod limits;
+mod outcomes;
 mod stages;
 mod twins;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         twins::trials(),
         faults::trials(),
         limits::trials(),
+        outcomes::trials(),
     ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();
     match device::gpu() {
