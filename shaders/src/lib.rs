@@ -11,7 +11,7 @@ mod float;
 pub mod lanes;
 pub mod random;
 
-pub use bgm::{Phase, ScoreKernel};
+pub use bgm::{Phase, ScoreKernel, Stage};
 pub use error::{Cancelled, KernelError};
 pub use float::FloatMode;
 pub use lanes::{InstructionSet, LANES, instruction_set};

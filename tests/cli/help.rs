@@ -1,4 +1,4 @@
-//! `--help`, `devices`, `completions`, `reproduce`: everything that tells about the program itself.
+//! `--help`, `completions`, `reproduce`: everything that tells about the program itself.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "",
     "audit",
     "audit bgm",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 12] = [
     "resume",
     "reproduce",
     "devices",
+    "bench",
     "completions",
 ];
 
@@ -74,20 +75,12 @@ fn the_versions_agree() {
 }
 
 #[test]
-fn devices_are_listed() {
-    let list = dpscope("devices --json").exits(0).json();
-    assert_eq!(text(&list, "/schema"), "dpscope.devices/1");
-    assert_eq!(text(&list, "/devices/0/name"), "cpu");
-    assert_eq!(text(&list, "/devices/0/float_mode"), "exact");
-    assert!(number(&list, "/devices/0/threads") >= 1.0);
-    assert!(dpscope("devices").exits(0).stdout.starts_with("cpu "));
-}
-
-#[test]
 fn completions_know_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = dpscope(&format!("completions {shell}")).exits(0).stdout;
-        for word in ["resume", "reproduce", "noise-multiplier", "count-non-finite"] {
+        for word in
+            ["resume", "reproduce", "bench", "noise-multiplier", "count-non-finite", "float-mode"]
+        {
             assert!(script.contains(word), "{shell}: {word}");
         }
         let json = dpscope(&format!("completions {shell} --json")).exits(0).json();

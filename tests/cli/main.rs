@@ -5,6 +5,7 @@ mod arguments;
 mod checkpoints;
 mod counts;
 mod damaged_files;
+mod devices;
 mod full_disk;
 mod help;
 mod interrupts;

@@ -71,7 +71,11 @@ fn recordings_in_words() {
 #[test]
 fn helps_in_words() {
     let folder = Folder::new();
-    for (name, words) in [("help.txt", "--help"), ("help_bgm.txt", "audit bgm --help")] {
+    for (name, words) in [
+        ("help.txt", "--help"),
+        ("help_bgm.txt", "audit bgm --help"),
+        ("help_bench.txt", "bench --help"),
+    ] {
         assert_shown(name, &folder.run(words).exits(0).stdout);
     }
 }

@@ -5,6 +5,7 @@
 //! picks the first adapter whose name holds NAME.
 
 mod audits;
+mod cli;
 mod comparison;
 mod device;
 mod exact;
@@ -21,6 +22,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
+    // One line a file.
     let files = [
         stages::trials(),
         exact::trials(),
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         faults::trials(),
         limits::trials(),
         outcomes::trials(),
+        cli::trials(),
     ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();
     match device::gpu() {

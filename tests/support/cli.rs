@@ -30,10 +30,12 @@ fn program() -> &'static Path {
     })
 }
 
-/// The program, to be started in `folder`, without a terminal.
+/// The program, to be started in `folder`, without a terminal, and on the CPU where its arguments
+/// do not name a device: tests are the same on machines with and without a GPU.
 pub fn dpscope(folder: &Path) -> Command {
     let mut command = Command::new(program());
     command.current_dir(folder).stdin(Stdio::null()).env_remove("COLUMNS");
+    command.env("DPSCOPE_DEVICE", "cpu");
     command
 }
 

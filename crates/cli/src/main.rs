@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod device;
 mod failure;
 mod files;
 mod progress;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Resume(args) => commands::resume::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Devices(args) => commands::devices::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match done {

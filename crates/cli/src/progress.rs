@@ -10,7 +10,7 @@ use dpscope_engine::{Artefact, Control, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::files::write_atomically;
-use crate::report::tell;
+use crate::report::{short, tell};
 
 /// Longest time between two writes of a checkpoint.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
@@ -30,6 +30,11 @@ fn interrupted() -> &'static Arc<AtomicBool> {
         });
         flag
     })
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn is_interrupted() -> bool {
+    interrupted().load(Ordering::Relaxed)
 }
 
 /// Bar, clock and checkpoint of one run.
@@ -105,17 +110,9 @@ impl Terminal {
     }
 }
 
-fn short(rate: f64) -> String {
-    match rate {
-        r if r >= 1e6 => format!("{:.1} M", r / 1e6),
-        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
-        r => format!("{r:.1}"),
-    }
-}
-
 impl Control for Terminal {
     fn keep_going(&self) -> bool {
-        !interrupted().load(Ordering::Relaxed)
+        !is_interrupted()
     }
 
     fn now_ms(&self) -> f64 {
@@ -136,5 +133,14 @@ impl Control for Terminal {
         }
         saved.state = Some(state.clone());
         Ok(())
+    }
+
+    fn warn(&self, message: &str) {
+        let line = format!("warning: {message}");
+        match &self.bar {
+            // Above the bar, which is drawn anew below it.
+            Some(bar) => bar.suspend(|| tell(&line)),
+            None => tell(&line),
+        }
     }
 }

@@ -6,7 +6,7 @@
 use super::draws::Draws;
 use super::math::round_to_i32;
 use super::moving::Centred;
-use super::program::Program;
+use super::program::{Program, Stage};
 use super::setup::{Scoring, Setup};
 use super::sums::Sums;
 use crate::error::{Cancelled, KernelError};
@@ -16,6 +16,7 @@ use crate::random::normal::{self, Origin};
 use crate::random::{Purpose, chacha8, key, stream_normals, stream_of, stream_words};
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use std::hint::black_box;
 
 /// Blocks of 16 words a lane between two questions whether to go on: about 5 ms.
 const BLOCKS_PER_QUESTION: u32 = 4096;
@@ -176,6 +177,22 @@ impl ScoreKernel {
         out: &mut [i64],
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Cancelled> {
+        self.scores_to(Stage::Whole, world, first, out, keep_going)
+    }
+
+    /// As [`scores`](Self::scores), but with nothing done beyond `stage`, to measure what stages
+    /// cost: before [`Stage::Whole`], `out` is filled with zeros.
+    ///
+    /// # Errors
+    /// As [`scores`](Self::scores).
+    pub fn scores_to(
+        &self,
+        stage: Stage,
+        world: World,
+        first: u64,
+        out: &mut [i64],
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Cancelled> {
         let mut gate = Gate { keep_going, left: 0 };
         let mut scratch = Scratch::new();
         let lanes = LANES as u64;
@@ -183,7 +200,8 @@ impl ScoreKernel {
         while !rest.is_empty() {
             let lane = (observation % lanes) as usize;
             let count = rest.len().min(LANES - lane);
-            self.group(world, observation - observation % lanes, &mut scratch, &mut gate)?;
+            let group = observation - observation % lanes;
+            self.group(stage, world, group, &mut scratch, &mut gate)?;
             let (head, tail) = rest.split_at_mut(count);
             head.copy_from_slice(&scratch.totals[lane..lane + count]);
             (observation, rest) = (observation.wrapping_add(count as u64), tail);
@@ -227,6 +245,7 @@ impl ScoreKernel {
     /// Scores the 64 observations from `first`, a multiple of 64.
     fn group(
         &self,
+        stage: Stage,
         world: World,
         first: u64,
         scratch: &mut Scratch,
@@ -243,12 +262,20 @@ impl ScoreKernel {
         for block in 0..total.div_ceil(ROWS as u64) {
             gate.pass()?;
             let rows = (total - block * ROWS as u64).min(ROWS as u64) as usize;
-            chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
-            let origin = Origin { key: &noise, block, stream };
-            let pairs = rows.div_ceil(2);
-            normal::normals(self.isa, &scratch.words, pairs, origin, &mut scratch.normals);
-            if draws_inclusions {
+            if stage >= Stage::Words {
+                chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
+            }
+            if stage >= Stage::Normals {
+                let origin = Origin { key: &noise, block, stream };
+                let pairs = rows.div_ceil(2);
+                normal::normals(self.isa, &scratch.words, pairs, origin, &mut scratch.normals);
+            }
+            if draws_inclusions && stage >= Stage::Words {
                 chacha8::blocks(self.isa, &slots, block, stream, &mut scratch.words);
+            }
+            if stage < Stage::Whole {
+                black_box(&mut *scratch);
+                continue;
             }
             let mut row = 0;
             while row < rows {
@@ -429,6 +456,21 @@ mod tests {
             -746_265,
         ];
         assert_eq!(first, expected);
+    }
+
+    #[test]
+    fn stages_end_where_they_say() {
+        for kernel in kernels() {
+            let run = |stage| {
+                let mut out = vec![1; 70];
+                kernel.scores_to(stage, World::Target, 5, &mut out, &|| true).unwrap();
+                out
+            };
+            assert_eq!(run(Stage::Whole), scores(&kernel, World::Target, 5, 70));
+            for stage in [Stage::Rest, Stage::Words, Stage::Normals] {
+                assert_eq!(run(stage), [0; 70]);
+            }
+        }
     }
 
     #[test]

@@ -5,11 +5,11 @@ use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::planner::{ceiling, observations_for_ceiling};
 use dpscope_core::trade_off::Trials;
+use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Pilot, Plan};
 use serde::Serialize;
 
-use super::simulate::backend;
-use crate::args::{DeviceArgs, PlanArgs};
+use crate::args::PlanArgs;
 use crate::failure::{Done, Exit, Failure};
 use crate::report::{grouped, percent, print, print_json};
 use crate::seed::seed_or_fresh;
@@ -131,8 +131,8 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
         cuts: Plan::DEFAULT_CUTS,
         seed,
     };
-    let backend = backend(&DeviceArgs { device: "cpu".to_owned(), threads: None })?;
-    let pilot = Pilot::draw(&plan.validated()?, backend.cpu(), &|| true)?;
+    // A pilot is drawn on the CPU, whatever counts the audit.
+    let pilot = Pilot::draw(&plan.validated()?, &CpuBackend::new(0)?, &|| true)?;
     Ok(Some((pilot, seed)))
 }
 

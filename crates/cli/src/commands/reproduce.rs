@@ -8,8 +8,9 @@ use dpscope_core::planner::ceiling;
 use dpscope_engine::{Plan, Shard};
 use serde::Serialize;
 
-use super::simulate::{Job, backend, count};
+use super::simulate::{Job, count, float_mode};
 use crate::args::{ReproduceArgs, Reproduction};
+use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
 use crate::report::{down, grouped, percent, print, print_json, row, tell};
 use crate::seed::seed_or_fresh;
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
     };
     let observations = args.observations.unwrap_or(default);
     let (seed, _) = seed_or_fresh(args.seed)?;
-    let backend = backend(&args.device)?;
+    let backend = backend(&args.device, float_mode(&args.device, None))?;
     let mut rows = Vec::with_capacity(published.len());
     let mut seen = None;
     for setting in published {

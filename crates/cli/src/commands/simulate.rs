@@ -2,28 +2,24 @@
 
 use std::path::Path;
 
-use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::backend::FloatMode;
 use dpscope_engine::{Artefact, Backend, EngineError, Layout, ObservationRange, ValidPlan, run};
 
 use crate::args::{ClaimArgs, DeviceArgs, ShowArgs};
+use crate::device::{Choice, backend};
 use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
 use crate::progress::Terminal;
 use crate::report::{RunFacts, of_artefact, tell};
 use crate::seed::SeedSource;
 
-/// The backend that `--device` and `--threads` name.
-pub(crate) fn backend(args: &DeviceArgs) -> Result<Backend, Failure> {
-    match args.device.as_str() {
-        "auto" | "cpu" => {
-            let threads = args.threads.map_or(0, usize::from);
-            Ok(Backend::Cpu(CpuBackend::new(threads)?))
-        }
-        other => Err(Failure::with(
-            Exit::Device,
-            format!("no device `{other}`; `dpscope devices` lists them, --device auto picks one"),
-        )),
-    }
+/// The float mode of `--float-mode`, else that of the counts that are gone on with.
+pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> FloatMode {
+    let earlier = resumed.and_then(|state| match state.float_modes[..] {
+        [mode] => Some(mode),
+        _ => None,
+    });
+    args.float_mode.map(FloatMode::from).or(earlier).unwrap_or(FloatMode::Fast)
 }
 
 /// A run and where its results go.
@@ -74,7 +70,14 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
             terminal.save(&state).map_err(|error| EngineError::Control(error.into()))?;
             Ok(Ended { state, elapsed_ms, interrupted: true })
         }
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            let foreign = matches!(error, EngineError::Artefact(_));
+            let failure = Failure::from(error);
+            Err(match job.checkpoint.filter(|_| foreign) {
+                Some(path) => failure.about(path),
+                None => failure,
+            })
+        }
     }
 }
 
@@ -92,7 +95,7 @@ pub(crate) fn run_and_report(
     {
         tell("this shard is kept nowhere; --out FILE keeps it for `dpscope merge`");
     }
-    let backend = backend(device)?;
+    let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
     let ended = count(job, &backend, show.quiet)?;
     // Part of the counts never takes the place of more of them.
@@ -102,7 +105,7 @@ pub(crate) fn run_and_report(
     let out = job.out.filter(|path| !keeps(path));
     let written = out.map_or(Ok(()), |path| write_artefact(path, &ended.state));
     if ended.interrupted {
-        tell_how_to_go_on(job, out.filter(|_| written.is_ok()));
+        tell_how_to_go_on(job, &device.device, out.filter(|_| written.is_ok()));
         if ended.state.done() == 0 {
             return written.map(|()| Exit::Interrupted);
         }
@@ -114,20 +117,29 @@ pub(crate) fn run_and_report(
     written.map(|()| if ended.interrupted { Exit::Interrupted } else { exit })
 }
 
-fn tell_how_to_go_on(job: &Job<'_>, written: Option<&Path>) {
-    let out = job.out.map_or(String::new(), |path| format!(" --out {}", quoted(path)));
+fn tell_how_to_go_on(job: &Job<'_>, device: &Choice, written: Option<&Path>) {
+    let device = match device {
+        Choice::Auto | Choice::Cpu => String::new(),
+        Choice::Gpu | Choice::Named(_) => format!(" --device {}", quoted(&device.to_string())),
+    };
+    let out = job.out.map_or(String::new(), |path| format!(" --out {}", quoted_path(path)));
     tell(&match job.checkpoint.or(written) {
-        Some(path) => format!("interrupted; go on with\n  dpscope resume {}{out}", quoted(path)),
+        Some(path) => {
+            format!("interrupted; go on with\n  dpscope resume {}{out}{device}", quoted_path(path))
+        }
         None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
     });
 }
 
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
+fn quoted_path(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}
+
+/// A word as a shell takes it.
+fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
-        return text;
+        return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -1,11 +1,13 @@
 //! What a run found, as one document: printed as JSON or told in words.
 
 mod simulation;
+mod table;
 mod text;
 
 pub(crate) use simulation::{RunFacts, of_artefact};
+pub(crate) use table::{Align, table};
 use text::to_text;
-pub(crate) use text::{down, grouped, percent, row};
+pub(crate) use text::{down, grouped, percent, row, short};
 
 use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};

@@ -170,11 +170,19 @@ fn meaning(report: &Report) -> String {
 }
 
 fn run(report: &Report) -> String {
-    let mut text = format!("{}, {:.2} s", report.device, report.elapsed_ms / 1e3);
+    let mode = match report.subject {
+        Subject::SimulatedMechanism => format!(", float mode {}", report.float_mode),
+        _ => String::new(),
+    };
+    let mut text = format!("{}{mode}, {:.2} s", report.device, report.elapsed_ms / 1e3);
     if let Some(rate) = report.normals_per_second {
         text.push_str(&format!(", {:.0} M normals/s", rate / 1e6));
     }
     let mut out = row("run", &text);
+    if report.fallback_shards > 0 {
+        let waves = counted(report.fallback_shards, "wave");
+        out.push_str(&row("fallback", &format!("the CPU counted {waves} that the device did not")));
+    }
     if let Some(slope) = &report.score_slope {
         let text = format!(
             "slope {:.3} ± {:.3} of the log-odds of the worlds on the score (1 if right)",
@@ -252,6 +260,16 @@ pub(crate) fn grouped(value: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// 1234567 as 1.2 M.
+pub(crate) fn short(rate: f64) -> String {
+    match rate {
+        r if r >= 1e9 => format!("{:.2} G", r / 1e9),
+        r if r >= 1e6 => format!("{:.1} M", r / 1e6),
+        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
+        r => format!("{r:.1}"),
+    }
 }
 
 /// 0.95 as 95 %.

@@ -1,5 +1,9 @@
 //! The command line.
 
+mod device;
+
+pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
+
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -41,6 +45,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// List what can compute.
     Devices(DevicesArgs),
+    /// Measure how fast each device counts.
+    Bench(BenchArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
 }
@@ -195,16 +201,6 @@ pub(crate) struct BgmArgs {
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DeviceArgs {
-    /// Where to compute: auto or cpu.
-    #[arg(long, default_value = "auto")]
-    pub(crate) device: String,
-    /// CPU threads; one a core if not given.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Debug, Args)]
@@ -385,14 +381,6 @@ pub(crate) struct ReproduceArgs {
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dpscope devices --json")]
-pub(crate) struct DevicesArgs {
-    /// Print one JSON document on stdout.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,0 +1,253 @@
+//! `dpscope bench`: how fast each device counts.
+
+mod meter;
+mod shares;
+
+use std::io::IsTerminal;
+
+use dpscope_core::bound::ThresholdRule;
+use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_engine::backend::gpu::Adapter;
+use dpscope_engine::backend::{CpuBackend, FloatMode};
+use dpscope_engine::{Backend, Layout, Plan, ValidPlan};
+use serde::Serialize;
+
+use self::meter::{Measured, measure};
+use self::shares::{Shares, of_cpu, of_gpu};
+use crate::args::BenchArgs;
+use crate::device::{Choice, cpu, found, kind, open, pick};
+use crate::failure::{Done, Exit, Failure};
+use crate::progress::is_interrupted;
+use crate::report::{Align, print, print_json, row, short, table, tell};
+
+#[derive(Serialize)]
+struct Bench {
+    schema: &'static str,
+    version: &'static str,
+    mechanism: BatchedGaussian,
+    normals_per_observation: u64,
+    /// Asked for, each device and float mode.
+    seconds: f64,
+    rows: Vec<Row>,
+}
+
+/// A device in a float mode.
+#[derive(Serialize)]
+struct Row {
+    device: String,
+    /// With threads, or with driver.
+    description: String,
+    kind: &'static str,
+    float_mode: FloatMode,
+    /// None where the device could not be measured.
+    rate: Option<Rate>,
+    /// Why it could not.
+    problem: Option<String>,
+    /// Of the time of one thread or of the device; none where it is not measured.
+    shares: Option<Shares>,
+}
+
+#[derive(Serialize)]
+struct Rate {
+    /// Of both worlds, after the warm-up.
+    observations: u64,
+    elapsed_ms: f64,
+    observations_per_second: f64,
+    normals_per_second: f64,
+    ratio_to_cpu: f64,
+}
+
+/// What is counted.
+struct Work {
+    plan: ValidPlan,
+    layout: Layout,
+    seconds: f64,
+}
+
+pub(crate) fn run(args: &BenchArgs) -> Done {
+    let plan = plan(args)?.validated()?;
+    let adapters = if args.device.device == Choice::Cpu { Vec::new() } else { found() };
+    let chosen: Vec<&Adapter> = match &args.device.device {
+        Choice::Auto => adapters.iter().filter(|adapter| adapter.facts().hardware).collect(),
+        named => pick(named, &adapters)?.into_iter().collect(),
+    };
+    let cpu = cpu(&args.device)?;
+    let layout = Layout::of(&plan, &cpu, &|| !is_interrupted())?;
+    let work = Work { plan, layout, seconds: args.seconds };
+    let modes = match args.device.float_mode {
+        Some(mode) => vec![mode.into()],
+        None => vec![FloatMode::Fast, FloatMode::Exact],
+    };
+    let mut rows = vec![cpu_row(args, &work, cpu)?];
+    for adapter in chosen {
+        for &mode in &modes {
+            rows.push(gpu_row(args, &work, adapter, mode)?);
+        }
+    }
+    compare(&mut rows);
+    let report = Bench {
+        schema: "dpscope.bench/1",
+        version: env!("CARGO_PKG_VERSION"),
+        mechanism: work.plan.plan().mechanism,
+        normals_per_observation: work.plan.law().normals_per_observation(),
+        seconds: args.seconds,
+        rows,
+    };
+    if args.show.json {
+        print_json(&report)?;
+    } else {
+        print(&to_text(&report))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A run that no device ends: only the clock does.
+fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
+    Ok(Plan {
+        mechanism: BatchedGaussian {
+            noise_multiplier: args.noise_multiplier,
+            steps_per_epoch: args.steps,
+            epochs: args.epochs,
+            sampler: args.sampler.sampler()?,
+            threat_model: args.sampler.threat_model(),
+            batch_size: args.sampler.batch_size,
+        },
+        observations: 1 << 53,
+        delta: 1e-5,
+        significance: 0.05,
+        threshold_rule: ThresholdRule::Split,
+        cuts: Plan::DEFAULT_CUTS,
+        seed: 1,
+    })
+}
+
+fn cpu_row(args: &BenchArgs, work: &Work, cpu: CpuBackend) -> Result<Row, Failure> {
+    announce(args, "cpu", FloatMode::Exact);
+    let backend = Backend::Cpu(cpu);
+    let measured = measure(work, &backend)?;
+    announce(args, "cpu, stage by stage", FloatMode::Exact);
+    let shares = of_cpu(work)?;
+    let row = Row {
+        device: "cpu".to_owned(),
+        description: backend.device(),
+        kind: "cpu",
+        float_mode: backend.float_mode(),
+        rate: None,
+        problem: None,
+        shares: Some(shares),
+    };
+    Ok(row.with(measured, work))
+}
+
+fn gpu_row(
+    args: &BenchArgs,
+    work: &Work,
+    adapter: &Adapter,
+    mode: FloatMode,
+) -> Result<Row, Failure> {
+    let facts = adapter.facts();
+    announce(args, &facts.name, mode);
+    let mut row = Row {
+        device: facts.name.clone(),
+        description: facts.device(),
+        kind: kind(facts.hardware),
+        float_mode: mode,
+        rate: None,
+        problem: None,
+        shares: None,
+    };
+    let measured = open(adapter, mode, &args.device).and_then(|backend| {
+        row.description = backend.device();
+        row.shares = of_gpu(work, &backend);
+        measure(work, &backend)
+    });
+    match measured {
+        Ok(measured) => Ok(row.with(measured, work)),
+        Err(failure) if failure.code == Exit::Interrupted => Err(failure),
+        Err(failure) => Ok(Row { problem: Some(format!("{:#}", failure.error)), ..row }),
+    }
+}
+
+impl Row {
+    fn with(mut self, measured: Measured, work: &Work) -> Self {
+        if measured.fallback_shards > 0 {
+            let why = measured.warnings.join("; ");
+            self.problem = Some(format!("the CPU counted in its place: {why}"));
+            return self;
+        }
+        let rate = measured.observations as f64 / (measured.elapsed_ms / 1e3);
+        self.rate = Some(Rate {
+            observations: measured.observations,
+            elapsed_ms: measured.elapsed_ms,
+            observations_per_second: rate,
+            normals_per_second: rate * work.plan.law().normals_per_observation() as f64,
+            ratio_to_cpu: 1.0,
+        });
+        self
+    }
+}
+
+/// The first row is the CPU's.
+fn compare(rows: &mut [Row]) {
+    let rate = |row: &Row| row.rate.as_ref().map(|rate| rate.observations_per_second);
+    let Some(of_cpu) = rows.first().and_then(rate) else { return };
+    for rate in rows.iter_mut().filter_map(|row| row.rate.as_mut()) {
+        rate.ratio_to_cpu = rate.observations_per_second / of_cpu;
+    }
+}
+
+fn announce(args: &BenchArgs, device: &str, mode: FloatMode) {
+    if !args.show.quiet && std::io::stderr().is_terminal() {
+        tell(&format!("measuring {device}, float mode {mode}"));
+    }
+}
+
+fn to_text(report: &Bench) -> String {
+    let columns = [
+        ("device", Align::Left),
+        ("float mode", Align::Left),
+        ("normals/s", Align::Right),
+        ("observations/s", Align::Right),
+        ("to the CPU", Align::Right),
+        ("words", Align::Right),
+        ("normals", Align::Right),
+        ("exponentials", Align::Right),
+        ("rest", Align::Right),
+    ];
+    let cells = |row: &Row| {
+        let rate = |value: fn(&Rate) -> String| row.rate.as_ref().map_or("-".to_owned(), value);
+        let share = |value: fn(&Shares) -> f64| {
+            let percent = |s: &Shares| format!("{:.0} %", 100.0 * value(s));
+            row.shares.as_ref().map_or("-".to_owned(), percent)
+        };
+        [
+            row.device.clone(),
+            row.float_mode.to_string(),
+            rate(|r| short(r.normals_per_second)),
+            rate(|r| short(r.observations_per_second)),
+            rate(|r| format!("{:.2}", r.ratio_to_cpu)),
+            share(|s| s.random_words),
+            share(|s| s.normals),
+            share(|s| s.exponentials),
+            share(|s| s.rest),
+        ]
+    };
+    let normals = report.normals_per_observation;
+    let mut out = format!("{}: {normals} normals an observation\n\n", report.mechanism);
+    out.push_str(&table(columns, &report.rows.iter().map(cells).collect::<Vec<_>>()));
+    out.push_str(
+        "\n  Shares of the time: of one thread on the CPU; exponentials with their sums; - is not \
+         measured.\n",
+    );
+    let mut described = "";
+    for measured in &report.rows {
+        if measured.description != described {
+            out.push_str(&row(measured.kind, &measured.description));
+            described = &measured.description;
+        }
+        if let Some(problem) = &measured.problem {
+            out.push_str(&row("", &format!("float mode {}: {problem}", measured.float_mode)));
+        }
+    }
+    out
+}

@@ -1,0 +1,47 @@
+//! Tables of plain text.
+
+/// Where the cells of a column stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// A heading and rows, two blanks between columns as wide as they need to be, two in front.
+pub(crate) fn table<const N: usize>(columns: [(&str, Align); N], rows: &[[String; N]]) -> String {
+    let width = |text: &str| text.chars().count();
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        let cells = rows.iter().map(|row| width(&row[column]));
+        cells.fold(width(columns[column].0), usize::max)
+    });
+    let line = |cells: [&str; N]| {
+        let mut text = String::new();
+        for ((cell, (_, align)), most) in cells.iter().zip(columns).zip(widths) {
+            text.push_str("  ");
+            text.push_str(&match align {
+                Align::Left => format!("{cell:<most$}"),
+                Align::Right => format!("{cell:>most$}"),
+            });
+        }
+        format!("{}\n", text.trim_end())
+    };
+    let mut out = line(columns.map(|(heading, _)| heading));
+    for row in rows {
+        out.push_str(&line(row.each_ref().map(String::as_str)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_they_need_to_be() {
+        let columns = [("name", Align::Left), ("σ", Align::Right), ("more", Align::Left)];
+        let rows =
+            [("a", "10", ""), ("longer", "1", "x")].map(|(a, b, c)| [a, b, c].map(String::from));
+        let expected = "  name     σ  more\n  a       10\n  longer   1  x\n";
+        assert_eq!(table(columns, &rows), expected);
+    }
+}

@@ -1,0 +1,148 @@
+//! The program on every adapter that it lists, as a user runs it.
+
+use std::fs;
+
+use dpscope_tests::cli::{Ended, run};
+use libtest_mimic::Trial;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const AUDIT: &str = "audit bgm --noise-multiplier 1 --steps 10 --observations 3e4 --seed 7";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("exact_mode_writes_the_cpus_histograms", || Ok(exact_histograms()?)),
+        Trial::test("reports_name_device_and_float_mode", || Ok(reports()?)),
+        Trial::test("a_rasteriser_is_never_taken_unasked", || Ok(rasterisers()?)),
+        Trial::test("a_resumed_run_keeps_its_float_mode", || Ok(resumed_runs()?)),
+        Trial::test("a_bench_measures_every_float_mode", || Ok(benches()?)),
+    ]
+}
+
+/// The program's histograms are those of the CPU in exact mode, and others with another seed.
+fn exact_histograms() -> Result<(), String> {
+    let folder = folder()?;
+    let written = |name: &str, words: &str| -> Result<Value, String> {
+        done(&folder, &format!("{words} --out {name}"), 0)?;
+        let bytes = fs::read(folder.path().join(name)).map_err(|error| error.to_string())?;
+        let artefact: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        Ok(serde_json::json!([artefact["layout"], artefact["histograms"]]))
+    };
+    let cpu = written("cpu", &format!("{AUDIT} --device cpu"))?;
+    for adapter in adapters()? {
+        let exact = format!("{AUDIT} --device {} --float-mode exact", adapter.index);
+        let name = &adapter.name;
+        ensure(written("exact", &exact)? == cpu, || format!("{name}: not the CPU's histograms"))?;
+        let other = written("other", &exact.replace("--seed 7", "--seed 8"))?;
+        ensure(other != cpu, || format!("{name}: another seed has the same histograms"))?;
+    }
+    Ok(())
+}
+
+/// Device, float mode and fallback stand in the report.
+fn reports() -> Result<(), String> {
+    let folder = folder()?;
+    for adapter in adapters()? {
+        let fast = format!("{AUDIT} --device {} --float-mode fast", adapter.index);
+        let report = json(&done(&folder, &format!("{fast} --json"), 0)?)?;
+        let device = report["device"].as_str().unwrap_or_default();
+        ensure(device.contains(&adapter.name), || format!("{} is called {device}", adapter.name))?;
+        ensure(report["float_mode"] == "fast", || format!("{}", report["float_mode"]))?;
+        ensure(report["fallback_shards"] == 0, || format!("{}", report["fallback_shards"]))?;
+        let shown = done(&folder, &fast, 0)?.stdout;
+        ensure(shown.contains("float mode fast"), || shown.clone())?;
+    }
+    Ok(())
+}
+
+/// `--device gpu` takes hardware or nothing, `auto` hardware or the CPU.
+fn rasterisers() -> Result<(), String> {
+    let folder = folder()?;
+    if adapters()?.iter().any(|adapter| adapter.hardware) {
+        return done(&folder, &format!("{AUDIT} --device gpu"), 0).map(drop);
+    }
+    let refused = done(&folder, &format!("{AUDIT} --device gpu"), 4)?.stderr;
+    for part in ["no hardware GPU", "software", "install"] {
+        ensure(refused.contains(part), || format!("`{part}` is missing in: {refused}"))?;
+    }
+    let report = json(&done(&folder, &format!("{AUDIT} --device auto --json"), 0)?)?;
+    let device = report["device"].as_str().unwrap_or_default();
+    ensure(device.starts_with("cpu ("), || format!("auto took {device}"))
+}
+
+/// What the CPU counted goes on exactly, and never in fast mode.
+fn resumed_runs() -> Result<(), String> {
+    let folder = folder()?;
+    let digest =
+        |ended: &Ended| -> Result<Value, String> { Ok(json(ended)?["histogram_digest"].clone()) };
+    let whole = digest(&done(&folder, &format!("{AUDIT} --json"), 0)?)?;
+    done(&folder, &format!("{AUDIT} --shard 2/3 --out part"), 0)?;
+    for adapter in adapters()? {
+        let state = format!("state-{}", adapter.index);
+        let resume = format!("resume {state} --device {}", adapter.index);
+        let begin = format!("merge part --allow-gaps --out {state}");
+        done(&folder, &begin, 0)?;
+        let refused = done(&folder, &format!("{resume} --float-mode fast"), 5)?.stderr;
+        for part in [&state, "--float-mode exact"] {
+            ensure(refused.contains(part), || format!("`{part}` is missing in: {refused}"))?;
+        }
+        let exact = done(&folder, &format!("{resume} --json"), 0)?;
+        ensure(digest(&exact)? == whole, || format!("{}: other counts", adapter.name))?;
+    }
+    Ok(())
+}
+
+/// Rates of both modes stand beside the CPU's.
+fn benches() -> Result<(), String> {
+    let folder = folder()?;
+    for adapter in adapters()? {
+        let words = format!("bench --device {} --seconds 0.1 --json", adapter.index);
+        let report = json(&done(&folder, &words, 0)?)?;
+        let rows = report["rows"].as_array().ok_or("no rows")?;
+        let modes: Vec<&Value> = rows.iter().map(|row| &row["float_mode"]).collect();
+        ensure(modes == ["exact", "fast", "exact"], || format!("{modes:?}"))?;
+        for row in rows {
+            let rate = row["rate"]["normals_per_second"].as_f64();
+            let measured = rate.is_some_and(|rate| rate > 0.0) != row["problem"].is_string();
+            ensure(measured, || format!("{row:#}"))?;
+        }
+    }
+    Ok(())
+}
+
+struct Adapter {
+    index: u64,
+    name: String,
+    hardware: bool,
+}
+
+fn adapters() -> Result<Vec<Adapter>, String> {
+    let list = json(&done(&folder()?, "devices --json", 0)?)?;
+    let devices = list["devices"].as_array().ok_or("no devices")?;
+    let adapter = |device: &Value| {
+        Some(Adapter {
+            index: device["index"].as_u64()?,
+            name: device["name"].as_str()?.to_owned(),
+            hardware: device["kind"] == "hardware",
+        })
+    };
+    let adapters: Vec<Adapter> = devices.iter().filter_map(adapter).collect();
+    if adapters.is_empty() { Err("no adapter is listed".to_owned()) } else { Ok(adapters) }
+}
+
+fn folder() -> Result<TempDir, String> {
+    tempfile::tempdir().map_err(|error| error.to_string())
+}
+
+fn done(folder: &TempDir, words: &str, code: i32) -> Result<Ended, String> {
+    let ended = run(folder.path(), words);
+    if ended.code == Some(code) { Ok(ended) } else { Err(format!("{words}: {ended:?}")) }
+}
+
+fn json(ended: &Ended) -> Result<Value, String> {
+    serde_json::from_str(&ended.stdout).map_err(|error| format!("{error} in {}", ended.stdout))
+}
+
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
