@@ -1,4 +1,4 @@
-//! Whole runs on the first adapter, watched.
+//! Whole runs on the adapter under test, watched.
 
 use std::error::Error;
 use std::sync::{LazyLock, Mutex};
@@ -10,17 +10,21 @@ use dpscope_engine::{
     Artefact, Backend, Control, EngineError, Layout, Plan, Progress, Shard, ValidPlan, run,
 };
 
+use crate::device;
+
 /// No limits but the device's own.
 pub(crate) const OWN: PieceLimits =
     PieceLimits { workgroups: u32::MAX, binding_bytes: u64::MAX, turns: 50_000, wide: 1 << 10 };
 
-pub(crate) fn adapter() -> Option<&'static Adapter> {
-    static ADAPTER: LazyLock<Option<Adapter>> =
-        LazyLock::new(|| pollster::block_on(adapters()).into_iter().next());
+fn adapter() -> Option<&'static Adapter> {
+    static ADAPTER: LazyLock<Option<Adapter>> = LazyLock::new(|| {
+        let name = &device::gpu().ok()?.name;
+        pollster::block_on(adapters()).into_iter().find(|adapter| adapter.facts().name == *name)
+    });
     ADAPTER.as_ref()
 }
 
-/// A backend on the first adapter.
+/// A backend on the adapter under test.
 pub(crate) fn gpu(mode: FloatMode, limits: PieceLimits) -> Result<Backend, String> {
     let adapter = adapter().ok_or("no adapter")?;
     let cpu = CpuBackend::new(0).map_err(|error| error.to_string())?;

@@ -123,3 +123,11 @@ pub(crate) fn cpu_counts(scores: &[i64], bins: &ScoreBins, first: u64) -> Vec<u3
     }
     counts
 }
+
+/// The source with one place changed.
+pub(crate) fn edited(source: &str, from: &str, to: &str) -> Result<String, String> {
+    match source.matches(from).count() {
+        1 => Ok(source.replace(from, to)),
+        n => Err(format!("`{from}` stands {n} times in the kernel: change the broken twin")),
+    }
+}

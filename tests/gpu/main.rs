@@ -1,4 +1,4 @@
-//! Do the kernels on a GPU give what their CPU twins give?
+//! Does a GPU give what the CPU twins give, whatever its limits and faults?
 //!
 //! Any adapter will do, one in software included (Debian: mesa-vulkan-drivers). Without one the
 //! tests show as ignored, with the reason; with `REQUIRE_GPU=1` they fail. `DPSCOPE_TEST_DEVICE=NAME`
@@ -9,9 +9,11 @@ mod cli;
 mod comparison;
 mod device;
 mod exact;
+mod fast;
 mod faults;
 mod kernels;
 mod limits;
+mod outcomes;
 mod stages;
 mod twins;
 
@@ -24,27 +26,27 @@ fn main() -> ExitCode {
     let files = [
         stages::trials(),
         exact::trials(),
+        fast::trials(),
         twins::trials(),
-        limits::trials(),
         faults::trials(),
+        limits::trials(),
+        outcomes::trials(),
         cli::trials(),
     ];
-    let needing_a_gpu = files.into_iter().flatten();
-    let missing = device::gpu().err();
-    let required = std::env::var("REQUIRE_GPU").is_ok_and(|v| !["", "0", "false"].contains(&&*v));
-    let mut trials: Vec<Trial> = match &missing {
-        None => needing_a_gpu.collect(),
-        Some(reason) => needing_a_gpu.map(|trial| unable(&trial, reason, required)).collect(),
-    };
-    trials.push(Trial::test("comparisons_tell_right_from_wrong", comparison::self_check));
-    if let Ok(gpu) = device::gpu() {
-        println!("on {}", gpu.name);
+    let mut trials: Vec<Trial> = files.into_iter().flatten().collect();
+    match device::gpu() {
+        Ok(gpu) => println!("on {}", gpu.name),
+        Err(reason) => trials = trials.iter().map(|trial| unable(trial, &reason)).collect(),
     }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    trials.push(Trial::test("comparisons_tell_right_from_wrong", comparison::self_check));
+    // A software adapter has a thread a core itself.
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// A test of that name that fails with the reason; ignored unless it is required.
-fn unable(trial: &Trial, reason: &str, required: bool) -> Trial {
+fn unable(trial: &Trial, reason: &str) -> Trial {
+    let required = std::env::var("REQUIRE_GPU").is_ok_and(|value| value == "1");
     let message = reason.to_string();
     Trial::test(trial.name(), move || Err(Failed::from(message)))
         .with_kind(reason)

@@ -7,7 +7,8 @@ use libtest_mimic::{Failed, Trial};
 use crate::comparison::{Comparison, exact};
 use crate::device::{Gpu, Work, gpu};
 use crate::kernels::{
-    Observations, bins, cpu_counts, cpu_scores, kernel, law, one_slot, pieces, recorded, weighted,
+    Observations, bins, cpu_counts, cpu_scores, edited, kernel, law, one_slot, pieces, recorded,
+    weighted,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -17,14 +18,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("broken_counts_are_told_from_the_twin", broken_counts),
         Trial::test("a_kernel_that_does_not_compile_is_an_error", does_not_compile),
     ]
-}
-
-/// The source with one place changed.
-fn edited(source: &str, from: &str, to: &str) -> Result<String, String> {
-    match source.matches(from).count() {
-        1 => Ok(source.replace(from, to)),
-        n => Err(format!("`{from}` stands {n} times in the kernel: change the broken twin")),
-    }
 }
 
 /// Observations whose numbers carry into the high word.

@@ -8,9 +8,9 @@ fn power_of_two(t: vec4<f32>) -> vec4<f32> {
     p = kept4(p * f) + EXP2_2;
     p = kept4(p * f) + EXP2_1;
     p = kept4(p * f) + EXP2_0;
-    p = kept4(p * f) + 1.0;
+    let y = kept4(p * f) + 1.0;
     let exponent = bitcast<vec4<u32>>(shifted) << vec4<u32>(23u);
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(p) + exponent);
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(y) + exponent);
 }
 
 // 2^t for t ≤ 127; 2⁻¹²⁶ below the range.

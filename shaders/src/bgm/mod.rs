@@ -1,6 +1,7 @@
 //! The batched Gaussian mechanism: scores of simulated observations.
 
 mod draws;
+mod fast;
 mod fixed;
 mod math;
 mod moving;
@@ -12,6 +13,7 @@ mod steps;
 mod sums;
 
 pub use draws::Draws;
+pub use fast::fast_normal_error;
 pub use program::{Piece, Program, STATE_VALUES, Stage, Variant, WORKGROUP};
 pub use scores::{Phase, ScoreKernel};
 pub use setup::{GAPS, MAX_ENTRIES, NOISE_MULTIPLIERS, SAMPLING_RATES};

@@ -43,8 +43,8 @@ impl Phase {
 /// Draws observations of a law and scores them.
 #[derive(Clone, Debug)]
 pub struct ScoreKernel {
-    law: ScoreLaw,
-    setup: Setup,
+    pub(super) law: ScoreLaw,
+    pub(super) setup: Setup,
     seed: u64,
     phase: Phase,
     isa: InstructionSet,

@@ -1,6 +1,5 @@
 //! In exact mode a product passes a barrier before any operation sees it, and a sum before another
-//! sum or a product with a constant does: nothing can be fused, reassociated or distributed, whatever
-//! the compiler.
+//! sum does: nothing can be fused or reassociated, nor constants distributed.
 //!
 //! The proof walks the statements that can be reached (conditions such as `EXACT` are constants)
 //! and looks at every use of every float operation.
@@ -21,7 +20,8 @@ use crate::{edited, validated, variant};
 const BARRIERS: [&str; 4] = ["barrier", "kept", "kept2", "kept4"];
 
 /// Functions with an operation that may stand outside the rules, and why.
-const EXCEPTIONS: [(&str, Rule, &str); 5] = [
+const EXCEPTIONS: [(&str, Rule, &str); 6] = [
+    ("raise", Rule::Barrier, "goes into a product with the slope, a uniform, alone"),
     ("finish_epoch", Rule::Barrier, "units_per_nat is a power of two: the product is exact"),
     ("radius_squared", Rule::Conversion, "an exponent is exact"),
     ("split", Rule::Conversion, "an exponent is exact"),
@@ -31,8 +31,9 @@ const EXCEPTIONS: [(&str, Rule, &str); 5] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Rule {
-    /// A product goes into a barrier and nowhere else; a sum also into a product with what is no
-    /// constant, which nothing can be distributed over.
+    /// A product goes into a barrier and nowhere else; a sum also into a product, unless either is
+    /// with a constant that is distributed: (x + c)·d, which becomes x·d + c·d, and (x ± 1)·y, which
+    /// becomes x·y ± y fused.
     Barrier,
     /// An integer becomes a float where that is exact.
     Conversion,
@@ -146,6 +147,14 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn is_one(&self, handle: Handle<Expression>) -> bool {
+        match self.function.expressions[handle] {
+            Expression::Literal(Literal::F32(value)) => value.abs() == 1.0,
+            Expression::Splat { value, .. } => self.is_one(value),
+            _ => false,
+        }
+    }
+
     fn is_constant(&self, handle: Handle<Expression>) -> bool {
         match self.function.expressions[handle] {
             Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_) => true,
@@ -201,10 +210,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn is_product_without_constant(&self, handle: Handle<Expression>) -> bool {
+    fn is_product(&self, handle: Handle<Expression>, with_constant: bool) -> bool {
         match self.function.expressions[handle] {
             Expression::Binary { op: BinaryOperator::Multiply, left, right } => {
-                !self.is_constant(left) && !self.is_constant(right)
+                with_constant || !(self.is_constant(left) || self.is_constant(right))
             }
             _ => false,
         }
@@ -218,7 +227,9 @@ impl<'a> Walk<'a> {
                 Multiply if self.is_power_of_two(left) || self.is_power_of_two(right) => None,
                 Multiply => (!self.goes_into_barriers(handle, &|_| false)).then_some(Rule::Barrier),
                 Add | Subtract => {
-                    let product = |user| self.is_product_without_constant(user);
+                    let constant = self.is_constant(left) || self.is_constant(right);
+                    let one = self.is_one(left) || self.is_one(right);
+                    let product = |user| !one && self.is_product(user, !constant);
                     (!self.goes_into_barriers(handle, &product)).then_some(Rule::Barrier)
                 }
                 Divide | Modulo => Some(Rule::Accuracy),
@@ -381,6 +392,7 @@ fn an_operation_without_its_barrier_is_refused() {
         ("^ vec4<u32>(law.zero)", "^ vec4<u32>(law.entries)"),
         ("^ vec4<u32>(law.zero)", "^ vec4<u32>(0u)"),
         ("root(radius_squared", "sqrt(radius_squared"),
+        ("let t = kept2(a * a);", "let t = kept2((a + 1.0) * a);"),
         ("let t = kept2(a * a);", "var s2 = a + a; let t = kept2(a * (1.0 + s2.x));"),
         ("let size = abs(x);", "let size = abs(fma(x, 1.0, x));"),
         ("let size = abs(x);", "let size = abs(x) / 3.0;"),

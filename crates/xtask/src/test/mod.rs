@@ -3,6 +3,7 @@
 mod count;
 mod steps;
 mod toolchain;
+mod vulkan;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ Options:
 
 Missing rustup targets and components are installed. Where that fails, the step is skipped with the
 reason; with CI=true it fails. The step deny is skipped wherever cargo-deny is not installed.
+Tests of the GPU take any Vulkan driver; on a Debian without one, root installs one in software, and
+with CI=true they must then run. Elsewhere they show as ignored.
 The closing line counts tests; a step that fails without a failed test counts as one failed, and a
 skipped step as one skipped.
 ";
@@ -101,11 +104,15 @@ fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
         let reason = format!("{reason:#}");
         return if in_ci { Outcome::Failed(reason) } else { Outcome::Skipped(reason) };
     }
+    let has_gpu = step.uses_gpu && driver_is_there(in_ci);
     let mut commands = match step.commands() {
         Ok(commands) => commands,
         Err(reason) => return Outcome::Failed(format!("{reason:#}")),
     };
     for command in &mut commands {
+        if has_gpu && in_ci {
+            command.env("REQUIRE_GPU", "1");
+        }
         println!("$ {}", shown(command));
         let mut seen = Counts::default();
         let ended = if step.counts_tests {
@@ -124,6 +131,15 @@ fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
         }
     }
     Outcome::Passed
+}
+
+/// Whether there is a driver, after the attempt to install one.
+fn driver_is_there(in_ci: bool) -> bool {
+    let ensured = vulkan::ensure(in_ci);
+    if let Err(reason) = &ensured {
+        println!("{reason:#}; tests that need a GPU show as ignored");
+    }
+    ensured.is_ok()
 }
 
 fn line_of(outcome: &Outcome, took: Duration) -> String {

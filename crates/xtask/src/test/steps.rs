@@ -26,6 +26,8 @@ pub(super) struct Step {
     pub(super) target: Option<&'static str>,
     /// A compile target that some tests build for; without it they show as ignored.
     pub(super) used_target: Option<&'static str>,
+    /// Whether some tests need a GPU, or a driver in software; without one they show as ignored.
+    pub(super) uses_gpu: bool,
     /// The rustup component that must be installed.
     pub(super) component: Option<&'static str>,
     /// The cargo subcommand without which the step is skipped everywhere, in CI too.
@@ -48,6 +50,7 @@ const STEP: Step = Step {
     about: "",
     target: None,
     used_target: None,
+    uses_gpu: false,
     component: None,
     optional: None,
     counts_tests: false,
@@ -74,6 +77,7 @@ pub(super) const STEPS: [Step; 9] = [
         name: "test",
         about: "all tests and the examples of the documentation",
         used_target: Some(WASM),
+        uses_gpu: true,
         counts_tests: true,
         kind: Kind::Cargo(&["test", "--workspace", "--no-fail-fast"]),
         ..STEP
@@ -148,10 +152,18 @@ impl Step {
                 command.env("RUSTDOCFLAGS", "-D warnings");
             }
         }
-        if let Some(target) = self.target {
-            command.args(["--target", target]);
+        let mut commands = vec![command];
+        if let Kind::CheckForWasm = self.kind {
+            let mut with_gpu = cargo();
+            with_gpu.args(["check", "--lib", "-p", "dpscope-engine", "--features", "gpu"]);
+            commands.push(with_gpu);
         }
-        Ok(vec![command])
+        if let Some(target) = self.target {
+            for command in &mut commands {
+                command.args(["--target", target]);
+            }
+        }
+        Ok(commands)
     }
 
     /// What may explain a failure: on a foreign target, the packages that ask for a C compiler.
@@ -209,6 +221,11 @@ mod tests {
         assert!(command.ends_with("--target wasm32-unknown-unknown"), "{command}");
         let has_train = crate::process::root().join("crates/train/Cargo.toml").is_file();
         assert_eq!(command.contains("dpscope-train"), has_train, "{command}");
+        let step = STEPS.iter().find(|step| step.name == "wasm").unwrap();
+        let with_gpu = shown(&step.commands().unwrap()[1]);
+        let expected =
+            "cargo check --lib -p dpscope-engine --features gpu --target wasm32-unknown-unknown";
+        assert_eq!(with_gpu, expected);
     }
 
     #[test]
