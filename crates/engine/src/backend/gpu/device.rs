@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dpscope_shaders::FloatMode;
-use dpscope_shaders::bgm::{Variant, WORKGROUP};
+use dpscope_shaders::bgm::Variant;
 use futures_channel::oneshot::{Receiver, channel};
 
 use super::adapter::Adapter;
 use super::pieces::PieceLimits;
+use super::spirv;
 
 /// Why a GPU gave no counts.
 #[derive(Debug)]
@@ -22,8 +22,6 @@ pub(super) enum Failure {
     /// The caller wants no more.
     Stopped,
 }
-
-const PASSTHROUGH: wgpu::Features = wgpu::Features::PASSTHROUGH_SHADERS;
 
 /// Longest wait for a dispatch, which aims at a thousandth of it.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -54,7 +52,6 @@ pub(super) struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
     layout: wgpu::BindGroupLayout,
-    takes_spirv: bool,
     limits: PieceLimits,
     fault: Arc<Mutex<Option<String>>>,
     /// What passed its self-test, or why not.
@@ -70,10 +67,7 @@ impl Gpu {
     pub(super) async fn open(adapter: &Adapter, most: &PieceLimits) -> Result<Self, String> {
         let inner = &adapter.inner;
         let required_limits = wgpu::Limits::default().or_worse_values_from(&inner.limits());
-        // wgpu takes SPIR-V as it is on Vulkan alone.
-        let is_vulkan = inner.get_info().backend == wgpu::Backend::Vulkan;
-        let takes_spirv = is_vulkan && inner.features().contains(PASSTHROUGH);
-        let required_features = if takes_spirv { PASSTHROUGH } else { wgpu::Features::empty() };
+        let required_features = spirv::features(inner);
         let descriptor =
             wgpu::DeviceDescriptor { required_features, required_limits, ..Default::default() };
         let opened = inner.request_device(&descriptor).await;
@@ -94,7 +88,7 @@ impl Gpu {
             ..*most
         };
         let layout = bind_group_layout(&device);
-        Ok(Gpu { device, queue, layout, takes_spirv, limits, fault, tested: Mutex::default() })
+        Ok(Gpu { device, queue, layout, limits, fault, tested: Mutex::default() })
     }
 
     pub(super) fn device(&self) -> &wgpu::Device {
@@ -161,34 +155,9 @@ impl Gpu {
 
     fn module(&self, variant: Variant, build: Build) -> Option<wgpu::ShaderModule> {
         match build {
-            Build::Ordered => self.ordered(variant),
+            Build::Ordered => spirv::module(&self.device, variant, ENTRY),
             Build::Portable => Some(self.portable(&variant.source())),
         }
-    }
-
-    #[cfg(target_arch = "wasm32")]
-    fn ordered(&self, _: Variant) -> Option<wgpu::ShaderModule> {
-        None
-    }
-
-    #[cfg(not(target_arch = "wasm32"))]
-    fn ordered(&self, variant: Variant) -> Option<wgpu::ShaderModule> {
-        if variant.mode() == FloatMode::Fast || !self.takes_spirv {
-            return None;
-        }
-        let words = super::spirv::uncontracted(&variant.source_without_barriers(), ENTRY).ok()?;
-        let entry = wgpu::PassthroughShaderEntryPoint {
-            name: ENTRY.into(),
-            workgroup_size: (WORKGROUP, 1, 1),
-        };
-        let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
-            entry_points: vec![entry].into(),
-            spirv: Some(words.into()),
-            ..Default::default()
-        };
-        // SAFETY: naga has validated and translated the source, for which the reasons of `portable`
-        // hold; decorations of float operations alone were added.
-        Some(unsafe { self.device.create_shader_module_passthrough(descriptor) })
     }
 
     fn portable(&self, source: &str) -> wgpu::ShaderModule {

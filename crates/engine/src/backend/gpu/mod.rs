@@ -1,4 +1,8 @@
 //! GPUs through wgpu: the programs of `dpscope-shaders` on whatever adapter there is.
+#![cfg_attr(
+    target_arch = "wasm32",
+    expect(clippy::arc_with_non_send_sync, reason = "a browser's GPU stays on its thread")
+)]
 
 mod adapter;
 mod counting;
@@ -7,7 +11,7 @@ mod loaded;
 mod pieces;
 mod record;
 mod self_test;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg_attr(target_arch = "wasm32", path = "spirv_absent.rs")]
 mod spirv;
 mod stages;
 

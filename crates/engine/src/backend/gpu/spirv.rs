@@ -1,5 +1,7 @@
 //! WGSL as SPIR-V whose float operations may be neither fused nor reordered.
 
+use dpscope_shaders::FloatMode;
+use dpscope_shaders::bgm::{Variant, WORKGROUP};
 use naga::back::spv::{Options, PipelineOptions, write_vec};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -16,6 +18,36 @@ const OP_F_MUL: u32 = 133;
 const OP_F_DIV: u32 = 136;
 const OP_VECTOR_TIMES_SCALAR: u32 = 142;
 const NO_CONTRACTION: u32 = 42;
+
+const PASSTHROUGH: wgpu::Features = wgpu::Features::PASSTHROUGH_SHADERS;
+
+/// What a device must be opened with to take SPIR-V as it is; nothing but on Vulkan.
+pub(super) fn features(adapter: &wgpu::Adapter) -> wgpu::Features {
+    let is_vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
+    if is_vulkan { adapter.features() & PASSTHROUGH } else { wgpu::Features::empty() }
+}
+
+/// A variant of exact mode as SPIR-V, where the device takes it.
+pub(super) fn module(
+    device: &wgpu::Device,
+    variant: Variant,
+    entry: &str,
+) -> Option<wgpu::ShaderModule> {
+    if variant.mode() == FloatMode::Fast || !device.features().contains(PASSTHROUGH) {
+        return None;
+    }
+    let words = uncontracted(&variant.source_without_barriers(), entry).ok()?;
+    let workgroup_size = (WORKGROUP, 1, 1);
+    let point = wgpu::PassthroughShaderEntryPoint { name: entry.into(), workgroup_size };
+    let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+        entry_points: vec![point].into(),
+        spirv: Some(words.into()),
+        ..Default::default()
+    };
+    // SAFETY: naga has validated and translated a source of `Variant`, whose indices lie within the
+    // buffers that `Loaded` makes and whose loops end; decorations of float operations were added.
+    Some(unsafe { device.create_shader_module_passthrough(descriptor) })
+}
 
 /// The compute shader `entry` of a WGSL source as SPIR-V, without run-time checks, every float
 /// operation decorated `NoContraction`.
@@ -84,8 +116,6 @@ fn decorated(words: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpscope_shaders::FloatMode;
-    use dpscope_shaders::bgm::Variant;
 
     const ARITHMETIC: [u32; 6] =
         [OP_F_NEGATE, OP_F_ADD, OP_F_SUB, OP_F_MUL, OP_F_DIV, OP_VECTOR_TIMES_SCALAR];
