@@ -1,10 +1,13 @@
 //! Exact mode: the bits of the CPU twin, over laws, sizes and numbers of observations.
 
+use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use dpscope_engine::Backend;
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
 use libtest_mimic::{Failed, Trial};
 
+use crate::audits;
 use crate::comparison::exact;
 use crate::device::{Gpu, Work, gpu};
 use crate::kernels::{
@@ -17,6 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("exact_scores_of_every_way_are_the_twins", || check_laws(&ways())),
         Trial::test("exact_scores_at_the_edges_of_blocks_are_the_twins", || check_laws(&lengths())),
         Trial::test("exact_scores_at_extreme_noise_are_the_twins", || check_laws(&extremes())),
+        Trial::test("exact_scores_through_the_engine_are_the_twins", through_the_engine),
         Trial::test("exact_scores_of_far_observations_are_the_twins", far_observations),
         Trial::test("exact_counts_are_the_twins_at_every_size", sizes),
         Trial::test("counts_beyond_one_row_of_workgroups_are_the_twins", beyond_one_row),
@@ -94,6 +98,20 @@ fn check_laws(laws: &[ScoreLaw]) -> Result<(), Failed> {
     for law in laws {
         let count = if law.normals_per_observation() > 5_000 { 70 } else { 200 };
         same_scores(gpu, &kernel(law, 7)?, Observations { first: 5, count }, &named(law))?;
+    }
+    Ok(())
+}
+
+/// The engine compiles otherwise: without barriers where a driver takes orders not to fuse.
+fn through_the_engine() -> Result<(), Failed> {
+    let backend = audits::gpu(FloatMode::Exact, audits::OWN)?;
+    let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
+    let laws = [ways(), lengths(), extremes()].concat();
+    for (law, world) in laws.iter().zip(World::BOTH.into_iter().cycle()) {
+        let kernel = kernel(law, 7)?;
+        let found = pollster::block_on(device.scores(&kernel, world, 5, 70))?;
+        let both = cpu_scores(&kernel, Observations { first: 5, count: 70 });
+        exact(&found, &both[70 * world.index()..][..70]).agrees(&named(law))?;
     }
     Ok(())
 }

@@ -382,6 +382,8 @@ fn an_operation_without_its_barrier_is_refused() {
         let no_barrier = unprotected(&variant.source()).contains(&("kept4".into(), None));
         assert_eq!(no_barrier, variant.mode() == FloatMode::Fast, "{}", variant.name());
     }
+    let without = variant("fixed-exact").source_without_barriers();
+    assert!(unprotected(&without).contains(&("barrier".into(), None)));
     let source = variant("fixed-two-sums-exact").source();
     for (from, to) in [
         ("kept2(a * a)", "(a * a)"),
