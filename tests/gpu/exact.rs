@@ -1,7 +1,7 @@
 //! Exact mode: the bits of the CPU twin, over laws, sizes and numbers of observations.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
 use dpscope_engine::Backend;
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
@@ -69,6 +69,12 @@ fn extremes() -> Vec<ScoreLaw> {
         laws.extend(kinds.map(|kind| law(sigma, 2, 37, kind)));
         laws.extend([1e-9, 0.3].map(|rate| law(sigma, 2, 37, poisson(rate))));
     }
+    // A slope so near 0 that weights alone tell which term is the largest.
+    let kind = LawKind::OneSlot {
+        gap: 1.000_000_000_000_000_2,
+        weights: SlotWeights::Weighted(vec![1.0 / 21.0; 21]),
+    };
+    laws.push(law(1e4, 3, 21, kind));
     laws
 }
 

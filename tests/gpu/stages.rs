@@ -1,6 +1,7 @@
 //! The stages of a kernel alone, through entry points of their own: words, slots and normals.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::histogram::{MAX_BINS, ScoreBins};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Piece, Program, ScoreKernel};
 use dpscope_shaders::random::{Purpose, normals_of_words, stream_normals, stream_words};
@@ -17,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("normals_of_chosen_words_are_the_twins", chosen_words),
         Trial::test("normals_with_rare_radius_words_are_the_twins", rare_words),
         Trial::test("slots_are_the_twins", slots),
+        Trial::test("bins_are_the_twins", bins),
     ]
 }
 
@@ -77,6 +79,15 @@ fn write_slots(@builtin(global_invocation_id) id: vec3<u32>) {
         draw_slot(epoch, vec2<u32>(id.x, 0u));
         atomicStore(&histogram[64u * id.x + epoch], slot);
     }
+}
+
+// In: a score (low, high). Out: its bin.
+@compute @workgroup_size(WORKGROUP)
+fn write_bins(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x >= dispatch.observations) { return; }
+    score_low = thresholds[2u * id.x];
+    score_high = thresholds[2u * id.x + 1u];
+    atomicStore(&histogram[id.x], bin());
 }
 ";
 
@@ -268,6 +279,44 @@ fn slots() -> Result<(), Failed> {
         exact(&found, &expected).agrees(&format!("slots of {entries} entries"))?;
         expected[777] ^= 1; // the broken twin
         exact(&found, &expected).differs("one slot changed")?;
+    }
+    Ok(())
+}
+
+/// Scores at every edge that a carry, a shift by whole words or a saturated bin makes.
+fn bins() -> Result<(), Failed> {
+    let gpu = gpu()?;
+    let program = plain(7)?.program(FloatMode::Exact);
+    let pipeline = gpu.compiled(&(program.variant().source() + STAGES), "write_bins")?;
+    let largest = (1 << 60) - 1;
+    for origin in [0, 1, -1, 1 << 31, 1 << 32, (1 << 32) - 1, -(1 << 32), -largest, largest] {
+        for shift in [0, 1, 20, 31, 32, 33, 40] {
+            for count in [2, 3, 1000, MAX_BINS] {
+                let bins = ScoreBins::new(1.0, origin, shift, count)?;
+                let edges = [0, 1, 2, i64::from(count) - 3, i64::from(count) - 2, 1 << 20];
+                let near = edges.iter().flat_map(|edge| {
+                    [-1, 0, 1].map(|off| origin.wrapping_add((edge << shift) + off))
+                });
+                let scores: Vec<i64> =
+                    near.chain([i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX]).collect();
+                let words: Vec<u32> =
+                    scores.iter().flat_map(|&s| [s as u32, (s >> 32) as u32]).collect();
+                let observations = scores.len() as u32;
+                let piece = Piece { first: 0, observations, blocks: 0..1, bins: Some(&bins) };
+                let uniform = program.dispatch(&piece);
+                let work = Work {
+                    thresholds: words,
+                    result_words: scores.len(),
+                    dispatches: vec![Dispatch { uniform, groups: groups(observations, 1) }],
+                    ..Work::of(&program, &[])
+                };
+                let expected: Vec<u32> = scores.iter().map(|&s| bins.bin(s) as u32).collect();
+                let what = format!("{bins:?}");
+                exact(&gpu.run(&pipeline, &work)?, &expected).agrees(&what)?;
+                let wider = work.changed("origin_low", |low| low.wrapping_add(1)); // the broken twin
+                exact(&gpu.run(&pipeline, &wider)?, &expected).differs(&what)?;
+            }
+        }
     }
     Ok(())
 }

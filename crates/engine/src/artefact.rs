@@ -209,6 +209,13 @@ impl Artefact {
         if !(self.sampling_ms >= 0.0 && self.sampling_ms <= MOST_MS) {
             return wrong("its sampling time is not a time");
         }
+        let modes = self.float_modes.len();
+        if modes > 2 || (modes == 2 && self.float_modes[0] == self.float_modes[1]) {
+            return wrong("its float modes are named twice");
+        }
+        if (modes == 0) != self.counted.is_empty() {
+            return wrong("it does not say in which float mode it counted");
+        }
         let Ok(trials) = self.histograms.checked_trials() else {
             return wrong("its counts exceed 2^64 - 1");
         };
@@ -300,7 +307,9 @@ mod tests {
             change(&mut bad);
             Artefact::from_bytes(&bad.to_bytes())
         };
-        let changes: [&dyn Fn(&mut Artefact); 16] = [
+        let changes: [&dyn Fn(&mut Artefact); 18] = [
+            &|a| a.float_modes.clear(),
+            &|a| a.float_modes.push(FloatMode::Exact),
             &|a| a.range.first = 1,
             &|a| a.sampling_ms = -1.0,
             &|a| a.counted[0].end -= 1,

@@ -19,12 +19,12 @@ struct Scoring {
 }
 
 
-// Below every entry, and far from overflow under every slope.
+// Below every entry and weight, and far from overflow under every slope.
 const NOWHERE: f32 = -1e20;
 
 fn begin_epoch() {
-    top = vec2<f32>(NOWHERE, 0.0);
-    bottom = vec2<f32>(NOWHERE, 0.0);
+    top = vec2<f32>(NOWHERE);
+    bottom = vec2<f32>(NOWHERE);
 }
 
 fn log_weights(at: u32) -> vec4<f32> {

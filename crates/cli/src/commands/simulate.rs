@@ -105,7 +105,7 @@ pub(crate) fn run_and_report(
     let out = job.out.filter(|path| !keeps(path));
     let written = out.map_or(Ok(()), |path| write_artefact(path, &ended.state));
     if ended.interrupted {
-        tell_how_to_go_on(job, &device.device, out.filter(|_| written.is_ok()));
+        tell_how_to_go_on(job, device, &ended.state, out.filter(|_| written.is_ok()));
         if ended.state.done() == 0 {
             return written.map(|()| Exit::Interrupted);
         }
@@ -117,10 +117,11 @@ pub(crate) fn run_and_report(
     written.map(|()| if ended.interrupted { Exit::Interrupted } else { exit })
 }
 
-fn tell_how_to_go_on(job: &Job<'_>, device: &Choice, written: Option<&Path>) {
-    let device = match device {
-        Choice::Auto | Choice::Cpu => String::new(),
-        Choice::Gpu | Choice::Named(_) => format!(" --device {}", quoted(&device.to_string())),
+fn tell_how_to_go_on(job: &Job<'_>, args: &DeviceArgs, state: &Artefact, written: Option<&Path>) {
+    let mode = mode_to_go_on(args.float_mode.map(FloatMode::from), &state.float_modes);
+    let device = match &args.device {
+        Choice::Auto | Choice::Cpu => mode,
+        device => format!(" --device {}{mode}", quoted(&device.to_string())),
     };
     let out = job.out.map_or(String::new(), |path| format!(" --out {}", quoted_path(path)));
     tell(&match job.checkpoint.or(written) {
@@ -129,6 +130,12 @@ fn tell_how_to_go_on(job: &Job<'_>, device: &Choice, written: Option<&Path>) {
         }
         None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
     });
+}
+
+/// The option that keeps the float mode asked for, which counts would say, of which there are none.
+fn mode_to_go_on(asked: Option<FloatMode>, counted: &[FloatMode]) -> String {
+    let asked = asked.filter(|_| counted.is_empty());
+    asked.map_or(String::new(), |mode| format!(" --float-mode {mode}"))
 }
 
 fn quoted_path(path: &Path) -> String {
@@ -142,4 +149,17 @@ fn quoted(text: &str) -> String {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_float_mode_that_counted_nothing_yet_is_asked_for_again() {
+        let exact = Some(FloatMode::Exact);
+        assert_eq!(mode_to_go_on(exact, &[]), " --float-mode exact");
+        assert_eq!(mode_to_go_on(exact, &[FloatMode::Exact]), "");
+        assert_eq!(mode_to_go_on(None, &[]), "");
+    }
 }

@@ -126,7 +126,7 @@ impl<'a> GpuCounting<'a> {
             _ => {
                 self.flying.clear();
                 let loaded = self_test::loaded(gpu, &self.program).await?;
-                self_test::check_own(&loaded, &self.program, self.work.kernel).await?;
+                self_test::check_own(&loaded, &self.program, &self.work).await?;
                 loaded
             }
         };

@@ -29,6 +29,7 @@ pub use pieces::PieceLimits;
 use super::{CpuBackend, Work};
 use crate::{EngineError, ObservationRange};
 use device::{Failure, Gpu, lock};
+use record::Pass;
 
 /// Devices that are opened in place of lost ones before the CPU takes over.
 const REOPENINGS: u32 = 3;
@@ -105,7 +106,8 @@ impl GpuBackend {
         let range = ObservationRange { first, end: first.saturating_add(u64::from(count)) };
         let scores = async {
             let loaded = self_test::loaded(&self.gpu(), &program).await?;
-            record::record(&loaded, &program, range, u64::MAX).await
+            let pass = Pass { loaded: &loaded, program: &program, most_blocks: u64::MAX };
+            pass.scores(range).await
         };
         match scores.await {
             Ok([target, zero_out]) => Ok(match world {

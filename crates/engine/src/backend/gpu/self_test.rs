@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use dpscope_core::adjacency::World;
+use dpscope_core::histogram::ScoreBins;
 use dpscope_core::mechanism::{LawKind, ScoreLaw, SlotWeights};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, Program, ScoreKernel, Variant};
 
 use super::device::{Build, Failure, Gpu};
 use super::loaded::Loaded;
-use super::record::record;
+use super::record::Pass;
 use crate::ObservationRange;
+use crate::backend::Work;
 
 /// A seed whose observation 23 of D′ has a radius word below 2¹² at position 52: the deep tail, one
 /// in 2²⁰ words.
@@ -58,7 +60,8 @@ async fn known_answers(
         }
         let loaded = Loaded::new(gpu, &canonical, pipeline.clone())?;
         for most_blocks in [u64::MAX, 2] {
-            compare(&loaded, &canonical, &kernel, RANGE, most_blocks).await?;
+            let pass = Pass { loaded: &loaded, program: &canonical, most_blocks };
+            compare(pass, &kernel, RANGE, None).await?;
         }
     }
     Ok(())
@@ -68,32 +71,63 @@ async fn known_answers(
 pub(super) async fn check_own(
     loaded: &Loaded,
     program: &Program,
-    kernel: &ScoreKernel,
+    work: &Work<'_>,
 ) -> Result<(), Failure> {
     let range = ObservationRange { first: 0, end: 256 };
-    match kernel.entries_per_observation() {
-        0..=MOST_NORMALS => compare(loaded, program, kernel, range, u64::MAX).await,
+    let pass = Pass { loaded, program, most_blocks: u64::MAX };
+    match work.kernel.entries_per_observation() {
+        0..=MOST_NORMALS => compare(pass, work.kernel, range, Some(work.bins)).await,
         _ => Ok(()),
     }
 }
 
+/// Compares scores with the CPU's, and counts with the scores; in bins that suit these where none are
+/// given.
 async fn compare(
-    loaded: &Loaded,
-    program: &Program,
+    pass: Pass<'_>,
     kernel: &ScoreKernel,
     range: ObservationRange,
-    most_blocks: u64,
+    bins: Option<&ScoreBins>,
 ) -> Result<(), Failure> {
-    let found = record(loaded, program, range, most_blocks).await?;
+    let variant = pass.program.variant();
+    let found = pass.scores(range).await?;
     for (world, found) in World::BOTH.into_iter().zip(&found) {
         let mut expected = vec![0; range.len() as usize];
         let twin = kernel.scores(world, range.first, &mut expected, &|| true);
         twin.map_err(|_| Failure::Stopped)?;
-        if let Some(difference) = difference(program.variant(), kernel, &expected, found) {
+        if let Some(difference) = difference(variant, kernel, &expected, found) {
             return Err(Failure::Unfit(format!("self-test: {difference}")));
         }
     }
-    Ok(())
+    let [target, zero_out] = &found;
+    let of_scores = || ScoreBins::from_pilot(kernel.score_unit(), target, zero_out).ok();
+    let Some(bins) = bins.copied().or_else(of_scores) else { return Ok(()) };
+    match miscount(&bins, range.first, &found, &pass.counts(range, &bins).await?) {
+        Some(wrong) => Err(Failure::Unfit(format!("self-test: {} {wrong}", variant.name()))),
+        None => Ok(()),
+    }
+}
+
+/// The first bin that does not hold as many scores as fall there.
+fn miscount(
+    bins: &ScoreBins,
+    first: u64,
+    scores: &[Vec<i64>; 2],
+    counts: &[u32],
+) -> Option<String> {
+    let mut expected = vec![0; 4 * bins.len()];
+    for (world, scores) in scores.iter().enumerate() {
+        for (observation, &score) in (first..).zip(scores) {
+            let half = 2 * world + (observation & 1) as usize;
+            expected[half * bins.len() + bins.bin(score)] += 1;
+        }
+    }
+    if counts.len() != expected.len() {
+        return Some(format!("has {} counts instead of {}", counts.len(), expected.len()));
+    }
+    let at = expected.iter().zip(counts).position(|(expected, found)| expected != found)?;
+    let (expected, found) = (expected[at], counts[at]);
+    Some(format!("counts {found} scores in place {at} of the histograms, and scored {expected}"))
 }
 
 /// The first score that is not as its float mode wants it: in exact mode the same integer; in fast
@@ -199,5 +233,20 @@ mod tests {
         changed[99] += (0.01 / kernel.score_unit()) as i64;
         assert!(difference(fast, &kernel, &scores, &changed).is_some());
         assert!(difference(fast, &kernel, &scores, &scores[..99]).is_some());
+    }
+
+    #[test]
+    fn miscounts_are_seen() {
+        let bins = ScoreBins::new(1.0, -4, 1, 6).unwrap();
+        let scores = [vec![-9, -4, -3, 0, 5], vec![3, 3, 3, -1, i64::MAX]];
+        let mut counts = vec![0; 24];
+        for at in [6, 1, 7, 3, 11, 22, 16, 22, 14, 23] {
+            counts[at] += 1;
+        }
+        assert_eq!(miscount(&bins, 7, &scores, &counts), None);
+        assert!(miscount(&bins, 8, &scores, &counts).is_some(), "the other halves");
+        counts.swap(11, 10);
+        assert!(miscount(&bins, 7, &scores, &counts).is_some(), "a bin too low");
+        assert!(miscount(&bins, 7, &scores, &counts[..23]).is_some());
     }
 }
