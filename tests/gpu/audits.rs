@@ -43,6 +43,8 @@ pub(crate) struct Watch<'a> {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) waves: usize,
+    /// Observations of each world that were counted after each wave.
+    pub(crate) done: Vec<u64>,
     pub(crate) warnings: Vec<String>,
     pub(crate) last: Option<Artefact>,
     is_stopped: bool,
@@ -75,6 +77,7 @@ impl Control for Watch<'_> {
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         let mut seen = self.seen.lock().expect("nothing panicked");
         seen.waves += 1;
+        seen.done.push(state.done());
         seen.is_stopped = !(self.after_wave)(seen.waves);
         let bytes = state.to_bytes();
         seen.last = Some(Artefact::from_bytes(&bytes)?);

@@ -1,7 +1,10 @@
 //! What a device that is lost, or a run that is stopped, costs: no count.
 
-use dpscope_engine::backend::FloatMode;
-use dpscope_engine::{Artefact, Backend, EngineError, Plan, run};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dpscope_engine::backend::{FloatMode, GpuBackend};
+use dpscope_engine::{Artefact, Backend, Control, EngineError, Plan, Progress, run};
 use dpscope_tests::simulate::{planned, shuffled};
 use libtest_mimic::{Failed, Trial};
 
@@ -12,6 +15,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("a_lost_device_costs_no_count", a_lost_device_costs_no_count),
         Trial::test("a_device_lost_again_and_again_is_left", a_device_lost_again_and_again_is_left),
         Trial::test("the_cpu_goes_on_where_no_device_is", the_cpu_goes_on_where_no_device_is),
+        Trial::test("the_cpu_is_given_no_wave_of_a_gpu", the_cpu_is_given_no_wave_of_a_gpu),
+        Trial::test("a_device_may_be_lost_at_any_moment", a_device_may_be_lost_at_any_moment),
         Trial::test("a_fallback_of_a_fast_run_shows", a_fallback_of_a_fast_run_shows),
         Trial::test("a_stopped_run_goes_on", a_stopped_run_goes_on),
     ]
@@ -83,6 +88,70 @@ fn the_cpu_goes_on_where_no_device_is() -> Result<(), Failed> {
         &seen,
     )?;
     expect(seen.warnings.len() == 1, "told once", &state, &seen)
+}
+
+fn the_cpu_is_given_no_wave_of_a_gpu() -> Result<(), Failed> {
+    let lost = 6;
+    let (state, seen) = losing(FloatMode::Exact, false, &|wave| wave == lost)?;
+    same_as_cpu(&plan(), &state)?;
+    let wave = |wave: usize| seen.done[wave] - seen.done[wave - 1];
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = (dpscope_shaders::LANES * threads.div_ceil(2)) as u64;
+    let is_cut = wave(lost - 1) > most && wave(lost) <= most;
+    expect(is_cut, "the CPU's own first wave", &state, &seen)
+}
+
+/// Loses the device at a reading of the clock, of which each dispatch has two.
+struct Shaky<'a> {
+    device: &'a GpuBackend,
+    readings: AtomicUsize,
+    lost_at: usize,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl Control for Shaky<'_> {
+    fn keep_going(&self) -> bool {
+        true
+    }
+
+    fn now_ms(&self) -> f64 {
+        let reading = self.readings.fetch_add(1, Ordering::SeqCst);
+        if reading == self.lost_at {
+            self.device.lose_device();
+        }
+        // Slow enough for more than one dispatch a wave.
+        40.0 * reading as f64
+    }
+
+    fn after_wave(
+        &self,
+        _: &Artefact,
+        _: Progress,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(())
+    }
+
+    fn warn(&self, message: &str) {
+        self.warnings.lock().expect("nothing panicked").push(message.to_owned());
+    }
+}
+
+fn a_device_may_be_lost_at_any_moment() -> Result<(), Failed> {
+    let plan = planned(shuffled(1.0, 100, 1), 30_000, 7);
+    for lost_at in [0, 1, 2, 3, 6, 11, 18] {
+        let backend = gpu(FloatMode::Exact, OWN)?;
+        let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
+        let (readings, warnings) = (AtomicUsize::new(0), Mutex::default());
+        let control = Shaky { device, readings, lost_at, warnings };
+        let (valid, state) = start(&plan, &backend);
+        let state = pollster::block_on(run(&valid, state, &backend, &control))?;
+        same_as_cpu(&plan, &state).map_err(|reason| format!("lost at {lost_at}: {reason}"))?;
+        if state.fallback_shards > 0 || control.readings.load(Ordering::SeqCst) <= lost_at {
+            let warnings = control.warnings.into_inner()?;
+            return Err(format!("lost at {lost_at}: not, or not on the GPU: {warnings:?}").into());
+        }
+    }
+    Ok(())
 }
 
 fn a_fallback_of_a_fast_run_shows() -> Result<(), Failed> {

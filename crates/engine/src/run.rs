@@ -28,7 +28,8 @@ pub trait Control: Sync {
     fn keep_going(&self) -> bool;
     /// Milliseconds since any fixed moment.
     fn now_ms(&self) -> f64;
-    /// Called after every wave (about four a second) with the state so far.
+    /// Called after every wave with the state so far: about four a second, fewer where a GPU is
+    /// filled only by more work than that.
     ///
     /// # Errors
     /// Whatever the caller meets, a full disk say; the run ends with it.
@@ -64,8 +65,9 @@ pub async fn run(
     let total = 2 * state.range.len();
     let mut size = WaveSize::new(counting.smallest_wave());
     let mut under_way = VecDeque::new();
-    let mut submitted = state.counted.clone();
     loop {
+        let ranges: Vec<ObservationRange> = under_way.iter().map(|&(range, _)| range).collect();
+        let mut submitted = joined(&state.counted, &ranges)?;
         while under_way.len() < counting.depth() {
             let remaining = state.range.first_gap(&submitted);
             if remaining.is_empty() {
@@ -81,25 +83,26 @@ pub async fn run(
             }
             submitted = joined(&submitted, &[range])?;
         }
-        let Some((range, pending)) = under_way.pop_front() else { return Ok(state) };
+        let Some((_, pending)) = under_way.pop_front() else { return Ok(state) };
         let counted = counting.collect(pending).await?;
-        add(&mut state, backend, range, &counted)?;
+        add(&mut state, backend, &counted)?;
         let progress = Progress { done: 2 * state.done(), total, resumed };
         control.after_wave(&state, progress).map_err(EngineError::Control)?;
         if !control.keep_going() && !state.is_finished() {
             return Err(EngineError::Stopped);
         }
-        size.learn(range.len(), counted.sampling_ms, counting.smallest_wave(), counting.depth());
+        size.learn(
+            counted.range.len(),
+            counted.sampling_ms,
+            counting.smallest_wave(),
+            counting.depth(),
+        );
     }
 }
 
 /// Adds the counts of a wave to a state, unless they are not as many as they must be.
-fn add(
-    state: &mut Artefact,
-    backend: &Backend,
-    range: ObservationRange,
-    counted: &Counted,
-) -> Result<(), EngineError> {
+fn add(state: &mut Artefact, backend: &Backend, counted: &Counted) -> Result<(), EngineError> {
+    let range = counted.range;
     let trials = counted.histograms.trials();
     if trials.target != range.len() || trials.zero_out != range.len() {
         return Err(EngineError::Miscounted {

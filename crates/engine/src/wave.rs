@@ -26,8 +26,9 @@ impl WaveSize {
         WaveSize { next: smallest, best: 0.0, filling: 0 }
     }
 
-    /// Learns from a wave: whole multiples of the smallest, at most eight times the last. Where
-    /// waves overlap, the device decides what it can do at a time: there they double while that pays.
+    /// Learns from a wave: whole multiples of the smallest, at most eight times the last, nor the one
+    /// that was next. Where waves overlap, the device decides what it can do at a time: there they
+    /// double while that pays.
     pub(crate) fn learn(&mut self, last: u64, spent_ms: f64, smallest: u64, depth: usize) {
         let spent_ms = spent_ms.max(0.01);
         let mut wanted = last as f64 * (WAVE_MS / spent_ms).min(8.0);
@@ -36,7 +37,10 @@ impl WaveSize {
             (self.best, self.filling) = (rate, last);
             wanted = wanted.max(2.0 * last as f64);
         }
-        let waves = (wanted.max(self.filling as f64) / smallest as f64) as u64;
+        // Where they do not, the device is given up, and what filled it is nothing to the CPU.
+        let filling = if depth > 1 { self.filling } else { 0 };
+        let wanted = wanted.max(filling as f64).min(8.0 * self.next as f64);
+        let waves = (wanted / smallest as f64) as u64;
         self.next = waves.clamp(1, (MOST / smallest).max(1)).saturating_mul(smallest);
     }
 }
@@ -72,6 +76,25 @@ mod tests {
         assert!(filled[15..].iter().all(|&n| n >= 1 << 17), "{filled:?}");
         assert_eq!(sizes(1000.0, 100.0, 1)[19], 64);
         assert_eq!(sizes(60_000.0, 100.0, 2)[19], 64);
+    }
+
+    #[test]
+    fn what_filled_a_gpu_is_not_given_to_the_cpu() {
+        let mut size = WaveSize::new(64);
+        for _ in 0..20 {
+            size.learn(size.next, 1000.0 + size.next as f64 / 100.0, 64, 2);
+        }
+        let (filled, per_ms) = (size.next, 0.5);
+        assert!(filled >= 1 << 17);
+        size.learn(64, 64.0 / per_ms, 64, 1);
+        // The wave that was under way meanwhile.
+        size.learn(filled, 1000.0, 64, 1);
+        for _ in 0..10 {
+            let last = size.next;
+            assert!(last <= 8 * 128, "{last}");
+            size.learn(last, last as f64 / per_ms, 64, 1);
+        }
+        assert_eq!(size.next, 64);
     }
 
     #[test]

@@ -78,6 +78,8 @@ pub(crate) struct Work<'a> {
 /// Histograms of a wave.
 #[derive(Debug)]
 pub(crate) struct Counted {
+    /// The wave, or the start of it where the CPU stood in.
+    pub(crate) range: ObservationRange,
     pub(crate) histograms: AuditHistograms,
     /// Wall time; that of overlapping waves is not counted twice.
     pub(crate) sampling_ms: f64,
@@ -113,7 +115,7 @@ impl Counting<'_> {
         }
     }
 
-    /// The histograms of the wave that was submitted first.
+    /// The histograms of the wave that was submitted first, or of the start of it.
     pub(crate) async fn collect(&mut self, pending: Pending) -> Result<Counted, EngineError> {
         match (self, pending) {
             (_, Pending::Done(counted)) => Ok(*counted),

@@ -189,11 +189,11 @@ impl<'a> GpuCounting<'a> {
         let values = reading.values().await?;
         let histograms = histograms(self.work.bins, &values, range).map_err(Failure::Device)?;
         let sampling_ms = self.spent_ms.remove(&id).unwrap_or(0.0);
-        Ok(Counted { histograms, sampling_ms, is_fallback: false })
+        Ok(Counted { range, histograms, sampling_ms, is_fallback: false })
     }
 
-    /// Counts a wave that failed: on the device opened anew, else on the CPU, where all later ones
-    /// are counted too.
+    /// Counts a wave that failed: on the device opened anew, else the start of it on the CPU, where
+    /// all later ones are counted too.
     async fn count_again(
         &mut self,
         failed: &Arc<Gpu>,
@@ -204,7 +204,7 @@ impl<'a> GpuCounting<'a> {
         let reason = loop {
             let reason = match failure {
                 Failure::Stopped => return Err(EngineError::Stopped),
-                _ if self.on_cpu => return self.count_on_cpu(range),
+                _ if self.on_cpu => return self.start_on_cpu(range),
                 Failure::Unfit(reason) => break reason,
                 Failure::Device(reason) => reason,
             };
@@ -224,7 +224,7 @@ impl<'a> GpuCounting<'a> {
         };
         self.work.control.warn(&format!("{reason}; the CPU counts from here on"));
         self.on_cpu = true;
-        self.count_on_cpu(range)
+        self.start_on_cpu(range)
     }
 
     /// Submits a wave and waits for it.
@@ -233,6 +233,12 @@ impl<'a> GpuCounting<'a> {
         self.waves += 1;
         let reading = self.launch(gpu, id, range).await?;
         self.histograms(id, range, reading).await
+    }
+
+    /// Counts so little of a GPU's wave that the CPU is soon done: all of it may take hours.
+    fn start_on_cpu(&self, range: ObservationRange) -> Result<Counted, EngineError> {
+        let end = range.end.min(range.first.saturating_add(self.smallest_wave()));
+        self.count_on_cpu(ObservationRange { end, ..range })
     }
 
     fn count_on_cpu(&self, range: ObservationRange) -> Result<Counted, EngineError> {
