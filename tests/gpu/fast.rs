@@ -1,5 +1,7 @@
 //! Fast mode: within the error that is derived for it, and no more bins moved than that allows.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::RangeInclusive;
 
 use dpscope_core::adjacency::World;
@@ -22,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("fast_normals_are_within_the_derived_error", normals),
         Trial::test("fast_scores_are_within_the_derived_error", scores),
+        Trial::test("fused_scores_are_within_the_derived_error", fused_scores),
         Trial::test("fast_scores_of_broken_kernels_are_not", broken_scores),
         Trial::test("fast_counts_move_no_more_than_the_error_allows", moves),
     ]
@@ -125,6 +128,51 @@ fn scores() -> Result<(), Failed> {
     for law in laws() {
         let kernel = kernel(&law, 19)?;
         let found = nats(&kernel, &gpu_scores(gpu, &kernel, FloatMode::Fast, observations)?);
+        let (expected, errors) = expected(&kernel, &law, observations)?;
+        let class = kernel.fast_error(&ALL);
+        within(&found, &expected, &errors, class).agrees(&format!("{law:.300?}"))?;
+    }
+    Ok(())
+}
+
+/// The source with each product and sum of the polynomials in one operation, as compilers for
+/// hardware make them; how many there are.
+fn fused(source: &str) -> (String, usize) {
+    let fused = |line: &str| {
+        let parts = ["kept2", "kept4"].map(|name| {
+            let (head, rest) = line.split_once(&format!("{name}("))?;
+            let (product, sum) = rest.strip_suffix(';')?.split_once(") + ")?;
+            let (a, b) = product.split_once(" * ").filter(|_| !product.contains('('))?;
+            let of = name.replace("kept", "vec") + "<f32>";
+            Some(format!("{head}fma({of}({a}), {of}({b}), {of}({sum}));"))
+        });
+        parts.into_iter().flatten().next()
+    };
+    let found = source.lines().filter_map(fused).count();
+    let lines: Vec<String> = source.lines().map(|l| fused(l).unwrap_or(l.to_owned())).collect();
+    (lines.join("\n"), found)
+}
+
+/// Software rasterisers fuse nothing unasked, and score as in exact mode.
+fn fused_scores() -> Result<(), Failed> {
+    let gpu = gpu()?;
+    let observations = Observations { first: 3, count: 70 };
+    let mut kernels = HashMap::new();
+    for law in laws() {
+        let kernel = kernel(&law, 19)?;
+        let program = kernel.program(FloatMode::Fast);
+        let pipeline = match kernels.entry(program.variant()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let (source, count) = fused(&program.variant().source());
+                if count < 26 {
+                    return Err(format!("{count} products and sums are fused").into());
+                }
+                place.insert(gpu.compiled(&source, "count")?)
+            }
+        };
+        let work = Work::of(&program, &pieces(&program, observations, None, u64::MAX));
+        let found = nats(&kernel, &recorded(&gpu.run(pipeline, &work)?)?);
         let (expected, errors) = expected(&kernel, &law, observations)?;
         let class = kernel.fast_error(&ALL);
         within(&found, &expected, &errors, class).agrees(&format!("{law:.300?}"))?;
