@@ -80,14 +80,21 @@ pub fn preferred(adapters: &[AdapterFacts]) -> Option<usize> {
 }
 
 /// The adapter of a decimal index, or the first, hardware before others, whose name holds the text
-/// in any case.
+/// in any case; a number that is no index as a word of its own, such as `4090`.
 #[must_use]
 pub fn find(adapters: &[AdapterFacts], wanted: &str) -> Option<usize> {
-    if let Ok(index) = wanted.parse::<usize>() {
-        return (index < adapters.len()).then_some(index);
+    let number = wanted.parse::<usize>().ok();
+    if let Some(index) = number.filter(|&index| index < adapters.len()) {
+        return Some(index);
     }
     let wanted = wanted.to_lowercase();
-    let named = |&at: &usize| adapters[at].name.to_lowercase().contains(&wanted);
+    let named = |&at: &usize| {
+        let name = adapters[at].name.to_lowercase();
+        match number {
+            Some(_) => name.split_whitespace().any(|word| word == wanted),
+            None => name.contains(&wanted),
+        }
+    };
     let named: Vec<usize> = (0..adapters.len()).filter(named).collect();
     let hardware = named.iter().find(|&&at| adapters[at].hardware);
     hardware.or(named.first()).copied().filter(|_| !wanted.is_empty())
@@ -172,11 +179,11 @@ mod tests {
         let adapters =
             invented(&[("llvmpipe (RTX)", false), ("GeForce RTX 4090", true), ("RTX", true)]);
         let cases =
-            [("0", Some(0)), ("2", Some(2)), ("3", None), ("rtx", Some(1)), ("RTX 4", Some(1))];
+            [("0", Some(0)), ("2", Some(2)), ("3", None), ("rtx", Some(1)), ("4090", Some(1))];
         for (wanted, found) in cases {
             assert_eq!(find(&adapters, wanted), found, "{wanted}");
         }
-        for (wanted, found) in [("LLVM", Some(0)), ("radeon", None), ("", None), ("-1", None)] {
+        for (wanted, found) in [("LLVM", Some(0)), ("radeon", None), ("", None), ("409", None)] {
             assert_eq!(find(&adapters, wanted), found, "{wanted}");
         }
     }
