@@ -39,12 +39,16 @@ pub(super) fn ensure(in_ci: bool) -> Result<()> {
     for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends"]] {
         let mut command = in_root(apt_get[0]);
         command.args(&apt_get[1..]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-        if arguments[0] == "install" {
+        let is_install = arguments[0] == "install";
+        if is_install {
             command.args(PACKAGES);
         }
         println!("$ {}", shown(&command));
-        if let Err(reason) = output_of(&mut command) {
-            bail!("no Vulkan driver: install {wanted} ({reason:#})");
+        match output_of(&mut command) {
+            Err(reason) if is_install => bail!("no Vulkan driver: install {wanted} ({reason:#})"),
+            // One source of packages that is away is not all of them.
+            Err(reason) => println!("{reason:#}"),
+            Ok(_) => {}
         }
     }
     Ok(())
