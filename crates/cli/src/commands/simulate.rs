@@ -105,7 +105,7 @@ pub(crate) fn run_and_report(
     let out = job.out.filter(|path| !keeps(path));
     let written = out.map_or(Ok(()), |path| write_artefact(path, &ended.state));
     if ended.interrupted {
-        tell_how_to_go_on(job, &device.device, out.filter(|_| written.is_ok()));
+        tell_how_to_go_on(job, device, out.filter(|_| written.is_ok()));
         if ended.state.done() == 0 {
             return written.map(|()| Exit::Interrupted);
         }
@@ -117,11 +117,15 @@ pub(crate) fn run_and_report(
     written.map(|()| if ended.interrupted { Exit::Interrupted } else { exit })
 }
 
-fn tell_how_to_go_on(job: &Job<'_>, device: &Choice, written: Option<&Path>) {
-    let device = match device {
+fn tell_how_to_go_on(job: &Job<'_>, args: &DeviceArgs, written: Option<&Path>) {
+    let mut device = match &args.device {
         Choice::Auto | Choice::Cpu => String::new(),
-        Choice::Gpu | Choice::Named(_) => format!(" --device {}", quoted(&device.to_string())),
+        named => format!(" --device {}", quoted(&named.to_string())),
     };
+    // A state in which nothing is counted yet does not know its mode.
+    if let Some(mode) = args.float_mode {
+        device.push_str(&format!(" --float-mode {}", FloatMode::from(mode)));
+    }
     let out = job.out.map_or(String::new(), |path| format!(" --out {}", quoted_path(path)));
     tell(&match job.checkpoint.or(written) {
         Some(path) => {
