@@ -79,6 +79,17 @@ fn the_environment_names_a_device_and_arguments_come_first() {
     };
     from_environment(&[]).refuses(4, &["`no-such-gpu`"]);
     from_environment(&["--device", "cpu"]).exits(0);
+    let mut command = program(folder.path());
+    command.env("DPSCOPE_DEVICE", "").args(SMALL.split(' '));
+    Ended::from(command.output().unwrap()).exits(0);
+}
+
+#[test]
+fn no_driver_speaks_where_there_is_no_desktop() {
+    let folder = Folder::new();
+    let mut command = program(folder.path());
+    command.env_remove("XDG_RUNTIME_DIR").arg("devices");
+    assert_eq!(Ended::from(command.output().unwrap()).exits(0).stderr, "");
 }
 
 #[test]

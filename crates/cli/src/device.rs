@@ -29,7 +29,8 @@ impl FromStr for Choice {
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(match text.to_lowercase().as_str() {
-            "auto" => Choice::Auto,
+            // An environment variable that is set to nothing says nothing.
+            "" | "auto" => Choice::Auto,
             "cpu" => Choice::Cpu,
             "gpu" => Choice::Gpu,
             _ => Choice::Named(text.to_owned()),
@@ -138,10 +139,16 @@ mod tests {
 
     #[test]
     fn words_are_choices_in_any_case_and_all_else_is_a_name() {
-        for (text, choice) in [("auto", Choice::Auto), ("CPU", Choice::Cpu), ("Gpu", Choice::Gpu)] {
+        let words = [
+            ("auto", Choice::Auto),
+            ("", Choice::Auto),
+            ("CPU", Choice::Cpu),
+            ("Gpu", Choice::Gpu),
+        ];
+        for (text, choice) in words {
             assert_eq!(text.parse(), Ok(choice));
         }
-        for text in ["llvmpipe", "0", "cpu0", ""] {
+        for text in ["llvmpipe", "0", "cpu0", " "] {
             assert_eq!(text.parse(), Ok(Choice::Named(text.to_owned())));
         }
     }

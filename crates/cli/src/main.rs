@@ -11,9 +11,35 @@ mod seed;
 
 use std::process::ExitCode;
 
+use dpscope_engine::backend::gpu::CAUGHT_PANIC;
+
 use crate::args::Command;
 
+/// Leaves to the engine's warning what it catches and tells in better words.
+fn silence_caught_panics() {
+    let shown = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let is_caught = |message: &str| message.starts_with(CAUGHT_PANIC);
+        if !panic.payload_as_str().is_some_and(is_caught) {
+            shown(panic);
+        }
+    }));
+}
+
+/// Without a desktop, Mesa's layer that picks the desktop's GPU writes an error of its own to stderr;
+/// `--device` picks here.
+fn silence_device_select() {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let speaks = ["XDG_RUNTIME_DIR", "MESA_VK_DEVICE_SELECT", "DRI_PRIME"].iter().any(is_set);
+    if cfg!(target_os = "linux") && !speaks {
+        // SAFETY: the program has no other thread yet.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+}
+
 fn main() -> ExitCode {
+    silence_caught_panics();
+    silence_device_select();
     let cli = args::parse();
     let done = match cli.command {
         Command::Audit(audit) => match audit {

@@ -99,6 +99,7 @@ fn to_text(devices: &[Device]) -> String {
             } => {
                 let binding = grouped(max_storage_binding_bytes >> 20);
                 let workgroups = grouped(u64::from(*max_workgroups));
+                let driver = if driver.is_empty() { "unnamed driver" } else { driver };
                 let about = format!(
                     "{driver}; {binding} MiB a binding, {workgroups} workgroups a dimension"
                 );

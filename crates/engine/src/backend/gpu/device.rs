@@ -26,6 +26,9 @@ pub(super) enum Failure {
 /// Longest wait for a dispatch, which aims at a thousandth of it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How the message of a panic begins that this backend catches: wgpu's, where a device is lost.
+pub const CAUGHT_PANIC: &str = "Error in Device::poll";
+
 /// The entry point of every program.
 const ENTRY: &str = "count";
 
@@ -82,6 +85,9 @@ impl Gpu {
             lock(&wrong).get_or_insert(one_line(&error.to_string()));
         }));
         let own = device.limits();
+        if own.max_compute_workgroups_per_dimension == 0 {
+            return Err("it has no compute shaders".to_owned());
+        }
         let limits = PieceLimits {
             workgroups: most.workgroups.min(own.max_compute_workgroups_per_dimension),
             binding_bytes: most.binding_bytes.min(own.max_storage_buffer_binding_size),

@@ -23,6 +23,7 @@ use dpscope_shaders::bgm::ScoreKernel;
 
 pub use adapter::{Adapter, AdapterFacts, adapters, find, preferred};
 pub(crate) use counting::{GpuCounting, Wave};
+pub use device::CAUGHT_PANIC;
 #[doc(hidden)]
 pub use pieces::PieceLimits;
 
