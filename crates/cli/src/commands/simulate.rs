@@ -123,10 +123,6 @@ fn tell_how_to_go_on(job: &Job<'_>, args: &DeviceArgs, state: &Artefact, written
         Choice::Auto | Choice::Cpu => mode,
         device => format!(" --device {}{mode}", quoted(&device.to_string())),
     };
-    // A state in which nothing is counted yet does not know its mode.
-    if let Some(mode) = args.float_mode {
-        device.push_str(&format!(" --float-mode {}", FloatMode::from(mode)));
-    }
     let out = job.out.map_or(String::new(), |path| format!(" --out {}", quoted_path(path)));
     tell(&match job.checkpoint.or(written) {
         Some(path) => {
