@@ -213,7 +213,7 @@ impl Artefact {
         if modes > 2 || (modes == 2 && self.float_modes[0] == self.float_modes[1]) {
             return wrong("its float modes are named twice");
         }
-        if (modes == 0) != self.counted.is_empty() {
+        if modes == 0 && !self.counted.is_empty() {
             return wrong("it does not say in which float mode it counted");
         }
         let Ok(trials) = self.histograms.checked_trials() else {
