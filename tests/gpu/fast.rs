@@ -1,5 +1,7 @@
 //! Fast mode: within the error that is derived for it, and no more bins moved than that allows.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::RangeInclusive;
 
 use dpscope_core::adjacency::World;
@@ -22,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("fast_normals_are_within_the_derived_error", normals),
         Trial::test("fast_scores_are_within_the_derived_error", scores),
+        Trial::test("scores_a_unit_off_are_within_the_derived_error", scores_a_unit_off),
         Trial::test("fast_scores_of_broken_kernels_are_not", broken_scores),
         Trial::test("fast_counts_move_no_more_than_the_error_allows", moves),
     ]
@@ -130,6 +133,45 @@ fn scores() -> Result<(), Failed> {
         within(&found, &expected, &errors, class).agrees(&format!("{law:.300?}"))?;
     }
     Ok(())
+}
+
+/// The source with a last bit flipped in all that is kept between operations.
+fn unit_off(source: &str) -> Result<String, String> {
+    let mut source = source.to_owned();
+    for (name, float) in [("kept", "f32"), ("kept2", "vec2<f32>"), ("kept4", "vec4<f32>")] {
+        let head = format!("fn {name}(x: {float}) -> {float} {{\n");
+        let bits = float.replace("f32", "u32");
+        let flipped = format!("return bitcast<{float}>(bitcast<{bits}>(x) ^ {bits}(1u));");
+        source = edited(&source, &head, &format!("{head}    if (true) {{ {flipped} }}\n"))?;
+    }
+    Ok(source)
+}
+
+/// Software rasterisers fuse nothing and score in both modes alike, so that they say little of the
+/// error; this device rounds worse than any.
+fn scores_a_unit_off() -> Result<(), Failed> {
+    let gpu = gpu()?;
+    let observations = Observations { first: 3, count: 70 };
+    let (laws, mut differing) = (laws(), 0);
+    let mut pipelines = HashMap::new();
+    for law in &laws {
+        let kernel = kernel(law, 19)?;
+        let program = kernel.program(FloatMode::Fast);
+        if let Entry::Vacant(place) = pipelines.entry(program.variant()) {
+            place.insert(gpu.compiled(&unit_off(&program.variant().source())?, "count")?);
+        }
+        let work = Work::of(&program, &pieces(&program, observations, None, u64::MAX));
+        let found = recorded(&gpu.run(&pipelines[&program.variant()], &work)?)?;
+        differing += u32::from(found != cpu_scores(&kernel, observations));
+        let (expected, errors) = expected(&kernel, law, observations)?;
+        let class = kernel.fast_error(&ALL);
+        within(&nats(&kernel, &found), &expected, &errors, class)
+            .agrees(&format!("{law:.300?}"))?;
+    }
+    match differing as usize > laws.len() / 2 {
+        true => Ok(()),
+        false => Err(format!("only {differing} of {} laws show the unit", laws.len()).into()),
+    }
 }
 
 fn broken_scores() -> Result<(), Failed> {
