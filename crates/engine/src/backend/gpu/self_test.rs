@@ -170,7 +170,7 @@ fn laws() -> Vec<ScoreLaw> {
         kind,
     };
     let mut laws = vec![law(1.0, 100, 1, uniform(2.0)), law(0.5, 70, 1, uniform(1.0))];
-    for (epochs, entries) in [(1, 100), (3, 37)] {
+    for (epochs, entries) in [(1, 530), (3, 37)] {
         for noise_multiplier in [1.0, 0.7, 0.2, 0.1] {
             for gap in [1.0, 2.0, 200.0] {
                 laws.push(law(noise_multiplier, epochs, entries, uniform(gap)));
