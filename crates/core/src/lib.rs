@@ -3,6 +3,7 @@
 //! Pure: no input or output, threads, clock, entropy or GPU. Compiles to wasm unchanged, and gives
 //! the same bits there.
 
+pub mod accounting;
 pub mod adjacency;
 pub mod audit;
 pub mod bayesian;

@@ -1,0 +1,151 @@
+//! Upper and lower values of a composed pair, refined until they are as close as is wanted.
+
+use super::pld::{LossCells, Rounding, Target, argument};
+use super::{AccountingError, Directions};
+
+/// How fine a grid is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resolution {
+    /// Step of the grid, nats.
+    pub(super) step: f64,
+    /// Widest cell, nats.
+    pub(super) widest: f64,
+}
+
+impl Resolution {
+    fn refined(self, factor: f64) -> Self {
+        Resolution { step: self.step * factor, widest: self.widest * factor }
+    }
+}
+
+/// Values that the truth lies between: ε at a δ, or δ at an ε.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bracket {
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+}
+
+impl Bracket {
+    pub(super) fn gap(&self) -> f64 {
+        self.upper - self.lower
+    }
+
+    fn tighter(self, other: Self) -> Self {
+        Bracket { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
+    }
+
+    fn larger(self, other: Self) -> Self {
+        Bracket { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
+    }
+}
+
+/// A pair of laws, one composition of it.
+pub(super) trait Pair {
+    /// The loss ln dP/dQ in cells, P the world with the target.
+    fn cells(&self, resolution: Resolution) -> Result<LossCells, AccountingError>;
+}
+
+/// A question about the n-fold composition of a pair.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question {
+    pub(super) compositions: u64,
+    pub(super) target: Target,
+    pub(super) directions: Directions,
+    /// Wanted distance of the two values; relative for δ.
+    pub(super) error: f64,
+}
+
+const MOST_ROUNDS: usize = 12;
+
+impl Question {
+    pub(super) fn check(&self) -> Result<(), AccountingError> {
+        match self.target {
+            Target::Delta(delta) => super::pld::check_delta(delta)?,
+            Target::Epsilon(epsilon) => super::pld::check_epsilon(epsilon)?,
+        }
+        if !(1..=1_000_000_000).contains(&self.compositions) {
+            return Err(argument("steps", self.compositions as f64, "in 1 to 10^9"));
+        }
+        if !(1e-9..=1.0).contains(&self.error) {
+            return Err(argument("error", self.error, "in [1e-9, 1]"));
+        }
+        Ok(())
+    }
+
+    /// Brackets the value, from a coarse grid on; the error falls with the square of the step.
+    pub(super) fn answer(
+        &self,
+        pair: &impl Pair,
+        start: Resolution,
+    ) -> Result<Bracket, AccountingError> {
+        let mut resolution = start;
+        let mut best: Option<Bracket> = None;
+        // a coarse upper value of the other direction will mostly do
+        let mut other_upper = f64::INFINITY;
+        for _ in 0..MOST_ROUNDS {
+            let cells = pair.cells(resolution)?;
+            let mut bracket = self.bracket(&cells, self.directions == Directions::Add)?;
+            if self.directions == Directions::Both && other_upper > bracket.lower {
+                let turned = cells.reversed();
+                other_upper = other_upper.min(self.value(&turned, Rounding::Pessimistic)?);
+                if other_upper > bracket.upper {
+                    bracket = bracket.larger(self.bracket(&cells, true)?);
+                }
+            }
+            let excess = self.excess(bracket);
+            let is_last = best.is_some_and(|best| bracket.gap() >= 0.9 * best.gap());
+            let tightest = match best {
+                Some(best) => bracket.tighter(best),
+                None => bracket,
+            };
+            if excess <= 1.0 || (is_last && excess < 100.0) {
+                return Ok(tightest);
+            }
+            best = Some(tightest);
+            resolution = resolution.refined(factor(excess));
+        }
+        best.ok_or(argument("error", self.error, "reachable"))
+    }
+
+    fn bracket(&self, cells: &LossCells, reversed: bool) -> Result<Bracket, AccountingError> {
+        let turned;
+        let cells = if reversed {
+            turned = cells.reversed();
+            &turned
+        } else {
+            cells
+        };
+        Ok(Bracket {
+            lower: self.value(cells, Rounding::Optimistic)?,
+            upper: self.value(cells, Rounding::Pessimistic)?,
+        })
+    }
+
+    fn value(&self, cells: &LossCells, rounding: Rounding) -> Result<f64, AccountingError> {
+        // δ is wanted to a relative error: e of ln δ
+        let error = match self.target {
+            Target::Delta(_) => self.error,
+            Target::Epsilon(_) => 0.1 * self.error,
+        };
+        let law = cells.law(rounding)?.composed_to(self.compositions, self.target, error)?;
+        match self.target {
+            Target::Delta(delta) => law.epsilon_at(delta),
+            Target::Epsilon(epsilon) => law.delta_at(epsilon),
+        }
+    }
+
+    /// The gap in units of the wanted one.
+    fn excess(&self, bracket: Bracket) -> f64 {
+        let wanted = match self.target {
+            Target::Delta(_) => self.error,
+            Target::Epsilon(_) => self.error * bracket.upper.max(f64::MIN_POSITIVE),
+        };
+        let excess = bracket.gap() / wanted;
+        if excess.is_nan() { f64::INFINITY } else { excess }
+    }
+}
+
+/// By how much to refine the step for a gap that many times too large.
+fn factor(excess: f64) -> f64 {
+    (0.85 / excess).sqrt().clamp(0.2, 0.9)
+}

@@ -1,0 +1,270 @@
+//! Fourier transforms of real sequences whose length is a power of two, with a bound on their error.
+//!
+//! Written here, since the twiddles of other packages come from the platform's sine, whose bits
+//! differ between machines, and since the error bound needs to know each operation.
+
+use crate::math;
+
+/// A complex number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Complex {
+    pub(super) re: f64,
+    pub(super) im: f64,
+}
+
+impl Complex {
+    const fn new(re: f64, im: f64) -> Self {
+        Complex { re, im }
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Complex::new(self.re + other.re, self.im + other.im)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        Complex::new(self.re - other.re, self.im - other.im)
+    }
+
+    #[inline(always)]
+    pub(super) fn times(self, other: Self) -> Self {
+        Complex::new(
+            self.re * other.re - self.im * other.im,
+            self.re * other.im + self.im * other.re,
+        )
+    }
+
+    #[inline(always)]
+    fn conjugate(self) -> Self {
+        Complex::new(self.re, -self.im)
+    }
+
+    #[inline(always)]
+    fn halved(self) -> Self {
+        Complex::new(0.5 * self.re, 0.5 * self.im)
+    }
+
+    /// −i times the number.
+    #[inline(always)]
+    fn turned(self) -> Self {
+        Complex::new(self.im, -self.re)
+    }
+
+    #[inline(always)]
+    pub(super) fn squared_length(self) -> f64 {
+        self.re * self.re + self.im * self.im
+    }
+}
+
+/// Transforms of real sequences of one length.
+///
+/// The spectrum lies in bit-reversed order: no step of either transform permutes.
+#[derive(Debug)]
+pub(super) struct RealTransform {
+    /// e^{−iπρ(s)}, ρ the van der Corput sequence 0, ½, ¼, ¾, …
+    twiddles: Vec<Complex>,
+    length: usize,
+}
+
+impl RealTransform {
+    /// Bound of each component of a transform: |computed − exact| ≤ `error(length)`·Σ|input|.
+    ///
+    /// A level multiplies (√5 u) by a twiddle (8 u: a product of two from `sincos`) and adds (u);
+    /// u = 2⁻⁵³.
+    pub(super) fn error(length: usize) -> f64 {
+        let levels = f64::from(length.max(2).trailing_zeros() + 1);
+        12.0 * levels * 0.5 * f64::EPSILON
+    }
+
+    /// `length`: a power of two ≥ 4.
+    pub(super) fn new(length: usize) -> Self {
+        debug_assert!(length.is_power_of_two() && length >= 4);
+        RealTransform { twiddles: twiddles(length / 2), length }
+    }
+
+    /// Spectrum at 0 … length/2, as pairs (X_f, X_{f + length/2}) in bit-reversed order of f.
+    pub(super) fn spectrum(&self, input: &[f64]) -> Vec<(Complex, Complex)> {
+        debug_assert_eq!(input.len(), self.length);
+        let mut packed: Vec<Complex> =
+            input.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect();
+        self.forward(&mut packed);
+        let zero = Complex::new(0.0, 0.0);
+        let mut spectrum = vec![(zero, zero); packed.len()];
+        for (place, slot) in spectrum.iter_mut().enumerate() {
+            let (here, there) = (packed[place], packed[opposite(place)].conjugate());
+            let even = here.plus(there).halved();
+            let odd = here.minus(there).halved().turned().times(self.twiddles[place]);
+            *slot = (even.plus(odd), even.minus(odd));
+        }
+        spectrum
+    }
+
+    /// The real sequence of a spectrum, divided by the length.
+    pub(super) fn sequence(&self, spectrum: &[(Complex, Complex)]) -> Vec<f64> {
+        let mut packed: Vec<Complex> = spectrum
+            .iter()
+            .zip(&self.twiddles)
+            .map(|(&(low, high), &twiddle)| {
+                let even = low.plus(high).halved();
+                let odd = low.minus(high).halved().times(twiddle.conjugate());
+                Complex::new(even.re - odd.im, even.im + odd.re)
+            })
+            .collect();
+        self.backward(&mut packed);
+        let inverse = 2.0 / self.length as f64; // a power of two: exact
+        packed.iter().flat_map(|value| [inverse * value.re, inverse * value.im]).collect()
+    }
+
+    /// Natural order to bit-reversed order, two levels at a time.
+    fn forward(&self, values: &mut [Complex]) {
+        let mut blocks = 1;
+        let mut quarter = values.len() / 4;
+        if values.len().trailing_zeros() % 2 == 1 {
+            let (low, high) = values.split_at_mut(values.len() / 2);
+            for (a, b) in low.iter_mut().zip(high) {
+                (*a, *b) = (a.plus(*b), a.minus(*b));
+            }
+            blocks = 2;
+            quarter = values.len() / 8;
+        }
+        while quarter > 0 {
+            for (block, chunk) in values.chunks_exact_mut(4 * quarter).enumerate() {
+                let (outer, inner) = (self.twiddles[block], self.twiddles[2 * block]);
+                let (first, second) = chunk.split_at_mut(2 * quarter);
+                let (a, b) = first.split_at_mut(quarter);
+                let (c, d) = second.split_at_mut(quarter);
+                for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+                    let (far, farther) = (c.times(outer), d.times(outer));
+                    let (sum, change) = (a.plus(far), a.minus(far));
+                    let next = b.plus(farther).times(inner);
+                    let turned = b.minus(farther).times(inner).turned();
+                    (*a, *b) = (sum.plus(next), sum.minus(next));
+                    (*c, *d) = (change.plus(turned), change.minus(turned));
+                }
+            }
+            blocks *= 4;
+            quarter /= 4;
+        }
+        debug_assert!(blocks == values.len() || values.len() < 2);
+    }
+
+    /// The inverse of [`Self::forward`], times the length.
+    fn backward(&self, values: &mut [Complex]) {
+        let mut quarter = 1;
+        while 4 * quarter <= values.len() {
+            for (block, chunk) in values.chunks_exact_mut(4 * quarter).enumerate() {
+                let outer = self.twiddles[block].conjugate();
+                let inner = self.twiddles[2 * block].conjugate();
+                let (first, second) = chunk.split_at_mut(2 * quarter);
+                let (a, b) = first.split_at_mut(quarter);
+                let (c, d) = second.split_at_mut(quarter);
+                for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+                    let (sum, next) = (a.plus(*b), a.minus(*b).times(inner));
+                    let (change, turned) = (c.plus(*d), c.minus(*d).times(inner));
+                    let turned = Complex::new(-turned.im, turned.re);
+                    (*a, *b) = (sum.plus(change), next.plus(turned));
+                    *c = sum.minus(change).times(outer);
+                    *d = next.minus(turned).times(outer);
+                }
+            }
+            quarter *= 4;
+        }
+        if 2 * quarter == values.len() {
+            let (low, high) = values.split_at_mut(quarter);
+            for (a, b) in low.iter_mut().zip(high) {
+                (*a, *b) = (a.plus(*b), a.minus(*b));
+            }
+        }
+    }
+}
+
+/// Where −f stands, in bit-reversed order, if f stands at `place`: all bits below the highest flip.
+fn opposite(place: usize) -> usize {
+    match place.checked_ilog2() {
+        None => 0,
+        Some(highest) => place ^ ((1 << highest) - 1),
+    }
+}
+
+fn twiddles(count: usize) -> Vec<Complex> {
+    let low_bits = count.trailing_zeros() / 2;
+    let low_count = 1_usize << low_bits;
+    // ρ(high·2^b + low) = ρ(low) + 2^{−b}ρ(high)
+    let table = |count: usize, turn: f64| -> Vec<Complex> {
+        (0..count)
+            .map(|index| {
+                let (sine, cosine) =
+                    math::sin_cos(std::f64::consts::PI * van_der_corput(index) * turn);
+                Complex::new(cosine, -sine)
+            })
+            .collect()
+    };
+    let low = table(low_count, 1.0);
+    let high = table(count.div_ceil(low_count), 1.0 / low_count as f64);
+    (0..count).map(|index| low[index % low_count].times(high[index / low_count])).collect()
+}
+
+/// 0.b₀b₁b₂… in base 2, for the index …b₂b₁b₀.
+fn van_der_corput(index: usize) -> f64 {
+    (index as u64).reverse_bits() as f64 / 18_446_744_073_709_551_616.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp(length: usize) -> Vec<f64> {
+        (0..length).map(|index| ((index * 37 + 11) % 101) as f64 / 101.0 - 0.3).collect()
+    }
+
+    fn direct(input: &[f64], frequency: usize) -> Complex {
+        let mut sum = Complex::new(0.0, 0.0);
+        for (index, value) in input.iter().enumerate() {
+            let turn = (index * frequency % input.len()) as f64 / input.len() as f64;
+            let (sine, cosine) = math::sin_cos(std::f64::consts::TAU * turn);
+            sum = sum.plus(Complex::new(value * cosine, -value * sine));
+        }
+        sum
+    }
+
+    fn worst_change(length: usize, spectrum: &[(Complex, Complex)]) -> f64 {
+        let input = ramp(length);
+        let mut worst = 0.0_f64;
+        for (place, &(low, high)) in spectrum.iter().enumerate() {
+            let frequency = (van_der_corput(place) * (length / 2) as f64) as usize;
+            for (seen, at) in [(low, frequency), (high, frequency + length / 2)] {
+                worst = worst.max(seen.minus(direct(&input, at)).squared_length().sqrt());
+            }
+        }
+        worst / input.iter().map(|value| value.abs()).sum::<f64>()
+    }
+
+    #[test]
+    fn spectrum_is_the_sum_by_definition() {
+        for length in [4, 8, 16, 32, 64, 128, 512, 1024] {
+            let spectrum = RealTransform::new(length).spectrum(&ramp(length));
+            let worst = worst_change(length, &spectrum);
+            assert!(worst < RealTransform::error(length), "{length}: {worst:e}");
+        }
+    }
+
+    #[test]
+    fn one_exchanged_pair_is_seen() {
+        let mut spectrum = RealTransform::new(64).spectrum(&ramp(64));
+        spectrum.swap(3, 5);
+        assert!(worst_change(64, &spectrum) > RealTransform::error(64));
+    }
+
+    #[test]
+    fn sequence_undoes_spectrum() {
+        for length in [4, 8, 256, 2048, 1 << 15] {
+            let transform = RealTransform::new(length);
+            let input = ramp(length);
+            let back = transform.sequence(&transform.spectrum(&input));
+            for (seen, value) in back.iter().zip(&input) {
+                assert!((seen - value).abs() < 1e-13, "{length}: {seen} {value}");
+            }
+        }
+    }
+}

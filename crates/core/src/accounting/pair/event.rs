@@ -1,0 +1,56 @@
+//! Events whose probability is known in both worlds: what they prove needs no sampling.
+
+use super::proposal::Draw;
+use crate::accounting::shuffle::ShuffleRun;
+use crate::accounting::shuffle::maximum::{Logarithm, Maximum};
+use crate::math;
+use crate::special::normal_ln_cdf;
+
+/// An event A of one epoch's outputs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Event {
+    /// max_t x_t > C
+    Maximum { cut: f64 },
+    /// Σ_t x_t > C
+    Total { cut: f64 },
+}
+
+impl Event {
+    /// Whether the draw lies in A.
+    pub(super) fn holds(self, draw: &Draw) -> bool {
+        match self {
+            Event::Maximum { cut } => draw.maximum > cut,
+            Event::Total { cut } => draw.total > cut,
+        }
+    }
+
+    /// P(A) − e^ε Q(A), rounded down; may be negative.
+    pub(super) fn advantage(self, run: &ShuffleRun, epsilon: f64) -> f64 {
+        let (with, without) = match self {
+            Event::Maximum { cut } => {
+                let law = Maximum::new(run.noise_multiplier, run.steps_per_epoch);
+                (law.ln_above(cut, 2.0), law.ln_above(cut, 1.0))
+            }
+            Event::Total { cut } => {
+                let deviation = run.noise_multiplier * (run.steps_per_epoch as f64).sqrt();
+                let above = |mean: f64| {
+                    let x = (cut - mean) / deviation;
+                    Logarithm { value: normal_ln_cdf(-x), error: 2e-15 * (8.0 + x * x) }
+                };
+                (above(2.0), above(1.0))
+            }
+        };
+        let rounding =
+            4.0 * f64::EPSILON * (2.0 + epsilon + with.value.abs() + without.value.abs());
+        let gain = math::exp(with.value - with.error - rounding);
+        let loss = math::exp(epsilon + without.value + without.error + rounding);
+        gain - loss
+    }
+
+    /// The event of the sum that proves most at ε: its likelihood ratio is e^ε at the cut.
+    pub(super) fn of_total(run: &ShuffleRun, epsilon: f64) -> Event {
+        let steps = run.steps_per_epoch as f64;
+        let variance = run.noise_multiplier * run.noise_multiplier;
+        Event::Total { cut: 1.5 + epsilon * steps * variance }
+    }
+}

@@ -1,0 +1,244 @@
+//! Many epochs of the exact pair: whole runs by importance sampling, and the plug-in law.
+
+use super::one_epoch::{largest_at_least, parts};
+use super::proposal::each_draw;
+use super::tally::{Tally, bernstein};
+use super::tilt::{Fitted, fitted};
+use crate::accounting::shuffle::ShuffleRun;
+use crate::accounting::{AccountingError, PrivacyLossDistribution, Target};
+use crate::math;
+use crate::special::normal_cdf;
+
+/// Standard errors that the tested ε stays below what is expected of the main draws.
+const CAUTION: f64 = 1.0;
+
+/// Independent parts of the draws, whose spread gives the standard error of a plug-in.
+const PARTS: usize = 8;
+
+/// Most candidates of one epoch.
+const MOST_CANDIDATES: f64 = 64.0;
+
+/// A run of all epochs.
+#[derive(Debug, Clone, Copy)]
+struct RunDraw {
+    /// Σ_e L_e
+    loss: f64,
+    /// Σ_e ln w_e
+    ln_weight: f64,
+}
+
+impl RunDraw {
+    /// w (1 − e^{ε−L})₊
+    fn value(&self, epsilon: f64) -> f64 {
+        if self.loss > epsilon {
+            -math::exp_m1(epsilon - self.loss) * math::exp(self.ln_weight)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// What whole runs say of ε.
+pub(super) struct RunsOutcome {
+    /// A lower limit, unless the tested ε failed.
+    pub(super) proven: Option<f64>,
+    pub(super) estimate: f64,
+    pub(super) standard_error: f64,
+}
+
+/// ε from whole runs, each epoch drawn near P tilted towards the ε wanted.
+pub(super) fn runs(
+    run: &ShuffleRun,
+    delta: f64,
+    draws: usize,
+    significance: f64,
+    normals: &mut impl FnMut(&mut [f64]),
+) -> RunsOutcome {
+    let fitted = fitted(run, delta, normals);
+    let (pilot_size, main_size) = parts(draws);
+    let mut pilot = Vec::with_capacity(pilot_size);
+    each_run(&fitted, run.epochs, pilot_size, normals, |draw| pilot.push(draw));
+
+    let tally = |epsilon: f64, most: f64| {
+        let mut tally = Tally::default();
+        tally.extend(pilot.iter().map(|draw| draw.value(epsilon).min(most)));
+        tally
+    };
+    let highest = pilot.iter().map(|draw| draw.loss).fold(0.0, f64::max);
+    let near = largest_at_least(delta, 0.0, highest, |e| tally(e, f64::INFINITY).mean);
+    let main = main_size as f64;
+    let provable = |epsilon: f64, most: f64| {
+        let values = tally(epsilon, most);
+        let spread = (values.variance() * (1.0 / values.count + 1.0 / main)).sqrt();
+        values.mean - CAUTION * spread - bernstein(values.variance(), most, significance, main)
+    };
+    let largest = pilot.iter().map(|draw| draw.value(near)).fold(f64::MIN_POSITIVE, f64::max);
+    let truncations = (0..24).map(|index| 2.0 * largest * math::powi(0.6, index));
+    let most = truncations
+        .max_by(|a, b| provable(near, *a).total_cmp(&provable(near, *b)))
+        .unwrap_or(largest);
+    let tested = nearest_below(delta, near, |e| provable(e, most));
+
+    let (mut limited, mut estimated) = (Tally::default(), Tally::default());
+    let mut slope = Tally::default();
+    each_run(&fitted, run.epochs, main_size, normals, |draw| {
+        let density = math::exp(draw.ln_weight);
+        limited.add(draw.value(tested).min(most));
+        estimated.add(draw.value(near));
+        slope.add(if draw.loss > near { density * math::exp(near - draw.loss) } else { 0.0 });
+    });
+    let proven = (1.0 - 1e-9) * limited.lower_limit(most, significance) >= delta;
+    // one step of Newton's method for ln δ, from the pilot's ε
+    let steepness = slope.mean / estimated.mean;
+    let moved = math::ln(estimated.mean / delta) / steepness;
+    let relative_error = estimated.standard_error() / estimated.mean;
+    let known = steepness > 0.0 && estimated.mean > 0.0;
+    RunsOutcome {
+        proven: proven.then_some(tested),
+        estimate: if known { (near + moved.clamp(-1.0, 1.0)).max(0.0) } else { 0.0 },
+        standard_error: if known { relative_error / steepness } else { 0.0 },
+    }
+}
+
+/// The first ε below `near` at which `value_at` reaches `target`, on widening steps; 0 if none does.
+///
+/// Far below, where no run was drawn, `value_at` is noise, so the way starts at `near`.
+fn nearest_below(target: f64, near: f64, value_at: impl Fn(f64) -> f64) -> f64 {
+    let (mut outside, mut step) = (near, 2e-3 * (1.0 + near));
+    while outside > 0.0 {
+        let inside = (outside - step).max(0.0);
+        if value_at(inside) >= target {
+            return largest_at_least(target, inside, outside, value_at);
+        }
+        (outside, step) = (inside, 1.3 * step);
+    }
+    0.0
+}
+
+/// Draws whole runs: an epoch is one of K candidates, picked in proportion to v = w e^{θL}, and has
+/// the weight e^{−θL} mean v.
+///
+/// For any g, E[mean(v) e^{−θL} g(L)] over the pick is the mean of w g(L) over the candidates, so weights
+/// are exact; their variance falls by the factor K.
+fn each_run(
+    fitted: &Fitted,
+    epochs: u64,
+    runs: usize,
+    normals: &mut impl FnMut(&mut [f64]),
+    mut each: impl FnMut(RunDraw),
+) {
+    let Fitted { proposal, tilt, relative_variance } = fitted;
+    let wanted = 2.0 * epochs as f64 * relative_variance;
+    let candidates = wanted.ceil().clamp(1.0, MOST_CANDIDATES) as usize;
+    let mut picks = vec![0.0; epochs as usize];
+    let mut kept = Vec::with_capacity(candidates);
+    for _ in 0..runs {
+        normals(&mut picks);
+        let mut run = RunDraw { loss: 0.0, ln_weight: 0.0 };
+        let mut epoch = 0;
+        each_draw(proposal, candidates * epochs as usize, normals, |draw| {
+            kept.push((draw.loss, draw.weight * math::exp(tilt * draw.loss)));
+            if kept.len() == candidates {
+                let loss = picked(&kept, normal_cdf(picks[epoch]));
+                let mean = kept.iter().map(|(_, v)| v).sum::<f64>() / candidates as f64;
+                run.loss += loss;
+                run.ln_weight += math::ln(mean) - tilt * loss;
+                kept.clear();
+                epoch += 1;
+            }
+        });
+        each(run);
+    }
+}
+
+/// The loss at a share of the cumulated values.
+fn picked(candidates: &[(f64, f64)], share: f64) -> f64 {
+    let mut left = share * candidates.iter().map(|(_, value)| value).sum::<f64>();
+    for (loss, value) in candidates {
+        left -= value;
+        if left < 0.0 {
+            return *loss;
+        }
+    }
+    candidates.iter().rev().find(|(_, value)| *value > 0.0).map_or(f64::NEG_INFINITY, |c| c.0)
+}
+
+/// ε of E epochs from the law of one epoch's L as it was drawn, and its standard error.
+pub(super) fn plug_in(
+    run: &ShuffleRun,
+    delta: f64,
+    draws: usize,
+    normals: &mut impl FnMut(&mut [f64]),
+) -> Result<(f64, f64), AccountingError> {
+    let proposal = fitted(run, delta, normals).proposal;
+    let step = (1e-4 / run.epochs as f64).sqrt();
+    let mut laws = Vec::with_capacity(PARTS);
+    for _ in 0..PARTS {
+        let mut law = DrawnLaw::new(step);
+        each_draw(&proposal, draws / PARTS, normals, |draw| law.add(draw.loss, draw.weight));
+        laws.push(law);
+    }
+    let epsilon_of = |laws: &[DrawnLaw]| {
+        let law = DrawnLaw::pooled(laws, step)?;
+        law.self_composed_near(run.epochs, Target::Delta(delta))?.epsilon_at(delta)
+    };
+    let mut parts = Tally::default();
+    for law in &laws {
+        parts.add(epsilon_of(std::slice::from_ref(law))?);
+    }
+    Ok((epsilon_of(&laws)?, parts.standard_error()))
+}
+
+/// Weights of drawn losses on a grid, each spread over its two neighbours with e^{−L} kept.
+struct DrawnLaw {
+    step: f64,
+    lowest: i64,
+    masses: Vec<f64>,
+}
+
+/// Furthest grid point; losses beyond are moved there.
+const FURTHEST: f64 = 2e6;
+
+impl DrawnLaw {
+    fn new(step: f64) -> Self {
+        DrawnLaw { step, lowest: 0, masses: Vec::new() }
+    }
+
+    fn add(&mut self, loss: f64, weight: f64) {
+        let place = (loss / self.step).clamp(-FURTHEST, FURTHEST);
+        let below = place.floor();
+        let share = math::exp_m1((below - place) * self.step) / math::exp_m1(-self.step);
+        self.put(below as i64, weight * (1.0 - share));
+        self.put(below as i64 + 1, weight * share);
+    }
+
+    fn put(&mut self, index: i64, weight: f64) {
+        if self.masses.is_empty() {
+            self.lowest = index;
+        }
+        if index < self.lowest {
+            // grown by as much again, so that growing is rare
+            let more = (self.lowest - index) as usize + self.masses.len();
+            self.masses.splice(0..0, std::iter::repeat_n(0.0, more));
+            self.lowest -= more as i64;
+        }
+        let place = (index - self.lowest) as usize;
+        if place >= self.masses.len() {
+            self.masses.resize(place + 1, 0.0);
+        }
+        self.masses[place] += weight;
+    }
+
+    /// The law of all draws, with mass 1.
+    fn pooled(laws: &[DrawnLaw], step: f64) -> Result<PrivacyLossDistribution, AccountingError> {
+        let mut all = DrawnLaw::new(step);
+        for law in laws {
+            for (place, mass) in law.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+                all.put(law.lowest + place as i64, *mass);
+            }
+        }
+        let total: f64 = all.masses.iter().sum();
+        let masses = all.masses.into_iter().map(|mass| mass / total).collect();
+        PrivacyLossDistribution::from_masses(step, all.lowest, masses, 0.0)
+    }
+}

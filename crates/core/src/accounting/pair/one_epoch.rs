@@ -1,0 +1,190 @@
+//! One epoch of the exact pair: what known events miss, by importance sampling.
+
+use super::event::Event;
+use super::proposal::{Component, Draw, Proposal, Shift, each_draw};
+use super::tally::{Tally, bernstein};
+use crate::accounting::shuffle::ShuffleRun;
+use crate::math;
+
+/// Standard errors that the pilot's ε stays below what is expected of the main draws.
+const CAUTION: f64 = 2.0;
+
+/// The share of draws that choose; the rest decide.
+const PILOT_SHARE: usize = 5;
+
+/// Most draws of a pilot, which are kept.
+const MOST_PILOT: usize = 20_000;
+
+/// The proposal for losses around the cut of an event, as weights times shifts.
+pub(super) fn proposal(run: &ShuffleRun, maximum: Option<f64>, total: Option<f64>) -> Proposal {
+    let mut shifts = Vec::new();
+    if let Some(cut) = maximum {
+        let quarters = nearest_quarters(cut);
+        shifts.push((0.65, Shift::Target(cut - 2.0)));
+        shifts.push((0.25, Shift::Other(quarters)));
+    }
+    if let Some(cut) = total {
+        let shift = (cut - 2.0) / run.steps_per_epoch as f64;
+        shifts.push((0.45, Shift::All(shift)));
+    }
+    let all: f64 = shifts.iter().map(|(part, _)| part).sum();
+    let first = if shifts.is_empty() { 1.0 } else { 0.1 };
+    let mut components = vec![Component { probability: first, shift: Shift::None }];
+    components.extend(
+        shifts
+            .into_iter()
+            .map(|(part, shift)| Component { probability: (1.0 - first) * part / all, shift }),
+    );
+    Proposal::new(run, components)
+}
+
+/// The nearest number of quarters, at least one.
+fn nearest_quarters(cut: f64) -> u32 {
+    (4.0 * cut).round().clamp(1.0, 4e6) as u32
+}
+
+/// (1 − e^{ε−L})₊ less its part that the event accounts for, 1_A (1 − e^{ε−L}); never negative.
+pub(super) fn remainder(event: Event, draw: &Draw, epsilon: f64) -> f64 {
+    let gain = -math::exp_m1(epsilon - draw.loss);
+    if event.holds(draw) { (-gain).max(0.0) } else { gain.max(0.0) }
+}
+
+/// What the pilot fixes for the main draws.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    /// ε whose δ is limited from below, and its event.
+    pub(super) tested: (f64, Event),
+    /// τ: larger values count as τ.
+    pub(super) most: f64,
+    /// ε where δ is estimated, and its event.
+    pub(super) estimated: (f64, Event),
+}
+
+/// What the main draws say at the plan's ε.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outcome {
+    /// min(w r, τ) at the tested ε.
+    pub(super) limited: Tally,
+    /// w r at the estimated ε.
+    pub(super) estimated: Tally,
+    /// w e^{ε−L} 1{L > ε} at the estimated ε: −dδ/dε.
+    pub(super) slope: Tally,
+    /// w, whose expectation is 1.
+    pub(super) weight: Tally,
+}
+
+/// Draws of a pilot and of the main part.
+pub(super) fn parts(draws: usize) -> (usize, usize) {
+    let pilot = (draws / PILOT_SHARE).min(MOST_PILOT);
+    (pilot, draws - pilot)
+}
+
+pub(super) fn pilot_draws(
+    proposal: &Proposal,
+    draws: usize,
+    normals: &mut impl FnMut(&mut [f64]),
+) -> Vec<Draw> {
+    let mut kept = Vec::with_capacity(draws);
+    each_draw(proposal, draws, normals, |draw| kept.push(draw));
+    kept
+}
+
+pub(super) fn main_draws(
+    proposal: &Proposal,
+    plan: &Plan,
+    draws: usize,
+    normals: &mut impl FnMut(&mut [f64]),
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    each_draw(proposal, draws, normals, |draw| {
+        let (epsilon, event) = plan.tested;
+        let value = draw.weight * remainder(event, &draw, epsilon);
+        outcome.limited.add(value.min(plan.most));
+        let (epsilon, event) = plan.estimated;
+        outcome.estimated.add(draw.weight * remainder(event, &draw, epsilon));
+        let slope = if draw.loss > epsilon { math::exp(epsilon - draw.loss) } else { 0.0 };
+        outcome.slope.add(draw.weight * slope);
+        outcome.weight.add(draw.weight);
+    });
+    outcome
+}
+
+/// The pilot with what its statistics are asked about.
+pub(super) struct Pilot<'a> {
+    pub(super) run: &'a ShuffleRun,
+    pub(super) draws: &'a [Draw],
+    pub(super) main_draws: usize,
+    pub(super) significance: f64,
+}
+
+impl Pilot<'_> {
+    /// Mean and variance of min(w r, τ).
+    fn values(&self, epsilon: f64, event: Event, most: f64) -> Tally {
+        let mut tally = Tally::default();
+        let value = |draw: &Draw| (draw.weight * remainder(event, draw, epsilon)).min(most);
+        tally.extend(self.draws.iter().map(value));
+        tally
+    }
+
+    /// δ as the pilot estimates it.
+    pub(super) fn delta(&self, epsilon: f64, event: Event) -> f64 {
+        event.advantage(self.run, epsilon) + self.values(epsilon, event, f64::INFINITY).mean
+    }
+
+    /// The δ that the main draws are expected to prove, with caution.
+    pub(super) fn provable_delta(&self, epsilon: f64, event: Event, most: f64) -> f64 {
+        let values = self.values(epsilon, event, most);
+        let main = self.main_draws as f64;
+        let spread = (values.variance() * (1.0 / values.count + 1.0 / main)).sqrt();
+        event.advantage(self.run, epsilon) + values.mean
+            - CAUTION * spread
+            - bernstein(values.variance(), most, self.significance, main)
+    }
+
+    /// The τ that is expected to prove most at ε.
+    pub(super) fn best_truncation(&self, epsilon: f64, event: Event) -> f64 {
+        let value = |draw: &Draw| draw.weight * remainder(event, draw, epsilon);
+        let largest = self.draws.iter().map(value).fold(0.0, f64::max);
+        if !(largest > 0.0 && largest < f64::INFINITY) {
+            return 1.0;
+        }
+        let mut best = (f64::NEG_INFINITY, largest);
+        for halvings in 0..24 {
+            let most = 2.0 * largest * math::powi(0.6, halvings);
+            let provable = self.provable_delta(epsilon, event, most);
+            if provable > best.0 {
+                best = (provable, most);
+            }
+        }
+        best.1
+    }
+}
+
+/// The largest ε in [low, high] at which a falling function is at least `target`; `low` if none is.
+pub(super) fn largest_at_least(
+    target: f64,
+    low: f64,
+    high: f64,
+    value_at: impl Fn(f64) -> f64,
+) -> f64 {
+    let (mut inside, mut outside) = (low, low);
+    let mut step = (0.05 * (high - low)).min(0.01 * (1.0 + low));
+    loop {
+        outside += step;
+        if outside >= high || value_at(outside) < target {
+            break;
+        }
+        inside = outside;
+        step *= 2.0;
+    }
+    outside = outside.min(high);
+    for _ in 0..22 {
+        let middle = 0.5 * (inside + outside);
+        if value_at(middle) >= target {
+            inside = middle;
+        } else {
+            outside = middle;
+        }
+    }
+    inside
+}

@@ -1,0 +1,344 @@
+//! Composition by Fourier transforms of the exponentially tilted law.
+
+use super::super::fft::{Complex, RealTransform};
+use super::moments::{Aim, Moments};
+use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, Target, argument};
+use crate::accounting::AccountingError;
+use crate::math;
+
+const UNIT: f64 = 0.5 * f64::EPSILON;
+
+impl PrivacyLossDistribution {
+    /// The law of the sum of independent losses of this law.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `compositions` | n | 1 … 10¹² |
+    ///
+    /// # Guarantee
+    /// The n-fold law of a pessimistic law is pessimistic, that of an optimistic one optimistic:
+    /// the window's outside and the errors of the transforms are on the safe side
+    /// (`unit::composition_brackets_brute_force`).
+    ///
+    /// # Errors
+    /// [`AccountingError::Argument`]; [`AccountingError::Grid`] where the window needs more points
+    /// than there may be.
+    ///
+    /// # Numerics
+    /// Absolute error of δ about 1e-14 n; for a δ that is not far larger, ask
+    /// [`Self::self_composed_near`].
+    pub fn self_composed(&self, compositions: u64) -> Result<Self, AccountingError> {
+        self.power(compositions, |_, _| Aim { tilt: 0.0, ln_outside: -36.0 })
+    }
+
+    /// As [`Self::self_composed`], accurate at one δ or ε, however small δ is.
+    ///
+    /// m̃_k = m_k e^{θkh − K(θ)}, with K(θ) = ln Σ m_k e^{θkh} and θ the least that suffices
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `compositions` | n | 1 … 10¹² |
+    /// | `target` | where the law shall be accurate | δ in (0, 1), ε ≥ 0 |
+    ///
+    /// # Guarantee
+    /// As [`Self::self_composed`] (`unit::tilted_composition_is_right_in_the_far_tail`).
+    ///
+    /// # Errors
+    /// As [`Self::self_composed`].
+    ///
+    /// # Numerics
+    /// Relative error of δ at the target about 1e-13 n; far from it the law is only safe.
+    ///
+    /// # Reference
+    /// A. Koskela, J. Jälkö and A. Honkela (2020) for the transforms. The tilt puts the mass where δ
+    /// is asked for, so that the absolute error of a transform is a relative one of δ.
+    pub fn self_composed_near(
+        &self,
+        compositions: u64,
+        target: Target,
+    ) -> Result<Self, AccountingError> {
+        self.composed_to(compositions, target, 1e-9)
+    }
+
+    /// As [`Self::self_composed_near`]; windows and transforms change ε by a small part of `error`.
+    pub(in crate::accounting) fn composed_to(
+        &self,
+        compositions: u64,
+        target: Target,
+        error: f64,
+    ) -> Result<Self, AccountingError> {
+        match target {
+            Target::Delta(delta) => super::check_delta(delta)?,
+            Target::Epsilon(epsilon) => super::check_epsilon(epsilon)?,
+        }
+        self.power(compositions, |moments, count| moments.aim(count, target, error))
+    }
+
+    /// The law of the sum of a loss of this law and an independent one of another.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `other` | the other law | same step and rounding |
+    ///
+    /// # Guarantee
+    /// As [`Self::self_composed`] (`unit::two_laws_compose_like_sums`).
+    ///
+    /// # Errors
+    /// [`AccountingError::Argument`] for another step or rounding; [`AccountingError::Grid`].
+    ///
+    /// # Numerics
+    /// Absolute error of δ about 1e-14.
+    pub fn composed(&self, other: &Self) -> Result<Self, AccountingError> {
+        if !(self.step == other.step && self.rounding == other.rounding) {
+            return Err(argument("step of the other law", other.step, "equal, its rounding too"));
+        }
+        let points = self.masses.len() + other.masses.len() - 1;
+        if points > MOST_POINTS {
+            return Err(AccountingError::Grid { points: points as f64, most: MOST_POINTS });
+        }
+        let length = points.next_power_of_two().max(4);
+        let transform = RealTransform::new(length);
+        let lowest_index = self.lowest_index + other.lowest_index;
+        let spectrum_of = |law: &Self, shift: i64| {
+            let mut padded = vec![0.0; length];
+            for (place, mass) in law.masses.iter().enumerate() {
+                padded[wrapped(shift + place as i64, length)] = *mass;
+            }
+            transform.spectrum(&padded)
+        };
+        let mut spectrum = spectrum_of(self, lowest_index);
+        for (own, theirs) in spectrum.iter_mut().zip(spectrum_of(other, 0)) {
+            *own = (own.0.times(theirs.0), own.1.times(theirs.1));
+        }
+        let composed = transform.sequence(&spectrum);
+        let total = |law: &Self| law.masses.iter().sum::<f64>();
+        let untilted = Untilt {
+            step: self.step,
+            offset: self.offset + other.offset,
+            tilt: 0.0,
+            ln_moment: 0.0,
+            lowest_index,
+            // three transforms and a product, each value at most the product of the totals
+            error: 4.0 * RealTransform::error(length) * total(self) * total(other),
+            relative: 8.0 * UNIT,
+            outside: 0.0,
+        };
+        let (own, theirs) = (self.infinite_mass, other.infinite_mass);
+        let (infinite_mass, (lowest_index, masses)) = match self.rounding {
+            Rounding::Pessimistic => {
+                let infinite_mass = ((own + theirs - own * theirs) * (1.0 + 1e-12)).min(1.0);
+                (infinite_mass, untilted.pessimistic(&composed, infinite_mass))
+            }
+            Rounding::Optimistic => {
+                let infinite_mass = own * (total(other) + theirs) + total(self) * theirs;
+                (infinite_mass * (1.0 - 1e-9), untilted.optimistic(&composed))
+            }
+        };
+        let offset = untilted.offset;
+        Ok(PrivacyLossDistribution { offset, lowest_index, masses, infinite_mass, ..*self })
+    }
+
+    fn power(
+        &self,
+        compositions: u64,
+        aim: impl Fn(&Moments, f64) -> Aim,
+    ) -> Result<Self, AccountingError> {
+        if !(1..=1_000_000_000_000).contains(&compositions) {
+            return Err(argument("compositions", compositions as f64, "in 1 to 10^12"));
+        }
+        if compositions == 1 || !(self.masses.iter().sum::<f64>() > 0.0) {
+            return Ok(self.clone());
+        }
+        let count = compositions as f64;
+        let moments = Moments::new(self);
+        let Aim { tilt, ln_outside } = aim(&moments, count);
+        let (low, high) = moments.window(count, tilt, ln_outside);
+        let points = ((high - low) / self.step).ceil() + 3.0;
+        if !(points <= MOST_POINTS as f64) {
+            return Err(AccountingError::Grid { points, most: MOST_POINTS });
+        }
+        let length = (points as usize).next_power_of_two().max(4);
+        let ln_moment = moments.ln_moment(tilt);
+        let mut tilted = vec![0.0; length];
+        for (place, &mass) in self.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+            let exponent = tilt * self.loss_at(place) - ln_moment;
+            tilted[wrapped(self.lowest_index + place as i64, length)] += mass * math::exp(exponent);
+        }
+        let total: f64 = tilted.iter().sum();
+        let transform = RealTransform::new(length);
+        let mut spectrum = transform.spectrum(&tilted);
+        let mut error = raise(&mut spectrum, compositions, RealTransform::error(length) * total);
+        error += RealTransform::error(length) * average_length(&spectrum);
+        let composed = transform.sequence(&spectrum);
+
+        let offset = count * self.offset;
+        let lowest_index = ((low - offset) / self.step).floor() as i64;
+        let largest = tilt * self.loss_at(self.masses.len() - 1).abs().max(self.loss_at(0).abs());
+        let relative = count * UNIT * 4.0 * (largest + ln_moment.abs() + 4.0) + 64.0 * UNIT;
+        let all_inside = high >= count * self.loss_at(self.masses.len() - 1) - self.step;
+        let untilted = Untilt {
+            step: self.step,
+            offset,
+            tilt,
+            ln_moment: count * ln_moment,
+            lowest_index,
+            error,
+            relative,
+            outside: if all_inside { 0.0 } else { 1.01 * math::exp(ln_outside) },
+        };
+        Ok(self.with_masses_of(&untilted, &composed, count, high))
+    }
+
+    fn with_masses_of(&self, law: &Untilt, composed: &[f64], count: f64, high: f64) -> Self {
+        let infinite_mass = self.infinite_mass_of_many(count);
+        let (lowest_index, masses, infinite_mass) = match self.rounding {
+            Rounding::Pessimistic => {
+                let beyond = law.outside * math::exp(law.ln_moment - law.tilt * high);
+                let infinite_mass = (infinite_mass + beyond * (1.0 + law.relative)).min(1.0);
+                let (lowest_index, masses) = law.pessimistic(composed, infinite_mass);
+                (lowest_index, masses, infinite_mass)
+            }
+            Rounding::Optimistic => {
+                let (lowest_index, masses) = law.optimistic(composed);
+                (lowest_index, masses, infinite_mass)
+            }
+        };
+        PrivacyLossDistribution { offset: law.offset, lowest_index, masses, infinite_mass, ..*self }
+    }
+
+    /// Chance that one of n losses is infinite.
+    fn infinite_mass_of_many(&self, count: f64) -> f64 {
+        if self.infinite_mass == 0.0 {
+            return 0.0;
+        }
+        let some = -math::exp_m1(count * math::ln_1p(-self.infinite_mass));
+        match self.rounding {
+            Rounding::Pessimistic => (some * (1.0 + 1e-12)).min(1.0),
+            Rounding::Optimistic => {
+                let total = self.masses.iter().sum::<f64>() + self.infinite_mass;
+                some * math::exp(count * math::ln(total.min(1.0))) * (1.0 - 1e-9)
+            }
+        }
+    }
+}
+
+/// The way back from a tilted law.
+struct Untilt {
+    step: f64,
+    offset: f64,
+    tilt: f64,
+    /// n K(θ)
+    ln_moment: f64,
+    lowest_index: i64,
+    /// Bound of the error of each tilted mass.
+    error: f64,
+    /// Bound of the relative error of the tilt and its undoing.
+    relative: f64,
+    /// Bound of the tilted mass outside, a side, which the transform has wrapped into the window.
+    outside: f64,
+}
+
+impl Untilt {
+    /// e^{nK − θl} at each place, from the top down.
+    fn factors(&self, places: usize) -> impl Iterator<Item = (usize, f64)> {
+        const BLOCK: usize = 16;
+        let ratio = math::exp(self.tilt * self.step);
+        let mut factor = 0.0;
+        (0..places).rev().enumerate().map(move |(count, place)| {
+            let loss = (self.lowest_index + place as i64) as f64 * self.step + self.offset;
+            if count % BLOCK == 0 {
+                factor = math::exp(self.ln_moment - self.tilt * loss);
+            } else {
+                factor *= ratio;
+            }
+            (place, factor)
+        })
+    }
+
+    /// Masses from the top down, until they hold all that there can be.
+    fn pessimistic(&self, composed: &[f64], infinite_mass: f64) -> (i64, Vec<f64>) {
+        let mut masses = Vec::with_capacity(composed.len());
+        let (mut left, mut index) = (1.0 - infinite_mass, self.lowest_index);
+        for (place, factor) in self.factors(composed.len()) {
+            index = self.lowest_index + place as i64;
+            let tilted = composed[wrapped(index, composed.len())].max(0.0) + self.error;
+            let mass = tilted * factor * (1.0 + self.relative);
+            // NaN is impossible, an overflow is not
+            masses.push(mass.min(left));
+            left -= mass;
+            if !(left > 0.0) {
+                break;
+            }
+        }
+        masses.reverse();
+        (index, masses)
+    }
+
+    fn optimistic(&self, composed: &[f64]) -> (i64, Vec<f64>) {
+        let lost = self.error + 2.0 * self.outside;
+        let mut masses = Vec::with_capacity(composed.len());
+        let mut index = self.lowest_index;
+        for (place, factor) in self.factors(composed.len()) {
+            index = self.lowest_index + place as i64;
+            if !(factor < 1e300) {
+                index += 1;
+                break;
+            }
+            let tilted = (composed[wrapped(index, composed.len())] - lost).max(0.0);
+            masses.push(tilted * factor * (1.0 - self.relative));
+        }
+        masses.reverse();
+        if masses.is_empty() {
+            masses.push(0.0);
+        }
+        (index, masses)
+    }
+}
+
+fn wrapped(index: i64, length: usize) -> usize {
+    (index as usize) & (length - 1)
+}
+
+/// Each value to the n-th power; returns a bound of the mean error, for `error` of each value.
+///
+/// |y − x^n| ≤ n(e + √5 u|x|)(|x| + e)^{n − 1}; values below e^{−90/n} become 0.
+fn raise(spectrum: &mut [(Complex, Complex)], compositions: u64, error: f64) -> f64 {
+    let count = compositions as f64;
+    let least = math::exp(-180.0 / count);
+    let growth = math::exp(2.0 * count * error);
+    let mut sum = 0.0;
+    for (low, high) in spectrum.iter_mut() {
+        for value in [low, high] {
+            let square = value.squared_length();
+            if square < least {
+                *value = Complex { re: 0.0, im: 0.0 };
+                continue;
+            }
+            *value = power(*value, compositions);
+            let length = square.sqrt();
+            let before = value.squared_length().sqrt() / length;
+            sum += (error + 5.0 * UNIT * length) * before;
+        }
+    }
+    let values = 2 * spectrum.len();
+    1.1 * growth * count * sum / values as f64 + 1e-38
+}
+
+fn power(value: Complex, compositions: u64) -> Complex {
+    let (mut base, mut left) = (value, compositions);
+    let mut product = Complex { re: 1.0, im: 0.0 };
+    while left > 1 {
+        if left & 1 == 1 {
+            product = product.times(base);
+        }
+        base = base.times(base);
+        left >>= 1;
+    }
+    product.times(base)
+}
+
+fn average_length(spectrum: &[(Complex, Complex)]) -> f64 {
+    let length = |value: &Complex| value.squared_length().sqrt();
+    let sum: f64 = spectrum.iter().map(|(low, high)| length(low) + length(high)).sum();
+    sum / (2 * spectrum.len()) as f64
+}

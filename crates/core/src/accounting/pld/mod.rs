@@ -1,0 +1,322 @@
+//! Privacy loss distributions on a grid.
+
+mod cells;
+mod compose;
+mod moments;
+
+pub(super) use cells::{LossCell, LossCells, Masses};
+
+use super::AccountingError;
+use crate::math;
+
+/// To which side a value is rounded where it cannot be exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Rounding {
+    /// δ and ε never below the truth: what is cut off is an infinite loss.
+    Pessimistic,
+    /// δ and ε never above the truth: what is cut off is dropped.
+    Optimistic,
+}
+
+/// Where a composed law shall be accurate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Target {
+    /// Near the ε of this δ, in (0, 1).
+    Delta(f64),
+    /// Near this ε ≥ 0, nats.
+    Epsilon(f64),
+}
+
+/// A point of a trade-off curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TradeOffPoint {
+    /// Chance that the test decides P although Q is true.
+    pub fpr: f64,
+    /// Chance that the test decides Q although P is true.
+    pub fnr: f64,
+}
+
+/// Most points of a grid.
+pub(super) const MOST_POINTS: usize = 1 << 23;
+
+/// The law of the privacy loss L = ln dP/dQ under P, on multiples of a step.
+///
+/// δ(ε) = m_∞ + Σ_k m_k (1 − e^{ε − kh})₊
+///
+/// Masses may add up to less than 1: what is missing has the loss −∞.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrivacyLossDistribution {
+    step: f64,
+    /// Loss at index 0.
+    offset: f64,
+    lowest_index: i64,
+    masses: Vec<f64>,
+    infinite_mass: f64,
+    rounding: Rounding,
+}
+
+impl PrivacyLossDistribution {
+    /// A law from its masses, to be rounded pessimistically.
+    ///
+    /// | argument | meaning | shape | domain |
+    /// |---|---|---|---|
+    /// | `step` | h, nats | – | (0, 1e3] |
+    /// | `lowest_index` | index of the first mass, whose loss is h·index | – | ±2⁵⁰ |
+    /// | `masses` | m | 1 to 2²³ | ≥ 0, sum at most 1 + 1e-6 with the next |
+    /// | `infinite_mass` | m_∞ | – | [0, 1] |
+    ///
+    /// # Errors
+    /// [`AccountingError::Argument`] or [`AccountingError::Grid`] outside the domain.
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::accounting::PrivacyLossDistribution;
+    /// // randomised response that tells the truth with probability e/(1 + e)
+    /// let truth = 1.0 / (1.0 + (-1.0_f64).exp());
+    /// let law =
+    ///     PrivacyLossDistribution::from_masses(1.0, -1, vec![1.0 - truth, 0.0, truth], 0.0)?;
+    /// assert_eq!(format!("{:.12}", law.delta_at(0.0)?), "0.462117157260");
+    /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+    /// ```
+    pub fn from_masses(
+        step: f64,
+        lowest_index: i64,
+        masses: Vec<f64>,
+        infinite_mass: f64,
+    ) -> Result<Self, AccountingError> {
+        if !(step > 0.0 && step <= 1e3) {
+            return Err(argument("step", step, "in (0, 1000]"));
+        }
+        if lowest_index.unsigned_abs() > 1 << 50 {
+            return Err(argument("lowest_index", lowest_index as f64, "within 2^50 of 0"));
+        }
+        if masses.is_empty() || masses.len() > MOST_POINTS {
+            return Err(AccountingError::Grid { points: masses.len() as f64, most: MOST_POINTS });
+        }
+        if !(0.0..=1.0).contains(&infinite_mass) {
+            return Err(argument("infinite_mass", infinite_mass, "in [0, 1]"));
+        }
+        if let Some(&bad) = masses.iter().find(|mass| !(**mass >= 0.0)) {
+            return Err(argument("masses", bad, "0 or more"));
+        }
+        let total = masses.iter().sum::<f64>() + infinite_mass;
+        if !(total <= 1.0 + 1e-6) {
+            return Err(argument("sum of masses", total, "at most 1"));
+        }
+        Ok(PrivacyLossDistribution {
+            step,
+            offset: 0.0,
+            lowest_index,
+            masses,
+            infinite_mass,
+            rounding: Rounding::Pessimistic,
+        })
+    }
+
+    /// The same law, from here on rounded to the given side.
+    #[must_use]
+    pub fn with_rounding(self, rounding: Rounding) -> Self {
+        PrivacyLossDistribution { rounding, ..self }
+    }
+
+    /// The step h of the grid, nats.
+    #[must_use]
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
+    /// Loss of the first mass, nats.
+    #[must_use]
+    pub fn lowest_loss(&self) -> f64 {
+        self.loss_at(0)
+    }
+
+    /// Masses under P, from the lowest loss up.
+    #[must_use]
+    pub fn masses(&self) -> &[f64] {
+        &self.masses
+    }
+
+    /// Mass under P of an infinite loss.
+    #[must_use]
+    pub fn infinite_mass(&self) -> f64 {
+        self.infinite_mass
+    }
+
+    /// The side that values are rounded to.
+    #[must_use]
+    pub fn rounding(&self) -> Rounding {
+        self.rounding
+    }
+
+    /// The loss at a place in the masses.
+    fn loss_at(&self, place: usize) -> f64 {
+        (self.lowest_index + place as i64) as f64 * self.step + self.offset
+    }
+
+    /// The privacy profile δ(ε).
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `epsilon` | ε, nats | any number, negative too |
+    ///
+    /// # Guarantee
+    /// Of this law, not below δ where the rounding is pessimistic, not above where it is optimistic
+    /// (`unit::queries_agree_with_the_definition`).
+    ///
+    /// # Errors
+    /// [`AccountingError::Argument`] for a value that is not finite.
+    ///
+    /// # Numerics
+    /// Relative error below 1e-15 times the number of masses, outward; no cancellation.
+    pub fn delta_at(&self, epsilon: f64) -> Result<f64, AccountingError> {
+        if !epsilon.is_finite() {
+            return Err(argument("epsilon", epsilon, "finite"));
+        }
+        let mut walk = Walk::from_the_top(self);
+        for place in (0..self.masses.len()).rev() {
+            if self.loss_at(place) <= epsilon {
+                break;
+            }
+            walk.descend_to(place);
+        }
+        let delta = walk.delta_below(epsilon) * self.outward();
+        Ok(delta.min(1.0))
+    }
+
+    /// The least ε ≥ 0 with δ(ε) ≤ δ; infinite where the infinite loss has more mass than δ.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `delta` | δ | (0, 1) |
+    ///
+    /// # Guarantee
+    /// Of this law, not below the root where the rounding is pessimistic, not above where it is
+    /// optimistic (`unit::queries_agree_with_the_definition`).
+    ///
+    /// # Errors
+    /// [`AccountingError::Argument`] outside the domain.
+    ///
+    /// # Numerics
+    /// δ is linear in e^ε between grid points: the root is closed.
+    pub fn epsilon_at(&self, delta: f64) -> Result<f64, AccountingError> {
+        check_delta(delta)?;
+        let wanted = delta / self.outward();
+        if self.infinite_mass > wanted {
+            return Ok(f64::INFINITY);
+        }
+        let mut walk = Walk::from_the_top(self);
+        for place in (0..self.masses.len()).rev() {
+            if walk.delta_one_step_below() > wanted {
+                break;
+            }
+            walk.descend_to(place);
+        }
+        let root = walk.epsilon_below(wanted);
+        let margin = 8.0 * f64::EPSILON * (root.abs() + self.step);
+        let outward = if self.rounding == Rounding::Pessimistic { margin } else { -margin };
+        Ok((root + outward).max(0.0))
+    }
+
+    /// Error rates of the likelihood ratio tests at about `most` cuts, from fpr 0 to fpr 1.
+    ///
+    /// fpr = Σ_{k > c} m_k e^{−kh}, fnr = 1 − m_∞ − Σ_{k > c} m_k
+    #[must_use]
+    pub fn trade_off(&self, most: usize) -> Vec<TradeOffPoint> {
+        let change = 2.0 / most.max(3) as f64;
+        let (mut fpr, mut tpr) = (0.0_f64, self.infinite_mass);
+        let mut points = vec![TradeOffPoint { fpr, fnr: 1.0 - tpr }];
+        let mut since = 0.0;
+        for place in (0..self.masses.len()).rev() {
+            let mass = self.masses[place];
+            let other = mass * math::exp(-self.loss_at(place));
+            (fpr, tpr) = ((fpr + other).min(1.0), (tpr + mass).min(1.0));
+            since += mass + other;
+            if since >= change {
+                points.push(TradeOffPoint { fpr, fnr: 1.0 - tpr });
+                since = 0.0;
+            }
+        }
+        points.push(TradeOffPoint { fpr: 1.0, fnr: 0.0 });
+        points
+    }
+
+    /// Factor on sums over all masses, which puts their rounding on the safe side.
+    fn outward(&self) -> f64 {
+        let error = 4.0 * f64::EPSILON * (self.masses.len() + 8) as f64;
+        match self.rounding {
+            Rounding::Pessimistic => 1.0 + error,
+            Rounding::Optimistic => 1.0 - error,
+        }
+    }
+}
+
+/// δ and the mass under Q, from the highest loss down: sums of positive terms alone.
+///
+/// With D = δ(l) and R = Σ_{l_j ≥ l} m_j e^{l − l_j}: δ(l − t) = D + (1 − e^{−t})R.
+struct Walk<'a> {
+    law: &'a PrivacyLossDistribution,
+    /// 1 − e^{−h}
+    one_step: f64,
+    loss: f64,
+    delta: f64,
+    other: f64,
+}
+
+impl<'a> Walk<'a> {
+    fn from_the_top(law: &'a PrivacyLossDistribution) -> Self {
+        let one_step = -math::exp_m1(-law.step);
+        let loss = law.loss_at(law.masses.len());
+        Walk { law, one_step, loss, delta: law.infinite_mass, other: 0.0 }
+    }
+
+    /// To the next place below.
+    fn descend_to(&mut self, place: usize) {
+        self.delta += self.one_step * self.other;
+        self.other = (1.0 - self.one_step) * self.other + self.law.masses[place];
+        self.loss = self.law.loss_at(place);
+    }
+
+    /// δ at a loss one step below.
+    fn delta_one_step_below(&self) -> f64 {
+        self.delta + self.one_step * self.other
+    }
+
+    fn delta_below(&self, epsilon: f64) -> f64 {
+        self.delta - math::exp_m1((epsilon - self.loss).min(0.0)) * self.other
+    }
+
+    fn epsilon_below(&self, delta: f64) -> f64 {
+        if self.other == 0.0 {
+            return if delta >= self.delta { f64::NEG_INFINITY } else { self.loss };
+        }
+        let share = ((delta - self.delta) / self.other).clamp(0.0, 1.0);
+        self.loss + math::ln_1p(-share)
+    }
+}
+
+pub(super) fn argument(name: &'static str, value: f64, allowed: &'static str) -> AccountingError {
+    AccountingError::Argument { name, value, allowed }
+}
+
+pub(super) fn check_delta(delta: f64) -> Result<(), AccountingError> {
+    if delta > 0.0 && delta < 1.0 {
+        Ok(())
+    } else {
+        Err(argument("delta", delta, "strictly between 0 and 1"))
+    }
+}
+
+pub(super) fn check_epsilon(epsilon: f64) -> Result<(), AccountingError> {
+    if (0.0..f64::INFINITY).contains(&epsilon) {
+        Ok(())
+    } else {
+        Err(argument("epsilon", epsilon, "0 or more, and finite"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

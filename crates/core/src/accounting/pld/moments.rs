@@ -1,0 +1,168 @@
+//! Exponential moments of a law, and what Chernoff's bound makes of them.
+
+use super::{PrivacyLossDistribution, Target};
+use crate::math;
+
+const BLOCK: usize = 16;
+
+/// How a composed law is computed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Aim {
+    /// θ
+    pub(super) tilt: f64,
+    /// ln of the tilted mass that may lie outside of the window, a side.
+    pub(super) ln_outside: f64,
+}
+
+/// The finite part of a law, for its moments.
+#[derive(Debug)]
+pub(super) struct Moments<'a> {
+    law: &'a PrivacyLossDistribution,
+    /// Loss and mass of each point, where few points have mass.
+    sparse: Option<Vec<(f64, f64)>>,
+}
+
+impl<'a> Moments<'a> {
+    pub(super) fn new(law: &'a PrivacyLossDistribution) -> Self {
+        let count = law.masses.iter().filter(|mass| **mass > 0.0).count();
+        let points = law.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0);
+        let sparse = (8 * count < law.masses.len())
+            .then(|| points.map(|(place, mass)| (law.loss_at(place), *mass)).collect());
+        Moments { law, sparse }
+    }
+
+    /// ln Σ m_k e^{θkh}, the infinite mass left out.
+    pub(super) fn ln_moment(&self, tilt: f64) -> f64 {
+        let Some(points) = &self.sparse else {
+            return self.law.dense_ln_moment(tilt);
+        };
+        let (first, last) = (points.first(), points.last());
+        let reference = if tilt > 0.0 { last } else { first }.map_or(0.0, |point| point.0);
+        let terms = points.iter().map(|(loss, mass)| mass * math::exp(tilt * (loss - reference)));
+        tilt * reference + math::ln(terms.sum())
+    }
+
+    /// The tilt for a target: the least θ that makes the errors of a transform small against δ.
+    ///
+    /// The larger θ, the heavier the tails of the tilted law, and the wider its window.
+    pub(super) fn aim(&self, compositions: f64, target: Target, error: f64) -> Aim {
+        let (steepest, epsilon, ln_delta) = self.chernoff(compositions, target);
+        let ln_peak = |tilt: f64| compositions * self.ln_moment(tilt) - tilt * epsilon;
+        // a change of ε by e is one of ln δ by about θe
+        let negligible = (0.02 * error * steepest).clamp(1e-10, 1e-4);
+        let ln_least = ln_delta + math::ln(negligible);
+        // ∫ e^{−θt}(1 − e^{−t}) dt, kept finite: an error of each mass, summed up
+        let ln_sum = |tilt: f64| -math::ln((0.2 + tilt) * (1.0 + tilt));
+        let spread = (compositions * self.law.variance()).sqrt().max(self.law.step);
+        let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions / spread);
+        let is_enough = |tilt: f64| ln_peak(tilt) + ln_error(tilt) <= ln_least;
+        let mut tilt = 0.0;
+        if !is_enough(0.0) {
+            let mut low = 0.0;
+            tilt = steepest;
+            for _ in 0..6 {
+                let middle = 0.5 * (low + tilt);
+                if is_enough(middle) {
+                    tilt = middle;
+                } else {
+                    low = middle;
+                }
+            }
+        }
+        let ln_masses = ln_sum(tilt) - math::ln(self.law.step);
+        let ln_outside = (ln_least - ln_peak(tilt) - ln_masses.max(0.0)).clamp(-600.0, -10.0);
+        Aim { tilt, ln_outside }
+    }
+
+    /// The θ of the least Chernoff bound of the n-fold law, with about the ε and ln δ there.
+    fn chernoff(&self, compositions: f64, target: Target) -> (f64, f64, f64) {
+        let spread = (compositions * self.law.variance()).sqrt().max(self.law.step);
+        let bound = |ln_tilt: f64| {
+            let tilt = math::exp(ln_tilt);
+            let ln_profile = tilt * math::ln(tilt / (1.0 + tilt)) - math::ln_1p(tilt);
+            let ln_moment = compositions * self.ln_moment(tilt);
+            match target {
+                Target::Delta(delta) => (ln_moment + ln_profile - math::ln(delta)) / tilt,
+                Target::Epsilon(epsilon) => ln_moment + ln_profile - tilt * epsilon,
+            }
+        };
+        let start = math::ln(6.0 / spread);
+        let (mut best, mut least) = (start, bound(start));
+        for width in [2.0, 0.7, 0.25] {
+            for direction in [-width, width] {
+                while (best - start).abs() < 14.0 {
+                    let value = bound(best + direction);
+                    if !(value < least) {
+                        break;
+                    }
+                    (best, least) = (best + direction, value);
+                }
+            }
+        }
+        let (epsilon, ln_delta) = match target {
+            Target::Delta(delta) => (least.max(0.0), math::ln(delta)),
+            Target::Epsilon(epsilon) => (epsilon, least.min(0.0) - 3.0),
+        };
+        (math::exp(best), epsilon, ln_delta)
+    }
+
+    /// Losses between which all but e^{ln_outside} a side of the tilted n-fold law lies.
+    ///
+    /// P̃(ΣL > u) ≤ e^{n(K(θ + t) − K(θ)) − tu} for each t > 0, and alike below.
+    pub(super) fn window(&self, compositions: f64, tilt: f64, ln_outside: f64) -> (f64, f64) {
+        let here = self.ln_moment(tilt);
+        let mut high = compositions * self.law.loss_at(self.law.masses.len() - 1);
+        let mut low = compositions * self.law.loss_at(0);
+        let curvature = if tilt > 0.0 {
+            let change = 0.1 * tilt;
+            let sides = self.ln_moment(tilt + change) + self.ln_moment(tilt - change);
+            (sides - 2.0 * here) / (change * change)
+        } else {
+            self.law.variance()
+        };
+        let spread = (compositions * curvature.max(0.0)).sqrt().max(self.law.step);
+        let usual = (-2.0 * ln_outside).sqrt() / spread;
+        for power in -10..=4 {
+            let change = usual * math::exp2(0.5 * f64::from(power));
+            let above = compositions * (self.ln_moment(tilt + change) - here) - ln_outside;
+            high = high.min(above / change);
+            let below = compositions * (self.ln_moment(tilt - change) - here) - ln_outside;
+            low = low.max(-below / change);
+        }
+        (low, high.max(low))
+    }
+}
+
+impl PrivacyLossDistribution {
+    fn dense_ln_moment(&self, tilt: f64) -> f64 {
+        let ratio = math::exp(tilt * self.step);
+        let mut powers = [1.0; BLOCK];
+        for place in 1..BLOCK {
+            powers[place] = powers[place - 1] * ratio;
+        }
+        let highest = self.masses.len() - 1;
+        let reference = self.loss_at(if tilt > 0.0 { highest } else { 0 });
+        let mut sum = 0.0;
+        for (block, masses) in self.masses.chunks(BLOCK).enumerate() {
+            let exponent = tilt * (self.loss_at(block * BLOCK) - reference);
+            if exponent < -745.0 {
+                continue;
+            }
+            let inner: f64 = masses.iter().zip(&powers).map(|(mass, power)| mass * power).sum();
+            sum += inner * math::exp(exponent);
+        }
+        tilt * reference + math::ln(sum)
+    }
+
+    fn variance(&self) -> f64 {
+        let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for (place, mass) in self.masses.iter().enumerate() {
+            let place = place as f64;
+            total += mass;
+            mean += mass * place;
+            square += mass * place * place;
+        }
+        let mean = mean / total;
+        ((square / total - mean * mean) * self.step * self.step).max(0.0)
+    }
+}

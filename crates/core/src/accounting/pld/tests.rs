@@ -1,0 +1,160 @@
+use super::*;
+
+/// n-fold law by plain sums.
+fn brute_force(law: &PrivacyLossDistribution, compositions: usize) -> (i64, Vec<f64>) {
+    let mut masses = vec![1.0];
+    for _ in 0..compositions {
+        let mut next = vec![0.0; masses.len() + law.masses.len() - 1];
+        for (i, a) in masses.iter().enumerate() {
+            for (j, b) in law.masses.iter().enumerate() {
+                next[i + j] += a * b;
+            }
+        }
+        masses = next;
+    }
+    (law.lowest_index * compositions as i64, masses)
+}
+
+fn delta_of(step: f64, lowest: i64, masses: &[f64], infinite: f64, epsilon: f64) -> f64 {
+    let kept = |(place, mass): (usize, &f64)| {
+        let loss = (lowest + place as i64) as f64 * step;
+        if loss > epsilon { -mass * math::exp_m1(epsilon - loss) } else { 0.0 }
+    };
+    infinite + masses.iter().enumerate().map(kept).sum::<f64>()
+}
+
+fn law() -> PrivacyLossDistribution {
+    let masses = vec![0.05, 0.2, 0.25, 0.15, 0.1, 0.0, 0.1, 0.12, 0.03];
+    PrivacyLossDistribution::from_masses(0.125, -3, masses, 0.0).unwrap()
+}
+
+#[test]
+fn queries_agree_with_the_definition() {
+    for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
+        let mut law = law().with_rounding(rounding);
+        law.masses[8] -= 0.01;
+        law.infinite_mass = 0.01;
+        for epsilon in [-1.0, -0.3, 0.0, 0.03, 0.25, 0.3, 0.61, 0.625, 3.0] {
+            let exact = delta_of(0.125, -3, &law.masses, 0.01, epsilon);
+            let seen = law.delta_at(epsilon).unwrap();
+            assert!((seen - exact).abs() < 1e-14, "{epsilon}: {seen} {exact}");
+            assert_eq!(seen > exact, rounding == Rounding::Pessimistic, "{epsilon}");
+            if (0.0..0.625).contains(&epsilon) {
+                let back = law.epsilon_at(exact).unwrap();
+                assert!((back - epsilon).abs() < 1e-13, "{epsilon}: {back}");
+                assert!(epsilon == 0.0 || (back > epsilon) == (rounding == Rounding::Pessimistic));
+            }
+        }
+        assert_eq!(law.epsilon_at(0.009).unwrap(), f64::INFINITY);
+        assert_eq!(law.epsilon_at(0.999).unwrap(), 0.0);
+    }
+}
+
+#[test]
+fn composition_brackets_brute_force() {
+    for compositions in [2, 3, 7, 40] {
+        let (lowest, masses) = brute_force(&law(), compositions);
+        for epsilon in [-0.5, 0.0, 0.7, 2.0, 5.0] {
+            let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
+            let of = |rounding| {
+                let law = law().with_rounding(rounding);
+                law.self_composed(compositions as u64).unwrap().delta_at(epsilon).unwrap()
+            };
+            let (low, high) = (of(Rounding::Optimistic), of(Rounding::Pessimistic));
+            assert!(low <= exact && exact <= high, "{compositions} {epsilon}");
+            assert!(high - low < 1e-10, "{compositions} {epsilon}: {low:e} {exact:e} {high:e}");
+        }
+    }
+}
+
+#[test]
+fn tilted_composition_is_right_in_the_far_tail() {
+    for compositions in [2, 9, 64] {
+        let (lowest, masses) = brute_force(&law(), compositions);
+        for epsilon in [0.5, 3.0, 0.5 * 0.625 * compositions as f64] {
+            let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
+            if exact == 0.0 {
+                continue;
+            }
+            for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
+                let law = law().with_rounding(rounding);
+                let by = |target| law.self_composed_near(compositions as u64, target).unwrap();
+                let seen = by(Target::Epsilon(epsilon)).delta_at(epsilon).unwrap();
+                assert!((seen / exact - 1.0).abs() < 1e-9, "{compositions} {epsilon}: {seen:e}");
+                let back = by(Target::Delta(exact)).epsilon_at(exact).unwrap();
+                assert!((back - epsilon).abs() < 1e-8, "{compositions} {epsilon}: {back}");
+                let high = rounding == Rounding::Pessimistic;
+                assert!((seen > exact) == high && (back > epsilon) == high, "{compositions}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_law_with_one_mass_moved_is_told_apart() {
+    let mut broken = law();
+    broken.masses.swap(7, 8);
+    let (lowest, masses) = brute_force(&law(), 9);
+    let exact = delta_of(0.125, lowest, &masses, 0.0, 3.0);
+    let seen = broken.self_composed(9).unwrap().delta_at(3.0).unwrap();
+    assert!((seen / exact - 1.0).abs() > 0.1);
+}
+
+#[test]
+fn two_laws_compose_like_sums() {
+    let one = law();
+    let (lowest, masses) = brute_force(&one, 3);
+    for epsilon in [-0.7, 0.0, 0.4, 1.3] {
+        let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
+        for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
+            let one = law().with_rounding(rounding);
+            let three = one.self_composed(2).unwrap().composed(&one).unwrap();
+            let seen = three.delta_at(epsilon).unwrap();
+            assert!((seen - exact).abs() < 1e-11, "{epsilon}: {seen} {exact}");
+            assert_eq!(seen >= exact, rounding == Rounding::Pessimistic, "{epsilon}");
+            let two = one.composed(&one).unwrap().delta_at(epsilon).unwrap();
+            assert!((two - exact).abs() > 1e-3, "{epsilon}: one law less is not seen");
+        }
+    }
+    let other = PrivacyLossDistribution::from_masses(0.1, 0, vec![1.0], 0.0).unwrap();
+    assert!(one.composed(&other).is_err());
+    assert!(one.composed(&law().with_rounding(Rounding::Optimistic)).is_err());
+}
+
+#[test]
+fn infinite_losses_add_up() {
+    let law = PrivacyLossDistribution::from_masses(0.5, 0, vec![0.999], 0.001).unwrap();
+    let exact = 1.0 - math::powi(0.999, 100);
+    let high = law.self_composed(100).unwrap().infinite_mass();
+    let low = law.with_rounding(Rounding::Optimistic).self_composed(100).unwrap().infinite_mass();
+    assert!(low <= exact && exact <= high && high - low < 1e-8, "{low} {exact} {high}");
+}
+
+#[test]
+fn trade_off_falls_from_corner_to_corner() {
+    let points = law().trade_off(100);
+    assert_eq!(points.first(), Some(&TradeOffPoint { fpr: 0.0, fnr: 1.0 }));
+    assert_eq!(points.last(), Some(&TradeOffPoint { fpr: 1.0, fnr: 0.0 }));
+    for pair in points.windows(2) {
+        assert!(pair[0].fpr <= pair[1].fpr && pair[0].fnr >= pair[1].fnr);
+    }
+}
+
+#[test]
+fn refuses_bad_arguments() {
+    let from = PrivacyLossDistribution::from_masses;
+    for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(from(step, 0, vec![1.0], 0.0).is_err());
+    }
+    for masses in [vec![], vec![-0.1], vec![f64::NAN], vec![0.7, 0.7]] {
+        assert!(from(0.1, 0, masses, 0.0).is_err());
+    }
+    assert!(from(0.1, 0, vec![0.5], f64::NAN).is_err());
+    let law = law();
+    for delta in [0.0, 1.0, -1.0, f64::NAN] {
+        assert!(law.epsilon_at(delta).is_err());
+        assert!(law.self_composed_near(2, Target::Delta(delta)).is_err());
+    }
+    assert!(law.delta_at(f64::NAN).is_err());
+    assert!(law.self_composed(0).is_err());
+}

@@ -1,0 +1,117 @@
+//! What a shuffled run of DP-SGD is, to an accountant.
+
+use crate::accounting::AccountingError;
+
+/// A run whose data are shuffled anew in every epoch.
+///
+/// | field | meaning | domain |
+/// |---|---|---|
+/// | `noise_multiplier` | σ | [0.01, 1e6] |
+/// | `steps_per_epoch` | T | 1 to 1e9 |
+/// | `epochs` | E | 1 to 1e6 |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShuffleRun {
+    /// σ.
+    pub noise_multiplier: f64,
+    /// T.
+    pub steps_per_epoch: u64,
+    /// E.
+    pub epochs: u64,
+}
+
+impl ShuffleRun {
+    /// The run of one epoch that says as much as a run under one permutation for all epochs.
+    ///
+    /// Every slot's outputs have one mean in all E epochs, so their averages lose nothing: one epoch
+    /// at σ/√E, rounded up, which is down in ε.
+    ///
+    /// # Guarantee
+    /// A lower bound of the result is one of the persistent run
+    /// (`unit::persistent_run_is_one_epoch_of_less_noise`).
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::accounting::shuffle::ShuffleRun;
+    /// let run = ShuffleRun { noise_multiplier: 0.6, steps_per_epoch: 100, epochs: 10 };
+    /// assert_eq!(format!("{:.6}", run.persistent().noise_multiplier), "0.189737");
+    /// ```
+    #[must_use]
+    pub fn persistent(self) -> ShuffleRun {
+        let noise_multiplier =
+            self.noise_multiplier / (self.epochs as f64).sqrt() * (1.0 + 2.0 * f64::EPSILON);
+        ShuffleRun { noise_multiplier, epochs: 1, ..self }
+    }
+
+    /// Refuses values outside the domains of the fields.
+    ///
+    /// # Errors
+    /// [`AccountingError::Argument`].
+    pub(crate) fn check(&self) -> Result<(), AccountingError> {
+        let argument = |name, value, allowed| AccountingError::Argument { name, value, allowed };
+        if !(0.01..=1e6).contains(&self.noise_multiplier) {
+            let value = self.noise_multiplier;
+            return Err(argument("noise_multiplier", value, "between 0.01 and 1e6"));
+        }
+        if !(1..=1_000_000_000).contains(&self.steps_per_epoch) {
+            let value = self.steps_per_epoch as f64;
+            return Err(argument("steps_per_epoch", value, "between 1 and 1e9"));
+        }
+        if !(1..=1_000_000).contains(&self.epochs) {
+            return Err(argument("epochs", self.epochs as f64, "between 1 and 1e6"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a δ outside [1e-300, 1).
+pub(crate) fn check_delta(delta: f64) -> Result<(), AccountingError> {
+    if (1e-300..1.0).contains(&delta) {
+        return Ok(());
+    }
+    Err(AccountingError::Argument {
+        name: "delta",
+        value: delta,
+        allowed: "at least 1e-300 and below 1",
+    })
+}
+
+/// Refuses an ε outside [0, 1e6].
+pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), AccountingError> {
+    if (0.0..=1e6).contains(&epsilon) {
+        return Ok(());
+    }
+    Err(AccountingError::Argument { name: "epsilon", value: epsilon, allowed: "between 0 and 1e6" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_bad_runs() {
+        let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 10, epochs: 2 };
+        assert!(run.check().is_ok());
+        for noise_multiplier in [0.0, -1.0, f64::NAN, f64::INFINITY, 0.009] {
+            let message = ShuffleRun { noise_multiplier, ..run }.check().unwrap_err().to_string();
+            assert!(message.contains("noise_multiplier"), "{message}");
+        }
+        assert!(ShuffleRun { steps_per_epoch: 0, ..run }.check().is_err());
+        assert!(ShuffleRun { epochs: 0, ..run }.check().is_err());
+        for delta in [0.0, 1.0, -1.0, f64::NAN] {
+            assert!(check_delta(delta).is_err());
+        }
+        for epsilon in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(check_epsilon(epsilon).is_err());
+        }
+    }
+
+    #[test]
+    fn persistent_run_is_one_epoch_of_less_noise() {
+        let run = ShuffleRun { noise_multiplier: 1.7, steps_per_epoch: 10, epochs: 7 };
+        let persistent = run.persistent();
+        assert_eq!((persistent.steps_per_epoch, persistent.epochs), (10, 1));
+        let nearest = 1.7 / 7.0_f64.sqrt();
+        assert!(persistent.noise_multiplier > nearest);
+        assert!(persistent.noise_multiplier < nearest * (1.0 + 1e-14));
+    }
+}

@@ -1,0 +1,312 @@
+//! One epoch as its largest output, cut into slices whose losses lie exactly on a grid.
+
+use super::maximum::{Maximum, ln_difference};
+use super::run::ShuffleRun;
+use crate::math;
+use crate::special::normal::quantile_from_ln;
+
+/// Most slices of one epoch.
+const MOST_SLICES: f64 = 16_384.0;
+
+/// Masses under P on a grid of losses.
+#[derive(Debug, Clone)]
+pub(super) struct GridLaw {
+    /// Distance of two losses, nats.
+    pub(super) step: f64,
+    /// The lowest loss in steps.
+    pub(super) lowest_index: i64,
+    pub(super) masses: Vec<f64>,
+    /// Mass that no grid point holds: dropped where a bound is from below, infinite from above.
+    pub(super) outside: f64,
+}
+
+impl GridLaw {
+    /// Σ masses + outside, which is 1 but for rounding.
+    pub(super) fn total(&self) -> f64 {
+        self.masses.iter().sum::<f64>() + self.outside
+    }
+}
+
+/// A slice of the largest output: its mass under P and its loss ln(P/Q).
+#[derive(Debug, Clone, Copy)]
+struct Slice {
+    mass: f64,
+    loss: f64,
+}
+
+/// Where the slices lie: all but e^`ln_outside` of P between the ends, on either side.
+struct Span {
+    law: Maximum,
+    low: f64,
+    high: f64,
+}
+
+impl Span {
+    fn of(run: &ShuffleRun, ln_outside: f64) -> Span {
+        let steps = run.steps_per_epoch as f64;
+        let s = run.noise_multiplier;
+        Span {
+            law: Maximum::new(s, run.steps_per_epoch),
+            low: s * quantile_from_ln(ln_outside / steps) + f64::from(run.steps_per_epoch == 1),
+            high: 2.0 - s * quantile_from_ln(ln_outside - math::ln(steps)),
+        }
+    }
+
+    /// Mass of P outside.
+    fn outside(&self) -> f64 {
+        math::exp(self.law.ln_below(self.low, 2.0))
+            + math::exp(self.law.ln_above(self.high, 2.0).value)
+    }
+
+    /// ln of the mass between two cuts, from the nearer side.
+    fn ln_mass(&self, low: f64, high: f64, mean: f64) -> f64 {
+        let (far, near) = (self.law.ln_above(low, mean).value, self.law.ln_above(high, mean).value);
+        if far < -0.7 {
+            return ln_difference(far, near);
+        }
+        ln_difference(self.law.ln_below(high, mean), self.law.ln_below(low, mean))
+    }
+
+    fn slice(&self, low: f64, high: f64) -> Slice {
+        let ln_mass = self.ln_mass(low, high, 2.0);
+        Slice { mass: math::exp(ln_mass), loss: ln_mass - self.ln_mass(low, high, 1.0) }
+    }
+}
+
+/// A law that one epoch's pair dominates, with the error O(step²) of one epoch.
+///
+/// Cuts lie where the loss of the largest output is (k + ½) steps, so that slice k's loss is k steps
+/// but for O(step³). To lie there exactly, a slice whose loss is above is mixed with a little of its
+/// lower neighbour, one whose loss is below with a little of its upper one. Merging slices, whole or in
+/// part, is post-processing: nothing is rounded but the two outermost slices, downwards.
+pub(super) fn dominated(run: &ShuffleRun, ln_outside: f64, wanted_step: f64) -> GridLaw {
+    let span = Span::of(run, ln_outside);
+    let (lowest, highest) =
+        (span.law.ln_density_ratio(span.low), span.law.ln_density_ratio(span.high));
+    let range = highest - lowest;
+    let step = wanted_step.min(range / 400.0).max(range / MOST_SLICES);
+    let lowest_index = (lowest / step).round() as i64;
+    let slices = grid_slices(&span, step, lowest_index);
+    let outside = span.outside();
+    let masses = merged(&slices, step, lowest_index);
+    // the first place is one step below the first slice
+    GridLaw { step, lowest_index: lowest_index - 1, masses, outside }
+}
+
+/// Slices between the cuts at which the loss is (k + ½) steps.
+fn grid_slices(span: &Span, step: f64, lowest_index: i64) -> Vec<Slice> {
+    let mut slices = Vec::new();
+    let mut from = span.low;
+    let mut width = (span.high - span.low) / 400.0;
+    while from < span.high {
+        let index = lowest_index + slices.len() as i64;
+        let to = cut_at(span, (index as f64 + 0.5) * step, from, width, 0.01 * step);
+        let least = 1e-9 * (span.high - span.low);
+        if to - from < least {
+            slices.push(Slice { mass: 0.0, loss: index as f64 * step });
+            continue;
+        }
+        width = to - from;
+        slices.push(span.slice(from, to));
+        from = to;
+    }
+    slices
+}
+
+/// The cut above `from` where the loss passes `target`, at most the end of the span.
+fn cut_at(span: &Span, target: f64, from: f64, width: f64, allowed: f64) -> f64 {
+    let missing = |cut: f64| target - span.law.ln_density_ratio(cut);
+    let (mut low, mut high) = (from, (from + width).min(span.high));
+    let mut low_missing = missing(low);
+    if low_missing <= 0.0 {
+        return from;
+    }
+    let mut high_missing = missing(high);
+    while high_missing > 0.0 {
+        if high >= span.high || high_missing < allowed {
+            return high;
+        }
+        (low, low_missing) = (high, high_missing);
+        high = (high + width).min(span.high);
+        high_missing = missing(high);
+    }
+    for _ in 0..60 {
+        if -high_missing < allowed {
+            return high;
+        }
+        let share = low_missing / (low_missing - high_missing);
+        let middle = low + share.clamp(0.02, 0.98) * (high - low);
+        let seen = missing(middle);
+        if seen.abs() < allowed {
+            return middle;
+        }
+        if seen > 0.0 {
+            (low, low_missing) = (middle, seen);
+        } else {
+            (high, high_missing) = (middle, seen);
+        }
+    }
+    high
+}
+
+/// Masses after mixing, the first place being one step below the first slice. A slice whose
+/// neighbour would have too little left is rounded down instead.
+fn merged(slices: &[Slice], step: f64, lowest_index: i64) -> Vec<f64> {
+    let mut rounds_down = vec![false; slices.len()];
+    loop {
+        let masses = mixed(slices, step, lowest_index, &rounds_down);
+        let mut changed = false;
+        for place in (0..slices.len()).filter(|place| masses[place + 1] < 0.0) {
+            // one of the two took from it, unless both are rounded already
+            for taker in [place.wrapping_sub(1), place + 1] {
+                if let Some(rounds) = rounds_down.get_mut(taker) {
+                    changed |= !*rounds;
+                    *rounds = true;
+                }
+            }
+        }
+        if !changed {
+            return masses;
+        }
+    }
+}
+
+fn mixed(slices: &[Slice], step: f64, lowest_index: i64, rounds_down: &[bool]) -> Vec<f64> {
+    let mut masses = vec![0.0; slices.len() + 1];
+    let (up, down) = (math::exp_m1(step), -math::exp_m1(-step));
+    for (place, slice) in slices.iter().enumerate() {
+        let excess = slice.loss - (lowest_index + place as i64) as f64 * step;
+        // p + p_m has the loss of the grid point, with p_m of the neighbour's mass
+        let (from, moved) = if excess > 0.0 {
+            (place.wrapping_sub(1), slice.mass * -math::exp_m1(-excess) / up)
+        } else {
+            (place + 1, slice.mass * math::exp_m1(-excess) / down)
+        };
+        if !rounds_down[place] && excess.abs() < step && from < slices.len() {
+            masses[place + 1] += slice.mass + moved;
+            masses[from + 1] -= moved;
+            continue;
+        }
+        let lower = (excess / step).floor() + (place + 1) as f64;
+        // below the first place the mass is dropped, which is down as well
+        if lower >= 0.0 {
+            masses[(lower as usize).min(slices.len())] += slice.mass;
+        }
+    }
+    masses
+}
+
+/// A law that dominates one epoch's pair, remove direction, with the error O(step²) of one epoch.
+///
+/// L ≤ U = (max_t x_t − 1.5)/σ². δ is convex in e^{−U} of each epoch, so U's mass between two grid
+/// points may be spread to both with E e^{−U} kept: nothing falls.
+pub(super) fn dominating(run: &ShuffleRun, ln_outside: f64, wanted_step: f64) -> GridLaw {
+    let span = Span::of(run, ln_outside);
+    let variance = run.noise_multiplier * run.noise_multiplier;
+    let bound = |cut: f64| (cut - 1.5) / variance;
+    let range = bound(span.high) - bound(span.low);
+    let step = wanted_step.min(range / 400.0).max(range / MOST_SLICES);
+    let lowest_index = (bound(span.low) / step).floor() as i64;
+    let highest_index = (bound(span.high) / step).floor() as i64;
+    let cut = |index: i64| 1.5 + index as f64 * step * variance;
+    let mut masses = vec![0.0; (highest_index - lowest_index + 1) as usize];
+    masses[0] = math::exp(span.law.ln_below(cut(lowest_index), 2.0));
+    for index in lowest_index..highest_index {
+        let (low, high) = (cut(index), cut(index + 1));
+        let mass = math::exp(span.ln_mass(low, high, 2.0));
+        let lower_half = math::exp(span.ln_mass(low, 0.5 * (low + high), 2.0)).min(mass);
+        let width = (high - low) / run.noise_multiplier;
+        let share = upper_share(lower_half / mass.max(f64::MIN_POSITIVE), step, width);
+        let place = (index - lowest_index) as usize;
+        masses[place] += mass * (1.0 - share);
+        masses[place + 1] += mass * share;
+    }
+    let outside = math::exp(span.law.ln_above(cut(highest_index), 2.0).value);
+    GridLaw { step, lowest_index, masses, outside }
+}
+
+/// The share of a cell's mass that its upper end needs so that E e^{−U} is kept, rounded up.
+///
+/// With t in [0, 1] across the cell, (1 − e^{−ht})/(1 − e^{−h}) ≤ t + h/8. E t follows from the mass of
+/// the lower half as if the density were linear; its cubic part and its curvature, which the normal
+/// law limits by the square of the width in σ, are added with room to spare.
+fn upper_share(lower_half: f64, step: f64, width: f64) -> f64 {
+    let tilt = 4.0 * (0.5 - lower_half);
+    let mean = 0.5 + tilt / 6.0;
+    let rest = tilt.abs() * (0.02 * tilt * tilt + width * width);
+    (mean + 0.125 * step + rest + 1e-12).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{max_slice, run::ShuffleRun};
+    use super::*;
+
+    fn delta(law: &GridLaw, epsilon: f64) -> f64 {
+        let gain = |(place, mass): (usize, &f64)| {
+            let loss = (law.lowest_index + place as i64) as f64 * law.step;
+            mass * (-math::exp_m1(epsilon - loss)).max(0.0)
+        };
+        law.masses.iter().enumerate().map(gain).sum()
+    }
+
+    const RUNS: [(f64, u64); 6] =
+        [(0.1, 100), (0.5, 1000), (1.0, 100), (1.5, 1), (2.0, 10), (10.0, 10_000)];
+
+    #[test]
+    fn one_epoch_is_between_its_laws() {
+        for (noise_multiplier, steps_per_epoch) in RUNS {
+            let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
+            let (below, above) = (dominated(&run, -41.0, 2e-3), dominating(&run, -41.0, 2e-3));
+            for law in [&below, &above] {
+                assert!((law.total() - 1.0).abs() < 1e-10, "{run:?}: {}", law.total());
+            }
+            for epsilon in [0.0, 0.1, 1.0, 4.0, 60.0] {
+                let exact = max_slice::delta(&run, epsilon).unwrap().value();
+                let seen = delta(&below, epsilon);
+                assert!(
+                    seen <= exact * (1.0 + 1e-10) + 1e-17,
+                    "{run:?} {epsilon}: {seen:e} {exact:e}"
+                );
+                assert!(
+                    seen > exact * (1.0 - 1e-2) - 1e-15,
+                    "{run:?} {epsilon}: {seen:e} {exact:e}"
+                );
+                let high = delta(&above, epsilon) + above.outside;
+                assert!(high >= exact, "{run:?} {epsilon}: {high:e} {exact:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn mixing_beats_rounding_by_an_order() {
+        let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
+        let span = Span::of(&run, -41.0);
+        let step = 5e-3;
+        let lowest_index = (span.law.ln_density_ratio(span.low) / step).round() as i64;
+        let slices = grid_slices(&span, step, lowest_index);
+        let law = |masses| GridLaw { step, lowest_index: lowest_index - 1, masses, outside: 0.0 };
+        let close = law(merged(&slices, step, lowest_index));
+        let all = vec![true; slices.len()];
+        let rounded = law(mixed(&slices, step, lowest_index, &all));
+        let exact = max_slice::delta(&run, 4.0).unwrap().value();
+        let (near, far) = (exact - delta(&close, 4.0), exact - delta(&rounded, 4.0));
+        assert!(near > 0.0 && far > 20.0 * near, "{near:e} {far:e}");
+    }
+
+    #[test]
+    fn a_slice_without_a_neighbour_is_rounded() {
+        let slice = |mass, loss| Slice { mass, loss };
+        // its lower neighbour has nothing to give
+        assert_eq!(merged(&[slice(0.0, 0.0), slice(0.5, 1.3)], 1.0, 0), [0.0, 0.0, 0.5]);
+        // the outermost are rounded down
+        assert_eq!(merged(&[slice(0.5, 0.4)], 1.0, 0), [0.0, 0.5]);
+        assert_eq!(merged(&[slice(0.5, -0.4)], 1.0, 0), [0.5, 0.0]);
+        // a mixture has the loss of the grid point
+        let seen = merged(&[slice(0.4, 0.0), slice(0.5, 1.2)], 1.0, 0);
+        let without = |mass: f64, loss: f64| mass * math::exp(-loss);
+        let taken = 0.4 - seen[1];
+        let loss = math::ln((0.5 + taken) / (without(0.5, 1.2) + without(taken, 0.0)));
+        assert!((loss - 1.0).abs() < 1e-14 && (seen[2] - 0.5 - taken).abs() < 1e-15, "{loss}");
+    }
+}

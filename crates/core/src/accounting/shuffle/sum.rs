@@ -1,0 +1,55 @@
+//! Lower bounds from the sum of every epoch's outputs, which is Gaussian in both worlds.
+
+use super::run::{ShuffleRun, check_delta, check_epsilon};
+use crate::accounting::AccountingError;
+use crate::accounting::result::{Account, DeltaLowerBound, Directions, EpsilonLowerBound, Method};
+use crate::bound::Scope;
+use crate::gdp;
+
+/// Relative change that takes μ past its own rounding.
+const MARGIN: f64 = 4.0 * f64::EPSILON;
+
+/// μ of the sums, rounded down: √(E/T)/σ.
+pub(crate) fn gdp_mu(run: &ShuffleRun) -> f64 {
+    let epochs_per_step = run.epochs as f64 / run.steps_per_epoch as f64;
+    epochs_per_step.sqrt() / run.noise_multiplier * (1.0 - MARGIN)
+}
+
+pub(super) fn epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
+    check_delta(delta)?;
+    let (value, numeric_error) = gdp_epsilon_below(gdp_mu(run), delta);
+    Ok(EpsilonLowerBound::new(value, 0.0, account(numeric_error)))
+}
+
+pub(super) fn delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
+    check_epsilon(epsilon)?;
+    let gdp_mu = gdp_mu(run);
+    let value = gdp::gdp_delta(gdp_mu, epsilon).unwrap_or(0.0);
+    let numeric_error = value * relative_error(gdp_mu, epsilon);
+    Ok(DeltaLowerBound::new((value - numeric_error).max(0.0), 0.0, account(numeric_error)))
+}
+
+fn account(numeric_error: f64) -> Account {
+    Account { scope: Scope::Pair, directions: Directions::Both, method: Method::Sum, numeric_error }
+}
+
+/// The error that [`gdp::gdp_delta`] states, twice.
+fn relative_error(gdp_mu: f64, epsilon: f64) -> f64 {
+    let (a, b) = (epsilon / gdp_mu - 0.5 * gdp_mu, epsilon / gdp_mu + 0.5 * gdp_mu);
+    2e-13 + 2e-15 * (1.0 + a.abs()) * (a.abs() + b)
+}
+
+/// ε of μ-GDP at δ, rounded down, and by how much: δ(ε) ≥ δ is checked.
+fn gdp_epsilon_below(gdp_mu: f64, delta: f64) -> (f64, f64) {
+    let nearest = gdp::gdp_epsilon(gdp_mu, delta).unwrap_or(0.0);
+    let mut change = 1e-13 * (nearest + gdp_mu);
+    while change < nearest {
+        let value = nearest - change;
+        let seen = gdp::gdp_delta(gdp_mu, value).unwrap_or(0.0);
+        if seen * (1.0 - relative_error(gdp_mu, value)) >= delta {
+            return (value, change);
+        }
+        change *= 4.0;
+    }
+    (0.0, nearest)
+}
