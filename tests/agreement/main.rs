@@ -1,6 +1,7 @@
 //! Do two routes to the same number agree?
 
 #[cfg(test)]
+mod accounting;
 mod audit;
 #[cfg(test)]
 mod independence;

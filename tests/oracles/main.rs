@@ -1,7 +1,9 @@
 //! Right numbers? Values at many digits or by another method, with their source in `data/SOURCE.md`.
 
+mod accounting;
 mod bayesian;
 mod clopper_pearson;
 mod counts;
 mod gdp;
 mod jeffreys;
+mod shuffle_theory;

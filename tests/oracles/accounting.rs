@@ -1,0 +1,340 @@
+//! Accountants against peers' intervals, quadrature and simulation.
+
+use dpscope_core::accounting::{
+    BallsInBins, DeterministicBatches, Directions, PoissonSampling, PrivacyTarget,
+    deterministic_epochs, deterministic_noise, poisson_noise, poisson_steps,
+};
+use dpscope_core::math;
+use dpscope_core::special::normal_cdf;
+use dpscope_tests::{Draws, z_of_mean};
+use serde_json::Value;
+
+const GOLDEN: &str = include_str!("data/accounting.json");
+
+/// Settings and interval of each case of a group.
+fn golden(group: &str) -> Vec<Golden> {
+    let all: Value = serde_json::from_str(GOLDEN).expect("golden file is json");
+    let all = all["cases"].as_array().expect("golden file has cases").clone();
+    let kept: Vec<Golden> =
+        all.into_iter().filter(|case| case["group"] == group).map(Golden).collect();
+    assert!(!kept.is_empty(), "golden file has the group {group}");
+    kept
+}
+
+struct Golden(Value);
+
+impl Golden {
+    fn setting(&self, name: &str) -> f64 {
+        self.0["settings"][name].as_f64().expect("case has the setting")
+    }
+
+    fn count(&self, name: &str) -> u64 {
+        self.0["settings"][name].as_u64().expect("case has the count")
+    }
+
+    fn id(&self) -> &str {
+        self.0["id"].as_str().expect("case has an id")
+    }
+
+    fn interval(&self, key: Option<&str>) -> (f64, f64) {
+        let interval = &self.0["interval"];
+        let interval = key.map_or(interval, |key| &interval[key]);
+        let end = |place: usize| interval[place].as_f64().expect("case has an interval");
+        (end(0), end(1))
+    }
+
+    fn poisson(&self) -> PoissonSampling {
+        PoissonSampling {
+            noise_multiplier: self.setting("sigma"),
+            sampling_rate: 1.0 / self.setting("steps_per_epoch"),
+            steps: self.count("steps_per_epoch") * self.count("epochs"),
+        }
+    }
+}
+
+/// Upper and lower value are on their sides of the truth, and close to the interval.
+fn holds(training: PoissonSampling, case: &Golden, key: &str, directions: Directions) -> bool {
+    let (low, high) = case.interval(Some(key));
+    let error = (0.4 * (high - low)).clamp(2e-6, 1e-4);
+    let delta = case.setting("delta");
+    let upper = training.epsilon_upper(delta, directions, error).expect("in the domain").value();
+    let lower = training.epsilon_lower(delta, directions, error).expect("in the domain").value();
+    lower <= upper && upper >= low && lower <= high && upper <= high + error && lower >= low - error
+}
+
+#[test]
+fn poisson_brackets_hold_the_golden_intervals() {
+    for case in golden("a_poisson") {
+        let keys =
+            [("remove", Directions::Remove), ("add", Directions::Add), ("max", Directions::Both)];
+        for (key, directions) in keys {
+            assert!(holds(case.poisson(), &case, key, directions), "{} {key}", case.id());
+        }
+    }
+}
+
+#[test]
+fn another_sampling_rate_is_told_from_the_golden_one() {
+    let case = &golden("a_poisson")[2];
+    let training = case.poisson();
+    assert!(holds(training, case, "max", Directions::Both));
+    for factor in [0.9999, 1.0001] {
+        let sampling_rate = factor * training.sampling_rate;
+        let broken = PoissonSampling { sampling_rate, ..training };
+        assert!(!holds(broken, case, "max", Directions::Both), "{factor}");
+    }
+}
+
+#[test]
+fn places_365_needs_no_cap() {
+    // σ = 1, T = 440, E = 509: peers' interval is not in the golden file
+    let training =
+        PoissonSampling { noise_multiplier: 1.0, sampling_rate: 1.0 / 440.0, steps: 440 * 509 };
+    let bound = training.epsilon_upper(1e-5, Directions::Both, 1e-3).unwrap();
+    assert!((bound.value() - 6.5913).abs() < 1e-3, "{}", bound.value());
+    assert!(bound.account().numeric_error <= 1e-3);
+    let far = PoissonSampling { noise_multiplier: 0.3, sampling_rate: 0.5, steps: 20 };
+    assert!(far.epsilon_upper(1e-5, Directions::Both, 1e-2).unwrap().value() > 60.0);
+}
+
+#[test]
+fn deterministic_values_are_the_golden_ones() {
+    for case in golden("c_deterministic") {
+        let (low, high) = case.interval(None);
+        let training = DeterministicBatches {
+            noise_multiplier: case.setting("sigma"),
+            epochs: case.count("epochs"),
+        };
+        let delta = case.setting("delta");
+        let upper = training.epsilon_upper(delta).unwrap().value();
+        let lower = training.epsilon_lower(delta).unwrap().value();
+        assert!(low < lower && lower < upper && upper < high, "{}: {lower} {upper}", case.id());
+        assert!(upper - lower < 1e-10 * upper, "{}: {lower} {upper}", case.id());
+    }
+}
+
+#[test]
+fn deterministic_deltas_undo_epsilons() {
+    for epochs in [1, 10, 509] {
+        let training = DeterministicBatches { noise_multiplier: 0.7, epochs };
+        for delta in [1e-12, 1e-5, 0.3] {
+            let epsilon = training.epsilon_lower(delta).unwrap().value();
+            let back = training.delta_upper(epsilon).unwrap().value();
+            assert!(back >= delta && back < delta * (1.0 + 1e-8), "{epochs} {delta:e}: {back:e}");
+        }
+    }
+}
+
+#[test]
+fn calibrated_noise_is_the_golden_one() {
+    for case in golden("e_calibrated_sigma") {
+        let (low, high) = case.interval(None);
+        let epsilon = case.setting("target_epsilon");
+        let target = PrivacyTarget { epsilon, delta: case.setting("delta"), error: 2e-6 * epsilon };
+        let steps = case.count("steps_per_epoch") * case.count("epochs");
+        let rate = 1.0 / case.setting("steps_per_epoch");
+        let noise = poisson_noise(target, rate, steps).unwrap();
+        assert!(low <= noise.value && noise.value <= high, "{}: {noise:?}", case.id());
+        assert!(noise.epsilon <= epsilon && noise.epsilon > epsilon - target.error);
+    }
+    for (epochs, epsilon) in [(1, 1.0), (10, 8.0), (509, 349.805)] {
+        let target = PrivacyTarget { epsilon, delta: 1e-5, error: 1e-6 };
+        let noise = deterministic_noise(target, epochs).unwrap();
+        assert!(noise.epsilon <= epsilon && noise.epsilon > epsilon - 1e-6, "{noise:?}");
+    }
+}
+
+#[test]
+fn calibrated_steps_use_the_target_up() {
+    let target = PrivacyTarget { epsilon: 2.0, delta: 1e-5, error: 1e-3 };
+    let found = poisson_steps(target, 1.0, 0.01).unwrap();
+    let epsilon_of = |steps: f64| {
+        let training =
+            PoissonSampling { noise_multiplier: 1.0, sampling_rate: 0.01, steps: steps as u64 };
+        training.epsilon_lower(1e-5, Directions::Both, 1e-4).unwrap().value()
+    };
+    assert!(epsilon_of(found.value) <= 2.0 && epsilon_of(found.value + 2.0) > 2.0 - 1e-3);
+    let found = deterministic_epochs(target, 10.0).unwrap();
+    let epsilon_of = |epochs: f64| {
+        let training = DeterministicBatches { noise_multiplier: 10.0, epochs: epochs as u64 };
+        training.epsilon_upper(1e-5).unwrap().value()
+    };
+    assert!(epsilon_of(found.value) <= 2.0 && epsilon_of(found.value + 1.0) > 2.0, "{found:?}");
+    assert!(deterministic_epochs(target, 0.1).is_err());
+}
+
+/// ∫ f over [low, high] by Simpson's rule.
+fn simpson(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let count = 40_000;
+    let width = (high - low) / f64::from(count);
+    let weight = |place: i32| {
+        if place == 0 || place == count { 1.0 } else { f64::from(2 + 2 * (place % 2)) }
+    };
+    (0..=count).map(|place| weight(place) * f(low + f64::from(place) * width)).sum::<f64>() * width
+        / 3.0
+}
+
+/// The pair of one step, by its densities.
+#[derive(Clone, Copy)]
+struct Step {
+    sigma: f64,
+    q: f64,
+    add: bool,
+}
+
+impl Step {
+    /// Density of P, and the loss.
+    fn at(self, x: f64) -> (f64, f64) {
+        let density = |mean: f64| {
+            let z = (x - mean) / self.sigma;
+            math::exp(-0.5 * z * z) / (self.sigma * (2.0 * std::f64::consts::PI).sqrt())
+        };
+        let mixed = (1.0 - self.q) * density(0.0) + self.q * density(1.0);
+        let loss =
+            math::ln_1p(self.q * math::exp_m1((2.0 * x - 1.0) / (2.0 * self.sigma * self.sigma)));
+        if self.add { (density(0.0), -loss) } else { (mixed, loss) }
+    }
+
+    /// δ of one step: the losses above ε are the outputs on one side of a cut.
+    fn delta(self, epsilon: f64) -> f64 {
+        let (s, q) = (self.sigma, self.q);
+        let edge = if self.add { -epsilon } else { epsilon };
+        let ratio = (math::exp_m1(edge) + q) / q;
+        if ratio <= 0.0 {
+            return if self.add { 0.0 } else { 1.0 - math::exp(epsilon) };
+        }
+        let x = s * s * math::ln(ratio) + 0.5;
+        let side = if self.add { 1.0 } else { -1.0 };
+        let (without, with) = (normal_cdf(side * x / s), normal_cdf(side * (x - 1.0) / s));
+        let mixed = (1.0 - q) * without + q * with;
+        if self.add {
+            without - math::exp(epsilon) * mixed
+        } else {
+            mixed - math::exp(epsilon) * without
+        }
+    }
+
+    fn delta_of_two(self, epsilon: f64) -> f64 {
+        simpson(-9.0 * self.sigma, 1.0 + 9.0 * self.sigma, |x| {
+            let (density, loss) = self.at(x);
+            density * self.delta(epsilon - loss)
+        })
+    }
+}
+
+fn brackets(step: Step, steps: u64, epsilon: f64, exact: f64) -> bool {
+    let training = PoissonSampling { noise_multiplier: step.sigma, sampling_rate: step.q, steps };
+    let directions = if step.add { Directions::Add } else { Directions::Remove };
+    let upper = training.delta_upper(epsilon, directions, 1e-4).expect("in the domain").value();
+    let lower = training.delta_lower(epsilon, directions, 1e-4).expect("in the domain").value();
+    lower <= exact && exact <= upper && upper - lower <= 2e-3 * exact
+}
+
+#[test]
+fn deltas_bracket_quadrature() {
+    for (sigma, q, epsilon) in
+        [(1.0, 0.1, 0.1), (0.5, 0.01, 1.0), (2.0, 0.3, 0.05), (0.7, 0.9, 2.0), (0.4, 0.001, 0.0005)]
+    {
+        for add in [false, true] {
+            let step = Step { sigma, q, add };
+            let epsilon = if add { f64::min(epsilon, 0.5 * q) } else { epsilon };
+            let (one, two) = (step.delta(epsilon), step.delta_of_two(epsilon));
+            assert!(brackets(step, 1, epsilon, one), "{sigma} {q} {add}: {one:e}");
+            assert!(brackets(step, 2, epsilon, two), "{sigma} {q} {add}: {two:e}");
+            let broken = Step { sigma: 1.003 * sigma, ..step };
+            assert!(!brackets(broken, 2, epsilon, two), "{sigma} {q} {add} is not seen");
+        }
+    }
+}
+
+/// z of the mean of (1 − e^{ε − L})₊ over simulated runs against a value of δ.
+fn z_of_simulation(training: PoissonSampling, epsilon: f64, delta: f64) -> f64 {
+    let mut draws = Draws::new(4);
+    let (sigma, q) = (training.noise_multiplier, training.sampling_rate);
+    let step = Step { sigma, q, add: false };
+    let excess: Vec<f64> = (0..100_000)
+        .map(|_| {
+            let loss = (0..training.steps)
+                .map(|_| {
+                    let mean = if draws.uniform() < q { 1.0 } else { 0.0 };
+                    step.at(mean + sigma * draws.normal()).1
+                })
+                .sum::<f64>();
+            (-math::exp_m1(epsilon - loss)).max(0.0)
+        })
+        .collect();
+    z_of_mean(&excess, delta)
+}
+
+#[test]
+fn deltas_are_those_of_simulated_runs() {
+    let training = PoissonSampling { noise_multiplier: 0.8, sampling_rate: 0.1, steps: 12 };
+    let delta = training.delta_upper(1.0, Directions::Remove, 1e-3).unwrap().value();
+    let z = z_of_simulation(training, 1.0, delta);
+    assert!(z.abs() < 4.0, "{z}");
+    let broken = PoissonSampling { noise_multiplier: 0.83, ..training };
+    let z = z_of_simulation(broken, 1.0, delta);
+    assert!(z.abs() > 4.0, "{z}");
+}
+
+/// The upper value is not below the interval, the lower one not above, and both are close.
+fn bins_agree(training: BallsInBins, case: &Golden) -> bool {
+    let (low, high) = case.interval(None);
+    let value = |is_upper: bool| {
+        let (delta, error) = (case.setting("delta"), 5e-4);
+        if is_upper {
+            training.epsilon_upper(delta, Directions::Both, error).expect("in the domain").value()
+        } else {
+            training.epsilon_lower(delta, Directions::Both, error).expect("in the domain").value()
+        }
+    };
+    let (lower, upper) = (value(false), value(true));
+    lower <= upper && upper - lower <= 1e-3 && low <= upper && upper <= high && low <= lower
+}
+
+#[test]
+fn balls_in_bins_agree_with_the_golden_intervals() {
+    for case in golden("d_balls_in_bins") {
+        let training = BallsInBins {
+            noise_multiplier: case.setting("sigma"),
+            steps_per_epoch: case.count("steps_per_epoch"),
+            epochs: case.count("epochs"),
+        };
+        assert!(bins_agree(training, &case), "{}", case.id());
+        let broken = BallsInBins { noise_multiplier: 1.06 * training.noise_multiplier, ..training };
+        assert!(!bins_agree(broken, &case), "{} is not seen", case.id());
+    }
+}
+
+/// z of simulated epochs' (1 − e^{ε − L})₊ against δ, at the ε that is accounted for δ.
+fn z_of_bins(training: BallsInBins, sigma: f64, delta: f64) -> f64 {
+    let epsilon = training.epsilon_upper(delta, Directions::Remove, 1e-3).unwrap().value();
+    let mut draws = Draws::new(9);
+    let excess: Vec<f64> = (0..60_000)
+        .map(|_| {
+            let loss = (0..training.epochs)
+                .map(|_| {
+                    let sum = (0..training.steps_per_epoch)
+                        .map(|t| {
+                            let mean = if t == 0 { 1.0 } else { 0.0 };
+                            let x = mean + sigma * draws.normal();
+                            math::exp((x - 0.5) / (sigma * sigma))
+                        })
+                        .sum::<f64>();
+                    math::ln(sum / training.steps_per_epoch as f64)
+                })
+                .sum::<f64>();
+            (-math::exp_m1(epsilon - loss)).max(0.0)
+        })
+        .collect();
+    z_of_mean(&excess, delta)
+}
+
+#[test]
+fn balls_in_bins_are_those_of_simulated_epochs() {
+    let training = BallsInBins { noise_multiplier: 0.9, steps_per_epoch: 6, epochs: 3 };
+    let z = z_of_bins(training, 0.9, 0.05);
+    assert!(z.abs() < 4.0, "{z}");
+    let z = z_of_bins(training, 0.93, 0.05);
+    assert!(z.abs() > 4.0, "{z}");
+}

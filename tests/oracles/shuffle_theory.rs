@@ -1,0 +1,468 @@
+//! Shuffled batches: closed forms, slices and the exact pair against other codes and methods.
+
+use dpscope_core::accounting::pair::{
+    Sampling, pair_delta, pair_epsilon, pair_plug_in_epsilon, pair_runs_epsilon,
+};
+use dpscope_core::accounting::shuffle::{self, ShuffleRun};
+use dpscope_core::accounting::{Directions, Method};
+use dpscope_core::bound::Scope;
+use dpscope_core::{gdp, math};
+use dpscope_tests::{Draws, z_of_mean};
+use proptest::prelude::*;
+use serde_json::Value;
+
+const GOLDEN: &str = include_str!("data/accounting.json");
+
+/// One case of a group, read into what a shuffled run needs.
+struct Golden {
+    id: String,
+    run: ShuffleRun,
+    delta: f64,
+    interval: (f64, f64),
+    case: Value,
+}
+
+fn golden(group: &str) -> Vec<Golden> {
+    let all: Value = serde_json::from_str(GOLDEN).expect("golden json");
+    let cases = all["cases"].as_array().expect("cases").iter();
+    let found: Vec<Golden> = cases
+        .filter(|case| case["group"] == group)
+        .map(|case| {
+            let number = |name: &str| case["settings"][name].as_f64().expect("number");
+            let interval = |at: usize| case["interval"][at].as_f64().expect("interval");
+            Golden {
+                id: case["id"].as_str().expect("id").to_string(),
+                run: ShuffleRun {
+                    noise_multiplier: number("sigma"),
+                    steps_per_epoch: number("steps_per_epoch") as u64,
+                    epochs: number("epochs") as u64,
+                },
+                delta: number("delta"),
+                interval: (interval(0), interval(1)),
+                case: case.clone(),
+            }
+        })
+        .collect();
+    assert!(!found.is_empty(), "{group}");
+    found
+}
+
+fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> ShuffleRun {
+    ShuffleRun { noise_multiplier, steps_per_epoch, epochs }
+}
+
+fn normals(seed: u64) -> impl FnMut(&mut [f64]) {
+    let mut draws = Draws::new(seed);
+    move |out: &mut [f64]| out.iter_mut().for_each(|z| *z = draws.normal())
+}
+
+fn sampling(draws: usize) -> Sampling {
+    Sampling { draws, significance: 0.025 }
+}
+
+/// Cases of a group whose interval the value misses.
+fn missed(group: &str, value: impl Fn(&ShuffleRun, f64) -> f64) -> Vec<String> {
+    let mut missed = Vec::new();
+    for golden in golden(group) {
+        let seen = value(&golden.run, golden.delta);
+        let (low, high) = golden.interval;
+        if !(low <= seen && seen <= high) {
+            missed.push(format!("{}: {seen} is not in [{low}, {high}]", golden.id));
+        }
+    }
+    missed
+}
+
+fn max_slice(run: &ShuffleRun, delta: f64) -> f64 {
+    shuffle::max_slice_epsilon(run, delta).expect("valid").value()
+}
+
+fn best(run: &ShuffleRun, delta: f64) -> f64 {
+    shuffle::best_epsilon(run, delta).expect("valid").value()
+}
+
+fn deterministic(run: &ShuffleRun, delta: f64) -> f64 {
+    gdp::gdp_epsilon((run.epochs as f64).sqrt() / run.noise_multiplier, delta).expect("valid")
+}
+
+#[test]
+fn one_epoch_lower_bounds() {
+    let missed_by_ours = missed("b_shuffle_lower_single", max_slice);
+    assert!(missed_by_ours.is_empty(), "{missed_by_ours:#?}");
+    for golden in golden("b_shuffle_lower_single") {
+        let seen = max_slice(&golden.run, golden.delta);
+        let back = shuffle::max_slice_delta(&golden.run, seen).expect("valid").value();
+        assert!((back / golden.delta - 1.0).abs() < 1e-9, "{}: {back}", golden.id);
+    }
+}
+
+#[test]
+fn many_epochs_lower_bounds() {
+    let missed_by_ours = missed("b_shuffle_lower_multi", max_slice);
+    assert!(missed_by_ours.is_empty(), "{missed_by_ours:#?}");
+    for golden in golden("b_shuffle_lower_multi") {
+        let bound = shuffle::max_slice_epsilon(&golden.run, golden.delta).expect("valid");
+        let back = shuffle::max_slice_delta(&golden.run, bound.value()).expect("valid").value();
+        assert!((back / golden.delta - 1.0).abs() < 1e-3, "{}: {back}", golden.id);
+        assert!(bound.account().numeric_error < 1e-4, "{}", golden.id);
+    }
+}
+
+#[test]
+fn broken_bounds_miss_the_golden_intervals() {
+    for group in ["b_shuffle_lower_single", "b_shuffle_lower_multi"] {
+        let cases = golden(group).len();
+        let less_noise = |run: &ShuffleRun, delta: f64| {
+            let noise_multiplier = run.noise_multiplier * 0.999;
+            max_slice(&ShuffleRun { noise_multiplier, ..*run }, delta)
+        };
+        assert_eq!(missed(group, less_noise).len(), cases);
+        let shorter = |run: &ShuffleRun, delta: f64| {
+            let steps_per_epoch = run.steps_per_epoch - 1;
+            max_slice(&ShuffleRun { steps_per_epoch, ..*run }, delta)
+        };
+        assert!(missed(group, shorter).len() > cases / 3);
+    }
+}
+
+#[test]
+fn sums_are_gaussian() {
+    for (run, expected) in [(run(5.0, 100, 1), 0.0586), (run(20.0, 10_000, 1), 8.3e-4)] {
+        let bound = shuffle::sum_epsilon(&run, 1e-5).expect("valid");
+        assert!((bound.value() / expected - 1.0).abs() < 0.01, "{}", bound.value());
+        assert!(bound.value() > shuffle::max_slice_epsilon(&run, 1e-5).expect("valid").value());
+        let account = *bound.account();
+        assert_eq!((account.method, account.directions), (Method::Sum, Directions::Both));
+        let back = shuffle::sum_delta(&run, bound.value()).expect("valid").value();
+        assert!((back / 1e-5 - 1.0).abs() < 1e-9);
+    }
+    // the exact pair is above, but not by much
+    let pair = pair_epsilon(&run(5.0, 100, 1), 1e-5, sampling(20_000), &mut normals(3));
+    let pair = pair.expect("valid").estimate;
+    assert!((pair.value() - 0.0653).abs() < 1e-4 + 4.0 * pair.standard_error(), "{pair:?}");
+}
+
+#[test]
+fn upper_values_bracket_the_pair() {
+    for group in ["b_shuffle_lower_single", "b_shuffle_lower_multi"] {
+        for golden in golden(group) {
+            let upper = shuffle::pair_upper_epsilon(&golden.run, golden.delta).expect("valid");
+            let nearest = deterministic(&golden.run, golden.delta);
+            assert!(upper.value() >= golden.interval.0, "{}: {}", golden.id, upper.value());
+            assert!(upper.value() <= nearest * (1.0 + 1e-11), "{}", golden.id);
+            let of_mechanism = upper.account().scope == Scope::Mechanism;
+            assert_eq!(of_mechanism, upper.account().method == Method::Analytic);
+            let back = shuffle::pair_upper_delta(&golden.run, upper.value()).expect("valid");
+            assert!((back.value() / golden.delta - 1.0).abs() < 1e-3, "{}", golden.id);
+        }
+    }
+}
+
+#[test]
+fn persistent_shuffle_is_one_epoch_of_less_noise() {
+    for golden in golden("b_shuffle_lower_multi") {
+        let persistent = best(&golden.run.persistent(), golden.delta);
+        let theirs = golden.case["same_permutation_every_epoch"].as_f64().expect("number");
+        // theirs is rounded down on a grid of 1e-2 to 1e-3
+        assert!(persistent >= theirs - 1e-9 && persistent < theirs * 1.01, "{}", golden.id);
+        assert!(persistent > best(&golden.run, golden.delta), "{}", golden.id);
+    }
+}
+
+/// How many standard errors an estimate lies outside of an interval.
+fn outside(value: f64, standard_error: f64, (low, high): (f64, f64)) -> f64 {
+    (low - value).max(value - high).max(0.0) / standard_error.max(1e-9)
+}
+
+#[test]
+fn one_epoch_of_the_exact_pair() {
+    for golden in golden("f_exact_pair_single") {
+        let draws = (4_000_000 / golden.run.steps_per_epoch).clamp(1_000, 40_000) as usize;
+        let seen = pair_epsilon(&golden.run, golden.delta, sampling(draws), &mut normals(5));
+        let seen = seen.expect("valid");
+        let (value, error) = (seen.estimate.value(), seen.estimate.standard_error());
+        assert!(outside(value, error, golden.interval) < 4.0, "{}: {value} {error}", golden.id);
+        assert!(seen.lower.value() <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
+        assert!(seen.lower.value() >= best(&golden.run, golden.delta), "{}", golden.id);
+        let weight = seen.mean_weight.expect("drawn");
+        assert!((weight.value - 1.0).abs() < 4.5 * weight.standard_error, "{}", golden.id);
+        assert_eq!(seen.estimate.account().scope, Scope::Pair);
+    }
+}
+
+#[test]
+fn a_limit_beats_counting_and_the_closed_form() {
+    let run = run(1.0, 100, 1);
+    let seen = pair_epsilon(&run, 1e-5, sampling(100_000), &mut normals(6)).expect("valid");
+    assert!(seen.lower.value() > 4.064 && seen.lower.significance() == 0.025, "{:?}", seen.lower);
+    assert!(best(&run, 1e-5) < 4.0632);
+    assert!(seen.lower.value() < 4.0666 && seen.estimate.standard_error() < 3e-4);
+}
+
+#[test]
+fn less_noise_is_told_from_the_pair() {
+    let golden = &golden("f_exact_pair_single")[7];
+    let less = ShuffleRun { noise_multiplier: golden.run.noise_multiplier * 0.995, ..golden.run };
+    let seen = pair_epsilon(&less, golden.delta, sampling(20_000), &mut normals(5));
+    let seen = seen.expect("valid").estimate;
+    assert!(outside(seen.value(), seen.standard_error(), golden.interval) > 4.0, "{seen:?}");
+}
+
+/// δ of the pair of two steps, by the trapezium rule in the plane.
+fn two_steps(noise_multiplier: f64, epsilon: f64) -> f64 {
+    let variance = noise_multiplier * noise_multiplier;
+    let points = 1_600;
+    let step = 20.0 * noise_multiplier / f64::from(points);
+    let axis = |mean: f64| {
+        (0..points).map(move |i| mean + step * (f64::from(i) + 0.5 - 0.5 * f64::from(points)))
+    };
+    let others: Vec<(f64, f64, f64)> = axis(0.0)
+        .map(|x| {
+            (
+                math::exp(x / variance),
+                math::exp(2.0 * x / variance),
+                math::exp(-x * x / 2.0 / variance),
+            )
+        })
+        .collect();
+    let constant = math::exp(epsilon + 1.5 / variance);
+    let mut sum = 0.0;
+    for x in axis(2.0) {
+        let (one, two) = (math::exp(x / variance), math::exp(2.0 * x / variance));
+        let density = math::exp(-(x - 2.0) * (x - 2.0) / 2.0 / variance);
+        for (other_one, other_two, other_density) in &others {
+            let gain = 1.0 - constant * (one + other_one) / (two + other_two);
+            sum += gain.max(0.0) * density * other_density;
+        }
+    }
+    sum * step * step / (std::f64::consts::TAU * variance)
+}
+
+/// (1 − e^{ε−L})₊ of one epoch drawn from P.
+fn plain_value(run: &ShuffleRun, epsilon: f64, draws: &mut Draws) -> f64 {
+    let variance = run.noise_multiplier * run.noise_multiplier;
+    let (mut one, mut two) = (0.0, 0.0);
+    for step in 0..run.steps_per_epoch {
+        let mean = if step == 0 { 2.0 } else { 0.0 };
+        let x = mean + run.noise_multiplier * draws.normal();
+        one += math::exp(x / variance);
+        two += math::exp(2.0 * x / variance);
+    }
+    (1.0 - math::exp(epsilon + 1.5 / variance) * one / two).max(0.0)
+}
+
+#[test]
+fn delta_by_quadrature_and_simulation() {
+    for (noise_multiplier, epsilon) in [(0.5, 8.0), (1.0, 0.5), (1.0, 3.0), (3.0, 0.2), (3.0, 1.0)]
+    {
+        let exact = gdp::gdp_delta(1.0 / noise_multiplier, epsilon).expect("valid");
+        let one =
+            pair_delta(&run(noise_multiplier, 1, 1), epsilon, sampling(1_000), &mut normals(1));
+        assert!((one.expect("valid").estimate.value() / exact - 1.0).abs() < 1e-12);
+
+        let exact = two_steps(noise_multiplier, epsilon);
+        let run = run(noise_multiplier, 2, 1);
+        let two = pair_delta(&run, epsilon, sampling(40_000), &mut normals(2)).expect("valid");
+        let (seen, error) = (two.estimate.value(), two.estimate.standard_error());
+        assert!((seen - exact).abs() < 4.0 * error + 3e-4 * exact, "{run:?}: {seen:e} {exact:e}");
+        assert!(two.lower.value() < exact * (1.0 + 3e-4), "{run:?}: {:?}", two.lower);
+        assert!(two.lower.value() > 0.9 * exact, "{run:?}: {:?} {exact:e}", two.lower);
+    }
+    let mut draws = Draws::new(8);
+    for (run, epsilon) in [(run(1.0, 30, 1), 0.8), (run(2.0, 8, 1), 0.3), (run(0.7, 60, 1), 2.0)] {
+        let values: Vec<f64> =
+            (0..40_000).map(|_| plain_value(&run, epsilon, &mut draws)).collect();
+        let seen = pair_delta(&run, epsilon, sampling(40_000), &mut normals(2)).expect("valid");
+        let z = z_of_mean(&values, seen.estimate.value());
+        assert!(z.abs() < 4.5, "{run:?}: {z}");
+        // twice what the plain draws say of the distance to a wrong δ
+        assert!(z_of_mean(&values, 1.1 * seen.estimate.value()).abs() > 4.5, "{run:?}");
+    }
+}
+
+#[test]
+fn limits_of_delta_cover() {
+    let (run, epsilon) = (run(1.0, 2, 1), 2.0);
+    let exact = two_steps(1.0, epsilon) * (1.0 + 2e-4);
+    let above = |value: fn(&dpscope_core::accounting::pair::PairDelta) -> f64| {
+        let seen = (0..40).map(|seed| {
+            let few = Sampling { draws: 1_000, significance: 0.05 };
+            pair_delta(&run, epsilon, few, &mut normals(100 + seed)).expect("valid")
+        });
+        seen.filter(|delta| value(delta) > exact).count()
+    };
+    assert!(above(|delta| delta.lower.value()) <= 5);
+    // an estimate taken for a limit
+    assert!(above(|delta| delta.estimate.value()) > 8);
+}
+
+/// δ by importance sampling as the textbook has it, with a choice of mistakes: mean, standard error and
+/// the largest weight.
+fn textbook(run: &ShuffleRun, epsilon: f64, cut: f64, with_other: bool, mixed: bool) -> [f64; 3] {
+    let s = run.noise_multiplier;
+    let (a, b) = (cut - 2.0, cut);
+    let steps = run.steps_per_epoch as usize;
+    let other = if with_other { 0.25 } else { 0.0 };
+    let shares = [0.1, 0.9 - other, other];
+    let mut draws = Draws::new(17);
+    let (mut values, mut most) = (Vec::new(), 0.0_f64);
+    for _ in 0..60_000 {
+        let u = draws.uniform();
+        let picked = if u < shares[0] { 0 } else { usize::from(u >= shares[0] + shares[1]) + 1 };
+        let mut x: Vec<f64> = (0..steps).map(|_| s * draws.normal()).collect();
+        x[0] += 2.0 + if picked == 1 { a } else { 0.0 };
+        x[1] += if picked == 2 { b } else { 0.0 };
+        let tilt = |x: f64, shift: f64| math::exp(shift * (x - 0.5 * shift) / (s * s));
+        let others = x[1..].iter().map(|x| tilt(*x, b)).sum::<f64>() / (steps - 1) as f64;
+        let ratios = [1.0, tilt(x[0] - 2.0, a), others];
+        let all: f64 = ratios.iter().zip(shares).map(|(ratio, share)| ratio * share).sum();
+        let weight = 1.0 / if mixed { all } else { ratios[picked] };
+        let sum = |power: f64| x.iter().map(|x| math::exp(power * x / (s * s))).sum::<f64>();
+        let gain = 1.0 - math::exp(epsilon + 1.5 / (s * s)) * sum(1.0) / sum(2.0);
+        values.push(weight * gain.max(0.0));
+        most = most.max(weight);
+    }
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+    [mean, (variance / n).sqrt(), most]
+}
+
+#[test]
+fn broken_samplers_are_rejected() {
+    let (run, epsilon, cut) = (run(1.5, 100, 1), 1.464, 5.9);
+    let ours = pair_delta(&run, epsilon, sampling(40_000), &mut normals(9)).expect("valid");
+    let reference = ours.estimate.value();
+    let z = |[mean, error, _]: [f64; 3]| (mean - reference) / error;
+    let right = textbook(&run, epsilon, cut, true, true);
+    assert!(z(right).abs() < 4.0 && right[2] <= 10.0, "{right:?} {reference:e}");
+    // the target's slot alone misses that another slot is huge
+    let blind = textbook(&run, epsilon, cut, false, true);
+    assert!(z(blind) < -4.0, "{blind:?} {reference:e}");
+    // weights of the picked component alone have no limit
+    assert!(textbook(&run, epsilon, cut, true, false)[2] > 10.0);
+    // P and Q drawn apart: a histogram of each shows leakage that cannot be
+    let upper = shuffle::pair_upper_delta(&run, 4.5).expect("valid").value();
+    let apart = drawn_apart(&run, 4.5);
+    assert!(upper < 1e-7 && apart > 1e-5, "{apart:e} {upper:e}");
+}
+
+/// Σ over bins of (p − e^ε q)₊, the shares of bins of L counted in worlds that are drawn apart.
+fn drawn_apart(run: &ShuffleRun, epsilon: f64) -> f64 {
+    let mut draws = Draws::new(4);
+    let mut bins = vec![(0.0_f64, 0.0_f64); 400];
+    let runs = 20_000;
+    let variance = run.noise_multiplier * run.noise_multiplier;
+    for world in 0..2 {
+        for _ in 0..runs {
+            let (mut one, mut two) = (0.0, 0.0);
+            for step in 0..run.steps_per_epoch {
+                let mean = if step == 0 { 2.0 - f64::from(world) } else { 0.0 };
+                let x = mean + run.noise_multiplier * draws.normal();
+                one += math::exp(x / variance);
+                two += math::exp(2.0 * x / variance);
+            }
+            let loss = math::ln(two / one) - 1.5 / variance;
+            let bin = ((loss + 4.0) * 50.0).clamp(0.0, 399.0) as usize;
+            let count = if world == 0 { &mut bins[bin].0 } else { &mut bins[bin].1 };
+            *count += 1.0 / f64::from(runs);
+        }
+    }
+    bins.iter().map(|(p, q)| (p - math::exp(epsilon) * q).max(0.0)).sum()
+}
+
+#[test]
+fn many_epochs_of_the_exact_pair() {
+    let cheap = |golden: &Golden| {
+        golden.run.epochs * golden.run.steps_per_epoch <= 2_000
+            && golden.run.noise_multiplier >= 1.0
+    };
+    let cases: Vec<Golden> = golden("f_exact_pair_plugin_pld").into_iter().filter(cheap).collect();
+    assert!(cases.len() >= 4);
+    for golden in cases {
+        let draws = if golden.run.epochs > 100 { 2_000 } else { 10_000 };
+        let seen = pair_runs_epsilon(&golden.run, golden.delta, sampling(draws), &mut normals(31));
+        let seen = seen.expect("valid");
+        let (value, error) = (seen.estimate.value(), seen.estimate.standard_error());
+        assert!(outside(value, error, golden.interval) < 4.0, "{}: {value} {error}", golden.id);
+        assert!(error < 0.05, "{}: {error}", golden.id);
+        assert!(seen.lower.value() <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
+        assert!(seen.lower.value() >= best(&golden.run, golden.delta), "{}", golden.id);
+        if golden.run.epochs > 100 {
+            // the closed form says 6.50
+            assert!(seen.lower.value() > 7.0, "{}: {:?}", golden.id, seen.lower);
+            let more =
+                ShuffleRun { noise_multiplier: 0.97 * golden.run.noise_multiplier, ..golden.run };
+            let broken = pair_runs_epsilon(&more, golden.delta, sampling(draws), &mut normals(31));
+            let broken = broken.expect("valid").estimate;
+            let away = outside(broken.value(), broken.standard_error(), golden.interval);
+            assert!(away > 4.0, "{broken:?}");
+        }
+    }
+}
+
+#[test]
+fn plug_in_laws_agree_with_the_exact_pair() {
+    for golden in golden("f_exact_pair_plugin_pld") {
+        if golden.run.steps_per_epoch > 100 || golden.run.noise_multiplier < 1.0 {
+            continue;
+        }
+        let seen = pair_plug_in_epsilon(&golden.run, golden.delta, 48_000, &mut normals(41));
+        let seen = seen.expect("valid");
+        let away = outside(seen.value(), seen.standard_error(), golden.interval);
+        assert!(away < 4.0, "{}: {seen:?}", golden.id);
+        assert_eq!(seen.account().method, Method::PlugIn);
+        let less = ShuffleRun { noise_multiplier: 0.8 * golden.run.noise_multiplier, ..golden.run };
+        let broken = pair_plug_in_epsilon(&less, golden.delta, 48_000, &mut normals(41));
+        let broken = broken.expect("valid");
+        let away = outside(broken.value(), broken.standard_error(), golden.interval);
+        assert!(away > 4.0, "{}: {broken:?}", golden.id);
+    }
+}
+
+#[test]
+fn bounds_are_ordered_on_a_grid() {
+    for noise_multiplier in [0.5, 0.8, 1.3, 2.5, 6.0] {
+        for steps in [1, 2, 10, 100] {
+            for delta in [1e-8, 1e-5, 1e-2] {
+                let run = run(noise_multiplier, steps, 1);
+                let all = deterministic(&run, delta) * (1.0 + 1e-11);
+                let pair = pair_epsilon(&run, delta, sampling(2_000), &mut normals(13));
+                let pair = pair.expect("valid").estimate;
+                let high = pair.value() + 4.0 * pair.standard_error() + 1e-9;
+                for bound in [
+                    shuffle::max_slice_epsilon(&run, delta),
+                    shuffle::sum_epsilon(&run, delta),
+                    shuffle::best_epsilon(&run, delta),
+                ] {
+                    let value = bound.expect("valid").value();
+                    assert!(value <= high && value <= all, "{run:?} {delta}: {value} {high} {all}");
+                }
+                let epochs = ShuffleRun { epochs: 7, ..run };
+                let value = best(&epochs, delta);
+                assert!(value <= deterministic(&epochs, delta) * (1.0 + 1e-11), "{run:?} {delta}");
+                assert!(value >= best(&run, delta) - 1e-4, "{run:?} {delta}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn bounds_are_monotone(
+        noise in 0.3_f64..8.0,
+        steps in 1_u64..5_000,
+        epochs in 1_u64..30,
+        exponent in 2.0_f64..12.0,
+    ) {
+        let delta = math::exp(-exponent * std::f64::consts::LN_10);
+        let value = best(&run(noise, steps, epochs), delta);
+        let allowed = 1e-9 + 1e-4 * f64::from(u8::from(epochs > 1));
+        prop_assert!(best(&run(1.1 * noise, steps, epochs), delta) <= value + allowed);
+        prop_assert!(best(&run(noise, steps + 1 + steps / 8, epochs), delta) <= value + allowed);
+        prop_assert!(best(&run(noise, steps, epochs + 1), delta) >= value - 1e-4);
+        prop_assert!(best(&run(noise, steps, epochs), 0.5 * delta) >= value - allowed);
+    }
+}
