@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod accounting;
+#[cfg(test)]
 mod audit;
 #[cfg(test)]
 mod independence;
