@@ -2,33 +2,13 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::histogram::ScoreBins;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_core::mechanism::law::ScoreLaw;
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, Piece, Program, ScoreKernel};
 
 use crate::device::{Gpu, Work};
 
-/// A law.
-pub(crate) fn law(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreLaw {
-    ScoreLaw { noise_multiplier, epochs, entries, kind }
-}
-
-/// Uniform slots.
-pub(crate) fn one_slot(gap: f64) -> LawKind {
-    LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
-}
-
-/// Weights 1, ½, ⅓, …, of that total.
-pub(crate) fn weighted(gap: f64, entries: u32, total: f64) -> LawKind {
-    let raw = (1..=entries).map(|t| 1.0 / f64::from(t));
-    let sum: f64 = raw.clone().sum();
-    LawKind::OneSlot { gap, weights: SlotWeights::Weighted(raw.map(|w| w * total / sum).collect()) }
-}
-
-/// Poisson inclusion.
-pub(crate) fn poisson(sampling_rate: f64) -> LawKind {
-    LawKind::Poisson { sampling_rate }
-}
+pub(crate) use crate::reference::{law, one_slot, poisson, weighted};
 
 /// The kernel of a law under a seed.
 pub(crate) fn kernel(law: &ScoreLaw, seed: u64) -> Result<ScoreKernel, String> {

@@ -14,6 +14,8 @@ mod faults;
 mod kernels;
 mod limits;
 mod outcomes;
+#[path = "../../shaders/tests/reference/mod.rs"]
+mod reference;
 mod stages;
 mod twins;
 

@@ -2,14 +2,13 @@
 //!
 //! A run that fails is a broken test, so these panic with the error.
 
-use std::error::Error;
 use std::sync::LazyLock;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, LawKind, ScoreLaw, ThreatModel};
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, Control, Layout, Plan, Progress, Shard, run};
+use dpscope_engine::{Artefact, Backend, Layout, Plan, Shard, Unattended, run};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 
 /// One pool for all tests of a binary: they share the cores instead of competing for them.
@@ -42,23 +41,6 @@ pub fn planned(mechanism: BatchedGaussian, observations: u64, seed: u64) -> Plan
         threshold_rule: ThresholdRule::Simultaneous,
         cuts: Plan::DEFAULT_CUTS,
         seed,
-    }
-}
-
-/// Nobody watches, nobody stops it. Its clock stands still, so that waves grow to the whole run.
-struct Unattended;
-
-impl Control for Unattended {
-    fn keep_going(&self) -> bool {
-        true
-    }
-
-    fn now_ms(&self) -> f64 {
-        0.0
-    }
-
-    fn after_wave(&self, _: &Artefact, _: Progress) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Ok(())
     }
 }
 

@@ -22,5 +22,5 @@ pub use layout::{Layout, Pilot};
 pub use merge::{MergeOptions, merge};
 pub use plan::{Plan, ValidPlan};
 pub use recorded::{RecordedAudit, RecordedError, RecordedScores};
-pub use run::{Control, Progress, run};
+pub use run::{Control, Progress, Unattended, run};
 pub use shard::{ObservationRange, Shard};

@@ -42,6 +42,29 @@ pub trait Control: Sync {
     fn warn(&self, _message: &str) {}
 }
 
+/// Nobody watches, nobody stops it. Its clock stands still: waves of a CPU grow to the whole run, and
+/// dispatches of a GPU stay small.
+#[derive(Debug, Clone, Copy)]
+pub struct Unattended;
+
+impl Control for Unattended {
+    fn keep_going(&self) -> bool {
+        true
+    }
+
+    fn now_ms(&self) -> f64 {
+        0.0
+    }
+
+    fn after_wave(
+        &self,
+        _: &Artefact,
+        _: Progress,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(())
+    }
+}
+
 /// Counts what is left of `state` and returns it finished.
 ///
 /// The counts are a function of the plan: they do not depend on threads, waves, or where an earlier

@@ -18,7 +18,6 @@ struct Scoring {
     centre_slope: f32,
 }
 
-
 // Below every entry and weight, and far from overflow under every slope.
 const NOWHERE: f32 = -1e20;
 

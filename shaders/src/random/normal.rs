@@ -138,18 +138,18 @@ pub(crate) fn normals(
     }
 }
 
+/// Two independent normals from a radius word, whose extension is asked for where it is small, and
+/// an angle word.
+fn any_pair(w0: u32, w1: u32, extension: impl FnOnce() -> u32) -> [f32; 2] {
+    <[f32; 2]>::from(if w0 < DEEP { deep_pair(w0, extension(), w1) } else { pair(w0, w1) })
+}
+
 /// The normals of words that start at an even position of a stream.
 pub(crate) fn normals_of_stream(key: &[u32; 8], stream: u64, words: &[u32]) -> Vec<f32> {
     let pairs = words.chunks_exact(2).zip((0_u64..).step_by(2));
-    let normals = pairs.flat_map(|(w, position)| {
-        let (z0, z1) = if w[0] < DEEP {
-            deep_pair(w[0], extension(key, stream, position), w[1])
-        } else {
-            pair(w[0], w[1])
-        };
-        [z0, z1]
-    });
-    normals.collect()
+    let normals =
+        |(w, position): (&[u32], u64)| any_pair(w[0], w[1], || extension(key, stream, position));
+    pairs.flat_map(normals).collect()
 }
 
 /// The normals of pairs of words (radius, angle), as every kernel makes them.
@@ -159,11 +159,7 @@ pub(crate) fn normals_of_stream(key: &[u32; 8], stream: u64, words: &[u32]) -> V
 #[must_use]
 pub fn normals_of_words(words: &[u32], extensions: &[u32]) -> Vec<f32> {
     let pairs = words.chunks_exact(2).zip(extensions.iter().step_by(2));
-    let normals = pairs.flat_map(|(w, &extension)| {
-        let deep = w[0] < DEEP;
-        <[f32; 2]>::from(if deep { deep_pair(w[0], extension, w[1]) } else { pair(w[0], w[1]) })
-    });
-    normals.collect()
+    pairs.flat_map(|(w, &extension)| any_pair(w[0], w[1], || extension)).collect()
 }
 
 /// The word that extends the radius word at `position`: the same position of the stream whose

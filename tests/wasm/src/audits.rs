@@ -1,6 +1,5 @@
 //! Whole audits: pilot, layout, counts, outcome and the artefact's bytes; audits of recorded scores.
 
-use std::error::Error;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -10,7 +9,7 @@ use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{
-    Artefact, Backend, Control, Layout, Plan, Progress, RecordedAudit, RecordedScores, Shard, run,
+    Artefact, Backend, Layout, Plan, RecordedAudit, RecordedScores, Shard, Unattended, run,
 };
 use dpscope_shaders::random::{Purpose, stream_normals};
 
@@ -18,23 +17,6 @@ use crate::{Fingerprints, hash};
 
 const RULES: [ThresholdRule; 3] =
     [ThresholdRule::MaxUncorrected, ThresholdRule::Split, ThresholdRule::Simultaneous];
-
-/// Nobody watches, nobody stops it; its clock stands still.
-struct Unattended;
-
-impl Control for Unattended {
-    fn keep_going(&self) -> bool {
-        true
-    }
-
-    fn now_ms(&self) -> f64 {
-        0.0
-    }
-
-    fn after_wave(&self, _: &Artefact, _: Progress) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Ok(())
-    }
-}
 
 pub(crate) fn collect(found: &mut Fingerprints) {
     let samplers = [

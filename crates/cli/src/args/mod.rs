@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::bound::ThresholdRule;
-use dpscope_core::mechanism::{BatchSampler, SamplerKind, ThreatModel};
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
 use dpscope_engine::Shard;
 
 use crate::failure::Failure;
@@ -101,6 +101,23 @@ impl SamplerArgs {
 
     pub(crate) fn threat_model(&self) -> ThreatModel {
         self.threat_model.unwrap_or(self.sampler.default_threat_model())
+    }
+
+    /// The mechanism with these batches and this attacker.
+    pub(crate) fn mechanism(
+        &self,
+        noise_multiplier: f64,
+        steps_per_epoch: u32,
+        epochs: u32,
+    ) -> Result<BatchedGaussian, Failure> {
+        Ok(BatchedGaussian {
+            noise_multiplier,
+            steps_per_epoch,
+            epochs,
+            sampler: self.sampler()?,
+            threat_model: self.threat_model(),
+            batch_size: self.batch_size,
+        })
     }
 }
 

@@ -1,6 +1,5 @@
 //! `dpscope audit bgm`: simulate the batched Gaussian mechanism.
 
-use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::{Artefact, ArtefactError, Plan, Shard};
 
 use super::simulate::{Job, run_and_report};
@@ -21,14 +20,7 @@ pub(crate) fn run(args: &BgmArgs) -> Done {
         (_, given) => seed_or_fresh(given)?,
     };
     let plan = Plan {
-        mechanism: BatchedGaussian {
-            noise_multiplier: args.noise_multiplier,
-            steps_per_epoch: args.steps,
-            epochs: args.epochs,
-            sampler: args.sampler.sampler()?,
-            threat_model: args.sampler.threat_model(),
-            batch_size: args.sampler.batch_size,
-        },
+        mechanism: args.sampler.mechanism(args.noise_multiplier, args.steps, args.epochs)?,
         observations: args.observations,
         delta: args.statement.delta,
         significance: args.statement.significance,

@@ -2,7 +2,6 @@
 
 use dpscope_core::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
 use dpscope_core::interval::clopper_pearson_upper;
-use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::planner::{ceiling, observations_for_ceiling};
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::backend::CpuBackend;
@@ -116,14 +115,7 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
     };
     let (seed, _) = seed_or_fresh(args.seed)?;
     let plan = Plan {
-        mechanism: BatchedGaussian {
-            noise_multiplier,
-            steps_per_epoch,
-            epochs: args.epochs,
-            sampler: args.sampler.sampler()?,
-            threat_model: args.sampler.threat_model(),
-            batch_size: args.sampler.batch_size,
-        },
+        mechanism: args.sampler.mechanism(noise_multiplier, steps_per_epoch, args.epochs)?,
         observations: 1 << 22, // for the largest pilot
         delta: args.statement.delta,
         significance: args.statement.significance,

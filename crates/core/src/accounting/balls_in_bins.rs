@@ -1,6 +1,7 @@
 //! Balls in bins: each record falls into one batch of each epoch, uniformly.
 
-use super::pld::{LossCells, Masses, Rounding, Target, argument, check_delta};
+use super::error::argument;
+use super::pld::{LossCells, Masses, Rounding, Target, check_delta};
 use super::result::Account;
 use super::{AccountingError, Directions, EpsilonLowerBound, EpsilonUpperBound, Method};
 use crate::bound::Scope;

@@ -1,6 +1,7 @@
 //! Upper and lower values of a composed pair, refined until they are as close as is wanted.
 
-use super::pld::{LossCells, Rounding, Target, argument};
+use super::error::argument;
+use super::pld::{LossCells, Rounding, Target};
 use super::{AccountingError, Directions};
 
 /// How fine a grid is.

@@ -1,6 +1,6 @@
 //! Noise, steps or epochs for a wanted ε and δ.
 
-use super::pld::argument;
+use super::error::argument;
 use super::{AccountingError, DeterministicBatches, Directions, PoissonSampling};
 use crate::math;
 

@@ -1,6 +1,7 @@
 //! Deterministic batches: the Gaussian mechanism, once an epoch.
 
-use super::pld::{argument, check_delta, check_epsilon};
+use super::error::argument;
+use super::pld::{check_delta, check_epsilon};
 use super::result::Account;
 use super::{
     AccountingError, DeltaUpperBound, Directions, EpsilonLowerBound, EpsilonUpperBound, Method,
@@ -63,8 +64,14 @@ impl DeterministicBatches {
     /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
     /// ```
     pub fn epsilon_upper(&self, delta: f64) -> Result<EpsilonUpperBound, AccountingError> {
-        let (epsilon, error) = self.epsilon(delta)?;
-        Ok(EpsilonUpperBound::new(epsilon + error, delta, account(2.0 * error)))
+        let nearest = self.epsilon(delta)?;
+        let gdp_mu = self.gdp_mu_above()?;
+        let mut change = 1e-13 * (nearest + gdp_mu);
+        // The root alone rounds to nearest: δ is checked to be low enough.
+        while delta_above(gdp_mu, nearest + change)?.0 > delta && change < 1.0 + nearest {
+            change *= 4.0;
+        }
+        Ok(EpsilonUpperBound::new(nearest + change, delta, account(change)))
     }
 
     /// A value that ε exceeds, for deterministic batches alone.
@@ -79,7 +86,8 @@ impl DeterministicBatches {
     /// # Errors
     /// [`AccountingError::Argument`] outside the domain.
     pub fn epsilon_lower(&self, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
-        let (epsilon, error) = self.epsilon(delta)?;
+        let epsilon = self.epsilon(delta)?;
+        let error = 1e-12 * (epsilon + self.gdp_mu()?);
         Ok(EpsilonLowerBound::new((epsilon - error).max(0.0), 0.0, account(2.0 * error)))
     }
 
@@ -96,28 +104,39 @@ impl DeterministicBatches {
     /// [`AccountingError::Argument`] outside the domain.
     pub fn delta_upper(&self, epsilon: f64) -> Result<DeltaUpperBound, AccountingError> {
         check_epsilon(epsilon)?;
-        let gdp_mu = self.gdp_mu()?;
-        let delta = gdp::gdp_delta(gdp_mu, epsilon)
-            .map_err(|_| argument("epsilon", epsilon, "at most 1e200"))?;
-        let (near, far) = (epsilon / gdp_mu - 0.5 * gdp_mu, epsilon / gdp_mu + 0.5 * gdp_mu);
-        let relative = 1e-12 + 8e-15 * (1.0 + near.abs()) * (near.abs() + far);
-        // far in the tail, where the rounding of A exceeds all, the δ at a slightly smaller A
-        let delta = if relative < 0.1 {
-            delta * (1.0 + relative)
-        } else {
-            gdp::gdp_delta(gdp_mu, epsilon * (1.0 - 1e-12)).unwrap_or(1.0)
-        };
-        let delta = delta.clamp(f64::MIN_POSITIVE, 1.0);
-        Ok(DeltaUpperBound::new(delta, epsilon, account(relative * delta)))
+        let (delta, error) = delta_above(self.gdp_mu_above()?, epsilon)?;
+        Ok(DeltaUpperBound::new(delta, epsilon, account(error)))
     }
 
-    fn epsilon(&self, delta: f64) -> Result<(f64, f64), AccountingError> {
-        check_delta(delta)?;
-        let gdp_mu = self.gdp_mu()?;
-        let epsilon = gdp::gdp_epsilon(gdp_mu, delta)
-            .map_err(|_| argument("delta", delta, "strictly between 0 and 1"))?;
-        Ok((epsilon, 1e-12 * (epsilon + gdp_mu)))
+    /// μ, rounded up.
+    fn gdp_mu_above(&self) -> Result<f64, AccountingError> {
+        Ok(self.gdp_mu()? * (1.0 + 4.0 * f64::EPSILON))
     }
+
+    /// ε, rounded to nearest.
+    fn epsilon(&self, delta: f64) -> Result<f64, AccountingError> {
+        check_delta(delta)?;
+        gdp::gdp_epsilon(self.gdp_mu()?, delta)
+            .map_err(|_| argument("delta", delta, "strictly between 0 and 1"))
+    }
+}
+
+/// δ of μ-GDP above by twice the error that [`gdp::gdp_delta`] states, and that error.
+fn delta_above(gdp_mu: f64, epsilon: f64) -> Result<(f64, f64), AccountingError> {
+    let nearest = |epsilon| {
+        let delta = gdp::gdp_delta(gdp_mu, epsilon);
+        delta.map_err(|_| argument("epsilon", epsilon, "at most 1e200"))
+    };
+    let (near, far) = (epsilon / gdp_mu - 0.5 * gdp_mu, epsilon / gdp_mu + 0.5 * gdp_mu);
+    let relative = 2e-13 + 2e-15 * (1.0 + near.abs()) * (near.abs() + far);
+    let delta = if relative < 0.1 {
+        nearest(epsilon)? * (1.0 + relative)
+    } else {
+        // So far in the tail the rounding of A exceeds all: the δ of a slightly smaller A.
+        nearest(epsilon * (1.0 - 1e-12))?
+    };
+    let delta = delta.clamp(f64::MIN_POSITIVE, 1.0);
+    Ok((delta, relative * delta))
 }
 
 fn account(numeric_error: f64) -> Account {

@@ -40,3 +40,8 @@ pub enum AccountingError {
         delta: f64,
     },
 }
+
+/// An argument outside its domain.
+pub(super) fn argument(name: &'static str, value: f64, allowed: &'static str) -> AccountingError {
+    AccountingError::Argument { name, value, allowed }
+}

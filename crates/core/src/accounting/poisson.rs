@@ -1,7 +1,8 @@
 //! The Gaussian mechanism with Poisson sampled batches.
 
 use super::bracket::{Bracket, Pair, Question, Resolution};
-use super::pld::{LossCell, LossCells, Masses, Target, argument};
+use super::error::argument;
+use super::pld::{LossCell, LossCells, Masses, Target};
 use super::result::Account;
 use super::{
     AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,

@@ -104,14 +104,7 @@ pub(crate) fn run(args: &BenchArgs) -> Done {
 /// A run that no device ends: only the clock does.
 fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     Ok(Plan {
-        mechanism: BatchedGaussian {
-            noise_multiplier: args.noise_multiplier,
-            steps_per_epoch: args.steps,
-            epochs: args.epochs,
-            sampler: args.sampler.sampler()?,
-            threat_model: args.sampler.threat_model(),
-            batch_size: args.sampler.batch_size,
-        },
+        mechanism: args.sampler.mechanism(args.noise_multiplier, args.steps, args.epochs)?,
         observations: 1 << 53,
         delta: 1e-5,
         significance: 0.05,

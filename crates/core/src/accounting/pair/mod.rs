@@ -17,6 +17,7 @@ use event::Event;
 use one_epoch::{Pilot, Plan, largest_at_least, main_draws, parts, pilot_draws};
 
 use super::AccountingError;
+use super::error::argument;
 use super::result::{
     Account, DeltaEstimate, DeltaLowerBound, Directions, EpsilonEstimate, EpsilonLowerBound, Method,
 };
@@ -334,7 +335,7 @@ fn check_one_epoch(run: &ShuffleRun, sampling: Sampling) -> Result<(), Accountin
     check_drawn(run)?;
     if run.epochs != 1 {
         let (value, allowed) = (run.epochs as f64, "1 for the pair of one epoch");
-        return Err(AccountingError::Argument { name: "epochs", value, allowed });
+        return Err(argument("epochs", value, allowed));
     }
     check_sampling(sampling)
 }
@@ -344,13 +345,12 @@ fn check_drawn(run: &ShuffleRun) -> Result<(), AccountingError> {
     run.check()?;
     if run.steps_per_epoch > 10_000_000 {
         let (value, allowed) = (run.steps_per_epoch as f64, "at most 1e7, as each is drawn");
-        return Err(AccountingError::Argument { name: "steps_per_epoch", value, allowed });
+        return Err(argument("steps_per_epoch", value, allowed));
     }
     Ok(())
 }
 
 fn check_sampling(sampling: Sampling) -> Result<(), AccountingError> {
-    let argument = |name, value, allowed| AccountingError::Argument { name, value, allowed };
     if !(1_000..=1_000_000_000_000).contains(&(sampling.draws as u64)) {
         return Err(argument("draws", sampling.draws as f64, "between 1,000 and 1e12"));
     }

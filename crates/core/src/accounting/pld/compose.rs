@@ -2,8 +2,9 @@
 
 use super::super::fft::{Complex, RealTransform};
 use super::moments::{Aim, Moments};
-use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, Target, argument};
+use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, Target};
 use crate::accounting::AccountingError;
+use crate::accounting::error::argument;
 use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;

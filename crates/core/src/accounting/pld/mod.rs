@@ -7,6 +7,7 @@ mod moments;
 pub(super) use cells::{LossCell, LossCells, Masses};
 
 use super::AccountingError;
+use super::error::argument;
 use crate::math;
 
 /// To which side a value is rounded where it cannot be exact.
@@ -296,10 +297,6 @@ impl<'a> Walk<'a> {
         let share = ((delta - self.delta) / self.other).clamp(0.0, 1.0);
         self.loss + math::ln_1p(-share)
     }
-}
-
-pub(super) fn argument(name: &'static str, value: f64, allowed: &'static str) -> AccountingError {
-    AccountingError::Argument { name, value, allowed }
 }
 
 pub(super) fn check_delta(delta: f64) -> Result<(), AccountingError> {

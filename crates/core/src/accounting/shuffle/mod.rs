@@ -1,6 +1,5 @@
 //! Shuffled batches: lower bounds of ε in closed form, and the pair's upper value.
 
-mod deterministic;
 mod epochs;
 pub(crate) mod max_slice;
 pub(crate) mod maximum;
@@ -9,6 +8,7 @@ mod slices;
 pub(crate) mod sum;
 
 pub use run::ShuffleRun;
+use run::{check_delta, check_epsilon};
 
 use super::AccountingError;
 use super::result::{DeltaLowerBound, DeltaUpperBound, EpsilonLowerBound, EpsilonUpperBound};
@@ -154,8 +154,9 @@ pub fn pair_upper_epsilon(
     delta: f64,
 ) -> Result<EpsilonUpperBound, AccountingError> {
     run.check()?;
-    let (slices, all) = (epochs::upper_epsilon(run, delta), deterministic::epsilon(run, delta)?);
-    smaller(slices, all, EpsilonUpperBound::value)
+    check_delta(delta)?;
+    let all = run.deterministic().epsilon_upper(delta)?;
+    smaller(epochs::upper_epsilon(run, delta), all, EpsilonUpperBound::value)
 }
 
 /// An upper bound of the pair's δ; see [`pair_upper_epsilon`].
@@ -167,8 +168,9 @@ pub fn pair_upper_delta(
     epsilon: f64,
 ) -> Result<DeltaUpperBound, AccountingError> {
     run.check()?;
-    let (slices, all) = (epochs::upper_delta(run, epsilon), deterministic::delta(run, epsilon)?);
-    smaller(slices, all, DeltaUpperBound::value)
+    check_epsilon(epsilon)?;
+    let all = run.deterministic().delta_upper(epsilon)?;
+    smaller(epochs::upper_delta(run, epsilon), all, DeltaUpperBound::value)
 }
 
 /// The smaller of two bounds, the second where the first would need too large a grid.

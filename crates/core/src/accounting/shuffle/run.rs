@@ -1,6 +1,7 @@
 //! What a shuffled run of DP-SGD is, to an accountant.
 
-use crate::accounting::AccountingError;
+use crate::accounting::error::argument;
+use crate::accounting::{AccountingError, DeterministicBatches};
 
 /// A run whose data are shuffled anew in every epoch.
 ///
@@ -42,12 +43,17 @@ impl ShuffleRun {
         ShuffleRun { noise_multiplier, epochs: 1, ..self }
     }
 
+    /// The batches whose bound holds for this run, however it shuffles.
+    pub(super) fn deterministic(&self) -> DeterministicBatches {
+        let ShuffleRun { noise_multiplier, epochs, .. } = *self;
+        DeterministicBatches { noise_multiplier, epochs }
+    }
+
     /// Refuses values outside the domains of the fields.
     ///
     /// # Errors
     /// [`AccountingError::Argument`].
     pub(crate) fn check(&self) -> Result<(), AccountingError> {
-        let argument = |name, value, allowed| AccountingError::Argument { name, value, allowed };
         if !(0.01..=1e6).contains(&self.noise_multiplier) {
             let value = self.noise_multiplier;
             return Err(argument("noise_multiplier", value, "between 0.01 and 1e6"));
@@ -68,11 +74,7 @@ pub(crate) fn check_delta(delta: f64) -> Result<(), AccountingError> {
     if (1e-300..1.0).contains(&delta) {
         return Ok(());
     }
-    Err(AccountingError::Argument {
-        name: "delta",
-        value: delta,
-        allowed: "at least 1e-300 and below 1",
-    })
+    Err(argument("delta", delta, "at least 1e-300 and below 1"))
 }
 
 /// Refuses an ε outside [0, 1e6].
@@ -80,7 +82,7 @@ pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), AccountingError> {
     if (0.0..=1e6).contains(&epsilon) {
         return Ok(());
     }
-    Err(AccountingError::Argument { name: "epsilon", value: epsilon, allowed: "between 0 and 1e6" })
+    Err(argument("epsilon", epsilon, "between 0 and 1e6"))
 }
 
 #[cfg(test)]
