@@ -1,5 +1,6 @@
 //! Errors of plans, artefacts and runs.
 
+use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
 use dpscope_core::histogram::HistogramError;
 use dpscope_core::mechanism::MechanismError;
@@ -205,6 +206,9 @@ pub enum EngineError {
     /// The kernel refused the law.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// An argument of an accountant was refused.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
     /// Counts were refused.
     #[error(transparent)]
     Audit(#[from] AuditError),

@@ -9,6 +9,7 @@ pub mod backend;
 mod error;
 mod layout;
 mod merge;
+pub mod pair;
 mod plan;
 mod recorded;
 mod run;

@@ -38,6 +38,9 @@ pub trait Control: Sync {
         state: &Artefact,
         progress: Progress,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+    /// Called now and then while draws of the exact pair are made; some of `total` may never be asked
+    /// for.
+    fn after_draws(&self, _done: u64, _total: u64) {}
     /// Told once of each thing that went wrong without costing a count, a lost GPU say.
     fn warn(&self, _message: &str) {}
 }

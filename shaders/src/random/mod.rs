@@ -6,10 +6,12 @@
 
 pub(crate) mod chacha8;
 pub(crate) mod normal;
+mod wide;
 
 use dpscope_core::adjacency::World;
 
 pub use normal::{NORMAL_LIMIT, normals_of_words};
+pub use wide::WideNormals;
 
 /// What random words are drawn for. Two purposes share no word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,6 +29,10 @@ pub enum Purpose {
     FileSplit = 5,
     /// Tests.
     Test = 6,
+    /// Draws of one epoch of the exact pair.
+    PairNoise = 7,
+    /// Normals in f64 for runs of the exact pair.
+    PairRuns = 8,
 }
 
 /// The ChaCha key of a seed and purpose.

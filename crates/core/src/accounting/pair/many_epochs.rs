@@ -1,7 +1,7 @@
 //! Many epochs of the exact pair: whole runs by importance sampling, and the plug-in law.
 
 use super::one_epoch::{largest_at_least, parts};
-use super::proposal::each_draw;
+use super::source::PairDraws;
 use super::tally::{Tally, bernstein};
 use super::tilt::{Fitted, fitted};
 use crate::accounting::shuffle::ShuffleRun;
@@ -47,17 +47,17 @@ pub(super) struct RunsOutcome {
 }
 
 /// ε from whole runs, each epoch drawn near P tilted towards the ε wanted.
-pub(super) fn runs(
+pub(super) fn runs<S: PairDraws>(
     run: &ShuffleRun,
     delta: f64,
     draws: usize,
     significance: f64,
-    normals: &mut impl FnMut(&mut [f64]),
-) -> RunsOutcome {
-    let fitted = fitted(run, delta, normals);
+    source: &mut S,
+) -> Result<RunsOutcome, S::Error> {
+    let fitted = fitted(run, delta, source)?;
     let (pilot_size, main_size) = parts(draws);
     let mut pilot = Vec::with_capacity(pilot_size);
-    each_run(&fitted, run.epochs, pilot_size, normals, |draw| pilot.push(draw));
+    each_run(&fitted, run.epochs, pilot_size, source, |draw| pilot.push(draw))?;
 
     let tally = |epsilon: f64, most: f64| {
         let mut tally = Tally::default();
@@ -81,23 +81,23 @@ pub(super) fn runs(
 
     let (mut limited, mut estimated) = (Tally::default(), Tally::default());
     let mut slope = Tally::default();
-    each_run(&fitted, run.epochs, main_size, normals, |draw| {
+    each_run(&fitted, run.epochs, main_size, source, |draw| {
         let density = math::exp(draw.ln_weight);
         limited.add(draw.value(tested).min(most));
         estimated.add(draw.value(near));
         slope.add(if draw.loss > near { density * math::exp(near - draw.loss) } else { 0.0 });
-    });
+    })?;
     let proven = (1.0 - 1e-9) * limited.lower_limit(most, significance) >= delta;
     // one step of Newton's method for ln δ, from the pilot's ε
     let steepness = slope.mean / estimated.mean;
     let moved = math::ln(estimated.mean / delta) / steepness;
     let relative_error = estimated.standard_error() / estimated.mean;
     let known = steepness > 0.0 && estimated.mean > 0.0;
-    RunsOutcome {
+    Ok(RunsOutcome {
         proven: proven.then_some(tested),
         estimate: if known { (near + moved.clamp(-1.0, 1.0)).max(0.0) } else { 0.0 },
         standard_error: if known { relative_error / steepness } else { 0.0 },
-    }
+    })
 }
 
 /// The first ε below `near` at which `value_at` reaches `target`, on widening steps; 0 if none does.
@@ -120,23 +120,23 @@ fn nearest_below(target: f64, near: f64, value_at: impl Fn(f64) -> f64) -> f64 {
 ///
 /// For any g, E[mean(v) e^{−θL} g(L)] over the pick is the mean of w g(L) over the candidates, so weights
 /// are exact; their variance falls by the factor K.
-fn each_run(
+fn each_run<S: PairDraws>(
     fitted: &Fitted,
     epochs: u64,
     runs: usize,
-    normals: &mut impl FnMut(&mut [f64]),
+    source: &mut S,
     mut each: impl FnMut(RunDraw),
-) {
+) -> Result<(), S::Error> {
     let Fitted { proposal, tilt, relative_variance } = fitted;
     let wanted = 2.0 * epochs as f64 * relative_variance;
     let candidates = wanted.ceil().clamp(1.0, MOST_CANDIDATES) as usize;
     let mut picks = vec![0.0; epochs as usize];
     let mut kept = Vec::with_capacity(candidates);
     for _ in 0..runs {
-        normals(&mut picks);
+        source.normals(&mut picks)?;
         let mut run = RunDraw { loss: 0.0, ln_weight: 0.0 };
         let mut epoch = 0;
-        each_draw(proposal, candidates * epochs as usize, normals, |draw| {
+        source.draws(proposal, candidates * epochs as usize, &mut |draw| {
             kept.push((draw.loss, draw.weight * math::exp(tilt * draw.loss)));
             if kept.len() == candidates {
                 let loss = picked(&kept, normal_cdf(picks[epoch]));
@@ -146,9 +146,10 @@ fn each_run(
                 kept.clear();
                 epoch += 1;
             }
-        });
+        })?;
         each(run);
     }
+    Ok(())
 }
 
 /// The loss at a share of the cumulated values.
@@ -164,18 +165,18 @@ fn picked(candidates: &[(f64, f64)], share: f64) -> f64 {
 }
 
 /// ε of E epochs from the law of one epoch's L as it was drawn, and its standard error.
-pub(super) fn plug_in(
+pub(super) fn plug_in<S: PairDraws>(
     run: &ShuffleRun,
     delta: f64,
     draws: usize,
-    normals: &mut impl FnMut(&mut [f64]),
-) -> Result<(f64, f64), AccountingError> {
-    let proposal = fitted(run, delta, normals).proposal;
+    source: &mut S,
+) -> Result<(f64, f64), S::Error> {
+    let proposal = fitted(run, delta, source)?.proposal;
     let step = (1e-4 / run.epochs as f64).sqrt();
     let mut laws = Vec::with_capacity(PARTS);
     for _ in 0..PARTS {
         let mut law = DrawnLaw::new(step);
-        each_draw(&proposal, draws / PARTS, normals, |draw| law.add(draw.loss, draw.weight));
+        source.draws(&proposal, draws / PARTS, &mut |draw| law.add(draw.loss, draw.weight))?;
         laws.push(law);
     }
     let epsilon_of = |laws: &[DrawnLaw]| {

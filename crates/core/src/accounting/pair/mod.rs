@@ -10,10 +10,14 @@ mod many_epochs;
 mod one_epoch;
 mod power_sums;
 mod proposal;
+mod source;
 mod tally;
 mod tilt;
 
 use event::Event;
+pub use proposal::{Draw, Proposal};
+pub use source::PairDraws;
+
 use one_epoch::{Pilot, Plan, largest_at_least, main_draws, parts, pilot_draws};
 
 use super::AccountingError;
@@ -84,7 +88,7 @@ pub struct PairDelta {
 /// | `run` | σ, T, one epoch | see [`ShuffleRun`]; T ≤ 1e7 |
 /// | `delta` | δ | [1e-300, 1) |
 /// | `sampling` | draws and significance | see [`Sampling`] |
-/// | `normals` | fills a slice with independent standard normals | – |
+/// | `source` | draws; a closure that fills a slice with independent standard normals will do | – |
 ///
 /// # Guarantee
 /// The lower limit exceeds the pair's ε with probability at most `significance`
@@ -92,7 +96,7 @@ pub struct PairDelta {
 /// and the closed form, which is proven, stands where that ε fails. It is never below the closed form.
 ///
 /// # Errors
-/// [`AccountingError::Argument`].
+/// [`AccountingError::Argument`]; the source fails.
 ///
 /// # Numerics
 /// f64 throughout; sums in a fixed order, so the same normals give the same bits everywhere.
@@ -101,12 +105,12 @@ pub struct PairDelta {
 /// # Reference
 /// A. Maurer and M. Pontil (COLT 2009), theorem 4; L. Chua et al. (ICML 2024) for the events. That
 /// only the part which the events miss is sampled is ours.
-pub fn pair_epsilon(
+pub fn pair_epsilon<S: PairDraws>(
     run: &ShuffleRun,
     delta: f64,
     sampling: Sampling,
-    normals: &mut impl FnMut(&mut [f64]),
-) -> Result<PairEpsilon, AccountingError> {
+    source: &mut S,
+) -> Result<PairEpsilon, S::Error> {
     check_one_epoch(run, sampling)?;
     check_delta(delta)?;
     let closed = shuffle::best_epsilon(run, delta)?;
@@ -124,7 +128,7 @@ pub fn pair_epsilon(
     };
     let proposal = proposal_for(run, slice.cut, slice.value, sum);
     let (pilot_size, main_size) = parts(sampling.draws);
-    let kept = pilot_draws(&proposal, pilot_size, normals);
+    let kept = pilot_draws(&proposal, pilot_size, source)?;
     let significance = sampling.significance;
     let pilot = Pilot { run, draws: &kept, main_draws: main_size, significance };
 
@@ -134,7 +138,7 @@ pub fn pair_epsilon(
     let most = pilot.best_truncation(near, event_at(near));
     let tested = largest_at_least(delta, low, near, |e| pilot.provable_delta(e, event_at(e), most));
     let plan = Plan { tested: (tested, event_at(tested)), most, estimated: (near, event_at(near)) };
-    let outcome = main_draws(&proposal, &plan, main_size, normals);
+    let outcome = main_draws(&proposal, &plan, main_size, source)?;
 
     let proven = plan.tested.1.advantage(run, tested)
         + (1.0 - 1e-9) * outcome.limited.lower_limit(most, significance).max(0.0);
@@ -167,13 +171,13 @@ pub fn pair_epsilon(
 /// (`tests/oracles/shuffle_theory.rs::delta_by_quadrature_and_simulation`).
 ///
 /// # Errors
-/// [`AccountingError::Argument`].
-pub fn pair_delta(
+/// [`AccountingError::Argument`]; the source fails.
+pub fn pair_delta<S: PairDraws>(
     run: &ShuffleRun,
     epsilon: f64,
     sampling: Sampling,
-    normals: &mut impl FnMut(&mut [f64]),
-) -> Result<PairDelta, AccountingError> {
+    source: &mut S,
+) -> Result<PairDelta, S::Error> {
     check_one_epoch(run, sampling)?;
     check_epsilon(epsilon)?;
     let closed = shuffle::best_delta(run, epsilon)?;
@@ -190,12 +194,12 @@ pub fn pair_delta(
     let event = if max_delta > sum_delta { by_maximum } else { by_total };
     let proposal = proposal_for(run, cut, max_delta, sum_delta);
     let (pilot_size, main_size) = parts(sampling.draws);
-    let kept = pilot_draws(&proposal, pilot_size, normals);
+    let kept = pilot_draws(&proposal, pilot_size, source)?;
     let significance = sampling.significance;
     let pilot = Pilot { run, draws: &kept, main_draws: main_size, significance };
     let most = pilot.best_truncation(epsilon, event);
     let plan = Plan { tested: (epsilon, event), most, estimated: (epsilon, event) };
-    let outcome = main_draws(&proposal, &plan, main_size, normals);
+    let outcome = main_draws(&proposal, &plan, main_size, source)?;
     let known = event.advantage(run, epsilon);
     let proven = known + (1.0 - 1e-9) * outcome.limited.lower_limit(most, significance).max(0.0);
     let lower = if proven > closed.value() {
@@ -218,7 +222,7 @@ pub fn pair_delta(
 /// | `run` | σ, T, E | see [`ShuffleRun`]; T ≤ 1e7 |
 /// | `delta` | δ | [1e-300, 1) |
 /// | `sampling` | runs and significance; a run takes E (T + 1) normals | see [`Sampling`] |
-/// | `normals` | fills a slice with independent standard normals | – |
+/// | `source` | draws; a closure that fills a slice with independent standard normals will do | – |
 ///
 /// # Guarantee
 /// The lower limit exceeds the pair's ε with probability at most `significance`
@@ -226,16 +230,16 @@ pub fn pair_delta(
 /// without the main draws. It is never below the closed form.
 ///
 /// # Errors
-/// [`AccountingError`].
+/// [`AccountingError`]; the source fails.
 ///
 /// # Reference
 /// A. Maurer and M. Pontil (COLT 2009), theorem 4. The tilted mixture is ours.
-pub fn pair_runs_epsilon(
+pub fn pair_runs_epsilon<S: PairDraws>(
     run: &ShuffleRun,
     delta: f64,
     sampling: Sampling,
-    normals: &mut impl FnMut(&mut [f64]),
-) -> Result<PairEpsilon, AccountingError> {
+    source: &mut S,
+) -> Result<PairEpsilon, S::Error> {
     check_drawn(run)?;
     check_sampling(sampling)?;
     check_delta(delta)?;
@@ -244,7 +248,7 @@ pub fn pair_runs_epsilon(
         return Ok(gaussian_epsilon(run, delta, closed));
     }
     let Sampling { draws, significance } = sampling;
-    let outcome = many_epochs::runs(run, delta, draws, significance, normals);
+    let outcome = many_epochs::runs(run, delta, draws, significance, source)?;
     let lower = match outcome.proven {
         Some(value) if value > closed.value() => {
             EpsilonLowerBound::new(value, significance, account(1e-9 * value))
@@ -268,20 +272,20 @@ pub fn pair_runs_epsilon(
 /// | `run` | σ, T, E | see [`ShuffleRun`]; T ≤ 1e7 |
 /// | `delta` | δ | [1e-300, 1) |
 /// | `draws` | epochs drawn | 1,000 to 1e12 |
-/// | `normals` | fills a slice with independent standard normals | – |
+/// | `source` | draws; a closure that fills a slice with independent standard normals will do | – |
 ///
 /// # Errors
-/// [`AccountingError`].
+/// [`AccountingError`]; the source fails.
 ///
 /// # Numerics
 /// The standard error comes from the spread of eight parts of the draws. Losses are spread over a grid
 /// with E e^{−L} kept: an error of ε of at most 1e-4.
-pub fn pair_plug_in_epsilon(
+pub fn pair_plug_in_epsilon<S: PairDraws>(
     run: &ShuffleRun,
     delta: f64,
     draws: usize,
-    normals: &mut impl FnMut(&mut [f64]),
-) -> Result<EpsilonEstimate, AccountingError> {
+    source: &mut S,
+) -> Result<EpsilonEstimate, S::Error> {
     check_drawn(run)?;
     check_sampling(Sampling { draws, significance: 0.5 })?;
     check_delta(delta)?;
@@ -289,7 +293,7 @@ pub fn pair_plug_in_epsilon(
         let closed = shuffle::best_epsilon(run, delta)?;
         return Ok(gaussian_epsilon(run, delta, closed).estimate);
     }
-    let (value, standard_error) = many_epochs::plug_in(run, delta, draws, normals)?;
+    let (value, standard_error) = many_epochs::plug_in(run, delta, draws, source)?;
     let account = Account { method: Method::PlugIn, ..account(1e-4) };
     Ok(EpsilonEstimate::new(value, standard_error, account))
 }

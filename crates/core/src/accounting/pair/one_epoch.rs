@@ -1,7 +1,8 @@
 //! One epoch of the exact pair: what known events miss, by importance sampling.
 
 use super::event::Event;
-use super::proposal::{Component, Draw, Proposal, Shift, each_draw};
+use super::proposal::{Component, Draw, Proposal, Shift};
+use super::source::PairDraws;
 use super::tally::{Tally, bernstein};
 use crate::accounting::shuffle::ShuffleRun;
 use crate::math;
@@ -79,24 +80,24 @@ pub(super) fn parts(draws: usize) -> (usize, usize) {
     (pilot, draws - pilot)
 }
 
-pub(super) fn pilot_draws(
+pub(super) fn pilot_draws<S: PairDraws>(
     proposal: &Proposal,
     draws: usize,
-    normals: &mut impl FnMut(&mut [f64]),
-) -> Vec<Draw> {
+    source: &mut S,
+) -> Result<Vec<Draw>, S::Error> {
     let mut kept = Vec::with_capacity(draws);
-    each_draw(proposal, draws, normals, |draw| kept.push(draw));
-    kept
+    source.draws(proposal, draws, &mut |draw| kept.push(draw))?;
+    Ok(kept)
 }
 
-pub(super) fn main_draws(
+pub(super) fn main_draws<S: PairDraws>(
     proposal: &Proposal,
     plan: &Plan,
     draws: usize,
-    normals: &mut impl FnMut(&mut [f64]),
-) -> Outcome {
+    source: &mut S,
+) -> Result<Outcome, S::Error> {
     let mut outcome = Outcome::default();
-    each_draw(proposal, draws, normals, |draw| {
+    source.draws(proposal, draws, &mut |draw| {
         let (epsilon, event) = plan.tested;
         let value = draw.weight * remainder(event, &draw, epsilon);
         outcome.limited.add(value.min(plan.most));
@@ -105,8 +106,8 @@ pub(super) fn main_draws(
         let slope = if draw.loss > epsilon { math::exp(epsilon - draw.loss) } else { 0.0 };
         outcome.slope.add(draw.weight * slope);
         outcome.weight.add(draw.weight);
-    });
-    outcome
+    })?;
+    Ok(outcome)
 }
 
 /// The pilot with what its statistics are asked about.

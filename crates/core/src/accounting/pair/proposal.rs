@@ -27,7 +27,7 @@ pub(super) struct Component {
 
 /// A mixture of shifted copies of P₁. The first component is P₁ itself.
 #[derive(Debug, Clone)]
-pub(super) struct Proposal {
+pub struct Proposal {
     noise_multiplier: f64,
     steps: usize,
     components: Vec<Component>,
@@ -38,7 +38,7 @@ pub(super) struct Proposal {
 
 /// What is kept of one epoch's outputs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Draw {
+pub struct Draw {
     /// L = ln P/Q, nats.
     pub(super) loss: f64,
     /// P₁ over the proposal.
@@ -132,27 +132,5 @@ impl Proposal {
             }
             Shift::All(c) => math::exp(c * (draw.total - 2.0 - 0.5 * steps * c) / variance),
         }
-    }
-}
-
-/// Calls `each` with `draws` draws; `normals` fills a slice with independent standard normals.
-pub(super) fn each_draw(
-    proposal: &Proposal,
-    draws: usize,
-    normals: &mut impl FnMut(&mut [f64]),
-    mut each: impl FnMut(Draw),
-) {
-    let length = proposal.normals();
-    let at_once = (4096 / length).clamp(1, draws.max(1));
-    let mut buffer = vec![0.0; at_once * length];
-    let mut left = draws;
-    while left > 0 {
-        let now = left.min(at_once);
-        let filled = &mut buffer[..now * length];
-        normals(filled);
-        for outputs in filled.chunks_exact_mut(length) {
-            each(proposal.draw(outputs));
-        }
-        left -= now;
     }
 }

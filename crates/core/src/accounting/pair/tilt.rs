@@ -1,6 +1,7 @@
 //! A proposal for one of many epochs: close to P tilted by e^{θL}, which makes Σ L near ε usual.
 
-use super::proposal::{Component, Draw, Proposal, Shift, each_draw};
+use super::proposal::{Component, Draw, Proposal, Shift};
+use super::source::PairDraws;
 use super::tally::Tally;
 use crate::accounting::shuffle::ShuffleRun;
 use crate::math;
@@ -24,29 +25,33 @@ pub(super) struct Fitted {
 /// Chernoff's bound of the ε at δ is least.
 ///
 /// Whatever is fitted, weights are exact: a poor fit costs variance alone.
-pub(super) fn fitted(run: &ShuffleRun, delta: f64, normals: &mut impl FnMut(&mut [f64])) -> Fitted {
+pub(super) fn fitted<S: PairDraws>(
+    run: &ShuffleRun,
+    delta: f64,
+    source: &mut S,
+) -> Result<Fitted, S::Error> {
     let broad = Proposal::new(run, library(run, 2.0));
-    let draws = stage(&broad, normals);
+    let draws = stage(&broad, source)?;
     let tilt = best_tilt(&draws, run.epochs as f64, math::ln(delta));
     let near = Proposal::new(run, library(run, tilt));
-    let draws = stage(&near, normals);
+    let draws = stage(&near, source)?;
     let probabilities = maximum_likelihood(&near, &draws, tilt);
     let components = near.components().iter().zip(probabilities);
     let refit =
         |(component, probability): (&Component, f64)| Component { probability, ..*component };
     let proposal = Proposal::new(run, components.map(refit).collect());
-    let draws = stage(&proposal, normals);
+    let draws = stage(&proposal, source)?;
     let centre = draws.iter().map(|draw| draw.loss).fold(f64::NEG_INFINITY, f64::max);
     let mut values = Tally::default();
     values.extend(draws.iter().map(|draw| draw.weight * math::exp(tilt * (draw.loss - centre))));
     let relative_variance = values.variance() / (values.mean * values.mean);
-    Fitted { proposal, tilt, relative_variance }
+    Ok(Fitted { proposal, tilt, relative_variance })
 }
 
-fn stage(proposal: &Proposal, normals: &mut impl FnMut(&mut [f64])) -> Vec<Draw> {
+fn stage<S: PairDraws>(proposal: &Proposal, source: &mut S) -> Result<Vec<Draw>, S::Error> {
     let mut draws = Vec::with_capacity(STAGE_DRAWS);
-    each_draw(proposal, STAGE_DRAWS, normals, |draw| draws.push(draw));
-    draws
+    source.draws(proposal, STAGE_DRAWS, &mut |draw| draws.push(draw))?;
+    Ok(draws)
 }
 
 /// Shifts up to that of a slot whose output alone decides L: e^{θx/σ²} moves a normal mean by θ.
