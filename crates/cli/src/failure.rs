@@ -1,5 +1,6 @@
 //! Exit codes, and which error has which.
 
+use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
 
@@ -33,6 +34,12 @@ impl Failure {
         Failure { code, error: anyhow::anyhow!("{message}") }
     }
 
+    /// The first message whose condition holds.
+    pub(crate) fn first_of(refusals: &[(bool, &str)]) -> Result<(), Self> {
+        let first = refusals.iter().find(|(refused, _)| *refused);
+        first.map_or(Ok(()), |(_, message)| Err(Failure::input(message)))
+    }
+
     /// The same failure, with the file that it is about in front.
     pub(crate) fn about(self, path: &std::path::Path) -> Self {
         Failure { error: self.error.context(path.display().to_string()), ..self }
@@ -41,6 +48,10 @@ impl Failure {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
+        let error = match error {
+            EngineError::Accounting(error) => return error.into(),
+            error => error,
+        };
         let code = match &error {
             EngineError::Plan(_) | EngineError::Kernel(_) | EngineError::Audit(_) => Exit::Input,
             EngineError::Artefact(_) => Exit::Artefact,
@@ -51,6 +62,26 @@ impl From<EngineError> for Failure {
             _ => Exit::Internal,
         };
         Failure { code, error: error.into() }
+    }
+}
+
+impl From<AccountingError> for Failure {
+    /// The arguments of an accountant are options here.
+    fn from(error: AccountingError) -> Self {
+        let AccountingError::Argument { name, value, allowed } = error else {
+            return Failure::input(match error {
+                AccountingError::Grid { .. } => {
+                    format!("--steps, --epochs or --noise-multiplier: {error}")
+                }
+                _ => format!("--epsilon: {error}"),
+            });
+        };
+        let option = match name {
+            "steps_per_epoch" => "steps".to_owned(),
+            "draws" => "observations".to_owned(),
+            _ => name.replace('_', "-"),
+        };
+        Failure::input(format!("--{option} is {value}; it must be {allowed}"))
     }
 }
 

@@ -8,6 +8,7 @@ mod files;
 mod progress;
 mod report;
 mod seed;
+mod theory;
 
 use std::process::ExitCode;
 
@@ -48,6 +49,10 @@ fn main() -> ExitCode {
             args::Audit::Scores(args) => commands::scores::run(&args),
             args::Audit::Counts(args) => commands::counts::run(&args),
         },
+        Command::Bound(args) => commands::bound::run(&args),
+        Command::Calibrate(args) => commands::calibrate::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
         Command::Resume(args) => commands::resume::run(&args),

@@ -37,6 +37,40 @@ pub(crate) fn is_interrupted() -> bool {
     interrupted().load(Ordering::Relaxed)
 }
 
+/// The bar of a table that is computed row by row.
+pub(crate) struct Rows(Option<ProgressBar>);
+
+impl Rows {
+    /// A bar is drawn on stderr if that is a terminal and `quiet` is not set.
+    pub(crate) fn new(quiet: bool, rows: usize) -> Self {
+        interrupted();
+        Rows((!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new(rows as u64);
+            let style = ProgressStyle::with_template("{bar:30} {pos} of {len}  {msg}  ETA {eta}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        }))
+    }
+
+    /// Another row begins.
+    pub(crate) fn next(&self, name: &str) {
+        if let Some(bar) = &self.0 {
+            if !bar.message().is_empty() {
+                bar.inc(1);
+            }
+            bar.set_message(name.chars().filter(|c| !c.is_control()).take(30).collect::<String>());
+        }
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// Bar, clock and checkpoint of one run.
 pub(crate) struct Terminal {
     started: Instant,

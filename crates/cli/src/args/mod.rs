@@ -1,7 +1,13 @@
 //! The command line.
 
+mod bound;
+mod calibrate;
+mod compare;
 mod device;
 
+pub(crate) use bound::{BoundArgs, Bounded, SettingArgs};
+pub(crate) use calibrate::{CalibrateArgs, Wanted};
+pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
 
 use std::path::PathBuf;
@@ -35,6 +41,14 @@ pub(crate) enum Command {
         after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7"
     )]
     Audit(Audit),
+    /// What theory says of epsilon: claimed, proven, or of the exact pair.
+    Bound(BoundArgs),
+    /// Noise, steps or epochs for a wanted epsilon and delta.
+    Calibrate(CalibrateArgs),
+    /// Claimed, proven and exact epsilon of one training in one table.
+    Compare(CompareArgs),
+    /// The same for a table of trainings.
+    Sweep(SweepArgs),
     /// How many observations a target epsilon needs, and how far a number of them can see.
     Plan(PlanArgs),
     /// Join the shards of a run.
@@ -478,7 +492,7 @@ fn threat_model_parser() -> impl clap::builder::TypedValueParser<Value = ThreatM
 }
 
 /// A whole number, also as 1e7 or 10_000_000.
-fn count(text: &str) -> Result<u64, String> {
+pub(crate) fn count(text: &str) -> Result<u64, String> {
     const MOST: u64 = 1 << 53;
     let plain = text.replace('_', "");
     let parsed = plain.parse::<u64>().ok().or_else(|| {
@@ -493,6 +507,11 @@ fn count(text: &str) -> Result<u64, String> {
             Err(format!("`{text}` is not a whole number from 0; write 10000000, 10_000_000 or 1e7"))
         }
     }
+}
+
+/// A number of any kind; its domain is checked where it is used.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number; write it as 0.5 or 1e-5"))
 }
 
 /// A seed that a JSON number and a link can carry.

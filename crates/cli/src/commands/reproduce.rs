@@ -5,10 +5,10 @@ use std::io::IsTerminal;
 use dpscope_core::bound::{ThresholdRule, max_uncorrected};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::planner::ceiling;
-use dpscope_engine::{Plan, Shard};
+use dpscope_engine::Plan;
 use serde::Serialize;
 
-use super::simulate::{Job, count, float_mode};
+use super::simulate::{count_whole, float_mode};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
@@ -101,15 +101,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
             cuts: Plan::DEFAULT_CUTS,
             seed,
         };
-        let job = Job {
-            plan: plan.validated()?,
-            range: Shard::WHOLE.range(&plan)?,
-            resumed: None,
-            seed_source: crate::seed::SeedSource::Given,
-            checkpoint: None,
-            out: None,
-        };
-        let ended = count(&job, &backend, args.show.quiet)?;
+        let ended = count_whole(&plan, &backend, args.show.quiet)?;
         if ended.interrupted {
             tell("interrupted; fewer --observations take less time");
             return Ok(Exit::Interrupted);

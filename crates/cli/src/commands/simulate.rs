@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use dpscope_engine::backend::FloatMode;
-use dpscope_engine::{Artefact, Backend, EngineError, Layout, ObservationRange, ValidPlan, run};
+use dpscope_engine::{
+    Artefact, Backend, EngineError, Layout, ObservationRange, Plan, Shard, ValidPlan, run,
+};
 
 use crate::args::{ClaimArgs, DeviceArgs, ShowArgs};
 use crate::device::{Choice, backend};
@@ -79,6 +81,19 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
             })
         }
     }
+}
+
+/// Counts a whole plan that is kept nowhere.
+pub(crate) fn count_whole(plan: &Plan, backend: &Backend, quiet: bool) -> Result<Ended, Failure> {
+    let job = Job {
+        plan: plan.validated()?,
+        range: Shard::WHOLE.range(plan)?,
+        resumed: None,
+        seed_source: SeedSource::Given,
+        checkpoint: None,
+        out: None,
+    };
+    count(&job, backend, quiet)
 }
 
 /// Runs the job and reports it.

@@ -8,11 +8,14 @@ use dpscope_core::bound::Scope;
 use serde::Serialize;
 
 /// On which side of the truth a value lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
+    /// Not below the truth.
     Upper,
+    /// Not above the truth.
     Lower,
+    /// Near the truth, on either side.
     Estimate,
 }
 

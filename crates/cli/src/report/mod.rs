@@ -1,11 +1,13 @@
 //! What a run found, as one document: printed as JSON or told in words.
 
 mod accounted;
+mod sentences;
 mod simulation;
 mod table;
 mod text;
 
 pub(crate) use accounted::{Accounted, Kind, ToAccounted};
+pub(crate) use sentences::plain;
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;

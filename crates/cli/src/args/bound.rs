@@ -1,0 +1,111 @@
+//! Arguments of `bound`, and what the commands of theory share.
+
+use clap::{Args, ValueEnum};
+use dpscope_core::accounting::Directions;
+use serde::Serialize;
+
+use super::{DeviceArgs, ShowArgs, count, open_unit, seed};
+use crate::report::Kind;
+use crate::theory::{Setting, ShuffleMethod};
+
+/// A training, as theory sees it.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct SettingArgs {
+    /// Noise standard deviation divided by the clip norm.
+    #[arg(long, value_name = "S")]
+    pub(crate) noise_multiplier: f64,
+    /// Batches an epoch.
+    #[arg(long, value_name = "T", value_parser = count)]
+    pub(crate) steps: u64,
+    /// Passes over the data.
+    #[arg(long, value_name = "E", default_value = "1", value_parser = count)]
+    pub(crate) epochs: u64,
+}
+
+impl SettingArgs {
+    pub(crate) fn setting(&self) -> Setting {
+        let SettingArgs { noise_multiplier, steps, epochs } = *self;
+        Setting { noise_multiplier, steps, epochs }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+        dpscope bound poisson --noise-multiplier 1 --steps 100\n  \
+        dpscope bound shuffle --noise-multiplier 1 --steps 100 --epochs 5\n  \
+        dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n\n\
+        Shuffled data accounted as if it were Poisson sampled leaks more than is claimed: compare \
+        `bound poisson --side upper` with `bound shuffle --side lower`.")]
+pub(crate) struct BoundArgs {
+    /// Whose epsilon is bounded.
+    #[arg(value_enum)]
+    pub(crate) subject: Bounded,
+    /// Which side; by default lower for the two shuffles and upper for the rest.
+    #[arg(long, value_enum)]
+    pub(crate) side: Option<Kind>,
+    /// Closed form of the two shuffles; by default the best.
+    #[arg(long, value_enum)]
+    pub(crate) method: Option<ShuffleMethod>,
+    #[command(flatten)]
+    pub(crate) setting: SettingArgs,
+    /// The delta at which epsilon is wanted.
+    #[arg(long, default_value = "1e-5", value_parser = open_unit)]
+    pub(crate) delta: f64,
+    /// The epsilon at which delta is wanted instead.
+    #[arg(long, value_name = "EPS", conflicts_with = "delta")]
+    pub(crate) epsilon: Option<f64>,
+    /// Chance of a record to be in a batch (poisson only); 1/T if not given.
+    #[arg(long, value_name = "Q")]
+    pub(crate) sampling_rate: Option<f64>,
+    /// Whose epsilon: with the record against without, or the reverse; by default the larger.
+    #[arg(long, value_enum)]
+    pub(crate) direction: Option<DirectionArg>,
+    /// Draws of the pair; by default as many as take well under a second.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) observations: Option<u64>,
+    /// Chance that the pair's lower limit is wrong: 0.05, the default, is 95 % confidence.
+    #[arg(long, value_parser = open_unit)]
+    pub(crate) significance: Option<f64>,
+    /// Seed of the draws of the pair, below 2^53; fresh entropy if not given.
+    #[arg(long, value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+/// Whose ε is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Bounded {
+    /// Each record in each batch with the same chance.
+    Poisson,
+    /// Each record in the same batch of each epoch; proven for every shuffle as well.
+    Deterministic,
+    /// Each record in one batch of each epoch, drawn uniformly and independently.
+    BallsInBins,
+    /// The data shuffled anew in every epoch.
+    Shuffle,
+    /// One order of the data for all epochs.
+    PersistentShuffle,
+    /// The exact pair of worlds that an audit of shuffled batches looks at.
+    Pair,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DirectionArg {
+    Remove,
+    Add,
+    Both,
+}
+
+impl From<DirectionArg> for Directions {
+    fn from(direction: DirectionArg) -> Self {
+        match direction {
+            DirectionArg::Remove => Directions::Remove,
+            DirectionArg::Add => Directions::Add,
+            DirectionArg::Both => Directions::Both,
+        }
+    }
+}

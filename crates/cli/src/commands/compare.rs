@@ -1,0 +1,178 @@
+//! `dpscope compare`: what is claimed, what is proven and what can be seen of one training.
+
+use dpscope_core::accounting::Directions;
+use dpscope_core::bound::Scope;
+use serde::Serialize;
+
+use super::lines::{Drawing, Line, What, check, lines};
+use crate::args::CompareArgs;
+use crate::failure::{Done, Exit};
+use crate::report::{Align, Kind, grouped, percent, plain, print, print_json, row, table};
+use crate::theory::Setting;
+
+#[derive(Serialize)]
+struct Comparison {
+    schema: &'static str,
+    version: &'static str,
+    headline: String,
+    #[serde(flatten)]
+    setting: Setting,
+    delta: f64,
+    significance: f64,
+    rows: Vec<Line>,
+    seed: String,
+    device: String,
+}
+
+pub(crate) fn run(args: &CompareArgs) -> Done {
+    let setting = args.setting.setting();
+    let statement = &args.theory.statement;
+    check(setting, statement.delta)?;
+    let drawing = Drawing::new(&args.theory, args.theory.show.quiet)?;
+    let mut wanted = vec![
+        What::Poisson,
+        What::BallsInBins,
+        What::ShuffleSum,
+        What::ShuffleMaxSlice,
+        What::PairLower,
+        What::PairEstimate,
+        What::PairUpper,
+        What::Deterministic,
+    ];
+    if args.theory.observations.is_some() {
+        wanted.push(What::Audit);
+    }
+    let rows = lines(setting, statement.delta, &wanted, Some(&drawing))?;
+    let report = Comparison {
+        schema: "dpscope.comparison/1",
+        version: env!("CARGO_PKG_VERSION"),
+        headline: headline(&rows),
+        setting,
+        delta: statement.delta,
+        significance: statement.significance,
+        rows,
+        seed: drawing.seed.to_string(),
+        device: drawing.device(),
+    };
+    if args.theory.show.json {
+        print_json(&report)?;
+    } else {
+        print(&to_text(&report))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What a user should take from the table.
+fn headline(rows: &[Line]) -> String {
+    let epsilon = |what: What| {
+        let line = rows.iter().find(|line| line.what == what);
+        line.and_then(Line::shown).map(|shown| shown.epsilon)
+    };
+    let larger = |one: Option<f64>, other: Option<f64>| match (one, other) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other),
+    };
+    let proven = larger(epsilon(What::ShuffleMaxSlice), epsilon(What::ShuffleSum));
+    let (Some(claimed), Some(proven)) = (epsilon(What::Poisson), proven) else {
+        return "Poisson accounting or the proven bounds have no value here; see below.".to_owned();
+    };
+    let most = epsilon(What::Deterministic).map_or(String::new(), |most| {
+        format!(" and at most {} for any data", plain(most, Kind::Upper, 2))
+    });
+    let claims = format!("Poisson accounting claims ε = {}.", plain(claimed, Kind::Upper, 2));
+    let least = plain(proven, Kind::Lower, 2);
+    if proven > claimed {
+        let factor = plain(proven / claimed, Kind::Lower, 1);
+        format!(
+            "{claims} Shuffled, the pair leaks at least {least}{most}, both proven: {factor} times \
+             the claim or more."
+        )
+    } else {
+        format!(
+            "{claims} Shuffled, the pair leaks at least {least}{most}, both proven: this does not \
+             contradict the claim, and does not support it."
+        )
+    }
+}
+
+fn to_text(report: &Comparison) -> String {
+    let Setting { noise_multiplier, steps, epochs } = report.setting;
+    let mut out = super::wrapped(&report.headline);
+    out.push_str(&format!(
+        "\n  σ = {noise_multiplier}, T = {} steps an epoch, E = {}, δ = {:e}\n\n",
+        grouped(steps),
+        grouped(epochs),
+        report.delta
+    ));
+    let columns = [
+        ("what", Align::Left),
+        ("ε", Align::Right),
+        ("kind", Align::Left),
+        ("scope", Align::Left),
+        ("covers", Align::Left),
+        ("method", Align::Left),
+        ("ratio", Align::Right),
+    ];
+    let cells: Vec<[String; 7]> = report.rows.iter().map(cells).collect();
+    out.push_str(&table(columns, &cells));
+    let missing: Vec<(&str, &str)> =
+        report.rows.iter().filter_map(|line| Some((line.what.title(), line.reason()?))).collect();
+    for (title, reason) in &missing {
+        out.push_str(&format!("\n{}", row("missing", &format!("{title}: {reason}"))));
+    }
+    let confidence = percent(1.0 - report.significance);
+    out.push('\n');
+    for (label, text) in [
+        ("kind", format!("upper and lower are proven, drawn ones with {confidence} confidence")),
+        ("scope", "an upper value of the pair bounds no mechanism; a lower one does".to_owned()),
+        ("covers", "remove: with the record against without it; add: the reverse".to_owned()),
+        ("ratio", "to the epsilon that Poisson accounting claims".to_owned()),
+        ("draws", format!("seed {}; {}", report.seed, report.device)),
+    ] {
+        out.push_str(&row(label, &text));
+    }
+    out
+}
+
+fn cells(line: &Line) -> [String; 7] {
+    let title = line.what.title().to_owned();
+    let Some(shown) = line.shown() else {
+        return [title, "-".into(), "".into(), "".into(), "".into(), "".into(), "".into()];
+    };
+    let scope = match shown.scope {
+        Scope::Pair => "pair",
+        Scope::Mechanism => "mechanism",
+    };
+    let covers = match shown.direction {
+        Directions::Remove => "remove",
+        Directions::Add => "add",
+        Directions::Both => "both",
+    };
+    [
+        title,
+        plain(shown.epsilon, shown.kind, 4),
+        shown.kind.name().to_owned(),
+        scope.to_owned(),
+        covers.to_owned(),
+        shown.method.to_owned(),
+        line.ratio_to_poisson.map_or(String::new(), |ratio| plain(ratio, Kind::Estimate, 2)),
+    ]
+}
+
+impl What {
+    /// The name of a line.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            What::Poisson => "Poisson accounting",
+            What::BallsInBins => "balls-in-bins",
+            What::ShuffleLower => "shuffle",
+            What::ShuffleMaxSlice => "shuffle, maxima",
+            What::ShuffleSum => "shuffle, sums",
+            What::PairLower => "pair, limit",
+            What::PairEstimate => "pair, estimate",
+            What::PairUpper => "pair, upper value",
+            What::Deterministic => "deterministic",
+            What::Audit => "audit",
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The lines that `compare` and `sweep` set side by side: theory and audit of one training.
+
+use dpscope_core::accounting::{AccountingError, Directions};
+use dpscope_core::audit::Outcome;
+use dpscope_core::bound::{Scope, ThresholdRule};
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_engine::{Backend, EngineError, Plan};
+use serde::Serialize;
+
+use super::simulate::{count_whole, float_mode};
+use crate::args::TheoryArgs;
+use crate::device;
+use crate::failure::{Exit, Failure};
+use crate::progress::Terminal;
+use crate::report::Kind;
+use crate::seed::seed_or_fresh;
+use crate::theory::{At, Cell, PairRows, PairSampler, Setting, ShuffleMethod};
+
+/// What a line tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum What {
+    Poisson,
+    BallsInBins,
+    /// The larger of the two closed forms.
+    ShuffleLower,
+    ShuffleMaxSlice,
+    ShuffleSum,
+    PairLower,
+    PairEstimate,
+    PairUpper,
+    Deterministic,
+    Audit,
+}
+
+/// A line of a table.
+#[derive(Debug, Serialize)]
+pub(super) struct Line {
+    pub(super) what: What,
+    #[serde(flatten)]
+    pub(super) value: Value,
+    pub(super) ratio_to_poisson: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Value {
+    Theory(Cell),
+    Audit(Audited),
+}
+
+/// What a simulation showed.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Audited {
+    pub(super) epsilon: f64,
+    delta: f64,
+    kind: Kind,
+    scope: Scope,
+    direction: Directions,
+    method: &'static str,
+    significance: f64,
+    observations: u64,
+    /// The most that as many observations can show.
+    ceiling: f64,
+}
+
+/// What a table shows of a value.
+pub(super) struct Shown {
+    pub(super) epsilon: f64,
+    pub(super) kind: Kind,
+    pub(super) scope: Scope,
+    pub(super) direction: Directions,
+    pub(super) method: &'static str,
+}
+
+impl Line {
+    /// The value; none where there is only a reason.
+    pub(super) fn shown(&self) -> Option<Shown> {
+        match &self.value {
+            Value::Theory(cell) => cell.value().map(|row| Shown {
+                epsilon: row.epsilon,
+                kind: row.kind,
+                scope: row.scope,
+                direction: row.direction,
+                method: row.method_in_a_word(),
+            }),
+            Value::Audit(row) => Some(Shown {
+                epsilon: row.epsilon,
+                kind: row.kind,
+                scope: row.scope,
+                direction: row.direction,
+                method: row.method,
+            }),
+        }
+    }
+
+    /// Why there is no value.
+    pub(super) fn reason(&self) -> Option<&str> {
+        match &self.value {
+            Value::Theory(Cell::Missing { reason }) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// What draws need: a device, opened once, and a seed.
+pub(super) struct Drawing<'a> {
+    args: &'a TheoryArgs,
+    backend: Backend,
+    pub(super) seed: u64,
+    /// No bar of its own.
+    quiet: bool,
+}
+
+impl<'a> Drawing<'a> {
+    pub(super) fn new(args: &'a TheoryArgs, quiet: bool) -> Result<Self, Failure> {
+        let (seed, _) = seed_or_fresh(args.seed)?;
+        let backend = device::backend(&args.device, float_mode(&args.device, None))?;
+        Ok(Drawing { args, backend, seed, quiet })
+    }
+
+    pub(super) fn device(&self) -> String {
+        self.backend.device()
+    }
+
+    fn pair(&self, setting: Setting, delta: f64) -> Result<Result<PairRows, String>, Failure> {
+        let terminal = Terminal::new(self.quiet, None);
+        let significance = self.args.statement.significance;
+        let sampler = PairSampler {
+            backend: &self.backend,
+            control: &terminal,
+            seed: self.seed,
+            observations: None,
+            significance,
+        };
+        let found = sampler.rows(setting, At::Delta(delta));
+        terminal.clear();
+        match found {
+            Ok(rows) => Ok(Ok(rows)),
+            Err(EngineError::Accounting(error)) => Ok(Err(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn audit(&self, setting: Setting, delta: f64, observations: u64) -> Result<Value, Failure> {
+        let whole = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let plan = Plan {
+            mechanism: BatchedGaussian {
+                noise_multiplier: setting.noise_multiplier,
+                steps_per_epoch: whole(setting.steps),
+                epochs: whole(setting.epochs),
+                sampler: BatchSampler::Shuffle,
+                threat_model: ThreatModel::WorstCase,
+                batch_size: None,
+            },
+            observations,
+            delta,
+            significance: self.args.statement.significance,
+            threshold_rule: ThresholdRule::Simultaneous,
+            cuts: Plan::DEFAULT_CUTS,
+            seed: self.seed,
+        };
+        if let Err(error) = plan.validated() {
+            return Ok(Value::Theory(Cell::missing(&error.to_string())));
+        }
+        let ended = count_whole(&plan, &self.backend, self.quiet)?;
+        if ended.interrupted {
+            return Err(Failure::with(Exit::Interrupted, "interrupted"));
+        }
+        let outcome = ended.state.outcome()?;
+        let evidence = outcome.evidence();
+        Ok(Value::Audit(Audited {
+            epsilon: outcome.value(),
+            delta,
+            kind: if matches!(outcome, Outcome::Bound(_)) { Kind::Lower } else { Kind::Estimate },
+            scope: Scope::Pair,
+            direction: evidence.direction.into(),
+            method: "counting",
+            significance: self.args.statement.significance,
+            observations,
+            ceiling: evidence.ceiling,
+        }))
+    }
+}
+
+/// A line for each of `wanted`; without `drawing`, those that need draws have a reason instead.
+pub(super) fn lines(
+    setting: Setting,
+    delta: f64,
+    wanted: &[What],
+    drawing: Option<&Drawing<'_>>,
+) -> Result<Vec<Line>, Failure> {
+    let at = At::Delta(delta);
+    let poisson = Cell::from(setting.poisson(at));
+    let claimed = poisson.value().map(|row| row.epsilon);
+    let is_drawn = |what: &What| matches!(what, What::PairLower | What::PairEstimate);
+    let pair = match drawing {
+        Some(drawing) if wanted.iter().any(is_drawn) => drawing.pair(setting, delta)?,
+        _ => Err("nothing was drawn".to_owned()),
+    };
+    let of_pair = |cell: &dyn Fn(&PairRows) -> Cell| match &pair {
+        Ok(rows) => cell(rows),
+        Err(reason) => Cell::missing(reason),
+    };
+    let shuffle = |method| setting.shuffle_lower(at, method).into();
+    let mut lines = Vec::with_capacity(wanted.len());
+    for &what in wanted {
+        let cell = match what {
+            What::Poisson => poisson.clone(),
+            What::BallsInBins => setting.balls_in_bins(delta, Kind::Upper, Directions::Both).into(),
+            What::ShuffleLower => shuffle(ShuffleMethod::Best),
+            What::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
+            What::ShuffleSum => shuffle(ShuffleMethod::Sum),
+            What::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
+            What::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
+            What::PairUpper => setting.pair_upper(at).into(),
+            What::Deterministic => setting.deterministic(at).into(),
+            What::Audit => Cell::missing("nothing was drawn"),
+        };
+        let value = match (what, drawing) {
+            (What::Audit, Some(drawing)) => {
+                let observations = drawing.args.observations.unwrap_or(0);
+                drawing.audit(setting, delta, observations)?
+            }
+            _ => Value::Theory(cell),
+        };
+        let mut line = Line { what, value, ratio_to_poisson: None };
+        let epsilon = line.shown().map(|shown| shown.epsilon);
+        line.ratio_to_poisson =
+            claimed.filter(|claimed| *claimed > 0.0).and_then(|claimed| Some(epsilon? / claimed));
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+/// Refuses a setting that no accountant takes, with the option that is wrong.
+pub(super) fn check(setting: Setting, delta: f64) -> Result<(), AccountingError> {
+    setting.deterministic(At::Delta(delta))?;
+    setting.shuffle_lower(At::Delta(delta), ShuffleMethod::Sum).map(|_| ())
+}

@@ -1,0 +1,197 @@
+//! The table of trainings that `sweep` reads.
+
+use std::path::Path;
+
+use dpscope_formats::Limits;
+
+use crate::commands::lines::check;
+use crate::failure::Failure;
+use crate::files::read;
+use crate::theory::Setting;
+
+/// A line of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) setting: Setting,
+    pub(super) delta: f64,
+}
+
+const MOST_ROWS: usize = 10_000;
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Reads the whole table before anything runs; `delta` is that of lines without one.
+pub(super) fn load(path: &Path, delta: f64) -> Result<Vec<Named>, Failure> {
+    let limits = Limits { max_bytes: MOST_BYTES, ..Limits::default() };
+    let bytes = read(path, &limits)?;
+    let about = |message: String| Failure::input(message).about(path);
+    let text = String::from_utf8(bytes)
+        .map_err(|_| about("is not UTF-8 text; save it as a CSV file in UTF-8".to_owned()))?;
+    parse(&text, delta).map_err(about)
+}
+
+fn parse(text: &str, delta: f64) -> Result<Vec<Named>, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let (at, heading) = lines.next().ok_or("is empty; its first line names the columns")?;
+    let heading = cells(heading).map_err(|error| format!("line {at}: {error}"))?;
+    let columns = Columns::of(&heading).map_err(|error| format!("line {at}: {error}"))?;
+    let mut rows = Vec::new();
+    for (at, line) in lines {
+        if rows.len() == MOST_ROWS {
+            return Err(format!("line {at}: more than {MOST_ROWS} trainings; split the file"));
+        }
+        let row = cells(line).and_then(|row| columns.read(&row, rows.len() + 1, delta));
+        rows.push(row.map_err(|error| format!("line {at}: {error}"))?);
+    }
+    if rows.is_empty() {
+        return Err("has no trainings below its heading; add a line for each".to_owned());
+    }
+    Ok(rows)
+}
+
+/// Where each column stands.
+struct Columns {
+    count: usize,
+    name: Option<usize>,
+    noise_multiplier: usize,
+    steps: usize,
+    epochs: Option<usize>,
+    delta: Option<usize>,
+}
+
+impl Columns {
+    fn of(heading: &[String]) -> Result<Self, String> {
+        let [mut name, mut noise_multiplier, mut steps, mut epochs, mut delta] = [None; 5];
+        for (place, title) in heading.iter().enumerate() {
+            let column = match title.as_str() {
+                "name" => &mut name,
+                "noise_multiplier" | "sigma" => &mut noise_multiplier,
+                "steps" | "T" => &mut steps,
+                "epochs" | "E" => &mut epochs,
+                "delta" => &mut delta,
+                _ => {
+                    return Err(format!(
+                        "unknown column `{title}`; the columns are name, noise_multiplier (or \
+                         sigma), steps (or T), epochs (or E) and delta"
+                    ));
+                }
+            };
+            if column.replace(place).is_some() {
+                return Err(format!("column `{title}` is there twice; remove one"));
+            }
+        }
+        let needed = |column: Option<usize>, title: &str| {
+            column.ok_or_else(|| format!("no column {title}; the first line names the columns"))
+        };
+        Ok(Columns {
+            count: heading.len(),
+            name,
+            noise_multiplier: needed(noise_multiplier, "noise_multiplier (or sigma)")?,
+            steps: needed(steps, "steps (or T)")?,
+            epochs,
+            delta,
+        })
+    }
+
+    fn read(&self, row: &[String], number: usize, delta: f64) -> Result<Named, String> {
+        if row.len() != self.count {
+            let (found, count) = (row.len(), self.count);
+            return Err(format!("{found} cells where the heading has {count}; make them equal"));
+        }
+        // An empty cell is one that is not there.
+        let cell = |place: Option<usize>| {
+            place.and_then(|place| row.get(place)).map(String::as_str).filter(|c| !c.is_empty())
+        };
+        let float = |place, column: &str| number_in(cell(place), column, crate::args::number);
+        let count = |place, column: &str| number_in(cell(place), column, crate::args::count);
+        let needed = |column: &str| format!("{column} is empty; give a number");
+        let noise_multiplier = float(Some(self.noise_multiplier), "noise_multiplier")?
+            .ok_or_else(|| needed("noise_multiplier"))?;
+        let steps = count(Some(self.steps), "steps")?.ok_or_else(|| needed("steps"))?;
+        let epochs = count(self.epochs, "epochs")?.unwrap_or(1);
+        let setting = Setting { noise_multiplier, steps, epochs };
+        let delta = float(self.delta, "delta")?.unwrap_or(delta);
+        check(setting, delta).map_err(|error| error.to_string())?;
+        let name = cell(self.name).map_or_else(|| number.to_string(), str::to_owned);
+        Ok(Named { name, setting, delta })
+    }
+}
+
+fn number_in<T>(
+    cell: Option<&str>,
+    column: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    cell.map(parse).transpose().map_err(|error| format!("{column}: {error}"))
+}
+
+/// The cells of a line; one in quotation marks may hold commas, and two marks for one.
+fn cells(line: &str) -> Result<Vec<String>, String> {
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        let Some(cell) = cells.last_mut() else { break };
+        match character {
+            '"' if is_quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                cell.push('"');
+            }
+            '"' if is_quoted => is_quoted = false,
+            '"' if cell.trim().is_empty() => is_quoted = true,
+            ',' if !is_quoted => cells.push(String::new()),
+            control if control.is_control() && control != '\t' => {
+                return Err("a control character; save the table as plain text".to_owned());
+            }
+            other => cell.push(other),
+        }
+    }
+    if is_quoted {
+        return Err("a quotation mark is not closed; close it".to_owned());
+    }
+    Ok(cells.into_iter().map(|cell| cell.trim().to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_read_in_any_order_of_columns() {
+        let text = "\u{feff}T, sigma,name,E,delta\r\n100,1.0,\"a, \"\"b\"\"\",,\n\n1e3,2,,5,1e-6\n";
+        let rows = parse(text, 1e-5).unwrap();
+        let first = Setting { noise_multiplier: 1.0, steps: 100, epochs: 1 };
+        assert_eq!(rows[0], Named { name: "a, \"b\"".into(), setting: first, delta: 1e-5 });
+        let second = Setting { noise_multiplier: 2.0, steps: 1000, epochs: 5 };
+        assert_eq!(rows[1], Named { name: "2".into(), setting: second, delta: 1e-6 });
+    }
+
+    #[test]
+    fn a_bad_table_is_refused_with_its_line() {
+        for (text, parts) in [
+            ("", &["is empty"][..]),
+            ("sigma,T", &["no trainings"]),
+            ("sigma\n1", &["line 1", "steps (or T)"]),
+            ("sigma,T,x\n1,2,3", &["line 1", "`x`"]),
+            ("sigma,T,steps\n1,2,3", &["line 1", "twice"]),
+            ("sigma,T\n1,10\n1", &["line 3", "1 cells", "has 2"]),
+            ("sigma,T\n1,10\n0,10", &["line 3", "noise_multiplier is 0"]),
+            ("sigma,T\nnan,10", &["line 2", "noise_multiplier"]),
+            ("sigma,T\nx,10", &["line 2", "noise_multiplier", "`x`"]),
+            ("sigma,T\n1,0", &["line 2", "steps_per_epoch is 0"]),
+            ("sigma,T\n1,1.5", &["line 2", "steps", "`1.5`"]),
+            ("sigma,T\n,10", &["line 2", "noise_multiplier is empty"]),
+            ("sigma,T,delta\n1,10,1", &["line 2", "delta is 1"]),
+            ("sigma,T\n\"1,10", &["line 2", "quotation mark"]),
+            ("sigma,T\n1\u{1},10", &["line 2", "control character"]),
+        ] {
+            let error = parse(text, 1e-5).unwrap_err();
+            for part in parts {
+                assert!(error.contains(part), "{text:?}: {error}");
+            }
+        }
+        let long = "sigma,T\n".to_owned() + &"1,10\n".repeat(MOST_ROWS + 1);
+        assert!(parse(&long, 1e-5).unwrap_err().starts_with("line 10002: more than 10000"));
+    }
+}

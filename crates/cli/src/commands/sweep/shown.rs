@@ -1,0 +1,157 @@
+//! A sweep as text and as CSV.
+
+use super::{Sweep, Swept};
+use crate::commands::lines::{Line, What};
+use crate::report::{grouped, percent, plain, row};
+
+/// A table that is as wide as it needs to be, and what its columns mean.
+pub(super) fn text(report: &Sweep) -> String {
+    let mut cells = vec![vec!["name", "σ", "T", "E", "δ"].into_iter().map(String::from).collect()];
+    let first: &mut Vec<String> = &mut cells[0];
+    first.extend(report.wanted.iter().map(|what| what.column().to_owned()));
+    cells.extend(report.rows.iter().map(|swept| {
+        let Swept { name, setting, delta, values } = swept;
+        let mut row = vec![
+            name.clone(),
+            setting.noise_multiplier.to_string(),
+            grouped(setting.steps),
+            grouped(setting.epochs),
+            format!("{delta:e}"),
+        ];
+        row.extend(values.iter().map(|line| {
+            line.shown().map_or("-".to_owned(), |shown| plain(shown.epsilon, shown.kind, 2))
+        }));
+        row
+    }));
+    let mut out = aligned(&cells);
+    out.push('\n');
+    for what in &report.wanted {
+        out.push_str(&row(what.column(), what.meaning()));
+    }
+    if let (Some(seed), Some(device)) = (&report.seed, &report.device) {
+        let confidence = percent(1.0 - report.significance);
+        out.push_str(&row("draws", &format!("{confidence} confidence; seed {seed}; {device}")));
+    }
+    for (name, line, reason) in reasons(report) {
+        out.push_str(&row("-", &format!("{name}, {}: {reason}", line.what.column())));
+    }
+    out
+}
+
+fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &Line, &str)> {
+    report.rows.iter().flat_map(|swept| {
+        let lines = swept.values.iter();
+        lines.filter_map(|line| Some((swept.name.as_str(), line, line.reason()?)))
+    })
+}
+
+/// Names to the left, numbers to the right.
+fn aligned(cells: &[Vec<String>]) -> String {
+    let width = |text: &String| text.chars().count();
+    let columns = cells.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| cells.iter().filter_map(|row| row.get(column)).map(width).max().unwrap_or(0))
+        .collect();
+    let mut out = String::new();
+    for row in cells {
+        let mut line = String::new();
+        for (place, (cell, most)) in row.iter().zip(&widths).enumerate() {
+            let shown =
+                if place == 0 { format!("{cell:<most$}") } else { format!("{cell:>most$}") };
+            line.push_str(&format!("  {shown}"));
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// One line a training; a value that does not exist is an empty cell, its reason the last one.
+pub(super) fn csv(report: &Sweep) -> String {
+    let mut out = "name,noise_multiplier,steps,epochs,delta".to_owned();
+    for what in &report.wanted {
+        out.push_str(&format!(",{}", what.csv_column()));
+    }
+    out.push_str(",missing\n");
+    for Swept { name, setting, delta, values } in &report.rows {
+        let crate::theory::Setting { noise_multiplier, steps, epochs } = setting;
+        out.push_str(&format!("{},{noise_multiplier},{steps},{epochs},{delta}", quoted(name)));
+        for line in values {
+            let value = line.shown().map_or(String::new(), |shown| shown.epsilon.to_string());
+            out.push_str(&format!(",{value}"));
+        }
+        let missing: Vec<String> = values
+            .iter()
+            .filter_map(|line| Some(format!("{}: {}", line.what.csv_column(), line.reason()?)))
+            .collect();
+        out.push_str(&format!(",{}\n", quoted(&missing.join("; "))));
+    }
+    out
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"']) {
+        return format!("\"{}\"", text.replace('"', "\"\""));
+    }
+    text.to_owned()
+}
+
+impl What {
+    fn column(self) -> &'static str {
+        match self {
+            What::Poisson => "Poisson",
+            What::BallsInBins => "bins",
+            What::ShuffleLower => "shuffle",
+            What::PairLower => "limit",
+            What::PairEstimate => "pair",
+            What::Deterministic => "most",
+            What::Audit => "audit",
+            What::ShuffleMaxSlice | What::ShuffleSum | What::PairUpper => self.title(),
+        }
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            What::Poisson => "what Poisson accounting claims (upper)",
+            What::BallsInBins => "what balls-in-bins batches would leak at most (upper)",
+            What::ShuffleLower => "what shuffled batches leak at least, proven (lower)",
+            What::PairLower => "the same from draws of the exact pair (lower)",
+            What::PairEstimate => "the exact pair (estimate)",
+            What::Deterministic => "what shuffled batches leak at most, proven (upper)",
+            What::Audit => "what a simulated audit shows (lower)",
+            What::ShuffleMaxSlice | What::ShuffleSum | What::PairUpper => self.title(),
+        }
+    }
+
+    fn csv_column(self) -> &'static str {
+        match self {
+            What::Poisson => "poisson_upper",
+            What::BallsInBins => "balls_in_bins_upper",
+            What::ShuffleLower => "shuffle_lower",
+            What::ShuffleMaxSlice => "shuffle_max_slice_lower",
+            What::ShuffleSum => "shuffle_sum_lower",
+            What::PairLower => "pair_lower",
+            What::PairEstimate => "pair_estimate",
+            What::PairUpper => "pair_upper",
+            What::Deterministic => "deterministic_upper",
+            What::Audit => "audit_lower",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_would_break_a_line_are_quoted() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("a, \"b\""), "\"a, \"\"b\"\"\"");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let cells = [["n", "σσ"], ["long", "1"]].map(|row| row.map(String::from).to_vec());
+        assert_eq!(aligned(&cells), "  n     σσ\n  long   1\n");
+    }
+}

@@ -1,0 +1,311 @@
+//! What theory says of a training set-up: the rows that a report sets beside an audit.
+
+use dpscope_core::accounting::pair::Sampling;
+use dpscope_core::accounting::shuffle::{self, ShuffleRun};
+use dpscope_core::accounting::{
+    AccountingError, BallsInBins, DeterministicBatches, Directions, PoissonSampling,
+};
+use dpscope_core::bound::Scope;
+use dpscope_engine::{Backend, Control, EngineError, pair};
+use serde::Serialize;
+
+use crate::report::{Accounted, Kind, ToAccounted};
+
+/// A training: σ, T batches an epoch, E epochs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Setting {
+    pub(crate) noise_multiplier: f64,
+    pub(crate) steps: u64,
+    pub(crate) epochs: u64,
+}
+
+/// Which of ε and δ is given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum At {
+    Delta(f64),
+    Epsilon(f64),
+}
+
+/// A closed form of shuffled batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ShuffleMethod {
+    /// The largest output of each epoch.
+    MaxSlice,
+    /// The sum of the outputs of each epoch.
+    Sum,
+    /// Whichever says more.
+    Best,
+}
+
+pub(crate) type Found = Result<Accounted, AccountingError>;
+
+/// Wanted errors of an accountant, nats: the next one where the grid of one would be too large.
+const ERRORS: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
+
+/// Of balls-in-bins, nats: its grid is slow to refine.
+const BALLS_IN_BINS_ERROR: f64 = 1e-2;
+
+impl Setting {
+    /// What a user claims who accounts as if batches were Poisson sampled, q = 1/T.
+    pub(crate) fn poisson(self, at: At) -> Found {
+        poisson(self.as_poisson(None), at, Kind::Upper, Directions::Both)
+    }
+
+    /// The same training with Poisson sampled batches; the rate is 1/T if not given.
+    pub(crate) fn as_poisson(self, sampling_rate: Option<f64>) -> PoissonSampling {
+        let sampling_rate = sampling_rate.unwrap_or(1.0 / self.steps as f64);
+        let steps = self.steps.saturating_mul(self.epochs);
+        PoissonSampling { noise_multiplier: self.noise_multiplier, sampling_rate, steps }
+    }
+
+    /// Balls-in-bins batches, either side; ε alone.
+    pub(crate) fn balls_in_bins(self, delta: f64, side: Kind, directions: Directions) -> Found {
+        let Setting { noise_multiplier, steps, epochs } = self;
+        let training = BallsInBins { noise_multiplier, steps_per_epoch: steps, epochs };
+        let error = BALLS_IN_BINS_ERROR;
+        finite(match side {
+            Kind::Lower => training.epsilon_lower(delta, directions, error)?.at(delta),
+            _ => training.epsilon_upper(delta, directions, error)?.at(delta),
+        })
+    }
+
+    /// What is proven of every way to shuffle, from above: deterministic batches.
+    pub(crate) fn deterministic(self, at: At) -> Found {
+        let training = self.as_deterministic();
+        finite(match at {
+            At::Delta(delta) => training.epsilon_upper(delta)?.at(delta),
+            At::Epsilon(epsilon) => training.delta_upper(epsilon)?.at(epsilon),
+        })
+    }
+
+    /// ε of deterministic batches from below, which says nothing of a shuffle.
+    pub(crate) fn deterministic_lower(self, delta: f64) -> Found {
+        let row = self.as_deterministic().epsilon_lower(delta)?.at(delta);
+        finite(Accounted { scope: Scope::Pair, ..row })
+    }
+
+    fn as_deterministic(self) -> DeterministicBatches {
+        let Setting { noise_multiplier, epochs, .. } = self;
+        DeterministicBatches { noise_multiplier, epochs }
+    }
+
+    /// A proven lower bound of shuffled batches, a new order each epoch.
+    pub(crate) fn shuffle_lower(self, at: At, method: ShuffleMethod) -> Found {
+        shuffle_lower(&self.as_shuffle(), at, method)
+    }
+
+    /// The pair's upper value: of the mechanism only where the scope says so.
+    pub(crate) fn pair_upper(self, at: At) -> Found {
+        pair_upper(&self.as_shuffle(), at)
+    }
+
+    pub(crate) fn as_shuffle(self) -> ShuffleRun {
+        let Setting { noise_multiplier, steps, epochs } = self;
+        ShuffleRun { noise_multiplier, steps_per_epoch: steps, epochs }
+    }
+}
+
+/// Poisson sampled batches, either side.
+pub(crate) fn poisson(
+    training: PoissonSampling,
+    at: At,
+    side: Kind,
+    directions: Directions,
+) -> Found {
+    let with = |error: f64| {
+        Ok(match (at, side) {
+            (At::Delta(delta), Kind::Lower) => {
+                training.epsilon_lower(delta, directions, error)?.at(delta)
+            }
+            (At::Delta(delta), _) => training.epsilon_upper(delta, directions, error)?.at(delta),
+            (At::Epsilon(epsilon), Kind::Lower) => {
+                training.delta_lower(epsilon, directions, error)?.at(epsilon)
+            }
+            (At::Epsilon(epsilon), _) => {
+                training.delta_upper(epsilon, directions, error)?.at(epsilon)
+            }
+        })
+    };
+    let mut found = with(ERRORS[0]);
+    for error in &ERRORS[1..] {
+        if !matches!(found, Err(AccountingError::Grid { .. })) {
+            break;
+        }
+        found = with(*error);
+    }
+    finite(found?)
+}
+
+pub(crate) fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
+    finite(match (at, method) {
+        (At::Delta(delta), ShuffleMethod::MaxSlice) => {
+            shuffle::max_slice_epsilon(run, delta)?.at(delta)
+        }
+        (At::Delta(delta), ShuffleMethod::Sum) => shuffle::sum_epsilon(run, delta)?.at(delta),
+        (At::Delta(delta), ShuffleMethod::Best) => shuffle::best_epsilon(run, delta)?.at(delta),
+        (At::Epsilon(epsilon), ShuffleMethod::MaxSlice) => {
+            shuffle::max_slice_delta(run, epsilon)?.at(epsilon)
+        }
+        (At::Epsilon(epsilon), ShuffleMethod::Sum) => shuffle::sum_delta(run, epsilon)?.at(epsilon),
+        (At::Epsilon(epsilon), ShuffleMethod::Best) => {
+            shuffle::best_delta(run, epsilon)?.at(epsilon)
+        }
+    })
+}
+
+pub(crate) fn pair_upper(run: &ShuffleRun, at: At) -> Found {
+    finite(match at {
+        At::Delta(delta) => shuffle::pair_upper_epsilon(run, delta)?.at(delta),
+        At::Epsilon(epsilon) => shuffle::pair_upper_delta(run, epsilon)?.at(epsilon),
+    })
+}
+
+/// Refuses what no report could show.
+fn finite(row: Accounted) -> Found {
+    if row.epsilon.is_finite() && row.delta.is_finite() {
+        return Ok(row);
+    }
+    let allowed = "larger: there is no finite epsilon at this delta";
+    Err(AccountingError::Argument { name: "delta", value: row.delta, allowed })
+}
+
+/// How the exact pair is drawn.
+pub(crate) struct PairSampler<'a> {
+    pub(crate) backend: &'a Backend,
+    pub(crate) control: &'a dyn Control,
+    pub(crate) seed: u64,
+    /// As many as take well under a second, if not given.
+    pub(crate) observations: Option<u64>,
+    pub(crate) significance: f64,
+}
+
+/// What sampling says of the exact pair.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PairRows {
+    /// Rigorous; the closed form where nothing was drawn.
+    pub(crate) lower: Accounted,
+    pub(crate) estimate: Cell,
+    /// Drawn for the lower limit: epochs, or whole runs.
+    pub(crate) observations: u64,
+}
+
+/// A row of a table: a value, or why there is none.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Cell {
+    Value(Accounted),
+    Missing { reason: String },
+}
+
+impl From<Found> for Cell {
+    fn from(found: Found) -> Self {
+        match found {
+            Ok(row) => Cell::Value(row),
+            Err(error) => Cell::Missing { reason: error.to_string() },
+        }
+    }
+}
+
+impl Cell {
+    pub(crate) fn value(&self) -> Option<&Accounted> {
+        match self {
+            Cell::Value(row) => Some(row),
+            Cell::Missing { .. } => None,
+        }
+    }
+
+    pub(crate) fn missing(reason: &str) -> Self {
+        Cell::Missing { reason: reason.to_owned() }
+    }
+}
+
+/// Fewest draws that a sampler takes.
+const FEWEST_DRAWS: u64 = 1_000;
+
+/// Normals that are drawn well under a second.
+const NORMALS: f64 = 1e7;
+
+impl PairSampler<'_> {
+    /// A rigorous lower limit and an estimate of the pair, remove direction.
+    pub(crate) fn rows(&self, setting: Setting, at: At) -> Result<PairRows, EngineError> {
+        let run = setting.as_shuffle();
+        match at {
+            At::Delta(delta) if run.epochs == 1 => self.one_epoch(&run, delta),
+            At::Delta(delta) => self.many_epochs(&run, delta),
+            At::Epsilon(epsilon) if run.epochs == 1 => self.one_epoch_delta(&run, epsilon),
+            At::Epsilon(_) => {
+                let reason = "delta of many epochs is not sampled; give --delta instead";
+                closed_form(&run, at, reason)
+            }
+        }
+    }
+
+    fn one_epoch(&self, run: &ShuffleRun, delta: f64) -> Result<PairRows, EngineError> {
+        let Some(sampling) = self.sampling(run.steps_per_epoch, NORMALS, 0.1) else {
+            return closed_form(run, At::Delta(delta), TOO_LONG);
+        };
+        let found = pair::epsilon(run, delta, sampling, self.seed, self.backend, self.control)?;
+        Ok(PairRows {
+            lower: found.lower.at(delta),
+            estimate: Cell::Value(found.estimate.at(delta)),
+            observations: sampling.draws as u64,
+        })
+    }
+
+    fn one_epoch_delta(&self, run: &ShuffleRun, epsilon: f64) -> Result<PairRows, EngineError> {
+        let Some(sampling) = self.sampling(run.steps_per_epoch, NORMALS, 0.1) else {
+            return closed_form(run, At::Epsilon(epsilon), TOO_LONG);
+        };
+        let found = pair::delta(run, epsilon, sampling, self.seed, self.backend, self.control)?;
+        Ok(PairRows {
+            lower: found.lower.at(epsilon),
+            estimate: Cell::Value(found.estimate.at(epsilon)),
+            observations: sampling.draws as u64,
+        })
+    }
+
+    /// Whole runs for the limit, the composed law of one epoch for the estimate.
+    fn many_epochs(&self, run: &ShuffleRun, delta: f64) -> Result<PairRows, EngineError> {
+        let Some(plug_in) = self.sampling(run.steps_per_epoch, NORMALS, 0.1) else {
+            return closed_form(run, At::Delta(delta), TOO_LONG);
+        };
+        let length = run.steps_per_epoch.saturating_mul(run.epochs);
+        let (lower, observations) = match self.sampling(length, 0.4 * NORMALS, 1.0) {
+            None => (shuffle::best_epsilon(run, delta)?, 0),
+            Some(whole) => {
+                let found =
+                    pair::runs_epsilon(run, delta, whole, self.seed, self.backend, self.control)?;
+                (found.lower, whole.draws as u64)
+            }
+        };
+        let draws = plug_in.draws;
+        let estimate =
+            pair::plug_in_epsilon(run, delta, draws, self.seed, self.backend, self.control)?;
+        Ok(PairRows {
+            lower: lower.at(delta),
+            estimate: Cell::Value(estimate.at(delta)),
+            observations,
+        })
+    }
+
+    /// As many draws as were asked for, else what `normals` allow; none where that is less than
+    /// `share` of the fewest.
+    fn sampling(&self, length: u64, normals: f64, share: f64) -> Option<Sampling> {
+        let significance = self.significance;
+        let affordable = normals / (length as f64 + 1.0);
+        let draws = match self.observations {
+            Some(asked) => asked,
+            None if affordable < share * FEWEST_DRAWS as f64 => return None,
+            None => (affordable as u64).clamp(FEWEST_DRAWS, 100_000),
+        };
+        Some(Sampling { draws: usize::try_from(draws).unwrap_or(usize::MAX), significance })
+    }
+}
+
+const TOO_LONG: &str = "epochs so long are not drawn by default; --observations N draws N of them";
+
+/// What is proven without draws.
+fn closed_form(run: &ShuffleRun, at: At, reason: &str) -> Result<PairRows, EngineError> {
+    let lower = shuffle_lower(run, at, ShuffleMethod::Best)?;
+    Ok(PairRows { lower, estimate: Cell::missing(reason), observations: 0 })
+}
