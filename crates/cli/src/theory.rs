@@ -6,6 +6,7 @@ use dpscope_core::accounting::{
     AccountingError, BallsInBins, DeterministicBatches, Directions, PoissonSampling,
 };
 use dpscope_core::bound::Scope;
+use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::{Backend, Control, EngineError, pair};
 use serde::Serialize;
 
@@ -46,6 +47,15 @@ const ERRORS: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
 const BALLS_IN_BINS_ERROR: f64 = 1e-2;
 
 impl Setting {
+    /// Of a mechanism, whatever draws its batches.
+    pub(crate) fn of(mechanism: &BatchedGaussian) -> Self {
+        Setting {
+            noise_multiplier: mechanism.noise_multiplier,
+            steps: mechanism.steps_per_epoch.into(),
+            epochs: mechanism.epochs.into(),
+        }
+    }
+
     /// What a user claims who accounts as if batches were Poisson sampled, q = 1/T.
     pub(crate) fn poisson(self, at: At) -> Found {
         poisson(self.as_poisson(None), at, Kind::Upper, Directions::Both)
@@ -92,6 +102,11 @@ impl Setting {
     /// A proven lower bound of shuffled batches, a new order each epoch.
     pub(crate) fn shuffle_lower(self, at: At, method: ShuffleMethod) -> Found {
         shuffle_lower(&self.as_shuffle(), at, method)
+    }
+
+    /// The same with one order for all epochs.
+    pub(crate) fn persistent_shuffle_lower(self, at: At, method: ShuffleMethod) -> Found {
+        shuffle_lower(&self.as_shuffle().persistent(), at, method)
     }
 
     /// The pair's upper value: of the mechanism only where the scope says so.

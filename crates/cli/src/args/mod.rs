@@ -4,11 +4,13 @@ mod bound;
 mod calibrate;
 mod compare;
 mod device;
+mod training;
 
 pub(crate) use bound::{BoundArgs, Bounded, SettingArgs};
 pub(crate) use calibrate::{CalibrateArgs, Wanted};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
+pub(crate) use training::TrainingArgs;
 
 use std::path::PathBuf;
 
@@ -294,6 +296,8 @@ pub(crate) struct ScoresArgs {
     #[arg(long, value_enum, default_value = "split")]
     pub(crate) threshold_rule: RuleArg,
     #[command(flatten)]
+    pub(crate) training: TrainingArgs,
+    #[command(flatten)]
     pub(crate) recorded: RecordedArgs,
 }
 
@@ -315,6 +319,8 @@ pub(crate) struct CountsArgs {
     /// Runs without it.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) zero_out_trials: u64,
+    #[command(flatten)]
+    pub(crate) training: TrainingArgs,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
     #[command(flatten)]

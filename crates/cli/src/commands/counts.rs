@@ -7,7 +7,7 @@ use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 
 use crate::args::CountsArgs;
 use crate::failure::{Done, Failure};
-use crate::report::{Credible, Report, Subject, check_claim};
+use crate::report::{Beside, Credible, Report, Subject, check_claim};
 
 pub(crate) fn run(args: &CountsArgs) -> Done {
     let started = std::time::Instant::now();
@@ -29,6 +29,7 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
             )));
         }
     }
+    let training = args.training.setting();
     let cut = Cut { threshold: f64::NAN, errors };
     let outcome = Outcome::Bound(at_fixed_cut(cut, trials, delta, significance)?);
     let counts = ConfusionCounts {
@@ -45,6 +46,7 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
     let report = Report {
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
         credible: credible.as_ref().map(Credible::new),
+        theory: training.map(|setting| Beside::of_training(setting, &report.result)),
         ..report
     };
     report.finish(args.show.json)

@@ -13,8 +13,9 @@ use super::outputs::Independence;
 use crate::args::{ClaimArgs, StatementArgs};
 use crate::failure::Failure;
 use crate::files::{limits, read};
-use crate::report::{Report, Subject};
+use crate::report::{Beside, Report, ResultFields, Subject};
 use crate::seed::SeedSource;
+use crate::theory::Setting;
 
 /// The array `world` of a file, or its only one.
 pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {
@@ -48,6 +49,21 @@ pub(crate) fn check_finite(array: &Array, path: &Path, count: bool) -> Result<()
     }
 }
 
+/// The training behind the runs, as far as it is known.
+pub(crate) enum Training {
+    Mechanism(BatchedGaussian),
+    Setting(Setting),
+}
+
+impl Training {
+    fn beside(&self, result: &ResultFields) -> Beside {
+        match self {
+            Training::Mechanism(mechanism) => Beside::of_mechanism(mechanism, result),
+            Training::Setting(setting) => Beside::of_training(*setting, result),
+        }
+    }
+}
+
 /// Scores of both worlds with what was found on the way.
 pub(crate) struct Recorded<'a> {
     pub(crate) subject: Subject,
@@ -57,6 +73,8 @@ pub(crate) struct Recorded<'a> {
     pub(crate) uncorrected: EpsilonEstimate,
     pub(crate) findings: Vec<String>,
     pub(crate) independence: Option<Independence>,
+    /// What an accountant is asked about.
+    pub(crate) training: Option<Training>,
     /// What was assumed of the runs.
     pub(crate) mechanism: Option<BatchedGaussian>,
     pub(crate) input: serde_json::Value,
@@ -86,6 +104,7 @@ impl Recorded<'_> {
         let failed = |scores: &[f64]| scores.iter().filter(|s| !s.is_finite()).count() as u64;
         let report = Report::new(self.subject, &self.outcome, audit.significance, trials, claim)?;
         Ok(Report {
+            theory: self.training.map(|training| training.beside(&report.result)),
             uncorrected_maximum: Some(self.uncorrected.into()),
             non_finite: Trials { target: failed(self.target), zero_out: failed(self.zero_out) },
             seed: Some(audit.seed.to_string()),

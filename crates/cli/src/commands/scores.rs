@@ -3,7 +3,7 @@
 use dpscope_engine::RecordedScores;
 use dpscope_formats::Array;
 
-use super::recorded::{Recorded, array_of, audit_of, check_finite};
+use super::recorded::{Recorded, Training, array_of, audit_of, check_finite};
 use crate::args::{ScoresArgs, WorldArg};
 use crate::failure::{Done, Failure};
 use crate::report::{Subject, check_claim};
@@ -34,6 +34,7 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
         uncorrected,
         findings: Vec::new(),
         independence: None,
+        training: args.training.setting().map(Training::Setting),
         mechanism: None,
         input: serde_json::json!({
             "target": args.target.display().to_string(),

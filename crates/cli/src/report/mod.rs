@@ -1,12 +1,14 @@
 //! What a run found, as one document: printed as JSON or told in words.
 
 mod accounted;
+mod beside;
 mod sentences;
 mod simulation;
 mod table;
 mod text;
 
 pub(crate) use accounted::{Accounted, Kind, ToAccounted};
+pub(crate) use beside::Beside;
 pub(crate) use sentences::plain;
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
@@ -72,6 +74,8 @@ pub(crate) struct Report {
     pub(crate) adjacency: Adjacency,
     pub(crate) result: ResultFields,
     pub(crate) uncorrected_maximum: Option<ValueAtCut>,
+    /// None where nothing is known of the training.
+    pub(crate) theory: Option<Beside>,
     pub(crate) observations: Observations,
     pub(crate) non_finite: Trials,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -292,6 +296,7 @@ impl Report {
             adjacency: Adjacency::ZeroOut,
             result: ResultFields::new(outcome, significance)?,
             uncorrected_maximum: None,
+            theory: None,
             observations: Observations {
                 target: seen.target,
                 zero_out: seen.zero_out,

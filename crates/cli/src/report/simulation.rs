@@ -3,7 +3,7 @@
 use dpscope_core::bound::max_uncorrected;
 use dpscope_engine::{Artefact, EngineError};
 
-use super::{Observations, Report, Subject};
+use super::{Beside, Observations, Report, Subject};
 use crate::args::ClaimArgs;
 use crate::failure::Failure;
 use crate::seed::SeedSource;
@@ -45,6 +45,7 @@ pub(crate) fn of_artefact(
         Report::new(Subject::SimulatedMechanism, &outcome, plan.significance, trials, claim)?;
     Ok(Report {
         uncorrected_maximum: Some(uncorrected.into()),
+        theory: Some(Beside::of_mechanism(&plan.mechanism, &report.result)),
         observations: Observations { planned: plan.observations, ..report.observations },
         saturated: Some(histograms.saturated()),
         seed: Some(plan.seed.to_string()),

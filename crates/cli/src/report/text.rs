@@ -29,6 +29,7 @@ pub(super) fn to_text(report: &Report) -> String {
     }
     out.push_str(&what(report));
     out.push_str(&evidence(report));
+    out.push_str(&theory(report));
     out.push_str(&limits(report));
     out.push_str(&run(report));
     out
@@ -126,6 +127,16 @@ fn evidence(report: &Report) -> String {
         out.push_str(&row("uncorrected", &text));
     }
     out
+}
+
+fn theory(report: &Report) -> String {
+    match &report.theory {
+        Some(beside) => beside.to_text(&report.result),
+        None => row(
+            "accountant",
+            "--noise-multiplier and --steps of the training show here what is usually claimed",
+        ),
+    }
 }
 
 fn limits(report: &Report) -> String {

@@ -8,11 +8,12 @@ pub(crate) use independence::Independence;
 
 use dpscope_core::bound::ThresholdRule;
 
-use super::recorded::{Recorded, audit_of};
+use super::recorded::{Recorded, Training, audit_of};
 use crate::args::OutputsArgs;
 use crate::failure::Done;
 use crate::report::{Subject, check_claim};
 use crate::seed::seed_or_fresh;
+use crate::theory::Setting;
 use load::{load, prepare, searches_buffer};
 use looks::Scored;
 
@@ -50,6 +51,10 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         uncorrected,
         findings,
         independence: Some(independence),
+        training: Some(match known {
+            Some(mechanism) => Training::Mechanism(mechanism),
+            None => Training::Setting(Setting::of(&mechanism)),
+        }),
         mechanism: known,
         input,
     };
