@@ -192,6 +192,8 @@ pub(crate) struct PairSampler<'a> {
     /// As many as take well under a second, if not given.
     pub(crate) observations: Option<u64>,
     pub(crate) significance: f64,
+    /// Whether many epochs are drawn as whole runs, whose limit goes beyond the closed form.
+    pub(crate) whole_runs: bool,
 }
 
 /// What sampling says of the exact pair.
@@ -285,7 +287,8 @@ impl PairSampler<'_> {
             return closed_form(run, At::Delta(delta), TOO_LONG);
         };
         let length = run.steps_per_epoch.saturating_mul(run.epochs);
-        let (lower, observations) = match self.sampling(length, 0.4 * NORMALS, 1.0) {
+        let whole = self.sampling(length, 0.4 * NORMALS, 1.0).filter(|_| self.whole_runs);
+        let (lower, observations) = match whole {
             None => (shuffle::best_epsilon(run, delta)?, 0),
             Some(whole) => {
                 let found =

@@ -187,6 +187,7 @@ fn pair(args: &BoundArgs, setting: Setting, asked: At) -> Result<(PairRows, Draw
         seed,
         observations: args.observations,
         significance: args.significance.unwrap_or(0.05),
+        whole_runs: true,
     };
     let found = sampler.rows(setting, asked);
     terminal.clear();

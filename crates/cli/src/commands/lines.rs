@@ -132,6 +132,7 @@ impl<'a> Drawing<'a> {
             seed: self.seed,
             observations: None,
             significance,
+            whole_runs: true,
         };
         let found = sampler.rows(setting, At::Delta(delta));
         terminal.clear();

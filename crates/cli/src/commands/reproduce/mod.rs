@@ -1,0 +1,271 @@
+//! `dpscope reproduce`: published audits beside ours.
+
+mod published;
+mod shown;
+
+use std::io::IsTerminal;
+
+use dpscope_core::bound::{EpsilonEstimate, ThresholdRule, max_uncorrected};
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_core::planner::ceiling;
+use dpscope_engine::{Backend, EngineError, Plan};
+use serde::Serialize;
+
+use super::simulate::{count_whole, float_mode};
+use crate::args::{ReproduceArgs, Reproduction};
+use crate::device::backend;
+use crate::failure::{Done, Exit, Failure};
+use crate::progress::Terminal;
+use crate::report::{print, print_json, tell};
+use crate::seed::seed_or_fresh;
+use crate::theory::{At, Cell, PairRows, PairSampler, Setting};
+use published::{Published, figure_3, table_1};
+
+#[derive(Serialize)]
+struct Reproduced {
+    schema: &'static str,
+    what: &'static str,
+    delta: f64,
+    significance: f64,
+    observations: u64,
+    published_observations: u64,
+    seed: String,
+    device: String,
+    /// Of the estimates, which share the paper's rule.
+    ceiling: f64,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    noise_multiplier: f64,
+    steps: u32,
+    epochs: u32,
+    /// Printed in the paper.
+    claimed_epsilon: Option<f64>,
+    /// Poisson accounting, ours.
+    poisson: Cell,
+    /// Printed less ours.
+    claimed_difference: Option<f64>,
+    published_estimate: Option<f64>,
+    /// By the paper's rule: the largest value over all cuts, uncorrected.
+    our_estimate: f64,
+    /// From the errors at the cut that decided.
+    standard_error: f64,
+    /// Ours less the paper's.
+    difference: Option<f64>,
+    /// By the simultaneous rule, with coverage.
+    our_bound: f64,
+    gain_at_10x: f64,
+    /// The pair's own ε, which no number of observations goes beyond.
+    pair: PairRows,
+    why_they_differ: Vec<Reason>,
+    elapsed_ms: f64,
+}
+
+/// Why a number of ours is not the printed one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Reason {
+    /// The printed ε is the upper end of an accountant's error interval.
+    UpperEnd,
+    /// The printed ε was copied from the model's own paper.
+    CopiedClaim,
+    /// Not as many observations as the paper's: the ceiling moves, and the estimate with it.
+    Observations,
+    /// Within three standard errors of two such runs.
+    Chance,
+    /// None of these.
+    Unexplained,
+}
+
+struct Source {
+    what: &'static str,
+    observations: u64,
+    /// Why the printed ε is not what an accountant gives.
+    claimed: Reason,
+}
+
+pub(crate) fn run(args: &ReproduceArgs) -> Done {
+    let (source, published, default) = match args.what {
+        Reproduction::Figure3 => {
+            let source =
+                Source { what: "figure-3", observations: 1_000_000_000, claimed: Reason::UpperEnd };
+            (source, figure_3()?, 1_000_000)
+        }
+        Reproduction::Table1 => {
+            let source =
+                Source { what: "table-1", observations: 10_000_000, claimed: Reason::CopiedClaim };
+            (source, table_1()?, 100_000)
+        }
+    };
+    let observations = args.observations.unwrap_or(default);
+    let (seed, _) = seed_or_fresh(args.seed)?;
+    let backend = backend(&args.device, float_mode(&args.device, None))?;
+    let mut rows = Vec::with_capacity(published.len());
+    let mut seen = None;
+    for setting in published {
+        if !args.show.quiet && std::io::stderr().is_terminal() {
+            tell(&setting.name);
+        }
+        let plan = plan_of(&setting, observations, seed);
+        let ended = count_whole(&plan, &backend, args.show.quiet)?;
+        if ended.interrupted {
+            tell("interrupted; fewer --observations take less time");
+            return Ok(Exit::Interrupted);
+        }
+        let pair = pair_of(&setting, &plan, &backend, args.show.quiet)?;
+        rows.push(reproduced(setting, &source, &ended, pair)?);
+        seen = Some((plan, ended.state.histograms.trials()));
+    }
+    let (plan, trials) =
+        seen.ok_or_else(|| Failure::with(Exit::Internal, "the published table is empty"))?;
+    let report = Reproduced {
+        schema: "dpscope.reproduction/2",
+        what: source.what,
+        delta: plan.delta,
+        significance: plan.significance,
+        observations,
+        published_observations: source.observations,
+        seed: seed.to_string(),
+        device: backend.device(),
+        ceiling: ceiling(trials, plan.delta, plan.significance / 2.0)?,
+        rows,
+    };
+    if args.show.json {
+        print_json(&report)?;
+    } else {
+        print(&shown::text(&report))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn plan_of(setting: &Published, observations: u64, seed: u64) -> Plan {
+    Plan {
+        mechanism: BatchedGaussian {
+            noise_multiplier: setting.noise_multiplier,
+            steps_per_epoch: setting.steps,
+            epochs: setting.epochs,
+            sampler: BatchSampler::Shuffle,
+            threat_model: ThreatModel::WorstCase,
+            batch_size: None,
+        },
+        observations,
+        delta: 1e-5,
+        significance: 0.05,
+        threshold_rule: ThresholdRule::Simultaneous,
+        cuts: Plan::DEFAULT_CUTS,
+        seed,
+    }
+}
+
+fn pair_of(
+    published: &Published,
+    plan: &Plan,
+    backend: &Backend,
+    quiet: bool,
+) -> Result<PairRows, Failure> {
+    let terminal = Terminal::new(quiet, None);
+    let sampler = PairSampler {
+        backend,
+        control: &terminal,
+        seed: plan.seed,
+        observations: None,
+        significance: plan.significance,
+        whole_runs: false,
+    };
+    let found = sampler.rows(published.setting(), At::Delta(plan.delta));
+    terminal.clear();
+    found.map_err(|error| match error {
+        EngineError::Stopped => {
+            Failure::with(Exit::Interrupted, "interrupted; nothing of it is kept")
+        }
+        other => other.into(),
+    })
+}
+
+fn reproduced(
+    published: Published,
+    source: &Source,
+    ended: &super::simulate::Ended,
+    pair: PairRows,
+) -> Result<Row, Failure> {
+    let state = &ended.state;
+    let trade_off = state.histograms.trade_off(&state.layout.bins)?;
+    let estimate = max_uncorrected(&trade_off, state.plan.delta, state.plan.significance)?;
+    let outcome = state.outcome()?;
+    let poisson = Cell::from(published.setting().poisson(At::Delta(state.plan.delta)));
+    let difference = published.empirical_epsilon.map(|printed| estimate.value() - printed);
+    let claimed_difference =
+        poisson.value().and_then(|row| Some(published.claimed_epsilon? - row.epsilon));
+    let standard_error = standard_error(&estimate);
+    let mut why_they_differ = Vec::new();
+    if claimed_difference.is_some_and(|change| change.abs() > HALF_A_UNIT) {
+        why_they_differ.push(source.claimed);
+    }
+    if let Some(difference) = difference {
+        let same_size = state.plan.observations == source.observations;
+        why_they_differ.extend(reason(difference, standard_error, same_size));
+    }
+    Ok(Row {
+        name: published.name,
+        noise_multiplier: published.noise_multiplier,
+        steps: published.steps,
+        epochs: published.epochs,
+        claimed_epsilon: published.claimed_epsilon,
+        poisson,
+        claimed_difference,
+        published_estimate: published.empirical_epsilon,
+        our_estimate: estimate.value(),
+        standard_error,
+        difference,
+        our_bound: outcome.value(),
+        gain_at_10x: outcome.evidence().gain_at_10x,
+        pair,
+        why_they_differ,
+        elapsed_ms: ended.elapsed_ms,
+    })
+}
+
+impl Published {
+    fn setting(&self) -> Setting {
+        let Published { noise_multiplier, steps, epochs, .. } = *self;
+        Setting { noise_multiplier, steps: steps.into(), epochs: epochs.into() }
+    }
+}
+
+/// Of the last digit that is printed.
+const HALF_A_UNIT: f64 = 0.005;
+
+/// Why an estimate is not the printed one; none where they agree as printed.
+fn reason(difference: f64, standard_error: f64, same_size: bool) -> Option<Reason> {
+    // both runs vary
+    let chance = HALF_A_UNIT + 3.0 * std::f64::consts::SQRT_2 * standard_error;
+    match difference.abs() {
+        agrees if agrees <= HALF_A_UNIT => None,
+        _ if !same_size => Some(Reason::Observations),
+        close if close <= chance => Some(Reason::Chance),
+        _ => Some(Reason::Unexplained),
+    }
+}
+
+/// Of ln of the rate that decides, from its count: 1/√count, of at least one event.
+fn standard_error(estimate: &EpsilonEstimate) -> f64 {
+    let errors = estimate.evidence().errors;
+    let fewest = errors.false_positives.min(errors.false_negatives).max(1);
+    1.0 / (fewest as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_has_the_reason_that_explains_it() {
+        assert_eq!(reason(0.004, 0.1, true), None);
+        assert_eq!(reason(-0.2, 0.1, true), Some(Reason::Chance));
+        assert_eq!(reason(-0.2, 0.1, false), Some(Reason::Observations));
+        assert_eq!(reason(-0.5, 0.1, true), Some(Reason::Unexplained));
+    }
+}

@@ -1,0 +1,130 @@
+//! A reproduced table in words.
+
+use dpscope_engine::Plan;
+
+use super::{Reason, Reproduced, Row};
+use crate::report::{Align, Kind, grouped, percent, plain, row, table};
+use crate::theory::Cell;
+
+const REASONS: [Reason; 5] = [
+    Reason::UpperEnd,
+    Reason::CopiedClaim,
+    Reason::Observations,
+    Reason::Chance,
+    Reason::Unexplained,
+];
+
+impl Reason {
+    fn mark(self) -> char {
+        match self {
+            Reason::UpperEnd => 'u',
+            Reason::CopiedClaim => 'c',
+            Reason::Observations => 'n',
+            Reason::Chance => 'v',
+            Reason::Unexplained => '!',
+        }
+    }
+
+    fn says(self) -> &'static str {
+        match self {
+            Reason::UpperEnd => {
+                "the printed claim is the upper end of an accountant's error interval; ours is within 1e-4"
+            }
+            Reason::CopiedClaim => {
+                "the printed claim was copied from the model's own paper, which accounted in another way"
+            }
+            Reason::Observations => {
+                "another number of observations: the estimate rises with it towards the pair's ε"
+            }
+            Reason::Chance => {
+                "an uncorrected maximum varies from run to run; within three standard errors of two runs"
+            }
+            Reason::Unexplained => "none of these: more than three standard errors apart",
+        }
+    }
+}
+
+pub(super) fn text(report: &Reproduced) -> String {
+    let mut out = format!(
+        "{}: {} observations each (the paper: {}), δ = {:e}, ceiling of an estimate {:.2}\n\n",
+        report.what,
+        grouped(report.observations),
+        grouped(report.published_observations),
+        report.delta,
+        report.ceiling
+    );
+    let columns = [
+        ("setting", Align::Left),
+        ("σ", Align::Right),
+        ("T", Align::Right),
+        ("E", Align::Right),
+        ("claimed", Align::Right),
+        ("Poisson", Align::Right),
+        ("published", Align::Right),
+        ("ours", Align::Right),
+        ("diff", Align::Right),
+        ("why", Align::Left),
+        ("bound", Align::Right),
+        ("pair ≥", Align::Right),
+        ("pair ≈", Align::Right),
+    ];
+    let rows: Vec<_> = report.rows.iter().map(cells).collect();
+    out.push_str(&table(columns, &rows));
+    let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
+    out.push('\n');
+    for (label, about) in [
+        ("claimed", "printed in the paper; Poisson is our accountant's upper bound"),
+        ("ours", "as published: the largest value over all cuts, uncorrected: an estimate"),
+        ("bound", &format!("{confidence} confidence, {cuts} cuts fixed by a pilot")),
+        (
+            "pair",
+            &format!(
+                "the ε of the audited pair itself, which no number of observations goes beyond: a \
+                 limit, proven for many epochs, with {confidence} confidence for one, and an estimate"
+            ),
+        ),
+    ] {
+        out.push_str(&row(label, about));
+    }
+    let seen = |reason: &Reason| report.rows.iter().any(|row| row.why_they_differ.contains(reason));
+    for reason in REASONS.iter().filter(|reason| seen(reason)) {
+        out.push_str(&row(&format!("why: {}", reason.mark()), reason.says()));
+    }
+    out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
+    out
+}
+
+fn cells(row: &Row) -> [String; 13] {
+    let printed = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
+    let theory = |cell: &Cell| {
+        cell.value().map_or("-".to_owned(), |value| plain(value.epsilon, value.kind, 2))
+    };
+    let lower = &row.pair.lower;
+    [
+        row.name.clone(),
+        format!("{:.2}", row.noise_multiplier),
+        row.steps.to_string(),
+        row.epochs.to_string(),
+        printed(row.claimed_epsilon),
+        theory(&row.poisson),
+        printed(row.published_estimate),
+        format!("{:.2}", row.our_estimate),
+        row.difference.map_or("-".to_owned(), |change| format!("{change:+.2}")),
+        row.why_they_differ.iter().map(|reason| reason.mark()).collect(),
+        plain(row.our_bound, Kind::Lower, 2),
+        plain(lower.epsilon, lower.kind, 2),
+        theory(&row.pair.estimate),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_a_mark_of_its_own() {
+        let mut marks = REASONS.map(Reason::mark);
+        marks.sort_unstable();
+        assert!(marks.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+}
