@@ -71,9 +71,13 @@ impl From<AccountingError> for Failure {
         let AccountingError::Argument { name, value, allowed } = error else {
             return Failure::input(match error {
                 AccountingError::Grid { .. } => {
-                    format!("--steps, --epochs or --noise-multiplier: {error}")
+                    let why = crate::theory::reason(&error);
+                    format!("{why}; give fewer --steps or --epochs, or another --noise-multiplier")
                 }
-                _ => format!("--epsilon: {error}"),
+                AccountingError::Unreachable { name: "noise_multiplier", .. } => {
+                    format!("{error}; change --epsilon or --delta")
+                }
+                _ => format!("{error}; change --epsilon, --delta or --noise-multiplier"),
             });
         };
         let option = match name {

@@ -128,7 +128,11 @@ pub(crate) fn poisson(
     };
     let mut found = with(ERRORS[0]);
     for error in &ERRORS[1..] {
-        if !matches!(found, Err(AccountingError::Grid { .. })) {
+        let too_fine = matches!(
+            found,
+            Err(AccountingError::Grid { .. } | AccountingError::Argument { name: "error", .. })
+        );
+        if !too_fine {
             break;
         }
         found = with(*error);
@@ -197,11 +201,21 @@ pub(crate) enum Cell {
     Missing { reason: String },
 }
 
+/// Why an accountant gives no value, without advice that no option takes.
+pub(crate) fn reason(error: &AccountingError) -> String {
+    match error {
+        AccountingError::Grid { most, .. } => {
+            format!("the privacy loss would need a grid of more than {most} points")
+        }
+        _ => error.to_string(),
+    }
+}
+
 impl From<Found> for Cell {
     fn from(found: Found) -> Self {
         match found {
             Ok(row) => Cell::Value(row),
-            Err(error) => Cell::Missing { reason: error.to_string() },
+            Err(error) => Cell::Missing { reason: reason(&error) },
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::args::{BoundArgs, Bounded};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Terminal;
-use crate::report::{Accounted, Kind, grouped, print, print_json, row};
+use crate::report::{Accounted, Kind, grouped, print, print_json, row, scientific};
 use crate::seed::seed_or_fresh;
 use crate::theory::{self, At, Cell, PairSampler, Setting, ShuffleMethod};
 
@@ -226,7 +226,9 @@ fn to_text(report: &BoundReport) -> String {
     out.push_str(&row(
         "method",
         &match report.value.numeric_error {
-            error if error > 0.0 => format!("{method}; numeric error at most {error:.1e}"),
+            error if error > 0.0 => {
+                format!("{method}; numeric error at most {}", scientific(error, Kind::Upper))
+            }
             _ => method.to_owned(),
         },
     ));

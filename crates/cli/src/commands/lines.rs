@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::progress::Terminal;
 use crate::report::Kind;
 use crate::seed::seed_or_fresh;
-use crate::theory::{At, Cell, PairRows, PairSampler, Setting, ShuffleMethod};
+use crate::theory::{At, Cell, PairRows, PairSampler, Setting, ShuffleMethod, reason};
 
 /// What a line tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -137,7 +137,7 @@ impl<'a> Drawing<'a> {
         terminal.clear();
         match found {
             Ok(rows) => Ok(Ok(rows)),
-            Err(EngineError::Accounting(error)) => Ok(Err(error.to_string())),
+            Err(EngineError::Accounting(error)) => Ok(Err(reason(&error))),
             Err(error) => Err(error.into()),
         }
     }

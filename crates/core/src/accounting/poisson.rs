@@ -205,6 +205,11 @@ impl Pair for OneStep {
         if !(points < most as f64 && highest / step < 1e15) {
             return Err(AccountingError::Grid { points, most });
         }
+        if !(highest < 700.0) {
+            // e^L is not a number then
+            let allowed = "larger, so that no step has a loss of 700 or more";
+            return Err(argument("noise_multiplier", sigma, allowed));
+        }
         let first = self.first_edge(lowest, step);
         let last = ((highest - first) / step).ceil() as i64;
         let widest = (resolution.widest / step).max(1.0);
@@ -407,6 +412,19 @@ mod tests {
         };
         let (coarse, fine) = (gap(4e-4), gap(1e-4));
         assert!(fine > 0.0 && coarse / fine > 12.0, "{coarse:e} {fine:e}");
+    }
+
+    #[test]
+    fn losses_beyond_the_floats_are_refused() {
+        // an upper value of 0 otherwise
+        let training = PoissonSampling { noise_multiplier: 0.03, sampling_rate: 0.01, steps: 300 };
+        for directions in [Directions::Remove, Directions::Add, Directions::Both] {
+            let refused = training.epsilon_upper(1e-5, directions, 1e-2).unwrap_err();
+            assert!(refused.to_string().contains("noise_multiplier is 0.03"), "{refused}");
+        }
+        let near = PoissonSampling { noise_multiplier: 0.04, ..training };
+        let bound = near.epsilon_upper(1e-5, Directions::Both, 1e-1).unwrap();
+        assert!(bound.value() > 3964.0, "{}", bound.value());
     }
 
     #[test]
