@@ -49,6 +49,7 @@ fn the_headline_says_what_to_take_from_it() {
         ),
         // beyond what is proven, draws refute the claim
         ("--noise-multiplier 3 --steps 100", &["claims ε = 0.12;", "(95 % confidence)"]),
+        ("--noise-multiplier 0.1 --steps 100 --epochs 2", &["So the claim holds."]),
         ("--noise-multiplier 20 --steps 1000", &["neither refutes the claim nor supports it"]),
     ] {
         let document = json(&format!("compare {setting} --seed 1"));

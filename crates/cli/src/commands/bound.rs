@@ -233,7 +233,7 @@ fn to_text(report: &BoundReport) -> String {
         },
     ));
     if let Some(Draws { observations, seed, device }) = &report.draws {
-        let text = format!("{} for the lower limit; seed {seed}; {device}", grouped(*observations));
+        let text = format!("{}; seed {seed}; {device}", grouped(*observations));
         out.push_str(&row("draws", &text));
     }
     out
@@ -252,9 +252,9 @@ fn subject(report: &BoundReport) -> String {
         }
         Bounded::Deterministic => "deterministic batches, the same in all epochs",
         Bounded::BallsInBins => "balls-in-bins batches",
-        Bounded::Shuffle => "shuffled batches, a new order in each epoch",
+        Bounded::Shuffle => "shuffled batches, a new order each epoch",
         Bounded::PersistentShuffle => "shuffled batches, one order for all epochs",
-        Bounded::Pair => "the exact pair of worlds of shuffled batches",
+        Bounded::Pair => "the exact pair of shuffled batches",
     };
     let (steps, epochs) = (grouped(*steps), grouped(*epochs));
     format!("{batches}: σ = {noise_multiplier}, T = {steps}, E = {epochs}")

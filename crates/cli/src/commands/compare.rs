@@ -87,13 +87,16 @@ fn headline(rows: &[Line], confidence: &str) -> String {
         plain(claimed, Kind::Upper, 2),
         plain(least, Kind::Lower, 2)
     );
-    if let Some(most) = epsilon(What::Deterministic) {
+    let most = epsilon(What::Deterministic);
+    if let Some(most) = most {
         let most = plain(most, Kind::Upper, 2);
         text.push_str(&format!(", and no data leak more than {most} (proven)"));
     }
     text.push_str(&if least > claimed {
         let factor = plain(least / claimed, Kind::Lower, 1);
         format!(". That is at least {factor} times the claim.")
+    } else if most.is_some_and(|most| most <= claimed) {
+        ". So the claim holds.".to_owned()
     } else {
         ". That neither refutes the claim nor supports it.".to_owned()
     });
@@ -122,8 +125,11 @@ fn to_text(report: &Comparison) -> String {
     out.push_str(&table(columns, &cells));
     let missing: Vec<(&str, &str)> =
         report.rows.iter().filter_map(|line| Some((line.what.title(), line.reason()?))).collect();
+    if !missing.is_empty() {
+        out.push('\n');
+    }
     for (title, reason) in &missing {
-        out.push_str(&format!("\n{}", row("missing", &format!("{title}: {reason}"))));
+        out.push_str(&row("missing", &format!("{title}: {reason}")));
     }
     let confidence = percent(1.0 - report.significance);
     out.push('\n');
@@ -131,6 +137,7 @@ fn to_text(report: &Comparison) -> String {
         ("kind", format!("upper and lower are proven, drawn ones with {confidence} confidence")),
         ("scope", "an upper value of the pair bounds no mechanism; a lower one does".to_owned()),
         ("covers", "remove: with the record against without it; add: the reverse".to_owned()),
+        ("method", "PLD: privacy loss distribution; formula: of the Gaussian mechanism".to_owned()),
         ("ratio", "to the epsilon that Poisson accounting claims".to_owned()),
         ("draws", format!("seed {}; {}", report.seed, report.device)),
     ] {
@@ -160,7 +167,7 @@ fn cells(line: &Line) -> [String; 7] {
         scope.to_owned(),
         covers.to_owned(),
         shown.method.to_owned(),
-        line.ratio_to_poisson.map_or(String::new(), |ratio| plain(ratio, Kind::Estimate, 2)),
+        line.ratio_to_poisson.map_or(String::new(), |ratio| format!("{ratio:.2}")),
     ]
 }
 

@@ -32,11 +32,18 @@ pub(super) fn text(report: &Sweep) -> String {
         let confidence = percent(1.0 - report.significance);
         out.push_str(&row("draws", &format!("{confidence} confidence; seed {seed}; {device}")));
     }
-    for (name, line, reason) in reasons(report) {
+    for (name, line, reason) in reasons(report).take(MOST_REASONS) {
         out.push_str(&row("-", &format!("{name}, {}: {reason}", line.what.column())));
+    }
+    let more = reasons(report).count().saturating_sub(MOST_REASONS);
+    if more > 0 {
+        out.push_str(&row("-", &format!("{more} more; --json and --csv list all of them")));
     }
     out
 }
+
+/// Values without a number that a text gives the reason of.
+const MOST_REASONS: usize = 20;
 
 fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &Line, &str)> {
     report.rows.iter().flat_map(|swept| {
