@@ -1,0 +1,6 @@
+//! The exact pair of a shuffled run: sums over epochs that are drawn from a proposal.
+
+mod draws;
+mod error;
+
+pub use draws::{MOST_STEPS, PairKernel, VALUES};
