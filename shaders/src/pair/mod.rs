@@ -2,5 +2,7 @@
 
 mod draws;
 mod error;
+mod program;
 
 pub use draws::{MOST_STEPS, PairKernel, VALUES};
+pub use program::PairProgram;
