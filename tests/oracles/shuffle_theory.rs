@@ -7,6 +7,8 @@ use dpscope_core::accounting::shuffle::{self, ShuffleRun};
 use dpscope_core::accounting::{Directions, Method};
 use dpscope_core::bound::Scope;
 use dpscope_core::{gdp, math};
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::{Backend, Unattended, pair as engine};
 use dpscope_tests::{Draws, z_of_mean};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -187,6 +189,25 @@ fn one_epoch_of_the_exact_pair() {
         let weight = seen.mean_weight.expect("drawn");
         assert!((weight.value - 1.0).abs() < 4.5 * weight.standard_error, "{}", golden.id);
         assert_eq!(seen.estimate.account().scope, Scope::Pair);
+    }
+}
+
+#[test]
+fn one_epoch_drawn_by_the_engine() {
+    let backend = Backend::Cpu(CpuBackend::new(0).expect("threads"));
+    for golden in golden("f_exact_pair_single") {
+        let draws = (40_000_000 / golden.run.steps_per_epoch).clamp(1_000, 400_000) as usize;
+        let (run, delta) = (&golden.run, golden.delta);
+        let seen = engine::epsilon(run, delta, sampling(draws), 5, &backend, &Unattended);
+        let seen = seen.expect("valid");
+        let (value, error) = (seen.estimate.value(), seen.estimate.standard_error());
+        assert!(outside(value, error, golden.interval) < 4.0, "{}: {value} {error}", golden.id);
+        assert!(seen.lower.value() <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
+        let closed = best(run, delta);
+        assert!(seen.lower.value() >= closed, "{}", golden.id);
+        // the error of f32 leaves most of what sampling adds to the closed form
+        let added = (seen.lower.value() - closed) / (value - closed);
+        assert!(added > 0.25 || run.steps_per_epoch > 1_000, "{}: {added}", golden.id);
     }
 }
 

@@ -1,10 +1,11 @@
 //! The CPU twin on all threads.
 
+use dpscope_core::accounting::pair::Draw;
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::ScoreKernel;
-use dpscope_shaders::{LANES, instruction_set};
+use dpscope_shaders::{LANES, PairKernel, instruction_set};
 
 use super::{Counted, Work};
 use crate::{EngineError, ObservationRange};
@@ -77,6 +78,22 @@ impl CpuBackend {
             kernel.scores(world, range.first, &mut out, keep_going).map(|()| out)
         };
         let parts: Result<Vec<_>, _> = self.map(&tasks, score).into_iter().collect();
+        Ok(parts.map_err(|_| EngineError::Stopped)?.concat())
+    }
+
+    /// Draws of the exact pair, numbers `range`.
+    pub(crate) fn pair_draws(
+        &self,
+        kernel: &PairKernel,
+        range: ObservationRange,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Draw>, EngineError> {
+        let groups = range.len().div_ceil(LANES as u64);
+        let per_task = groups.div_ceil(self.threads as u64 * 4).max(1) as usize * LANES;
+        let draw =
+            |part: &ObservationRange| kernel.draws(part.first, part.len() as usize, keep_going);
+        let parts: Result<Vec<_>, _> =
+            self.map(&tasks(range, per_task), draw).into_iter().collect();
         Ok(parts.map_err(|_| EngineError::Stopped)?.concat())
     }
 
