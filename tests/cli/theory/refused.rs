@@ -85,7 +85,7 @@ fn options_without_effect_are_refused() {
 #[test]
 fn huge_grids_are_refused_before_memory_is_taken() {
     for words in [
-        "bound poisson --noise-multiplier 0.05 --steps 1e6 --epochs 1000",
+        "bound poisson --noise-multiplier 0.1 --steps 1000 --epochs 2",
         "bound poisson --noise-multiplier 1 --steps 1e9 --epochs 1e9",
         "bound balls-in-bins --noise-multiplier 1 --steps 1e9",
         "bound balls-in-bins --noise-multiplier 1 --steps 10 --epochs 1e9",
