@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::simulate::{count_whole, float_mode};
 use crate::args::TheoryArgs;
 use crate::device;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::progress::Terminal;
 use crate::report::Kind;
 use crate::seed::seed_or_fresh;
@@ -165,7 +165,7 @@ impl<'a> Drawing<'a> {
         }
         let ended = count_whole(&plan, &self.backend, self.quiet)?;
         if ended.interrupted {
-            return Err(Failure::with(Exit::Interrupted, "interrupted"));
+            return Err(Failure::interrupted());
         }
         let outcome = ended.state.outcome()?;
         let evidence = outcome.evidence();
