@@ -251,7 +251,10 @@ mod tests {
                     let agree = |bracket: Bracket| {
                         bracket.lower <= grid.upper && grid.lower <= bracket.upper
                     };
-                    assert!(agree(inverted), "{training:?} {target:?} {is_add} {inverted:?} {grid:?}");
+                    assert!(
+                        agree(inverted),
+                        "{training:?} {target:?} {is_add} {inverted:?} {grid:?}"
+                    );
                     assert!(inverted.lower <= inverted.upper);
                     let broken = inversion::bracket(noisier.losses(is_add), target, 1e-6).unwrap();
                     assert!(
