@@ -10,6 +10,7 @@ use dpscope_core::accounting::shuffle::ShuffleRun;
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::random::{Purpose, WideNormals};
 
+use crate::backend::PairDrawing;
 use crate::{Backend, Control, EngineError, ObservationRange};
 
 /// ε of one epoch; see [`pair_epsilon`].
@@ -105,18 +106,13 @@ struct BackendDraws<'a> {
     wide: Normals<'a>,
     done: u64,
     total: u64,
+    on_cpu: bool,
 }
-
-/// Words of a chunk of draws: a few milliseconds of one thread.
-const CHUNK_WORDS: usize = 1 << 22;
-
-/// Most draws of a chunk, which are kept.
-const MOST_DRAWS: usize = 1 << 16;
 
 impl<'a> BackendDraws<'a> {
     fn new(draws: usize, seed: u64, backend: &'a Backend, control: &'a dyn Control) -> Self {
-        let wide = Normals::new(seed, control);
-        BackendDraws { seed, backend, control, wide, done: 0, total: draws as u64 }
+        let (wide, total) = (Normals::new(seed, control), draws as u64);
+        BackendDraws { seed, backend, control, wide, done: 0, total, on_cpu: false }
     }
 }
 
@@ -141,18 +137,15 @@ impl PairDraws for BackendDraws<'_> {
         let Ok(kernel) = PairKernel::new(proposal, self.seed) else {
             return self.wide.draws(proposal, count, each);
         };
-        let threads = self.backend.cpu().threads();
-        let words = kernel.blocks() as usize * 16;
-        let chunk = (threads * CHUNK_WORDS / words).clamp(64 * threads, MOST_DRAWS) as u64;
-        let keep_going = || self.control.keep_going();
-        let end = self.done + count as u64;
+        let mut drawing = PairDrawing::new(self.backend, kernel, self.control, self.on_cpu);
+        let end = self.done.saturating_add(count as u64);
         while self.done < end {
-            let range = ObservationRange { first: self.done, end: end.min(self.done + chunk) };
-            let draws = self.backend.cpu().pair_draws(&kernel, range, &keep_going)?;
+            let draws = drawing.first_of(ObservationRange { first: self.done, end })?;
+            self.done += draws.len() as u64;
             draws.into_iter().for_each(&mut *each);
-            self.done = range.end;
             self.control.after_draws(self.done, self.total);
         }
+        self.on_cpu = drawing.is_on_cpu();
         Ok(())
     }
 }

@@ -5,6 +5,8 @@ use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::ScoreKernel;
+#[cfg(feature = "gpu")]
+use dpscope_shaders::pair::VALUES;
 use dpscope_shaders::{LANES, PairKernel, instruction_set};
 
 use super::{Counted, Work};
@@ -82,7 +84,7 @@ impl CpuBackend {
     }
 
     /// Draws of the exact pair, numbers `range`.
-    pub(crate) fn pair_draws(
+    pub(super) fn pair_draws(
         &self,
         kernel: &PairKernel,
         range: ObservationRange,
@@ -95,6 +97,16 @@ impl CpuBackend {
         let parts: Result<Vec<_>, _> =
             self.map(&tasks(range, per_task), draw).into_iter().collect();
         Ok(parts.map_err(|_| EngineError::Stopped)?.concat())
+    }
+
+    /// The draws that a GPU's values stand for.
+    #[cfg(feature = "gpu")]
+    pub(super) fn pair_draws_of(&self, kernel: &PairKernel, values: &[[u32; VALUES]]) -> Vec<Draw> {
+        let parts: Vec<&[[u32; VALUES]]> = values.chunks(CHUNK).collect();
+        let draws = |part: &&[[u32; VALUES]]| {
+            part.iter().map(|values| kernel.draw_of(values)).collect::<Vec<Draw>>()
+        };
+        self.map(&parts, draws).concat()
     }
 
     /// Counts a wave.
