@@ -47,6 +47,24 @@ pub enum KernelError {
         /// What was given.
         value: f64,
     },
+    /// Noise of the exact pair at which exponents leave the range of f32.
+    #[error("noise_multiplier must be between 0.01 and 10000, and is {value}")]
+    PairNoiseMultiplier {
+        /// What was given.
+        value: f64,
+    },
+    /// Epochs of the exact pair that are too short, or too long for sums in f32.
+    #[error("steps_per_epoch must be between 2 and 65536, and is {value}")]
+    PairSteps {
+        /// What was given.
+        value: usize,
+    },
+    /// A proposal of too many components.
+    #[error("a proposal must have at most 16 components, and has {value}")]
+    Components {
+        /// What was given.
+        value: usize,
+    },
     /// Weights that are no probabilities together.
     #[error("the weights' total must be at most 1, and is {value}")]
     WeightTotal {

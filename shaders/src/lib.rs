@@ -9,9 +9,11 @@ pub mod bgm;
 mod error;
 mod float;
 pub mod lanes;
+pub mod pair;
 pub mod random;
 
 pub use bgm::{Phase, ScoreKernel, Stage};
 pub use error::{Cancelled, KernelError};
 pub use float::FloatMode;
 pub use lanes::{InstructionSet, LANES, instruction_set};
+pub use pair::PairKernel;

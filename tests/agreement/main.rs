@@ -7,6 +7,8 @@ mod audit;
 #[cfg(test)]
 mod independence;
 #[cfg(test)]
+mod pair;
+#[cfg(test)]
 mod samplers;
 #[cfg(test)]
 mod scores;

@@ -8,13 +8,17 @@ use serde_json::Value;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 17] = [
     "",
     "audit",
     "audit bgm",
     "audit outputs",
     "audit scores",
     "audit counts",
+    "bound",
+    "calibrate",
+    "compare",
+    "sweep",
     "plan",
     "merge",
     "resume",
@@ -42,6 +46,7 @@ fn every_help_has_an_example_that_runs() {
     let array = dpscope_formats::Array::new(vec![20, 2], vec![0.5; 40]).unwrap();
     let runs = dpscope_formats::write_npz(&[("target", &array), ("zero_out", &array)]).unwrap();
     folder.write("runs.npz", runs);
+    folder.write("settings.csv", "sigma,T\n1,100\n");
     let small = "audit bgm --noise-multiplier 1 --steps 5 --observations 2000 --seed 1";
     for i in 1..=2 {
         folder.run(&format!("{small} --shard {i}/2 --out shard-{i}.json")).exits(0);
@@ -78,9 +83,16 @@ fn the_versions_agree() {
 fn completions_know_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = dpscope(&format!("completions {shell}")).exits(0).stdout;
-        for word in
-            ["resume", "reproduce", "bench", "noise-multiplier", "count-non-finite", "float-mode"]
-        {
+        for word in [
+            "resume",
+            "reproduce",
+            "bench",
+            "calibrate",
+            "sampling-rate",
+            "noise-multiplier",
+            "count-non-finite",
+            "float-mode",
+        ] {
             assert!(script.contains(word), "{shell}: {word}");
         }
         let json = dpscope(&format!("completions {shell} --json")).exits(0).json();

@@ -15,6 +15,7 @@ mod scores;
 mod shards;
 mod simulate;
 mod snapshots;
+mod theory;
 mod trainer;
 
 use std::fs;

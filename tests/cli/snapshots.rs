@@ -11,7 +11,7 @@ use crate::{Folder, SMALL};
 /// Devices and times differ from run to run.
 fn masked(text: &str) -> String {
     let line = |line: &str| {
-        let is_run = line.starts_with("  run  ") || line.starts_with("seed ");
+        let is_run = ["  run  ", "  draws  ", "seed "].iter().any(|start| line.starts_with(start));
         let words: Vec<&str> = line.split_whitespace().take(1).collect();
         if is_run { format!("  {} ...", words.concat()) } else { line.to_owned() }
     };
@@ -66,6 +66,27 @@ fn recordings_in_words() {
         Trainer::SHUFFLE.words()
     );
     assert_shown("outputs.txt", &folder.run(&words).exits(0).stdout);
+}
+
+#[test]
+fn theory_in_words() {
+    let folder = Folder::new();
+    let show = |words: &str| folder.run(words).exits(0).stdout;
+    let setting = "--noise-multiplier 1 --steps 100";
+    assert_shown("bound_poisson.txt", &show(&format!("bound poisson {setting}")));
+    assert_shown("bound_shuffle.txt", &show(&format!("bound shuffle {setting} --epochs 5")));
+    assert_shown("bound_pair.txt", &show(&format!("bound pair {setting} --seed 1 --side lower")));
+    let delta = format!("bound persistent-shuffle {setting} --side upper --epsilon 3");
+    assert_shown("bound_delta.txt", &show(&delta));
+    assert_shown("calibrate.txt", &show("calibrate noise --epsilon 4 --steps 100"));
+    let shuffle = "calibrate noise --epsilon 4 --steps 100 --sampler shuffle";
+    assert_shown("calibrate_shuffle.txt", &show(shuffle));
+    assert_shown("compare.txt", &show(&format!("compare {setting} --seed 1")));
+    let much = "compare --noise-multiplier 0.1 --steps 100 --epochs 2 --seed 1";
+    assert_shown("compare_missing.txt", &show(much));
+    folder.write("settings.csv", "name,sigma,T,E\nMNLI,0.6,50,1\n\"a, b\",0.1,1e3,2\n");
+    assert_shown("sweep.txt", &show("sweep settings.csv --csv out.csv"));
+    assert_shown("sweep.csv", &String::from_utf8(folder.read("out.csv")).unwrap());
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod faults;
 mod kernels;
 mod limits;
 mod outcomes;
+mod pair;
 #[path = "../../shaders/tests/reference/mod.rs"]
 mod reference;
 mod stages;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         faults::trials(),
         limits::trials(),
         outcomes::trials(),
+        pair::trials(),
         cli::trials(),
     ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();

@@ -1,8 +1,9 @@
 //! Accountants against peers' intervals, quadrature and simulation.
 
 use dpscope_core::accounting::{
-    BallsInBins, DeterministicBatches, Directions, PoissonSampling, PrivacyTarget,
-    deterministic_epochs, deterministic_noise, poisson_noise, poisson_steps,
+    AccountingError, BallsInBins, DeterministicBatches, Directions, PoissonSampling, PrivacyTarget,
+    balls_in_bins_epochs, balls_in_bins_noise, deterministic_epochs, deterministic_noise,
+    poisson_epochs, poisson_noise, poisson_steps,
 };
 use dpscope_core::math;
 use dpscope_core::special::normal_cdf;
@@ -161,6 +162,35 @@ fn calibrated_steps_use_the_target_up() {
     };
     assert!(epsilon_of(found.value) <= 2.0 && epsilon_of(found.value + 1.0) > 2.0, "{found:?}");
     assert!(deterministic_epochs(target, 0.1).is_err());
+}
+
+#[test]
+fn calibrated_epochs_use_the_target_up() {
+    let target = PrivacyTarget { epsilon: 2.0, delta: 1e-5, error: 1e-3 };
+    let found = poisson_epochs(target, 1.0, 100).unwrap();
+    let epsilon_of = |epochs: f64| {
+        let steps = 100 * epochs as u64;
+        let training = PoissonSampling { noise_multiplier: 1.0, sampling_rate: 0.01, steps };
+        training.epsilon_lower(1e-5, Directions::Both, 1e-4).unwrap().value()
+    };
+    assert!(epsilon_of(found.value) <= found.epsilon && found.epsilon <= 2.0, "{found:?}");
+    assert!(epsilon_of(found.value + 1.0) > 2.0, "{found:?}");
+    let little = PrivacyTarget { epsilon: 0.1, ..target };
+    let refused = poisson_epochs(little, 1.0, 100).unwrap_err();
+    assert!(matches!(refused, AccountingError::Unreachable { name: "epochs", .. }), "{refused}");
+}
+
+#[test]
+fn tiny_and_huge_targets_are_calibrated() {
+    for (epsilon, steps) in [(1e-3, 1_000), (0.05, 20), (60.0, 500), (500.0, 2_000)] {
+        let target = PrivacyTarget { epsilon, delta: 1e-5, error: 1e-3 * epsilon.min(100.0) };
+        let noise = poisson_noise(target, 0.01, steps).unwrap();
+        assert!(noise.epsilon <= epsilon && noise.epsilon > epsilon - target.error, "{noise:?}");
+        let less =
+            PoissonSampling { noise_multiplier: 0.99 * noise.value, sampling_rate: 0.01, steps };
+        let lower = less.epsilon_lower(1e-5, Directions::Both, 0.2 * target.error).unwrap();
+        assert!(lower.value() > epsilon, "{epsilon}: {lower:?}");
+    }
 }
 
 /// ∫ f over [low, high] by Simpson's rule.
@@ -337,4 +367,43 @@ fn balls_in_bins_are_those_of_simulated_epochs() {
     assert!(z.abs() < 4.0, "{z}");
     let z = z_of_bins(training, 0.93, 0.05);
     assert!(z.abs() > 4.0, "{z}");
+}
+
+#[test]
+fn balls_in_bins_deltas_undo_epsilons() {
+    for (noise_multiplier, steps_per_epoch, epochs, delta) in
+        [(0.6, 20, 1, 1e-5), (1.0, 50, 1, 1e-3), (1.5, 5, 4, 1e-6)]
+    {
+        let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs };
+        let less = BallsInBins { noise_multiplier: 0.98 * noise_multiplier, ..training };
+        for directions in [Directions::Remove, Directions::Add, Directions::Both] {
+            let epsilon = training.epsilon_lower(delta, directions, 1e-2).unwrap().value();
+            let upper = training.delta_upper(epsilon, directions, 0.05).unwrap().value();
+            assert!(upper >= delta, "{training:?} {directions:?}: {upper:e}");
+            let epsilon = training.epsilon_upper(delta, directions, 1e-2).unwrap().value();
+            let lower = training.delta_lower(epsilon, directions, 0.05).unwrap().value();
+            assert!(
+                lower <= delta && lower > 0.8 * delta,
+                "{training:?} {directions:?}: {lower:e}"
+            );
+            let broken = less.delta_lower(epsilon, directions, 0.05).unwrap().value();
+            assert!(broken > delta, "{training:?} {directions:?}: {broken:e}");
+        }
+    }
+}
+
+#[test]
+fn calibrated_balls_in_bins_undo_epsilons() {
+    let target = PrivacyTarget { epsilon: 1.5, delta: 1e-5, error: 0.02 };
+    let noise = balls_in_bins_noise(target, 20, 2).unwrap();
+    let epsilon_of = |noise_multiplier: f64, epochs: u64| {
+        let training = BallsInBins { noise_multiplier, steps_per_epoch: 20, epochs };
+        training.epsilon_lower(1e-5, Directions::Both, 0.005).unwrap().value()
+    };
+    assert!(noise.epsilon <= 1.5 && noise.epsilon > 1.48, "{noise:?}");
+    let (here, less) = (epsilon_of(noise.value, 2), epsilon_of(0.98 * noise.value, 2));
+    assert!(here <= 1.5 && less > 1.5, "{noise:?}: {here} {less}");
+    let epochs = balls_in_bins_epochs(target, noise.value, 20).unwrap();
+    assert!(epochs.value == 2.0 && epsilon_of(noise.value, 3) > 1.5, "{epochs:?}");
+    assert!(balls_in_bins_epochs(target, 0.3, 20).is_err());
 }

@@ -3,6 +3,7 @@
 pub mod cli;
 mod draws;
 mod golden;
+pub mod pair;
 pub mod simulate;
 
 pub use draws::{Draws, z_of_mean};

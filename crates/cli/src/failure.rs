@@ -34,6 +34,12 @@ impl Failure {
         Failure { code, error: anyhow::anyhow!("{message}") }
     }
 
+    /// Ctrl-C where nothing is kept.
+    pub(crate) fn interrupted() -> Self {
+        let message = "interrupted before there was a result; run the same command again";
+        Failure::with(Exit::Interrupted, message)
+    }
+
     /// The first message whose condition holds.
     pub(crate) fn first_of(refusals: &[(bool, &str)]) -> Result<(), Self> {
         let first = refusals.iter().find(|(refused, _)| *refused);
@@ -50,13 +56,13 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let error = match error {
             EngineError::Accounting(error) => return error.into(),
+            EngineError::Stopped => return Failure::interrupted(),
             error => error,
         };
         let code = match &error {
             EngineError::Plan(_) | EngineError::Kernel(_) | EngineError::Audit(_) => Exit::Input,
             EngineError::Artefact(_) => Exit::Artefact,
             EngineError::Backend { .. } => Exit::Device,
-            EngineError::Stopped => Exit::Interrupted,
             // The caller's own failure (a full disk, say) keeps its code.
             EngineError::Control(_) => Exit::Input,
             _ => Exit::Internal,
@@ -71,9 +77,13 @@ impl From<AccountingError> for Failure {
         let AccountingError::Argument { name, value, allowed } = error else {
             return Failure::input(match error {
                 AccountingError::Grid { .. } => {
-                    format!("--steps, --epochs or --noise-multiplier: {error}")
+                    let why = crate::theory::reason(&error);
+                    format!("{why}; give fewer --steps or --epochs, or another --noise-multiplier")
                 }
-                _ => format!("--epsilon: {error}"),
+                AccountingError::Unreachable { name: "noise_multiplier", .. } => {
+                    format!("{error}; change --epsilon or --delta")
+                }
+                _ => format!("{error}; change --epsilon, --delta or --noise-multiplier"),
             });
         };
         let option = match name {

@@ -169,6 +169,14 @@ impl Control for Terminal {
         Ok(())
     }
 
+    fn after_draws(&self, done: u64, total: u64) {
+        let Some(bar) = &self.bar else { return };
+        bar.set_length(total);
+        bar.set_position(done);
+        let rate = done as f64 / self.started.elapsed().as_secs_f64().max(1e-3);
+        bar.set_message(format!("{} draws of the pair/s", short(rate)));
+    }
+
     fn warn(&self, message: &str) {
         let line = format!("warning: {message}");
         match &self.bar {

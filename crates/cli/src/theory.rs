@@ -143,7 +143,11 @@ pub(crate) fn poisson(
     };
     let mut found = with(ERRORS[0]);
     for error in &ERRORS[1..] {
-        if !matches!(found, Err(AccountingError::Grid { .. })) {
+        let too_fine = matches!(
+            found,
+            Err(AccountingError::Grid { .. } | AccountingError::Argument { name: "error", .. })
+        );
+        if !too_fine {
             break;
         }
         found = with(*error);
@@ -214,11 +218,21 @@ pub(crate) enum Cell {
     Missing { reason: String },
 }
 
+/// Why an accountant gives no value, without advice that no option takes.
+pub(crate) fn reason(error: &AccountingError) -> String {
+    match error {
+        AccountingError::Grid { most, .. } => {
+            format!("the privacy loss would need a grid of more than {most} points")
+        }
+        _ => error.to_string(),
+    }
+}
+
 impl From<Found> for Cell {
     fn from(found: Found) -> Self {
         match found {
             Ok(row) => Cell::Value(row),
-            Err(error) => Cell::Missing { reason: error.to_string() },
+            Err(error) => Cell::Missing { reason: reason(&error) },
         }
     }
 }
@@ -239,8 +253,9 @@ impl Cell {
 /// Fewest draws that a sampler takes.
 const FEWEST_DRAWS: u64 = 1_000;
 
-/// Normals that are drawn well under a second.
-const NORMALS: f64 = 1e7;
+/// Normals that are drawn in a fraction of a second, by the sampler of one epoch and by the others.
+const ONE_EPOCH: f64 = 2e7;
+const MANY_EPOCHS: f64 = 1e7;
 
 impl PairSampler<'_> {
     /// A rigorous lower limit and an estimate of the pair, remove direction.
@@ -258,7 +273,7 @@ impl PairSampler<'_> {
     }
 
     fn one_epoch(&self, run: &ShuffleRun, delta: f64) -> Result<PairRows, EngineError> {
-        let Some(sampling) = self.sampling(run.steps_per_epoch, NORMALS, 0.1) else {
+        let Some(sampling) = self.sampling(run.steps_per_epoch, ONE_EPOCH, 0.1) else {
             return closed_form(run, At::Delta(delta), TOO_LONG);
         };
         let found = pair::epsilon(run, delta, sampling, self.seed, self.backend, self.control)?;
@@ -270,7 +285,7 @@ impl PairSampler<'_> {
     }
 
     fn one_epoch_delta(&self, run: &ShuffleRun, epsilon: f64) -> Result<PairRows, EngineError> {
-        let Some(sampling) = self.sampling(run.steps_per_epoch, NORMALS, 0.1) else {
+        let Some(sampling) = self.sampling(run.steps_per_epoch, ONE_EPOCH, 0.1) else {
             return closed_form(run, At::Epsilon(epsilon), TOO_LONG);
         };
         let found = pair::delta(run, epsilon, sampling, self.seed, self.backend, self.control)?;
@@ -283,11 +298,11 @@ impl PairSampler<'_> {
 
     /// Whole runs for the limit, the composed law of one epoch for the estimate.
     fn many_epochs(&self, run: &ShuffleRun, delta: f64) -> Result<PairRows, EngineError> {
-        let Some(plug_in) = self.sampling(run.steps_per_epoch, NORMALS, 0.1) else {
+        let Some(plug_in) = self.sampling(run.steps_per_epoch, MANY_EPOCHS, 0.1) else {
             return closed_form(run, At::Delta(delta), TOO_LONG);
         };
         let length = run.steps_per_epoch.saturating_mul(run.epochs);
-        let whole = self.sampling(length, 0.4 * NORMALS, 1.0).filter(|_| self.whole_runs);
+        let whole = self.sampling(length, 0.4 * MANY_EPOCHS, 1.0).filter(|_| self.whole_runs);
         let (lower, observations) = match whole {
             None => (shuffle::best_epsilon(run, delta)?, 0),
             Some(whole) => {
@@ -298,12 +313,13 @@ impl PairSampler<'_> {
         };
         let draws = plug_in.draws;
         let estimate =
-            pair::plug_in_epsilon(run, delta, draws, self.seed, self.backend, self.control)?;
-        Ok(PairRows {
-            lower: lower.at(delta),
-            estimate: Cell::Value(estimate.at(delta)),
-            observations,
-        })
+            match pair::plug_in_epsilon(run, delta, draws, self.seed, self.backend, self.control) {
+                Ok(estimate) => Cell::Value(estimate.at(delta)),
+                // A limit stands without an estimate.
+                Err(EngineError::Accounting(error)) => Cell::Missing { reason: reason(&error) },
+                Err(error) => return Err(error),
+            };
+        Ok(PairRows { lower: lower.at(delta), estimate, observations })
     }
 
     /// As many draws as were asked for, else what `normals` allow; none where that is less than
@@ -314,7 +330,7 @@ impl PairSampler<'_> {
         let draws = match self.observations {
             Some(asked) => asked,
             None if affordable < share * FEWEST_DRAWS as f64 => return None,
-            None => (affordable as u64).clamp(FEWEST_DRAWS, 100_000),
+            None => (affordable as u64).clamp(FEWEST_DRAWS, 200_000),
         };
         Some(Sampling { draws: usize::try_from(draws).unwrap_or(usize::MAX), significance })
     }

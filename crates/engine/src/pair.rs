@@ -3,13 +3,15 @@
 
 use dpscope_core::accounting::EpsilonEstimate;
 use dpscope_core::accounting::pair::{
-    PairDelta, PairDraws, PairEpsilon, Sampling, pair_delta, pair_epsilon, pair_plug_in_epsilon,
-    pair_runs_epsilon,
+    Draw, DrawError, PairDelta, PairDraws, PairEpsilon, Proposal, Sampling, pair_delta,
+    pair_epsilon, pair_plug_in_epsilon, pair_runs_epsilon,
 };
 use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_shaders::PairKernel;
 use dpscope_shaders::random::{Purpose, WideNormals};
 
-use crate::{Backend, Control, EngineError};
+use crate::backend::PairDrawing;
+use crate::{Backend, Control, EngineError, ObservationRange};
 
 /// ε of one epoch; see [`pair_epsilon`].
 ///
@@ -20,10 +22,11 @@ pub fn epsilon(
     delta: f64,
     sampling: Sampling,
     seed: u64,
-    _backend: &Backend,
+    backend: &Backend,
     control: &dyn Control,
 ) -> Result<PairEpsilon, EngineError> {
-    pair_epsilon(run, delta, sampling, &mut Normals::new(seed, control))
+    let mut source = BackendDraws::new(sampling.draws, seed, backend, control);
+    pair_epsilon(run, delta, sampling, &mut source)
 }
 
 /// δ of one epoch at an ε; see [`pair_delta`].
@@ -35,10 +38,11 @@ pub fn delta(
     epsilon: f64,
     sampling: Sampling,
     seed: u64,
-    _backend: &Backend,
+    backend: &Backend,
     control: &dyn Control,
 ) -> Result<PairDelta, EngineError> {
-    pair_delta(run, epsilon, sampling, &mut Normals::new(seed, control))
+    let mut source = BackendDraws::new(sampling.draws, seed, backend, control);
+    pair_delta(run, epsilon, sampling, &mut source)
 }
 
 /// ε of many epochs from whole runs; see [`pair_runs_epsilon`].
@@ -91,6 +95,57 @@ impl PairDraws for Normals<'_> {
             return Err(EngineError::Stopped);
         }
         self.normals.fill(out);
+        Ok(())
+    }
+}
+/// Draws of one epoch from a backend; in f64 where its kernel does not reach.
+struct BackendDraws<'a> {
+    seed: u64,
+    backend: &'a Backend,
+    control: &'a dyn Control,
+    wide: Normals<'a>,
+    done: u64,
+    total: u64,
+    on_cpu: bool,
+}
+
+impl<'a> BackendDraws<'a> {
+    fn new(draws: usize, seed: u64, backend: &'a Backend, control: &'a dyn Control) -> Self {
+        let (wide, total) = (Normals::new(seed, control), draws as u64);
+        BackendDraws { seed, backend, control, wide, done: 0, total, on_cpu: false }
+    }
+}
+
+impl PairDraws for BackendDraws<'_> {
+    type Error = EngineError;
+
+    fn normals(&mut self, out: &mut [f64]) -> Result<(), EngineError> {
+        self.wide.normals(out)
+    }
+
+    fn error(&self, proposal: &Proposal) -> DrawError {
+        let kernel = PairKernel::new(proposal, self.seed);
+        kernel.map_or(DrawError::default(), |kernel| kernel.error())
+    }
+
+    fn draws(
+        &mut self,
+        proposal: &Proposal,
+        count: usize,
+        each: &mut dyn FnMut(Draw),
+    ) -> Result<(), EngineError> {
+        let Ok(kernel) = PairKernel::new(proposal, self.seed) else {
+            return self.wide.draws(proposal, count, each);
+        };
+        let mut drawing = PairDrawing::new(self.backend, kernel, self.control, self.on_cpu);
+        let end = self.done.saturating_add(count as u64);
+        while self.done < end {
+            let draws = drawing.first_of(ObservationRange { first: self.done, end })?;
+            self.done += draws.len() as u64;
+            draws.into_iter().for_each(&mut *each);
+            self.control.after_draws(self.done, self.total);
+        }
+        self.on_cpu = drawing.is_on_cpu();
         Ok(())
     }
 }

@@ -95,7 +95,7 @@ struct Draws {
 }
 
 /// Additions between a term and the total of an epoch: 16 rows, three levels of 32, and the rest.
-fn additions(entries: u32) -> f64 {
+pub(crate) fn additions(entries: u32) -> f64 {
     let segments = entries.div_ceil(16) + 1;
     let levels = [segments, segments / 32, segments / 1024].map(|terms| terms.min(32));
     f64::from(entries.min(16) + levels.iter().sum::<u32>() + segments / 32_768 + 3)

@@ -37,6 +37,12 @@ pub(crate) fn exp2(t: f32) -> f32 {
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
+/// 2^t for t ≤ 127; 2⁻¹²⁶ below the range.
+#[inline(always)]
+pub(crate) fn exp2_from_below(t: f32) -> f32 {
+    exp2(if t > -126.0 { t } else { -126.0 })
+}
+
 /// Exponent k and mantissa m in [√½, √2) of a normal x = 2^k·m.
 #[inline(always)]
 fn split(x: f32) -> (f32, f32) {

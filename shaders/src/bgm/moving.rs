@@ -8,7 +8,7 @@
 //!
 //! The two centres are the same entry nearly always, so that nothing large cancels.
 
-use super::math::{exp2, ln};
+use super::math::{exp2_from_below, ln};
 use super::program::Fields;
 use super::sums::Sums;
 use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
@@ -142,12 +142,6 @@ impl Moving {
             score_bottom(isa, &self.finish, sums, &bottom.sums.total(), score);
         }
     }
-}
-
-/// 2^t for t ≤ 127; 2⁻¹²⁶ below the range.
-#[inline(always)]
-fn exp2_from_below(t: f32) -> f32 {
-    exp2(if t > -126.0 { t } else { -126.0 })
 }
 
 #[inline(always)]

@@ -108,8 +108,8 @@ impl Variant {
     }
 
     fn assembled(self, barriers: bool) -> String {
-        let mut source = self.constants();
-        let _ = writeln!(source, "const BARRIERS: bool = {barriers};");
+        let mut source = shared_constants(self.mode, barriers);
+        source.push_str(&self.constants());
         source.push_str(include_str!("scores.wgsl"));
         source.push_str(include_str!("../float.wgsl"));
         source.push_str(include_str!("../random/chacha8.wgsl"));
@@ -129,7 +129,6 @@ impl Variant {
     fn constants(self) -> String {
         let mut text = String::new();
         for (name, value) in [
-            ("EXACT", self.mode == FloatMode::Exact),
             ("TWO_SUMS", self.two_sums),
             ("WEIGHTED", self.weighted),
             ("POISSON", self.way == Way::Poisson),
@@ -139,28 +138,36 @@ impl Variant {
         ] {
             let _ = writeln!(text, "const {name}: bool = {value};");
         }
-        for (name, value) in [
-            ("WORKGROUP", WORKGROUP),
-            ("STATE_VALUES", STATE_VALUES),
-            ("DEEP", DEEP),
-            ("SQRT_HALF_BITS", SQRT_HALF_BITS),
-        ] {
+        for (name, value) in [("WORKGROUP", WORKGROUP), ("STATE_VALUES", STATE_VALUES)] {
             let _ = writeln!(text, "const {name}: u32 = {value}u;");
         }
-        let ln_2 = std::f32::consts::LN_2;
-        let single = [("MINUS_2_LN_2", -2.0 * ln_2), ("LN_OF_2", ln_2), ("ROUNDER", ROUNDER)];
-        for (name, value) in single.into_iter().chain([("WHOLE", WHOLE), ("LARGE", LARGE)]) {
-            let _ = writeln!(text, "const {name}: f32 = {value:?}f;");
-        }
-        for (name, values) in
-            [("RADIUS", &RADIUS[..]), ("SIN", &SIN), ("COS", &COS), ("EXP2", &EXP2), ("LN", &LN)]
-        {
-            for (i, value) in values.iter().enumerate() {
-                let _ = writeln!(text, "const {name}_{i}: f32 = {value:?}f;");
-            }
-        }
+        let _ = writeln!(text, "const LARGE: f32 = {LARGE:?}f;");
         text
     }
+}
+
+/// What the WGSL files of normals and elementary functions take from their twins.
+pub(crate) fn shared_constants(mode: FloatMode, barriers: bool) -> String {
+    let mut text = String::new();
+    for (name, value) in [("EXACT", mode == FloatMode::Exact), ("BARRIERS", barriers)] {
+        let _ = writeln!(text, "const {name}: bool = {value};");
+    }
+    for (name, value) in [("DEEP", DEEP), ("SQRT_HALF_BITS", SQRT_HALF_BITS)] {
+        let _ = writeln!(text, "const {name}: u32 = {value}u;");
+    }
+    let ln_2 = std::f32::consts::LN_2;
+    let single = [("MINUS_2_LN_2", -2.0 * ln_2), ("LN_OF_2", ln_2), ("ROUNDER", ROUNDER)];
+    for (name, value) in single.into_iter().chain([("WHOLE", WHOLE)]) {
+        let _ = writeln!(text, "const {name}: f32 = {value:?}f;");
+    }
+    for (name, values) in
+        [("RADIUS", &RADIUS[..]), ("SIN", &SIN), ("COS", &COS), ("EXP2", &EXP2), ("LN", &LN)]
+    {
+        for (i, value) in values.iter().enumerate() {
+            let _ = writeln!(text, "const {name}_{i}: f32 = {value:?}f;");
+        }
+    }
+    text
 }
 
 /// The kernel of a plan for a GPU.

@@ -54,6 +54,12 @@ impl Sums {
         }
     }
 
+    /// The total of one lane, lowest level first.
+    pub(crate) fn total_of(&self, lane: usize) -> f32 {
+        let [lowest, higher @ ..] = &self.levels;
+        higher[..self.used() - 1].iter().fold(lowest[lane], |total, level| total + level[lane])
+    }
+
     /// The totals, lowest level first.
     pub(crate) fn total(&self) -> Row<f32> {
         let mut total = self.levels[0];

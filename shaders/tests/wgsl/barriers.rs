@@ -30,7 +30,7 @@ const EXCEPTIONS: [(&str, Rule, &str); 6] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Rule {
+pub(crate) enum Rule {
     /// A product goes into a barrier and nowhere else; a sum also into a product, unless either is
     /// with a constant that is distributed: (x + c)·d, which becomes x·d + c·d, and (x ± 1)·y, which
     /// becomes x·y ± y fused.
@@ -342,7 +342,7 @@ fn broken_rules(module: &Module, info: &ModuleInfo) -> Vec<(String, Option<Rule>
 }
 
 /// Broken rules that no exception covers.
-fn unprotected(source: &str) -> Vec<(String, Option<Rule>)> {
+pub(crate) fn unprotected(source: &str) -> Vec<(String, Option<Rule>)> {
     let (module, info) = validated(source).unwrap();
     let mut problems = broken_rules(&module, &info);
     problems.retain(|(function, rule)| {

@@ -6,7 +6,7 @@ use naga::{AddressSpace, Module, Scalar, StorageAccess, TypeInner};
 use crate::{edited, programs, validated};
 
 /// Names of the fields of a uniform, of 4 bytes each and without gaps.
-fn fields(module: &Module, name: &str) -> Result<Vec<String>, String> {
+pub(crate) fn fields(module: &Module, name: &str) -> Result<Vec<String>, String> {
     let global = module.global_variables.iter().find(|(_, v)| v.name.as_deref() == Some(name));
     let (_, global) = global.ok_or(format!("no variable {name}"))?;
     let TypeInner::Struct { members, .. } = &module.types[global.ty].inner else {
@@ -23,7 +23,7 @@ fn fields(module: &Module, name: &str) -> Result<Vec<String>, String> {
 }
 
 /// Group, binding, variable and how it may be used.
-fn bindings(module: &Module) -> Vec<String> {
+pub(crate) fn bindings(module: &Module) -> Vec<String> {
     let mut found = Vec::new();
     for (_, variable) in module.global_variables.iter() {
         let Some(binding) = &variable.binding else { continue };

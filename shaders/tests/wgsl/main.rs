@@ -5,6 +5,7 @@
 
 mod barriers;
 mod layout;
+mod pair;
 mod translation;
 
 use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};

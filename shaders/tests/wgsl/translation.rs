@@ -6,7 +6,7 @@ use naga::back::{hlsl, msl, spv};
 use crate::{edited, validated, variant};
 
 /// Sizes of the three translations.
-fn translated(source: &str) -> Result<[usize; 3], String> {
+pub(crate) fn translated(source: &str) -> Result<[usize; 3], String> {
     let (module, info) = validated(source)?;
     let options = spv::Options::default();
     let spirv = spv::write_vec(&module, &info, &options, None).map_err(|e| e.to_string())?;

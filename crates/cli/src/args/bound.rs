@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dpscope_core::accounting::Directions;
 use serde::Serialize;
 
-use super::{DeviceArgs, ShowArgs, count, open_unit, seed};
+use super::{DeviceArgs, ShowArgs, count, open_unit, positive, seed};
 use crate::report::Kind;
 use crate::theory::{Setting, ShuffleMethod};
 
@@ -15,10 +15,10 @@ pub(crate) struct SettingArgs {
     #[arg(long, value_name = "S")]
     pub(crate) noise_multiplier: f64,
     /// Batches an epoch.
-    #[arg(long, value_name = "T", value_parser = count)]
+    #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) steps: u64,
     /// Passes over the data.
-    #[arg(long, value_name = "E", default_value = "1", value_parser = count)]
+    #[arg(long, value_name = "E", default_value = "1", value_parser = positive)]
     pub(crate) epochs: u64,
 }
 

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
 
-use super::{count, open_unit, sampler_parser};
+use super::{open_unit, positive, sampler_parser};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -24,10 +24,10 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "S")]
     pub(crate) noise_multiplier: Option<f64>,
     /// Batches an epoch.
-    #[arg(long, value_name = "T", value_parser = count)]
+    #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) steps: Option<u64>,
     /// Passes over the data; 1 if not given.
-    #[arg(long, value_name = "E", value_parser = count)]
+    #[arg(long, value_name = "E", value_parser = positive)]
     pub(crate) epochs: Option<u64>,
     /// The delta of the statement.
     #[arg(long, default_value = "1e-5", value_parser = open_unit)]

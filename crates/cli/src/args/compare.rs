@@ -43,7 +43,7 @@ pub(crate) struct SweepArgs {
     /// Table of the trainings.
     #[arg(value_name = "SETTINGS.CSV")]
     pub(crate) settings: PathBuf,
-    /// Add the exact pair, drawn: a limit, an estimate and an upper value.
+    /// Add the exact pair, drawn: a limit and an estimate.
     #[arg(long)]
     pub(crate) pair: bool,
     /// Write the table here.

@@ -515,6 +515,14 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// As [`count`], at least 1.
+fn positive(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err(format!("`{text}` is too small; give at least 1")),
+        value => Ok(value),
+    }
+}
+
 /// A number of any kind; its domain is checked where it is used.
 pub(crate) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a number; write it as 0.5 or 1e-5"))

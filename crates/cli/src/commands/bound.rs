@@ -9,7 +9,7 @@ use crate::args::{BoundArgs, Bounded};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
 use crate::progress::Terminal;
-use crate::report::{Accounted, Kind, grouped, print, print_json, row};
+use crate::report::{Accounted, Kind, grouped, print, print_json, row, scientific};
 use crate::seed::seed_or_fresh;
 use crate::theory::{self, At, Cell, PairSampler, Setting, ShuffleMethod};
 
@@ -227,12 +227,14 @@ fn to_text(report: &BoundReport) -> String {
     out.push_str(&row(
         "method",
         &match report.value.numeric_error {
-            error if error > 0.0 => format!("{method}; numeric error at most {error:.1e}"),
+            error if error > 0.0 => {
+                format!("{method}; numeric error at most {}", scientific(error, Kind::Upper))
+            }
             _ => method.to_owned(),
         },
     ));
     if let Some(Draws { observations, seed, device }) = &report.draws {
-        let text = format!("{} for the lower limit; seed {seed}; {device}", grouped(*observations));
+        let text = format!("{}; seed {seed}; {device}", grouped(*observations));
         out.push_str(&row("draws", &text));
     }
     out
@@ -251,9 +253,9 @@ fn subject(report: &BoundReport) -> String {
         }
         Bounded::Deterministic => "deterministic batches, the same in all epochs",
         Bounded::BallsInBins => "balls-in-bins batches",
-        Bounded::Shuffle => "shuffled batches, a new order in each epoch",
+        Bounded::Shuffle => "shuffled batches, a new order each epoch",
         Bounded::PersistentShuffle => "shuffled batches, one order for all epochs",
-        Bounded::Pair => "the exact pair of worlds of shuffled batches",
+        Bounded::Pair => "the exact pair of shuffled batches",
     };
     let (steps, epochs) = (grouped(*steps), grouped(*epochs));
     format!("{batches}: σ = {noise_multiplier}, T = {steps}, E = {epochs}")

@@ -193,10 +193,7 @@ fn accountant(sampler: SamplerKind) -> &'static str {
         SamplerKind::Poisson => "privacy loss distribution of Poisson sampled batches",
         SamplerKind::BallsInBins => "privacy loss distribution of balls-in-bins batches",
         SamplerKind::Deterministic => "closed formula of deterministic batches",
-        _ => {
-            "closed formula of deterministic batches, which dominate every shuffle: the only upper \
-             bound that is proven"
-        }
+        _ => "deterministic batches, the only bound that is proven for shuffles",
     }
 }
 
@@ -218,10 +215,7 @@ fn to_text(report: &CalibrateReport) -> String {
     out.push_str(&row("given", &format!("ε = {}, {}", report.target_epsilon, given.join(", "))));
     out.push_str(&row("accountant", report.accountant));
     if let Some(poisson) = &report.poisson {
-        let text = format!(
-            "{} would do if batches were Poisson sampled, which they are not",
-            poisson.in_words()
-        );
+        let text = format!("{} would do, if batches were Poisson sampled", poisson.in_words());
         out.push_str(&row("Poisson", &text));
     }
     out

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CompareArgs) -> Done {
     let report = Comparison {
         schema: "dpscope.comparison/1",
         version: env!("CARGO_PKG_VERSION"),
-        headline: headline(&rows),
+        headline: headline(&rows, &percent(1.0 - statement.significance)),
         setting,
         delta: statement.delta,
         significance: statement.significance,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &CompareArgs) -> Done {
 }
 
 /// What a user should take from the table.
-fn headline(rows: &[Line]) -> String {
+fn headline(rows: &[Line], confidence: &str) -> String {
     let epsilon = |what: What| {
         let line = rows.iter().find(|line| line.what == what);
         line.and_then(Line::shown).map(|shown| shown.epsilon)
@@ -76,23 +76,31 @@ fn headline(rows: &[Line]) -> String {
     let (Some(claimed), Some(proven)) = (epsilon(What::Poisson), proven) else {
         return "Poisson accounting or the proven bounds have no value here; see below.".to_owned();
     };
-    let most = epsilon(What::Deterministic).map_or(String::new(), |most| {
-        format!(" and at most {} for any data", plain(most, Kind::Upper, 2))
-    });
-    let claims = format!("Poisson accounting claims ε = {}.", plain(claimed, Kind::Upper, 2));
-    let least = plain(proven, Kind::Lower, 2);
-    if proven > claimed {
-        let factor = plain(proven / claimed, Kind::Lower, 1);
-        format!(
-            "{claims} Shuffled, the pair leaks at least {least}{most}, both proven: {factor} times \
-             the claim or more."
-        )
-    } else {
-        format!(
-            "{claims} Shuffled, the pair leaks at least {least}{most}, both proven: this does not \
-             contradict the claim, and does not support it."
-        )
+    // A drawn limit is told only where it says what the proof cannot.
+    let drawn = epsilon(What::PairLower).filter(|limit| proven <= claimed && *limit > claimed);
+    let (least, standing) = match drawn {
+        Some(limit) => (limit, format!(" ({confidence} confidence)")),
+        None => (proven, " (proven)".to_owned()),
+    };
+    let mut text = format!(
+        "Poisson accounting claims ε = {}; shuffled, the pair leaks at least {}{standing}",
+        plain(claimed, Kind::Upper, 2),
+        plain(least, Kind::Lower, 2)
+    );
+    let most = epsilon(What::Deterministic);
+    if let Some(most) = most {
+        let most = plain(most, Kind::Upper, 2);
+        text.push_str(&format!(", and no data leak more than {most} (proven)"));
     }
+    text.push_str(&if least > claimed {
+        let factor = plain(least / claimed, Kind::Lower, 1);
+        format!(". That is at least {factor} times the claim.")
+    } else if most.is_some_and(|most| most <= claimed) {
+        ". So the claim holds.".to_owned()
+    } else {
+        ". That neither refutes the claim nor supports it.".to_owned()
+    });
+    text
 }
 
 fn to_text(report: &Comparison) -> String {
@@ -117,8 +125,11 @@ fn to_text(report: &Comparison) -> String {
     out.push_str(&table(columns, &cells));
     let missing: Vec<(&str, &str)> =
         report.rows.iter().filter_map(|line| Some((line.what.title(), line.reason()?))).collect();
+    if !missing.is_empty() {
+        out.push('\n');
+    }
     for (title, reason) in &missing {
-        out.push_str(&format!("\n{}", row("missing", &format!("{title}: {reason}"))));
+        out.push_str(&row("missing", &format!("{title}: {reason}")));
     }
     let confidence = percent(1.0 - report.significance);
     out.push('\n');
@@ -126,6 +137,7 @@ fn to_text(report: &Comparison) -> String {
         ("kind", format!("upper and lower are proven, drawn ones with {confidence} confidence")),
         ("scope", "an upper value of the pair bounds no mechanism; a lower one does".to_owned()),
         ("covers", "remove: with the record against without it; add: the reverse".to_owned()),
+        ("method", "PLD: privacy loss distribution; formula: of the Gaussian mechanism".to_owned()),
         ("ratio", "to the epsilon that Poisson accounting claims".to_owned()),
         ("draws", format!("seed {}; {}", report.seed, report.device)),
     ] {
@@ -155,7 +167,7 @@ fn cells(line: &Line) -> [String; 7] {
         scope.to_owned(),
         covers.to_owned(),
         shown.method.to_owned(),
-        line.ratio_to_poisson.map_or(String::new(), |ratio| plain(ratio, Kind::Estimate, 2)),
+        line.ratio_to_poisson.map_or(String::new(), |ratio| format!("{ratio:.2}")),
     ]
 }
 
@@ -166,8 +178,8 @@ impl What {
             What::Poisson => "Poisson accounting",
             What::BallsInBins => "balls-in-bins",
             What::ShuffleLower => "shuffle",
-            What::ShuffleMaxSlice => "shuffle, maxima",
-            What::ShuffleSum => "shuffle, sums",
+            What::ShuffleMaxSlice => "shuffle, max-slice",
+            What::ShuffleSum => "shuffle, sum",
             What::PairLower => "pair, limit",
             What::PairEstimate => "pair, estimate",
             What::PairUpper => "pair, upper value",

@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::simulate::{count_whole, float_mode};
 use crate::args::TheoryArgs;
 use crate::device;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::progress::Terminal;
 use crate::report::Kind;
 use crate::seed::seed_or_fresh;
-use crate::theory::{At, Cell, PairRows, PairSampler, Setting, ShuffleMethod};
+use crate::theory::{At, Cell, PairRows, PairSampler, Setting, ShuffleMethod, reason};
 
 /// What a line tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -138,7 +138,7 @@ impl<'a> Drawing<'a> {
         terminal.clear();
         match found {
             Ok(rows) => Ok(Ok(rows)),
-            Err(EngineError::Accounting(error)) => Ok(Err(error.to_string())),
+            Err(EngineError::Accounting(error)) => Ok(Err(reason(&error))),
             Err(error) => Err(error.into()),
         }
     }
@@ -166,7 +166,7 @@ impl<'a> Drawing<'a> {
         }
         let ended = count_whole(&plan, &self.backend, self.quiet)?;
         if ended.interrupted {
-            return Err(Failure::with(Exit::Interrupted, "interrupted"));
+            return Err(Failure::interrupted());
         }
         let outcome = ended.state.outcome()?;
         let evidence = outcome.evidence();

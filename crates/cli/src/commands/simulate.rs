@@ -50,13 +50,7 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
         Some(state) => state.clone(),
         None => {
             let layout = Layout::of(&job.plan, backend.cpu(), &keep_going);
-            let layout = layout.inspect_err(|_| terminal.clear()).map_err(|error| match error {
-                EngineError::Stopped => Failure::with(
-                    Exit::Interrupted,
-                    "interrupted before anything was counted; run the same command again",
-                ),
-                other => other.into(),
-            })?;
+            let layout = layout.inspect_err(|_| terminal.clear())?;
             Artefact::empty(&job.plan, layout, job.range)
         }
     };

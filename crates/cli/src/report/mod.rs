@@ -9,7 +9,7 @@ mod text;
 
 pub(crate) use accounted::{Accounted, Kind, ToAccounted};
 pub(crate) use beside::Beside;
-pub(crate) use sentences::plain;
+pub(crate) use sentences::{plain, scientific};
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;

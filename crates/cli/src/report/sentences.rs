@@ -41,10 +41,8 @@ impl Accounted {
     pub(crate) fn scope_in_words(&self) -> &'static str {
         match (self.scope, self.kind) {
             (Scope::Mechanism, _) => "mechanism: every pair of neighbouring data sets",
-            (Scope::Pair, Kind::Lower) => {
-                "pair: one pair of data sets; a lower bound of it is one of the mechanism"
-            }
-            (Scope::Pair, _) => "pair: one pair of data sets; it bounds no mechanism from above",
+            (Scope::Pair, Kind::Lower) => "pair: a lower bound of one pair is one of the mechanism",
+            (Scope::Pair, _) => "pair: an upper value of one pair bounds no mechanism",
         }
     }
 
@@ -58,7 +56,7 @@ impl Accounted {
 
     pub(crate) fn method_in_words(&self) -> &'static str {
         match self.method {
-            Method::Analytic => "closed formula of the Gaussian mechanism",
+            Method::Analytic => "closed Gaussian formula",
             Method::PrivacyLossDistribution => "privacy loss distribution",
             Method::MaxSlice => "the largest output of each epoch",
             Method::Sum => "the sum of the outputs of each epoch",

@@ -1,9 +1,13 @@
 //! Balls in bins: each record falls into one batch of each epoch, uniformly.
 
+use super::bracket::Bracket;
 use super::error::argument;
-use super::pld::{LossCells, Masses, Rounding, Target, check_delta};
+use super::pld::{LossCells, Masses, Rounding, Target, check_delta, check_epsilon};
 use super::result::Account;
-use super::{AccountingError, Directions, EpsilonLowerBound, EpsilonUpperBound, Method};
+use super::{
+    AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,
+    EpsilonUpperBound, Method,
+};
 use crate::bound::Scope;
 use crate::math;
 use crate::special::normal;
@@ -27,6 +31,8 @@ pub struct BallsInBins {
 
 /// Finest grid of the sums.
 const FINEST: f64 = 0.006;
+
+const LEAST_DELTA: f64 = 1e-50;
 
 impl BallsInBins {
     /// A value that ε does not exceed.
@@ -64,8 +70,8 @@ impl BallsInBins {
         directions: Directions,
         error: f64,
     ) -> Result<EpsilonUpperBound, AccountingError> {
-        let (lower, upper) = self.bracket(delta, directions, error)?;
-        Ok(EpsilonUpperBound::new(upper, delta, account(directions, upper - lower)))
+        let bracket = self.bracket(Target::Delta(delta), directions, error)?;
+        Ok(EpsilonUpperBound::new(bracket.upper, delta, account(directions, bracket)))
     }
 
     /// A value that ε exceeds; arguments as [`Self::epsilon_upper`].
@@ -81,14 +87,62 @@ impl BallsInBins {
         directions: Directions,
         error: f64,
     ) -> Result<EpsilonLowerBound, AccountingError> {
-        let (lower, upper) = self.bracket(delta, directions, error)?;
-        Ok(EpsilonLowerBound::new(lower, 0.0, account(directions, upper - lower)))
+        let bracket = self.bracket(Target::Delta(delta), directions, error)?;
+        Ok(EpsilonLowerBound::new(bracket.lower, 0.0, account(directions, bracket)))
     }
 
-    fn check(&self, delta: f64, error: f64) -> Result<(), AccountingError> {
-        check_delta(delta)?;
-        if !(delta >= 1e-50) {
-            return Err(argument("delta", delta, "at least 1e-50"));
+    /// A value that δ does not exceed.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `epsilon` | ε, nats | [0, ∞) |
+    /// | `directions` | whose δ | – |
+    /// | `error` | wanted relative distance of upper and lower value | [1e-6, 1] |
+    ///
+    /// # Guarantee
+    /// Not below δ (`tests/oracles/accounting.rs::balls_in_bins_deltas_undo_epsilons`).
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_upper`].
+    ///
+    /// # Numerics
+    /// As [`Self::epsilon_upper`]; below 1e-50 δ is rounded up to about that.
+    pub fn delta_upper(
+        &self,
+        epsilon: f64,
+        directions: Directions,
+        error: f64,
+    ) -> Result<DeltaUpperBound, AccountingError> {
+        let bracket = self.bracket(Target::Epsilon(epsilon), directions, error)?;
+        Ok(DeltaUpperBound::new(bracket.upper, epsilon, account(directions, bracket)))
+    }
+
+    /// A value that δ exceeds; arguments as [`Self::delta_upper`].
+    ///
+    /// # Guarantee
+    /// Not above δ (`tests/oracles/accounting.rs::balls_in_bins_deltas_undo_epsilons`).
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_upper`].
+    pub fn delta_lower(
+        &self,
+        epsilon: f64,
+        directions: Directions,
+        error: f64,
+    ) -> Result<DeltaLowerBound, AccountingError> {
+        let bracket = self.bracket(Target::Epsilon(epsilon), directions, error)?;
+        Ok(DeltaLowerBound::new(bracket.lower, 0.0, account(directions, bracket)))
+    }
+
+    fn check(&self, target: Target, error: f64) -> Result<(), AccountingError> {
+        match target {
+            Target::Epsilon(epsilon) => check_epsilon(epsilon)?,
+            Target::Delta(delta) => {
+                check_delta(delta)?;
+                if !(delta >= LEAST_DELTA) {
+                    return Err(argument("delta", delta, "at least 1e-50"));
+                }
+            }
         }
         if !(0.2..=100.0).contains(&self.noise_multiplier) {
             return Err(argument("noise_multiplier", self.noise_multiplier, "in [0.2, 100]"));
@@ -108,33 +162,45 @@ impl BallsInBins {
     /// Lower and upper value.
     fn bracket(
         &self,
-        delta: f64,
+        target: Target,
         directions: Directions,
         error: f64,
-    ) -> Result<(f64, f64), AccountingError> {
-        self.check(delta, error)?;
-        let (mut lower, mut upper) = (0.0_f64, f64::INFINITY);
+    ) -> Result<Bracket, AccountingError> {
+        self.check(target, error)?;
         let mut width = 0.048;
+        let step = |width: f64| (0.05 * width).min((error / self.epochs as f64).sqrt());
+        let grid = |width: f64, delta: f64| Fineness { width, step: step(width), delta };
+        let delta = match target {
+            Target::Delta(delta) => delta,
+            Target::Epsilon(_) => {
+                let coarse = grid(width, LEAST_DELTA);
+                let value = self.value(target, directions, coarse, Rounding::Pessimistic)?;
+                value.clamp(LEAST_DELTA, 0.5)
+            }
+        };
+        let mut best = Bracket { lower: 0.0, upper: f64::INFINITY };
         while width >= FINEST {
-            let step = (0.05 * width).min((error / self.epochs as f64).sqrt());
-            lower = lower.max(self.value(delta, directions, width, step, Rounding::Optimistic)?);
-            upper = upper.min(self.value(delta, directions, width, step, Rounding::Pessimistic)?);
-            if upper - lower <= error {
+            let grid = grid(width, delta);
+            best = best.tighter(Bracket {
+                lower: self.value(target, directions, grid, Rounding::Optimistic)?,
+                upper: self.value(target, directions, grid, Rounding::Pessimistic)?,
+            });
+            if best.is_near(target, error) {
                 break;
             }
             width *= 0.5;
         }
-        Ok((lower, upper))
+        Ok(best)
     }
 
     fn value(
         &self,
-        delta: f64,
+        target: Target,
         directions: Directions,
-        width: f64,
-        step: f64,
+        grid: Fineness,
         rounding: Rounding,
     ) -> Result<f64, AccountingError> {
+        let Fineness { width, step, delta } = grid;
         let (steps, epochs) = (self.steps_per_epoch as f64, self.epochs as f64);
         let cut = -normal::quantile(1e-8 * delta / (steps * epochs));
         let law = SumLaw::of_one(self.noise_multiplier, cut, width, rounding);
@@ -148,8 +214,11 @@ impl BallsInBins {
         let with = normal::normal_survival(cut);
         cells.above = Masses { mass: with + steps * without, other_mass: steps * without };
         let of = |cells: &LossCells| -> Result<f64, AccountingError> {
-            let law = cells.law(rounding)?;
-            law.self_composed_near(self.epochs, Target::Delta(delta))?.epsilon_at(delta)
+            let law = cells.law(rounding)?.self_composed_near(self.epochs, target)?;
+            match target {
+                Target::Delta(delta) => law.epsilon_at(delta),
+                Target::Epsilon(epsilon) => law.delta_at(epsilon),
+            }
         };
         Ok(match directions {
             Directions::Remove => of(&cells)?,
@@ -159,12 +228,23 @@ impl BallsInBins {
     }
 }
 
-fn account(directions: Directions, numeric_error: f64) -> Account {
+/// How fine the grids of one value are.
+#[derive(Clone, Copy)]
+struct Fineness {
+    /// Of the sums, relative.
+    width: f64,
+    /// Of the loss, nats.
+    step: f64,
+    /// About the δ; what is cut off is far less.
+    delta: f64,
+}
+
+fn account(directions: Directions, bracket: Bracket) -> Account {
     Account {
         scope: Scope::Mechanism,
         directions,
         method: Method::PrivacyLossDistribution,
-        numeric_error,
+        numeric_error: bracket.gap(),
     }
 }
 
@@ -334,8 +414,8 @@ mod tests {
         let training = BallsInBins { noise_multiplier: sigma, steps_per_epoch: 1, epochs };
         let exact = DeterministicBatches { noise_multiplier: of, epochs };
         let exact = exact.epsilon_upper(1e-5).unwrap().value();
-        let (lower, upper) = training.bracket(1e-5, directions, 1e-3).unwrap();
-        (upper - exact, exact - lower)
+        let bracket = training.bracket(Target::Delta(1e-5), directions, 1e-3).unwrap();
+        (bracket.upper - exact, exact - bracket.lower)
     }
 
     #[test]

@@ -31,11 +31,26 @@ impl Bracket {
         self.upper - self.lower
     }
 
-    fn tighter(self, other: Self) -> Self {
+    /// Is the gap at most the wanted one, which is relative for δ?
+    pub(super) fn is_near(&self, target: Target, error: f64) -> bool {
+        self.excess(target, error) <= 1.0
+    }
+
+    /// The gap in units of the wanted one.
+    fn excess(&self, target: Target, error: f64) -> f64 {
+        let wanted = match target {
+            Target::Delta(_) => error,
+            Target::Epsilon(_) => error * self.upper.max(f64::MIN_POSITIVE),
+        };
+        let excess = self.gap() / wanted;
+        if excess.is_nan() { f64::INFINITY } else { excess }
+    }
+
+    pub(super) fn tighter(self, other: Self) -> Self {
         Bracket { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
     }
 
-    fn larger(self, other: Self) -> Self {
+    pub(super) fn larger(self, other: Self) -> Self {
         Bracket { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
     }
 }
@@ -93,7 +108,7 @@ impl Question {
                     bracket = bracket.larger(self.bracket(&cells, true)?);
                 }
             }
-            let excess = self.excess(bracket);
+            let excess = bracket.excess(self.target, self.error);
             let is_last = best.is_some_and(|best| bracket.gap() >= 0.9 * best.gap());
             let tightest = match best {
                 Some(best) => bracket.tighter(best),
@@ -133,16 +148,6 @@ impl Question {
             Target::Delta(delta) => law.epsilon_at(delta),
             Target::Epsilon(epsilon) => law.delta_at(epsilon),
         }
-    }
-
-    /// The gap in units of the wanted one.
-    fn excess(&self, bracket: Bracket) -> f64 {
-        let wanted = match self.target {
-            Target::Delta(_) => self.error,
-            Target::Epsilon(_) => self.error * bracket.upper.max(f64::MIN_POSITIVE),
-        };
-        let excess = bracket.gap() / wanted;
-        if excess.is_nan() { f64::INFINITY } else { excess }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Noise, steps or epochs for a wanted ε and δ.
 
 use super::error::argument;
-use super::{AccountingError, DeterministicBatches, Directions, PoissonSampling};
+use super::{AccountingError, BallsInBins, DeterministicBatches, Directions, PoissonSampling};
 use crate::math;
 
 /// The privacy that is wanted.
@@ -89,6 +89,102 @@ pub fn poisson_steps(
         let training = PoissonSampling { noise_multiplier, sampling_rate, steps: steps as u64 };
         let bound = training.epsilon_upper(target.delta, Directions::Both, error)?;
         Ok(bound.value())
+    })
+}
+
+/// The most whole epochs for which batches sampled at q = 1/T, T steps an epoch, are (ε, δ)-DP.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `target` | ε, δ, error | see [`PrivacyTarget`] |
+/// | `noise_multiplier` | σ | [0.01, 1e4] |
+/// | `steps_per_epoch` | T | 1 … 10⁸ |
+///
+/// # Guarantee
+/// As [`poisson_steps`], an epoch for a step
+/// (`tests/oracles/accounting.rs::calibrated_epochs_use_the_target_up`).
+///
+/// # Errors
+/// As [`poisson_steps`]; [`AccountingError::Unreachable`] where one epoch is too many.
+pub fn poisson_epochs(
+    target: PrivacyTarget,
+    noise_multiplier: f64,
+    steps_per_epoch: u64,
+) -> Result<Calibrated, AccountingError> {
+    if !(1..=100_000_000).contains(&steps_per_epoch) {
+        return Err(argument("steps_per_epoch", steps_per_epoch as f64, "in 1 to 10^8"));
+    }
+    let sampling_rate = 1.0 / steps_per_epoch as f64;
+    let steps = poisson_steps(target, noise_multiplier, sampling_rate)?;
+    let epochs = steps.value as u64 / steps_per_epoch;
+    if epochs == 0 {
+        let high = 1e8 / steps_per_epoch as f64;
+        let search = Search { name: "epochs", target, low: 1.0, high, whole: true };
+        return Err(search.unreachable());
+    }
+    let training =
+        PoissonSampling { noise_multiplier, sampling_rate, steps: epochs * steps_per_epoch };
+    let bound = training.epsilon_upper(target.delta, Directions::Both, 0.5 * target.error)?;
+    Ok(Calibrated { value: epochs as f64, epsilon: bound.value() })
+}
+
+/// The least noise multiplier with which balls-in-bins batches are (ε, δ)-DP.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `target` | ε, δ, error | see [`PrivacyTarget`]; error at least 2e-6 |
+/// | `steps_per_epoch` | T | 1 … 10⁶ |
+/// | `epochs` | E | 1 … 10⁵ |
+///
+/// # Guarantee
+/// As [`poisson_noise`] (`tests/oracles/accounting.rs::calibrated_balls_in_bins_undo_epsilons`);
+/// ε comes as close to the target as [`BallsInBins::epsilon_upper`] is exact.
+///
+/// # Errors
+/// As [`poisson_noise`], for [0.2, 100].
+///
+/// # Numerics
+/// About ten evaluations on coarse grids and five on fine ones: 1 to 10 s at an error of 1e-3.
+pub fn balls_in_bins_noise(
+    target: PrivacyTarget,
+    steps_per_epoch: u64,
+    epochs: u64,
+) -> Result<Calibrated, AccountingError> {
+    let search = Search { name: "noise_multiplier", target, low: 0.01, high: 5.0, whole: false };
+    let start = 1.0 / deterministic_noise(target, epochs)?.value;
+    let found = search.largest(start, |inverse, error| {
+        let training = BallsInBins { noise_multiplier: 1.0 / inverse, steps_per_epoch, epochs };
+        Ok(training.epsilon_upper(target.delta, Directions::Both, error)?.value())
+    })?;
+    Ok(Calibrated { value: 1.0 / found.value, epsilon: found.epsilon })
+}
+
+/// The most epochs for which balls-in-bins batches are (ε, δ)-DP.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `target` | ε, δ, error | see [`PrivacyTarget`]; error at least 2e-6 |
+/// | `noise_multiplier` | σ | [0.2, 100] |
+/// | `steps_per_epoch` | T | 1 … 10⁶ |
+///
+/// # Guarantee
+/// As [`poisson_steps`], an epoch for a step
+/// (`tests/oracles/accounting.rs::calibrated_balls_in_bins_undo_epsilons`).
+///
+/// # Errors
+/// As [`poisson_steps`], for 1 … 10⁵ epochs.
+///
+/// # Numerics
+/// As [`balls_in_bins_noise`].
+pub fn balls_in_bins_epochs(
+    target: PrivacyTarget,
+    noise_multiplier: f64,
+    steps_per_epoch: u64,
+) -> Result<Calibrated, AccountingError> {
+    let search = Search { name: "epochs", target, low: 1.0, high: 1e5, whole: true };
+    search.largest(1.0, |epochs, error| {
+        let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs: epochs as u64 };
+        Ok(training.epsilon_upper(target.delta, Directions::Both, error)?.value())
     })
 }
 

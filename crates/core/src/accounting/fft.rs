@@ -18,7 +18,7 @@ impl Complex {
     }
 
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
+    pub(super) fn plus(self, other: Self) -> Self {
         Complex::new(self.re + other.re, self.im + other.im)
     }
 

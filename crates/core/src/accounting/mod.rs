@@ -17,8 +17,8 @@ pub mod shuffle;
 
 pub use balls_in_bins::BallsInBins;
 pub use calibration::{
-    Calibrated, PrivacyTarget, deterministic_epochs, deterministic_noise, poisson_noise,
-    poisson_steps,
+    Calibrated, PrivacyTarget, balls_in_bins_epochs, balls_in_bins_noise, deterministic_epochs,
+    deterministic_noise, poisson_epochs, poisson_noise, poisson_steps,
 };
 pub use deterministic::DeterministicBatches;
 pub use error::AccountingError;

@@ -1,10 +1,13 @@
 //! The CPU twin on all threads.
 
+use dpscope_core::accounting::pair::Draw;
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::ScoreKernel;
-use dpscope_shaders::{LANES, instruction_set};
+#[cfg(feature = "gpu")]
+use dpscope_shaders::pair::VALUES;
+use dpscope_shaders::{LANES, PairKernel, instruction_set};
 
 use super::{Counted, Work};
 use crate::{EngineError, ObservationRange};
@@ -78,6 +81,32 @@ impl CpuBackend {
         };
         let parts: Result<Vec<_>, _> = self.map(&tasks, score).into_iter().collect();
         Ok(parts.map_err(|_| EngineError::Stopped)?.concat())
+    }
+
+    /// Draws of the exact pair, numbers `range`.
+    pub(super) fn pair_draws(
+        &self,
+        kernel: &PairKernel,
+        range: ObservationRange,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Draw>, EngineError> {
+        let groups = range.len().div_ceil(LANES as u64);
+        let per_task = groups.div_ceil(self.threads as u64 * 4).max(1) as usize * LANES;
+        let draw =
+            |part: &ObservationRange| kernel.draws(part.first, part.len() as usize, keep_going);
+        let parts: Result<Vec<_>, _> =
+            self.map(&tasks(range, per_task), draw).into_iter().collect();
+        Ok(parts.map_err(|_| EngineError::Stopped)?.concat())
+    }
+
+    /// The draws that a GPU's values stand for.
+    #[cfg(feature = "gpu")]
+    pub(super) fn pair_draws_of(&self, kernel: &PairKernel, values: &[[u32; VALUES]]) -> Vec<Draw> {
+        let parts: Vec<&[[u32; VALUES]]> = values.chunks(CHUNK).collect();
+        let draws = |part: &&[[u32; VALUES]]| {
+            part.iter().map(|values| kernel.draw_of(values)).collect::<Vec<Draw>>()
+        };
+        self.map(&parts, draws).concat()
     }
 
     /// Counts a wave.

@@ -3,10 +3,12 @@
 mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod pair;
 
 pub use cpu::CpuBackend;
 #[cfg(feature = "gpu")]
 pub use gpu::GpuBackend;
+pub(crate) use pair::PairDrawing;
 
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::histogram::ScoreBins;

@@ -40,12 +40,27 @@ const fn core_example(name: &'static str) -> Program {
     Program::Example { package: "dpscope-core", folder: "crates/core", name, arguments: &[] }
 }
 
+/// One accountant against its peer in Python.
+const fn accountant(name: &'static str, arguments: &'static [&'static str]) -> Row {
+    Row {
+        name,
+        ours: Program::Example {
+            package: "dpscope-core",
+            folder: "crates/core",
+            name: "accountant_rates",
+            arguments,
+        },
+        peer: Program::Python { script: "crates/core/benches/peer_accountants.py", arguments },
+        figure: "evaluations_per_cpu_second",
+    }
+}
+
 const fn script(script: &'static str) -> Program {
     Program::Python { script, arguments: &[] }
 }
 
 /// One thread each; the figure counts CPU seconds, so that other work on the machine disturbs less.
-pub(super) const ROWS: [Row; 6] = [
+pub(super) const ROWS: [Row; 13] = [
     Row {
         name: "scores, 100 steps, best instruction set",
         ours: throughput(&["--entries", "100"]),
@@ -82,6 +97,13 @@ pub(super) const ROWS: [Row; 6] = [
         peer: script("crates/core/benches/peer_histogram.py"),
         figure: "bins_per_cpu_second",
     },
+    accountant("Poisson epsilon, 100 steps", &["poisson", "1", "100", "1"]),
+    accountant("Poisson epsilon, 10 epochs of 1000 steps", &["poisson", "1", "1000", "10"]),
+    accountant("Poisson epsilon, 509 epochs of 440 steps", &["poisson", "1", "440", "509"]),
+    accountant("noise for epsilon 2, 10 epochs of 1000 steps", &["calibration", "1", "1000", "10"]),
+    accountant("shuffle lower bound, one epoch", &["shuffle", "1", "100", "1"]),
+    accountant("shuffle lower bound, 30 epochs", &["shuffle", "0.82", "254", "30"]),
+    accountant("limit of the shuffled pair, 40000 draws", &["pair", "1", "100", "1"]),
 ];
 
 #[cfg(test)]

@@ -44,12 +44,14 @@ struct Swept {
 pub(crate) fn run(args: &SweepArgs) -> Done {
     let show = &args.theory.show;
     let named = load(&args.settings, args.theory.statement.delta)?;
+    let progress = Rows::new(show.quiet, named.len());
     args.csv.as_ref().map_or(Ok(()), |path| check_writable(path))?;
     let wanted = wanted(args);
     let draws = args.pair || args.theory.observations.is_some();
     let drawing = draws.then(|| Drawing::new(&args.theory, true)).transpose()?;
     let settings = named.len();
-    let (rows, stopped) = finished(named, &wanted, drawing.as_ref(), show.quiet)?;
+    let (rows, stopped) = finished(named, &wanted, drawing.as_ref(), &progress)?;
+    drop(progress);
     let report = Sweep {
         schema: "dpscope.sweep/1",
         version: env!("CARGO_PKG_VERSION"),
@@ -94,9 +96,8 @@ fn finished(
     named: Vec<Named>,
     wanted: &[What],
     drawing: Option<&Drawing<'_>>,
-    quiet: bool,
+    progress: &Rows,
 ) -> Result<(Vec<Swept>, bool), Failure> {
-    let progress = Rows::new(quiet, named.len());
     let mut rows = Vec::with_capacity(named.len());
     for Named { name, setting, delta } in named {
         progress.next(&name);

@@ -32,11 +32,18 @@ pub(super) fn text(report: &Sweep) -> String {
         let confidence = percent(1.0 - report.significance);
         out.push_str(&row("draws", &format!("{confidence} confidence; seed {seed}; {device}")));
     }
-    for (name, line, reason) in reasons(report) {
+    for (name, line, reason) in reasons(report).take(MOST_REASONS) {
         out.push_str(&row("-", &format!("{name}, {}: {reason}", line.what.column())));
+    }
+    let more = reasons(report).count().saturating_sub(MOST_REASONS);
+    if more > 0 {
+        out.push_str(&row("-", &format!("{more} more; --json and --csv list all of them")));
     }
     out
 }
+
+/// Values without a number that a text gives the reason of.
+const MOST_REASONS: usize = 20;
 
 fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &Line, &str)> {
     report.rows.iter().flat_map(|swept| {
@@ -99,26 +106,28 @@ fn quoted(text: &str) -> String {
 impl What {
     fn column(self) -> &'static str {
         match self {
-            What::Poisson => "Poisson",
-            What::BallsInBins => "bins",
-            What::ShuffleLower => "shuffle",
-            What::PairLower => "limit",
-            What::PairEstimate => "pair",
-            What::Deterministic => "most",
-            What::Audit => "audit",
+            What::Poisson => "Poisson ≤",
+            What::BallsInBins => "bins ≤",
+            What::ShuffleLower => "shuffle ≥",
+            What::PairLower => "limit ≥",
+            What::PairEstimate => "pair ≈",
+            What::Deterministic => "shuffle ≤",
+            What::Audit => "audit ≥",
             What::ShuffleMaxSlice | What::ShuffleSum | What::PairUpper => self.title(),
         }
     }
 
     fn meaning(self) -> &'static str {
         match self {
-            What::Poisson => "what Poisson accounting claims (upper)",
-            What::BallsInBins => "what balls-in-bins batches would leak at most (upper)",
-            What::ShuffleLower => "what shuffled batches leak at least, proven (lower)",
-            What::PairLower => "the same from draws of the exact pair (lower)",
-            What::PairEstimate => "the exact pair (estimate)",
-            What::Deterministic => "what shuffled batches leak at most, proven (upper)",
-            What::Audit => "what a simulated audit shows (lower)",
+            What::Poisson => "what Poisson accounting claims",
+            What::BallsInBins => "what balls-in-bins batches leak at most, proven",
+            What::ShuffleLower => "what shuffled batches leak at least, proven",
+            What::PairLower => {
+                "the same from draws of the exact pair, or what is proven if that is more"
+            }
+            What::PairEstimate => "the exact pair, an estimate",
+            What::Deterministic => "what shuffled batches leak at most, whatever the data, proven",
+            What::Audit => "what a simulated audit of shuffled batches shows",
             What::ShuffleMaxSlice | What::ShuffleSum | What::PairUpper => self.title(),
         }
     }

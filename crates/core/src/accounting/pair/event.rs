@@ -1,6 +1,6 @@
 //! Events whose probability is known in both worlds: what they prove needs no sampling.
 
-use super::proposal::Draw;
+use super::proposal::{Draw, DrawError};
 use crate::accounting::shuffle::ShuffleRun;
 use crate::accounting::shuffle::maximum::{Logarithm, Maximum};
 use crate::math;
@@ -21,6 +21,14 @@ impl Event {
         match self {
             Event::Maximum { cut } => draw.maximum > cut,
             Event::Total { cut } => draw.total > cut,
+        }
+    }
+
+    /// Whether the draw may lie on the other side of the cut than it seems to.
+    pub(super) fn is_doubtful(self, draw: &Draw, error: &DrawError) -> bool {
+        match self {
+            Event::Maximum { cut } => (draw.maximum - cut).abs() < error.maximum,
+            Event::Total { cut } => (draw.total - cut).abs() < error.total,
         }
     }
 

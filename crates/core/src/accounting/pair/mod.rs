@@ -15,7 +15,7 @@ mod tally;
 mod tilt;
 
 use event::Event;
-pub use proposal::{Draw, Proposal};
+pub use proposal::{Component, Draw, DrawError, EpochSums, Proposal, Shift};
 pub use source::PairDraws;
 
 use one_epoch::{Pilot, Plan, largest_at_least, main_draws, parts, pilot_draws};
@@ -99,8 +99,12 @@ pub struct PairDelta {
 /// [`AccountingError::Argument`]; the source fails.
 ///
 /// # Numerics
-/// f64 throughout; sums in a fixed order, so the same normals give the same bits everywhere.
-/// Floating-point error of the weights, about 1e-13, is covered by a relative 1e-9 of the sampled part.
+/// From normals, f64 throughout; sums in a fixed order, so the same normals give the same bits
+/// everywhere. Floating-point error of the weights, about 1e-13, is covered by a relative 1e-9 of the
+/// sampled part. Where a source states a larger [error](DrawError), the limit is rounded outward by it:
+/// each draw stands beside one of exact normals no further than that, what is sampled is never negative,
+/// and of the values which the exact draw may have the least is taken, 0 where the side of A is in doubt
+/// (`crates/core/src/accounting/pair/one_epoch.rs::least_values_are_below_those_of_all_draws_nearby`). The estimate is of the draws as they are.
 ///
 /// # Reference
 /// A. Maurer and M. Pontil (COLT 2009), theorem 4; L. Chua et al. (ICML 2024) for the events. That
@@ -130,7 +134,8 @@ pub fn pair_epsilon<S: PairDraws>(
     let (pilot_size, main_size) = parts(sampling.draws);
     let kept = pilot_draws(&proposal, pilot_size, source)?;
     let significance = sampling.significance;
-    let pilot = Pilot { run, draws: &kept, main_draws: main_size, significance };
+    let error = source.error(&proposal);
+    let pilot = Pilot { run, draws: &kept, error, main_draws: main_size, significance };
 
     let low = closed.value();
     let high = gdp::gdp_epsilon(1.0 / run.noise_multiplier, delta).unwrap_or(low).max(low);
@@ -196,7 +201,8 @@ pub fn pair_delta<S: PairDraws>(
     let (pilot_size, main_size) = parts(sampling.draws);
     let kept = pilot_draws(&proposal, pilot_size, source)?;
     let significance = sampling.significance;
-    let pilot = Pilot { run, draws: &kept, main_draws: main_size, significance };
+    let error = source.error(&proposal);
+    let pilot = Pilot { run, draws: &kept, error, main_draws: main_size, significance };
     let most = pilot.best_truncation(epsilon, event);
     let plan = Plan { tested: (epsilon, event), most, estimated: (epsilon, event) };
     let outcome = main_draws(&proposal, &plan, main_size, source)?;

@@ -1,7 +1,7 @@
 //! One epoch of the exact pair: what known events miss, by importance sampling.
 
 use super::event::Event;
-use super::proposal::{Component, Draw, Proposal, Shift};
+use super::proposal::{Component, Draw, DrawError, Proposal, Shift};
 use super::source::PairDraws;
 use super::tally::{Tally, bernstein};
 use crate::accounting::shuffle::ShuffleRun;
@@ -50,6 +50,18 @@ pub(super) fn remainder(event: Event, draw: &Draw, epsilon: f64) -> f64 {
     if event.holds(draw) { (-gain).max(0.0) } else { gain.max(0.0) }
 }
 
+/// The least that w times the [`remainder`] may be for exact normals; 0 where nothing is certain.
+///
+/// The remainder is never negative; in A it falls in L, elsewhere it grows.
+pub(super) fn least_value(event: Event, draw: &Draw, epsilon: f64, error: &DrawError) -> f64 {
+    if !draw.is_certain || event.is_doubtful(draw, error) {
+        return 0.0;
+    }
+    let outward = if event.holds(draw) { error.loss } else { -error.loss };
+    let moved = Draw { loss: draw.loss + outward, ..*draw };
+    draw.weight / (1.0 + error.weight) * remainder(event, &moved, epsilon)
+}
+
 /// What the pilot fixes for the main draws.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
@@ -64,7 +76,7 @@ pub(super) struct Plan {
 /// What the main draws say at the plan's ε.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
-    /// min(w r, τ) at the tested ε.
+    /// min(w r, τ) at the tested ε, rounded down.
     pub(super) limited: Tally,
     /// w r at the estimated ε.
     pub(super) estimated: Tally,
@@ -97,10 +109,10 @@ pub(super) fn main_draws<S: PairDraws>(
     source: &mut S,
 ) -> Result<Outcome, S::Error> {
     let mut outcome = Outcome::default();
+    let error = source.error(proposal);
     source.draws(proposal, draws, &mut |draw| {
         let (epsilon, event) = plan.tested;
-        let value = draw.weight * remainder(event, &draw, epsilon);
-        outcome.limited.add(value.min(plan.most));
+        outcome.limited.add(least_value(event, &draw, epsilon, &error).min(plan.most));
         let (epsilon, event) = plan.estimated;
         outcome.estimated.add(draw.weight * remainder(event, &draw, epsilon));
         let slope = if draw.loss > epsilon { math::exp(epsilon - draw.loss) } else { 0.0 };
@@ -114,27 +126,25 @@ pub(super) fn main_draws<S: PairDraws>(
 pub(super) struct Pilot<'a> {
     pub(super) run: &'a ShuffleRun,
     pub(super) draws: &'a [Draw],
+    pub(super) error: DrawError,
     pub(super) main_draws: usize,
     pub(super) significance: f64,
 }
 
 impl Pilot<'_> {
-    /// Mean and variance of min(w r, τ).
-    fn values(&self, epsilon: f64, event: Event, most: f64) -> Tally {
-        let mut tally = Tally::default();
-        let value = |draw: &Draw| (draw.weight * remainder(event, draw, epsilon)).min(most);
-        tally.extend(self.draws.iter().map(value));
-        tally
-    }
-
     /// δ as the pilot estimates it.
     pub(super) fn delta(&self, epsilon: f64, event: Event) -> f64 {
-        event.advantage(self.run, epsilon) + self.values(epsilon, event, f64::INFINITY).mean
+        let mut tally = Tally::default();
+        let value = |draw: &Draw| draw.weight * remainder(event, draw, epsilon);
+        tally.extend(self.draws.iter().map(value));
+        event.advantage(self.run, epsilon) + tally.mean
     }
 
     /// The δ that the main draws are expected to prove, with caution.
     pub(super) fn provable_delta(&self, epsilon: f64, event: Event, most: f64) -> f64 {
-        let values = self.values(epsilon, event, most);
+        let mut values = Tally::default();
+        let value = |draw: &Draw| least_value(event, draw, epsilon, &self.error).min(most);
+        values.extend(self.draws.iter().map(value));
         let main = self.main_draws as f64;
         let spread = (values.variance() * (1.0 / values.count + 1.0 / main)).sqrt();
         event.advantage(self.run, epsilon) + values.mean
@@ -188,4 +198,81 @@ pub(super) fn largest_at_least(
         }
     }
     inside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: ShuffleRun = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 5, epochs: 1 };
+
+    fn draws() -> impl Iterator<Item = Draw> {
+        let proposal = proposal(&RUN, Some(4.0), None);
+        (0..400).map(move |case| {
+            let normal = |t: usize| 3.0 * math::sin((19 * case + 5 * t) as f64);
+            proposal.draw(&mut [0, 1, 2, 3, 4, 5].map(normal))
+        })
+    }
+
+    /// Draws nearby whose value is below the least one; `least` may be a broken twin.
+    fn values_below(least: impl Fn(Event, &Draw, f64, &DrawError) -> f64) -> usize {
+        let error = DrawError { loss: 0.02, weight: 0.01, maximum: 0.05, total: 0.3 };
+        let mut below = 0;
+        for draw in draws() {
+            for (event, epsilon) in [
+                (Event::Maximum { cut: 4.0 }, draw.loss + 0.01),
+                (Event::Maximum { cut: 4.0 }, draw.loss - 0.01),
+                (Event::Total { cut: 3.0 }, draw.loss + 1.0),
+                (Event::Total { cut: 3.0 }, draw.loss - 1.0),
+            ] {
+                let bound = least(event, &draw, epsilon, &error);
+                for (a, b, c) in (0..27).map(|i| (i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1)) {
+                    let [a, b, c] = [a, b, c].map(|sign| 0.999 * f64::from(sign));
+                    let near = Draw {
+                        loss: draw.loss + a * error.loss,
+                        weight: draw.weight / (1.0 + b * error.weight),
+                        maximum: draw.maximum + c * error.maximum,
+                        total: draw.total + c * error.total,
+                        ..draw
+                    };
+                    let value = near.weight * remainder(event, &near, epsilon);
+                    below += usize::from(value < bound * (1.0 - 1e-12));
+                }
+            }
+        }
+        below
+    }
+
+    #[test]
+    fn least_values_are_below_those_of_all_draws_nearby() {
+        assert_eq!(values_below(least_value), 0);
+        let plain =
+            |event, draw: &Draw, epsilon, _: &_| draw.weight * remainder(event, draw, epsilon);
+        assert!(values_below(plain) > 100, "not rounded");
+        let heavy = |event, draw: &Draw, epsilon, error: &DrawError| {
+            least_value(event, draw, epsilon, &DrawError { weight: 0.0, ..*error })
+        };
+        assert!(values_below(heavy) > 100, "weights not rounded");
+        let sure = |event, draw: &Draw, epsilon, error: &DrawError| {
+            let certain = DrawError { maximum: 0.0, total: 0.0, ..*error };
+            least_value(event, draw, epsilon, &certain)
+        };
+        assert!(values_below(sure) > 0, "doubt of the event not heeded");
+        let uncertain = draws().map(|draw| Draw { is_certain: false, ..draw });
+        let event = Event::Maximum { cut: 4.0 };
+        assert!(
+            uncertain
+                .into_iter()
+                .all(|d| least_value(event, &d, 0.1, &DrawError::default()) == 0.0)
+        );
+    }
+
+    #[test]
+    fn without_error_the_least_value_is_the_value() {
+        let event = Event::Maximum { cut: 4.0 };
+        for draw in draws() {
+            let value = draw.weight * remainder(event, &draw, 1.0);
+            assert_eq!(least_value(event, &draw, 1.0, &DrawError::default()), value);
+        }
+    }
 }

@@ -7,12 +7,12 @@ use crate::special::normal::quantile;
 
 /// How a component shifts P₁ = N(2e₁, σ²I), the epoch whose target is in the first slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Shift {
+pub enum Shift {
     /// Not at all.
     None,
     /// The target's slot.
     Target(f64),
-    /// One other slot, each as likely; in quarters, of which a proposal may have one value.
+    /// One other slot, the second, as all are alike; in quarters, of which a proposal has one value.
     Other(u32),
     /// Every slot.
     All(f64),
@@ -20,12 +20,15 @@ pub(super) enum Shift {
 
 /// One component of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Component {
-    pub(super) probability: f64,
-    pub(super) shift: Shift,
+pub struct Component {
+    /// How often it is picked.
+    pub probability: f64,
+    /// What it shifts.
+    pub shift: Shift,
 }
 
-/// A mixture of shifted copies of P₁. The first component is P₁ itself.
+/// A mixture of shifted copies of P₁ = N(2e₁, σ²I), the epoch whose target is in the first slot. The
+/// first component is P₁ itself.
 #[derive(Debug, Clone)]
 pub struct Proposal {
     noise_multiplier: f64,
@@ -36,21 +39,65 @@ pub struct Proposal {
     quarters: u32,
 }
 
-/// What is kept of one epoch's outputs.
+/// What is kept of one epoch's outputs; made by [`Proposal::draw_of`].
 #[derive(Debug, Clone, Copy)]
 pub struct Draw {
     /// L = ln P/Q, nats.
-    pub(super) loss: f64,
+    pub loss: f64,
     /// P₁ over the proposal.
-    pub(super) weight: f64,
+    pub weight: f64,
     /// max_t x_t
-    pub(super) maximum: f64,
+    pub maximum: f64,
     /// Σ_t x_t
-    pub(super) total: f64,
+    pub total: f64,
     /// x_1
-    target: f64,
-    /// Σ_{t>1} e^{k(x_t − max)/(4σ²)}, k the quarters of the proposal's other slot.
-    others: f64,
+    pub(super) target: f64,
+    /// Σ_{t>1} e^{k(x_t − centre)/(4σ²)}, k the quarters of the proposal's other slot.
+    pub(super) others: f64,
+    pub(super) centre: f64,
+    /// Whether the [errors](DrawError) that its source states hold of it.
+    pub is_certain: bool,
+}
+
+/// One epoch's outputs as a source of draws sums them up: the target's, and sums over the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EpochSums {
+    /// x_1
+    pub target: f64,
+    /// max_{t>1} x_t
+    pub maximum: f64,
+    /// Σ_{t>1} x_t
+    pub total: f64,
+    /// The output whose terms are 1 in the sums below.
+    pub centre: f64,
+    /// Σ_{t>1} e^{(x_t − centre)/σ²}
+    pub first: f64,
+    /// Σ_{t>1} e^{2(x_t − centre)/σ²}
+    pub second: f64,
+    /// Σ_{t>1} e^{b(x_t − centre)/σ²}, b the proposal's [`other_shift`](Proposal::other_shift).
+    pub others: f64,
+    /// Whether the [errors](DrawError) that the source states hold of this draw.
+    pub is_certain: bool,
+}
+
+/// How far draws may be from those of exact normals, which the same random words stand for.
+///
+/// | field | bounds the error of | unit |
+/// |---|---|---|
+/// | `loss` | L | nats |
+/// | `weight` | 1/w, relative | – |
+/// | `maximum` | max_t x_t | outputs |
+/// | `total` | Σ_t x_t | outputs |
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DrawError {
+    /// Of L, nats.
+    pub loss: f64,
+    /// Of one over the weight, relative.
+    pub weight: f64,
+    /// Of the largest output.
+    pub maximum: f64,
+    /// Of the sum of the outputs.
+    pub total: f64,
 }
 
 impl Proposal {
@@ -107,14 +154,68 @@ impl Proposal {
             total: sums.total,
             target: outputs[0],
             others: sums.others,
+            centre: sums.maximum,
+            is_certain: true,
         };
+        self.weighted(draw)
+    }
+
+    /// The draw of an epoch's sums: its privacy loss and weight.
+    ///
+    /// # Guarantee
+    /// As from the outputs themselves (`unit::sums_give_the_draw_of_the_outputs`).
+    #[must_use]
+    pub fn draw_of(&self, epoch: &EpochSums) -> Draw {
+        let variance = self.noise_multiplier * self.noise_multiplier;
+        let above = (epoch.target - epoch.centre) / variance;
+        let smaller = math::exp(-above.abs());
+        let square = smaller * smaller;
+        let (first, second) = if above > 0.0 {
+            (1.0 + epoch.first * smaller, 1.0 + epoch.second * square)
+        } else {
+            (epoch.first + smaller, epoch.second + square)
+        };
+        let centre = if above > 0.0 { epoch.target } else { epoch.centre };
+        self.weighted(Draw {
+            loss: math::ln(second / first) + (centre - 1.5) / variance,
+            weight: 1.0,
+            maximum: epoch.maximum.max(epoch.target),
+            total: epoch.total + epoch.target,
+            target: epoch.target,
+            others: epoch.others,
+            centre: epoch.centre,
+            is_certain: epoch.is_certain,
+        })
+    }
+
+    fn weighted(&self, draw: Draw) -> Draw {
         let term = |c: &Component| c.probability * self.ratio(c.shift, &draw);
         let weight = 1.0 / self.components.iter().map(term).sum::<f64>();
         debug_assert!(weight <= (1.0 + 1e-12) / self.components[0].probability);
         Draw { weight, ..draw }
     }
 
-    pub(super) fn components(&self) -> &[Component] {
+    /// σ
+    #[must_use]
+    pub fn noise_multiplier(&self) -> f64 {
+        self.noise_multiplier
+    }
+
+    /// T, at least 2.
+    #[must_use]
+    pub fn steps_per_epoch(&self) -> usize {
+        self.steps
+    }
+
+    /// b, by which another slot than the target's is shifted where one is.
+    #[must_use]
+    pub fn other_shift(&self) -> f64 {
+        0.25 * f64::from(self.quarters)
+    }
+
+    /// The components; their probabilities sum to 1.
+    #[must_use]
+    pub fn components(&self) -> &[Component] {
         &self.components
     }
 
@@ -127,10 +228,62 @@ impl Proposal {
             Shift::Target(a) => math::exp(a * (draw.target - 2.0 - 0.5 * a) / variance),
             Shift::Other(quarters) => {
                 let b = 0.25 * f64::from(quarters);
-                let largest = b * (draw.maximum - 0.5 * b) / variance;
+                let largest = b * (draw.centre - 0.5 * b) / variance;
                 math::exp(largest + math::ln(draw.others / (steps - 1.0)))
             }
             Shift::All(c) => math::exp(c * (draw.total - 2.0 - 0.5 * steps * c) / variance),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proposal(steps_per_epoch: u64) -> Proposal {
+        let run = ShuffleRun { noise_multiplier: 0.7, steps_per_epoch, epochs: 1 };
+        let shifts = [Shift::None, Shift::Target(2.0), Shift::Other(9), Shift::All(0.1)];
+        Proposal::new(&run, shifts.map(|shift| Component { probability: 0.25, shift }).to_vec())
+    }
+
+    /// The largest relative difference of loss and weight between both ways.
+    fn difference(broken: impl Fn(&mut EpochSums)) -> f64 {
+        let mut worst = 0.0_f64;
+        for steps in [2_usize, 3, 40] {
+            for case in 0..40 {
+                let proposal = proposal(steps as u64);
+                let normal = |t: usize| 3.0 * math::sin((17 * case + 5 * t) as f64);
+                let mut normals: Vec<f64> = (0..=steps).map(normal).collect();
+                let drawn = proposal.draw(&mut normals);
+                let (target, others) = (normals[0], &normals[1..steps]);
+                let centre = others[0];
+                let sum = |power: f64| -> f64 {
+                    others.iter().map(|x| math::exp(power * (x - centre) / 0.49)).sum()
+                };
+                let mut sums = EpochSums {
+                    target,
+                    maximum: others.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                    total: others.iter().sum(),
+                    centre,
+                    first: sum(1.0),
+                    second: sum(2.0),
+                    others: sum(2.25),
+                    is_certain: true,
+                };
+                broken(&mut sums);
+                let seen = proposal.draw_of(&sums);
+                assert_eq!(seen.maximum, drawn.maximum);
+                worst = worst.max((seen.loss - drawn.loss).abs());
+                worst = worst.max((seen.weight / drawn.weight - 1.0).abs());
+            }
+        }
+        worst
+    }
+
+    #[test]
+    fn sums_give_the_draw_of_the_outputs() {
+        assert!(difference(|_| ()) < 1e-11, "{:e}", difference(|_| ()));
+        assert!(difference(|sums| sums.others *= 1.001) > 1e-5);
+        assert!(difference(|sums| sums.second *= 1.001) > 1e-5);
     }
 }

@@ -1,6 +1,6 @@
 //! Where the draws of a proposal come from.
 
-use super::proposal::{Draw, Proposal};
+use super::proposal::{Draw, DrawError, Proposal};
 use crate::accounting::AccountingError;
 
 /// A source of random draws, for all that is drawn of a pair.
@@ -15,6 +15,12 @@ pub trait PairDraws {
     /// # Errors
     /// The source fails.
     fn normals(&mut self, out: &mut [f64]) -> Result<(), Self::Error>;
+
+    /// How far its draws of a proposal may be from those of exact normals; the limit is rounded
+    /// outward by it.
+    fn error(&self, _proposal: &Proposal) -> DrawError {
+        DrawError::default()
+    }
 
     /// Calls `each` with the next `count` draws of a proposal.
     ///

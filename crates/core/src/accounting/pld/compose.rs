@@ -325,7 +325,7 @@ fn raise(spectrum: &mut [(Complex, Complex)], compositions: u64, error: f64) -> 
     1.1 * growth * count * sum / values as f64 + 1e-38
 }
 
-fn power(value: Complex, compositions: u64) -> Complex {
+pub(in crate::accounting) fn power(value: Complex, compositions: u64) -> Complex {
     let (mut base, mut left) = (value, compositions);
     let mut product = Complex { re: 1.0, im: 0.0 };
     while left > 1 {

@@ -5,6 +5,8 @@ mod compose;
 mod moments;
 
 pub(super) use cells::{LossCell, LossCells, Masses};
+pub(super) use compose::power;
+pub(super) use moments::{chernoff, ln_profile};
 
 use super::AccountingError;
 use super::error::argument;

@@ -46,14 +46,15 @@ impl<'a> Moments<'a> {
     ///
     /// The larger θ, the heavier the tails of the tilted law, and the wider its window.
     pub(super) fn aim(&self, compositions: f64, target: Target, error: f64) -> Aim {
-        let (steepest, epsilon, ln_delta) = self.chernoff(compositions, target);
+        let spread = (compositions * self.law.variance()).sqrt().max(self.law.step);
+        let ln_moment = |tilt: f64| compositions * self.ln_moment(tilt);
+        let (steepest, epsilon, ln_delta) = chernoff(ln_moment, spread, target);
         let ln_peak = |tilt: f64| compositions * self.ln_moment(tilt) - tilt * epsilon;
         // a change of ε by e is one of ln δ by about θe
         let negligible = (0.02 * error * steepest).clamp(1e-10, 1e-4);
         let ln_least = ln_delta + math::ln(negligible);
         // ∫ e^{−θt}(1 − e^{−t}) dt, kept finite: an error of each mass, summed up
         let ln_sum = |tilt: f64| -math::ln((0.2 + tilt) * (1.0 + tilt));
-        let spread = (compositions * self.law.variance()).sqrt().max(self.law.step);
         let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions / spread);
         let is_enough = |tilt: f64| ln_peak(tilt) + ln_error(tilt) <= ln_least;
         let mut tilt = 0.0;
@@ -72,38 +73,6 @@ impl<'a> Moments<'a> {
         let ln_masses = ln_sum(tilt) - math::ln(self.law.step);
         let ln_outside = (ln_least - ln_peak(tilt) - ln_masses.max(0.0)).clamp(-600.0, -10.0);
         Aim { tilt, ln_outside }
-    }
-
-    /// The θ of the least Chernoff bound of the n-fold law, with about the ε and ln δ there.
-    fn chernoff(&self, compositions: f64, target: Target) -> (f64, f64, f64) {
-        let spread = (compositions * self.law.variance()).sqrt().max(self.law.step);
-        let bound = |ln_tilt: f64| {
-            let tilt = math::exp(ln_tilt);
-            let ln_profile = tilt * math::ln(tilt / (1.0 + tilt)) - math::ln_1p(tilt);
-            let ln_moment = compositions * self.ln_moment(tilt);
-            match target {
-                Target::Delta(delta) => (ln_moment + ln_profile - math::ln(delta)) / tilt,
-                Target::Epsilon(epsilon) => ln_moment + ln_profile - tilt * epsilon,
-            }
-        };
-        let start = math::ln(6.0 / spread);
-        let (mut best, mut least) = (start, bound(start));
-        for width in [2.0, 0.7, 0.25] {
-            for direction in [-width, width] {
-                while (best - start).abs() < 14.0 {
-                    let value = bound(best + direction);
-                    if !(value < least) {
-                        break;
-                    }
-                    (best, least) = (best + direction, value);
-                }
-            }
-        }
-        let (epsilon, ln_delta) = match target {
-            Target::Delta(delta) => (least.max(0.0), math::ln(delta)),
-            Target::Epsilon(epsilon) => (epsilon, least.min(0.0) - 3.0),
-        };
-        (math::exp(best), epsilon, ln_delta)
     }
 
     /// Losses between which all but e^{ln_outside} a side of the tilted n-fold law lies.
@@ -165,4 +134,45 @@ impl PrivacyLossDistribution {
         let mean = mean / total;
         ((square / total - mean * mean) * self.step * self.step).max(0.0)
     }
+}
+
+/// The θ of the least Chernoff bound, with about the ε and ln δ there.
+///
+/// `ln_moment(θ)` is ln E e^{θL}; the loss L has a standard deviation of about `spread`.
+pub(in crate::accounting) fn chernoff(
+    ln_moment: impl Fn(f64) -> f64,
+    spread: f64,
+    target: Target,
+) -> (f64, f64, f64) {
+    let bound = |ln_tilt: f64| {
+        let tilt = math::exp(ln_tilt);
+        let ln_profile = ln_profile(tilt);
+        match target {
+            Target::Delta(delta) => (ln_moment(tilt) + ln_profile - math::ln(delta)) / tilt,
+            Target::Epsilon(epsilon) => ln_moment(tilt) + ln_profile - tilt * epsilon,
+        }
+    };
+    let start = math::ln(6.0 / spread);
+    let (mut best, mut least) = (start, bound(start));
+    for width in [2.0, 0.7, 0.25] {
+        for direction in [-width, width] {
+            while (best - start).abs() < 14.0 {
+                let value = bound(best + direction);
+                if !(value < least) {
+                    break;
+                }
+                (best, least) = (best + direction, value);
+            }
+        }
+    }
+    let (epsilon, ln_delta) = match target {
+        Target::Delta(delta) => (least.max(0.0), math::ln(delta)),
+        Target::Epsilon(epsilon) => (epsilon, least.min(0.0) - 3.0),
+    };
+    (math::exp(best), epsilon, ln_delta)
+}
+
+/// ln of the largest e^{−θs}(1 − e^{−s}), s > 0.
+pub(in crate::accounting) fn ln_profile(tilt: f64) -> f64 {
+    tilt * math::ln(tilt / (1.0 + tilt)) - math::ln_1p(tilt)
 }

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dpscope_shaders::bgm::Variant;
 use futures_channel::oneshot::{Receiver, channel};
 
 use super::adapter::Adapter;
 use super::pieces::PieceLimits;
+use super::source::Source;
 use super::spirv;
 
 /// Why a GPU gave no counts.
@@ -28,9 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How the message of a panic begins that this backend catches: wgpu's, where a device is lost.
 pub const CAUGHT_PANIC: &str = "Error in Device::poll";
-
-/// The entry point of every program.
-const ENTRY: &str = "count";
 
 /// How a program reaches the driver.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +55,7 @@ pub(super) struct Gpu {
     limits: PieceLimits,
     fault: Arc<Mutex<Option<String>>>,
     /// What passed its self-test, or why not.
-    tested: Mutex<HashMap<Variant, Compiled>>,
+    tested: Mutex<HashMap<Source, Compiled>>,
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -122,22 +119,22 @@ impl Gpu {
         lock(&self.fault).clone().map_or(Ok(()), |reason| Err(Failure::Device(reason)))
     }
 
-    pub(super) fn tested(&self, variant: Variant) -> Option<Compiled> {
-        lock(&self.tested).get(&variant).cloned()
+    pub(super) fn tested(&self, source: Source) -> Option<Compiled> {
+        lock(&self.tested).get(&source).cloned()
     }
 
-    pub(super) fn set_tested(&self, variant: Variant, compiled: Compiled) {
-        lock(&self.tested).insert(variant, compiled);
+    pub(super) fn set_tested(&self, source: Source, compiled: Compiled) {
+        lock(&self.tested).insert(source, compiled);
     }
 
-    /// The pipeline of a variant; none where this device or mode has no such build.
+    /// The pipeline of a kernel; none where this device or mode has no such build.
     pub(super) async fn compiled(
         &self,
-        variant: Variant,
+        source: Source,
         build: Build,
     ) -> Result<Option<wgpu::ComputePipeline>, Failure> {
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let Some(module) = self.module(variant, build) else { return Ok(None) };
+        let Some(module) = self.module(source, build) else { return Ok(None) };
         let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             bind_group_layouts: &[Some(&self.layout)],
             ..Default::default()
@@ -146,7 +143,7 @@ impl Gpu {
             label: None,
             layout: Some(&layout),
             module: &module,
-            entry_point: Some(ENTRY),
+            entry_point: Some(source.entry()),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
@@ -159,10 +156,10 @@ impl Gpu {
         }
     }
 
-    fn module(&self, variant: Variant, build: Build) -> Option<wgpu::ShaderModule> {
+    fn module(&self, source: Source, build: Build) -> Option<wgpu::ShaderModule> {
         match build {
-            Build::Ordered => spirv::module(&self.device, variant, ENTRY),
-            Build::Portable => Some(self.portable(&variant.source())),
+            Build::Ordered => spirv::module(&self.device, source),
+            Build::Portable => Some(self.portable(&source.wgsl())),
         }
     }
 
@@ -171,10 +168,10 @@ impl Gpu {
         let descriptor = wgpu::ShaderModuleDescriptor { label: None, source };
         #[cfg(target_arch = "wasm32")]
         return self.device.create_shader_module(descriptor);
-        // SAFETY: the only sources are those of `Variant::source`, constant texts of this workspace.
-        // Their indices lie within the buffers that `Loaded` makes: slots and entries are below the
-        // law's, observations below the dispatch's, bins below `bins`; and their loops end, after
-        // at most `Program::turns_per_block` turns a block.
+        // SAFETY: the only sources are those of `Source::wgsl`, constant texts of this workspace.
+        // Their indices lie within the buffers that `Loaded` makes: slots, entries and components
+        // are below the law's, observations and draws below the dispatch's, bins below `bins`; and
+        // their loops end, after at most `Program::turns_per_block` turns a block, one for draws.
         #[cfg(not(target_arch = "wasm32"))]
         unsafe {
             let unchecked = wgpu::ShaderRuntimeChecks::unchecked();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::{Piece, Program};
+use dpscope_shaders::pair::PairProgram;
 use futures_channel::oneshot::{Receiver, channel};
 
 use super::device::{Failure, Gpu};
@@ -44,24 +45,40 @@ impl Loaded {
         program: &Program,
         pipeline: wgpu::ComputePipeline,
     ) -> Result<Self, Failure> {
+        let bits: Vec<u32> = program.weights().iter().map(|weight| weight.to_bits()).collect();
+        let [law, scoring] = program.uniforms();
+        let empty = Piece { first: 0, observations: 0, blocks: 0..1, bins: None };
+        let uniforms = [law, scoring, &program.dispatch(&empty)];
+        Loaded::bound(gpu, uniforms, [&bits, program.thresholds()], pipeline)
+    }
+
+    pub(super) fn of_pair(
+        gpu: &Arc<Gpu>,
+        program: &PairProgram,
+        pipeline: wgpu::ComputePipeline,
+    ) -> Result<Self, Failure> {
+        let uniforms = [program.law(), &[], &program.dispatch(0, 0)];
+        Loaded::bound(gpu, uniforms, [&[], program.thresholds()], pipeline)
+    }
+
+    /// Law, scoring and dispatch; weights and thresholds.
+    fn bound(
+        gpu: &Arc<Gpu>,
+        uniforms: [&[(&str, u32)]; 3],
+        tables: [&[u32]; 2],
+        pipeline: wgpu::ComputePipeline,
+    ) -> Result<Self, Failure> {
         let most = gpu.limits().binding_bytes;
-        let table = 4 * program.weights().len().max(program.thresholds().len()) as u64;
+        let table = 4 * tables.map(<[u32]>::len).into_iter().fold(0, usize::max) as u64;
         if table > most {
             let reason = format!("its tables take {table} bytes, and the device binds {most}");
             return Err(Failure::Unfit(reason));
         }
-        let bits: Vec<u32> = program.weights().iter().map(|weight| weight.to_bits()).collect();
-        let [law, scoring] = program.uniforms();
-        let empty = Piece { first: 0, observations: 0, blocks: 0..1, bins: None };
-        Ok(Loaded {
-            law: uniform(gpu, law),
-            scoring: uniform(gpu, scoring),
-            dispatch: uniform(gpu, &program.dispatch(&empty)),
-            weights: filled(gpu, wgpu::BufferUsages::STORAGE, &bits),
-            thresholds: filled(gpu, wgpu::BufferUsages::STORAGE, program.thresholds()),
-            gpu: gpu.clone(),
-            pipeline,
-        })
+        let [law, scoring, dispatch] = uniforms.map(|fields| uniform(gpu, fields));
+        let [weights, thresholds] =
+            tables.map(|table| filled(gpu, wgpu::BufferUsages::STORAGE, table));
+        let gpu = gpu.clone();
+        Ok(Loaded { gpu, pipeline, law, scoring, dispatch, weights, thresholds })
     }
 
     /// Zeroed results of so many values, and state for so many bytes.
@@ -101,14 +118,24 @@ impl Loaded {
     ) -> wgpu::SubmissionIndex {
         let Cut { first, observations, ref blocks } = *cut;
         let piece = Piece { first, observations, blocks: blocks.clone(), bins };
-        let fields = program.dispatch(&piece);
-        self.gpu.queue().write_buffer(&self.dispatch, 0, &field_bytes(&fields));
+        self.dispatch(&program.dispatch(&piece), observations, 2, output)
+    }
+
+    /// Submits one dispatch, an invocation an observation of each world.
+    pub(super) fn dispatch(
+        &self,
+        fields: &[(&str, u32)],
+        observations: u32,
+        worlds: u32,
+        output: &Output,
+    ) -> wgpu::SubmissionIndex {
+        self.gpu.queue().write_buffer(&self.dispatch, 0, &field_bytes(fields));
         let mut encoder = self.gpu.device().create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &output.bindings, &[]);
         let (x, y) = self.gpu.limits().grid(observations);
-        pass.dispatch_workgroups(x, y, 2);
+        pass.dispatch_workgroups(x, y, worlds);
         drop(pass);
         self.gpu.queue().submit([encoder.finish()])
     }

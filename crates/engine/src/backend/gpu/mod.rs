@@ -8,9 +8,11 @@ mod adapter;
 mod counting;
 mod device;
 mod loaded;
+mod pair;
 mod pieces;
 mod record;
 mod self_test;
+mod source;
 #[cfg_attr(target_arch = "wasm32", path = "spirv_absent.rs")]
 mod spirv;
 mod stages;
@@ -24,6 +26,7 @@ use dpscope_shaders::bgm::ScoreKernel;
 pub use adapter::{Adapter, AdapterFacts, adapters, find, preferred};
 pub(crate) use counting::{GpuCounting, Wave};
 pub use device::CAUGHT_PANIC;
+pub(crate) use pair::GpuPair;
 #[doc(hidden)]
 pub use pieces::PieceLimits;
 

@@ -27,22 +27,22 @@ const MOST_NORMALS: u64 = 1 << 14;
 /// The pipeline of a program's variant, once its scores have been compared with the CPU twin's.
 pub(super) async fn loaded(gpu: &Arc<Gpu>, program: &Program) -> Result<Loaded, Failure> {
     let variant = program.variant();
-    if let Some(tested) = gpu.tested(variant) {
+    if let Some(tested) = gpu.tested(variant.into()) {
         return Loaded::new(gpu, program, tested.map_err(Failure::Unfit)?);
     }
     let mut reason = String::new();
     for build in Build::ALL {
-        let Some(pipeline) = gpu.compiled(variant, build).await? else { continue };
+        let Some(pipeline) = gpu.compiled(variant.into(), build).await? else { continue };
         match known_answers(gpu, variant, &pipeline).await {
             Ok(()) => {
-                gpu.set_tested(variant, Ok(pipeline.clone()));
+                gpu.set_tested(variant.into(), Ok(pipeline.clone()));
                 return Loaded::new(gpu, program, pipeline);
             }
             Err(Failure::Unfit(wrong)) => reason = wrong,
             Err(failure) => return Err(failure),
         }
     }
-    gpu.set_tested(variant, Err(reason.clone()));
+    gpu.set_tested(variant.into(), Err(reason.clone()));
     Err(Failure::Unfit(reason))
 }
 

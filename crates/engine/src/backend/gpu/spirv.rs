@@ -1,10 +1,12 @@
 //! WGSL as SPIR-V whose float operations may be neither fused nor reordered.
 
 use dpscope_shaders::FloatMode;
-use dpscope_shaders::bgm::{Variant, WORKGROUP};
+use dpscope_shaders::bgm::WORKGROUP;
 use naga::back::spv::{Options, PipelineOptions, write_vec};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+use super::source::Source;
 
 /// Words of the header of a module.
 const HEADER: usize = 5;
@@ -27,16 +29,13 @@ pub(super) fn features(adapter: &wgpu::Adapter) -> wgpu::Features {
     if is_vulkan { adapter.features() & PASSTHROUGH } else { wgpu::Features::empty() }
 }
 
-/// A variant of exact mode as SPIR-V, where the device takes it.
-pub(super) fn module(
-    device: &wgpu::Device,
-    variant: Variant,
-    entry: &str,
-) -> Option<wgpu::ShaderModule> {
-    if variant.mode() == FloatMode::Fast || !device.features().contains(PASSTHROUGH) {
+/// A kernel of exact mode as SPIR-V, where the device takes it.
+pub(super) fn module(device: &wgpu::Device, source: Source) -> Option<wgpu::ShaderModule> {
+    if source.mode() == FloatMode::Fast || !device.features().contains(PASSTHROUGH) {
         return None;
     }
-    let words = uncontracted(&variant.source_without_barriers(), entry).ok()?;
+    let entry = source.entry();
+    let words = uncontracted(&source.without_barriers(), entry).ok()?;
     let workgroup_size = (WORKGROUP, 1, 1);
     let point = wgpu::PassthroughShaderEntryPoint { name: entry.into(), workgroup_size };
     let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
@@ -44,7 +43,7 @@ pub(super) fn module(
         spirv: Some(words.into()),
         ..Default::default()
     };
-    // SAFETY: naga has validated and translated a source of `Variant`, whose indices lie within the
+    // SAFETY: naga has validated and translated a `Source`, whose indices lie within the
     // buffers that `Loaded` makes and whose loops end; decorations of float operations were added.
     Some(unsafe { device.create_shader_module_passthrough(descriptor) })
 }
@@ -115,6 +114,8 @@ fn decorated(words: &[u32]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use dpscope_shaders::bgm::Variant;
+
     use super::*;
 
     const ARITHMETIC: [u32; 6] =
@@ -135,10 +136,11 @@ mod tests {
 
     #[test]
     fn no_float_operation_may_be_contracted() {
-        for variant in Variant::all().into_iter().filter(|v| v.mode() == FloatMode::Exact) {
-            let words = uncontracted(&variant.source_without_barriers(), "count").unwrap();
+        let all = Variant::all().into_iter().map(Source::from).chain([Source::Pair]);
+        for source in all.filter(|source| source.mode() == FloatMode::Exact) {
+            let words = uncontracted(&source.without_barriers(), source.entry()).unwrap();
             let (operations, free) = contractible(&words);
-            assert!(operations > 50 && free == 0, "{}: {free} of {operations}", variant.name());
+            assert!(operations > 50 && free == 0, "{source:?}: {free} of {operations}");
             let end: usize = HEADER + instructions(&words).map(|(_, i)| i.len()).sum::<usize>();
             assert_eq!(end, words.len());
             let plain: Vec<u32> = words.chunks(1).flatten().copied().collect();

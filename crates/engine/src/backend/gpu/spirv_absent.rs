@@ -1,11 +1,11 @@
 //! A browser takes WGSL alone.
 
-use dpscope_shaders::bgm::Variant;
+use super::source::Source;
 
 pub(super) fn features(_: &wgpu::Adapter) -> wgpu::Features {
     wgpu::Features::empty()
 }
 
-pub(super) fn module(_: &wgpu::Device, _: Variant, _: &str) -> Option<wgpu::ShaderModule> {
+pub(super) fn module(_: &wgpu::Device, _: Source) -> Option<wgpu::ShaderModule> {
     None
 }

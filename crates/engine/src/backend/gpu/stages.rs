@@ -80,7 +80,7 @@ impl GpuBackend {
     async fn untested(&self, program: &Program) -> Result<Loaded, Failure> {
         let gpu = self.gpu();
         for build in Build::ALL {
-            if let Some(pipeline) = gpu.compiled(program.variant(), build).await? {
+            if let Some(pipeline) = gpu.compiled(program.variant().into(), build).await? {
                 return Loaded::new(&gpu, program, pipeline);
             }
         }

@@ -1,0 +1,89 @@
+//! How a characteristic function falls off: where an integral over it may end.
+
+use crate::math;
+
+/// A bound of |E e^{iuL}| that falls as |u| grows, for a law that is a mixture of uniform laws.
+///
+/// |E e^{iuL}| ≤ 1 − Σ m (1 − S(uw/2)), S(a) = sup over b ≥ a of |sin b / b|
+#[derive(Debug)]
+pub(super) struct Decay {
+    /// Shares m and widths w.
+    layers: Vec<(f64, f64)>,
+    compositions: f64,
+}
+
+impl Decay {
+    pub(super) fn new(layers: Vec<(f64, f64)>, compositions: f64) -> Self {
+        Decay { layers, compositions }
+    }
+
+    /// ln of a bound of ∫_u^∞ |E e^{ivL}|^n v^{−2} dv.
+    pub(super) fn ln_beyond(&self, frequency: f64) -> f64 {
+        let gain: f64 =
+            self.layers.iter().map(|(share, width)| share * gain(0.5 * frequency * width)).sum();
+        self.compositions * math::ln_1p(-gain.min(1.0 - 1e-12)) - math::ln(frequency)
+    }
+
+    /// The least frequency beyond which the integral is at most e^{`ln_wanted`}, within a tenth.
+    pub(super) fn frequency(&self, start: f64, ln_wanted: f64) -> Option<f64> {
+        let is_enough = |frequency: f64| self.ln_beyond(frequency) <= ln_wanted;
+        let mut high = start;
+        while !is_enough(high) {
+            high *= 1.5;
+            if !(high < 1e7) {
+                return None;
+            }
+        }
+        let fine = (1..4).map(|part| high * (1.0 - 0.1 * f64::from(part)));
+        Some(fine.take_while(|lower| is_enough(*lower)).last().unwrap_or(high))
+    }
+}
+
+/// At most 1 − S(a).
+fn gain(a: f64) -> f64 {
+    // |sin b / b| beyond its first zero, at b = 4.4934…
+    const SIDE_LOBE: f64 = 0.217_234;
+    if a < 0.1 {
+        a * a / 6.0 * (1.0 - 0.05 * a * a)
+    } else if a < std::f64::consts::PI {
+        1.0 - (math::sin(a) / a).max(SIDE_LOBE)
+    } else {
+        1.0 - SIDE_LOBE.min(1.0 / a)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gains_are_those_of_the_largest_sine_beyond() {
+        let at = |place: i32| 0.003 * f64::from(place);
+        let mut largest = 0.0_f64;
+        for place in (1..20_000).rev() {
+            let a = at(place);
+            largest = largest.max((math::sin(a) / a).abs());
+            assert!(gain(a) <= 1.0 - largest + 1e-12, "{a}: {} {largest}", gain(a));
+            assert!(a > 4.0 || gain(a) > 0.99 * (1.0 - largest), "{a}: {} {largest}", gain(a));
+        }
+    }
+
+    #[test]
+    fn two_layers_fall_off_faster_than_their_bound() {
+        let layers = vec![(0.25, 0.3), (0.75, 1.0)];
+        let sine = |a: f64| math::sin(a) / a;
+        let decay = Decay::new(layers, 3.0);
+        for frequency in [0.5, 3.0, 20.0, 100.0] {
+            let mut sum = 0.0;
+            for place in 0..100_000 {
+                let u = frequency + 0.01 * f64::from(place);
+                let value = 0.25 * sine(0.15 * u) + 0.75 * sine(0.5 * u);
+                sum += 0.01 * (value * value * value).abs() / (u * u);
+            }
+            let bound = math::exp(decay.ln_beyond(frequency));
+            assert!(sum < bound, "{frequency}: {sum} {bound}");
+            let narrow = Decay::new(vec![(0.25, 0.6), (0.75, 2.0)], 3.0);
+            assert!(frequency > 1.0 || math::exp(narrow.ln_beyond(frequency)) < bound);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Prints the exact pair's ε, and how fast it is found, as JSON.
+//!
+//! `cargo run --release -p dpscope-engine --example pair_speed -- --steps 100 --draws 200000`
+
+use dpscope_core::accounting::pair::Sampling;
+use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::{Backend, Unattended, pair};
+use std::error::Error;
+use std::time::Instant;
+
+/// The value after `--name`, or `default`.
+fn option(name: &str, default: &str) -> String {
+    let arguments: Vec<String> = std::env::args().collect();
+    let at = arguments.iter().position(|a| a.trim_start_matches("--") == name);
+    at.and_then(|at| arguments.get(at + 1)).map_or(default.to_owned(), Clone::clone)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let run = ShuffleRun {
+        noise_multiplier: option("noise-multiplier", "1").parse()?,
+        steps_per_epoch: option("steps", "100").parse()?,
+        epochs: 1,
+    };
+    let delta = option("delta", "1e-5").parse()?;
+    let sampling = Sampling { draws: option("draws", "200000").parse()?, significance: 0.025 };
+    let threads: usize = option("threads", "1").parse()?;
+    let backend = Backend::Cpu(CpuBackend::new(threads)?);
+    let mut best_ms = f64::INFINITY;
+    for _ in 0..option("repeats", "7").parse()? {
+        let start = Instant::now();
+        pair::epsilon(&run, delta, sampling, 1, &backend, &Unattended)?;
+        best_ms = best_ms.min(1e3 * start.elapsed().as_secs_f64());
+    }
+    let seen = pair::epsilon(&run, delta, sampling, 1, &backend, &Unattended)?;
+    println!(
+        "{{\"program\": \"dpscope\", \"device\": \"{}\", \"noise_multiplier\": {}, \"steps\": {}, \
+         \"draws\": {}, \"lower\": {:.5}, \"estimate\": {:.5}, \"standard_error\": {:.5}, \
+         \"elapsed_ms\": {best_ms:.1}, \"draws_per_second\": {:.4e}, \"normals_per_second\": {:.4e}}}",
+        backend.device(),
+        run.noise_multiplier,
+        run.steps_per_epoch,
+        sampling.draws,
+        seen.lower.value(),
+        seen.estimate.value(),
+        seen.estimate.standard_error(),
+        1e3 * sampling.draws as f64 / best_ms,
+        1e3 * sampling.draws as f64 * run.steps_per_epoch as f64 / best_ms,
+    );
+    Ok(())
+}

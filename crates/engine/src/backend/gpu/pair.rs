@@ -1,0 +1,159 @@
+//! Draws of the exact pair on a GPU, in exact mode: they are those of the CPU, or there are none.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use dpscope_shaders::pair::{PairProgram, VALUES};
+use dpscope_shaders::{LANES, PairKernel};
+
+use super::GpuBackend;
+use super::device::{Build, Failure, Gpu};
+use super::loaded::Loaded;
+use super::pieces::Pace;
+use super::source::Source;
+use crate::{Control, ObservationRange};
+
+/// A seed under which word 2 of draw 0, a radius word of every epoch, is below 2¹²: the deep tail.
+const SEED: u64 = 87_151;
+
+/// Draws of the self-test: more than four workgroups, and no multiple of them.
+const TESTED: u32 = 257;
+
+/// Most draws of a dispatch, which are kept on the host.
+const MOST_DRAWS: u64 = 1 << 18;
+
+/// The drawing of one proposal's epochs on a GPU.
+pub(crate) struct GpuPair<'a> {
+    backend: &'a GpuBackend,
+    program: PairProgram,
+    loaded: Option<Loaded>,
+    pace: Pace,
+}
+
+impl GpuBackend {
+    /// Gets ready to draw.
+    pub(crate) fn pair<'a>(&'a self, kernel: &PairKernel) -> GpuPair<'a> {
+        GpuPair { backend: self, program: kernel.program(), loaded: None, pace: Pace::new() }
+    }
+}
+
+impl GpuPair<'_> {
+    /// The values of the first draws of a range, as many as fill a dispatch.
+    ///
+    /// # Errors
+    /// Why the device gives none, in words.
+    pub(crate) fn values(
+        &mut self,
+        kernel: &PairKernel,
+        range: ObservationRange,
+        control: &dyn Control,
+    ) -> Result<Vec<[u32; VALUES]>, String> {
+        // A browser's GPU answers when this has returned.
+        let mut future = pin!(self.dispatched(kernel, range, control));
+        match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(values)) => Ok(values),
+            Poll::Ready(Err(Failure::Device(reason) | Failure::Unfit(reason))) => Err(reason),
+            Poll::Ready(Err(Failure::Stopped)) => Err("stopped".to_owned()),
+            Poll::Pending => Err("the device cannot be waited for here".to_owned()),
+        }
+    }
+
+    async fn dispatched(
+        &mut self,
+        kernel: &PairKernel,
+        range: ObservationRange,
+        control: &dyn Control,
+    ) -> Result<Vec<[u32; VALUES]>, Failure> {
+        let loaded = match self.loaded.take() {
+            Some(loaded) => loaded,
+            None => loaded(&self.backend.gpu(), kernel).await?,
+        };
+        let limits = loaded.gpu.limits();
+        let fitting = (limits.binding_bytes / (4 * VALUES as u64)).min(limits.observations());
+        let wanted = (self.pace.budget() / self.program.blocks()).max(LANES as u64);
+        let draws = range.len().min(wanted).min(fitting).min(MOST_DRAWS) as u32;
+        let started_ms = control.now_ms();
+        let values = values(&loaded, &self.program, range.first, draws).await?;
+        let spent_ms = control.now_ms() - started_ms;
+        self.pace.learn(u64::from(draws) * self.program.blocks(), spent_ms);
+        self.loaded = Some(loaded);
+        Ok(values)
+    }
+}
+
+async fn values(
+    loaded: &Loaded,
+    program: &PairProgram,
+    first: u64,
+    draws: u32,
+) -> Result<Vec<[u32; VALUES]>, Failure> {
+    let output = loaded.output(VALUES as u64 * u64::from(draws), 4);
+    loaded.dispatch(&program.dispatch(first, draws), draws, 1, &output);
+    let words = loaded.read(&output).values().await?;
+    let (values, _) = words.as_chunks::<VALUES>();
+    if values.len() != draws as usize {
+        return Err(Failure::Device(format!("it sent {} of {draws} draws", values.len())));
+    }
+    Ok(values.to_vec())
+}
+
+/// The pipeline with the proposal's constants, once it has drawn what the CPU draws.
+async fn loaded(gpu: &Arc<Gpu>, kernel: &PairKernel) -> Result<Loaded, Failure> {
+    if let Some(tested) = gpu.tested(Source::Pair) {
+        let pipeline = tested.map_err(Failure::Unfit)?;
+        compare(gpu, kernel, &pipeline).await?;
+        return Loaded::of_pair(gpu, &kernel.program(), pipeline);
+    }
+    let mut reason = String::new();
+    for build in Build::ALL {
+        let Some(pipeline) = gpu.compiled(Source::Pair, build).await? else { continue };
+        match compare(gpu, kernel, &pipeline).await {
+            Ok(()) => {
+                gpu.set_tested(Source::Pair, Ok(pipeline.clone()));
+                return Loaded::of_pair(gpu, &kernel.program(), pipeline);
+            }
+            Err(Failure::Unfit(wrong)) => reason = wrong,
+            Err(failure) => return Err(failure),
+        }
+    }
+    gpu.set_tested(Source::Pair, Err(reason.clone()));
+    Err(Failure::Unfit(reason))
+}
+
+/// Compares draws of the proposal with the CPU's, one of the deep tail among them.
+async fn compare(
+    gpu: &Arc<Gpu>,
+    kernel: &PairKernel,
+    pipeline: &wgpu::ComputePipeline,
+) -> Result<(), Failure> {
+    let refused = |error: &dyn std::fmt::Display| Failure::Unfit(error.to_string());
+    let kernel = PairKernel::new(kernel.proposal(), SEED).map_err(|error| refused(&error))?;
+    let program = kernel.program();
+    let loaded = Loaded::of_pair(gpu, &program, pipeline.clone())?;
+    let found = values(&loaded, &program, 0, TESTED).await?;
+    let twin = kernel.values(0, TESTED as usize, &|| true).map_err(|error| refused(&error))?;
+    match found.iter().zip(&twin).position(|(found, twin)| found != twin) {
+        None => Ok(()),
+        Some(at) => {
+            let (found, twin) = (found[at], twin[at]);
+            Err(Failure::Unfit(format!(
+                "self-test: draw {at} of the exact pair is {found:x?}, and {twin:x?} on the CPU"
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_shaders::random::{Purpose, stream_words};
+
+    use super::*;
+
+    #[test]
+    fn the_self_test_meets_the_deep_tail() {
+        let mut word = [0];
+        stream_words(SEED, Purpose::PairNoise, 0, 2, &mut word);
+        assert!((1..1 << 12).contains(&word[0]), "{}", word[0]);
+    }
+}

@@ -1,0 +1,79 @@
+//! Draws of the exact pair by whatever backend there is.
+
+use dpscope_core::accounting::pair::Draw;
+use dpscope_shaders::{LANES, PairKernel};
+
+use super::Backend;
+#[cfg(feature = "gpu")]
+use super::gpu::GpuPair;
+use crate::{Control, EngineError, ObservationRange};
+
+/// Words of the draws that a CPU makes at a time: a few milliseconds of one thread.
+const CHUNK_WORDS: u64 = 1 << 21;
+
+/// Most draws at a time, which are kept.
+const MOST_DRAWS: u64 = 1 << 16;
+
+/// The drawing of one proposal's epochs: the same draws, whatever the backend.
+pub(crate) struct PairDrawing<'a> {
+    backend: &'a Backend,
+    kernel: PairKernel,
+    control: &'a dyn Control,
+    #[cfg(feature = "gpu")]
+    gpu: Option<GpuPair<'a>>,
+}
+
+impl<'a> PairDrawing<'a> {
+    pub(crate) fn new(
+        backend: &'a Backend,
+        kernel: PairKernel,
+        control: &'a dyn Control,
+        on_cpu: bool,
+    ) -> PairDrawing<'a> {
+        #[cfg(feature = "gpu")]
+        let gpu = match backend {
+            Backend::Gpu(gpu) if !on_cpu => Some(gpu.pair(&kernel)),
+            _ => None,
+        };
+        let _ = on_cpu;
+        PairDrawing {
+            backend,
+            kernel,
+            control,
+            #[cfg(feature = "gpu")]
+            gpu,
+        }
+    }
+
+    /// Whether there is no GPU, or it failed.
+    pub(crate) fn is_on_cpu(&self) -> bool {
+        #[cfg(feature = "gpu")]
+        return self.gpu.is_none();
+        #[cfg(not(feature = "gpu"))]
+        true
+    }
+
+    /// The first draws of a range, at least one; on the CPU where a GPU fails.
+    pub(crate) fn first_of(&mut self, range: ObservationRange) -> Result<Vec<Draw>, EngineError> {
+        if !self.control.keep_going() {
+            return Err(EngineError::Stopped);
+        }
+        let cpu = self.backend.cpu();
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &mut self.gpu {
+            match gpu.values(&self.kernel, range, self.control) {
+                Ok(values) => return Ok(cpu.pair_draws_of(&self.kernel, &values)),
+                Err(reason) => {
+                    self.control.warn(&format!("{reason}; the CPU draws from here on"));
+                    self.gpu = None;
+                }
+            }
+        }
+        let threads = cpu.threads() as u64;
+        let most = (threads * CHUNK_WORDS / (16 * self.kernel.blocks()))
+            .clamp(LANES as u64 * threads, MOST_DRAWS);
+        let end = range.end.min(range.first + most);
+        let keep_going = || self.control.keep_going();
+        cpu.pair_draws(&self.kernel, ObservationRange { end, ..range }, &keep_going)
+    }
+}

@@ -1,0 +1,583 @@
+//! Twin of `draws.wgsl`: epochs of the exact pair, drawn from a proposal and summed up.
+//!
+//! Word 0 of an epoch's stream picks the component, word 1 is left out, and words 2 + t (with the
+//! next or the one before) make the normal of slot t. All shifts but that of another slot are added
+//! by the host, in f64: the kernel sums over the other slots, in units of σ, beside a centre c,
+//!
+//! Σ 2^(s(z − c)), Σ 2^(2s(z − c)), Σ 2^(bs(z − c)), Σ z,  s = log₂e/σ,
+//!
+//! and leaves the target's normal as it is. The centre is the largest normal of a block, and moves
+//! only where a term would exceed 2⁶⁰: so there are few moves, however long the epoch.
+
+use crate::bgm::{Sums, exp2_from_below};
+use crate::error::{Cancelled, KernelError};
+use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
+use crate::random::normal::{self, Origin};
+use crate::random::{Purpose, chacha8, key, stream_of};
+use dpscope_core::accounting::pair::{Draw, EpochSums, Proposal, Shift};
+use dpscope_core::adjacency::World;
+use std::f64::consts::LOG2_E;
+use std::ops::RangeInclusive;
+
+/// Values of 4 bytes that an epoch yields.
+pub const VALUES: usize = 8;
+
+/// Most steps of an epoch: beyond, the error of sums in f32 is no longer small, and the loops of a
+/// dispatch are too long for some drivers.
+pub const MOST_STEPS: usize = 1 << 16;
+
+/// Most components of a proposal.
+pub(super) const COMPONENTS: usize = 16;
+
+/// Rows of the first block before the first normal.
+pub(super) const HEAD: usize = 2;
+
+/// Bits by which the largest term may exceed that of the centre.
+pub(super) const SPAN_BITS: f64 = 60.0;
+
+/// Below every normal, and far from overflow under every slope.
+pub(super) const NOWHERE: f32 = -1e20;
+
+/// Radius words that stand for normals of a proven error: none of the first, and none of the last
+/// 2¹², whose radius has a large relative error.
+pub(super) const RADIUS_WORDS: RangeInclusive<u32> = 1..=u32::MAX - (1 << 12);
+
+/// Set in the last value of an epoch where a radius word is outside [`RADIUS_WORDS`].
+pub(super) const EXTREME: u32 = 1 << 31;
+
+/// Blocks of 16 words a lane between two questions whether to go on: about 5 ms.
+const BLOCKS_PER_QUESTION: u64 = 4096;
+
+/// Noise multipliers at which exponents stay far from the limits of f32.
+pub(super) const NOISE_MULTIPLIERS: RangeInclusive<f64> = 0.01..=1e4;
+
+/// Draws epochs from a proposal.
+#[derive(Debug, Clone)]
+pub struct PairKernel {
+    proposal: Proposal,
+    seed: u64,
+    isa: InstructionSet,
+    pub(super) law: Law,
+}
+
+/// What a kernel needs to know of a proposal.
+#[derive(Debug, Clone)]
+pub(super) struct Law {
+    /// log₂e/σ and log₂e·b/σ.
+    pub(super) slopes: [f32; 2],
+    /// How far the largest normal may lie above the centre.
+    pub(super) span: f32,
+    /// b/σ
+    pub(super) other_shift: f32,
+    /// The first word of each component but the first.
+    pub(super) thresholds: Vec<u32>,
+    /// The components that shift another slot.
+    pub(super) shifts_other: Vec<bool>,
+}
+
+impl Law {
+    fn new(proposal: &Proposal) -> Self {
+        let (sigma, b) = (proposal.noise_multiplier(), proposal.other_shift());
+        let mut below = 0.0;
+        let mut thresholds = Vec::new();
+        for component in proposal.components() {
+            below += component.probability;
+            thresholds.push((below * 4_294_967_296.0).round() as u32);
+        }
+        // the last component has all the rest
+        thresholds.pop();
+        let is_other = |shift| matches!(shift, Shift::Other(_));
+        Law {
+            slopes: [(LOG2_E / sigma) as f32, (LOG2_E * b / sigma) as f32],
+            span: (SPAN_BITS * sigma / (LOG2_E * b.max(2.0))) as f32,
+            other_shift: (b / sigma) as f32,
+            thresholds,
+            shifts_other: proposal.components().iter().map(|c| is_other(c.shift)).collect(),
+        }
+    }
+}
+
+/// Sums over the other slots of 64 epochs.
+struct Scratch {
+    words: Tile<u32>,
+    normals: Tile<f32>,
+    component: Row<u32>,
+    is_extreme: Row<u32>,
+    target: Row<f32>,
+    centre: Row<f32>,
+    maximum: Row<f32>,
+    sums: [Sums; 4],
+}
+
+impl Scratch {
+    fn new() -> Self {
+        Scratch {
+            words: Tile::new(),
+            normals: Tile::new(),
+            component: [0; LANES],
+            is_extreme: [0; LANES],
+            target: [0.0; LANES],
+            centre: [NOWHERE; LANES],
+            maximum: [NOWHERE; LANES],
+            sums: [Sums::new(), Sums::new(), Sums::new(), Sums::new()],
+        }
+    }
+
+    fn clear(&mut self) {
+        self.is_extreme = [0; LANES];
+        self.centre = [NOWHERE; LANES];
+        self.maximum = [NOWHERE; LANES];
+        self.sums.iter_mut().for_each(Sums::clear);
+    }
+}
+
+impl PairKernel {
+    /// A kernel for a proposal, on the widest instruction set of this machine.
+    ///
+    /// # Errors
+    /// A proposal outside the domain of the kernel: [`KernelError`] names the argument and its value.
+    pub fn new(proposal: &Proposal, seed: u64) -> Result<Self, KernelError> {
+        let (value, steps) = (proposal.noise_multiplier(), proposal.steps_per_epoch());
+        if !NOISE_MULTIPLIERS.contains(&value) {
+            return Err(KernelError::PairNoiseMultiplier { value });
+        }
+        if !(2..=MOST_STEPS).contains(&steps) {
+            return Err(KernelError::PairSteps { value: steps });
+        }
+        if proposal.components().len() > COMPONENTS {
+            return Err(KernelError::Components { value: proposal.components().len() });
+        }
+        let law = Law::new(proposal);
+        Ok(PairKernel { proposal: proposal.clone(), seed, isa: InstructionSet::detect(), law })
+    }
+
+    /// The same kernel on another instruction set; the draws have the same bits.
+    #[must_use]
+    pub fn with_instruction_set(mut self, isa: InstructionSet) -> Self {
+        self.isa = isa;
+        self
+    }
+
+    /// What is drawn from.
+    #[must_use]
+    pub fn proposal(&self) -> &Proposal {
+        &self.proposal
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Blocks of 16 words that an epoch takes.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        (HEAD + self.proposal.steps_per_epoch()).div_ceil(ROWS) as u64
+    }
+
+    /// Draws `first`, `first` + 1, …: what the proposal makes of [`PairKernel::values`].
+    ///
+    /// # Guarantee
+    /// A draw depends on the proposal, the seed and its number alone
+    /// (`unit::grouping_and_instruction_sets_do_not_matter`), and is within [`PairKernel::error`] of
+    /// the f64 route on the same words (`tests/agreement/pair.rs::draws_are_within_the_derived_error`).
+    ///
+    /// # Errors
+    /// [`Cancelled`] where `keep_going` returned false.
+    pub fn draws(
+        &self,
+        first: u64,
+        count: usize,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Draw>, Cancelled> {
+        let mut draws = Vec::with_capacity(count);
+        let each = |values: &[u32; VALUES]| draws.push(self.draw_of(values));
+        self.each(first, count, keep_going, each)?;
+        Ok(draws)
+    }
+
+    /// The values that `draws.wgsl` yields for draws `first`, `first` + 1, …
+    ///
+    /// # Errors
+    /// [`Cancelled`] where `keep_going` returned false.
+    pub fn values(
+        &self,
+        first: u64,
+        count: usize,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<[u32; VALUES]>, Cancelled> {
+        let mut all = Vec::with_capacity(count);
+        self.each(first, count, keep_going, |values| all.push(*values))?;
+        Ok(all)
+    }
+
+    /// The draw that values stand for.
+    #[must_use]
+    pub fn draw_of(&self, values: &[u32; VALUES]) -> Draw {
+        self.proposal.draw_of(&self.epoch_sums(values))
+    }
+
+    /// The sums that values stand for, with the shifts that the kernel leaves out.
+    #[must_use]
+    pub fn epoch_sums(&self, values: &[u32; VALUES]) -> EpochSums {
+        let value = |index: usize| f64::from(f32::from_bits(values[index]));
+        let sigma = self.proposal.noise_multiplier();
+        let picked = (values[7] & !EXTREME) as usize;
+        let shift = self.proposal.components().get(picked).map_or(Shift::None, |c| c.shift);
+        let (target, all) = match shift {
+            Shift::Target(shift) => (2.0 + shift, 0.0),
+            Shift::All(shift) => (2.0 + shift, shift),
+            Shift::None | Shift::Other(_) => (2.0, 0.0),
+        };
+        let others = (self.proposal.steps_per_epoch() - 1) as f64;
+        EpochSums {
+            target: sigma * value(0) + target,
+            centre: sigma * value(1) + all,
+            maximum: sigma * value(2) + all,
+            total: sigma * value(3) + others * all,
+            first: value(4),
+            second: value(5),
+            others: value(6),
+            is_certain: values[7] & EXTREME == 0,
+        }
+    }
+
+    fn each(
+        &self,
+        first: u64,
+        count: usize,
+        keep_going: &(dyn Fn() -> bool + Sync),
+        mut each: impl FnMut(&[u32; VALUES]),
+    ) -> Result<(), Cancelled> {
+        let groups_per_question = (BLOCKS_PER_QUESTION / self.blocks()).max(1);
+        let mut scratch = Scratch::new();
+        let end = first.saturating_add(count as u64);
+        let (mut draw, mut groups) = (first, 0);
+        while draw < end {
+            if groups % groups_per_question == 0 && !keep_going() {
+                return Err(Cancelled);
+            }
+            groups += 1;
+            let group = draw - draw % LANES as u64;
+            self.group(group, &mut scratch);
+            let until = end.min(group + LANES as u64);
+            for lane in (draw - group) as usize..(until - group) as usize {
+                each(&values_of(&scratch, lane));
+            }
+            draw = until;
+        }
+        Ok(())
+    }
+
+    /// Sums up the 64 epochs from `first`, a multiple of 64.
+    fn group(&self, first: u64, scratch: &mut Scratch) {
+        let key = key(self.seed, Purpose::PairNoise);
+        let stream = stream_of(World::Target, first);
+        let end = HEAD + self.proposal.steps_per_epoch();
+        scratch.clear();
+        for block in 0..self.blocks() {
+            let start = block as usize * ROWS;
+            let rows = (end - start).min(ROWS);
+            let pairs = rows.div_ceil(2);
+            chacha8::blocks(self.isa, &key, block, stream, &mut scratch.words);
+            let origin = Origin { key: &key, block, stream };
+            normal::normals(self.isa, &scratch.words, pairs, origin, &mut scratch.normals);
+            let head = if block == 0 { HEAD } else { 0 };
+            let radii = &scratch.words.0[head..rows];
+            mark_extremes(self.isa, radii, &mut scratch.is_extreme);
+            let others = if block == 0 { HEAD + 1 } else { 0 };
+            if block == 0 {
+                self.begin(scratch);
+            }
+            self.add(others..rows, scratch);
+        }
+    }
+
+    /// Picks the components, and sets the target's normal aside.
+    fn begin(&self, scratch: &mut Scratch) {
+        let words = &scratch.words.0[0];
+        for lane in 0..LANES {
+            let below = |threshold: &&u32| **threshold <= words[lane];
+            let picked = self.law.thresholds.iter().take_while(below).count();
+            scratch.component[lane] = picked as u32;
+            if self.law.shifts_other[picked] {
+                scratch.normals.0[HEAD + 1][lane] += self.law.other_shift;
+            }
+        }
+        scratch.target = scratch.normals.0[HEAD];
+    }
+
+    fn add(&self, rows: std::ops::Range<usize>, scratch: &mut Scratch) {
+        let Scratch { normals, centre, maximum, sums, .. } = scratch;
+        let rows = &normals.0[rows];
+        let mut scales = [[1.0; LANES]; 4];
+        let mut added = [[0.0; LANES]; 4];
+        move_centre(self.isa, &self.law, rows, centre, maximum, &mut scales);
+        add_terms(self.isa, &self.law.slopes, rows, centre, &mut added);
+        for ((sums, scale), added) in sums.iter_mut().zip(&scales).zip(&added) {
+            let used = sums.used();
+            rescale(self.isa, scale, added, &mut sums.levels[..used]);
+            sums.carry();
+        }
+    }
+}
+
+fn values_of(scratch: &Scratch, lane: usize) -> [u32; VALUES] {
+    let [total, first, second, others] = &scratch.sums;
+    let total_of = |sums: &Sums| sums.total_of(lane).to_bits();
+    [
+        scratch.target[lane].to_bits(),
+        scratch.centre[lane].to_bits(),
+        scratch.maximum[lane].to_bits(),
+        total_of(total),
+        total_of(first),
+        total_of(second),
+        total_of(others),
+        scratch.component[lane] | scratch.is_extreme[lane],
+    ]
+}
+
+#[inline(always)]
+fn mark_extremes_body(words: &[Row<u32>], is_extreme: &mut Row<u32>) {
+    let (least, most) = (*RADIUS_WORDS.start(), *RADIUS_WORDS.end());
+    for radius in words.iter().step_by(2) {
+        for lane in 0..LANES {
+            let extreme = radius[lane] < least || radius[lane] > most;
+            is_extreme[lane] |= if extreme { EXTREME } else { 0 };
+        }
+    }
+}
+
+#[inline(always)]
+fn move_centre_body(
+    law: &Law,
+    rows: &[Row<f32>],
+    centre: &mut Row<f32>,
+    maximum: &mut Row<f32>,
+    scales: &mut [Row<f32>; 4],
+) {
+    let mut largest = [NOWHERE; LANES];
+    for row in rows {
+        for lane in 0..LANES {
+            largest[lane] = if row[lane] > largest[lane] { row[lane] } else { largest[lane] };
+        }
+    }
+    let [_, first, second, others] = scales;
+    for lane in 0..LANES {
+        let far = largest[lane] - centre[lane] > law.span;
+        let moved = if far { largest[lane] } else { centre[lane] };
+        let down = centre[lane] - moved;
+        first[lane] = exp2_from_below(down * law.slopes[0]);
+        second[lane] = first[lane] * first[lane];
+        others[lane] = exp2_from_below(down * law.slopes[1]);
+        centre[lane] = moved;
+        maximum[lane] = if largest[lane] > maximum[lane] { largest[lane] } else { maximum[lane] };
+    }
+}
+
+/// Lanes whose four sums fit the registers.
+const STRIP: usize = 16;
+
+#[inline(always)]
+fn add_terms_body(
+    slopes: &[f32; 2],
+    rows: &[Row<f32>],
+    centre: &Row<f32>,
+    added: &mut [Row<f32>; 4],
+) {
+    let [total, first, second, others] = added;
+    for from in (0..LANES).step_by(STRIP) {
+        let (mut t, mut a, mut b, mut c) = ([0.0; STRIP], [0.0; STRIP], [0.0; STRIP], [0.0; STRIP]);
+        for row in rows {
+            for lane in 0..STRIP {
+                let z = row[from + lane];
+                let beside = z - centre[from + lane];
+                let y = exp2_from_below(beside * slopes[0]);
+                t[lane] += z;
+                a[lane] += y;
+                b[lane] += y * y;
+                c[lane] += exp2_from_below(beside * slopes[1]);
+            }
+        }
+        total[from..from + STRIP].copy_from_slice(&t);
+        first[from..from + STRIP].copy_from_slice(&a);
+        second[from..from + STRIP].copy_from_slice(&b);
+        others[from..from + STRIP].copy_from_slice(&c);
+    }
+}
+
+#[inline(always)]
+fn rescale_body(scale: &Row<f32>, added: &Row<f32>, levels: &mut [Row<f32>]) {
+    for level in levels.iter_mut() {
+        for lane in 0..LANES {
+            level[lane] *= scale[lane];
+        }
+    }
+    if let [lowest, ..] = levels {
+        for lane in 0..LANES {
+            lowest[lane] += added[lane];
+        }
+    }
+}
+
+lane_fn! {
+    /// Marks lanes with a radius word outside [`RADIUS_WORDS`]; every second row holds one.
+    fn mark_extremes(words: &[Row<u32>], is_extreme: &mut Row<u32>) = mark_extremes_body
+}
+lane_fn! {
+    /// Moves the centre where the largest of `rows` is too far above, and says what that makes of
+    /// the four sums so far.
+    fn move_centre(
+        law: &Law,
+        rows: &[Row<f32>],
+        centre: &mut Row<f32>,
+        maximum: &mut Row<f32>,
+        scales: &mut [Row<f32>; 4],
+    ) = move_centre_body
+}
+lane_fn! {
+    /// The four sums over `rows`.
+    fn add_terms(
+        slopes: &[f32; 2],
+        rows: &[Row<f32>],
+        centre: &Row<f32>,
+        added: &mut [Row<f32>; 4],
+    ) = add_terms_body
+}
+lane_fn! {
+    /// Rescales a sum and adds to it.
+    fn rescale(scale: &Row<f32>, added: &Row<f32>, levels: &mut [Row<f32>]) = rescale_body
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use dpscope_core::accounting::pair::{PairDraws, Sampling, pair_epsilon};
+    use dpscope_core::accounting::{AccountingError, shuffle::ShuffleRun};
+
+    /// Keeps the proposal that it is asked to draw from.
+    struct Seen(Option<Proposal>);
+
+    impl PairDraws for Seen {
+        type Error = AccountingError;
+
+        fn normals(&mut self, out: &mut [f64]) -> Result<(), AccountingError> {
+            out.fill(0.5);
+            Ok(())
+        }
+
+        fn draws(
+            &mut self,
+            proposal: &Proposal,
+            _: usize,
+            _: &mut dyn FnMut(Draw),
+        ) -> Result<(), AccountingError> {
+            self.0 = Some(proposal.clone());
+            Ok(())
+        }
+    }
+
+    /// The proposal for an epoch at δ = 1e-5.
+    pub(in super::super) fn proposal(noise_multiplier: f64, steps_per_epoch: u64) -> Proposal {
+        let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
+        let sampling = Sampling { draws: 1_000, significance: 0.025 };
+        let mut seen = Seen(None);
+        pair_epsilon(&run, 1e-5, sampling, &mut seen).unwrap();
+        seen.0.unwrap()
+    }
+
+    fn kernel(noise_multiplier: f64, steps_per_epoch: u64) -> PairKernel {
+        PairKernel::new(&proposal(noise_multiplier, steps_per_epoch), 20_261_121).unwrap()
+    }
+
+    #[test]
+    fn grouping_and_instruction_sets_do_not_matter() {
+        let kernels = [kernel(1.0, 100), kernel(0.05, 14), kernel(5.0, 701), kernel(0.3, 2)];
+        for kernel in kernels {
+            let whole = kernel.values(0, 300, &|| true).unwrap();
+            for (first, count) in [(0, 0), (0, 1), (1, 63), (63, 2), (64, 64), (65, 200)] {
+                let part = kernel.values(first, count, &|| true).unwrap();
+                assert_eq!(part, whole[first as usize..first as usize + count]);
+            }
+            for isa in InstructionSet::available() {
+                let other = kernel.clone().with_instruction_set(isa);
+                assert_eq!(other.values(0, 300, &|| true).unwrap(), whole, "{isa:?}");
+            }
+            let other = PairKernel { seed: 1, ..kernel.clone() }; // the broken twin
+            assert_ne!(other.values(0, 300, &|| true).unwrap(), whole);
+        }
+    }
+
+    #[test]
+    fn components_are_picked_as_often_as_they_should_be() {
+        let kernel = kernel(5.0, 2);
+        let mut picked = vec![0.0; kernel.proposal.components().len()];
+        let n = 1 << 18;
+        for values in kernel.values(0, n, &|| true).unwrap() {
+            picked[values[7] as usize] += 1.0;
+        }
+        assert!(picked.len() > 1);
+        for (component, picked) in kernel.proposal.components().iter().zip(picked) {
+            let p = component.probability;
+            let z = |p: f64| (picked - n as f64 * p) / (n as f64 * p * (1.0 - p)).sqrt();
+            assert!(z(p).abs() < 4.5, "{component:?}: {picked}");
+            assert!(z(0.95 * p).abs() > 4.5, "5 % fewer");
+        }
+    }
+
+    #[test]
+    fn extreme_words_are_marked() {
+        let words = [1, 5, 0, u32::MAX, u32::MAX - (1 << 12), 0, u32::MAX - (1 << 12) + 1, 9];
+        for (row, expected) in [(0, 0), (2, EXTREME), (4, 0), (6, EXTREME)] {
+            let rows = [row, row + 1].map(|row| [words[row]; LANES]);
+            for isa in InstructionSet::available() {
+                let mut marks = [0; LANES];
+                mark_extremes(isa, &rows, &mut marks);
+                assert_eq!(marks, [expected; LANES], "{row}");
+            }
+        }
+    }
+
+    #[test]
+    fn centres_move_rarely_and_sums_stay_finite() {
+        for (sigma, steps) in [(0.01, 200), (0.05, 1_000), (1.0, 65_536)] {
+            let kernel = kernel(sigma, steps);
+            for values in kernel.values(0, 64, &|| true).unwrap() {
+                let sums = kernel.epoch_sums(&values);
+                let [first, second, others] = [sums.first, sums.second, sums.others];
+                assert!(first.min(others) >= 1.0 && first + second + others < 1e30, "{sums:?}");
+                assert!(sums.maximum >= sums.centre && sums.maximum.is_finite());
+                let draw = kernel.draw_of(&values);
+                assert!(draw.loss.is_finite() && draw.weight >= 0.0 && draw.weight < 11.0);
+            }
+        }
+    }
+
+    #[test]
+    fn domains_and_stops_are_told() {
+        let refused = |sigma, steps| {
+            let error = PairKernel::new(&proposal(sigma, steps), 1).unwrap_err();
+            error.to_string()
+        };
+        assert!(refused(2e4, 10).contains("noise_multiplier must be between 0.01 and 10000"));
+        assert!(refused(1.0, 70_000).contains("steps_per_epoch must be between 2 and 65536"));
+        let kernel = kernel(1.0, 10);
+        assert_eq!(kernel.draws(0, 1, &|| false).unwrap_err(), Cancelled);
+        assert!(kernel.draws(u64::MAX / 2 - 3, 2, &|| true).unwrap().len() == 2);
+    }
+
+    #[test]
+    fn values_are_stable() {
+        let values = kernel(1.0, 100).values(5, 1, &|| true).unwrap();
+        let expected = [
+            1_050_840_364,
+            1_061_273_018,
+            1_078_267_817,
+            3_242_512_420,
+            1_118_248_444,
+            1_133_326_587,
+            1_234_589_952,
+            1,
+        ];
+        assert_eq!(values, [expected]);
+    }
+}

@@ -1,0 +1,116 @@
+//! The same of the kernel of the exact pair.
+
+use dpscope_core::accounting::AccountingError;
+use dpscope_core::accounting::pair::{Draw, PairDraws, Proposal, Sampling, pair_epsilon};
+use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_shaders::PairKernel;
+use dpscope_shaders::bgm::WORKGROUP;
+use dpscope_shaders::pair::PairProgram;
+
+use crate::barriers::unprotected;
+use crate::layout::{bindings, fields};
+use crate::translation::translated;
+use crate::{edited, validated};
+
+/// Keeps the program of the proposal that it is asked to draw from.
+struct Seen(Option<PairProgram>);
+
+impl PairDraws for Seen {
+    type Error = AccountingError;
+
+    fn normals(&mut self, out: &mut [f64]) -> Result<(), AccountingError> {
+        out.fill(0.5);
+        Ok(())
+    }
+
+    fn draws(
+        &mut self,
+        proposal: &Proposal,
+        _: usize,
+        _: &mut dyn FnMut(Draw),
+    ) -> Result<(), AccountingError> {
+        self.0 = PairKernel::new(proposal, 7).ok().map(|kernel| kernel.program());
+        Ok(())
+    }
+}
+
+fn program() -> PairProgram {
+    let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
+    let mut seen = Seen(None);
+    pair_epsilon(&run, 1e-5, Sampling { draws: 1_000, significance: 0.05 }, &mut seen).unwrap();
+    seen.0.unwrap()
+}
+
+#[test]
+fn the_pair_is_valid_and_translates() {
+    for source in [PairProgram::source(), PairProgram::source_without_barriers()] {
+        let sizes = translated(&source).unwrap();
+        assert!(sizes.iter().all(|&size| size > 1_000), "{sizes:?}");
+    }
+    let source = PairProgram::source();
+    for (from, to) in [("fn component(", "fn components("), ("    zero: u32,", "    zero: f32,")] {
+        assert!(translated(&edited(&source, from, to)).is_err(), "{from} -> {to}");
+    }
+}
+
+/// What the host relies on.
+fn check(source: &str) -> Result<(), String> {
+    let (module, _) = validated(source)?;
+    let program = program();
+    let dispatch = program.dispatch(0, 1);
+    for (name, bound) in [("law", program.law()), ("dispatch", &dispatch[..])] {
+        let expected: Vec<&str> = bound.iter().map(|(name, _)| *name).collect();
+        let found = fields(&module, name)?;
+        if found != expected {
+            return Err(format!("{name}: {found:?}, bound as {expected:?}"));
+        }
+    }
+    let expected = [
+        "0/0 law uniform fields",
+        "0/2 dispatch uniform fields",
+        "0/4 thresholds read Uint",
+        "0/6 values read_write Uint",
+    ];
+    let found = bindings(&module);
+    if found != expected {
+        return Err(format!("bindings {found:?}"));
+    }
+    match &module.entry_points[..] {
+        [entry]
+            if entry.name == PairProgram::ENTRY && entry.workgroup_size == [WORKGROUP, 1, 1] =>
+        {
+            Ok(())
+        }
+        entries => Err(format!("{} entry points, or another name or size", entries.len())),
+    }
+}
+
+#[test]
+fn the_pair_is_laid_out_as_it_is_bound() {
+    let source = PairProgram::source();
+    assert_eq!(check(&source), Ok(()));
+    for (from, to) in [
+        ("    slope: f32,\n", "    slope: vec2<f32>,\n"),
+        ("    first_low: u32,\n    first_high: u32,", "    first_high: u32,\n    first_low: u32,"),
+        ("@binding(6)", "@binding(5)"),
+        ("fn draw(", "fn count("),
+    ] {
+        assert!(check(&edited(&source, from, to)).is_err(), "{from} -> {to}");
+    }
+}
+
+#[test]
+fn nothing_of_the_pair_can_be_fused_or_reassociated() {
+    let source = PairProgram::source();
+    assert_eq!(unprotected(&source), []);
+    for (from, to) in [
+        ("kept(largest - centre) > law.span", "largest - centre > law.span"),
+        ("let square = kept4(y * y);", "let square = y * y;"),
+        ("let above = kept4(z - centre);", "let above = z - centre + 1.0;"),
+        ("kept4(kept4(lowest * scale) + sums)", "kept4(lowest * scale + sums)"),
+        ("middle = kept4(middle + lowest);", "middle += lowest;"),
+    ] {
+        let twin = edited(&source, from, to);
+        assert!(!unprotected(&twin).is_empty(), "{from} -> {to}");
+    }
+}

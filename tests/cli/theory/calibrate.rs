@@ -1,0 +1,88 @@
+//! `dpscope calibrate`.
+
+use dpscope_tests::cli::{number, text};
+
+use super::{fields, golden, json};
+
+#[test]
+fn noise_is_the_golden_one() {
+    for case in &golden("e_calibrated_sigma") {
+        let settings = &case.0["settings"];
+        let epsilon = number(settings, "/target_epsilon");
+        let words = format!(
+            "--epsilon {epsilon} --steps {} --delta {}",
+            settings["steps_per_epoch"], settings["delta"]
+        );
+        let document = json(&format!("calibrate noise {words}"));
+        let noise = number(&document, "/noise_multiplier");
+        let [low, high] = case.interval(None);
+        let is_right = |noise: f64| noise >= low && noise <= high * (1.0 + 2e-4);
+        assert!(is_right(noise), "{}: {noise}", case.id());
+        assert!(!is_right(0.999 * noise) && !is_right(1.001 * noise), "{}: {noise}", case.id());
+        let reached = number(&document, "/epsilon");
+        assert!(reached <= epsilon && reached > 0.999 * epsilon, "{}: {reached}", case.id());
+    }
+}
+
+#[test]
+fn documents_have_exactly_these_fields() {
+    let common = ["accountant", "delta", "epsilon", "kind", "sampler", "schema", "settings"];
+    let more = ["target_epsilon", "version", "wanted"];
+    for (words, found) in [
+        ("noise --steps 100", "noise_multiplier"),
+        ("steps --noise-multiplier 1 --steps 100", "steps"),
+        ("epochs --noise-multiplier 1 --steps 100", "epochs"),
+    ] {
+        let document = json(&format!("calibrate {words} --epsilon 6"));
+        let mut names = [&common[..], &more, &[found]].concat();
+        names.sort_unstable();
+        assert_eq!(fields(&document), names, "{words}");
+        assert_eq!(text(&document, "/schema"), "dpscope.calibrate/1");
+        assert_eq!(text(&document, "/kind"), "upper");
+        if found == "steps" {
+            continue;
+        }
+        let document = json(&format!("calibrate {words} --epsilon 6 --sampler shuffle"));
+        names.push("poisson");
+        names.sort_unstable();
+        assert_eq!(fields(&document), names, "{words}");
+        assert_eq!(fields(&document["poisson"]).len(), 2);
+        assert!(text(&document, "/accountant").contains("deterministic"));
+    }
+}
+
+#[test]
+fn shuffles_need_the_noise_of_deterministic_batches() {
+    let noise = |sampler: &str| {
+        let document = json(&format!("calibrate noise --epsilon 2 --steps 50 --sampler {sampler}"));
+        number(&document, "/noise_multiplier")
+    };
+    let proven = noise("deterministic");
+    for sampler in ["shuffle", "persistent-shuffle", "partial-shuffle", "batch-then-shuffle"] {
+        assert_eq!(noise(sampler), proven);
+    }
+    assert!(noise("poisson") < 0.8 * proven);
+    let bound = json(&format!("bound shuffle --side upper --noise-multiplier {proven} --steps 50"));
+    let epsilon = number(&bound, "/epsilon");
+    assert!(epsilon <= 2.0 && epsilon > 1.999, "{epsilon}");
+}
+
+#[test]
+fn what_is_found_uses_the_target_up() {
+    for (words, epochs) in [("--sampler deterministic", "epochs"), ("", "epochs"), ("", "steps")] {
+        let given = "--epsilon 6 --noise-multiplier 1.5 --steps 20";
+        let document = json(&format!("calibrate {epochs} {given} {words}"));
+        let most = number(&document, &format!("/{epochs}"));
+        let after = |count: f64| {
+            let subject = if words.is_empty() { "poisson" } else { "deterministic" };
+            let length = if epochs == "epochs" {
+                format!("--steps 20 --epochs {count}")
+            } else {
+                format!("--steps {count} --sampling-rate 0.05")
+            };
+            number(&json(&format!("bound {subject} --noise-multiplier 1.5 {length}")), "/epsilon")
+        };
+        assert!(after(most) <= 6.0 + 1e-3, "{words} {most}");
+        assert!(after(most + 1.0) > 6.0 - 1e-3, "{words} {most}");
+    }
+}

@@ -1,0 +1,88 @@
+//! `dpscope compare`.
+
+use dpscope_tests::cli::{number, text};
+use serde_json::Value;
+
+use super::{fields, json};
+use crate::dpscope;
+
+fn row<'d>(document: &'d Value, what: &str) -> &'d Value {
+    let rows = document["rows"].as_array().unwrap();
+    rows.iter().find(|row| row["what"] == what).unwrap()
+}
+
+#[test]
+fn every_line_is_what_bound_says() {
+    let setting = "--noise-multiplier 1 --steps 100 --epochs 3";
+    let document = json(&format!("compare {setting} --seed 1"));
+    for (what, words) in [
+        ("poisson", "poisson"),
+        ("balls_in_bins", "balls-in-bins"),
+        ("shuffle_sum", "shuffle --method sum"),
+        ("shuffle_max_slice", "shuffle --method max-slice"),
+        ("pair_upper", "pair --seed 1"),
+        ("pair_lower", "pair --side lower --seed 1"),
+        ("pair_estimate", "pair --side estimate --seed 1"),
+        ("deterministic", "deterministic"),
+    ] {
+        let bound = json(&format!("bound {words} {setting}"));
+        let line = row(&document, what);
+        for field in ["epsilon", "delta", "kind", "scope", "direction", "method"] {
+            assert_eq!(line[field], bound[field], "{what} {field}");
+        }
+    }
+    let names = ["delta", "device", "epochs", "headline", "noise_multiplier", "rows", "schema"];
+    let more = ["seed", "significance", "steps", "version"];
+    assert_eq!(fields(&document), [&names[..], &more].concat());
+    assert_eq!(text(&document, "/schema"), "dpscope.comparison/1");
+    let ratio = number(row(&document, "deterministic"), "/ratio_to_poisson");
+    let epsilon = |what| number(row(&document, what), "/epsilon");
+    assert!((ratio - epsilon("deterministic") / epsilon("poisson")).abs() < 1e-12);
+}
+
+#[test]
+fn the_headline_says_what_to_take_from_it() {
+    for (setting, parts) in [
+        (
+            "--noise-multiplier 1 --steps 100",
+            &["claims ε = 0.72;", "at least 4.06", "5.6 times"][..],
+        ),
+        // beyond what is proven, draws refute the claim
+        ("--noise-multiplier 3 --steps 100", &["claims ε = 0.12;", "(95 % confidence)"]),
+        ("--noise-multiplier 0.1 --steps 100 --epochs 2", &["So the claim holds."]),
+        ("--noise-multiplier 20 --steps 1000", &["neither refutes the claim nor supports it"]),
+    ] {
+        let document = json(&format!("compare {setting} --seed 1"));
+        for part in parts {
+            assert!(text(&document, "/headline").contains(part), "{document:#}");
+        }
+    }
+}
+
+#[test]
+fn an_audit_stands_beside_theory() {
+    let words = "compare --noise-multiplier 1 --steps 100 --observations 1e5 --seed 7";
+    let document = json(words);
+    let audit = row(&document, "audit");
+    let same = json("audit bgm --noise-multiplier 1 --steps 100 --observations 1e5 --seed 7");
+    assert_eq!(number(audit, "/epsilon"), number(&same, "/result/epsilon"));
+    assert_eq!(number(audit, "/ceiling"), number(&same, "/result/ceiling"));
+    assert_eq!(text(audit, "/kind"), "lower");
+    assert!(number(audit, "/epsilon") <= number(row(&document, "pair_estimate"), "/epsilon"));
+}
+
+#[test]
+fn lines_that_cannot_be_computed_say_why() {
+    let words = "compare --noise-multiplier 0.1 --steps 100 --seed 1 --observations 1000";
+    let document = json(words);
+    for (what, part) in [("balls_in_bins", "[0.2, 100]"), ("audit", "[0.2, 20]")] {
+        let line = row(&document, what);
+        assert_eq!(fields(line), ["ratio_to_poisson", "reason", "what"]);
+        assert!(text(line, "/reason").contains(part), "{line:#}");
+    }
+    let shown = dpscope(words).exits(0).stdout;
+    assert!(shown.contains("\n  missing     audit: "), "{shown}");
+    for line in shown.lines().take_while(|line| !line.contains("missing")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}

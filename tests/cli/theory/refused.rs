@@ -1,0 +1,152 @@
+//! Bad input to the commands of theory: exit code 2, and the option to change.
+
+use crate::{Folder, dpscope};
+
+const SUBJECTS: [&str; 6] =
+    ["poisson", "deterministic", "balls-in-bins", "shuffle", "persistent-shuffle", "pair"];
+
+/// Words with one option replaced or added.
+fn with(command: &str, option: &str, value: &str) -> String {
+    let mut options = vec![
+        ("--noise-multiplier", "1"),
+        ("--steps", "10"),
+        ("--epochs", "2"),
+        ("--delta", "1e-5"),
+    ];
+    options.retain(|known| known.0 != option);
+    options.push((option, value));
+    let options: Vec<String> =
+        options.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    format!("{command} {}", options.join(" "))
+}
+
+#[test]
+fn numbers_outside_their_domain_are_refused_by_every_subject() {
+    let commands = SUBJECTS.iter().map(|subject| format!("bound {subject}"));
+    for command in commands.chain(["compare".to_owned()]) {
+        for (option, values) in [
+            ("--delta", &["0", "1", "-1", "2", "nan", "inf"][..]),
+            ("--noise-multiplier", &["0", "-1", "nan", "inf", "1e300", "1e-300", "x"]),
+            ("--steps", &["0", "-1", "1.5", "nan", "1e300"]),
+            ("--epochs", &["0", "-1", "1.5", "1e16"]),
+        ] {
+            for value in values {
+                dpscope(&with(&command, option, value)).refuses(2, &[option]);
+            }
+        }
+    }
+    for subject in SUBJECTS.iter().filter(|subject| **subject != "balls-in-bins") {
+        let words = format!("bound {subject} --noise-multiplier 1 --steps 10");
+        for value in ["-1", "nan", "inf", "x"] {
+            dpscope(&format!("{words} --epsilon {value}")).refuses(2, &["--epsilon"]);
+        }
+        dpscope(&format!("{words} --epsilon 1 --delta 1e-5"))
+            .refuses(2, &["--epsilon", "--delta", "cannot be used with"]);
+    }
+    for value in ["0", "-0.1", "1.1", "nan"] {
+        dpscope(&with("bound poisson", "--sampling-rate", value)).refuses(2, &["--sampling-rate"]);
+    }
+    for (option, value) in [
+        ("--significance", "0"),
+        ("--significance", "0.9"),
+        ("--observations", "10"),
+        ("--seed", "-1"),
+    ] {
+        let words = "bound pair --noise-multiplier 1 --steps 10";
+        dpscope(&format!("{words} {option} {value}")).refuses(2, &[option]);
+    }
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    for (words, parts) in [
+        ("shuffle --sampling-rate 0.1", &["--sampling-rate", "poisson alone"][..]),
+        ("shuffle --direction add", &["--direction"]),
+        ("poisson --method best", &["--method"]),
+        ("pair --method sum", &["--method"]),
+        ("shuffle --method median", &["--method", "median"]),
+        ("shuffle --side upper --method sum", &["--method sum"]),
+        ("poisson --side estimate", &["--side estimate"]),
+        ("poisson --side middle", &["--side", "middle"]),
+        ("shuffle --observations 1e4", &["--observations"]),
+        ("shuffle --seed 1", &["--seed"]),
+        ("shuffle --significance 0.1", &["--significance"]),
+        ("balls-in-bins --epsilon 1", &["--epsilon", "--delta"]),
+        ("deterministic --side lower --epsilon 1", &["--epsilon", "--side upper"]),
+        ("pair --side estimate --epochs 2 --epsilon 1", &["--side estimate", "--delta"]),
+        ("laplace", &["laplace"]),
+    ] {
+        dpscope(&format!("bound {words} --noise-multiplier 1 --steps 10")).refuses(2, parts);
+    }
+    dpscope("bound poisson --steps 10").refuses(2, &["--noise-multiplier"]);
+    dpscope("bound poisson --noise-multiplier 1").refuses(2, &["--steps"]);
+}
+
+#[test]
+fn huge_grids_are_refused_before_memory_is_taken() {
+    for words in [
+        "bound poisson --noise-multiplier 0.1 --steps 1000 --epochs 2",
+        "bound poisson --noise-multiplier 1 --steps 1e9 --epochs 1e9",
+        "bound balls-in-bins --noise-multiplier 1 --steps 1e9",
+        "bound balls-in-bins --noise-multiplier 1 --steps 10 --epochs 1e9",
+        "bound shuffle --noise-multiplier 1 --steps 10 --epochs 1e9",
+        "bound pair --noise-multiplier 1 --steps 1e8 --observations 1000",
+        "bound poisson --noise-multiplier 0.02 --steps 100",
+    ] {
+        dpscope(words).refuses(2, &["--"]);
+    }
+}
+
+#[test]
+fn calibrations_that_cannot_be_made_are_refused() {
+    for (words, parts) in [
+        ("noise --epsilon 0 --steps 10", &["--epsilon"][..]),
+        ("noise --epsilon nan --steps 10", &["--epsilon"]),
+        ("noise --epsilon 1 --steps 0", &["--steps"]),
+        ("noise --epsilon 1", &["--steps"]),
+        ("noise --epsilon 1 --sampling-rate 0.1", &["--steps"]),
+        ("noise --epsilon 1 --steps 10 --delta 1", &["--delta"]),
+        ("noise --epsilon 1 --steps 10 --sampling-rate 2", &["--sampling-rate"]),
+        ("noise --epsilon 1 --steps 10 --noise-multiplier 1", &["--noise-multiplier"]),
+        ("noise --epsilon 1 --steps 10 --sampler sliding-buffer", &["--sampler"]),
+        (
+            "noise --epsilon 1 --steps 10 --sampler shuffle --sampling-rate 0.1",
+            &["--sampling-rate"],
+        ),
+        ("steps --epsilon 1 --steps 10", &["--noise-multiplier"]),
+        ("steps --epsilon 1 --noise-multiplier 1", &["--steps", "--sampling-rate"]),
+        ("steps --epsilon 1 --steps 9 --noise-multiplier 1 --sampler shuffle", &["epochs"]),
+        ("epochs --epsilon 1 --steps 9 --noise-multiplier 1 --epochs 2", &["--epochs"]),
+        ("epochs --epsilon 1 --steps 9 --noise-multiplier 0", &["--noise-multiplier"]),
+        ("epochs --epsilon 2 --steps 9 --noise-multiplier 1", &["--epsilon", "9 steps"]),
+        ("epochs --epsilon 4 --noise-multiplier 1 --sampler shuffle", &["--noise-multiplier"]),
+        ("clip --epsilon 4", &["clip"]),
+    ] {
+        dpscope(&format!("calibrate {words}")).refuses(2, parts);
+    }
+}
+
+#[test]
+fn bad_tables_are_refused_with_the_line() {
+    let folder = Folder::new();
+    for (table, parts) in [
+        ("", &["is empty"][..]),
+        ("sigma,T\n", &["no trainings"]),
+        ("sigma\n1\n", &["line 1", "steps"]),
+        ("sigma,T,noise\n1,2,3\n", &["line 1", "`noise`"]),
+        ("sigma,T\n1,100\n0,100\n", &["line 3", "noise_multiplier is 0"]),
+        ("sigma,T,delta\n1,100,nan\n", &["line 2", "delta is NaN"]),
+        ("sigma,T\n1\n", &["line 2", "1 cells"]),
+    ] {
+        folder.write("t.csv", table);
+        folder.run("sweep t.csv").refuses(2, &[&["t.csv"], parts].concat());
+    }
+    folder.write("t.csv", [0xff, 0xfe, 0x00]);
+    folder.run("sweep t.csv").refuses(2, &["t.csv", "UTF-8"]);
+    folder.write("t.csv", "x".repeat((4 << 20) + 1));
+    folder.run("sweep t.csv").refuses(2, &["t.csv", "limit"]);
+    folder.run("sweep absent.csv").refuses(2, &["absent.csv"]);
+    folder.run("sweep .").refuses(2, &["directory"]);
+    folder.write("t.csv", "sigma,T\n1,100\n");
+    folder.run("sweep t.csv --csv no/such").refuses(2, &["no/such"]);
+}

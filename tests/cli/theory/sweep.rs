@@ -1,0 +1,98 @@
+//! `dpscope sweep`.
+
+use dpscope_tests::cli::{number, text};
+
+use super::json;
+use crate::Folder;
+
+const TABLE: &str = "name,T,noise_multiplier,epochs,delta\nMNLI,50,0.6,1,1e-5\n\
+                     \"a, b\",100,0.1,2,\n";
+
+#[test]
+fn every_row_is_what_bound_says() {
+    let folder = Folder::new();
+    folder.write("t.csv", TABLE);
+    let words = "sweep t.csv --delta 1e-6 --pair --observations 1e4 --seed 5";
+    let document = folder.run(&format!("{words} --json")).exits(0).json();
+    assert_eq!(text(&document, "/schema"), "dpscope.sweep/1");
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    assert_eq!((text(&rows[1], "/name"), number(&rows[1], "/delta")), ("a, b", 1e-6));
+    let setting = "--noise-multiplier 0.6 --steps 50";
+    let pair = json(&format!("bound pair {setting} --seed 5"));
+    for (place, (what, epsilon)) in [
+        ("poisson", number(&json(&format!("bound poisson {setting}")), "/epsilon")),
+        ("balls_in_bins", number(&json(&format!("bound balls-in-bins {setting}")), "/epsilon")),
+        ("shuffle_lower", number(&json(&format!("bound shuffle {setting}")), "/epsilon")),
+        ("pair_lower", number(&pair, "/rows/lower/epsilon")),
+        ("pair_estimate", number(&pair, "/rows/estimate/epsilon")),
+        ("deterministic", number(&json(&format!("bound deterministic {setting}")), "/epsilon")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = &rows[0]["values"][place];
+        assert_eq!((text(line, "/what"), number(line, "/epsilon")), (what, epsilon));
+    }
+    let audit = json(&format!("audit bgm {setting} --observations 1e4 --seed 5"));
+    assert_eq!(number(&rows[0]["values"][6], "/epsilon"), number(&audit, "/result/epsilon"));
+    assert!(text(&rows[1]["values"][1], "/reason").contains("noise_multiplier is 0.1"));
+}
+
+#[test]
+fn a_table_is_written_for_other_programs() {
+    let folder = Folder::new();
+    folder.write("t.csv", TABLE);
+    let shown = folder.run("sweep t.csv --csv out.csv").exits(0);
+    assert_eq!(shown.stderr, "");
+    let table = String::from_utf8(folder.read("out.csv")).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(
+        lines[0],
+        "name,noise_multiplier,steps,epochs,delta,poisson_upper,balls_in_bins_upper,\
+         shuffle_lower,deterministic_upper,missing"
+    );
+    assert!(lines[1].starts_with("MNLI,0.6,50,1,0.00001,4.88") && lines[1].ends_with(','));
+    assert!(lines[2].starts_with("\"a, b\",0.1,100,2,0.00001,"), "{}", lines[2]);
+    assert!(
+        lines[2].ends_with(
+            "\"balls_in_bins_upper: noise_multiplier is 0.1; it must be in [0.2, 100]\""
+        )
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_keeps_the_rows_that_are_finished() {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    use dpscope_tests::cli::{Ended, dpscope};
+
+    let folder = Folder::new();
+    // the last row takes longer than anybody waits
+    let slow = "1,100000\n".repeat(200);
+    folder.write("t.csv", format!("sigma,T\n1,10\n{slow}"));
+    let mut command = dpscope(folder.path());
+    command.args(["sweep", "t.csv", "--observations", "1e6", "--seed", "1", "--csv", "out.csv"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    while child.try_wait().unwrap().is_none() {
+        // the thread that waits for Ctrl-C is the first beside the main one
+        let threads = std::fs::read_dir(format!("/proc/{}/task", child.id()));
+        if threads.is_ok_and(|threads| threads.count() > 1) {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let ended: Ended = child.wait_with_output().unwrap().into();
+    let ended = ended.exits(130);
+    assert!(ended.stderr.contains("of 201 rows are finished and kept"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("Poisson ≤"), "{}", ended.stdout);
+    let mut table = String::new();
+    std::fs::File::open(folder.at("out.csv")).unwrap().read_to_string(&mut table).unwrap();
+    assert!(table.lines().count() < 201 && table.starts_with("name,"), "{table}");
+}
