@@ -9,3 +9,4 @@ mod gdp;
 mod jeffreys;
 #[cfg(test)]
 mod shuffle_theory;
+mod target_slots;
