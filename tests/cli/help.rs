@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "",
     "audit",
     "audit bgm",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 13] = [
     "reproduce",
     "devices",
     "bench",
+    "check",
     "completions",
 ];
 

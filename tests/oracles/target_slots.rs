@@ -2,66 +2,27 @@
 
 use dpscope_core::accounting::DeterministicBatches;
 use dpscope_core::accounting::shuffle::TargetSlots;
-use dpscope_core::math::exp;
 
-/// Points a side, and the lower end in units of σ.
-const POINTS: usize = 500;
-const REACH: f64 = 9.0;
-
-/// Two laws on a grid.
-struct Pair(Vec<(f64, f64)>);
-
-impl Pair {
-    /// Two outputs, of densities that `both` gives for an output pair.
-    fn new(sigma: f64, gap: f64, both: impl Fn([f64; 2], f64) -> f64) -> Pair {
-        let width = (gap + 2.0 * REACH * sigma) / POINTS as f64;
-        let point = |place: usize| -REACH * sigma + (place as f64 + 0.5) * width;
-        let cells = (0..POINTS * POINTS).map(|cell| {
-            let at = [point(cell / POINTS), point(cell % POINTS)];
-            (both(at, gap) * width * width, both(at, gap - 1.0) * width * width)
-        });
-        let pair = Pair(cells.collect());
-        let total: f64 = pair.0.iter().map(|cell| cell.0).sum();
-        assert!((total - 1.0).abs() < 1e-9, "{total}");
-        pair
-    }
-
-    fn delta_at(&self, epsilon: f64) -> f64 {
-        let factor = exp(epsilon);
-        self.0.iter().map(|(p, q)| (p - factor * q).max(0.0)).sum()
-    }
-
-    fn epsilon_at(&self, delta: f64) -> f64 {
-        let (mut low, mut high) = (0.0, 60.0);
-        while high - low > 1e-5 {
-            let middle = 0.5 * (low + high);
-            if self.delta_at(middle) > delta { low = middle } else { high = middle }
-        }
-        low
-    }
-}
-
-fn normal(x: f64, mean: f64, sigma: f64) -> f64 {
-    exp(-0.5 * ((x - mean) / sigma) * ((x - mean) / sigma)) / (sigma * 2.506_628_274_631_000_5)
-}
+use crate::quadrature::{ERROR, Pair, normal};
 
 /// One epoch of two outputs, the target in the first with probability `first`, in none with
 /// 1 − `presence`.
 fn two_slots(sigma: f64, gap: f64, presence: f64, first: f64) -> Pair {
-    Pair::new(sigma, gap, |[x, y], mean| {
+    let density = |[x, y]: [f64; 2], mean| {
         let one = |x, y| normal(x, mean, sigma) * normal(y, 0.0, sigma);
         let none = normal(x, 0.0, sigma) * normal(y, 0.0, sigma);
         first * one(x, y) + (presence - first) * one(y, x) + (1.0 - presence) * none
-    })
+    };
+    Pair::new(sigma, [0.0, gap], |at| (density(at, gap), density(at, gap - 1.0)))
 }
 
 /// Two epochs of one output each.
 fn two_epochs(sigma: f64, gap: f64, presence: f64) -> Pair {
-    Pair::new(sigma, gap, |[x, y], mean| {
-        let one =
-            |x| presence * normal(x, mean, sigma) + (1.0 - presence) * normal(x, 0.0, sigma);
+    let density = |[x, y]: [f64; 2], mean| {
+        let one = |x| presence * normal(x, mean, sigma) + (1.0 - presence) * normal(x, 0.0, sigma);
         one(x) * one(y)
-    })
+    };
+    Pair::new(sigma, [0.0, gap], |at| (density(at, gap), density(at, gap - 1.0)))
 }
 
 fn bound(run: TargetSlots, delta: f64) -> f64 {
@@ -69,8 +30,6 @@ fn bound(run: TargetSlots, delta: f64) -> f64 {
 }
 
 const DELTA: f64 = 1e-5;
-/// Limit of the quadrature's own error in ε.
-const ERROR: f64 = 1e-3;
 
 #[test]
 fn bounds_hold_for_the_pair_by_quadrature() {
@@ -117,8 +76,7 @@ fn no_bound_is_above_deterministic_batches() {
             for slots in [1, 30, 2000] {
                 for presence in [1.0, 0.99, 0.3] {
                     for gap in [2.0, 20.0] {
-                        let run =
-                            TargetSlots { noise_multiplier, slots, presence, gap, epochs };
+                        let run = TargetSlots { noise_multiplier, slots, presence, gap, epochs };
                         let seen = bound(run, DELTA);
                         assert!(seen <= most, "{run:?}: {seen} > {most}");
                     }

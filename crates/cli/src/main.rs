@@ -8,6 +8,7 @@ mod files;
 mod progress;
 mod report;
 mod seed;
+mod training_file;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Devices(args) => commands::devices::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match done {

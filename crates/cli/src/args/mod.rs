@@ -1,7 +1,9 @@
 //! The command line.
 
+mod check;
 mod device;
 
+pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
 
 use std::path::PathBuf;
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Devices(DevicesArgs),
     /// Measure how fast each device counts.
     Bench(BenchArgs),
+    /// Whether a described training set-up keeps its claim.
+    Check(Box<CheckArgs>),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
 }

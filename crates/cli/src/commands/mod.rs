@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod bgm;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod counts;
 pub(crate) mod devices;

@@ -172,9 +172,8 @@ impl fmt::Display for Finding {
             ),
             Finding::OtherSampler { accountant, loader } => write!(
                 f,
-                "the accountant assumes {accountant} batches, but the loader {}. Its ε says nothing \
-                 about this training: account for the loader that is used, or draw {accountant} \
-                 batches.",
+                "the accountant assumes {accountant} batches, but the loader {}. Its ε is not proven for \
+                 this training: account for the loader that is used, or draw {accountant} batches.",
                 draws(loader)
             ),
             Finding::SamplingRateDiffers { accounted, actual } => write!(
