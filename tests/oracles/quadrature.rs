@@ -5,7 +5,7 @@ use dpscope_core::math::exp;
 /// Limit of the quadrature's own error in ε.
 pub(crate) const ERROR: f64 = 1e-3;
 /// Points a side, and the reach beyond all means in units of σ.
-const POINTS: usize = 500;
+const POINTS: usize = 900;
 const REACH: f64 = 9.0;
 
 /// Two laws on a grid.

@@ -15,9 +15,10 @@ const ERROR: f64 = 1e-4;
 /// The same for balls in bins, whose grids cost more.
 const BINS_ERROR: f64 = 1e-2;
 
-/// Least noise that bounds from below are computed at; less noise leaks more.
+/// Least noise that bounds from below are computed at, by method; less noise leaks more.
 const LEAST_NOISE: f64 = 0.01;
 const LEAST_BINS_NOISE: f64 = 0.2;
+const LEAST_POISSON_NOISE: f64 = 0.3;
 
 /// The share of the records that takes a presence past its own rounding.
 const DOWN: f64 = 1.0 - 1e-13;
@@ -58,13 +59,17 @@ pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<EpsilonUpperBou
     Some(all)
 }
 
-/// What Poisson accounting gives; none where its grid does not reach.
+/// What Poisson accounting gives; none where its grid does not reach, or for so little noise that it
+/// would take long.
 pub(super) fn poisson_upper(
     noise_multiplier: f64,
     sampling_rate: f64,
     steps: u64,
     delta: f64,
 ) -> Option<EpsilonUpperBound> {
+    if !(noise_multiplier >= LEAST_POISSON_NOISE) {
+        return None;
+    }
     PoissonSampling { noise_multiplier, sampling_rate, steps }
         .epsilon_upper(delta, Directions::Both, ERROR)
         .ok()
@@ -81,7 +86,7 @@ pub(super) fn accountant_lower(
     match assumed.sampler? {
         SamplerKind::Poisson => {
             let training = PoissonSampling {
-                noise_multiplier: noise_multiplier.max(LEAST_NOISE),
+                noise_multiplier: noise_multiplier.max(LEAST_POISSON_NOISE),
                 sampling_rate: assumed.sampling_rate.unwrap_or(setup.sampling_rates()[0]),
                 steps: assumed.steps.unwrap_or(setup.steps()),
             };
