@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "",
     "audit",
     "audit bgm",
@@ -25,6 +25,7 @@ const COMMANDS: [&str; 17] = [
     "reproduce",
     "devices",
     "bench",
+    "check",
     "completions",
 ];
 

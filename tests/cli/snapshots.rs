@@ -90,6 +90,24 @@ fn theory_in_words() {
 }
 
 #[test]
+fn checks_in_words() {
+    let show = |words: &str| {
+        let training = "--dataset-size 60000 --batch-size 256 --epochs 20 --delta 1e-5";
+        crate::dpscope(&format!("check {training} {words}")).stdout
+    };
+    let poisson = "--accountant poisson --noise-multiplier 0.8";
+    assert_shown(
+        "check_refuted.txt",
+        &show(&format!(
+            "{poisson} --loader sliding-buffer --buffer-examples 10000 --drop-last --claim 3 \
+             --accounted-steps 4700 --accounted-sampling-rate 0.005"
+        )),
+    );
+    assert_shown("check_not_refuted.txt", &show(&format!("{poisson} --loader shuffle --claim 8")));
+    assert_shown("check_covered.txt", &show(&format!("{poisson} --loader poisson --claim 8")));
+}
+
+#[test]
 fn helps_in_words() {
     let folder = Folder::new();
     for (name, words) in [

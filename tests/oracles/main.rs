@@ -8,4 +8,10 @@ mod counts;
 mod gdp;
 mod jeffreys;
 #[cfg(test)]
+mod quadrature;
+#[cfg(test)]
 mod shuffle_theory;
+#[cfg(test)]
+mod target_slots;
+#[cfg(test)]
+mod training_check;

@@ -129,6 +129,7 @@ input_errors!(
     dpscope_core::mechanism::MechanismError,
     dpscope_core::planner::PlannerError,
     dpscope_core::trade_off::TradeOffError,
+    dpscope_core::training_check::TrainingError,
     dpscope_engine::RecordedError,
     dpscope_formats::FormatError
 );

@@ -9,6 +9,7 @@ mod progress;
 mod report;
 mod seed;
 mod theory;
+mod training_file;
 
 use std::process::ExitCode;
 
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Devices(args) => commands::devices::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match done {

@@ -18,3 +18,4 @@ pub mod mechanism;
 pub mod planner;
 pub mod special;
 pub mod trade_off;
+pub mod training_check;

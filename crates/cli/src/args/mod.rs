@@ -1,16 +1,18 @@
 //! The command line.
 
+mod accounted;
 mod bound;
 mod calibrate;
+mod check;
 mod compare;
 mod device;
-mod training;
 
+pub(crate) use accounted::AccountedArgs;
 pub(crate) use bound::{BoundArgs, Bounded, SettingArgs};
 pub(crate) use calibrate::{CalibrateArgs, Wanted};
+pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
-pub(crate) use training::TrainingArgs;
 
 use std::path::PathBuf;
 
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Devices(DevicesArgs),
     /// Measure how fast each device counts.
     Bench(BenchArgs),
+    /// Whether a described training set-up keeps its claim.
+    Check(Box<CheckArgs>),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
 }
@@ -296,7 +300,7 @@ pub(crate) struct ScoresArgs {
     #[arg(long, value_enum, default_value = "split")]
     pub(crate) threshold_rule: RuleArg,
     #[command(flatten)]
-    pub(crate) training: TrainingArgs,
+    pub(crate) training: AccountedArgs,
     #[command(flatten)]
     pub(crate) recorded: RecordedArgs,
 }
@@ -320,7 +324,7 @@ pub(crate) struct CountsArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) zero_out_trials: u64,
     #[command(flatten)]
-    pub(crate) training: TrainingArgs,
+    pub(crate) training: AccountedArgs,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
     #[command(flatten)]

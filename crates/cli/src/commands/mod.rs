@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod bgm;
 pub(crate) mod bound;
 pub(crate) mod calibrate;
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod counts;

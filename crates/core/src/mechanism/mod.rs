@@ -8,7 +8,7 @@ pub mod output;
 pub mod partial_shuffle;
 pub mod sampler;
 pub mod score;
-mod slots;
+pub(crate) mod slots;
 pub mod threat_model;
 
 pub use error::MechanismError;

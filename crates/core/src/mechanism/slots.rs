@@ -36,16 +36,60 @@ pub(super) fn partial_shuffle(batch_size: u32, buffer_examples: u64) -> Slots {
     Slots { entries, weights: SlotWeights::Weighted(weights) }
 }
 
-/// A reservoir of K records, filled from the file in order; each draw takes one uniformly and
-/// refills its place while the file lasts. The target is the first record of the file.
+/// A reservoir of K records, filled from a file of N in order; each draw takes one uniformly and
+/// refills its place while the file lasts: full for the first N − K draws, then draining.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reservoir {
+    examples: u64,
+    buffer_examples: u64,
+}
+
+impl Reservoir {
+    /// 1 ≤ K ≤ N.
+    pub(crate) fn new(examples: u64, buffer_examples: u64) -> Self {
+        Reservoir { examples, buffer_examples }
+    }
+
+    fn full_draws(&self) -> u64 {
+        self.examples - self.buffer_examples
+    }
+
+    fn ln_stay(&self) -> f64 {
+        math::ln_1p(-1.0 / self.buffer_examples as f64)
+    }
+
+    /// The probability that the first record of the file is still inside after n ≤ N draws.
+    ///
+    /// S(n) = (1 − 1/K)ⁿ for n ≤ N − K, S(N − K)·(N − n)/K for n > N − K
+    fn first_inside(&self, draws: u64) -> f64 {
+        let full = match draws.min(self.full_draws()) {
+            0 => 1.0,
+            full_draws => math::exp(full_draws as f64 * self.ln_stay()),
+        };
+        if draws <= self.full_draws() {
+            return full;
+        }
+        full * ((self.examples - draws) as f64 / self.buffer_examples as f64)
+    }
+
+    /// The probability that the first record leaves in `draws` draws after `before` of them, without
+    /// cancellation: S(before) − S(before + draws).
+    pub(crate) fn first_leaves(&self, before: u64, draws: u64) -> f64 {
+        let (full_draws, end) = (self.full_draws(), before + draws);
+        let while_full = end.min(full_draws).saturating_sub(before);
+        let drained = end.saturating_sub(before.max(full_draws));
+        let left = if while_full > 0 {
+            self.first_inside(before) * -math::exp_m1(while_full as f64 * self.ln_stay())
+        } else {
+            0.0
+        };
+        left + self.first_inside(full_draws) * (drained as f64 / self.buffer_examples as f64)
+    }
+}
+
+/// A [`Reservoir`] of K records; the target is the first record of the file.
 ///
-/// With N records the reservoir is full for the first N − K draws and then drains. The target is
-/// still inside after n draws with probability
-///
-/// S(n) = (1 − 1/K)ⁿ for n ≤ N − K, S(N − K)·(N − n)/K for n > N − K
-///
-/// and w_t = S(tB) − S((t + 1)B), each part of it computed without cancellation. Slots whose
-/// S(tB) ≤ 10⁻¹² are dropped.
+/// w_t = S(tB) − S((t + 1)B). Slots whose S(tB) ≤ 10⁻¹² are dropped.
 pub(super) fn sliding_buffer(steps_per_epoch: u32, batch_size: u32, buffer_examples: u64) -> Slots {
     let batch = u64::from(batch_size);
     let examples = u64::from(steps_per_epoch) * batch;
@@ -55,27 +99,10 @@ pub(super) fn sliding_buffer(steps_per_epoch: u32, batch_size: u32, buffer_examp
     if buffer_examples == 1 {
         return Slots { entries: 1, weights: SlotWeights::Uniform };
     }
-    let buffer = buffer_examples as f64;
-    let full_draws = examples - buffer_examples;
-    let ln_stay = math::ln_1p(-1.0 / buffer);
-    let inside_when_draining = math::exp(full_draws as f64 * ln_stay);
-
-    let mut weights = Vec::new();
-    for slot in 0..u64::from(steps_per_epoch) {
-        let (first, next) = (slot * batch, (slot + 1) * batch);
-        let full = next.min(full_draws).saturating_sub(first) as f64;
-        let drained = next.saturating_sub(first.max(full_draws)) as f64;
-        let inside = if first <= full_draws {
-            math::exp(first as f64 * ln_stay)
-        } else {
-            inside_when_draining * ((examples - first) as f64 / buffer)
-        };
-        if inside <= BEYOND {
-            break;
-        }
-        let while_full = if full > 0.0 { inside * -math::exp_m1(full * ln_stay) } else { 0.0 };
-        weights.push(while_full + inside_when_draining * (drained / buffer));
-    }
+    let reservoir = Reservoir::new(examples, buffer_examples);
+    let slots = (0..u64::from(steps_per_epoch)).map(|slot| slot * batch);
+    let kept = slots.take_while(|&first| reservoir.first_inside(first) > BEYOND);
+    let weights: Vec<f64> = kept.map(|first| reservoir.first_leaves(first, batch)).collect();
     let entries = saturating_entries(weights.len() as u64);
     if entries == 1 {
         return Slots { entries, weights: SlotWeights::Uniform };
@@ -120,6 +147,19 @@ mod tests {
             assert!((found - expected).abs() < 1e-15, "{found} for {expected}");
         }
         assert_eq!(found.len(), 4);
+    }
+
+    #[test]
+    fn a_reservoir_by_hand() {
+        let reservoir = Reservoir::new(4, 2);
+        let left = [0, 1, 2, 3, 4].map(|draws| reservoir.first_leaves(0, draws));
+        for (place, expected) in [0.0, 0.5, 0.75, 0.875, 1.0].into_iter().enumerate() {
+            assert!((left[place] - expected).abs() < 1e-15, "{left:?}");
+            let inside = reservoir.first_inside(place as u64);
+            assert!((inside - (1.0 - expected)).abs() < 1e-15, "{place}: {inside}");
+        }
+        assert_eq!(Reservoir::new(9, 1).first_leaves(0, 1), 1.0);
+        assert_eq!(Reservoir::new(4, 4).first_leaves(0, 1), 0.25);
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Event {
     pub(super) fn advantage(self, run: &ShuffleRun, epsilon: f64) -> f64 {
         let (with, without) = match self {
             Event::Maximum { cut } => {
-                let law = Maximum::new(run.noise_multiplier, run.steps_per_epoch);
+                let law = Maximum::new(*run);
                 (law.ln_above(cut, 2.0), law.ln_above(cut, 1.0))
             }
             Event::Total { cut } => {

@@ -121,7 +121,7 @@ pub fn pair_epsilon<S: PairDraws>(
     if run.steps_per_epoch == 1 {
         return Ok(gaussian_epsilon(run, delta, closed));
     }
-    let slice = best_epsilon_cut(run, delta);
+    let slice = best_epsilon_cut(&(*run).into(), delta);
     let sum = shuffle::sum_epsilon(run, delta)?.value();
     let event_at = |epsilon: f64| {
         if slice.value > sum {
@@ -191,7 +191,7 @@ pub fn pair_delta<S: PairDraws>(
         let estimate = DeltaEstimate::new(value, 0.0, gaussian_account(1e-12 * value));
         return Ok(PairDelta { lower: shuffle::sum_delta(run, epsilon)?, estimate });
     }
-    let cut = best_delta_cut(run, epsilon).cut;
+    let cut = best_delta_cut(&(*run).into(), epsilon).cut;
     let by_maximum = Event::Maximum { cut };
     let by_total = Event::of_total(run, epsilon);
     let (max_delta, sum_delta) =

@@ -1,8 +1,8 @@
 //! Several epochs: slices of each epoch's largest output, composed; and the pair from above.
 
-use super::max_slice;
 use super::run::{ShuffleRun, check_delta, check_epsilon};
 use super::slices::{GridLaw, dominated, dominating};
+use super::{TargetSlots, max_slice};
 use crate::accounting::result::{
     Account, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound, EpsilonUpperBound,
     Method,
@@ -28,7 +28,7 @@ struct Composed {
 }
 
 /// ε from the slices of every epoch, composed.
-pub(super) fn epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
+pub(super) fn epsilon(run: &TargetSlots, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
     check_delta(delta)?;
     if run.epochs == 1 {
         return max_slice::epsilon(run, delta);
@@ -46,7 +46,7 @@ pub(super) fn epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound,
 }
 
 /// δ from the slices of every epoch, composed.
-pub(super) fn delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
+pub(super) fn delta(run: &TargetSlots, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
     check_epsilon(epsilon)?;
     if run.epochs == 1 {
         return max_slice::delta(run, epsilon);
@@ -66,6 +66,7 @@ pub(super) fn upper_epsilon(
     delta: f64,
 ) -> Result<EpsilonUpperBound, AccountingError> {
     check_delta(delta)?;
+    let run = &TargetSlots::from(*run);
     let at = |step: f64| {
         let composed = composed(run, Side::Above, step, Target::Delta(delta))?;
         Ok(composed.law.epsilon_at(delta)? + composed.loss_error)
@@ -81,6 +82,7 @@ pub(super) fn upper_delta(
     epsilon: f64,
 ) -> Result<DeltaUpperBound, AccountingError> {
     check_epsilon(epsilon)?;
+    let run = &TargetSlots::from(*run);
     let at = |step: f64| {
         let composed = composed(run, Side::Above, step, Target::Epsilon(epsilon))?;
         composed.law.delta_at(epsilon - composed.loss_error)
@@ -95,12 +97,12 @@ fn account(method: Method, numeric_error: f64) -> Account {
 }
 
 /// Grid step: an epoch adds about a quarter of its square to the error of ε.
-fn step(run: &ShuffleRun) -> f64 {
+fn step(run: &TargetSlots) -> f64 {
     (1e-4 / run.epochs as f64).sqrt()
 }
 
 fn composed(
-    run: &ShuffleRun,
+    run: &TargetSlots,
     side: Side,
     step: f64,
     target: Target,
@@ -115,7 +117,7 @@ fn composed(
         Side::Below => dominated(run, ln_outside, step),
         Side::Above => dominating(run, ln_outside, step),
     };
-    let loss_error = epochs * LOSS_ERROR * epoch.masses.len() as f64;
+    let loss_error = epochs * LOSS_ERROR * epoch.slices as f64;
     let law = law(epoch, side)?.self_composed_near(run.epochs, target)?;
     Ok(Composed { law, loss_error })
 }
@@ -147,7 +149,7 @@ mod tests {
             let change = seen.value() - theirs;
             assert!(change < 5e-5 && change > -2e-5 * epochs as f64, "{run:?}: {change:e}");
             assert_eq!(seen.account().scope, Scope::Pair);
-            let low = epsilon(&run, 1e-5).unwrap().value();
+            let low = epsilon(&run.into(), 1e-5).unwrap().value();
             assert!(low < seen.value());
         }
     }

@@ -1,7 +1,8 @@
 //! One epoch: lower bounds from the sets {max_t x_t > C}.
 
+use super::TargetSlots;
 use super::maximum::Maximum;
-use super::run::{ShuffleRun, check_delta, check_epsilon};
+use super::run::{check_delta, check_epsilon};
 use crate::accounting::AccountingError;
 use crate::accounting::result::{Account, DeltaLowerBound, Directions, EpsilonLowerBound, Method};
 use crate::bound::Scope;
@@ -19,15 +20,15 @@ pub(crate) struct BestCut {
 
 /// ε from one epoch's largest output.
 ///
-/// max_C ln((mass(C, 2) − δ)/mass(C, 1)), mass(C, m) = 1 − Φ((C−m)/σ) Φ(C/σ)^{T−1}
-pub(super) fn epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
+/// max_C ln((p(C) − δ)/q(C)), with the masses of [`TargetSlots::epsilon_lower`].
+pub(super) fn epsilon(run: &TargetSlots, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
     check_delta(delta)?;
     let best = best_epsilon_cut(run, delta);
     Ok(EpsilonLowerBound::new(best.value.max(0.0), 0.0, account(best.error)))
 }
 
-/// δ from one epoch's largest output: max_C mass(C, 2) − e^ε mass(C, 1).
-pub(super) fn delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
+/// δ from one epoch's largest output: max_C p(C) − e^ε q(C).
+pub(super) fn delta(run: &TargetSlots, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
     check_epsilon(epsilon)?;
     let best = best_delta_cut(run, epsilon);
     Ok(DeltaLowerBound::new(math::exp(best.value), 0.0, account(best.error)))
@@ -43,22 +44,23 @@ fn account(numeric_error: f64) -> Account {
 }
 
 /// The cut whose set proves the largest ε at δ.
-pub(crate) fn best_epsilon_cut(run: &ShuffleRun, delta: f64) -> BestCut {
-    let law = Maximum::new(run.noise_multiplier, run.steps_per_epoch);
+pub(crate) fn best_epsilon_cut(run: &TargetSlots, delta: f64) -> BestCut {
+    let law = Maximum::new(*run);
     let s = run.noise_multiplier;
     let ln_delta = math::ln(delta);
     let upper_quantile = |ln_tail: f64| -quantile_from_ln(ln_tail);
     let half = math::ln(0.5);
-    let others = math::ln(run.steps_per_epoch as f64);
-    // no cut below 1.5 is best, and mass(C, 2) ≤ δ past the larger of these
-    let end = (2.0 + s * upper_quantile(ln_delta + half))
+    let others = math::ln(run.slots as f64);
+    // no cut below g − ½ is best, and mass(C, g) ≤ δ past the larger of these
+    let start = law.with - 0.5;
+    let end = (law.with + s * upper_quantile(ln_delta + half))
         .max(s * upper_quantile(ln_delta + half - others));
-    refine(1.5, end.max(1.5 + s), |cut| epsilon_of_cut(&law, cut, ln_delta))
+    refine(start, end.max(start + s), |cut| epsilon_of_cut(&law, cut, ln_delta))
 }
 
 /// ε that the set {max_t x_t > C} proves, rounded down.
 pub(crate) fn epsilon_of_cut(law: &Maximum, cut: f64, ln_delta: f64) -> BestCut {
-    let (with, without) = (law.ln_above(cut, 2.0), law.ln_above(cut, 1.0));
+    let (with, without) = (law.ln_above(cut, law.with), law.ln_above(cut, law.without));
     let left = -math::exp_m1(ln_delta - with.value);
     if !(left > 0.0) {
         return BestCut { cut, value: f64::NEG_INFINITY, error: 0.0 };
@@ -70,18 +72,19 @@ pub(crate) fn epsilon_of_cut(law: &Maximum, cut: f64, ln_delta: f64) -> BestCut 
 }
 
 /// The cut whose set proves the largest δ at ε.
-pub(crate) fn best_delta_cut(run: &ShuffleRun, epsilon: f64) -> BestCut {
-    let law = Maximum::new(run.noise_multiplier, run.steps_per_epoch);
+pub(crate) fn best_delta_cut(run: &TargetSlots, epsilon: f64) -> BestCut {
+    let law = Maximum::new(*run);
     let variance = run.noise_multiplier * run.noise_multiplier;
-    // the density ratio is at most e^{(C−1.5)/σ²}; it follows the target past C = σ² ln T
-    let start = 1.5 + epsilon * variance;
-    let end = start + variance * math::ln(run.steps_per_epoch as f64) + 10.0 * run.noise_multiplier;
+    // the density ratio is at most e^{(C−g+½)/σ²}; it follows the target past C = σ² ln(T/w)
+    let start = law.with - 0.5 + epsilon * variance;
+    let others = math::ln(run.slots as f64 / run.presence);
+    let end = start + variance * others + 10.0 * run.noise_multiplier;
     refine(start, end + 1.0, |cut| ln_delta_of_cut(&law, cut, epsilon))
 }
 
 /// ln δ that the set {max_t x_t > C} proves, rounded down.
 pub(crate) fn ln_delta_of_cut(law: &Maximum, cut: f64, epsilon: f64) -> BestCut {
-    let (with, without) = (law.ln_above(cut, 2.0), law.ln_above(cut, 1.0));
+    let (with, without) = (law.ln_above(cut, law.with), law.ln_above(cut, law.without));
     let left = -math::exp_m1(epsilon + without.value - with.value);
     let rounding = 4.0 * f64::EPSILON * (1.0 + epsilon + with.value.abs() + without.value.abs());
     let error = with.error + without.error + rounding;

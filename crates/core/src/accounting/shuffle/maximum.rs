@@ -1,14 +1,24 @@
-//! The law of max_t x_t in an epoch whose target slot has mean m: F(C) = Φ((C−m)/σ) Φ(C/σ)^{T−1}.
+//! The law of max_t x_t in an epoch whose target slot has mean m: F(C) = Φ((C−m)/σ) Φ(C/σ)^{T−1},
+//! mixed with that of m = 0 where the target may be absent.
 
+use super::TargetSlots;
 use crate::math;
 use crate::special::normal_ln_cdf;
 
-/// The law of the largest output, by world: m = 2 in D, 1 in D′.
+/// The law of the largest output, by world: m = g in D, g − 1 in D′.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Maximum {
     noise_multiplier: f64,
     /// T − 1
     others: f64,
+    /// g
+    pub(super) with: f64,
+    /// g − 1
+    pub(super) without: f64,
+    /// ln w
+    ln_presence: f64,
+    /// ln(1 − w)
+    ln_absence: f64,
 }
 
 /// A logarithm with a limit of its floating-point error.
@@ -19,39 +29,67 @@ pub(crate) struct Logarithm {
 }
 
 impl Maximum {
-    pub(crate) fn new(noise_multiplier: f64, steps_per_epoch: u64) -> Self {
-        Maximum { noise_multiplier, others: (steps_per_epoch - 1) as f64 }
+    pub(crate) fn new(run: impl Into<TargetSlots>) -> Self {
+        let TargetSlots { noise_multiplier, slots, presence, gap, .. } = run.into();
+        Maximum {
+            noise_multiplier,
+            others: (slots - 1) as f64,
+            with: gap,
+            without: gap - 1.0,
+            ln_presence: math::ln(presence),
+            ln_absence: math::ln_1p(-presence),
+        }
+    }
+
+    /// ln of w e^{`present`} + (1 − w) e^{`absent`}.
+    fn mixed(&self, present: f64, absent: impl Fn() -> f64) -> f64 {
+        if self.ln_absence == f64::NEG_INFINITY {
+            return present;
+        }
+        ln_sum(self.ln_presence + present, self.ln_absence + absent())
     }
 
     /// ln F(C).
     pub(crate) fn ln_below(&self, cut: f64, mean: f64) -> f64 {
+        self.mixed(self.ln_below_if_present(cut, mean), || self.ln_below_if_present(cut, 0.0))
+    }
+
+    /// ln(1 − F(C)).
+    ///
+    /// The error is that of lnΦ and of its argument, whose effect grows with x², and that of ln w.
+    pub(crate) fn ln_above(&self, cut: f64, mean: f64) -> Logarithm {
+        let absent = || self.ln_above_if_present(cut, 0.0);
+        let value = self.mixed(self.ln_above_if_present(cut, mean), absent);
+        let (target, other) = ((cut - mean) / self.noise_multiplier, cut / self.noise_multiplier);
+        let error = 2e-15 * (8.0 + target * target + other * other + self.ln_presence.abs());
+        Logarithm { value, error }
+    }
+
+    fn ln_below_if_present(&self, cut: f64, mean: f64) -> f64 {
         let others =
             if self.others > 0.0 { normal_ln_cdf(cut / self.noise_multiplier) } else { 0.0 };
         normal_ln_cdf((cut - mean) / self.noise_multiplier) + self.others * others
     }
 
-    /// ln(1 − F(C)), from its own side: 1 − F = −expm1(−e^y), y = ln(−ln F).
-    ///
-    /// The error is that of lnΦ and of its argument, whose effect grows with x².
-    pub(crate) fn ln_above(&self, cut: f64, mean: f64) -> Logarithm {
-        let target = (cut - mean) / self.noise_multiplier;
-        let other = cut / self.noise_multiplier;
-        let mut y = ln_minus_ln_cdf(target);
+    /// From its own side: 1 − F = −expm1(−e^y), y = ln(−ln F).
+    fn ln_above_if_present(&self, cut: f64, mean: f64) -> f64 {
+        let mut y = ln_minus_ln_cdf((cut - mean) / self.noise_multiplier);
         if self.others > 0.0 {
+            let other = cut / self.noise_multiplier;
             y = ln_sum(y, math::ln(self.others) + ln_minus_ln_cdf(other));
         }
-        let value = if y < -37.0 {
+        if y < -37.0 {
             y
         } else if y > 4.0 {
             math::ln_1p(-math::exp(-math::exp(y)))
         } else {
             math::ln(-math::exp_m1(-math::exp(y)))
-        };
-        let error = 2e-15 * (8.0 + target * target + other * other);
-        Logarithm { value, error }
+        }
     }
 
     /// ln of the ratio of the densities of the maximum at C, D over D′.
+    ///
+    /// Rises with C where the target is always there; where it may be absent, it first falls from 0.
     pub(crate) fn ln_density_ratio(&self, cut: f64) -> f64 {
         let s = self.noise_multiplier;
         let others = normal_ln_cdf(cut / s);
@@ -63,7 +101,8 @@ impl Maximum {
                 target
             }
         };
-        part(2.0) - part(1.0)
+        let of = |mean: f64| self.mixed(part(mean), || part(0.0));
+        of(self.with) - of(self.without)
     }
 }
 
@@ -86,12 +125,17 @@ pub(crate) fn ln_difference(a: f64, b: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::shuffle::ShuffleRun;
     use crate::special::{normal_cdf, normal_pdf, normal_survival};
+
+    fn shuffled(noise_multiplier: f64, steps_per_epoch: u64) -> Maximum {
+        Maximum::new(ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 })
+    }
 
     #[test]
     fn masses_are_those_of_the_plain_formula() {
         for (s, steps) in [(0.5, 1), (1.0, 100), (3.0, 7), (10.0, 1000)] {
-            let law = Maximum::new(s, steps);
+            let law = shuffled(s, steps);
             for cut in [-1.0, 0.7, 2.0, 3.3, 6.0] {
                 for mean in [1.0, 2.0] {
                     let below = normal_cdf((cut - mean) / s)
@@ -108,18 +152,18 @@ mod tests {
 
     #[test]
     fn far_tails_do_not_underflow() {
-        let law = Maximum::new(0.1, 10_000_000);
+        let law = shuffled(0.1, 10_000_000);
         let above = law.ln_above(7.0, 2.0);
         let expected = normal_ln_cdf(-50.0);
         assert!((above.value - expected).abs() < 1e-9, "{}", above.value);
-        let single = Maximum::new(2.0, 1).ln_above(7.0, 1.0).value;
+        let single = shuffled(2.0, 1).ln_above(7.0, 1.0).value;
         assert!((single - math::ln(normal_survival(3.0))).abs() < 1e-14);
     }
 
     #[test]
     fn ratio_of_densities_is_the_slope_of_the_masses() {
         let (s, steps) = (0.8, 50);
-        let law = Maximum::new(s, steps);
+        let law = shuffled(s, steps);
         for cut in [0.5, 1.5, 2.5, 4.0] {
             let density = |mean: f64| {
                 normal_pdf((cut - mean) / s) * normal_cdf(cut / s)
@@ -127,6 +171,29 @@ mod tests {
             };
             let expected = math::ln(density(2.0) / density(1.0));
             assert!((law.ln_density_ratio(cut) - expected).abs() < 1e-12, "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_target_that_may_be_absent_is_a_mixture() {
+        let (noise_multiplier, slots, gap, epochs) = (0.8, 5, 3.0, 1);
+        let run = |presence| TargetSlots { noise_multiplier, slots, presence, gap, epochs };
+        let (sure, may) = (Maximum::new(run(1.0)), Maximum::new(run(0.3)));
+        for cut in [-1.0, 0.4, 2.5, 5.0] {
+            let mixed = |of: &dyn Fn(f64) -> f64, mean| 0.3 * of(mean) + 0.7 * of(0.0);
+            for mean in [2.0, 3.0] {
+                let below = |mean| math::exp(sure.ln_below(cut, mean));
+                let above = |mean| math::exp(sure.ln_above(cut, mean).value);
+                assert!((math::exp(may.ln_below(cut, mean)) - mixed(&below, mean)).abs() < 1e-14);
+                let seen = math::exp(may.ln_above(cut, mean).value);
+                assert!((seen - mixed(&above, mean)).abs() < 1e-14);
+            }
+            let slope = |mean| {
+                let at = |cut| math::exp(may.ln_below(cut, mean));
+                at(cut + 1e-5) - at(cut - 1e-5)
+            };
+            let expected = math::ln(slope(3.0) / slope(2.0));
+            assert!((may.ln_density_ratio(cut) - expected).abs() < 1e-4, "{cut}: {expected}");
         }
     }
 

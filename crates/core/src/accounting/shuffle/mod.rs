@@ -6,9 +6,11 @@ pub(crate) mod maximum;
 pub(crate) mod run;
 mod slices;
 pub(crate) mod sum;
+mod target_slots;
 
 pub use run::ShuffleRun;
 use run::{check_delta, check_epsilon};
+pub use target_slots::TargetSlots;
 
 use super::AccountingError;
 use super::result::{DeltaLowerBound, DeltaUpperBound, EpsilonLowerBound, EpsilonUpperBound};
@@ -48,7 +50,7 @@ pub fn max_slice_epsilon(
     delta: f64,
 ) -> Result<EpsilonLowerBound, AccountingError> {
     run.check()?;
-    epochs::epsilon(run, delta)
+    epochs::epsilon(&(*run).into(), delta)
 }
 
 /// A lower bound of δ from the largest output of every epoch; see [`max_slice_epsilon`].
@@ -57,7 +59,7 @@ pub fn max_slice_epsilon(
 /// [`AccountingError::Argument`].
 pub fn max_slice_delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
     run.check()?;
-    epochs::delta(run, epsilon)
+    epochs::delta(&(*run).into(), epsilon)
 }
 
 /// A lower bound of ε from the sums of the outputs of every epoch.
@@ -105,8 +107,7 @@ pub fn sum_delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, Acco
 /// # Errors
 /// [`AccountingError::Argument`].
 pub fn best_epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
-    let (slice, sum) = (max_slice_epsilon(run, delta)?, sum_epsilon(run, delta)?);
-    Ok(if slice.value() > sum.value() { slice } else { sum })
+    TargetSlots::from(*run).epsilon_lower(delta)
 }
 
 /// The larger of [`max_slice_delta`] and [`sum_delta`].

@@ -1,7 +1,7 @@
 //! One epoch as its largest output, cut into slices whose losses lie exactly on a grid.
 
-use super::maximum::{Maximum, ln_difference};
-use super::run::ShuffleRun;
+use super::TargetSlots;
+use super::maximum::{Maximum, ln_difference, ln_sum};
 use crate::math;
 use crate::special::normal::quantile_from_ln;
 
@@ -18,6 +18,8 @@ pub(super) struct GridLaw {
     pub(super) masses: Vec<f64>,
     /// Mass that no grid point holds: dropped where a bound is from below, infinite from above.
     pub(super) outside: f64,
+    /// Slices that the masses were put together from.
+    pub(super) slices: usize,
 }
 
 impl GridLaw {
@@ -34,6 +36,21 @@ struct Slice {
     loss: f64,
 }
 
+impl Slice {
+    /// Both as one; the loss of a slice without mass may be no number.
+    fn joined(self, other: Slice) -> Slice {
+        if !(other.mass > 0.0) {
+            return self;
+        }
+        if !(self.mass > 0.0) {
+            return other;
+        }
+        let mass = self.mass + other.mass;
+        let ln_without = |slice: Slice| math::ln(slice.mass) - slice.loss;
+        Slice { mass, loss: math::ln(mass) - ln_sum(ln_without(self), ln_without(other)) }
+    }
+}
+
 /// Where the slices lie: all but e^`ln_outside` of P between the ends, on either side.
 struct Span {
     law: Maximum,
@@ -42,20 +59,45 @@ struct Span {
 }
 
 impl Span {
-    fn of(run: &ShuffleRun, ln_outside: f64) -> Span {
-        let steps = run.steps_per_epoch as f64;
+    fn of(run: &TargetSlots, ln_outside: f64) -> Span {
+        let slots = run.slots as f64;
         let s = run.noise_multiplier;
+        let law = Maximum::new(*run);
+        let all_low = s * quantile_from_ln(ln_outside / slots);
+        let target_low = law.without + s * quantile_from_ln(ln_outside);
         Span {
-            law: Maximum::new(s, run.steps_per_epoch),
-            low: s * quantile_from_ln(ln_outside / steps) + f64::from(run.steps_per_epoch == 1),
-            high: 2.0 - s * quantile_from_ln(ln_outside - math::ln(steps)),
+            law,
+            low: if run.presence < 1.0 { all_low } else { all_low.max(target_low) },
+            high: law.with - s * quantile_from_ln(ln_outside - math::ln(slots)),
         }
+    }
+
+    /// Where the loss is least, which is the lower end unless the target may be absent.
+    fn turn(&self, run: &TargetSlots) -> f64 {
+        const PLACES: u32 = 200;
+        let (mut low, mut high) = (self.low, self.high);
+        if run.presence == 1.0 {
+            return low;
+        }
+        let mut least = (f64::INFINITY, low);
+        for _ in 0..6 {
+            let width = (high - low) / f64::from(PLACES);
+            for place in 0..=PLACES {
+                let cut = low + f64::from(place) * width;
+                let loss = self.law.ln_density_ratio(cut);
+                if loss < least.0 {
+                    least = (loss, cut);
+                }
+            }
+            (low, high) = ((least.1 - width).max(self.low), (least.1 + width).min(self.high));
+        }
+        least.1
     }
 
     /// Mass of P outside.
     fn outside(&self) -> f64 {
-        math::exp(self.law.ln_below(self.low, 2.0))
-            + math::exp(self.law.ln_above(self.high, 2.0).value)
+        math::exp(self.law.ln_below(self.low, self.law.with))
+            + math::exp(self.law.ln_above(self.high, self.law.with).value)
     }
 
     /// ln of the mass between two cuts, from the nearer side.
@@ -68,8 +110,9 @@ impl Span {
     }
 
     fn slice(&self, low: f64, high: f64) -> Slice {
-        let ln_mass = self.ln_mass(low, high, 2.0);
-        Slice { mass: math::exp(ln_mass), loss: ln_mass - self.ln_mass(low, high, 1.0) }
+        let ln_mass = self.ln_mass(low, high, self.law.with);
+        let loss = ln_mass - self.ln_mass(low, high, self.law.without);
+        Slice { mass: math::exp(ln_mass), loss }
     }
 }
 
@@ -79,29 +122,53 @@ impl Span {
 /// but for O(step³). To lie there exactly, a slice whose loss is above is mixed with a little of its
 /// lower neighbour, one whose loss is below with a little of its upper one. Merging slices, whole or in
 /// part, is post-processing: nothing is rounded but the two outermost slices, downwards.
-pub(super) fn dominated(run: &ShuffleRun, ln_outside: f64, wanted_step: f64) -> GridLaw {
+pub(super) fn dominated(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -> GridLaw {
     let span = Span::of(run, ln_outside);
-    let (lowest, highest) =
-        (span.law.ln_density_ratio(span.low), span.law.ln_density_ratio(span.high));
+    let turn = span.turn(run);
+    let (lowest, highest) = (span.law.ln_density_ratio(turn), span.law.ln_density_ratio(span.high));
     let range = highest - lowest;
     let step = wanted_step.min(range / 400.0).max(range / MOST_SLICES);
     let lowest_index = (lowest / step).round() as i64;
-    let slices = grid_slices(&span, step, lowest_index);
+    let mut slices = grid_slices(&span, turn, step, lowest_index);
+    let below = add_below(&mut slices, &span, turn, step, lowest_index);
     let outside = span.outside();
     let masses = merged(&slices, step, lowest_index);
+    let slices = slices.len() + below;
     // the first place is one step below the first slice
-    GridLaw { step, lowest_index: lowest_index - 1, masses, outside }
+    GridLaw { step, lowest_index: lowest_index - 1, masses, outside, slices }
 }
 
-/// Slices between the cuts at which the loss is (k + ½) steps.
-fn grid_slices(span: &Span, step: f64, lowest_index: i64) -> Vec<Slice> {
+/// Adds what lies below the turn, where the loss falls, to the slices of about the same loss; returns
+/// the number of pieces.
+fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_index: i64) -> usize {
+    let fall = span.law.ln_density_ratio(span.low) - span.law.ln_density_ratio(turn);
+    if !(turn > span.low) {
+        return 0;
+    }
+    let pieces = (4.0 * fall / step).clamp(256.0, 4096.0) as usize;
+    let width = (turn - span.low) / pieces as f64;
+    for piece in 0..pieces {
+        let low = span.low + piece as f64 * width;
+        let high = if piece + 1 == pieces { turn } else { low + width };
+        let seen = span.slice(low, high);
+        let place = (seen.loss / step).round() as i64 - lowest_index;
+        let last = slices.len() as i64 - 1;
+        if let Some(slice) = slices.get_mut(place.clamp(0, last.max(0)) as usize) {
+            *slice = slice.joined(seen);
+        }
+    }
+    pieces
+}
+
+/// Slices between the cuts from the turn on, at which the loss is (k + ½) steps.
+fn grid_slices(span: &Span, turn: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
     let mut slices = Vec::new();
-    let mut from = span.low;
-    let mut width = (span.high - span.low) / 400.0;
+    let mut from = turn;
+    let mut width = (span.high - turn) / 400.0;
     while from < span.high {
         let index = lowest_index + slices.len() as i64;
         let to = cut_at(span, (index as f64 + 0.5) * step, from, width, 0.01 * step);
-        let least = 1e-9 * (span.high - span.low);
+        let least = 1e-9 * (span.high - turn);
         if to - from < least {
             slices.push(Slice { mass: 0.0, loss: index as f64 * step });
             continue;
@@ -200,7 +267,7 @@ fn mixed(slices: &[Slice], step: f64, lowest_index: i64, rounds_down: &[bool]) -
 ///
 /// L ≤ U = (max_t x_t − 1.5)/σ². δ is convex in e^{−U} of each epoch, so U's mass between two grid
 /// points may be spread to both with E e^{−U} kept: nothing falls.
-pub(super) fn dominating(run: &ShuffleRun, ln_outside: f64, wanted_step: f64) -> GridLaw {
+pub(super) fn dominating(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -> GridLaw {
     let span = Span::of(run, ln_outside);
     let variance = run.noise_multiplier * run.noise_multiplier;
     let bound = |cut: f64| (cut - 1.5) / variance;
@@ -210,19 +277,20 @@ pub(super) fn dominating(run: &ShuffleRun, ln_outside: f64, wanted_step: f64) ->
     let highest_index = (bound(span.high) / step).floor() as i64;
     let cut = |index: i64| 1.5 + index as f64 * step * variance;
     let mut masses = vec![0.0; (highest_index - lowest_index + 1) as usize];
-    masses[0] = math::exp(span.law.ln_below(cut(lowest_index), 2.0));
+    masses[0] = math::exp(span.law.ln_below(cut(lowest_index), span.law.with));
     for index in lowest_index..highest_index {
         let (low, high) = (cut(index), cut(index + 1));
-        let mass = math::exp(span.ln_mass(low, high, 2.0));
-        let lower_half = math::exp(span.ln_mass(low, 0.5 * (low + high), 2.0)).min(mass);
+        let mass = math::exp(span.ln_mass(low, high, span.law.with));
+        let lower_half = math::exp(span.ln_mass(low, 0.5 * (low + high), span.law.with)).min(mass);
         let width = (high - low) / run.noise_multiplier;
         let share = upper_share(lower_half / mass.max(f64::MIN_POSITIVE), step, width);
         let place = (index - lowest_index) as usize;
         masses[place] += mass * (1.0 - share);
         masses[place + 1] += mass * share;
     }
-    let outside = math::exp(span.law.ln_above(cut(highest_index), 2.0).value);
-    GridLaw { step, lowest_index, masses, outside }
+    let outside = math::exp(span.law.ln_above(cut(highest_index), span.law.with).value);
+    let slices = masses.len();
+    GridLaw { step, lowest_index, masses, outside, slices }
 }
 
 /// The share of a cell's mass that its upper end needs so that E e^{−U} is kept, rounded up.
@@ -239,7 +307,7 @@ fn upper_share(lower_half: f64, step: f64, width: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{max_slice, run::ShuffleRun};
+    use super::super::max_slice;
     use super::*;
 
     fn delta(law: &GridLaw, epsilon: f64) -> f64 {
@@ -250,13 +318,17 @@ mod tests {
         law.masses.iter().enumerate().map(gain).sum()
     }
 
+    fn shuffled(noise_multiplier: f64, slots: u64) -> TargetSlots {
+        TargetSlots { noise_multiplier, slots, presence: 1.0, gap: 2.0, epochs: 1 }
+    }
+
     const RUNS: [(f64, u64); 6] =
         [(0.1, 100), (0.5, 1000), (1.0, 100), (1.5, 1), (2.0, 10), (10.0, 10_000)];
 
     #[test]
     fn one_epoch_is_between_its_laws() {
         for (noise_multiplier, steps_per_epoch) in RUNS {
-            let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
+            let run = shuffled(noise_multiplier, steps_per_epoch);
             let (below, above) = (dominated(&run, -41.0, 2e-3), dominating(&run, -41.0, 2e-3));
             for law in [&below, &above] {
                 assert!((law.total() - 1.0).abs() < 1e-10, "{run:?}: {}", law.total());
@@ -279,13 +351,35 @@ mod tests {
     }
 
     #[test]
+    fn a_target_that_may_be_absent_keeps_its_mass() {
+        for noise_multiplier in [0.01, 0.03, 0.1, 0.5, 2.0, 100.0] {
+            for (slots, presence) in [(1, 0.5), (234, 0.998), (1000, 0.01)] {
+                let run = TargetSlots { presence, ..shuffled(noise_multiplier, slots) };
+                let law = dominated(&run, -41.0, 2e-3);
+                assert!((law.total() - 1.0).abs() < 1e-9, "{run:?}: {}", law.total());
+                for epsilon in [0.0, 0.1, 1.0, 8.0] {
+                    let exact = max_slice::delta(&run, epsilon).unwrap().value();
+                    let seen = delta(&law, epsilon);
+                    assert!(seen <= exact * (1.0 + 1e-9) + 1e-16, "{run:?}: {seen:e} {exact:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn mixing_beats_rounding_by_an_order() {
-        let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
+        let run = shuffled(1.0, 100);
         let span = Span::of(&run, -41.0);
         let step = 5e-3;
         let lowest_index = (span.law.ln_density_ratio(span.low) / step).round() as i64;
-        let slices = grid_slices(&span, step, lowest_index);
-        let law = |masses| GridLaw { step, lowest_index: lowest_index - 1, masses, outside: 0.0 };
+        let slices = grid_slices(&span, span.low, step, lowest_index);
+        let law = |masses| GridLaw {
+            step,
+            lowest_index: lowest_index - 1,
+            masses,
+            outside: 0.0,
+            slices: 0,
+        };
         let close = law(merged(&slices, step, lowest_index));
         let all = vec![true; slices.len()];
         let rounded = law(mixed(&slices, step, lowest_index, &all));

@@ -7,7 +7,7 @@ use crate::theory::Setting;
 
 /// What was trained, so that the report can show what an accountant says of it.
 #[derive(Debug, Args)]
-pub(crate) struct TrainingArgs {
+pub(crate) struct AccountedArgs {
     /// Noise standard deviation divided by the clip norm of the training, for the accountant.
     #[arg(long, value_name = "S", requires = "steps")]
     pub(crate) noise_multiplier: Option<f64>,
@@ -20,7 +20,7 @@ pub(crate) struct TrainingArgs {
     pub(crate) epochs: u64,
 }
 
-impl TrainingArgs {
+impl AccountedArgs {
     pub(crate) fn setting(&self) -> Option<Setting> {
         let (noise_multiplier, steps) = (self.noise_multiplier?, self.steps?);
         Some(Setting { noise_multiplier, steps, epochs: self.epochs })

@@ -1,0 +1,150 @@
+//! A run in which the target falls in one of a few outputs of an epoch, or in none.
+
+use super::run::{ShuffleRun, check_delta};
+use super::{epochs, sum};
+use crate::accounting::error::argument;
+use crate::accounting::{AccountingError, EpsilonLowerBound};
+
+/// A run in which one of T outputs an epoch has mean g with the target and g − 1 without, with
+/// probability w, and all outputs have mean 0 otherwise; which one may follow any law.
+///
+/// A shuffle is w = 1, g = 2. Records that are left out of an epoch make w smaller, and so does
+/// looking at a part of the outputs.
+///
+/// | field | meaning | domain |
+/// |---|---|---|
+/// | `noise_multiplier` | σ | [0.01, 1e6] |
+/// | `slots` | T | 1 to 1e9 |
+/// | `presence` | w | (0, 1] |
+/// | `gap` | g | [2, 1e10] |
+/// | `epochs` | E, drawn independently | 1 to 1e6 |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TargetSlots {
+    /// σ.
+    pub noise_multiplier: f64,
+    /// T.
+    pub slots: u64,
+    /// w.
+    pub presence: f64,
+    /// g.
+    pub gap: f64,
+    /// E.
+    pub epochs: u64,
+}
+
+impl From<ShuffleRun> for TargetSlots {
+    fn from(run: ShuffleRun) -> Self {
+        let ShuffleRun { noise_multiplier, steps_per_epoch, epochs } = run;
+        TargetSlots { noise_multiplier, slots: steps_per_epoch, presence: 1.0, gap: 2.0, epochs }
+    }
+}
+
+impl TargetSlots {
+    /// A lower bound of ε from the largest output of every epoch, and from the sum where w = 1.
+    ///
+    /// One epoch: max_C ln((p(C) − δ)/q(C)), p = w mass(C, g) + (1 − w) mass(C, 0),
+    /// q = w mass(C, g − 1) + (1 − w) mass(C, 0), mass(C, m) = 1 − Φ((C−m)/σ) Φ(C/σ)^{T−1}
+    ///
+    /// The law of max_t x_t is the same whichever output is the target's, so that it needs no law of
+    /// the place; and so is that of the sum, where there always is one.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `delta` | δ | [1e-300, 1) |
+    ///
+    /// # Guarantee
+    /// At most the ε of the pair, remove direction, and so of the mechanism
+    /// (`tests/oracles/target_slots.rs::bounds_hold_for_the_pair_by_quadrature`).
+    ///
+    /// # Errors
+    /// [`AccountingError::Argument`].
+    ///
+    /// # Numerics
+    /// Rounded down by a limit of the floating-point error.
+    ///
+    /// # Reference
+    /// L. Chua et al. (ICML 2024), theorem 4.2, for w = 1 and g = 2; the rest is ours.
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::accounting::shuffle::TargetSlots;
+    /// let run = TargetSlots {
+    ///     noise_multiplier: 1.0, slots: 100, presence: 0.5, gap: 2.0, epochs: 1,
+    /// };
+    /// assert_eq!(format!("{:.4}", run.epsilon_lower(1e-5)?.value()), "3.5980");
+    /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+    /// ```
+    pub fn epsilon_lower(&self, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
+        self.check()?;
+        check_delta(delta)?;
+        let slice = epochs::epsilon(self, delta)?;
+        if self.presence < 1.0 {
+            return Ok(slice);
+        }
+        let sum = sum::epsilon(&self.as_shuffle(), delta)?;
+        Ok(if slice.value() > sum.value() { slice } else { sum })
+    }
+
+    /// The shuffle of as many slots.
+    fn as_shuffle(&self) -> ShuffleRun {
+        let TargetSlots { noise_multiplier, slots, epochs, .. } = *self;
+        ShuffleRun { noise_multiplier, steps_per_epoch: slots, epochs }
+    }
+
+    fn check(&self) -> Result<(), AccountingError> {
+        self.as_shuffle().check()?;
+        if !(self.presence > 0.0 && self.presence <= 1.0) {
+            return Err(argument("presence", self.presence, "above 0 and at most 1"));
+        }
+        if !(2.0..=1e10).contains(&self.gap) {
+            return Err(argument("gap", self.gap, "between 2 and 1e10"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_bad_runs() {
+        let good =
+            TargetSlots { noise_multiplier: 1.0, slots: 10, presence: 0.5, gap: 2.0, epochs: 1 };
+        assert!(good.epsilon_lower(1e-5).is_ok());
+        for bad in [0.0, -1.0, 1.1, f64::NAN] {
+            let error = TargetSlots { presence: bad, ..good }.epsilon_lower(1e-5).unwrap_err();
+            assert!(error.to_string().contains("presence"), "{error}");
+        }
+        for bad in [1.9, f64::NAN, f64::INFINITY] {
+            assert!(TargetSlots { gap: bad, ..good }.epsilon_lower(1e-5).is_err());
+        }
+        for bad in [0.0, 1.0, f64::NAN] {
+            assert!(good.epsilon_lower(bad).is_err());
+        }
+    }
+
+    #[test]
+    fn more_presence_and_fewer_slots_leak_more() {
+        let of = |slots, presence, epochs| {
+            let run = TargetSlots { noise_multiplier: 0.8, slots, presence, gap: 2.0, epochs };
+            run.epsilon_lower(1e-5).unwrap().value()
+        };
+        for epochs in [1, 5] {
+            let present: Vec<f64> = [0.01, 0.3, 0.9, 0.999, 1.0].map(|w| of(20, w, epochs)).into();
+            assert!(present.is_sorted_by(|a, b| a < b), "{present:?}");
+            let slots: Vec<f64> = [100, 20, 5, 2, 1].map(|slots| of(slots, 0.7, epochs)).into();
+            assert!(slots.is_sorted_by(|a, b| a < b), "{slots:?}");
+        }
+    }
+
+    #[test]
+    fn certain_presence_is_the_limit() {
+        for (noise_multiplier, slots, epochs) in [(0.5, 50, 1), (1.0, 100, 10), (2.0, 1, 3)] {
+            let run = TargetSlots { noise_multiplier, slots, presence: 1.0, gap: 2.0, epochs };
+            let slice = |run: &TargetSlots| epochs::epsilon(run, 1e-5).unwrap().value();
+            let almost = slice(&TargetSlots { presence: 1.0 - 1e-12, ..run });
+            assert!((slice(&run) - almost).abs() < 2e-4, "{run:?}: {almost} {}", slice(&run));
+        }
+    }
+}

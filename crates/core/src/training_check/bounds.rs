@@ -1,0 +1,205 @@
+//! What is proven about the loader: from below for a pair of neighbours, from above for all.
+
+use super::{AssumedAccounting, TrainingSetup};
+use crate::accounting::shuffle::TargetSlots;
+use crate::accounting::{
+    BallsInBins, DeterministicBatches, Directions, EpsilonLowerBound, EpsilonUpperBound,
+    PoissonSampling,
+};
+use crate::mechanism::slots::Reservoir;
+use crate::mechanism::{BatchSampler, SamplerKind};
+
+/// Wanted distance of the upper and lower value of a Poisson accountant, nats.
+const ERROR: f64 = 1e-4;
+
+/// The same for balls in bins, whose grids cost more.
+const BINS_ERROR: f64 = 1e-2;
+
+/// Least noise that bounds from below are computed at, by method; less noise leaks more.
+const LEAST_NOISE: f64 = 0.01;
+const LEAST_BINS_NOISE: f64 = 0.2;
+const LEAST_POISSON_NOISE: f64 = 0.3;
+
+/// The share of the records that takes a presence past its own rounding.
+const DOWN: f64 = 1.0 - 1e-13;
+
+/// A value of ε that the loader exceeds; none where no accountant reaches so far.
+pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<EpsilonLowerBound> {
+    match setup.loader {
+        BatchSampler::Poisson | BatchSampler::BallsInBins | BatchSampler::Deterministic => {
+            let noise_multiplier = setup.drawn_noise_multiplier();
+            let assumed =
+                AssumedAccounting { sampler: Some(setup.loader.kind()), ..Default::default() };
+            let setup = TrainingSetup { noise_multiplier, ..*setup };
+            accountant_lower(&setup, &assumed, delta)
+        }
+        _ => {
+            let bounds = target_slots(setup).into_iter().map(|slots| slots.epsilon_lower(delta));
+            bounds.flatten().max_by(|a, b| a.value().total_cmp(&b.value()))
+        }
+    }
+}
+
+/// A value that ε does not exceed.
+///
+/// Deterministic batches dominate every order that does not depend on the records and uses each at
+/// most once an epoch.
+pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<EpsilonUpperBound> {
+    let noise_multiplier = setup.drawn_noise_multiplier();
+    if setup.loader == BatchSampler::Poisson {
+        let [_, sampling_rate] = setup.sampling_rates();
+        return poisson_upper(noise_multiplier, sampling_rate, setup.steps(), delta);
+    }
+    let all = DeterministicBatches { noise_multiplier, epochs: setup.epochs };
+    let all = all.epsilon_upper(delta).ok()?;
+    if setup.loader == BatchSampler::BallsInBins {
+        let bins = bins(setup, noise_multiplier).epsilon_upper(delta, Directions::Both, BINS_ERROR);
+        return bins.ok().filter(|bins| bins.value() < all.value()).or(Some(all));
+    }
+    Some(all)
+}
+
+/// What Poisson accounting gives; none where its grid does not reach, or for so little noise that it
+/// would take long.
+pub(super) fn poisson_upper(
+    noise_multiplier: f64,
+    sampling_rate: f64,
+    steps: u64,
+    delta: f64,
+) -> Option<EpsilonUpperBound> {
+    if !(noise_multiplier >= LEAST_POISSON_NOISE) {
+        return None;
+    }
+    PoissonSampling { noise_multiplier, sampling_rate, steps }
+        .epsilon_upper(delta, Directions::Both, ERROR)
+        .ok()
+}
+
+/// The least that the assumed accountant gives at the σ that it is told; none for a sampler without
+/// an accountant.
+pub(super) fn accountant_lower(
+    setup: &TrainingSetup,
+    assumed: &AssumedAccounting,
+    delta: f64,
+) -> Option<EpsilonLowerBound> {
+    let TrainingSetup { noise_multiplier, epochs, .. } = *setup;
+    match assumed.sampler? {
+        SamplerKind::Poisson => {
+            let training = PoissonSampling {
+                noise_multiplier: noise_multiplier.max(LEAST_POISSON_NOISE),
+                sampling_rate: assumed.sampling_rate.unwrap_or(setup.sampling_rates()[0]),
+                steps: assumed.steps.unwrap_or(setup.steps()),
+            };
+            training.epsilon_lower(delta, Directions::Both, ERROR).ok()
+        }
+        SamplerKind::BallsInBins => {
+            let bins = bins(setup, noise_multiplier.max(LEAST_BINS_NOISE));
+            bins.epsilon_lower(delta, Directions::Both, BINS_ERROR).ok()
+        }
+        SamplerKind::Deterministic => {
+            DeterministicBatches { noise_multiplier, epochs }.epsilon_lower(delta).ok()
+        }
+        _ => None,
+    }
+}
+
+fn bins(setup: &TrainingSetup, noise_multiplier: f64) -> BallsInBins {
+    let (steps_per_epoch, epochs) = (setup.steps_per_epoch(), setup.epochs);
+    BallsInBins { noise_multiplier, steps_per_epoch, epochs }
+}
+
+/// Pairs of neighbours of a shuffling loader: where the target's record lies in the file, and which
+/// outputs of an epoch are looked at. Each bounds ε from below.
+///
+/// All records but the target have the gradient −1, so that the sum of a batch of b records is −b but
+/// for the target's; b added to each output gives the means of [`TargetSlots`], whichever slot holds
+/// the smaller last batch. A record that is left out of an epoch leaves all outputs at mean 0.
+///
+/// - shuffle: the target is in one of T slots, with probability (records used)/N
+/// - persistent shuffle: one epoch of it at σ/√E, since the averages over the epochs say all
+/// - batch then shuffle: see [`moving_batches`]
+/// - partial shuffle: a record of the first block is among its records used, in ⌈·/B⌉ slots
+/// - sliding buffer: see [`sliding_buffer`]
+fn target_slots(setup: &TrainingSetup) -> Vec<TargetSlots> {
+    let (examples, used) = (setup.dataset_size, setup.used());
+    let whole = first_block(setup, examples);
+    match setup.loader {
+        BatchSampler::PersistentShuffle => {
+            let noise_multiplier =
+                whole.noise_multiplier / (setup.epochs as f64).sqrt() * (1.0 + 2.0 * f64::EPSILON);
+            let noise_multiplier = noise_multiplier.max(LEAST_NOISE);
+            vec![TargetSlots { noise_multiplier, epochs: 1, ..whole }]
+        }
+        BatchSampler::BatchThenShuffle => vec![moving_batches(setup, whole)],
+        BatchSampler::PartialShuffle { buffer_examples } => {
+            vec![first_block(setup, buffer_examples.min(examples))]
+        }
+        BatchSampler::SlidingBuffer { buffer_examples } if buffer_examples < examples => {
+            sliding_buffer(setup, whole, buffer_examples, used)
+        }
+        _ => vec![whole],
+    }
+}
+
+/// The target is one of the first K records, which are shuffled among themselves.
+fn first_block(setup: &TrainingSetup, buffer_examples: u64) -> TargetSlots {
+    let seen = setup.used().min(buffer_examples);
+    TargetSlots {
+        noise_multiplier: setup.drawn_noise_multiplier().max(LEAST_NOISE),
+        slots: seen.div_ceil(setup.batch_size),
+        presence: share(seen, buffer_examples),
+        gap: 2.0,
+        epochs: setup.epochs,
+    }
+}
+
+/// Whole batches change places, so that the target's batch mates are always with it: they may push
+/// its batch away from all others. With b records in the smallest batch the others have sum −a, a ≤ b,
+/// and the target's g − a ≤ B: any g from 2 to B + b will do. 18σ apart, it is as if the slot were
+/// known.
+fn moving_batches(setup: &TrainingSetup, whole: TargetSlots) -> TargetSlots {
+    let rest = setup.dataset_size % setup.batch_size;
+    let smallest = if rest == 0 || setup.drop_last { setup.batch_size } else { rest };
+    let most = (setup.batch_size + smallest) as f64;
+    let gap = (2.0 + 18.0 * whole.noise_multiplier).min(most).max(2.0);
+    TargetSlots { presence: 1.0, gap, ..whole }
+}
+
+/// The target is the first record or the last.
+///
+/// The first is out after n draws with the probability of [`Reservoir::first_leaves`]: the first m
+/// outputs are looked at, for a few m. The last enters when the reservoir begins to drain, and leaves
+/// with each of the last K draws alike: the outputs from that of draw N − K on are looked at.
+fn sliding_buffer(
+    setup: &TrainingSetup,
+    whole: TargetSlots,
+    buffer_examples: u64,
+    used: u64,
+) -> Vec<TargetSlots> {
+    let (batch, steps) = (setup.batch_size, setup.steps_per_epoch());
+    let reservoir = Reservoir::new(setup.dataset_size, buffer_examples);
+    let mut found = Vec::new();
+    let mut last_slots = 0;
+    for quarters in [1, 2, 4, 6, 8, 12, 20, 32] {
+        let records = buffer_examples.saturating_mul(quarters).div_ceil(4);
+        let slots = records.div_ceil(batch).clamp(1, steps);
+        if slots > last_slots {
+            let draws = slots.saturating_mul(batch).min(used);
+            let presence = (reservoir.first_leaves(0, draws) * DOWN).min(1.0);
+            found.push(TargetSlots { slots, presence, ..whole });
+            last_slots = slots;
+        }
+    }
+    let before = setup.dataset_size - buffer_examples;
+    if used > before {
+        let slots = steps - before / batch;
+        let presence = share(used - before, buffer_examples);
+        found.push(TargetSlots { slots, presence, ..whole });
+    }
+    found
+}
+
+/// `part`/`of`, 1 where they are equal, else rounded down.
+fn share(part: u64, of: u64) -> f64 {
+    if part == of { 1.0 } else { part as f64 / of as f64 * DOWN }
+}

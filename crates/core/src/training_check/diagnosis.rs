@@ -1,0 +1,237 @@
+//! From a description to what is wrong with it.
+
+use super::bounds;
+use super::error::within;
+use super::{AssumedAccounting, Finding, StepsReading, TrainingError, TrainingSetup};
+use crate::accounting::{EpsilonLowerBound, EpsilonUpperBound};
+use crate::claim::{PrivacyClaim, Verdict};
+use crate::mechanism::SamplerKind;
+
+/// Relative change of a rate or a noise multiplier that rounded decimals explain.
+const TOLERANCE: f64 = 0.01;
+
+/// What a set-up is, what is proven about it, and what is wrong.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Diagnosis {
+    /// q = B/N.
+    pub sampling_rate: f64,
+    /// T.
+    pub steps_per_epoch: u64,
+    /// T·E.
+    pub steps: u64,
+    /// σ of the noise that is drawn.
+    pub noise_multiplier: f64,
+    /// What the loader leaks at least, if that can be computed.
+    pub lower: Option<EpsilonLowerBound>,
+    /// What it leaks at most, likewise.
+    pub upper: Option<EpsilonUpperBound>,
+    /// What Poisson accounting gives at q, T·E and σ, if its grid is not too large.
+    pub poisson: Option<EpsilonUpperBound>,
+    /// What was found, the most severe first.
+    pub findings: Vec<Finding>,
+    /// Whether the claim is refuted; "not refuted" proves nothing.
+    pub verdict: Verdict,
+}
+
+/// Compares a claim with the training that is described.
+///
+/// Refuted is a claim below a proven lower bound of the loader: for shuffles the closed forms of
+/// [`TargetSlots`](crate::accounting::shuffle::TargetSlots), for the rest the accountant's own value
+/// rounded down. Poisson batches may have q = B/N or one over the batches an epoch: the smaller one
+/// refutes, the larger one is the upper bound.
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `setup` | the training |
+/// | `assumed` | what the accountant was told |
+/// | `claim` | ε and δ |
+///
+/// # Guarantee
+/// The bounds of every loader hold for its pair
+/// (`tests/oracles/training_check.rs::loaders_leak_at_least_their_bound`).
+///
+/// # Errors
+/// [`TrainingError`] for numbers that no training has.
+///
+/// # Example
+/// ```
+/// use dpscope_core::adjacency::Adjacency;
+/// use dpscope_core::claim::{PrivacyClaim, Verdict};
+/// use dpscope_core::mechanism::BatchSampler;
+/// use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
+///
+/// let setup = TrainingSetup {
+///     dataset_size: 60_000,
+///     batch_size: 256,
+///     epochs: 20,
+///     noise_multiplier: 0.8,
+///     drawn_noise: None,
+///     loader: BatchSampler::Shuffle,
+///     drop_last: false,
+/// };
+/// let claim = PrivacyClaim { epsilon: 3.0, delta: 1e-5, adjacency: Adjacency::AddRemove };
+/// let found = diagnose(&setup, &AssumedAccounting::default(), &claim)?;
+/// assert_eq!(found.verdict, Verdict::Refuted);
+/// assert_eq!(found.findings[0].code(), "claim-below-bound");
+/// # Ok::<(), dpscope_core::training_check::TrainingError>(())
+/// ```
+pub fn diagnose(
+    setup: &TrainingSetup,
+    assumed: &AssumedAccounting,
+    claim: &PrivacyClaim,
+) -> Result<Diagnosis, TrainingError> {
+    setup.check()?;
+    assumed.check()?;
+    claim.check()?;
+    let delta = claim.delta;
+    within("delta", delta, [1e-50, 1.0 - f64::EPSILON], "at least 1e-50 and below 1")?;
+    let noise_multiplier = setup.drawn_noise_multiplier();
+    let (sampling_rate, steps) = (setup.sampling_rate(), setup.steps());
+    let lower = bounds::lower(setup, delta);
+    let upper = bounds::upper(setup, delta);
+    let poisson = bounds::poisson_upper(noise_multiplier, sampling_rate, steps, delta);
+    let mut findings = Vec::new();
+    findings.extend(about_claim(setup, assumed, claim, lower.as_ref(), upper.as_ref()));
+    findings.extend(about_accountant(setup, assumed));
+    findings.extend(about_data(setup, delta));
+    findings.sort_by_key(Finding::severity);
+    let is_refuted = lower.is_some_and(|lower| lower.value() > claim.epsilon);
+    Ok(Diagnosis {
+        sampling_rate,
+        steps_per_epoch: setup.steps_per_epoch(),
+        steps,
+        noise_multiplier,
+        lower,
+        upper,
+        poisson,
+        findings,
+        verdict: if is_refuted { Verdict::Refuted } else { Verdict::NotRefuted },
+    })
+}
+
+fn about_claim(
+    setup: &TrainingSetup,
+    assumed: &AssumedAccounting,
+    claim: &PrivacyClaim,
+    lower: Option<&EpsilonLowerBound>,
+    upper: Option<&EpsilonUpperBound>,
+) -> Vec<Finding> {
+    let (epsilon, loader) = (claim.epsilon, setup.loader.kind());
+    let mut findings = Vec::new();
+    match lower.map(EpsilonLowerBound::value) {
+        None => findings.push(Finding::NoLowerBound { loader }),
+        Some(lower) if lower > epsilon => {
+            findings.push(Finding::ClaimBelowBound { claim: epsilon, lower, loader });
+        }
+        Some(_) => {}
+    }
+    if let Some(upper) = upper.map(EpsilonUpperBound::value).filter(|&upper| upper <= epsilon) {
+        findings.push(Finding::ClaimCovered { claim: epsilon, upper });
+    }
+    let accountant = bounds::accountant_lower(setup, assumed, claim.delta);
+    if let (Some(accountant), Some(lower)) = (assumed.sampler, accountant)
+        && lower.value() > epsilon
+    {
+        let lower = lower.value();
+        findings.push(Finding::ClaimBelowAccountant { claim: epsilon, lower, accountant });
+    }
+    findings
+}
+
+fn about_accountant(setup: &TrainingSetup, assumed: &AssumedAccounting) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let loader = setup.loader.kind();
+    match assumed.sampler {
+        None => findings.push(Finding::AccountantUnknown),
+        Some(accountant) if !covers(accountant, loader) => {
+            findings.push(Finding::OtherSampler { accountant, loader });
+        }
+        Some(_) => {}
+    }
+    if let Some(accounted) = assumed.sampling_rate {
+        let mut rates = setup.sampling_rates().into_iter();
+        if !rates.any(|rate| (accounted / rate - 1.0).abs() <= TOLERANCE) {
+            let actual = setup.sampling_rate();
+            findings.push(Finding::SamplingRateDiffers { accounted, actual });
+        }
+    }
+    if let Some(accounted) = assumed.steps.filter(|&accounted| accounted != setup.steps()) {
+        let reading = reading(setup, accounted);
+        findings.push(Finding::StepsDiffer { accounted, actual: setup.steps(), reading });
+    }
+    let (accounted, drawn) = (setup.noise_multiplier, setup.drawn_noise_multiplier());
+    let off = drawn / accounted;
+    let batch = setup.batch_size as f64;
+    if (off - 1.0).abs() > TOLERANCE {
+        let by_batch = [off * batch, off / batch].map(|left| (left - 1.0).abs() <= TOLERANCE);
+        findings.push(if by_batch.contains(&true) {
+            let batch_size = setup.batch_size;
+            Finding::NoiseScaledByBatchSize { accounted, drawn, batch_size }
+        } else {
+            Finding::NoiseDiffers { accounted, drawn }
+        });
+    }
+    findings
+}
+
+fn about_data(setup: &TrainingSetup, delta: f64) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let TrainingSetup { dataset_size, batch_size, drop_last, .. } = *setup;
+    if let Some(buffer_examples) = setup.loader.buffer_examples().filter(|&k| k < dataset_size) {
+        findings.push(Finding::BufferBelowData { buffer_examples, dataset_size });
+    }
+    if delta * dataset_size as f64 >= 1.0 {
+        findings.push(Finding::DeltaNotBelowOneRecord { delta, dataset_size });
+    }
+    let records = dataset_size % batch_size;
+    let steps_per_epoch = setup.steps_per_epoch();
+    if records > 0 && setup.loader.kind() != SamplerKind::Poisson {
+        findings.push(if drop_last {
+            Finding::RecordsLeftOut { records, steps_per_epoch }
+        } else {
+            Finding::PartialLastBatch { records, steps_per_epoch }
+        });
+    }
+    findings
+}
+
+/// Whether what an accountant of the first proves holds for a loader of the second.
+fn covers(accountant: SamplerKind, loader: SamplerKind) -> bool {
+    accountant == loader
+        || (accountant == SamplerKind::Deterministic && loader != SamplerKind::Poisson)
+}
+
+/// How a number of steps may have come about.
+fn reading(setup: &TrainingSetup, accounted: u64) -> Option<StepsReading> {
+    let TrainingSetup { dataset_size, batch_size, epochs, drop_last, .. } = *setup;
+    let (dropped, kept) = (dataset_size / batch_size, dataset_size.div_ceil(batch_size));
+    let all = u128::from(dataset_size) * u128::from(epochs);
+    let batch = u128::from(batch_size);
+    let rounded = [all / batch, all.div_ceil(batch)];
+    if !drop_last && accounted == dropped.saturating_mul(epochs) {
+        Some(StepsReading::LastBatchDropped)
+    } else if drop_last && accounted == kept.saturating_mul(epochs) {
+        Some(StepsReading::LastBatchKept)
+    } else if rounded.contains(&u128::from(accounted)) {
+        Some(StepsReading::EpochsRounded)
+    } else if accounted == dropped || accounted == kept {
+        Some(StepsReading::OneEpoch)
+    } else if accounted == epochs {
+        Some(StepsReading::Epochs)
+    } else {
+        None
+    }
+}
+
+impl AssumedAccounting {
+    fn check(&self) -> Result<(), TrainingError> {
+        if let Some(rate) = self.sampling_rate {
+            within("accounted_sampling_rate", rate, [1e-9, 1.0], "in 1e-9 to 1")?;
+        }
+        if let Some(steps) = self.steps {
+            within("accounted_steps", steps as f64, [1.0, 1e9], "in 1 to 1e9")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! Why a set-up cannot be checked.
+
+use crate::claim::ClaimError;
+
+/// A description that no training run has.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainingError {
+    /// An argument outside its domain.
+    #[error("{name} is {value}; it must be {allowed}")]
+    Argument {
+        /// Name of the argument.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// Its domain.
+        allowed: &'static str,
+    },
+    /// A batch that holds more records than there are.
+    #[error(
+        "batch_size is {batch_size} and dataset_size is {dataset_size}; a batch holds at most all \
+         records"
+    )]
+    BatchLargerThanData {
+        /// B.
+        batch_size: u64,
+        /// N.
+        dataset_size: u64,
+    },
+    /// A claim that is none.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+}
+
+/// Refuses a number outside `low` to `high`, and NaN.
+pub(super) fn within(
+    name: &'static str,
+    value: f64,
+    [low, high]: [f64; 2],
+    allowed: &'static str,
+) -> Result<(), TrainingError> {
+    if value >= low && value <= high {
+        return Ok(());
+    }
+    Err(TrainingError::Argument { name, value, allowed })
+}

@@ -1,0 +1,14 @@
+//! Does a training set-up, as it is described, keep the privacy that is claimed for it?
+//!
+//! Nothing is run: what is compared is the loader, the accountant's assumptions and the claim.
+
+mod bounds;
+mod diagnosis;
+mod error;
+mod finding;
+mod setup;
+
+pub use diagnosis::{Diagnosis, diagnose};
+pub use error::TrainingError;
+pub use finding::{Finding, Severity, StepsReading};
+pub use setup::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingSetup};

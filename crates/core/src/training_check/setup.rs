@@ -1,0 +1,163 @@
+//! What the user tells of a training run.
+
+use super::TrainingError;
+use super::error::within;
+use crate::mechanism::{BatchSampler, SamplerKind};
+
+/// Where noise is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum NoiseTarget {
+    /// To the sum of a batch's clipped gradients.
+    Sum,
+    /// To their mean: the sum divided by the batch size.
+    Mean,
+}
+
+/// The noise as the code draws it.
+///
+/// σ = s/C for a sum, sB/C for a mean
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct DrawnNoise {
+    /// Standard deviation s of one coordinate.
+    pub standard_deviation: f64,
+    /// Clipping bound C of one record's gradient.
+    pub clip_norm: f64,
+    /// What it is added to.
+    pub added_to: NoiseTarget,
+}
+
+/// A training run as its author describes it.
+///
+/// | field | meaning | domain |
+/// |---|---|---|
+/// | `dataset_size` | N | 1 to 2⁵³ |
+/// | `batch_size` | B | 1 to N |
+/// | `epochs` | E | 1 to 1e6 |
+/// | `noise_multiplier` | σ that the accountant is told | [0.01, 1e4] |
+/// | `drawn_noise` | the noise in the code, if known | σ in [1e-6, 1e4] |
+/// | `loader` | how batches are drawn | buffers from 1 |
+/// | `drop_last` | whether the last, smaller batch is left out | – |
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TrainingSetup {
+    /// N.
+    pub dataset_size: u64,
+    /// B.
+    pub batch_size: u64,
+    /// E.
+    pub epochs: u64,
+    /// σ that the accountant is told.
+    pub noise_multiplier: f64,
+    /// The noise in the code, if known; σ is then what follows from it.
+    pub drawn_noise: Option<DrawnNoise>,
+    /// How batches are drawn.
+    pub loader: BatchSampler,
+    /// Whether the last, smaller batch of an epoch is left out.
+    pub drop_last: bool,
+}
+
+/// What the accountant was told, as far as known.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AssumedAccounting {
+    /// The sampler that it assumes.
+    pub sampler: Option<SamplerKind>,
+    /// q.
+    pub sampling_rate: Option<f64>,
+    /// Steps in all.
+    pub steps: Option<u64>,
+}
+
+impl TrainingSetup {
+    /// Refuses what no run has.
+    ///
+    /// # Errors
+    /// [`TrainingError::Argument`] outside the domain of the fields.
+    pub fn check(&self) -> Result<(), TrainingError> {
+        let (size, batch) = (self.dataset_size as f64, self.batch_size as f64);
+        within("dataset_size", size, [1.0, 9_007_199_254_740_992.0], "in 1 to 2^53")?;
+        within("batch_size", batch, [1.0, f64::MAX], "at least 1")?;
+        if self.batch_size > self.dataset_size {
+            let TrainingSetup { batch_size, dataset_size, .. } = *self;
+            return Err(TrainingError::BatchLargerThanData { batch_size, dataset_size });
+        }
+        within("epochs", self.epochs as f64, [1.0, 1e6], "in 1 to 1000000")?;
+        let steps = self.steps_per_epoch() as f64;
+        within("dataset_size / batch_size", steps, [1.0, 1e9], "at most 1e9 batches an epoch")?;
+        within("noise_multiplier", self.noise_multiplier, [0.01, 1e4], "in 0.01 to 10000")?;
+        if let Some(noise) = self.drawn_noise {
+            let positive = [f64::MIN_POSITIVE, f64::MAX];
+            within("noise_std", noise.standard_deviation, positive, "above 0 and finite")?;
+            within("clip_norm", noise.clip_norm, positive, "above 0 and finite")?;
+            let sigma = self.drawn_noise_multiplier();
+            let allowed = "in 1e-6 to 10000: check noise_std, clip_norm and noise_on";
+            within("the noise multiplier of noise_std", sigma, [1e-6, 1e4], allowed)?;
+        }
+        if let Some(buffer) = self.loader.buffer_examples() {
+            within("buffer_examples", buffer as f64, [1.0, f64::MAX], "at least 1")?;
+        }
+        Ok(())
+    }
+
+    /// T: ⌈N/B⌉ batches an epoch, or ⌊N/B⌋ if the last, smaller one is left out.
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::mechanism::BatchSampler;
+    /// use dpscope_core::training_check::TrainingSetup;
+    /// let setup = TrainingSetup {
+    ///     dataset_size: 60_000,
+    ///     batch_size: 256,
+    ///     epochs: 20,
+    ///     noise_multiplier: 1.1,
+    ///     drawn_noise: None,
+    ///     loader: BatchSampler::Shuffle,
+    ///     drop_last: true,
+    /// };
+    /// assert_eq!(setup.steps_per_epoch(), 234);
+    /// assert_eq!(TrainingSetup { drop_last: false, ..setup }.steps_per_epoch(), 235);
+    /// ```
+    #[must_use]
+    pub fn steps_per_epoch(&self) -> u64 {
+        let batch = self.batch_size.max(1);
+        if self.drop_last { self.dataset_size / batch } else { self.dataset_size.div_ceil(batch) }
+    }
+
+    /// T·E.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps_per_epoch().saturating_mul(self.epochs)
+    }
+
+    /// q = B/N.
+    #[must_use]
+    pub fn sampling_rate(&self) -> f64 {
+        self.batch_size as f64 / self.dataset_size as f64
+    }
+
+    /// The sampling rates that code for this description has: B/N, or one over the batches an epoch.
+    #[must_use]
+    pub(super) fn sampling_rates(&self) -> [f64; 2] {
+        let (rate, by_steps) = (self.sampling_rate(), 1.0 / self.steps_per_epoch() as f64);
+        [rate.min(by_steps), rate.max(by_steps)]
+    }
+
+    /// Records that an epoch uses.
+    pub(super) fn used(&self) -> u64 {
+        self.steps_per_epoch().saturating_mul(self.batch_size).min(self.dataset_size)
+    }
+
+    /// σ of the noise that the code draws.
+    #[must_use]
+    pub fn drawn_noise_multiplier(&self) -> f64 {
+        let Some(noise) = self.drawn_noise else { return self.noise_multiplier };
+        let per_clip_norm = noise.standard_deviation / noise.clip_norm;
+        match noise.added_to {
+            NoiseTarget::Sum => per_clip_norm,
+            NoiseTarget::Mean => per_clip_norm * self.batch_size as f64,
+        }
+    }
+}

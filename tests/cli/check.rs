@@ -1,0 +1,311 @@
+//! `dpscope check`: each finding, each verdict, each bad file.
+
+use dpscope_tests::cli::{Ended, number, text};
+use serde_json::Value;
+
+use crate::{Folder, dpscope};
+
+/// A training run that nothing is wrong with but the loader; options given later replace earlier ones.
+const TRAINING: [(&str, &str); 8] = [
+    ("dataset-size", "60000"),
+    ("batch-size", "250"),
+    ("epochs", "20"),
+    ("noise-multiplier", "1.1"),
+    ("loader", "poisson"),
+    ("accountant", "poisson"),
+    ("claim", "3"),
+    ("delta", "1e-5"),
+];
+
+fn words(changes: &[(&str, &str)]) -> String {
+    let mut options: Vec<(&str, &str)> = TRAINING.to_vec();
+    for &(name, value) in changes {
+        options.retain(|known| known.0 != name);
+        options.push((name, value));
+    }
+    let flag = |(name, value): &(&str, &str)| format!("--{name}={value}");
+    let flags: Vec<String> = options.iter().filter(|o| !o.1.is_empty()).map(flag).collect();
+    format!("check {}", flags.join(" "))
+}
+
+fn check(changes: &[(&str, &str)]) -> Ended {
+    dpscope(&words(changes))
+}
+
+fn report(changes: &[(&str, &str)], code: i32) -> Value {
+    dpscope(&format!("{} --json", words(changes))).exits(code).json()
+}
+
+fn codes(report: &Value) -> Vec<&str> {
+    let findings = report.pointer("/findings").and_then(Value::as_array).unwrap();
+    findings.iter().map(|finding| text(finding, "/code")).collect()
+}
+
+fn finding<'r>(report: &'r Value, code: &str) -> &'r Value {
+    let findings = report.pointer("/findings").and_then(Value::as_array).unwrap();
+    let found = findings.iter().find(|finding| text(finding, "/code") == code);
+    assert!(found.is_some(), "no {code} in {report:#}");
+    found.unwrap()
+}
+
+#[test]
+fn a_clean_set_up_is_not_refuted_and_that_proves_nothing() {
+    let report = report(&[], 0);
+    assert_eq!(text(&report, "/schema"), "dpscope.check/1");
+    assert_eq!(text(&report, "/claim/verdict"), "not-refuted");
+    assert_eq!(codes(&report), ["claim-covered"]);
+    assert_eq!(number(&report, "/steps"), 4800.0);
+    assert!((number(&report, "/sampling_rate") - 250.0 / 60_000.0).abs() < 1e-15);
+    let (lower, upper) = (number(&report, "/lower/epsilon"), number(&report, "/upper/epsilon"));
+    assert!(lower <= upper && upper - lower < 1e-3, "{lower} {upper}");
+    let shown = check(&[]).exits(0).stdout;
+    assert!(shown.contains(": not refuted\n") && shown.contains("proves nothing"), "{shown}");
+}
+
+#[test]
+fn a_claim_below_the_loader_is_refuted() {
+    let changes = [("loader", "shuffle"), ("noise-multiplier", "0.7")];
+    let found = report(&changes, 3);
+    assert_eq!(text(&found, "/claim/verdict"), "refuted");
+    assert_eq!(codes(&found), ["claim-below-bound", "claim-below-accountant", "other-sampler"]);
+    assert_eq!(text(&found, "/findings/0/severity"), "refutes");
+    let lower = number(&found, "/lower/epsilon");
+    assert_eq!(number(finding(&found, "claim-below-bound"), "/lower"), lower);
+    assert!(lower < number(&found, "/upper/epsilon"));
+    assert_eq!(text(&found, "/lower/scope"), "pair");
+    assert_eq!(text(&found, "/upper/scope"), "mechanism");
+    // Just above the bound the same claim stands.
+    let above = (lower + 1e-6).to_string();
+    let kept = report(&[changes[0], changes[1], ("claim", &above)], 0);
+    assert!(!codes(&kept).contains(&"claim-below-bound"));
+    let next = text(&found, "/next/0");
+    assert!(next.starts_with("dpscope calibrate noise --sampler shuffle --epsilon 3 "), "{next}");
+}
+
+#[test]
+fn every_loader_has_an_interval_that_shrinks_with_less_shuffling() {
+    let mut lowers = Vec::new();
+    for (loader, buffer) in [
+        ("shuffle", ""),
+        ("sliding-buffer", "10000"),
+        ("partial-shuffle", "10000"),
+        ("batch-then-shuffle", ""),
+        ("deterministic", ""),
+    ] {
+        let found = report(&[("loader", loader), ("buffer-examples", buffer), ("claim", "0.1")], 3);
+        let (lower, upper) = (number(&found, "/lower/epsilon"), number(&found, "/upper/epsilon"));
+        assert!(lower > 0.0 && lower <= upper, "{loader}: {lower} {upper}");
+        lowers.push(lower);
+        let buffered = codes(&found).contains(&"buffer-below-data");
+        assert_eq!(buffered, !buffer.is_empty(), "{loader}");
+    }
+    assert!(lowers.is_sorted(), "{lowers:?}");
+    for loader in ["persistent-shuffle", "balls-in-bins"] {
+        let found = report(&[("loader", loader), ("claim", "0.1"), ("epochs", "4")], 3);
+        assert!(number(&found, "/lower/epsilon") <= number(&found, "/upper/epsilon"), "{loader}");
+    }
+    // A buffer of all records is a shuffle.
+    let whole = [("loader", "sliding-buffer"), ("buffer-examples", "60000"), ("claim", "0.1")];
+    let whole = report(&whole, 3);
+    assert_eq!(number(&whole, "/lower/epsilon"), lowers[0]);
+    assert!(!codes(&whole).contains(&"buffer-below-data"));
+}
+
+#[test]
+fn steps_follow_from_records_batches_and_the_last_one() {
+    let mnist = [("batch-size", "256"), ("loader", "shuffle"), ("claim", "9")];
+    let told = |drop: &str, steps: &str| {
+        let changes = [&mnist[..], &[("drop-last", drop), ("accounted-steps", steps)]].concat();
+        report(&changes, 0)
+    };
+    for (drop, steps, reading) in [
+        ("false", "4680", "last-batch-dropped"),
+        ("true", "4700", "last-batch-kept"),
+        ("false", "4687", "epochs-rounded"),
+        ("false", "4688", "epochs-rounded"),
+        ("true", "234", "one-epoch"),
+        ("true", "20", "epochs"),
+    ] {
+        let found = told(drop, steps);
+        let differ = finding(&found, "steps-differ");
+        assert_eq!(text(differ, "/reading"), reading, "{steps}");
+        let actual = if drop == "true" { 4680.0 } else { 4700.0 };
+        assert_eq!(number(differ, "/actual"), actual);
+        assert_eq!(number(&found, "/steps"), actual);
+    }
+    assert!(finding(&told("true", "7"), "steps-differ")["reading"].is_null());
+    let [dropped, kept] = [told("true", "4680"), told("false", "4700")];
+    assert!(!codes(&dropped).contains(&"steps-differ"));
+    assert_eq!(number(finding(&dropped, "records-left-out"), "/records"), 96.0);
+    assert_eq!(number(finding(&kept, "partial-last-batch"), "/records"), 96.0);
+    assert!(number(&dropped, "/lower/epsilon") > 0.0);
+}
+
+#[test]
+fn rates_and_deltas_are_compared_with_the_data() {
+    let found = report(&[("accounted-sampling-rate", "0.01")], 0);
+    let differs = finding(&found, "sampling-rate-differs");
+    assert!((number(differs, "/actual") - 250.0 / 60_000.0).abs() < 1e-15);
+    for rate in ["0.00417", "0.0041666"] {
+        let found = report(&[("accounted-sampling-rate", rate)], 0);
+        assert!(!codes(&found).contains(&"sampling-rate-differs"), "{rate}");
+    }
+    // A loader of whole batches an epoch has one over them.
+    let few = [("dataset-size", "10"), ("batch-size", "4"), ("claim", "90"), ("delta", "0.01")];
+    for (rate, differs) in [("0.4", false), ("0.3334", false), ("0.5", true)] {
+        let found = report(&[&few[..], &[("accounted-sampling-rate", rate)]].concat(), 0);
+        assert_eq!(codes(&found).contains(&"sampling-rate-differs"), differs, "{rate}");
+    }
+    for (delta, is_large) in [("1e-4", true), ("1.7e-5", true), ("1.6e-5", false)] {
+        let found = report(&[("delta", delta)], 0);
+        assert_eq!(codes(&found).contains(&"delta-not-below-one-record"), is_large, "{delta}");
+    }
+}
+
+#[test]
+fn noise_of_a_mean_is_told_from_noise_of_a_sum() {
+    let noise = |std: &str, on: &str, code: i32| {
+        let drawn = [("noise-std", std), ("clip-norm", "0.5"), ("noise-on", on)];
+        report(&drawn, code)
+    };
+    for (std, on) in [("0.55", "sum"), ("0.0022", "mean")] {
+        assert_eq!(codes(&noise(std, on, 0)), ["claim-covered"], "{std} {on}");
+    }
+    // 1/250 of the noise for a sum, on the sum.
+    let little = noise("0.0022", "sum", 3);
+    assert!(codes(&little).contains(&"noise-scaled-by-batch-size"));
+    assert!((number(&little, "/noise_multiplier") - 0.0044).abs() < 1e-15);
+    assert!(number(&little, "/lower/epsilon") > 80.0);
+    // 250 times too much refutes nothing, and is told all the same.
+    let much = noise("0.55", "mean", 0);
+    assert!(codes(&much).contains(&"noise-scaled-by-batch-size"));
+    assert!(codes(&noise("0.3", "sum", 3)).contains(&"noise-differs"));
+}
+
+#[test]
+fn an_accountant_that_gives_more_than_the_claim_is_told() {
+    // At much noise the shuffle's bound stays below what Poisson accounting gives.
+    let found = report(&[("loader", "shuffle"), ("noise-multiplier", "4"), ("claim", "0.24")], 0);
+    let slip = finding(&found, "claim-below-accountant");
+    assert!(number(slip, "/lower") > 0.24);
+    assert_eq!(text(slip, "/accountant"), "poisson");
+    let known = report(&[("accountant", "")], 0);
+    assert!(codes(&known).contains(&"accountant-unknown"));
+    let covered = report(&[("loader", "shuffle"), ("accountant", "deterministic")], 0);
+    assert!(!codes(&covered).contains(&"other-sampler"));
+    let wrong = report(&[("accountant", "deterministic"), ("claim", "30")], 0);
+    assert!(codes(&wrong).contains(&"other-sampler"));
+}
+
+/// Confusions that projects had, as their threads describe them.
+#[test]
+fn real_confusions_are_found() {
+    // google-deepmind/jax_privacy issue 84: batches in file order, accounted as Poisson.
+    let in_order = report(&[("loader", "deterministic"), ("batch-size", "256")], 3);
+    assert_eq!(codes(&in_order)[..2], ["claim-below-bound", "other-sampler"]);
+    // google-deepmind/jax_privacy pull request 272: the default shuffles, the accountant does not.
+    let shuffled = report(&[("loader", "shuffle"), ("noise-multiplier", "0.8")], 3);
+    assert!(codes(&shuffled).contains(&"other-sampler"));
+    // tensorflow/privacy issue 483: shuffled once an epoch; neither accountant describes it.
+    let beam = [("loader", "sliding-buffer"), ("buffer-examples", "10000"), ("batch-size", "256")];
+    let beam = report(&beam, 3);
+    for code in ["other-sampler", "buffer-below-data", "partial-last-batch"] {
+        assert!(codes(&beam).contains(&code), "{code}");
+    }
+    // meta-pytorch/opacus issue 813: the rate of a sampler of 128 records, for 100,000.
+    let weighted = [
+        ("dataset-size", "100000"),
+        ("batch-size", "16"),
+        ("epochs", "1"),
+        ("accounted-sampling-rate", "0.125"),
+        ("claim", "300"),
+        ("delta", "1e-6"),
+    ];
+    let weighted = report(&weighted, 0);
+    let rate = finding(&weighted, "sampling-rate-differs");
+    assert_eq!([number(rate, "/accounted"), number(rate, "/actual")], [0.125, 0.000_16]);
+}
+
+#[test]
+fn a_file_describes_a_training_and_options_count_more() {
+    let folder = Folder::new();
+    let example = folder.run("check --example").exits(0).stdout;
+    folder.write("training.toml", &example);
+    let found = folder.run("check training.toml --json").json();
+    assert_eq!(number(&found, "/steps"), 4700.0);
+    let dropped = folder.run("check training.toml --drop-last --json").json();
+    assert_eq!(number(&dropped, "/steps"), 4680.0);
+    folder.write("training.toml", example.replace("drop_last = false", "drop_last = true"));
+    let kept = folder.run("check training.toml --drop-last=false --epochs 10 --json").json();
+    assert_eq!(number(&kept, "/steps"), 2350.0);
+    // Every optional line of the example is a valid one.
+    let all = example.replace("\n# ", "\n").lines().filter(|line| line.contains(" = ")).count();
+    assert_eq!(all, 16);
+}
+
+#[test]
+fn a_bad_file_is_refused_with_its_name_and_key() {
+    let folder = Folder::new();
+    let example = folder.run("check --example").exits(0).stdout;
+    let refuses = |from: &str, to: &str, parts: &[&str]| {
+        assert!(example.contains(from), "{from}");
+        folder.write("bad.toml", example.replace(from, to));
+        let parts = [&["bad.toml"], parts].concat();
+        folder.run("check bad.toml").refuses(2, &parts);
+    };
+    refuses("batch_size", "batchsize", &["unknown key `batchsize`", "did you mean `batch_size`"]);
+    refuses("= 60000", "= \"60000\"", &["dataset_size is \"60000\"", "whole number"]);
+    refuses("= 60000", "= -5", &["dataset_size is -5", "whole number"]);
+    refuses("= 256", "= 0", &["batch_size is 0", "at least 1"]);
+    refuses("= 256", "= 70000", &["batch_size is 70000", "at most all records"]);
+    refuses("= 20\n", "= 0\n", &["epochs is 0", "1 to 1000000"]);
+    refuses("= 1.1\n\n# The claim", "= nan\n\n# The claim", &["noise_multiplier is NaN"]);
+    refuses("= 1.1\n\n# The claim", "= -1\n\n# The claim", &["noise_multiplier is -1"]);
+    refuses("claim = 1.5", "claim = nan", &["claimed epsilon is NaN", ">= 0"]);
+    refuses("claim = 1.5", "claim = \"low\"", &["claim is \"low\"", "without quotes"]);
+    refuses("delta = 1e-5", "delta = 0.0", &["delta is 0", "below 1"]);
+    refuses("delta = 1e-5", "", &["delta is missing", "--delta"]);
+    refuses("\"shuffle\"", "\"random\"", &["loader: ", "random", "sliding-buffer"]);
+    refuses("\"shuffle\"", "3", &["loader is 3", "name in quotes"]);
+    refuses("\"shuffle\"", "\"sliding-buffer\"", &["buffer_examples is missing"]);
+    refuses("# buffer_examples", "buffer_examples", &["buffer_examples = 10000", "leave it out"]);
+    refuses("drop_last = false", "drop_last = \"no\"", &["drop_last is \"no\"", "true or false"]);
+    refuses("# clip_norm", "clip_norm", &["clip_norm is given without noise_std"]);
+    refuses("# noise_std", "noise_std", &["clip_norm is missing"]);
+    refuses("# claim_adjacency = \"add", "claim_adjacency = \"any", &["zero-out", "any-remove"]);
+    refuses("# accounted_steps = 4700", "accounted_steps = 0", &["accounted_steps is 0"]);
+    refuses("# accounted_sampling_rate = 0", "accounted_sampling_rate = 2", &["is 2.004267"]);
+    refuses("dataset_size", "dataset size", &["not valid TOML"]);
+    folder.write("bad.toml", "[".repeat(60_000));
+    folder.run("check bad.toml").refuses(2, &["bad.toml", "not valid TOML"]);
+    folder.write("bad.toml", "#".repeat((64 << 10) + 1));
+    folder.run("check bad.toml").refuses(2, &["bad.toml", "larger than the limit of 65536 bytes"]);
+    folder.write("bad.toml", [0xff, 0xfe]);
+    folder.run("check bad.toml").refuses(2, &["bad.toml", "UTF-8"]);
+    folder.run("check absent.toml").refuses(2, &["absent.toml", "cannot be read"]);
+    folder.run("check .").refuses(2, &["directory"]);
+}
+
+#[test]
+fn bad_options_are_refused() {
+    for (name, value, parts) in [
+        ("dataset-size", "0", &["dataset_size is 0"][..]),
+        ("dataset-size", "nan", &["--dataset-size"]),
+        ("batch-size", "60001", &["batch_size is 60001"]),
+        ("epochs", "1000001", &["epochs is 1000001"]),
+        ("noise-multiplier", "nan", &["noise_multiplier is NaN"]),
+        ("noise-multiplier", "0", &["noise_multiplier is 0"]),
+        ("claim", "-1", &["claimed epsilon is -1"]),
+        ("claim", "inf", &["claimed epsilon is inf"]),
+        ("delta", "1", &["--delta"]),
+        ("loader", "random", &["--loader", "sliding-buffer"]),
+        ("accounted-sampling-rate", "nan", &["accounted_sampling_rate is NaN"]),
+        ("accounted-steps", "-1", &["--accounted-steps"]),
+    ] {
+        check(&[(name, value)]).refuses(2, parts);
+    }
+    check(&[("noise-std", "inf"), ("clip-norm", "1")]).refuses(2, &["noise_std is inf"]);
+    check(&[("noise-std", "1"), ("clip-norm", "0")]).refuses(2, &["clip_norm is 0"]);
+    check(&[("noise-std", "1e-9"), ("clip-norm", "1")]).refuses(2, &["noise multiplier"]);
+    dpscope("check").refuses(2, &["dataset_size is missing; give --dataset-size"]);
+}

@@ -1,0 +1,255 @@
+//! What is proven about each loader, against the loader itself: its order of records drawn in every
+//! possible way, the pair's ε by quadrature.
+
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::claim::PrivacyClaim;
+use dpscope_core::mechanism::BatchSampler;
+use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
+
+use crate::quadrature::{ERROR, Pair, normal};
+
+const DELTA: f64 = 1e-4;
+const SIGMA: f64 = 0.9;
+
+/// Records that an epoch reads, in every order that may come, with its probability.
+type Orders = Vec<(f64, Vec<usize>)>;
+
+/// All orders of `items`, equally likely.
+fn permutations(items: &[usize]) -> Orders {
+    if items.is_empty() {
+        return vec![(1.0, Vec::new())];
+    }
+    let mut found = Vec::new();
+    for &first in items {
+        let rest: Vec<usize> = items.iter().copied().filter(|&item| item != first).collect();
+        for (chance, order) in permutations(&rest) {
+            found.push((chance / items.len() as f64, [vec![first], order].concat()));
+        }
+    }
+    found
+}
+
+/// Every way of a reservoir of `buffer` records.
+fn reservoir(inside: &[usize], next: usize, size: usize) -> Orders {
+    if inside.is_empty() {
+        return vec![(1.0, Vec::new())];
+    }
+    let mut found = Vec::new();
+    for &drawn in inside {
+        let mut left: Vec<usize> = inside.iter().copied().filter(|&item| item != drawn).collect();
+        left.extend((next < size).then_some(next));
+        for (chance, order) in reservoir(&left, next + 1, size) {
+            found.push((chance / inside.len() as f64, [vec![drawn], order].concat()));
+        }
+    }
+    found
+}
+
+fn orders(setup: &TrainingSetup) -> Orders {
+    let (size, batch) = (setup.dataset_size as usize, setup.batch_size as usize);
+    let all: Vec<usize> = (0..size).collect();
+    match setup.loader {
+        BatchSampler::Deterministic => vec![(1.0, all)],
+        BatchSampler::PartialShuffle { buffer_examples } => {
+            let (first, rest) = all.split_at(buffer_examples as usize);
+            let mut found = Vec::new();
+            for (chance, order) in permutations(first) {
+                for (other_chance, others) in permutations(rest) {
+                    found.push((chance * other_chance, [order.clone(), others].concat()));
+                }
+            }
+            found
+        }
+        BatchSampler::SlidingBuffer { buffer_examples } => {
+            let buffer = buffer_examples as usize;
+            reservoir(&all[..buffer], buffer, size)
+        }
+        BatchSampler::BatchThenShuffle => {
+            let batches: Vec<&[usize]> = all.chunks(batch).collect();
+            let places: Vec<usize> = (0..batches.len()).collect();
+            let of =
+                |places: Vec<usize>| places.iter().flat_map(|&at| batches[at].to_vec()).collect();
+            permutations(&places).into_iter().map(|(chance, places)| (chance, of(places))).collect()
+        }
+        _ => permutations(&all),
+    }
+}
+
+/// The sums of the two batches of an epoch.
+fn sums(setup: &TrainingSetup, order: &[usize], gradients: &[f64]) -> [f64; 2] {
+    let batch = setup.batch_size as usize;
+    let mut sums = [0.0; 2];
+    let mut places = order.chunks(batch);
+    if setup.loader == BatchSampler::BatchThenShuffle {
+        // Batches keep their records: the smaller one may come first.
+        let first = order.iter().position(|&record| record / batch != order[0] / batch);
+        let (one, other) = order.split_at(first.unwrap_or(order.len()));
+        return [one, other].map(|batch| batch.iter().map(|&record| gradients[record]).sum());
+    }
+    for sum in &mut sums {
+        let records = places.next().unwrap_or_default();
+        if records.len() == batch || !setup.drop_last {
+            *sum = records.iter().map(|&record| gradients[record]).sum();
+        }
+    }
+    sums
+}
+
+/// ε of one epoch for the target at `target`, mates of its batch pushing with it if `together`.
+fn exact(setup: &TrainingSetup, target: usize, together: bool) -> f64 {
+    let (size, batch) = (setup.dataset_size as usize, setup.batch_size as usize);
+    let epochs = if setup.loader == BatchSampler::PersistentShuffle { setup.epochs } else { 1 };
+    let sigma = SIGMA / (epochs as f64).sqrt();
+    let gradients = |own: f64| -> Vec<f64> {
+        let of = |record: usize| match record {
+            _ if record == target => own,
+            _ if together && record / batch == target / batch => 1.0,
+            _ => -1.0,
+        };
+        (0..size).map(of).collect()
+    };
+    let worlds = [gradients(1.0), gradients(0.0)];
+    let mut means: Vec<(f64, [[f64; 2]; 2])> = Vec::new();
+    for (chance, order) in orders(setup) {
+        let found = [0, 1].map(|world| sums(setup, &order, &worlds[world]));
+        match means.iter_mut().find(|known| known.1 == found) {
+            Some(known) => known.0 += chance,
+            None => means.push((chance, found)),
+        }
+    }
+    let reach = batch as f64;
+    Pair::new(sigma, [-reach, reach], |[x, y]| {
+        let density = |world: usize| -> f64 {
+            let of = |(chance, means): &(f64, [[f64; 2]; 2])| {
+                let [a, b] = means[world];
+                chance * normal(x, a, sigma) * normal(y, b, sigma)
+            };
+            means.iter().map(of).sum()
+        };
+        (density(0), density(1))
+    })
+    .epsilon_at(DELTA)
+}
+
+fn proven(setup: &TrainingSetup) -> f64 {
+    let claim = PrivacyClaim { epsilon: 0.0, delta: DELTA, adjacency: Adjacency::ZeroOut };
+    let found = diagnose(setup, &AssumedAccounting::default(), &claim).expect("a training");
+    found.lower.expect("a bound").value()
+}
+
+fn setup(
+    dataset_size: u64,
+    batch_size: u64,
+    drop_last: bool,
+    loader: BatchSampler,
+) -> TrainingSetup {
+    TrainingSetup {
+        dataset_size,
+        batch_size,
+        epochs: 1,
+        noise_multiplier: SIGMA,
+        drawn_noise: None,
+        loader,
+        drop_last,
+    }
+}
+
+/// Set-ups of two batches an epoch, and the place of the record that leaks most.
+fn set_ups() -> Vec<(TrainingSetup, usize)> {
+    let partial = BatchSampler::PartialShuffle { buffer_examples: 3 };
+    let sliding = |buffer_examples| BatchSampler::SlidingBuffer { buffer_examples };
+    let persistent = setup(5, 2, true, BatchSampler::PersistentShuffle);
+    vec![
+        (setup(4, 2, false, BatchSampler::Shuffle), 0),
+        (setup(5, 3, false, BatchSampler::Shuffle), 0),
+        (setup(5, 2, true, BatchSampler::Shuffle), 0),
+        (setup(7, 3, true, BatchSampler::Shuffle), 0),
+        (TrainingSetup { epochs: 4, ..persistent }, 0),
+        (setup(4, 2, false, partial), 0),
+        (setup(5, 2, true, partial), 0),
+        (setup(6, 3, false, sliding(2)), 5),
+        (setup(6, 4, false, sliding(4)), 5),
+        (setup(7, 3, true, sliding(4)), 0),
+        (setup(6, 3, false, sliding(1)), 0),
+        (setup(4, 2, false, BatchSampler::BatchThenShuffle), 0),
+        (setup(5, 3, false, BatchSampler::BatchThenShuffle), 0),
+        (setup(4, 2, false, BatchSampler::Deterministic), 0),
+    ]
+}
+
+#[test]
+fn loaders_leak_at_least_their_bound() {
+    for (setup, target) in set_ups() {
+        let together = setup.loader == BatchSampler::BatchThenShuffle;
+        let exact = exact(&setup, target, together);
+        let seen = proven(&setup);
+        assert!(seen <= exact + ERROR, "{setup:?}: {seen} > {exact}");
+        assert!(seen > 0.7 * exact, "{setup:?}: {seen} is far below {exact}");
+    }
+}
+
+#[test]
+fn a_bound_of_another_rounding_or_order_is_seen() {
+    let shuffle = setup(5, 2, true, BatchSampler::Shuffle);
+    let broken = [
+        // The dropped record taken for one that is always there.
+        (shuffle, setup(4, 2, true, BatchSampler::Shuffle)),
+        // One batch fewer.
+        (setup(5, 3, false, BatchSampler::Shuffle), setup(3, 3, false, BatchSampler::Shuffle)),
+        // The order of batches taken for the order of records.
+        (
+            setup(4, 2, false, BatchSampler::Shuffle),
+            setup(4, 2, false, BatchSampler::BatchThenShuffle),
+        ),
+        // A buffer one record too small.
+        (
+            setup(6, 3, false, BatchSampler::SlidingBuffer { buffer_examples: 4 }),
+            setup(6, 3, false, BatchSampler::SlidingBuffer { buffer_examples: 3 }),
+        ),
+    ];
+    for (real, wrong) in broken {
+        let together = real.loader == BatchSampler::BatchThenShuffle;
+        let places = 0..real.dataset_size as usize;
+        let exact = places.map(|target| exact(&real, target, together)).fold(0.0, f64::max);
+        let seen = proven(&wrong);
+        assert!(seen > exact + ERROR, "{real:?}: {seen} is not above {exact}");
+    }
+}
+
+#[test]
+fn bounds_are_in_order_for_all_that_is_accepted() {
+    let mut seen = 0;
+    for noise_multiplier in [0.01, 0.5, 30.0, 1e4] {
+        for (dataset_size, batch_size) in [(1, 1), (1000, 7), (3_000_000, 100), (1 << 53, 1 << 40)]
+        {
+            for buffer_examples in [1, 90, 1 << 50] {
+                for loader in [
+                    BatchSampler::Shuffle,
+                    BatchSampler::PersistentShuffle,
+                    BatchSampler::BatchThenShuffle,
+                    BatchSampler::Deterministic,
+                    BatchSampler::PartialShuffle { buffer_examples },
+                    BatchSampler::SlidingBuffer { buffer_examples },
+                ] {
+                    let epochs = if dataset_size == 1 { 1_000_000 } else { 3 };
+                    let setup = TrainingSetup {
+                        noise_multiplier,
+                        epochs,
+                        ..setup(dataset_size, batch_size, seen % 2 == 0, loader)
+                    };
+                    let claim =
+                        PrivacyClaim { epsilon: 0.0, delta: 1e-9, adjacency: Adjacency::ZeroOut };
+                    let found = diagnose(&setup, &AssumedAccounting::default(), &claim);
+                    let found = found.expect("a training");
+                    let [lower, upper] = [
+                        found.lower.expect("a bound").value(),
+                        found.upper.expect("a bound").value(),
+                    ];
+                    assert!(0.0 <= lower && lower <= upper, "{setup:?}: {lower} {upper}");
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(seen, 4 * 4 * 3 * 6);
+}
