@@ -1,8 +1,10 @@
 //! The command line.
 
 mod device;
+mod plot;
 
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
+pub(crate) use plot::PlotArgs;
 
 use std::path::PathBuf;
 
@@ -161,6 +163,8 @@ pub(crate) struct RecordedArgs {
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
@@ -214,6 +218,8 @@ pub(crate) struct BgmArgs {
     /// Write the histograms here, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plot: PlotArgs,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
@@ -304,6 +310,8 @@ pub(crate) struct CountsArgs {
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
     #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
@@ -360,6 +368,8 @@ pub(crate) struct MergeArgs {
     #[arg(long)]
     pub(crate) allow_mixed: bool,
     #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
@@ -376,6 +386,8 @@ pub(crate) struct ResumeArgs {
     /// Write the histograms here as well, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plot: PlotArgs,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
