@@ -11,6 +11,7 @@ mod help;
 mod interrupts;
 mod outputs;
 mod planning;
+mod plots;
 mod scores;
 mod shards;
 mod simulate;

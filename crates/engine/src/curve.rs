@@ -8,7 +8,7 @@ use crate::recorded::{RecordedAudit, RecordedError, RecordedScores};
 use crate::{Artefact, EngineError, Layout};
 
 /// Most edges of histograms that a curve shows: more would be drawn finer, with a wider band.
-const MOST_EDGES: usize = 128;
+const MOST_EDGES: usize = 192;
 
 /// Fewest runs of each world that a band is made for: a tenth of them fixes its cuts.
 const FEWEST_RUNS: usize = 20;

@@ -24,8 +24,8 @@ pub(crate) fn run(args: &MergeArgs) -> Done {
     };
     let report = of_artefact(&merged, &facts, &args.claim)?;
     let exit = report.finish(args.show.json)?;
-    written?;
-    args.plot.write(|| curves_of_report(&report, &merged.curve()?))?;
+    let plotted = args.plot.write(|| curves_of_report(&report, &merged.curve()?));
+    written.and(plotted)?;
     Ok(exit)
 }
 

@@ -118,8 +118,8 @@ pub(crate) fn run_and_report(
     // The report first: a disk that is full must not cost what was counted.
     let report = of_artefact(&ended.state, &facts, claim)?;
     let exit = report.finish(show.json)?;
-    written?;
-    plot.write(|| curves_of_report(&report, &ended.state.curve()?))?;
+    let plotted = plot.write(|| curves_of_report(&report, &ended.state.curve()?));
+    written.and(plotted)?;
     Ok(if ended.interrupted { Exit::Interrupted } else { exit })
 }
 

@@ -2,6 +2,7 @@
 
 use dpscope_core::claim::PrivacyClaim;
 use dpscope_core::curve::AuditCurve;
+use dpscope_core::mechanism::BatchedGaussian;
 
 use super::theory::{Setting, line};
 use super::{Curve, CurveKind, Curves, PointRow};
@@ -54,7 +55,7 @@ fn headline(result: &ResultFields) -> String {
     } else {
         "an estimate, without coverage".to_owned()
     };
-    format!("{} at δ = {:e}, {certainty}", value(result, 4), result.delta)
+    format!("Audit: {} at δ = {:e}, {certainty}", value(result, 4), result.delta)
 }
 
 fn observed(result: &ResultFields, seen: &AuditCurve) -> Curve {
@@ -72,7 +73,9 @@ fn observed(result: &ResultFields, seen: &AuditCurve) -> Curve {
             PointRow { fpr: cut.fpr, fnr: cut.fnr, ..PointRow::default() }.with(cut.limits)
         });
     let end = |fpr, fnr| PointRow { fpr, fnr, ..PointRow::default() };
-    let points = [end(0.0, 1.0)].into_iter().chain(limits).chain([end(1.0, 0.0)]).collect();
+    let mut points: Vec<PointRow> =
+        [end(0.0, 1.0)].into_iter().chain(limits).chain([end(1.0, 0.0)]).collect();
+    points.dedup();
     let short = "audit".to_owned();
     Curve { name: "audit", kind: CurveKind::Estimate, short, legend, points, is_drawn: true }
 }
@@ -97,7 +100,8 @@ fn claimed(claim: &PrivacyClaim) -> Result<Curve, Failure> {
     let legend = format!(
         "claim ε = {epsilon}, δ = {delta:e}: if it is true, no attack gets below this line"
     );
-    let words = [format!("claim {epsilon:.3}"), legend];
+    let rounded = (epsilon * 1e3).round() / 1e3;
+    let words = [format!("claim ε = {rounded}"), legend];
     line(CurveKind::Claim, "claim", words, [epsilon, delta]).map_err(Failure::input)
 }
 
@@ -126,17 +130,26 @@ fn deciding(report: &Report) -> Curve {
 fn caption(report: &Report, seen: &AuditCurve) -> Vec<String> {
     let result = &report.result;
     let what = match (report.subject, &report.plan, &report.mechanism) {
-        (_, Some(plan), _) => format!("simulated: {}", plan.mechanism),
-        (_, None, Some(mechanism)) => format!("recorded outputs, taken for {mechanism}"),
+        (_, Some(plan), _) => format!("simulated: {}", words(&plan.mechanism)),
+        (_, None, Some(mechanism)) => format!("recorded outputs, taken for {}", words(mechanism)),
         (Subject::Scores, ..) => "attack scores".to_owned(),
         (Subject::Counts, ..) => "error counts at one threshold".to_owned(),
         _ => "recorded outputs".to_owned(),
     };
     let seen_trials = seen.trials();
+    let left_out = report.observations.target.saturating_sub(seen_trials.target);
+    let pilot = match left_out {
+        0 => String::new(),
+        _ => format!(
+            " ({} and {} others fixed the cuts)",
+            grouped(left_out),
+            grouped(report.observations.zero_out.saturating_sub(seen_trials.zero_out))
+        ),
+    };
     let mut lines = vec![
         what,
         format!(
-            "n = {} with the target record and {} without; δ = {:e}; confidence {}",
+            "n = {} with the target record and {} without{pilot}; δ = {:e}; confidence {}",
             grouped(seen_trials.target),
             grouped(seen_trials.zero_out),
             result.delta,
@@ -154,6 +167,18 @@ fn caption(report: &Report, seen: &AuditCurve) -> Vec<String> {
         None => program(),
     });
     lines
+}
+
+/// The symbols of the legend with their values.
+fn words(mechanism: &BatchedGaussian) -> String {
+    let BatchedGaussian { noise_multiplier, steps_per_epoch, epochs, .. } = *mechanism;
+    format!(
+        "σ = {noise_multiplier}, T = {steps_per_epoch} steps an epoch, E = {epochs} epoch{}; {} \
+         sampler, {} attacker",
+        if epochs == 1 { "" } else { "s" },
+        mechanism.sampler,
+        mechanism.threat_model
+    )
 }
 
 /// The program and its version.

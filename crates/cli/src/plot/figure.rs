@@ -110,13 +110,8 @@ fn drawn(panel: &Panel, curves: &Curves) -> String {
     // The audit last: it is what the drawing is about.
     let (audits, others): (Vec<&Curve>, Vec<&Curve>) =
         shown(curves).partition(|curve| curve.name == "audit");
-    for curve in others {
+    for curve in others.into_iter().chain(audits) {
         out.push_str(&polyline(&panel.line(&rates(curve)), stroke(curve)));
-    }
-    for curve in audits {
-        let places: Vec<Place> =
-            rates(curve).iter().map(|&(fpr, fnr)| panel.place(fpr, fnr)).collect();
-        out.push_str(&polyline(&places, AUDIT));
     }
     out.push_str("</g>\n");
     if let Some(deciding) = &curves.deciding {
@@ -129,7 +124,8 @@ fn drawn(panel: &Panel, curves: &Curves) -> String {
 fn marks(panel: &Panel, deciding: &Curve) -> String {
     let mut out = String::new();
     for point in &deciding.points {
-        let at = panel.place(point.fpr, point.fnr);
+        let (x, y) = panel.place(point.fpr, point.fnr);
+        let at = (x.max(panel.left), y); // no false positive: at the edge
         if is_inside(panel, at) {
             out.push_str(&circle(at));
         }
@@ -166,16 +162,8 @@ fn side_labels(panel: &Panel, curves: &Curves) -> String {
         let y = inside.map_or(panel.top + SIDE, |place| place.1);
         y.clamp(panel.top, panel.top + SIDE)
     };
-    let mut words: Vec<(String, f64)> = shown(curves)
-        .map(|curve| {
-            let places = if curve.name == "audit" {
-                rates(curve).iter().map(|&(fpr, fnr)| panel.place(fpr, fnr)).collect()
-            } else {
-                panel.line(&rates(curve))
-            };
-            (curve.short.clone(), end(&places))
-        })
-        .collect();
+    let mut words: Vec<(String, f64)> =
+        shown(curves).map(|curve| (curve.short.clone(), end(&panel.line(&rates(curve))))).collect();
     words.push(("no leakage".to_owned(), panel.top + SIDE));
     let wanted: Vec<f64> = words.iter().map(|word| word.1).collect();
     let found = heights(&wanted, panel.top + 8.0, panel.top + SIDE - 4.0);

@@ -45,7 +45,7 @@ impl CurveKind {
 }
 
 /// A point with the limits that hold there.
-#[derive(Debug, Clone, Copy, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub(crate) struct PointRow {
     pub(crate) fpr: f64,
     pub(crate) fnr: f64,

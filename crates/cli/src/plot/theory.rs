@@ -73,7 +73,7 @@ impl Setting {
         let found = poisson_curve(&PoissonSampling {
             noise_multiplier: self.noise_multiplier,
             sampling_rate: 1.0 / self.steps_per_epoch as f64,
-            steps: self.steps_per_epoch * self.epochs,
+            steps: self.steps_per_epoch.saturating_mul(self.epochs),
         })?;
         let words = [
             "poisson",

@@ -3,7 +3,8 @@
 use crate::histogram::ScoreBins;
 use crate::trade_off::{TradeOff, Trials};
 
-/// Evenly spaced edges of the bins, and the thresholds of the rule: both were fixed by the pilot.
+/// Edges of the bins, three quarters of them in the middle half, and the thresholds of the rule:
+/// both were fixed by the pilot, whose scores lie in that half.
 ///
 /// The score is a log-likelihood ratio, so equal steps of it are equal steps of the logarithm of
 /// the curve's slope: both tails get their share.
@@ -17,7 +18,15 @@ use crate::trade_off::{TradeOff, Trials};
 pub fn edges_to_show(bins: &ScoreBins, thresholds: &[f64], most: usize) -> Vec<f64> {
     let last = bins.edges().saturating_sub(1);
     let pieces = last.min(most.max(2) - 1).max(1);
-    let edges = (0..=pieces).map(|i| bins.threshold(i * last / pieces));
+    let place = |i: usize| {
+        let share = i as f64 / pieces as f64;
+        match share {
+            low if low < 0.125 => 2.0 * low,
+            high if high > 0.875 => 2.0 * high - 1.0,
+            middle => 0.25 + (middle - 0.125) / 1.5,
+        }
+    };
+    let edges = (0..=pieces).map(|i| bins.threshold((place(i) * last as f64).round() as usize));
     merged(edges.collect(), thresholds)
 }
 
