@@ -12,6 +12,7 @@ mod help;
 mod interrupts;
 mod outputs;
 mod planning;
+mod plots;
 mod scores;
 mod shards;
 mod simulate;

@@ -29,7 +29,7 @@ fn compare(name: &str, text: &str) -> Result<(), String> {
 }
 
 #[track_caller]
-fn assert_shown(name: &str, text: &str) {
+pub(crate) fn assert_shown(name: &str, text: &str) {
     compare(name, text).unwrap();
 }
 

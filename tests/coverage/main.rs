@@ -6,6 +6,7 @@
 
 mod bounds;
 mod budget;
+mod curves;
 mod enumeration;
 mod gaussian;
 mod intervals;

@@ -85,6 +85,31 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     probe.map_err(|error| cannot_write(path, &error))
 }
 
+/// As [`check_writable`], and refuses to replace a file that does not begin with `mark`.
+pub(crate) fn check_replaces(path: &Path, mark: &str) -> Result<(), Failure> {
+    check_writable(path)?;
+    if !path.exists() {
+        return Ok(());
+    }
+    let begin = || -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(mark.len() as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let found =
+        begin().map_err(|error| Failure::input(format!("cannot be read: {error}")).about(path))?;
+    if found.is_empty() || found == mark.as_bytes() {
+        return Ok(());
+    }
+    Err(Failure::input("holds something else, which is not replaced; name another file")
+        .about(path))
+}
+
+/// Writes text whole.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    write_atomically(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
+}
+
 /// As [`check_writable`], and refuses to replace anything but counts of the same plan that the new
 /// ones include.
 pub(crate) fn check_replaceable(

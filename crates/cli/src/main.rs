@@ -5,6 +5,7 @@ mod commands;
 mod device;
 mod failure;
 mod files;
+mod plot;
 mod progress;
 mod report;
 mod seed;

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod bayesian;
 pub mod bound;
 pub mod claim;
+pub mod curve;
 pub mod gdp;
 pub mod histogram;
 pub mod independence;

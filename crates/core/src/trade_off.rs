@@ -33,6 +33,23 @@ pub struct Cut {
     pub errors: ErrorCounts,
 }
 
+impl Cut {
+    /// Intervals of both rates among `trials` observations, each limit at the one-sided `tail`.
+    ///
+    /// # Errors
+    /// More errors than trials, or a `tail` outside its domain.
+    pub(crate) fn limits(&self, trials: Trials, tail: f64) -> Result<RateIntervals, IntervalError> {
+        let ErrorCounts { false_positives: fp, false_negatives: fn_ } = self.errors;
+        Ok(RateIntervals {
+            threshold: self.threshold,
+            fpr_lower: clopper_pearson_lower(fp, trials.zero_out, tail)?,
+            fpr_upper: clopper_pearson_upper(fp, trials.zero_out, tail)?,
+            fnr_lower: clopper_pearson_lower(fn_, trials.target, tail)?,
+            fnr_upper: clopper_pearson_upper(fn_, trials.target, tail)?,
+        })
+    }
+}
+
 /// Scores were refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -234,14 +251,7 @@ impl TradeOff {
     /// # Errors
     /// `tail` outside its domain.
     pub fn rates_at(&self, cut: &Cut, tail: f64) -> Result<RateIntervals, IntervalError> {
-        let ErrorCounts { false_positives: fp, false_negatives: fn_ } = cut.errors;
-        Ok(RateIntervals {
-            threshold: cut.threshold,
-            fpr_lower: clopper_pearson_lower(fp, self.trials.zero_out, tail)?,
-            fpr_upper: clopper_pearson_upper(fp, self.trials.zero_out, tail)?,
-            fnr_lower: clopper_pearson_lower(fn_, self.trials.target, tail)?,
-            fnr_upper: clopper_pearson_upper(fn_, self.trials.target, tail)?,
-        })
+        cut.limits(self.trials, tail)
     }
 
     /// A band that holds at all thresholds at once, from `fixed` thresholds chosen without these

@@ -6,6 +6,7 @@
 
 mod artefact;
 pub mod backend;
+mod curve;
 mod error;
 mod layout;
 mod merge;

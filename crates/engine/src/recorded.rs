@@ -104,7 +104,7 @@ impl RecordedScores<'_> {
     }
 
     /// A random 1/`part` of each world, and the rest.
-    fn divided(
+    pub(crate) fn divided(
         &self,
         seed: u64,
         rule: &'static str,
@@ -124,7 +124,7 @@ impl RecordedScores<'_> {
         Ok([trade_off(chosen, chosen_zero_out)?, trade_off(rest, rest_zero_out)?])
     }
 
-    fn cuts(
+    pub(crate) fn cuts(
         &self,
         pilot: &TradeOff,
         trials: Trials,

@@ -6,6 +6,7 @@ mod calibrate;
 mod check;
 mod compare;
 mod device;
+mod plot;
 
 pub(crate) use accounted::AccountedArgs;
 pub(crate) use bound::{BoundArgs, Bounded, SettingArgs};
@@ -13,6 +14,7 @@ pub(crate) use calibrate::{CalibrateArgs, Wanted};
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
+pub(crate) use plot::PlotArgs;
 
 use std::path::PathBuf;
 
@@ -181,6 +183,8 @@ pub(crate) struct RecordedArgs {
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
@@ -234,6 +238,8 @@ pub(crate) struct BgmArgs {
     /// Write the histograms here, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plot: PlotArgs,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
@@ -328,6 +334,8 @@ pub(crate) struct CountsArgs {
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
     #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
@@ -384,6 +392,8 @@ pub(crate) struct MergeArgs {
     #[arg(long)]
     pub(crate) allow_mixed: bool,
     #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
@@ -400,6 +410,8 @@ pub(crate) struct ResumeArgs {
     /// Write the histograms here as well, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plot: PlotArgs,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]

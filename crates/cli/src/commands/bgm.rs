@@ -46,7 +46,7 @@ pub(crate) fn run(args: &BgmArgs) -> Done {
         checkpoint: args.checkpoint.as_deref(),
         out: args.out.as_deref(),
     };
-    run_and_report(&job, &args.device, &args.claim, &args.show)
+    run_and_report(&job, &args.device, &args.claim, &args.plot, &args.show)
 }
 
 fn belongs_to(

@@ -2,17 +2,20 @@
 
 use dpscope_core::audit::Outcome;
 use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
-use dpscope_core::bound::at_fixed_cut;
+use dpscope_core::bound::{BoundError, at_fixed_cut};
+use dpscope_core::curve::AuditCurve;
 use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 
 use crate::args::CountsArgs;
 use crate::failure::{Done, Failure};
+use crate::plot::curves_of_report;
 use crate::report::{Beside, Credible, Report, Subject, check_claim};
 
 pub(crate) fn run(args: &CountsArgs) -> Done {
     let started = std::time::Instant::now();
     let (delta, significance) = (args.statement.delta, args.statement.significance);
     check_claim(&args.claim, delta)?;
+    args.plot.check()?;
     let trials = Trials { target: args.target_trials, zero_out: args.zero_out_trials };
     let errors = ErrorCounts {
         false_positives: args.false_positives,
@@ -49,5 +52,10 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
         theory: training.map(|setting| Beside::of_training(setting, &report.result)),
         ..report
     };
-    report.finish(args.show.json)
+    let exit = report.finish(args.show.json)?;
+    args.plot.write(|| {
+        let seen = AuditCurve::at_fixed_cut(cut, trials, significance);
+        curves_of_report(&report, &seen.map_err(BoundError::from)?)
+    })?;
+    Ok(exit)
 }

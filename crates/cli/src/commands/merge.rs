@@ -5,11 +5,13 @@ use dpscope_engine::{Artefact, ArtefactError, MergeOptions};
 use crate::args::MergeArgs;
 use crate::failure::{Done, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
+use crate::plot::curves_of_report;
 use crate::report::{RunFacts, check_claim, of_artefact};
 use crate::seed::SeedSource;
 
 pub(crate) fn run(args: &MergeArgs) -> Done {
     let started = std::time::Instant::now();
+    args.plot.check()?;
     let merged = merged(args)?;
     check_claim(&args.claim, merged.plan.delta)?;
     let out = args.out.as_deref();
@@ -20,8 +22,11 @@ pub(crate) fn run(args: &MergeArgs) -> Done {
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
         resumed_from: None,
     };
-    let exit = of_artefact(&merged, &facts, &args.claim)?.finish(args.show.json)?;
-    written.map(|()| exit)
+    let report = of_artefact(&merged, &facts, &args.claim)?;
+    let exit = report.finish(args.show.json)?;
+    let plotted = args.plot.write(|| curves_of_report(&report, &merged.curve()?));
+    written.and(plotted)?;
+    Ok(exit)
 }
 
 /// The sum of all files; an error names the file that does not belong.

@@ -16,5 +16,5 @@ pub(crate) fn run(args: &ResumeArgs) -> Done {
         checkpoint: Some(&args.checkpoint),
         out: args.out.as_deref(),
     };
-    run_and_report(&job, &args.device, &args.claim, &args.show)
+    run_and_report(&job, &args.device, &args.claim, &args.plot, &args.show)
 }

@@ -6,12 +6,14 @@ use dpscope_formats::Array;
 use super::recorded::{Recorded, Training, array_of, audit_of, check_finite};
 use crate::args::{ScoresArgs, WorldArg};
 use crate::failure::{Done, Failure};
+use crate::plot::curves_of_report;
 use crate::report::{Subject, check_claim};
 use crate::seed::seed_or_fresh;
 
 pub(crate) fn run(args: &ScoresArgs) -> Done {
     let started = std::time::Instant::now();
     check_claim(&args.recorded.claim, args.recorded.statement.delta)?;
+    args.recorded.plot.check()?;
     let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let world = |path, name| -> Result<Vec<f64>, Failure> {
         let array = array_of(path, name)?;
@@ -48,7 +50,9 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
     let report = recorded.report(&audit, seed_source, started, &args.recorded.claim)?;
     let reversed = args.higher_means == WorldArg::ZeroOut;
     let report = if reversed { report.reversed() } else { report };
-    report.finish(args.recorded.show.json)
+    let exit = report.finish(args.recorded.show.json)?;
+    args.recorded.plot.write(|| curves_of_report(&report, &scores.curve(&audit, true)?))?;
+    Ok(exit)
 }
 
 /// One score a run: every axis but one has length 1.

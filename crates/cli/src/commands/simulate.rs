@@ -7,10 +7,11 @@ use dpscope_engine::{
     Artefact, Backend, EngineError, Layout, ObservationRange, Plan, Shard, ValidPlan, run,
 };
 
-use crate::args::{ClaimArgs, DeviceArgs, ShowArgs};
+use crate::args::{ClaimArgs, DeviceArgs, PlotArgs, ShowArgs};
 use crate::device::{Choice, backend};
 use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
+use crate::plot::curves_of_report;
 use crate::progress::Terminal;
 use crate::report::{RunFacts, of_artefact, tell};
 use crate::seed::SeedSource;
@@ -95,9 +96,11 @@ pub(crate) fn run_and_report(
     job: &Job<'_>,
     device: &DeviceArgs,
     claim: &ClaimArgs,
+    plot: &PlotArgs,
     show: &ShowArgs,
 ) -> Done {
     crate::report::check_claim(claim, job.plan.plan().delta)?;
+    plot.check()?;
     job.out.map_or(Ok(()), |path| check_replaceable(path, job.plan.plan(), job.range))?;
     if job.range.len() < job.plan.plan().observations_per_world()
         && job.out.or(job.checkpoint).is_none()
@@ -114,7 +117,7 @@ pub(crate) fn run_and_report(
     let out = job.out.filter(|path| !keeps(path));
     let written = out.map_or(Ok(()), |path| write_artefact(path, &ended.state));
     if ended.interrupted {
-        tell_how_to_go_on(job, device, &ended.state, out.filter(|_| written.is_ok()));
+        tell_how_to_go_on(job, device, plot, &ended.state, out.filter(|_| written.is_ok()));
         if ended.state.done() == 0 {
             return written.map(|()| Exit::Interrupted);
         }
@@ -122,17 +125,30 @@ pub(crate) fn run_and_report(
     let facts =
         RunFacts { seed_source: job.seed_source, elapsed_ms: ended.elapsed_ms, resumed_from };
     // The report first: a disk that is full must not cost what was counted.
-    let exit = of_artefact(&ended.state, &facts, claim)?.finish(show.json)?;
-    written.map(|()| if ended.interrupted { Exit::Interrupted } else { exit })
+    let report = of_artefact(&ended.state, &facts, claim)?;
+    let exit = report.finish(show.json)?;
+    let plotted = plot.write(|| curves_of_report(&report, &ended.state.curve()?));
+    written.and(plotted)?;
+    Ok(if ended.interrupted { Exit::Interrupted } else { exit })
 }
 
-fn tell_how_to_go_on(job: &Job<'_>, args: &DeviceArgs, state: &Artefact, written: Option<&Path>) {
+fn tell_how_to_go_on(
+    job: &Job<'_>,
+    args: &DeviceArgs,
+    plot: &PlotArgs,
+    state: &Artefact,
+    written: Option<&Path>,
+) {
     let mode = mode_to_go_on(args.float_mode.map(FloatMode::from), &state.float_modes);
     let device = match &args.device {
         Choice::Auto | Choice::Cpu => mode,
         device => format!(" --device {}{mode}", quoted(&device.to_string())),
     };
-    let out = job.out.map_or(String::new(), |path| format!(" --out {}", quoted_path(path)));
+    let files =
+        [("out", job.out), ("plot", plot.plot.as_deref()), ("curves", plot.curves.as_deref())];
+    let named = files.iter().filter_map(|(name, path)| Some((name, (*path)?)));
+    let out: String =
+        named.map(|(name, path)| format!(" --{name} {}", quoted_path(path))).collect();
     tell(&match job.checkpoint.or(written) {
         Some(path) => {
             format!("interrupted; go on with\n  dpscope resume {}{out}{device}", quoted_path(path))

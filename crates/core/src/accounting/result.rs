@@ -33,7 +33,7 @@ impl From<Direction> for Directions {
 pub enum Method {
     /// A closed formula of the Gaussian mechanism.
     Analytic,
-    /// A privacy loss distribution on a grid, composed by FFT.
+    /// The law of the privacy loss, composed: on a grid by FFT, or by its characteristic function.
     PrivacyLossDistribution,
     /// The slices of max_t x_t.
     MaxSlice,

@@ -8,9 +8,12 @@ pub(crate) use independence::Independence;
 
 use dpscope_core::bound::ThresholdRule;
 
+use dpscope_engine::{RecordedAudit, RecordedScores};
+
 use super::recorded::{Recorded, Training, audit_of};
 use crate::args::OutputsArgs;
 use crate::failure::Done;
+use crate::plot::curves_of_report;
 use crate::report::{Subject, check_claim};
 use crate::seed::seed_or_fresh;
 use crate::theory::Setting;
@@ -20,6 +23,7 @@ use looks::Scored;
 pub(crate) fn run(args: &OutputsArgs) -> Done {
     let started = std::time::Instant::now();
     check_claim(&args.recorded.claim, args.recorded.statement.delta)?;
+    args.recorded.plot.check()?;
     let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let loaded = load(args)?;
     let (mechanism, target, zero_out, input) = prepare(args, loaded)?;
@@ -33,7 +37,8 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
     let sampler = known.map(|mechanism| mechanism.sampler);
     let independence = Independence::of(sampler, &target, &zero_out, look)?;
     let mut findings = [scored.notes(best), independence.findings()].concat();
-    let outcome = if independence.costs_coverage() {
+    let coverage = !independence.costs_coverage();
+    let outcome = if !coverage {
         findings.push(
             "the runs are not independent of each other, so the result is an estimate: a bound \
              needs independent runs"
@@ -58,7 +63,18 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         mechanism: known,
         input,
     };
-    recorded
-        .report(&audit, seed_source, started, &args.recorded.claim)?
-        .finish(args.recorded.show.json)
+    let report = recorded.report(&audit, seed_source, started, &args.recorded.claim)?;
+    let exit = report.finish(args.recorded.show.json)?;
+    args.recorded.plot.write(|| {
+        let scores = RecordedScores {
+            target: &look.target,
+            zero_out: &look.zero_out,
+            likelihood_ratios: true,
+        };
+        // The look was chosen among all: its band shares the significance as its bound does.
+        let significance = audit.significance / scored.looks.len() as f64;
+        let shared = RecordedAudit { significance, ..audit };
+        curves_of_report(&report, &scores.curve(&shared, coverage)?)
+    })?;
+    Ok(exit)
 }

@@ -179,15 +179,13 @@ impl PrivacyLossDistribution {
         if !epsilon.is_finite() {
             return Err(argument("epsilon", epsilon, "finite"));
         }
+        Ok(Walk::from_the_top(self).delta_at(epsilon))
+    }
+
+    /// δ at several finite ε, which fall.
+    pub(crate) fn deltas_at(&self, falling: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut walk = Walk::from_the_top(self);
-        for place in (0..self.masses.len()).rev() {
-            if self.loss_at(place) <= epsilon {
-                break;
-            }
-            walk.descend_to(place);
-        }
-        let delta = walk.delta_below(epsilon) * self.outward();
-        Ok(delta.min(1.0))
+        falling.map(|epsilon| walk.delta_at(epsilon)).collect()
     }
 
     /// The least ε ≥ 0 with δ(ε) ≤ δ; infinite where the infinite loss has more mass than δ.
@@ -264,6 +262,8 @@ struct Walk<'a> {
     law: &'a PrivacyLossDistribution,
     /// 1 − e^{−h}
     one_step: f64,
+    /// The lowest place that was passed, and its loss.
+    place: usize,
     loss: f64,
     delta: f64,
     other: f64,
@@ -273,13 +273,23 @@ impl<'a> Walk<'a> {
     fn from_the_top(law: &'a PrivacyLossDistribution) -> Self {
         let one_step = -math::exp_m1(-law.step);
         let loss = law.loss_at(law.masses.len());
-        Walk { law, one_step, loss, delta: law.infinite_mass, other: 0.0 }
+        let place = law.masses.len();
+        Walk { law, one_step, place, loss, delta: law.infinite_mass, other: 0.0 }
+    }
+
+    /// δ(ε), outward, for an ε that is not above the last one.
+    fn delta_at(&mut self, epsilon: f64) -> f64 {
+        while self.place > 0 && self.law.loss_at(self.place - 1) > epsilon {
+            self.descend_to(self.place - 1);
+        }
+        (self.delta_below(epsilon) * self.law.outward()).min(1.0)
     }
 
     /// To the next place below.
     fn descend_to(&mut self, place: usize) {
         self.delta += self.one_step * self.other;
         self.other = (1.0 - self.one_step) * self.other + self.law.masses[place];
+        self.place = place;
         self.loss = self.law.loss_at(place);
     }
 

@@ -15,9 +15,9 @@ mod decay;
 mod inversion;
 mod quadrature;
 
-use super::bracket::{Bracket, Question, Resolution};
+use super::bracket::{Bracket, Pair, Question, Resolution};
 use super::error::argument;
-use super::pld::Target;
+use super::pld::{LossCells, PrivacyLossDistribution, Rounding, Target};
 use super::result::Account;
 use super::{
     AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,
@@ -204,6 +204,30 @@ impl PoissonSampling {
             Target::Delta(delta) => delta.max(1e-200),
             Target::Epsilon(_) => 1e-24,
         };
+        let (pair, start) = self.cut_step(delta, error);
+        question.answer(&pair, start)
+    }
+
+    /// Laws of the loss of the whole run, directions remove and add, to about `error` nats down to
+    /// `delta`.
+    pub(crate) fn laws(
+        &self,
+        delta: f64,
+        error: f64,
+        rounding: Rounding,
+    ) -> Result<[PrivacyLossDistribution; 2], AccountingError> {
+        self.check()?;
+        let target = Target::Delta(delta);
+        Question { compositions: self.steps, target, directions: Directions::Both, error }
+            .check()?;
+        let (pair, start) = self.cut_step(delta, error);
+        let cells = pair.cells(start)?;
+        let composed = |cells: &LossCells| cells.law(rounding)?.self_composed(self.steps);
+        Ok([composed(&cells)?, composed(&cells.reversed())?])
+    }
+
+    /// One step, and a grid for an error of about that many nats of the composed law.
+    fn cut_step(&self, delta: f64, error: f64) -> (CutStep, Resolution) {
         let step_count = self.steps as f64;
         let cut = -normal::quantile(1e-7 * delta / step_count);
         let pair = CutStep { step: self.one_step(), cut };
@@ -211,8 +235,7 @@ impl PoissonSampling {
         let spread = width * step_count.sqrt();
         let slope = -normal::quantile(delta.min(0.3)) / spread + 0.5;
         let step = (60.0 * error / (step_count * slope)).sqrt().min(0.5 * width);
-        let start = Resolution { step, widest: (2.0 * error.sqrt()).max(step) };
-        question.answer(&pair, start)
+        (pair, Resolution { step, widest: (2.0 * error.sqrt()).max(step) })
     }
 }
 

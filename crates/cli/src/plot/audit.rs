@@ -1,0 +1,187 @@
+//! Curves of an audit's report.
+
+use dpscope_core::claim::PrivacyClaim;
+use dpscope_core::curve::AuditCurve;
+use dpscope_core::mechanism::BatchedGaussian;
+
+use super::theory::{Setting, line};
+use super::{Curve, CurveKind, Curves, PointRow};
+use crate::failure::Failure;
+use crate::report::{Report, ResultFields, Subject, down, grouped, percent};
+
+/// The curves of a report, with what theory says of the same mechanism.
+pub(crate) fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, Failure> {
+    let result = &report.result;
+    let mechanism = report.plan.map(|plan| plan.mechanism).or(report.mechanism);
+    let mut curves = vec![observed(result, seen)];
+    curves.push(bound(result)?);
+    if let Some(claim) = &report.claim {
+        curves.push(claimed(claim.claim())?);
+    }
+    let (theory, notes) =
+        mechanism.map_or((Vec::new(), Vec::new()), |found| Setting::from(&found).curves());
+    curves.extend(theory);
+    Ok(Curves {
+        title: headline(result),
+        caption: caption(report, seen),
+        curves,
+        band: seen.band(),
+        deciding: Some(deciding(report)),
+        notes,
+        zero_out_trials: Some(seen.trials().zero_out),
+        delta: result.delta,
+        significance: Some(result.significance),
+        epsilon: Some(result.epsilon),
+        seed: report.seed.clone(),
+    })
+}
+
+fn is_bound(result: &ResultFields) -> bool {
+    result.kind == "bound"
+}
+
+/// The result as a short formula, rounded as in the report.
+fn value(result: &ResultFields, digits: usize) -> String {
+    if is_bound(result) {
+        format!("ε ≥ {}", down(result.epsilon, digits))
+    } else {
+        format!("ε ≈ {:.digits$}", result.epsilon)
+    }
+}
+
+fn headline(result: &ResultFields) -> String {
+    let certainty = if is_bound(result) {
+        format!("with {} confidence", percent(1.0 - result.significance))
+    } else {
+        "an estimate, without coverage".to_owned()
+    };
+    format!("Audit: {} at δ = {:e}, {certainty}", value(result, 4), result.delta)
+}
+
+fn observed(result: &ResultFields, seen: &AuditCurve) -> Curve {
+    let has_band = seen.cuts().iter().any(|cut| cut.limits.is_some());
+    let legend = if has_band {
+        format!(
+            "audit: observed rates; the band holds the attack's whole curve with {} confidence",
+            percent(1.0 - result.significance)
+        )
+    } else {
+        "audit: observed rates, an estimate without coverage".to_owned()
+    };
+    let limits =
+        seen.cuts().iter().rev().map(|cut| {
+            PointRow { fpr: cut.fpr, fnr: cut.fnr, ..PointRow::default() }.with(cut.limits)
+        });
+    let end = |fpr, fnr| PointRow { fpr, fnr, ..PointRow::default() };
+    let mut points: Vec<PointRow> =
+        [end(0.0, 1.0)].into_iter().chain(limits).chain([end(1.0, 0.0)]).collect();
+    points.dedup();
+    let short = "audit".to_owned();
+    Curve { name: "audit", kind: CurveKind::Estimate, short, legend, points, is_drawn: true }
+}
+
+fn kind(result: &ResultFields) -> CurveKind {
+    if is_bound(result) { CurveKind::Bound } else { CurveKind::Estimate }
+}
+
+fn bound(result: &ResultFields) -> Result<Curve, Failure> {
+    let what = if is_bound(result) { "bound" } else { "estimate" };
+    let legend = format!(
+        "{what} {} at δ = {:e}, as a line: every claim of less has its line above",
+        value(result, 4),
+        result.delta
+    );
+    let words = [value(result, 2), legend];
+    line(kind(result), "epsilon", words, [result.epsilon, result.delta]).map_err(Failure::input)
+}
+
+fn claimed(claim: &PrivacyClaim) -> Result<Curve, Failure> {
+    let PrivacyClaim { epsilon, delta, .. } = *claim;
+    let legend = format!(
+        "claim ε = {epsilon}, δ = {delta:e}: if it is true, no attack gets below this line"
+    );
+    let rounded = (epsilon * 1e3).round() / 1e3;
+    let words = [format!("claim ε = {rounded}"), legend];
+    line(CurveKind::Claim, "claim", words, [epsilon, delta]).map_err(Failure::input)
+}
+
+/// The cut that gave the result, with the upper limits that did.
+fn deciding(report: &Report) -> Curve {
+    let (result, evaluated) = (&report.result, report.observations.evaluated);
+    let point = PointRow {
+        fpr: result.false_positives as f64 / evaluated.zero_out as f64,
+        fnr: result.false_negatives as f64 / evaluated.target as f64,
+        fpr_upper: Some(result.fpr_upper),
+        fnr_upper: Some(result.fnr_upper),
+        ..PointRow::default()
+    };
+    Curve {
+        name: "deciding-cut",
+        kind: kind(result),
+        short: String::new(),
+        legend: "the cut that decides (circle); the upper limits of its rates (square) lie on \
+                 the line of ε"
+            .to_owned(),
+        points: vec![point],
+        is_drawn: true,
+    }
+}
+
+fn caption(report: &Report, seen: &AuditCurve) -> Vec<String> {
+    let result = &report.result;
+    let what = match (report.subject, &report.plan, &report.mechanism) {
+        (_, Some(plan), _) => format!("simulated: {}", words(&plan.mechanism)),
+        (_, None, Some(mechanism)) => format!("recorded outputs, taken for {}", words(mechanism)),
+        (Subject::Scores, ..) => "attack scores".to_owned(),
+        (Subject::Counts, ..) => "error counts at one threshold".to_owned(),
+        _ => "recorded outputs".to_owned(),
+    };
+    let seen_trials = seen.trials();
+    let left_out = report.observations.target.saturating_sub(seen_trials.target);
+    let pilot = match left_out {
+        0 => String::new(),
+        _ => format!(
+            " ({} and {} others fixed the cuts)",
+            grouped(left_out),
+            grouped(report.observations.zero_out.saturating_sub(seen_trials.zero_out))
+        ),
+    };
+    let mut lines = vec![
+        what,
+        format!(
+            "n = {} with the target record and {} without{pilot}; δ = {:e}; confidence {}",
+            grouped(seen_trials.target),
+            grouped(seen_trials.zero_out),
+            result.delta,
+            percent(1.0 - result.significance)
+        ),
+    ];
+    let name = |world| report.input.as_ref()?.get(world)?.as_str();
+    let mut files: Vec<&str> = ["target", "zero_out"].into_iter().filter_map(name).collect();
+    files.dedup();
+    if !files.is_empty() {
+        lines.push(format!("files: {}", files.join(", ")));
+    }
+    lines.push(match &report.seed {
+        Some(seed) => format!("{}, seed {seed}", program()),
+        None => program(),
+    });
+    lines
+}
+
+/// The symbols of the legend with their values.
+fn words(mechanism: &BatchedGaussian) -> String {
+    let BatchedGaussian { noise_multiplier, steps_per_epoch, epochs, .. } = *mechanism;
+    format!(
+        "σ = {noise_multiplier}, T = {steps_per_epoch} steps an epoch, E = {epochs} epoch{}; {} \
+         sampler, {} attacker",
+        if epochs == 1 { "" } else { "s" },
+        mechanism.sampler,
+        mechanism.threat_model
+    )
+}
+
+/// The program and its version.
+pub(super) fn program() -> String {
+    format!("dpscope {}", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,79 @@
+//! Curves as JSON and CSV.
+
+use serde::Serialize;
+
+use super::{Curve, CurveKind, Curves, PointRow};
+use crate::failure::{Exit, Failure};
+
+pub(super) const JSON_MARK: &str = r#"{"schema":"dpscope.curves/"#;
+pub(super) const CSV_MARK: &str = "curve,kind,fpr,fnr,";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    version: &'static str,
+    title: &'a str,
+    caption: &'a [String],
+    delta: f64,
+    epsilon: Option<f64>,
+    significance: Option<f64>,
+    seed: Option<&'a str>,
+    notes: &'a [String],
+    curves: Vec<CurveFields<'a>>,
+}
+
+#[derive(Serialize)]
+struct CurveFields<'a> {
+    curve: &'static str,
+    kind: CurveKind,
+    legend: &'a str,
+    points: &'a [PointRow],
+}
+
+impl<'a> From<&'a Curve> for CurveFields<'a> {
+    fn from(curve: &'a Curve) -> Self {
+        let Curve { name, kind, legend, points, .. } = curve;
+        CurveFields { curve: name, kind: *kind, legend, points }
+    }
+}
+
+/// The curves and the deciding cut.
+fn all(curves: &Curves) -> impl Iterator<Item = &Curve> {
+    curves.curves.iter().chain(&curves.deciding)
+}
+
+/// One document in one line.
+pub(super) fn to_json(curves: &Curves) -> Result<String, Failure> {
+    let document = Document {
+        schema: "dpscope.curves/1",
+        version: env!("CARGO_PKG_VERSION"),
+        title: &curves.title,
+        caption: &curves.caption,
+        delta: curves.delta,
+        epsilon: curves.epsilon,
+        significance: curves.significance,
+        seed: curves.seed.as_deref(),
+        notes: &curves.notes,
+        curves: all(curves).map(CurveFields::from).collect(),
+    };
+    let text =
+        serde_json::to_string(&document).map_err(|error| Failure::with(Exit::Internal, error))?;
+    Ok(text + "\n")
+}
+
+/// One line a point; limits that do not exist are empty.
+pub(super) fn to_csv(curves: &Curves) -> String {
+    let mut out = format!("{CSV_MARK}fpr_lower,fpr_upper,fnr_lower,fnr_upper\n");
+    for curve in all(curves) {
+        for point in &curve.points {
+            let PointRow { fpr, fnr, fpr_lower, fpr_upper, fnr_lower, fnr_upper } = *point;
+            out.push_str(&format!("{},{},{fpr},{fnr}", curve.name, curve.kind.name()));
+            for limit in [fpr_lower, fpr_upper, fnr_lower, fnr_upper] {
+                out.push(',');
+                out.push_str(&limit.map_or(String::new(), |limit| limit.to_string()));
+            }
+            out.push('\n');
+        }
+    }
+    out
+}

@@ -1,0 +1,141 @@
+//! Curves of what theory says of a setting.
+
+use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::{AccountingError, DeterministicBatches, PoissonSampling};
+use dpscope_core::curve::{
+    TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
+};
+use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
+
+use super::{Curve, CurveKind, Curves, PointRow};
+
+/// A training run, as far as theory asks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting {
+    pub(crate) noise_multiplier: f64,
+    pub(crate) steps_per_epoch: u64,
+    pub(crate) epochs: u64,
+    pub(crate) sampler: SamplerKind,
+}
+
+impl From<&BatchedGaussian> for Setting {
+    fn from(mechanism: &BatchedGaussian) -> Self {
+        Setting {
+            noise_multiplier: mechanism.noise_multiplier,
+            steps_per_epoch: u64::from(mechanism.steps_per_epoch),
+            epochs: u64::from(mechanism.epochs),
+            sampler: mechanism.sampler.kind(),
+        }
+    }
+}
+
+/// A curve of theory; its name, and its words beside the line and in the legend.
+fn curve(
+    kind: CurveKind,
+    [name, short, legend]: [&'static str; 3],
+    found: &TradeOffCurve,
+) -> Curve {
+    let (short, legend) = (short.to_owned(), legend.to_owned());
+    let points = found.points().iter().map(PointRow::from).collect();
+    Curve { name, kind, short, legend, points, is_drawn: true }
+}
+
+/// The region that (ε, δ) allows, as a curve; its words hold the numbers.
+pub(super) fn line(
+    kind: CurveKind,
+    name: &'static str,
+    [short, legend]: [String; 2],
+    [epsilon, delta]: [f64; 2],
+) -> Result<Curve, AccountingError> {
+    let found = claim_curve(epsilon, delta)?;
+    Ok(Curve { short, legend, ..curve(kind, [name, "", ""], &found) })
+}
+
+impl Setting {
+    /// The curves, and why any is missing.
+    pub(super) fn curves(&self) -> (Vec<Curve>, Vec<String>) {
+        let (mut curves, mut notes) = (Vec::new(), Vec::new());
+        let mut add = |name: &str, found: Result<Vec<Curve>, AccountingError>| match found {
+            Ok(found) => curves.extend(found),
+            Err(error) => notes.push(format!("no curve of {name}: {error}")),
+        };
+        add("Poisson sampling", self.poisson());
+        if !matches!(self.sampler, SamplerKind::Poisson | SamplerKind::BallsInBins) {
+            add("deterministic batches", self.deterministic());
+        }
+        if let Some(run) = self.shuffled_epoch() {
+            add("the shuffle's attack", self.attack(&run));
+        }
+        (curves, notes)
+    }
+
+    fn poisson(&self) -> Result<Vec<Curve>, AccountingError> {
+        let found = poisson_curve(&PoissonSampling {
+            noise_multiplier: self.noise_multiplier,
+            sampling_rate: 1.0 / self.steps_per_epoch as f64,
+            steps: self.steps_per_epoch.saturating_mul(self.epochs),
+        })?;
+        let words = [
+            "poisson",
+            "Poisson",
+            "Poisson accountant: proven where batches are Poisson sampled, at rate 1/T",
+        ];
+        let other = ["poisson-exchanged", "", "Poisson accountant, with the worlds exchanged"];
+        let exchanged = curve(CurveKind::Upper, other, &found.exchanged());
+        Ok(vec![curve(CurveKind::Upper, words, &found), Curve { is_drawn: false, ..exchanged }])
+    }
+
+    fn deterministic(&self) -> Result<Vec<Curve>, AccountingError> {
+        let found = deterministic_curve(&DeterministicBatches {
+            noise_multiplier: self.noise_multiplier,
+            epochs: self.epochs,
+        })?;
+        let words = [
+            "deterministic",
+            "deterministic",
+            "deterministic batches: proven that no shuffle leaks more than this",
+        ];
+        Ok(vec![curve(CurveKind::Upper, words, &found)])
+    }
+
+    /// The one shuffled epoch that the largest output is known for.
+    fn shuffled_epoch(&self) -> Option<ShuffleRun> {
+        let Setting { noise_multiplier, steps_per_epoch, epochs, sampler } = *self;
+        let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs };
+        match sampler {
+            SamplerKind::Shuffle if epochs == 1 => Some(run),
+            SamplerKind::PersistentShuffle => Some(run.persistent()),
+            _ => None,
+        }
+    }
+
+    fn attack(&self, run: &ShuffleRun) -> Result<Vec<Curve>, AccountingError> {
+        let found = max_slice_curve(run)?;
+        let words = [
+            "shuffle-attack",
+            "shuffle attack",
+            "largest output of a shuffled epoch: proven that an attack does this well",
+        ];
+        Ok(vec![curve(CurveKind::Lower, words, &found)])
+    }
+}
+
+/// Curves of theory alone.
+pub(crate) fn curves_of_setting(setting: &Setting, delta: f64) -> Curves {
+    let (curves, notes) = setting.curves();
+    let Setting { noise_multiplier, steps_per_epoch, epochs, sampler } = *setting;
+    Curves {
+        title: "What theory says of the leakage".to_owned(),
+        caption: vec![
+            format!(
+                "σ = {noise_multiplier}, T = {steps_per_epoch}, E = {epochs}, sampler {}; δ = {delta:e}",
+                sampler.name()
+            ),
+            super::audit::program(),
+        ],
+        curves,
+        notes,
+        delta,
+        ..Curves::default()
+    }
+}
