@@ -175,9 +175,13 @@ fn calibrated_epochs_use_the_target_up() {
     };
     assert!(epsilon_of(found.value) <= found.epsilon && found.epsilon <= 2.0, "{found:?}");
     assert!(epsilon_of(found.value + 1.0) > 2.0, "{found:?}");
-    let little = PrivacyTarget { epsilon: 0.1, ..target };
-    let refused = poisson_epochs(little, 1.0, 100).unwrap_err();
-    assert!(matches!(refused, AccountingError::Unreachable { name: "epochs", .. }), "{refused}");
+    for epsilon in [0.5, 1e-3] {
+        let refused = poisson_epochs(PrivacyTarget { epsilon, ..target }, 1.0, 100).unwrap_err();
+        assert!(
+            matches!(refused, AccountingError::Unreachable { name: "epochs", .. }),
+            "{refused}"
+        );
+    }
 }
 
 #[test]

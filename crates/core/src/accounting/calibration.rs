@@ -114,12 +114,15 @@ pub fn poisson_epochs(
     if !(1..=100_000_000).contains(&steps_per_epoch) {
         return Err(argument("steps_per_epoch", steps_per_epoch as f64, "in 1 to 10^8"));
     }
+    let high = 1e8 / steps_per_epoch as f64;
+    let search = Search { name: "epochs", target, low: 1.0, high, whole: true };
     let sampling_rate = 1.0 / steps_per_epoch as f64;
-    let steps = poisson_steps(target, noise_multiplier, sampling_rate)?;
-    let epochs = steps.value as u64 / steps_per_epoch;
+    let steps = match poisson_steps(target, noise_multiplier, sampling_rate) {
+        Err(AccountingError::Unreachable { .. }) => return Err(search.unreachable()),
+        steps => steps?.value as u64,
+    };
+    let epochs = steps / steps_per_epoch;
     if epochs == 0 {
-        let high = 1e8 / steps_per_epoch as f64;
-        let search = Search { name: "epochs", target, low: 1.0, high, whole: true };
         return Err(search.unreachable());
     }
     let training =
