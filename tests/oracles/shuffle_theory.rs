@@ -269,9 +269,9 @@ fn one_epoch_drawn_by_the_engine() {
         assert!(seen.lower.value() <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
         let closed = best(run, delta);
         assert!(seen.lower.value() >= closed, "{}", golden.id);
-        // the error of f32 leaves most of what sampling adds to the closed form
-        let added = (seen.lower.value() - closed) / (value - closed);
-        assert!(added > 0.25 || run.steps_per_epoch > 1_000, "{}: {added}", golden.id);
+        // little is lost to the error of f32 and to sampling
+        let lost = golden.interval.0 - seen.lower.value();
+        assert!(lost < 4e-3, "{}: {lost}", golden.id);
     }
 }
 

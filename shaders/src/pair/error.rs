@@ -18,8 +18,8 @@ const U: f64 = 5.960_464_477_539_063e-8;
 /// Relative error of 2^t (`shaders/src/bgm/math.rs::exp2_is_accurate`).
 const EXP2: f64 = 2.4e-7;
 
-/// √(2·2⁻²⁰), rounded down: the least radius of the radius words that are not marked.
-const LEAST_RADIUS: f64 = 1.38e-3;
+/// √(2·2⁻¹⁸), rounded down: the least radius of the radius words that are not marked.
+const LEAST_RADIUS: f64 = 2.762e-3;
 
 /// √(−2 ln 2⁻³²), rounded up: their largest radius.
 const MOST_RADIUS: f64 = 6.67;
@@ -127,7 +127,8 @@ mod tests {
     #[test]
     fn normals_are_within_their_error() {
         let words = || {
-            let ends = (1..5_000).flat_map(|i| [i, u32::MAX - (1 << 12) - i, u32::MAX - (1 << 12)]);
+            let last = *RADIUS_WORDS.end();
+            let ends = (1..5_000).flat_map(move |i| [i, last - i, last]);
             ends.chain((0..200_000_u32).map(|i| i.wrapping_mul(107_374_183) >> (i % 31)))
                 .filter(|word| RADIUS_WORDS.contains(word))
         };
