@@ -7,6 +7,7 @@ use dpscope_tests::cli::{dpscope, number, text};
 use serde_json::Value;
 
 use crate::snapshots::assert_shown;
+use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
 
 const COUNTS: &str = "audit counts --false-positives 12 --target-trials 1000 \
@@ -201,6 +202,26 @@ fn every_kind_of_audit_is_drawn() {
             !more.contains("poisson") && !more.contains("bins")
         );
         assert!(svg.contains("whole curve with 95 %"), "{more}");
+    }
+}
+
+#[test]
+fn recorded_outputs_that_depend_on_each_other_have_no_band() {
+    let folder = Folder::new();
+    let mut worlds = Trainer::SHUFFLE.worlds(300, 1);
+    let words = format!(
+        "audit outputs --target in.npy --zero-out out.npy {} --seed 5 --plot a.svg",
+        Trainer::SHUFFLE.words()
+    );
+    for is_whole in [true, false] {
+        for (name, world) in ["in.npy", "out.npy"].iter().zip(&worlds) {
+            folder.write(name, npy_f8(&[300, 10], world));
+        }
+        folder.run(&words).exits(0);
+        let svg = svg_of(&folder, "a.svg");
+        assert_eq!(svg.contains("<polygon"), is_whole);
+        assert!(svg.contains("files: in.npy, out.npy") && svg.contains("no shuffle leaks"));
+        worlds[0].copy_within(0..100, 100); // ten runs twice
     }
 }
 
