@@ -94,7 +94,7 @@ impl Setting {
         finite(Accounted { scope: Scope::Pair, ..row })
     }
 
-    fn as_deterministic(self) -> DeterministicBatches {
+    pub(crate) fn as_deterministic(self) -> DeterministicBatches {
         let Setting { noise_multiplier, epochs, .. } = self;
         DeterministicBatches { noise_multiplier, epochs }
     }

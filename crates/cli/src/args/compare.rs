@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DeviceArgs, SettingArgs, ShowArgs, StatementArgs, count, seed};
+use super::{DeviceArgs, PlotArgs, SettingArgs, ShowArgs, StatementArgs, count, seed};
 
 /// What `compare` and `sweep` share.
 #[derive(Debug, Args)]
@@ -32,6 +32,8 @@ pub(crate) struct CompareArgs {
     pub(crate) setting: SettingArgs,
     #[command(flatten)]
     pub(crate) theory: TheoryArgs,
+    #[command(flatten)]
+    pub(crate) plot: PlotArgs,
 }
 
 #[derive(Debug, Args)]

@@ -2,11 +2,13 @@
 
 use dpscope_core::accounting::Directions;
 use dpscope_core::bound::Scope;
+use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
 
 use super::lines::{Drawing, Line, What, check, lines};
 use crate::args::CompareArgs;
 use crate::failure::{Done, Exit};
+use crate::plot::{Sampled, curves_of_sampled};
 use crate::report::{Align, Kind, grouped, percent, plain, print, print_json, row, table};
 use crate::theory::Setting;
 
@@ -28,6 +30,7 @@ pub(crate) fn run(args: &CompareArgs) -> Done {
     let setting = args.setting.setting();
     let statement = &args.theory.statement;
     check(setting, statement.delta)?;
+    args.plot.check()?;
     let drawing = Drawing::new(&args.theory, args.theory.show.quiet)?;
     let mut wanted = vec![
         What::Poisson,
@@ -59,6 +62,8 @@ pub(crate) fn run(args: &CompareArgs) -> Done {
     } else {
         print(&to_text(&report))?;
     }
+    let shuffled = Sampled { setting, sampler: SamplerKind::Shuffle };
+    args.plot.write(|| Ok(curves_of_sampled(&shuffled, report.delta)))?;
     Ok(Exit::Done)
 }
 

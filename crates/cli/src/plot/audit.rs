@@ -4,7 +4,7 @@ use dpscope_core::claim::PrivacyClaim;
 use dpscope_core::curve::AuditCurve;
 use dpscope_core::mechanism::BatchedGaussian;
 
-use super::theory::{Setting, line};
+use super::theory::{Sampled, line};
 use super::{Curve, CurveKind, Curves, PointRow};
 use crate::failure::Failure;
 use crate::report::{Report, ResultFields, Subject, down, grouped, percent};
@@ -19,7 +19,7 @@ pub(crate) fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Cur
         curves.push(claimed(claim.claim())?);
     }
     let (theory, notes) =
-        mechanism.map_or((Vec::new(), Vec::new()), |found| Setting::from(&found).curves());
+        mechanism.map_or((Vec::new(), Vec::new()), |found| Sampled::from(&found).curves());
     curves.extend(theory);
     Ok(Curves {
         title: headline(result),

@@ -10,7 +10,7 @@ mod svg;
 mod theory;
 
 pub(crate) use audit::curves_of_report;
-pub(crate) use theory::{Setting, curves_of_setting};
+pub(crate) use theory::{Sampled, curves_of_sampled};
 
 use dpscope_core::curve::{RateBand, TradeOffPoint};
 use dpscope_core::trade_off::RateIntervals;

@@ -1,31 +1,25 @@
 //! Curves of what theory says of a setting.
 
+use dpscope_core::accounting::AccountingError;
 use dpscope_core::accounting::shuffle::ShuffleRun;
-use dpscope_core::accounting::{AccountingError, DeterministicBatches, PoissonSampling};
 use dpscope_core::curve::{
     TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
 };
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 
 use super::{Curve, CurveKind, Curves, PointRow};
+use crate::theory::Setting;
 
-/// A training run, as far as theory asks.
+/// A training and how its batches are drawn.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Setting {
-    pub(crate) noise_multiplier: f64,
-    pub(crate) steps_per_epoch: u64,
-    pub(crate) epochs: u64,
+pub(crate) struct Sampled {
+    pub(crate) setting: Setting,
     pub(crate) sampler: SamplerKind,
 }
 
-impl From<&BatchedGaussian> for Setting {
+impl From<&BatchedGaussian> for Sampled {
     fn from(mechanism: &BatchedGaussian) -> Self {
-        Setting {
-            noise_multiplier: mechanism.noise_multiplier,
-            steps_per_epoch: u64::from(mechanism.steps_per_epoch),
-            epochs: u64::from(mechanism.epochs),
-            sampler: mechanism.sampler.kind(),
-        }
+        Sampled { setting: Setting::of(mechanism), sampler: mechanism.sampler.kind() }
     }
 }
 
@@ -51,7 +45,7 @@ pub(super) fn line(
     Ok(Curve { short, legend, ..curve(kind, [name, "", ""], &found) })
 }
 
-impl Setting {
+impl Sampled {
     /// The curves, and why any is missing.
     pub(super) fn curves(&self) -> (Vec<Curve>, Vec<String>) {
         let (mut curves, mut notes) = (Vec::new(), Vec::new());
@@ -70,11 +64,7 @@ impl Setting {
     }
 
     fn poisson(&self) -> Result<Vec<Curve>, AccountingError> {
-        let found = poisson_curve(&PoissonSampling {
-            noise_multiplier: self.noise_multiplier,
-            sampling_rate: 1.0 / self.steps_per_epoch as f64,
-            steps: self.steps_per_epoch.saturating_mul(self.epochs),
-        })?;
+        let found = poisson_curve(&self.setting.as_poisson(None))?;
         let words = [
             "poisson",
             "Poisson",
@@ -86,10 +76,7 @@ impl Setting {
     }
 
     fn deterministic(&self) -> Result<Vec<Curve>, AccountingError> {
-        let found = deterministic_curve(&DeterministicBatches {
-            noise_multiplier: self.noise_multiplier,
-            epochs: self.epochs,
-        })?;
+        let found = deterministic_curve(&self.setting.as_deterministic())?;
         let words = [
             "deterministic",
             "deterministic",
@@ -100,10 +87,9 @@ impl Setting {
 
     /// The one shuffled epoch that the largest output is known for.
     fn shuffled_epoch(&self) -> Option<ShuffleRun> {
-        let Setting { noise_multiplier, steps_per_epoch, epochs, sampler } = *self;
-        let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs };
-        match sampler {
-            SamplerKind::Shuffle if epochs == 1 => Some(run),
+        let run = self.setting.as_shuffle();
+        match self.sampler {
+            SamplerKind::Shuffle if run.epochs == 1 => Some(run),
             SamplerKind::PersistentShuffle => Some(run.persistent()),
             _ => None,
         }
@@ -121,15 +107,15 @@ impl Setting {
 }
 
 /// Curves of theory alone.
-pub(crate) fn curves_of_setting(setting: &Setting, delta: f64) -> Curves {
-    let (curves, notes) = setting.curves();
-    let Setting { noise_multiplier, steps_per_epoch, epochs, sampler } = *setting;
+pub(crate) fn curves_of_sampled(sampled: &Sampled, delta: f64) -> Curves {
+    let (curves, notes) = sampled.curves();
+    let Setting { noise_multiplier, steps, epochs } = sampled.setting;
     Curves {
         title: "What theory says of the leakage".to_owned(),
         caption: vec![
             format!(
-                "σ = {noise_multiplier}, T = {steps_per_epoch}, E = {epochs}, sampler {}; δ = {delta:e}",
-                sampler.name()
+                "σ = {noise_multiplier}, T = {steps}, E = {epochs}, sampler {}; δ = {delta:e}",
+                sampled.sampler.name()
             ),
             super::audit::program(),
         ],

@@ -154,7 +154,7 @@ pub fn max_slice_curve(run: &ShuffleRun) -> Result<TradeOffCurve, AccountingErro
             allowed: "1: the attack's rates have no closed form in more",
         });
     }
-    let law = Maximum::new(run.noise_multiplier, run.steps_per_epoch);
+    let law = Maximum::new(*run);
     let s = run.noise_multiplier;
     let tail = |ln_rate: f64| -s * quantile_from_ln(ln_rate);
     let ln_least = crate::math::ln(LEAST_RATE);
