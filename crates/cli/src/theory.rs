@@ -43,7 +43,7 @@ pub(crate) type Found = Result<Accounted, AccountingError>;
 /// Wanted errors of an accountant, nats: the next one where the grid of one would be too large.
 const ERRORS: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
 
-/// Of balls-in-bins, nats: its grid is slow to refine.
+/// Of balls-in-bins, nats for ε and relative for δ: its grid is slow to refine.
 const BALLS_IN_BINS_ERROR: f64 = 1e-2;
 
 impl Setting {
@@ -68,14 +68,22 @@ impl Setting {
         PoissonSampling { noise_multiplier: self.noise_multiplier, sampling_rate, steps }
     }
 
-    /// Balls-in-bins batches, either side; ε alone.
-    pub(crate) fn balls_in_bins(self, delta: f64, side: Kind, directions: Directions) -> Found {
+    /// Balls-in-bins batches, either side.
+    pub(crate) fn balls_in_bins(self, at: At, side: Kind, directions: Directions) -> Found {
         let Setting { noise_multiplier, steps, epochs } = self;
         let training = BallsInBins { noise_multiplier, steps_per_epoch: steps, epochs };
         let error = BALLS_IN_BINS_ERROR;
-        finite(match side {
-            Kind::Lower => training.epsilon_lower(delta, directions, error)?.at(delta),
-            _ => training.epsilon_upper(delta, directions, error)?.at(delta),
+        finite(match (at, side) {
+            (At::Delta(delta), Kind::Lower) => {
+                training.epsilon_lower(delta, directions, error)?.at(delta)
+            }
+            (At::Delta(delta), _) => training.epsilon_upper(delta, directions, error)?.at(delta),
+            (At::Epsilon(epsilon), Kind::Lower) => {
+                training.delta_lower(epsilon, directions, error)?.at(epsilon)
+            }
+            (At::Epsilon(epsilon), _) => {
+                training.delta_upper(epsilon, directions, error)?.at(epsilon)
+            }
         })
     }
 

@@ -198,12 +198,15 @@ fn deltas_undo_epsilons() {
         "shuffle --side upper",
         "shuffle --side upper --method max-slice",
         "persistent-shuffle --epochs 3",
+        "balls-in-bins",
         "pair --seed 1",
     ] {
         let epsilon = number(&json(&format!("bound {subject} {setting}")), "/epsilon");
         let document = json(&format!("bound {subject} {setting} --epsilon {epsilon}"));
         let delta = number(&document, "/delta");
-        assert!((delta / 1e-5 - 1.0).abs() < 2e-3, "{subject}: {delta}");
+        // a slow grid: δ moves by a tenth where ε does by 0.01
+        let error = if subject == "balls-in-bins" { 0.1 } else { 2e-3 };
+        assert!((delta / 1e-5 - 1.0).abs() < error, "{subject}: {delta}");
         assert_eq!(number(&document, "/epsilon"), epsilon);
     }
     let shown = dpscope(&format!("bound deterministic {setting} --epsilon 3")).exits(0).stdout;

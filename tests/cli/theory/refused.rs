@@ -35,7 +35,7 @@ fn numbers_outside_their_domain_are_refused_by_every_subject() {
             }
         }
     }
-    for subject in SUBJECTS.iter().filter(|subject| **subject != "balls-in-bins") {
+    for subject in SUBJECTS {
         let words = format!("bound {subject} --noise-multiplier 1 --steps 10");
         for value in ["-1", "nan", "inf", "x"] {
             dpscope(&format!("{words} --epsilon {value}")).refuses(2, &["--epsilon"]);
@@ -71,7 +71,6 @@ fn options_without_effect_are_refused() {
         ("shuffle --observations 1e4", &["--observations"]),
         ("shuffle --seed 1", &["--seed"]),
         ("shuffle --significance 0.1", &["--significance"]),
-        ("balls-in-bins --epsilon 1", &["--epsilon", "--delta"]),
         ("deterministic --side lower --epsilon 1", &["--epsilon", "--side upper"]),
         ("pair --side estimate --epochs 2 --epsilon 1", &["--side estimate", "--delta"]),
         ("laplace", &["laplace"]),
@@ -118,7 +117,9 @@ fn calibrations_that_cannot_be_made_are_refused() {
         ("steps --epsilon 1 --steps 9 --noise-multiplier 1 --sampler shuffle", &["epochs"]),
         ("epochs --epsilon 1 --steps 9 --noise-multiplier 1 --epochs 2", &["--epochs"]),
         ("epochs --epsilon 1 --steps 9 --noise-multiplier 0", &["--noise-multiplier"]),
-        ("epochs --epsilon 2 --steps 9 --noise-multiplier 1", &["--epsilon", "9 steps"]),
+        ("epochs --epsilon 2 --steps 9 --noise-multiplier 1", &["no epochs", "--epsilon"]),
+        ("epochs --epsilon 2 --noise-multiplier 1 --sampling-rate 0.1", &["--sampling-rate"]),
+        ("epochs --epsilon 2 --noise-multiplier 0.1 --steps 9 --sampler balls-in-bins", &["0.1"]),
         ("epochs --epsilon 4 --noise-multiplier 1 --sampler shuffle", &["--noise-multiplier"]),
         ("clip --epsilon 4", &["clip"]),
     ] {

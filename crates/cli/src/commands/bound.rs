@@ -124,16 +124,11 @@ fn closed(args: &BoundArgs, setting: Setting, asked: At, side: Kind) -> Result<A
         }
         (Bounded::Deterministic, Kind::Upper, _) => setting.deterministic(asked),
         (Bounded::Deterministic, _, At::Delta(delta)) => setting.deterministic_lower(delta),
-        (Bounded::BallsInBins, _, At::Delta(delta)) => {
-            setting.balls_in_bins(delta, side, directions)
-        }
+        (Bounded::BallsInBins, ..) => setting.balls_in_bins(asked, side, directions),
         (Bounded::Deterministic, _, At::Epsilon(_)) => {
             return Err(Failure::input(
                 "--epsilon with deterministic has no lower side; use --side upper, or --delta",
             ));
-        }
-        (Bounded::BallsInBins, _, At::Epsilon(_)) => {
-            return Err(Failure::input("--epsilon is not for balls-in-bins; give --delta"));
         }
         _ => return shuffle(args, setting, asked, side),
     };

@@ -1,8 +1,8 @@
 //! `dpscope calibrate`: noise, steps or epochs for a wanted ε and δ.
 
 use dpscope_core::accounting::{
-    Calibrated, Directions, PoissonSampling, PrivacyTarget, deterministic_epochs,
-    deterministic_noise, poisson_noise, poisson_steps,
+    Calibrated, PrivacyTarget, balls_in_bins_epochs, balls_in_bins_noise, deterministic_epochs,
+    deterministic_noise, poisson_epochs, poisson_noise, poisson_steps,
 };
 use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
@@ -10,7 +10,6 @@ use serde::Serialize;
 use crate::args::{CalibrateArgs, Wanted};
 use crate::failure::{Done, Exit, Failure};
 use crate::report::{Kind, grouped, plain, print, print_json, row};
-use crate::theory::{self, At};
 
 #[derive(Serialize)]
 struct CalibrateReport {
@@ -115,6 +114,10 @@ fn refuse(args: &CalibrateArgs) -> Result<(), Failure> {
              --steps batches an epoch",
         ),
         (
+            args.sampling_rate.is_some() && args.wanted == Wanted::Epochs,
+            "--sampling-rate is not for `calibrate epochs`, where it is 1/T; use `calibrate steps`",
+        ),
+        (
             is_noise && args.noise_multiplier.is_some(),
             "--noise-multiplier is what `calibrate noise` finds; leave it out",
         ),
@@ -149,26 +152,12 @@ fn by_poisson(args: &CalibrateArgs) -> Result<Found, Failure> {
         return Ok(Found::noise(poisson_noise(target, rate, steps)?));
     }
     let noise_multiplier = needed(args.noise_multiplier, "--noise-multiplier")?;
-    let most = poisson_steps(target, noise_multiplier, rate)?;
-    if args.wanted == Wanted::Steps {
-        return Ok(Found::steps(most));
-    }
-    let steps = needed(args.steps, "--steps")?;
-    let epochs = (most.value as u64).checked_div(steps).unwrap_or(0);
-    if epochs == 0 {
-        return Err(Failure::input(format!(
-            "--epsilon {} is spent after {} of the {} steps of one epoch; give a larger one, or \
-             a larger --noise-multiplier",
-            args.epsilon,
-            grouped(most.value as u64),
-            grouped(steps)
-        )));
-    }
-    let training = PoissonSampling { noise_multiplier, sampling_rate: rate, steps: epochs * steps };
-    let reached = theory::poisson(training, At::Delta(args.delta), Kind::Upper, Directions::Both)?;
-    // The target was met on a finer grid.
-    let epsilon = reached.epsilon.min(most.epsilon);
-    Ok(Found::epochs(Calibrated { value: epochs as f64, epsilon }))
+    Ok(if args.wanted == Wanted::Steps {
+        Found::steps(poisson_steps(target, noise_multiplier, rate)?)
+    } else {
+        let steps = needed(args.steps, "--steps")?;
+        Found::epochs(poisson_epochs(target, noise_multiplier, steps)?)
+    })
 }
 
 /// Also for every shuffle: no smaller upper bound is proven.
@@ -181,11 +170,16 @@ fn by_deterministic(args: &CalibrateArgs) -> Result<Found, Failure> {
     Ok(Found::epochs(deterministic_epochs(target, noise_multiplier)?))
 }
 
-fn by_balls_in_bins(_args: &CalibrateArgs) -> Result<Found, Failure> {
-    Err(Failure::input(
-        "--sampler balls-in-bins cannot be calibrated; try values with `dpscope bound \
-         balls-in-bins`",
-    ))
+fn by_balls_in_bins(args: &CalibrateArgs) -> Result<Found, Failure> {
+    // finer grids take many seconds
+    let error = (3e-3 * args.epsilon).clamp(1e-4, 1e-2);
+    let target = PrivacyTarget { error, ..target(args) };
+    let steps = needed(args.steps, "--steps")?;
+    if args.wanted == Wanted::Noise {
+        return Ok(Found::noise(balls_in_bins_noise(target, steps, args.epochs.unwrap_or(1))?));
+    }
+    let noise_multiplier = needed(args.noise_multiplier, "--noise-multiplier")?;
+    Ok(Found::epochs(balls_in_bins_epochs(target, noise_multiplier, steps)?))
 }
 
 fn accountant(sampler: SamplerKind) -> &'static str {

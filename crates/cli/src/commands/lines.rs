@@ -208,7 +208,7 @@ pub(super) fn lines(
     for &what in wanted {
         let cell = match what {
             What::Poisson => poisson.clone(),
-            What::BallsInBins => setting.balls_in_bins(delta, Kind::Upper, Directions::Both).into(),
+            What::BallsInBins => setting.balls_in_bins(at, Kind::Upper, Directions::Both).into(),
             What::ShuffleLower => shuffle(ShuffleMethod::Best),
             What::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
             What::ShuffleSum => shuffle(ShuffleMethod::Sum),
