@@ -17,6 +17,7 @@ const BINS_ERROR: f64 = 1e-2;
 
 /// Least noise that bounds from below are computed at, by method; less noise leaks more.
 const LEAST_NOISE: f64 = 0.01;
+const LEAST_COMPOSED_NOISE: f64 = 0.1;
 const LEAST_BINS_NOISE: f64 = 0.2;
 const LEAST_POISSON_NOISE: f64 = 0.3;
 
@@ -34,7 +35,8 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<EpsilonLowerBou
             accountant_lower(&setup, &assumed, delta)
         }
         _ => {
-            let bounds = target_slots(setup).into_iter().map(|slots| slots.epsilon_lower(delta));
+            let slots = target_slots(setup).into_iter().map(with_least_noise);
+            let bounds = slots.map(|slots| slots.epsilon_lower(delta));
             bounds.flatten().max_by(|a, b| a.value().total_cmp(&b.value()))
         }
     }
@@ -127,7 +129,6 @@ fn target_slots(setup: &TrainingSetup) -> Vec<TargetSlots> {
         BatchSampler::PersistentShuffle => {
             let noise_multiplier =
                 whole.noise_multiplier / (setup.epochs as f64).sqrt() * (1.0 + 2.0 * f64::EPSILON);
-            let noise_multiplier = noise_multiplier.max(LEAST_NOISE);
             vec![TargetSlots { noise_multiplier, epochs: 1, ..whole }]
         }
         BatchSampler::BatchThenShuffle => vec![moving_batches(setup, whole)],
@@ -141,11 +142,18 @@ fn target_slots(setup: &TrainingSetup) -> Vec<TargetSlots> {
     }
 }
 
+/// The same run at no less noise than the method reaches.
+fn with_least_noise(slots: TargetSlots) -> TargetSlots {
+    let is_composed = slots.epochs > 1;
+    let least = if is_composed { LEAST_COMPOSED_NOISE } else { LEAST_NOISE };
+    TargetSlots { noise_multiplier: slots.noise_multiplier.max(least), ..slots }
+}
+
 /// The target is one of the first K records, which are shuffled among themselves.
 fn first_block(setup: &TrainingSetup, buffer_examples: u64) -> TargetSlots {
     let seen = setup.used().min(buffer_examples);
     TargetSlots {
-        noise_multiplier: setup.drawn_noise_multiplier().max(LEAST_NOISE),
+        noise_multiplier: setup.drawn_noise_multiplier(),
         slots: seen.div_ceil(setup.batch_size),
         presence: share(seen, buffer_examples),
         gap: 2.0,

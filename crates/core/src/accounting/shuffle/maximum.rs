@@ -65,6 +65,21 @@ impl Maximum {
         Logarithm { value, error }
     }
 
+    /// ln of the mass between two cuts.
+    pub(super) fn ln_between(&self, low: f64, high: f64, mean: f64) -> f64 {
+        let absent = || self.ln_between_if_present(low, high, 0.0);
+        self.mixed(self.ln_between_if_present(low, high, mean), absent)
+    }
+
+    /// From the nearer side.
+    fn ln_between_if_present(&self, low: f64, high: f64, mean: f64) -> f64 {
+        let far = self.ln_above_if_present(low, mean);
+        if far < -0.7 {
+            return ln_difference(far, self.ln_above_if_present(high, mean));
+        }
+        ln_difference(self.ln_below_if_present(high, mean), self.ln_below_if_present(low, mean))
+    }
+
     fn ln_below_if_present(&self, cut: f64, mean: f64) -> f64 {
         let others =
             if self.others > 0.0 { normal_ln_cdf(cut / self.noise_multiplier) } else { 0.0 };

@@ -1,7 +1,7 @@
 //! One epoch as its largest output, cut into slices whose losses lie exactly on a grid.
 
 use super::TargetSlots;
-use super::maximum::{Maximum, ln_difference, ln_sum};
+use super::maximum::{Maximum, ln_sum};
 use crate::math;
 use crate::special::normal::quantile_from_ln;
 
@@ -100,18 +100,9 @@ impl Span {
             + math::exp(self.law.ln_above(self.high, self.law.with).value)
     }
 
-    /// ln of the mass between two cuts, from the nearer side.
-    fn ln_mass(&self, low: f64, high: f64, mean: f64) -> f64 {
-        let (far, near) = (self.law.ln_above(low, mean).value, self.law.ln_above(high, mean).value);
-        if far < -0.7 {
-            return ln_difference(far, near);
-        }
-        ln_difference(self.law.ln_below(high, mean), self.law.ln_below(low, mean))
-    }
-
     fn slice(&self, low: f64, high: f64) -> Slice {
-        let ln_mass = self.ln_mass(low, high, self.law.with);
-        let loss = ln_mass - self.ln_mass(low, high, self.law.without);
+        let ln_mass = self.law.ln_between(low, high, self.law.with);
+        let loss = ln_mass - self.law.ln_between(low, high, self.law.without);
         Slice { mass: math::exp(ln_mass), loss }
     }
 }
@@ -280,8 +271,9 @@ pub(super) fn dominating(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -
     masses[0] = math::exp(span.law.ln_below(cut(lowest_index), span.law.with));
     for index in lowest_index..highest_index {
         let (low, high) = (cut(index), cut(index + 1));
-        let mass = math::exp(span.ln_mass(low, high, span.law.with));
-        let lower_half = math::exp(span.ln_mass(low, 0.5 * (low + high), span.law.with)).min(mass);
+        let mass = math::exp(span.law.ln_between(low, high, span.law.with));
+        let lower_half =
+            math::exp(span.law.ln_between(low, 0.5 * (low + high), span.law.with)).min(mass);
         let width = (high - low) / run.noise_multiplier;
         let share = upper_share(lower_half / mass.max(f64::MIN_POSITIVE), step, width);
         let place = (index - lowest_index) as usize;

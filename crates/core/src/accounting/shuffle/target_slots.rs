@@ -57,7 +57,8 @@ impl TargetSlots {
     /// (`tests/oracles/target_slots.rs::bounds_hold_for_the_pair_by_quadrature`).
     ///
     /// # Errors
-    /// [`AccountingError::Argument`].
+    /// [`AccountingError::Argument`]; [`AccountingError::Grid`] for some runs of many epochs at σ
+    /// below 0.1.
     ///
     /// # Numerics
     /// Rounded down by a limit of the floating-point error.
