@@ -206,6 +206,16 @@ fn every_kind_of_audit_is_drawn() {
 }
 
 #[test]
+fn a_curve_that_cannot_be_computed_is_missed_in_words() {
+    let folder = Folder::new();
+    let words = "audit bgm --noise-multiplier 0.2 --steps 1 --epochs 1000 --observations 2e3";
+    folder.run(&format!("{words} --seed 1 --plot a.svg")).exits(0);
+    let svg = svg_of(&folder, "a.svg");
+    assert!(svg.contains("no curve of Poisson sampling: its privacy loss needs"), "{svg}");
+    assert!(svg.contains("no shuffle leaks") && !svg.contains("Poisson accountant"));
+}
+
+#[test]
 fn recorded_outputs_that_depend_on_each_other_have_no_band() {
     let folder = Folder::new();
     let mut worlds = Trainer::SHUFFLE.worlds(300, 1);

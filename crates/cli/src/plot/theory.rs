@@ -51,6 +51,9 @@ impl Sampled {
         let (mut curves, mut notes) = (Vec::new(), Vec::new());
         let mut add = |name: &str, found: Result<Vec<Curve>, AccountingError>| match found {
             Ok(found) => curves.extend(found),
+            Err(AccountingError::Grid { .. }) => {
+                notes.push(format!("no curve of {name}: its privacy loss needs too large a grid"));
+            }
             Err(error) => notes.push(format!("no curve of {name}: {error}")),
         };
         add("Poisson sampling", self.poisson());
