@@ -41,7 +41,7 @@ pub(super) fn epsilon(run: &TargetSlots, delta: f64) -> Result<EpsilonLowerBound
     let (value, loss_error) = at(step(run))?;
     // the error falls with the square of the step: a third of what doubling costs is left
     let doubled = at(2.0 * step(run))?.0;
-    let error = (value - doubled).max(0.0) / 3.0 + loss_error;
+    let error = ((value - doubled) / 3.0).max(grid_error(run)) + loss_error;
     Ok(EpsilonLowerBound::new(value, 0.0, account(Method::MaxSlice, error)))
 }
 
@@ -53,10 +53,11 @@ pub(super) fn delta(run: &TargetSlots, epsilon: f64) -> Result<DeltaLowerBound, 
     }
     let at = |step: f64| {
         let composed = composed(run, Side::Below, step, Target::Epsilon(epsilon))?;
-        composed.law.delta_at(epsilon + composed.loss_error)
+        let value = composed.law.delta_at(epsilon + composed.loss_error)?;
+        Ok((value, composed.law.delta_at(epsilon - grid_error(run))? - value))
     };
-    let value = at(step(run))?;
-    let error = (value - at(2.0 * step(run))?).max(0.0) / 3.0;
+    let (value, change) = at(step(run))?;
+    let error = ((value - at(2.0 * step(run))?.0) / 3.0).max(change);
     Ok(DeltaLowerBound::new(value, 0.0, account(Method::MaxSlice, error)))
 }
 
@@ -69,10 +70,10 @@ pub(super) fn upper_epsilon(
     let run = &TargetSlots::from(*run);
     let at = |step: f64| {
         let composed = composed(run, Side::Above, step, Target::Delta(delta))?;
-        Ok(composed.law.epsilon_at(delta)? + composed.loss_error)
+        Ok((composed.law.epsilon_at(delta)? + composed.loss_error, composed.loss_error))
     };
-    let value = at(step(run))?;
-    let error = (at(2.0 * step(run))? - value).max(0.0) / 3.0;
+    let (value, loss_error) = at(step(run))?;
+    let error = ((at(2.0 * step(run))?.0 - value) / 3.0).max(grid_error(run)) + loss_error;
     Ok(EpsilonUpperBound::new(value, delta, account(Method::PrivacyLossDistribution, error)))
 }
 
@@ -85,10 +86,11 @@ pub(super) fn upper_delta(
     let run = &TargetSlots::from(*run);
     let at = |step: f64| {
         let composed = composed(run, Side::Above, step, Target::Epsilon(epsilon))?;
-        composed.law.delta_at(epsilon - composed.loss_error)
+        let value = composed.law.delta_at(epsilon - composed.loss_error)?;
+        Ok((value, value - composed.law.delta_at(epsilon + grid_error(run))?))
     };
-    let value = at(step(run))?;
-    let error = (at(2.0 * step(run))? - value).max(0.0) / 3.0;
+    let (value, change) = at(step(run))?;
+    let error = ((at(2.0 * step(run))?.0 - value) / 3.0).max(change);
     Ok(DeltaUpperBound::new(value, epsilon, account(Method::PrivacyLossDistribution, error)))
 }
 
@@ -96,9 +98,14 @@ fn account(method: Method, numeric_error: f64) -> Account {
     Account { scope: Scope::Pair, directions: Directions::Remove, method, numeric_error }
 }
 
-/// Grid step: an epoch adds about a quarter of its square to the error of ε.
+/// Grid step h, nats.
 fn step(run: &TargetSlots) -> f64 {
     (1e-4 / run.epochs as f64).sqrt()
+}
+
+/// About what the grid adds to the error of ε, wherever it begins: h²/4 an epoch.
+fn grid_error(run: &TargetSlots) -> f64 {
+    0.25 * run.epochs as f64 * step(run) * step(run)
 }
 
 fn composed(
