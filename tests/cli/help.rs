@@ -117,7 +117,7 @@ fn published_tables_are_set_beside_ours() {
         let ended = dpscope(&format!("{words} --json")).exits(0);
         assert_eq!(ended.stderr, "");
         let report = ended.json();
-        assert_eq!(text(&report, "/schema"), "dpscope.reproduction/1");
+        assert_eq!(text(&report, "/schema"), "dpscope.reproduction/2");
         assert_eq!(number(&report, "/published_observations"), observations);
         let rows = report.pointer("/rows").and_then(Value::as_array).unwrap();
         assert_eq!(rows.len(), 6);
@@ -134,6 +134,6 @@ fn published_tables_are_set_beside_ours() {
         }
         let shown = dpscope(&words).exits(0);
         assert_eq!(shown.stderr, "");
-        assert!(shown.stdout.contains("\n  why differ  "), "{}", shown.stdout);
+        assert!(shown.stdout.contains("\n  why: n      "), "{}", shown.stdout);
     }
 }

@@ -208,7 +208,7 @@ fn every_kind_of_audit_is_drawn() {
 #[test]
 fn a_curve_that_cannot_be_computed_is_missed_in_words() {
     let folder = Folder::new();
-    let words = "audit bgm --noise-multiplier 0.2 --steps 1 --epochs 1000 --observations 2e3";
+    let words = "compare --noise-multiplier 0.1 --steps 1000 --epochs 2";
     folder.run(&format!("{words} --seed 1 --plot a.svg")).exits(0);
     let svg = svg_of(&folder, "a.svg");
     assert!(svg.contains("no curve of Poisson sampling: its privacy loss needs"), "{svg}");

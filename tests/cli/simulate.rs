@@ -11,7 +11,7 @@ fn report(words: &str) -> Value {
 }
 
 /// Objects of a report, and their fields.
-const FIELDS: [(&str, &[&str]); 6] = [
+const FIELDS: [(&str, &[&str]); 7] = [
     (
         "",
         &[
@@ -21,6 +21,7 @@ const FIELDS: [(&str, &[&str]); 6] = [
             "adjacency",
             "result",
             "uncorrected_maximum",
+            "theory",
             "observations",
             "non_finite",
             "saturated",
@@ -66,6 +67,7 @@ const FIELDS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("/observations", &["target", "zero_out", "evaluated", "planned"]),
+    ("/theory", &["poisson", "gap", "lower", "upper"]),
     ("/non_finite", &["target", "zero_out"]),
     (
         "/plan",

@@ -1,0 +1,101 @@
+//! What audits and reproduced tables set beside a bound: accountants, proofs, the pair itself.
+
+use dpscope_tests::cli::{number, text};
+use serde_json::Value;
+
+use crate::{Folder, SMALL, dpscope};
+
+fn json(words: &str) -> Value {
+    dpscope(&format!("{words} --json")).exits(0).json()
+}
+
+const SETTING: &str = "--noise-multiplier 1 --steps 100";
+
+#[test]
+fn an_audit_shows_what_is_claimed_and_proven() {
+    let audit = format!("audit bgm {SETTING} --observations 2000 --seed 1");
+    let report = json(&audit);
+    let poisson = number(&report, "/theory/poisson/epsilon");
+    let bounds = |subject: &str| number(&json(&format!("bound {subject} {SETTING}")), "/epsilon");
+    assert_eq!(poisson, bounds("poisson"));
+    assert_eq!(number(&report, "/theory/gap"), number(&report, "/result/epsilon") - poisson);
+    assert_eq!(number(&report, "/theory/lower/epsilon"), bounds("shuffle"));
+    assert_eq!(number(&report, "/theory/upper/epsilon"), bounds("deterministic"));
+    let shown = dpscope(&audit).exits(0).stdout;
+    assert!(shown.contains("accountant  ε ≤ 0.7181 if batches were Poisson sampled"), "{shown}");
+    assert!(shown.contains("proven      ε ≥ 4.0631 and ε ≤ 4.3772"), "{shown}");
+}
+
+#[test]
+fn proofs_are_those_of_the_sampler() {
+    for (sampler, lower, upper) in [
+        ("persistent-shuffle", Some("persistent-shuffle"), true),
+        ("batch-then-shuffle --batch-size 8", Some("shuffle"), true),
+        ("deterministic", Some("deterministic --side lower"), true),
+        ("partial-shuffle --buffer-examples 16 --batch-size 8", None, true),
+        ("poisson", None, false),
+        ("balls-in-bins", None, false),
+    ] {
+        let setting = "--noise-multiplier 2 --steps 10 --epochs 3";
+        let audit = format!("audit bgm {setting} --sampler {sampler} --observations 200 --seed 1");
+        let report = json(&audit);
+        let at = |path: &str| report.pointer(path).and_then(Value::as_f64);
+        let expected =
+            lower.map(|subject| number(&json(&format!("bound {subject} {setting}")), "/epsilon"));
+        assert_eq!(at("/theory/lower/epsilon"), expected, "{sampler}");
+        assert_eq!(at("/theory/upper/epsilon").is_some(), upper, "{sampler}");
+        if let (Some(lower), Some(upper)) = (expected, at("/theory/upper/epsilon")) {
+            assert!(lower <= upper, "{sampler}: {lower} {upper}");
+        }
+    }
+}
+
+#[test]
+fn scores_and_counts_name_their_training_if_they_can() {
+    let counts = "audit counts --false-positives 12 --zero-out-trials 1000 --false-negatives 480 \
+                  --target-trials 1000";
+    assert!(json(counts).pointer("/theory").is_some_and(Value::is_null));
+    let report = json(&format!("{counts} {SETTING} --epochs 2"));
+    let poisson = number(&json(&format!("bound poisson {SETTING} --epochs 2")), "/epsilon");
+    assert_eq!(number(&report, "/theory/poisson/epsilon"), poisson);
+    assert!(report.pointer("/theory/upper").is_none());
+    let ended = dpscope(&format!("{counts} --noise-multiplier 1"));
+    assert!(ended.exits(2).stderr.contains("--steps"));
+    let many = format!("{counts} --noise-multiplier 1 --steps 1e9 --epochs 1e9");
+    let reason = json(&many);
+    assert!(text(&reason, "/theory/poisson/reason").contains("steps"));
+    assert!(reason.pointer("/theory/gap").is_some_and(Value::is_null));
+
+    let folder = Folder::new();
+    folder.write("a.csv", (0..40).map(|i| format!("{i}\n")).collect::<String>());
+    let scores = format!("audit scores --target a.csv --zero-out a.csv --seed 1 {SETTING} --json");
+    let report = folder.run(&scores).exits(0).json();
+    assert_eq!(number(&report, "/theory/poisson/epsilon"), {
+        number(&json(&format!("bound poisson {SETTING}")), "/epsilon")
+    });
+}
+
+#[test]
+fn an_audit_of_an_unknown_buffer_still_shows_the_accountant() {
+    let report = json(&format!("{SMALL} --sampler poisson"));
+    let shown = number(&report, "/theory/poisson/epsilon");
+    assert!(shown > 0.0 && report.pointer("/theory/lower").is_none());
+}
+
+#[test]
+fn reproduced_rows_say_why_they_differ_and_what_the_pair_leaks() {
+    let report = json("reproduce figure-3 --observations 400 --seed 1");
+    let row = report.pointer("/rows/1").unwrap();
+    let claimed = number(row, "/claimed_epsilon") - number(row, "/poisson/epsilon");
+    assert_eq!(number(row, "/claimed_difference"), claimed);
+    let (lower, estimate) = (number(row, "/pair/lower/epsilon"), "/pair/estimate/epsilon");
+    assert!((4.05..4.0689).contains(&lower), "{lower}");
+    assert!((4.06..4.07).contains(&number(row, estimate)));
+    assert!(number(row, "/our_estimate") < lower);
+    let reasons = |row: &Value| row.pointer("/why_they_differ").unwrap().to_string();
+    assert_eq!(reasons(row), r#"["upper-end","observations"]"#);
+    // nothing was printed for the fifth
+    assert_eq!(reasons(report.pointer("/rows/4").unwrap()), "[]");
+    let shown = dpscope("reproduce figure-3 --observations 400 --seed 1").exits(0).stdout;
+    assert!(shown.contains("why: u") && !shown.contains("why: c"), "{shown}");
+}
