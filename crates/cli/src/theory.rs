@@ -40,11 +40,10 @@ pub(crate) enum ShuffleMethod {
 
 pub(crate) type Found = Result<Accounted, AccountingError>;
 
-/// Wanted errors of an accountant, nats: the next one where the grid of one would be too large.
+/// Wanted errors of an accountant, nats for ε and relative for δ: the next one where the grid of one
+/// would be too large. That of balls-in-bins is slow to refine.
 const ERRORS: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
-
-/// Of balls-in-bins, nats for ε and relative for δ: its grid is slow to refine.
-const BALLS_IN_BINS_ERROR: f64 = 1e-2;
+const BALLS_IN_BINS_ERRORS: [f64; 2] = [1e-2, 1e-1];
 
 impl Setting {
     /// Of a mechanism, whatever draws its batches.
@@ -72,18 +71,21 @@ impl Setting {
     pub(crate) fn balls_in_bins(self, at: At, side: Kind, directions: Directions) -> Found {
         let Setting { noise_multiplier, steps, epochs } = self;
         let training = BallsInBins { noise_multiplier, steps_per_epoch: steps, epochs };
-        let error = BALLS_IN_BINS_ERROR;
-        finite(match (at, side) {
-            (At::Delta(delta), Kind::Lower) => {
-                training.epsilon_lower(delta, directions, error)?.at(delta)
-            }
-            (At::Delta(delta), _) => training.epsilon_upper(delta, directions, error)?.at(delta),
-            (At::Epsilon(epsilon), Kind::Lower) => {
-                training.delta_lower(epsilon, directions, error)?.at(epsilon)
-            }
-            (At::Epsilon(epsilon), _) => {
-                training.delta_upper(epsilon, directions, error)?.at(epsilon)
-            }
+        finest(&BALLS_IN_BINS_ERRORS, |error| {
+            Ok(match (at, side) {
+                (At::Delta(delta), Kind::Lower) => {
+                    training.epsilon_lower(delta, directions, error)?.at(delta)
+                }
+                (At::Delta(delta), _) => {
+                    training.epsilon_upper(delta, directions, error)?.at(delta)
+                }
+                (At::Epsilon(epsilon), Kind::Lower) => {
+                    training.delta_lower(epsilon, directions, error)?.at(epsilon)
+                }
+                (At::Epsilon(epsilon), _) => {
+                    training.delta_upper(epsilon, directions, error)?.at(epsilon)
+                }
+            })
         })
     }
 
@@ -135,7 +137,7 @@ pub(crate) fn poisson(
     side: Kind,
     directions: Directions,
 ) -> Found {
-    let with = |error: f64| {
+    finest(&ERRORS, |error| {
         Ok(match (at, side) {
             (At::Delta(delta), Kind::Lower) => {
                 training.epsilon_lower(delta, directions, error)?.at(delta)
@@ -148,19 +150,20 @@ pub(crate) fn poisson(
                 training.delta_upper(epsilon, directions, error)?.at(epsilon)
             }
         })
-    };
-    let mut found = with(ERRORS[0]);
-    for error in &ERRORS[1..] {
-        let too_fine = matches!(
+    })
+}
+
+/// The value at the first error whose grid is not too large.
+fn finest(errors: &[f64], value: impl Fn(f64) -> Found) -> Found {
+    let too_fine = |found: &Found| {
+        matches!(
             found,
             Err(AccountingError::Grid { .. } | AccountingError::Argument { name: "error", .. })
-        );
-        if !too_fine {
-            break;
-        }
-        found = with(*error);
-    }
-    finite(found?)
+        )
+    };
+    let (last, finer) = errors.split_last().unwrap_or((&1.0, &[]));
+    let found = finer.iter().map(|error| value(*error)).find(|found| !too_fine(found));
+    finite(found.unwrap_or_else(|| value(*last))?)
 }
 
 pub(crate) fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {

@@ -57,7 +57,8 @@ impl Setting {
     fn pair(&self, seed: u64) -> Result<f64, Box<dyn Error>> {
         let mut normals = Normals(seed);
         let sampling = Sampling { draws: DRAWS, significance: 0.025 };
-        let pair = pair_epsilon(&self.run(), DELTA, sampling, &mut |out| normals.fill(out))?;
+        let pair =
+            pair_epsilon(&self.run(), DELTA, sampling, &mut |out: &mut [f64]| normals.fill(out))?;
         Ok(pair.lower.value())
     }
 }
