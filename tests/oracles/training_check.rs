@@ -220,8 +220,7 @@ fn a_bound_of_another_rounding_or_order_is_seen() {
 fn bounds_are_in_order_for_all_that_is_accepted() {
     let mut seen = 0;
     for noise_multiplier in [0.01, 0.5, 1e4] {
-        for (dataset_size, batch_size) in [(1, 1), (1000, 7), (3_000_000, 100), (1 << 53, 1 << 40)]
-        {
+        for (dataset_size, batch_size) in [(1, 1), (1000, 7), (1 << 53, 1 << 40)] {
             for buffer_examples in [90, 1 << 50] {
                 for loader in [
                     BatchSampler::Shuffle,
