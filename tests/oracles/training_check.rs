@@ -219,10 +219,9 @@ fn a_bound_of_another_rounding_or_order_is_seen() {
 #[test]
 fn bounds_are_in_order_for_all_that_is_accepted() {
     let mut seen = 0;
-    for noise_multiplier in [0.01, 0.5, 30.0, 1e4] {
-        for (dataset_size, batch_size) in [(1, 1), (1000, 7), (3_000_000, 100), (1 << 53, 1 << 40)]
-        {
-            for buffer_examples in [1, 90, 1 << 50] {
+    for noise_multiplier in [0.01, 0.5, 1e4] {
+        for (dataset_size, batch_size) in [(1, 1), (1000, 7), (1 << 53, 1 << 40)] {
+            for buffer_examples in [90, 1 << 50] {
                 for loader in [
                     BatchSampler::Shuffle,
                     BatchSampler::PersistentShuffle,
@@ -231,7 +230,7 @@ fn bounds_are_in_order_for_all_that_is_accepted() {
                     BatchSampler::PartialShuffle { buffer_examples },
                     BatchSampler::SlidingBuffer { buffer_examples },
                 ] {
-                    let epochs = if dataset_size == 1 { 1_000_000 } else { 3 };
+                    let epochs = if dataset_size == 1 { 20 } else { 2 };
                     let setup = TrainingSetup {
                         noise_multiplier,
                         epochs,
@@ -252,5 +251,5 @@ fn bounds_are_in_order_for_all_that_is_accepted() {
             }
         }
     }
-    assert_eq!(seen, 4 * 4 * 3 * 6);
+    assert_eq!(seen, 3 * 3 * 2 * 6);
 }

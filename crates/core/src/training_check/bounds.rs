@@ -35,8 +35,12 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<EpsilonLowerBou
             accountant_lower(&setup, &assumed, delta)
         }
         _ => {
-            let slots = target_slots(setup).into_iter().map(with_least_noise);
-            let bounds = slots.map(|slots| slots.epsilon_lower(delta));
+            let bound = |slots: TargetSlots| {
+                // what one epoch leaks, all leak
+                let one_epoch = TargetSlots { epochs: 1, ..slots };
+                slots.epsilon_lower(delta).or_else(|_| one_epoch.epsilon_lower(delta))
+            };
+            let bounds = target_slots(setup).into_iter().map(with_least_noise).map(bound);
             bounds.flatten().max_by(|a, b| a.value().total_cmp(&b.value()))
         }
     }

@@ -142,7 +142,7 @@ fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_ind
         let low = span.low + piece as f64 * width;
         let high = if piece + 1 == pieces { turn } else { low + width };
         let seen = span.slice(low, high);
-        let place = (seen.loss / step).round() as i64 - lowest_index;
+        let place = ((seen.loss / step).round() as i64).saturating_sub(lowest_index);
         let last = slices.len() as i64 - 1;
         if let Some(slice) = slices.get_mut(place.clamp(0, last.max(0)) as usize) {
             *slice = slice.joined(seen);
