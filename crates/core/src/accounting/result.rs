@@ -33,7 +33,7 @@ impl From<Direction> for Directions {
 pub enum Method {
     /// A closed formula of the Gaussian mechanism.
     Analytic,
-    /// A privacy loss distribution on a grid, composed by FFT.
+    /// A privacy loss distribution, composed by Fourier transforms.
     PrivacyLossDistribution,
     /// The slices of max_t x_t.
     MaxSlice,
