@@ -33,7 +33,7 @@ impl From<Direction> for Directions {
 pub enum Method {
     /// A closed formula of the Gaussian mechanism.
     Analytic,
-    /// The law of the privacy loss, composed: on a grid by FFT, or by its characteristic function.
+    /// A privacy loss distribution, composed by Fourier transforms.
     PrivacyLossDistribution,
     /// The slices of max_t x_t.
     MaxSlice,
