@@ -2,13 +2,12 @@
 
 use std::sync::Mutex;
 
-use dpscope_core::accounting::pair::Sampling;
+use dpscope_core::accounting::pair::{Sampling, epsilon_proposal};
 use dpscope_core::accounting::shuffle::ShuffleRun;
 use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{Artefact, Backend, Control, Progress, Unattended, pair};
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::pair::PairProgram;
-use dpscope_tests::pair::proposal;
 use libtest_mimic::{Failed, Trial};
 
 use crate::audits::OWN;
@@ -32,7 +31,9 @@ const FAR: u64 = (1 << 32) - 100;
 const DEEP: u64 = 87_151;
 
 fn kernel(noise_multiplier: f64, steps: u64, seed: u64) -> Result<PairKernel, String> {
-    PairKernel::new(&proposal(noise_multiplier, steps), seed).map_err(|error| error.to_string())
+    let run = ShuffleRun { noise_multiplier, steps_per_epoch: steps, epochs: 1 };
+    let proposal = epsilon_proposal(&run, 1e-5).map_err(|error| error.to_string())?;
+    PairKernel::new(&proposal, seed).map_err(|error| error.to_string())
 }
 
 fn work(program: &PairProgram, first: u64, draws: u32) -> Work {

@@ -3,7 +3,6 @@
 pub mod cli;
 mod draws;
 mod golden;
-pub mod pair;
 pub mod simulate;
 
 pub use draws::{Draws, z_of_mean};

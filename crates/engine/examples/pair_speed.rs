@@ -1,11 +1,12 @@
 //! Prints the exact pair's ε, and how fast it is found, as JSON.
 //!
-//! `cargo run --release -p dpscope-engine --example pair_speed -- --steps 100 --draws 200000`
+//! `cargo run --release -p dpscope-engine --example pair_speed -- --steps 100 --draws 200000`; on the
+//! preferred GPU with `--features gpu` and `--device gpu`.
 
 use dpscope_core::accounting::pair::Sampling;
 use dpscope_core::accounting::shuffle::ShuffleRun;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Backend, Unattended, pair};
+use dpscope_engine::{Artefact, Backend, Control, Progress, pair};
 use std::error::Error;
 use std::time::Instant;
 
@@ -14,6 +15,45 @@ fn option(name: &str, default: &str) -> String {
     let arguments: Vec<String> = std::env::args().collect();
     let at = arguments.iter().position(|a| a.trim_start_matches("--") == name);
     at.and_then(|at| arguments.get(at + 1)).map_or(default.to_owned(), Clone::clone)
+}
+
+fn backend(threads: usize, device: &str) -> Result<Backend, Box<dyn Error>> {
+    let cpu = CpuBackend::new(threads)?;
+    match device {
+        "cpu" => Ok(Backend::Cpu(cpu)),
+        #[cfg(feature = "gpu")]
+        "gpu" => pollster::block_on(async {
+            use dpscope_engine::backend::{FloatMode, GpuBackend, gpu};
+            let adapters = gpu::adapters().await;
+            let adapter = adapters.first().ok_or("there is no GPU adapter")?;
+            let gpu = GpuBackend::open(adapter, FloatMode::Exact, cpu).await?;
+            Ok(Backend::Gpu(Box::new(gpu)))
+        }),
+        other => {
+            Err(format!("--device is {other}; it must be cpu, or gpu where built with it").into())
+        }
+    }
+}
+
+/// A clock, so that dispatches of a GPU grow; says what goes wrong.
+struct Timed(Instant);
+
+impl Control for Timed {
+    fn keep_going(&self) -> bool {
+        true
+    }
+
+    fn now_ms(&self) -> f64 {
+        1e3 * self.0.elapsed().as_secs_f64()
+    }
+
+    fn after_wave(&self, _: &Artefact, _: Progress) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+
+    fn warn(&self, message: &str) {
+        eprintln!("{message}");
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,14 +65,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let delta = option("delta", "1e-5").parse()?;
     let sampling = Sampling { draws: option("draws", "200000").parse()?, significance: 0.025 };
     let threads: usize = option("threads", "1").parse()?;
-    let backend = Backend::Cpu(CpuBackend::new(threads)?);
+    let backend = backend(threads, &option("device", "cpu"))?;
+    let control = Timed(Instant::now());
     let mut best_ms = f64::INFINITY;
     for _ in 0..option("repeats", "7").parse()? {
         let start = Instant::now();
-        pair::epsilon(&run, delta, sampling, 1, &backend, &Unattended)?;
+        pair::epsilon(&run, delta, sampling, 1, &backend, &control)?;
         best_ms = best_ms.min(1e3 * start.elapsed().as_secs_f64());
     }
-    let seen = pair::epsilon(&run, delta, sampling, 1, &backend, &Unattended)?;
+    let seen = pair::epsilon(&run, delta, sampling, 1, &backend, &control)?;
     println!(
         "{{\"program\": \"dpscope\", \"device\": \"{}\", \"noise_multiplier\": {}, \"steps\": {}, \
          \"draws\": {}, \"lower\": {:.5}, \"estimate\": {:.5}, \"standard_error\": {:.5}, \

@@ -1,5 +1,10 @@
 //! ε and δ of the exact pair of a shuffled run: the statistics are those of
 //! [`dpscope_core::accounting::pair`], the draws come from a backend.
+//!
+//! One epoch is drawn in f32 by the kernel of `dpscope-shaders`, on the CPU or with the same bits on a
+//! GPU; limits are rounded outward by its derived error. What the kernel does not reach (epochs of
+//! more than 65,536 steps, noise multipliers above 10,000) and many epochs are drawn in f64 by one
+//! thread.
 
 use dpscope_core::accounting::EpsilonEstimate;
 use dpscope_core::accounting::pair::{
@@ -13,10 +18,38 @@ use dpscope_shaders::random::{Purpose, WideNormals};
 use crate::backend::PairDrawing;
 use crate::{Backend, Control, EngineError, ObservationRange};
 
-/// ε of one epoch; see [`pair_epsilon`].
+/// ε of the pair of one epoch: a rigorous lower limit and an estimate; see [`pair_epsilon`].
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `run` | σ, T, one epoch | see [`pair_epsilon`] |
+/// | `delta` | δ | [1e-300, 1) |
+/// | `sampling` | draws and significance | see [`Sampling`] |
+/// | `seed` | of the random stream | any |
+/// | `backend` | where draws are made | – |
+/// | `control` | asked whether to go on, told of progress and of a device that fails | – |
+///
+/// # Guarantee
+/// The result does not depend on threads or device
+/// (`tests/agreement/pair.rs::results_depend_on_the_seed_alone`,
+/// `tests/gpu/pair.rs::pair_results_equal_those_of_the_cpu`), and agrees with other codes
+/// (`tests/oracles/shuffle_theory.rs::one_epoch_drawn_by_the_engine`).
 ///
 /// # Errors
 /// An argument outside its domain; stopped by the caller.
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{pair::Sampling, shuffle::ShuffleRun};
+/// use dpscope_engine::{Backend, Unattended, backend::CpuBackend, pair};
+/// let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
+/// let sampling = Sampling { draws: 50_000, significance: 0.025 };
+/// let backend = Backend::Cpu(CpuBackend::new(1)?);
+/// let pair = pair::epsilon(&run, 1e-5, sampling, 1, &backend, &Unattended)?;
+/// println!("{:.3} {:.3}", pair.lower.value(), pair.estimate.value());
+/// # assert_eq!(format!("{:.3}", pair.estimate.value()), "4.065");
+/// # Ok::<(), dpscope_engine::EngineError>(())
+/// ```
 pub fn epsilon(
     run: &ShuffleRun,
     delta: f64,
@@ -29,7 +62,7 @@ pub fn epsilon(
     pair_epsilon(run, delta, sampling, &mut source)
 }
 
-/// δ of one epoch at an ε; see [`pair_delta`].
+/// δ of the pair of one epoch at an ε; arguments as of [`epsilon`], see [`pair_delta`].
 ///
 /// # Errors
 /// An argument outside its domain; stopped by the caller.
@@ -45,7 +78,8 @@ pub fn delta(
     pair_delta(run, epsilon, sampling, &mut source)
 }
 
-/// ε of many epochs from whole runs; see [`pair_runs_epsilon`].
+/// ε of the pair of many epochs from whole runs; arguments as of [`epsilon`], see
+/// [`pair_runs_epsilon`]. The draws are made in f64 by one thread, whatever the backend.
 ///
 /// # Errors
 /// An argument outside its domain; stopped by the caller.
@@ -60,7 +94,8 @@ pub fn runs_epsilon(
     pair_runs_epsilon(run, delta, sampling, &mut Normals::new(seed, control))
 }
 
-/// ε of many epochs from the drawn law of one; see [`pair_plug_in_epsilon`].
+/// ε of the pair of many epochs from the drawn law of one, an estimate; arguments as of [`epsilon`],
+/// see [`pair_plug_in_epsilon`]. The draws are made in f64 by one thread, whatever the backend.
 ///
 /// # Errors
 /// An argument outside its domain; stopped by the caller.

@@ -1,7 +1,6 @@
 //! The same of the kernel of the exact pair.
 
-use dpscope_core::accounting::AccountingError;
-use dpscope_core::accounting::pair::{Draw, PairDraws, Proposal, Sampling, pair_epsilon};
+use dpscope_core::accounting::pair::epsilon_proposal;
 use dpscope_core::accounting::shuffle::ShuffleRun;
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::bgm::WORKGROUP;
@@ -12,33 +11,9 @@ use crate::layout::{bindings, fields};
 use crate::translation::translated;
 use crate::{edited, validated};
 
-/// Keeps the program of the proposal that it is asked to draw from.
-struct Seen(Option<PairProgram>);
-
-impl PairDraws for Seen {
-    type Error = AccountingError;
-
-    fn normals(&mut self, out: &mut [f64]) -> Result<(), AccountingError> {
-        out.fill(0.5);
-        Ok(())
-    }
-
-    fn draws(
-        &mut self,
-        proposal: &Proposal,
-        _: usize,
-        _: &mut dyn FnMut(Draw),
-    ) -> Result<(), AccountingError> {
-        self.0 = PairKernel::new(proposal, 7).ok().map(|kernel| kernel.program());
-        Ok(())
-    }
-}
-
 fn program() -> PairProgram {
     let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
-    let mut seen = Seen(None);
-    pair_epsilon(&run, 1e-5, Sampling { draws: 1_000, significance: 0.05 }, &mut seen).unwrap();
-    seen.0.unwrap()
+    PairKernel::new(&epsilon_proposal(&run, 1e-5).unwrap(), 7).unwrap().program()
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod audits;
 mod elementary;
 pub mod exports;
+mod pair;
 mod platform;
 mod scores;
 mod statistics;
@@ -29,6 +30,7 @@ pub fn fingerprints() -> List {
     scores::collect(&mut found);
     statistics::collect(&mut found);
     audits::collect(&mut found);
+    pair::collect(&mut found);
     found.0
 }
 

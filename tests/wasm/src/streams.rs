@@ -1,16 +1,18 @@
 //! Random words and normals.
 
-use dpscope_shaders::random::{Purpose, stream_normals, stream_words};
+use dpscope_shaders::random::{Purpose, WideNormals, stream_normals, stream_words};
 
 use crate::Fingerprints;
 
-const PURPOSES: [Purpose; 6] = [
+const PURPOSES: [Purpose; 8] = [
     Purpose::AuditNoise,
     Purpose::AuditSlots,
     Purpose::PilotNoise,
     Purpose::PilotSlots,
     Purpose::FileSplit,
     Purpose::Test,
+    Purpose::PairNoise,
+    Purpose::PairRuns,
 ];
 
 /// Seeds and streams on both sides of 32 bits.
@@ -28,6 +30,9 @@ pub(crate) fn collect(found: &mut Fingerprints) {
         for (stream, count) in [(0, 1), (3, 256), (u64::MAX, 4_001)] {
             let normals = stream_normals(seed, purpose, stream, count);
             found.hashed("normals", normals.iter().map(|z| u64::from(z.to_bits())));
+            let mut wide = vec![0.0; count];
+            WideNormals::new(seed, purpose, stream).fill(&mut wide);
+            found.hashed("wide normals", wide.into_iter().map(f64::to_bits));
         }
     }
 }

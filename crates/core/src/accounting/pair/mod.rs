@@ -167,6 +167,30 @@ pub fn pair_epsilon<S: PairDraws>(
     })
 }
 
+/// What [`pair_epsilon`] draws from, for whoever makes draws.
+///
+/// # Errors
+/// [`AccountingError::Argument`]: also where T is 1 and nothing is drawn.
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{pair::epsilon_proposal, shuffle::ShuffleRun};
+/// let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
+/// let proposal = epsilon_proposal(&run, 1e-5)?;
+/// assert_eq!((proposal.components().len(), proposal.other_shift()), (3, 6.0));
+/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+/// ```
+pub fn epsilon_proposal(run: &ShuffleRun, delta: f64) -> Result<Proposal, AccountingError> {
+    check_drawn(run)?;
+    check_delta(delta)?;
+    if run.steps_per_epoch == 1 {
+        return Err(argument("steps_per_epoch", 1.0, "at least 2, as nothing is drawn of 1"));
+    }
+    let slice = best_epsilon_cut(&(*run).into(), delta);
+    let sum = shuffle::sum_epsilon(run, delta)?.value();
+    Ok(proposal_for(run, slice.cut, slice.value, sum))
+}
+
 /// δ of the pair of one epoch at an ε, remove direction: a rigorous lower limit and an estimate.
 ///
 /// See [`pair_epsilon`]; τ alone is fixed on the pilot, and the limit is never below the closed form.
