@@ -35,7 +35,7 @@ const STEEPEST: f64 = 700.0;
 /// [`AccountingError::Argument`] outside the domain.
 ///
 /// # Reference
-/// P. Kairouz, S. Oh and P. Viswanath (2017), theorem 2.1.
+/// L. Wasserman and S. Zhou (2010); P. Kairouz, S. Oh and P. Viswanath (2015) for the region.
 pub fn claim_curve(epsilon: f64, delta: f64) -> Result<TradeOffCurve, AccountingError> {
     let refused = |name, value, allowed| Err(AccountingError::Argument { name, value, allowed });
     if !(0.0..f64::INFINITY).contains(&epsilon) {
@@ -88,7 +88,7 @@ pub fn deterministic_curve(
 /// The numeric error is the largest distance of the profiles that are rounded up and down.
 ///
 /// # Reference
-/// W. Dong, A. Roth and W. Su (2022), proposition 2.5, for the curve as the dual of δ(ε).
+/// J. Dong, A. Roth and W. Su (2022), proposition 2.12, for the curve as the dual of δ(ε).
 pub fn poisson_curve(training: &PoissonSampling) -> Result<TradeOffCurve, AccountingError> {
     let laws = |rounding| training.laws(1e-9, 1e-5, rounding);
     let above = laws(Rounding::Pessimistic)?;
