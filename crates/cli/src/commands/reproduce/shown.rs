@@ -66,7 +66,7 @@ pub(super) fn text(report: &Reproduced) -> String {
         ("why", Align::Left),
         ("bound", Align::Right),
         ("pair ≥", Align::Right),
-        ("pair ≈", Align::Right),
+        ("pair ≈", Align::Left),
     ];
     let rows: Vec<_> = report.rows.iter().map(cells).collect();
     out.push_str(&table(columns, &rows));
@@ -113,7 +113,10 @@ fn cells(row: &Row) -> [String; 13] {
         row.why_they_differ.iter().map(|reason| reason.mark()).collect(),
         plain(row.our_bound, Kind::Lower, 2),
         plain(lower.epsilon, lower.kind, 2),
-        theory(&row.pair.estimate),
+        row.pair.estimate.value().map_or("-".to_owned(), |value| {
+            let error = value.standard_error.unwrap_or(0.0);
+            format!("{:.2} ± {:.2}", value.epsilon, (100.0 * error).ceil() / 100.0)
+        }),
     ]
 }
 
