@@ -222,8 +222,10 @@ mod tests {
             for (event, epsilon) in [
                 (Event::Maximum { cut: 4.0 }, draw.loss + 0.01),
                 (Event::Maximum { cut: 4.0 }, draw.loss - 0.01),
-                (Event::Total { cut: 3.0 }, draw.loss + 1.0),
-                (Event::Total { cut: 3.0 }, draw.loss - 1.0),
+                (Event::Maximum { cut: draw.maximum - 1.0 }, draw.loss + 1.0),
+                (Event::Maximum { cut: draw.maximum + 1.0 }, draw.loss - 1.0),
+                (Event::Total { cut: draw.total - 0.1 }, draw.loss + 1.0),
+                (Event::Total { cut: draw.total + 0.1 }, draw.loss - 1.0),
             ] {
                 let bound = least(event, &draw, epsilon, &error);
                 for (a, b, c) in (0..27).map(|i| (i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1)) {
