@@ -55,7 +55,13 @@ impl<'a> Moments<'a> {
         let ln_least = ln_delta + math::ln(negligible);
         // ∫ e^{−θt}(1 − e^{−t}) dt, kept finite: an error of each mass, summed up
         let ln_sum = |tilt: f64| -math::ln((0.2 + tilt) * (1.0 + tilt));
-        let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions / spread);
+        // errors per nat, of a spectrum that falls off, or that an atom below the end keeps up
+        let mut density = 1.0 / spread;
+        if steepest * self.law.step < 0.3 {
+            let kept = math::powf(self.law.collision(), 0.5 * (compositions - 1.0));
+            density = density.max(8.0 * kept / self.law.step);
+        }
+        let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions * density);
         let is_enough = |tilt: f64| ln_peak(tilt) + ln_error(tilt) <= ln_least;
         let mut tilt = 0.0;
         if !is_enough(0.0) {
@@ -121,6 +127,11 @@ impl PrivacyLossDistribution {
             sum += inner * math::exp(exponent);
         }
         tilt * reference + math::ln(sum)
+    }
+
+    /// Σ m_k², the mean square of the spectrum.
+    fn collision(&self) -> f64 {
+        self.masses.iter().map(|mass| mass * mass).sum()
     }
 
     fn variance(&self) -> f64 {
