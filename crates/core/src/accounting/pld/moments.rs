@@ -115,8 +115,10 @@ impl PrivacyLossDistribution {
         for place in 1..BLOCK {
             powers[place] = powers[place - 1] * ratio;
         }
-        let highest = self.masses.len() - 1;
-        let reference = self.loss_at(if tilt > 0.0 { highest } else { 0 });
+        // of the points with mass: from beyond them all powers may underflow
+        let mut filled = self.masses.iter().map(|mass| *mass > 0.0);
+        let place = if tilt > 0.0 { filled.rposition(|is| is) } else { filled.position(|is| is) };
+        let reference = self.loss_at(place.unwrap_or(0));
         let mut sum = 0.0;
         for (block, masses) in self.masses.chunks(BLOCK).enumerate() {
             let exponent = tilt * (self.loss_at(block * BLOCK) - reference);
