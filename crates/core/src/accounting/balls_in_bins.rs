@@ -430,6 +430,23 @@ mod tests {
     }
 
     #[test]
+    fn grids_whose_ends_are_empty_have_an_answer() {
+        let of = |noise_multiplier, epochs, directions| {
+            let training = BallsInBins { noise_multiplier, steps_per_epoch: 533, epochs };
+            training.bracket(Target::Delta(1e-5), directions, 0.1).unwrap()
+        };
+        let mut last = 0.0;
+        for epochs in 1..=8 {
+            let (add, remove) =
+                (of(1.466, epochs, Directions::Add), of(1.466, epochs, Directions::Remove));
+            assert!(add.lower <= remove.upper && remove.lower <= add.upper, "{add:?} {remove:?}");
+            assert!(add.upper > last && add.gap() < 0.02, "{epochs}: {add:?}");
+            assert!(of(1.2, epochs, Directions::Add).lower > remove.upper, "{epochs}");
+            last = add.lower;
+        }
+    }
+
+    #[test]
     fn slightly_more_noise_is_seen() {
         let (above, _) = distances(1.002, 1.0, 1, Directions::Both);
         assert!(above < 0.0, "{above}");

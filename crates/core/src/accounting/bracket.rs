@@ -1,7 +1,7 @@
 //! Upper and lower values of a composed pair, refined until they are as close as is wanted.
 
 use super::error::argument;
-use super::pld::{LossCells, Rounding, Target};
+use super::pld::{LossCells, MOST_POINTS, Rounding, Target};
 use super::{AccountingError, Directions};
 
 /// How fine a grid is.
@@ -73,6 +73,12 @@ pub(super) struct Question {
 
 const MOST_ROUNDS: usize = 12;
 
+/// Most points of all composed grids; about 3 s.
+const MOST_WORK: f64 = 2e7;
+
+/// What a cell costs, in points.
+const CELL: f64 = 4.0;
+
 impl Question {
     pub(super) fn check(&self) -> Result<(), AccountingError> {
         match self.target {
@@ -89,6 +95,8 @@ impl Question {
     }
 
     /// Brackets the value, from a coarse grid on; the error falls with the square of the step.
+    ///
+    /// A grid that is too large ends the search: with what is known, if that is nearly as exact.
     pub(super) fn answer(
         &self,
         pair: &impl Pair,
@@ -98,52 +106,81 @@ impl Question {
         let mut best: Option<Bracket> = None;
         // a coarse upper value of the other direction will mostly do
         let mut other_upper = f64::INFINITY;
+        let mut spent = 0.0;
         for _ in 0..MOST_ROUNDS {
-            let cells = pair.cells(resolution)?;
-            let mut bracket = self.bracket(&cells, self.directions == Directions::Add)?;
-            if self.directions == Directions::Both && other_upper > bracket.lower {
-                let turned = cells.reversed();
-                other_upper = other_upper.min(self.value(&turned, Rounding::Pessimistic)?);
-                if other_upper > bracket.upper {
-                    bracket = bracket.larger(self.bracket(&cells, true)?);
-                }
-            }
+            let before = spent;
+            let bracket = match self.round(pair, resolution, &mut other_upper, &mut spent) {
+                Ok(bracket) => bracket,
+                Err(reason) => return best.filter(|best| self.is_nearly(best)).ok_or(reason),
+            };
             let excess = bracket.excess(self.target, self.error);
             let is_last = best.is_some_and(|best| bracket.gap() >= 0.9 * best.gap());
             let tightest = match best {
                 Some(best) => bracket.tighter(best),
                 None => bracket,
             };
-            if excess <= 1.0 || (is_last && excess < 100.0) {
+            if excess <= 1.0 || (is_last && self.is_nearly(&tightest)) {
                 return Ok(tightest);
             }
             best = Some(tightest);
-            resolution = resolution.refined(factor(excess));
+            let factor = factor(excess);
+            let points = spent + (spent - before) / factor;
+            if points > MOST_WORK {
+                let reason = AccountingError::Grid { points, most: MOST_POINTS };
+                return best.filter(|best| self.is_nearly(best)).ok_or(reason);
+            }
+            resolution = resolution.refined(factor);
         }
         best.ok_or(argument("error", self.error, "reachable"))
     }
 
-    fn bracket(&self, cells: &LossCells, reversed: bool) -> Result<Bracket, AccountingError> {
-        let turned;
-        let cells = if reversed {
-            turned = cells.reversed();
-            &turned
-        } else {
-            cells
-        };
+    fn is_nearly(&self, bracket: &Bracket) -> bool {
+        bracket.excess(self.target, self.error) < 100.0
+    }
+
+    fn round(
+        &self,
+        pair: &impl Pair,
+        resolution: Resolution,
+        other_upper: &mut f64,
+        spent: &mut f64,
+    ) -> Result<Bracket, AccountingError> {
+        let cells = pair.cells(resolution)?;
+        *spent += CELL * cells.cells.len() as f64;
+        if self.directions == Directions::Add {
+            return self.bracket(&cells.reversed(), spent);
+        }
+        let mut bracket = self.bracket(&cells, spent)?;
+        if self.directions == Directions::Both && *other_upper > bracket.lower {
+            let turned = cells.reversed();
+            *other_upper = other_upper.min(self.value(&turned, Rounding::Pessimistic, spent)?);
+            if *other_upper > bracket.upper {
+                bracket = bracket.larger(self.bracket(&turned, spent)?);
+            }
+        }
+        Ok(bracket)
+    }
+
+    fn bracket(&self, cells: &LossCells, spent: &mut f64) -> Result<Bracket, AccountingError> {
         Ok(Bracket {
-            lower: self.value(cells, Rounding::Optimistic)?,
-            upper: self.value(cells, Rounding::Pessimistic)?,
+            lower: self.value(cells, Rounding::Optimistic, spent)?,
+            upper: self.value(cells, Rounding::Pessimistic, spent)?,
         })
     }
 
-    fn value(&self, cells: &LossCells, rounding: Rounding) -> Result<f64, AccountingError> {
+    fn value(
+        &self,
+        cells: &LossCells,
+        rounding: Rounding,
+        spent: &mut f64,
+    ) -> Result<f64, AccountingError> {
         // δ is wanted to a relative error: e of ln δ
         let error = match self.target {
             Target::Delta(_) => self.error,
             Target::Epsilon(_) => 0.1 * self.error,
         };
         let law = cells.law(rounding)?.composed_to(self.compositions, self.target, error)?;
+        *spent += law.masses().len() as f64;
         match self.target {
             Target::Delta(delta) => law.epsilon_at(delta),
             Target::Epsilon(epsilon) => law.delta_at(epsilon),

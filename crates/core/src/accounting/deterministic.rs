@@ -1,8 +1,10 @@
 //! Deterministic batches: the Gaussian mechanism, once an epoch.
 
+use super::bracket::Bracket;
 use super::error::argument;
-use super::pld::{check_delta, check_epsilon};
+use super::pld::{Target, check_delta, check_epsilon};
 use super::result::Account;
+use super::shuffle::sum::{gdp_delta_below, gdp_epsilon_below};
 use super::{
     AccountingError, DeltaUpperBound, Directions, EpsilonLowerBound, EpsilonUpperBound, Method,
 };
@@ -106,6 +108,22 @@ impl DeterministicBatches {
         check_epsilon(epsilon)?;
         let (delta, error) = delta_above(self.gdp_mu_above()?, epsilon)?;
         Ok(DeltaUpperBound::new(delta, epsilon, account(error)))
+    }
+
+    /// What ε or δ lies between, in either direction.
+    pub(super) fn bracket(&self, target: Target) -> Result<Bracket, AccountingError> {
+        let gdp_mu_below = self.gdp_mu()? * (1.0 - 4.0 * f64::EPSILON);
+        match target {
+            Target::Delta(delta) => {
+                let upper = self.epsilon_upper(delta)?.value();
+                let (lower, _) = gdp_epsilon_below(gdp_mu_below, delta);
+                Ok(Bracket { lower, upper })
+            }
+            Target::Epsilon(epsilon) => {
+                let upper = self.delta_upper(epsilon)?.value();
+                Ok(Bracket { lower: gdp_delta_below(gdp_mu_below, epsilon), upper })
+            }
+        }
     }
 
     /// μ, rounded up.

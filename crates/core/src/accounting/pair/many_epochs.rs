@@ -164,6 +164,15 @@ fn picked(candidates: &[(f64, f64)], share: f64) -> f64 {
     candidates.iter().rev().find(|(_, value)| *value > 0.0).map_or(f64::NEG_INFINITY, |c| c.0)
 }
 
+/// Grid step of a plug-in, nats: fine, but so wide that the losses of P lie on the grid.
+pub(super) fn plug_in_step(run: &ShuffleRun) -> f64 {
+    let s = run.noise_multiplier;
+    // L ≤ (max_t x_t − 1.5)/σ²
+    let largest = s * (10.0 + (2.0 * math::ln(run.steps_per_epoch as f64)).sqrt());
+    let highest = (0.5 + largest) / (s * s);
+    (1e-4 / run.epochs as f64).sqrt().max(highest / (0.25 * FURTHEST))
+}
+
 /// ε of E epochs from the law of one epoch's L as it was drawn, and its standard error.
 pub(super) fn plug_in<S: PairDraws>(
     run: &ShuffleRun,
@@ -172,7 +181,7 @@ pub(super) fn plug_in<S: PairDraws>(
     source: &mut S,
 ) -> Result<(f64, f64), S::Error> {
     let proposal = fitted(run, delta, source)?.proposal;
-    let step = (1e-4 / run.epochs as f64).sqrt();
+    let step = plug_in_step(run);
     let mut laws = Vec::with_capacity(PARTS);
     for _ in 0..PARTS {
         let mut law = DrawnLaw::new(step);

@@ -157,9 +157,10 @@ pub fn pair_epsilon<S: PairDraws>(
     // at ε = 0 δ may be below the wanted one
     let moved = if slope > 0.0 { (change / slope).clamp(-1.0, 1.0) } else { 0.0 };
     let error = if slope > 0.0 { outcome.estimated.standard_error() / slope } else { 0.0 };
+    let estimate = within_proven(run, delta, near + moved, closed.value())?;
     Ok(PairEpsilon {
         lower,
-        estimate: EpsilonEstimate::new((near + moved).max(0.0), error, account(0.0)),
+        estimate: EpsilonEstimate::new(estimate, error, account(0.0)),
         mean_weight: Some(MeanWeight {
             value: outcome.weight.mean,
             standard_error: outcome.weight.standard_error(),
@@ -285,9 +286,10 @@ pub fn pair_runs_epsilon<S: PairDraws>(
         }
         _ => closed,
     };
+    let estimate = within_proven(run, delta, outcome.estimate, closed.value())?;
     Ok(PairEpsilon {
         lower,
-        estimate: EpsilonEstimate::new(outcome.estimate, outcome.standard_error, account(0.0)),
+        estimate: EpsilonEstimate::new(estimate, outcome.standard_error, account(0.0)),
         mean_weight: None,
     })
 }
@@ -309,7 +311,10 @@ pub fn pair_runs_epsilon<S: PairDraws>(
 ///
 /// # Numerics
 /// The standard error comes from the spread of eight parts of the draws. Losses are spread over a grid
-/// with E e^{−L} kept: an error of ε of at most 1e-4.
+/// with E e^{−L} kept: an error of ε of at most 1e-4 or, where σ is so small that the grid must be
+/// wider, of a quarter of its squared step an epoch. The estimate is moved into what is proven: at least
+/// the closed form, at most deterministic batching
+/// (`unit::a_plug_in_stays_within_what_is_proven`).
 pub fn pair_plug_in_epsilon<S: PairDraws>(
     run: &ShuffleRun,
     delta: f64,
@@ -319,13 +324,30 @@ pub fn pair_plug_in_epsilon<S: PairDraws>(
     check_drawn(run)?;
     check_sampling(Sampling { draws, significance: 0.5 })?;
     check_delta(delta)?;
+    // where many epochs have no closed form, one of them leaks no more
+    let one_epoch = ShuffleRun { epochs: 1, ..*run };
+    let closed = shuffle::best_epsilon(run, delta);
+    let closed = closed.or_else(|_| shuffle::best_epsilon(&one_epoch, delta))?;
     if run.steps_per_epoch == 1 {
-        let closed = shuffle::best_epsilon(run, delta)?;
         return Ok(gaussian_epsilon(run, delta, closed).estimate);
     }
     let (value, standard_error) = many_epochs::plug_in(run, delta, draws, source)?;
-    let account = Account { method: Method::PlugIn, ..account(1e-4) };
+    let step = many_epochs::plug_in_step(run);
+    let grid_error = (0.25 * run.epochs as f64 * step * step).max(1e-4);
+    let account = Account { method: Method::PlugIn, ..account(grid_error) };
+    let value = within_proven(run, delta, value, closed.value())?;
     Ok(EpsilonEstimate::new(value, standard_error, account))
+}
+
+/// An estimate, moved to what is proven from below and from above.
+fn within_proven(
+    run: &ShuffleRun,
+    delta: f64,
+    value: f64,
+    closed: f64,
+) -> Result<f64, AccountingError> {
+    let all = run.deterministic().epsilon_upper(delta)?.value();
+    Ok(value.max(closed).min(all))
 }
 
 /// The proposal around the cut of the largest output, if it proves anything, and of the sum, if it
@@ -392,4 +414,52 @@ fn check_sampling(sampling: Sampling) -> Result<(), AccountingError> {
         return Err(argument("significance", sampling.significance, "between 1e-12 and 0.5"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::special::normal;
+
+    /// Normals at rising places of a sequence that fills (0, 1) evenly.
+    fn normals() -> impl FnMut(&mut [f64]) {
+        let mut place = 0.0_f64;
+        move |values: &mut [f64]| {
+            for value in values {
+                place += 1.0;
+                let uniform = (place * std::f64::consts::SQRT_2 + place * place * 1e-3).fract();
+                *value = normal::quantile(uniform.clamp(1e-9, 1.0 - 1e-9));
+            }
+        }
+    }
+
+    #[test]
+    fn a_plug_in_stays_within_what_is_proven() {
+        for noise_multiplier in [0.02, 0.1, 0.3] {
+            for epochs in [2, 100] {
+                let run = ShuffleRun { noise_multiplier, steps_per_epoch: 20, epochs };
+                let seen = pair_plug_in_epsilon(&run, 1e-5, 2000, &mut normals()).unwrap();
+                let all = run.deterministic().epsilon_upper(1e-5).unwrap().value();
+                assert!(seen.value() <= all, "{run:?}: {} {all}", seen.value());
+                if let Ok(closed) = shuffle::best_epsilon(&run, 1e-5) {
+                    assert!(seen.value() >= closed.value(), "{run:?}: {}", seen.value());
+                }
+            }
+        }
+        let run = ShuffleRun { noise_multiplier: 0.1, steps_per_epoch: 20, epochs: 2 };
+        let all = run.deterministic().epsilon_upper(1e-5).unwrap().value();
+        assert_eq!(within_proven(&run, 1e-5, all + 1.0, 3.0).unwrap(), all);
+        assert_eq!(within_proven(&run, 1e-5, 2.0, 3.0).unwrap(), 3.0);
+        assert_eq!(within_proven(&run, 1e-5, 4.0, 3.0).unwrap(), 4.0);
+    }
+
+    /// A narrower grid would move all losses to its end.
+    #[test]
+    fn losses_of_little_noise_lie_on_the_grid() {
+        let run = ShuffleRun { noise_multiplier: 0.01, steps_per_epoch: 2, epochs: 1000 };
+        let end = 2e6 * many_epochs::plug_in_step(&run);
+        assert!(end > 0.5 / 1e-4 && end > 2e6 * 1e-7_f64.sqrt(), "{end}");
+        let usual = ShuffleRun { noise_multiplier: 0.5, ..run };
+        assert!((many_epochs::plug_in_step(&usual) - 1e-7_f64.sqrt()).abs() < 1e-12);
+    }
 }

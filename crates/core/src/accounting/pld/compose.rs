@@ -147,10 +147,14 @@ impl PrivacyLossDistribution {
         if !(1..=1_000_000_000_000).contains(&compositions) {
             return Err(argument("compositions", compositions as f64, "in 1 to 10^12"));
         }
-        if compositions == 1 || !(self.masses.iter().sum::<f64>() > 0.0) {
+        let count = compositions as f64;
+        if compositions == 1 {
             return Ok(self.clone());
         }
-        let count = compositions as f64;
+        if !(self.masses.iter().sum::<f64>() > 0.0) {
+            let infinite_mass = self.infinite_mass_of_many(count);
+            return Ok(PrivacyLossDistribution { infinite_mass, ..self.clone() });
+        }
         let moments = Moments::new(self);
         let Aim { tilt, ln_outside } = aim(&moments, count);
         let (low, high) = moments.window(count, tilt, ln_outside);

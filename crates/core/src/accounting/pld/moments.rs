@@ -55,7 +55,13 @@ impl<'a> Moments<'a> {
         let ln_least = ln_delta + math::ln(negligible);
         // ∫ e^{−θt}(1 − e^{−t}) dt, kept finite: an error of each mass, summed up
         let ln_sum = |tilt: f64| -math::ln((0.2 + tilt) * (1.0 + tilt));
-        let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions / spread);
+        // errors per nat, of a spectrum that falls off, or that an atom below the end keeps up
+        let mut density = 1.0 / spread;
+        if steepest * self.law.step < 0.3 {
+            let kept = math::powf(self.law.collision(), 0.5 * (compositions - 1.0));
+            density = density.max(8.0 * kept / self.law.step);
+        }
+        let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions * density);
         let is_enough = |tilt: f64| ln_peak(tilt) + ln_error(tilt) <= ln_least;
         let mut tilt = 0.0;
         if !is_enough(0.0) {
@@ -109,8 +115,10 @@ impl PrivacyLossDistribution {
         for place in 1..BLOCK {
             powers[place] = powers[place - 1] * ratio;
         }
-        let highest = self.masses.len() - 1;
-        let reference = self.loss_at(if tilt > 0.0 { highest } else { 0 });
+        // of the points with mass: from beyond them all powers may underflow
+        let mut filled = self.masses.iter().map(|mass| *mass > 0.0);
+        let place = if tilt > 0.0 { filled.rposition(|is| is) } else { filled.position(|is| is) };
+        let reference = self.loss_at(place.unwrap_or(0));
         let mut sum = 0.0;
         for (block, masses) in self.masses.chunks(BLOCK).enumerate() {
             let exponent = tilt * (self.loss_at(block * BLOCK) - reference);
@@ -121,6 +129,11 @@ impl PrivacyLossDistribution {
             sum += inner * math::exp(exponent);
         }
         tilt * reference + math::ln(sum)
+    }
+
+    /// Σ m_k², the mean square of the spectrum.
+    fn collision(&self) -> f64 {
+        self.masses.iter().map(|mass| mass * mass).sum()
     }
 
     fn variance(&self) -> f64 {

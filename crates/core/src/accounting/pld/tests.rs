@@ -158,3 +158,36 @@ fn refuses_bad_arguments() {
     assert!(law.delta_at(f64::NAN).is_err());
     assert!(law.self_composed(0).is_err());
 }
+
+/// A law on losses of −1 to 1, with room above and below in which there is no mass.
+fn padded(room: usize) -> PrivacyLossDistribution {
+    let bell = |place: i32| math::exp(-0.5 * math::powi(f64::from(place) / 60.0, 2));
+    let bell: Vec<f64> = (-200..=200).map(bell).collect();
+    let total: f64 = bell.iter().sum();
+    let zeros = vec![0.0; room];
+    let masses = [zeros.clone(), bell.iter().map(|mass| mass / total).collect(), zeros].concat();
+    PrivacyLossDistribution::from_masses(5e-3, -200 - room as i64, masses, 0.0).unwrap()
+}
+
+#[test]
+fn grid_points_without_mass_change_nothing() {
+    for room in [20, 200, 1300, 5000] {
+        for (count, delta) in [(2, 1e-5), (2, 1e-12), (7, 1e-9), (100, 1e-3)] {
+            let epsilon = |law: PrivacyLossDistribution| {
+                let law = law.self_composed_near(count, Target::Delta(delta)).unwrap();
+                law.epsilon_at(delta).unwrap()
+            };
+            let (seen, expected) = (epsilon(padded(room)), epsilon(padded(0)));
+            assert!((seen - expected).abs() < 1e-6, "{room} {count} {delta}: {seen} {expected}");
+        }
+    }
+}
+
+#[test]
+fn infinite_losses_alone_add_up() {
+    let law = PrivacyLossDistribution::from_masses(1.0, 0, vec![0.0], 0.5).unwrap();
+    let two = law.self_composed(2).unwrap();
+    assert!(two.infinite_mass() >= 0.75 && two.infinite_mass() < 0.75 + 1e-9);
+    let below = law.with_rounding(Rounding::Optimistic).self_composed(2).unwrap();
+    assert!(below.infinite_mass() <= 0.25, "{}", below.infinite_mass());
+}

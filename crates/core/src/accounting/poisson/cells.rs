@@ -4,9 +4,12 @@ use super::quadrature::OneStep;
 use crate::accounting::AccountingError;
 use crate::accounting::bracket::{Pair, Resolution};
 use crate::accounting::error::argument;
-use crate::accounting::pld::{LossCell, LossCells, MOST_POINTS, Masses};
+use crate::accounting::pld::{LossCell, LossCells, Masses};
 use crate::math;
 use crate::special::normal;
+
+/// Most cells; about 1 s.
+const MOST_CELLS: usize = 1 << 21;
 
 /// The losses of one step but for far tails.
 pub(super) struct CutStep {
@@ -38,7 +41,7 @@ impl Pair for CutStep {
             self.step.loss_at(-sigma * self.cut).max(math::ln_1p(-self.step.sampling_rate));
         let highest = self.step.loss_at(1.0 + sigma * self.cut);
         let points = (highest - lowest) / resolution.widest;
-        let most = MOST_POINTS;
+        let most = MOST_CELLS;
         if !(points < most as f64 && highest / step < 1e15) {
             return Err(AccountingError::Grid { points, most });
         }

@@ -196,7 +196,7 @@ impl Line {
         }
         let upper = front * (sum + error) * (1.0 + 1.1 * relative);
         let lower = front * (sum - error) * (1.0 - 1.1 * relative) - self.aliases(epsilon);
-        Some(Bracket { lower: lower.max(0.0), upper: upper.min(1.0) })
+        Some(Bracket { lower: lower.max(0.0), upper: upper.clamp(f64::MIN_POSITIVE, 1.0) })
     }
 
     /// Re Σ A_k e^{−ikΔε}, by Horner's rule.

@@ -8,7 +8,7 @@
 //! | inversion, ends where a bound of the density's layers by halvings says | 2.2 | 2.4 | 94 | .5 | 430 |
 //! | the same, layers of the whole staircase, Chernoff for the other direction | .5 | 1.9 | 3.8 | .4 | .4 |
 //!
-//! Grids are needed still for one to three steps, and where σ is .3 and T is 100.
+//! Grids are needed still for one to three steps, and where σ is .3 and T is 100. q = 1 needs neither.
 
 mod cells;
 mod decay;
@@ -20,8 +20,8 @@ use super::error::argument;
 use super::pld::{LossCells, PrivacyLossDistribution, Rounding, Target};
 use super::result::Account;
 use super::{
-    AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,
-    EpsilonUpperBound, Method,
+    AccountingError, DeltaLowerBound, DeltaUpperBound, DeterministicBatches, Directions,
+    EpsilonLowerBound, EpsilonUpperBound, Method,
 };
 use crate::bound::Scope;
 use crate::special::normal;
@@ -66,6 +66,7 @@ impl PoissonSampling {
     /// δ is a sum over the characteristic function of the losses, with a bound of all that it leaves
     /// out and of each rounding. Where that would take too many terms (few steps, little noise),
     /// a grid is refined until the values rounded up and down are within `error`.
+    /// q = 1 is the Gaussian mechanism, in closed form.
     /// `numeric_error` is the distance of upper and lower value; where neither method gets as
     /// close as `error`, it is larger.
     ///
@@ -85,7 +86,7 @@ impl PoissonSampling {
         error: f64,
     ) -> Result<EpsilonUpperBound, AccountingError> {
         let bracket = self.bracket(Target::Delta(delta), directions, error)?;
-        Ok(EpsilonUpperBound::new(bracket.upper, delta, account(directions, bracket)))
+        Ok(EpsilonUpperBound::new(bracket.upper, delta, self.account(directions, bracket)))
     }
 
     /// A value that ε exceeds; arguments as [`Self::epsilon_upper`].
@@ -102,7 +103,7 @@ impl PoissonSampling {
         error: f64,
     ) -> Result<EpsilonLowerBound, AccountingError> {
         let bracket = self.bracket(Target::Delta(delta), directions, error)?;
-        Ok(EpsilonLowerBound::new(bracket.lower, 0.0, account(directions, bracket)))
+        Ok(EpsilonLowerBound::new(bracket.lower, 0.0, self.account(directions, bracket)))
     }
 
     /// A value that δ does not exceed.
@@ -125,7 +126,7 @@ impl PoissonSampling {
         error: f64,
     ) -> Result<DeltaUpperBound, AccountingError> {
         let bracket = self.bracket(Target::Epsilon(epsilon), directions, error)?;
-        Ok(DeltaUpperBound::new(bracket.upper, epsilon, account(directions, bracket)))
+        Ok(DeltaUpperBound::new(bracket.upper, epsilon, self.account(directions, bracket)))
     }
 
     /// A value that δ exceeds; arguments as [`Self::delta_upper`].
@@ -142,7 +143,7 @@ impl PoissonSampling {
         error: f64,
     ) -> Result<DeltaLowerBound, AccountingError> {
         let bracket = self.bracket(Target::Epsilon(epsilon), directions, error)?;
-        Ok(DeltaLowerBound::new(bracket.lower, 0.0, account(directions, bracket)))
+        Ok(DeltaLowerBound::new(bracket.lower, 0.0, self.account(directions, bracket)))
     }
 
     fn check(&self) -> Result<(), AccountingError> {
@@ -164,6 +165,9 @@ impl PoissonSampling {
         self.check()?;
         let question = Question { compositions: self.steps, target, directions, error };
         question.check()?;
+        if let Some(same) = self.as_deterministic() {
+            return same.bracket(target);
+        }
         let one = |is_add: bool| {
             let directions = if is_add { Directions::Add } else { Directions::Remove };
             let found = inversion::bracket(self.losses(is_add), target, error);
@@ -187,6 +191,20 @@ impl PoissonSampling {
                 Ok(remove.larger(one(true)?))
             }
         }
+    }
+
+    /// All records in all batches: the Gaussian mechanism, of μ = √n/σ.
+    fn as_deterministic(&self) -> Option<DeterministicBatches> {
+        let PoissonSampling { noise_multiplier, sampling_rate, steps } = *self;
+        (sampling_rate == 1.0).then_some(DeterministicBatches { noise_multiplier, epochs: steps })
+    }
+
+    fn account(&self, directions: Directions, bracket: Bracket) -> Account {
+        let method = match self.as_deterministic() {
+            Some(_) => Method::Analytic,
+            None => Method::PrivacyLossDistribution,
+        };
+        Account { scope: Scope::Mechanism, directions, method, numeric_error: bracket.gap() }
     }
 
     fn losses(&self, is_add: bool) -> Losses {
@@ -239,15 +257,6 @@ impl PoissonSampling {
     }
 }
 
-fn account(directions: Directions, bracket: Bracket) -> Account {
-    Account {
-        scope: Scope::Mechanism,
-        directions,
-        method: Method::PrivacyLossDistribution,
-        numeric_error: bracket.gap(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,11 +302,56 @@ mod tests {
     fn losses_beyond_the_floats_give_no_small_bound() {
         let training = PoissonSampling { noise_multiplier: 0.04, sampling_rate: 0.01, steps: 300 };
         let bound = training.epsilon_upper(1e-5, Directions::Both, 1e-1).unwrap();
-        assert!(bound.value() > 3964.0, "{}", bound.value());
+        assert!(bound.value() > 3963.86, "{}", bound.value());
         let less = PoissonSampling { noise_multiplier: 0.03, ..training };
         match less.epsilon_upper(1e-5, Directions::Both, 1e-1) {
             Ok(bound) => assert!(bound.value() > 6000.0, "{}", bound.value()),
             Err(refused) => assert!(refused.to_string().contains("noise_multiplier is 0.03")),
+        }
+    }
+
+    /// The atom at ln(1 − q) keeps the spectrum up: finer grids would have larger errors.
+    #[test]
+    fn few_steps_of_little_noise_have_an_answer() {
+        for (noise_multiplier, sampling_rate, steps, delta, coarse) in [
+            (0.104314, 0.03569, 5, 7.5e-7, (195.27299, 195.31717)),
+            (0.198339, 0.000907, 4, 7.9e-10, (36.33203, 36.3407)),
+            (0.2, 0.01, 100, 1e-5, (75.09471, 75.10356)),
+        ] {
+            let training = PoissonSampling { noise_multiplier, sampling_rate, steps };
+            let bound = training.epsilon_upper(delta, Directions::Both, 1e-4).unwrap();
+            let (value, error) = (bound.value(), bound.account().numeric_error);
+            assert!(error < 3e-4, "{training:?}: {value} {error:e}");
+            assert!(coarse.0 < value && value - error < coarse.1, "{training:?}: {value}");
+        }
+    }
+
+    #[test]
+    fn all_records_in_all_batches_are_the_gaussian_mechanism() {
+        for (noise_multiplier, steps) in [(1.0, 509), (0.01, 1_000_000_000), (50.0, 3)] {
+            let training = PoissonSampling { noise_multiplier, sampling_rate: 1.0, steps };
+            let gaussian = DeterministicBatches { noise_multiplier, epochs: steps };
+            for directions in [Directions::Remove, Directions::Add, Directions::Both] {
+                let bound = training.epsilon_upper(1e-5, directions, 1e-9).unwrap();
+                assert_eq!(bound.value(), gaussian.epsilon_upper(1e-5).unwrap().value());
+                let account = bound.account();
+                assert_eq!((account.method, account.directions), (Method::Analytic, directions));
+                assert!(account.numeric_error <= 1e-11 * (1.0 + bound.value()), "{account:?}");
+                let lower = training.delta_lower(bound.value(), directions, 1e-9).unwrap();
+                assert!(lower.value() <= 1e-5 && lower.value() > 0.99e-5, "{}", lower.value());
+            }
+            let fewer = PoissonSampling { sampling_rate: 0.999, ..training };
+            let fewer = fewer.epsilon_upper(1e-5, Directions::Both, 1.0);
+            assert!(fewer.is_err() || fewer.unwrap().account().method != Method::Analytic);
+        }
+    }
+
+    #[test]
+    fn no_delta_underflows_to_nothing() {
+        let training = PoissonSampling { noise_multiplier: 1.0, sampling_rate: 0.1, steps: 100 };
+        for epsilon in [50.0, 300.0, 500.0, 1e4] {
+            let bound = training.delta_upper(epsilon, Directions::Both, 1e-2);
+            assert!(bound.is_err() || bound.unwrap().value() > 0.0, "{epsilon}");
         }
     }
 

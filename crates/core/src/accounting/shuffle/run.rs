@@ -44,7 +44,7 @@ impl ShuffleRun {
     }
 
     /// The batches whose bound holds for this run, however it shuffles.
-    pub(super) fn deterministic(&self) -> DeterministicBatches {
+    pub(crate) fn deterministic(&self) -> DeterministicBatches {
         let ShuffleRun { noise_multiplier, epochs, .. } = *self;
         DeterministicBatches { noise_multiplier, epochs }
     }

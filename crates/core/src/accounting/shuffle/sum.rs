@@ -39,8 +39,14 @@ fn relative_error(gdp_mu: f64, epsilon: f64) -> f64 {
     2e-13 + 2e-15 * (1.0 + a.abs()) * (a.abs() + b)
 }
 
+/// δ of μ-GDP at ε, rounded down.
+pub(crate) fn gdp_delta_below(gdp_mu: f64, epsilon: f64) -> f64 {
+    let nearest = gdp::gdp_delta(gdp_mu, epsilon).unwrap_or(0.0);
+    (nearest * (1.0 - relative_error(gdp_mu, epsilon))).max(0.0)
+}
+
 /// ε of μ-GDP at δ, rounded down, and by how much: δ(ε) ≥ δ is checked.
-fn gdp_epsilon_below(gdp_mu: f64, delta: f64) -> (f64, f64) {
+pub(crate) fn gdp_epsilon_below(gdp_mu: f64, delta: f64) -> (f64, f64) {
     let nearest = gdp::gdp_epsilon(gdp_mu, delta).unwrap_or(0.0);
     let mut change = 1e-13 * (nearest + gdp_mu);
     while change < nearest {
