@@ -144,6 +144,12 @@ impl Terminal {
     }
 }
 
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
 impl Control for Terminal {
     fn keep_going(&self) -> bool {
         !is_interrupted()
