@@ -114,6 +114,13 @@ impl Terminal {
         self.saved.lock().map_or(None, |saved| saved.state.clone())
     }
 
+    /// What the bar says until there is something to count.
+    pub(crate) fn say(&self, message: &'static str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(message);
+        }
+    }
+
     /// Takes the bar away.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {

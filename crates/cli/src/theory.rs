@@ -315,6 +315,7 @@ impl PairSampler<'_> {
     pub(crate) fn rows(&self, setting: Setting, at: At) -> Result<PairRows, EngineError> {
         let run = setting.as_shuffle();
         let terminal = Terminal::new(self.quiet, None);
+        terminal.say("drawing the exact pair");
         match at {
             At::Delta(delta) if run.epochs == 1 => self.one_epoch(&run, delta, &terminal),
             At::Delta(delta) => self.many_epochs(&run, delta, &terminal),
