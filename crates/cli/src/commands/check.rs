@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::args::{CheckArgs, TrainingArgs};
 use crate::failure::{Done, Exit, Failure};
 use crate::report::{
-    Accounted, Align, ToAccounted, given, grouped, plain, print, print_json, row, table,
+    Accounted, Align, ToAccounted, counted, given, grouped, plain, print, print_json, row, table,
 };
 use crate::training_file;
 
@@ -219,13 +219,13 @@ fn training(report: &CheckReport) -> String {
     let TrainingSetup { dataset_size, epochs, loader, drop_last, .. } = report.setup;
     let dropped = if drop_last { ", last batch left out" } else { "" };
     format!(
-        "{loader}{dropped}: {} records, sampling rate {:.6}, {} steps an epoch, {} in {} epochs, \
-         noise multiplier {}",
+        "{loader}{dropped}: {} records, sampling rate {:.6}, {} an epoch, {} in {}, noise \
+         multiplier {}",
         grouped(dataset_size),
         report.sampling_rate,
-        grouped(report.steps_per_epoch),
+        counted(report.steps_per_epoch, "step"),
         grouped(report.steps),
-        grouped(epochs),
+        counted(epochs, "epoch"),
         report.noise_multiplier
     )
 }

@@ -259,7 +259,7 @@ fn up(limit: f64) -> String {
 }
 
 /// A number of things: 1 event, 2 events.
-fn counted(number: u64, thing: &str) -> String {
+pub(crate) fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", grouped(number))
 }
