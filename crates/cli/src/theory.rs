@@ -122,9 +122,13 @@ impl Setting {
         })
     }
 
-    /// ε of deterministic batches from below, which says nothing of a shuffle.
-    pub(crate) fn deterministic_lower(self, delta: f64) -> Found {
-        let row = self.as_deterministic().epsilon_lower(delta)?.at(delta);
+    /// The same from below, which says nothing of a shuffle.
+    pub(crate) fn deterministic_lower(self, at: At) -> Found {
+        let training = self.as_deterministic();
+        let row = match at {
+            At::Delta(delta) => training.epsilon_lower(delta)?.at(delta),
+            At::Epsilon(epsilon) => training.delta_lower(epsilon)?.at(epsilon),
+        };
         finite(Accounted { scope: Scope::Pair, ..row })
     }
 

@@ -193,6 +193,7 @@ fn deltas_undo_epsilons() {
         "poisson --side lower",
         "poisson --direction add",
         "deterministic",
+        "deterministic --side lower",
         "shuffle",
         "shuffle --method sum",
         "shuffle --side upper",

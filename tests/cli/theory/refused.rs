@@ -71,7 +71,6 @@ fn options_without_effect_are_refused() {
         ("shuffle --observations 1e4", &["--observations"]),
         ("shuffle --seed 1", &["--seed"]),
         ("shuffle --significance 0.1", &["--significance"]),
-        ("deterministic --side lower --epsilon 1", &["--epsilon", "--side upper"]),
         ("pair --side estimate --epochs 2 --epsilon 1", &["--side estimate", "--delta"]),
         ("laplace", &["laplace"]),
     ] {

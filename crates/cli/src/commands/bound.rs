@@ -116,18 +116,13 @@ fn refuse_unused(args: &BoundArgs) -> Result<(), Failure> {
 /// What needs no draws.
 fn closed(args: &BoundArgs, setting: Setting, asked: At, side: Kind) -> Result<Accounted, Failure> {
     let directions = args.direction.map_or(Directions::Both, Directions::from);
-    let found = match (args.subject, side, asked) {
+    let found = match (args.subject, side) {
         (Bounded::Poisson, ..) => {
             setting.poisson_sampled(args.sampling_rate, asked, side, directions)
         }
-        (Bounded::Deterministic, Kind::Upper, _) => setting.deterministic(asked),
-        (Bounded::Deterministic, _, At::Delta(delta)) => setting.deterministic_lower(delta),
+        (Bounded::Deterministic, Kind::Upper) => setting.deterministic(asked),
+        (Bounded::Deterministic, ..) => setting.deterministic_lower(asked),
         (Bounded::BallsInBins, ..) => setting.balls_in_bins(asked, side, directions),
-        (Bounded::Deterministic, _, At::Epsilon(_)) => {
-            return Err(Failure::input(
-                "--epsilon with deterministic has no lower side; use --side upper, or --delta",
-            ));
-        }
         _ => return shuffle(args, setting, asked, side),
     };
     Ok(found?)

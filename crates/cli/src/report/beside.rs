@@ -39,7 +39,7 @@ impl Beside {
             BatchSampler::PersistentShuffle => {
                 Some(setting.persistent_shuffle_lower(at, ShuffleMethod::Best))
             }
-            BatchSampler::Deterministic => Some(setting.deterministic_lower(result.delta)),
+            BatchSampler::Deterministic => Some(setting.deterministic_lower(at)),
             _ => None,
         };
         let is_a_shuffle =
