@@ -209,6 +209,16 @@ fn finest(errors: &[f64], value: impl Fn(f64) -> Found) -> Found {
 }
 
 fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
+    match by_method(run, at, method) {
+        // the sum needs no grid
+        Err(AccountingError::Grid { .. }) if method == ShuffleMethod::Best => {
+            by_method(run, at, ShuffleMethod::Sum)
+        }
+        found => found,
+    }
+}
+
+fn by_method(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
     finite(match (at, method) {
         (At::Delta(delta), ShuffleMethod::MaxSlice) => {
             shuffle::max_slice_epsilon(run, delta)?.at(delta)
