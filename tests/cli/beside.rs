@@ -29,7 +29,7 @@ fn an_audit_shows_what_is_claimed_and_proven() {
 #[test]
 fn proofs_are_those_of_the_sampler() {
     for (sampler, lower, upper) in [
-        ("persistent-shuffle", Some("persistent-shuffle"), true),
+        ("persistent-shuffle", Some("persistent-shuffle --side lower"), true),
         ("batch-then-shuffle --batch-size 8", Some("shuffle"), true),
         ("deterministic", Some("deterministic --side lower"), true),
         ("partial-shuffle --buffer-examples 16 --batch-size 8", None, true),
@@ -59,6 +59,9 @@ fn scores_and_counts_name_their_training_if_they_can() {
     let poisson = number(&json(&format!("bound poisson {SETTING} --epochs 2")), "/epsilon");
     assert_eq!(number(&report, "/theory/poisson/epsilon"), poisson);
     assert!(report.pointer("/theory/upper").is_none());
+    // where Poisson accounting claims nothing, no number times that
+    let none = dpscope(&format!("{counts} {SETTING} --delta 0.06")).exits(0).stdout;
+    assert!(none.contains("accountant  ε ≤ 0.0000") && !none.contains("times)"), "{none}");
     let ended = dpscope(&format!("{counts} --noise-multiplier 1"));
     assert!(ended.exits(2).stderr.contains("--steps"));
     let many = format!("{counts} --noise-multiplier 1 --steps 1e9 --epochs 1e9");

@@ -112,6 +112,20 @@ fn every_loader_has_an_interval_that_shrinks_with_less_shuffling() {
 }
 
 #[test]
+fn no_upper_bound_covers_replaced_records() {
+    let covered = [("loader", "shuffle"), ("epochs", "1"), ("claim", "4.38"), ("delta", "1e-6")];
+    let quiet = [&covered[..], &[("noise-multiplier", "2")]].concat();
+    for (adjacency, is_covered) in [("add-remove", true), ("zero-out", true), ("replace", false)] {
+        let found = report(&[&quiet[..], &[("claim-adjacency", adjacency)]].concat(), 0);
+        assert_eq!(codes(&found).contains(&"claim-covered"), is_covered, "{adjacency}");
+        assert_eq!(found["upper"].is_null(), !is_covered, "{adjacency}");
+    }
+    let refuted =
+        report(&[("loader", "shuffle"), ("claim", "0.1"), ("claim-adjacency", "replace")], 3);
+    assert_eq!(refuted["next"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
 fn steps_follow_from_records_batches_and_the_last_one() {
     let mnist = [("batch-size", "256"), ("loader", "shuffle"), ("claim", "9")];
     let told = |drop: &str, steps: &str| {
@@ -278,7 +292,8 @@ fn a_bad_file_is_refused_with_its_name_and_key() {
     refuses("# accounted_sampling_rate = 0", "accounted_sampling_rate = 2", &["is 2.004267"]);
     refuses("dataset_size", "dataset size", &["not valid TOML"]);
     folder.write("bad.toml", "[".repeat(60_000));
-    folder.run("check bad.toml").refuses(2, &["bad.toml", "not valid TOML"]);
+    let deep = folder.run("check bad.toml").refuses(2, &["bad.toml", "not valid TOML: line 1"]);
+    assert!(deep.stderr.len() < 300, "{}", deep.stderr);
     folder.write("bad.toml", "#".repeat((64 << 10) + 1));
     folder.run("check bad.toml").refuses(2, &["bad.toml", "larger than the limit of 65536 bytes"]);
     folder.write("bad.toml", [0xff, 0xfe]);

@@ -122,6 +122,12 @@ fn deterministic_deltas_undo_epsilons() {
             let epsilon = training.epsilon_lower(delta).unwrap().value();
             let back = training.delta_upper(epsilon).unwrap().value();
             assert!(back >= delta && back < delta * (1.0 + 1e-8), "{epochs} {delta:e}: {back:e}");
+            let epsilon = training.epsilon_upper(delta).unwrap().value();
+            let back = training.delta_lower(epsilon).unwrap().value();
+            assert!(back <= delta && back > delta * (1.0 - 1e-8), "{epochs} {delta:e}: {back:e}");
+            // too much noise is seen
+            let noisy = DeterministicBatches { noise_multiplier: 0.7 * (1.0 + 1e-6), epochs };
+            assert!(noisy.delta_upper(epsilon).unwrap().value() < back, "{epochs} {delta:e}");
         }
     }
 }

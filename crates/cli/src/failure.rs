@@ -2,7 +2,10 @@
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
+use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
+
+use crate::report::given;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +81,10 @@ impl From<AccountingError> for Failure {
             return Failure::input(match error {
                 AccountingError::Grid { .. } => {
                     let why = crate::theory::reason(&error);
-                    format!("{why}; give fewer --steps or --epochs, or another --noise-multiplier")
+                    format!(
+                        "{why}; give fewer --steps or --epochs, a larger --delta, or another \
+                         --noise-multiplier"
+                    )
                 }
                 AccountingError::Unreachable { name: "noise_multiplier", .. } => {
                     format!("{error}; change --epsilon or --delta")
@@ -91,7 +97,18 @@ impl From<AccountingError> for Failure {
             "draws" => "observations".to_owned(),
             _ => name.replace('_', "-"),
         };
-        Failure::input(format!("--{option} is {value}; it must be {allowed}"))
+        Failure::input(format!("--{option} is {}; it must be {allowed}", given(value)))
+    }
+}
+
+impl From<TrainingError> for Failure {
+    fn from(error: TrainingError) -> Self {
+        match error {
+            TrainingError::Argument { name, value, allowed } => {
+                Failure::input(format!("{name} is {}; it must be {allowed}", given(value)))
+            }
+            _ => Failure::input(error),
+        }
     }
 }
 
@@ -129,7 +146,6 @@ input_errors!(
     dpscope_core::mechanism::MechanismError,
     dpscope_core::planner::PlannerError,
     dpscope_core::trade_off::TradeOffError,
-    dpscope_core::training_check::TrainingError,
     dpscope_engine::RecordedError,
     dpscope_formats::FormatError
 );

@@ -114,6 +114,13 @@ impl Terminal {
         self.saved.lock().map_or(None, |saved| saved.state.clone())
     }
 
+    /// What the bar says until there is something to count.
+    pub(crate) fn say(&self, message: &'static str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(message);
+        }
+    }
+
     /// Takes the bar away.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
@@ -141,6 +148,12 @@ impl Terminal {
         let rate = fresh / (self.started.elapsed().as_secs_f64()).max(1e-3);
         let epsilon = state.outcome().map_or(0.0, |outcome| outcome.value());
         bar.set_message(format!("{} observations/s  ε so far {epsilon:.2}", short(rate)));
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 

@@ -7,10 +7,11 @@ use dpscope_core::accounting::{
 };
 use dpscope_core::bound::Scope;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_engine::{Backend, Control, EngineError, pair};
+use dpscope_engine::{Backend, EngineError, pair};
 use serde::Serialize;
 
-use crate::report::{Accounted, Kind, ToAccounted};
+use crate::progress::Terminal;
+use crate::report::{Accounted, Kind, ToAccounted, given};
 
 /// A training: σ, T batches an epoch, E epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -57,7 +58,30 @@ impl Setting {
 
     /// What a user claims who accounts as if batches were Poisson sampled, q = 1/T.
     pub(crate) fn poisson(self, at: At) -> Found {
-        poisson(self.as_poisson(None), at, Kind::Upper, Directions::Both)
+        self.poisson_sampled(None, at, Kind::Upper, Directions::Both)
+    }
+
+    /// The same, either side; the rate is 1/T if not given.
+    pub(crate) fn poisson_sampled(
+        self,
+        sampling_rate: Option<f64>,
+        at: At,
+        side: Kind,
+        directions: Directions,
+    ) -> Found {
+        let found = poisson(self.as_poisson(sampling_rate), at, side, directions);
+        // what was given is T, not what follows from it
+        found.map_err(|error| match error {
+            AccountingError::Argument { name: "sampling_rate", .. } if sampling_rate.is_none() => {
+                let allowed = "at most 1e9: the sampling rate is one over it";
+                AccountingError::Argument { name: "steps", value: self.steps as f64, allowed }
+            }
+            AccountingError::Argument { name: "steps", value, .. } => {
+                let allowed = "at most 1e9 in all epochs together";
+                AccountingError::Argument { name: "steps", value, allowed }
+            }
+            error => error,
+        })
     }
 
     /// The same training with Poisson sampled batches; the rate is 1/T if not given.
@@ -98,9 +122,13 @@ impl Setting {
         })
     }
 
-    /// ε of deterministic batches from below, which says nothing of a shuffle.
-    pub(crate) fn deterministic_lower(self, delta: f64) -> Found {
-        let row = self.as_deterministic().epsilon_lower(delta)?.at(delta);
+    /// The same from below, which says nothing of a shuffle.
+    pub(crate) fn deterministic_lower(self, at: At) -> Found {
+        let training = self.as_deterministic();
+        let row = match at {
+            At::Delta(delta) => training.epsilon_lower(delta)?.at(delta),
+            At::Epsilon(epsilon) => training.delta_lower(epsilon)?.at(epsilon),
+        };
         finite(Accounted { scope: Scope::Pair, ..row })
     }
 
@@ -116,7 +144,27 @@ impl Setting {
 
     /// The same with one order for all epochs.
     pub(crate) fn persistent_shuffle_lower(self, at: At, method: ShuffleMethod) -> Found {
-        shuffle_lower(&self.as_shuffle().persistent(), at, method)
+        self.persistent(shuffle_lower(&self.as_shuffle().persistent(), at, method))
+    }
+
+    /// The upper value of its pair; the noise is rounded down, which is up in ε.
+    pub(crate) fn persistent_pair_upper(self, at: At) -> Found {
+        let run = self.as_shuffle().persistent();
+        let noise_multiplier = run.noise_multiplier * (1.0 - 8.0 * f64::EPSILON);
+        self.persistent(pair_upper(&ShuffleRun { noise_multiplier, ..run }, at))
+    }
+
+    /// Tells of the noise that was given, where that of one epoch with the same leakage is refused.
+    fn persistent(self, found: Found) -> Found {
+        found.map_err(|error| match error {
+            AccountingError::Argument { name, .. }
+                if name == "noise_multiplier" && self.epochs > 1 =>
+            {
+                let allowed = "between 0.01 and 1e6 when divided by the root of the epochs";
+                AccountingError::Argument { name, value: self.noise_multiplier, allowed }
+            }
+            error => error,
+        })
     }
 
     /// The pair's upper value: of the mechanism only where the scope says so.
@@ -130,13 +178,7 @@ impl Setting {
     }
 }
 
-/// Poisson sampled batches, either side.
-pub(crate) fn poisson(
-    training: PoissonSampling,
-    at: At,
-    side: Kind,
-    directions: Directions,
-) -> Found {
+fn poisson(training: PoissonSampling, at: At, side: Kind, directions: Directions) -> Found {
     finest(&ERRORS, |error| {
         Ok(match (at, side) {
             (At::Delta(delta), Kind::Lower) => {
@@ -166,7 +208,17 @@ fn finest(errors: &[f64], value: impl Fn(f64) -> Found) -> Found {
     finite(found.unwrap_or_else(|| value(*last))?)
 }
 
-pub(crate) fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
+fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
+    match by_method(run, at, method) {
+        // the sum needs no grid
+        Err(AccountingError::Grid { .. }) if method == ShuffleMethod::Best => {
+            by_method(run, at, ShuffleMethod::Sum)
+        }
+        found => found,
+    }
+}
+
+fn by_method(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
     finite(match (at, method) {
         (At::Delta(delta), ShuffleMethod::MaxSlice) => {
             shuffle::max_slice_epsilon(run, delta)?.at(delta)
@@ -183,7 +235,7 @@ pub(crate) fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> 
     })
 }
 
-pub(crate) fn pair_upper(run: &ShuffleRun, at: At) -> Found {
+fn pair_upper(run: &ShuffleRun, at: At) -> Found {
     finite(match at {
         At::Delta(delta) => shuffle::pair_upper_epsilon(run, delta)?.at(delta),
         At::Epsilon(epsilon) => shuffle::pair_upper_delta(run, epsilon)?.at(epsilon),
@@ -202,7 +254,8 @@ fn finite(row: Accounted) -> Found {
 /// How the exact pair is drawn.
 pub(crate) struct PairSampler<'a> {
     pub(crate) backend: &'a Backend,
-    pub(crate) control: &'a dyn Control,
+    /// No bar.
+    pub(crate) quiet: bool,
     pub(crate) seed: u64,
     /// As many as take well under a second, if not given.
     pub(crate) observations: Option<u64>,
@@ -234,6 +287,9 @@ pub(crate) fn reason(error: &AccountingError) -> String {
     match error {
         AccountingError::Grid { most, .. } => {
             format!("the privacy loss would need a grid of more than {most} points")
+        }
+        AccountingError::Argument { name, value, allowed } => {
+            format!("{name} is {}; it must be {allowed}", given(*value))
         }
         _ => error.to_string(),
     }
@@ -272,10 +328,14 @@ impl PairSampler<'_> {
     /// A rigorous lower limit and an estimate of the pair, remove direction.
     pub(crate) fn rows(&self, setting: Setting, at: At) -> Result<PairRows, EngineError> {
         let run = setting.as_shuffle();
+        let terminal = Terminal::new(self.quiet, None);
+        terminal.say("drawing the exact pair");
         match at {
-            At::Delta(delta) if run.epochs == 1 => self.one_epoch(&run, delta),
-            At::Delta(delta) => self.many_epochs(&run, delta),
-            At::Epsilon(epsilon) if run.epochs == 1 => self.one_epoch_delta(&run, epsilon),
+            At::Delta(delta) if run.epochs == 1 => self.one_epoch(&run, delta, &terminal),
+            At::Delta(delta) => self.many_epochs(&run, delta, &terminal),
+            At::Epsilon(epsilon) if run.epochs == 1 => {
+                self.one_epoch_delta(&run, epsilon, &terminal)
+            }
             At::Epsilon(_) => {
                 let reason = "delta of many epochs is not sampled; give --delta instead";
                 closed_form(&run, at, reason)
@@ -283,11 +343,16 @@ impl PairSampler<'_> {
         }
     }
 
-    fn one_epoch(&self, run: &ShuffleRun, delta: f64) -> Result<PairRows, EngineError> {
+    fn one_epoch(
+        &self,
+        run: &ShuffleRun,
+        delta: f64,
+        terminal: &Terminal,
+    ) -> Result<PairRows, EngineError> {
         let Some(sampling) = self.sampling(run.steps_per_epoch, ONE_EPOCH, 0.1) else {
             return closed_form(run, At::Delta(delta), TOO_LONG);
         };
-        let found = pair::epsilon(run, delta, sampling, self.seed, self.backend, self.control)?;
+        let found = pair::epsilon(run, delta, sampling, self.seed, self.backend, terminal)?;
         Ok(PairRows {
             lower: found.lower.at(delta),
             estimate: Cell::Value(found.estimate.at(delta)),
@@ -295,11 +360,16 @@ impl PairSampler<'_> {
         })
     }
 
-    fn one_epoch_delta(&self, run: &ShuffleRun, epsilon: f64) -> Result<PairRows, EngineError> {
+    fn one_epoch_delta(
+        &self,
+        run: &ShuffleRun,
+        epsilon: f64,
+        terminal: &Terminal,
+    ) -> Result<PairRows, EngineError> {
         let Some(sampling) = self.sampling(run.steps_per_epoch, ONE_EPOCH, 0.1) else {
             return closed_form(run, At::Epsilon(epsilon), TOO_LONG);
         };
-        let found = pair::delta(run, epsilon, sampling, self.seed, self.backend, self.control)?;
+        let found = pair::delta(run, epsilon, sampling, self.seed, self.backend, terminal)?;
         Ok(PairRows {
             lower: found.lower.at(epsilon),
             estimate: Cell::Value(found.estimate.at(epsilon)),
@@ -308,7 +378,12 @@ impl PairSampler<'_> {
     }
 
     /// Whole runs for the limit, the composed law of one epoch for the estimate.
-    fn many_epochs(&self, run: &ShuffleRun, delta: f64) -> Result<PairRows, EngineError> {
+    fn many_epochs(
+        &self,
+        run: &ShuffleRun,
+        delta: f64,
+        terminal: &Terminal,
+    ) -> Result<PairRows, EngineError> {
         let Some(plug_in) = self.sampling(run.steps_per_epoch, MANY_EPOCHS, 0.1) else {
             return closed_form(run, At::Delta(delta), TOO_LONG);
         };
@@ -318,13 +393,13 @@ impl PairSampler<'_> {
             None => (shuffle::best_epsilon(run, delta)?, 0),
             Some(whole) => {
                 let found =
-                    pair::runs_epsilon(run, delta, whole, self.seed, self.backend, self.control)?;
+                    pair::runs_epsilon(run, delta, whole, self.seed, self.backend, terminal)?;
                 (found.lower, whole.draws as u64)
             }
         };
         let draws = plug_in.draws;
         let estimate =
-            match pair::plug_in_epsilon(run, delta, draws, self.seed, self.backend, self.control) {
+            match pair::plug_in_epsilon(run, delta, draws, self.seed, self.backend, terminal) {
                 Ok(estimate) => Cell::Value(estimate.at(delta)),
                 // A limit stands without an estimate.
                 Err(EngineError::Accounting(error)) => Cell::Missing { reason: reason(&error) },

@@ -49,7 +49,11 @@ pub(crate) fn read(path: &Path) -> Result<TrainingArgs, Failure> {
 }
 
 fn parse(text: &str) -> Result<TrainingArgs, String> {
-    let table: Table = text.parse().map_err(|error| format!("is not valid TOML: {error}"))?;
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
+        format!("is not valid TOML: line {line}: {}", error.message())
+    })?;
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(format!(
             "unknown key `{unknown}`; did you mean `{}`? `dpscope check --example` shows all keys",
@@ -99,7 +103,7 @@ fn number(table: &Table, key: &str) -> Result<Option<f64>, String> {
         None => Ok(None),
         Some(Value::Float(float)) => Ok(Some(*float)),
         Some(Value::Integer(whole)) => Ok(Some(*whole as f64)),
-        Some(value) => Err(wrong(key, value, "a number without quotes, such as 1.1")),
+        Some(value) => Err(wrong(key, value, "a number without quotes, such as 0.5")),
     }
 }
 

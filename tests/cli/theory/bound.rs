@@ -186,6 +186,16 @@ fn one_order_for_all_epochs_is_one_epoch_of_less_noise() {
 }
 
 #[test]
+fn the_best_of_two_needs_only_one() {
+    let setting = "--noise-multiplier 0.01 --steps 100 --epochs 2";
+    let by = |method: &str| dpscope(&format!("bound shuffle {setting} --method {method} --json"));
+    by("max-slice").refuses(2, &["grid"]);
+    assert_eq!(by("best").exits(0).json(), by("sum").exits(0).json());
+    let delta = number(&json(&format!("bound shuffle {setting} --epsilon 3")), "/delta");
+    assert!(delta > 0.9 && delta <= 1.0, "{delta}");
+}
+
+#[test]
 fn deltas_undo_epsilons() {
     let setting = "--noise-multiplier 1 --steps 100";
     for subject in [
@@ -193,6 +203,7 @@ fn deltas_undo_epsilons() {
         "poisson --side lower",
         "poisson --direction add",
         "deterministic",
+        "deterministic --side lower",
         "shuffle",
         "shuffle --method sum",
         "shuffle --side upper",

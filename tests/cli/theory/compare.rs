@@ -20,7 +20,6 @@ fn every_line_is_what_bound_says() {
         ("balls_in_bins", "balls-in-bins"),
         ("shuffle_sum", "shuffle --method sum"),
         ("shuffle_max_slice", "shuffle --method max-slice"),
-        ("pair_upper", "pair --seed 1"),
         ("pair_lower", "pair --side lower --seed 1"),
         ("pair_estimate", "pair --side estimate --seed 1"),
         ("deterministic", "deterministic"),

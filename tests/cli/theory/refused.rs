@@ -71,7 +71,6 @@ fn options_without_effect_are_refused() {
         ("shuffle --observations 1e4", &["--observations"]),
         ("shuffle --seed 1", &["--seed"]),
         ("shuffle --significance 0.1", &["--significance"]),
-        ("deterministic --side lower --epsilon 1", &["--epsilon", "--side upper"]),
         ("pair --side estimate --epochs 2 --epsilon 1", &["--side estimate", "--delta"]),
         ("laplace", &["laplace"]),
     ] {
@@ -94,6 +93,31 @@ fn huge_grids_are_refused_before_memory_is_taken() {
     ] {
         dpscope(words).refuses(2, &["--"]);
     }
+}
+
+#[test]
+fn what_was_given_is_refused_as_it_was_given() {
+    for (words, part) in [
+        (
+            "bound persistent-shuffle --noise-multiplier 0.01 --steps 9 --epochs 4",
+            "multiplier is 0.01;",
+        ),
+        (
+            "bound persistent-shuffle --noise-multiplier 1 --steps 9 --epochs 1e6",
+            "multiplier is 1;",
+        ),
+        ("bound poisson --noise-multiplier 1 --steps 1e15", "--steps is 1e15;"),
+        ("bound poisson --noise-multiplier 1 --steps 1e8 --epochs 100", "all epochs together"),
+        ("calibrate noise --epsilon 1 --steps 1e12", "--steps is 1000000000000;"),
+        ("bound shuffle --noise-multiplier 1e300 --steps 9", "multiplier is 1e300;"),
+        ("bound shuffle --noise-multiplier 1 --steps 9 --delta 1e-320", "delta is 1e-320;"),
+        ("bound poisson --noise-multiplier 0.1 --steps 1000 --epochs 2", "--delta"),
+    ] {
+        dpscope(words).refuses(2, &[part]);
+    }
+    let shown =
+        dpscope("bound shuffle --noise-multiplier 1 --steps 9 --epsilon=-0").exits(0).stdout;
+    assert!(shown.contains("at ε = 0,"), "{shown}");
 }
 
 #[test]

@@ -62,6 +62,16 @@ fn a_table_is_written_for_other_programs() {
     );
 }
 
+#[test]
+fn only_a_table_of_its_own_is_replaced() {
+    let folder = Folder::new();
+    folder.write("t.csv", TABLE);
+    folder.run("sweep t.csv --csv t.csv").refuses(2, &["t.csv", "not replaced"]);
+    assert_eq!(folder.read("t.csv"), TABLE.as_bytes());
+    folder.run("sweep t.csv --csv out.csv").exits(0);
+    folder.run("sweep t.csv --csv out.csv").exits(0);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_keeps_the_rows_that_are_finished() {

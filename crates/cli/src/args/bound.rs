@@ -40,7 +40,7 @@ pub(crate) struct BoundArgs {
     /// Whose epsilon is bounded.
     #[arg(value_enum)]
     pub(crate) subject: Bounded,
-    /// Which side; by default lower for the two shuffles and upper for the rest.
+    /// Which side; by default lower for shuffle and upper for the rest.
     #[arg(long, value_enum)]
     pub(crate) side: Option<Kind>,
     /// Closed form of the two shuffles; by default the best.

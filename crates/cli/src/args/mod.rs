@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     /// Claimed, proven and exact epsilon of one training in one table.
     Compare(CompareArgs),
-    /// The same for a table of trainings.
+    /// Claimed and proven epsilon of each training in a table.
     Sweep(SweepArgs),
     /// How many observations a target epsilon needs, and how far a number of them can see.
     Plan(PlanArgs),

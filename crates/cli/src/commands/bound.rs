@@ -1,17 +1,15 @@
 //! `dpscope bound`: what theory proves or estimates of ε, or of δ.
 
 use dpscope_core::accounting::Directions;
-use dpscope_core::accounting::shuffle::ShuffleRun;
 use serde::Serialize;
 
 use super::simulate::float_mode;
 use crate::args::{BoundArgs, Bounded};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
-use crate::progress::Terminal;
 use crate::report::{Accounted, Kind, grouped, print, print_json, row, scientific};
 use crate::seed::seed_or_fresh;
-use crate::theory::{self, At, Cell, PairSampler, Setting, ShuffleMethod};
+use crate::theory::{At, Cell, PairSampler, Setting, ShuffleMethod};
 
 #[derive(Serialize)]
 struct BoundReport {
@@ -57,7 +55,7 @@ pub(crate) fn run(args: &BoundArgs) -> Done {
     let setting = args.setting.setting();
     let asked = args.epsilon.map_or(At::Delta(args.delta), At::Epsilon);
     let side = args.side.unwrap_or(match args.subject {
-        Bounded::Shuffle | Bounded::PersistentShuffle => Kind::Lower,
+        Bounded::Shuffle => Kind::Lower,
         _ => Kind::Upper,
     });
     let rate = || args.sampling_rate.unwrap_or(1.0 / setting.steps as f64);
@@ -118,18 +116,13 @@ fn refuse_unused(args: &BoundArgs) -> Result<(), Failure> {
 /// What needs no draws.
 fn closed(args: &BoundArgs, setting: Setting, asked: At, side: Kind) -> Result<Accounted, Failure> {
     let directions = args.direction.map_or(Directions::Both, Directions::from);
-    let found = match (args.subject, side, asked) {
+    let found = match (args.subject, side) {
         (Bounded::Poisson, ..) => {
-            theory::poisson(setting.as_poisson(args.sampling_rate), asked, side, directions)
+            setting.poisson_sampled(args.sampling_rate, asked, side, directions)
         }
-        (Bounded::Deterministic, Kind::Upper, _) => setting.deterministic(asked),
-        (Bounded::Deterministic, _, At::Delta(delta)) => setting.deterministic_lower(delta),
+        (Bounded::Deterministic, Kind::Upper) => setting.deterministic(asked),
+        (Bounded::Deterministic, ..) => setting.deterministic_lower(asked),
         (Bounded::BallsInBins, ..) => setting.balls_in_bins(asked, side, directions),
-        (Bounded::Deterministic, _, At::Epsilon(_)) => {
-            return Err(Failure::input(
-                "--epsilon with deterministic has no lower side; use --side upper, or --delta",
-            ));
-        }
         _ => return shuffle(args, setting, asked, side),
     };
     Ok(found?)
@@ -143,18 +136,13 @@ fn shuffle(
     side: Kind,
 ) -> Result<Accounted, Failure> {
     let is_persistent = args.subject == Bounded::PersistentShuffle;
-    let run = setting.as_shuffle();
     let method = args.method.unwrap_or(ShuffleMethod::Best);
     let found = match (side, method) {
-        (Kind::Lower, _) => {
-            let run = if is_persistent { run.persistent() } else { run };
-            theory::shuffle_lower(&run, asked, method)
-        }
+        (Kind::Lower, _) if is_persistent => setting.persistent_shuffle_lower(asked, method),
+        (Kind::Lower, _) => setting.shuffle_lower(asked, method),
         (_, ShuffleMethod::Best) => setting.deterministic(asked),
-        (_, ShuffleMethod::MaxSlice) => {
-            let run = if is_persistent { persistent_above(run) } else { run };
-            theory::pair_upper(&run, asked)
-        }
+        (_, ShuffleMethod::MaxSlice) if is_persistent => setting.persistent_pair_upper(asked),
+        (_, ShuffleMethod::MaxSlice) => setting.pair_upper(asked),
         (_, ShuffleMethod::Sum) => {
             return Err(Failure::input(
                 "--method sum has no upper side; use best, which is proven, or max-slice",
@@ -164,29 +152,20 @@ fn shuffle(
     Ok(found?)
 }
 
-/// As [`ShuffleRun::persistent`], with the noise rounded down, which is up in ε.
-fn persistent_above(run: ShuffleRun) -> ShuffleRun {
-    let run = run.persistent();
-    ShuffleRun { noise_multiplier: run.noise_multiplier * (1.0 - 8.0 * f64::EPSILON), ..run }
-}
-
 fn pair(args: &BoundArgs, setting: Setting, asked: At) -> Result<(PairRows, Draws), Failure> {
     // Domain errors show before a device is opened.
     let upper = setting.pair_upper(asked)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let backend = backend(&args.device, float_mode(&args.device, None))?;
-    let terminal = Terminal::new(args.show.quiet, None);
     let sampler = PairSampler {
         backend: &backend,
-        control: &terminal,
+        quiet: args.show.quiet,
         seed,
         observations: args.observations,
         significance: args.significance.unwrap_or(0.05),
         whole_runs: true,
     };
-    let found = sampler.rows(setting, asked);
-    terminal.clear();
-    let found = found?;
+    let found = sampler.rows(setting, asked)?;
     let rows = PairRows { lower: found.lower, estimate: found.estimate, upper };
     let (seed, device) = (seed.to_string(), backend.device());
     Ok((rows, Draws { observations: found.observations, seed, device }))

@@ -141,6 +141,10 @@ fn needed<T>(given: Option<T>, option: &str) -> Result<T, Failure> {
 
 /// q of Poisson sampled batches.
 fn rate(args: &CalibrateArgs) -> Result<f64, Failure> {
+    if let (None, Some(steps @ 1_000_000_001..)) = (args.sampling_rate, args.steps) {
+        let why = "at most 1e9: the sampling rate is one over it";
+        return Err(Failure::input(format!("--steps is {steps}; it must be {why}")));
+    }
     let rate = args.sampling_rate.or(args.steps.map(|steps| 1.0 / steps as f64));
     needed(rate, "--steps (or --sampling-rate)")
 }

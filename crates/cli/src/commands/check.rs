@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::args::{CheckArgs, TrainingArgs};
 use crate::failure::{Done, Exit, Failure};
 use crate::report::{
-    Accounted, Align, Kind, ToAccounted, down, grouped, print, print_json, row, table,
+    Accounted, Align, ToAccounted, counted, given, grouped, plain, print, print_json, row, table,
 };
 use crate::training_file;
 
@@ -167,7 +167,9 @@ fn told(finding: Finding) -> Told {
 /// Which noise keeps the claim, with this loader and with Poisson batches.
 fn next(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnosis) -> Vec<String> {
     let is_sound = found.findings.iter().all(|finding| finding.severity() == Severity::Note);
-    if is_sound || !(claim.epsilon > 0.0) {
+    // `calibrate` knows no replaced records
+    let is_replace = claim.adjacency == Adjacency::Replace;
+    if is_sound || is_replace || !(claim.epsilon > 0.0) {
         return Vec::new();
     }
     // every shuffle is calibrated by the bound of deterministic batches
@@ -194,7 +196,7 @@ fn to_text(report: &CheckReport) -> String {
         Verdict::NotRefuted => "not refuted",
     };
     let PrivacyClaim { epsilon, delta, .. } = claim;
-    let mut out = format!("claim ε = {epsilon} at δ = {delta:e}: {verdict}\n\n");
+    let mut out = format!("claim ε = {} at δ = {delta:e}: {verdict}\n\n", given(*epsilon));
     for told in &report.findings {
         out.push_str(&row(&told.severity.to_string(), &told.says));
     }
@@ -217,13 +219,13 @@ fn training(report: &CheckReport) -> String {
     let TrainingSetup { dataset_size, epochs, loader, drop_last, .. } = report.setup;
     let dropped = if drop_last { ", last batch left out" } else { "" };
     format!(
-        "{loader}{dropped}: {} records, sampling rate {:.6}, {} steps an epoch, {} in {} epochs, \
-         noise multiplier {}",
+        "{loader}{dropped}: {} records, sampling rate {:.6}, {} an epoch, {} in {}, noise \
+         multiplier {}",
         grouped(dataset_size),
         report.sampling_rate,
-        grouped(report.steps_per_epoch),
+        counted(report.steps_per_epoch, "step"),
         grouped(report.steps),
-        grouped(epochs),
+        counted(epochs, "epoch"),
         report.noise_multiplier
     )
 }
@@ -234,18 +236,11 @@ fn values(report: &CheckReport) -> String {
         ("this loader, at most (proven)", &report.upper),
         ("Poisson accounting would say", &report.poisson),
     ];
+    let shown = |value: &Accounted| plain(value.epsilon, value.kind, 4);
     let row = |(name, value): (&str, &Option<Accounted>)| {
-        [name.to_owned(), value.as_ref().map_or_else(|| "unknown".to_owned(), outward)]
+        [name.to_owned(), value.as_ref().map_or_else(|| "unknown".to_owned(), shown)]
     };
-    let claimed = ["claimed".to_owned(), report.claim.claim.epsilon.to_string()];
+    let claimed = ["claimed".to_owned(), given(report.claim.claim.epsilon)];
     let rows: Vec<[String; 2]> = [claimed].into_iter().chain(rows.map(row)).collect();
-    table([("", Align::Left), ("ε", Align::Right)], &rows)
-}
-
-/// ε, rounded to its safe side.
-fn outward(value: &Accounted) -> String {
-    match value.kind {
-        Kind::Upper => format!("{:.4}", (value.epsilon * 1e4).ceil() / 1e4),
-        Kind::Lower | Kind::Estimate => down(value.epsilon, 4),
-    }
+    table(&[("", Align::Left), ("ε", Align::Right)], &rows)
 }

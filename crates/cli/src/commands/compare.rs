@@ -39,7 +39,6 @@ pub(crate) fn run(args: &CompareArgs) -> Done {
         What::ShuffleMaxSlice,
         What::PairLower,
         What::PairEstimate,
-        What::PairUpper,
         What::Deterministic,
     ];
     if args.theory.observations.is_some() {
@@ -127,7 +126,7 @@ fn to_text(report: &Comparison) -> String {
         ("ratio", Align::Right),
     ];
     let cells: Vec<[String; 7]> = report.rows.iter().map(cells).collect();
-    out.push_str(&table(columns, &cells));
+    out.push_str(&table(&columns, &cells));
     let missing: Vec<(&str, &str)> =
         report.rows.iter().filter_map(|line| Some((line.what.title(), line.reason()?))).collect();
     if !missing.is_empty() {
@@ -165,6 +164,7 @@ fn cells(line: &Line) -> [String; 7] {
         Directions::Add => "add",
         Directions::Both => "both",
     };
+    let ratio = |ratio: f64| plain(ratio, shown.kind, 2);
     [
         title,
         plain(shown.epsilon, shown.kind, 4),
@@ -172,7 +172,7 @@ fn cells(line: &Line) -> [String; 7] {
         scope.to_owned(),
         covers.to_owned(),
         shown.method.to_owned(),
-        line.ratio_to_poisson.map_or(String::new(), |ratio| format!("{ratio:.2}")),
+        line.ratio_to_poisson.map_or(String::new(), ratio),
     ]
 }
 
@@ -187,7 +187,6 @@ impl What {
             What::ShuffleSum => "shuffle, sum",
             What::PairLower => "pair, limit",
             What::PairEstimate => "pair, estimate",
-            What::PairUpper => "pair, upper value",
             What::Deterministic => "deterministic",
             What::Audit => "audit",
         }

@@ -116,7 +116,7 @@ fn to_text(devices: &[Device]) -> String {
         ]
     };
     let rows: Vec<_> = devices.iter().map(cells).collect();
-    let mut out = table(columns, &rows);
+    let mut out = table(&columns, &rows);
     if !devices.iter().any(|device| device.kind == "hardware") {
         out.push('\n');
         out.push_str(&row("no GPU", &format!("No hardware GPU was found: {INSTALL}.")));

@@ -11,7 +11,7 @@ use super::simulate::{count_whole, float_mode};
 use crate::args::TheoryArgs;
 use crate::device;
 use crate::failure::Failure;
-use crate::progress::Terminal;
+use crate::progress::is_interrupted;
 use crate::report::Kind;
 use crate::seed::seed_or_fresh;
 use crate::theory::{At, Cell, PairRows, PairSampler, Setting, ShuffleMethod, reason};
@@ -28,7 +28,6 @@ pub(super) enum What {
     ShuffleSum,
     PairLower,
     PairEstimate,
-    PairUpper,
     Deterministic,
     Audit,
 }
@@ -124,19 +123,16 @@ impl<'a> Drawing<'a> {
     }
 
     fn pair(&self, setting: Setting, delta: f64) -> Result<Result<PairRows, String>, Failure> {
-        let terminal = Terminal::new(self.quiet, None);
         let significance = self.args.statement.significance;
         let sampler = PairSampler {
             backend: &self.backend,
-            control: &terminal,
+            quiet: self.quiet,
             seed: self.seed,
             observations: None,
             significance,
             whole_runs: true,
         };
-        let found = sampler.rows(setting, At::Delta(delta));
-        terminal.clear();
-        match found {
+        match sampler.rows(setting, At::Delta(delta)) {
             Ok(rows) => Ok(Ok(rows)),
             Err(EngineError::Accounting(error)) => Ok(Err(reason(&error))),
             Err(error) => Err(error.into()),
@@ -206,6 +202,9 @@ pub(super) fn lines(
     let shuffle = |method| setting.shuffle_lower(at, method).into();
     let mut lines = Vec::with_capacity(wanted.len());
     for &what in wanted {
+        if is_interrupted() {
+            return Err(Failure::interrupted());
+        }
         let cell = match what {
             What::Poisson => poisson.clone(),
             What::BallsInBins => setting.balls_in_bins(at, Kind::Upper, Directions::Both).into(),
@@ -214,7 +213,6 @@ pub(super) fn lines(
             What::ShuffleSum => shuffle(ShuffleMethod::Sum),
             What::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
             What::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
-            What::PairUpper => setting.pair_upper(at).into(),
             What::Deterministic => setting.deterministic(at).into(),
             What::Audit => Cell::missing("nothing was drawn"),
         };

@@ -7,7 +7,7 @@ use dpscope_core::mechanism::BatchedGaussian;
 use super::theory::{Sampled, line};
 use super::{Curve, CurveKind, Curves, PointRow};
 use crate::failure::Failure;
-use crate::report::{Report, ResultFields, Subject, down, grouped, percent};
+use crate::report::{Kind, Report, ResultFields, Subject, grouped, percent, plain};
 
 /// The curves of a report, with what theory says of the same mechanism.
 pub(crate) fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, Failure> {
@@ -43,7 +43,7 @@ fn is_bound(result: &ResultFields) -> bool {
 /// The result as a short formula, rounded as in the report.
 fn value(result: &ResultFields, digits: usize) -> String {
     if is_bound(result) {
-        format!("ε ≥ {}", down(result.epsilon, digits))
+        format!("ε ≥ {}", plain(result.epsilon, Kind::Lower, digits))
     } else {
         format!("ε ≈ {:.digits$}", result.epsilon)
     }

@@ -39,7 +39,7 @@ impl Beside {
             BatchSampler::PersistentShuffle => {
                 Some(setting.persistent_shuffle_lower(at, ShuffleMethod::Best))
             }
-            BatchSampler::Deterministic => Some(setting.deterministic_lower(result.delta)),
+            BatchSampler::Deterministic => Some(setting.deterministic_lower(at)),
             _ => None,
         };
         let is_a_shuffle =
@@ -81,12 +81,15 @@ impl Beside {
         if gap <= 0.0 {
             return format!("{claimed}; this audit shows no more, which proves nothing");
         }
-        let times = result.epsilon / poisson.epsilon;
         let (least, kind) = match result.kind {
             "bound" => ("at least ", Kind::Lower),
             _ => ("an estimated ", Kind::Estimate),
         };
-        let (gap, times) = (plain(gap, kind, 4), plain(times, kind, 1));
-        format!("{claimed}; this audit shows {least}{gap} more ({times} times)")
+        let times = if poisson.epsilon > 0.0 {
+            format!(" ({} times)", plain(result.epsilon / poisson.epsilon, kind, 1))
+        } else {
+            String::new()
+        };
+        format!("{claimed}; this audit shows {least}{} more{times}", plain(gap, kind, 4))
     }
 }

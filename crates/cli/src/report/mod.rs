@@ -13,7 +13,7 @@ pub(crate) use sentences::{plain, scientific};
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;
-pub(crate) use text::{down, grouped, percent, row, short};
+pub(crate) use text::{counted, given, grouped, percent, row, short};
 
 use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};

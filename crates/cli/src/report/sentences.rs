@@ -3,8 +3,7 @@
 use dpscope_core::accounting::{Directions, Method};
 use dpscope_core::bound::Scope;
 
-use super::percent;
-use super::{Accounted, Kind};
+use super::{Accounted, Kind, given, percent};
 
 impl Accounted {
     /// The value, where it holds and how sure it is, in one line.
@@ -16,7 +15,7 @@ impl Accounted {
         let value = if is_delta {
             let shown = scientific(self.delta, self.kind);
             let error = error(&format!("{standard_error:.1e}"));
-            format!("δ {sign} {shown}{error} at ε = {}", self.epsilon)
+            format!("δ {sign} {shown}{error} at ε = {}", given(self.epsilon))
         } else {
             let shown = plain(self.epsilon, self.kind, 4);
             let error = error(&format!("{:.4}", (1e4 * standard_error).ceil() / 1e4));

@@ -8,15 +8,16 @@ pub(crate) enum Align {
 }
 
 /// A heading and rows, two blanks between columns as wide as they need to be, two in front.
-pub(crate) fn table<const N: usize>(columns: [(&str, Align); N], rows: &[[String; N]]) -> String {
+pub(crate) fn table(columns: &[(&str, Align)], rows: &[impl AsRef<[String]>]) -> String {
     let width = |text: &str| text.chars().count();
-    let widths: [usize; N] = std::array::from_fn(|column| {
-        let cells = rows.iter().map(|row| width(&row[column]));
-        cells.fold(width(columns[column].0), usize::max)
-    });
-    let line = |cells: [&str; N]| {
+    let most = |(column, (heading, _)): (usize, &(&str, Align))| {
+        let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
+        cells.map(|cell| width(cell)).fold(width(heading), usize::max)
+    };
+    let widths: Vec<usize> = columns.iter().enumerate().map(most).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut text = String::new();
-        for ((cell, (_, align)), most) in cells.iter().zip(columns).zip(widths) {
+        for ((cell, (_, align)), most) in cells.zip(columns).zip(&widths) {
             text.push_str("  ");
             text.push_str(&match align {
                 Align::Left => format!("{cell:<most$}"),
@@ -25,9 +26,9 @@ pub(crate) fn table<const N: usize>(columns: [(&str, Align); N], rows: &[[String
         }
         format!("{}\n", text.trim_end())
     };
-    let mut out = line(columns.map(|(heading, _)| heading));
+    let mut out = line(&mut columns.iter().map(|(heading, _)| *heading));
     for row in rows {
-        out.push_str(&line(row.each_ref().map(String::as_str)));
+        out.push_str(&line(&mut row.as_ref().iter().map(String::as_str)));
     }
     out
 }
@@ -42,6 +43,6 @@ mod tests {
         let rows =
             [("a", "10", ""), ("longer", "1", "x")].map(|(a, b, c)| [a, b, c].map(String::from));
         let expected = "  name     σ  more\n  a       10\n  longer   1  x\n";
-        assert_eq!(table(columns, &rows), expected);
+        assert_eq!(table(&columns, &rows), expected);
     }
 }

@@ -4,7 +4,7 @@ use dpscope_core::adjacency::Direction;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::claim::{PrivacyClaim, Verdict};
 
-use super::{Report, ResultFields, Subject};
+use super::{Kind, Report, ResultFields, Subject, plain};
 use crate::seed::SeedSource;
 
 /// Verdict, evidence and limits.
@@ -17,7 +17,7 @@ pub(super) fn to_text(report: &Report) -> String {
             Verdict::NotRefuted => "not refuted",
         };
         let PrivacyClaim { epsilon, delta, .. } = claim.claim();
-        out.push_str(&format!("claim ε = {epsilon} at δ = {delta:e}: {verdict}\n"));
+        out.push_str(&format!("claim ε = {} at δ = {delta:e}: {verdict}\n", given(*epsilon)));
     }
     if let Some(most) = report.fail_above {
         out.push_str(&format!("limit ε = {most}: {}\n", against_limit(result, most)));
@@ -48,7 +48,7 @@ fn headline(result: &ResultFields) -> String {
     match result.kind {
         "bound" => {
             let confidence = percent(1.0 - significance);
-            let shown = down(*epsilon, 4);
+            let shown = plain(*epsilon, Kind::Lower, 4);
             format!("ε ≥ {shown} at δ = {delta:e}, with {confidence} confidence\n")
         }
         _ => format!("ε ≈ {epsilon:.4} at δ = {delta:e}: an estimate, without coverage\n"),
@@ -117,7 +117,10 @@ fn evidence(report: &Report) -> String {
         &format!("FPR ≤ {fpr}, FNR ≤ {fnr} at tail {:.3e} each{direction}", result.tail_per_rate),
     ));
     if let Some(gdp_mu) = result.gdp_mu {
-        out.push_str(&row("as GDP", &format!("μ ≥ {} from the same limits", down(gdp_mu, 4))));
+        out.push_str(&row(
+            "as GDP",
+            &format!("μ ≥ {} from the same limits", plain(gdp_mu, Kind::Lower, 4)),
+        ));
     }
     if let Some(credible) = &report.credible {
         out.push_str(&row("Bayesian", &format!("credible ε {:.4}: not a bound", credible.epsilon)));
@@ -235,10 +238,11 @@ pub(crate) fn row(label: &str, text: &str) -> String {
     out
 }
 
-/// A lower bound as text, rounded down.
-pub(crate) fn down(bound: f64, digits: usize) -> String {
-    let unit = [1.0, 10.0, 100.0, 1e3, 1e4][digits.min(4)];
-    format!("{:.*}", digits.min(4), (bound * unit).floor() / unit)
+/// A number as it was given, in powers of ten where it would have many zeros.
+pub(crate) fn given(value: f64) -> String {
+    let is_long = value.is_finite() && value != 0.0 && !(1e-4..1e15).contains(&value.abs());
+    // + 0 for the sign of -0
+    if is_long { format!("{value:e}") } else { (value + 0.0).to_string() }
 }
 
 /// An upper limit of a rate as text, rounded up to five digits.
@@ -255,7 +259,7 @@ fn up(limit: f64) -> String {
 }
 
 /// A number of things: 1 event, 2 events.
-fn counted(number: u64, thing: &str) -> String {
+pub(crate) fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", grouped(number))
 }
@@ -297,10 +301,6 @@ mod tests {
 
     #[test]
     fn bounds_are_shown_rounded_outward() {
-        assert_eq!(
-            [down(3.49996, 2), down(0.0, 4), down(2.00019, 4)],
-            ["3.49", "0.0000", "2.0001"]
-        );
         for limit in [1.000_000_1e-5, 0.999_999_9, 1.0, 8.732_41e-6, 0.5, 9.999_99e-3] {
             let shown = up(limit).parse::<f64>().unwrap();
             assert!(shown >= limit && shown <= limit * 1.000_2, "{limit}: {shown}");
@@ -309,6 +309,9 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped_and_text_is_wrapped() {
+        let written = [3.0, -0.0, 0.05, 1e-300, -1e300, 60_000.0, f64::NAN, f64::INFINITY];
+        let expected = ["3", "0", "0.05", "1e-300", "-1e300", "60000", "NaN", "inf"];
+        assert_eq!(written.map(given), expected);
         assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
         assert_eq!([0.95, 0.999, 0.9].map(percent), ["95 %", "99.9 %", "90 %"]);
         assert_eq!(percent(1.0 - 1e-9), "99.999999 %");

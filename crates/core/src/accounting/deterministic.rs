@@ -4,9 +4,10 @@ use super::bracket::Bracket;
 use super::error::argument;
 use super::pld::{Target, check_delta, check_epsilon};
 use super::result::Account;
-use super::shuffle::sum::{gdp_delta_below, gdp_epsilon_below};
+use super::shuffle::sum::{gdp_delta_below, gdp_epsilon_below, relative_error};
 use super::{
-    AccountingError, DeltaUpperBound, Directions, EpsilonLowerBound, EpsilonUpperBound, Method,
+    AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,
+    EpsilonUpperBound, Method,
 };
 use crate::bound::Scope;
 use crate::gdp;
@@ -112,18 +113,39 @@ impl DeterministicBatches {
 
     /// What ε or δ lies between, in either direction.
     pub(super) fn bracket(&self, target: Target) -> Result<Bracket, AccountingError> {
-        let gdp_mu_below = self.gdp_mu()? * (1.0 - 4.0 * f64::EPSILON);
         match target {
             Target::Delta(delta) => {
                 let upper = self.epsilon_upper(delta)?.value();
-                let (lower, _) = gdp_epsilon_below(gdp_mu_below, delta);
+                let (lower, _) = gdp_epsilon_below(self.gdp_mu_below()?, delta);
                 Ok(Bracket { lower, upper })
             }
             Target::Epsilon(epsilon) => {
                 let upper = self.delta_upper(epsilon)?.value();
-                Ok(Bracket { lower: gdp_delta_below(gdp_mu_below, epsilon), upper })
+                Ok(Bracket { lower: self.delta_lower(epsilon)?.value(), upper })
             }
         }
+    }
+
+    /// A value that δ exceeds, for deterministic batches alone; arguments as [`Self::delta_upper`].
+    ///
+    /// # Guarantee
+    /// Not above δ (`tests/oracles/accounting.rs::deterministic_deltas_undo_epsilons`).
+    ///
+    /// # Errors
+    /// [`AccountingError::Argument`] outside the domain.
+    ///
+    /// # Numerics
+    /// 0 so far in the tail that the rounding of A exceeds all.
+    pub fn delta_lower(&self, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
+        check_epsilon(epsilon)?;
+        let gdp_mu = self.gdp_mu_below()?;
+        let delta = gdp_delta_below(gdp_mu, epsilon);
+        Ok(DeltaLowerBound::new(delta, 0.0, account(2.0 * relative_error(gdp_mu, epsilon) * delta)))
+    }
+
+    /// μ, rounded down.
+    fn gdp_mu_below(&self) -> Result<f64, AccountingError> {
+        Ok(self.gdp_mu()? * (1.0 - 4.0 * f64::EPSILON))
     }
 
     /// μ, rounded up.
@@ -141,20 +163,20 @@ impl DeterministicBatches {
 
 /// δ of μ-GDP above by twice the error that [`gdp::gdp_delta`] states, and that error.
 fn delta_above(gdp_mu: f64, epsilon: f64) -> Result<(f64, f64), AccountingError> {
-    let nearest = |epsilon| {
-        let delta = gdp::gdp_delta(gdp_mu, epsilon);
-        delta.map_err(|_| argument("epsilon", epsilon, "at most 1e200"))
-    };
-    let (near, far) = (epsilon / gdp_mu - 0.5 * gdp_mu, epsilon / gdp_mu + 0.5 * gdp_mu);
-    let relative = 2e-13 + 2e-15 * (1.0 + near.abs()) * (near.abs() + far);
+    let relative = relative_error(gdp_mu, epsilon);
     let delta = if relative < 0.1 {
-        nearest(epsilon)? * (1.0 + relative)
+        gdp_delta(gdp_mu, epsilon)? * (1.0 + relative)
     } else {
         // So far in the tail the rounding of A exceeds all: the δ of a slightly smaller A.
-        nearest(epsilon * (1.0 - 1e-12))?
+        gdp_delta(gdp_mu, epsilon * (1.0 - 1e-12))?
     };
     let delta = delta.clamp(f64::MIN_POSITIVE, 1.0);
     Ok((delta, relative * delta))
+}
+
+fn gdp_delta(gdp_mu: f64, epsilon: f64) -> Result<f64, AccountingError> {
+    let delta = gdp::gdp_delta(gdp_mu, epsilon);
+    delta.map_err(|_| argument("epsilon", epsilon, "at most 1e200"))
 }
 
 fn account(numeric_error: f64) -> Account {

@@ -4,6 +4,7 @@ use super::bounds;
 use super::error::within;
 use super::{AssumedAccounting, Finding, StepsReading, TrainingError, TrainingSetup};
 use crate::accounting::{EpsilonLowerBound, EpsilonUpperBound};
+use crate::adjacency::Adjacency;
 use crate::claim::{PrivacyClaim, Verdict};
 use crate::mechanism::SamplerKind;
 
@@ -24,7 +25,7 @@ pub struct Diagnosis {
     pub noise_multiplier: f64,
     /// What the loader leaks at least, if that can be computed.
     pub lower: Option<EpsilonLowerBound>,
-    /// What it leaks at most, likewise.
+    /// What it leaks at most, likewise; none for a claim under replacement.
     pub upper: Option<EpsilonUpperBound>,
     /// What Poisson accounting gives at q, T·E and σ, if its grid is not too large.
     pub poisson: Option<EpsilonUpperBound>,
@@ -89,7 +90,11 @@ pub fn diagnose(
     let noise_multiplier = setup.drawn_noise_multiplier();
     let (sampling_rate, steps) = (setup.sampling_rate(), setup.steps());
     let lower = bounds::lower(setup, delta);
-    let upper = bounds::upper(setup, delta);
+    // A replaced record moves a sum by up to twice the clip norm: no bound of zero-out reaches that.
+    let upper = match claim.adjacency {
+        Adjacency::Replace => None,
+        Adjacency::AddRemove | Adjacency::ZeroOut => bounds::upper(setup, delta),
+    };
     let poisson = bounds::poisson_upper(noise_multiplier, sampling_rate, steps, delta);
     let mut findings = Vec::new();
     findings.extend(about_claim(setup, assumed, claim, lower.as_ref(), upper.as_ref()));

@@ -229,7 +229,7 @@ fn to_text(report: &Bench) -> String {
     };
     let normals = report.normals_per_observation;
     let mut out = format!("{}: {normals} normals an observation\n\n", report.mechanism);
-    out.push_str(&table(columns, &report.rows.iter().map(cells).collect::<Vec<_>>()));
+    out.push_str(&table(&columns, &report.rows.iter().map(cells).collect::<Vec<_>>()));
     out.push_str(
         "\n  Shares of the time: of one thread on the CPU; exponentials with their sums; - is not \
          measured.\n",

@@ -15,7 +15,6 @@ use super::simulate::{count_whole, float_mode};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
-use crate::progress::Terminal;
 use crate::report::{print, print_json, tell};
 use crate::seed::seed_or_fresh;
 use crate::theory::{At, Cell, PairRows, PairSampler, Setting};
@@ -166,18 +165,15 @@ fn pair_of(
     backend: &Backend,
     quiet: bool,
 ) -> Result<PairRows, Failure> {
-    let terminal = Terminal::new(quiet, None);
     let sampler = PairSampler {
         backend,
-        control: &terminal,
+        quiet,
         seed: plan.seed,
         observations: None,
         significance: plan.significance,
         whole_runs: false,
     };
-    let found = sampler.rows(published.setting(), At::Delta(plan.delta));
-    terminal.clear();
-    found.map_err(|error| match error {
+    sampler.rows(published.setting(), At::Delta(plan.delta)).map_err(|error| match error {
         EngineError::Stopped => {
             Failure::with(Exit::Interrupted, "interrupted; nothing of it is kept")
         }

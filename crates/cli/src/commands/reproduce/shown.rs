@@ -69,7 +69,7 @@ pub(super) fn text(report: &Reproduced) -> String {
         ("pair ≈", Align::Left),
     ];
     let rows: Vec<_> = report.rows.iter().map(cells).collect();
-    out.push_str(&table(columns, &rows));
+    out.push_str(&table(&columns, &rows));
     let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
     out.push('\n');
     for (label, about) in [

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::lines::{Drawing, Line, What, lines};
 use crate::args::SweepArgs;
 use crate::failure::{Done, Exit, Failure};
-use crate::files::{check_writable, write_atomically};
+use crate::files::{check_replaces, write_text};
 use crate::progress::{Rows, is_interrupted};
 use crate::report::{print, print_json, tell};
 use crate::theory::Setting;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SweepArgs) -> Done {
     let show = &args.theory.show;
     let named = load(&args.settings, args.theory.statement.delta)?;
     let progress = Rows::new(show.quiet, named.len());
-    args.csv.as_ref().map_or(Ok(()), |path| check_writable(path))?;
+    args.csv.as_ref().map_or(Ok(()), |path| check_replaces(path, shown::CSV_MARK))?;
     let wanted = wanted(args);
     let draws = args.pair || args.theory.observations.is_some();
     let drawing = draws.then(|| Drawing::new(&args.theory, true)).transpose()?;
@@ -62,10 +62,7 @@ pub(crate) fn run(args: &SweepArgs) -> Done {
         device: drawing.as_ref().map(Drawing::device),
         wanted,
     };
-    let written = args.csv.as_ref().map_or(Ok(()), |path| {
-        let written = write_atomically(path, shown::csv(&report).as_bytes());
-        written.map_err(|error| Failure::input(format!("cannot be written: {error}")).about(path))
-    });
+    let written = args.csv.as_ref().map_or(Ok(()), |path| write_text(path, &shown::csv(&report)));
     // The table first: a disk that is full must not cost what was computed.
     if show.json {
         print_json(&report)?;

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use csv::{Position, ReaderBuilder, StringRecord, Trim};
 use dpscope_formats::Limits;
 
 use crate::commands::lines::check;
 use crate::failure::Failure;
 use crate::files::read;
-use crate::theory::Setting;
+use crate::theory::{Setting, reason};
 
 /// A line of the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,23 +32,48 @@ pub(super) fn load(path: &Path, delta: f64) -> Result<Vec<Named>, Failure> {
 }
 
 fn parse(text: &str, delta: f64) -> Result<Vec<Named>, String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let (at, heading) = lines.next().ok_or("is empty; its first line names the columns")?;
-    let heading = cells(heading).map_err(|error| format!("line {at}: {error}"))?;
-    let columns = Columns::of(&heading).map_err(|error| format!("line {at}: {error}"))?;
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(Trim::All)
+        .from_reader(text.as_bytes());
+    let mut columns = None;
     let mut rows = Vec::new();
-    for (at, line) in lines {
-        if rows.len() == MOST_ROWS {
-            return Err(format!("line {at}: more than {MOST_ROWS} trainings; split the file"));
+    for row in reader.records() {
+        let row = row.map_err(|error| error.to_string())?;
+        let line = row.position().map_or(0, |at| line_of(text, at));
+        if row.len() == 1 && row[0].is_empty() {
+            continue; // a line of blanks
         }
-        let row = cells(line).and_then(|row| columns.read(&row, rows.len() + 1, delta));
-        rows.push(row.map_err(|error| format!("line {at}: {error}"))?);
+        let about = |error: String| format!("line {line}: {error}");
+        if row.iter().any(|cell| cell.contains(char::is_control)) {
+            let why = "a control character, or a quotation mark that is not closed; save the \
+                       table as plain text";
+            return Err(about(why.to_owned()));
+        }
+        let Some(columns) = &columns else {
+            columns = Some(Columns::of(&row).map_err(about)?);
+            continue;
+        };
+        if rows.len() == MOST_ROWS {
+            return Err(about(format!("more than {MOST_ROWS} trainings; split the file")));
+        }
+        rows.push(columns.read(&row, rows.len() + 1, delta).map_err(about)?);
     }
-    if rows.is_empty() {
-        return Err("has no trainings below its heading; add a line for each".to_owned());
+    match columns {
+        None => Err("is empty; its first line names the columns".to_owned()),
+        Some(_) if rows.is_empty() => {
+            Err("has no trainings below its heading; add a line for each".to_owned())
+        }
+        Some(_) => Ok(rows),
     }
-    Ok(rows)
+}
+
+/// Where a record begins, after the empty lines that the reader counts to it.
+fn line_of(text: &str, at: &Position) -> u64 {
+    let bytes = text.as_bytes().iter().skip(at.byte() as usize);
+    let empty = bytes.take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    at.line() + empty.filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// Where each column stands.
@@ -61,10 +87,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(heading: &[String]) -> Result<Self, String> {
+    fn of(heading: &StringRecord) -> Result<Self, String> {
         let [mut name, mut noise_multiplier, mut steps, mut epochs, mut delta] = [None; 5];
         for (place, title) in heading.iter().enumerate() {
-            let column = match title.as_str() {
+            let column = match title {
                 "name" => &mut name,
                 "noise_multiplier" | "sigma" => &mut noise_multiplier,
                 "steps" | "T" => &mut steps,
@@ -94,15 +120,14 @@ impl Columns {
         })
     }
 
-    fn read(&self, row: &[String], number: usize, delta: f64) -> Result<Named, String> {
+    fn read(&self, row: &StringRecord, number: usize, delta: f64) -> Result<Named, String> {
         if row.len() != self.count {
             let (found, count) = (row.len(), self.count);
             return Err(format!("{found} cells where the heading has {count}; make them equal"));
         }
         // An empty cell is one that is not there.
-        let cell = |place: Option<usize>| {
-            place.and_then(|place| row.get(place)).map(String::as_str).filter(|c| !c.is_empty())
-        };
+        let cell =
+            |place: Option<usize>| place.and_then(|place| row.get(place)).filter(|c| !c.is_empty());
         let float = |place, column: &str| number_in(cell(place), column, crate::args::number);
         let count = |place, column: &str| number_in(cell(place), column, crate::args::count);
         let needed = |column: &str| format!("{column} is empty; give a number");
@@ -112,7 +137,7 @@ impl Columns {
         let epochs = count(self.epochs, "epochs")?.unwrap_or(1);
         let setting = Setting { noise_multiplier, steps, epochs };
         let delta = float(self.delta, "delta")?.unwrap_or(delta);
-        check(setting, delta).map_err(|error| error.to_string())?;
+        check(setting, delta).map_err(|error| reason(&error))?;
         let name = cell(self.name).map_or_else(|| number.to_string(), str::to_owned);
         Ok(Named { name, setting, delta })
     }
@@ -124,33 +149,6 @@ fn number_in<T>(
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<T>, String> {
     cell.map(parse).transpose().map_err(|error| format!("{column}: {error}"))
-}
-
-/// The cells of a line; one in quotation marks may hold commas, and two marks for one.
-fn cells(line: &str) -> Result<Vec<String>, String> {
-    let mut cells = vec![String::new()];
-    let mut is_quoted = false;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        let Some(cell) = cells.last_mut() else { break };
-        match character {
-            '"' if is_quoted && characters.peek() == Some(&'"') => {
-                characters.next();
-                cell.push('"');
-            }
-            '"' if is_quoted => is_quoted = false,
-            '"' if cell.trim().is_empty() => is_quoted = true,
-            ',' if !is_quoted => cells.push(String::new()),
-            control if control.is_control() && control != '\t' => {
-                return Err("a control character; save the table as plain text".to_owned());
-            }
-            other => cell.push(other),
-        }
-    }
-    if is_quoted {
-        return Err("a quotation mark is not closed; close it".to_owned());
-    }
-    Ok(cells.into_iter().map(|cell| cell.trim().to_owned()).collect())
 }
 
 #[cfg(test)]
@@ -177,13 +175,15 @@ mod tests {
             ("sigma,T,steps\n1,2,3", &["line 1", "twice"]),
             ("sigma,T\n1,10\n1", &["line 3", "1 cells", "has 2"]),
             ("sigma,T\n1,10\n0,10", &["line 3", "noise_multiplier is 0"]),
+            ("\n\r\nsigma,T\n\n1,10\n  \n\r\n0,10", &["line 8", "noise_multiplier is 0"]),
+            ("\n\nsigma,x\n", &["line 3", "`x`"]),
             ("sigma,T\nnan,10", &["line 2", "noise_multiplier"]),
             ("sigma,T\nx,10", &["line 2", "noise_multiplier", "`x`"]),
             ("sigma,T\n1,0", &["line 2", "steps_per_epoch is 0"]),
             ("sigma,T\n1,1.5", &["line 2", "steps", "`1.5`"]),
             ("sigma,T\n,10", &["line 2", "noise_multiplier is empty"]),
             ("sigma,T,delta\n1,10,1", &["line 2", "delta is 1"]),
-            ("sigma,T\n\"1,10", &["line 2", "quotation mark"]),
+            ("sigma,T\n\"1,10\n2,20", &["line 2", "quotation mark"]),
             ("sigma,T\n1\u{1},10", &["line 2", "control character"]),
         ] {
             let error = parse(text, 1e-5).unwrap_err();

@@ -24,9 +24,9 @@ pub(super) fn epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound,
 pub(super) fn delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
     check_epsilon(epsilon)?;
     let gdp_mu = gdp_mu(run);
-    let value = gdp::gdp_delta(gdp_mu, epsilon).unwrap_or(0.0);
-    let numeric_error = value * relative_error(gdp_mu, epsilon);
-    Ok(DeltaLowerBound::new((value - numeric_error).max(0.0), 0.0, account(numeric_error)))
+    let value = gdp_delta_below(gdp_mu, epsilon);
+    let numeric_error = 2.0 * value * relative_error(gdp_mu, epsilon);
+    Ok(DeltaLowerBound::new(value, 0.0, account(numeric_error)))
 }
 
 fn account(numeric_error: f64) -> Account {
@@ -34,7 +34,7 @@ fn account(numeric_error: f64) -> Account {
 }
 
 /// The error that [`gdp::gdp_delta`] states, twice.
-fn relative_error(gdp_mu: f64, epsilon: f64) -> f64 {
+pub(crate) fn relative_error(gdp_mu: f64, epsilon: f64) -> f64 {
     let (a, b) = (epsilon / gdp_mu - 0.5 * gdp_mu, epsilon / gdp_mu + 0.5 * gdp_mu);
     2e-13 + 2e-15 * (1.0 + a.abs()) * (a.abs() + b)
 }
