@@ -82,7 +82,7 @@ fn theory_in_words() {
     let shuffle = "calibrate noise --epsilon 4 --steps 100 --sampler shuffle";
     assert_shown("calibrate_shuffle.txt", &show(shuffle));
     assert_shown("compare.txt", &show(&format!("compare {setting} --seed 1")));
-    let much = "compare --noise-multiplier 0.1 --steps 100 --epochs 2 --seed 1";
+    let much = "compare --noise-multiplier 0.02 --steps 100 --epochs 2 --seed 1";
     assert_shown("compare_missing.txt", &show(much));
     folder.write("settings.csv", "name,sigma,T,E\nMNLI,0.6,50,1\n\"a, b\",0.1,1e3,2\n");
     assert_shown("sweep.txt", &show("sweep settings.csv --csv out.csv"));

@@ -83,7 +83,6 @@ fn options_without_effect_are_refused() {
 #[test]
 fn huge_grids_are_refused_before_memory_is_taken() {
     for words in [
-        "bound poisson --noise-multiplier 0.1 --steps 1000 --epochs 2",
         "bound poisson --noise-multiplier 1 --steps 1e9 --epochs 1e9",
         "bound balls-in-bins --noise-multiplier 1 --steps 1e9",
         "bound balls-in-bins --noise-multiplier 1 --steps 10 --epochs 1e9",
@@ -99,11 +98,11 @@ fn huge_grids_are_refused_before_memory_is_taken() {
 fn what_was_given_is_refused_as_it_was_given() {
     for (words, part) in [
         (
-            "bound persistent-shuffle --noise-multiplier 0.01 --steps 9 --epochs 4",
+            "bound persistent-shuffle --side lower --noise-multiplier 0.01 --steps 9 --epochs 4",
             "multiplier is 0.01;",
         ),
         (
-            "bound persistent-shuffle --noise-multiplier 1 --steps 9 --epochs 1e6",
+            "bound persistent-shuffle --side lower --noise-multiplier 1 --steps 9 --epochs 1e6",
             "multiplier is 1;",
         ),
         ("bound poisson --noise-multiplier 1 --steps 1e15", "--steps is 1e15;"),
@@ -111,7 +110,7 @@ fn what_was_given_is_refused_as_it_was_given() {
         ("calibrate noise --epsilon 1 --steps 1e12", "--steps is 1000000000000;"),
         ("bound shuffle --noise-multiplier 1e300 --steps 9", "multiplier is 1e300;"),
         ("bound shuffle --noise-multiplier 1 --steps 9 --delta 1e-320", "delta is 1e-320;"),
-        ("bound poisson --noise-multiplier 0.1 --steps 1000 --epochs 2", "--delta"),
+        ("bound poisson --noise-multiplier 0.42 --sampling-rate 1.9e-6 --steps 92259", "--delta"),
     ] {
         dpscope(words).refuses(2, &[part]);
     }
