@@ -241,14 +241,6 @@ impl Control for Stopper {
     fn now_ms(&self) -> f64 {
         0.0
     }
-
-    fn after_wave(
-        &self,
-        _: &dpscope_engine::Artefact,
-        _: dpscope_engine::Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(())
-    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dpscope_engine::backend::{FloatMode, GpuBackend};
-use dpscope_engine::{Artefact, Backend, Control, EngineError, Plan, Progress, run};
+use dpscope_engine::{Artefact, Backend, Control, EngineError, Plan, run};
 use dpscope_tests::simulate::{planned, shuffled};
 use libtest_mimic::{Failed, Trial};
 
@@ -121,14 +121,6 @@ impl Control for Shaky<'_> {
         }
         // Slow enough for more than one dispatch a wave.
         40.0 * reading as f64
-    }
-
-    fn after_wave(
-        &self,
-        _: &Artefact,
-        _: Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(())
     }
 
     fn warn(&self, message: &str) {

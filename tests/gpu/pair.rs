@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use dpscope_core::accounting::pair::{Sampling, epsilon_proposal};
 use dpscope_core::accounting::shuffle::ShuffleRun;
 use dpscope_engine::backend::{CpuBackend, FloatMode};
-use dpscope_engine::{Artefact, Backend, Control, Progress, Unattended, pair};
+use dpscope_engine::{Backend, Control, Unattended, pair};
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::pair::PairProgram;
 use libtest_mimic::{Failed, Trial};
@@ -184,14 +184,6 @@ impl Control for Told<'_> {
 
     fn now_ms(&self) -> f64 {
         0.0
-    }
-
-    fn after_wave(
-        &self,
-        _: &Artefact,
-        _: Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(())
     }
 
     fn after_draws(&self, _: u64, _: u64) {

@@ -6,7 +6,7 @@
 use dpscope_core::accounting::pair::Sampling;
 use dpscope_core::accounting::shuffle::ShuffleRun;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, Control, Progress, pair};
+use dpscope_engine::{Backend, Control, pair};
 use std::error::Error;
 use std::time::Instant;
 
@@ -45,10 +45,6 @@ impl Control for Timed {
 
     fn now_ms(&self) -> f64 {
         1e3 * self.0.elapsed().as_secs_f64()
-    }
-
-    fn after_wave(&self, _: &Artefact, _: Progress) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Ok(())
     }
 
     fn warn(&self, message: &str) {

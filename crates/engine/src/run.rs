@@ -35,9 +35,11 @@ pub trait Control: Sync {
     /// Whatever the caller meets, a full disk say; the run ends with it.
     fn after_wave(
         &self,
-        state: &Artefact,
-        progress: Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+        _state: &Artefact,
+        _progress: Progress,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(())
+    }
     /// Called now and then while draws of the exact pair are made; some of `total` may never be asked
     /// for.
     fn after_draws(&self, _done: u64, _total: u64) {}
@@ -57,14 +59,6 @@ impl Control for Unattended {
 
     fn now_ms(&self) -> f64 {
         0.0
-    }
-
-    fn after_wave(
-        &self,
-        _: &Artefact,
-        _: Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(())
     }
 }
 
