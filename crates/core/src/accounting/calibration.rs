@@ -1,5 +1,7 @@
 //! Noise, steps or epochs for a wanted ε and δ.
 
+use std::ops::RangeInclusive;
+
 use super::error::argument;
 use super::{AccountingError, BallsInBins, DeterministicBatches, Directions, PoissonSampling};
 use crate::math;
@@ -53,15 +55,14 @@ pub fn poisson_noise(
     sampling_rate: f64,
     steps: u64,
 ) -> Result<Calibrated, AccountingError> {
-    let search = Search { name: "noise_multiplier", target, low: 1e-4, high: 20.0, whole: false };
     let width = sampling_rate * (steps as f64).sqrt();
     let start = target.epsilon / (4.0 * width) + 1.0 / (0.3 + 0.6 * target.epsilon.sqrt());
-    let found = search.largest(1.0 / (1.0 / start).clamp(0.3, 100.0), |inverse, error| {
-        let training = PoissonSampling { noise_multiplier: 1.0 / inverse, sampling_rate, steps };
+    let start = 1.0 / (1.0 / start).clamp(0.3, 100.0);
+    least_noise(target, 1e-4..=20.0, start, |noise_multiplier, error| {
+        let training = PoissonSampling { noise_multiplier, sampling_rate, steps };
         let bound = training.epsilon_upper(target.delta, Directions::Both, error)?;
         Ok(bound.value())
-    })?;
-    Ok(Calibrated { value: 1.0 / found.value, epsilon: found.epsilon })
+    })
 }
 
 /// The most steps for which Poisson sampled batches are (ε, δ)-DP.
@@ -153,13 +154,11 @@ pub fn balls_in_bins_noise(
     steps_per_epoch: u64,
     epochs: u64,
 ) -> Result<Calibrated, AccountingError> {
-    let search = Search { name: "noise_multiplier", target, low: 0.01, high: 5.0, whole: false };
     let start = 1.0 / deterministic_noise(target, epochs)?.value;
-    let found = search.largest(start, |inverse, error| {
-        let training = BallsInBins { noise_multiplier: 1.0 / inverse, steps_per_epoch, epochs };
+    least_noise(target, 0.01..=5.0, start, |noise_multiplier, error| {
+        let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs };
         Ok(training.epsilon_upper(target.delta, Directions::Both, error)?.value())
-    })?;
-    Ok(Calibrated { value: 1.0 / found.value, epsilon: found.epsilon })
+    })
 }
 
 /// The most epochs for which balls-in-bins batches are (ε, δ)-DP.
@@ -207,12 +206,10 @@ pub fn deterministic_noise(
     target: PrivacyTarget,
     epochs: u64,
 ) -> Result<Calibrated, AccountingError> {
-    let search = Search { name: "noise_multiplier", target, low: 1e-6, high: 1e6, whole: false };
-    let found = search.largest(1.0 / (epochs as f64).sqrt(), |inverse, _| {
-        let training = DeterministicBatches { noise_multiplier: 1.0 / inverse, epochs };
+    least_noise(target, 1e-6..=1e6, 1.0 / (epochs as f64).sqrt(), |noise_multiplier, _| {
+        let training = DeterministicBatches { noise_multiplier, epochs };
         Ok(training.epsilon_upper(target.delta)?.value())
-    })?;
-    Ok(Calibrated { value: 1.0 / found.value, epsilon: found.epsilon })
+    })
 }
 
 /// The most epochs for which deterministic batches, and all shuffles, are (ε, δ)-DP.
@@ -236,6 +233,19 @@ pub fn deterministic_epochs(
         let training = DeterministicBatches { noise_multiplier, epochs: epochs as u64 };
         Ok(training.epsilon_upper(target.delta)?.value())
     })
+}
+
+/// The least σ whose ε is at most the target, by 1/σ, with which ε grows, in `inverses`.
+fn least_noise(
+    target: PrivacyTarget,
+    inverses: RangeInclusive<f64>,
+    start: f64,
+    epsilon_at: impl Fn(f64, f64) -> Result<f64, AccountingError>,
+) -> Result<Calibrated, AccountingError> {
+    let (low, high) = inverses.into_inner();
+    let search = Search { name: "noise_multiplier", target, low, high, whole: false };
+    let found = search.largest(start, |inverse, error| epsilon_at(1.0 / inverse, error))?;
+    Ok(Calibrated { value: 1.0 / found.value, epsilon: found.epsilon })
 }
 
 /// A search for the largest x whose ε, which grows with x, is at most the target.
