@@ -2,12 +2,11 @@
 
 use dpscope_core::accounting::{AccountingError, Directions};
 use dpscope_core::audit::Outcome;
-use dpscope_core::bound::{Scope, ThresholdRule};
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
-use dpscope_engine::{Backend, EngineError, Plan};
+use dpscope_core::bound::Scope;
+use dpscope_engine::{Backend, EngineError};
 use serde::Serialize;
 
-use super::simulate::{count_whole, float_mode};
+use super::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::args::TheoryArgs;
 use crate::device;
 use crate::failure::Failure;
@@ -140,23 +139,8 @@ impl<'a> Drawing<'a> {
     }
 
     fn audit(&self, setting: Setting, delta: f64, observations: u64) -> Result<Value, Failure> {
-        let whole = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let plan = Plan {
-            mechanism: BatchedGaussian {
-                noise_multiplier: setting.noise_multiplier,
-                steps_per_epoch: whole(setting.steps),
-                epochs: whole(setting.epochs),
-                sampler: BatchSampler::Shuffle,
-                threat_model: ThreatModel::WorstCase,
-                batch_size: None,
-            },
-            observations,
-            delta,
-            significance: self.args.statement.significance,
-            threshold_rule: ThresholdRule::Simultaneous,
-            cuts: Plan::DEFAULT_CUTS,
-            seed: self.seed,
-        };
+        let significance = self.args.statement.significance;
+        let plan = shuffle_plan(setting, observations, delta, significance, self.seed);
         if let Err(error) = plan.validated() {
             return Ok(Value::Theory(Cell::missing(&error.to_string())));
         }
@@ -173,7 +157,7 @@ impl<'a> Drawing<'a> {
             scope: Scope::Pair,
             direction: evidence.direction.into(),
             method: "counting",
-            significance: self.args.statement.significance,
+            significance,
             observations,
             ceiling: evidence.ceiling,
         }))

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use dpscope_core::bound::ThresholdRule;
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::backend::FloatMode;
 use dpscope_engine::{
     Artefact, Backend, EngineError, Layout, ObservationRange, Plan, Shard, ValidPlan, run,
@@ -15,6 +17,7 @@ use crate::plot::curves_of_report;
 use crate::progress::Terminal;
 use crate::report::{RunFacts, of_artefact, tell};
 use crate::seed::SeedSource;
+use crate::theory::Setting;
 
 /// The float mode of `--float-mode`, else that of the counts that are gone on with.
 pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> FloatMode {
@@ -75,6 +78,34 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
                 None => failure,
             })
         }
+    }
+}
+
+/// The plan that audits a shuffle at its worst, cuts fixed by a pilot.
+pub(crate) fn shuffle_plan(
+    setting: Setting,
+    observations: u64,
+    delta: f64,
+    significance: f64,
+    seed: u64,
+) -> Plan {
+    // what is too large for a plan is refused there
+    let whole = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    Plan {
+        mechanism: BatchedGaussian {
+            noise_multiplier: setting.noise_multiplier,
+            steps_per_epoch: whole(setting.steps),
+            epochs: whole(setting.epochs),
+            sampler: BatchSampler::Shuffle,
+            threat_model: ThreatModel::WorstCase,
+            batch_size: None,
+        },
+        observations,
+        delta,
+        significance,
+        threshold_rule: ThresholdRule::Simultaneous,
+        cuts: Plan::DEFAULT_CUTS,
+        seed,
     }
 }
 

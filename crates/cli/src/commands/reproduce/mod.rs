@@ -5,13 +5,12 @@ mod shown;
 
 use std::io::IsTerminal;
 
-use dpscope_core::bound::{EpsilonEstimate, ThresholdRule, max_uncorrected};
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_core::bound::{EpsilonEstimate, max_uncorrected};
 use dpscope_core::planner::ceiling;
 use dpscope_engine::{Backend, EngineError, Plan};
 use serde::Serialize;
 
-use super::simulate::{count_whole, float_mode};
+use super::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
@@ -108,7 +107,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
         if !args.show.quiet && std::io::stderr().is_terminal() {
             tell(&setting.name);
         }
-        let plan = plan_of(&setting, observations, seed);
+        let plan = shuffle_plan(setting.setting(), observations, 1e-5, 0.05, seed);
         let ended = count_whole(&plan, &backend, args.show.quiet)?;
         if ended.interrupted {
             tell("interrupted; fewer --observations take less time");
@@ -138,25 +137,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
         print(&shown::text(&report))?;
     }
     Ok(Exit::Done)
-}
-
-fn plan_of(setting: &Published, observations: u64, seed: u64) -> Plan {
-    Plan {
-        mechanism: BatchedGaussian {
-            noise_multiplier: setting.noise_multiplier,
-            steps_per_epoch: setting.steps,
-            epochs: setting.epochs,
-            sampler: BatchSampler::Shuffle,
-            threat_model: ThreatModel::WorstCase,
-            batch_size: None,
-        },
-        observations,
-        delta: 1e-5,
-        significance: 0.05,
-        threshold_rule: ThresholdRule::Simultaneous,
-        cuts: Plan::DEFAULT_CUTS,
-        seed,
-    }
 }
 
 fn pair_of(
