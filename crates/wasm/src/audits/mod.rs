@@ -1,0 +1,1 @@
+//! Simulations and audits of files.

@@ -1,0 +1,1 @@
+//! Accountants, calibration, bounds from counts, the exact pair.
