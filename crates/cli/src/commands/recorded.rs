@@ -5,6 +5,7 @@ use std::path::Path;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
 use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::theory::Setting;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, FormatError};
@@ -15,7 +16,6 @@ use crate::failure::Failure;
 use crate::files::{limits, read};
 use crate::report::{Beside, Report, ResultFields, Subject};
 use crate::seed::SeedSource;
-use crate::theory::Setting;
 
 /// The array `world` of a file, or its only one.
 pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {

@@ -3,11 +3,12 @@
 use dpscope_core::claim::PrivacyClaim;
 use dpscope_core::curve::AuditCurve;
 use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::theory::Kind;
 
 use super::theory::{Sampled, line};
 use super::{Curve, CurveKind, Curves, PointRow};
 use crate::failure::Failure;
-use crate::report::{Kind, Report, ResultFields, Subject, grouped, percent, plain};
+use crate::report::{Report, ResultFields, Subject, grouped, percent, plain};
 
 /// The curves of a report, with what theory says of the same mechanism.
 pub(crate) fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, Failure> {

@@ -1,10 +1,10 @@
 //! What an accountant claims of the audited training, and what theory proves of it.
 
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
+use dpscope_core::theory::{At, Cell, Found, Kind, Setting, ShuffleMethod};
 use serde::Serialize;
 
-use super::{Kind, ResultFields, plain, row};
-use crate::theory::{At, Cell, Found, Setting, ShuffleMethod};
+use super::{ResultFields, plain, row};
 
 /// Theory beside an audit, at the audit's δ.
 #[derive(Debug, Serialize)]

@@ -1,19 +1,17 @@
 //! What a run found, as one document: printed as JSON or told in words.
 
-mod accounted;
 mod beside;
 mod sentences;
 mod simulation;
 mod table;
 mod text;
 
-pub(crate) use accounted::{Accounted, Kind, ToAccounted};
 pub(crate) use beside::Beside;
-pub(crate) use sentences::{plain, scientific};
+pub(crate) use sentences::{InWords, plain, scientific};
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;
-pub(crate) use text::{counted, given, grouped, percent, row, short};
+pub(crate) use text::{counted, grouped, percent, row, short};
 
 use dpscope_core::adjacency::{Adjacency, Direction};
 use dpscope_core::audit::{Outcome, ScoreSlope};
