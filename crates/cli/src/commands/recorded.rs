@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
 use dpscope_core::mechanism::BatchedGaussian;
@@ -14,7 +15,7 @@ use super::outputs::Independence;
 use crate::args::{ClaimArgs, StatementArgs};
 use crate::failure::Failure;
 use crate::files::{limits, read};
-use crate::report::{Beside, Report, ResultFields, Subject};
+use crate::report::{Beside, Report, Subject};
 use crate::seed::SeedSource;
 
 /// The array `world` of a file, or its only one.
@@ -56,7 +57,7 @@ pub(crate) enum Training {
 }
 
 impl Training {
-    fn beside(&self, result: &ResultFields) -> Beside {
+    fn beside(&self, result: &AuditResult) -> Beside {
         match self {
             Training::Mechanism(mechanism) => Beside::of_mechanism(mechanism, result),
             Training::Setting(setting) => Beside::of_training(*setting, result),

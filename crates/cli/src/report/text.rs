@@ -1,13 +1,14 @@
 //! A report in plain words, for a person at a terminal.
 
 use dpscope_core::adjacency::Direction;
+use dpscope_core::audit::AuditResult;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::claim::{PrivacyClaim, Verdict};
 
 use dpscope_core::shown::given;
 use dpscope_core::theory::Kind;
 
-use super::{Report, ResultFields, Subject, plain};
+use super::{Report, Subject, plain};
 use crate::seed::SeedSource;
 
 /// Verdict, evidence and limits.
@@ -38,7 +39,7 @@ pub(super) fn to_text(report: &Report) -> String {
     out
 }
 
-fn against_limit(result: &ResultFields, most: f64) -> &'static str {
+fn against_limit(result: &AuditResult, most: f64) -> &'static str {
     match result.kind {
         "bound" if result.epsilon > most => "EXCEEDED by the bound",
         "bound" => "not exceeded by the bound",
@@ -46,8 +47,8 @@ fn against_limit(result: &ResultFields, most: f64) -> &'static str {
     }
 }
 
-fn headline(result: &ResultFields) -> String {
-    let ResultFields { epsilon, delta, significance, .. } = result;
+fn headline(result: &AuditResult) -> String {
+    let AuditResult { epsilon, delta, significance, .. } = result;
     match result.kind {
         "bound" => {
             let confidence = percent(1.0 - significance);
