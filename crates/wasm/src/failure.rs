@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use tsify::Tsify;
+use wasm_bindgen::JsValue;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Tsify)]
@@ -32,4 +33,23 @@ pub enum FailureKind {
     File,
     /// A mistake of this program.
     Internal,
+}
+
+impl Failure {
+    /// A failure of that kind.
+    pub fn new(kind: FailureKind, message: impl ToString) -> Self {
+        Failure { kind, field: None, message: message.to_string() }
+    }
+
+    /// The same failure, of that input.
+    #[must_use]
+    pub fn of(self, field: &str) -> Self {
+        Failure { field: Some(field.to_owned()), ..self }
+    }
+}
+
+impl From<Failure> for JsValue {
+    fn from(failure: Failure) -> Self {
+        failure.into_js().map_or_else(|_| JsValue::from_str(&failure.message), Into::into)
+    }
 }

@@ -10,7 +10,8 @@
 //! statistics live here.
 
 #[cfg(feature = "audits")]
-mod audits;
+pub mod audits;
 #[cfg(feature = "calculators")]
 mod calculators;
 pub mod failure;
+pub mod seed;
