@@ -2,10 +2,14 @@
 
 mod counts;
 mod curves;
+#[cfg(feature = "draws")]
+mod pair;
 mod theory;
 
 pub use counts::{counts, plan};
 pub use curves::curve;
+#[cfg(feature = "draws")]
+pub use pair::pair;
 pub use theory::{bound, bound_columns};
 
 use serde::Serialize;
