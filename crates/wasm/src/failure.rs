@@ -1,5 +1,9 @@
 //! What is thrown: a record that a page can act on.
 
+use dpscope_core::accounting::AccountingError;
+use dpscope_core::shown::given;
+use dpscope_core::theory::reason;
+use dpscope_engine::EngineError;
 use serde::Serialize;
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
@@ -36,20 +40,66 @@ pub enum FailureKind {
 }
 
 impl Failure {
-    /// A failure of that kind.
-    pub fn new(kind: FailureKind, message: impl ToString) -> Self {
-        Failure { kind, field: None, message: message.to_string() }
+    /// An input that is to be changed.
+    #[must_use]
+    pub fn input(field: &str, message: String) -> Self {
+        Failure { kind: FailureKind::Input, field: Some(field.to_owned()), message }
     }
 
-    /// The same failure, of that input.
+    /// A number outside its domain.
     #[must_use]
-    pub fn of(self, field: &str) -> Self {
-        Failure { field: Some(field.to_owned()), ..self }
+    pub fn outside(field: &str, value: f64, allowed: &str) -> Self {
+        Failure::input(field, format!("{field} is {}; it must be {allowed}", given(value)))
+    }
+
+    /// A failure that no single input explains.
+    #[must_use]
+    pub fn of(kind: FailureKind, message: String) -> Self {
+        Failure { kind, field: None, message }
+    }
+
+    /// An input that is refused with this error, whichever it is.
+    #[must_use]
+    pub fn refused(error: &impl std::fmt::Display) -> Self {
+        Failure::of(FailureKind::Input, error.to_string())
+    }
+}
+
+impl From<AccountingError> for Failure {
+    fn from(error: AccountingError) -> Self {
+        match error {
+            AccountingError::Argument { name, value, allowed } => {
+                let field = if name == "steps_per_epoch" { "steps" } else { name };
+                Failure::outside(field, value, allowed)
+            }
+            AccountingError::Grid { .. } => {
+                let why = reason(&error);
+                let advice = "give fewer steps or epochs, a larger delta, or other noise";
+                Failure::of(FailureKind::Limit, format!("{why}; {advice}"))
+            }
+            _ => Failure::refused(&error),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let kind = match error {
+            EngineError::Accounting(error) => return error.into(),
+            EngineError::Stopped => FailureKind::Stopped,
+            EngineError::Backend { .. } => FailureKind::Device,
+            EngineError::Plan(_) | EngineError::Kernel(_) | EngineError::Audit(_) => {
+                FailureKind::Input
+            }
+            EngineError::Artefact(_) => FailureKind::File,
+            _ => FailureKind::Internal,
+        };
+        Failure::of(kind, error.to_string())
     }
 }
 
 impl From<Failure> for JsValue {
     fn from(failure: Failure) -> Self {
-        failure.into_js().map_or_else(|_| JsValue::from_str(&failure.message), Into::into)
+        serde_wasm_bindgen::to_value(&failure).unwrap_or_else(|error| error.into())
     }
 }

@@ -12,6 +12,7 @@
 #[cfg(feature = "audits")]
 pub mod audits;
 #[cfg(feature = "calculators")]
-mod calculators;
+pub mod calculators;
 pub mod failure;
+pub mod record;
 pub mod seed;

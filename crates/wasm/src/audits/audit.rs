@@ -3,12 +3,12 @@
 use dpscope_core::audit::AuditResult;
 use dpscope_core::curve::AuditCurve;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Dealer, Layout, ObservationRange, Shard};
+use dpscope_engine::{Artefact, Dealer, EngineError, Layout, ObservationRange, Shard};
 use serde::Serialize;
-use tsify::Tsify;
 
-use super::plan::{AuditPlan, checked};
+use super::plan::{checked, plan_of};
 use crate::failure::Failure;
+use crate::record::Record;
 
 /// A simulation under way.
 #[derive(Debug)]
@@ -17,44 +17,42 @@ pub(super) struct Simulation {
 }
 
 /// How far a simulation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Tsify)]
-pub struct Counted {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct AuditProgress {
     /// Observations of both worlds that are counted.
-    pub done: u64,
+    pub(super) done: u64,
     /// Observations of both worlds that are to be counted.
-    pub total: u64,
+    pub(super) total: u64,
 }
 
 /// What a simulation found.
-#[derive(Debug, Clone, PartialEq, Serialize, Tsify)]
-#[tsify(missing_as_null, hashmap_as_object)]
-pub struct SimulationResult {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct SimulationResult {
     /// As on the command line.
     #[serde(flatten)]
-    #[tsify(type = "AuditResult")]
-    pub result: AuditResult,
+    pub(super) result: AuditResult,
     /// Observations of both worlds that are counted.
-    pub observations: u64,
+    pub(super) observations: u64,
     /// Observations of both worlds that were planned.
-    pub planned: u64,
+    pub(super) planned: u64,
     /// Decimal.
-    pub seed: String,
+    pub(super) seed: String,
     /// Equal for equal histograms.
-    pub histogram_digest: String,
+    pub(super) histogram_digest: String,
     /// Devices that counted.
-    pub devices: Vec<String>,
+    pub(super) devices: Vec<String>,
     /// How they computed floats.
-    pub float_modes: Vec<String>,
+    pub(super) float_modes: Vec<String>,
     /// Ranges that a device failed.
-    pub fallback_shards: u64,
+    pub(super) fallback_shards: u64,
     /// Of the program.
-    pub version: String,
+    pub(super) version: String,
 }
 
 impl Simulation {
     /// Draws the pilot of a plan.
-    pub(super) fn open(plan: &AuditPlan) -> Result<Self, Failure> {
-        let valid = plan.checked()?;
+    pub(super) fn open(plan: &Record) -> Result<Self, Failure> {
+        let valid = plan_of(plan)?;
         let layout = Layout::of(&valid, &CpuBackend::new(1)?, &|| true)?;
         let range = Shard::WHOLE.range(valid.plan())?;
         Ok(Simulation { dealer: Dealer::new(Artefact::empty(&valid, layout, range)) })
@@ -62,7 +60,7 @@ impl Simulation {
 
     /// Goes on with what was counted before, here or by the command line.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
-        let state = Artefact::from_bytes(bytes)?;
+        let state = Artefact::from_bytes(bytes).map_err(EngineError::from)?;
         checked(state.plan)?;
         Ok(Simulation { dealer: Dealer::new(state) })
     }
@@ -75,12 +73,12 @@ impl Simulation {
     }
 
     pub(super) fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
-        Ok(self.dealer.add(Artefact::from_bytes(counted)?)?)
+        Ok(self.dealer.add(Artefact::from_bytes(counted).map_err(EngineError::from)?)?)
     }
 
-    pub(super) fn progress(&self) -> Counted {
+    pub(super) fn progress(&self) -> AuditProgress {
         let state = self.dealer.state();
-        Counted { done: 2 * state.done(), total: 2 * state.range.len() }
+        AuditProgress { done: 2 * state.done(), total: 2 * state.range.len() }
     }
 
     pub(super) fn result(&self) -> Result<SimulationResult, Failure> {

@@ -10,6 +10,7 @@ use dpscope_engine::{Artefact, Control, Progress};
 #[derive(Debug, Default)]
 pub(super) struct PageControl {
     stopped: AtomicBool,
+    gave_up: AtomicBool,
     warning: Mutex<Option<String>>,
 }
 
@@ -17,6 +18,11 @@ impl PageControl {
     /// Ends the run soon.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the CPU had to stand in for a device.
+    pub(super) fn gave_up(&self) -> bool {
+        self.gave_up.load(Ordering::Relaxed)
     }
 
     /// What went wrong last without costing a count.
@@ -40,6 +46,7 @@ impl Control for PageControl {
         _progress: Progress,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         if state.fallback_shards > 0 {
+            self.gave_up.store(true, Ordering::Relaxed);
             self.stop();
         }
         Ok(())

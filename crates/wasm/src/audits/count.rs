@@ -20,7 +20,7 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn from_bytes(layout: &[u8]) -> Result<Self, Failure> {
-        let state = Artefact::from_bytes(layout)?;
+        let state = Artefact::from_bytes(layout).map_err(EngineError::from)?;
         Ok(Job { plan: checked(state.plan)?, state })
     }
 
@@ -33,9 +33,9 @@ impl Job {
         control: &PageControl,
     ) -> Result<Vec<u8>, EngineError> {
         let Job { plan, state } = self;
-        let range = range_of(first, end);
-        let start = Artefact::empty(&plan, state.layout, range);
-        Ok(run(&plan, start, backend, control).await?.to_bytes())
+        let start = Artefact::empty(&plan, state.layout, range_of(first, end));
+        let counted = run(&plan, start, backend, control).await?;
+        if control.gave_up() { Err(EngineError::Stopped) } else { Ok(counted.to_bytes()) }
     }
 }
 
@@ -52,26 +52,8 @@ pub(super) fn count(layout: &[u8], first: f64, end: f64) -> Result<Vec<u8>, Fail
     let mut counting = pin!(job.counted(first, end, &backend, &control));
     match counting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(counted) => Ok(counted?),
-        Poll::Pending => Err(Failure::new(FailureKind::Internal, "the CPU keeps a page waiting")),
-    }
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        let kind = match error {
-            EngineError::Plan(error) => return error.into(),
-            EngineError::Artefact(error) => return error.into(),
-            EngineError::Kernel(_) => FailureKind::Input,
-            EngineError::Stopped => FailureKind::Stopped,
-            EngineError::Backend { .. } => FailureKind::Device,
-            _ => FailureKind::Internal,
-        };
-        Failure::new(kind, error)
-    }
-}
-
-impl From<dpscope_engine::ArtefactError> for Failure {
-    fn from(error: dpscope_engine::ArtefactError) -> Self {
-        Failure::new(FailureKind::File, error)
+        Poll::Pending => {
+            Err(Failure::of(FailureKind::Internal, "the CPU keeps a page waiting".to_owned()))
+        }
     }
 }

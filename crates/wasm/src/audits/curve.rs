@@ -26,6 +26,7 @@ fn points(points: &[TradeOffPoint]) -> Result<Object, JsValue> {
     Ok(record)
 }
 
-fn set(record: &Object, name: &str, value: impl AsRef<JsValue>) -> Result<(), JsValue> {
+/// Sets a field.
+pub(super) fn set(record: &Object, name: &str, value: impl AsRef<JsValue>) -> Result<(), JsValue> {
     Reflect::set(record, &name.into(), value.as_ref()).map(drop)
 }

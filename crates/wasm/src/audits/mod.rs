@@ -10,25 +10,23 @@ mod audit;
 mod control;
 mod count;
 mod curve;
+mod gpu;
 mod plan;
+mod scores;
 
 use js_sys::Object;
-use tsify::{Ts, Tsify};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-pub use audit::{Counted, SimulationResult};
-pub use plan::AuditPlan;
+pub use gpu::GpuCounter;
+pub use scores::{audit_scores, describe_file};
 
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
+use crate::record::{Made, Record, to_js};
 use audit::Simulation;
 
 #[wasm_bindgen(typescript_custom_section)]
 const RECORDS: &str = include_str!("records.d.ts");
-
-fn thrown(error: tsify::Error) -> Failure {
-    Failure::new(FailureKind::Input, error)
-}
 
 /// A simulation under way: the coordinator's side.
 #[wasm_bindgen]
@@ -41,8 +39,10 @@ impl Audit {
     ///
     /// # Errors
     /// The first field outside its domain.
-    pub fn open(plan: Ts<AuditPlan>) -> Result<Audit, Failure> {
-        Ok(Audit(Simulation::open(&plan.to_rust().map_err(thrown)?)?))
+    pub fn open(
+        #[wasm_bindgen(unchecked_param_type = "AuditPlan")] plan: &JsValue,
+    ) -> Result<Audit, Failure> {
+        Ok(Audit(Simulation::open(&Record::read(plan, "plan", &plan::FIELDS)?)?))
     }
 
     /// Goes on with what was counted before, here or by the command line.
@@ -73,9 +73,9 @@ impl Audit {
     /// # Errors
     /// None that a page can cause.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
-    pub fn next(&mut self, observations: f64) -> Result<JsValue, Failure> {
+    pub fn next(&mut self, observations: f64) -> Made {
         let range = self.0.dealer.deal(observations as u64);
-        serde_wasm_bindgen::to_value(&range).map_err(|e| Failure::new(FailureKind::Internal, e))
+        range.map_or(Ok(JsValue::UNDEFINED), |range| to_js(&range))
     }
 
     /// Adds what a counter answered.
@@ -96,8 +96,9 @@ impl Audit {
     ///
     /// # Errors
     /// None that a page can cause.
-    pub fn progress(&self) -> Result<Ts<Counted>, Failure> {
-        self.0.progress().into_ts().map_err(thrown)
+    #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
+    pub fn progress(&self) -> Made {
+        to_js(&self.0.progress())
     }
 
     /// What the counts say: a bound where exactly the planned observations are counted, else an
@@ -105,8 +106,9 @@ impl Audit {
     ///
     /// # Errors
     /// Nothing is counted yet.
-    pub fn result(&self) -> Result<Ts<SimulationResult>, Failure> {
-        self.0.result()?.into_ts().map_err(thrown)
+    #[wasm_bindgen(unchecked_return_type = "SimulationResult")]
+    pub fn result(&self) -> Made {
+        to_js(&self.0.result()?)
     }
 
     /// The curve of the counted observations, with a band where there is a bound.

@@ -3,140 +3,213 @@
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchedGaussian, MechanismError, SamplerKind, ThreatModel};
 use dpscope_engine::{Plan, PlanError, ValidPlan};
-use serde::Deserialize;
-use tsify::Tsify;
 
 use crate::failure::{Failure, FailureKind};
+use crate::record::{Record, named, needed};
 use crate::seed::seed_or_fresh;
 
 /// Most normals of an observation: a browser's core draws them in a twentieth of a second.
 const MOST_NORMALS: u64 = 10_000_000;
 
-/// A simulation that is to be audited; what is left out is as on the command line.
-#[derive(Debug, Clone, PartialEq, Deserialize, Tsify)]
-#[serde(deny_unknown_fields)]
-pub struct AuditPlan {
-    /// σ.
-    pub noise_multiplier: f64,
-    /// Batches an epoch.
-    pub steps: f64,
-    /// Passes over the data.
-    pub epochs: f64,
-    /// How batches are drawn.
-    #[tsify(type = "SamplerName")]
-    pub sampler: SamplerKind,
-    /// Who attacks; the strongest attacker of the sampler where left out.
-    #[tsify(optional, type = "ThreatModelName")]
-    pub threat_model: Option<ThreatModel>,
-    /// Records a batch, for the samplers that need it.
-    #[tsify(optional)]
-    pub batch_size: Option<f64>,
-    /// Records of the buffer, for the samplers that have one.
-    #[tsify(optional)]
-    pub buffer_examples: Option<f64>,
-    /// Observations of both worlds together; even.
-    pub observations: f64,
-    /// δ.
-    pub delta: f64,
-    /// Chance that the bound is wrong.
-    pub significance: f64,
-    /// How the threshold is chosen; simultaneous where left out.
-    #[tsify(optional, type = "ThresholdRuleName")]
-    pub threshold_rule: Option<ThresholdRule>,
-    /// Most cuts of the simultaneous rule; 16 where left out.
-    #[tsify(optional)]
-    pub cuts: Option<f64>,
-    /// Decimal; fresh entropy where left out or empty.
-    #[tsify(optional)]
-    pub seed: Option<String>,
+/// Fields of a plan; all but the last six are needed.
+pub(super) const FIELDS: [&str; 13] = [
+    "noise_multiplier",
+    "steps",
+    "epochs",
+    "sampler",
+    "observations",
+    "delta",
+    "significance",
+    "threat_model",
+    "batch_size",
+    "buffer_examples",
+    "threshold_rule",
+    "cuts",
+    "seed",
+];
+
+/// Rules of audits.
+pub(super) const RULES: [(&str, ThresholdRule); 3] = [
+    ("max-uncorrected", ThresholdRule::MaxUncorrected),
+    ("split", ThresholdRule::Split),
+    ("simultaneous", ThresholdRule::Simultaneous),
+];
+
+/// The plan of a page; what is left out is as on the command line.
+///
+/// # Errors
+/// The first field outside its domain; more normals an observation than a page can wait for.
+pub(super) fn plan_of(given: &Record) -> Result<ValidPlan, Failure> {
+    let number = |field| needed(given.number(field)?, field);
+    let small = |field| whole32(field, given.whole(field, 0)?);
+    let sampler: SamplerKind = needed(given.text("sampler")?, "sampler")?.parse()?;
+    let buffer_examples = given.whole("buffer_examples", 0)?;
+    let threat_model: Option<ThreatModel> =
+        given.text("threat_model")?.map(str::parse).transpose()?;
+    let plan = Plan {
+        mechanism: BatchedGaussian {
+            noise_multiplier: number("noise_multiplier")?,
+            steps_per_epoch: needed(small("steps")?, "steps")?,
+            epochs: needed(small("epochs")?, "epochs")?,
+            sampler: sampler.with_buffer(buffer_examples)?,
+            threat_model: threat_model.unwrap_or(sampler.default_threat_model()),
+            batch_size: small("batch_size")?,
+        },
+        observations: needed(given.whole("observations", 0)?, "observations")?,
+        delta: number("delta")?,
+        significance: number("significance")?,
+        threshold_rule: rule_of(given)?,
+        cuts: small("cuts")?.unwrap_or(Plan::DEFAULT_CUTS),
+        seed: seed_or_fresh(given.text("seed")?.unwrap_or_default())?,
+    };
+    checked(plan)
 }
 
-/// A whole number of a page, which knows only floats.
-fn whole(field: &str, value: f64, most: u64) -> Result<u64, Failure> {
-    if value >= 0.0 && value <= most as f64 && value.fract() == 0.0 {
-        return Ok(value as u64);
-    }
-    let message = format!("{field} is {value}; it must be a whole number from 0 to {most}");
-    Err(Failure::new(FailureKind::Input, message).of(field))
+pub(super) fn rule_of(given: &Record) -> Result<ThresholdRule, Failure> {
+    let rule = given.text("threshold_rule")?;
+    rule.map_or(Ok(ThresholdRule::Simultaneous), |name| named("threshold_rule", &RULES, name))
 }
 
-impl AuditPlan {
-    /// The plan, checked.
-    ///
-    /// # Errors
-    /// The first field outside its domain; more normals an observation than a page can wait for.
-    pub fn checked(&self) -> Result<ValidPlan, Failure> {
-        let whole32 =
-            |field, value| Ok::<u32, Failure>(whole(field, value, u64::from(u32::MAX))? as u32);
-        let optional =
-            |field, value: Option<f64>| value.map(|value| whole32(field, value)).transpose();
-        let buffer = |value| whole("buffer_examples", value, 1 << 53);
-        let buffer_examples = self.buffer_examples.map(buffer).transpose()?;
-        let plan = Plan {
-            mechanism: BatchedGaussian {
-                noise_multiplier: self.noise_multiplier,
-                steps_per_epoch: whole32("steps", self.steps)?,
-                epochs: whole32("epochs", self.epochs)?,
-                sampler: self.sampler.with_buffer(buffer_examples).map_err(PlanError::from)?,
-                threat_model: self.threat_model.unwrap_or(self.sampler.default_threat_model()),
-                batch_size: optional("batch_size", self.batch_size)?,
-            },
-            observations: whole("observations", self.observations, 1 << 53)?,
-            delta: self.delta,
-            significance: self.significance,
-            threshold_rule: self.threshold_rule.unwrap_or(ThresholdRule::Simultaneous),
-            cuts: optional("cuts", self.cuts)?.unwrap_or(Plan::DEFAULT_CUTS),
-            seed: seed_or_fresh(self.seed.as_deref())?,
-        };
-        checked(plan)
-    }
+fn whole32(field: &str, number: Option<u64>) -> Result<Option<u32>, Failure> {
+    let small = |number: u64| {
+        let allowed = || Failure::outside(field, number as f64, "a whole number below 2^32");
+        u32::try_from(number).map_err(|_| allowed())
+    };
+    number.map(small).transpose()
 }
 
 /// A plan that a page can run.
 ///
 /// # Errors
-/// As [`AuditPlan::checked`].
+/// As [`plan_of`].
 pub(super) fn checked(plan: Plan) -> Result<ValidPlan, Failure> {
     let valid = plan.validated()?;
     let normals = valid.law().normals_per_observation();
     if normals > MOST_NORMALS {
         let message = format!(
             "an observation has {normals} normals, and a browser draws at most {MOST_NORMALS}; \
-             take fewer steps or epochs, or the command line"
+             give fewer steps or epochs, or use the command line"
         );
-        return Err(Failure::new(FailureKind::Limit, message).of("steps"));
+        return Err(Failure {
+            field: Some("steps".to_owned()),
+            ..Failure::of(FailureKind::Limit, message)
+        });
     }
     Ok(valid)
 }
 
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
-        let field = match &error {
+        let field = match error {
             PlanError::Observations { .. } | PlanError::SplitObservations { .. } => "observations",
             PlanError::Delta { .. } => "delta",
             PlanError::Significance { .. } => "significance",
             PlanError::Cuts { .. } => "cuts",
-            PlanError::Seed { .. } => "seed",
-            PlanError::Rule => "threshold_rule",
-            PlanError::Mechanism(error) => field_of(error),
-            _ => return Failure::new(FailureKind::Input, error),
+            PlanError::Mechanism(error) => return error.into(),
+            _ => return Failure::refused(&error),
         };
-        Failure::new(FailureKind::Input, error).of(field)
+        Failure::input(field, error.to_string())
     }
 }
 
-fn field_of(error: &MechanismError) -> &'static str {
-    match error {
-        MechanismError::NoiseMultiplier { .. } => "noise_multiplier",
-        MechanismError::StepsPerEpoch { .. } => "steps",
-        MechanismError::Epochs { .. } => "epochs",
-        MechanismError::BatchSize { .. }
-        | MechanismError::MovingBatchSize { .. }
-        | MechanismError::BatchSizeMissing { .. } => "batch_size",
-        MechanismError::Buffer { .. }
-        | MechanismError::BufferMissing { .. }
-        | MechanismError::BufferUnused { .. } => "buffer_examples",
-        MechanismError::UndefinedPair { .. } => "threat_model",
-        _ => "sampler",
+impl From<MechanismError> for Failure {
+    fn from(error: MechanismError) -> Self {
+        let field = match &error {
+            MechanismError::NoiseMultiplier { .. } => "noise_multiplier",
+            MechanismError::StepsPerEpoch { .. } => "steps",
+            MechanismError::Epochs { .. } => "epochs",
+            MechanismError::BatchSize { .. }
+            | MechanismError::MovingBatchSize { .. }
+            | MechanismError::BatchSizeMissing { .. } => "batch_size",
+            MechanismError::Buffer { .. }
+            | MechanismError::BufferMissing { .. }
+            | MechanismError::BufferUnused { .. } => "buffer_examples",
+            MechanismError::UndefinedPair { .. } | MechanismError::UnknownThreatModel { .. } => {
+                "threat_model"
+            }
+            _ => "sampler",
+        };
+        Failure::input(field, error.to_string())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::record::Value;
+
+    pub(in crate::audits) fn record(changes: &[(&'static str, Value)]) -> Record {
+        let mut fields = vec![
+            ("noise_multiplier", Value::Number(1.0)),
+            ("steps", Value::Number(10.0)),
+            ("epochs", Value::Number(1.0)),
+            ("sampler", Value::Text("shuffle".to_owned())),
+            ("observations", Value::Number(20_000.0)),
+            ("delta", Value::Number(1e-5)),
+            ("significance", Value::Number(0.05)),
+            ("seed", Value::Text("7".to_owned())),
+        ];
+        for change in changes {
+            fields.retain(|(name, _)| *name != change.0);
+            fields.push(change.clone());
+        }
+        Record::of(&fields, &FIELDS).unwrap()
+    }
+
+    #[test]
+    fn what_is_left_out_is_as_on_the_command_line() {
+        let valid = plan_of(&record(&[])).unwrap();
+        let plan = valid.plan();
+        assert_eq!(plan.threshold_rule, ThresholdRule::Simultaneous);
+        assert_eq!((plan.cuts, plan.seed), (Plan::DEFAULT_CUTS, 7));
+        assert_eq!(plan.mechanism.threat_model, ThreatModel::WorstCase);
+        let poisson = plan_of(&record(&[("sampler", Value::Text("poisson".to_owned()))])).unwrap();
+        assert_eq!(poisson.plan().mechanism.threat_model, ThreatModel::TargetCanary);
+        let fresh = || plan_of(&record(&[("seed", Value::Text(String::new()))])).unwrap();
+        assert_ne!(fresh().plan().seed, fresh().plan().seed);
+    }
+
+    #[test]
+    fn a_field_outside_its_domain_is_named() {
+        let number = |value: f64| Value::Number(value);
+        let text = |name: &str| Value::Text(name.to_owned());
+        for (field, value) in [
+            ("noise_multiplier", number(f64::NAN)),
+            ("noise_multiplier", number(0.0)),
+            ("noise_multiplier", text("1")),
+            ("steps", number(0.0)),
+            ("steps", number(1.5)),
+            ("steps", number(1e10)),
+            ("epochs", number(-1.0)),
+            ("sampler", text("shuffled")),
+            ("threat_model", text("nobody")),
+            ("threshold_rule", text("fixed")),
+            ("observations", number(3.0)),
+            ("observations", number(f64::INFINITY)),
+            ("delta", number(0.0)),
+            ("significance", number(1.0)),
+            ("cuts", number(65.0)),
+            ("seed", text("-1")),
+            ("seed", number(7.0)),
+            ("buffer_examples", number(8.0)),
+            ("batch_size", number(0.0)),
+        ] {
+            let failure = plan_of(&record(&[(field, value)])).unwrap_err();
+            let found = (failure.kind, failure.field.as_deref());
+            assert_eq!(found, (FailureKind::Input, Some(field)), "{}", failure.message);
+        }
+        let buffered = [("sampler", text("partial-shuffle")), ("buffer_examples", number(8.0))];
+        let missing = plan_of(&record(&buffered)).unwrap_err();
+        assert_eq!(missing.field.as_deref(), Some("batch_size"));
+    }
+
+    #[test]
+    fn more_than_a_page_can_wait_for_is_refused() {
+        let large = |steps, epochs| {
+            let changes = [("steps", Value::Number(steps)), ("epochs", Value::Number(epochs))];
+            plan_of(&record(&changes))
+        };
+        assert!(large(100_000.0, 100.0).is_ok());
+        assert_eq!(large(100_000.0, 101.0).unwrap_err().kind, FailureKind::Limit);
     }
 }

@@ -57,3 +57,97 @@ export interface CurveColumns {
 export interface AuditCurve extends CurveColumns {
     band?: { most: CurveColumns; least: CurveColumns };
 }
+
+/** A simulation that is to be audited; what is left out is as on the command line. */
+export interface AuditPlan {
+    noise_multiplier: number;
+    /** Batches an epoch. */
+    steps: number;
+    /** Passes over the data. */
+    epochs: number;
+    sampler: SamplerName;
+    /** Of both worlds together; even. */
+    observations: number;
+    delta: number;
+    /** Chance that the bound is wrong. */
+    significance: number;
+    /** Where left out, the strongest attacker of the sampler. */
+    threat_model?: ThreatModelName;
+    /** Records a batch, for the samplers that need it. */
+    batch_size?: number;
+    /** Records of the buffer, for the samplers that have one. */
+    buffer_examples?: number;
+    /** Where left out, simultaneous. */
+    threshold_rule?: ThresholdRuleName;
+    /** Most cuts of the simultaneous rule; where left out, 16. */
+    cuts?: number;
+    /** Decimal digits; where left out or empty, fresh entropy. */
+    seed?: string;
+}
+
+/** Observations of both worlds together. */
+export interface AuditProgress {
+    done: number;
+    total: number;
+}
+
+/** What a simulation found so far. */
+export interface SimulationResult extends AuditResult {
+    /** Counted, of both worlds together. */
+    observations: number;
+    planned: number;
+    /** Decimal digits. */
+    seed: string;
+    /** Equal for equal histograms. */
+    histogram_digest: string;
+    devices: string[];
+    float_modes: FloatModeName[];
+    /** Ranges that a device failed to count. */
+    fallback_shards: number;
+    /** Of the program. */
+    version: string;
+}
+
+/** How recorded scores are audited; what is left out is as on the command line. */
+export interface ScoresOptions {
+    delta: number;
+    /** Chance that the bound is wrong. */
+    significance: number;
+    /** Where left out, simultaneous. */
+    threshold_rule?: ThresholdRuleName;
+    /** Which world has the higher scores; where left out, the target's. */
+    higher_means?: "target" | "zero-out";
+    /** Decimal digits; where left out or empty, fresh entropy. */
+    seed?: string;
+    /** Count runs without a finite score against the attack, instead of refusing the file. */
+    count_non_finite?: boolean;
+}
+
+/** What recorded scores say. */
+export interface ScoresResult extends AuditResult {
+    /** Runs of both worlds together. */
+    observations: number;
+    runs: { target: number; zero_out: number };
+    /** Runs whose score is not finite. */
+    non_finite: { target: number; zero_out: number };
+    /** The largest value over all thresholds: an estimate that is too high. */
+    uncorrected_maximum: {
+        kind: "estimate";
+        epsilon: number;
+        threshold: number | null;
+        false_positives: number;
+        false_negatives: number;
+    };
+    /** Decimal digits. */
+    seed: string;
+    findings: string[];
+    /** Of the program. */
+    version: string;
+    curve: AuditCurve;
+}
+
+/** What a file holds. */
+export interface FileFacts {
+    format: "npy" | "npz" | "csv" | "safetensors";
+    arrays: { name: string; dtype: string; shape: string; readable: boolean }[];
+}
