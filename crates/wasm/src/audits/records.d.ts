@@ -148,6 +148,6 @@ export interface ScoresResult extends AuditResult {
 
 /** What a file holds. */
 export interface FileFacts {
-    format: "npy" | "npz" | "csv" | "safetensors";
+    format: "npy" | "csv";
     arrays: { name: string; dtype: string; shape: string; readable: boolean }[];
 }

@@ -173,7 +173,7 @@ impl From<RecordedError> for Failure {
     }
 }
 
-/// Audits the scores of two worlds, one number a run: files of npy, npz, csv or safetensors.
+/// Audits the scores of two worlds, one number a run: files of npy or csv.
 ///
 /// An array is taken by the name of its world, else the only one of its file. One file may hold both
 /// worlds, if it names them.
@@ -220,7 +220,7 @@ fn described(file: File<'_>) -> Result<FileFacts, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use dpscope_formats::{write_npy, write_npz};
+    use dpscope_formats::write_npy;
 
     use super::*;
     use crate::record::Value;
@@ -240,6 +240,13 @@ mod tests {
         Array::new(vec![n], (0..n).map(|i| shift + 4.0 * uniform(i)).collect()).unwrap()
     }
 
+    /// Columns of a csv file.
+    fn columns_of(target: &Array, zero_out: &Array) -> Vec<u8> {
+        let rows = target.data().iter().zip(zero_out.data());
+        let rows: String = rows.map(|(d, d_prime)| format!("{d},{d_prime}\n")).collect();
+        format!("target,zero_out\n{rows}").into_bytes()
+    }
+
     fn audit(
         target: &[u8],
         zero_out: Option<&[u8]>,
@@ -252,13 +259,13 @@ mod tests {
 
     #[test]
     fn two_files_or_one_with_both_worlds_say_the_same() {
-        let (target, zero_out) = (scores(3000, 1.0), scores(2000, 0.0));
+        let (target, zero_out) = (scores(3000, 1.0), scores(3000, 0.0));
         let two = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options(&[])).unwrap();
-        let both = write_npz(&[("target", &target), ("zero_out", &zero_out)]).unwrap();
+        let both = columns_of(&target, &zero_out);
         assert_eq!(audit(&both, None, &options(&[])).unwrap(), two);
-        assert_eq!((two.observations, two.result.kind), (5000, "bound"));
+        assert_eq!((two.observations, two.result.kind), (6000, "bound"));
         assert!(two.result.epsilon > 0.5, "{two:?}");
-        let swapped = write_npz(&[("target", &zero_out), ("zero_out", &target)]).unwrap();
+        let swapped = columns_of(&zero_out, &target);
         assert!(audit(&swapped, None, &options(&[])).unwrap().result.epsilon < 0.5);
     }
 
@@ -309,9 +316,9 @@ mod tests {
             bytes
         };
         let square = write_npy(&Array::new(vec![10, 10], vec![0.0; 100]).unwrap());
-        let several = write_npz(&[("a", &scores(9, 0.0)), ("b", &scores(9, 0.0))]).unwrap();
+        let wide = b"a,b\n1,2\n3,4\n".to_vec();
         let markup = b"<script>alert(1)</script>\n".to_vec();
-        for bytes in [&b""[..], b"\x80\x04x", &good[..90], &huge, &square, &several, &markup] {
+        for bytes in [&b""[..], b"\x80\x04x", &good[..90], &huge, &square, &wide, &markup] {
             for (files, field) in
                 [((bytes, Some(&good[..])), "target"), ((&good[..], Some(bytes)), "zero_out")]
             {
@@ -341,10 +348,12 @@ mod tests {
 
     #[test]
     fn files_are_described() {
-        let npz = write_npz(&[("a", &scores(9, 0.0)), ("b", &scores(7, 0.0))]).unwrap();
-        let facts = described(File { bytes: &npz, name: "x" }).unwrap();
-        let shapes: Vec<&str> = facts.arrays.iter().map(|array| array.shape.as_str()).collect();
-        assert_eq!((facts.format.as_str(), shapes), ("npz", vec!["(9,)", "(7,)"]));
+        let npy = write_npy(&scores(9, 0.0));
+        for (bytes, format, shape) in [(&npy[..], "npy", "(9,)"), (b"1,2\n3,4\n", "csv", "(2, 2)")]
+        {
+            let facts = described(File { bytes, name: "x.csv" }).unwrap();
+            assert_eq!((facts.format.as_str(), facts.arrays[0].shape.as_str()), (format, shape));
+        }
         assert!(described(File { bytes: b"", name: "x" }).is_err());
     }
 }
