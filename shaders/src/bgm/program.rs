@@ -7,6 +7,7 @@ use super::steps::{LARGE, Linear};
 use crate::float::FloatMode;
 use crate::lanes::ROWS;
 use crate::random::normal::{COS, DEEP, RADIUS, SIN, SQRT_HALF_BITS};
+use crate::wgsl::wgsl;
 use dpscope_core::histogram::ScoreBins;
 use dpscope_core::mechanism::law::ScoreLaw;
 use std::fmt::Write;
@@ -110,17 +111,17 @@ impl Variant {
     fn assembled(self, barriers: bool) -> String {
         let mut source = shared_constants(self.mode, barriers);
         source.push_str(&self.constants());
-        source.push_str(include_str!("scores.wgsl"));
-        source.push_str(include_str!("../float.wgsl"));
-        source.push_str(include_str!("../random/chacha8.wgsl"));
-        source.push_str(include_str!("../random/normal.wgsl"));
-        source.push_str(include_str!("math.wgsl"));
-        source.push_str(include_str!("sums.wgsl"));
-        source.push_str(include_str!("slots.wgsl"));
+        source.push_str(wgsl!("scores.wgsl"));
+        source.push_str(wgsl!("../float.wgsl"));
+        source.push_str(wgsl!("../random/chacha8.wgsl"));
+        source.push_str(wgsl!("../random/normal.wgsl"));
+        source.push_str(wgsl!("math.wgsl"));
+        source.push_str(wgsl!("sums.wgsl"));
+        source.push_str(wgsl!("slots.wgsl"));
         source.push_str(match self.way {
-            Way::Fixed => include_str!("fixed.wgsl"),
-            Way::Moving => include_str!("moving.wgsl"),
-            Way::Linear | Way::Poisson => include_str!("steps.wgsl"),
+            Way::Fixed => wgsl!("fixed.wgsl"),
+            Way::Moving => wgsl!("moving.wgsl"),
+            Way::Linear | Way::Poisson => wgsl!("steps.wgsl"),
         });
         source
     }

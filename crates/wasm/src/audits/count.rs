@@ -52,8 +52,6 @@ pub(super) fn count(layout: &[u8], first: f64, end: f64) -> Result<Vec<u8>, Fail
     let mut counting = pin!(job.counted(first, end, &backend, &control));
     match counting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(counted) => Ok(counted?),
-        Poll::Pending => {
-            Err(Failure::of(FailureKind::Internal, "the CPU keeps a page waiting".to_owned()))
-        }
+        Poll::Pending => Err(Failure::of(FailureKind::Internal, "the CPU keeps a page waiting")),
     }
 }

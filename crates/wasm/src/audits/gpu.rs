@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::control::PageControl;
 use super::count::Job;
 use crate::failure::{Failure, FailureKind};
-use crate::record::named;
+use crate::question::named;
 
 const MODES: [(&str, FloatMode); 2] = [("exact", FloatMode::Exact), ("fast", FloatMode::Fast)];
 
@@ -44,7 +44,7 @@ impl GpuCounter {
         let adapter = found.find(|adapter| software || adapter.facts().hardware);
         let adapter = adapter.ok_or_else(|| {
             let message = "this browser shows no GPU; the CPU counts";
-            Failure::of(FailureKind::Device, message.to_owned())
+            Failure::of(FailureKind::Device, message)
         })?;
         let backend = GpuBackend::open(&adapter, mode, CpuBackend::new(1)?).await?;
         let backend = Backend::Gpu(Box::new(backend));
@@ -89,8 +89,9 @@ impl GpuCounter {
         match job.counted(first, end, &self.backend, &control).await {
             Err(EngineError::Stopped) if control.gave_up() => {
                 let reason = control.warning().unwrap_or_default();
-                *self.lost.borrow_mut() = Some(reason.clone());
-                Err(Failure::of(FailureKind::Device, reason))
+                let failure = Failure::of(FailureKind::Device, &reason);
+                *self.lost.borrow_mut() = Some(reason);
+                Err(failure)
             }
             counted => Ok(counted?),
         }

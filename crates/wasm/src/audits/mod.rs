@@ -1,4 +1,4 @@
-//! Simulations and audits of files.
+//! Simulations.
 //!
 //! A page that audits has a coordinator, which holds an [`Audit`], and counters in workers of their
 //! own, which hold nothing: they are given the coordinator's [`Audit::layout`] and a range, and
@@ -9,20 +9,19 @@
 mod audit;
 mod control;
 mod count;
-mod curve;
 mod gpu;
 mod plan;
-mod scores;
 
 use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 pub use gpu::GpuCounter;
-pub use scores::{audit_scores, describe_file};
 
 use crate::failure::Failure;
-use crate::record::{Made, Record, to_js};
+use crate::found::columns;
+use crate::plain::{Made, to_js};
+use crate::record::Record;
 use audit::Simulation;
 
 #[wasm_bindgen(typescript_custom_section)]
@@ -117,7 +116,7 @@ impl Audit {
     /// Nothing is counted yet.
     #[wasm_bindgen(unchecked_return_type = "AuditCurve")]
     pub fn curve(&self) -> Result<Object, JsValue> {
-        curve::columns(&self.0.curve()?)
+        columns(&self.0.curve()?)
     }
 }
 

@@ -1,11 +1,11 @@
 //! What a page asks for, as a plan of the engine.
 
-use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchedGaussian, MechanismError, SamplerKind, ThreatModel};
 use dpscope_engine::{Plan, PlanError, ValidPlan};
 
 use crate::failure::{Failure, FailureKind};
-use crate::record::{Record, named, needed};
+use crate::found::rule_of;
+use crate::record::{Record, needed};
 use crate::seed::seed_or_fresh;
 
 /// Most normals of an observation: a browser's core draws them in a twentieth of a second.
@@ -26,13 +26,6 @@ pub(super) const FIELDS: [&str; 13] = [
     "threshold_rule",
     "cuts",
     "seed",
-];
-
-/// Rules of audits.
-pub(super) const RULES: [(&str, ThresholdRule); 3] = [
-    ("max-uncorrected", ThresholdRule::MaxUncorrected),
-    ("split", ThresholdRule::Split),
-    ("simultaneous", ThresholdRule::Simultaneous),
 ];
 
 /// The plan of a page; what is left out is as on the command line.
@@ -65,12 +58,7 @@ pub(super) fn plan_of(given: &Record) -> Result<ValidPlan, Failure> {
     checked(plan)
 }
 
-pub(super) fn rule_of(given: &Record) -> Result<ThresholdRule, Failure> {
-    let rule = given.text("threshold_rule")?;
-    rule.map_or(Ok(ThresholdRule::Simultaneous), |name| named("threshold_rule", &RULES, name))
-}
-
-fn whole32(field: &str, number: Option<u64>) -> Result<Option<u32>, Failure> {
+fn whole32(field: &'static str, number: Option<u64>) -> Result<Option<u32>, Failure> {
     let small = |number: u64| {
         let allowed = || Failure::outside(field, number as f64, "a whole number below 2^32");
         u32::try_from(number).map_err(|_| allowed())
@@ -90,10 +78,7 @@ pub(super) fn checked(plan: Plan) -> Result<ValidPlan, Failure> {
             "an observation has {normals} normals, and a browser draws at most {MOST_NORMALS}; \
              give fewer steps or epochs, or use the command line"
         );
-        return Err(Failure {
-            field: Some("steps".to_owned()),
-            ..Failure::of(FailureKind::Limit, message)
-        });
+        return Err(Failure { field: Some("steps"), ..Failure::of(FailureKind::Limit, &message) });
     }
     Ok(valid)
 }
@@ -108,7 +93,7 @@ impl From<PlanError> for Failure {
             PlanError::Mechanism(error) => return error.into(),
             _ => return Failure::refused(&error),
         };
-        Failure::input(field, error.to_string())
+        Failure { field: Some(field), ..Failure::refused(&error) }
     }
 }
 
@@ -129,12 +114,14 @@ impl From<MechanismError> for Failure {
             }
             _ => "sampler",
         };
-        Failure::input(field, error.to_string())
+        Failure { field: Some(field), ..Failure::refused(&error) }
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
+    use dpscope_core::bound::ThresholdRule;
+
     use super::*;
     use crate::record::Value;
 
@@ -195,12 +182,12 @@ pub(super) mod tests {
             ("batch_size", number(0.0)),
         ] {
             let failure = plan_of(&record(&[(field, value)])).unwrap_err();
-            let found = (failure.kind, failure.field.as_deref());
+            let found = (failure.kind, failure.field);
             assert_eq!(found, (FailureKind::Input, Some(field)), "{}", failure.message);
         }
         let buffered = [("sampler", text("partial-shuffle")), ("buffer_examples", number(8.0))];
         let missing = plan_of(&record(&buffered)).unwrap_err();
-        assert_eq!(missing.field.as_deref(), Some("batch_size"));
+        assert_eq!(missing.field, Some("batch_size"));
     }
 
     #[test]

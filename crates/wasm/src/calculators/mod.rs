@@ -1,20 +1,14 @@
-//! Accountants, calibration, bounds from counts, the exact pair.
+//! Accountants, calibration, bounds from counts, sizes of audits: what a page needs at once.
 
+mod bounds;
+mod calibrate;
 mod counts;
-mod curves;
-#[cfg(feature = "draws")]
-mod pair;
-mod theory;
 
+pub use bounds::{bound, bound_columns};
+pub use calibrate::calibrate;
 pub use counts::{counts, plan};
-pub use curves::curve;
-#[cfg(feature = "draws")]
-pub use pair::pair;
-pub use theory::{bound, bound_columns};
 
 use wasm_bindgen::prelude::*;
-
-use crate::record::{Made, named, to_js};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("types.d.ts");

@@ -1,14 +1,16 @@
 //! What a device compiles.
 
 use dpscope_shaders::bgm::Variant;
+#[cfg(not(target_arch = "wasm32"))]
 use dpscope_shaders::pair::PairProgram;
 
 /// One of the kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// Scores of observations.
     Scores(Variant),
     /// Draws of the exact pair; in exact mode alone.
+    #[cfg(not(target_arch = "wasm32"))]
     Pair,
 }
 
@@ -22,6 +24,7 @@ impl Source {
     pub(super) fn entry(self) -> &'static str {
         match self {
             Source::Scores(_) => "count",
+            #[cfg(not(target_arch = "wasm32"))]
             Source::Pair => PairProgram::ENTRY,
         }
     }
@@ -29,6 +32,7 @@ impl Source {
     pub(super) fn wgsl(self) -> String {
         match self {
             Source::Scores(variant) => variant.source(),
+            #[cfg(not(target_arch = "wasm32"))]
             Source::Pair => PairProgram::source(),
         }
     }

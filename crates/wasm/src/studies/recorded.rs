@@ -10,10 +10,11 @@ use serde::Serialize;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::curve::{columns, set};
-use super::plan::rule_of;
 use crate::failure::{Failure, FailureKind};
-use crate::record::{Made, Record, named, needed, to_js};
+use crate::found::{columns, rule_of, set};
+use crate::plain::{Made, to_js};
+use crate::question::named;
+use crate::record::{Record, needed};
 use crate::seed::seed_or_fresh;
 
 /// Names of the two worlds, in files as in options.
@@ -70,9 +71,9 @@ struct FileFacts {
     arrays: Vec<ArrayFacts>,
 }
 
-fn unreadable(field: &str, name: &str, why: &impl std::fmt::Display) -> Failure {
+fn unreadable(field: &'static str, name: &str, why: &impl std::fmt::Display) -> Failure {
     let message = format!("{name}: {why}");
-    Failure { field: Some(field.to_owned()), ..Failure::of(FailureKind::File, message) }
+    Failure { field: Some(field), ..Failure::of(FailureKind::File, &message) }
 }
 
 /// One score a run of a world.
@@ -164,12 +165,12 @@ fn findings(non_finite: Trials) -> Vec<String> {
 impl From<RecordedError> for Failure {
     fn from(error: RecordedError) -> Self {
         let field = match &error {
-            RecordedError::TooFew { world: "target", .. } => "target",
-            RecordedError::TooFew { .. } => "zero_out",
-            RecordedError::Rule => "threshold_rule",
-            _ => return Failure::refused(&error),
+            RecordedError::TooFew { world: "target", .. } => Some("target"),
+            RecordedError::TooFew { .. } => Some("zero_out"),
+            RecordedError::Rule => Some("threshold_rule"),
+            _ => None,
         };
-        Failure::input(field, error.to_string())
+        Failure { field, ..Failure::refused(&error) }
     }
 }
 
@@ -324,7 +325,7 @@ mod tests {
             {
                 let failure = audit(files.0, files.1, &options(&[])).unwrap_err();
                 assert_eq!(failure.kind, FailureKind::File, "{failure:?}");
-                assert_eq!(failure.field.as_deref(), Some(field));
+                assert_eq!(failure.field, Some(field));
                 assert!(failure.message.starts_with("<b>scores</b>.csv: "), "{failure:?}");
             }
         }
@@ -340,10 +341,10 @@ mod tests {
         ];
         for change in bad {
             let failure = audit(&good, Some(&good), &options(&[change.clone()])).unwrap_err();
-            assert_eq!(failure.field.as_deref(), Some(change.0));
+            assert_eq!(failure.field, Some(change.0));
         }
         let few = audit(b"1\n", Some(&good), &options(&[])).unwrap_err();
-        assert_eq!((few.kind, few.field.as_deref()), (FailureKind::Input, Some("target")));
+        assert_eq!((few.kind, few.field), (FailureKind::Input, Some("target")));
     }
 
     #[test]

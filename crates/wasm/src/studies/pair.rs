@@ -7,8 +7,9 @@ use dpscope_engine::{Backend, Unattended};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-use super::{Made, to_js};
 use crate::failure::Failure;
+use crate::plain::{Made, to_js};
+use crate::question;
 use crate::record::whole;
 use crate::seed::seed_or_fresh;
 
@@ -53,7 +54,7 @@ pub fn pair(
     seed: &str,
     significance: f64,
 ) -> Made {
-    let (setting, at) = (super::theory::setting(setting)?, super::theory::at(at)?);
+    let (setting, at) = (question::setting(setting)?, question::at(at)?);
     let (draws, seed) = (whole("draws", draws, 0)?, seed_or_fresh(seed)?);
     to_js(&drawn(setting, at, draws, seed, significance)?)
 }
