@@ -142,7 +142,7 @@ impl Variant {
         for (name, value) in [("WORKGROUP", WORKGROUP), ("STATE_VALUES", STATE_VALUES)] {
             let _ = writeln!(text, "const {name}: u32 = {value}u;");
         }
-        let _ = writeln!(text, "const LARGE: f32 = {LARGE:?}f;");
+        let _ = writeln!(text, "const LARGE: f32 = {:?}f;", f64::from(LARGE));
         text
     }
 }
@@ -158,13 +158,16 @@ pub(crate) fn shared_constants(mode: FloatMode, barriers: bool) -> String {
     }
     let ln_2 = std::f32::consts::LN_2;
     let single = [("MINUS_2_LN_2", -2.0 * ln_2), ("LN_OF_2", ln_2), ("ROUNDER", ROUNDER)];
+    // As f64: the digits that give it back, written by what a page has anyway.
     for (name, value) in single.into_iter().chain([("WHOLE", WHOLE)]) {
+        let value = f64::from(value);
         let _ = writeln!(text, "const {name}: f32 = {value:?}f;");
     }
     for (name, values) in
         [("RADIUS", &RADIUS[..]), ("SIN", &SIN), ("COS", &COS), ("EXP2", &EXP2), ("LN", &LN)]
     {
-        for (i, value) in values.iter().enumerate() {
+        for (i, &value) in values.iter().enumerate() {
+            let value = f64::from(value);
             let _ = writeln!(text, "const {name}_{i}: f32 = {value:?}f;");
         }
     }
