@@ -62,7 +62,7 @@ export default defineConfig({
     target: "es2022",
     modulePreload: false,
     assetsInlineLimit: 0,
-    rollupOptions: {
+    rolldownOptions: {
       input: { "dpscope-calculators": "src/index.ts", embed: "src/embed.ts" },
       preserveEntrySignatures: "strict",
       output: {
