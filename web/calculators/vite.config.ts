@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Plugin, defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 import { calculators } from "./src/calculators";
 
 /** A server that only imports the module has no DOM: these stand in for it, and nothing is defined. */
@@ -13,23 +13,30 @@ function npmPackage(): Plugin {
   return {
     name: "npm-package",
     generateBundle() {
-      const { name, version, description, license } = JSON.parse(readFileSync(at("package.json"), "utf8"));
+      const { name, version, description, license } = JSON.parse(
+        readFileSync(at("package.json"), "utf8"),
+      );
       const manifest = {
         name,
         version,
         description,
         license,
         type: "module",
-        exports: { ".": { types: "./dpscope-calculators.d.ts", default: "./dpscope-calculators.js" }, "./*": "./*" },
+        exports: {
+          ".": { types: "./dpscope-calculators.d.ts", default: "./dpscope-calculators.js" },
+          "./*": "./*",
+        },
         customElements: "custom-elements.json",
         sideEffects: true,
       };
-      const emit = (fileName: string, source: string) => this.emitFile({ type: "asset", fileName, source });
+      const emit = (fileName: string, source: string) =>
+        this.emitFile({ type: "asset", fileName, source });
       emit("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
       emit("custom-elements.json", `${JSON.stringify(customElements(), null, 2)}\n`);
       emit("dpscope-calculators.d.ts", readFileSync(at("src/types.ts"), "utf8"));
       emit("README.md", readFileSync(at("README.md"), "utf8"));
-      for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) emit(licence, readFileSync(at(`../../${licence}`), "utf8"));
+      for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"])
+        emit(licence, readFileSync(at(`../../${licence}`), "utf8"));
     },
   };
 }
@@ -46,11 +53,19 @@ function customElements(): unknown {
       name: field.name,
       description: field.help,
       default: String(field.initial),
-      type: { text: field.kind === "choice" ? field.options.map(([value]) => `"${value}"`).join(" | ") : "number" },
+      type: {
+        text:
+          field.kind === "choice"
+            ? field.options.map(([value]) => `"${value}"`).join(" | ")
+            : "number",
+      },
     })),
     events: [{ name: "dpscope-result", type: { text: "DpscopeResultEvent" } }],
   }));
-  return { schemaVersion: "1.0.0", modules: [{ kind: "javascript-module", path: "dpscope-calculators.js", declarations }] };
+  return {
+    schemaVersion: "1.0.0",
+    modules: [{ kind: "javascript-module", path: "dpscope-calculators.js", declarations }],
+  };
 }
 
 export default defineConfig({

@@ -30,7 +30,10 @@ export interface Answer<Result> {
   /** Plain sentences; the first is what a screen reader hears. */
   readonly sentences: readonly string[];
   /** A small table under the figures. */
-  readonly table?: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
+  readonly table?: {
+    readonly head: readonly string[];
+    readonly rows: readonly (readonly string[])[];
+  };
   readonly result: Result;
 }
 
@@ -42,7 +45,12 @@ export interface Calculator<Settings, Result> {
   answer(call: Call, settings: Settings): Promise<Answer<Result>>;
   command(settings: Settings): string;
   /** Curves that do not depend on the noise multiplier, where the calculator draws some. */
-  columns?(call: Call, settings: Settings, isWanted: () => boolean, show: (columns: Columns) => void): Promise<void>;
+  columns?(
+    call: Call,
+    settings: Settings,
+    isWanted: () => boolean,
+    show: (columns: Columns) => void,
+  ): Promise<void>;
 }
 
 const SIGNS = { upper: "≤", lower: "≥", estimate: "≈" } as const;
@@ -53,5 +61,11 @@ export function figureOf(role: Figure["role"], label: string, found: Accounted):
   const { kind, epsilon, significance, method } = found;
   const sure = significance === undefined ? "proven" : `${confidence(significance)} confidence`;
   const standing = kind === "estimate" ? "estimate, without coverage" : `${NAMES[kind]}, ${sure}`;
-  return { role, label, value: `ε ${SIGNS[kind]} ${outward(epsilon, kind)}`, standing, method: methodText(method) };
+  return {
+    role,
+    label,
+    value: `ε ${SIGNS[kind]} ${outward(epsilon, kind)}`,
+    standing,
+    method: methodText(method),
+  };
 }

@@ -7,7 +7,14 @@ import { type ChoiceField, type NumberField, numberText } from "./fields";
 import { gap, trainingOptions } from "./gap";
 import { confidence, grouped, methodText, outward } from "./numbers";
 import type {
-  CountsResult, CountsSettings, EpsilonSettings, GapResult, NoiseResult, NoiseSettings, PlanResult, PlanSettings,
+  CountsResult,
+  CountsSettings,
+  EpsilonSettings,
+  GapResult,
+  NoiseResult,
+  NoiseSettings,
+  PlanResult,
+  PlanSettings,
   TrainingSettings,
 } from "./types";
 
@@ -52,7 +59,11 @@ const noise: Calculator<NoiseSettings, NoiseResult> = {
       kind: "choice",
       name: "sampler",
       label: "Batches",
-      options: [["poisson", "Poisson sampled"], ["shuffle", "shuffled in each epoch"], ["persistent-shuffle", "shuffled once"]],
+      options: [
+        ["poisson", "Poisson sampled"],
+        ["shuffle", "shuffled in each epoch"],
+        ["persistent-shuffle", "shuffled once"],
+      ],
       initial: "shuffle",
       help: "How batches are drawn",
     },
@@ -63,10 +74,12 @@ const noise: Calculator<NoiseSettings, NoiseResult> = {
   ],
   async answer(call, settings) {
     const { sampler, epsilon, delta, steps, epochs } = settings;
-    const find = (sampler: NoiseSettings["sampler"]) => call("calibrate", "noise", sampler, { epsilon, delta }, { steps, epochs });
+    const find = (sampler: NoiseSettings["sampler"]) =>
+      call("calibrate", "noise", sampler, { epsilon, delta }, { steps, epochs });
     const found = await find(sampler);
     // a comparison that cannot be made costs no answer
-    const poisson = sampler === "poisson" ? undefined : await find("poisson").catch(() => undefined);
+    const poisson =
+      sampler === "poisson" ? undefined : await find("poisson").catch(() => undefined);
     return noiseAnswer(settings, found, poisson);
   },
   command({ sampler, epsilon, delta, steps, epochs }) {
@@ -77,12 +90,20 @@ const noise: Calculator<NoiseSettings, NoiseResult> = {
 
 type Calibrated = { readonly value: number; readonly epsilon: number };
 
-function noiseAnswer(settings: NoiseSettings, found: Calibrated, poisson: Calibrated | undefined): Answer<NoiseResult> {
+function noiseAnswer(
+  settings: NoiseSettings,
+  found: Calibrated,
+  poisson: Calibrated | undefined,
+): Answer<NoiseResult> {
   const isPoisson = settings.sampler === "poisson";
   const value = outward(found.value, "upper");
-  const sentences = [`A noise multiplier of ${value} keeps ε ≤ ${outward(found.epsilon, "upper")} at δ = ${numberText(settings.delta)}.`];
+  const sentences = [
+    `A noise multiplier of ${value} keeps ε ≤ ${outward(found.epsilon, "upper")} at δ = ${numberText(settings.delta)}.`,
+  ];
   if (!isPoisson) {
-    sentences.push("It is proven for every way to shuffle; less noise may do, but of no shuffle is that proven.");
+    sentences.push(
+      "It is proven for every way to shuffle; less noise may do, but of no shuffle is that proven.",
+    );
   }
   const figures = [
     {
@@ -104,7 +125,11 @@ function noiseAnswer(settings: NoiseSettings, found: Calibrated, poisson: Calibr
   }
   const result = { noise_multiplier: found.value, epsilon: found.epsilon, kind: "upper" as const };
   if (!poisson) return { figures, sentences, result };
-  return { figures, sentences, result: { ...result, poisson: { noise_multiplier: poisson.value, epsilon: poisson.epsilon } } };
+  return {
+    figures,
+    sentences,
+    result: { ...result, poisson: { noise_multiplier: poisson.value, epsilon: poisson.epsilon } },
+  };
 }
 
 function countField(name: string, label: string, initial: number, help: string): NumberField {
@@ -117,9 +142,24 @@ const counts: Calculator<CountsSettings, CountsResult> = {
   title: "ε from error counts",
   about: "A lower bound from the errors of an attack, at one threshold that was fixed beforehand",
   fields: [
-    countField("false-positives", "False positives", 12, "Runs without the target record that the attack took for runs with it"),
-    countField("zero-out-trials", "of runs without the record", 1000, "Runs without the target record"),
-    countField("false-negatives", "False negatives", 480, "Runs with the target record that the attack took for runs without it"),
+    countField(
+      "false-positives",
+      "False positives",
+      12,
+      "Runs without the target record that the attack took for runs with it",
+    ),
+    countField(
+      "zero-out-trials",
+      "of runs without the record",
+      1000,
+      "Runs without the target record",
+    ),
+    countField(
+      "false-negatives",
+      "False negatives",
+      480,
+      "Runs with the target record that the attack took for runs without it",
+    ),
     countField("target-trials", "of runs with the record", 1000, "Runs with the target record"),
     fields.delta,
     fields.significance,
@@ -149,7 +189,14 @@ const counts: Calculator<CountsSettings, CountsResult> = {
     };
   },
   command(settings) {
-    const { false_positives, zero_out_trials, false_negatives, target_trials, delta, significance } = settings;
+    const {
+      false_positives,
+      zero_out_trials,
+      false_negatives,
+      target_trials,
+      delta,
+      significance,
+    } = settings;
     return `dpscope audit counts --false-positives ${false_positives} --zero-out-trials ${zero_out_trials} --false-negatives ${false_negatives} --target-trials ${target_trials} --delta ${numberText(delta)} --significance ${numberText(significance)}`;
   },
 };
@@ -158,7 +205,10 @@ const thresholdRule: ChoiceField = {
   kind: "choice",
   name: "threshold-rule",
   label: "Threshold",
-  options: [["simultaneous", "a few cuts, all data"], ["split", "one cut, half the data"]],
+  options: [
+    ["simultaneous", "a few cuts, all data"],
+    ["split", "one cut, half the data"],
+  ],
   initial: "simultaneous",
   help: "How the threshold will be chosen",
 };
@@ -167,7 +217,12 @@ const plan: Calculator<PlanSettings, PlanResult> = {
   name: "plan",
   title: "Observations for an audit",
   about: "How many observations a bound needs, and how far a number of them can see",
-  fields: [{ ...fields.epsilon, most: 40, initial: 9 }, fields.delta, fields.significance, thresholdRule],
+  fields: [
+    { ...fields.epsilon, most: 40, initial: 9 },
+    fields.delta,
+    fields.significance,
+    thresholdRule,
+  ],
   async answer(call, { epsilon, delta, significance, threshold_rule }) {
     const result: PlanResult = await call("plan", { epsilon, delta, significance, threshold_rule });
     const observations = grouped(result.observations_for_ceiling ?? Number.NaN);
@@ -186,7 +241,10 @@ const plan: Calculator<PlanSettings, PlanResult> = {
       ],
       table: {
         head: ["Observations", "Largest ε they can show"],
-        rows: result.rows.map(({ observations, ceiling }) => [grouped(observations), outward(ceiling, "upper", 3)]),
+        rows: result.rows.map(({ observations, ceiling }) => [
+          grouped(observations),
+          outward(ceiling, "upper", 3),
+        ]),
       },
       result,
     };
@@ -204,12 +262,18 @@ const shuffleGap: Calculator<TrainingSettings, GapResult> = {
   name: "shuffle-gap",
   title: "The leak of shuffled batches",
   about: "What Poisson accounting claims, and what shuffled batches leak, as the noise changes",
-  fields: [{ ...fields.noiseMultiplier, slider: SLIDER }, fields.steps, fields.epochs, fields.delta],
+  fields: [
+    { ...fields.noiseMultiplier, slider: SLIDER },
+    fields.steps,
+    fields.epochs,
+    fields.delta,
+  ],
   answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle" }),
   command: (settings) => `dpscope compare ${trainingOptions(settings)}`,
   async columns(call, { steps, epochs, delta }, isWanted, show) {
     const noiseMultipliers = Float64Array.from({ length: POINTS }, (_, index) =>
-      Number((SLIDER[0] * (SLIDER[1] / SLIDER[0]) ** (index / (POINTS - 1))).toPrecision(3)));
+      Number((SLIDER[0] * (SLIDER[1] / SLIDER[0]) ** (index / (POINTS - 1))).toPrecision(3)),
+    );
     const none = new Float64Array(POINTS).fill(Number.NaN);
     const found = { noiseMultipliers, claimed: none, lower: none, upper: none };
     // a few points at a time: other calculators need not wait, and a changed setting ends it
@@ -229,7 +293,12 @@ const shuffleGap: Calculator<TrainingSettings, GapResult> = {
 
 type CurveRow = "poisson" | "deterministic" | "shuffle-max-slice";
 
-function columnOf(call: Call, row: CurveRow, noise: Float64Array, { steps, epochs, delta }: Omit<TrainingSettings, "noise_multiplier">): Promise<Float64Array> {
+function columnOf(
+  call: Call,
+  row: CurveRow,
+  noise: Float64Array,
+  { steps, epochs, delta }: Omit<TrainingSettings, "noise_multiplier">,
+): Promise<Float64Array> {
   const column = (value: number) => new Float64Array(noise.length).fill(value);
   return call("bound_columns", row, noise.slice(), column(steps), column(epochs), column(delta));
 }

@@ -6,11 +6,17 @@
 
 import init, * as bundle from "@dpscope/wasm/calculators";
 
-export type Calls = Pick<typeof bundle, "bound" | "bound_columns" | "calibrate" | "counts" | "plan" | "version">;
+export type Calls = Pick<
+  typeof bundle,
+  "bound" | "bound_columns" | "calibrate" | "counts" | "plan" | "version"
+>;
 type Name = keyof Calls;
 
 /** Calls the wasm bundle; the first call loads it. */
-export type Call = <N extends Name>(name: N, ...values: Parameters<Calls[N]>) => Promise<ReturnType<Calls[N]>>;
+export type Call = <N extends Name>(
+  name: N,
+  ...values: Parameters<Calls[N]>
+) => Promise<ReturnType<Calls[N]>>;
 
 /** What the bundle throws. */
 export interface Failure {
@@ -56,7 +62,9 @@ function messageOf(error: unknown): string {
 }
 
 /** The worker's side: answers what it is asked. */
-export function serve(scope: Pick<DedicatedWorkerGlobalScope, "postMessage" | "addEventListener">): void {
+export function serve(
+  scope: Pick<DedicatedWorkerGlobalScope, "postMessage" | "addEventListener">,
+): void {
   scope.addEventListener("message", async ({ data }: MessageEvent<Request>) => {
     const { id } = data;
     const reply: Reply = await answer(data).then(
@@ -74,22 +82,31 @@ let connection: Promise<Ask> | undefined;
 
 /** The page's side; rejects where no worker can be had. */
 export function connect(worker: Worker): Promise<Ask> {
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(failure: Failure): void }>();
+  const waiting = new Map<
+    number,
+    { resolve(value: unknown): void; reject(failure: Failure): void }
+  >();
   return new Promise((resolve, reject) => {
     worker.addEventListener("error", () => {
       worker.terminate();
       connection = undefined;
       reject(new Error("no worker"));
-      const stopped = { kind: "internal", message: "The calculator stopped; change a value to start it again." };
+      const stopped = {
+        kind: "internal",
+        message: "The calculator stopped; change a value to start it again.",
+      };
       for (const { reject } of waiting.values()) reject(stopped);
       waiting.clear();
     });
     worker.addEventListener("message", ({ data }: MessageEvent<Reply | "ready">) => {
       if (data === "ready") {
-        resolve((request) => new Promise((resolve, reject) => {
-          waiting.set(request.id, { resolve, reject });
-          worker.postMessage(request);
-        }));
+        resolve(
+          (request) =>
+            new Promise((resolve, reject) => {
+              waiting.set(request.id, { resolve, reject });
+              worker.postMessage(request);
+            }),
+        );
         return;
       }
       const asked = waiting.get(data.id);
@@ -102,7 +119,9 @@ export function connect(worker: Worker): Promise<Ask> {
 
 async function start(): Promise<Ask> {
   try {
-    return await connect(new Worker(new URL(import.meta.url), { type: "module", name: WORKER_NAME }));
+    return await connect(
+      new Worker(new URL(import.meta.url), { type: "module", name: WORKER_NAME }),
+    );
   } catch {
     return answer;
   }

@@ -9,7 +9,10 @@ const MARGIN = { left: 38, right: 12, top: 10, bottom: 34 };
 
 type Scale = (value: number) => number;
 
-function logarithmic([least, most]: readonly [number, number], [start, end]: readonly [number, number]): Scale {
+function logarithmic(
+  [least, most]: readonly [number, number],
+  [start, end]: readonly [number, number],
+): Scale {
   const span = Math.log(most / least);
   return (value) => start + ((end - start) * Math.log(value / least)) / span;
 }
@@ -29,13 +32,18 @@ export function path(x: readonly number[], y: readonly number[]): string {
   const parts: string[] = [];
   x.forEach((across, index) => {
     const up = y[index] ?? Number.NaN;
-    if (Number.isFinite(across) && Number.isFinite(up)) parts.push(`${isOpen ? "L" : "M"}${across.toFixed(1)} ${up.toFixed(1)}`);
+    if (Number.isFinite(across) && Number.isFinite(up))
+      parts.push(`${isOpen ? "L" : "M"}${across.toFixed(1)} ${up.toFixed(1)}`);
     isOpen = Number.isFinite(up);
   });
   return parts.join("");
 }
 
-const CURVES = [["upper", "proven upper bound"], ["lower", "shuffled, at least"], ["claimed", "Poisson claim"]] as const;
+const CURVES = [
+  ["upper", "proven upper bound"],
+  ["lower", "shuffled, at least"],
+  ["claimed", "Poisson claim"],
+] as const;
 
 /** The chart in `width` pixels, with a mark at the noise multiplier that is set. */
 export function chart(columns: Columns, noiseMultiplier: number, width: number): SVGTemplateResult {
@@ -47,10 +55,14 @@ export function chart(columns: Columns, noiseMultiplier: number, width: number):
   const x = logarithmic(ends, [MARGIN.left, width - MARGIN.right]);
   const y = logarithmic([least, most], [bottom, MARGIN.top]);
   const clamped = (value: number) => (value > 0 ? Math.min(y(value), bottom) : Number.NaN);
-  const lines = CURVES.map(([key]) =>
-    svg`<path class=${key} d=${path(noise.map(x), Array.from(columns[key], clamped))}></path>`);
+  const lines = CURVES.map(
+    ([key]) =>
+      svg`<path class=${key} d=${path(noise.map(x), Array.from(columns[key], clamped))}></path>`,
+  );
   const isSeen = noiseMultiplier >= ends[0] && noiseMultiplier <= ends[1];
-  const mark = isSeen ? svg`<path class="mark" d=${`M${x(noiseMultiplier).toFixed(1)} ${MARGIN.top}V${bottom}`}></path>` : "";
+  const mark = isSeen
+    ? svg`<path class="mark" d=${`M${x(noiseMultiplier).toFixed(1)} ${MARGIN.top}V${bottom}`}></path>`
+    : "";
   return svg`${axes(x, y, { ends, least, most, width, bottom })}${mark}${lines}`;
 }
 
@@ -64,14 +76,22 @@ interface Frame {
 
 function axes(x: Scale, y: Scale, { ends, least, most, width, bottom }: Frame): SVGTemplateResult {
   const right = width - MARGIN.right;
-  const across = [0.4, 0.5, 0.7, 1, 1.5, 2, 3, 4].filter((value) => value >= ends[0] && value <= ends[1]);
-  const up = Array.from({ length: Math.round(Math.log10(most / least)) + 1 }, (_, index) => Number((least * 10 ** index).toPrecision(1)));
+  const across = [0.4, 0.5, 0.7, 1, 1.5, 2, 3, 4].filter(
+    (value) => value >= ends[0] && value <= ends[1],
+  );
+  const up = Array.from({ length: Math.round(Math.log10(most / least)) + 1 }, (_, index) =>
+    Number((least * 10 ** index).toPrecision(1)),
+  );
   return svg`
-    ${up.map((value) => svg`
+    ${up.map(
+      (value) => svg`
       <path class="grid" d=${`M${MARGIN.left} ${y(value).toFixed(1)}H${right}`}></path>
-      <text x=${MARGIN.left - 6} y=${(y(value) + 4).toFixed(1)} text-anchor="end">${numberText(value)}</text>`)}
-    ${across.map((value) => svg`
-      <text x=${x(value).toFixed(1)} y=${bottom + 16} text-anchor="middle">${value}</text>`)}
+      <text x=${MARGIN.left - 6} y=${(y(value) + 4).toFixed(1)} text-anchor="end">${numberText(value)}</text>`,
+    )}
+    ${across.map(
+      (value) => svg`
+      <text x=${x(value).toFixed(1)} y=${bottom + 16} text-anchor="middle">${value}</text>`,
+    )}
     <text x=${right} y=${HEIGHT - 3} text-anchor="end">noise multiplier σ</text>
     <text x=${MARGIN.left + 6} y=${MARGIN.top + 12}>ε</text>`;
 }

@@ -1,21 +1,33 @@
-/** The one element behind all calculators: inputs, result, lazy start, event. */
+/** The one element behind all calculators: inputs, lazy start, questions, events. */
 
-import { LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult, html, nothing } from "lit";
-import { live } from "lit/directives/live.js";
+import {
+  html,
+  LitElement,
+  nothing,
+  type PropertyDeclarations,
+  type PropertyValues,
+  type TemplateResult,
+} from "lit";
 import type { Answer, Calculator, Columns } from "./calculator";
 import { type Call, failureOf } from "./calls";
-import { CURVES, HEIGHT, chart } from "./chart";
-import { type Field, type NumberField, type Value, numberText, propertyOf, read, settingOf } from "./fields";
-import { outward } from "./numbers";
+import { type Field, numberText, propertyOf, read, settingOf, type Value } from "./fields";
 import { style } from "./style";
+import { answerView, chartView, failureView, fieldView, footView } from "./view";
 
 /** Least time between two announcements to screen readers. */
 const QUIET_MS = 1200;
 
-const SLIDER_STEPS = 200;
+/** An attribute's text is read when the element updates, as is what a property was set to. */
+const converter = {
+  fromAttribute: (text: string | null) => text,
+  toAttribute: numberText,
+};
 
 /** The element of one calculator; `call` reaches the wasm bundle. */
-export function elementOf<Settings, Result>(calculator: Calculator<Settings, Result>, call: Call): CustomElementConstructor {
+export function elementOf<Settings extends object, Result>(
+  calculator: Calculator<Settings, Result>,
+  call: Call,
+): CustomElementConstructor {
   const { fields } = calculator;
 
   return class extends LitElement {
@@ -24,7 +36,7 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
     static override properties: PropertyDeclarations = Object.fromEntries(
       fields.map((field) => [
         propertyOf(field),
-        { attribute: field.name, reflect: true, useDefault: true, converter: { fromAttribute: (text: string | null) => text, toAttribute: numberText } },
+        { attribute: field.name, reflect: true, useDefault: true, converter },
       ]),
     );
 
@@ -34,16 +46,16 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
     #answer: Answer<Result> | undefined;
     #failure: string | undefined;
     #columns: Columns | undefined;
-    #version = "";
-    #isBusy = false;
-    #isVisible = false;
-    #isStale = true;
     #drawn = "";
     #width = 480;
-    #heard = "";
-    #announcement: ReturnType<typeof setTimeout> | undefined;
-    #lastHeard = 0;
+    #version = "";
+    #isVisible = false;
+    #isBusy = false;
+    #isStale = true;
     #isTouched = false;
+    #heard = "";
+    #lastHeard = 0;
+    #announcement: ReturnType<typeof setTimeout> | undefined;
     #copied = "";
     #observers: { disconnect(): void }[] = [];
 
@@ -61,21 +73,25 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
     }
 
     #settings(): Settings {
-      return Object.fromEntries(fields.map((field) => [settingOf(field), this.#value(field)])) as Settings;
+      const entries = fields.map((field) => [settingOf(field), this.#value(field)]);
+      return Object.fromEntries(entries) as Settings;
     }
 
     override connectedCallback(): void {
       super.connectedCallback();
-      const seen = new IntersectionObserver((entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        seen.disconnect();
-        this.#isVisible = true;
-        void this.#work();
-      }, { rootMargin: "200px" });
+      const seen = new IntersectionObserver(
+        (entries) => {
+          if (!entries.some((entry) => entry.isIntersecting)) return;
+          seen.disconnect();
+          this.#isVisible = true;
+          void this.#work();
+        },
+        { rootMargin: "200px" },
+      );
       seen.observe(this);
-      const sized = new ResizeObserver(([entry]) => {
-        const width = Math.round(entry?.contentRect.width ?? 0) - 40;
-        if (width <= 0 || width === this.#width || !calculator.columns) return;
+      const sized = new ResizeObserver(() => {
+        const width = this.renderRoot.querySelector(".chart")?.clientWidth ?? 0;
+        if (width === 0 || width === this.#width) return;
         this.#width = Math.max(240, width);
         this.requestUpdate();
       });
@@ -92,10 +108,14 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
     protected override willUpdate(changed: PropertyValues): void {
       const moved = fields.filter((field) => changed.has(propertyOf(field)));
       for (const field of moved) {
-        const { value, message } = read(field, this.#value(field));
-        if (message === undefined) this.#problems.delete(field);
-        else this.#problems.set(field, message);
+        const { value, problem } = read(
+          field,
+          this.#value(field),
+          changed.get(propertyOf(field)) as Value | undefined,
+        );
         this.#set(field, value);
+        if (problem === undefined) this.#problems.delete(field);
+        else this.#problems.set(field, `${problem} ${numberText(value)} is used.`);
       }
       if (moved.length > 0) {
         this.#isStale = true;
@@ -114,7 +134,6 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
         this.requestUpdate();
       }
       this.#isBusy = false;
-      this.requestUpdate();
       await this.#draw();
     }
 
@@ -125,25 +144,27 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
         if (this.#isStale) return;
         this.#answer = answer;
         this.#failure = undefined;
-        this.#copied = "";
         this.#announce(answer.sentences[0] ?? "");
         const detail = {
-          calculator: calculator.name, settings, result: answer.result, command: calculator.command(settings), version: this.#version,
+          calculator: calculator.name,
+          settings,
+          result: answer.result,
+          command: calculator.command(settings),
+          version: this.#version,
         };
-        this.dispatchEvent(new CustomEvent("dpscope-result", { detail, bubbles: true, composed: true }));
+        const event = new CustomEvent("dpscope-result", { detail, bubbles: true, composed: true });
+        this.dispatchEvent(event);
       } catch (error) {
-        this.#answer = undefined;
         this.#failure = failureOf(error).message;
         this.#announce(this.#failure);
       }
     }
 
-    /** Curves, unless those of the same settings stand there: the noise multiplier only moves the mark. */
+    /** Curves, unless those of these settings stand there: the noise multiplier only moves the mark. */
     async #draw(): Promise<void> {
       if (!calculator.columns || this.#failure !== undefined) return;
       const settings = this.#settings();
-      const { noise_multiplier: _, ...rest } = settings as Record<string, unknown>;
-      const key = JSON.stringify(rest);
+      const key = JSON.stringify({ ...settings, noise_multiplier: undefined });
       if (key === this.#drawn) return;
       this.#drawn = key;
       const isWanted = () => this.#drawn === key && this.isConnected;
@@ -151,9 +172,12 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
         this.#columns = columns;
         this.requestUpdate();
       };
-      await calculator.columns(call, settings, isWanted, show).catch(() => {
+      try {
+        await calculator.columns(call, settings, isWanted, show);
+      } catch {
+        // the figures stand without their chart, which the next change tries again
         if (isWanted()) this.#drawn = "";
-      });
+      }
     }
 
     /** At most one announcement in a while, and none of what the page itself set. */
@@ -168,33 +192,24 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
       }, wait);
     }
 
+    /** Half a number is no mistake yet: the last value stands until there is another. */
     #typed(field: Field, text: string): void {
       this.#isTouched = true;
-      const { value, message } = read(field, text, this.#value(field));
       this.#drafts.set(field, text);
-      if (message === undefined) {
-        this.#problems.delete(field);
+      const { value, problem } = read(field, text, this.#value(field));
+      if (problem === undefined) {
         this.#set(field, value);
+        this.#problems.delete(field);
       } else {
-        this.#problems.set(field, message);
+        this.#problems.set(field, problem);
       }
       this.requestUpdate();
     }
 
-    /** What was typed is done: the nearest value stands, and the message stays. */
-    #committed(field: Field): void {
-      const draft = this.#drafts.get(field);
+    #committed(field: Field, text: string): void {
+      this.#isTouched = true;
       this.#drafts.delete(field);
-      if (draft === undefined) return;
-      const { value, message } = read(field, draft, this.#value(field));
-      if (message !== undefined) {
-        this.#set(field, value);
-        void this.updateComplete.then(() => {
-          this.#problems.set(field, message);
-          this.requestUpdate();
-        });
-      }
-      this.requestUpdate();
+      this.#set(field, text);
     }
 
     async #copy(): Promise<void> {
@@ -202,127 +217,40 @@ export function elementOf<Settings, Result>(calculator: Calculator<Settings, Res
         await navigator.clipboard.writeText(calculator.command(this.#settings()));
         this.#copied = "Copied";
       } catch {
-        this.#copied = "Copy it from “How”";
+        this.#copied = "Copy it from Method";
       }
       this.requestUpdate();
     }
 
     protected override render(): TemplateResult {
+      const { title, about, columns } = calculator;
+      const settings = this.#settings();
+      const inputs = fields.map((field) => ({
+        field,
+        value: this.#value(field),
+        draft: this.#drafts.get(field),
+        problem: this.#problems.get(field),
+        typed: (text: string) => this.#typed(field, text),
+        committed: (text: string) => this.#committed(field, text),
+      }));
+      const noiseMultiplier = (settings as { noise_multiplier?: number }).noise_multiplier ?? 1;
       return html`
-        <section class="box" part="box" aria-label=${calculator.title}>
+        <section class="box" part="box" aria-label=${title}>
           <div part="heading">
-            <p class="title" part="title"><slot name="title">${calculator.title}</slot></p>
-            <p class="about" part="about"><slot name="about">${calculator.about}</slot></p>
+            <p class="title" part="title"><slot name="title">${title}</slot></p>
+            <p class="about" part="about"><slot name="about">${about}</slot></p>
           </div>
-          <div class="fields" part="fields">${fields.map((field) => this.#field(field))}</div>
-          ${this.#result()}
-          ${calculator.columns ? this.#chart() : nothing}
-          ${this.#foot()}
+          <div class="fields" part="fields">${inputs.map(fieldView)}</div>
+          ${
+            this.#failure === undefined
+              ? answerView(this.#answer, this.#isBusy)
+              : failureView(this.#failure)
+          }
+          ${columns ? chartView(this.#columns, noiseMultiplier, this.#width) : nothing}
+          ${footView(this.#answer, this.#version, calculator.command(settings), this.#copied, () => void this.#copy())}
           <p class="heard" aria-live="polite">${this.#heard}</p>
-        </section>`;
-    }
-
-    #field(field: Field): TemplateResult {
-      const { name, label, symbol, help } = field;
-      const problem = this.#problems.get(field);
-      const symbolText = symbol ? html` <i>${symbol}</i>` : nothing;
-      const slides = field.kind === "number" && field.slider !== undefined;
-      return html`
-        <div class=${slides ? "field slides" : "field"} part="field">
-          <label for=${name} title=${help} part="label">${label}${symbolText}</label>
-          ${slides ? this.#slider(field) : nothing}
-          ${field.kind === "choice"
-            ? html`<select id=${name} part="input" .value=${live(this.#value(field))} @change=${(event: Event) => this.#typed(field, (event.target as HTMLSelectElement).value)}>
-                ${field.options.map(([value, words]) => html`<option value=${value} ?selected=${value === this.#value(field)}>${words}</option>`)}
-              </select>`
-            : html`<input id=${name} part="input" type="text" inputmode="decimal" autocomplete="off" spellcheck="false" maxlength="32"
-                aria-invalid=${problem === undefined ? "false" : "true"} aria-describedby=${problem === undefined ? nothing : `${name}-problem`}
-                .value=${live(this.#drafts.get(field) ?? numberText(this.#value(field)))}
-                @input=${(event: Event) => this.#typed(field, (event.target as HTMLInputElement).value)}
-                @change=${() => this.#committed(field)} />`}
-          ${problem === undefined ? nothing : html`<p class="problem" part="problem" id=${`${name}-problem`}>${problem}</p>`}
-        </div>`;
-    }
-
-    #slider(field: NumberField): TemplateResult {
-      const [least, most] = field.slider ?? [field.least, field.most];
-      const value = Number(this.#value(field));
-      const position = Math.round((SLIDER_STEPS * Math.log(value / least)) / Math.log(most / least));
-      const moved = (event: Event) => {
-        const at = Number((event.target as HTMLInputElement).value) / SLIDER_STEPS;
-        this.#typed(field, numberText(Number((least * (most / least) ** at).toPrecision(3))));
-        this.#drafts.delete(field);
-      };
-      return html`<input type="range" part="slider" min="0" max=${SLIDER_STEPS} step="1" aria-label=${`${field.label}, slider`}
-        aria-valuetext=${numberText(value)} .value=${live(String(Math.max(0, Math.min(SLIDER_STEPS, position))))} @input=${moved} />`;
-    }
-
-    #result(): TemplateResult {
-      const answer = this.#answer;
-      if (this.#failure !== undefined) {
-        return html`<div class="result" part="result"><p class="problem" part="problem" role="alert">${this.#failure}</p><slot></slot></div>`;
-      }
-      if (!answer) return html`<div class="result" part="result" aria-busy="true"><p class="about">Loading …</p></div>`;
-      return html`
-        <div class="result" part="result" aria-busy=${this.#isBusy ? "true" : "false"}>
-          <dl class="figures" part="figures">
-            ${answer.figures.map(({ role, label, value, standing }) => html`
-              <div class=${`figure ${role}`} part=${`figure figure-${role}`}>
-                <dt>${label}</dt>
-                <dd class="value" part="value">${value}</dd>
-                <dd class="standing" part="standing">${standing}</dd>
-              </div>`)}
-          </dl>
-          ${answer.sentences.map((sentence) => html`<p part="sentence">${sentence}</p>`)}
-          ${answer.table ? html`<details><summary>What more observations can show</summary>${table(answer.table.head, answer.table.rows)}</details>` : nothing}
-        </div>`;
-    }
-
-    #chart(): TemplateResult | typeof nothing {
-      const columns = this.#columns;
-      const key = ([name, words]: (typeof CURVES)[number]) =>
-        html`<li><svg viewBox="0 0 26 8" aria-hidden="true"><path class=${name} d="M0 4H26"></path></svg>${words}</li>`;
-      const label = "ε against the noise multiplier: what Poisson accounting claims, and the lower and upper bounds of shuffled batches";
-      return html`
-        <div class="chart" part="chart">
-          <ul class="legend" part="legend">${CURVES.map(key)}</ul>
-          <svg role="img" aria-label=${label} viewBox=${`0 0 ${this.#width} ${HEIGHT}`}>
-            ${columns ? chart(columns, Number((this.#settings() as Record<string, unknown>)["noise_multiplier"]), this.#width) : nothing}
-          </svg>
-          ${columns ? html`<details><summary>Data of the chart</summary>${table(["σ", ...CURVES.map(([, words]) => words)], rowsOf(columns))}</details>` : nothing}
-        </div>`;
-    }
-
-    #foot(): TemplateResult {
-      const command = calculator.command(this.#settings());
-      const methods = this.#answer?.figures.filter(({ method }) => method !== undefined) ?? [];
-      return html`
-        <div class="foot" part="foot">
-          <span>dpscope ${this.#version}</span>
-          <span>${this.#copied} <button type="button" part="button" @click=${() => this.#copy()}>Copy CLI command</button></span>
-          <details class="how" part="how"><summary>How</summary>
-            <dl>${methods.map(({ label, method, standing }) => html`<div><dt>${label}</dt><dd>${standing}; ${method}</dd></div>`)}</dl>
-            <code part="command">${command}</code>
-          </details>
-        </div>`;
+        </section>
+      `;
     }
   };
-}
-
-function rowsOf({ noiseMultipliers, ...columns }: Columns): string[][] {
-  const sides = { upper: "upper", lower: "lower", claimed: "upper" } as const;
-  return Array.from(noiseMultipliers, (noise, index) => [
-    numberText(noise),
-    ...CURVES.map(([key]) => {
-      const value = columns[key][index] ?? Number.NaN;
-      return Number.isNaN(value) ? "–" : outward(value, sides[key]);
-    }),
-  ]);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): TemplateResult {
-  return html`<div class="wide" tabindex="0" role="region" aria-label="Table"><table part="table">
-    <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
-  </table></div>`;
 }

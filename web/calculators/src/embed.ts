@@ -15,7 +15,8 @@ export function elementFor(query: URLSearchParams, document: Document): HTMLElem
     return refusal;
   }
   const element = document.createElement(`dpscope-${name}`);
-  const known = (element.constructor as { observedAttributes?: readonly string[] }).observedAttributes ?? [];
+  const known =
+    (element.constructor as { observedAttributes?: readonly string[] }).observedAttributes ?? [];
   for (const attribute of known) {
     const value = query.get(attribute);
     if (value !== null) element.setAttribute(attribute, value);
@@ -25,7 +26,7 @@ export function elementFor(query: URLSearchParams, document: Document): HTMLElem
 
 const query = new URLSearchParams(location.search);
 const theme = query.get("theme");
-if (theme === "light" || theme === "dark") document.documentElement.dataset["theme"] = theme;
+if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 const element = elementFor(query, document);
 document.body.replaceChildren(element);
 

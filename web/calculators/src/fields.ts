@@ -30,10 +30,10 @@ export interface ChoiceField {
 export type Field = NumberField | ChoiceField;
 export type Value = number | string;
 
-/** A value within its field's domain; where it is not what was given, the message says why. */
+/** A value within its field's domain; where it is not what was given, the problem says why. */
 export interface Read {
   readonly value: Value;
-  readonly message?: string;
+  readonly problem?: string;
 }
 
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
@@ -41,29 +41,30 @@ const LONGEST = 32;
 
 /** Reads what an attribute, a property or a person gave; `kept` stands in for what has no meaning. */
 export function read(field: Field, given: unknown, kept: Value = field.initial): Read {
+  if (given === null || given === undefined) return { value: field.initial };
   return field.kind === "choice" ? readChoice(field, given, kept) : readNumber(field, given, kept);
 }
 
-function readChoice(field: ChoiceField, given: unknown, kept: Value): Read {
-  const found = field.options.find(([value]) => value === given);
+function readChoice({ name, options }: ChoiceField, given: unknown, kept: Value): Read {
+  const found = options.find(([value]) => value === given);
   if (found) return { value: found[0] };
-  if (given === null || given === undefined) return { value: field.initial };
-  const allowed = field.options.map(([value]) => value).join(", ");
-  return { value: kept, message: `${field.name} is ${quoted(given)}; it must be one of ${allowed}. ${kept} is used.` };
+  const allowed = options.map(([value]) => value).join(", ");
+  return { value: kept, problem: `${name} is ${quoted(given)}; it must be one of ${allowed}.` };
 }
 
 function readNumber(field: NumberField, given: unknown, kept: Value): Read {
-  if (given === null || given === undefined) return { value: field.initial };
   const { name, least, most, whole = false } = field;
   const value = numberOf(given);
+  const nearest = nearestTo(value, field, kept);
+  if (nearest === value) return { value };
   const domain = `${whole ? "a whole number" : "a number"} from ${numberText(least)} to ${numberText(most)}`;
-  const nearest = (value: Value) =>
-    ({ value, message: `${name} is ${quoted(given)}; it must be ${domain}. ${numberText(value)} is used.` });
-  if (Number.isNaN(value)) return nearest(kept);
-  if (!(value >= least)) return nearest(least);
-  if (!(value <= most)) return nearest(most);
-  if (whole && !Number.isInteger(value)) return nearest(Math.round(value));
-  return { value };
+  return { value: nearest, problem: `${name} is ${quoted(given)}; it must be ${domain}.` };
+}
+
+function nearestTo(value: number, { least, most, whole = false }: NumberField, kept: Value): Value {
+  if (Number.isNaN(value)) return kept;
+  const clamped = Math.min(most, Math.max(least, value));
+  return whole ? Math.round(clamped) : clamped;
 }
 
 function numberOf(given: unknown): number {
@@ -74,7 +75,8 @@ function numberOf(given: unknown): number {
 }
 
 function quoted(given: unknown): string {
-  const text = typeof given === "string" ? given : typeof given === "number" ? String(given) : typeof given;
+  const text =
+    typeof given === "string" ? given : typeof given === "number" ? String(given) : typeof given;
   return `“${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}”`;
 }
 

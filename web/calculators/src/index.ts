@@ -3,9 +3,9 @@
  * importing this module defines them. On a server it defines nothing, in its own worker it computes.
  */
 
-import { calculators } from "./calculators";
 import type { Calculator } from "./calculator";
-import { WORKER_NAME, call, serve } from "./calls";
+import { calculators } from "./calculators";
+import { call, serve, WORKER_NAME } from "./calls";
 import { elementOf } from "./element";
 
 export type * from "./types";
@@ -18,6 +18,7 @@ if (scope.name === WORKER_NAME && typeof globalThis.document === "undefined") {
   for (const calculator of calculators) {
     const tag = `dpscope-${calculator.name}`;
     // the first module on a page wins: its elements share its wasm
-    if (!customElements.get(tag)) customElements.define(tag, elementOf(calculator as Calculator<unknown, unknown>, call));
+    if (!customElements.get(tag))
+      customElements.define(tag, elementOf(calculator as Calculator<unknown, unknown>, call));
   }
 }

@@ -30,14 +30,19 @@ function isSafe(shown: string, value: number, side: Side): boolean {
 
 /** `1234567` → `1,234,567`. */
 export function grouped(value: number): string {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** 0.05 → `95 %`: the confidence, never rounded up. */
 export function confidence(significance: number): string {
   const percent = Number((100 * (1 - significance)).toPrecision(12));
   const digits = Math.max(0, Math.ceil(-Math.log10(significance)) - 1);
-  return `${percent.toFixed(Math.min(10, digits)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")} %`;
+  return `${percent
+    .toFixed(Math.min(10, digits))
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "")} %`;
 }
 
 /** Words for the methods that the accountants name. */

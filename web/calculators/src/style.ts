@@ -47,6 +47,7 @@ export const style = css`
   .field { display: grid; gap: 0.2em; min-width: 0; }
   .field.slides { grid-column: 1 / -1; grid-template-columns: 1fr 6em; align-items: center; column-gap: 1em; }
   .field.slides label, .field.slides .problem { grid-column: 1 / -1; }
+  @container (min-width: 22em) { .field.choice { grid-column: span 2; } }
   label { font-size: 0.85em; color: var(--faint); }
   label i { font-style: normal; white-space: nowrap; }
   input, select, button { font: inherit; color: inherit; margin: 0; }
@@ -95,11 +96,15 @@ export const style = css`
   details > :not(summary) { margin-top: 0.5em; }
   summary { cursor: pointer; width: fit-content; font-size: 0.9em; }
 
-  .foot { display: flex; flex-wrap: wrap; gap: 0.5em 1em; align-items: center; justify-content: space-between; font-size: 0.85em; color: var(--faint); border-top: 1px solid var(--line); padding-top: 0.75em; }
-  .foot button { color: inherit; background: transparent; border: 1px solid var(--line); border-radius: var(--radius); padding: 0.25em 0.7em; cursor: pointer; }
-  .foot button:hover { border-color: currentcolor; }
-  .how dl { display: grid; gap: 0.3em; font-size: 0.9em; }
-  code { display: block; font-family: ui-monospace, monospace; font-size: 0.9em; overflow-wrap: anywhere; user-select: all; }
+  .foot { display: flex; flex-wrap: wrap; gap: 0.5em 1em; align-items: start; justify-content: space-between; font-size: 0.85em; color: var(--faint); border-top: 1px solid var(--line); padding-top: 0.75em; }
+  .foot summary { font-size: 1em; padding-block: 0.25em; }
+  .how { flex: 1 1 14em; min-width: 0; }
+  .how dl { display: grid; gap: 0.4em; }
+  .how dt { font-weight: 600; }
+  .copy { display: flex; gap: 0.7em; align-items: center; }
+  button { background: transparent; border: 1px solid var(--line); border-radius: var(--radius); padding: 0.25em 0.7em; cursor: pointer; }
+  button:hover { border-color: currentcolor; }
+  code { display: block; font-family: ui-monospace, monospace; overflow-wrap: anywhere; user-select: all; }
   .heard { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
   @media (prefers-reduced-motion: reduce) { .result { transition: none; } }

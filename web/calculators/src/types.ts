@@ -14,7 +14,12 @@ export interface Accounted {
   readonly standard_error?: number;
 }
 
-export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic";
+export type BatchSampler =
+  | "poisson"
+  | "shuffle"
+  | "persistent-shuffle"
+  | "balls-in-bins"
+  | "deterministic";
 export type CalibratedSampler = "poisson" | "shuffle" | "persistent-shuffle";
 export type ThresholdRule = "simultaneous" | "split";
 
@@ -103,7 +108,12 @@ export type NoiseDetail = ResultDetail<"noise", NoiseSettings, NoiseResult>;
 export type CountsDetail = ResultDetail<"counts", CountsSettings, CountsResult>;
 export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanResult>;
 export type ShuffleGapDetail = ResultDetail<"shuffle-gap", TrainingSettings, GapResult>;
-export type DpscopeDetail = EpsilonDetail | NoiseDetail | CountsDetail | PlanDetail | ShuffleGapDetail;
+export type DpscopeDetail =
+  | EpsilonDetail
+  | NoiseDetail
+  | CountsDetail
+  | PlanDetail
+  | ShuffleGapDetail;
 
 /** Bubbles and is composed: one listener on the document hears every calculator. */
 export type DpscopeResultEvent<Detail extends DpscopeDetail = DpscopeDetail> = CustomEvent<Detail>;
