@@ -2,7 +2,7 @@
 
 import type { Call } from "./calls";
 import type { Field } from "./fields";
-import { confidence, methodText, outward } from "./numbers";
+import { confidence, methodText, outward, relation } from "./numbers";
 import type { Accounted } from "./types";
 
 /** One number on screen. */
@@ -64,7 +64,7 @@ export function figureOf(role: Figure["role"], label: string, found: Accounted):
   return {
     role,
     label,
-    value: `ε ${SIGNS[kind]} ${outward(epsilon, kind)}`,
+    value: relation("ε", SIGNS[kind], outward(epsilon, kind)),
     standing,
     method: methodText(method),
   };

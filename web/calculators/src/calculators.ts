@@ -5,7 +5,7 @@ import type { Call } from "./calls";
 import * as fields from "./fields";
 import { type ChoiceField, type NumberField, numberText } from "./fields";
 import { gap, trainingOptions } from "./gap";
-import { confidence, grouped, methodText, outward } from "./numbers";
+import { confidence, grouped, methodText, outward, relation } from "./numbers";
 import type {
   CountsResult,
   CountsSettings,
@@ -98,7 +98,7 @@ function noiseAnswer(
   const isPoisson = settings.sampler === "poisson";
   const value = outward(found.value, "upper");
   const sentences = [
-    `A noise multiplier of ${value} keeps ε ≤ ${outward(found.epsilon, "upper")} at δ = ${numberText(settings.delta)}.`,
+    `A noise multiplier of ${value} keeps ${relation("ε", "≤", outward(found.epsilon, "upper"))} at ${relation("δ", "=", numberText(settings.delta))}.`,
   ];
   if (!isPoisson) {
     sentences.push(
@@ -109,7 +109,7 @@ function noiseAnswer(
     {
       role: "answer" as const,
       label: "Least noise multiplier",
-      value: `σ = ${value}`,
+      value: relation("σ", "=", value),
       standing: "upper bound on ε, proven",
       method: isPoisson ? methodText("privacy-loss-distribution") : "deterministic batches",
     },
@@ -118,7 +118,7 @@ function noiseAnswer(
     figures.push({
       role: "answer",
       label: "If batches were Poisson sampled",
-      value: `σ = ${outward(poisson.value, "upper")}`,
+      value: relation("σ", "=", outward(poisson.value, "upper")),
       standing: "not proven for shuffled batches",
       method: methodText("privacy-loss-distribution"),
     });
@@ -167,14 +167,14 @@ const counts: Calculator<CountsSettings, CountsResult> = {
   async answer(call, { delta, significance, ...errors }) {
     const result: CountsResult = await call("counts", errors, delta, significance);
     const sure = `${confidence(significance)} confidence`;
-    const at = `at δ = ${numberText(delta)}`;
+    const at = `at ${relation("δ", "=", numberText(delta))}`;
     const leaks = result.epsilon > 0;
     return {
       figures: [
         {
           role: "lower",
           label: "The attack shows at least",
-          value: `ε ≥ ${outward(result.epsilon, "lower")}`,
+          value: relation("ε", "≥", outward(result.epsilon, "lower")),
           standing: `lower bound, ${sure}`,
           method: "exact binomial limits of both error rates",
         },
@@ -183,7 +183,7 @@ const counts: Calculator<CountsSettings, CountsResult> = {
         leaks
           ? `A claim of a smaller ε ${at} is refuted, with ${sure}.`
           : "This attack did not find any leakage. That proves nothing.",
-        `So many runs can show at most ε = ${outward(result.ceiling, "upper")}. The threshold and the number of runs must have been fixed before they were seen.`,
+        `So many runs can show at most ${relation("ε", "=", outward(result.ceiling, "upper"))}. The threshold and the number of runs must have been fixed before they were seen.`,
       ],
       result,
     };
@@ -219,9 +219,9 @@ const plan: Calculator<PlanSettings, PlanResult> = {
   about: "How many observations a bound needs, and how far a number of them can see",
   fields: [
     { ...fields.epsilon, most: 40, initial: 9 },
+    thresholdRule,
     fields.delta,
     fields.significance,
-    thresholdRule,
   ],
   async answer(call, { epsilon, delta, significance, threshold_rule }) {
     const result: PlanResult = await call("plan", { epsilon, delta, significance, threshold_rule });
@@ -231,13 +231,13 @@ const plan: Calculator<PlanSettings, PlanResult> = {
         {
           role: "answer",
           label: "Observations of both worlds",
-          value: `n ≥ ${observations}`,
+          value: relation("n", "≥", observations),
           standing: `least number, ${confidence(significance)} confidence`,
           method: "the bound of an attack that never errs",
         },
       ],
       sentences: [
-        `A bound of ε = ${numberText(epsilon)} at δ = ${numberText(delta)} needs at least ${observations} observations, and more for a real mechanism, whose attacks err.`,
+        `A bound of ${relation("ε", "=", numberText(epsilon))} at ${relation("δ", "=", numberText(delta))} needs at least ${observations} observations, and more for a real mechanism, whose attacks err.`,
       ],
       table: {
         head: ["Observations", "Largest ε they can show"],

@@ -3,7 +3,7 @@
 import { type Answer, type Figure, figureOf } from "./calculator";
 import { type Call, failureOf } from "./calls";
 import { numberText } from "./fields";
-import { outward } from "./numbers";
+import { outward, relation } from "./numbers";
 import type {
   Accounted,
   BatchSampler,
@@ -76,7 +76,7 @@ interface Found {
 }
 
 function summary(batches: string, { claimed, lower, upper, ratio }: Found, delta: number): string {
-  const at = `at δ = ${numberText(delta)}`;
+  const at = `at ${relation("δ", "=", numberText(delta))}`;
   if (ratio !== undefined && ratio > 1 && lower) {
     return `Poisson accounting is not valid for ${batches}: they leak at least ${outward(ratio, "lower", 1)} times the ε that it claims, ${at}.`;
   }

@@ -35,14 +35,9 @@ export function grouped(value: number): string {
     .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** 0.05 → `95 %`: the confidence, never rounded up. */
+/** 0.05 → `95 %`, without the noise of binary fractions. */
 export function confidence(significance: number): string {
-  const percent = Number((100 * (1 - significance)).toPrecision(12));
-  const digits = Math.max(0, Math.ceil(-Math.log10(significance)) - 1);
-  return `${percent
-    .toFixed(Math.min(10, digits))
-    .replace(/(\.\d*?)0+$/, "$1")
-    .replace(/\.$/, "")} %`;
+  return `${Number((100 * (1 - significance)).toPrecision(12))} %`;
 }
 
 /** Words for the methods that the accountants name. */
@@ -57,4 +52,9 @@ const METHODS: Readonly<Record<string, string>> = {
 
 export function methodText(method: string): string {
   return METHODS[method] ?? method;
+}
+
+/** `δ = 1e-5`, which no line break tears apart. */
+export function relation(symbol: string, sign: "=" | "≤" | "≥" | "≈", value: string): string {
+  return `${symbol}\u00a0${sign}\u00a0${value}`;
 }

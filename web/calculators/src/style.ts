@@ -6,9 +6,9 @@ export const style = css`
     --line: var(--dpscope-line, color-mix(in srgb, currentcolor 24%, transparent));
     --faint: color-mix(in srgb, currentcolor 78%, transparent);
     --accent: var(--dpscope-accent, color-mix(in oklab, #0072b2 72%, currentcolor));
-    --claim: var(--dpscope-claim, #e69f00);
-    --lower: var(--dpscope-lower, #0072b2);
-    --upper: var(--dpscope-upper, #009e73);
+    --claim: var(--dpscope-claim, color-mix(in oklab, #e69f00 88%, currentcolor));
+    --lower: var(--dpscope-lower, color-mix(in oklab, #0072b2 82%, currentcolor));
+    --upper: var(--dpscope-upper, color-mix(in oklab, #009e73 82%, currentcolor));
     --radius: var(--dpscope-radius, 0.4em);
     --gap: var(--dpscope-gap, 0.8em);
     display: block;
@@ -98,10 +98,10 @@ export const style = css`
 
   .foot { display: flex; flex-wrap: wrap; gap: 0.5em 1em; align-items: start; justify-content: space-between; font-size: 0.85em; color: var(--faint); border-top: 1px solid var(--line); padding-top: 0.75em; }
   .foot summary { font-size: 1em; padding-block: 0.25em; }
-  .how { flex: 1 1 14em; min-width: 0; }
+  .how { flex: 1 1 11em; min-width: 0; }
   .how dl { display: grid; gap: 0.4em; }
   .how dt { font-weight: 600; }
-  .copy { display: flex; gap: 0.7em; align-items: center; }
+  .copy span:not(:empty) { margin-inline-end: 0.7em; }
   button { background: transparent; border: 1px solid var(--line); border-radius: var(--radius); padding: 0.25em 0.7em; cursor: pointer; }
   button:hover { border-color: currentcolor; }
   code { display: block; font-family: ui-monospace, monospace; overflow-wrap: anywhere; user-select: all; }
