@@ -34,51 +34,58 @@ const EXPECTED = {
   },
 };
 
-const noise = (noise_multiplier, steps, epochs = 1, delta = 1e-5) => ({
+/** @typedef {{ noise_multiplier: number, steps: number, epochs: number, delta: number }} Training */
+
+/** @type {(...settings: [number, number, number, number]) => Training} */
+const training = (noise_multiplier, steps, epochs, delta) => ({
   noise_multiplier,
   steps,
   epochs,
   delta,
 });
-const of = (training) => {
-  const { noise_multiplier, steps, epochs, delta } = training;
-  const repeated = epochs === 1 ? "" : ` --epochs ${epochs}`;
-  return `--noise-multiplier ${noise_multiplier} --steps ${steps}${repeated} --delta ${shown(delta)}`;
-};
+
+/** @type {(training: Training) => string} */
+const optionsOf = ({ noise_multiplier, steps, epochs, delta }) =>
+  `--noise-multiplier ${noise_multiplier} --steps ${steps}${repeated(epochs)} --delta ${shown(delta)}`;
+
+/** @type {(epochs: number) => string} */
+const repeated = (epochs) => (epochs === 1 ? "" : ` --epochs ${epochs}`);
+
+/** @type {(value: number) => string} */
 const shown = (value) => (value < 1e-3 ? value.toExponential() : String(value));
 
 /** @type {[calculator: string, settings: object, command: string][]} */
 const questions = [];
-for (const training of [
-  noise(1, 100),
-  noise(0.5, 20, 3),
-  noise(2.5, 1000, 10, 1e-6),
-  noise(0.7, 10000, 1, 1e-8),
+for (const settings of [
+  training(1, 100, 1, 1e-5),
+  training(0.5, 20, 3, 1e-5),
+  training(2.5, 1000, 10, 1e-6),
+  training(0.7, 10000, 1, 1e-8),
 ]) {
-  const options = of(training);
-  questions.push(["epsilon", { sampler: "shuffle", ...training }, `dpscope compare ${options}`]);
-  questions.push(["shuffle-gap", training, `dpscope compare ${options}`]);
+  const options = optionsOf(settings);
+  questions.push(["epsilon", { sampler: "shuffle", ...settings }, `dpscope compare ${options}`]);
+  questions.push(["shuffle-gap", settings, `dpscope compare ${options}`]);
   for (const sampler of ["poisson", "balls-in-bins", "deterministic"]) {
-    questions.push(["epsilon", { sampler, ...training }, `dpscope bound ${sampler} ${options}`]);
+    const command = `dpscope bound ${sampler} ${options}`;
+    questions.push(["epsilon", { sampler, ...settings }, command]);
   }
   const once = `dpscope bound persistent-shuffle --side lower ${options}`;
-  questions.push(["epsilon", { sampler: "persistent-shuffle", ...training }, once]);
+  questions.push(["epsilon", { sampler: "persistent-shuffle", ...settings }, once]);
 }
 for (const sampler of ["poisson", "shuffle", "persistent-shuffle"]) {
-  for (const [epsilon, steps, epochs, delta] of [
+  for (const [epsilon = 0, steps = 0, epochs = 0, delta = 0] of [
     [4, 100, 1, 1e-5],
     [0.5, 50, 10, 1e-7],
     [12, 1000, 3, 0.01],
   ]) {
-    const repeated = epochs === 1 ? "" : ` --epochs ${epochs}`;
     questions.push([
       "noise",
       { sampler, epsilon, delta, steps, epochs },
-      `dpscope calibrate noise --sampler ${sampler} --epsilon ${epsilon} --delta ${shown(delta)} --steps ${steps}${repeated}`,
+      `dpscope calibrate noise --sampler ${sampler} --epsilon ${epsilon} --delta ${shown(delta)} --steps ${steps}${repeated(epochs)}`,
     ]);
   }
 }
-for (const [fp, zero, fn, target, delta, significance] of [
+for (const [fp, zero, fn, target, delta = 0, significance] of [
   [12, 1000, 480, 1000, 1e-5, 0.05],
   [0, 1e6, 400000, 1e6, 1e-6, 0.01],
   [700, 800, 3, 900, 1e-5, 0.05],
@@ -97,10 +104,10 @@ for (const [fp, zero, fn, target, delta, significance] of [
     `dpscope audit counts --false-positives ${fp} --zero-out-trials ${zero} --false-negatives ${fn} --target-trials ${target} --delta ${shown(delta)} --significance ${significance}`,
   ]);
 }
-for (const [epsilon, delta, significance, threshold_rule] of [
-  [9, 1e-5, 0.05, "simultaneous"],
-  [2, 1e-6, 0.01, "split"],
-  [20, 1e-9, 0.001, "simultaneous"],
+for (const { epsilon, delta, significance, threshold_rule } of [
+  { epsilon: 9, delta: 1e-5, significance: 0.05, threshold_rule: "simultaneous" },
+  { epsilon: 2, delta: 1e-6, significance: 0.01, threshold_rule: "split" },
+  { epsilon: 20, delta: 1e-9, significance: 0.001, threshold_rule: "simultaneous" },
 ]) {
   questions.push([
     "plan",

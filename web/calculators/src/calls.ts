@@ -4,12 +4,17 @@
  * another origin, it lives in the page.
  */
 
-import init, * as bundle from "@dpscope/wasm/calculators";
+import init, {
+  bound,
+  bound_columns,
+  calibrate,
+  counts,
+  plan,
+  version,
+} from "@dpscope/wasm/calculators";
 
-export type Calls = Pick<
-  typeof bundle,
-  "bound" | "bound_columns" | "calibrate" | "counts" | "plan" | "version"
->;
+export const calls = { bound, bound_columns, calibrate, counts, plan, version };
+type Calls = typeof calls;
 type Name = keyof Calls;
 
 /** Calls the wasm bundle; the first call loads it. */
@@ -48,7 +53,7 @@ function load(): Promise<unknown> {
 
 async function answer({ name, values }: Request): Promise<unknown> {
   await load();
-  return (bundle[name] as (...values: readonly unknown[]) => unknown)(...values);
+  return (calls[name] as (...values: readonly unknown[]) => unknown)(...values);
 }
 
 export function failureOf(error: unknown): Failure {
@@ -78,50 +83,59 @@ export function serve(
 
 type Ask = (request: Request) => Promise<unknown>;
 
-let connection: Promise<Ask> | undefined;
+interface Asked {
+  resolve(value: unknown): void;
+  reject(failure: Failure): void;
+}
 
-/** The page's side; rejects where no worker can be had. */
-export function connect(worker: Worker): Promise<Ask> {
-  const waiting = new Map<
-    number,
-    { resolve(value: unknown): void; reject(failure: Failure): void }
-  >();
+const STOPPED: Failure = {
+  kind: "internal",
+  message: "The calculator stopped. Change a value to start it again.",
+};
+
+/** The page's side; rejects where no worker can be had. After `ended` the worker answers no more. */
+function connect(worker: Worker, ended: () => void): Promise<Ask> {
+  const waiting = new Map<number, Asked>();
+  const ask: Ask = (request) =>
+    new Promise((resolve, reject) => {
+      waiting.set(request.id, { resolve, reject });
+      worker.postMessage(request);
+    });
+  const end = () => {
+    worker.terminate();
+    ended();
+    for (const asked of waiting.values()) asked.reject(STOPPED);
+    waiting.clear();
+  };
   return new Promise((resolve, reject) => {
     worker.addEventListener("error", () => {
-      worker.terminate();
-      connection = undefined;
-      reject(new Error("no worker"));
-      const stopped = {
-        kind: "internal",
-        message: "The calculator stopped; change a value to start it again.",
-      };
-      for (const { reject } of waiting.values()) reject(stopped);
-      waiting.clear();
+      reject(STOPPED);
+      end();
     });
     worker.addEventListener("message", ({ data }: MessageEvent<Reply | "ready">) => {
-      if (data === "ready") {
-        resolve(
-          (request) =>
-            new Promise((resolve, reject) => {
-              waiting.set(request.id, { resolve, reject });
-              worker.postMessage(request);
-            }),
-        );
-        return;
-      }
+      if (data === "ready") return resolve(ask);
       const asked = waiting.get(data.id);
       waiting.delete(data.id);
-      if ("failure" in data) asked?.reject(data.failure);
-      else asked?.resolve(data.value);
+      if (!("failure" in data)) return asked?.resolve(data.value);
+      asked?.reject(data.failure);
+      // after a trap its memory is not to be trusted
+      if (data.failure.kind === "internal") end();
     });
   });
 }
 
+let connection: Promise<Ask> | undefined;
+
 async function start(): Promise<Ask> {
+  let isOpen = false;
+  const ended = () => {
+    if (isOpen) connection = undefined;
+  };
   try {
-    return await connect(
-      new Worker(new URL(import.meta.url), { type: "module", name: WORKER_NAME }),
-    );
+    const worker = new Worker(new URL(import.meta.url), { type: "module", name: WORKER_NAME });
+    const ask = await connect(worker, ended);
+    isOpen = true;
+    return ask;
   } catch {
     return answer;
   }
@@ -129,6 +143,7 @@ async function start(): Promise<Ask> {
 
 let count = 0;
 
+/** Asks the page's one instance. */
 export const call: Call = async (name, ...values) => {
   connection ??= start();
   const ask = await connection;

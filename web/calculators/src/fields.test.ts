@@ -44,18 +44,30 @@ describe("read", () => {
     expect(found.problem).toContain("from 0.05 to 1000");
   });
 
-  test.each(["", "NaN", "Infinity", "0x10", "1,5", "1_0", "one", "1e", `1${"0".repeat(40)}`, {}, [1], true])(
-    "%j is no number: what was there is kept",
-    (given) => {
-      const found = read(noiseMultiplier, given, 3);
-      expect(found.value).toBe(3);
-      expect(found.problem).toMatch(/must be a number/);
-    },
-  );
+  test.each([
+    "",
+    "NaN",
+    "Infinity",
+    "0x10",
+    "1,5",
+    "1_0",
+    "one",
+    "1e",
+    `1${"0".repeat(40)}`,
+    {},
+    [1],
+    true,
+  ])("%j is no number: what was there is kept", (given) => {
+    const found = read(noiseMultiplier, given, 3);
+    expect(found.value).toBe(3);
+    expect(found.problem).toMatch(/must be a number/);
+  });
 
   test("a count is whole", () => {
     expect(read(steps, "2.6")).toMatchObject({ value: 3 });
-    expect(read(steps, "2.6").problem).toContain("a whole number from 1 to 1e6".replace("1e6", numberText(1e6)));
+    expect(read(steps, "2.6").problem).toContain(
+      "a whole number from 1 to 1e6".replace("1e6", numberText(1e6)),
+    );
     expect(read(steps, "0.2")).toMatchObject({ value: 1 });
   });
 
@@ -72,15 +84,31 @@ describe("read", () => {
 
 test("numbers are written as the command line takes them", () => {
   const written = [1, 0.5, 1e-5, 1.25e-7, 60000, 1e6, 1e7, 2.5e12, 0, "poisson"].map(numberText);
-  expect(written).toEqual(["1", "0.5", "1e-5", "1.25e-7", "60000", "1000000", "1e7", "2.5e12", "0", "poisson"]);
+  expect(written).toEqual([
+    "1",
+    "0.5",
+    "1e-5",
+    "1.25e-7",
+    "60000",
+    "1000000",
+    "1e7",
+    "2.5e12",
+    "0",
+    "poisson",
+  ]);
 });
 
 test("a field has a property and a setting", () => {
-  expect([propertyOf(noiseMultiplier), settingOf(noiseMultiplier)]).toEqual(["noiseMultiplier", "noise_multiplier"]);
+  expect([propertyOf(noiseMultiplier), settingOf(noiseMultiplier)]).toEqual([
+    "noiseMultiplier",
+    "noise_multiplier",
+  ]);
 });
 
 test("each initial value lies within its own domain", () => {
-  const all = Object.values(fields).filter((field): field is fields.NumberField => typeof field === "object");
+  const all = Object.values(fields).filter(
+    (field): field is fields.NumberField => typeof field === "object",
+  );
   expect(all.length).toBeGreaterThan(5);
   for (const field of all) expect(read(field, field.initial)).toEqual({ value: field.initial });
 });

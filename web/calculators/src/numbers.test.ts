@@ -30,7 +30,13 @@ test("no bound on a grid is shown on its wrong side", () => {
 });
 
 test("thousands are told apart", () => {
-  expect([0, 999, 1000, 104724, 1e10].map(grouped)).toEqual(["0", "999", "1,000", "104,724", "10,000,000,000"]);
+  expect([0, 999, 1000, 104724, 1e10].map(grouped)).toEqual([
+    "0",
+    "999",
+    "1,000",
+    "104,724",
+    "10,000,000,000",
+  ]);
 });
 
 test("a confidence is never shown as more than it is", () => {
