@@ -27,6 +27,8 @@ const TYPES: Record<string, string> = {
 
 async function answer(url: string, response: ServerResponse): Promise<void> {
   const path = decodeURIComponent(new URL(url, "http://localhost").pathname);
+  // a browser asks for it of its own accord
+  if (path === "/favicon.ico") return void response.writeHead(204).end();
   const isPage = path.startsWith("/pages/");
   const file = normalize(
     join(WEB, isPage ? "" : "dist", path.endsWith("/") ? `${path}index.html` : path),

@@ -9,7 +9,7 @@ import {
   type TemplateResult,
 } from "lit";
 import type { Answer, Calculator, Columns } from "./calculator";
-import { type Call, failureOf } from "./calls";
+import { type Call, type Failure, failureOf } from "./calls";
 import { type Field, numberText, propertyOf, read, settingOf, type Value } from "./fields";
 import { style } from "./style";
 import { answerView, chartView, failureView, fieldView, footView } from "./view";
@@ -44,7 +44,7 @@ export function elementOf<Settings extends object, Result>(
     /** What is being typed and is no value yet. */
     #drafts = new Map<Field, string>();
     #answer: Answer<Result> | undefined;
-    #failure: string | undefined;
+    #failure: Failure | undefined;
     #columns: Columns | undefined;
     #drawn = "";
     #width = 480;
@@ -155,8 +155,9 @@ export function elementOf<Settings extends object, Result>(
         const event = new CustomEvent("dpscope-result", { detail, bubbles: true, composed: true });
         this.dispatchEvent(event);
       } catch (error) {
-        this.#failure = failureOf(error).message;
-        this.#announce(this.#failure);
+        this.#answer = undefined;
+        this.#failure = failureOf(error);
+        this.#announce(this.#failure.message);
       }
     }
 

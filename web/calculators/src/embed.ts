@@ -28,7 +28,7 @@ const query = new URLSearchParams(location.search);
 const theme = query.get("theme");
 if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 const element = elementFor(query, document);
-document.body.replaceChildren(element);
+document.querySelector("main")?.append(element);
 
 if (window.parent !== window) {
   let told = 0;

@@ -164,7 +164,7 @@ declare global {
     "dpscope-shuffle-gap": DpscopeShuffleGapElement;
   }
 
-  interface HTMLElementEventMap {
+  interface GlobalEventHandlersEventMap {
     "dpscope-result": DpscopeResultEvent;
   }
 }

@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import type { Answer, Columns } from "./calculator";
+import type { Failure } from "./calls";
 import { CURVES, chart, HEIGHT } from "./chart";
 import { type ChoiceField, type Field, type NumberField, numberText, type Value } from "./fields";
 import { outward } from "./numbers";
@@ -108,11 +109,12 @@ function sliderView({ field, value, committed }: Input<NumberField>): TemplateRe
   `;
 }
 
-export function failureView(failure: string): TemplateResult {
+/** What went wrong; where nothing could be loaded, what stands in the element shows again. */
+export function failureView({ kind, message }: Failure): TemplateResult {
   return html`
     <div class="result" part="result">
-      <p class="problem" part="problem">${failure}</p>
-      <slot></slot>
+      <p class="problem" part="problem">${message}</p>
+      ${kind === "file" ? html`<slot></slot>` : nothing}
     </div>
   `;
 }
