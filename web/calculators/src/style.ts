@@ -40,7 +40,7 @@ export const style = css`
 
   .fields {
     display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(min(8.5em, 100%), 1fr));
+    grid-template-columns: repeat(auto-fit, minmax(min(7em, 100%), 1fr));
     gap: var(--gap);
     align-items: end;
   }
@@ -69,7 +69,7 @@ export const style = css`
 
   .result { display: grid; gap: 0.7em; min-height: 2.6em; transition: opacity 0.15s 0.2s; }
   .result[aria-busy="true"] { opacity: 0.6; }
-  .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(13em, 100%), 1fr)); gap: var(--gap); }
+  .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(11.5em, 100%), 1fr)); gap: var(--gap); }
   .figure { border-inline-start: 3px solid var(--line); padding-inline-start: 0.75em; display: flex; flex-direction: column; }
   .figure.claim { border-color: var(--claim); border-inline-start-style: dashed; }
   .figure.lower { border-color: var(--lower); }
