@@ -42,11 +42,12 @@ export const style = css`
     display: grid;
     grid-template-columns: repeat(auto-fit, minmax(min(7em, 100%), 1fr));
     gap: var(--gap);
+    grid-auto-flow: row dense;
     align-items: end;
   }
   .field { display: grid; gap: 0.2em; min-width: 0; }
   .field.slides { grid-column: 1 / -1; grid-template-columns: 1fr 6em; align-items: center; column-gap: 1em; }
-  .field.slides label, .field.slides .problem { grid-column: 1 / -1; }
+  .field.slides label, .fields > .problem { grid-column: 1 / -1; }
   @container (min-width: 22em) { .field.choice { grid-column: span 2; } }
   label { font-size: 0.85em; color: var(--faint); }
   label i { font-style: normal; white-space: nowrap; }

@@ -37,8 +37,8 @@ export function fieldView(input: Input): TemplateResult {
           ? choiceView({ ...input, field })
           : html`${slides ? sliderView({ ...input, field }) : nothing}${numberView({ ...input, field })}`
       }
-      ${problem === undefined ? nothing : html`<p class="problem" part="problem" id=${`${name}-problem`}>${problem}</p>`}
     </div>
+    ${problem === undefined ? nothing : html`<p class="problem" part="problem" id=${`${name}-problem`}>${problem}</p>`}
   `;
 }
 
