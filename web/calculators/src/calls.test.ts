@@ -1,4 +1,5 @@
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Call } from "./calls";
 
 const glue = vi.hoisted(() => ({
   default: vi.fn<() => Promise<unknown>>(),
@@ -18,25 +19,24 @@ class LocalWorker {
   static made: LocalWorker[] = [];
   static isBroken = false;
   isTerminated = false;
-  #listeners = new Map<string, Listener[]>();
+  onmessage: Listener | undefined;
+  onerror: (() => void) | undefined;
   #served: Listener[] = [];
 
   constructor() {
     LocalWorker.made.push(this);
     if (LocalWorker.isBroken) {
-      queueMicrotask(() => this.fail());
+      queueMicrotask(() => this.onerror?.());
       return;
     }
     void import("./calls").then(({ serve }) =>
       serve({
-        postMessage: (data: unknown) => this.#emit("message", data),
+        postMessage: (data: unknown) => {
+          if (!this.isTerminated) this.onmessage?.({ data });
+        },
         addEventListener: (_: string, listener: Listener) => this.#served.push(listener),
       } as never),
     );
-  }
-
-  addEventListener(kind: string, listener: Listener): void {
-    this.#listeners.set(kind, [...(this.#listeners.get(kind) ?? []), listener]);
   }
 
   postMessage(data: unknown): void {
@@ -45,15 +45,6 @@ class LocalWorker {
 
   terminate(): void {
     this.isTerminated = true;
-  }
-
-  fail(): void {
-    this.#emit("error", undefined);
-  }
-
-  #emit(kind: string, data: unknown): void {
-    if (this.isTerminated) return;
-    for (const listener of this.#listeners.get(kind) ?? []) listener({ data });
   }
 }
 
@@ -65,6 +56,10 @@ beforeEach(() => {
   LocalWorker.made = [];
   LocalWorker.isBroken = false;
   vi.stubGlobal("Worker", LocalWorker);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 const fresh = async () => (await import("./calls")).call;
@@ -117,18 +112,39 @@ test("after a trap the next call starts another instance", async () => {
   expect(LocalWorker.made).toHaveLength(2);
 });
 
-test("a worker that dies answers its open calls, and the next call starts another", async () => {
-  const call = await fresh();
+/** Calls a worker that does not answer; resolves when it has been asked. */
+async function askedInVain(call: Call): Promise<{ open: Promise<unknown>; worker: LocalWorker }> {
   await call("version");
-  glue.default.mockReturnValue(new Promise(() => undefined));
-  const [worker] = LocalWorker.made;
-  if (worker) worker.postMessage = () => undefined;
+  const worker = LocalWorker.made[0] as LocalWorker;
+  const asked = new Promise<void>((resolve) => {
+    worker.postMessage = () => resolve();
+  });
   const open = call("version");
-  await Promise.resolve();
-  worker?.fail();
+  open.catch(() => undefined);
+  await asked;
+  return { open, worker };
+}
+
+test("a worker that dies answers its open call, and the next call starts another", async () => {
+  const call = await fresh();
+  const { open, worker } = await askedInVain(call);
+  worker.onerror?.();
   await expect(open).rejects.toMatchObject({ kind: "internal" });
-  glue.default.mockResolvedValue(undefined);
   expect(await call("version")).toBe("1.2.3");
+  expect(LocalWorker.made).toHaveLength(2);
+});
+
+test("a call that takes too long is ended, and those behind it are answered", async () => {
+  vi.useFakeTimers();
+  const call = await fresh();
+  const { open, worker } = await askedInVain(call);
+  const behind = call("version");
+  vi.advanceTimersByTime(9_999);
+  expect(worker.isTerminated).toBe(false);
+  vi.advanceTimersByTime(1);
+  await expect(open).rejects.toMatchObject({ kind: "limit" });
+  expect(worker.isTerminated).toBe(true);
+  expect(await behind).toBe("1.2.3");
   expect(LocalWorker.made).toHaveLength(2);
 });
 

@@ -31,14 +31,36 @@ export interface Failure {
 }
 
 interface Request {
-  readonly id: number;
   readonly name: Name;
   readonly values: readonly unknown[];
 }
 
-type Reply = { id: number; value: unknown } | { id: number; failure: Failure };
+type Reply = { value: unknown } | { failure: Failure };
 
 export const WORKER_NAME = "dpscope-calculators";
+
+/** Longest that one call may take: others wait for it. */
+const LONGEST_MS = 10_000;
+
+const STOPPED: Failure = {
+  kind: "internal",
+  message: "The calculator stopped. Change a value to start it again.",
+};
+
+const TOO_LONG: Failure = {
+  kind: "limit",
+  message: "This takes too long for a page. The command line has the time for it.",
+};
+
+export function failureOf(error: unknown): Failure {
+  const kind = (error as Partial<Failure> | undefined)?.kind;
+  return { ...(error as Failure), kind: kind ?? "internal", message: messageOf(error) };
+}
+
+function messageOf(error: unknown): string {
+  const message = (error as Partial<Failure> | undefined)?.message;
+  return typeof message === "string" ? message : String(error);
+}
 
 let loaded: Promise<unknown> | undefined;
 
@@ -51,102 +73,87 @@ function load(): Promise<unknown> {
   return loaded;
 }
 
-async function answer({ name, values }: Request): Promise<unknown> {
-  await load();
+function compute({ name, values }: Request): unknown {
   return (calls[name] as (...values: readonly unknown[]) => unknown)(...values);
 }
 
-export function failureOf(error: unknown): Failure {
-  const kind = (error as Partial<Failure> | undefined)?.kind;
-  return { ...(error as Failure), kind: kind ?? "internal", message: messageOf(error) };
-}
-
-function messageOf(error: unknown): string {
-  const message = (error as Partial<Failure> | undefined)?.message;
-  return typeof message === "string" ? message : String(error);
-}
-
-/** The worker's side: answers what it is asked. */
-export function serve(
+/** The worker's side: says whether the wasm is there, then answers one question after the other. */
+export async function serve(
   scope: Pick<DedicatedWorkerGlobalScope, "postMessage" | "addEventListener">,
-): void {
-  scope.addEventListener("message", async ({ data }: MessageEvent<Request>) => {
-    const { id } = data;
-    const reply: Reply = await answer(data).then(
-      (value) => ({ id, value }),
-      (error: unknown) => ({ id, failure: failureOf(error) }),
-    );
-    scope.postMessage(reply);
+): Promise<void> {
+  const reply = async (found: () => unknown): Promise<void> => {
+    const posted: Reply = await Promise.resolve()
+      .then(found)
+      .then(
+        (value) => ({ value }),
+        (error: unknown) => ({ failure: failureOf(error) }),
+      );
+    scope.postMessage(posted);
+  };
+  scope.addEventListener("message", ({ data }: MessageEvent<Request>) => {
+    void reply(() => compute(data));
   });
-  scope.postMessage("ready");
+  await reply(() => load().then(() => undefined));
+}
+
+/** The worker's next reply. */
+async function replyOf(worker: Worker, longest_ms?: number): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      if (longest_ms !== undefined) timer = setTimeout(() => reject(TOO_LONG), longest_ms);
+      worker.onerror = () => reject(STOPPED);
+      worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+        if ("failure" in data) reject(data.failure);
+        else resolve(data.value);
+      };
+    });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 type Ask = (request: Request) => Promise<unknown>;
 
-interface Asked {
-  resolve(value: unknown): void;
-  reject(failure: Failure): void;
-}
-
-const STOPPED: Failure = {
-  kind: "internal",
-  message: "The calculator stopped. Change a value to start it again.",
-};
-
-/** The page's side; rejects where no worker can be had. After `ended` the worker answers no more. */
-function connect(worker: Worker, ended: () => void): Promise<Ask> {
-  const waiting = new Map<number, Asked>();
-  const ask: Ask = (request) =>
-    new Promise((resolve, reject) => {
-      waiting.set(request.id, { resolve, reject });
-      worker.postMessage(request);
-    });
-  const end = () => {
-    worker.terminate();
-    ended();
-    for (const asked of waiting.values()) asked.reject(STOPPED);
-    waiting.clear();
-  };
-  return new Promise((resolve, reject) => {
-    worker.addEventListener("error", () => {
-      reject(STOPPED);
-      end();
-    });
-    worker.addEventListener("message", ({ data }: MessageEvent<Reply | "ready">) => {
-      if (data === "ready") return resolve(ask);
-      const asked = waiting.get(data.id);
-      waiting.delete(data.id);
-      if (!("failure" in data)) return asked?.resolve(data.value);
-      asked?.reject(data.failure);
-      // after a trap its memory is not to be trusted
-      if (data.failure.kind === "internal") end();
-    });
-  });
-}
-
-let connection: Promise<Ask> | undefined;
+let ask: Ask | undefined;
 
 async function start(): Promise<Ask> {
-  let isOpen = false;
-  const ended = () => {
-    if (isOpen) connection = undefined;
-  };
+  let worker: Worker | undefined;
   try {
-    const worker = new Worker(new URL(import.meta.url), { type: "module", name: WORKER_NAME });
-    const ask = await connect(worker, ended);
-    isOpen = true;
-    return ask;
-  } catch {
-    return answer;
+    worker = new Worker(new URL(import.meta.url), { type: "module", name: WORKER_NAME });
+    await replyOf(worker);
+    return asking(worker);
+  } catch (error) {
+    worker?.terminate();
+    if (failureOf(error).kind === "file") throw error;
+    return (request) => load().then(() => compute(request));
   }
 }
 
-let count = 0;
+function asking(worker: Worker): Ask {
+  return async (request) => {
+    worker.postMessage(request);
+    try {
+      return await replyOf(worker, LONGEST_MS);
+    } catch (error) {
+      // what is still at work is ended; after a trap its memory is not to be trusted
+      if (error === TOO_LONG || failureOf(error).kind === "internal") {
+        worker.terminate();
+        ask = undefined;
+      }
+      throw error;
+    }
+  };
+}
 
-/** Asks the page's one instance. */
-export const call: Call = async (name, ...values) => {
-  connection ??= start();
-  const ask = await connection;
-  count += 1;
-  return ask({ id: count, name, values }) as never;
+let queue: Promise<unknown> = Promise.resolve();
+
+/** Asks the page's one instance, when those who asked before have their answers. */
+export const call: Call = (name, ...values) => {
+  const answer = queue.then(async () => {
+    ask ??= await start();
+    return ask({ name, values });
+  });
+  queue = answer.catch(() => undefined);
+  return answer as Promise<never>;
 };

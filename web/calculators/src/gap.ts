@@ -44,7 +44,7 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
     } catch (error) {
       const failure = failureOf(error);
       if (failure.kind === "file") throw failure;
-      sentences.push(`No ${what}: ${failure.message}.`);
+      sentences.push(`No ${what}: ${failure.message.replace(/\.$/, "")}.`);
       return undefined;
     }
   };

@@ -13,7 +13,7 @@ export type * from "./types";
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
 
 if (scope.name === WORKER_NAME && typeof globalThis.document === "undefined") {
-  serve(scope);
+  void serve(scope);
 } else if (typeof globalThis.customElements !== "undefined") {
   for (const calculator of calculators) {
     const tag = `dpscope-${calculator.name}`;
