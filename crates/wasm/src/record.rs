@@ -38,8 +38,8 @@ impl Record {
     ///
     /// # Errors
     /// No object, or a field that nothing reads: most often a misspelt one.
-    pub fn read(value: &JsValue, name: &str, known: &[&str]) -> Result<Self, Failure> {
-        let refused = || Failure::input(name, format!("{name} is no object; give its fields"));
+    pub fn read(value: &JsValue, name: &'static str, known: &[&str]) -> Result<Self, Failure> {
+        let refused = || Failure::input(name, &["is no object; give its fields"]);
         let object: &Object = value.dyn_ref().ok_or_else(refused)?;
         let keys = Object::keys(object);
         if keys.length() > MOST_FIELDS {
@@ -52,7 +52,7 @@ impl Record {
                 fields.push((key, found));
             }
         }
-        Record { fields }.checked(known)
+        Record { fields }.checked(name, known)
     }
 
     /// A record that is already at hand.
@@ -61,16 +61,13 @@ impl Record {
     /// As [`read`](Self::read).
     pub fn of(fields: &[(&str, Value)], known: &[&str]) -> Result<Self, Failure> {
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        Record { fields: fields.collect() }.checked(known)
+        Record { fields: fields.collect() }.checked("record", known)
     }
 
-    fn checked(self, known: &[&str]) -> Result<Self, Failure> {
+    fn checked(self, record: &'static str, known: &[&str]) -> Result<Self, Failure> {
         match self.fields.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             None => Ok(self),
-            Some((name, _)) => {
-                let known = known.join(", ");
-                Err(Failure::input(name, format!("{name} is none of the fields {known}")))
-            }
+            Some((name, _)) => Err(Failure::input(record, &["has no field ", name])),
         }
     }
 
@@ -88,19 +85,19 @@ impl Record {
     ///
     /// # Errors
     /// Something else than a number.
-    pub fn number(&self, field: &str) -> Result<Option<f64>, Failure> {
+    pub fn number(&self, field: &'static str) -> Result<Option<f64>, Failure> {
         match self.get(field) {
             None => Ok(None),
             Some(Value::Number(number)) => Ok(Some(*number)),
-            Some(_) => Err(Failure::input(field, format!("{field} must be a number"))),
+            Some(_) => Err(Failure::input(field, &["must be a number"])),
         }
     }
 
-    /// A whole number from `least` to 2⁵³, if it is given.
+    /// A whole number from `least`, 0 or 1, to 2⁵³, if it is given.
     ///
     /// # Errors
     /// Something else.
-    pub fn whole(&self, field: &str, least: u64) -> Result<Option<u64>, Failure> {
+    pub fn whole(&self, field: &'static str, least: u64) -> Result<Option<u64>, Failure> {
         self.number(field)?.map(|number| whole(field, number, least)).transpose()
     }
 
@@ -108,11 +105,11 @@ impl Record {
     ///
     /// # Errors
     /// Something else than text, or long text.
-    pub fn text(&self, field: &str) -> Result<Option<&str>, Failure> {
+    pub fn text(&self, field: &'static str) -> Result<Option<&str>, Failure> {
         match self.get(field) {
             None => Ok(None),
             Some(Value::Text(text)) => Ok(Some(text)),
-            Some(_) => Err(Failure::input(field, format!("{field} must be a name"))),
+            Some(_) => Err(Failure::input(field, &["must be a name"])),
         }
     }
 
@@ -120,11 +117,11 @@ impl Record {
     ///
     /// # Errors
     /// Something else.
-    pub fn flag(&self, field: &str) -> Result<Option<bool>, Failure> {
+    pub fn flag(&self, field: &'static str) -> Result<Option<bool>, Failure> {
         match self.get(field) {
             None => Ok(None),
             Some(Value::Flag(flag)) => Ok(Some(*flag)),
-            Some(_) => Err(Failure::input(field, format!("{field} must be true or false"))),
+            Some(_) => Err(Failure::input(field, &["must be true or false"])),
         }
     }
 }
@@ -133,20 +130,23 @@ impl Record {
 ///
 /// # Errors
 /// None was given.
-pub fn needed<T>(given: Option<T>, field: &str) -> Result<T, Failure> {
-    given.ok_or_else(|| Failure::input(field, format!("{field} is missing; add it")))
+pub fn needed<T>(given: Option<T>, field: &'static str) -> Result<T, Failure> {
+    given.ok_or_else(|| Failure::input(field, &["is missing; add it"]))
 }
 
-/// A whole number from `least` to 2⁵³.
+/// A whole number from `least`, 0 or 1, to 2⁵³.
 ///
 /// # Errors
 /// Another number.
-pub fn whole(field: &str, number: f64, least: u64) -> Result<u64, Failure> {
+pub fn whole(field: &'static str, number: f64, least: u64) -> Result<u64, Failure> {
     if number.fract() == 0.0 && number >= least as f64 && number <= MOST_WHOLE {
         return Ok(number as u64);
     }
-    let allowed = format!("a whole number from {least} to 2^53");
-    Err(Failure::outside(field, number, &allowed))
+    let allowed = match least {
+        0 => "a whole number from 0 to 2^53",
+        _ => "a whole number from 1 to 2^53",
+    };
+    Err(Failure::outside(field, number, allowed))
 }
 
 fn of(value: &JsValue) -> Option<Value> {
@@ -203,13 +203,13 @@ mod tests {
             record.flag("half").unwrap_err(),
             needed(None::<f64>, "half").unwrap_err(),
         ] {
-            assert_eq!(failure.field.as_deref(), Some("half"));
+            assert_eq!(failure.field, Some("half"));
             assert!(failure.message.starts_with("half "), "{failure:?}");
         }
         assert!(record.number("list").is_err() && record.text("list").is_err());
         let misspelt = [("step", Value::Number(1.0))];
         let failure = Record::of(&misspelt, &["steps"]).unwrap_err();
-        assert_eq!(failure.message, "step is none of the fields steps");
+        assert_eq!(failure.message, "record has no field step");
     }
 
     #[test]

@@ -10,14 +10,14 @@ pub fn seed_or_fresh(given: &str) -> Result<u64, Failure> {
     if given.is_empty() {
         let fresh = getrandom::u64().map_err(|_| Failure {
             kind: FailureKind::Internal,
-            field: Some("seed".to_owned()),
+            field: Some("seed"),
             message: "the browser gives no entropy; give a seed".to_owned(),
         });
         return Ok(fresh? >> 11);
     }
     let is_decimal = given.len() <= 16 && given.bytes().all(|byte| byte.is_ascii_digit());
     let seed = given.parse().ok().filter(|seed| is_decimal && *seed < 1 << 53);
-    seed.ok_or_else(|| Failure::input("seed", "seed must be a whole number below 2^53".to_owned()))
+    seed.ok_or_else(|| Failure::input("seed", &["must be a whole number below 2^53"]))
 }
 
 #[cfg(test)]

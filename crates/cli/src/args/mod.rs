@@ -11,7 +11,7 @@ mod serve;
 
 pub(crate) use accounted::AccountedArgs;
 pub(crate) use bound::{BoundArgs, Bounded, SettingArgs, SideArg};
-pub(crate) use calibrate::{CalibrateArgs, Wanted};
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};

@@ -4,9 +4,11 @@
 //! a reader wants it, with the finest grid that it can afford.
 
 mod accounted;
+mod calibration;
 mod cell;
 mod setting;
 
 pub use accounted::{Accounted, Kind, ToAccounted};
+pub use calibration::{Calibration, CalibrationError, Wanted};
 pub use cell::{Cell, reason};
 pub use setting::{At, Found, Setting, ShuffleMethod};

@@ -108,22 +108,21 @@ impl Setting {
     pub fn balls_in_bins(self, at: At, side: Kind, directions: Directions) -> Found {
         let Setting { noise_multiplier, steps, epochs } = self;
         let training = BallsInBins { noise_multiplier, steps_per_epoch: steps, epochs };
-        finest(&BALLS_IN_BINS_ERRORS, |error| {
-            Ok(match (at, side) {
-                (At::Delta(delta), Kind::Lower) => {
-                    training.epsilon_lower(delta, directions, error)?.at(delta)
-                }
-                (At::Delta(delta), _) => {
-                    training.epsilon_upper(delta, directions, error)?.at(delta)
-                }
-                (At::Epsilon(epsilon), Kind::Lower) => {
-                    training.delta_lower(epsilon, directions, error)?.at(epsilon)
-                }
-                (At::Epsilon(epsilon), _) => {
-                    training.delta_upper(epsilon, directions, error)?.at(epsilon)
-                }
-            })
-        })
+        let errors = &BALLS_IN_BINS_ERRORS;
+        match (at, side) {
+            (At::Delta(delta), Kind::Lower) => {
+                finest(errors, delta, &|error| training.epsilon_lower(delta, directions, error))
+            }
+            (At::Delta(delta), _) => {
+                finest(errors, delta, &|error| training.epsilon_upper(delta, directions, error))
+            }
+            (At::Epsilon(epsilon), Kind::Lower) => {
+                finest(errors, epsilon, &|error| training.delta_lower(epsilon, directions, error))
+            }
+            (At::Epsilon(epsilon), _) => {
+                finest(errors, epsilon, &|error| training.delta_upper(epsilon, directions, error))
+            }
+        }
     }
 
     /// What is proven of every way to shuffle, from above: deterministic batches.
@@ -214,33 +213,43 @@ impl Setting {
 }
 
 fn poisson(training: PoissonSampling, at: At, side: Kind, directions: Directions) -> Found {
-    finest(&ERRORS, |error| {
-        Ok(match (at, side) {
-            (At::Delta(delta), Kind::Lower) => {
-                training.epsilon_lower(delta, directions, error)?.at(delta)
-            }
-            (At::Delta(delta), _) => training.epsilon_upper(delta, directions, error)?.at(delta),
-            (At::Epsilon(epsilon), Kind::Lower) => {
-                training.delta_lower(epsilon, directions, error)?.at(epsilon)
-            }
-            (At::Epsilon(epsilon), _) => {
-                training.delta_upper(epsilon, directions, error)?.at(epsilon)
-            }
-        })
-    })
+    let errors = &ERRORS;
+    match (at, side) {
+        (At::Delta(delta), Kind::Lower) => {
+            finest(errors, delta, &|error| training.epsilon_lower(delta, directions, error))
+        }
+        (At::Delta(delta), _) => {
+            finest(errors, delta, &|error| training.epsilon_upper(delta, directions, error))
+        }
+        (At::Epsilon(epsilon), Kind::Lower) => {
+            finest(errors, epsilon, &|error| training.delta_lower(epsilon, directions, error))
+        }
+        (At::Epsilon(epsilon), _) => {
+            finest(errors, epsilon, &|error| training.delta_upper(epsilon, directions, error))
+        }
+    }
 }
 
-/// The value at the first error whose grid is not too large.
-fn finest(errors: &[f64], value: impl Fn(f64) -> Found) -> Found {
-    let too_fine = |found: &Found| {
+/// The value at the first error whose grid is not too large, beside what was given.
+fn finest<T: ToAccounted>(
+    errors: &[f64],
+    given: f64,
+    value: &dyn Fn(f64) -> Result<T, AccountingError>,
+) -> Found {
+    let too_fine = |found: &Result<T, AccountingError>| {
         matches!(
             found,
             Err(AccountingError::Grid { .. } | AccountingError::Argument { name: "error", .. })
         )
     };
-    let (last, finer) = errors.split_last().unwrap_or((&1.0, &[]));
-    let found = finer.iter().map(|error| value(*error)).find(|found| !too_fine(found));
-    finite(found.unwrap_or_else(|| value(*last))?)
+    let mut found = value(errors.first().copied().unwrap_or(1.0));
+    for &error in errors.iter().skip(1) {
+        if !too_fine(&found) {
+            break;
+        }
+        found = value(error);
+    }
+    finite(found?.at(given))
 }
 
 fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
@@ -254,19 +263,19 @@ fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
 }
 
 fn by_method(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
-    finite(match (at, method) {
-        (At::Delta(delta), ShuffleMethod::MaxSlice) => {
-            shuffle::max_slice_epsilon(run, delta)?.at(delta)
-        }
-        (At::Delta(delta), ShuffleMethod::Sum) => shuffle::sum_epsilon(run, delta)?.at(delta),
-        (At::Delta(delta), ShuffleMethod::Best) => shuffle::best_epsilon(run, delta)?.at(delta),
-        (At::Epsilon(epsilon), ShuffleMethod::MaxSlice) => {
-            shuffle::max_slice_delta(run, epsilon)?.at(epsilon)
-        }
-        (At::Epsilon(epsilon), ShuffleMethod::Sum) => shuffle::sum_delta(run, epsilon)?.at(epsilon),
-        (At::Epsilon(epsilon), ShuffleMethod::Best) => {
-            shuffle::best_delta(run, epsilon)?.at(epsilon)
-        }
+    finite(match at {
+        At::Delta(delta) => match method {
+            ShuffleMethod::MaxSlice => shuffle::max_slice_epsilon(run, delta),
+            ShuffleMethod::Sum => shuffle::sum_epsilon(run, delta),
+            ShuffleMethod::Best => shuffle::best_epsilon(run, delta),
+        }?
+        .at(delta),
+        At::Epsilon(epsilon) => match method {
+            ShuffleMethod::MaxSlice => shuffle::max_slice_delta(run, epsilon),
+            ShuffleMethod::Sum => shuffle::sum_delta(run, epsilon),
+            ShuffleMethod::Best => shuffle::best_delta(run, epsilon),
+        }?
+        .at(epsilon),
     })
 }
 

@@ -1,15 +1,16 @@
 //! A bound from error counts, and how many observations an audit needs.
 
 use dpscope_core::audit::{AuditResult, Outcome};
-use dpscope_core::bound::{ThresholdRule, at_fixed_cut};
-use dpscope_core::planner::PlannedAudit;
+use dpscope_core::bound::{BoundError, ThresholdRule, at_fixed_cut};
+use dpscope_core::planner::{PlannedAudit, PlannerError};
 use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_engine::Plan;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-use super::{Made, named, to_js};
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
+use crate::plain::{Made, to_js};
+use crate::question::named;
 use crate::record::{Record, needed};
 
 const COUNTS: [&str; 4] =
@@ -34,7 +35,7 @@ pub(crate) fn from_counts(
             return Err(Failure::outside(of, 0.0, "at least 1"));
         }
         if events > trials {
-            return Err(Failure::outside(field, events as f64, &format!("at most {of}, {trials}")));
+            return Err(Failure::input(field, &["must be at most ", of]));
         }
     }
     let cut = Cut { threshold: f64::NAN, errors };
@@ -46,7 +47,7 @@ pub(crate) fn from_counts(
 ///
 /// # Errors
 /// A `Failure` that names the input.
-#[wasm_bindgen(unchecked_return_type = "AuditResult")]
+#[wasm_bindgen(unchecked_return_type = "CountsResult")]
 pub fn counts(
     #[wasm_bindgen(unchecked_param_type = "Counts")] counts: &JsValue,
     delta: f64,
@@ -87,21 +88,20 @@ pub(crate) fn planned(question: &Record) -> Result<PlanTable, Failure> {
         threshold_rule: named("threshold_rule", &RULES, rule)?,
         cuts: Plan::DEFAULT_CUTS,
     };
-    let sizes = match question.whole("observations", 2)? {
+    let sizes = match question.whole("observations", 1)? {
         None => PlannedAudit::SIZES.to_vec(),
-        Some(size) if size % 2 == 0 => vec![size],
+        Some(size) if size.is_multiple_of(2) => vec![size],
         Some(size) => return Err(Failure::outside("observations", size as f64, "even, from 2")),
     };
-    let row = |&observations: &u64| {
+    let mut rows = Vec::new();
+    for observations in sizes {
         let ceiling = audit.ceiling(observations).map_err(about_statement)?;
-        Ok(PlanRow { observations, ceiling })
+        rows.push(PlanRow { observations, ceiling });
+    }
+    let needed = match question.number("epsilon")? {
+        None => None,
+        Some(epsilon) => Some(audit.observations_for_ceiling(epsilon).map_err(about_epsilon)?),
     };
-    let rows: Result<Vec<PlanRow>, Failure> = sizes.iter().map(row).collect();
-    let rows = rows?;
-    let wanted = question.number("epsilon")?;
-    let needed = wanted.map(|epsilon| audit.observations_for_ceiling(epsilon));
-    let needed =
-        needed.transpose().map_err(|error| Failure::input("epsilon", error.to_string()))?;
     Ok(PlanTable {
         cuts: audit.cuts(),
         tail_per_rate: audit.tail_per_rate(),
@@ -120,13 +120,22 @@ pub fn plan(#[wasm_bindgen(unchecked_param_type = "PlanQuestion")] question: &Js
 }
 
 /// δ or the significance is refused.
-fn about_statement(error: dpscope_core::bound::BoundError) -> Failure {
-    use dpscope_core::bound::BoundError::{Delta, Significance};
+fn about_statement(error: BoundError) -> Failure {
     match error {
-        Delta { delta } => Failure::outside("delta", delta, "at least 0 and below 1"),
-        Significance { significance } => {
+        BoundError::Delta { delta } => Failure::outside("delta", delta, "at least 0 and below 1"),
+        BoundError::Significance { significance } => {
             Failure::outside("significance", significance, "above 0 and below 1")
         }
-        error => Failure::refused(&error),
+        _ => Failure::of(FailureKind::Input, "these counts have no bound"),
+    }
+}
+
+fn about_epsilon(error: PlannerError) -> Failure {
+    match error {
+        PlannerError::Bound(error) => about_statement(error),
+        PlannerError::Epsilon { epsilon } => {
+            Failure::outside("epsilon", epsilon, "above 0 and at most 40")
+        }
+        _ => Failure::input("epsilon", &["needs more than 2^53 observations of each world"]),
     }
 }

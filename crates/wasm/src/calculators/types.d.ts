@@ -1,51 +1,11 @@
-/** A training: noise multiplier, steps an epoch, passes over the data. */
-export interface Setting {
-  noise_multiplier: number;
-  steps: number;
-  epochs: number;
-}
-
-/** Which of epsilon and delta is given. */
-export type At = { delta: number } | { epsilon: number };
-
 export type Row =
-  | 'poisson'
-  | 'balls-in-bins'
-  | 'deterministic'
-  | 'shuffle-max-slice'
-  | 'shuffle-sum'
-  | 'shuffle-best'
-  | 'persistent-shuffle';
-
-/** Not below the truth, not above it, or near it without coverage. */
-export type Kind = 'upper' | 'lower' | 'estimate';
-
-/** Speaks of the pair of worlds alone, or of every pair of neighbours. */
-export type Scope = 'pair' | 'mechanism';
-
-export type Method =
-  | 'analytic'
-  | 'privacy-loss-distribution'
-  | 'max-slice'
-  | 'sum'
-  | 'importance-sampling'
-  | 'plug-in';
-
-/** A pair of epsilon and delta, one of which was given and the other found. */
-export interface Accounted {
-  epsilon: number;
-  delta: number;
-  kind: Kind;
-  scope: Scope;
-  direction: 'both' | 'remove' | 'add';
-  method: Method;
-  /** What it may be off by, on its safe side. */
-  numeric_error: number;
-  /** Chance that a bound is wrong; absent where it is proven. */
-  significance?: number;
-  /** Of an estimate. */
-  standard_error?: number;
-}
+  | "poisson"
+  | "balls-in-bins"
+  | "deterministic"
+  | "shuffle-max-slice"
+  | "shuffle-sum"
+  | "shuffle-best"
+  | "persistent-shuffle";
 
 /** Error counts at one threshold that was fixed without them. */
 export interface Counts {
@@ -55,20 +15,18 @@ export interface Counts {
   target_trials: number;
 }
 
-export type ThresholdRule = 'max-uncorrected' | 'split' | 'simultaneous' | 'fixed';
-
-/** What an audit found; a bound is wrong with probability at most its significance. */
-export interface AuditResult {
-  kind: 'bound' | 'estimate';
+/** What counts show; a bound is wrong with probability at most its significance. */
+export interface CountsResult {
+  kind: "bound";
   epsilon: number;
   delta: number;
   significance: number;
   tail_per_rate: number;
-  threshold_rule: ThresholdRule;
+  threshold_rule: "fixed";
   cuts: number;
-  threshold: number | null;
-  target_if_score: 'above' | 'below';
-  direction: 'remove' | 'add';
+  threshold: null;
+  target_if_score: "above";
+  direction: "remove" | "add";
   scope: Scope;
   false_positives: number;
   false_negatives: number;
@@ -87,7 +45,7 @@ export interface PlanQuestion {
   epsilon?: number;
   delta: number;
   significance: number;
-  threshold_rule: 'max-uncorrected' | 'split' | 'simultaneous';
+  threshold_rule: "max-uncorrected" | "split" | "simultaneous";
   /** One size, even; without it a table of sizes. */
   observations?: number;
 }
@@ -101,4 +59,19 @@ export interface PlanTable {
   rows: { observations: number; ceiling: number }[];
 }
 
-export type CurveKind = 'claim' | 'poisson' | 'deterministic' | 'max-slice';
+export type Wanted = "noise" | "steps" | "epochs";
+
+/** What is known of a training; steps are those of an epoch. */
+export interface Given {
+  noise_multiplier?: number;
+  steps?: number;
+  epochs?: number;
+  sampling_rate?: number;
+}
+
+/** The value, and the upper bound of epsilon there. */
+export interface Calibrated {
+  value: number;
+  epsilon: number;
+}
+

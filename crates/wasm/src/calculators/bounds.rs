@@ -4,32 +4,13 @@ use dpscope_core::accounting::Directions;
 use dpscope_core::theory::{Accounted, At, Found, Kind, Setting, ShuffleMethod};
 use wasm_bindgen::prelude::*;
 
-use super::{Made, to_js};
 use crate::failure::Failure;
-use crate::record::{Record, needed, whole};
+use crate::plain::{Made, to_js};
+use crate::question::{self, named};
+use crate::record::whole;
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 100_000;
-
-/// Reads a training.
-pub(crate) fn setting(value: &JsValue) -> Result<Setting, Failure> {
-    let record = Record::read(value, "setting", &["noise_multiplier", "steps", "epochs"])?;
-    Ok(Setting {
-        noise_multiplier: needed(record.number("noise_multiplier")?, "noise_multiplier")?,
-        steps: needed(record.whole("steps", 1)?, "steps")?,
-        epochs: needed(record.whole("epochs", 1)?, "epochs")?,
-    })
-}
-
-/// Reads which of ε and δ is given.
-pub(crate) fn at(value: &JsValue) -> Result<At, Failure> {
-    let record = Record::read(value, "at", &["delta", "epsilon"])?;
-    match (record.number("delta")?, record.number("epsilon")?) {
-        (Some(delta), None) => Ok(At::Delta(delta)),
-        (None, Some(epsilon)) => Ok(At::Epsilon(epsilon)),
-        _ => Err(Failure::input("at", "give delta or epsilon, one of them".to_owned())),
-    }
-}
 
 /// A row of the comparison of accountants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +34,7 @@ impl Row {
     ];
 
     pub(crate) fn named(name: &str) -> Result<Row, Failure> {
-        super::named("row", &Row::NAMES, name)
+        named("row", &Row::NAMES, name)
     }
 
     /// From above, but for shuffles, of which only lower bounds are their own.
@@ -79,7 +60,8 @@ pub fn bound(
     #[wasm_bindgen(unchecked_param_type = "Setting")] setting: &JsValue,
     #[wasm_bindgen(unchecked_param_type = "At")] at: &JsValue,
 ) -> Made {
-    let found: Accounted = Row::named(row)?.bound(self::setting(setting)?, self::at(at)?)?;
+    let found: Accounted =
+        Row::named(row)?.bound(question::setting(setting)?, question::at(at)?)?;
     to_js(&found)
 }
 
@@ -98,8 +80,7 @@ pub fn bound_columns(
     let (row, rows) = (Row::named(row)?, noise_multipliers.len());
     for (name, column) in [("steps", steps), ("epochs", epochs), ("deltas", deltas)] {
         if column.len() != rows {
-            let message = format!("{name} has {} numbers, not {rows}", column.len());
-            return Err(Failure::input(name, message));
+            return Err(Failure::input(name, &["must be as long as noise_multipliers"]));
         }
     }
     if rows > MOST_ROWS {

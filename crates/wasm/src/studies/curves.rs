@@ -7,8 +7,8 @@ use dpscope_core::curve::{
 use dpscope_core::theory::Setting;
 use wasm_bindgen::prelude::*;
 
-use super::named;
 use crate::failure::Failure;
+use crate::question::{self, named};
 use crate::record::{Record, needed};
 
 /// Whose curve.
@@ -57,7 +57,7 @@ pub fn curve(
 ) -> Result<Vec<f64>, Failure> {
     let kind = named("kind", &KINDS, kind)?;
     if kind != CurveKind::Claim {
-        return Ok(of_setting(kind, super::theory::setting(setting)?)?);
+        return Ok(of_setting(kind, question::setting(setting)?)?);
     }
     let claim = Record::read(claim, "claim", &["epsilon", "delta"])?;
     let [epsilon, delta] = ["epsilon", "delta"].map(|field| needed(claim.number(field)?, field));
