@@ -1,7 +1,9 @@
 /** The calculators in the pages of documentation tools, in a frame, and among hostile values. */
 
+import { execFileSync } from "node:child_process";
 import type { Page } from "@playwright/test";
 import values from "../calculators/agreement/values.json" with { type: "json" };
+import manifest from "../calculators/package.json" with { type: "json" };
 import type { DpscopeDetail } from "../calculators/src/types";
 import { expect, expectAccessible, isBuilt, test } from "./page";
 
@@ -85,7 +87,7 @@ test("an event tells numbers, settings and the command line of the same", async 
   expect(epsilon?.command).toBe(expected?.command);
   expect(epsilon?.settings).toEqual(expected?.settings);
   expect(epsilon?.result.lower?.epsilon).toBeCloseTo(Number(expected?.expected.lower), 11);
-  expect(epsilon?.version).toMatch(/^\d+\.\d+\.\d+/);
+  expect(epsilon?.version).toBe(manifest.version);
 });
 
 test("attributes and properties are one, and a change asks again", async ({ page }) => {
@@ -221,6 +223,23 @@ test("the slider and its number move together, by keyboard", async ({ page }) =>
     "d",
     /^M.*(L.*){20}$/,
   );
+});
+
+test("a screen reader hears what the reader changed, and nothing of the load", async ({ page }) => {
+  await showPage(page, `<dpscope-counts></dpscope-counts>`);
+  await answered(page, "counts");
+  const heard = page.locator("[aria-live]");
+  await expect(heard).toHaveText("");
+  await page.getByLabel("False positives").fill("1000");
+  await expect(heard).toHaveText(/did not find any leakage/);
+});
+
+test("a server may import the module: nothing is defined, nothing fetched", () => {
+  const module = new URL("../dist/calculators/dpscope-calculators.js", import.meta.url).href;
+  const script = `globalThis.fetch = () => { throw new Error("fetched"); };
+    process.stdout.write(String(Object.keys(await import(${JSON.stringify(module)})).length));`;
+  const options = ["--input-type=module", "--eval", script];
+  expect(execFileSync(process.execPath, options, { encoding: "utf8" })).toBe("0");
 });
 
 test("the command line is copied", async ({ page, context }) => {
