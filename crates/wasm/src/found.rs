@@ -2,11 +2,11 @@
 
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::curve::{AuditCurve, TradeOffPoint};
-use js_sys::{Float64Array, Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::Failure;
+use crate::js::{self, Object, object};
 use crate::question::named;
 use crate::record::Record;
 
@@ -27,28 +27,18 @@ pub(crate) fn rule_of(given: &Record) -> Result<ThresholdRule, Failure> {
 }
 
 /// The columns of a curve.
-pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, JsValue> {
-    let whole = points(&curve.points())?;
+pub(crate) fn columns(curve: &AuditCurve) -> Object {
+    let whole = points(&curve.points());
     if let Some(band) = curve.band() {
-        let staircases = Object::new();
-        set(&staircases, "most", &points(&band.most)?)?;
-        set(&staircases, "least", &points(&band.least)?)?;
-        set(&whole, "band", &staircases)?;
+        let [most, least] = [&band.most, &band.least].map(|stairs| points(stairs).into());
+        js::set(&whole, "band", &object([("most", most), ("least", least)]));
     }
-    Ok(whole)
+    whole
 }
 
-fn points(points: &[TradeOffPoint]) -> Result<Object, JsValue> {
-    let column = |value: fn(&TradeOffPoint) -> f64| -> Float64Array {
-        points.iter().map(value).collect::<Vec<f64>>().as_slice().into()
+fn points(points: &[TradeOffPoint]) -> Object {
+    let column = |value: fn(&TradeOffPoint) -> f64| -> JsValue {
+        points.iter().map(value).collect::<Vec<f64>>().into()
     };
-    let record = Object::new();
-    set(&record, "fpr", &column(|point| point.fpr))?;
-    set(&record, "fnr", &column(|point| point.fnr))?;
-    Ok(record)
-}
-
-/// Sets a field.
-pub(crate) fn set(record: &Object, name: &str, value: impl AsRef<JsValue>) -> Result<(), JsValue> {
-    Reflect::set(record, &name.into(), value.as_ref()).map(drop)
+    object([("fpr", column(|point| point.fpr)), ("fnr", column(|point| point.fnr))])
 }

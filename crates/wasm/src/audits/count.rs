@@ -33,7 +33,9 @@ impl Job {
         control: &PageControl,
     ) -> Result<Vec<u8>, EngineError> {
         let Job { plan, state } = self;
-        let start = Artefact::empty(&plan, state.layout, range_of(first, end));
+        let most = plan.plan().observations_per_world();
+        let range = range_of(first.min(most as f64), end.min(most as f64));
+        let start = Artefact::empty(&plan, state.layout, range);
         let counted = run(&plan, start, backend, control).await?;
         if control.gave_up() { Err(EngineError::Stopped) } else { Ok(counted.to_bytes()) }
     }

@@ -12,7 +12,6 @@ mod count;
 mod gpu;
 mod plan;
 
-use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -20,6 +19,7 @@ pub use gpu::GpuCounter;
 
 use crate::failure::Failure;
 use crate::found::columns;
+use crate::js::Object;
 use crate::plain::{Made, to_js};
 use crate::record::Record;
 use audit::Simulation;
@@ -66,14 +66,14 @@ impl Audit {
         self.0.layout()
     }
 
-    /// Deals the next observations of each world, at most so many; nothing where all are dealt or
-    /// counted.
+    /// Deals the next observations of each world, at most so many and at least one; nothing where
+    /// all are dealt or counted.
     ///
     /// # Errors
     /// None that a page can cause.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
     pub fn next(&mut self, observations: f64) -> Made {
-        let range = self.0.dealer.deal(observations as u64);
+        let range = self.0.dealer.deal((observations as u64).max(1));
         range.map_or(Ok(JsValue::UNDEFINED), |range| to_js(&range))
     }
 
@@ -115,8 +115,8 @@ impl Audit {
     /// # Errors
     /// Nothing is counted yet.
     #[wasm_bindgen(unchecked_return_type = "AuditCurve")]
-    pub fn curve(&self) -> Result<Object, JsValue> {
-        columns(&self.0.curve()?)
+    pub fn curve(&self) -> Result<Object, Failure> {
+        Ok(columns(&self.0.curve()?))
     }
 }
 

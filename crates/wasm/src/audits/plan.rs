@@ -1,11 +1,11 @@
 //! What a page asks for, as a plan of the engine.
 
-use dpscope_core::mechanism::{BatchedGaussian, MechanismError, SamplerKind, ThreatModel};
 use dpscope_engine::{Plan, PlanError, ValidPlan};
 
 use crate::failure::{Failure, FailureKind};
 use crate::found::rule_of;
-use crate::record::{Record, needed};
+use crate::mechanism::{mechanism, small};
+use crate::record::Record;
 use crate::seed::seed_or_fresh;
 
 /// Most normals of an observation: a browser's core draws them in a twentieth of a second.
@@ -33,37 +33,17 @@ pub(super) const FIELDS: [&str; 13] = [
 /// # Errors
 /// The first field outside its domain; more normals an observation than a page can wait for.
 pub(super) fn plan_of(given: &Record) -> Result<ValidPlan, Failure> {
-    let number = |field| needed(given.number(field)?, field);
-    let small = |field| whole32(field, given.whole(field, 0)?);
-    let sampler: SamplerKind = needed(given.text("sampler")?, "sampler")?.parse()?;
-    let buffer_examples = given.whole("buffer_examples", 0)?;
-    let threat_model: Option<ThreatModel> =
-        given.text("threat_model")?.map(str::parse).transpose()?;
+    let cuts = given.whole("cuts", 0)?.map(|cuts| small("cuts", cuts)).transpose()?;
     let plan = Plan {
-        mechanism: BatchedGaussian {
-            noise_multiplier: number("noise_multiplier")?,
-            steps_per_epoch: needed(small("steps")?, "steps")?,
-            epochs: needed(small("epochs")?, "epochs")?,
-            sampler: sampler.with_buffer(buffer_examples)?,
-            threat_model: threat_model.unwrap_or(sampler.default_threat_model()),
-            batch_size: small("batch_size")?,
-        },
-        observations: needed(given.whole("observations", 0)?, "observations")?,
-        delta: number("delta")?,
-        significance: number("significance")?,
+        mechanism: mechanism(given)?,
+        observations: given.needed_whole("observations", 0)?,
+        delta: given.needed_number("delta")?,
+        significance: given.needed_number("significance")?,
         threshold_rule: rule_of(given)?,
-        cuts: small("cuts")?.unwrap_or(Plan::DEFAULT_CUTS),
+        cuts: cuts.unwrap_or(Plan::DEFAULT_CUTS),
         seed: seed_or_fresh(given.text("seed")?.unwrap_or_default())?,
     };
     checked(plan)
-}
-
-fn whole32(field: &'static str, number: Option<u64>) -> Result<Option<u32>, Failure> {
-    let small = |number: u64| {
-        let allowed = || Failure::outside(field, number as f64, "a whole number below 2^32");
-        u32::try_from(number).map_err(|_| allowed())
-    };
-    number.map(small).transpose()
 }
 
 /// A plan that a page can run.
@@ -97,30 +77,10 @@ impl From<PlanError> for Failure {
     }
 }
 
-impl From<MechanismError> for Failure {
-    fn from(error: MechanismError) -> Self {
-        let field = match &error {
-            MechanismError::NoiseMultiplier { .. } => "noise_multiplier",
-            MechanismError::StepsPerEpoch { .. } => "steps",
-            MechanismError::Epochs { .. } => "epochs",
-            MechanismError::BatchSize { .. }
-            | MechanismError::MovingBatchSize { .. }
-            | MechanismError::BatchSizeMissing { .. } => "batch_size",
-            MechanismError::Buffer { .. }
-            | MechanismError::BufferMissing { .. }
-            | MechanismError::BufferUnused { .. } => "buffer_examples",
-            MechanismError::UndefinedPair { .. } | MechanismError::UnknownThreatModel { .. } => {
-                "threat_model"
-            }
-            _ => "sampler",
-        };
-        Failure { field: Some(field), ..Failure::refused(&error) }
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use dpscope_core::bound::ThresholdRule;
+    use dpscope_core::mechanism::ThreatModel;
 
     use super::*;
     use crate::record::Value;

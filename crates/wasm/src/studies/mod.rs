@@ -1,15 +1,23 @@
 //! One training looked at closely: curves, a check of its description, the exact pair, one epoch,
-//! scores; and scores that the reader recorded.
+//! its scores; and scores that the reader recorded.
 
+mod check;
 mod curves;
+mod epoch;
 mod pair;
 mod recorded;
+mod scores;
 
+pub use check::check;
 pub use curves::curve;
+pub use epoch::epoch;
 pub use pair::pair;
 pub use recorded::{audit_scores, describe_file};
+pub use scores::scores;
 
 use wasm_bindgen::prelude::*;
+
+use crate::js::object;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("types.d.ts");

@@ -5,13 +5,13 @@ use dpscope_core::curve::AuditCurve;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit, RecordedError, RecordedScores};
 use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
-use js_sys::Object;
 use serde::Serialize;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::failure::{Failure, FailureKind};
-use crate::found::{columns, rule_of, set};
+use crate::found::{columns, rule_of};
+use crate::js::{self, Object};
 use crate::plain::{Made, to_js};
 use crate::question::named;
 use crate::record::{Record, needed};
@@ -114,13 +114,12 @@ fn audited(
     files: [Option<File<'_>>; 2],
     options: &Record,
 ) -> Result<(ScoresResult, AuditCurve), Failure> {
-    let number = |field| needed(options.number(field)?, field);
     let reversed = options.text("higher_means")?.unwrap_or("target");
     let is_reversed = named("higher_means", &HIGHER, reversed)?;
     let audit = RecordedAudit {
         threshold_rule: rule_of(options)?,
-        delta: number("delta")?,
-        significance: number("significance")?,
+        delta: options.needed_number("delta")?,
+        significance: options.needed_number("significance")?,
         cuts: Plan::DEFAULT_CUTS,
         seed: seed_or_fresh(options.text("seed")?.unwrap_or_default())?,
     };
@@ -188,15 +187,15 @@ pub fn audit_scores(
     zero_out: Option<Box<[u8]>>,
     zero_out_name: Option<String>,
     #[wasm_bindgen(unchecked_param_type = "ScoresOptions")] options: &JsValue,
-) -> Result<JsValue, JsValue> {
+) -> Result<Object, Failure> {
     let options = Record::read(options, "options", &FIELDS)?;
     let name = zero_out_name.unwrap_or_default();
     let zero_out = zero_out.as_deref().map(|bytes| File { bytes, name: &name });
     let (found, curve) =
         audited([Some(File { bytes: target, name: target_name }), zero_out], &options)?;
-    let record = Object::from(to_js(&found)?);
-    set(&record, "curve", columns(&curve)?)?;
-    Ok(record.into())
+    let record: Object = to_js(&found)?.unchecked_into();
+    js::set(&record, "curve", &columns(&curve));
+    Ok(record)
 }
 
 /// What a file holds, before it is audited.
