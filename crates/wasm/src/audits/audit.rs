@@ -100,3 +100,67 @@ impl Simulation {
         Ok(self.dealer.state().curve()?)
     }
 }
+
+/// Progress and result of a small simulation.
+#[cfg(test)]
+pub(crate) fn example() -> (impl Serialize, impl Serialize) {
+    let mut simulation = Simulation::open(&super::plan::tests::record(&[])).unwrap();
+    let layout = simulation.layout().unwrap();
+    let counted = super::count::count(&layout, 0.0, 100.0).unwrap();
+    simulation.dealer.deal(100).unwrap();
+    simulation.add(&counted).unwrap();
+    (simulation.progress(), simulation.result().unwrap())
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_core::audit::Outcome;
+
+    use super::*;
+    use crate::audits::count::count;
+    use crate::audits::plan::tests::record;
+    use crate::failure::FailureKind;
+
+    #[test]
+    fn parts_make_the_whole_and_bytes_go_on() {
+        let whole = |most| {
+            let mut simulation = Simulation::open(&record(&[])).unwrap();
+            let layout = simulation.layout().unwrap();
+            while let Some(range) = simulation.dealer.deal(most) {
+                let counted = count(&layout, range.first as f64, range.end as f64).unwrap();
+                simulation.add(&counted).unwrap();
+                let bytes = simulation.dealer.state().to_bytes();
+                simulation = Simulation::from_bytes(&bytes).unwrap();
+            }
+            simulation
+        };
+        let (one, many) = (whole(u64::MAX), whole(777));
+        assert_eq!(one.result().unwrap(), many.result().unwrap());
+        assert_eq!(one.result().unwrap().result.kind, "bound");
+        assert!(one.curve().unwrap().band().is_some());
+        let outcome = one.dealer.state().outcome().unwrap();
+        assert!(matches!(outcome, Outcome::Bound(_)));
+    }
+
+    #[test]
+    fn nothing_counted_is_no_result() {
+        let simulation = Simulation::open(&record(&[])).unwrap();
+        assert_eq!(simulation.result().unwrap_err().kind, FailureKind::Input);
+        assert_eq!(simulation.curve().unwrap_err().kind, FailureKind::Input);
+        assert_eq!(simulation.progress(), AuditProgress { done: 0, total: 20_000 });
+    }
+
+    #[test]
+    fn what_is_no_layout_and_what_lies_outside_the_plan_is_refused() {
+        for bytes in [&b""[..], b"{}", b"<script>", &[0; 100]] {
+            assert_eq!(count(bytes, 0.0, 1.0).unwrap_err().kind, FailureKind::File);
+            assert_eq!(Simulation::from_bytes(bytes).unwrap_err().kind, FailureKind::File);
+        }
+        let mut simulation = Simulation::open(&record(&[])).unwrap();
+        let layout = simulation.layout().unwrap();
+        for (first, end) in [(0.0, 1.0), (9_999.0, f64::INFINITY), (f64::NAN, -1.0), (5.0, 3.0)] {
+            let counted = count(&layout, first, end).unwrap();
+            assert_eq!(simulation.add(&counted).unwrap_err().kind, FailureKind::File);
+        }
+    }
+}

@@ -24,6 +24,9 @@ use crate::plain::{Made, to_js};
 use crate::record::Record;
 use audit::Simulation;
 
+#[cfg(test)]
+pub(crate) use {audit::example, plan::FIELDS as PLAN};
+
 #[wasm_bindgen(typescript_custom_section)]
 const RECORDS: &str = include_str!("records.d.ts");
 

@@ -12,7 +12,7 @@ use crate::seed::seed_or_fresh;
 const MOST_NORMALS: u64 = 10_000_000;
 
 /// Fields of a plan; all but the last six are needed.
-pub(super) const FIELDS: [&str; 13] = [
+pub(crate) const FIELDS: [&str; 13] = [
     "noise_multiplier",
     "steps",
     "epochs",

@@ -15,6 +15,12 @@ pub use pair::pair;
 pub use recorded::{audit_scores, describe_file};
 pub use scores::scores;
 
+#[cfg(test)]
+pub(crate) use {
+    check::FIELDS as TRAINING, check::tests::example, pair::drawn as drawn_pair,
+    recorded::tests::example as example_of_files,
+};
+
 use wasm_bindgen::prelude::*;
 
 use crate::js::object;

@@ -219,7 +219,7 @@ fn described(file: File<'_>) -> Result<FileFacts, Failure> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use dpscope_formats::write_npy;
 
     use super::*;
@@ -255,6 +255,14 @@ mod tests {
         let name = "<b>scores</b>.csv";
         let file = |bytes| File { bytes, name };
         audited([Some(file(target)), zero_out.map(file)], options).map(|(found, _)| found)
+    }
+
+    /// A result without its curve, and what a file holds.
+    pub(crate) fn example() -> (serde_json::Value, impl Serialize) {
+        let csv = columns_of(&scores(30, 1.0), &scores(30, 0.0));
+        let found = audit(&csv, None, &options(&[])).unwrap();
+        let facts = described(File { bytes: &csv, name: "x.csv" }).unwrap();
+        (serde_json::to_value(found).unwrap(), facts)
     }
 
     #[test]
