@@ -1,5 +1,7 @@
 //! A run whose observations are counted elsewhere: by the workers of a page, say.
 
+use dpscope_shaders::LANES;
+
 use crate::merge::joined;
 use crate::{Artefact, ArtefactError, EngineError, ObservationRange};
 
@@ -28,14 +30,16 @@ impl Dealer {
         &self.state
     }
 
-    /// The next observations of each world, at most so many; none where all are dealt or counted.
-    pub fn deal(&mut self, most: u64) -> Option<ObservationRange> {
+    /// The next observations of each world, about so many: up to a multiple of 64, which are scored
+    /// together. None where all are dealt or counted.
+    pub fn deal(&mut self, wanted: u64) -> Option<ObservationRange> {
         let taken = joined(&self.state.counted, &self.dealt).ok()?;
         let gap = self.state.range.first_gap(&taken);
-        let range = ObservationRange { end: gap.first + gap.len().min(most), ..gap };
-        if range.is_empty() {
+        if gap.is_empty() {
             return None;
         }
+        let wanted_end = (gap.first + gap.len().min(wanted.max(1))).next_multiple_of(LANES as u64);
+        let range = ObservationRange { end: wanted_end.min(gap.end), ..gap };
         self.dealt.push(range);
         Some(range)
     }
@@ -138,8 +142,17 @@ mod tests {
         assert_eq!(dealer.deal(1000), Some(range));
         dealer.add(part.clone()).unwrap();
         assert!(refused(&mut dealer, &part), "it was added");
-        assert_eq!(dealer.state().done(), 1000);
-        assert_eq!(dealer.deal(0), None);
+        assert_eq!(dealer.state().done(), 1024);
+    }
+
+    #[test]
+    fn lanes_are_dealt_together_up_to_the_end() {
+        let mut dealer = dealer();
+        let ends: Vec<u64> = [0, 64, 65, u64::MAX, 1]
+            .into_iter()
+            .map_while(|wanted| dealer.deal(wanted).map(|range| range.end))
+            .collect();
+        assert_eq!(ends, [64, 128, 256, 10_000]);
     }
 
     #[test]
@@ -148,13 +161,13 @@ mod tests {
         let range = dealer.deal(1000).unwrap();
         let part = counts(&dealer, range);
         let mut short = part.clone();
-        short.histograms = counts(&dealer, ObservationRange { end: 999, ..range }).histograms;
-        assert!(matches!(dealer.add(short), Err(EngineError::Miscounted { expected: 2000, .. })));
+        short.histograms = counts(&dealer, ObservationRange { end: 1023, ..range }).histograms;
+        assert!(matches!(dealer.add(short), Err(EngineError::Miscounted { expected: 2048, .. })));
         let mut foreign = part.clone();
         foreign.plan = Plan { seed: 8, ..plan() };
         assert!(matches!(dealer.add(foreign), Err(EngineError::Artefact(_))));
         assert_eq!(dealer.state().done(), 0);
         dealer.add(part).unwrap();
-        assert_eq!(dealer.state().done(), 1000);
+        assert_eq!(dealer.state().done(), 1024);
     }
 }

@@ -106,7 +106,7 @@ impl Simulation {
 pub(crate) fn example() -> (impl Serialize, impl Serialize) {
     let mut simulation = Simulation::open(&super::plan::tests::record(&[])).unwrap();
     let layout = simulation.layout().unwrap();
-    let counted = super::count::count(&layout, 0.0, 100.0).unwrap();
+    let counted = super::count::count(&layout, 0.0, 128.0).unwrap();
     simulation.dealer.deal(100).unwrap();
     simulation.add(&counted).unwrap();
     (simulation.progress(), simulation.result().unwrap())

@@ -69,14 +69,14 @@ impl Audit {
         self.0.layout()
     }
 
-    /// Deals the next observations of each world, at most so many and at least one; nothing where
-    /// all are dealt or counted.
+    /// Deals the next observations of each world, about so many, a multiple of 64; nothing where all
+    /// are dealt or counted.
     ///
     /// # Errors
     /// None that a page can cause.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
     pub fn next(&mut self, observations: f64) -> Made {
-        let range = self.0.dealer.deal((observations as u64).max(1));
+        let range = self.0.dealer.deal(observations as u64);
         range.map_or(Ok(JsValue::UNDEFINED), |range| to_js(&range))
     }
 
