@@ -1,6 +1,7 @@
-//! WGSL files as devices get them: without comments, which a page would load for nothing.
+//! WGSL files as devices get them: without comments and indentation, which a page would load for
+//! nothing.
 
-/// A WGSL file without comments and empty lines.
+/// A WGSL file without comments, indentation and empty lines.
 macro_rules! wgsl {
     ($path:literal) => {{
         const TEXT: &str = include_str!($path);
@@ -29,7 +30,7 @@ pub(crate) const fn length(text: &str) -> usize {
     length
 }
 
-/// The text without comments and empty lines.
+/// The text without comments, indentation and empty lines.
 pub(crate) const fn stripped<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     let (bytes, mut at, mut length) = (text.as_bytes(), 0, 0);
     let mut stripped = [0; LENGTH];
@@ -50,19 +51,21 @@ pub(crate) const fn stripped<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
 const fn kept(bytes: &[u8], at: usize) -> usize {
     let starts_line = at == 0 || bytes[at - 1] == b'\n';
     let mut next = at;
-    while starts_line && next < bytes.len() && bytes[next] == b' ' {
-        next += 1;
+    if starts_line {
+        while next < bytes.len() && (bytes[next] == b' ' || bytes[next] == b'\n') {
+            next += 1;
+        }
     }
-    let starts_comment = next + 1 < bytes.len() && bytes[next] == b'/' && bytes[next + 1] == b'/';
-    while starts_comment && next < bytes.len() && bytes[next] != b'\n' {
-        next += 1;
+    if next + 1 < bytes.len() && bytes[next] == b'/' && bytes[next + 1] == b'/' {
+        while next < bytes.len() && bytes[next] != b'\n' {
+            next += 1;
+        }
+        // The end of a line that holds nothing else.
+        if starts_line && next < bytes.len() {
+            next += 1;
+        }
     }
-    let ends_line = next < bytes.len() && bytes[next] == b'\n';
-    match (starts_line && ends_line, starts_comment) {
-        (true, _) => next + 1,
-        (false, true) => next,
-        (false, false) => at,
-    }
+    next
 }
 
 #[cfg(test)]
@@ -74,7 +77,7 @@ mod tests {
         const TEXT: &str =
             "// A µ.\n\n// B.\nfn f() { // C\n    let x = 1.0 / 2.0;\n\n    // D\n}\n// E";
         const BYTES: [u8; length(TEXT)] = stripped(TEXT);
-        assert_eq!(str::from_utf8(&BYTES), Ok("fn f() { \n    let x = 1.0 / 2.0;\n}\n"));
+        assert_eq!(str::from_utf8(&BYTES), Ok("fn f() { \nlet x = 1.0 / 2.0;\n}\n"));
         let file = include_str!("bgm/scores.wgsl");
         let lines = file.lines().filter_map(|line| line.split("//").next());
         let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
