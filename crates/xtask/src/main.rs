@@ -7,6 +7,7 @@ mod oracles;
 mod process;
 mod python;
 mod test;
+mod web;
 
 use std::process::ExitCode;
 
@@ -19,6 +20,7 @@ Usage: cargo xtask TASK [OPTIONS]
 
 Tasks:
   test     format, lints, tests, checks for wasm, Windows and macOS, documentation
+  web      the app and the calculators into web/dist, with their sizes against the budgets
   bench    speed beside the named peers, as ratios
   oracles  regenerate the oracle data with pinned versions and show what changed
   fuzz     run the fuzz targets (needs a nightly toolchain and cargo-fuzz)
@@ -44,11 +46,12 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
     let task = arguments.remove(0);
     match task.as_str() {
         "test" => return test::run(arguments),
+        "web" => web::run(arguments)?,
         "bench" => bench::run(arguments)?,
         "oracles" => oracles::run(arguments)?,
         "fuzz" => fuzz::run(arguments)?,
         "help" | "-h" | "--help" => print!("{HELP}"),
-        _ => bail!("no task `{task}`; tasks are test, bench, oracles, fuzz"),
+        _ => bail!("no task `{task}`; tasks are test, web, bench, oracles, fuzz"),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,114 @@
+//! The wasm bundles: cargo, then wasm-bindgen, then wasm-opt.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::folder;
+use super::node::{program, succeed};
+use crate::process::{cargo, target_folder};
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// One wasm module with the JavaScript that loads it.
+struct Bundle {
+    /// The feature of `crates/wasm`, which is also the folder below `web/wasm`.
+    feature: &'static str,
+    name: &'static str,
+    /// How hard wasm-opt tries, and for what.
+    level: &'static str,
+}
+
+const BUNDLES: [Bundle; 2] = [
+    Bundle { feature: "calculators", name: "dpscope_calculators", level: "-Os" },
+    Bundle { feature: "audits", name: "dpscope_audits", level: "-Os" },
+];
+
+/// What every browser with WebGPU or without has; not `--all-features`, which some refuse.
+const FEATURES: [&str; 8] = [
+    "--enable-simd",
+    "--enable-bulk-memory",
+    "--enable-bulk-memory-opt",
+    "--enable-nontrapping-float-to-int",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
+impl Bundle {
+    /// Where the bundle comes to lie.
+    fn folder(&self) -> PathBuf {
+        folder().join("wasm").join(self.feature)
+    }
+
+    fn module(&self) -> PathBuf {
+        self.folder().join(format!("{}_bg.wasm", self.name))
+    }
+
+    fn build(&self) -> Result<()> {
+        let built = self.compile()?;
+        let seen = target_folder().join("web").join(format!("{}{}.seen", self.name, self.level));
+        if self.module().is_file() && is_same(&built, &seen) {
+            return Ok(());
+        }
+        let unoptimised = target_folder().join("web/bindgen").join(self.feature);
+        succeed(&mut bindgen(&built, &unoptimised, self.name))?;
+        std::fs::create_dir_all(self.folder())?;
+        for file in [format!("{}.js", self.name), format!("{}.d.ts", self.name)] {
+            std::fs::copy(unoptimised.join(&file), self.folder().join(&file)).context(file)?;
+        }
+        let module = unoptimised.join(format!("{}_bg.wasm", self.name));
+        let mut optimise = program("binaryen/bin/wasm-opt");
+        optimise.arg(self.level).args(FEATURES).arg(module).arg("-o").arg(self.module());
+        succeed(&mut optimise)?;
+        std::fs::copy(built, &seen).context("remembering what was built").map(drop)
+    }
+
+    /// The module as cargo leaves it.
+    fn compile(&self) -> Result<PathBuf> {
+        // What another RUSTFLAGS built stays as it is.
+        let target_folder = target_folder().join("web");
+        let mut command = cargo();
+        command.args(["rustc", "--lib", "--crate-type", "cdylib", "-p", "dpscope-wasm"]);
+        command.args(["--profile", "wasm", "--target", TARGET]);
+        command.args(["--no-default-features", "--features", self.feature]);
+        command.arg("--target-dir").arg(&target_folder);
+        command.arg("--config").arg(format!("target.{TARGET}.rustflags={:?}", rust_flags()));
+        command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+        succeed(&mut command).with_context(|| format!("needs `rustup target add {TARGET}`"))?;
+        Ok(target_folder.join(TARGET).join("wasm/dpscope_wasm.wasm"))
+    }
+}
+
+/// Four lanes of f32, and no folder of this machine in messages of panics.
+fn rust_flags() -> Vec<String> {
+    let mut flags = vec!["-Ctarget-feature=+simd128".to_string()];
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    if let Some(home) = home {
+        flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
+    }
+    flags
+}
+
+/// wasm-bindgen, a program of its own that is built on first use.
+fn bindgen(input: &Path, folder: &Path, name: &str) -> Command {
+    let mut command = cargo();
+    command.args(["run", "--quiet", "-p", "xtask", "--features", "bindgen", "--bin", "bindgen"]);
+    command.arg("--").args([input, folder]).arg(name);
+    command
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (std::fs::read(one), std::fs::read(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// Builds what has changed.
+pub(super) fn build() -> Result<()> {
+    BUNDLES.iter().try_for_each(Bundle::build)
+}

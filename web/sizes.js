@@ -1,0 +1,131 @@
+// `node sizes.js [--wasm]`: what a page loads, compressed, against what it may.
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const WEB = dirname(fileURLToPath(import.meta.url));
+const KIB = 1024;
+
+/** Loaded when an audit starts, and only then. */
+const LATER = /audit|count\.worker/;
+
+/**
+ * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
+ * names, or Vite's list of what such imports bring along, comes later.
+ *
+ * @param {string} text
+ * @returns {string[]}
+ */
+export function loadedBy(text) {
+  const atOnce = text
+    .replace(/\bimport\s*\([^)]*\)/g, "")
+    .replace(/__vite__mapDeps\s*=.*?\[[^\]]*\]/gs, "");
+  const quoted = atOnce.matchAll(/["'`(]([\w./-]+\.(?:js|css|wasm|woff2|svg))["'`)]/g);
+  return [...new Set([...quoted].map((match) => basename(match[1] ?? "")))];
+}
+
+/**
+ * Every file that is loaded before the reader does anything: the page, what it names, and so on.
+ *
+ * @param {Map<string, Buffer>} files by name
+ * @param {string} start
+ * @returns {string[]}
+ */
+export function loadedFrom(files, start) {
+  const reached = new Set([start]);
+  for (const name of reached) {
+    if (!/\.(html|js|css)$/.test(name)) continue;
+    for (const next of loadedBy(files.get(name)?.toString("utf8") ?? "")) {
+      if (files.has(next) && !LATER.test(next)) reached.add(next);
+    }
+  }
+  return [...reached];
+}
+
+/**
+ * @typedef {{ what: string, raw: number, gzipped: number, most: number }} Row
+ *
+ * @param {string} what
+ * @param {Buffer[]} parts
+ * @param {number} kibibytes the budget
+ * @returns {Row}
+ */
+export function row(what, parts, kibibytes) {
+  const sum = (/** @type {(part: Buffer) => number} */ size) =>
+    parts.reduce((total, part) => total + size(part), 0);
+  return {
+    what,
+    raw: sum((part) => part.length),
+    gzipped: sum((part) => gzipSync(part, { level: 9 }).length),
+    most: kibibytes * KIB,
+  };
+}
+
+/**
+ * A table for people.
+ *
+ * @param {Row[]} rows
+ */
+export function table(rows) {
+  // Rounded up: what is shown as within the budget is.
+  const kibibytes = (/** @type {number} */ bytes) =>
+    (Math.ceil((bytes / KIB) * 10) / 10).toFixed(1);
+  const lines = rows.map(({ what, raw, gzipped, most }) => {
+    const figures = [raw, gzipped, most].map((bytes) => kibibytes(bytes).padStart(9));
+    return `${what.padEnd(28)}${figures.join("")}${gzipped > most ? "  OVER" : ""}`;
+  });
+  return [`${"KiB".padEnd(28)}      raw  gzipped     most`, ...lines].join("\n");
+}
+
+/**
+ * Files below a folder, by name; the folders of `except` are left out.
+ *
+ * @param {string} folder
+ * @param {string[]} except
+ * @returns {Map<string, Buffer>}
+ */
+function read(folder, except = []) {
+  const files = new Map();
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) files.set(entry.name, readFileSync(path));
+    else if (!except.includes(entry.name)) {
+      for (const [name, bytes] of read(path)) files.set(name, bytes);
+    }
+  }
+  return files;
+}
+
+function main() {
+  const module = (/** @type {string} */ bundle) =>
+    row(
+      `dpscope_${bundle}_bg.wasm`,
+      [readFileSync(join(WEB, `wasm/${bundle}/dpscope_${bundle}_bg.wasm`))],
+      { calculators: 60, audits: 200 }[bundle] ?? 0,
+    );
+  const rows = [module("calculators"), module("audits")];
+  if (!process.argv.includes("--wasm")) {
+    const scripts = [...read(join(WEB, "dist/calculators"))].filter(([name]) =>
+      name.endsWith(".js"),
+    );
+    rows.push(
+      row(
+        "embed JS",
+        scripts.map(([, bytes]) => bytes),
+        35,
+      ),
+    );
+    const app = read(join(WEB, "dist"), ["calculators"]);
+    const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
+    rows.push(row("app, first load", first, 150));
+  }
+  console.log(table(rows));
+  if (rows.some(({ gzipped, most }) => gzipped > most)) {
+    console.error("error: over the budget");
+    process.exitCode = 1;
+  }
+}
+
+if (existsSync(process.argv[1] ?? "") && fileURLToPath(import.meta.url) === process.argv[1]) main();
