@@ -8,8 +8,8 @@ import { gzipSync } from "node:zlib";
 const WEB = dirname(fileURLToPath(import.meta.url));
 const KIB = 1024;
 
-/** Loaded when an audit starts, and only then. */
-const LATER = /audit|count\.worker/;
+/** Loaded once the first figures stand, or when an audit starts. */
+const LATER = /audit|count\.worker|studies/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -103,9 +103,9 @@ function main() {
     row(
       `dpscope_${bundle}_bg.wasm`,
       [readFileSync(join(WEB, `wasm/${bundle}/dpscope_${bundle}_bg.wasm`))],
-      { calculators: 60, audits: 200 }[bundle] ?? 0,
+      { calculators: 60, studies: 150, audits: 200 }[bundle] ?? 0,
     );
-  const rows = [module("calculators"), module("audits")];
+  const rows = [module("calculators"), module("studies"), module("audits")];
   if (!process.argv.includes("--wasm")) {
     const scripts = [...read(join(WEB, "dist/calculators"))].filter(([name]) =>
       name.endsWith(".js"),
