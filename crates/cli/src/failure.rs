@@ -107,6 +107,14 @@ impl From<TrainingError> for Failure {
             TrainingError::Argument { name, value, allowed } => {
                 Failure::input(format!("{name} is {}; it must be {allowed}", given(value)))
             }
+            TrainingError::Missing { name } => {
+                let option = name.replace('_', "-");
+                Failure::input(format!("{name} is missing; give --{option}, or {name} in the file"))
+            }
+            TrainingError::WithoutNoise { name } => Failure::input(format!(
+                "{name} is given without noise_std; give --noise-std as well, or leave it out"
+            )),
+            TrainingError::Sampler(error) => error.into(),
             _ => Failure::input(error),
         }
     }

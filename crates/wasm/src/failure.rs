@@ -5,24 +5,22 @@ use std::fmt::Display;
 use dpscope_core::accounting::AccountingError;
 use dpscope_engine::EngineError;
 use serde::Serialize;
-use tsify::Tsify;
 use wasm_bindgen::JsValue;
 
 /// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failure {
     /// What kind of thing went wrong.
     pub kind: FailureKind,
     /// The input that is to be changed, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[tsify(optional, type = "string")]
     pub field: Option<&'static str>,
     /// For people: what is wrong and what to change.
     pub message: String,
 }
 
 /// Kinds of failures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Tsify)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -55,6 +53,12 @@ impl Failure {
         Failure { kind: FailureKind::Input, field: Some(field), message }
     }
 
+    /// An input that is needed.
+    #[must_use]
+    pub fn missing(field: &'static str) -> Self {
+        Failure::input(field, &["is missing; add it"])
+    }
+
     /// A number outside its domain.
     #[must_use]
     pub fn outside(field: &'static str, value: f64, allowed: &str) -> Self {
@@ -72,9 +76,7 @@ impl Failure {
 /// calculators may weigh.
 fn shown(value: f64) -> String {
     if cfg!(target_arch = "wasm32") {
-        js_sys::Number::from(value)
-            .to_string_with_radix(10)
-            .map_or_else(|_| String::new(), String::from)
+        crate::js::text_of(value)
     } else {
         dpscope_core::shown::given(value)
     }

@@ -15,7 +15,10 @@ mod audits;
 #[cfg(feature = "calculators")]
 pub mod calculators;
 pub mod failure;
-#[cfg(all(feature = "calculators", not(any(feature = "studies", feature = "audits"))))]
+mod js;
+#[cfg(any(feature = "studies", feature = "audits"))]
+pub mod mechanism;
+#[cfg(any(test, all(target_arch = "wasm32", not(any(feature = "studies", feature = "audits")))))]
 mod memory;
 pub mod plain;
 pub mod question;

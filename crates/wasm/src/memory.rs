@@ -5,8 +5,7 @@
 
 #![allow(unsafe_code, reason = "an allocator hands out memory")]
 
-use std::alloc::{GlobalAlloc, Layout};
-use std::cell::UnsafeCell;
+use std::alloc::Layout;
 use std::ptr::null_mut;
 
 /// Blocks begin at a multiple of this, or of their size where that is smaller.
@@ -74,15 +73,16 @@ impl Blocks {
 }
 
 /// The heap of a module without threads.
-#[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "the heap of a page"))]
-struct Heap(UnsafeCell<Blocks>);
+#[cfg(target_arch = "wasm32")]
+struct Heap(std::cell::UnsafeCell<Blocks>);
 
 // SAFETY: a module without threads.
+#[cfg(target_arch = "wasm32")]
 unsafe impl Sync for Heap {}
 
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
-static HEAP: Heap = Heap(UnsafeCell::new(Blocks::new()));
+static HEAP: Heap = Heap(std::cell::UnsafeCell::new(Blocks::new()));
 
 /// Whole pages of 64 KiB from the browser.
 #[cfg(target_arch = "wasm32")]
@@ -92,14 +92,10 @@ fn grow(bytes: usize) -> Option<(usize, usize)> {
     (before != usize::MAX).then(|| (before << 16, pages << 16))
 }
 
-#[cfg(not(target_arch = "wasm32"))]
-fn grow(_: usize) -> Option<(usize, usize)> {
-    None
-}
-
 // SAFETY: a block has the size and alignment of its layout and is held once. No call of one of these
 // functions runs within another: nothing in them allocates.
-unsafe impl GlobalAlloc for Heap {
+#[cfg(target_arch = "wasm32")]
+unsafe impl std::alloc::GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: nobody else holds the blocks.
         unsafe { (*self.0.get()).take(layout, &mut grow) }

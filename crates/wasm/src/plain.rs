@@ -4,11 +4,11 @@
 
 use std::fmt::{self, Display};
 
-use js_sys::{Array, Object, Reflect};
 use serde::ser::{Error, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct};
 use wasm_bindgen::JsValue;
 
 use crate::failure::{Failure, FailureKind};
+use crate::js::{self, Object};
 
 /// A record for the page.
 pub type Made = Result<JsValue, Failure>;
@@ -128,11 +128,11 @@ impl serde::Serializer for Plain {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<List, Unsupported> {
-        Ok(List(Array::new()))
+        Ok(List(js::List::new()))
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Fields, Unsupported> {
-        Ok(Fields { object: Object::new(), key: JsValue::NULL })
+        Ok(Fields { object: Object::new(), key: String::new() })
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields, Unsupported> {
@@ -141,7 +141,7 @@ impl serde::Serializer for Plain {
 }
 
 #[derive(Debug)]
-struct List(Array);
+struct List(js::List);
 
 impl SerializeSeq for List {
     type Ok = JsValue;
@@ -160,13 +160,7 @@ impl SerializeSeq for List {
 #[derive(Debug)]
 struct Fields {
     object: Object,
-    key: JsValue,
-}
-
-impl Fields {
-    fn put(&self, key: &JsValue, value: &JsValue) -> Result<(), Unsupported> {
-        Reflect::set(&self.object, key, value).map(|_| ()).map_err(|_| Unsupported)
-    }
+    key: String,
 }
 
 impl SerializeStruct for Fields {
@@ -178,7 +172,8 @@ impl SerializeStruct for Fields {
         key: &'static str,
         value: &T,
     ) -> Result<(), Unsupported> {
-        self.put(&JsValue::from_str(key), &value.serialize(Plain)?)
+        js::set(&self.object, key, &value.serialize(Plain)?);
+        Ok(())
     }
 
     fn end(self) -> Shown {
@@ -191,12 +186,13 @@ impl SerializeMap for Fields {
     type Error = Unsupported;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Unsupported> {
-        self.key = key.serialize(Plain)?;
+        self.key = key.serialize(Plain)?.as_string().ok_or(Unsupported)?;
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Unsupported> {
-        self.put(&self.key, &value.serialize(Plain)?)
+        js::set(&self.object, &self.key, &value.serialize(Plain)?);
+        Ok(())
     }
 
     fn end(self) -> Shown {

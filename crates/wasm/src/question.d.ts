@@ -1,3 +1,12 @@
+/** What is thrown. */
+export interface Failure {
+  kind: "input" | "limit" | "stopped" | "device" | "file" | "internal";
+  /** The input that is to be changed, where one is. */
+  field?: string;
+  /** For people: what is wrong and what to change. */
+  message: string;
+}
+
 /** A training: noise multiplier, steps an epoch, passes over the data. */
 export interface Setting {
   noise_multiplier: number;

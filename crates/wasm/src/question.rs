@@ -5,7 +5,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::Failure;
-use crate::record::{Record, needed};
+use crate::record::Record;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("question.d.ts");
@@ -17,9 +17,9 @@ const TYPES: &str = include_str!("question.d.ts");
 pub fn setting(value: &JsValue) -> Result<Setting, Failure> {
     let record = Record::read(value, "setting", &["noise_multiplier", "steps", "epochs"])?;
     Ok(Setting {
-        noise_multiplier: needed(record.number("noise_multiplier")?, "noise_multiplier")?,
-        steps: needed(record.whole("steps", 1)?, "steps")?,
-        epochs: needed(record.whole("epochs", 1)?, "epochs")?,
+        noise_multiplier: record.needed_number("noise_multiplier")?,
+        steps: record.needed_whole("steps", 1)?,
+        epochs: record.needed_whole("epochs", 1)?,
     })
 }
 

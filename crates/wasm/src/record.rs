@@ -1,18 +1,18 @@
 //! What a page gives: plain objects, read field by field, so that a failure names its field.
 
-use js_sys::{Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::failure::Failure;
+use crate::js::{self, Object};
 
 /// The largest whole number that a float holds with all below it, 2⁵³.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Fields of one record.
-const MOST_FIELDS: u32 = 64;
+const MOST_FIELDS: f64 = 64.0;
 
 /// Letters of a name or text.
-const MOST_LETTERS: u32 = 64;
+const MOST_LETTERS: f64 = 64.0;
 
 /// What stands in a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub enum Value {
 /// The fields that were given; `undefined` and `null` are none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Record {
-    fields: Vec<(String, Value)>,
+    fields: Vec<(&'static str, Value)>,
 }
 
 impl Record {
@@ -38,41 +38,57 @@ impl Record {
     ///
     /// # Errors
     /// No object, or a field that nothing reads: most often a misspelt one.
-    pub fn read(value: &JsValue, name: &'static str, known: &[&str]) -> Result<Self, Failure> {
-        let refused = || Failure::input(name, &["is no object; give its fields"]);
-        let object: &Object = value.dyn_ref().ok_or_else(refused)?;
-        let keys = Object::keys(object);
-        if keys.length() > MOST_FIELDS {
-            return Err(refused());
+    pub fn read(
+        value: &JsValue,
+        name: &'static str,
+        known: &[&'static str],
+    ) -> Result<Self, Failure> {
+        let refused = |_| Failure::input(name, &["is no object; give its fields"]);
+        let keys = if value.is_object() { Object::keys(value) } else { Err(JsValue::NULL) };
+        let keys = keys.map_err(refused)?;
+        let count = length(&keys);
+        if !(count <= MOST_FIELDS) {
+            return Err(refused(keys));
         }
-        let mut fields = Vec::new();
-        for key in keys.iter() {
-            let found = Reflect::get(object, &key).map_err(|_| refused())?;
-            if let (Some(key), Some(found)) = (short(&key), of(&found)) {
-                fields.push((key, found));
-            }
+        let mut record = Record::default();
+        for index in 0..count as u32 {
+            let key = js::get(&keys, &index.into()).map_err(refused)?;
+            let found = js::get(value, &key).map_err(refused)?;
+            record.put(name, known, &short(&key).unwrap_or_default(), of(&found))?;
         }
-        Record { fields }.checked(name, known)
+        Ok(record)
     }
 
     /// A record that is already at hand.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn of(fields: &[(&str, Value)], known: &[&str]) -> Result<Self, Failure> {
-        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        Record { fields: fields.collect() }.checked("record", known)
+    pub fn of(fields: &[(&str, Value)], known: &[&'static str]) -> Result<Self, Failure> {
+        let mut record = Record::default();
+        for (key, value) in fields {
+            record.put("record", known, key, Some(value.clone()))?;
+        }
+        Ok(record)
     }
 
-    fn checked(self, record: &'static str, known: &[&str]) -> Result<Self, Failure> {
-        match self.fields.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-            None => Ok(self),
-            Some((name, _)) => Err(Failure::input(record, &["has no field ", name])),
+    fn put(
+        &mut self,
+        record: &'static str,
+        known: &[&'static str],
+        key: &str,
+        value: Option<Value>,
+    ) -> Result<(), Failure> {
+        let Some(key) = known.iter().find(|known| **known == key) else {
+            return Err(Failure::input(record, &["has no field ", key]));
+        };
+        if let Some(value) = value {
+            self.fields.push((key, value));
         }
+        Ok(())
     }
 
     fn get(&self, field: &str) -> Option<&Value> {
-        self.fields.iter().find(|(name, _)| name == field).map(|(_, value)| value)
+        self.fields.iter().find(|(name, _)| *name == field).map(|(_, value)| value)
     }
 
     /// Whether the field is given.
@@ -81,36 +97,60 @@ impl Record {
         self.get(field).is_some()
     }
 
+    /// A number.
+    ///
+    /// # Errors
+    /// None, or something else than a number.
+    pub fn needed_number(&self, field: &'static str) -> Result<f64, Failure> {
+        match self.get(field) {
+            Some(Value::Number(number)) => Ok(*number),
+            Some(_) => Err(Failure::input(field, &["must be a number"])),
+            None => Err(Failure::missing(field)),
+        }
+    }
+
     /// A number, if it is given.
     ///
     /// # Errors
     /// Something else than a number.
     pub fn number(&self, field: &'static str) -> Result<Option<f64>, Failure> {
-        match self.get(field) {
-            None => Ok(None),
-            Some(Value::Number(number)) => Ok(Some(*number)),
-            Some(_) => Err(Failure::input(field, &["must be a number"])),
-        }
+        if self.has(field) { self.needed_number(field).map(Some) } else { Ok(None) }
     }
 
-    /// A whole number from `least`, 0 or 1, to 2⁵³, if it is given.
+    /// A whole number from `least`, 0 or 1, to 2⁵³.
+    ///
+    /// # Errors
+    /// None, or something else.
+    pub fn needed_whole(&self, field: &'static str, least: u64) -> Result<u64, Failure> {
+        whole(field, self.needed_number(field)?, least)
+    }
+
+    /// A whole number as of [`whole`](Self::whole), if it is given.
     ///
     /// # Errors
     /// Something else.
     pub fn whole(&self, field: &'static str, least: u64) -> Result<Option<u64>, Failure> {
-        self.number(field)?.map(|number| whole(field, number, least)).transpose()
+        if self.has(field) { self.needed_whole(field, least).map(Some) } else { Ok(None) }
     }
 
-    /// Text, if it is given.
+    /// A name.
     ///
     /// # Errors
-    /// Something else than text, or long text.
-    pub fn text(&self, field: &'static str) -> Result<Option<&str>, Failure> {
+    /// None, or something else than short text.
+    pub fn needed_text(&self, field: &'static str) -> Result<&str, Failure> {
         match self.get(field) {
-            None => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(Value::Text(text)) => Ok(text),
             Some(_) => Err(Failure::input(field, &["must be a name"])),
+            None => Err(Failure::missing(field)),
         }
+    }
+
+    /// A name, if it is given.
+    ///
+    /// # Errors
+    /// Something else than short text.
+    pub fn text(&self, field: &'static str) -> Result<Option<&str>, Failure> {
+        if self.has(field) { self.needed_text(field).map(Some) } else { Ok(None) }
     }
 
     /// True or false, if it is given.
@@ -131,7 +171,7 @@ impl Record {
 /// # Errors
 /// None was given.
 pub fn needed<T>(given: Option<T>, field: &'static str) -> Result<T, Failure> {
-    given.ok_or_else(|| Failure::input(field, &["is missing; add it"]))
+    given.ok_or_else(|| Failure::missing(field))
 }
 
 /// A whole number from `least`, 0 or 1, to 2⁵³.
@@ -164,8 +204,11 @@ fn of(value: &JsValue) -> Option<Value> {
 
 /// Text of few letters; of longer text no name is known.
 fn short(value: &JsValue) -> Option<String> {
-    let text: &js_sys::JsString = value.dyn_ref()?;
-    (text.length() <= MOST_LETTERS).then(|| text.into())
+    (value.is_string() && length(value) <= MOST_LETTERS).then(|| value.as_string())?
+}
+
+fn length(value: &JsValue) -> f64 {
+    value.unchecked_ref::<js::List>().length()
 }
 
 #[cfg(test)]
@@ -186,11 +229,11 @@ mod tests {
     #[test]
     fn fields_are_read_as_what_they_are() {
         let record = record();
-        assert_eq!(record.whole("steps", 1), Ok(Some(100)));
+        assert_eq!(record.needed_whole("steps", 1), Ok(100));
         assert_eq!(record.number("half"), Ok(Some(0.5)));
-        assert_eq!(record.text("name"), Ok(Some("shuffle")));
+        assert_eq!(record.needed_text("name"), Ok("shuffle"));
         assert_eq!(record.flag("flag"), Ok(Some(true)));
-        assert_eq!(record.number("other"), Ok(None));
+        assert_eq!(record.whole("other", 1), Ok(None));
         assert!(record.has("list") && !record.has("other"));
     }
 
@@ -198,15 +241,15 @@ mod tests {
     fn a_failure_names_its_field() {
         let record = record();
         for failure in [
-            record.whole("half", 0).unwrap_err(),
-            record.text("half").unwrap_err(),
+            record.needed_whole("half", 0).unwrap_err(),
+            record.needed_text("half").unwrap_err(),
             record.flag("half").unwrap_err(),
-            needed(None::<f64>, "half").unwrap_err(),
+            Failure::missing("half"),
         ] {
             assert_eq!(failure.field, Some("half"));
             assert!(failure.message.starts_with("half "), "{failure:?}");
         }
-        assert!(record.number("list").is_err() && record.text("list").is_err());
+        assert!(record.needed_number("list").is_err() && record.needed_text("list").is_err());
         let misspelt = [("step", Value::Number(1.0))];
         let failure = Record::of(&misspelt, &["steps"]).unwrap_err();
         assert_eq!(failure.message, "record has no field step");

@@ -33,6 +33,10 @@ pub enum Purpose {
     PairNoise = 7,
     /// Normals in f64 for runs of the exact pair.
     PairRuns = 8,
+    /// Batches of an epoch that is shown, record by record.
+    EpochOrder = 9,
+    /// Noise of that epoch.
+    EpochNoise = 10,
 }
 
 /// The ChaCha key of a seed and purpose.

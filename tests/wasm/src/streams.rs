@@ -4,7 +4,7 @@ use dpscope_shaders::random::{Purpose, WideNormals, stream_normals, stream_words
 
 use crate::Fingerprints;
 
-const PURPOSES: [Purpose; 8] = [
+const PURPOSES: [Purpose; 10] = [
     Purpose::AuditNoise,
     Purpose::AuditSlots,
     Purpose::PilotNoise,
@@ -13,6 +13,8 @@ const PURPOSES: [Purpose; 8] = [
     Purpose::Test,
     Purpose::PairNoise,
     Purpose::PairRuns,
+    Purpose::EpochOrder,
+    Purpose::EpochNoise,
 ];
 
 /// Seeds and streams on both sides of 32 bits.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::NoiseTarget;
+use dpscope_core::training_check::{NoiseTarget, TrainingDescription};
 
 use super::{AdjacencyArg, count, open_unit, sampler_parser};
 
@@ -120,6 +120,27 @@ impl TrainingArgs {
             noise_std: self.noise_std.or(other.noise_std),
             clip_norm: self.clip_norm.or(other.clip_norm),
             noise_on: self.noise_on.or(other.noise_on),
+        }
+    }
+
+    pub(crate) fn description(&self) -> TrainingDescription {
+        TrainingDescription {
+            dataset_size: self.dataset_size,
+            batch_size: self.batch_size,
+            epochs: self.epochs,
+            noise_multiplier: self.noise_multiplier,
+            loader: self.loader,
+            buffer_examples: self.buffer_examples,
+            drop_last: self.drop_last,
+            claim: self.claim,
+            delta: self.delta,
+            claim_adjacency: self.claim_adjacency.map(Into::into),
+            accountant: self.accountant,
+            accounted_sampling_rate: self.accounted_sampling_rate,
+            accounted_steps: self.accounted_steps,
+            noise_std: self.noise_std,
+            clip_norm: self.clip_norm,
+            noise_on: self.noise_on.map(Into::into),
         }
     }
 }

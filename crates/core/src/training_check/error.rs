@@ -1,6 +1,7 @@
 //! Why a set-up cannot be checked.
 
 use crate::claim::ClaimError;
+use crate::mechanism::MechanismError;
 
 /// A description that no training run has.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -27,6 +28,21 @@ pub enum TrainingError {
         /// N.
         dataset_size: u64,
     },
+    /// What must be told.
+    #[error("{name} is missing; add it")]
+    Missing {
+        /// Name of the field.
+        name: &'static str,
+    },
+    /// A detail of noise that is not told.
+    #[error("{name} is given without noise_std; give noise_std as well, or leave it out")]
+    WithoutNoise {
+        /// Name of the field.
+        name: &'static str,
+    },
+    /// A loader with a buffer that is not told, or told where there is none.
+    #[error(transparent)]
+    Sampler(#[from] MechanismError),
     /// A claim that is none.
     #[error(transparent)]
     Claim(#[from] ClaimError),

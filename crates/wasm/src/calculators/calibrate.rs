@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use crate::failure::Failure;
 use crate::plain::{Made, to_js};
 use crate::question::named;
-use crate::record::{Record, needed};
+use crate::record::Record;
 
 const WANTED: [(&str, Wanted); 3] =
     [("noise", Wanted::Noise), ("steps", Wanted::Steps), ("epochs", Wanted::Epochs)];
@@ -38,8 +38,8 @@ pub fn calibrate(
     let asked = Calibration {
         wanted: named("wanted", &WANTED, wanted)?,
         sampler: named("sampler", &SamplerKind::ALL.map(|kind| (kind.name(), kind)), sampler)?,
-        epsilon: needed(target.number("epsilon")?, "epsilon")?,
-        delta: needed(target.number("delta")?, "delta")?,
+        epsilon: target.needed_number("epsilon")?,
+        delta: target.needed_number("delta")?,
         noise_multiplier: given.number("noise_multiplier")?,
         steps: given.whole("steps", 1)?,
         epochs: given.whole("epochs", 1)?,
@@ -52,7 +52,7 @@ pub fn calibrate(
 fn refused(error: CalibrationError) -> Failure {
     match error {
         CalibrationError::Accounting(error) => error.into(),
-        CalibrationError::Missing { name } => Failure::input(name, &["is missing; add it"]),
+        CalibrationError::Missing { name } => Failure::missing(name),
         CalibrationError::Unused { name } => {
             Failure::input(name, &["has no effect here; leave it out"])
         }

@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 use crate::failure::{Failure, FailureKind};
 use crate::plain::{Made, to_js};
 use crate::question::named;
-use crate::record::{Record, needed};
+use crate::record::Record;
 
 const COUNTS: [&str; 4] =
     ["false_positives", "zero_out_trials", "false_negatives", "target_trials"];
@@ -22,11 +22,13 @@ pub(crate) fn from_counts(
     delta: f64,
     significance: f64,
 ) -> Result<AuditResult, Failure> {
-    let [false_positives, zero_out, false_negatives, target] =
-        COUNTS.map(|field| needed(counts.whole(field, 0)?, field));
-    let errors =
-        ErrorCounts { false_positives: false_positives?, false_negatives: false_negatives? };
-    let trials = Trials { target: target?, zero_out: zero_out? };
+    let mut numbers = [0; 4];
+    for (number, field) in numbers.iter_mut().zip(COUNTS) {
+        *number = counts.needed_whole(field, 0)?;
+    }
+    let [false_positives, zero_out, false_negatives, target] = numbers;
+    let errors = ErrorCounts { false_positives, false_negatives };
+    let trials = Trials { target, zero_out };
     for (field, events, of, trials) in [
         (COUNTS[0], errors.false_positives, COUNTS[1], trials.zero_out),
         (COUNTS[2], errors.false_negatives, COUNTS[3], trials.target),
@@ -81,10 +83,10 @@ const RULES: [(&str, ThresholdRule); 3] = [
 
 /// What `dpscope plan` says without a mechanism.
 pub(crate) fn planned(question: &Record) -> Result<PlanTable, Failure> {
-    let rule = needed(question.text("threshold_rule")?, "threshold_rule")?;
+    let rule = question.needed_text("threshold_rule")?;
     let audit = PlannedAudit {
-        delta: needed(question.number("delta")?, "delta")?,
-        significance: needed(question.number("significance")?, "significance")?,
+        delta: question.needed_number("delta")?,
+        significance: question.needed_number("significance")?,
         threshold_rule: named("threshold_rule", &RULES, rule)?,
         cuts: Plan::DEFAULT_CUTS,
     };

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
 use crate::question::{self, named};
-use crate::record::{Record, needed};
+use crate::record::Record;
 
 /// Whose curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,5 @@ pub fn curve(
         return Ok(of_setting(kind, question::setting(setting)?)?);
     }
     let claim = Record::read(claim, "claim", &["epsilon", "delta"])?;
-    let [epsilon, delta] = ["epsilon", "delta"].map(|field| needed(claim.number(field)?, field));
-    Ok(flat(&claim_curve(epsilon?, delta?)?))
+    Ok(flat(&claim_curve(claim.needed_number("epsilon")?, claim.needed_number("delta")?)?))
 }

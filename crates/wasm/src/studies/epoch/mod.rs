@@ -1,0 +1,232 @@
+//! One epoch, record by record: batches, noisy sums, scores.
+
+mod order;
+
+use dpscope_core::adjacency::World;
+use dpscope_core::mechanism::{
+    BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
+};
+use dpscope_shaders::random::{Purpose, stream_normals};
+use wasm_bindgen::prelude::*;
+
+use self::order::{Words, batches};
+use super::object;
+use crate::failure::{Failure, FailureKind};
+use crate::js::Object;
+use crate::mechanism::small;
+use crate::question::named;
+use crate::record::{Record, whole};
+use crate::seed::seed_or_fresh;
+
+/// Records of a picture.
+const MOST_RECORDS: u64 = 100_000;
+
+/// Records times steps, which is what Poisson sampling draws.
+const MOST_CHANCES: u64 = 10_000_000;
+
+/// What a picture shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Epoch {
+    pub(crate) batch_of: Vec<u32>,
+    pub(crate) batches: Vec<u32>,
+    pub(crate) offsets: Vec<u32>,
+    pub(crate) target_batches: Vec<u32>,
+    pub(crate) outputs: [Vec<f64>; 2],
+    pub(crate) scores: [f64; 2],
+}
+
+/// N, B, σ and how batches are drawn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EpochSize {
+    pub(crate) sampler: BatchSampler,
+    pub(crate) records: u32,
+    pub(crate) batch_size: u32,
+    pub(crate) noise_multiplier: f64,
+}
+
+/// Epoch `index` of a seed. Both worlds have the same batches and noise of their own; batches without
+/// the target have mean 0.
+///
+/// # Errors
+/// A size outside the mechanism's domain.
+pub(crate) fn drawn(size: EpochSize, seed: u64, index: u64) -> Result<Epoch, Failure> {
+    let EpochSize { sampler, records, batch_size, noise_multiplier } = size;
+    let mechanism = BatchedGaussian {
+        noise_multiplier,
+        steps_per_epoch: records / batch_size.max(1),
+        epochs: 1,
+        sampler,
+        threat_model: sampler.kind().default_threat_model(),
+        batch_size: Some(batch_size),
+    };
+    let reference = OutputReference::OtherBatches;
+    let scorer = OutputScorer::new(&mechanism, OutputOptions { reference, target_slot: 0 })?;
+    let means = mechanism.batch_means()?;
+    // one order for all epochs
+    let stream = if sampler == BatchSampler::PersistentShuffle { 0 } else { index };
+    let drawn = batches(sampler, records, batch_size, &mut Words::new(seed, stream));
+    let holds_target: Vec<bool> = drawn.iter().map(|batch| batch.contains(&0)).collect();
+    let outputs =
+        [(World::Target, means.target), (World::ZeroOut, means.zero_out)].map(|(world, mean)| {
+            let stream = index.wrapping_mul(2).wrapping_add(world.index() as u64);
+            let noise = stream_normals(seed, Purpose::EpochNoise, stream, drawn.len());
+            let output = |(z, &holds): (f32, &bool)| {
+                let mean = if holds { mean - means.other } else { 0.0 };
+                mean + noise_multiplier * f64::from(z)
+            };
+            noise.into_iter().zip(&holds_target).map(output).collect::<Vec<f64>>()
+        });
+    let scores = [scorer.score(&outputs[0])?, scorer.score(&outputs[1])?];
+    let mut batch_of = Vec::new();
+    if sampler != BatchSampler::Poisson {
+        batch_of.resize(records as usize, 0);
+        for (batch, members) in (0..).zip(&drawn) {
+            members.iter().for_each(|&record| batch_of[record as usize] = batch);
+        }
+    }
+    let mut offsets = vec![0];
+    let mut end = 0;
+    for batch in &drawn {
+        end += batch.len() as u32;
+        offsets.push(end);
+    }
+    let target_batches =
+        (0..).zip(&holds_target).filter(|(_, holds)| **holds).map(|(batch, _)| batch).collect();
+    Ok(Epoch { batch_of, batches: drawn.concat(), offsets, target_batches, outputs, scores })
+}
+
+fn size_of(sampler: SamplerKind, size: &Record) -> Result<EpochSize, Failure> {
+    let records = size.needed_whole("records", 1)?;
+    let batch_size = size.needed_whole("batch_size", 1)?;
+    if records > MOST_RECORDS {
+        return Err(Failure::outside("records", records as f64, "in 1 to 100000"));
+    }
+    if !records.is_multiple_of(batch_size) {
+        return Err(Failure::input("records", &["must be a multiple of batch_size"]));
+    }
+    if sampler == SamplerKind::Poisson && records * (records / batch_size) > MOST_CHANCES {
+        let message = "so many records in so many batches take too long; give fewer of either";
+        return Err(Failure::of(FailureKind::Limit, message));
+    }
+    Ok(EpochSize {
+        sampler: sampler.with_buffer(size.whole("buffer_examples", 1)?)?,
+        records: small("records", records)?,
+        batch_size: small("batch_size", batch_size)?,
+        noise_multiplier: size.needed_number("noise_multiplier")?,
+    })
+}
+
+/// One epoch as it is drawn, for a picture: epoch `index` of the seed.
+///
+/// # Errors
+/// A `Failure` that names the input.
+#[wasm_bindgen(unchecked_return_type = "Epoch")]
+pub fn epoch(
+    #[wasm_bindgen(unchecked_param_type = "Sampler")] sampler: &str,
+    #[wasm_bindgen(unchecked_param_type = "EpochSize")] size: &JsValue,
+    seed: &str,
+    index: f64,
+) -> Result<Object, Failure> {
+    let samplers = SamplerKind::ALL.map(|kind| (kind.name(), kind));
+    let sampler = named("sampler", &samplers, sampler)?;
+    let known = ["records", "batch_size", "buffer_examples", "noise_multiplier"];
+    let size = size_of(sampler, &Record::read(size, "size", &known)?)?;
+    let Epoch { batch_of, batches, offsets, target_batches, outputs, scores } =
+        drawn(size, seed_or_fresh(seed)?, whole("index", index, 0)?)?;
+    let [target, zero_out] = outputs;
+    Ok(object([
+        ("batch_of", batch_of.into()),
+        ("batches", batches.into()),
+        ("offsets", offsets.into()),
+        ("target_batches", target_batches.into()),
+        ("outputs_target", target.into()),
+        ("outputs_zero_out", zero_out.into()),
+        ("score_target", scores[0].into()),
+        ("score_zero_out", scores[1].into()),
+    ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpscope_core::accounting::Directions;
+    use dpscope_core::theory::{At, Kind, Setting};
+
+    fn size(kind: SamplerKind) -> EpochSize {
+        let sampler = kind.with_buffer(kind.has_buffer().then_some(4)).unwrap();
+        EpochSize { sampler, records: 12, batch_size: 3, noise_multiplier: 1.0 }
+    }
+
+    #[test]
+    fn an_epoch_depends_on_seed_and_index_alone() {
+        for kind in SamplerKind::ALL {
+            let epoch = drawn(size(kind), 5, 3).unwrap();
+            assert_eq!(drawn(size(kind), 5, 3).unwrap(), epoch, "{kind}");
+            assert_ne!(drawn(size(kind), 5, 4).unwrap().outputs, epoch.outputs, "{kind}");
+            assert_ne!(drawn(size(kind), 6, 3).unwrap().outputs, epoch.outputs, "{kind}");
+            for (batch, ends) in (0..).zip(epoch.offsets.windows(2)) {
+                let members = &epoch.batches[ends[0] as usize..ends[1] as usize];
+                assert_eq!(members.contains(&0), epoch.target_batches.contains(&batch), "{kind}");
+                let known = |member: &u32| epoch.batch_of.get(*member as usize) == Some(&batch);
+                assert!(kind == SamplerKind::Poisson || members.iter().all(known), "{kind}");
+            }
+            assert_eq!((epoch.outputs[0].len(), epoch.offsets.len()), (4, 5), "{kind}");
+        }
+        let persistent = |index| drawn(size(SamplerKind::PersistentShuffle), 5, index).unwrap();
+        assert_eq!(persistent(1).batches, persistent(9).batches);
+    }
+
+    /// E exp(−score) under the target's world is at most 1, and 1 where scores are log ratios.
+    fn mean_ratio(kind: SamplerKind, moved: f64) -> f64 {
+        let scorer_of = |index| drawn(size(kind), 11, index).unwrap();
+        let scores = (0..40_000).map(|index| scorer_of(index).scores[0] + moved);
+        scores.map(|score| dpscope_core::math::exp(-score)).sum::<f64>() / 40_000.0
+    }
+
+    #[test]
+    fn scores_are_log_ratios_of_what_is_drawn() {
+        for kind in [SamplerKind::Shuffle, SamplerKind::Poisson, SamplerKind::BallsInBins] {
+            let mean = mean_ratio(kind, 0.0);
+            assert!((mean - 1.0).abs() < 0.1, "{kind}: {mean}");
+            // Broken twin: half a nat off.
+            assert!((mean_ratio(kind, 0.5) - 1.0).abs() > 0.2, "{kind}");
+        }
+    }
+
+    #[test]
+    fn scores_show_no_more_than_is_proven() {
+        // P(score > ε) ≤ e^ε P′(score > ε) + δ at ε of the upper bound for all shuffles
+        let setting = Setting { noise_multiplier: 1.0, steps: 4, epochs: 1 };
+        let found = setting.deterministic(At::Delta(0.05)).unwrap();
+        let poisson = setting.balls_in_bins(At::Delta(0.05), Kind::Upper, Directions::Both);
+        assert!(found.epsilon >= poisson.unwrap().epsilon - 1e-2);
+        let above = |world: usize| {
+            let scores = (0..20_000).map(|i| drawn(size(SamplerKind::Shuffle), 3, i).unwrap());
+            let count = scores.filter(|epoch| epoch.scores[world] > found.epsilon).count();
+            count as f64 / 20_000.0
+        };
+        let ratio = dpscope_core::math::exp(found.epsilon);
+        assert!(above(0) <= ratio * above(1) + 0.05 + 0.02);
+    }
+
+    #[test]
+    fn sizes_outside_the_domain_name_their_field() {
+        use crate::record::Value;
+        let known = ["records", "batch_size", "buffer_examples", "noise_multiplier"];
+        let refused = |kind, records: f64, batch_size: f64| {
+            let fields = [
+                ("records", Value::Number(records)),
+                ("batch_size", Value::Number(batch_size)),
+                ("noise_multiplier", Value::Number(1.0)),
+            ];
+            size_of(kind, &Record::of(&fields, &known).unwrap()).unwrap_err()
+        };
+        assert_eq!(refused(SamplerKind::Shuffle, 10.0, 3.0).field, Some("records"));
+        assert_eq!(refused(SamplerKind::Shuffle, 1e6, 1.0).field, Some("records"));
+        assert_eq!(refused(SamplerKind::Shuffle, 10.0, 0.0).field, Some("batch_size"));
+        assert_eq!(refused(SamplerKind::PartialShuffle, 9.0, 3.0).field, Some("buffer_examples"));
+        assert_eq!(refused(SamplerKind::Poisson, 1e5, 1.0).kind, FailureKind::Limit);
+        let noise = EpochSize { noise_multiplier: f64::NAN, ..size(SamplerKind::Shuffle) };
+        assert_eq!(drawn(noise, 1, 0).unwrap_err().field, Some("noise_multiplier"));
+    }
+}
