@@ -37,7 +37,7 @@ impl Bracket {
     }
 
     /// The gap in units of the wanted one.
-    fn excess(&self, target: Target, error: f64) -> f64 {
+    pub(super) fn excess(&self, target: Target, error: f64) -> f64 {
         let wanted = match target {
             Target::Delta(_) => error,
             Target::Epsilon(_) => error * self.upper.max(f64::MIN_POSITIVE),

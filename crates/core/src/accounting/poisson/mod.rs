@@ -14,6 +14,7 @@ mod cells;
 mod decay;
 mod inversion;
 mod quadrature;
+mod spectrum;
 
 use super::bracket::{Bracket, Pair, Question, Resolution};
 use super::error::argument;
