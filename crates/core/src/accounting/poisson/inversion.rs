@@ -105,26 +105,36 @@ pub(super) fn bracket(losses: Losses, target: Target, error: f64) -> Option<Brac
 }
 
 impl Losses {
-    /// Chernoff's bound of ε, or of δ.
-    pub(super) fn chernoff(&self, target: Target) -> f64 {
-        let (tilt, ..) = self.steepest(target);
-        let Some(law) = TiltedLaw::new(self.step, self.power(tilt), 0.0) else {
-            return f64::INFINITY;
+    /// Does a Chernoff bound show ε, or δ, to be at most that?
+    pub(super) fn is_at_most(&self, target: Target, most: f64) -> bool {
+        let start = 6.0 / self.spread();
+        let tilts = [0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1].map(|change| start * math::exp(change));
+        let is_shown = |tilt: f64, ln_moment: f64, slack: f64| {
+            let ln_bound = ln_moment + ln_profile(tilt) + slack;
+            match target {
+                Target::Delta(delta) => (ln_bound - math::ln(delta)) / tilt <= most * (1.0 - 1e-12),
+                Target::Epsilon(epsilon) => {
+                    math::exp(ln_bound - tilt * epsilon * (1.0 - 1e-12)) <= most
+                }
+            }
         };
-        let count = self.steps as f64;
-        let slack = 1e-12 * (1.0 + (count * law.ln_moment).abs()) + 1.1 * count * law.error;
-        let ln_bound = count * law.ln_moment + ln_profile(tilt) + slack;
-        match target {
-            Target::Delta(delta) => ((ln_bound - math::ln(delta)) / tilt).max(0.0) * (1.0 + 1e-12),
-            Target::Epsilon(epsilon) => math::exp(ln_bound - tilt * epsilon * (1.0 - 1e-12)),
-        }
+        tilts.into_iter().any(|tilt| {
+            is_shown(tilt, self.ln_moment_about(tilt), 0.0) && {
+                let ln_moment = self.ln_moment(tilt);
+                is_shown(tilt, ln_moment, 1e-12 * (1.0 + ln_moment.abs()))
+            }
+        })
     }
 
     /// The tilt of the least Chernoff bound, with about the ε and ln δ there.
     fn steepest(&self, target: Target) -> (f64, f64, f64) {
+        chernoff(|tilt| self.ln_moment_about(tilt), self.spread(), target)
+    }
+
+    /// About the standard deviation, but for rare large losses.
+    fn spread(&self) -> f64 {
         let width = self.step.sampling_rate / self.step.noise_multiplier;
-        let spread = (width * (self.steps as f64).sqrt()).max(1e-6);
-        chernoff(|tilt| self.ln_moment_about(tilt), spread, target)
+        (width * (self.steps as f64).sqrt()).max(1e-6)
     }
 
     /// E e^{zL} is the moment M(p) of dP/dQ under Q at this power.
@@ -358,7 +368,7 @@ fn end(decay: &Decay, spacing: f64, ln_wanted: f64, variance: f64) -> Option<(f6
     let excess = (ln_smooth(most, 0.0) + 1.0 - ln_wanted).max(0.0);
     let variance = variance.max(2.0 * excess / (most * most));
     let smooth = decay.frequency(most, variance, ln_wanted);
-    let enough = smooth.map_or(most, |smooth| (2.0 * smooth).max(FEW_TERMS * spacing));
+    let enough = smooth.map_or(most, |smooth| (1.2 * smooth).max(FEW_TERMS * spacing));
     let plain = decay.frequency(enough.min(most), 0.0, ln_wanted);
     plain.map(|plain| (plain, 0.0)).or(smooth.map(|smooth| (smooth, variance)))
 }

@@ -185,8 +185,8 @@ impl PoissonSampling {
             Directions::Add => one(true),
             Directions::Both => {
                 let remove = one(false)?;
-                // Chernoff's bound of the other direction will mostly do
-                if self.losses(true).chernoff(target) <= remove.lower {
+                // a Chernoff bound of the other direction will mostly do
+                if self.losses(true).is_at_most(target, remove.lower) {
                     return Ok(remove);
                 }
                 Ok(remove.larger(one(true)?))

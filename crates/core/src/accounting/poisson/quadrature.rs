@@ -10,7 +10,11 @@ const LN_NEGLIGIBLE: f64 = -40.0;
 /// More than all that is left out: strip, both tails, dropped points.
 const NEGLIGIBLE: f64 = 1e-16;
 
+/// Most points a side; about 20 ms.
 const MOST_POINTS: usize = 1 << 18;
+
+/// The same where only a moment is wanted, at many powers.
+const FEW_POINTS: usize = 1 << 15;
 
 /// One step: outputs N(0, σ²) under Q, r(x) = dP/dQ = 1 − q + q e^y, y = (2x − 1)/(2σ²).
 #[derive(Debug, Clone, Copy)]
@@ -96,12 +100,13 @@ fn exponents(
     power: f64,
     spacing: f64,
     ln_negligible: f64,
+    most: usize,
 ) -> Option<(Vec<Point>, f64)> {
     let variance = step.noise_multiplier * step.noise_multiplier;
     let mut points = Vec::new();
     let mut highest = f64::NEG_INFINITY;
     for side in [1.0, -1.0] {
-        for place in 0..MOST_POINTS {
+        for place in 0..most {
             let x = spacing * side * (place as f64 + if side < 0.0 { 1.0 } else { 0.0 });
             let (loss, slope) = step.loss_and_slope_at(x);
             let exponent = power * loss - 0.5 * x * x / variance;
@@ -119,7 +124,7 @@ fn exponents(
                     break;
                 }
             }
-            if place + 1 == MOST_POINTS {
+            if place + 1 == most {
                 return None;
             }
         }
@@ -134,7 +139,8 @@ fn exponents(
 /// ln M(p), to about e^{`ln_negligible`}; infinite where it would take too many points.
 pub(super) fn ln_moment_about(step: OneStep, power: f64, ln_negligible: f64) -> f64 {
     let spacing = step.spacing(power, 0.0, ln_negligible);
-    let Some((points, highest)) = exponents(step, power, spacing, ln_negligible) else {
+    let found = exponents(step, power, spacing, ln_negligible, FEW_POINTS);
+    let Some((points, highest)) = found else {
         return f64::INFINITY;
     };
     let shares = points.iter().map(|point| point.mass - highest);
@@ -174,7 +180,7 @@ impl TiltedLaw {
     }
 
     fn spaced(step: OneStep, power: f64, spacing: f64) -> Option<Self> {
-        let (mut points, highest) = exponents(step, power, spacing, LN_NEGLIGIBLE)?;
+        let (mut points, highest) = exponents(step, power, spacing, LN_NEGLIGIBLE, MOST_POINTS)?;
         points.retain(|point| point.mass > highest - 50.0);
         Some(Self::normalised(step, power, spacing, points, highest))
     }
