@@ -23,7 +23,9 @@ impl Decay {
     pub(super) fn ln_beyond(&self, frequency: f64, variance: f64) -> f64 {
         let gain: f64 =
             self.layers.iter().map(|(share, width)| share * gain(0.5 * frequency * width)).sum();
-        self.compositions * math::ln_1p(-gain.min(1.0 - 1e-12)) + ln_smooth(frequency, variance)
+        let lower = if variance > 0.0 { math::exp(0.125 * variance) } else { 0.0 };
+        let smooth = math::ln_1p(lower) - 0.5 * variance * frequency * frequency;
+        self.compositions * math::ln_1p(-gain.min(1.0 - 1e-12)) + smooth - math::ln(frequency)
     }
 
     /// The least frequency up to `most` beyond which the integral is at most e^{`ln_wanted`},
@@ -44,12 +46,6 @@ impl Decay {
         }
         Some(high)
     }
-}
-
-/// As [`Decay::ln_beyond`], for a law of which nothing is known.
-pub(super) fn ln_smooth(frequency: f64, variance: f64) -> f64 {
-    let lower = if variance > 0.0 { math::exp(0.125 * variance) } else { 0.0 };
-    math::ln_1p(lower) - math::ln(frequency) - 0.5 * variance * frequency * frequency
 }
 
 /// Fewer layers, none wider than it was: widths cut to three binary places.

@@ -1,6 +1,6 @@
 //! δ of many steps, from the characteristic function along a vertical line.
 
-use super::decay::{Decay, ln_smooth};
+use super::decay::Decay;
 use super::quadrature::{OneStep, TiltedLaw, ln_moment_about};
 use super::spectrum::Spectrum;
 use crate::accounting::bracket::Bracket;
@@ -188,7 +188,6 @@ impl Line {
             error_by_epsilon: 0.0,
             steeper,
         };
-        if std::env::var("DBG").is_ok() { eprintln!("tilt {tilt:.4} period {period:.3} last {last} points {} fine {} layers {} var {variance:.2e} highest {highest:.1}", law.points.len(), fine.points.len(), fine.layers().len()); }
         line.sum_up(&law, losses, last as usize);
         (line.relative < 0.1).then_some(line)
     }
@@ -364,9 +363,6 @@ fn period(losses: &Losses, tilt: f64, epsilon: f64, ln_wanted: f64) -> (f64, (f6
 /// Up to which frequency to sum up, and the h² for that: 0 where the terms fall off by themselves.
 fn end(decay: &Decay, spacing: f64, ln_wanted: f64, variance: f64) -> Option<(f64, f64)> {
     let most = MOST_TERMS * spacing;
-    // h so large that there are not too many terms
-    let excess = (ln_smooth(most, 0.0) + 1.0 - ln_wanted).max(0.0);
-    let variance = variance.max(2.0 * excess / (most * most));
     let smooth = decay.frequency(most, variance, ln_wanted);
     let enough = smooth.map_or(most, |smooth| (1.2 * smooth).max(FEW_TERMS * spacing));
     let plain = decay.frequency(enough.min(most), 0.0, ln_wanted);

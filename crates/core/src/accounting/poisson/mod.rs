@@ -25,6 +25,7 @@ use super::{
     EpsilonLowerBound, EpsilonUpperBound, Method,
 };
 use crate::bound::Scope;
+use crate::math;
 use crate::special::normal;
 use cells::CutStep;
 use inversion::Losses;
@@ -170,13 +171,17 @@ impl PoissonSampling {
             return same.bracket(target);
         }
         let one = |is_add: bool| {
+            if let Some(known) = self.at_the_end(target, is_add) {
+                return Ok(known);
+            }
             let directions = if is_add { Directions::Add } else { Directions::Remove };
-            let found = inversion::bracket(self.losses(is_add), target, error);
+            let inverted = |error: f64| inversion::bracket(self.losses(is_add), target, error);
+            let found = inverted(error);
             match found {
                 Some(found) if found.is_near(target, error) => Ok(found),
                 _ => match self.on_a_grid(Question { directions, ..question }) {
                     Ok(other) => Ok(found.map_or(other, |found| found.tighter(other))),
-                    Err(reason) => found.ok_or(reason),
+                    Err(reason) => found.or_else(|| inverted((100.0 * error).min(1.0))).ok_or(reason),
                 },
             }
         };
@@ -198,6 +203,22 @@ impl PoissonSampling {
     fn as_deterministic(&self) -> Option<DeterministicBatches> {
         let PoissonSampling { noise_multiplier, sampling_rate, steps } = *self;
         (sampling_rate == 1.0).then_some(DeterministicBatches { noise_multiplier, epochs: steps })
+    }
+
+    /// The answer where there is no loss that the target could be about.
+    fn at_the_end(&self, target: Target, is_add: bool) -> Option<Bracket> {
+        let PoissonSampling { noise_multiplier, sampling_rate, steps } = *self;
+        let steps = steps as f64 * (1.0 + 1e-12);
+        match target {
+            // δ(0) is at most the sum of the steps' total variations
+            Target::Delta(delta) => {
+                let tails = 2.0 * normal::normal_cdf(-0.5 / noise_multiplier);
+                (steps * sampling_rate * (1.0 - tails + 1e-15) <= delta)
+                    .then_some(Bracket { lower: 0.0, upper: 0.0 })
+            }
+            Target::Epsilon(epsilon) => (is_add && epsilon >= -steps * math::ln_1p(-sampling_rate))
+                .then_some(Bracket { lower: 0.0, upper: 0.0 }),
+        }
     }
 
     fn account(&self, directions: Directions, bracket: Bracket) -> Account {
