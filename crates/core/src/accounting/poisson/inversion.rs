@@ -149,7 +149,7 @@ impl Losses {
     }
 
     /// n K(t), rounded up; infinite where it is not to be had.
-    fn ln_moment(&self, tilt: f64) -> f64 {
+    pub(super) fn ln_moment(&self, tilt: f64) -> f64 {
         let law = TiltedLaw::new(self.step, self.power(tilt), 0.0);
         law.map_or(f64::INFINITY, |law| self.steps as f64 * (law.ln_moment + 1.1 * law.error))
     }
@@ -157,47 +157,44 @@ impl Losses {
 
 impl Line {
     /// A sum whose errors near ε are at most e^{`ln_wanted`}, smoothed by that h² if need be.
-    fn new(
-        losses: Losses,
-        tilt: f64,
-        epsilon: f64,
-        ln_wanted: f64,
-        variance: f64,
-    ) -> Option<Self> {
+    fn new(losses: Losses, tilt: f64, epsilon: f64, ln_wanted: f64, variance: f64) -> Option<Self> {
         let count = losses.steps as f64;
         let (period, steeper) = period(&losses, tilt, epsilon, ln_wanted);
         let spacing = 2.0 * std::f64::consts::PI / period;
-        let power = losses.power(tilt);
-        let fine = TiltedLaw::fine(losses.step, power)?;
-        let ln_front = count * fine.ln_moment - tilt * epsilon;
+        let fine = TiltedLaw::fine(losses.step, losses.power(tilt))?;
+        let ln_wanted = ln_wanted + tilt * epsilon - count * fine.ln_moment;
         let decay = Decay::new(fine.layers(), count);
-        let (highest, variance) = end(&decay, spacing, ln_wanted - ln_front, variance)?;
-        let last = (highest / spacing).ceil();
-        let law = TiltedLaw::new(losses.step, power, last * spacing)?;
-        let raised = 0.5 * variance * tilt * (tilt + 1.0);
-        let beyond = math::exp(decay.ln_beyond(last * spacing, variance) + raised);
+        let (highest, variance) = end(&decay, spacing, ln_wanted, variance)?;
         let mut line = Line {
             tilt,
             spacing,
             variance,
-            terms: Vec::with_capacity(last as usize + 1),
+            terms: Vec::new(),
             lower_terms: Vec::new(),
-            ln_moment: count * law.ln_moment,
-            relative: 1.1 * count * law.error,
-            error: 1.001 * beyond / std::f64::consts::PI,
+            ln_moment: 0.0,
+            relative: 0.0,
+            error: 0.0,
             error_by_epsilon: 0.0,
             steeper,
         };
-        line.sum_up(&law, losses, last as usize);
+        line.sum_up(losses, &decay, highest)?;
         (line.relative < 0.1).then_some(line)
     }
 
     /// Terms up to the last, and their errors.
     ///
     /// |y^n − x^n| ≤ n|y − x|(|x| + |y − x|)^{n − 1}; a power has the relative error 5 n u.
-    fn sum_up(&mut self, law: &TiltedLaw, losses: Losses, last: usize) {
+    fn sum_up(&mut self, losses: Losses, decay: &Decay, highest: f64) -> Option<()> {
         let count = losses.steps as f64;
-        let spectrum = Spectrum::new(&law.points, self.spacing, last);
+        let last = (highest / self.spacing).ceil();
+        let highest = last * self.spacing;
+        let law = TiltedLaw::new(losses.step, losses.power(self.tilt), highest)?;
+        self.ln_moment = count * law.ln_moment;
+        self.relative = 1.1 * count * law.error;
+        let raised = 0.5 * self.variance * self.tilt * (self.tilt + 1.0);
+        let beyond = math::exp(decay.ln_beyond(highest, self.variance) + raised);
+        self.error = 1.001 * beyond / std::f64::consts::PI;
+        let spectrum = Spectrum::new(&law.points, self.spacing, last as usize);
         let front = self.spacing / std::f64::consts::PI;
         let lowering = self.variance * math::exp(0.125 * self.variance);
         for (place, mut value) in spectrum.values.into_iter().enumerate() {
@@ -214,24 +211,21 @@ impl Line {
             let half = if place == 0 { 0.5 * front } else { front };
             let mut size = half * near / square.sqrt();
             let mut lost = count * (error + 5.0 * UNIT) + UNIT * (16.0 * place as f64 + 32.0);
-            let factor = Complex { re: half * below.re / square, im: -half * below.im / square };
-            let mut term = power(value, losses.steps).times(factor);
+            let inverse = Complex { re: half * below.re / square, im: -half * below.im / square };
+            let mut term = power(value, losses.steps).times(inverse);
             if self.variance > 0.0 {
-                let (exponent, turn) =
-                    (0.5 * self.variance * below.re, 0.5 * self.variance * below.im);
-                let (sine, cosine) = math::sin_cos(turn);
-                let height = math::exp(exponent);
-                term = term.times(Complex { re: height * cosine, im: height * sine });
+                let (factor, of_factor) = smoothing(self.variance, below);
+                term = term.times(factor);
                 let lower = Complex { re: 1.0 - lowering * below.re, im: -lowering * below.im };
                 self.lower_terms.push(term.times(lower));
-                size *= height * (1.0 + lowering * square.sqrt());
-                let square = self.tilt * (self.tilt + 1.0) + frequency * frequency;
-                lost += UNIT * (8.0 * self.variance * square + 8.0 * turn + 24.0);
+                size *= factor.squared_length().sqrt() * (1.0 + lowering * square.sqrt());
+                lost += of_factor;
             }
             self.terms.push(term);
             self.error += size * lost;
             self.error_by_epsilon += size * 4.0 * UNIT * frequency;
         }
+        Some(())
     }
 
     /// Lower and upper value of δ(ε).
@@ -352,9 +346,9 @@ fn period(losses: &Losses, tilt: f64, epsilon: f64, ln_wanted: f64) -> (f64, (f6
     };
     let tilts = [1.01, 1.03, 1.06, 1.0 / 0.9, 1.2, 1.4, 1.8, 2.6].map(|factor| factor * tilt);
     let about = tilts.map(|steeper| (needed(steeper, losses.ln_moment_about(steeper)), steeper));
-    let (_, steeper) = about.into_iter().fold((f64::INFINITY, tilts[7]), |best, next| {
-        if next.0 < best.0 { next } else { best }
-    });
+    let (_, steeper) = about
+        .into_iter()
+        .fold((f64::INFINITY, tilts[7]), |best, next| if next.0 < best.0 { next } else { best });
     let ln_moment = losses.ln_moment(steeper);
     let above = needed(steeper, ln_moment);
     (above.max(-ln_wanted / tilt) + 1.0 / tilt, (steeper, ln_moment + ln_profile(steeper)))
@@ -367,4 +361,70 @@ fn end(decay: &Decay, spacing: f64, ln_wanted: f64, variance: f64) -> Option<(f6
     let enough = smooth.map_or(most, |smooth| (1.2 * smooth).max(FEW_TERMS * spacing));
     let plain = decay.frequency(enough.min(most), 0.0, ln_wanted);
     plain.map(|plain| (plain, 0.0)).or(smooth.map(|smooth| (smooth, variance)))
+}
+
+/// e^{h²z(z + 1)/2} from z(z + 1), and a bound of its relative error and the lower factor's.
+fn smoothing(variance: f64, below: Complex) -> (Complex, f64) {
+    let (exponent, turn) = (0.5 * variance * below.re, 0.5 * variance * below.im);
+    let (sine, cosine) = math::sin_cos(turn);
+    let height = math::exp(exponent);
+    // the real part of z(z + 1) is a difference
+    let parts = 0.5 * variance * below.squared_length().sqrt();
+    let error = UNIT * (8.0 * (exponent.abs() + turn.abs() + parts) + 32.0);
+    (Complex { re: height * cosine, im: height * sine }, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same line without smoothing, and with this h².
+    fn lines(losses: Losses, epsilon: f64, variance: f64) -> (Line, Line) {
+        let (steepest, _, ln_delta) = losses.steepest(Target::Epsilon(epsilon));
+        let tilt = 0.9 * steepest;
+        let ln_wanted = ln_delta + math::ln(1e-9);
+        let fine = TiltedLaw::fine(losses.step, losses.power(tilt)).unwrap();
+        let decay = Decay::new(fine.layers(), losses.steps as f64);
+        let plain = Line::new(losses, tilt, epsilon, ln_wanted, 0.0).unwrap();
+        let mut smooth = Line { variance, terms: Vec::new(), ..plain };
+        let highest = plain.spacing * plain.terms.len() as f64;
+        smooth.sum_up(losses, &decay, highest).unwrap();
+        (Line { terms: plain.terms, lower_terms: Vec::new(), ..plain }, smooth)
+    }
+
+    const LOSSES: [(f64, f64, u64, f64); 4] = [
+        (1.0, 0.01, 100, 0.7),
+        (0.4, 0.1, 10, 12.0),
+        (2.0, 0.3, 50, 2.0),
+        (0.3, 0.001, 1000, 18.0),
+    ];
+
+    #[test]
+    fn smooth_values_lie_around_the_others() {
+        for (noise_multiplier, sampling_rate, steps, epsilon) in LOSSES {
+            for is_add in [false, true] {
+                let step = OneStep { noise_multiplier, sampling_rate };
+                let losses = Losses { step, steps, is_add };
+                // the other direction has no such losses
+                let epsilon = if is_add && noise_multiplier < 0.5 { 0.1 } else { epsilon };
+                let tilt = losses.steepest(Target::Epsilon(epsilon)).0;
+                let relative = 1e-3;
+                let (plain, mut smooth) = lines(losses, epsilon, relative / (tilt * (tilt + 1.0)));
+                let (exact, seen) =
+                    (plain.deltas(epsilon).unwrap(), smooth.deltas(epsilon).unwrap());
+                assert!(exact.gap() < 1e-6 * exact.upper, "{losses:?}: {exact:?}");
+                assert!(
+                    seen.lower < exact.lower && exact.upper < seen.upper,
+                    "{losses:?} {seen:?}"
+                );
+                assert!(
+                    seen.gap() < 3.0 * relative * exact.upper,
+                    "{losses:?}: {exact:?} {seen:?}"
+                );
+                std::mem::swap(&mut smooth.terms, &mut smooth.lower_terms);
+                let turned = smooth.deltas(epsilon).unwrap();
+                assert!(turned.upper < exact.lower && exact.upper < turned.lower, "{turned:?}");
+            }
+        }
+    }
 }

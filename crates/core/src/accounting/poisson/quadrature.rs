@@ -117,8 +117,7 @@ fn exponents(
             points.push(Point { x, loss, slope, mass: exponent });
             if exponent < highest + 0.5 * ln_negligible {
                 // farther out the density falls by e^{−fall·distance/σ²} at least
-                let fall =
-                    if side > 0.0 { x - power.max(0.0) } else { power.min(0.0) * slope - x };
+                let fall = if side > 0.0 { x - power.max(0.0) } else { power.min(0.0) * slope - x };
                 let ln_tail = exponent + math::ln(variance / (fall.max(0.0) * spacing));
                 if ln_tail < highest + ln_negligible {
                     break;
