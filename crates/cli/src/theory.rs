@@ -209,16 +209,6 @@ fn finest(errors: &[f64], value: impl Fn(f64) -> Found) -> Found {
 }
 
 fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
-    match by_method(run, at, method) {
-        // the sum needs no grid
-        Err(AccountingError::Grid { .. }) if method == ShuffleMethod::Best => {
-            by_method(run, at, ShuffleMethod::Sum)
-        }
-        found => found,
-    }
-}
-
-fn by_method(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
     finite(match (at, method) {
         (At::Delta(delta), ShuffleMethod::MaxSlice) => {
             shuffle::max_slice_epsilon(run, delta)?.at(delta)
@@ -332,14 +322,10 @@ impl PairSampler<'_> {
         terminal.say("drawing the exact pair");
         match at {
             At::Delta(delta) if run.epochs == 1 => self.one_epoch(&run, delta, &terminal),
-            At::Delta(delta) => self.many_epochs(&run, delta, &terminal),
             At::Epsilon(epsilon) if run.epochs == 1 => {
                 self.one_epoch_delta(&run, epsilon, &terminal)
             }
-            At::Epsilon(_) => {
-                let reason = "delta of many epochs is not sampled; give --delta instead";
-                closed_form(&run, at, reason)
-            }
+            _ => self.many_epochs(&run, at, &terminal),
         }
     }
 
@@ -381,31 +367,61 @@ impl PairSampler<'_> {
     fn many_epochs(
         &self,
         run: &ShuffleRun,
-        delta: f64,
+        at: At,
         terminal: &Terminal,
     ) -> Result<PairRows, EngineError> {
         let Some(plug_in) = self.sampling(run.steps_per_epoch, MANY_EPOCHS, 0.1) else {
-            return closed_form(run, At::Delta(delta), TOO_LONG);
+            return closed_form(run, at, TOO_LONG);
         };
         let length = run.steps_per_epoch.saturating_mul(run.epochs);
         let whole = self.sampling(length, 0.4 * MANY_EPOCHS, 1.0).filter(|_| self.whole_runs);
         let (lower, observations) = match whole {
-            None => (shuffle::best_epsilon(run, delta)?, 0),
-            Some(whole) => {
-                let found =
-                    pair::runs_epsilon(run, delta, whole, self.seed, self.backend, terminal)?;
-                (found.lower, whole.draws as u64)
-            }
+            None => (shuffle_lower(run, at, ShuffleMethod::Best)?, 0),
+            Some(whole) => (self.runs_lower(run, at, whole, terminal)?, whole.draws as u64),
         };
-        let draws = plug_in.draws;
-        let estimate =
-            match pair::plug_in_epsilon(run, delta, draws, self.seed, self.backend, terminal) {
-                Ok(estimate) => Cell::Value(estimate.at(delta)),
-                // A limit stands without an estimate.
-                Err(EngineError::Accounting(error)) => Cell::Missing { reason: reason(&error) },
-                Err(error) => return Err(error),
-            };
-        Ok(PairRows { lower: lower.at(delta), estimate, observations })
+        let estimate = match self.plug_in(run, at, plug_in.draws, terminal) {
+            Ok(estimate) => Cell::Value(estimate),
+            // A limit stands without an estimate.
+            Err(EngineError::Accounting(error)) => Cell::Missing { reason: reason(&error) },
+            Err(error) => return Err(error),
+        };
+        Ok(PairRows { lower, estimate, observations })
+    }
+
+    fn runs_lower(
+        &self,
+        run: &ShuffleRun,
+        at: At,
+        whole: Sampling,
+        terminal: &Terminal,
+    ) -> Result<Accounted, EngineError> {
+        let (seed, backend) = (self.seed, self.backend);
+        Ok(match at {
+            At::Delta(delta) => {
+                pair::runs_epsilon(run, delta, whole, seed, backend, terminal)?.lower.at(delta)
+            }
+            At::Epsilon(epsilon) => {
+                pair::runs_delta(run, epsilon, whole, seed, backend, terminal)?.lower.at(epsilon)
+            }
+        })
+    }
+
+    fn plug_in(
+        &self,
+        run: &ShuffleRun,
+        at: At,
+        draws: usize,
+        terminal: &Terminal,
+    ) -> Result<Accounted, EngineError> {
+        let (seed, backend) = (self.seed, self.backend);
+        Ok(match at {
+            At::Delta(delta) => {
+                pair::plug_in_epsilon(run, delta, draws, seed, backend, terminal)?.at(delta)
+            }
+            At::Epsilon(epsilon) => {
+                pair::plug_in_delta(run, epsilon, draws, seed, backend, terminal)?.at(epsilon)
+            }
+        })
     }
 
     /// As many draws as were asked for, else what `normals` allow; none where that is less than
