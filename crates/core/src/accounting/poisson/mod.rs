@@ -334,6 +334,25 @@ mod tests {
     }
 
     #[test]
+    fn obvious_answers_agree_with_the_others() {
+        let training = PoissonSampling { noise_multiplier: 0.5, sampling_rate: 0.1, steps: 100 };
+        let exact = inversion::bracket(training.losses(false), Target::Epsilon(0.0), 1e-6).unwrap();
+        let seen = training.obvious(Target::Epsilon(0.0), false, 0.5).unwrap();
+        assert!(seen.lower <= exact.upper && exact.lower <= seen.upper, "{seen:?} {exact:?}");
+        let missed = 1.0 - seen.lower;
+        assert!(1.0 - missed * missed * missed > exact.upper, "{missed} {exact:?}");
+        assert!(training.obvious(Target::Epsilon(0.0), false, 0.5 * missed).is_none());
+        // δ(0) of one step is the bound itself
+        let one = PoissonSampling { steps: 1, ..training };
+        let most = one.delta_upper(0.0, Directions::Both, 1e-6).unwrap().value();
+        assert!(one.obvious(Target::Delta(1.001 * most), false, 1e-4).is_some());
+        assert!(one.obvious(Target::Delta(0.999 * most), false, 1e-4).is_none());
+        let highest = -100.0 * math::ln_1p(-0.1);
+        assert!(training.obvious(Target::Epsilon(1.001 * highest), true, 1e-4).is_some());
+        assert!(training.obvious(Target::Epsilon(0.999 * highest), true, 1e-4).is_none());
+    }
+
+    #[test]
     fn losses_beyond_the_floats_give_no_small_bound() {
         let training = PoissonSampling { noise_multiplier: 0.04, sampling_rate: 0.01, steps: 300 };
         let bound = training.epsilon_upper(1e-5, Directions::Both, 1e-1).unwrap();

@@ -129,7 +129,7 @@ mod tests {
         let one = slices(&TargetSlots { epochs: 1, ..many }).unwrap();
         assert!(one.value() > 0.999, "{one:?}");
         assert_eq!(or_one_epoch(&many, slices).unwrap(), one);
-        let more = TargetSlots::from(ShuffleRun { noise_multiplier: 1.0, ..run });
+        let more = TargetSlots::from(ShuffleRun { noise_multiplier: 1.0, epochs: 4, ..run });
         let slices = |run: &TargetSlots| epochs::epsilon(run, 1e-5);
         let seen = or_one_epoch(&more, slices).unwrap().value();
         assert_eq!(seen, slices(&more).unwrap().value());
