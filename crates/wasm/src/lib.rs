@@ -26,3 +26,6 @@ pub mod record;
 pub mod seed;
 #[cfg(feature = "studies")]
 pub mod studies;
+
+#[cfg(all(test, feature = "calculators", feature = "studies"))]
+mod types;

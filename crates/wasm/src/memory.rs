@@ -89,7 +89,7 @@ static HEAP: Heap = Heap(std::cell::UnsafeCell::new(Blocks::new()));
 fn grow(bytes: usize) -> Option<(usize, usize)> {
     let pages = bytes.div_ceil(1 << 16);
     let before = core::arch::wasm32::memory_grow(0, pages);
-    (before != usize::MAX).then(|| (before << 16, pages << 16))
+    if before == usize::MAX { None } else { Some((before << 16, pages << 16)) }
 }
 
 // SAFETY: a block has the size and alignment of its layout and is held once. No call of one of these
@@ -160,7 +160,7 @@ mod tests {
         let mut given = 0;
         let mut grow = |bytes: usize| {
             given += 1;
-            (given == 1 && bytes <= 4096).then(|| (memory.as_mut_ptr() as usize, 4096))
+            (given == 1 && bytes <= 4096).then_some((memory.as_mut_ptr() as usize, 4096))
         };
         let mut blocks = Blocks::new();
         let layout = Layout::new::<[f64; 100]>();

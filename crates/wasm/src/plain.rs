@@ -49,7 +49,7 @@ struct Plain;
 macro_rules! numbers {
     ($($method:ident: $number:ty),*) => { $(
         fn $method(self, value: $number) -> Shown {
-            Ok(JsValue::from_f64(value as f64))
+            Ok(JsValue::from_f64(value.into()))
         }
     )* };
 }
@@ -74,10 +74,18 @@ impl serde::Serializer for Plain {
     type SerializeStructVariant = Never;
 
     numbers!(
-        serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
-        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64,
-        serialize_f32: f32, serialize_f64: f64
+        serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_u8: u8,
+        serialize_u16: u16, serialize_u32: u32, serialize_f32: f32, serialize_f64: f64
     );
+
+    /// Every whole number of a record is below 2⁵³.
+    fn serialize_i64(self, value: i64) -> Shown {
+        Ok(JsValue::from_f64(value as f64))
+    }
+
+    fn serialize_u64(self, value: u64) -> Shown {
+        Ok(JsValue::from_f64(value as f64))
+    }
 
     unsupported!(
         serialize_char(char) -> JsValue,

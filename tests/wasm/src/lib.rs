@@ -12,6 +12,7 @@ mod platform;
 mod scores;
 mod statistics;
 mod streams;
+mod theory;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ pub fn fingerprints() -> List {
     statistics::collect(&mut found);
     audits::collect(&mut found);
     pair::collect(&mut found);
+    theory::collect(&mut found);
     found.0
 }
 
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn every_part_has_its_groups() {
         let sizes = groups(&fingerprints());
-        assert_eq!(sizes.len(), 21, "{sizes:?}");
+        assert_eq!(sizes.len(), 25, "{sizes:?}");
         assert!(sizes.values().all(|&size| size >= 4), "{sizes:?}");
         assert!(!sizes.contains_key(PLATFORM));
     }

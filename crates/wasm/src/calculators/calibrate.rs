@@ -1,6 +1,5 @@
 //! Noise, steps or epochs for a wanted ε and δ.
 
-use dpscope_core::accounting::Calibrated;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::theory::{Calibration, CalibrationError, Wanted};
 use serde::Serialize;
@@ -14,10 +13,11 @@ use crate::record::Record;
 const WANTED: [(&str, Wanted); 3] =
     [("noise", Wanted::Noise), ("steps", Wanted::Steps), ("epochs", Wanted::Epochs)];
 
+/// The value, and the ε that it gives.
 #[derive(Debug, Serialize)]
-struct Found {
-    value: f64,
-    epsilon: f64,
+pub(crate) struct Calibrated {
+    pub(crate) value: f64,
+    pub(crate) epsilon: f64,
 }
 
 /// The least noise, or the most steps or epochs, that keep a target. Shuffles are calibrated by the
@@ -45,8 +45,8 @@ pub fn calibrate(
         epochs: given.whole("epochs", 1)?,
         sampling_rate: given.number("sampling_rate")?,
     };
-    let Calibrated { value, epsilon } = asked.found().map_err(refused)?;
-    to_js(&Found { value, epsilon })
+    let found = asked.found().map_err(refused)?;
+    to_js(&Calibrated { value: found.value, epsilon: found.epsilon })
 }
 
 fn refused(error: CalibrationError) -> Failure {

@@ -8,6 +8,9 @@ pub use bounds::{bound, bound_columns};
 pub use calibrate::calibrate;
 pub use counts::{counts, plan};
 
+#[cfg(test)]
+pub(crate) use {calibrate::Calibrated, counts::from_counts, counts::planned};
+
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(typescript_custom_section)]

@@ -13,7 +13,7 @@ use crate::plain::{Made, to_js};
 use crate::question::named;
 use crate::record::Record;
 
-const FIELDS: [&str; 16] = [
+pub(crate) const FIELDS: [&str; 16] = [
     "dataset_size",
     "batch_size",
     "epochs",
@@ -114,7 +114,7 @@ impl From<TrainingError> for Failure {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::record::Value;
     use dpscope_core::claim::Verdict;
@@ -135,6 +135,10 @@ mod tests {
             fields.extend(value.clone().map(|value| (*name, value)));
         }
         checked(&Record::of(&fields, &FIELDS)?)
+    }
+
+    pub(crate) fn example() -> CheckReport {
+        training(&[]).unwrap()
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub use epoch::epoch;
 pub use pair::pair;
 pub use scores::scores;
 
+#[cfg(test)]
+pub(crate) use {check::FIELDS as TRAINING, check::tests::example, pair::drawn as drawn_pair};
+
 use wasm_bindgen::prelude::*;
 
 use crate::js::{self, Object};

@@ -166,7 +166,9 @@ mod tests {
     fn together(sampler: BatchSampler) -> Option<f64> {
         let (n, b, t) = (f64::from(RECORDS), f64::from(BATCH), f64::from(STEPS));
         match sampler {
-            BatchSampler::Poisson => Some(1.0 - (1.0 - 1.0 / (t * t)).powi(STEPS as i32)),
+            BatchSampler::Poisson => {
+                Some(1.0 - dpscope_core::math::powi(1.0 - 1.0 / (t * t), STEPS as i32))
+            }
             BatchSampler::Shuffle | BatchSampler::PersistentShuffle => Some((b - 1.0) / (n - 1.0)),
             BatchSampler::BallsInBins => Some(1.0 / t),
             BatchSampler::Deterministic | BatchSampler::BatchThenShuffle => Some(1.0),

@@ -1,0 +1,90 @@
+//! Do the types that pages see have the fields of the records that they are given?
+
+use dpscope_core::theory::{At, Setting};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::calculators::{Calibrated, from_counts, planned};
+use crate::failure::Failure;
+use crate::record::{Record, Value};
+use crate::studies;
+
+const TYPES: [&str; 3] = [
+    include_str!("question.d.ts"),
+    include_str!("calculators/types.d.ts"),
+    include_str!("studies/types.d.ts"),
+];
+
+/// Fields of an interface, and whether each may be absent; none where there is no such type.
+fn fields(name: &str) -> Vec<(String, bool)> {
+    let text = TYPES.concat();
+    let start = format!("export interface {name} {{\n");
+    let after = text.split_once(&start).map(|(_, after)| after).unwrap_or_default();
+    let body = after.split_once("\n}").map(|(body, _)| body).unwrap_or_default();
+    let line = |line: &str| {
+        // fields of the interface itself, not of objects in it
+        let field = line.strip_prefix("  ").filter(|line| line.starts_with(char::is_alphabetic))?;
+        let name = field.split_once(':')?.0;
+        Some((name.trim_end_matches('?').to_owned(), name.ends_with('?')))
+    };
+    body.lines().filter_map(line).collect()
+}
+
+/// What is wrong with the type of a record.
+fn problem(name: &str, record: &impl Serialize) -> Option<String> {
+    let Ok(Json::Object(record)) = serde_json::to_value(record) else {
+        return Some(format!("{name} is no object"));
+    };
+    let fields = fields(name);
+    let unknown = record.keys().find(|key| !fields.iter().any(|(name, _)| name == *key));
+    let missing = fields.iter().find(|(field, optional)| !optional && !record.contains_key(field));
+    unknown.or(missing.map(|(field, _)| field)).map(|field| format!("{name}: {field}"))
+}
+
+fn number(name: &'static str, value: f64) -> (&'static str, Value) {
+    (name, Value::Number(value))
+}
+
+#[test]
+fn types_have_the_fields_of_records() {
+    let counts = [
+        number("false_positives", 1.0),
+        number("zero_out_trials", 9.0),
+        number("false_negatives", 0.0),
+        number("target_trials", 9.0),
+    ];
+    let counts = Record::of(&counts, &counts.each_ref().map(|field| field.0)).unwrap();
+    assert_eq!(problem("CountsResult", &from_counts(&counts, 1e-5, 0.05).unwrap()), None);
+    let rule = ("threshold_rule", Value::Text("split".to_owned()));
+    let question = [number("delta", 1e-5), number("significance", 0.05), rule];
+    let question =
+        Record::of(&question, &["epsilon", "delta", "significance", "threshold_rule"]).unwrap();
+    assert_eq!(problem("PlanTable", &planned(&question).unwrap()), None);
+    assert_eq!(problem("Calibrated", &Calibrated { value: 1.0, epsilon: 1.0 }), None);
+    assert_eq!(problem("Failure", &Failure::missing("steps")), None);
+
+    let setting = Setting { noise_multiplier: 1.0, steps: 10, epochs: 1 };
+    let at = At::Delta(1e-5);
+    assert_eq!(problem("Setting", &setting), None);
+    assert_eq!(problem("Accounted", &setting.poisson(at).unwrap()), None);
+    let pair = studies::drawn_pair(setting, at, 1_000, 7, 0.05).unwrap();
+    assert_eq!(problem("Pair", &pair), None);
+    assert_eq!(problem("Accounted", &pair.estimate), None);
+    let check = studies::example();
+    assert_eq!(problem("CheckReport", &check), None);
+
+    // Broken twins: a field too many, one too few, another name.
+    assert!(problem("Setting", &pair.estimate).is_some());
+    assert!(problem("Accounted", &setting).is_some());
+    assert!(problem("PlanTable", &check).is_some());
+}
+
+#[test]
+fn fields_of_a_training_are_those_that_are_read() {
+    let types: Vec<String> = fields("Training").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(types.len(), studies::TRAINING.len());
+    assert!(studies::TRAINING.iter().all(|name| types.iter().any(|field| field == name)));
+    let types: Vec<String> = fields("Mechanism").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(types.len(), crate::mechanism::FIELDS.len());
+    assert!(crate::mechanism::FIELDS.iter().all(|name| types.iter().any(|field| field == name)));
+}
