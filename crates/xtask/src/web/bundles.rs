@@ -96,7 +96,8 @@ fn rust_flags() -> Vec<String> {
 /// wasm-bindgen, a program of its own that is built on first use.
 fn bindgen(input: &Path, folder: &Path, name: &str) -> Command {
     let mut command = cargo();
-    command.args(["run", "--quiet", "-p", "xtask", "--features", "bindgen", "--bin", "bindgen"]);
+    command.args(["run", "--quiet", "--profile", "bindgen", "-p", "xtask"]);
+    command.args(["--features", "bindgen", "--bin", "bindgen"]);
     command.arg("--").args([input, folder]).arg(name);
     command
 }
