@@ -35,7 +35,10 @@ export default defineConfig({
   use: { browserName: "chromium", baseURL: process.env.DPSCOPE_URL, trace: "retain-on-failure" },
   projects: [
     // SwiftShader is an adapter in software.
-    chromium("webgpu", ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]),
+    {
+      ...chromium("webgpu", ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]),
+      testIgnore: "embeds.spec.ts", // calculators use no GPU
+    },
     chromium("cpu", ["--disable-features=WebGPU"]),
   ],
 });

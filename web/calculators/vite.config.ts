@@ -1,21 +1,89 @@
-import { defineConfig } from "vite";
+import { readFileSync } from "node:fs";
+import { defineConfig, type Plugin } from "vite";
+import { calculators } from "./src/calculators";
 
-// No library mode: that would inline the wasm, which lies beside the module instead.
+/** A server that only imports the module has no DOM: these stand in for it, and nothing is defined. */
+const WITHOUT_DOM =
+  "const HTMLElement = globalThis.HTMLElement ?? class {}, document = globalThis.document ?? { createTreeWalker() {} };";
+
+const at = (path: string) => new URL(path, import.meta.url);
+
+/** What makes the output an npm package of its own, beside the built module. */
+function npmPackage(): Plugin {
+  return {
+    name: "npm-package",
+    generateBundle() {
+      const { name, version, description, license } = JSON.parse(
+        readFileSync(at("package.json"), "utf8"),
+      );
+      const manifest = {
+        name,
+        version,
+        description,
+        license,
+        type: "module",
+        exports: {
+          ".": { types: "./dpscope-calculators.d.ts", default: "./dpscope-calculators.js" },
+          "./*": "./*",
+        },
+        customElements: "custom-elements.json",
+        sideEffects: true,
+      };
+      const emit = (fileName: string, source: string) =>
+        this.emitFile({ type: "asset", fileName, source });
+      emit("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
+      emit("custom-elements.json", `${JSON.stringify(customElements(), null, 2)}\n`);
+      emit("dpscope-calculators.d.ts", readFileSync(at("src/types.ts"), "utf8"));
+      emit("README.md", readFileSync(at("README.md"), "utf8"));
+      for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"])
+        emit(licence, readFileSync(at(`../../${licence}`), "utf8"));
+    },
+  };
+}
+
+/** The custom elements manifest, from the same fields as the elements. */
+function customElements(): unknown {
+  const declarations = calculators.map(({ name, about, fields }) => ({
+    kind: "class",
+    customElement: true,
+    name: `dpscope-${name}`,
+    tagName: `dpscope-${name}`,
+    description: about,
+    attributes: fields.map((field) => ({
+      name: field.name,
+      description: field.help,
+      default: String(field.initial),
+      type: {
+        text:
+          field.kind === "choice"
+            ? field.options.map(([value]) => `"${value}"`).join(" | ")
+            : "number",
+      },
+    })),
+    events: [{ name: "dpscope-result", type: { text: "DpscopeResultEvent" } }],
+  }));
+  return {
+    schemaVersion: "1.0.0",
+    modules: [{ kind: "javascript-module", path: "dpscope-calculators.js", declarations }],
+  };
+}
+
 export default defineConfig({
   base: "./",
+  plugins: [npmPackage()],
   build: {
     outDir: "../dist/calculators",
     emptyOutDir: true,
     target: "es2022",
-    assetsInlineLimit: 0,
     modulePreload: false,
+    assetsInlineLimit: 0,
     rolldownOptions: {
-      input: "src/calculators.ts",
+      input: { "dpscope-calculators": "src/index.ts", embed: "src/embed.ts" },
       preserveEntrySignatures: "strict",
       output: {
         entryFileNames: "[name].js",
-        chunkFileNames: "[name].js",
         assetFileNames: "[name][extname]",
+        intro: ({ name }) => (name === "embed" ? "" : WITHOUT_DOM),
       },
     },
   },

@@ -266,7 +266,7 @@ fn root(low: f64, high: f64, start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
         } else {
             let middle = 0.5 * (low + high);
             if !(middle > low && middle < high) {
-                return x.clamp(low, high);
+                return math::clamp(x, low, high);
             }
             last_step = high - low;
             x = middle;

@@ -49,6 +49,20 @@ pub fn log10(x: f64) -> f64 {
     libm::log10(x)
 }
 
+/// `x` between two ends, whose order is not checked: `f64::clamp` panics where they are out of order or
+/// NaN, and writes why, which costs a page many bytes.
+#[inline]
+#[must_use]
+pub fn clamp(x: f64, low: f64, high: f64) -> f64 {
+    if x < low {
+        low
+    } else if x > high {
+        high
+    } else {
+        x
+    }
+}
+
 /// x^y.
 #[inline]
 pub fn powf(x: f64, y: f64) -> f64 {

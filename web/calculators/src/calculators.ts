@@ -1,1 +1,306 @@
-export const version = "0.1.0";
+/** The five calculators. */
+
+import type { Answer, Calculator, Columns } from "./calculator";
+import type { Call } from "./calls";
+import * as fields from "./fields";
+import { type ChoiceField, type NumberField, numberText } from "./fields";
+import { gap, trainingOptions } from "./gap";
+import { confidence, grouped, methodText, outward, relation } from "./numbers";
+import type {
+  CountsResult,
+  CountsSettings,
+  EpsilonSettings,
+  GapResult,
+  NoiseResult,
+  NoiseSettings,
+  PlanResult,
+  PlanSettings,
+  TrainingSettings,
+} from "./types";
+
+const training = [fields.noiseMultiplier, fields.steps, fields.epochs, fields.delta] as const;
+
+const epsilon: Calculator<EpsilonSettings, GapResult> = {
+  name: "epsilon",
+  title: "ε of a training",
+  about: "What accounting claims, and what is proven of the way that batches are drawn",
+  fields: [
+    {
+      kind: "choice",
+      name: "sampler",
+      label: "Batches",
+      options: [
+        ["shuffle", "shuffled in each epoch"],
+        ["persistent-shuffle", "shuffled once"],
+        ["poisson", "Poisson sampled"],
+        ["balls-in-bins", "balls-in-bins"],
+        ["deterministic", "the same in each epoch"],
+      ],
+      initial: "shuffle",
+      help: "How batches are drawn",
+    },
+    ...training,
+  ],
+  answer: gap,
+  command({ sampler, ...settings }) {
+    const options = trainingOptions(settings);
+    if (sampler === "shuffle") return `dpscope compare ${options}`;
+    const side = sampler === "persistent-shuffle" ? " --side lower" : "";
+    return `dpscope bound ${sampler}${side} ${options}`;
+  },
+};
+
+const noise: Calculator<NoiseSettings, NoiseResult> = {
+  name: "noise",
+  title: "Noise for a wanted ε",
+  about: "The least noise multiplier that keeps a wanted ε",
+  fields: [
+    {
+      kind: "choice",
+      name: "sampler",
+      label: "Batches",
+      options: [
+        ["poisson", "Poisson sampled"],
+        ["shuffle", "shuffled in each epoch"],
+        ["persistent-shuffle", "shuffled once"],
+      ],
+      initial: "shuffle",
+      help: "How batches are drawn",
+    },
+    fields.epsilon,
+    fields.steps,
+    fields.epochs,
+    fields.delta,
+  ],
+  async answer(call, settings) {
+    const { sampler, epsilon, delta, steps, epochs } = settings;
+    const find = (sampler: NoiseSettings["sampler"]) =>
+      call("calibrate", "noise", sampler, { epsilon, delta }, { steps, epochs });
+    const found = await find(sampler);
+    // a comparison that cannot be made costs no answer
+    const poisson =
+      sampler === "poisson" ? undefined : await find("poisson").catch(() => undefined);
+    return noiseAnswer(settings, found, poisson);
+  },
+  command({ sampler, epsilon, delta, steps, epochs }) {
+    const repeated = epochs === 1 ? "" : ` --epochs ${numberText(epochs)}`;
+    return `dpscope calibrate noise --sampler ${sampler} --epsilon ${numberText(epsilon)} --delta ${numberText(delta)} --steps ${numberText(steps)}${repeated}`;
+  },
+};
+
+type Calibrated = { readonly value: number; readonly epsilon: number };
+
+function noiseAnswer(
+  settings: NoiseSettings,
+  found: Calibrated,
+  poisson: Calibrated | undefined,
+): Answer<NoiseResult> {
+  const isPoisson = settings.sampler === "poisson";
+  const value = outward(found.value, "upper");
+  const sentences = [
+    `A noise multiplier of ${value} keeps ${relation("ε", "≤", outward(found.epsilon, "upper"))} at ${relation("δ", "=", numberText(settings.delta))}.`,
+  ];
+  if (!isPoisson) {
+    sentences.push(
+      "It is proven for every way to shuffle; less noise may do, but of no shuffle is that proven.",
+    );
+  }
+  const figures = [
+    {
+      role: "answer" as const,
+      label: "Least noise multiplier",
+      value: relation("σ", "=", value),
+      standing: "upper bound on ε, proven",
+      method: isPoisson ? methodText("privacy-loss-distribution") : "deterministic batches",
+    },
+  ];
+  if (poisson) {
+    figures.push({
+      role: "answer",
+      label: "If batches were Poisson sampled",
+      value: relation("σ", "=", outward(poisson.value, "upper")),
+      standing: "not proven for shuffled batches",
+      method: methodText("privacy-loss-distribution"),
+    });
+  }
+  const result = { noise_multiplier: found.value, epsilon: found.epsilon, kind: "upper" as const };
+  if (!poisson) return { figures, sentences, result };
+  return {
+    figures,
+    sentences,
+    result: { ...result, poisson: { noise_multiplier: poisson.value, epsilon: poisson.epsilon } },
+  };
+}
+
+function countField(name: string, label: string, initial: number, help: string): NumberField {
+  const least = name.endsWith("trials") ? 1 : 0;
+  return { kind: "number", name, label, least, most: 1e12, whole: true, initial, help };
+}
+
+const counts: Calculator<CountsSettings, CountsResult> = {
+  name: "counts",
+  title: "ε from error counts",
+  about: "A lower bound from the errors of an attack, at one threshold that was fixed beforehand",
+  fields: [
+    countField(
+      "false-positives",
+      "False positives",
+      12,
+      "Runs without the target record that the attack took for runs with it",
+    ),
+    countField(
+      "zero-out-trials",
+      "of runs without the record",
+      1000,
+      "Runs without the target record",
+    ),
+    countField(
+      "false-negatives",
+      "False negatives",
+      480,
+      "Runs with the target record that the attack took for runs without it",
+    ),
+    countField("target-trials", "of runs with the record", 1000, "Runs with the target record"),
+    fields.delta,
+    fields.significance,
+  ],
+  async answer(call, { delta, significance, ...errors }) {
+    const result: CountsResult = await call("counts", errors, delta, significance);
+    const sure = `${confidence(significance)} confidence`;
+    const at = `at ${relation("δ", "=", numberText(delta))}`;
+    const leaks = result.epsilon > 0;
+    return {
+      figures: [
+        {
+          role: "lower",
+          label: "The attack shows at least",
+          value: relation("ε", "≥", outward(result.epsilon, "lower")),
+          standing: `lower bound, ${sure}`,
+          method: "exact binomial limits of both error rates",
+        },
+      ],
+      sentences: [
+        leaks
+          ? `A claim of a smaller ε ${at} is refuted, with ${sure}.`
+          : "This attack did not find any leakage. That proves nothing.",
+        `So many runs can show at most ${relation("ε", "=", outward(result.ceiling, "upper"))}. The threshold and the number of runs must have been fixed before they were seen.`,
+      ],
+      result,
+    };
+  },
+  command(settings) {
+    const {
+      false_positives,
+      zero_out_trials,
+      false_negatives,
+      target_trials,
+      delta,
+      significance,
+    } = settings;
+    return `dpscope audit counts --false-positives ${false_positives} --zero-out-trials ${zero_out_trials} --false-negatives ${false_negatives} --target-trials ${target_trials} --delta ${numberText(delta)} --significance ${numberText(significance)}`;
+  },
+};
+
+const thresholdRule: ChoiceField = {
+  kind: "choice",
+  name: "threshold-rule",
+  label: "Threshold",
+  options: [
+    ["simultaneous", "a few cuts, all data"],
+    ["split", "one cut, half the data"],
+  ],
+  initial: "simultaneous",
+  help: "How the threshold will be chosen",
+};
+
+const plan: Calculator<PlanSettings, PlanResult> = {
+  name: "plan",
+  title: "Observations for an audit",
+  about: "How many observations a bound needs, and how far a number of them can see",
+  fields: [
+    { ...fields.epsilon, most: 40, initial: 9 },
+    thresholdRule,
+    fields.delta,
+    fields.significance,
+  ],
+  async answer(call, { epsilon, delta, significance, threshold_rule }) {
+    const result: PlanResult = await call("plan", { epsilon, delta, significance, threshold_rule });
+    const observations = grouped(result.observations_for_ceiling ?? Number.NaN);
+    return {
+      figures: [
+        {
+          role: "answer",
+          label: "Observations of both worlds",
+          value: relation("n", "≥", observations),
+          standing: `least number, ${confidence(significance)} confidence`,
+          method: "the bound of an attack that never errs",
+        },
+      ],
+      sentences: [
+        `A bound of ${relation("ε", "=", numberText(epsilon))} at ${relation("δ", "=", numberText(delta))} needs at least ${observations} observations, and more for a real mechanism, whose attacks err.`,
+      ],
+      table: {
+        head: ["Observations", "Largest ε they can show"],
+        rows: result.rows.map(({ observations, ceiling }) => [
+          grouped(observations),
+          outward(ceiling, "upper", 3),
+        ]),
+      },
+      result,
+    };
+  },
+  command({ epsilon, delta, significance, threshold_rule }) {
+    return `dpscope plan --epsilon ${numberText(epsilon)} --delta ${numberText(delta)} --significance ${numberText(significance)} --threshold-rule ${threshold_rule}`;
+  },
+};
+
+/** Noise multipliers of the curves: even steps on a logarithmic scale. */
+const SLIDER = [0.4, 4] as const;
+const POINTS = 21;
+
+const shuffleGap: Calculator<TrainingSettings, GapResult> = {
+  name: "shuffle-gap",
+  title: "The leak of shuffled batches",
+  about: "What Poisson accounting claims, and what shuffled batches leak, as the noise changes",
+  fields: [
+    { ...fields.noiseMultiplier, slider: SLIDER },
+    fields.steps,
+    fields.epochs,
+    fields.delta,
+  ],
+  answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle" }),
+  command: (settings) => `dpscope compare ${trainingOptions(settings)}`,
+  async columns(call, { steps, epochs, delta }, isWanted, show) {
+    const noiseMultipliers = Float64Array.from({ length: POINTS }, (_, index) =>
+      Number((SLIDER[0] * (SLIDER[1] / SLIDER[0]) ** (index / (POINTS - 1))).toPrecision(3)),
+    );
+    const none = new Float64Array(POINTS).fill(Number.NaN);
+    const found = { noiseMultipliers, claimed: none, lower: none, upper: none };
+    // a few points at a time: other calculators need not wait, and a changed setting ends it
+    const draw = async (row: Parameters<typeof columnOf>[1], key: keyof Columns) => {
+      found[key] = found[key].slice();
+      for (let start = 0; start < POINTS && isWanted(); start += 7) {
+        const part = noiseMultipliers.subarray(start, start + 7);
+        found[key].set(await columnOf(call, row, part, { steps, epochs, delta }), start);
+        if (isWanted()) show({ ...found });
+      }
+    };
+    await draw("deterministic", "upper");
+    await draw("poisson", "claimed");
+    await draw("shuffle-max-slice", "lower");
+  },
+};
+
+type CurveRow = "poisson" | "deterministic" | "shuffle-max-slice";
+
+function columnOf(
+  call: Call,
+  row: CurveRow,
+  noise: Float64Array,
+  { steps, epochs, delta }: Omit<TrainingSettings, "noise_multiplier">,
+): Promise<Float64Array> {
+  const column = (value: number) => new Float64Array(noise.length).fill(value);
+  return call("bound_columns", row, noise.slice(), column(steps), column(epochs), column(delta));
+}
+
+export const calculators = [epsilon, noise, counts, plan, shuffleGap] as const;

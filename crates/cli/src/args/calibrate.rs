@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use dpscope_core::mechanism::SamplerKind;
-use serde::Serialize;
+use dpscope_core::theory::Wanted;
 
 use super::{open_unit, positive, sampler_parser};
 
@@ -16,7 +16,7 @@ use super::{open_unit, positive, sampler_parser};
 pub(crate) struct CalibrateArgs {
     /// What is wanted; the rest is given.
     #[arg(value_enum)]
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: WantedArg,
     /// The epsilon that must not be exceeded.
     #[arg(long, value_name = "EPS")]
     pub(crate) epsilon: f64,
@@ -44,13 +44,22 @@ pub(crate) struct CalibrateArgs {
 }
 
 /// What is calibrated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Wanted {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WantedArg {
     /// The least noise multiplier.
     Noise,
     /// The most steps in all (poisson only).
     Steps,
     /// The most epochs.
     Epochs,
+}
+
+impl From<WantedArg> for Wanted {
+    fn from(wanted: WantedArg) -> Self {
+        match wanted {
+            WantedArg::Noise => Wanted::Noise,
+            WantedArg::Steps => Wanted::Steps,
+            WantedArg::Epochs => Wanted::Epochs,
+        }
+    }
 }

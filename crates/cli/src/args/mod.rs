@@ -10,8 +10,8 @@ mod plot;
 mod serve;
 
 pub(crate) use accounted::AccountedArgs;
-pub(crate) use bound::{BoundArgs, Bounded, SettingArgs};
-pub(crate) use calibrate::{CalibrateArgs, Wanted};
+pub(crate) use bound::{BoundArgs, Bounded, SettingArgs, SideArg};
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};

@@ -1,15 +1,13 @@
 //! `dpscope calibrate`: noise, steps or epochs for a wanted ε and δ.
 
-use dpscope_core::accounting::{
-    Calibrated, PrivacyTarget, balls_in_bins_epochs, balls_in_bins_noise, deterministic_epochs,
-    deterministic_noise, poisson_epochs, poisson_noise, poisson_steps,
-};
+use dpscope_core::accounting::Calibrated;
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::theory::{Calibration, CalibrationError, Kind, Wanted};
 use serde::Serialize;
 
-use crate::args::{CalibrateArgs, Wanted};
+use crate::args::CalibrateArgs;
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{Kind, grouped, plain, print, print_json, row};
+use crate::report::{grouped, plain, print, print_json, row};
 
 #[derive(Serialize)]
 struct CalibrateReport {
@@ -51,45 +49,49 @@ struct Settings {
 }
 
 impl Found {
-    fn noise(found: Calibrated) -> Self {
-        let noise_multiplier = Some(found.value);
-        Found { noise_multiplier, steps: None, epochs: None, epsilon: found.epsilon }
-    }
-
-    fn steps(found: Calibrated) -> Self {
-        let steps = Some(found.value as u64);
-        Found { noise_multiplier: None, steps, epochs: None, epsilon: found.epsilon }
-    }
-
-    fn epochs(found: Calibrated) -> Self {
-        let epochs = Some(found.value as u64);
-        Found { noise_multiplier: None, steps: None, epochs, epsilon: found.epsilon }
+    fn new(wanted: Wanted, found: Calibrated) -> Self {
+        let whole = |is_wanted: bool| is_wanted.then_some(found.value as u64);
+        Found {
+            noise_multiplier: (wanted == Wanted::Noise).then_some(found.value),
+            steps: whole(wanted == Wanted::Steps),
+            epochs: whole(wanted == Wanted::Epochs),
+            epsilon: found.epsilon,
+        }
     }
 }
 
 pub(crate) fn run(args: &CalibrateArgs) -> Done {
-    refuse(args)?;
-    let (found, poisson) = match args.sampler {
-        SamplerKind::Poisson => (by_poisson(args)?, None),
-        // A comparison that cannot be made costs no answer.
-        SamplerKind::BallsInBins => (by_balls_in_bins(args)?, by_poisson(args).ok()),
-        _ => (by_deterministic(args)?, by_poisson(args).ok()),
+    let CalibrateArgs { sampler, noise_multiplier, steps, epochs, sampling_rate, .. } = *args;
+    let wanted = Wanted::from(args.wanted);
+    let asked = Calibration {
+        wanted,
+        sampler,
+        epsilon: args.epsilon,
+        delta: args.delta,
+        noise_multiplier,
+        steps,
+        epochs,
+        sampling_rate,
     };
-    let CalibrateArgs { wanted, sampler, noise_multiplier, steps, epochs, .. } = *args;
+    let found = asked.found().map_err(|error| refused(error, &asked))?;
+    let is_poisson = sampler == SamplerKind::Poisson;
+    // A comparison that cannot be made costs no answer.
+    let poisson = if is_poisson { None } else { asked.by_poisson().ok() };
+    let rate = is_poisson.then(|| asked.rate()).transpose();
+    let sampling_rate = rate.map_err(|error| refused(error, &asked))?;
     let epochs = if wanted == Wanted::Noise { epochs.or(Some(1)) } else { None };
-    let sampling_rate = (sampler == SamplerKind::Poisson).then(|| rate(args)).transpose()?;
     let report = CalibrateReport {
         schema: "dpscope.calibrate/1",
         version: env!("CARGO_PKG_VERSION"),
         wanted,
         sampler,
-        found,
+        found: Found::new(wanted, found),
         delta: args.delta,
         target_epsilon: args.epsilon,
         kind: Kind::Upper,
         accountant: accountant(sampler),
         settings: Settings { noise_multiplier, steps, epochs, sampling_rate },
-        poisson,
+        poisson: poisson.map(|found| Found::new(wanted, found)),
     };
     if args.json {
         print_json(&report)?;
@@ -99,91 +101,38 @@ pub(crate) fn run(args: &CalibrateArgs) -> Done {
     Ok(Exit::Done)
 }
 
-/// Refuses options that would have no effect, and samplers of which nothing is proven.
-fn refuse(args: &CalibrateArgs) -> Result<(), Failure> {
-    let is_poisson = args.sampler == SamplerKind::Poisson;
-    let is_noise = args.wanted == Wanted::Noise;
-    Failure::first_of(&[
-        (
-            args.sampler == SamplerKind::SlidingBuffer,
-            "--sampler sliding-buffer has no proven accountant; use a sampler that has one",
-        ),
-        (
-            args.sampling_rate.is_some() && !is_poisson,
+/// What the library refuses, in words of options.
+fn refused(error: CalibrationError, asked: &Calibration) -> Failure {
+    let is_poisson = asked.sampler == SamplerKind::Poisson;
+    Failure::input(match error {
+        CalibrationError::Accounting(error) => return error.into(),
+        CalibrationError::NoAccountant { .. } => {
+            "--sampler sliding-buffer has no proven accountant; use a sampler that has one"
+        }
+        CalibrationError::Unused { name: "sampling_rate" } if is_poisson => {
+            "--sampling-rate is not for `calibrate epochs`, where it is 1/T; use `calibrate steps`"
+        }
+        CalibrationError::Unused { name: "sampling_rate" } => {
             "--sampling-rate is for --sampler poisson alone: elsewhere each record is in one of \
-             --steps batches an epoch",
-        ),
-        (
-            args.sampling_rate.is_some() && args.wanted == Wanted::Epochs,
-            "--sampling-rate is not for `calibrate epochs`, where it is 1/T; use `calibrate steps`",
-        ),
-        (
-            is_noise && args.noise_multiplier.is_some(),
-            "--noise-multiplier is what `calibrate noise` finds; leave it out",
-        ),
-        (!is_noise && args.epochs.is_some(), "--epochs is for `calibrate noise`; leave it out"),
-        (
-            args.wanted == Wanted::Steps && !is_poisson,
+             --steps batches an epoch"
+        }
+        CalibrationError::Unused { name: "noise_multiplier" } => {
+            "--noise-multiplier is what `calibrate noise` finds; leave it out"
+        }
+        CalibrationError::Unused { .. } => "--epochs is for `calibrate noise`; leave it out",
+        CalibrationError::StepsOfEpoch => {
             "`calibrate steps` is for --sampler poisson: elsewhere an epoch costs the same however \
-             many steps it has; use `calibrate epochs`",
-        ),
-    ])
-}
-
-fn target(args: &CalibrateArgs) -> PrivacyTarget {
-    let error = (1e-4 * args.epsilon).clamp(1e-7, 1e-3);
-    PrivacyTarget { epsilon: args.epsilon, delta: args.delta, error }
-}
-
-fn needed<T>(given: Option<T>, option: &str) -> Result<T, Failure> {
-    given.ok_or_else(|| Failure::input(format!("{option} is missing; add it")))
-}
-
-/// q of Poisson sampled batches.
-fn rate(args: &CalibrateArgs) -> Result<f64, Failure> {
-    if let (None, Some(steps @ 1_000_000_001..)) = (args.sampling_rate, args.steps) {
-        let why = "at most 1e9: the sampling rate is one over it";
-        return Err(Failure::input(format!("--steps is {steps}; it must be {why}")));
-    }
-    let rate = args.sampling_rate.or(args.steps.map(|steps| 1.0 / steps as f64));
-    needed(rate, "--steps (or --sampling-rate)")
-}
-
-fn by_poisson(args: &CalibrateArgs) -> Result<Found, Failure> {
-    let (target, rate) = (target(args), rate(args)?);
-    if args.wanted == Wanted::Noise {
-        let steps = needed(args.steps, "--steps")?.saturating_mul(args.epochs.unwrap_or(1));
-        return Ok(Found::noise(poisson_noise(target, rate, steps)?));
-    }
-    let noise_multiplier = needed(args.noise_multiplier, "--noise-multiplier")?;
-    Ok(if args.wanted == Wanted::Steps {
-        Found::steps(poisson_steps(target, noise_multiplier, rate)?)
-    } else {
-        let steps = needed(args.steps, "--steps")?;
-        Found::epochs(poisson_epochs(target, noise_multiplier, steps)?)
+             many steps it has; use `calibrate epochs`"
+        }
+        CalibrationError::Missing { name: "noise_multiplier" } => {
+            "--noise-multiplier is missing; add it"
+        }
+        CalibrationError::Missing { .. } if is_poisson && asked.sampling_rate.is_none() => {
+            "--steps (or --sampling-rate) is missing; add it"
+        }
+        CalibrationError::Missing { .. } => "--steps is missing; add it",
+        error => return Failure::input(error),
     })
-}
-
-/// Also for every shuffle: no smaller upper bound is proven.
-fn by_deterministic(args: &CalibrateArgs) -> Result<Found, Failure> {
-    let target = target(args);
-    if args.wanted == Wanted::Noise {
-        return Ok(Found::noise(deterministic_noise(target, args.epochs.unwrap_or(1))?));
-    }
-    let noise_multiplier = needed(args.noise_multiplier, "--noise-multiplier")?;
-    Ok(Found::epochs(deterministic_epochs(target, noise_multiplier)?))
-}
-
-fn by_balls_in_bins(args: &CalibrateArgs) -> Result<Found, Failure> {
-    // finer grids take many seconds
-    let error = (3e-3 * args.epsilon).clamp(1e-4, 1e-2);
-    let target = PrivacyTarget { error, ..target(args) };
-    let steps = needed(args.steps, "--steps")?;
-    if args.wanted == Wanted::Noise {
-        return Ok(Found::noise(balls_in_bins_noise(target, steps, args.epochs.unwrap_or(1))?));
-    }
-    let noise_multiplier = needed(args.noise_multiplier, "--noise-multiplier")?;
-    Ok(Found::epochs(balls_in_bins_epochs(target, noise_multiplier, steps)?))
 }
 
 fn accountant(sampler: SamplerKind) -> &'static str {

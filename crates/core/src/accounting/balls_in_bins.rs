@@ -287,7 +287,7 @@ impl SumLaw {
             let (mass, moment) = (between(low.1, high.1), between(low.2, high.2));
             if mass > 0.0 {
                 // the mean of W in a cell is its mass under P over that under Q
-                let value = (moment / mass).clamp(cells.grid[place], cells.grid[place + 1]);
+                let value = math::clamp(moment / mass, cells.grid[place], cells.grid[place + 1]);
                 cells.add(place, value, mass);
             }
             low = high;
@@ -339,7 +339,10 @@ impl SumLaw {
 
 /// Values from 0 to the highest, dense near the centre; geometric towards 0, down to `lowest`.
 fn grid(centre: f64, spread: f64, width: f64, lowest: f64, highest: f64) -> Vec<f64> {
-    let dense = |value: f64| width * math::hypot(spread, value - centre);
+    let dense = |value: f64| {
+        let off = value - centre;
+        width * (spread * spread + off * off).sqrt()
+    };
     let mut grid = vec![];
     let mut value = centre;
     while value > lowest {

@@ -58,7 +58,7 @@ pub fn poisson_noise(
     let width = sampling_rate * (steps as f64).sqrt();
     let start = target.epsilon / (4.0 * width) + 1.0 / (0.3 + 0.6 * target.epsilon.sqrt());
     let start = 1.0 / (1.0 / start).clamp(0.3, 100.0);
-    least_noise(target, 1e-4..=20.0, start, |noise_multiplier, error| {
+    least_noise(target, 1e-4..=20.0, start, &|noise_multiplier, error| {
         let training = PoissonSampling { noise_multiplier, sampling_rate, steps };
         let bound = training.epsilon_upper(target.delta, Directions::Both, error)?;
         Ok(bound.value())
@@ -86,7 +86,7 @@ pub fn poisson_steps(
     sampling_rate: f64,
 ) -> Result<Calibrated, AccountingError> {
     let search = Search { name: "steps", target, low: 1.0, high: 1e8, whole: true };
-    search.largest(100.0, |steps, error| {
+    search.largest(100.0, &|steps, error| {
         let training = PoissonSampling { noise_multiplier, sampling_rate, steps: steps as u64 };
         let bound = training.epsilon_upper(target.delta, Directions::Both, error)?;
         Ok(bound.value())
@@ -155,7 +155,7 @@ pub fn balls_in_bins_noise(
     epochs: u64,
 ) -> Result<Calibrated, AccountingError> {
     let start = 1.0 / deterministic_noise(target, epochs)?.value;
-    least_noise(target, 0.01..=5.0, start, |noise_multiplier, error| {
+    least_noise(target, 0.01..=5.0, start, &|noise_multiplier, error| {
         let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs };
         Ok(training.epsilon_upper(target.delta, Directions::Both, error)?.value())
     })
@@ -184,7 +184,7 @@ pub fn balls_in_bins_epochs(
     steps_per_epoch: u64,
 ) -> Result<Calibrated, AccountingError> {
     let search = Search { name: "epochs", target, low: 1.0, high: 1e5, whole: true };
-    search.largest(1.0, |epochs, error| {
+    search.largest(1.0, &|epochs, error| {
         let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs: epochs as u64 };
         Ok(training.epsilon_upper(target.delta, Directions::Both, error)?.value())
     })
@@ -206,7 +206,7 @@ pub fn deterministic_noise(
     target: PrivacyTarget,
     epochs: u64,
 ) -> Result<Calibrated, AccountingError> {
-    least_noise(target, 1e-6..=1e6, 1.0 / (epochs as f64).sqrt(), |noise_multiplier, _| {
+    least_noise(target, 1e-6..=1e6, 1.0 / (epochs as f64).sqrt(), &|noise_multiplier, _| {
         let training = DeterministicBatches { noise_multiplier, epochs };
         Ok(training.epsilon_upper(target.delta)?.value())
     })
@@ -229,22 +229,25 @@ pub fn deterministic_epochs(
     noise_multiplier: f64,
 ) -> Result<Calibrated, AccountingError> {
     let search = Search { name: "epochs", target, low: 1.0, high: 1e10, whole: true };
-    search.largest(1.0, |epochs, _| {
+    search.largest(1.0, &|epochs, _| {
         let training = DeterministicBatches { noise_multiplier, epochs: epochs as u64 };
         Ok(training.epsilon_upper(target.delta)?.value())
     })
 }
+
+/// ε at a value, with an error.
+type EpsilonAt<'a> = dyn Fn(f64, f64) -> Result<f64, AccountingError> + 'a;
 
 /// The least σ whose ε is at most the target, by 1/σ, with which ε grows, in `inverses`.
 fn least_noise(
     target: PrivacyTarget,
     inverses: RangeInclusive<f64>,
     start: f64,
-    epsilon_at: impl Fn(f64, f64) -> Result<f64, AccountingError>,
+    epsilon_at: &EpsilonAt<'_>,
 ) -> Result<Calibrated, AccountingError> {
     let (low, high) = inverses.into_inner();
     let search = Search { name: "noise_multiplier", target, low, high, whole: false };
-    let found = search.largest(start, |inverse, error| epsilon_at(1.0 / inverse, error))?;
+    let found = search.largest(start, &|inverse, error| epsilon_at(1.0 / inverse, error))?;
     Ok(Calibrated { value: 1.0 / found.value, epsilon: found.epsilon })
 }
 
@@ -272,7 +275,7 @@ impl Search {
     fn largest(
         &self,
         start: f64,
-        epsilon_at: impl Fn(f64, f64) -> Result<f64, AccountingError>,
+        epsilon_at: &EpsilonAt<'_>,
     ) -> Result<Calibrated, AccountingError> {
         let PrivacyTarget { epsilon, delta, error } = self.target;
         if !(1e-6..=1e4).contains(&epsilon) {
@@ -282,12 +285,12 @@ impl Search {
         if !(1e-9..=1.0).contains(&error) {
             return Err(argument("error", error, "in [1e-9, 1]"));
         }
-        let coarse = (2e-3 * epsilon).clamp(error, 1.0);
-        let near = self.root(start, 0.5, coarse, &epsilon_at)?;
+        let coarse = math::clamp(2e-3 * epsilon, error, 1.0);
+        let near = self.root(start, 0.5, coarse, epsilon_at)?;
         if coarse == error {
             return Ok(near);
         }
-        self.root(near.value, 2e-3, error, &epsilon_at)
+        self.root(near.value, 2e-3, error, epsilon_at)
     }
 
     fn root(
@@ -295,12 +298,12 @@ impl Search {
         start: f64,
         first_change: f64,
         error: f64,
-        epsilon_at: &impl Fn(f64, f64) -> Result<f64, AccountingError>,
+        epsilon_at: &EpsilonAt<'_>,
     ) -> Result<Calibrated, AccountingError> {
         // half of the error for the grid, half for the search
         let tolerance = 0.5 * error / self.target.epsilon;
         let look = |ln_x: f64| -> Result<Place, AccountingError> {
-            let x = math::exp(ln_x).clamp(self.low, self.high);
+            let x = math::clamp(math::exp(ln_x), self.low, self.high);
             let x = if self.whole { (x + 1e-9).floor() } else { x };
             let epsilon = epsilon_at(x, 0.5 * error)?;
             let excess = math::ln(epsilon.max(1e-12) / self.target.epsilon);
@@ -326,7 +329,8 @@ impl Search {
             let share = ((-0.3 * tolerance - below) / (above - below)).clamp(1e-3, 1.0 - 1e-3);
             let mut ln_x = inside.ln_x + share * (outside.ln_x - inside.ln_x);
             if self.whole {
-                ln_x = math::ln(math::exp(ln_x).floor().clamp(inside.x + 1.0, outside.x - 1.0));
+                ln_x =
+                    math::ln(math::clamp(math::exp(ln_x).floor(), inside.x + 1.0, outside.x - 1.0));
             }
             let place = look(ln_x)?;
             if place.excess <= 0.0 {
@@ -344,9 +348,9 @@ impl Search {
         &self,
         start: f64,
         first_change: f64,
-        look: &impl Fn(f64) -> Result<Place, AccountingError>,
+        look: &dyn Fn(f64) -> Result<Place, AccountingError>,
     ) -> Result<(Place, Place), AccountingError> {
-        let mut place = look(math::ln(start.clamp(self.low, self.high)))?;
+        let mut place = look(math::ln(math::clamp(start, self.low, self.high)))?;
         let is_inside = place.excess <= 0.0;
         let mut change = first_change;
         loop {

@@ -1,1 +1,21 @@
-//! Accountants, calibration, bounds from counts, the exact pair.
+//! Accountants, calibration, bounds from counts, sizes of audits: what a page needs at once.
+
+mod bounds;
+mod calibrate;
+mod counts;
+
+pub use bounds::{bound, bound_columns};
+pub use calibrate::calibrate;
+pub use counts::{counts, plan};
+
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = include_str!("types.d.ts");
+
+/// The version of the program that these numbers are from.
+#[wasm_bindgen]
+#[must_use]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}

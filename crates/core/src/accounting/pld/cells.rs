@@ -73,7 +73,7 @@ impl LossCells {
             let cell = &mut cells[place];
             cell.mass += mass * value;
             cell.other_mass += mass;
-            cell.upper += mass * ((value - from) / share).clamp(0.0, value);
+            cell.upper += mass * math::clamp((value - from) / share, 0.0, value);
             cell.margin += 1e-12 * mass * value;
         }
         LossCells { step, lowest, cells, below, above: Masses::default() }
@@ -90,7 +90,7 @@ impl LossCells {
                 steps: cell.steps,
                 mass: cell.other_mass,
                 other_mass: cell.mass,
-                upper: ((cell.mass - cell.upper) * ratio).clamp(0.0, cell.other_mass),
+                upper: math::clamp((cell.mass - cell.upper) * ratio, 0.0, cell.other_mass),
                 margin: cell.margin * ratio + RELATIVE * cell.other_mass,
             });
         }
@@ -146,7 +146,7 @@ impl LossCells {
         let mut masses = vec![0.0; self.cells.len() + 1];
         masses[0] = self.below.mass;
         for (place, cell) in self.cells.iter().enumerate() {
-            let upper = (cell.upper + cell.margin).clamp(0.0, cell.mass);
+            let upper = math::clamp(cell.upper + cell.margin, 0.0, cell.mass);
             masses[place] += cell.mass - upper;
             masses[place + 1] += upper;
         }
@@ -168,7 +168,7 @@ impl LossCells {
         let mut masses = vec![0.0; ends];
         let (mut lowered, mut gaps) = (vec![0.0_f64; ends], vec![0.0_f64; ends]);
         for (place, (cell, ratio)) in self.cells.iter().zip(&ratios).enumerate() {
-            let upper = (cell.upper - cell.margin).clamp(0.0, cell.mass);
+            let upper = math::clamp(cell.upper - cell.margin, 0.0, cell.mass);
             let lower = cell.mass - upper;
             masses[place] += lower;
             masses[place + 1] += upper;
@@ -217,7 +217,7 @@ impl LossCells {
                 return (place + 1, height);
             }
             split = masses[place] + split / ratio;
-            let upper = (cell.upper - cell.margin).clamp(0.0, cell.mass);
+            let upper = math::clamp(cell.upper - cell.margin, 0.0, cell.mass);
             tail = tail / ratio + (cell.mass - upper) + upper / ratio;
         }
         (0, 0.0)

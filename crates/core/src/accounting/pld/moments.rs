@@ -58,7 +58,7 @@ impl<'a> Moments<'a> {
         // errors per nat, of a spectrum that falls off, or that an atom below the end keeps up
         let mut density = 1.0 / spread;
         if steepest * self.law.step < 0.3 {
-            let kept = math::powf(self.law.collision(), 0.5 * (compositions - 1.0));
+            let kept = math::exp(0.5 * (compositions - 1.0) * math::ln(self.law.collision()));
             density = density.max(8.0 * kept / self.law.step);
         }
         let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions * density);

@@ -59,7 +59,9 @@ impl Pair for CutStep {
         let mut steps = 1_u32;
         while edge.index < last {
             let tail = if edge.is_low { 1.0 } else { self.mixed(edge.without, edge.with) };
-            let wanted = math::powf(tail.max(1e-30), -0.3).min(widest).min(self.reach(edge) / step);
+            let wanted = math::exp(-0.3 * math::ln(tail.max(1e-30)))
+                .min(widest)
+                .min(self.reach(edge) / step);
             if f64::from(2 * steps) <= wanted {
                 steps *= 2;
             }
@@ -161,7 +163,7 @@ impl CutStep {
             steps,
             mass,
             other_mass: without,
-            upper: upper.clamp(0.0, mass),
+            upper: math::clamp(upper, 0.0, mass),
             margin: 12.0 * UNIT * lost / share,
         }
     }

@@ -1,0 +1,68 @@
+//! Noise, steps or epochs for a wanted ε and δ.
+
+use dpscope_core::accounting::Calibrated;
+use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::theory::{Calibration, CalibrationError, Wanted};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use crate::failure::Failure;
+use crate::plain::{Made, to_js};
+use crate::question::named;
+use crate::record::{Record, needed};
+
+const WANTED: [(&str, Wanted); 3] =
+    [("noise", Wanted::Noise), ("steps", Wanted::Steps), ("epochs", Wanted::Epochs)];
+
+#[derive(Debug, Serialize)]
+struct Found {
+    value: f64,
+    epsilon: f64,
+}
+
+/// The least noise, or the most steps or epochs, that keep a target. Shuffles are calibrated by the
+/// only upper bound that is proven of them, that of deterministic batches.
+///
+/// # Errors
+/// A `Failure` that names the input.
+#[wasm_bindgen(unchecked_return_type = "Calibrated")]
+pub fn calibrate(
+    #[wasm_bindgen(unchecked_param_type = "Wanted")] wanted: &str,
+    #[wasm_bindgen(unchecked_param_type = "Sampler")] sampler: &str,
+    #[wasm_bindgen(unchecked_param_type = "{ epsilon: number; delta: number }")] target: &JsValue,
+    #[wasm_bindgen(unchecked_param_type = "Given")] given: &JsValue,
+) -> Made {
+    let target = Record::read(target, "target", &["epsilon", "delta"])?;
+    let known = ["noise_multiplier", "steps", "epochs", "sampling_rate"];
+    let given = Record::read(given, "given", &known)?;
+    let asked = Calibration {
+        wanted: named("wanted", &WANTED, wanted)?,
+        sampler: named("sampler", &SamplerKind::ALL.map(|kind| (kind.name(), kind)), sampler)?,
+        epsilon: needed(target.number("epsilon")?, "epsilon")?,
+        delta: needed(target.number("delta")?, "delta")?,
+        noise_multiplier: given.number("noise_multiplier")?,
+        steps: given.whole("steps", 1)?,
+        epochs: given.whole("epochs", 1)?,
+        sampling_rate: given.number("sampling_rate")?,
+    };
+    let Calibrated { value, epsilon } = asked.found().map_err(refused)?;
+    to_js(&Found { value, epsilon })
+}
+
+fn refused(error: CalibrationError) -> Failure {
+    match error {
+        CalibrationError::Accounting(error) => error.into(),
+        CalibrationError::Missing { name } => Failure::input(name, &["is missing; add it"]),
+        CalibrationError::Unused { name } => {
+            Failure::input(name, &["has no effect here; leave it out"])
+        }
+        CalibrationError::StepsOfEpoch => Failure::input(
+            "wanted",
+            &[
+                "cannot be steps but for poisson: elsewhere an epoch costs the same however many steps \
+               it has; ask for epochs",
+            ],
+        ),
+        _ => Failure::input("sampler", &["has no proven accountant; use one that has"]),
+    }
+}

@@ -1,0 +1,141 @@
+//! A bound from error counts, and how many observations an audit needs.
+
+use dpscope_core::audit::{AuditResult, Outcome};
+use dpscope_core::bound::{BoundError, ThresholdRule, at_fixed_cut};
+use dpscope_core::planner::{PlannedAudit, PlannerError};
+use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
+use dpscope_engine::Plan;
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use crate::failure::{Failure, FailureKind};
+use crate::plain::{Made, to_js};
+use crate::question::named;
+use crate::record::{Record, needed};
+
+const COUNTS: [&str; 4] =
+    ["false_positives", "zero_out_trials", "false_negatives", "target_trials"];
+
+/// The `result` of `dpscope audit counts`.
+pub(crate) fn from_counts(
+    counts: &Record,
+    delta: f64,
+    significance: f64,
+) -> Result<AuditResult, Failure> {
+    let [false_positives, zero_out, false_negatives, target] =
+        COUNTS.map(|field| needed(counts.whole(field, 0)?, field));
+    let errors =
+        ErrorCounts { false_positives: false_positives?, false_negatives: false_negatives? };
+    let trials = Trials { target: target?, zero_out: zero_out? };
+    for (field, events, of, trials) in [
+        (COUNTS[0], errors.false_positives, COUNTS[1], trials.zero_out),
+        (COUNTS[2], errors.false_negatives, COUNTS[3], trials.target),
+    ] {
+        if trials == 0 {
+            return Err(Failure::outside(of, 0.0, "at least 1"));
+        }
+        if events > trials {
+            return Err(Failure::input(field, &["must be at most ", of]));
+        }
+    }
+    let cut = Cut { threshold: f64::NAN, errors };
+    let found = at_fixed_cut(cut, trials, delta, significance).map_err(about_statement)?;
+    Ok(AuditResult::new(&Outcome::Bound(found), significance))
+}
+
+/// The lower bound of ε that error counts at one threshold give, if it was fixed without them.
+///
+/// # Errors
+/// A `Failure` that names the input.
+#[wasm_bindgen(unchecked_return_type = "CountsResult")]
+pub fn counts(
+    #[wasm_bindgen(unchecked_param_type = "Counts")] counts: &JsValue,
+    delta: f64,
+    significance: f64,
+) -> Made {
+    let counts = Record::read(counts, "counts", &COUNTS)?;
+    to_js(&from_counts(&counts, delta, significance)?)
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PlanTable {
+    pub(crate) cuts: u32,
+    pub(crate) tail_per_rate: f64,
+    pub(crate) observations_for_ceiling: Option<u64>,
+    pub(crate) rows: Vec<PlanRow>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PlanRow {
+    pub(crate) observations: u64,
+    pub(crate) ceiling: f64,
+}
+
+const QUESTION: [&str; 5] = ["epsilon", "delta", "significance", "threshold_rule", "observations"];
+
+const RULES: [(&str, ThresholdRule); 3] = [
+    ("max-uncorrected", ThresholdRule::MaxUncorrected),
+    ("split", ThresholdRule::Split),
+    ("simultaneous", ThresholdRule::Simultaneous),
+];
+
+/// What `dpscope plan` says without a mechanism.
+pub(crate) fn planned(question: &Record) -> Result<PlanTable, Failure> {
+    let rule = needed(question.text("threshold_rule")?, "threshold_rule")?;
+    let audit = PlannedAudit {
+        delta: needed(question.number("delta")?, "delta")?,
+        significance: needed(question.number("significance")?, "significance")?,
+        threshold_rule: named("threshold_rule", &RULES, rule)?,
+        cuts: Plan::DEFAULT_CUTS,
+    };
+    let sizes = match question.whole("observations", 1)? {
+        None => PlannedAudit::SIZES.to_vec(),
+        Some(size) if size.is_multiple_of(2) => vec![size],
+        Some(size) => return Err(Failure::outside("observations", size as f64, "even, from 2")),
+    };
+    let mut rows = Vec::new();
+    for observations in sizes {
+        let ceiling = audit.ceiling(observations).map_err(about_statement)?;
+        rows.push(PlanRow { observations, ceiling });
+    }
+    let needed = match question.number("epsilon")? {
+        None => None,
+        Some(epsilon) => Some(audit.observations_for_ceiling(epsilon).map_err(about_epsilon)?),
+    };
+    Ok(PlanTable {
+        cuts: audit.cuts(),
+        tail_per_rate: audit.tail_per_rate(),
+        observations_for_ceiling: needed,
+        rows,
+    })
+}
+
+/// How many observations an audit needs to show an ε at all.
+///
+/// # Errors
+/// A `Failure` that names the input.
+#[wasm_bindgen(unchecked_return_type = "PlanTable")]
+pub fn plan(#[wasm_bindgen(unchecked_param_type = "PlanQuestion")] question: &JsValue) -> Made {
+    to_js(&planned(&Record::read(question, "question", &QUESTION)?)?)
+}
+
+/// δ or the significance is refused.
+fn about_statement(error: BoundError) -> Failure {
+    match error {
+        BoundError::Delta { delta } => Failure::outside("delta", delta, "at least 0 and below 1"),
+        BoundError::Significance { significance } => {
+            Failure::outside("significance", significance, "above 0 and below 1")
+        }
+        _ => Failure::of(FailureKind::Input, "these counts have no bound"),
+    }
+}
+
+fn about_epsilon(error: PlannerError) -> Failure {
+    match error {
+        PlannerError::Bound(error) => about_statement(error),
+        PlannerError::Epsilon { epsilon } => {
+            Failure::outside("epsilon", epsilon, "above 0 and at most 40")
+        }
+        _ => Failure::input("epsilon", &["needs more than 2^53 observations of each world"]),
+    }
+}

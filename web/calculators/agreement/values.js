@@ -1,0 +1,126 @@
+// `node calculators/agreement/values.js DPSCOPE`: asks the program DPSCOPE for what the calculators
+// must answer, and writes it to values.json.
+
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+
+const [dpscope] = process.argv.slice(2);
+if (!dpscope) throw new Error("name the program: node calculators/agreement/values.js DPSCOPE");
+
+/** @typedef {{ what: string, epsilon: number }} Row */
+
+/** @type {Record<string, (report: any) => object>} */
+const EXPECTED = {
+  compare({ rows }) {
+    const of = (/** @type {string} */ name) =>
+      rows.find((/** @type {Row} */ { what }) => what === name)?.epsilon;
+    const lower = Math.max(of("shuffle_max_slice") ?? 0, of("shuffle_sum") ?? 0);
+    return { claimed: of("poisson"), lower, upper: of("deterministic") };
+  },
+  bound({ subject, kind, epsilon }) {
+    return { [subject === "poisson" ? "claimed" : kind]: epsilon };
+  },
+  calibrate({ noise_multiplier, epsilon, poisson }) {
+    return { noise_multiplier, epsilon, ...(poisson && { poisson }) };
+  },
+  audit({ result: { epsilon, fpr_upper, fnr_upper, gdp_mu, ceiling, direction } }) {
+    return { epsilon, fpr_upper, fnr_upper, gdp_mu, ceiling, direction };
+  },
+  plan({ target, rows }) {
+    return {
+      observations_for_ceiling: target.observations_for_ceiling,
+      rows: rows.map((/** @type {any} */ { observations, ceiling }) => ({ observations, ceiling })),
+    };
+  },
+};
+
+/** @typedef {{ noise_multiplier: number, steps: number, epochs: number, delta: number }} Training */
+
+/** @type {(...settings: [number, number, number, number]) => Training} */
+const training = (noise_multiplier, steps, epochs, delta) => ({
+  noise_multiplier,
+  steps,
+  epochs,
+  delta,
+});
+
+/** @type {(training: Training) => string} */
+const optionsOf = ({ noise_multiplier, steps, epochs, delta }) =>
+  `--noise-multiplier ${noise_multiplier} --steps ${steps}${repeated(epochs)} --delta ${shown(delta)}`;
+
+/** @type {(epochs: number) => string} */
+const repeated = (epochs) => (epochs === 1 ? "" : ` --epochs ${epochs}`);
+
+/** @type {(value: number) => string} */
+const shown = (value) => (value < 1e-3 ? value.toExponential() : String(value));
+
+/** @type {[calculator: string, settings: object, command: string][]} */
+const questions = [];
+for (const settings of [
+  training(1, 100, 1, 1e-5),
+  training(0.5, 20, 3, 1e-5),
+  training(2.5, 1000, 10, 1e-6),
+  training(0.7, 10000, 1, 1e-8),
+]) {
+  const options = optionsOf(settings);
+  questions.push(["epsilon", { sampler: "shuffle", ...settings }, `dpscope compare ${options}`]);
+  questions.push(["shuffle-gap", settings, `dpscope compare ${options}`]);
+  for (const sampler of ["poisson", "balls-in-bins", "deterministic"]) {
+    const command = `dpscope bound ${sampler} ${options}`;
+    questions.push(["epsilon", { sampler, ...settings }, command]);
+  }
+  const once = `dpscope bound persistent-shuffle --side lower ${options}`;
+  questions.push(["epsilon", { sampler: "persistent-shuffle", ...settings }, once]);
+}
+for (const sampler of ["poisson", "shuffle", "persistent-shuffle"]) {
+  for (const [epsilon = 0, steps = 0, epochs = 0, delta = 0] of [
+    [4, 100, 1, 1e-5],
+    [0.5, 50, 10, 1e-7],
+    [12, 1000, 3, 0.01],
+  ]) {
+    questions.push([
+      "noise",
+      { sampler, epsilon, delta, steps, epochs },
+      `dpscope calibrate noise --sampler ${sampler} --epsilon ${epsilon} --delta ${shown(delta)} --steps ${steps}${repeated(epochs)}`,
+    ]);
+  }
+}
+for (const [fp, zero, fn, target, delta = 0, significance] of [
+  [12, 1000, 480, 1000, 1e-5, 0.05],
+  [0, 1e6, 400000, 1e6, 1e-6, 0.01],
+  [700, 800, 3, 900, 1e-5, 0.05],
+  [0, 10, 10, 10, 1e-5, 0.05],
+]) {
+  questions.push([
+    "counts",
+    {
+      false_positives: fp,
+      zero_out_trials: zero,
+      false_negatives: fn,
+      target_trials: target,
+      delta,
+      significance,
+    },
+    `dpscope audit counts --false-positives ${fp} --zero-out-trials ${zero} --false-negatives ${fn} --target-trials ${target} --delta ${shown(delta)} --significance ${significance}`,
+  ]);
+}
+for (const { epsilon, delta, significance, threshold_rule } of [
+  { epsilon: 9, delta: 1e-5, significance: 0.05, threshold_rule: "simultaneous" },
+  { epsilon: 2, delta: 1e-6, significance: 0.01, threshold_rule: "split" },
+  { epsilon: 20, delta: 1e-9, significance: 0.001, threshold_rule: "simultaneous" },
+]) {
+  questions.push([
+    "plan",
+    { epsilon, delta, significance, threshold_rule },
+    `dpscope plan --epsilon ${epsilon} --delta ${shown(delta)} --significance ${significance} --threshold-rule ${threshold_rule}`,
+  ]);
+}
+
+const values = questions.map(([calculator, settings, command]) => {
+  const options = [...command.split(" ").slice(1), "--json"];
+  const report = JSON.parse(execFileSync(dpscope, options, { encoding: "utf8" }));
+  const expected = EXPECTED[options[0] ?? ""]?.(report);
+  return { calculator, command, settings, expected };
+});
+const lines = values.map((value) => `  ${JSON.stringify(value)}`);
+writeFileSync(new URL("values.json", import.meta.url), `[\n${lines.join(",\n")}\n]\n`);

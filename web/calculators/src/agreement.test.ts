@@ -1,0 +1,75 @@
+/** The numbers of the calculators are those of the command line that they name. */
+
+import { readFileSync } from "node:fs";
+import { initSync } from "@dpscope/wasm/calculators";
+import { beforeAll, expect, test } from "vitest";
+import values from "../agreement/values.json";
+import type { Calculator } from "./calculator";
+import { calculators } from "./calculators";
+import { type Call, calls } from "./calls";
+
+const call: Call = async (name, ...given) =>
+  (calls[name] as (...given: readonly unknown[]) => never)(...given);
+
+beforeAll(() => {
+  const wasm = new URL("../../wasm/calculators/dpscope_calculators_bg.wasm", import.meta.url);
+  initSync({ module: readFileSync(wasm) });
+});
+
+/** The sums of balls-in-bins come in another order on another machine; all else is equal bit for bit. */
+const toleranceOf = (command: string) => (command.includes("balls-in-bins") ? 1e-12 : 0);
+
+/** Where `found` is not `expected`: paths of numbers that are too far apart, or of unequal words. */
+function unequal(found: unknown, expected: unknown, relative = 0, path = ""): string[] {
+  if (typeof expected === "object" && expected !== null) {
+    return Object.entries(expected).flatMap(([key, value]) =>
+      unequal(
+        (found as Record<string, unknown> | undefined)?.[key],
+        value,
+        relative,
+        `${path}.${key}`,
+      ),
+    );
+  }
+  const isNear =
+    typeof expected === "number" &&
+    Math.abs((found as number) - expected) <= relative * Math.abs(expected);
+  return isNear || found === expected ? [] : [`${path} is ${found}, not ${expected}`];
+}
+
+/** ε of what was accounted; other results as they are. */
+function plain(result: object): object {
+  const entries = Object.entries(result).map(([name, value]) => [
+    name,
+    ["claimed", "lower", "upper"].includes(name) ? value.epsilon : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function named(name: string): Calculator<unknown, object> {
+  const found = calculators.find((calculator) => calculator.name === name);
+  if (!found) throw new Error(`no calculator ${name}`);
+  return found as unknown as Calculator<unknown, object>;
+}
+
+test.each(values)("$calculator: $command", async ({ calculator, settings, command, expected }) => {
+  const { answer, command: commandOf } = named(calculator);
+  expect(commandOf(settings)).toBe(command);
+  const { result } = await answer(call, settings);
+  expect(unequal(plain(result), expected, toleranceOf(command))).toEqual([]);
+});
+
+test("a number that is off is seen", () => {
+  const found = { epsilon: 1, rows: [{ ceiling: 2 }] };
+  expect(unequal(found, { epsilon: 1, rows: [{ ceiling: 2 }] })).toEqual([]);
+  expect(unequal(found, { epsilon: 1 + 2 ** -52 })).toHaveLength(1);
+  expect(unequal(found, { epsilon: 1 + 1e-13 }, 1e-12)).toEqual([]);
+  expect(unequal(found, { epsilon: 1 + 1e-11 }, 1e-12)).toHaveLength(1);
+  expect(unequal(found, { rows: [{ ceiling: 2.1 }] })).toHaveLength(1);
+  expect(unequal(found, { upper: 1 })).toHaveLength(1);
+});
+
+test("every calculator is held against the command line", () => {
+  const seen = new Set(values.map(({ calculator }) => calculator));
+  expect([...seen].sort()).toEqual(calculators.map(({ name }) => name).sort());
+});

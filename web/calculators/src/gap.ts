@@ -1,0 +1,115 @@
+/** What accounting claims beside what is proven of the way that batches are drawn. */
+
+import { type Answer, type Figure, figureOf } from "./calculator";
+import { type Call, failureOf } from "./calls";
+import { numberText } from "./fields";
+import { outward, relation } from "./numbers";
+import type {
+  Accounted,
+  BatchSampler,
+  EpsilonSettings,
+  GapResult,
+  TrainingSettings,
+} from "./types";
+
+type Row = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-best" | "persistent-shuffle";
+
+interface Subject {
+  readonly batches: string;
+  readonly lower?: Row;
+  readonly upper?: Row;
+}
+
+const SUBJECTS: Readonly<Record<BatchSampler, Subject>> = {
+  poisson: { batches: "Poisson sampled batches" },
+  shuffle: { batches: "shuffled batches", lower: "shuffle-best", upper: "deterministic" },
+  "persistent-shuffle": {
+    batches: "batches shuffled once",
+    lower: "persistent-shuffle",
+    upper: "deterministic",
+  },
+  "balls-in-bins": { batches: "balls-in-bins batches", upper: "balls-in-bins" },
+  deterministic: { batches: "the same batches in each epoch", upper: "deterministic" },
+};
+
+/** The claim and the bounds of one training; what cannot be computed becomes a sentence. */
+export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer<GapResult>> {
+  const { sampler, delta, noise_multiplier, steps, epochs } = settings;
+  const { batches, lower: below, upper: above } = SUBJECTS[sampler];
+  const sentences: string[] = [];
+  const bound = async (row: Row | undefined, what: string): Promise<Accounted | undefined> => {
+    if (row === undefined) return undefined;
+    try {
+      return await call("bound", row, { noise_multiplier, steps, epochs }, { delta });
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.kind === "file") throw failure;
+      sentences.push(`No ${what}: ${failure.message.replace(/\.$/, "")}.`);
+      return undefined;
+    }
+  };
+  const claimed = await bound("poisson", "claim of Poisson accounting");
+  const lower = await bound(below, `lower bound of ${batches}`);
+  const upper = await bound(above, `upper bound of ${batches}`);
+  const ratio =
+    claimed && lower && claimed.epsilon > 0 ? lower.epsilon / claimed.epsilon : undefined;
+  const figures: Figure[] = [];
+  const isPoisson = sampler === "poisson";
+  if (claimed)
+    figures.push(
+      figureOf("claim", isPoisson ? capital(batches) : "Accounted as if Poisson sampled", claimed),
+    );
+  if (lower) figures.push(figureOf("lower", `${capital(batches)} leak at least`, lower));
+  if (upper) figures.push(figureOf("upper", `${capital(batches)} leak at most`, upper));
+  return {
+    figures,
+    sentences: [summary(batches, { claimed, lower, upper, ratio }, delta), ...sentences],
+    result: present({ claimed, lower, upper, ratio }),
+  };
+}
+
+interface Found {
+  claimed: Accounted | undefined;
+  lower: Accounted | undefined;
+  upper: Accounted | undefined;
+  ratio: number | undefined;
+}
+
+function summary(batches: string, { claimed, lower, upper, ratio }: Found, delta: number): string {
+  const at = `at ${relation("δ", "=", numberText(delta))}`;
+  if (ratio !== undefined && ratio > 1 && lower) {
+    return `Poisson accounting is not valid for ${batches}: they leak at least ${outward(ratio, "lower", 1)} times the ε that it claims, ${at}.`;
+  }
+  if (lower && claimed)
+    return `No gap is proven here: the lower bound does not exceed what Poisson accounting claims, ${at}.`;
+  if (upper && claimed && upper.epsilon <= claimed.epsilon)
+    return `${capital(batches)} leak no more than Poisson accounting claims, ${at}.`;
+  if (upper && claimed)
+    return `What is proven of ${batches} is above what Poisson accounting claims, ${at}.`;
+  if (claimed) return `This ε covers ${batches} alone, ${at}; shuffled data leak more.`;
+  return `Nothing is known of this setting, ${at}.`;
+}
+
+function present({ claimed, lower, upper, ratio }: Found): GapResult {
+  return {
+    ...(claimed && { claimed }),
+    ...(lower && { lower }),
+    ...(upper && { upper }),
+    ...(ratio !== undefined && { ratio }),
+  };
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The options of a training on the command line. */
+export function trainingOptions({
+  noise_multiplier,
+  steps,
+  epochs,
+  delta,
+}: TrainingSettings): string {
+  const repeated = epochs === 1 ? "" : ` --epochs ${numberText(epochs)}`;
+  return `--noise-multiplier ${numberText(noise_multiplier)} --steps ${numberText(steps)}${repeated} --delta ${numberText(delta)}`;
+}

@@ -1,0 +1,64 @@
+/** The README lists what the elements have. */
+
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { calculators } from "./calculators";
+import { type Field, numberText } from "./fields";
+import { style } from "./style";
+
+const text = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const view = readFileSync(new URL("./view.ts", import.meta.url), "utf8");
+const element = readFileSync(new URL("./element.ts", import.meta.url), "utf8");
+
+/** What a README lacks of the elements and their attributes. */
+function missing(readme: string): string[] {
+  const rows = readme.split("\n").filter((line) => line.startsWith("| `"));
+  const rowOf = (name: string) => rows.find((row) => row.startsWith(`| \`${name}\``)) ?? "";
+  const problems = calculators.flatMap(({ name, fields }) => {
+    const listed = [
+      ...(rowOf(`<dpscope-${name}>`)
+        .split("|")[3]
+        ?.matchAll(/`(.+?)`/g) ?? []),
+    ];
+    const found = listed.map(([, attribute]) => attribute).sort();
+    const expected = fields.map((field) => field.name).sort();
+    return `${found}` === `${expected}` ? [] : [`${name} has ${expected}, not ${found}`];
+  });
+  const known = (field: Field) =>
+    field.kind === "choice"
+      ? [field.initial, ...field.options.map(([value]) => `\`${value}\``)]
+      : [field.least, field.most, field.initial].map(numberText);
+  for (const field of calculators.flatMap(({ fields }) => fields)) {
+    const row = rowOf(field.name);
+    for (const part of known(field))
+      if (!row.includes(part)) problems.push(`${field.name}: ${part}`);
+  }
+  return problems;
+}
+
+test("elements and attributes are those of the code", () => {
+  expect(missing(text)).toEqual([]);
+  expect(missing(text.replace("`false-positives` `zero", "`zero"))).toHaveLength(1);
+  expect(missing(text.replace("1e-15 to 0.5", "0 to 0.5")).length).toBeGreaterThan(0);
+});
+
+test("parts and properties are those of the code", () => {
+  const listed = (pattern: RegExp, source: string) =>
+    new Set([...source.matchAll(pattern)].flatMap(([, names]) => (names ?? "").split(" ")));
+  const parts = listed(/part="([\w -]+)"/g, view + element);
+  const section = text.slice(text.indexOf("Parts:"), text.indexOf("Slots:"));
+  expect(listed(/`([\w-]+)`/g, section)).toEqual(
+    new Set([
+      ...parts,
+      "figure",
+      ...["claim", "lower", "upper", "answer"].map((role) => `figure-${role}`),
+    ]),
+  );
+  const properties = listed(/var\((--dpscope-[\w-]+)/g, style.cssText);
+  expect(listed(/`(--dpscope-[\w-]+)`/g, text)).toEqual(properties);
+});
+
+test("the snippet for hosts is the one that is tested", () => {
+  const script = readFileSync(new URL("../fixtures/html/iframe.js", import.meta.url), "utf8");
+  expect(text).toContain(script.slice(script.indexOf("\n") + 1));
+});

@@ -1,0 +1,170 @@
+/** What a page sees: the elements, their properties, and the details of their events. */
+
+/** A value that theory gives, with the names of the command line's JSON. */
+export interface Accounted {
+  readonly epsilon: number;
+  readonly delta: number;
+  readonly kind: "upper" | "lower" | "estimate";
+  readonly scope: "pair" | "mechanism";
+  readonly direction: "both" | "remove" | "add";
+  readonly method: string;
+  readonly numeric_error: number;
+  /** Chance that a bound is wrong; none where it is proven. */
+  readonly significance?: number;
+  readonly standard_error?: number;
+}
+
+export type BatchSampler =
+  | "poisson"
+  | "shuffle"
+  | "persistent-shuffle"
+  | "balls-in-bins"
+  | "deterministic";
+export type CalibratedSampler = "poisson" | "shuffle" | "persistent-shuffle";
+export type ThresholdRule = "simultaneous" | "split";
+
+export interface TrainingSettings {
+  noise_multiplier: number;
+  steps: number;
+  epochs: number;
+  delta: number;
+}
+
+export interface EpsilonSettings extends TrainingSettings {
+  sampler: BatchSampler;
+}
+
+export interface NoiseSettings {
+  sampler: CalibratedSampler;
+  epsilon: number;
+  delta: number;
+  steps: number;
+  epochs: number;
+}
+
+export interface CountsSettings {
+  false_positives: number;
+  zero_out_trials: number;
+  false_negatives: number;
+  target_trials: number;
+  delta: number;
+  significance: number;
+}
+
+export interface PlanSettings {
+  epsilon: number;
+  delta: number;
+  significance: number;
+  threshold_rule: ThresholdRule;
+}
+
+/** What is claimed, and what is proven of the sampler; a value that cannot be had is left out. */
+export interface GapResult {
+  /** What accounting says if batches are taken for Poisson sampled. */
+  readonly claimed?: Accounted;
+  readonly lower?: Accounted;
+  readonly upper?: Accounted;
+  /** Lower bound over claim, rounded down. */
+  readonly ratio?: number;
+}
+
+export interface NoiseResult {
+  readonly noise_multiplier: number;
+  readonly epsilon: number;
+  readonly kind: "upper";
+  /** What Poisson accounting would have asked for, where the sampler is another. */
+  readonly poisson?: { readonly noise_multiplier: number; readonly epsilon: number };
+}
+
+export interface CountsResult {
+  readonly kind: "bound" | "estimate";
+  readonly epsilon: number;
+  readonly delta: number;
+  readonly significance: number;
+  readonly direction: string;
+  readonly fpr_upper: number;
+  readonly fnr_upper: number;
+  readonly gdp_mu: number | null;
+  readonly ceiling: number;
+}
+
+export interface PlanResult {
+  readonly observations_for_ceiling: number | null;
+  readonly rows: readonly { readonly observations: number; readonly ceiling: number }[];
+}
+
+/** Detail of `dpscope-result`. */
+export interface ResultDetail<Calculator extends string, Settings, Result> {
+  readonly calculator: Calculator;
+  readonly settings: Readonly<Settings>;
+  readonly result: Result;
+  /** The command line that gives the same numbers. */
+  readonly command: string;
+  readonly version: string;
+}
+
+export type EpsilonDetail = ResultDetail<"epsilon", EpsilonSettings, GapResult>;
+export type NoiseDetail = ResultDetail<"noise", NoiseSettings, NoiseResult>;
+export type CountsDetail = ResultDetail<"counts", CountsSettings, CountsResult>;
+export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanResult>;
+export type ShuffleGapDetail = ResultDetail<"shuffle-gap", TrainingSettings, GapResult>;
+export type DpscopeDetail =
+  | EpsilonDetail
+  | NoiseDetail
+  | CountsDetail
+  | PlanDetail
+  | ShuffleGapDetail;
+
+/** Bubbles and is composed: one listener on the document hears every calculator. */
+export type DpscopeResultEvent<Detail extends DpscopeDetail = DpscopeDetail> = CustomEvent<Detail>;
+
+interface Training extends HTMLElement {
+  noiseMultiplier: number;
+  steps: number;
+  epochs: number;
+  delta: number;
+}
+
+export interface DpscopeEpsilonElement extends Training {
+  sampler: BatchSampler;
+}
+
+export interface DpscopeNoiseElement extends HTMLElement {
+  sampler: CalibratedSampler;
+  epsilon: number;
+  delta: number;
+  steps: number;
+  epochs: number;
+}
+
+export interface DpscopeCountsElement extends HTMLElement {
+  falsePositives: number;
+  zeroOutTrials: number;
+  falseNegatives: number;
+  targetTrials: number;
+  delta: number;
+  significance: number;
+}
+
+export interface DpscopePlanElement extends HTMLElement {
+  epsilon: number;
+  delta: number;
+  significance: number;
+  thresholdRule: ThresholdRule;
+}
+
+export interface DpscopeShuffleGapElement extends Training {}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "dpscope-epsilon": DpscopeEpsilonElement;
+    "dpscope-noise": DpscopeNoiseElement;
+    "dpscope-counts": DpscopeCountsElement;
+    "dpscope-plan": DpscopePlanElement;
+    "dpscope-shuffle-gap": DpscopeShuffleGapElement;
+  }
+
+  interface GlobalEventHandlersEventMap {
+    "dpscope-result": DpscopeResultEvent;
+  }
+}
