@@ -20,8 +20,9 @@ struct Bundle {
     level: &'static str,
 }
 
-const BUNDLES: [Bundle; 2] = [
+const BUNDLES: [Bundle; 3] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", level: "-Os" },
+    Bundle { feature: "studies", name: "dpscope_studies", level: "-Os" },
     Bundle { feature: "audits", name: "dpscope_audits", level: "-Os" },
 ];
 
