@@ -8,8 +8,8 @@ import { gzipSync } from "node:zlib";
 const WEB = dirname(fileURLToPath(import.meta.url));
 const KIB = 1024;
 
-/** Loaded when an audit starts, when files are dropped, or for the next visit. */
-const LATER = /audit|(count|scores)\.worker|^offline\.js$/;
+/** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
+const LATER = /audit|studies|(count|scores)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -104,6 +104,7 @@ function bundles() {
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 60),
+    row("dpscope_studies_bg.wasm", [module("studies")], 150),
     row("dpscope_audits_bg.wasm", [module("audits")], 200),
   ];
 }

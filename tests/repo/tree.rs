@@ -71,7 +71,7 @@ fn tracked(root: &Path) -> Option<Vec<String>> {
 }
 
 /// Folders that git ignores: by name anywhere, or by path.
-const BUILT: [&str; 7] = [
+const BUILT: [&str; 8] = [
     "target",
     "node_modules",
     ".git",
@@ -79,6 +79,7 @@ const BUILT: [&str; 7] = [
     "web/pages",
     "web/wasm/audits",
     "web/wasm/calculators",
+    "web/wasm/studies",
 ];
 
 /// Every file except build outputs, for a tree without git.

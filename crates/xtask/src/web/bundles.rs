@@ -20,8 +20,9 @@ struct Bundle {
     level: &'static str,
 }
 
-const BUNDLES: [Bundle; 2] = [
+const BUNDLES: [Bundle; 3] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", level: "-Os" },
+    Bundle { feature: "studies", name: "dpscope_studies", level: "-Os" },
     Bundle { feature: "audits", name: "dpscope_audits", level: "-Os" },
 ];
 
@@ -96,7 +97,8 @@ fn rust_flags() -> Vec<String> {
 /// wasm-bindgen, a program of its own that is built on first use.
 fn bindgen(input: &Path, folder: &Path, name: &str) -> Command {
     let mut command = cargo();
-    command.args(["run", "--quiet", "-p", "xtask", "--features", "bindgen", "--bin", "bindgen"]);
+    command.args(["run", "--quiet", "--profile", "bindgen", "-p", "xtask"]);
+    command.args(["--features", "bindgen", "--bin", "bindgen"]);
     command.arg("--").args([input, folder]).arg(name);
     command
 }
