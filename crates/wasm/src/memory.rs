@@ -89,7 +89,7 @@ static HEAP: Heap = Heap(UnsafeCell::new(Blocks::new()));
 fn grow(bytes: usize) -> Option<(usize, usize)> {
     let pages = bytes.div_ceil(1 << 16);
     let before = core::arch::wasm32::memory_grow(0, pages);
-    (before != usize::MAX).then(|| (before << 16, pages << 16))
+    (before != usize::MAX).then_some((before << 16, pages << 16))
 }
 
 #[cfg(not(target_arch = "wasm32"))]
