@@ -110,6 +110,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// The features of `crates/wasm`, one a bundle.
+pub(crate) fn features() -> impl Iterator<Item = &'static str> {
+    BUNDLES.iter().map(|bundle| bundle.feature)
+}
+
 /// Builds what has changed.
 pub(super) fn build() -> Result<()> {
     BUNDLES.iter().try_for_each(Bundle::build)
