@@ -89,25 +89,44 @@ impl Plan {
     /// The fields in which two plans differ, as text.
     #[must_use]
     pub fn differences(&self, other: &Plan) -> String {
-        let flat = |plan: &Plan| {
-            let mut fields = Vec::new();
-            if let Ok(value) = serde_json::to_value(plan) {
-                flatten("", &value, &mut fields);
-            }
-            fields
-        };
-        let (mine, theirs) = (flat(self), flat(other));
-        let value = |fields: &[(String, String)], name: &str| {
-            fields.iter().find(|f| f.0 == name).map_or("none".to_owned(), |f| f.1.clone())
-        };
-        let mut names: Vec<&String> = mine.iter().chain(&theirs).map(|f| &f.0).collect();
-        names.sort();
-        names.dedup();
-        let differs = |name: &&&String| value(&mine, name) != value(&theirs, name);
-        let describe =
-            |n: &String| format!("{n}: {} here, {} there", value(&mine, n), value(&theirs, n));
-        names.iter().filter(differs).map(|n| describe(n)).collect::<Vec<_>>().join("; ")
+        let fields = self.fields().into_iter().zip(other.fields());
+        let differing = fields.filter(|(mine, theirs)| mine != theirs);
+        let described = differing
+            .map(|((name, mine), (_, theirs))| format!("{name}: {mine} here, {theirs} there"));
+        described.collect::<Vec<_>>().join("; ")
     }
+
+    /// Every field as JSON, by name.
+    fn fields(&self) -> [(&'static str, String); 12] {
+        let Plan { mechanism, observations, delta, significance, threshold_rule, cuts, seed } =
+            self;
+        let BatchedGaussian {
+            noise_multiplier,
+            steps_per_epoch,
+            epochs,
+            sampler,
+            threat_model,
+            batch_size,
+        } = mechanism;
+        [
+            ("cuts", json(cuts)),
+            ("delta", json(delta)),
+            ("mechanism.batch_size", json(batch_size)),
+            ("mechanism.epochs", json(epochs)),
+            ("mechanism.noise_multiplier", json(noise_multiplier)),
+            ("mechanism.sampler", json(sampler)),
+            ("mechanism.steps_per_epoch", json(steps_per_epoch)),
+            ("mechanism.threat_model", json(threat_model)),
+            ("observations", json(observations)),
+            ("seed", format!("\"{seed}\"")),
+            ("significance", json(significance)),
+            ("threshold_rule", json(threshold_rule)),
+        ]
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// A plan whose fields were checked, with the law of its scores.
@@ -128,19 +147,6 @@ impl ValidPlan {
     #[must_use]
     pub fn law(&self) -> &ScoreLaw {
         &self.law
-    }
-}
-
-fn flatten(prefix: &str, value: &serde_json::Value, into: &mut Vec<(String, String)>) {
-    match value {
-        serde_json::Value::Object(fields) => {
-            for (name, value) in fields {
-                let path =
-                    if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-                flatten(&path, value, into);
-            }
-        }
-        leaf => into.push((prefix.to_owned(), leaf.to_string())),
     }
 }
 

@@ -1,8 +1,9 @@
 use std::fmt;
 
+use crate::containers::Container;
 use crate::error::{excerpt, name_list};
 use crate::shape::shape_text;
-use crate::{Array, CsvTable, FormatError, Limits, Npz, Safetensors};
+use crate::{Array, CsvTable, FormatError, Limits};
 use crate::{npy, read_csv, read_npy};
 
 /// A format that is read.
@@ -95,9 +96,8 @@ pub struct Dataset<'a> {
 #[derive(Debug)]
 enum Content<'a> {
     Npy(Array),
-    Npz(Npz<'a>),
     Csv(CsvTable),
-    Safetensors(Safetensors<'a>),
+    Container(Container<'a>),
 }
 
 impl<'a> Dataset<'a> {
@@ -109,9 +109,9 @@ impl<'a> Dataset<'a> {
     pub fn open(bytes: &'a [u8], file_name: &str, limits: &Limits) -> Result<Self, FormatError> {
         let content = match sniff(bytes, file_name) {
             Some(Format::Npy) => Content::Npy(read_npy(bytes, limits)?),
-            Some(Format::Npz) => Content::Npz(Npz::open(bytes, limits)?),
             Some(Format::Csv) => Content::Csv(read_csv(bytes, limits)?),
-            Some(Format::Safetensors) => Content::Safetensors(Safetensors::open(bytes, limits)?),
+            Some(Format::Npz) => Content::Container(Container::npz(bytes, limits)?),
+            Some(Format::Safetensors) => Content::Container(Container::safetensors(bytes, limits)?),
             None => return Err(unknown(bytes, file_name)),
         };
         Ok(Self { content })
@@ -120,11 +120,10 @@ impl<'a> Dataset<'a> {
     /// The format that was found.
     #[must_use]
     pub fn format(&self) -> Format {
-        match self.content {
+        match &self.content {
             Content::Npy(_) => Format::Npy,
-            Content::Npz(_) => Format::Npz,
             Content::Csv(_) => Format::Csv,
-            Content::Safetensors(_) => Format::Safetensors,
+            Content::Container(file) => file.format(),
         }
     }
 
@@ -133,9 +132,8 @@ impl<'a> Dataset<'a> {
     pub fn names(&self) -> Vec<&str> {
         match &self.content {
             Content::Npy(_) => Vec::new(),
-            Content::Npz(npz) => npz.names().collect(),
             Content::Csv(table) => table.columns.iter().flatten().map(String::as_str).collect(),
-            Content::Safetensors(file) => file.names().collect(),
+            Content::Container(file) => file.names(),
         }
     }
 
@@ -154,8 +152,7 @@ impl<'a> Dataset<'a> {
         match &self.content {
             Content::Npy(array) => Ok(vec![one(array)]),
             Content::Csv(table) => Ok(vec![one(&table.values)]),
-            Content::Npz(npz) => npz.describe(),
-            Content::Safetensors(file) => Ok(file.describe()),
+            Content::Container(file) => file.describe(),
         }
     }
 
@@ -170,9 +167,8 @@ impl<'a> Dataset<'a> {
                 name: excerpt(name),
                 available: "one array without a name".to_owned(),
             }),
-            Content::Npz(npz) => npz.read(name),
             Content::Csv(table) => table.column(name),
-            Content::Safetensors(file) => file.read(name),
+            Content::Container(file) => file.read(name),
         }
     }
 
@@ -187,7 +183,7 @@ impl<'a> Dataset<'a> {
         match self.content {
             Content::Npy(array) => return Ok(array),
             Content::Csv(table) => return Ok(table.values),
-            Content::Npz(_) | Content::Safetensors(_) => {}
+            Content::Container(_) => {}
         }
         let mut readable: Vec<&str> = Vec::new();
         readable.extend(described.iter().filter(|info| info.readable).map(|info| &*info.name));
@@ -214,7 +210,7 @@ fn unknown(bytes: &[u8], file_name: &str) -> FormatError {
     FormatError::UnknownFormat { file_name: excerpt(file_name), found, remedy }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "containers"))]
 mod tests {
     use super::*;
     use crate::{write_npy, write_npz};

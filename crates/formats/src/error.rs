@@ -42,6 +42,12 @@ pub enum FormatError {
     /// Neither the first bytes nor the name's ending tell a format.
     #[error("`{file_name}` is not an npy, npz, safetensors or csv file: it {found}; {remedy}")]
     UnknownFormat { file_name: String, found: &'static str, remedy: &'static str },
+    /// A format that is not read here.
+    #[error(
+        "files of format {format} are not read here; save each array as npy or csv, or use the \
+         command line"
+    )]
+    LeftOut { format: Format },
     /// The file does not start as its format must.
     #[error("not a file of format {format}: it starts with `{found}` instead of `{expected}`")]
     BadMagic { format: Format, found: String, expected: &'static str },

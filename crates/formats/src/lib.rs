@@ -23,13 +23,17 @@
 //! ```
 
 mod array;
+#[cfg_attr(not(feature = "containers"), path = "containers_absent.rs")]
+mod containers;
 mod csv;
 mod dataset;
 mod error;
 mod limits;
 mod npy;
+#[cfg(feature = "containers")]
 mod npz;
 mod number;
+#[cfg(feature = "containers")]
 mod safetensors;
 mod shape;
 
@@ -39,5 +43,7 @@ pub use dataset::{ArrayInfo, Dataset, Format, sniff};
 pub use error::{ArrayName, FormatError};
 pub use limits::Limits;
 pub use npy::{read_npy, write_npy};
+#[cfg(feature = "containers")]
 pub use npz::{Npz, read_npz, write_npz};
+#[cfg(feature = "containers")]
 pub use safetensors::{Safetensors, read_safetensors};

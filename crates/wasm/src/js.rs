@@ -45,3 +45,13 @@ extern "C" {
     #[wasm_bindgen(js_name = String)]
     pub fn text_of(number: f64) -> String;
 }
+
+/// A record of columns and numbers.
+#[cfg(any(feature = "studies", feature = "audits"))]
+pub(crate) fn object<const FIELDS: usize>(fields: [(&str, JsValue); FIELDS]) -> Object {
+    let object = Object::new();
+    for (name, value) in fields {
+        set(&object, name, &value);
+    }
+    object
+}

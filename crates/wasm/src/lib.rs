@@ -3,18 +3,20 @@
 //! | feature | bundle | holds |
 //! |---|---|---|
 //! | `calculators` | `dpscope_calculators` | accountants, calibration, bounds from counts: what a page needs at once, small |
-//! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch, scores |
-//! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers, audits of files |
+//! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch, audits of files |
+//! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed
 //! arrays, seeds are decimal strings, and what goes wrong is thrown as a [`failure::Failure`]. No
 //! statistics live here.
 
 #[cfg(feature = "audits")]
-mod audits;
+pub mod audits;
 #[cfg(feature = "calculators")]
 pub mod calculators;
 pub mod failure;
+#[cfg(any(feature = "audits", feature = "studies"))]
+mod found;
 mod js;
 #[cfg(any(feature = "studies", feature = "audits"))]
 pub mod mechanism;

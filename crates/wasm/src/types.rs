@@ -9,8 +9,10 @@ use crate::failure::Failure;
 use crate::record::{Record, Value};
 use crate::studies;
 
-const TYPES: [&str; 3] = [
+const TYPES: [&str; 5] = [
     include_str!("question.d.ts"),
+    include_str!("found.d.ts"),
+    include_str!("audits/records.d.ts"),
     include_str!("calculators/types.d.ts"),
     include_str!("studies/types.d.ts"),
 ];
@@ -18,8 +20,10 @@ const TYPES: [&str; 3] = [
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
     let text = TYPES.concat();
-    let start = format!("export interface {name} {{\n");
+    let start = format!("export interface {name} ");
     let after = text.split_once(&start).map(|(_, after)| after).unwrap_or_default();
+    let (head, after) = after.split_once("{\n").unwrap_or_default();
+    let inherited = head.trim().strip_prefix("extends ").map(fields).unwrap_or_default();
     let body = after.split_once("\n}").map(|(body, _)| body).unwrap_or_default();
     let line = |line: &str| {
         // fields of the interface itself, not of objects in it
@@ -27,7 +31,7 @@ fn fields(name: &str) -> Vec<(String, bool)> {
         let name = field.split_once(':')?.0;
         Some((name.trim_end_matches('?').to_owned(), name.ends_with('?')))
     };
-    body.lines().filter_map(line).collect()
+    inherited.into_iter().chain(body.lines().filter_map(line)).collect()
 }
 
 /// What is wrong with the type of a record.
@@ -73,6 +77,12 @@ fn types_have_the_fields_of_records() {
     let check = studies::example();
     assert_eq!(problem("CheckReport", &check), None);
 
+    let (mut recorded, facts) = studies::example_of_files();
+    assert_eq!(problem("ScoresResult", &recorded), Some("ScoresResult: curve".to_owned()));
+    recorded["curve"] = Json::Null;
+    assert_eq!(problem("ScoresResult", &recorded), None);
+    assert_eq!(problem("FileFacts", &facts), None);
+
     // Broken twins: a field too many, one too few, another name.
     assert!(problem("Setting", &pair.estimate).is_some());
     assert!(problem("Accounted", &setting).is_some());
@@ -87,4 +97,17 @@ fn fields_of_a_training_are_those_that_are_read() {
     let types: Vec<String> = fields("Mechanism").into_iter().map(|(name, _)| name).collect();
     assert_eq!(types.len(), crate::mechanism::FIELDS.len());
     assert!(crate::mechanism::FIELDS.iter().all(|name| types.iter().any(|field| field == name)));
+}
+
+#[cfg(feature = "audits")]
+#[test]
+fn types_of_audits_have_the_fields_of_records() {
+    use crate::audits::{PLAN, example};
+    let (progress, result) = example();
+    assert_eq!(problem("AuditProgress", &progress), None);
+    assert_eq!(problem("SimulationResult", &result), None);
+    assert!(problem("AuditResult", &result).is_some());
+    let types: Vec<String> = fields("AuditPlan").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(types.len(), PLAN.len());
+    assert!(PLAN.iter().all(|name| types.iter().any(|field| field == name)));
 }

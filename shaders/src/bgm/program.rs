@@ -7,6 +7,7 @@ use super::steps::{LARGE, Linear};
 use crate::float::FloatMode;
 use crate::lanes::ROWS;
 use crate::random::normal::{COS, DEEP, RADIUS, SIN, SQRT_HALF_BITS};
+use crate::wgsl::wgsl;
 use dpscope_core::histogram::ScoreBins;
 use dpscope_core::mechanism::law::ScoreLaw;
 use std::fmt::Write;
@@ -82,7 +83,7 @@ impl Variant {
     /// A short name, such as `fixed-two-sums-exact`.
     #[must_use]
     pub fn name(self) -> String {
-        let way = format!("{:?}", self.way).to_lowercase();
+        let way = format!("{:?}", self.way).to_ascii_lowercase();
         let sums = if self.two_sums { "-two-sums" } else { "" };
         let weighted = if self.weighted { "-weighted" } else { "" };
         let stage = match self.stage {
@@ -110,17 +111,17 @@ impl Variant {
     fn assembled(self, barriers: bool) -> String {
         let mut source = shared_constants(self.mode, barriers);
         source.push_str(&self.constants());
-        source.push_str(include_str!("scores.wgsl"));
-        source.push_str(include_str!("../float.wgsl"));
-        source.push_str(include_str!("../random/chacha8.wgsl"));
-        source.push_str(include_str!("../random/normal.wgsl"));
-        source.push_str(include_str!("math.wgsl"));
-        source.push_str(include_str!("sums.wgsl"));
-        source.push_str(include_str!("slots.wgsl"));
+        source.push_str(wgsl!("scores.wgsl"));
+        source.push_str(wgsl!("../float.wgsl"));
+        source.push_str(wgsl!("../random/chacha8.wgsl"));
+        source.push_str(wgsl!("../random/normal.wgsl"));
+        source.push_str(wgsl!("math.wgsl"));
+        source.push_str(wgsl!("sums.wgsl"));
+        source.push_str(wgsl!("slots.wgsl"));
         source.push_str(match self.way {
-            Way::Fixed => include_str!("fixed.wgsl"),
-            Way::Moving => include_str!("moving.wgsl"),
-            Way::Linear | Way::Poisson => include_str!("steps.wgsl"),
+            Way::Fixed => wgsl!("fixed.wgsl"),
+            Way::Moving => wgsl!("moving.wgsl"),
+            Way::Linear | Way::Poisson => wgsl!("steps.wgsl"),
         });
         source
     }
@@ -141,7 +142,7 @@ impl Variant {
         for (name, value) in [("WORKGROUP", WORKGROUP), ("STATE_VALUES", STATE_VALUES)] {
             let _ = writeln!(text, "const {name}: u32 = {value}u;");
         }
-        let _ = writeln!(text, "const LARGE: f32 = {LARGE:?}f;");
+        let _ = writeln!(text, "const LARGE: f32 = {:?}f;", f64::from(LARGE));
         text
     }
 }
@@ -157,13 +158,16 @@ pub(crate) fn shared_constants(mode: FloatMode, barriers: bool) -> String {
     }
     let ln_2 = std::f32::consts::LN_2;
     let single = [("MINUS_2_LN_2", -2.0 * ln_2), ("LN_OF_2", ln_2), ("ROUNDER", ROUNDER)];
+    // As f64: the digits that give it back, written by what a page has anyway.
     for (name, value) in single.into_iter().chain([("WHOLE", WHOLE)]) {
+        let value = f64::from(value);
         let _ = writeln!(text, "const {name}: f32 = {value:?}f;");
     }
     for (name, values) in
         [("RADIUS", &RADIUS[..]), ("SIN", &SIN), ("COS", &COS), ("EXP2", &EXP2), ("LN", &LN)]
     {
-        for (i, value) in values.iter().enumerate() {
+        for (i, &value) in values.iter().enumerate() {
+            let value = f64::from(value);
             let _ = writeln!(text, "const {name}_{i}: f32 = {value:?}f;");
         }
     }

@@ -4,6 +4,7 @@ use super::draws::{EXTREME, HEAD, PairKernel, RADIUS_WORDS, VALUES};
 use crate::bgm::{Fields, WORKGROUP, shared_constants};
 use crate::float::FloatMode;
 use crate::random::Purpose;
+use crate::wgsl::wgsl;
 use std::fmt::Write;
 
 /// The kernel of a proposal for a GPU, in exact mode.
@@ -93,10 +94,10 @@ fn assembled(barriers: bool) -> String {
     ] {
         let _ = writeln!(source, "const {name}: u32 = {value}u;");
     }
-    source.push_str(include_str!("draws.wgsl"));
-    source.push_str(include_str!("../float.wgsl"));
-    source.push_str(include_str!("../random/chacha8.wgsl"));
-    source.push_str(include_str!("../random/normal.wgsl"));
-    source.push_str(include_str!("../bgm/math.wgsl"));
+    source.push_str(wgsl!("draws.wgsl"));
+    source.push_str(wgsl!("../float.wgsl"));
+    source.push_str(wgsl!("../random/chacha8.wgsl"));
+    source.push_str(wgsl!("../random/normal.wgsl"));
+    source.push_str(wgsl!("../bgm/math.wgsl"));
     source
 }

@@ -9,7 +9,7 @@ use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{
-    Artefact, Backend, Layout, Plan, RecordedAudit, RecordedScores, Shard, Unattended, run,
+    Artefact, Backend, Dealer, Layout, Plan, RecordedAudit, RecordedScores, Shard, Unattended, run,
 };
 use dpscope_shaders::random::{Purpose, stream_normals};
 
@@ -62,10 +62,17 @@ fn audit(found: &mut Fingerprints, plan: &Plan) {
         found.float("thresholds", threshold);
     }
     let range = Shard::WHOLE.range(plan).expect("a plan has a whole");
-    let start = Artefact::empty(&valid, layout, range);
+    let start = Artefact::empty(&valid, layout.clone(), range);
+    let mut dealer = Dealer::new(start.clone());
+    while let Some(range) = dealer.deal(3_001) {
+        let start = Artefact::empty(&valid, layout.clone(), range);
+        let part = ready(run(&valid, start, &backend, &Unattended)).expect("the run ends");
+        dealer.add(part).expect("it was dealt");
+    }
     let mut counted = ready(run(&valid, start, &backend, &Unattended)).expect("the run ends");
 
     let digest = counted.histogram_digest();
+    assert_eq!(dealer.state().histogram_digest(), digest, "counted in parts");
     found.integer(GROUP, u64::from_str_radix(&digest[..16], 16).expect("hexadecimal digits"));
     outcome(found, GROUP, &counted.outcome().expect("a counted plan has an outcome"));
     let slope = counted.histograms.slope(&counted.layout.bins).expect("few counts");

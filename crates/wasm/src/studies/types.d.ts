@@ -108,3 +108,46 @@ export interface Scores {
   zero_out: Float64Array;
 }
 
+/** How recorded scores are audited; what is left out is as on the command line. */
+export interface ScoresOptions {
+  delta: number;
+  /** Chance that the bound is wrong. */
+  significance: number;
+  /** Where left out, simultaneous. */
+  threshold_rule?: ThresholdRuleName;
+  /** Which world has the higher scores; where left out, the target's. */
+  higher_means?: "target" | "zero-out";
+  /** Decimal digits; where left out or empty, fresh entropy. */
+  seed?: string;
+  /** Count runs without a finite score against the attack, instead of refusing the file. */
+  count_non_finite?: boolean;
+}
+
+/** What recorded scores say. */
+export interface ScoresResult extends AuditResult {
+  /** Runs of both worlds together. */
+  observations: number;
+  runs: { target: number; zero_out: number };
+  /** Runs whose score is not finite. */
+  non_finite: { target: number; zero_out: number };
+  /** The largest value over all thresholds: an estimate that is too high. */
+  uncorrected_maximum: {
+    kind: "estimate";
+    epsilon: number;
+    threshold: number | null;
+    false_positives: number;
+    false_negatives: number;
+  };
+  /** Decimal digits. */
+  seed: string;
+  findings: string[];
+  /** Of the program. */
+  version: string;
+  curve: AuditCurve;
+}
+
+/** What a file holds. */
+export interface FileFacts {
+  format: "npy" | "csv";
+  arrays: { name: string; dtype: string; shape: string; readable: boolean }[];
+}

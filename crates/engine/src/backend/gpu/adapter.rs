@@ -118,9 +118,12 @@ fn listed(infos: &[wgpu::AdapterInfo]) -> Vec<usize> {
     let doubled = |info: &wgpu::AdapterInfo| {
         is_dx12(info) && infos.iter().any(|other| !is_dx12(other) && chip(other) == chip(info))
     };
-    let mut kept: Vec<usize> = (0..infos.len()).filter(|&at| !doubled(&infos[at])).collect();
-    kept.sort_by_key(|&at| (!is_hardware(&infos[at]), is_dx12(&infos[at])));
-    kept
+    let ranks = [(true, false), (true, true), (false, false), (false, true)];
+    let of_rank = |rank| {
+        let kept = (0..infos.len()).filter(|&at| !doubled(&infos[at]));
+        kept.filter(move |&at| (is_hardware(&infos[at]), is_dx12(&infos[at])) == rank)
+    };
+    ranks.into_iter().flat_map(of_rank).collect()
 }
 
 fn facts(index: usize, info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterFacts {

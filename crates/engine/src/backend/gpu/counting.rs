@@ -1,6 +1,6 @@
 //! Waves on a GPU: cut, kept ahead of the host, collected, and counted again where they fail.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use dpscope_core::adjacency::World;
@@ -55,8 +55,8 @@ pub(crate) struct GpuCounting<'a> {
     /// When the host saw the last dispatch end, and whether it was waiting for it.
     ended: (f64, bool),
     waves: u64,
-    /// Time that the dispatches of a wave took.
-    spent_ms: BTreeMap<u64, f64>,
+    /// Waves under way, and the time that their dispatches took so far.
+    spent_ms: Vec<(u64, f64)>,
     /// Whether the device was given up.
     on_cpu: bool,
 }
@@ -72,7 +72,7 @@ impl<'a> GpuCounting<'a> {
             flying: VecDeque::new(),
             ended: (0.0, false),
             waves: 0,
-            spent_ms: BTreeMap::new(),
+            spent_ms: Vec::new(),
             on_cpu: false,
         }
     }
@@ -171,7 +171,10 @@ impl<'a> GpuCounting<'a> {
             self.pace.learn_at_most(oldest.work, now_ms - oldest.submitted_ms);
         }
         self.ended = (now_ms, !is_late);
-        *self.spent_ms.entry(oldest.wave).or_default() += spent_ms;
+        match self.spent_ms.iter_mut().find(|(wave, _)| *wave == oldest.wave) {
+            Some((_, sum)) => *sum += spent_ms,
+            None => self.spent_ms.push((oldest.wave, spent_ms)),
+        }
         Ok(())
     }
 
@@ -188,7 +191,8 @@ impl<'a> GpuCounting<'a> {
         }
         let values = reading.values().await?;
         let histograms = histograms(self.work.bins, &values, range).map_err(Failure::Device)?;
-        let sampling_ms = self.spent_ms.remove(&id).unwrap_or(0.0);
+        let spent = self.spent_ms.iter().position(|&(wave, _)| wave == id);
+        let sampling_ms = spent.map_or(0.0, |place| self.spent_ms.swap_remove(place).1);
         Ok(Counted { range, histograms, sampling_ms, is_fallback: false })
     }
 

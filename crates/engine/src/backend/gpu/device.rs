@@ -1,6 +1,5 @@
 //! An open device: what it was told, what went wrong with it, what it compiled.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -55,7 +54,7 @@ pub(super) struct Gpu {
     limits: PieceLimits,
     fault: Arc<Mutex<Option<String>>>,
     /// What passed its self-test, or why not.
-    tested: Mutex<HashMap<Source, Compiled>>,
+    tested: Mutex<Vec<(Source, Compiled)>>,
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -120,11 +119,14 @@ impl Gpu {
     }
 
     pub(super) fn tested(&self, source: Source) -> Option<Compiled> {
-        lock(&self.tested).get(&source).cloned()
+        let tested = lock(&self.tested);
+        tested.iter().find(|(known, _)| *known == source).map(|(_, compiled)| compiled.clone())
     }
 
     pub(super) fn set_tested(&self, source: Source, compiled: Compiled) {
-        lock(&self.tested).insert(source, compiled);
+        let mut tested = lock(&self.tested);
+        tested.retain(|(known, _)| *known != source);
+        tested.push((source, compiled));
     }
 
     /// The pipeline of a kernel; none where this device or mode has no such build.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::{Piece, Program};
+#[cfg(not(target_arch = "wasm32"))]
 use dpscope_shaders::pair::PairProgram;
 use futures_channel::oneshot::{Receiver, channel};
 
@@ -52,6 +53,7 @@ impl Loaded {
         Loaded::bound(gpu, uniforms, [&bits, program.thresholds()], pipeline)
     }
 
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn of_pair(
         gpu: &Arc<Gpu>,
         program: &PairProgram,

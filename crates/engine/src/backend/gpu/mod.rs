@@ -8,6 +8,7 @@ mod adapter;
 mod counting;
 mod device;
 mod loaded;
+#[cfg_attr(target_arch = "wasm32", path = "pair_absent.rs")]
 mod pair;
 mod pieces;
 mod record;

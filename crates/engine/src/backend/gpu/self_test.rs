@@ -151,7 +151,7 @@ fn difference(
     }
     let at = expected.iter().zip(found).position(|pair| differs(&pair))?;
     let (name, expected, found) = (variant.name(), expected[at], found[at]);
-    Some(format!("{name} scores {found} where the CPU scores {expected}, in units of {unit:e}"))
+    Some(format!("{name} scores {found} where the CPU scores {expected}, in units of {unit:?}"))
 }
 
 /// Laws of every variant: one epoch whose blocks are all but one full, and three that blocks

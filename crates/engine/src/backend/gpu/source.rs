@@ -1,15 +1,16 @@
 //! What a device compiles.
 
-use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::Variant;
+#[cfg(not(target_arch = "wasm32"))]
 use dpscope_shaders::pair::PairProgram;
 
 /// One of the kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// Scores of observations.
     Scores(Variant),
     /// Draws of the exact pair; in exact mode alone.
+    #[cfg(not(target_arch = "wasm32"))]
     Pair,
 }
 
@@ -20,16 +21,10 @@ impl From<Variant> for Source {
 }
 
 impl Source {
-    pub(super) fn mode(self) -> FloatMode {
-        match self {
-            Source::Scores(variant) => variant.mode(),
-            Source::Pair => FloatMode::Exact,
-        }
-    }
-
     pub(super) fn entry(self) -> &'static str {
         match self {
             Source::Scores(_) => "count",
+            #[cfg(not(target_arch = "wasm32"))]
             Source::Pair => PairProgram::ENTRY,
         }
     }
@@ -37,14 +32,8 @@ impl Source {
     pub(super) fn wgsl(self) -> String {
         match self {
             Source::Scores(variant) => variant.source(),
+            #[cfg(not(target_arch = "wasm32"))]
             Source::Pair => PairProgram::source(),
-        }
-    }
-
-    pub(super) fn without_barriers(self) -> String {
-        match self {
-            Source::Scores(variant) => variant.source_without_barriers(),
-            Source::Pair => PairProgram::source_without_barriers(),
         }
     }
 }

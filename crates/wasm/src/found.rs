@@ -1,0 +1,44 @@
+//! What audits found, as pages get it: the curve as columns; and the rules that they share.
+
+use dpscope_core::bound::ThresholdRule;
+use dpscope_core::curve::{AuditCurve, TradeOffPoint};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::failure::Failure;
+use crate::js::{self, Object, object};
+use crate::question::named;
+use crate::record::Record;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = include_str!("found.d.ts");
+
+/// Rules of audits.
+const RULES: [(&str, ThresholdRule); 3] = [
+    ("max-uncorrected", ThresholdRule::MaxUncorrected),
+    ("split", ThresholdRule::Split),
+    ("simultaneous", ThresholdRule::Simultaneous),
+];
+
+/// The rule that is asked for, else the simultaneous one.
+pub(crate) fn rule_of(given: &Record) -> Result<ThresholdRule, Failure> {
+    let rule = given.text("threshold_rule")?;
+    rule.map_or(Ok(ThresholdRule::Simultaneous), |name| named("threshold_rule", &RULES, name))
+}
+
+/// The columns of a curve.
+pub(crate) fn columns(curve: &AuditCurve) -> Object {
+    let whole = points(&curve.points());
+    if let Some(band) = curve.band() {
+        let [most, least] = [&band.most, &band.least].map(|stairs| points(stairs).into());
+        js::set(&whole, "band", &object([("most", most), ("least", least)]));
+    }
+    whole
+}
+
+fn points(points: &[TradeOffPoint]) -> Object {
+    let column = |value: fn(&TradeOffPoint) -> f64| -> JsValue {
+        points.iter().map(value).collect::<Vec<f64>>().into()
+    };
+    object([("fpr", column(|point| point.fpr)), ("fnr", column(|point| point.fnr))])
+}

@@ -1,0 +1,108 @@
+/** The audits that a page makes, in node: coordinator and counters without their workers. */
+
+import { readFileSync } from "node:fs";
+import { Audit, type AuditPlan, count, initSync } from "@dpscope/wasm/audits";
+import { beforeAll, expect, test } from "vitest";
+
+const PLAN: AuditPlan = {
+  noise_multiplier: 1,
+  steps: 20,
+  epochs: 2,
+  sampler: "shuffle",
+  observations: 30_000,
+  delta: 1e-5,
+  significance: 0.05,
+  seed: "7",
+};
+
+beforeAll(() => {
+  const wasm = new URL("../wasm/audits/dpscope_audits_bg.wasm", import.meta.url);
+  initSync({ module: readFileSync(wasm) });
+});
+
+/** Counts what is left, as many observations of each world at a time. */
+function finish(audit: Audit, size: number): Audit {
+  const layout = audit.layout();
+  for (let range = audit.next(size); range !== undefined; range = audit.next(size)) {
+    audit.add(count(layout, range.first, range.end));
+  }
+  return audit;
+}
+
+/** What a call throws. */
+function thrown(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (failure) {
+    return failure;
+  }
+  return undefined;
+}
+
+test("however it is divided, whoever is lost, the result is the same", () => {
+  const whole = finish(Audit.open(PLAN), 1e9).result();
+  expect(whole).toMatchObject({ kind: "bound", observations: 30_000, planned: 30_000, seed: "7" });
+  const audit = Audit.open(PLAN);
+  const layout = audit.layout();
+  const dealt = Array.from({ length: 3 }, () => audit.next(1_111));
+  const [first, lost, last] = dealt;
+  if (first === undefined || lost === undefined || last === undefined) throw new Error("not dealt");
+  audit.add(count(layout, last.first, last.end));
+  audit.give_back(lost.first, lost.end);
+  audit.add(count(layout, first.first, first.end));
+  expect(audit.progress()).toEqual({ done: 4 * 1_111, total: 30_000 });
+  expect(audit.result()).toMatchObject({ kind: "estimate", gdp_mu: null });
+  expect(audit.curve().band).toBeUndefined();
+  expect(audit.next(1e9)).toEqual({ first: lost.first, end: lost.end });
+  audit.give_back(lost.first, lost.end);
+  const resumed = Audit.from_bytes(audit.to_bytes());
+  expect(finish(resumed, 999).result()).toEqual(whole);
+});
+
+test("counts that are not those asked for are refused", () => {
+  const audit = Audit.open(PLAN);
+  const layout = audit.layout();
+  const range = audit.next(1_000);
+  const counted = count(layout, 0, 1_000);
+  expect(thrown(() => audit.add(count(layout, 0, 999)))).toMatchObject({ kind: "file" });
+  const foreign = count(Audit.open({ ...PLAN, seed: "8" }).layout(), 0, 1_000);
+  expect(thrown(() => audit.add(foreign))).toMatchObject({ kind: "file" });
+  const damaged = counted.map((byte, at) => (at === 500 ? byte ^ 1 : byte));
+  expect(thrown(() => audit.add(damaged))).toMatchObject({ kind: "file" });
+  expect(audit.progress().done).toBe(0);
+  expect(range).toEqual({ first: 0, end: 1_000 });
+  audit.add(counted);
+  expect(thrown(() => audit.add(counted))).toMatchObject({ kind: "file" });
+  expect(audit.progress().done).toBe(2_000);
+});
+
+test("a bound has a band in which its curve lies", () => {
+  const { fpr, fnr, band } = finish(Audit.open(PLAN), 1e9).curve();
+  expect(fpr).toBeInstanceOf(Float64Array);
+  expect(fpr.length).toBe(fnr.length);
+  expect(fpr.length).toBeGreaterThan(20);
+  expect(band?.most.fpr.length).toBe(band?.most.fnr.length);
+  expect(band?.least.fpr.length).toBeGreaterThan(20);
+});
+
+test("what cannot be audited is told with its field", () => {
+  const refused = (change: object) => thrown(() => Audit.open({ ...PLAN, ...change }));
+  expect(refused({ steps: 0.5 })).toMatchObject({ kind: "input", field: "steps" });
+  expect(refused({ sampler: "<b>" })).toMatchObject({ kind: "input", field: "sampler" });
+  expect(refused({ observations: 3 })).toMatchObject({ kind: "input", field: "observations" });
+  expect(refused({ seed: "9007199254740992" })).toMatchObject({ kind: "input", field: "seed" });
+  expect(refused({ noise: 1 })).toMatchObject({ kind: "input" });
+  expect(refused({ steps: 1e5, epochs: 1e3 })).toMatchObject({ kind: "limit", field: "steps" });
+  expect(thrown(() => Audit.open(PLAN).result())).toMatchObject({ kind: "input" });
+  expect(thrown(() => count(new Uint8Array(9), 0, 1))).toMatchObject({ kind: "file" });
+});
+
+test("a seed that is not given is fresh, and told", () => {
+  const { seed: _, ...unseeded } = PLAN;
+  const seeds = [unseeded, { ...unseeded, seed: "" }].map((plan) => {
+    const { seed } = finish(Audit.open({ ...plan, observations: 2_000 }), 1e9).result();
+    expect(Number(seed)).toBeLessThan(2 ** 53);
+    return seed;
+  });
+  expect(seeds[0]).not.toBe(seeds[1]);
+});
