@@ -1,0 +1,29 @@
+import { short } from "../state/codec";
+import type { State } from "../state/fields";
+import { SAMPLER } from "../state/samplers";
+
+function training(state: State): string {
+  const epochs = state.epochs === 1 ? "" : ` --epochs ${short(state.epochs)}`;
+  return `--noise-multiplier ${short(state.noise_multiplier)} --steps ${short(state.steps)}${epochs}`;
+}
+
+/** The command whose table has the same lines. */
+export function compareCommand(state: State): string {
+  return `dpscope compare ${training(state)} --delta ${short(state.delta)} --seed ${state.seed}`;
+}
+
+/** The command that gives the same audit, to the last count where it is exact. */
+export function auditCommand(state: State, seed: string, observations: number): string {
+  const about = SAMPLER[state.sampler];
+  const parts = [
+    `dpscope audit bgm ${training(state)}`,
+    state.sampler === "shuffle" ? "" : `--sampler ${state.sampler}`,
+    about.hasBuffer ? `--buffer-examples ${short(state.buffer_examples)}` : "",
+    about.needsBatchSize ? `--batch-size ${short(state.batch_size)}` : "",
+    `--threat-model ${state.threat_model}`,
+    `--observations ${short(observations)} --delta ${short(state.delta)}`,
+    state.significance === 0.05 ? "" : `--significance ${short(state.significance)}`,
+    `--seed ${seed} --float-mode ${state.float_mode}`,
+  ];
+  return parts.filter((part) => part !== "").join(" ");
+}

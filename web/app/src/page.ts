@@ -1,0 +1,107 @@
+import type { App } from "./app";
+import { linesOfStored } from "./numbers/stored";
+import type { Field, State } from "./state/fields";
+import { FIELD_NAMES } from "./state/fields";
+import { Store } from "./state/store";
+import stored from "./stored.json";
+import { TheorySession } from "./theory/session";
+import { SweepSession } from "./theory/sweep";
+import { theoryWorker } from "./workers/spawn";
+
+const WAIT_FOR_HISTORY_MS = 250;
+
+/** Joins the state, what is computed and what is drawn. */
+export class Page implements App {
+  readonly store: Store;
+  readonly theory: TheorySession;
+  readonly sweep: SweepSession;
+  readonly refused = new Map<Field, string>();
+  readonly version = stored.version;
+  width = 800;
+  toast = "";
+  readonly #draw: (app: Page) => void;
+  #isDue = false;
+  #historyTimer: ReturnType<typeof setTimeout> | undefined;
+  #toastTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(draw: (app: Page) => void) {
+    this.#draw = draw;
+    this.store = new Store(location.hash);
+    const redraw = () => this.redraw();
+    this.theory = new TheorySession(theoryWorker, redraw, linesOfStored());
+    this.sweep = new SweepSession(theoryWorker, redraw);
+  }
+
+  get state(): State {
+    return this.store.state;
+  }
+
+  start(): void {
+    this.store.listen((state, before) => this.#changed(state, before));
+    addEventListener("hashchange", () => {
+      if (location.hash !== this.store.hash) this.store.follow(location.hash);
+    });
+    this.#measure();
+    new ResizeObserver(() => this.#measure()).observe(document.documentElement);
+    this.redraw();
+    this.#compute();
+  }
+
+  change(part: Partial<State>): void {
+    this.store.messages = [];
+    this.store.change(part);
+  }
+
+  redraw(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    requestAnimationFrame(() => {
+      this.#isDue = false;
+      this.#draw(this);
+    });
+  }
+
+  tell(message: string): void {
+    this.toast = message;
+    clearTimeout(this.#toastTimer);
+    this.#toastTimer = setTimeout(() => {
+      this.toast = "";
+      this.redraw();
+    }, 4000);
+    this.redraw();
+  }
+
+  #changed(state: State, before: State): void {
+    for (const name of FIELD_NAMES) if (state[name] !== before[name]) this.refused.delete(name);
+    const isNewView = state.view !== before.view;
+    clearTimeout(this.#historyTimer);
+    if (isNewView) this.#remember();
+    else this.#historyTimer = setTimeout(() => this.#remember(), WAIT_FOR_HISTORY_MS);
+    this.#compute();
+    this.redraw();
+  }
+
+  /** Into the address; a slider's way there is no history. */
+  #remember(): void {
+    if (location.hash !== this.store.hash) history.replaceState(null, "", this.store.hash);
+  }
+
+  #compute(): void {
+    if (this.state.view !== "explore") return;
+    this.theory.show(this.state);
+    this.sweep.show(this.state);
+  }
+
+  #measure(): void {
+    const width = Math.round(document.documentElement.clientWidth);
+    const gutter = Math.min(40, Math.max(16, 0.04 * width));
+    const inner = Math.min(1320, width) - 2 * gutter;
+    const column = width >= 980 ? inner - 344 : inner;
+    const panel = Math.min(26, Math.max(16, 0.022 * width)) + 1;
+    const around = width <= 560 ? 2 * panel - gutter : 2 * panel;
+    const next = Math.max(240, Math.round(column - around));
+    if (next === this.width) return;
+    this.width = next;
+    this.redraw();
+  }
+}

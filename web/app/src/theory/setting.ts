@@ -1,0 +1,23 @@
+import type { State } from "../state/fields";
+
+/** As the bundles name it; T stands for one epoch. */
+export interface Setting {
+  noise_multiplier: number;
+  steps: number;
+  epochs: number;
+}
+
+export function settingOf(state: State): Setting {
+  const { noise_multiplier, steps, epochs } = state;
+  return { noise_multiplier, steps, epochs };
+}
+
+/** Equal for states that the same theory speaks about. */
+export function keyOf(state: State): string {
+  const { noise_multiplier, steps, epochs, delta } = state;
+  return [noise_multiplier, steps, epochs, delta].join(" ");
+}
+
+export function pairKeyOf(state: State): string {
+  return [keyOf(state), state.seed, state.significance].join(" ");
+}
