@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { defineConfig } from "@playwright/test";
+
+const BROWSERS = [
+  process.env.CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+];
+
+function installed(): string {
+  const path = BROWSERS.find((path) => path !== undefined && existsSync(path));
+  if (path !== undefined) return path;
+  throw new Error(
+    "no Chromium: install it (Debian: apt-get install chromium) or set CHROMIUM=PATH",
+  );
+}
+
+const ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+function chromium(name: string, more: string[]) {
+  return {
+    name,
+    use: { launchOptions: { executablePath: installed(), args: [...ARGUMENTS, ...more] } },
+  };
+}
+
+export default defineConfig({
+  testDir: "tests",
+  testMatch: "**/*.spec.ts",
+  globalSetup: "./tests/server.ts",
+  outputDir: "test-results",
+  fullyParallel: true,
+  forbidOnly: process.env.CI !== undefined,
+  workers: 2,
+  reporter: [["list"], ["./tests/counts.ts"]],
+  snapshotPathTemplate: "{testDir}/screenshots/{arg}{ext}",
+  expect: {
+    timeout: 20_000, // two cores draw, calculate and compile shaders
+    toHaveScreenshot: { maxDiffPixelRatio: 0.02, animations: "disabled" },
+  },
+  timeout: 90_000,
+  use: { browserName: "chromium", baseURL: process.env.DPSCOPE_URL, trace: "retain-on-failure" },
+  projects: [
+    // SwiftShader is an adapter in software.
+    chromium("webgpu", ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]),
+    chromium("cpu", ["--disable-features=WebGPU"]),
+  ],
+});

@@ -1,0 +1,48 @@
+/** The `test` of every browser test: a page that must stay quiet and on its own origin. */
+
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import AxeBuilder from "@axe-core/playwright";
+import { expect, type Page, test as plain } from "@playwright/test";
+
+export { expect };
+
+interface Watched {
+  /** What was wrong so far; a test that expects some of it takes it out. */
+  heard: string[];
+}
+
+/** Fails when a page logs an error, throws, breaks its policy or asks another origin for anything. */
+export const test = plain.extend<Watched>({
+  heard: [
+    async ({ context, baseURL }, use) => {
+      const heard: string[] = [];
+      context.on("weberror", (error) => heard.push(`thrown: ${error.error()}`));
+      context.on("console", (message) => {
+        if (message.type() === "error") heard.push(`console: ${message.text()}`);
+      });
+      context.on("request", (request) => {
+        const { protocol, origin } = new URL(request.url());
+        const isOwn = origin === new URL(baseURL ?? "").origin;
+        if (!isOwn && !["data:", "blob:"].includes(protocol)) heard.push(`asked: ${request.url()}`);
+      });
+      await use(heard);
+      expect(heard).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+/** No violation of WCAG 2.2 A and AA, nor of axe's best practices. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const lines = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`,
+  );
+  expect(lines).toEqual([]);
+}
+
+/** Whether the page of a documentation tool was built here; `cargo xtask web --pages` builds all that it can. */
+export function isBuilt(tool: string): boolean {
+  return existsSync(fileURLToPath(new URL(`../pages/${tool}/index.html`, import.meta.url)));
+}

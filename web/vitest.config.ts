@@ -1,0 +1,8 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["{app,calculators}/src/**/*.test.ts", "tests/**/*.test.ts"],
+    reporters: ["default", "./tests/counts.ts"],
+  },
+});
