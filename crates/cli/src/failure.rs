@@ -2,10 +2,10 @@
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
+use dpscope_core::shown::given;
+use dpscope_core::theory::reason;
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
-
-use crate::report::given;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl From<AccountingError> for Failure {
         let AccountingError::Argument { name, value, allowed } = error else {
             return Failure::input(match error {
                 AccountingError::Grid { .. } => {
-                    let why = crate::theory::reason(&error);
+                    let why = reason(&error);
                     format!(
                         "{why}; give fewer --steps or --epochs, a larger --delta, or another \
                          --noise-multiplier"

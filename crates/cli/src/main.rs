@@ -9,7 +9,6 @@ mod plot;
 mod progress;
 mod report;
 mod seed;
-mod theory;
 mod training_file;
 
 use std::process::ExitCode;

@@ -104,6 +104,13 @@ impl Terminal {
         Terminal { started: Instant::now(), bar, checkpoint, saved: Mutex::default() }
     }
 
+    /// The bar of draws of the exact pair.
+    pub(crate) fn of_pair(quiet: bool) -> Self {
+        let terminal = Terminal::new(quiet, None);
+        terminal.say("drawing the exact pair");
+        terminal
+    }
+
     /// Time since the start.
     pub(crate) fn elapsed_ms(&self) -> f64 {
         self.started.elapsed().as_secs_f64() * 1e3
@@ -115,7 +122,7 @@ impl Terminal {
     }
 
     /// What the bar says until there is something to count.
-    pub(crate) fn say(&self, message: &'static str) {
+    fn say(&self, message: &'static str) {
         if let Some(bar) = &self.bar {
             bar.set_message(message);
         }

@@ -1,5 +1,9 @@
 //! The histograms of a whole audit, and what a threshold rule makes of them.
 
+mod result;
+
+pub use result::{AuditResult, ValueAtCut};
+
 use crate::adjacency::World;
 use crate::bound::{
     BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, Statement, ThresholdRule,

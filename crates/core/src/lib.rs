@@ -17,6 +17,8 @@ pub mod interval;
 pub mod math;
 pub mod mechanism;
 pub mod planner;
+pub mod shown;
 pub mod special;
+pub mod theory;
 pub mod trade_off;
 pub mod training_check;

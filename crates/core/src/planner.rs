@@ -1,6 +1,6 @@
 //! How far a number of observations can see.
 
-use crate::bound::{BoundError, epsilon_from_rates};
+use crate::bound::{BoundError, ThresholdRule, epsilon_from_rates};
 use crate::interval::clopper_pearson_upper;
 use crate::math::{exp, ln, ln_1p};
 use crate::trade_off::Trials;
@@ -82,6 +82,70 @@ pub fn observations_for_ceiling(epsilon: f64, delta: f64, tail: f64) -> Result<u
     if enough > MOST_OBSERVATIONS { Err(PlannerError::TooMany { epsilon }) } else { Ok(enough) }
 }
 
+/// An audit before its observations: how its counts will be judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlannedAudit {
+    /// δ, in [0, 1).
+    pub delta: f64,
+    /// Chance that the bound is wrong, in (0, 1).
+    pub significance: f64,
+    /// How the threshold is chosen.
+    pub threshold_rule: ThresholdRule,
+    /// Cuts that the rule of simultaneous cuts shares the significance among, ≥ 1.
+    pub cuts: u32,
+}
+
+impl PlannedAudit {
+    /// Sizes that a table shows where none is asked for: 10⁴ to 10¹⁰ observations of both worlds.
+    pub const SIZES: [u64; 7] =
+        [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
+
+    /// Cuts that share the significance: one but for simultaneous cuts.
+    #[must_use]
+    pub fn cuts(&self) -> u32 {
+        if self.threshold_rule == ThresholdRule::Simultaneous { self.cuts } else { 1 }
+    }
+
+    /// One-sided tail of each rate's limit.
+    #[must_use]
+    pub fn tail_per_rate(&self) -> f64 {
+        self.significance / (2.0 * f64::from(self.cuts()))
+    }
+
+    /// Observations of each world that are evaluated, of so many of both together.
+    #[must_use]
+    pub fn evaluated_per_world(&self, observations: u64) -> u64 {
+        (observations / 2 / self.parts()).max(1)
+    }
+
+    /// The [`ceiling`] of so many observations of both worlds together.
+    ///
+    /// # Errors
+    /// An argument outside its domain.
+    pub fn ceiling(&self, observations: u64) -> Result<f64, BoundError> {
+        let per_world = self.evaluated_per_world(observations);
+        let trials = Trials { target: per_world, zero_out: per_world };
+        ceiling(trials, self.delta, self.tail_per_rate())
+    }
+
+    /// Fewest observations of both worlds together whose ceiling reaches `epsilon`.
+    ///
+    /// # Guarantee
+    /// Fewer do not reach it (`unit::a_planned_audit_needs_no_more_than_it_says`).
+    ///
+    /// # Errors
+    /// As [`observations_for_ceiling`].
+    pub fn observations_for_ceiling(&self, epsilon: f64) -> Result<u64, PlannerError> {
+        let per_world = observations_for_ceiling(epsilon, self.delta, self.tail_per_rate())?;
+        Ok(per_world.saturating_mul(2 * self.parts()))
+    }
+
+    /// Parts of the data of which one is evaluated.
+    fn parts(&self) -> u64 {
+        if self.threshold_rule == ThresholdRule::Split { 2 } else { 1 }
+    }
+}
+
 /// Most observations of a world that a plan may have, 2⁵³.
 const MOST_OBSERVATIONS: u64 = 1 << 53;
 
@@ -118,6 +182,21 @@ mod tests {
     fn ceilings_equal_the_published_ones() {
         assert!((at(500_000, 0.025) - 11.82).abs() < 0.005);
         assert!((at(500_000, 0.025 / 64.0) - 11.06).abs() < 0.005);
+    }
+
+    #[test]
+    fn a_planned_audit_needs_no_more_than_it_says() {
+        for threshold_rule in
+            [ThresholdRule::Split, ThresholdRule::Simultaneous, ThresholdRule::MaxUncorrected]
+        {
+            let audit = PlannedAudit { delta: 1e-5, significance: 0.05, threshold_rule, cuts: 32 };
+            let needed = audit.observations_for_ceiling(4.0).unwrap();
+            let fewer = needed - 2 * audit.parts();
+            assert!(audit.ceiling(needed).unwrap() >= 4.0, "{threshold_rule:?}");
+            assert!(audit.ceiling(fewer).unwrap() < 4.0, "{threshold_rule:?}");
+            let shared = if threshold_rule == ThresholdRule::Simultaneous { 32.0 } else { 1.0 };
+            assert_eq!(audit.tail_per_rate(), 0.025 / shared);
+        }
     }
 
     #[test]

@@ -6,6 +6,10 @@
 //! more than 65,536 steps, noise multipliers above 10,000) and many epochs are drawn in f64 by one
 //! thread.
 
+mod sampler;
+
+pub use sampler::{PairRows, PairSampler};
+
 use dpscope_core::accounting::EpsilonEstimate;
 use dpscope_core::accounting::pair::{
     Draw, DrawError, PairDelta, PairDraws, PairEpsilon, Proposal, Sampling, pair_delta,

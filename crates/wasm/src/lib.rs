@@ -12,5 +12,7 @@
 #[cfg(feature = "audits")]
 mod audits;
 #[cfg(feature = "calculators")]
-mod calculators;
+pub mod calculators;
 pub mod failure;
+pub mod record;
+pub mod seed;

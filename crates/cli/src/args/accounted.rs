@@ -1,9 +1,10 @@
 //! The training behind scores or counts.
 
+use dpscope_core::theory::Setting;
+
 use clap::Args;
 
 use super::count;
-use crate::theory::Setting;
 
 /// What was trained, so that the report can show what an accountant says of it.
 #[derive(Debug, Args)]

@@ -2,11 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use dpscope_core::accounting::Directions;
+use dpscope_core::theory::{Kind, Setting, ShuffleMethod};
 use serde::Serialize;
 
 use super::{DeviceArgs, ShowArgs, count, open_unit, positive, seed};
-use crate::report::Kind;
-use crate::theory::{Setting, ShuffleMethod};
 
 /// A training, as theory sees it.
 #[derive(Debug, Clone, Copy, Args)]
@@ -42,10 +41,10 @@ pub(crate) struct BoundArgs {
     pub(crate) subject: Bounded,
     /// Which side; by default lower for shuffle and upper for the rest.
     #[arg(long, value_enum)]
-    pub(crate) side: Option<Kind>,
+    pub(crate) side: Option<SideArg>,
     /// Closed form of the two shuffles; by default the best.
     #[arg(long, value_enum)]
-    pub(crate) method: Option<ShuffleMethod>,
+    pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
     pub(crate) setting: SettingArgs,
     /// The delta at which epsilon is wanted.
@@ -91,6 +90,48 @@ pub(crate) enum Bounded {
     PersistentShuffle,
     /// The exact pair of worlds that an audit of shuffled batches looks at.
     Pair,
+}
+
+/// On which side of the truth a value lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SideArg {
+    /// Not below the truth.
+    Upper,
+    /// Not above the truth.
+    Lower,
+    /// Near the truth, on either side.
+    Estimate,
+}
+
+impl From<SideArg> for Kind {
+    fn from(side: SideArg) -> Self {
+        match side {
+            SideArg::Upper => Kind::Upper,
+            SideArg::Lower => Kind::Lower,
+            SideArg::Estimate => Kind::Estimate,
+        }
+    }
+}
+
+/// A closed form of shuffled batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodArg {
+    /// The largest output of each epoch.
+    MaxSlice,
+    /// The sum of the outputs of each epoch.
+    Sum,
+    /// Whichever says more.
+    Best,
+}
+
+impl From<MethodArg> for ShuffleMethod {
+    fn from(method: MethodArg) -> Self {
+        match method {
+            MethodArg::MaxSlice => ShuffleMethod::MaxSlice,
+            MethodArg::Sum => ShuffleMethod::Sum,
+            MethodArg::Best => ShuffleMethod::Best,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

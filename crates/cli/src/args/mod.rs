@@ -9,7 +9,7 @@ mod device;
 mod plot;
 
 pub(crate) use accounted::AccountedArgs;
-pub(crate) use bound::{BoundArgs, Bounded, SettingArgs};
+pub(crate) use bound::{BoundArgs, Bounded, SettingArgs, SideArg};
 pub(crate) use calibrate::{CalibrateArgs, Wanted};
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};

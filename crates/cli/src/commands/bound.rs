@@ -1,15 +1,17 @@
 //! `dpscope bound`: what theory proves or estimates of ε, or of δ.
 
 use dpscope_core::accounting::Directions;
+use dpscope_core::theory::{Accounted, At, Cell, Kind, Setting, ShuffleMethod};
+use dpscope_engine::pair::PairSampler;
 use serde::Serialize;
 
 use super::simulate::float_mode;
-use crate::args::{BoundArgs, Bounded};
+use crate::args::{BoundArgs, Bounded, SideArg};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{Accounted, Kind, grouped, print, print_json, row, scientific};
+use crate::progress::Terminal;
+use crate::report::{InWords, grouped, print, print_json, row, scientific};
 use crate::seed::seed_or_fresh;
-use crate::theory::{At, Cell, PairSampler, Setting, ShuffleMethod};
 
 #[derive(Serialize)]
 struct BoundReport {
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &BoundArgs) -> Done {
     refuse_unused(args)?;
     let setting = args.setting.setting();
     let asked = args.epsilon.map_or(At::Delta(args.delta), At::Epsilon);
-    let side = args.side.unwrap_or(match args.subject {
+    let side = args.side.map(Kind::from).unwrap_or(match args.subject {
         Bounded::Shuffle => Kind::Lower,
         _ => Kind::Upper,
     });
@@ -104,7 +106,7 @@ fn refuse_unused(args: &BoundArgs) -> Result<(), Failure> {
         ),
         (args.method.is_some() && !has_method, "--method is for shuffle and persistent-shuffle"),
         (
-            args.side == Some(Kind::Estimate) && !is_pair,
+            args.side == Some(SideArg::Estimate) && !is_pair,
             "--side estimate is for pair; use lower or upper",
         ),
         (args.observations.is_some() && !is_pair, "--observations is for pair: only it is drawn"),
@@ -136,7 +138,7 @@ fn shuffle(
     side: Kind,
 ) -> Result<Accounted, Failure> {
     let is_persistent = args.subject == Bounded::PersistentShuffle;
-    let method = args.method.unwrap_or(ShuffleMethod::Best);
+    let method = args.method.map_or(ShuffleMethod::Best, ShuffleMethod::from);
     let found = match (side, method) {
         (Kind::Lower, _) if is_persistent => setting.persistent_shuffle_lower(asked, method),
         (Kind::Lower, _) => setting.shuffle_lower(asked, method),
@@ -158,14 +160,12 @@ fn pair(args: &BoundArgs, setting: Setting, asked: At) -> Result<(PairRows, Draw
     let (seed, _) = seed_or_fresh(args.seed)?;
     let backend = backend(&args.device, float_mode(&args.device, None))?;
     let sampler = PairSampler {
-        backend: &backend,
-        quiet: args.show.quiet,
         seed,
         observations: args.observations,
         significance: args.significance.unwrap_or(0.05),
         whole_runs: true,
     };
-    let found = sampler.rows(setting, asked)?;
+    let found = sampler.rows(setting, asked, &backend, &Terminal::of_pair(args.show.quiet))?;
     let rows = PairRows { lower: found.lower, estimate: found.estimate, upper };
     let (seed, device) = (seed.to_string(), backend.device());
     Ok((rows, Draws { observations: found.observations, seed, device }))

@@ -5,11 +5,12 @@ use dpscope_core::accounting::{
     deterministic_noise, poisson_epochs, poisson_noise, poisson_steps,
 };
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::theory::Kind;
 use serde::Serialize;
 
 use crate::args::{CalibrateArgs, Wanted};
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{Kind, grouped, plain, print, print_json, row};
+use crate::report::{grouped, plain, print, print_json, row};
 
 #[derive(Serialize)]
 struct CalibrateReport {

@@ -3,6 +3,8 @@
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::claim::{PrivacyClaim, Verdict};
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::shown::given;
+use dpscope_core::theory::{Accounted, ToAccounted};
 use dpscope_core::training_check::{
     AssumedAccounting, Diagnosis, DrawnNoise, Finding, NoiseTarget, Severity, TrainingSetup,
     diagnose,
@@ -11,9 +13,7 @@ use serde::Serialize;
 
 use crate::args::{CheckArgs, TrainingArgs};
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{
-    Accounted, Align, ToAccounted, counted, given, grouped, plain, print, print_json, row, table,
-};
+use crate::report::{Align, counted, grouped, plain, print, print_json, row, table};
 use crate::training_file;
 
 #[derive(Debug, Serialize)]

@@ -3,14 +3,14 @@
 use dpscope_core::accounting::Directions;
 use dpscope_core::bound::Scope;
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::theory::{Kind, Setting};
 use serde::Serialize;
 
 use super::lines::{Drawing, Line, What, check, lines};
 use crate::args::CompareArgs;
 use crate::failure::{Done, Exit};
 use crate::plot::{Sampled, curves_of_sampled};
-use crate::report::{Align, Kind, grouped, percent, plain, print, print_json, row, table};
-use crate::theory::Setting;
+use crate::report::{Align, grouped, percent, plain, print, print_json, row, table};
 
 #[derive(Serialize)]
 struct Comparison {

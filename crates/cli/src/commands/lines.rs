@@ -3,6 +3,8 @@
 use dpscope_core::accounting::{AccountingError, Directions};
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::Scope;
+use dpscope_core::theory::{At, Cell, Kind, Setting, ShuffleMethod, reason};
+use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, EngineError};
 use serde::Serialize;
 
@@ -10,10 +12,9 @@ use super::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::args::TheoryArgs;
 use crate::device;
 use crate::failure::Failure;
-use crate::progress::is_interrupted;
-use crate::report::Kind;
+use crate::progress::{Terminal, is_interrupted};
+use crate::report::InWords;
 use crate::seed::seed_or_fresh;
-use crate::theory::{At, Cell, PairRows, PairSampler, Setting, ShuffleMethod, reason};
 
 /// What a line tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -123,15 +124,10 @@ impl<'a> Drawing<'a> {
 
     fn pair(&self, setting: Setting, delta: f64) -> Result<Result<PairRows, String>, Failure> {
         let significance = self.args.statement.significance;
-        let sampler = PairSampler {
-            backend: &self.backend,
-            quiet: self.quiet,
-            seed: self.seed,
-            observations: None,
-            significance,
-            whole_runs: true,
-        };
-        match sampler.rows(setting, At::Delta(delta)) {
+        let sampler =
+            PairSampler { seed: self.seed, observations: None, significance, whole_runs: true };
+        let terminal = Terminal::of_pair(self.quiet);
+        match sampler.rows(setting, At::Delta(delta), &self.backend, &terminal) {
             Ok(rows) => Ok(Ok(rows)),
             Err(EngineError::Accounting(error)) => Ok(Err(reason(&error))),
             Err(error) => Err(error.into()),

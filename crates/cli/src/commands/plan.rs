@@ -2,8 +2,7 @@
 
 use dpscope_core::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
 use dpscope_core::interval::clopper_pearson_upper;
-use dpscope_core::planner::{ceiling, observations_for_ceiling};
-use dpscope_core::trade_off::Trials;
+use dpscope_core::planner::PlannedAudit;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Pilot, Plan};
 use serde::Serialize;
@@ -53,30 +52,29 @@ pub(crate) fn run(args: &PlanArgs) -> Done {
         ));
     }
     let rule: ThresholdRule = args.threshold_rule.into();
-    let cuts = if rule == ThresholdRule::Simultaneous { Plan::DEFAULT_CUTS } else { 1 };
     let (delta, significance) = (args.statement.delta, args.statement.significance);
-    let tail = significance / (2.0 * f64::from(cuts));
-    let split = if rule == ThresholdRule::Split { 2 } else { 1 };
+    let audit =
+        PlannedAudit { delta, significance, threshold_rule: rule, cuts: Plan::DEFAULT_CUTS };
+    let tail = audit.tail_per_rate();
     let pilot = pilot(args, rule)?;
     let row = |observations: u64| -> Result<Row, Failure> {
-        let per_world = (observations / 2 / split).max(1);
-        let trials = Trials { target: per_world, zero_out: per_world };
+        let per_world = audit.evaluated_per_world(observations);
         let predicted = pilot.as_ref().map(|(pilot, _)| predict(pilot, per_world, delta, tail));
         Ok(Row {
             observations,
-            ceiling: ceiling(trials, delta, tail)?,
+            ceiling: audit.ceiling(observations)?,
             predicted_epsilon: predicted.transpose()?,
         })
     };
     let target = match args.epsilon {
         None => None,
         Some(epsilon) => {
-            let per_world = observations_for_ceiling(epsilon, delta, tail)?;
+            let needed = audit.observations_for_ceiling(epsilon)?;
             let reaches = |n: u64| Ok::<_, Failure>(row(n)?.predicted_epsilon >= Some(epsilon));
             let found = if pilot.is_some() { fewest(reaches)? } else { None };
             Some(Target {
                 epsilon,
-                observations_for_ceiling: per_world.saturating_mul(2 * split),
+                observations_for_ceiling: needed,
                 observations_predicted: found,
             })
         }
@@ -86,7 +84,7 @@ pub(crate) fn run(args: &PlanArgs) -> Done {
         Some(n) => {
             return Err(Failure::input(format!("--observations is {n}; it must be even, from 2")));
         }
-        None => (4..=10).map(|power| 10_u64.pow(power)).collect(),
+        None => PlannedAudit::SIZES.to_vec(),
     };
     let rows: Result<Vec<Row>, Failure> = sizes.into_iter().map(row).collect();
     let report = PlanReport {
@@ -94,7 +92,7 @@ pub(crate) fn run(args: &PlanArgs) -> Done {
         delta,
         significance,
         threshold_rule: rule,
-        cuts,
+        cuts: audit.cuts(),
         tail_per_rate: tail,
         target,
         rows: rows?,

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
 use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::theory::Setting;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, FormatError};
@@ -13,9 +15,8 @@ use super::outputs::Independence;
 use crate::args::{ClaimArgs, StatementArgs};
 use crate::failure::Failure;
 use crate::files::{limits, read};
-use crate::report::{Beside, Report, ResultFields, Subject};
+use crate::report::{Beside, Report, Subject};
 use crate::seed::SeedSource;
-use crate::theory::Setting;
 
 /// The array `world` of a file, or its only one.
 pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {
@@ -56,7 +57,7 @@ pub(crate) enum Training {
 }
 
 impl Training {
-    fn beside(&self, result: &ResultFields) -> Beside {
+    fn beside(&self, result: &AuditResult) -> Beside {
         match self {
             Training::Mechanism(mechanism) => Beside::of_mechanism(mechanism, result),
             Training::Setting(setting) => Beside::of_training(*setting, result),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_core::theory::Setting;
 use dpscope_engine::backend::FloatMode;
 use dpscope_engine::{
     Artefact, Backend, EngineError, Layout, ObservationRange, Plan, Shard, ValidPlan, run,
@@ -17,7 +18,6 @@ use crate::plot::curves_of_report;
 use crate::progress::Terminal;
 use crate::report::{RunFacts, of_artefact, tell};
 use crate::seed::SeedSource;
-use crate::theory::Setting;
 
 /// The float mode of `--float-mode`, else that of the counts that are gone on with.
 pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> FloatMode {

@@ -1,13 +1,15 @@
 //! Curves of an audit's report.
 
+use dpscope_core::audit::AuditResult;
 use dpscope_core::claim::PrivacyClaim;
 use dpscope_core::curve::AuditCurve;
 use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::theory::Kind;
 
 use super::theory::{Sampled, line};
 use super::{Curve, CurveKind, Curves, PointRow};
 use crate::failure::Failure;
-use crate::report::{Kind, Report, ResultFields, Subject, grouped, percent, plain};
+use crate::report::{Report, Subject, grouped, percent, plain};
 
 /// The curves of a report, with what theory says of the same mechanism.
 pub(crate) fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, Failure> {
@@ -36,12 +38,12 @@ pub(crate) fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Cur
     })
 }
 
-fn is_bound(result: &ResultFields) -> bool {
+fn is_bound(result: &AuditResult) -> bool {
     result.kind == "bound"
 }
 
 /// The result as a short formula, rounded as in the report.
-fn value(result: &ResultFields, digits: usize) -> String {
+fn value(result: &AuditResult, digits: usize) -> String {
     if is_bound(result) {
         format!("ε ≥ {}", plain(result.epsilon, Kind::Lower, digits))
     } else {
@@ -49,7 +51,7 @@ fn value(result: &ResultFields, digits: usize) -> String {
     }
 }
 
-fn headline(result: &ResultFields) -> String {
+fn headline(result: &AuditResult) -> String {
     let certainty = if is_bound(result) {
         format!("with {} confidence", percent(1.0 - result.significance))
     } else {
@@ -58,7 +60,7 @@ fn headline(result: &ResultFields) -> String {
     format!("Audit: {} at δ = {:e}, {certainty}", value(result, 4), result.delta)
 }
 
-fn observed(result: &ResultFields, seen: &AuditCurve) -> Curve {
+fn observed(result: &AuditResult, seen: &AuditCurve) -> Curve {
     let has_band = seen.cuts().iter().any(|cut| cut.limits.is_some());
     let legend = if has_band {
         format!(
@@ -80,11 +82,11 @@ fn observed(result: &ResultFields, seen: &AuditCurve) -> Curve {
     Curve { name: "audit", kind: CurveKind::Estimate, short, legend, points, is_drawn: true }
 }
 
-fn kind(result: &ResultFields) -> CurveKind {
+fn kind(result: &AuditResult) -> CurveKind {
     if is_bound(result) { CurveKind::Bound } else { CurveKind::Estimate }
 }
 
-fn bound(result: &ResultFields) -> Result<Curve, Failure> {
+fn bound(result: &AuditResult) -> Result<Curve, Failure> {
     let what = if is_bound(result) { "bound" } else { "estimate" };
     let legend = format!(
         "{what} {} at δ = {:e}, as a line: every claim of less has its line above",

@@ -6,9 +6,9 @@ use dpscope_core::curve::{
     TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
 };
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
+use dpscope_core::theory::Setting;
 
 use super::{Curve, CurveKind, Curves, PointRow};
-use crate::theory::Setting;
 
 /// A training and how its batches are drawn.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,11 @@
 //! What an accountant claims of the audited training, and what theory proves of it.
 
+use dpscope_core::audit::AuditResult;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
+use dpscope_core::theory::{At, Cell, Found, Kind, Setting, ShuffleMethod};
 use serde::Serialize;
 
-use super::{Kind, ResultFields, plain, row};
-use crate::theory::{At, Cell, Found, Setting, ShuffleMethod};
+use super::{plain, row};
 
 /// Theory beside an audit, at the audit's δ.
 #[derive(Debug, Serialize)]
@@ -23,13 +24,13 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// Of a training whose batches were drawn in a way that is not known.
-    pub(crate) fn of_training(setting: Setting, result: &ResultFields) -> Self {
+    pub(crate) fn of_training(setting: Setting, result: &AuditResult) -> Self {
         let poisson = Cell::from(setting.poisson(At::Delta(result.delta)));
         let gap = poisson.value().map(|poisson| result.epsilon - poisson.epsilon);
         Beside { poisson, gap, lower: None, upper: None }
     }
 
-    pub(crate) fn of_mechanism(mechanism: &BatchedGaussian, result: &ResultFields) -> Self {
+    pub(crate) fn of_mechanism(mechanism: &BatchedGaussian, result: &AuditResult) -> Self {
         let setting = Setting::of(mechanism);
         let at = At::Delta(result.delta);
         let lower: Option<Found> = match mechanism.sampler {
@@ -53,7 +54,7 @@ impl Beside {
     }
 
     /// Rows of a report in words.
-    pub(super) fn to_text(&self, result: &ResultFields) -> String {
+    pub(super) fn to_text(&self, result: &AuditResult) -> String {
         let mut out = row("accountant", &self.claimed(result));
         let value = |cell: &Option<Cell>, sign: char| {
             let row = cell.as_ref().and_then(Cell::value)?;
@@ -68,7 +69,7 @@ impl Beside {
         out
     }
 
-    fn claimed(&self, result: &ResultFields) -> String {
+    fn claimed(&self, result: &AuditResult) -> String {
         let (poisson, gap) = match (&self.poisson, self.gap) {
             (Cell::Value(poisson), Some(gap)) => (poisson, gap),
             (Cell::Missing { reason }, _) => return format!("no Poisson ε: {reason}"),

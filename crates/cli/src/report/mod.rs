@@ -1,26 +1,22 @@
 //! What a run found, as one document: printed as JSON or told in words.
 
-mod accounted;
 mod beside;
 mod sentences;
 mod simulation;
 mod table;
 mod text;
 
-pub(crate) use accounted::{Accounted, Kind, ToAccounted};
 pub(crate) use beside::Beside;
-pub(crate) use sentences::{plain, scientific};
+pub(crate) use sentences::{InWords, plain, scientific};
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;
-pub(crate) use text::{counted, given, grouped, percent, row, short};
+pub(crate) use text::{counted, grouped, percent, row, short};
 
-use dpscope_core::adjacency::{Adjacency, Direction};
-use dpscope_core::audit::{Outcome, ScoreSlope};
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::{AuditResult, Outcome, ScoreSlope, ValueAtCut};
 use dpscope_core::bayesian::CredibleInterval;
-use dpscope_core::bound::{EpsilonEstimate, Evidence, Scope, ThresholdRule};
 use dpscope_core::claim::{ClaimError, PrivacyClaim, Verdict};
-use dpscope_core::gdp::gdp_mu_lower_bound;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::Plan;
@@ -72,7 +68,7 @@ pub(crate) struct Report {
     pub(crate) version: &'static str,
     pub(crate) subject: Subject,
     pub(crate) adjacency: Adjacency,
-    pub(crate) result: ResultFields,
+    pub(crate) result: AuditResult,
     pub(crate) uncorrected_maximum: Option<ValueAtCut>,
     /// None where nothing is known of the training.
     pub(crate) theory: Option<Beside>,
@@ -114,108 +110,6 @@ pub(crate) struct Observations {
     pub(crate) evaluated: Trials,
     /// Planned, both worlds together.
     pub(crate) planned: u64,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct ResultFields {
-    pub(crate) kind: &'static str,
-    pub(crate) epsilon: f64,
-    pub(crate) delta: f64,
-    pub(crate) significance: f64,
-    pub(crate) tail_per_rate: f64,
-    pub(crate) threshold_rule: ThresholdRule,
-    pub(crate) cuts: u32,
-    /// None where it is not a finite number: unknown, or below every score.
-    pub(crate) threshold: Option<f64>,
-    /// On which side of the threshold the attack decides for the target's world.
-    pub(crate) target_if_score: &'static str,
-    pub(crate) direction: Direction,
-    pub(crate) scope: Scope,
-    pub(crate) false_positives: u64,
-    pub(crate) false_negatives: u64,
-    pub(crate) fpr_upper: f64,
-    pub(crate) fnr_upper: f64,
-    /// A bound where the result is one; none for an estimate.
-    pub(crate) gdp_mu: Option<f64>,
-    pub(crate) ceiling: f64,
-    pub(crate) events_at_threshold: u64,
-    pub(crate) gain_at_10x: f64,
-    pub(crate) limited_by_observations: bool,
-}
-
-impl ResultFields {
-    pub(crate) fn new(outcome: &Outcome, significance: f64) -> Result<Self, Failure> {
-        let kind = match outcome {
-            Outcome::Bound(_) => "bound",
-            Outcome::Estimate(_) => "estimate",
-        };
-        let Evidence {
-            delta,
-            tail_per_rate,
-            threshold_rule,
-            cuts,
-            threshold,
-            trials: _,
-            errors,
-            fpr_upper,
-            fnr_upper,
-            direction,
-            ceiling,
-            events_at_threshold,
-            gain_at_10x,
-            limited_by_observations,
-        } = *outcome.evidence();
-        Ok(ResultFields {
-            kind,
-            epsilon: outcome.value(),
-            delta,
-            significance,
-            tail_per_rate,
-            threshold_rule,
-            cuts,
-            threshold: threshold.is_finite().then_some(threshold),
-            target_if_score: "above",
-            direction,
-            scope: Scope::Pair,
-            false_positives: errors.false_positives,
-            false_negatives: errors.false_negatives,
-            fpr_upper,
-            fnr_upper,
-            gdp_mu: match outcome {
-                Outcome::Bound(_) => {
-                    Some(gdp_mu_lower_bound(fpr_upper, fnr_upper).map_err(Failure::input)?)
-                }
-                Outcome::Estimate(_) => None,
-            },
-            ceiling,
-            events_at_threshold,
-            gain_at_10x,
-            limited_by_observations,
-        })
-    }
-}
-
-/// An estimate and where it was found.
-#[derive(Debug, Serialize)]
-pub(crate) struct ValueAtCut {
-    kind: &'static str,
-    pub(crate) epsilon: f64,
-    threshold: Option<f64>,
-    false_positives: u64,
-    false_negatives: u64,
-}
-
-impl From<EpsilonEstimate> for ValueAtCut {
-    fn from(estimate: EpsilonEstimate) -> Self {
-        let Evidence { threshold, errors, .. } = *estimate.evidence();
-        ValueAtCut {
-            kind: "estimate",
-            epsilon: estimate.value(),
-            threshold: threshold.is_finite().then_some(threshold),
-            false_positives: errors.false_positives,
-            false_negatives: errors.false_negatives,
-        }
-    }
 }
 
 /// A credible value: a statement about a posterior, without frequentist coverage.
@@ -294,7 +188,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             subject,
             adjacency: Adjacency::ZeroOut,
-            result: ResultFields::new(outcome, significance)?,
+            result: AuditResult::new(outcome, significance),
             uncorrected_maximum: None,
             theory: None,
             observations: Observations {

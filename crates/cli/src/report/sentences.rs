@@ -2,12 +2,24 @@
 
 use dpscope_core::accounting::{Directions, Method};
 use dpscope_core::bound::Scope;
+use dpscope_core::shown::given;
+use dpscope_core::theory::{Accounted, Kind};
 
-use super::{Accounted, Kind, given, percent};
+use super::percent;
 
-impl Accounted {
+/// An accounted value, told to a reader.
+pub(crate) trait InWords {
     /// The value, where it holds and how sure it is, in one line.
-    pub(crate) fn sentence(&self, is_delta: bool) -> String {
+    fn sentence(&self, is_delta: bool) -> String;
+    fn scope_in_words(&self) -> &'static str;
+    fn direction_in_words(&self) -> &'static str;
+    fn method_in_words(&self) -> &'static str;
+    /// For a column of a table.
+    fn method_in_a_word(&self) -> &'static str;
+}
+
+impl InWords for Accounted {
+    fn sentence(&self, is_delta: bool) -> String {
         let sign = self.kind.sign();
         let error =
             |error: &str| self.standard_error.map_or(String::new(), |_| format!(" ± {error}"));
@@ -21,23 +33,10 @@ impl Accounted {
             let error = error(&format!("{:.4}", (1e4 * standard_error).ceil() / 1e4));
             format!("ε {sign} {shown}{error} at δ = {:e}", self.delta)
         };
-        format!("{value}, {}", self.standing())
+        format!("{value}, {}", standing(self))
     }
 
-    fn standing(&self) -> String {
-        match (self.kind, self.significance, self.scope) {
-            (Kind::Estimate, ..) => "an estimate, without coverage".to_owned(),
-            (_, Some(significance), _) => {
-                format!("with {} confidence", percent(1.0 - significance))
-            }
-            (Kind::Upper, None, Scope::Pair) => {
-                "proven for this pair alone, not for the mechanism".to_owned()
-            }
-            _ => "proven".to_owned(),
-        }
-    }
-
-    pub(crate) fn scope_in_words(&self) -> &'static str {
+    fn scope_in_words(&self) -> &'static str {
         match (self.scope, self.kind) {
             (Scope::Mechanism, _) => "mechanism: every pair of neighbouring data sets",
             (Scope::Pair, Kind::Lower) => "pair: a lower bound of one pair is one of the mechanism",
@@ -45,7 +44,7 @@ impl Accounted {
         }
     }
 
-    pub(crate) fn direction_in_words(&self) -> &'static str {
+    fn direction_in_words(&self) -> &'static str {
         match self.direction {
             Directions::Remove => "remove: with the record against without it",
             Directions::Add => "add: without the record against with it",
@@ -53,7 +52,7 @@ impl Accounted {
         }
     }
 
-    pub(crate) fn method_in_words(&self) -> &'static str {
+    fn method_in_words(&self) -> &'static str {
         match self.method {
             Method::Analytic => "closed Gaussian formula",
             Method::PrivacyLossDistribution => "privacy loss distribution",
@@ -65,8 +64,7 @@ impl Accounted {
         }
     }
 
-    /// For a column of a table.
-    pub(crate) fn method_in_a_word(&self) -> &'static str {
+    fn method_in_a_word(&self) -> &'static str {
         match self.method {
             Method::Analytic => "formula",
             Method::PrivacyLossDistribution => "PLD",
@@ -79,21 +77,16 @@ impl Accounted {
     }
 }
 
-impl Kind {
-    fn sign(self) -> char {
-        match self {
-            Kind::Upper => '≤',
-            Kind::Lower => '≥',
-            Kind::Estimate => '≈',
+fn standing(row: &Accounted) -> String {
+    match (row.kind, row.significance, row.scope) {
+        (Kind::Estimate, ..) => "an estimate, without coverage".to_owned(),
+        (_, Some(significance), _) => {
+            format!("with {} confidence", percent(1.0 - significance))
         }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Upper => "upper",
-            Kind::Lower => "lower",
-            Kind::Estimate => "estimate",
+        (Kind::Upper, None, Scope::Pair) => {
+            "proven for this pair alone, not for the mechanism".to_owned()
         }
+        _ => "proven".to_owned(),
     }
 }
 

@@ -1,10 +1,14 @@
 //! A report in plain words, for a person at a terminal.
 
 use dpscope_core::adjacency::Direction;
+use dpscope_core::audit::AuditResult;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::claim::{PrivacyClaim, Verdict};
 
-use super::{Kind, Report, ResultFields, Subject, plain};
+use dpscope_core::shown::given;
+use dpscope_core::theory::Kind;
+
+use super::{Report, Subject, plain};
 use crate::seed::SeedSource;
 
 /// Verdict, evidence and limits.
@@ -35,7 +39,7 @@ pub(super) fn to_text(report: &Report) -> String {
     out
 }
 
-fn against_limit(result: &ResultFields, most: f64) -> &'static str {
+fn against_limit(result: &AuditResult, most: f64) -> &'static str {
     match result.kind {
         "bound" if result.epsilon > most => "EXCEEDED by the bound",
         "bound" => "not exceeded by the bound",
@@ -43,8 +47,8 @@ fn against_limit(result: &ResultFields, most: f64) -> &'static str {
     }
 }
 
-fn headline(result: &ResultFields) -> String {
-    let ResultFields { epsilon, delta, significance, .. } = result;
+fn headline(result: &AuditResult) -> String {
+    let AuditResult { epsilon, delta, significance, .. } = result;
     match result.kind {
         "bound" => {
             let confidence = percent(1.0 - significance);
@@ -238,13 +242,6 @@ pub(crate) fn row(label: &str, text: &str) -> String {
     out
 }
 
-/// A number as it was given, in powers of ten where it would have many zeros.
-pub(crate) fn given(value: f64) -> String {
-    let is_long = value.is_finite() && value != 0.0 && !(1e-4..1e15).contains(&value.abs());
-    // + 0 for the sign of -0
-    if is_long { format!("{value:e}") } else { (value + 0.0).to_string() }
-}
-
 /// An upper limit of a rate as text, rounded up to five digits.
 fn up(limit: f64) -> String {
     let shown = format!("{limit:.4e}");
@@ -309,9 +306,6 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped_and_text_is_wrapped() {
-        let written = [3.0, -0.0, 0.05, 1e-300, -1e300, 60_000.0, f64::NAN, f64::INFINITY];
-        let expected = ["3", "0", "0.05", "1e-300", "-1e300", "60000", "NaN", "inf"];
-        assert_eq!(written.map(given), expected);
         assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
         assert_eq!([0.95, 0.999, 0.9].map(percent), ["95 %", "99.9 %", "90 %"]);
         assert_eq!(percent(1.0 - 1e-9), "99.999999 %");

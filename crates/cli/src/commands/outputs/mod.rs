@@ -7,6 +7,7 @@ mod looks;
 pub(crate) use independence::Independence;
 
 use dpscope_core::bound::ThresholdRule;
+use dpscope_core::theory::Setting;
 
 use dpscope_engine::{RecordedAudit, RecordedScores};
 
@@ -16,7 +17,6 @@ use crate::failure::Done;
 use crate::plot::curves_of_report;
 use crate::report::{Subject, check_claim};
 use crate::seed::seed_or_fresh;
-use crate::theory::Setting;
 use load::{load, prepare, searches_buffer};
 use looks::Scored;
 

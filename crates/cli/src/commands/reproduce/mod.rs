@@ -7,6 +7,8 @@ use std::io::IsTerminal;
 
 use dpscope_core::bound::{EpsilonEstimate, max_uncorrected};
 use dpscope_core::planner::ceiling;
+use dpscope_core::theory::{At, Cell, Setting};
+use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, EngineError, Plan};
 use serde::Serialize;
 
@@ -14,9 +16,9 @@ use super::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
+use crate::progress::Terminal;
 use crate::report::{print, print_json, tell};
 use crate::seed::seed_or_fresh;
-use crate::theory::{At, Cell, PairRows, PairSampler, Setting};
 use published::{Published, figure_3, table_1};
 
 #[derive(Serialize)]
@@ -146,14 +148,13 @@ fn pair_of(
     quiet: bool,
 ) -> Result<PairRows, Failure> {
     let sampler = PairSampler {
-        backend,
-        quiet,
         seed: plan.seed,
         observations: None,
         significance: plan.significance,
         whole_runs: false,
     };
-    sampler.rows(published.setting(), At::Delta(plan.delta)).map_err(|error| match error {
+    let (setting, at) = (published.setting(), At::Delta(plan.delta));
+    sampler.rows(setting, at, backend, &Terminal::of_pair(quiet)).map_err(|error| match error {
         EngineError::Stopped => {
             Failure::with(Exit::Interrupted, "interrupted; nothing of it is kept")
         }

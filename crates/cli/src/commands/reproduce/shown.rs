@@ -1,10 +1,11 @@
 //! A reproduced table in words.
 
+use dpscope_core::theory::{Cell, Kind};
+
 use dpscope_engine::Plan;
 
 use super::{Reason, Reproduced, Row};
-use crate::report::{Align, Kind, grouped, percent, plain, row, table};
-use crate::theory::Cell;
+use crate::report::{Align, grouped, percent, plain, row, table};
 
 const REASONS: [Reason; 5] = [
     Reason::UpperEnd,

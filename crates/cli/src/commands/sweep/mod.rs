@@ -3,6 +3,8 @@
 mod settings;
 mod shown;
 
+use dpscope_core::theory::Setting;
+
 use serde::Serialize;
 
 use super::lines::{Drawing, Line, What, lines};
@@ -11,7 +13,6 @@ use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::progress::{Rows, is_interrupted};
 use crate::report::{print, print_json, tell};
-use crate::theory::Setting;
 use settings::{Named, load};
 
 #[derive(Serialize)]

@@ -1,5 +1,7 @@
 //! The table of trainings that `sweep` reads.
 
+use dpscope_core::theory::{Setting, reason};
+
 use std::path::Path;
 
 use csv::{Position, ReaderBuilder, StringRecord, Trim};
@@ -8,7 +10,6 @@ use dpscope_formats::Limits;
 use crate::commands::lines::check;
 use crate::failure::Failure;
 use crate::files::read;
-use crate::theory::{Setting, reason};
 
 /// A line of the table.
 #[derive(Debug, Clone, PartialEq)]

@@ -63,7 +63,7 @@ pub(super) fn csv(report: &Sweep) -> String {
     }
     out.push_str("missing\n");
     for Swept { name, setting, delta, values } in &report.rows {
-        let crate::theory::Setting { noise_multiplier, steps, epochs } = setting;
+        let dpscope_core::theory::Setting { noise_multiplier, steps, epochs } = setting;
         out.push_str(&format!("{},{noise_multiplier},{steps},{epochs},{delta}", quoted(name)));
         for line in values {
             let value = line.shown().map_or(String::new(), |shown| shown.epsilon.to_string());

@@ -1,16 +1,16 @@
-//! A value that theory gives, with what it speaks of.
+//! A value of ε or δ as a row of a report.
 
-use dpscope_core::accounting::{
+use crate::accounting::{
     Account, DeltaEstimate, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonEstimate,
     EpsilonLowerBound, EpsilonUpperBound, Method,
 };
-use dpscope_core::bound::Scope;
-use serde::Serialize;
+use crate::bound::Scope;
 
 /// On which side of the truth a value lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Kind {
     /// Not below the truth.
     Upper,
     /// Not above the truth.
@@ -19,26 +19,56 @@ pub(crate) enum Kind {
     Estimate,
 }
 
+impl Kind {
+    /// Between what is asked and its value.
+    #[must_use]
+    pub const fn sign(self) -> char {
+        match self {
+            Kind::Upper => '≤',
+            Kind::Lower => '≥',
+            Kind::Estimate => '≈',
+        }
+    }
+
+    /// The name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Upper => "upper",
+            Kind::Lower => "lower",
+            Kind::Estimate => "estimate",
+        }
+    }
+}
+
 /// A pair of ε and δ, one of which was given and the other found.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Accounted {
-    pub(crate) epsilon: f64,
-    pub(crate) delta: f64,
-    pub(crate) kind: Kind,
-    pub(crate) scope: Scope,
-    pub(crate) direction: Directions,
-    pub(crate) method: Method,
-    pub(crate) numeric_error: f64,
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Accounted {
+    /// ε, nats.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// On which side of the truth the found one of the two lies.
+    pub kind: Kind,
+    /// The pair, or every pair of neighbours.
+    pub scope: Scope,
+    /// Directions that it covers.
+    pub direction: Directions,
+    /// How it was found.
+    pub method: Method,
+    /// What it may be off by, on its safe side.
+    pub numeric_error: f64,
     /// Chance that a bound is wrong; none where it is proven.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) significance: Option<f64>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub significance: Option<f64>,
     /// Of an estimate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) standard_error: Option<f64>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub standard_error: Option<f64>,
 }
 
 /// Values with an account: how each becomes a row of a report.
-pub(crate) trait ToAccounted {
+pub trait ToAccounted {
     /// The value beside the ε or δ that it was asked for.
     fn at(&self, given: f64) -> Accounted;
 }
