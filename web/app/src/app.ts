@@ -1,5 +1,7 @@
+import type { AuditSession } from "./audit/session";
 import type { Field, State } from "./state/fields";
 import type { Store } from "./state/store";
+import type { BesideSession } from "./theory/beside";
 import type { TheorySession } from "./theory/session";
 import type { SweepSession } from "./theory/sweep";
 
@@ -9,6 +11,8 @@ export interface App {
   readonly state: State;
   readonly theory: Pick<TheorySession, "lines" | "isStale" | "isRefining">;
   readonly sweep: Pick<SweepSession, "sweep">;
+  readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "start">;
+  readonly beside: Pick<BesideSession, "curves">;
   /** What was typed into a field and is not allowed. */
   readonly refused: Map<Field, string>;
   /** Width for charts, in CSS pixels. */

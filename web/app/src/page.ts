@@ -1,9 +1,11 @@
 import type { App } from "./app";
+import { AuditSession } from "./audit/session";
 import { linesOfStored } from "./numbers/stored";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
 import { Store } from "./state/store";
 import stored from "./stored.json";
+import { BesideSession } from "./theory/beside";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
 import { theoryWorker } from "./workers/spawn";
@@ -15,6 +17,8 @@ export class Page implements App {
   readonly store: Store;
   readonly theory: TheorySession;
   readonly sweep: SweepSession;
+  readonly audit: AuditSession;
+  readonly beside: BesideSession;
   readonly refused = new Map<Field, string>();
   readonly version = stored.version;
   width = 800;
@@ -30,6 +34,8 @@ export class Page implements App {
     const redraw = () => this.redraw();
     this.theory = new TheorySession(theoryWorker, redraw, linesOfStored());
     this.sweep = new SweepSession(theoryWorker, redraw);
+    this.audit = new AuditSession(redraw);
+    this.beside = new BesideSession(theoryWorker, redraw);
   }
 
   get state(): State {
@@ -45,6 +51,7 @@ export class Page implements App {
     new ResizeObserver(() => this.#measure()).observe(document.documentElement);
     this.redraw();
     this.#compute();
+    void this.audit.look();
   }
 
   change(part: Partial<State>): void {
@@ -90,6 +97,7 @@ export class Page implements App {
     if (this.state.view !== "explore") return;
     this.theory.show(this.state);
     this.sweep.show(this.state);
+    if (this.audit.run !== undefined) this.beside.show(this.state);
   }
 
   #measure(): void {

@@ -193,3 +193,9 @@ export function endLabels(
       svg`<text class="fill-${label.colour}" x=${x + 8} y=${(heights[index] ?? 0) + 4}>${label.words}</text>`,
   )}</g>`;
 }
+
+export function polygon(plot: Plot, points: readonly Place[], className: string): unknown {
+  const corners = points.filter(isDrawn).map(([x, y]) => `${plot.x(x)},${plot.y(y)}`);
+  const path = tidy(`M${corners.join(" ")}Z`);
+  return corners.length < 3 ? nothing : svg`<path class=${className} d=${path}></path>`;
+}

@@ -5,6 +5,7 @@ import type { Page } from "../page";
 import type { View } from "../state/fields";
 import { formatHash } from "../state/hash";
 import { nextTheme, themeName } from "../theme";
+import { auditPanel } from "./audit/panel";
 import { explore } from "./explore/explore";
 
 const VIEW_NAMES: readonly (readonly [View, string])[] = [
@@ -59,7 +60,7 @@ export function shell(app: Page): TemplateResult {
 }
 
 function content(app: Page): unknown {
-  return explore(app, nothing);
+  return explore(app, auditPanel(app));
 }
 
 function messages(app: Page): TemplateResult | typeof nothing {

@@ -6,3 +6,17 @@ export function theoryWorker(): WorkerLike {
     name: "theory",
   });
 }
+
+export function auditWorker(): WorkerLike {
+  return new Worker(new URL("./audit.worker.ts", import.meta.url), {
+    type: "module",
+    name: "audit",
+  });
+}
+
+export function countWorker(): WorkerLike {
+  return new Worker(new URL("./count.worker.ts", import.meta.url), {
+    type: "module",
+    name: "count",
+  });
+}

@@ -1,0 +1,26 @@
+import { type Answer, asFailure, type Question } from "./calls";
+
+type Call = (...args: never[]) => unknown;
+
+/** Makes a worker answer questions with these calls, one after the other. */
+export function answering(ready: Promise<unknown>, calls: Record<string, Call>): void {
+  let last: Promise<unknown> = ready;
+  self.onmessage = (event: MessageEvent<Question>) => {
+    const { id, call } = event.data;
+    last = last.then(
+      () => answer(id, calls[call.name], call.args),
+      () => answer(id, () => ready, []),
+    );
+  };
+}
+
+async function answer(id: number, call: Call | undefined, args: readonly unknown[]): Promise<void> {
+  let told: Answer;
+  try {
+    if (call === undefined) throw new Error("no such call");
+    told = { id, value: await call(...(args as never[])) };
+  } catch (thrown) {
+    told = { id, failure: asFailure(thrown) };
+  }
+  self.postMessage(told);
+}

@@ -1,0 +1,22 @@
+/** Counts ranges of observations, on the CPU or on a GPU. */
+
+import init, { count, GpuCounter } from "@dpscope/wasm/audits";
+import { answering } from "./answering";
+
+let layout: Uint8Array | undefined;
+let gpu: GpuCounter | undefined;
+
+answering(init(), {
+  /** What all ranges have in common. */
+  prepare: (given: Uint8Array) => {
+    layout = given;
+  },
+  open_gpu: async (mode: "exact" | "fast") => {
+    gpu = await GpuCounter.open(mode);
+    return gpu.name;
+  },
+  count: (first: number, end: number) => {
+    if (layout === undefined) throw new Error("no layout was given");
+    return gpu === undefined ? count(layout, first, end) : gpu.count(layout, first, end);
+  },
+});
