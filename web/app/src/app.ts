@@ -1,7 +1,9 @@
 import type { AuditSession } from "./audit/session";
+import type { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import type { Store } from "./state/store";
 import type { BesideSession } from "./theory/beside";
+import type { CheckSession } from "./theory/check";
 import type { TheorySession } from "./theory/session";
 import type { SweepSession } from "./theory/sweep";
 
@@ -13,10 +15,14 @@ export interface App {
   readonly sweep: Pick<SweepSession, "sweep">;
   readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "start">;
   readonly beside: Pick<BesideSession, "curves">;
+  readonly see: SeeSession;
+  readonly check: Pick<CheckSession, "report" | "failure" | "fieldFailure" | "isStale">;
   /** What was typed into a field and is not allowed. */
   readonly refused: Map<Field, string>;
-  /** Width for charts, in CSS pixels. */
+  /** Width for charts in the column of Explore, in CSS pixels. */
   readonly width: number;
+  /** Width of the whole content. */
+  readonly wide: number;
   readonly version: string;
   change(part: Partial<State>): void;
   /** Draws anew before the next frame. */

@@ -1,14 +1,16 @@
 import type { App } from "./app";
 import { AuditSession } from "./audit/session";
 import { linesOfStored } from "./numbers/stored";
+import { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
 import { Store } from "./state/store";
 import stored from "./stored.json";
 import { BesideSession } from "./theory/beside";
+import { CheckSession } from "./theory/check";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
-import { theoryWorker } from "./workers/spawn";
+import { drawsWorker, theoryWorker } from "./workers/spawn";
 
 const WAIT_FOR_HISTORY_MS = 250;
 
@@ -19,9 +21,12 @@ export class Page implements App {
   readonly sweep: SweepSession;
   readonly audit: AuditSession;
   readonly beside: BesideSession;
+  readonly see: SeeSession;
+  readonly check: CheckSession;
   readonly refused = new Map<Field, string>();
   readonly version = stored.version;
   width = 800;
+  wide = 1240;
   toast = "";
   readonly #draw: (app: Page) => void;
   #isDue = false;
@@ -32,10 +37,19 @@ export class Page implements App {
     this.#draw = draw;
     this.store = new Store(location.hash);
     const redraw = () => this.redraw();
-    this.theory = new TheorySession(theoryWorker, redraw, linesOfStored());
+    this.theory = new TheorySession(
+      { theory: theoryWorker, draws: drawsWorker },
+      redraw,
+      linesOfStored(),
+    );
     this.sweep = new SweepSession(theoryWorker, redraw);
-    this.audit = new AuditSession(redraw);
+    this.audit = new AuditSession(() => {
+      if (this.audit.state !== undefined) this.beside.show(this.audit.state);
+      this.redraw();
+    });
     this.beside = new BesideSession(theoryWorker, redraw);
+    this.see = new SeeSession({ theory: theoryWorker, draws: drawsWorker }, redraw);
+    this.check = new CheckSession(theoryWorker, redraw);
   }
 
   get state(): State {
@@ -94,10 +108,13 @@ export class Page implements App {
   }
 
   #compute(): void {
-    if (this.state.view !== "explore") return;
-    this.theory.show(this.state);
-    this.sweep.show(this.state);
-    if (this.audit.run !== undefined) this.beside.show(this.state);
+    const { state } = this;
+    if (state.view === "check") this.check.show(state);
+    if (state.view === "see") this.see.show(state);
+    else if (this.see.isPlaying) this.see.pause();
+    if (state.view !== "explore") return;
+    this.theory.show(state);
+    this.sweep.show(state);
   }
 
   #measure(): void {
@@ -108,8 +125,9 @@ export class Page implements App {
     const panel = Math.min(26, Math.max(16, 0.022 * width)) + 1;
     const around = width <= 560 ? 2 * panel - gutter : 2 * panel;
     const next = Math.max(240, Math.round(column - around));
-    if (next === this.width) return;
+    if (next === this.width && this.wide === Math.round(inner)) return;
     this.width = next;
+    this.wide = Math.round(inner);
     this.redraw();
   }
 }

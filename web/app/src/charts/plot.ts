@@ -39,7 +39,7 @@ export function plot(
   axes: { x: AxisOptions; y: AxisOptions },
 ): Plot {
   const { width, height } = size;
-  const left = size.left ?? 46;
+  const left = size.left ?? 60;
   const right = size.right ?? 12;
   const [top, bottom] = [14, 44];
   const x = scale(axes.x, left, width - right);
@@ -107,7 +107,7 @@ function frame(plot: Plot): unknown {
     )}
     <line class="base" x1=${left} x2=${width - right} y1=${base} y2=${base}></line>
     <text class="axis-label" x=${(left + width - right) / 2} y=${height - 6} text-anchor="middle">${axes.x.label}</text>
-    <text class="axis-label" transform="translate(11 ${(top + base) / 2}) rotate(-90)" text-anchor="middle">${axes.y.label}</text>
+    <text class="axis-label" transform="translate(12 ${(top + base) / 2}) rotate(-90)" text-anchor="middle">${axes.y.label}</text>
   </g>`;
 }
 

@@ -1,6 +1,7 @@
 import { short } from "../state/codec";
 import type { State } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
+import { trainingOf } from "../theory/check";
 
 function training(state: State): string {
   const epochs = state.epochs === 1 ? "" : ` --epochs ${short(state.epochs)}`;
@@ -26,4 +27,15 @@ export function auditCommand(state: State, seed: string, observations: number): 
     `--seed ${seed} --float-mode ${state.float_mode}`,
   ];
   return parts.filter((part) => part !== "").join(" ");
+}
+
+/** The command that checks the same description. */
+export function checkCommand(state: State): string {
+  const parts: string[] = [];
+  for (const [name, value] of Object.entries(trainingOf(state))) {
+    if (value === false) continue;
+    const text = typeof value === "number" ? short(value) : String(value);
+    parts.push(`--${name.replaceAll("_", "-")}${value === true ? "" : ` ${text}`}`);
+  }
+  return `dpscope check ${parts.join(" ")}`;
 }

@@ -14,6 +14,12 @@ export interface PairFound {
   seed: string;
 }
 
+/** Workers of the two bundles. */
+interface Spawn {
+  theory(): WorkerLike;
+  draws(): WorkerLike;
+}
+
 interface Keyed {
   key: string;
   lines: Lines;
@@ -45,12 +51,12 @@ export class TheorySession {
   /** From asking to the fast lines, for the curious. */
   elapsed_ms: number | undefined;
 
-  constructor(spawn: () => WorkerLike, changed: () => void, stored: Lines) {
+  constructor(spawn: Spawn, changed: () => void, stored: Lines) {
     const state = initialState();
     this.#changed = changed;
-    this.#fast = new Lane(spawn, 400);
-    this.#bins = new Lane(spawn, 60);
-    this.#pair = new Lane(spawn, 60);
+    this.#fast = new Lane(spawn.theory, 400);
+    this.#bins = new Lane(spawn.theory, 60);
+    this.#pair = new Lane(spawn.draws, 60);
     this.#state = state;
     this.#atOnce = { key: keyOf(state), lines: stored };
     this.#slow = this.#atOnce;

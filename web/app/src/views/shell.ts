@@ -6,7 +6,9 @@ import type { View } from "../state/fields";
 import { formatHash } from "../state/hash";
 import { nextTheme, themeName } from "../theme";
 import { auditPanel } from "./audit/panel";
+import { check } from "./check";
 import { explore } from "./explore/explore";
+import { see } from "./see/see";
 
 const VIEW_NAMES: readonly (readonly [View, string])[] = [
   ["explore", "Explore"],
@@ -60,7 +62,14 @@ export function shell(app: Page): TemplateResult {
 }
 
 function content(app: Page): unknown {
-  return explore(app, auditPanel(app));
+  switch (app.state.view) {
+    case "see":
+      return see(app);
+    case "check":
+      return check(app);
+    default:
+      return explore(app, auditPanel(app));
+  }
 }
 
 function messages(app: Page): TemplateResult | typeof nothing {

@@ -7,6 +7,13 @@ export function theoryWorker(): WorkerLike {
   });
 }
 
+export function drawsWorker(): WorkerLike {
+  return new Worker(new URL("./draws.worker.ts", import.meta.url), {
+    type: "module",
+    name: "draws",
+  });
+}
+
 export function auditWorker(): WorkerLike {
   return new Worker(new URL("./audit.worker.ts", import.meta.url), {
     type: "module",

@@ -1,13 +1,4 @@
-import init, * as bundle from "@dpscope/wasm/calculators";
+import init, { bound, bound_columns, check, counts, curve } from "@dpscope/wasm/calculators";
 import { answering } from "./answering";
 
-answering(init(), {
-  bound: bundle.bound,
-  bound_columns: bundle.bound_columns,
-  pair: bundle.pair,
-  counts: bundle.counts,
-  check: bundle.check,
-  curve: bundle.curve,
-  epoch: bundle.epoch,
-  scores: bundle.scores,
-});
+answering(init(), { bound, bound_columns, check, counts, curve });
