@@ -1,4 +1,5 @@
 import type { AuditSession } from "./audit/session";
+import type { ScoresSession } from "./scores/session";
 import type { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import type { Store } from "./state/store";
@@ -9,13 +10,17 @@ import type { SweepSession } from "./theory/sweep";
 
 /** What every view sees. */
 export interface App {
-  readonly store: Store;
+  readonly store: Pick<Store, "messages" | "hash">;
   readonly state: State;
   readonly theory: Pick<TheorySession, "lines" | "isStale" | "isRefining">;
   readonly sweep: Pick<SweepSession, "sweep">;
   readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "start">;
   readonly beside: Pick<BesideSession, "curves">;
   readonly see: SeeSession;
+  readonly scores: Pick<
+    ScoresSession,
+    "files" | "found" | "failure" | "isBusy" | "give" | "forget"
+  >;
   readonly check: Pick<CheckSession, "report" | "failure" | "fieldFailure" | "isStale">;
   /** What was typed into a field and is not allowed. */
   readonly refused: Map<Field, string>;
@@ -24,6 +29,8 @@ export interface App {
   /** Width of the whole content. */
   readonly wide: number;
   readonly version: string;
+  /** What was told last. */
+  readonly toast: string;
   change(part: Partial<State>): void;
   /** Draws anew before the next frame. */
   redraw(): void;

@@ -1,16 +1,16 @@
 import type { App } from "./app";
 import { AuditSession } from "./audit/session";
-import { linesOfStored } from "./numbers/stored";
+import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
+import { ScoresSession } from "./scores/session";
 import { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
 import { Store } from "./state/store";
-import stored from "./stored.json";
 import { BesideSession } from "./theory/beside";
 import { CheckSession } from "./theory/check";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
-import { drawsWorker, theoryWorker } from "./workers/spawn";
+import { drawsWorker, scoresWorker, theoryWorker } from "./workers/spawn";
 
 const WAIT_FOR_HISTORY_MS = 250;
 
@@ -23,8 +23,9 @@ export class Page implements App {
   readonly beside: BesideSession;
   readonly see: SeeSession;
   readonly check: CheckSession;
+  readonly scores: ScoresSession;
   readonly refused = new Map<Field, string>();
-  readonly version = stored.version;
+  readonly version = storedVersion;
   width = 800;
   wide = 1240;
   toast = "";
@@ -40,9 +41,9 @@ export class Page implements App {
     this.theory = new TheorySession(
       { theory: theoryWorker, draws: drawsWorker },
       redraw,
-      linesOfStored(),
+      storedLines(),
     );
-    this.sweep = new SweepSession(theoryWorker, redraw);
+    this.sweep = new SweepSession(theoryWorker, redraw, storedSweep());
     this.audit = new AuditSession(() => {
       if (this.audit.state !== undefined) this.beside.show(this.audit.state);
       this.redraw();
@@ -50,6 +51,7 @@ export class Page implements App {
     this.beside = new BesideSession(theoryWorker, redraw);
     this.see = new SeeSession({ theory: theoryWorker, draws: drawsWorker }, redraw);
     this.check = new CheckSession(theoryWorker, redraw);
+    this.scores = new ScoresSession(scoresWorker, redraw);
   }
 
   get state(): State {
@@ -110,6 +112,7 @@ export class Page implements App {
   #compute(): void {
     const { state } = this;
     if (state.view === "check") this.check.show(state);
+    if (state.view === "scores") this.scores.show(state);
     if (state.view === "see") this.see.show(state);
     else if (this.see.isPlaying) this.see.pause();
     if (state.view !== "explore") return;

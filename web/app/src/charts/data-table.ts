@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit";
+import { html, type TemplateResult } from "lit/html.js";
 
 export interface Table {
   caption: string;
@@ -36,5 +36,6 @@ export function toCsv(table: Table): string {
     const tame = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
     return /[",\n\r]/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
   };
-  return [table.columns, ...table.rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
+  const lines = [table.columns, ...table.rows].map((row) => `${row.map(cell).join(",")}\n`);
+  return lines.join("");
 }

@@ -1,6 +1,6 @@
 import { scaleLinear, scaleLog } from "d3-scale";
 import { area, curveLinear, curveStepAfter, line } from "d3-shape";
-import { html, nothing, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import type { Colour } from "../numbers/lines";
 import { superscript } from "../numbers/rounded";
 import { apart } from "./labels";

@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
 import { type NumberCodec, short } from "../state/codec";
 import { FIELDS, type Field, type State } from "../state/fields";

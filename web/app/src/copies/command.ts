@@ -39,3 +39,20 @@ export function checkCommand(state: State): string {
   }
   return `dpscope check ${parts.join(" ")}`;
 }
+
+/** The command that audits the same files. */
+export function scoresCommand(
+  state: State,
+  target: string,
+  zeroOut: string | undefined,
+  seed: string,
+): string {
+  const second = zeroOut === undefined ? "" : ` --zero-out ${quoted(zeroOut)}`;
+  const higher = state.scores_higher === "target" ? "" : " --higher-means zero-out";
+  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${short(state.delta)} --significance ${short(state.significance)} --seed ${seed}`;
+}
+
+/** A file name as a shell takes it. */
+function quoted(name: string): string {
+  return /^[\w.][\w.-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}

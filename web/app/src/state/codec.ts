@@ -82,9 +82,11 @@ export const seedCodec: Codec<string> = {
   format: (value) => value,
 };
 
-/** The shortest text that gives the number back, in powers of ten where that is shorter. */
+/** The shortest text that gives the number back, in powers of ten where plain digits are hard to
+ * read. */
 export function short(value: number): string {
   const plain = String(value);
   const power = value.toExponential().replace("e+", "e");
-  return power.length < plain.length ? power : plain;
+  const isHard = value < 1e-3 || value >= 1e5;
+  return isHard && power.length < plain.length - 1 ? power : plain.replace("e+", "e");
 }

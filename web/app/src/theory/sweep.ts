@@ -1,6 +1,6 @@
 import type { LineName } from "../numbers/lines";
-import { AXES, type Axis, FIELDS, type State } from "../state/fields";
-import type { WorkerLike } from "../workers/calls";
+import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
+import type { Call, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
 
 /** ε of some lines along one parameter. */
@@ -17,7 +17,7 @@ const SHUFFLES: readonly (readonly [string, LineName])[] = [
   ["poisson", "poisson"],
 ];
 
-function seriesOf(state: State): readonly (readonly [string, LineName])[] {
+export function seriesOf(state: State): readonly (readonly [string, LineName])[] {
   if (state.sampler === "persistent-shuffle") {
     return [
       ["deterministic", "deterministic"],
@@ -57,31 +57,46 @@ export class SweepSession {
   #key = "";
   sweep: Sweep | undefined;
 
-  constructor(spawn: () => WorkerLike, changed: () => void) {
+  /** `stored`: the curves of the initial state. */
+  constructor(spawn: () => WorkerLike, changed: () => void, stored: Sweep) {
+    this.sweep = stored;
+    this.#key = question(initialState()).key;
     this.#lane = new Lane(spawn, 120);
     this.#changed = changed;
   }
 
   show(state: State): void {
-    const { axis } = state;
-    const places = placesOf(axis, state[axis]);
-    const series = seriesOf(state);
-    const fixed = AXES.map((name) => (name === axis ? "" : state[name]));
-    const key = [axis, places[0], places.at(-1), series[1]?.[0], ...fixed].join(" ");
+    const { axis, places, series, key } = question(state);
     if (key === this.#key) return;
     this.#key = key;
-    const columns = AXES.map((name) =>
-      name === axis ? Float64Array.from(places) : new Float64Array(places.length).fill(state[name]),
-    );
     const epsilons: Sweep["epsilons"] = {};
     this.#lane.run({
-      calls: series.map(([row]) => ({ name: "bound_columns", args: [row, ...columns] })),
+      calls: callsOf(state),
       answered: (index, answer) => {
         const name = series[index]?.[1];
         if ("value" in answer && name !== undefined) epsilons[name] = answer.value as Float64Array;
         this.sweep = { axis, places, epsilons: { ...epsilons } };
         this.#changed();
+        return true;
       },
     });
   }
+}
+
+function question(state: State) {
+  const { axis } = state;
+  const places = placesOf(axis, state[axis]);
+  const series = seriesOf(state);
+  const fixed = AXES.map((name) => (name === axis ? "" : state[name]));
+  const key = [axis, places[0], places.at(-1), series[1]?.[0], ...fixed].join(" ");
+  return { axis, places, series, key };
+}
+
+/** What the bundle is asked: a call for each curve. */
+export function callsOf(state: State): Call[] {
+  const { axis, places, series } = question(state);
+  const columns = AXES.map((name) =>
+    name === axis ? Float64Array.from(places) : new Float64Array(places.length).fill(state[name]),
+  );
+  return series.map(([row]) => ({ name: "bound_columns", args: [row, ...columns] }));
 }

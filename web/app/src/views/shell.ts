@@ -1,13 +1,15 @@
-import { html, nothing, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import type { App } from "../app";
 import { copyText } from "../components/copies";
 import { linkOf } from "../copies/link";
-import type { Page } from "../page";
 import type { View } from "../state/fields";
 import { formatHash } from "../state/hash";
 import { nextTheme, themeName } from "../theme";
 import { auditPanel } from "./audit/panel";
 import { check } from "./check";
 import { explore } from "./explore/explore";
+import { meaning } from "./meaning";
+import { scores } from "./scores/scores";
 import { see } from "./see/see";
 
 const VIEW_NAMES: readonly (readonly [View, string])[] = [
@@ -19,7 +21,7 @@ const VIEW_NAMES: readonly (readonly [View, string])[] = [
 ];
 
 /** The whole page. */
-export function shell(app: Page): TemplateResult {
+export function shell(app: App): TemplateResult {
   return html`<a class="skip" href="#content" @click=${skip}>Skip to the content</a>
     <header class="top">
       <a class="brand" href=${linkTo(app, "explore")}>${mark()} dpscope</a>
@@ -61,27 +63,31 @@ export function shell(app: Page): TemplateResult {
     <div class="toast" role="status">${app.toast}</div>`;
 }
 
-function content(app: Page): unknown {
+function content(app: App): unknown {
   switch (app.state.view) {
     case "see":
       return see(app);
     case "check":
       return check(app);
+    case "scores":
+      return scores(app);
+    case "meaning":
+      return meaning(app);
     default:
       return explore(app, auditPanel(app));
   }
 }
 
-function messages(app: Page): TemplateResult | typeof nothing {
+function messages(app: App): TemplateResult | typeof nothing {
   if (app.store.messages.length === 0) return nothing;
   return html`<div class="messages" role="alert">
-    <ul>
+    <ul class="notices">
       ${app.store.messages.map((message) => html`<li>${message}</li>`)}
     </ul>
   </div>`;
 }
 
-function linkTo(app: Page, view: View): string {
+function linkTo(app: App, view: View): string {
   return formatHash({ ...app.state, view });
 }
 

@@ -27,3 +27,10 @@ export function countWorker(): WorkerLike {
     name: "count",
   });
 }
+
+export function scoresWorker(): WorkerLike {
+  return new Worker(new URL("./scores.worker.ts", import.meta.url), {
+    type: "module",
+    name: "scores",
+  });
+}

@@ -1,5 +1,5 @@
 import type { SimulationResult } from "@dpscope/wasm/audits";
-import { html, nothing, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
 import type { AuditRun } from "../../audit/run";

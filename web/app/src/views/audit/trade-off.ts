@@ -1,19 +1,36 @@
 import type { AuditCurve } from "@dpscope/wasm/audits";
-import { html, nothing, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import type { AuditRun } from "../../audit/run";
 import { dataTable, type Table } from "../../charts/data-table";
 import { curve, drawing, type Place, type Plot, plot, polygon } from "../../charts/plot";
 import type { Colour } from "../../numbers/lines";
+import type { KnownCurve } from "../../theory/beside";
 import { chartWidth } from "./climb";
 
 type Columns = { fpr: ArrayLike<number>; fnr: ArrayLike<number> };
 
-/** How often the attacker is right against how often it is wrong, on logarithmic axes. */
+interface Shown {
+  width: number;
+  /** Of both worlds together. */
+  runs: number;
+  curve: AuditCurve | undefined;
+  known: readonly KnownCurve[];
+}
+
+/** The curve of an audit beside those that theory knows. */
 export function tradeOffChart(app: App, run: AuditRun): TemplateResult {
-  const { curve: seen } = run;
-  const width = chartWidth(app);
-  const least = 10 ** Math.floor(Math.log10(2 / run.total));
+  return tradeOff({
+    width: chartWidth(app),
+    runs: run.total,
+    curve: run.curve,
+    known: app.beside.curves,
+  });
+}
+
+/** How often the attacker is right against how often it is wrong, on logarithmic axes. */
+export function tradeOff({ width, runs, curve: seen, known }: Shown): TemplateResult {
+  const least = 10 ** Math.floor(Math.log10(2 / Math.max(20, runs)));
   const ends = [Math.max(1e-7, least), 1] as const;
   const chart = plot(
     { width, height: 290 },
@@ -31,11 +48,11 @@ export function tradeOffChart(app: App, run: AuditRun): TemplateResult {
       ],
       "plain",
     )}
-    ${app.beside.curves.map((line) => curve(chart, places(line.columns), line.colour))}
+    ${known.map((line) => curve(chart, places(line.columns), line.colour))}
     ${seen === undefined ? nothing : svg`${band(chart, seen)}${curve(chart, places(seen), "audit")}`}`;
   const legend: { words: string; colour: Colour }[] = [
     { words: "audit", colour: "audit" },
-    ...app.beside.curves,
+    ...known,
     { words: "no leakage", colour: "plain" },
   ];
   const title = "Trade-off curve of the attack";

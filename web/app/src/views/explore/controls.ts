@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { choose } from "../../components/choose";
 import { note, numberInput, paired } from "../../components/paired";

@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit";
+import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { copies } from "../../components/copies";
 import { exploreCopies } from "../../copies/explore";

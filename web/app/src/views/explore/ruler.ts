@@ -1,4 +1,4 @@
-import { html, nothing, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { type Plot, plot } from "../../charts/plot";
 import type { Statement } from "../../numbers/statement";
 

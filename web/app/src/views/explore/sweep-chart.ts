@@ -1,4 +1,4 @@
-import { html, nothing, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { dataTable, type Table } from "../../charts/data-table";
 import { between, curve, drawing, endLabels, type Place, plot } from "../../charts/plot";

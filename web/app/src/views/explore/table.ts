@@ -1,4 +1,4 @@
-import { html, nothing, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import type { Table } from "../../charts/data-table";
 import { badge } from "../../components/badge";

@@ -1,4 +1,4 @@
-import { html, nothing, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { dataTable } from "../../charts/data-table";
 import { drawing, type Plot, plot } from "../../charts/plot";
 

@@ -1,4 +1,4 @@
-import { html, nothing, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { type Epoch, type Member, membersOf } from "../../see/epoch";
 import { outputsShown, type Stage } from "../../see/stages";
 

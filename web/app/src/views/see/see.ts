@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { segments } from "../../components/choose";
 import { paired } from "../../components/paired";
