@@ -159,6 +159,12 @@ pub enum ArtefactError {
         /// The doubled range.
         overlap: String,
     },
+    /// Counts of observations that nobody was to count.
+    #[error("observations {found} of each world were not dealt, or were given back since")]
+    NotDealt {
+        /// The counted ranges.
+        found: String,
+    },
     /// Observations are missing.
     #[error(
         "observations {gap} of each world are missing; add the shard that holds them, or accept \

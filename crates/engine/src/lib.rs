@@ -7,6 +7,7 @@
 mod artefact;
 pub mod backend;
 mod curve;
+mod dealer;
 mod error;
 mod layout;
 mod merge;
@@ -19,6 +20,7 @@ mod wave;
 
 pub use artefact::{Artefact, SCHEMA};
 pub use backend::Backend;
+pub use dealer::Dealer;
 pub use error::{ArtefactError, EngineError, PlanError};
 pub use layout::{Layout, Pilot};
 pub use merge::{MergeOptions, merge};

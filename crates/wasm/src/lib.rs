@@ -10,7 +10,7 @@
 //! statistics live here.
 
 #[cfg(feature = "audits")]
-mod audits;
+pub mod audits;
 #[cfg(feature = "calculators")]
 pub mod calculators;
 pub mod failure;

@@ -1,9 +1,12 @@
-//! What a page gives: plain objects, read field by field, so that a failure names its field.
+//! What a page gives and gets: plain objects. Those that it gives are read field by field, so that a
+//! failure names its field.
 
 use js_sys::{Object, Reflect};
+use serde::Serialize;
+use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 
 /// The largest whole number that a float holds with all below it, 2⁵³.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
@@ -147,6 +150,24 @@ pub fn whole(field: &str, number: f64, least: u64) -> Result<u64, Failure> {
     }
     let allowed = format!("a whole number from {least} to 2^53");
     Err(Failure::outside(field, number, &allowed))
+}
+
+/// A record for the page.
+pub(crate) type Made = Result<JsValue, Failure>;
+
+/// A plain object.
+pub(crate) fn to_js(record: &impl Serialize) -> Made {
+    let plain = Serializer::json_compatible();
+    record.serialize(&plain).map_err(|error| Failure::of(FailureKind::Internal, error.to_string()))
+}
+
+/// What has this name.
+pub(crate) fn named<T: Copy>(field: &str, names: &[(&str, T)], name: &str) -> Result<T, Failure> {
+    let found = names.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = names.iter().map(|(known, _)| *known).collect();
+        Failure::input(field, format!("{field} must be one of {}", known.join(", ")))
+    })
 }
 
 fn of(value: &JsValue) -> Option<Value> {

@@ -82,7 +82,7 @@ impl Variant {
     /// A short name, such as `fixed-two-sums-exact`.
     #[must_use]
     pub fn name(self) -> String {
-        let way = format!("{:?}", self.way).to_lowercase();
+        let way = format!("{:?}", self.way).to_ascii_lowercase();
         let sums = if self.two_sums { "-two-sums" } else { "" };
         let weighted = if self.weighted { "-weighted" } else { "" };
         let stage = match self.stage {

@@ -222,12 +222,8 @@ impl Report {
 
     /// The same report of an attack that was made on negated scores.
     pub(crate) fn reversed(mut self) -> Self {
-        let negate = |threshold: Option<f64>| threshold.map(|t| 0.0 - t);
-        self.result.threshold = negate(self.result.threshold);
-        self.result.target_if_score = "below";
-        if let Some(maximum) = &mut self.uncorrected_maximum {
-            maximum.threshold = negate(maximum.threshold);
-        }
+        self.result = self.result.reversed();
+        self.uncorrected_maximum = self.uncorrected_maximum.map(ValueAtCut::reversed);
         self
     }
 

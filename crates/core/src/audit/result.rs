@@ -101,6 +101,17 @@ impl AuditResult {
             limited_by_observations,
         }
     }
+
+    /// The same result of an attack that was made on negated scores.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        AuditResult { threshold: negated(self.threshold), target_if_score: "below", ..self }
+    }
+}
+
+/// Without a negative zero.
+fn negated(threshold: Option<f64>) -> Option<f64> {
+    threshold.map(|threshold| 0.0 - threshold)
 }
 
 /// An estimate and where it was found.
@@ -117,6 +128,14 @@ pub struct ValueAtCut {
     pub false_positives: u64,
     /// FN.
     pub false_negatives: u64,
+}
+
+impl ValueAtCut {
+    /// The same value of an attack that was made on negated scores.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        ValueAtCut { threshold: negated(self.threshold), ..self }
+    }
 }
 
 impl From<EpsilonEstimate> for ValueAtCut {

@@ -1,6 +1,5 @@
 //! What a device compiles.
 
-use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::Variant;
 use dpscope_shaders::pair::PairProgram;
 
@@ -20,13 +19,6 @@ impl From<Variant> for Source {
 }
 
 impl Source {
-    pub(super) fn mode(self) -> FloatMode {
-        match self {
-            Source::Scores(variant) => variant.mode(),
-            Source::Pair => FloatMode::Exact,
-        }
-    }
-
     pub(super) fn entry(self) -> &'static str {
         match self {
             Source::Scores(_) => "count",
@@ -38,13 +30,6 @@ impl Source {
         match self {
             Source::Scores(variant) => variant.source(),
             Source::Pair => PairProgram::source(),
-        }
-    }
-
-    pub(super) fn without_barriers(self) -> String {
-        match self {
-            Source::Scores(variant) => variant.source_without_barriers(),
-            Source::Pair => PairProgram::source_without_barriers(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::WORKGROUP;
+use dpscope_shaders::pair::PairProgram;
 use naga::back::spv::{Options, PipelineOptions, write_vec};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -22,6 +23,22 @@ const OP_VECTOR_TIMES_SCALAR: u32 = 142;
 const NO_CONTRACTION: u32 = 42;
 
 const PASSTHROUGH: wgpu::Features = wgpu::Features::PASSTHROUGH_SHADERS;
+
+impl Source {
+    fn mode(self) -> FloatMode {
+        match self {
+            Source::Scores(variant) => variant.mode(),
+            Source::Pair => FloatMode::Exact,
+        }
+    }
+
+    fn without_barriers(self) -> String {
+        match self {
+            Source::Scores(variant) => variant.source_without_barriers(),
+            Source::Pair => PairProgram::source_without_barriers(),
+        }
+    }
+}
 
 /// What a device must be opened with to take SPIR-V as it is; nothing but on Vulkan.
 pub(super) fn features(adapter: &wgpu::Adapter) -> wgpu::Features {

@@ -1,0 +1,102 @@
+//! The coordinator of a simulation: it deals observations, gathers counts, and tells what they say.
+
+use dpscope_core::audit::AuditResult;
+use dpscope_core::curve::AuditCurve;
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::{Artefact, Dealer, EngineError, Layout, ObservationRange, Shard};
+use serde::Serialize;
+
+use super::plan::{checked, plan_of};
+use crate::failure::Failure;
+use crate::record::Record;
+
+/// A simulation under way.
+#[derive(Debug)]
+pub(super) struct Simulation {
+    pub(super) dealer: Dealer,
+}
+
+/// How far a simulation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct AuditProgress {
+    /// Observations of both worlds that are counted.
+    pub(super) done: u64,
+    /// Observations of both worlds that are to be counted.
+    pub(super) total: u64,
+}
+
+/// What a simulation found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct SimulationResult {
+    /// As on the command line.
+    #[serde(flatten)]
+    pub(super) result: AuditResult,
+    /// Observations of both worlds that are counted.
+    pub(super) observations: u64,
+    /// Observations of both worlds that were planned.
+    pub(super) planned: u64,
+    /// Decimal.
+    pub(super) seed: String,
+    /// Equal for equal histograms.
+    pub(super) histogram_digest: String,
+    /// Devices that counted.
+    pub(super) devices: Vec<String>,
+    /// How they computed floats.
+    pub(super) float_modes: Vec<String>,
+    /// Ranges that a device failed.
+    pub(super) fallback_shards: u64,
+    /// Of the program.
+    pub(super) version: String,
+}
+
+impl Simulation {
+    /// Draws the pilot of a plan.
+    pub(super) fn open(plan: &Record) -> Result<Self, Failure> {
+        let valid = plan_of(plan)?;
+        let layout = Layout::of(&valid, &CpuBackend::new(1)?, &|| true)?;
+        let range = Shard::WHOLE.range(valid.plan())?;
+        Ok(Simulation { dealer: Dealer::new(Artefact::empty(&valid, layout, range)) })
+    }
+
+    /// Goes on with what was counted before, here or by the command line.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
+        let state = Artefact::from_bytes(bytes).map_err(EngineError::from)?;
+        checked(state.plan)?;
+        Ok(Simulation { dealer: Dealer::new(state) })
+    }
+
+    /// What counters need to know: a state without counts.
+    pub(super) fn layout(&self) -> Result<Vec<u8>, Failure> {
+        let state = self.dealer.state();
+        let none = ObservationRange { first: 0, end: 0 };
+        Ok(Artefact::empty(&checked(state.plan)?, state.layout.clone(), none).to_bytes())
+    }
+
+    pub(super) fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
+        Ok(self.dealer.add(Artefact::from_bytes(counted).map_err(EngineError::from)?)?)
+    }
+
+    pub(super) fn progress(&self) -> AuditProgress {
+        let state = self.dealer.state();
+        AuditProgress { done: 2 * state.done(), total: 2 * state.range.len() }
+    }
+
+    pub(super) fn result(&self) -> Result<SimulationResult, Failure> {
+        let state = self.dealer.state();
+        Ok(SimulationResult {
+            result: AuditResult::new(&state.outcome()?, state.plan.significance),
+            observations: 2 * state.done(),
+            planned: state.plan.observations,
+            seed: state.plan.seed.to_string(),
+            histogram_digest: state.histogram_digest(),
+            devices: state.devices.clone(),
+            float_modes: state.float_modes.iter().map(ToString::to_string).collect(),
+            fallback_shards: state.fallback_shards,
+            version: state.version.clone(),
+        })
+    }
+
+    pub(super) fn curve(&self) -> Result<AuditCurve, Failure> {
+        Ok(self.dealer.state().curve()?)
+    }
+}

@@ -1,0 +1,59 @@
+//! Counting by the CPU twin of one worker.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::{Artefact, Backend, EngineError, ObservationRange, ValidPlan, run};
+
+use super::control::PageControl;
+use super::plan::checked;
+use crate::failure::{Failure, FailureKind};
+
+/// A plan and its layout, as the coordinator sends them: a state without counts.
+#[derive(Debug)]
+pub(super) struct Job {
+    plan: ValidPlan,
+    state: Artefact,
+}
+
+impl Job {
+    pub(super) fn from_bytes(layout: &[u8]) -> Result<Self, Failure> {
+        let state = Artefact::from_bytes(layout).map_err(EngineError::from)?;
+        Ok(Job { plan: checked(state.plan)?, state })
+    }
+
+    /// What a backend counts of these observations of each world.
+    pub(super) async fn counted(
+        self,
+        first: f64,
+        end: f64,
+        backend: &Backend,
+        control: &PageControl,
+    ) -> Result<Vec<u8>, EngineError> {
+        let Job { plan, state } = self;
+        let start = Artefact::empty(&plan, state.layout, range_of(first, end));
+        let counted = run(&plan, start, backend, control).await?;
+        if control.gave_up() { Err(EngineError::Stopped) } else { Ok(counted.to_bytes()) }
+    }
+}
+
+/// What is no index becomes an empty range, or one that the coordinator has not dealt.
+pub(super) fn range_of(first: f64, end: f64) -> ObservationRange {
+    ObservationRange { first: first as u64, end: end as u64 }
+}
+
+/// Counts observations `first..end` of each world.
+pub(super) fn count(layout: &[u8], first: f64, end: f64) -> Result<Vec<u8>, Failure> {
+    let job = Job::from_bytes(layout)?;
+    let backend = Backend::Cpu(CpuBackend::new(1)?);
+    let control = PageControl::default();
+    let mut counting = pin!(job.counted(first, end, &backend, &control));
+    match counting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(counted) => Ok(counted?),
+        Poll::Pending => {
+            Err(Failure::of(FailureKind::Internal, "the CPU keeps a page waiting".to_owned()))
+        }
+    }
+}

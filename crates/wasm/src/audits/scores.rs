@@ -1,0 +1,350 @@
+//! Audits of scores that the reader recorded: files in, result out; nothing leaves the page.
+
+use dpscope_core::audit::{AuditResult, ValueAtCut};
+use dpscope_core::curve::AuditCurve;
+use dpscope_core::trade_off::Trials;
+use dpscope_engine::{Plan, RecordedAudit, RecordedError, RecordedScores};
+use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
+use js_sys::Object;
+use serde::Serialize;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::curve::{columns, set};
+use super::plan::rule_of;
+use crate::failure::{Failure, FailureKind};
+use crate::record::{Made, Record, named, needed, to_js};
+use crate::seed::seed_or_fresh;
+
+/// Names of the two worlds, in files as in options.
+const WORLDS: [&str; 2] = ["target", "zero_out"];
+
+/// Which world has the higher scores; whether scores are to be negated.
+const HIGHER: [(&str, bool); 2] = [("target", false), ("zero-out", true)];
+
+const FIELDS: [&str; 6] =
+    ["delta", "significance", "threshold_rule", "higher_means", "seed", "count_non_finite"];
+
+/// What a page reads: 128 MiB a file, 8 million numbers.
+fn limits() -> Limits {
+    Limits { max_arrays: 1 << 10, ..Limits::for_memory(128 << 20) }
+}
+
+/// A file as a page has it.
+#[derive(Debug, Clone, Copy)]
+struct File<'a> {
+    bytes: &'a [u8],
+    name: &'a str,
+}
+
+/// What recorded scores say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ScoresResult {
+    #[serde(flatten)]
+    result: AuditResult,
+    /// Runs of both worlds together.
+    observations: u64,
+    /// Runs of each world.
+    runs: Trials,
+    /// Runs whose score is not finite, which counts against the attack.
+    non_finite: Trials,
+    uncorrected_maximum: ValueAtCut,
+    seed: String,
+    findings: Vec<String>,
+    version: &'static str,
+}
+
+/// One array of a file.
+#[derive(Debug, Serialize)]
+struct ArrayFacts {
+    name: String,
+    dtype: String,
+    shape: String,
+    readable: bool,
+}
+
+/// What a file holds.
+#[derive(Debug, Serialize)]
+struct FileFacts {
+    format: String,
+    arrays: Vec<ArrayFacts>,
+}
+
+fn unreadable(field: &str, name: &str, why: &impl std::fmt::Display) -> Failure {
+    let message = format!("{name}: {why}");
+    Failure { field: Some(field.to_owned()), ..Failure::of(FailureKind::File, message) }
+}
+
+/// One score a run of a world.
+fn scores_of(
+    world: usize,
+    files: [Option<File<'_>>; 2],
+    count_non_finite: bool,
+) -> Result<Vec<f64>, Failure> {
+    let field = WORLDS[world];
+    let file = needed(files[world].or(files[0]), field)?;
+    let refused = |why: &dyn std::fmt::Display| unreadable(field, file.name, &why);
+    let dataset = Dataset::open(file.bytes, file.name, &limits()).map_err(|e| refused(&e))?;
+    let array = match (dataset.array(field), files[1]) {
+        // One file for both worlds has to name them.
+        (Err(FormatError::NotFound { .. }), Some(_)) => dataset.into_only(),
+        (array, _) => array,
+    };
+    let array = array.map_err(|error| refused(&error))?;
+    let found = array.non_finite().filter(|_| !count_non_finite);
+    if let Some(found) = found {
+        return Err(refused(&format!(
+            "it holds {} values that are not finite, the first ({}) at index {:?}; repair or \
+             remove those runs, or count them against the attack",
+            found.count, found.value, found.index
+        )));
+    }
+    column(array)
+        .map_err(|shape| refused(&format!("it has shape {shape:?}; one score a run is needed")))
+}
+
+/// The numbers of an array of which every axis but one has length 1; else its shape.
+fn column(array: Array) -> Result<Vec<f64>, Vec<usize>> {
+    let (shape, data) = array.into_parts();
+    if shape.iter().filter(|&&length| length > 1).count() > 1 { Err(shape) } else { Ok(data) }
+}
+
+fn audited(
+    files: [Option<File<'_>>; 2],
+    options: &Record,
+) -> Result<(ScoresResult, AuditCurve), Failure> {
+    let number = |field| needed(options.number(field)?, field);
+    let reversed = options.text("higher_means")?.unwrap_or("target");
+    let is_reversed = named("higher_means", &HIGHER, reversed)?;
+    let audit = RecordedAudit {
+        threshold_rule: rule_of(options)?,
+        delta: number("delta")?,
+        significance: number("significance")?,
+        cuts: Plan::DEFAULT_CUTS,
+        seed: seed_or_fresh(options.text("seed")?.unwrap_or_default())?,
+    };
+    let count_non_finite = options.flag("count_non_finite")?.unwrap_or(false);
+    let [mut target, mut zero_out] =
+        [scores_of(0, files, count_non_finite)?, scores_of(1, files, count_non_finite)?];
+    if is_reversed {
+        target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
+    }
+    let scores = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
+    let (outcome, uncorrected) = scores.audit(&audit)?;
+    let curve = scores.curve(&audit, true)?;
+    let result = AuditResult::new(&outcome, audit.significance);
+    let uncorrected = ValueAtCut::from(uncorrected);
+    let failed = |scores: &[f64]| scores.iter().filter(|score| !score.is_finite()).count() as u64;
+    let runs = Trials { target: target.len() as u64, zero_out: zero_out.len() as u64 };
+    let non_finite = Trials { target: failed(&target), zero_out: failed(&zero_out) };
+    let found = ScoresResult {
+        result: if is_reversed { result.reversed() } else { result },
+        observations: runs.target + runs.zero_out,
+        runs,
+        non_finite,
+        uncorrected_maximum: if is_reversed { uncorrected.reversed() } else { uncorrected },
+        seed: audit.seed.to_string(),
+        findings: findings(non_finite),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    Ok((found, curve))
+}
+
+fn findings(non_finite: Trials) -> Vec<String> {
+    let Trials { target, zero_out } = non_finite;
+    if target + zero_out == 0 {
+        return Vec::new();
+    }
+    vec![format!(
+        "{target} runs with the target record and {zero_out} without have no finite score and \
+         count against the attack"
+    )]
+}
+
+impl From<RecordedError> for Failure {
+    fn from(error: RecordedError) -> Self {
+        let field = match &error {
+            RecordedError::TooFew { world: "target", .. } => "target",
+            RecordedError::TooFew { .. } => "zero_out",
+            RecordedError::Rule => "threshold_rule",
+            _ => return Failure::refused(&error),
+        };
+        Failure::input(field, error.to_string())
+    }
+}
+
+/// Audits the scores of two worlds, one number a run: files of npy, npz, csv or safetensors.
+///
+/// An array is taken by the name of its world, else the only one of its file. One file may hold both
+/// worlds, if it names them.
+///
+/// # Errors
+/// A file that cannot be read, or too few runs.
+#[wasm_bindgen(unchecked_return_type = "ScoresResult")]
+pub fn audit_scores(
+    target: &[u8],
+    target_name: &str,
+    zero_out: Option<Box<[u8]>>,
+    zero_out_name: Option<String>,
+    #[wasm_bindgen(unchecked_param_type = "ScoresOptions")] options: &JsValue,
+) -> Result<JsValue, JsValue> {
+    let options = Record::read(options, "options", &FIELDS)?;
+    let name = zero_out_name.unwrap_or_default();
+    let zero_out = zero_out.as_deref().map(|bytes| File { bytes, name: &name });
+    let (found, curve) =
+        audited([Some(File { bytes: target, name: target_name }), zero_out], &options)?;
+    let record = Object::from(to_js(&found)?);
+    set(&record, "curve", columns(&curve)?)?;
+    Ok(record.into())
+}
+
+/// What a file holds, before it is audited.
+///
+/// # Errors
+/// A file that cannot be read.
+#[wasm_bindgen(unchecked_return_type = "FileFacts")]
+pub fn describe_file(bytes: &[u8], name: &str) -> Made {
+    to_js(&described(File { bytes, name })?)
+}
+
+fn described(file: File<'_>) -> Result<FileFacts, Failure> {
+    let refused = |error| unreadable("file", file.name, &error);
+    let dataset = Dataset::open(file.bytes, file.name, &limits()).map_err(refused)?;
+    let facts = |info: ArrayInfo| {
+        let ArrayInfo { name, dtype, shape, readable } = info;
+        ArrayFacts { name, dtype, shape, readable }
+    };
+    let arrays = dataset.describe().map_err(refused)?.into_iter().map(facts).collect();
+    Ok(FileFacts { format: dataset.format().to_string(), arrays })
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_formats::{write_npy, write_npz};
+
+    use super::*;
+    use crate::record::Value;
+
+    fn options(changes: &[(&'static str, Value)]) -> Record {
+        let mut fields = vec![
+            ("delta", Value::Number(1e-5)),
+            ("significance", Value::Number(0.05)),
+            ("seed", Value::Text("3".to_owned())),
+        ];
+        fields.extend_from_slice(changes);
+        Record::of(&fields, &FIELDS).unwrap()
+    }
+
+    fn scores(n: usize, shift: f64) -> Array {
+        let uniform = |i: usize| (i as f64 * 0.618_033_988_749_894_9).fract();
+        Array::new(vec![n], (0..n).map(|i| shift + 4.0 * uniform(i)).collect()).unwrap()
+    }
+
+    fn audit(
+        target: &[u8],
+        zero_out: Option<&[u8]>,
+        options: &Record,
+    ) -> Result<ScoresResult, Failure> {
+        let name = "<b>scores</b>.csv";
+        let file = |bytes| File { bytes, name };
+        audited([Some(file(target)), zero_out.map(file)], options).map(|(found, _)| found)
+    }
+
+    #[test]
+    fn two_files_or_one_with_both_worlds_say_the_same() {
+        let (target, zero_out) = (scores(3000, 1.0), scores(2000, 0.0));
+        let two = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options(&[])).unwrap();
+        let both = write_npz(&[("target", &target), ("zero_out", &zero_out)]).unwrap();
+        assert_eq!(audit(&both, None, &options(&[])).unwrap(), two);
+        assert_eq!((two.observations, two.result.kind), (5000, "bound"));
+        assert!(two.result.epsilon > 0.5, "{two:?}");
+        let swapped = write_npz(&[("target", &zero_out), ("zero_out", &target)]).unwrap();
+        assert!(audit(&swapped, None, &options(&[])).unwrap().result.epsilon < 0.5);
+    }
+
+    #[test]
+    fn lower_scores_may_mean_the_target() {
+        let (target, zero_out) = (scores(3000, 1.0), scores(2000, 0.0));
+        let negated = |array: &Array| {
+            let data = array.data().iter().map(|score| -score).collect();
+            write_npy(&Array::new(vec![array.data().len()], data).unwrap())
+        };
+        let higher = Value::Text("zero-out".to_owned());
+        let reversed = options(&[("higher_means", higher)]);
+        let found = audit(&negated(&target), Some(&negated(&zero_out)), &reversed).unwrap();
+        let plain = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options(&[])).unwrap();
+        assert_eq!(found.result.epsilon, plain.result.epsilon);
+        assert_eq!(found.result.target_if_score, "below");
+        let minus = |threshold: Option<f64>| threshold.map(|threshold| -threshold);
+        assert_eq!(found.result.threshold, minus(plain.result.threshold));
+        assert_eq!(found.uncorrected_maximum.threshold, minus(plain.uncorrected_maximum.threshold));
+    }
+
+    #[test]
+    fn one_file_that_names_no_worlds_is_refused() {
+        for bytes in [write_npy(&scores(100, 0.0)), b"1\n2\n3\n".to_vec()] {
+            assert_eq!(audit(&bytes, None, &options(&[])).unwrap_err().kind, FailureKind::File);
+        }
+    }
+
+    #[test]
+    fn runs_that_failed_are_refused_or_counted_and_told() {
+        let (target, zero_out) = (b"1\nnan\n3\n4\n", b"0\n1\ninf\n-1\n");
+        let refused = audit(target, Some(zero_out), &options(&[])).unwrap_err();
+        assert!(refused.message.contains("1 values that are not finite"), "{refused:?}");
+        let counted = options(&[("count_non_finite", Value::Flag(true))]);
+        let found = audit(target, Some(zero_out), &counted).unwrap();
+        assert_eq!(found.non_finite, Trials { target: 1, zero_out: 1 });
+        assert_eq!(found.findings.len(), 1);
+    }
+
+    #[test]
+    fn hostile_files_are_refused_with_their_name_and_field() {
+        let good = write_npy(&scores(100, 0.0));
+        let huge = {
+            let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999,), }\n";
+            let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+            bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
+            bytes.extend_from_slice(header.as_bytes());
+            bytes
+        };
+        let square = write_npy(&Array::new(vec![10, 10], vec![0.0; 100]).unwrap());
+        let several = write_npz(&[("a", &scores(9, 0.0)), ("b", &scores(9, 0.0))]).unwrap();
+        let markup = b"<script>alert(1)</script>\n".to_vec();
+        for bytes in [&b""[..], b"\x80\x04x", &good[..90], &huge, &square, &several, &markup] {
+            for (files, field) in
+                [((bytes, Some(&good[..])), "target"), ((&good[..], Some(bytes)), "zero_out")]
+            {
+                let failure = audit(files.0, files.1, &options(&[])).unwrap_err();
+                assert_eq!(failure.kind, FailureKind::File, "{failure:?}");
+                assert_eq!(failure.field.as_deref(), Some(field));
+                assert!(failure.message.starts_with("<b>scores</b>.csv: "), "{failure:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn options_outside_their_domain_are_named() {
+        let good = write_npy(&scores(100, 0.0));
+        let bad = [
+            ("higher_means", Value::Text("up".to_owned())),
+            ("threshold_rule", Value::Text("fixed".to_owned())),
+            ("count_non_finite", Value::Number(1.0)),
+        ];
+        for change in bad {
+            let failure = audit(&good, Some(&good), &options(&[change.clone()])).unwrap_err();
+            assert_eq!(failure.field.as_deref(), Some(change.0));
+        }
+        let few = audit(b"1\n", Some(&good), &options(&[])).unwrap_err();
+        assert_eq!((few.kind, few.field.as_deref()), (FailureKind::Input, Some("target")));
+    }
+
+    #[test]
+    fn files_are_described() {
+        let npz = write_npz(&[("a", &scores(9, 0.0)), ("b", &scores(7, 0.0))]).unwrap();
+        let facts = described(File { bytes: &npz, name: "x" }).unwrap();
+        let shapes: Vec<&str> = facts.arrays.iter().map(|array| array.shape.as_str()).collect();
+        assert_eq!((facts.format.as_str(), shapes), ("npz", vec!["(9,)", "(7,)"]));
+        assert!(described(File { bytes: b"", name: "x" }).is_err());
+    }
+}

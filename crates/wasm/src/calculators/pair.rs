@@ -1,0 +1,59 @@
+//! The exact pair of a shuffled run, drawn on this thread.
+
+use dpscope_core::theory::{Accounted, At, Cell, Setting};
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::pair::PairSampler;
+use dpscope_engine::{Backend, Unattended};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use super::{Made, to_js};
+use crate::failure::Failure;
+use crate::record::whole;
+use crate::seed::seed_or_fresh;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PairFound {
+    pub(crate) lower: Accounted,
+    pub(crate) estimate: Cell,
+    pub(crate) observations: u64,
+    pub(crate) seed: String,
+}
+
+/// Draws; 0 for as many as take well under a second.
+pub(crate) fn drawn(
+    setting: Setting,
+    at: At,
+    draws: u64,
+    seed: u64,
+    significance: f64,
+) -> Result<PairFound, Failure> {
+    let observations = (draws > 0).then_some(draws);
+    let sampler = PairSampler { seed, observations, significance, whole_runs: true };
+    let backend = Backend::Cpu(CpuBackend::new(1)?);
+    let found = sampler.rows(setting, at, &backend, &Unattended)?;
+    Ok(PairFound {
+        lower: found.lower,
+        estimate: found.estimate,
+        observations: found.observations,
+        seed: seed.to_string(),
+    })
+}
+
+/// A limit of the exact pair that holds with confidence, and an estimate of it. `draws` is 0 for as
+/// many as take well under a second.
+///
+/// # Errors
+/// A `Failure` that names the input.
+#[wasm_bindgen(unchecked_return_type = "Pair")]
+pub fn pair(
+    #[wasm_bindgen(unchecked_param_type = "Setting")] setting: &JsValue,
+    #[wasm_bindgen(unchecked_param_type = "At")] at: &JsValue,
+    draws: f64,
+    seed: &str,
+    significance: f64,
+) -> Made {
+    let (setting, at) = (super::theory::setting(setting)?, super::theory::at(at)?);
+    let (draws, seed) = (whole("draws", draws, 0)?, seed_or_fresh(seed)?);
+    to_js(&drawn(setting, at, draws, seed, significance)?)
+}
