@@ -1,22 +1,5 @@
-import { existsSync } from "node:fs";
 import { defineConfig } from "@playwright/test";
-
-const BROWSERS = [
-  process.env.CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
-];
-
-function installed(): string {
-  const path = BROWSERS.find((path) => path !== undefined && existsSync(path));
-  if (path !== undefined) return path;
-  throw new Error(
-    "no Chromium: install it (Debian: apt-get install chromium) or set CHROMIUM=PATH",
-  );
-}
+import { installed } from "./tests/chromium.js";
 
 const ARGUMENTS = [
   "--no-sandbox",

@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         Command::Devices(args) => commands::devices::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match done {

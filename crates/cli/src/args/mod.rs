@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod device;
 mod plot;
+mod serve;
 
 pub(crate) use accounted::AccountedArgs;
 pub(crate) use bound::{BoundArgs, Bounded, SettingArgs, SideArg};
@@ -15,6 +16,7 @@ pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
 pub(crate) use plot::PlotArgs;
+pub(crate) use serve::ServeArgs;
 
 use std::path::PathBuf;
 
@@ -69,6 +71,8 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// Whether a described training set-up keeps its claim.
     Check(Box<CheckArgs>),
+    /// Show the web app, from this program and on this machine only.
+    Serve(ServeArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
 }

@@ -17,6 +17,7 @@ mod recorded;
 pub(crate) mod reproduce;
 pub(crate) mod resume;
 pub(crate) mod scores;
+pub(crate) mod serve;
 mod simulate;
 pub(crate) mod sweep;
 

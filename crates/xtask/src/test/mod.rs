@@ -1,6 +1,8 @@
 //! `cargo xtask test`: everything that a fresh machine must pass, one step after the other.
 
+mod browser;
 mod count;
+mod debian;
 mod steps;
 mod toolchain;
 mod vulkan;
@@ -25,8 +27,9 @@ Options:
   --keep-going  run the later steps after one fails
   --list        show the steps and stop
 
-Missing rustup targets and components are installed. Where that fails, the step is skipped with the
-reason; with CI=true it fails. The step deny is skipped wherever cargo-deny is not installed.
+Missing rustup targets and components are installed, and so are the npm packages of the web and, by
+root on a Debian, Chromium. Where that fails, or node is missing, the step is skipped with the reason;
+with CI=true it fails. The step deny is skipped wherever cargo-deny is not installed.
 Tests of the GPU take any Vulkan driver; on a Debian without one, root installs one in software, and
 with CI=true they must then run. Elsewhere they show as ignored.
 The closing line counts tests; a step that fails without a failed test counts as one failed, and a
@@ -43,6 +46,8 @@ enum Outcome {
 struct Finished {
     name: &'static str,
     outcome: Outcome,
+    /// Of its tests.
+    failed: u64,
     took: Duration,
 }
 
@@ -67,11 +72,13 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
     let mut finished: Vec<Finished> = Vec::new();
     for step in selected {
         let started = Instant::now();
-        let outcome = run_step(step, in_ci, &mut counts);
+        let mut seen = Counts::default();
+        let outcome = run_step(step, in_ci, &mut seen);
+        counts.add(seen);
         let took = started.elapsed();
         println!("── {}: {}\n", step.name, line_of(&outcome, took));
         let failed = matches!(outcome, Outcome::Failed(_));
-        finished.push(Finished { name: step.name, outcome, took });
+        finished.push(Finished { name: step.name, outcome, failed: seen.failed, took });
         if failed && !keep_going {
             break;
         }
@@ -100,7 +107,7 @@ fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
     if let Some(reason) = step.optional.and_then(toolchain::missing) {
         return Outcome::Skipped(reason);
     }
-    if let Err(reason) = toolchain::ensure(step) {
+    if let Err(reason) = toolchain::ensure(step, in_ci) {
         let reason = format!("{reason:#}");
         return if in_ci { Outcome::Failed(reason) } else { Outcome::Skipped(reason) };
     }
@@ -114,13 +121,11 @@ fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
             command.env("REQUIRE_GPU", "1");
         }
         println!("$ {}", shown(command));
-        let mut seen = Counts::default();
         let ended = if step.counts_tests {
-            watched(command, |line| seen.read(line))
+            watched(command, |line| counts.read(line))
         } else {
             passed_on(command)
         };
-        counts.add(seen);
         match ended {
             Ok(status) if status.success() => {}
             Ok(status) => {
@@ -173,7 +178,7 @@ fn closing_counts(finished: &[Finished], mut counts: Counts) -> Counts {
     for step in finished {
         match step.outcome {
             Outcome::Passed => {}
-            Outcome::Failed(_) if step.name == "test" && counts.failed > 0 => {}
+            Outcome::Failed(_) if step.failed > 0 => {}
             Outcome::Failed(_) => counts.failed += 1,
             Outcome::Skipped(_) => counts.ignored += 1,
         }
@@ -188,7 +193,7 @@ mod tests {
     };
 
     fn finished(name: &'static str, outcome: Outcome) -> Finished {
-        Finished { name, outcome, took: Duration::ZERO }
+        Finished { name, outcome, failed: 0, took: Duration::ZERO }
     }
 
     #[test]
@@ -218,13 +223,12 @@ mod tests {
     #[test]
     fn failed_tests_are_counted_once() {
         let tests = Counts { passed: 10, failed: 2, ignored: 0 };
-        let steps = [
-            finished("test", Outcome::Failed("x".into())),
-            finished("wasm", Outcome::Skipped("y".into())),
-        ];
-        let closing = closing_counts(&steps, tests);
+        let failed =
+            |name, failed| Finished { failed, ..finished(name, Outcome::Failed("x".into())) };
+        let skipped = finished("wasm", Outcome::Skipped("y".into()));
+        let closing = closing_counts(&[failed("test", 2), skipped], tests);
         assert_eq!((closing.failed, closing.ignored), (2, 1));
-        let broken_build = closing_counts(&steps[..1], Counts::default());
-        assert_eq!(broken_build.failed, 1);
+        let closing = closing_counts(&[failed("test", 2), failed("browser", 0)], tests);
+        assert_eq!(closing.failed, 3, "a broken build beside failed tests");
     }
 }

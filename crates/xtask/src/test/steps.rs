@@ -5,6 +5,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 
 use crate::process::{cargo, output_of, root};
+use crate::web::npm;
 
 /// Packages that the browser uses; each that is in the tree is checked for wasm.
 const FOR_WASM: [(&str, &str); 6] = [
@@ -33,13 +34,27 @@ pub(super) struct Step {
     /// The cargo subcommand without which the step is skipped everywhere, in CI too.
     pub(super) optional: Option<&'static str>,
     pub(super) counts_tests: bool,
+    /// What else must be there.
+    pub(super) needs: &'static [Need],
     kind: Kind,
+}
+
+/// What a step needs beside Rust.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// node, and the packages of the npm workspace.
+    Node,
+    Chromium,
+    /// Python that makes virtual environments.
+    Python,
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
     Cargo(&'static [&'static str]),
     Corpora,
+    /// Scripts of the npm workspace.
+    Npm(&'static [&'static str]),
     CheckForWasm,
     CheckProgram,
     Documentation,
@@ -54,11 +69,12 @@ const STEP: Step = Step {
     component: None,
     optional: None,
     counts_tests: false,
+    needs: &[],
     kind: Kind::Cargo(&[]),
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 9] = [
+pub(super) const STEPS: [Step; 13] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -103,6 +119,37 @@ pub(super) const STEPS: [Step; 9] = [
         ..STEP
     },
     Step {
+        name: "web",
+        about: "the app and the calculators build, within their budgets",
+        target: Some(WASM),
+        needs: &[Need::Node],
+        kind: Kind::Cargo(&["xtask", "web"]),
+        ..STEP
+    },
+    Step {
+        name: "vitest",
+        about: "no lint fires in the web's code, and its units do what they should",
+        counts_tests: true,
+        needs: &[Need::Node],
+        kind: Kind::Npm(&["lint", "test"]),
+        ..STEP
+    },
+    Step {
+        name: "pages",
+        about: "documentation tools build pages with calculators",
+        needs: &[Need::Node, Need::Python],
+        kind: Kind::Cargo(&["xtask", "web", "--pages"]),
+        ..STEP
+    },
+    Step {
+        name: "browser",
+        about: "the app and the pages in Chromium, with WebGPU and without",
+        counts_tests: true,
+        needs: &[Need::Node, Need::Chromium],
+        kind: Kind::Npm(&["browser"]),
+        ..STEP
+    },
+    Step {
         name: "windows",
         about: "the program compiles for Windows, without a C cross-compiler",
         target: Some("x86_64-pc-windows-msvc"),
@@ -136,6 +183,14 @@ impl Step {
                 list_corpora()?;
                 return Ok(Vec::new());
             }
+            Kind::Npm(scripts) => {
+                let script = |name: &&str| {
+                    let mut command = npm();
+                    command.args(["run", name]);
+                    command
+                };
+                return Ok(scripts.iter().map(script).collect());
+            }
             Kind::CheckForWasm => {
                 command.args(["check", "--lib"]);
                 for (package, folder) in FOR_WASM {
@@ -158,7 +213,7 @@ impl Step {
             with_gpu.args(["check", "--lib", "-p", "dpscope-engine", "--features", "gpu"]);
             commands.push(with_gpu);
         }
-        if let Some(target) = self.target {
+        if let (Some(target), Kind::CheckForWasm | Kind::CheckProgram) = (self.target, self.kind) {
             for command in &mut commands {
                 command.args(["--target", target]);
             }
@@ -168,7 +223,7 @@ impl Step {
 
     /// What may explain a failure: on a foreign target, the packages that ask for a C compiler.
     pub(super) fn hint(&self) -> Option<String> {
-        let target = self.target?;
+        let target = self.target.filter(|_| matches!(self.kind, Kind::CheckProgram))?;
         let mut command = cargo();
         command.args(["tree", "--prefix", "none", "--format", "{p}", "-e", "normal,build"]);
         command.args(["-i", "cc", "-p", "dpscope", "--target", target]);
@@ -226,6 +281,14 @@ mod tests {
         let expected =
             "cargo check --lib -p dpscope-engine --features gpu --target wasm32-unknown-unknown";
         assert_eq!(with_gpu, expected);
+    }
+
+    #[test]
+    fn the_web_is_built_before_it_is_tested() {
+        let at = |name| STEPS.iter().position(|step| step.name == name).unwrap();
+        assert!(at("wasm") < at("web") && at("web") < at("pages") && at("pages") < at("browser"));
+        assert_eq!(typed("web"), "cargo xtask web");
+        assert!(typed("browser").ends_with("npm run browser"), "{}", typed("browser"));
     }
 
     #[test]

@@ -1,13 +1,14 @@
-//! Installs what a step needs and the toolchain lacks: compile targets, rustfmt, clippy. Larger
-//! programs are left to the user.
+//! Installs what a step needs and the machine lacks: compile targets, rustfmt, clippy, packages of
+//! npm and Debian. Larger programs are left to the user.
 
 use anyhow::{Context, Result};
 
-use super::steps::Step;
+use super::browser;
+use super::steps::{Need, Step};
 use crate::process::{cargo, in_root, output_of};
 
-/// Makes sure that the step can run, through rustup where something is missing.
-pub(super) fn ensure(step: &Step) -> Result<()> {
+/// Makes sure that the step can run: through rustup, npm or apt-get where something is missing.
+pub(super) fn ensure(step: &Step, in_ci: bool) -> Result<()> {
     if let Some(target) = step.target
         && !target_is_installed(target)?
     {
@@ -24,7 +25,11 @@ pub(super) fn ensure(step: &Step) -> Result<()> {
     {
         install("component", component)?;
     }
-    Ok(())
+    step.needs.iter().try_for_each(|need| match need {
+        Need::Node => browser::ensure_node(),
+        Need::Chromium => browser::ensure_chromium(in_ci),
+        Need::Python => browser::ensure_python(in_ci),
+    })
 }
 
 /// Why a step that uses the cargo subcommand is skipped; `None` where it is installed.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use crate::process::{in_root, output_of, shown};
+use super::debian;
 
 /// Debian's loader and drivers; one of these rasterises on the CPU.
 const PACKAGES: [&str; 2] = ["libvulkan1", "mesa-vulkan-drivers"];
@@ -23,35 +23,11 @@ const LIBRARIES: [&str; 5] = [
 ];
 
 /// Makes sure of a driver where Vulkan is what there is: on Linux.
-///
-/// As root apt-get installs it; others are asked to, but for a CI whose sudo wants no password.
 pub(super) fn ensure(in_ci: bool) -> Result<()> {
     if !cfg!(target_os = "linux") || is_installed(&DRIVERS, &LIBRARIES) {
         return Ok(());
     }
-    let wanted = PACKAGES.join(" ");
-    let is_root = output_of(in_root("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if !is_root && !in_ci {
-        bail!("no Vulkan driver: install {wanted}");
-    }
-    let mut apt_get = if is_root { vec![] } else { vec!["sudo", "-n"] };
-    apt_get.push("apt-get");
-    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends"]] {
-        let mut command = in_root(apt_get[0]);
-        command.args(&apt_get[1..]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-        let is_install = arguments[0] == "install";
-        if is_install {
-            command.args(PACKAGES);
-        }
-        println!("$ {}", shown(&command));
-        match output_of(&mut command) {
-            Err(reason) if is_install => bail!("no Vulkan driver: install {wanted} ({reason:#})"),
-            // One source of packages that is away is not all of them.
-            Err(reason) => println!("{reason:#}"),
-            Ok(_) => {}
-        }
-    }
-    Ok(())
+    debian::install("Vulkan driver", &PACKAGES, in_ci)
 }
 
 /// Whether there is a loader, and a driver that it finds.

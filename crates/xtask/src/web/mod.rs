@@ -2,10 +2,12 @@
 
 mod bundles;
 mod node;
+mod pages;
 
 use std::path::PathBuf;
+use std::time::SystemTime;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::args::Arguments;
 use crate::process::{in_root, root};
@@ -13,14 +15,17 @@ use crate::process::{in_root, root};
 const HELP: &str = "\
 Builds the wasm bundles, then the app and the calculators, and holds their sizes against the budgets
 
-Usage: cargo xtask web [--wasm]
+Usage: cargo xtask web [--wasm | --pages]
 
 Options:
-  --wasm  only the wasm bundles, into web/wasm
+  --wasm   only the wasm bundles, into web/wasm
+  --pages  only the pages of documentation tools with the calculators that were built, into web/pages
 
 The app comes out in web/dist, the npm package of the calculators in web/dist/calculators. Needs
 node 20.19 or later with npm, and rustup's target wasm32-unknown-unknown.
 ";
+
+pub(crate) use node::{found, install, npm};
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let mut arguments = Arguments::new(arguments);
@@ -29,13 +34,18 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         return Ok(());
     }
     let only_wasm = arguments.flag("--wasm");
+    let only_pages = arguments.flag("--pages");
     arguments.finish()?;
+    if only_pages {
+        return pages::build();
+    }
 
     node::found()?;
     node::install()?;
     bundles::build()?;
     if !only_wasm {
         node::build()?;
+        watched_by_the_program()?;
     }
     let mut sizes = in_root("node");
     sizes.arg(folder().join("sizes.js")).args(only_wasm.then_some("--wasm"));
@@ -45,4 +55,11 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
 /// The npm workspace.
 pub(crate) fn folder() -> PathBuf {
     root().join("web")
+}
+
+/// The program embeds the app, and its build script cannot watch a folder that is not there yet.
+fn watched_by_the_program() -> Result<()> {
+    let script = root().join("crates/cli/build.rs");
+    let file = std::fs::File::options().append(true).open(&script);
+    file.and_then(|file| file.set_modified(SystemTime::now())).context("crates/cli/build.rs")
 }

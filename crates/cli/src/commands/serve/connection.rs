@@ -1,0 +1,118 @@
+//! One connection: a request within limits of size and time, an answer, the end.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use super::request::{self, LARGE, METHOD, MISSING, SLOW, Status};
+use super::site::{self, Site};
+
+const LARGEST_HEAD: usize = 16 << 10;
+const LONGEST_REQUEST: Duration = Duration::from_secs(10);
+const LONGEST_ANSWER: Duration = Duration::from_secs(60);
+
+/// What is still read after an answer, so that the other side gets to see it.
+const LARGEST_REST: usize = 1 << 20;
+const LONGEST_REST: Duration = Duration::from_secs(1);
+
+/// Sent with every answer. The browser tests serve with the same file.
+const HEADERS: &str = include_str!("headers.txt");
+
+pub(super) fn answer(mut stream: TcpStream, port: u16, site: &Site) {
+    let head = match read_head(&mut stream) {
+        Ok(head) => head,
+        Err(None) => return,
+        Err(Some(status)) => return finish(stream, &refused(status)),
+    };
+    let answer = match request::parse(&head, port) {
+        Err(status) => refused(status),
+        Ok(request) => match site.file(&request.path) {
+            None => refused(MISSING),
+            Some(file) => {
+                let mut answer = start("200 OK", site::media_type(&request.path), file.len());
+                answer.extend_from_slice(if request.head_only { &[] } else { &file });
+                answer
+            }
+        },
+    };
+    finish(stream, &answer);
+}
+
+/// The bytes before the empty line; no status where the other side is gone.
+fn read_head(stream: &mut TcpStream) -> Result<Vec<u8>, Option<Status>> {
+    let deadline = Instant::now() + LONGEST_REQUEST;
+    let (mut head, mut part) = (Vec::new(), [0; 4096]);
+    loop {
+        let count = match read_before(stream, deadline, &mut part) {
+            Ok(0) => return Err(None),
+            Ok(count) => count,
+            Err(error) if is_timeout(&error) => return Err(Some(SLOW)),
+            Err(_) => return Err(None),
+        };
+        // The end may lie across two parts.
+        let from = head.len().saturating_sub(3);
+        head.extend_from_slice(&part[..count]);
+        if let Some(at) = head[from..].windows(4).position(|end| end == b"\r\n\r\n") {
+            head.truncate(from + at);
+        } else if head.len() <= LARGEST_HEAD {
+            continue;
+        }
+        return if head.len() <= LARGEST_HEAD { Ok(head) } else { Err(Some(LARGE)) };
+    }
+}
+
+fn read_before(
+    stream: &mut TcpStream,
+    deadline: Instant,
+    part: &mut [u8],
+) -> std::io::Result<usize> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(ErrorKind::TimedOut.into());
+    }
+    stream.set_read_timeout(Some(left))?;
+    stream.read(part)
+}
+
+fn is_timeout(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock)
+}
+
+fn start(status: Status, media_type: &str, length: usize) -> Vec<u8> {
+    let headers = HEADERS.trim().replace('\n', "\r\n");
+    let allow = if status == METHOD { "Allow: GET, HEAD\r\n" } else { "" };
+    format!(
+        "HTTP/1.1 {status}\r\n{headers}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\
+         Cache-Control: no-cache\r\n{allow}Connection: close\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+fn refused(status: Status) -> Vec<u8> {
+    let mut answer = start(status, "text/plain; charset=utf-8", status.len() + 1);
+    answer.extend_from_slice(status.as_bytes());
+    answer.push(b'\n');
+    answer
+}
+
+/// Sends the answer and ends the connection; whoever takes too long gets no more.
+fn finish(mut stream: TcpStream, answer: &[u8]) {
+    let deadline = Instant::now() + LONGEST_ANSWER;
+    for part in answer.chunks(64 << 10) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let within = !left.is_zero() && stream.set_write_timeout(Some(left)).is_ok();
+        if !within || stream.write_all(part).is_err() {
+            return;
+        }
+    }
+    let _ = stream.shutdown(Shutdown::Write);
+    // A close with unread input would take the answer back.
+    let deadline = Instant::now() + LONGEST_REST;
+    let (mut rest, mut part) = (0, [0; 4096]);
+    while rest <= LARGEST_REST {
+        match read_before(&mut stream, deadline, &mut part) {
+            Ok(count) if count > 0 => rest += count,
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `dpscope serve`: the app, on loopback only.
+
+mod connection;
+mod request;
+mod site;
+
+use std::io::IsTerminal;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use crate::args::ServeArgs;
+use crate::failure::{Done, Exit, Failure};
+use crate::report::{print, tell};
+use connection::answer;
+use site::Site;
+
+/// Where the app is found if nothing else is asked for, so that links and bookmarks stay good.
+const PORT: u16 = 8417;
+
+/// Connections that are answered at the same time; browsers open six.
+const MOST_CONNECTIONS: usize = 64;
+
+pub(crate) fn run(args: &ServeArgs) -> Done {
+    let site = match &args.dir {
+        Some(folder) => Site::folder(folder)?,
+        None => Site::embedded()?,
+    };
+    let (listener, port) = listen(args.port)?;
+    let (stop, stopped) = mpsc::channel();
+    // Where no handler can be set, Ctrl-C ends the program at once: nothing is lost.
+    let _ = ctrlc::set_handler(move || {
+        let _ = stop.send(());
+    });
+    let site = Arc::new(site);
+    let open = Arc::new(AtomicUsize::new(0));
+    let same_port = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).ok();
+    for listener in [Some(listener), same_port].into_iter().flatten() {
+        let (site, open) = (Arc::clone(&site), Arc::clone(&open));
+        std::thread::spawn(move || accept(&listener, port, &site, &open));
+    }
+
+    let url = format!("http://127.0.0.1:{port}/");
+    print(&format!("{url}\n"))?;
+    if std::io::stderr().is_terminal() {
+        tell("Ctrl-C ends it");
+    }
+    if !args.no_open && has_display() && !open_browser(&url) {
+        tell("no browser could be opened: open the address above");
+    }
+    // Without a handler nothing is ever sent.
+    let _ = stopped.recv();
+    Ok(Exit::Done)
+}
+
+fn listen(port: Option<u16>) -> Result<(TcpListener, u16), Failure> {
+    let bind = |port: u16| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let listener = match port {
+        Some(port) => bind(port)
+            .map_err(|error| Failure::input(format!("--port {port}: {error}; give another port"))),
+        None => bind(PORT)
+            .or_else(|_| bind(0))
+            .map_err(|error| Failure::with(Exit::Internal, format!("no free port: {error}"))),
+    }?;
+    let port = listener.local_addr().map_err(|error| Failure::with(Exit::Internal, error))?.port();
+    Ok((listener, port))
+}
+
+fn accept(listener: &TcpListener, port: u16, site: &Arc<Site>, open: &Arc<AtomicUsize>) {
+    loop {
+        let Ok((stream, _)) = listener.accept() else {
+            // No more files can be opened, say: that passes.
+            std::thread::park_timeout(Duration::from_millis(50));
+            continue;
+        };
+        if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
+            open.fetch_sub(1, Ordering::SeqCst);
+            continue;
+        }
+        let (site, count) = (Arc::clone(site), Arc::clone(open));
+        let work = move || {
+            answer(stream, port, &site);
+            count.fetch_sub(1, Ordering::SeqCst);
+        };
+        if std::thread::Builder::new().spawn(work).is_err() {
+            open.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Whether there is a screen that a browser could open on.
+fn has_display() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(target_os = "linux") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+}
+
+fn open_browser(url: &str) -> bool {
+    let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("cmd", &["/C", "start", ""])
+    } else {
+        ("xdg-open", &[])
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(url);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok()
+}

@@ -1,0 +1,34 @@
+//! Packages of Debian that tests need.
+
+use anyhow::{Result, bail};
+
+use crate::process::{in_root, output_of, shown};
+
+/// Installs the packages that `what` comes with.
+///
+/// As root apt-get does it; others are asked to, but for a CI whose sudo wants no password.
+pub(super) fn install(what: &str, packages: &[&str], in_ci: bool) -> Result<()> {
+    let wanted = packages.join(" ");
+    let is_root = output_of(in_root("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if !is_root && !in_ci {
+        bail!("no {what}: install {wanted}");
+    }
+    let mut apt_get = if is_root { vec![] } else { vec!["sudo", "-n"] };
+    apt_get.push("apt-get");
+    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends"]] {
+        let mut command = in_root(apt_get[0]);
+        command.args(&apt_get[1..]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        let is_install = arguments[0] == "install";
+        if is_install {
+            command.args(packages);
+        }
+        println!("$ {}", shown(&command));
+        match output_of(&mut command) {
+            Err(reason) if is_install => bail!("no {what}: install {wanted} ({reason:#})"),
+            // One source of packages that is away is not all of them.
+            Err(reason) => println!("{reason:#}"),
+            Ok(_) => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+// `node chromium.js` prints where a Chromium is, for `cargo xtask test`.
+
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const PATHS = [
+  process.env.CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+];
+
+/** @returns {string} */
+export function installed() {
+  const path = PATHS.find((path) => path && existsSync(path));
+  if (path) return path;
+  throw new Error("no Chromium: install it (Debian: chromium) or set CHROMIUM to its path");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    console.log(installed());
+  } catch (error) {
+    console.error(/** @type {Error} */ (error).message);
+    process.exitCode = 1;
+  }
+}
