@@ -13,7 +13,8 @@ export interface Crew {
 }
 
 export interface Options {
-  device: "auto" | "cpu";
+  /** `gpu` takes a software rasteriser too. */
+  device: "auto" | "gpu" | "cpu";
   float_mode: "exact" | "fast";
 }
 
@@ -75,7 +76,7 @@ export class AuditRun {
       const { layout, total } = await asked;
       this.#layout = layout;
       this.total = total;
-      if (!(this.options.device === "auto" && (await this.#hasGpu()))) await this.#useCpu();
+      if (this.options.device === "cpu" || !(await this.#hasGpu())) await this.#useCpu();
       if (this.phase === "opening") this.#go();
     } catch (failure) {
       this.#fail(failure);
@@ -179,13 +180,16 @@ export class AuditRun {
   async #hasGpu(): Promise<boolean> {
     const counter = await this.#opened("gpu");
     try {
-      const name = await counter.remote.ask<string>("open_gpu", [this.options.float_mode]);
+      const name = await counter.remote.ask<string>("open_gpu", [
+        this.options.float_mode,
+        this.options.device === "gpu",
+      ]);
       this.#counters = [counter];
       this.device = `WebGPU: ${name}`;
       return true;
     } catch (failure) {
       counter.remote.close();
-      this.notes.push(`No WebGPU here (${messageOf(failure)}).`);
+      if (this.options.device === "gpu") this.notes.push(`No WebGPU here: ${messageOf(failure)}.`);
       return false;
     }
   }
@@ -245,6 +249,12 @@ export class AuditRun {
 
   #stopClock(): void {
     if (this.phase === "running") this.counting_ms += performance.now() - this.#since;
+  }
+
+  /** For tests: what happens when the GPU is pulled out. */
+  async loseGpu(): Promise<void> {
+    const gpu = this.#counters.find((counter) => counter.kind === "gpu");
+    await gpu?.remote.ask("lose_gpu", []);
   }
 
   /** Time spent counting so far. */

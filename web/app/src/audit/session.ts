@@ -17,12 +17,13 @@ export class AuditSession {
     this.cores = Math.max(1, Math.min(32, navigator.hardwareConcurrency || 1));
   }
 
-  /** Asks once whether there is an adapter, to say so before an audit starts. */
+  /** Asks once whether there is a GPU, to say so before an audit starts. */
   async look(): Promise<void> {
     if (this.hasGpu !== undefined) return;
     this.hasGpu = false;
     try {
-      this.hasGpu = (await gpuOf(navigator)?.requestAdapter()) != null;
+      const adapter = await gpuOf(navigator)?.requestAdapter();
+      this.hasGpu = adapter != null && adapter.info?.isFallbackAdapter !== true;
     } catch {
       // as if there were none
     }
@@ -41,7 +42,7 @@ export class AuditSession {
 }
 
 interface Gpu {
-  requestAdapter(): Promise<unknown>;
+  requestAdapter(): Promise<{ info?: { isFallbackAdapter?: boolean } } | null>;
 }
 
 function gpuOf(navigator: Navigator): Gpu | undefined {

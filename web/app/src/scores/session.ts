@@ -1,6 +1,6 @@
-import type { AuditCurve, AuditResult } from "@dpscope/wasm/audits";
-import type { State } from "../state/fields";
-import type { Failure, WorkerLike } from "../workers/calls";
+import type { FileFacts, ScoresOptions, ScoresResult } from "@dpscope/wasm/audits";
+import { initialState, type State } from "../state/fields";
+import type { Call, Failure, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
 
 /** Which world a file's scores are of. */
@@ -10,21 +10,8 @@ export interface GivenFile {
   name: string;
   bytes: Uint8Array;
   /** What the bundle says of it. */
-  about?: FileAbout;
+  about?: FileFacts;
   failure?: string;
-}
-
-interface FileAbout {
-  format: string;
-  arrays: { name: string; shape: number[] }[];
-}
-
-export interface ScoresFound extends AuditResult {
-  observations: { target: number; zero_out: number };
-  seed: string;
-  findings: { severity: string; says: string }[];
-  curve: AuditCurve;
-  version: string;
 }
 
 /** Larger files are for the command line, which reads them piece by piece. */
@@ -33,7 +20,7 @@ export const MOST_BYTES = 64 * 2 ** 20;
 /** Files of scores, audited in a worker; they are sent nowhere. */
 export class ScoresSession {
   readonly files: Partial<Record<World, GivenFile>> = {};
-  found: ScoresFound | undefined;
+  found: ScoresResult | undefined;
   failure: string | undefined;
   isBusy = false;
   #state: State | undefined;
@@ -90,7 +77,10 @@ export class ScoresSession {
       return;
     }
     this.isBusy = true;
-    const calls = given.map((file) => ({ name: "describe_file", args: [file.bytes, file.name] }));
+    const calls: Call[] = given.map((file) => ({
+      name: "describe_file",
+      args: [file.bytes, file.name],
+    }));
     if (target !== undefined) calls.push({ name: "audit_scores", args: this.#question() });
     this.#lane.run({
       calls,
@@ -105,34 +95,25 @@ export class ScoresSession {
     });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: arguments of different types
-  #question(): any[] {
+  #question(): unknown[] {
     const { target, zero_out } = this.files;
-    const state = this.#state;
-    return [
-      target?.bytes,
-      target?.name,
-      zero_out?.bytes,
-      zero_out?.name,
-      {
-        delta: state?.delta,
-        significance: state?.significance,
-        threshold_rule: state?.scores_rule,
-        higher_means: state?.scores_higher,
-        seed: state?.seed,
-      },
-    ];
+    return [target?.bytes, target?.name, zero_out?.bytes, zero_out?.name, optionsOf(this.#state)];
   }
 
   #told(answer: { value: unknown } | { failure: Failure }): void {
     this.failure = "failure" in answer ? answer.failure.message : undefined;
-    this.found = "value" in answer ? (answer.value as ScoresFound) : undefined;
+    this.found = "value" in answer ? (answer.value as ScoresResult) : undefined;
   }
+}
+
+function optionsOf(state: State | undefined): ScoresOptions {
+  const { delta, significance, scores_rule, scores_higher, seed } = state ?? initialState();
+  return { delta, significance, threshold_rule: scores_rule, higher_means: scores_higher, seed };
 }
 
 function describe(file: GivenFile, answer: { value: unknown } | { failure: Failure }): void {
   if ("failure" in answer) file.failure = answer.failure.message;
-  else file.about = answer.value as FileAbout;
+  else file.about = answer.value as FileFacts;
 }
 
 function megabytes(bytes: number): string {

@@ -38,7 +38,7 @@ export const FIELDS = {
   seed: seedCodec,
   axis: choice(AXES, "noise_multiplier"),
   observations: whole(1000, 100_000_000, 1_000_000),
-  device: choice(["auto", "cpu"], "auto"),
+  device: choice(["auto", "gpu", "cpu"], "auto"),
   float_mode: choice(["exact", "fast"], "exact"),
   see_sampler: choice(
     [

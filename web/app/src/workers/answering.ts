@@ -2,12 +2,11 @@ import { type Answer, asFailure, type Question } from "./calls";
 
 type Call = (...args: never[]) => unknown;
 
-/** Makes a worker answer questions with these calls, one after the other. */
+/** Makes a worker answer questions with these calls: in order, except for those that wait. */
 export function answering(ready: Promise<unknown>, calls: Record<string, Call>): void {
-  let last: Promise<unknown> = ready;
   self.onmessage = (event: MessageEvent<Question>) => {
     const { id, call } = event.data;
-    last = last.then(
+    ready.then(
       () => answer(id, calls[call.name], call.args),
       () => answer(id, () => ready, []),
     );

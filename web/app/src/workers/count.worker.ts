@@ -11,9 +11,14 @@ answering(init(), {
   prepare: (given: Uint8Array) => {
     layout = given;
   },
-  open_gpu: async (mode: "exact" | "fast") => {
-    gpu = await GpuCounter.open(mode);
+  open_gpu: async (mode: "exact" | "fast", software: boolean) => {
+    gpu = await GpuCounter.open(mode, software);
     return gpu.name;
+  },
+  /** For tests: as if the GPU were pulled out. */
+  lose_gpu: () => {
+    gpu?.forbid_reopening();
+    gpu?.lose_device();
   },
   count: (first: number, end: number) => {
     if (layout === undefined) throw new Error("no layout was given");

@@ -33,7 +33,8 @@ function where(app: App): string {
   const cpu = `${cores} CPU ${cores === 1 ? "worker" : "workers"}`;
   if (app.state.device === "cpu") return `will run on ${cpu}`;
   if (hasGpu === undefined) return "";
-  return hasGpu ? "will run on WebGPU" : `no WebGPU here: will run on ${cpu}`;
+  if (hasGpu || app.state.device === "gpu") return "will run on WebGPU, if it opens";
+  return `no GPU for WebGPU here: will run on ${cpu}`;
 }
 
 function settings(app: App): TemplateResult {
@@ -57,7 +58,8 @@ function settings(app: App): TemplateResult {
         "Device",
         state.device,
         [
-          { value: "auto", name: "GPU if there" },
+          { value: "auto", name: "Auto" },
+          { value: "gpu", name: "WebGPU" },
           { value: "cpu", name: "CPU" },
         ],
         (device) => app.change({ device }),

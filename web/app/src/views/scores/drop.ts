@@ -1,6 +1,6 @@
+import type { FileFacts } from "@dpscope/wasm/audits";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
-import { grouped } from "../../numbers/rounded";
 import type { World } from "../../scores/session";
 
 const TYPES = ".npy,.npz,.csv,.safetensors";
@@ -48,16 +48,13 @@ export function drop(app: App, world: World, label: string): TemplateResult {
   </div>`;
 }
 
-function about(about: {
-  format: string;
-  arrays: { name: string; shape: number[] }[];
-}): TemplateResult {
-  const shown = about.arrays.slice(0, 6);
+function about(facts: FileFacts): TemplateResult {
+  const shown = facts.arrays.slice(0, 6);
   return html`<ul class="arrays">
     ${shown.map(
-      ({ name, shape }) =>
-        html`<li>${name === "" ? about.format : name}: ${shape.map(grouped).join(" × ")}</li>`,
+      ({ name, dtype, shape }) =>
+        html`<li>${name === "" ? facts.format : name}: ${dtype}, ${shape}</li>`,
     )}
-    ${about.arrays.length > 6 ? html`<li>and ${about.arrays.length - 6} more</li>` : nothing}
+    ${facts.arrays.length > 6 ? html`<li>and ${facts.arrays.length - 6} more</li>` : nothing}
   </ul>`;
 }

@@ -1,3 +1,4 @@
+import type { ScoresResult } from "@dpscope/wasm/audits";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { toCsv } from "../../charts/data-table";
@@ -8,17 +9,16 @@ import { scoresCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
 import { standaloneSvg } from "../../copies/svg";
 import { confidence, grouped, type Kind, rounded, SIGN } from "../../numbers/rounded";
-import type { ScoresFound } from "../../scores/session";
 import { curveTable, tradeOff } from "../audit/trade-off";
 
 /** What the audit of the files found. */
-export function found(app: App, result: ScoresFound): TemplateResult {
+export function found(app: App, result: ScoresResult): TemplateResult {
   const isBound = result.kind === "bound";
   const kind: Kind = isBound ? "lower" : "estimate";
   const words = isBound ? `lower bound, ${confidence(result.significance)}` : "estimate";
   const { target, zero_out } = app.scores.files;
   const command = scoresCommand(app.state, target?.name ?? "", zero_out?.name, result.seed);
-  const n = result.observations;
+  const n = result.runs;
   return html`<h2 id="found-head" class="hidden">Result</h2>
     <div class="outcome">
       <div>
@@ -45,14 +45,8 @@ export function found(app: App, result: ScoresFound): TemplateResult {
     ${
       result.findings.length === 0
         ? nothing
-        : html`<ul class="findings">
-            ${result.findings.map(
-              (finding) =>
-                html`<li class=${finding.severity}>
-                  <span class="severity">${finding.severity}</span>
-                  <p>${finding.says}</p>
-                </li>`,
-            )}
+        : html`<ul class="notes">
+            ${result.findings.map((finding) => html`<li class="note">${finding}</li>`)}
           </ul>`
     }
     ${tradeOff({ width: Math.min(app.width, 640), runs: n.target + n.zero_out, curve: result.curve, known: [] })}
@@ -73,11 +67,11 @@ export function found(app: App, result: ScoresFound): TemplateResult {
     </div>`;
 }
 
-function rows(result: ScoresFound): (readonly [string, string])[] {
+function rows(result: ScoresResult): (readonly [string, string])[] {
   return [
     ["value", rounded(result.epsilon, result.kind === "bound" ? "lower" : "estimate", 6)],
     ["confidence", result.kind === "bound" ? confidence(result.significance) : "none"],
-    ["n", `${grouped(result.observations.target)} and ${grouped(result.observations.zero_out)}`],
+    ["n", `${grouped(result.runs.target)} and ${grouped(result.runs.zero_out)}`],
     ["method", `${result.threshold_rule}, ${result.cuts} ${result.cuts === 1 ? "cut" : "cuts"}`],
     ["threshold", result.threshold === null ? "" : String(result.threshold)],
     ["direction", result.direction],
