@@ -1,7 +1,7 @@
 import type { Sampler } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
 import type { Accounted } from "./accounted";
-import { accountedOf, type LineName, type Lines } from "./lines";
+import { accountedOf, type LineName, type Lines, linesOf } from "./lines";
 import { confidence, rounded } from "./rounded";
 
 /** What a reader should take from the table. */
@@ -19,7 +19,8 @@ export interface Statement {
 
 const LOWER: readonly LineName[] = ["shuffle-max-slice", "shuffle-sum", "persistent-shuffle"];
 
-export function statement(sampler: Sampler, lines: Lines): Statement {
+export function statement(sampler: Sampler, all: Lines): Statement {
+  const lines = only(all, linesOf(sampler));
   const claimed = accountedOf(lines, "poisson");
   const [leastName, least] = largestLower(lines, claimed);
   const most = accountedOf(lines, sampler === "balls-in-bins" ? "balls-in-bins" : "deterministic");
@@ -37,6 +38,11 @@ export function statement(sampler: Sampler, lines: Lines): Statement {
       : undefined;
   const withFactor = factor === undefined ? parts : { ...parts, factor };
   return { ...withFactor, sentence: sentence(sampler, withFactor) };
+}
+
+function only(lines: Lines, names: readonly LineName[]): Lines {
+  const pairs = names.map((name) => [name, lines[name]]);
+  return Object.fromEntries(pairs);
 }
 
 /** A drawn limit is told only where it says what the proof cannot. */
