@@ -251,12 +251,6 @@ export class AuditRun {
     if (this.phase === "running") this.counting_ms += performance.now() - this.#since;
   }
 
-  /** For tests: what happens when the GPU is pulled out. */
-  async loseGpu(): Promise<void> {
-    const gpu = this.#counters.find((counter) => counter.kind === "gpu");
-    await gpu?.remote.ask("lose_gpu", []);
-  }
-
   /** Time spent counting so far. */
   get elapsed_ms(): number {
     return this.counting_ms + (this.phase === "running" ? performance.now() - this.#since : 0);

@@ -16,7 +16,7 @@ export function auditPanel(app: App): TemplateResult {
   return html`<section class="panel audit" aria-labelledby="audit-head">
     <div class="head">
       <h2 id="audit-head">See for yourself: audit it</h2>
-      <p class="small">${run?.device === undefined || run.device === "" ? where(app) : run.device}</p>
+      <p class="small">${run === undefined || run.device === "" ? where(app) : run.device}</p>
     </div>
     <p class="small intro">
       Plays the attacker: draws runs of this training with and without the target record, scores
