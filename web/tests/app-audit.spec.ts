@@ -24,7 +24,10 @@ async function counter(page: Page): Promise<Worker> {
   return found() as Worker;
 }
 
-for (const { link, histogram_digest, epsilon } of native) {
+/** The last takes long enough for something to break meanwhile. */
+const LONG = native.at(-1);
+
+for (const { link, histogram_digest, epsilon } of native.slice(0, -1)) {
   test(`equals the command line, to the last count: ${link}`, async ({ page }) => {
     await page.goto(`${link}&device=${isGpu() ? "gpu" : "cpu"}`);
     await start(page);
@@ -39,10 +42,8 @@ for (const { link, histogram_digest, epsilon } of native) {
   });
 }
 
-const LONG = "#v=1&observations=1e7&device=cpu";
-
 test("cancelling ends the workers, and leaves an estimate", async ({ page }) => {
-  await page.goto(LONG);
+  await page.goto("#v=1&observations=1e7&device=cpu");
   await start(page);
   await expect(page.locator(".outcome")).toContainText("so far");
   await counter(page);
@@ -66,33 +67,32 @@ test("a pause can be saved, and goes on", async ({ page }) => {
 });
 
 test("what a crashed worker was counting is counted again", async ({ page, heard }) => {
-  const [row] = native;
-  await page.goto(`${row?.link}&device=cpu`);
+  await page.goto(`${LONG?.link}&device=cpu`);
   await start(page);
+  await expect(page.locator(".outcome")).toContainText("so far");
   const worker = await counter(page);
   await worker.evaluate(() => {
     setTimeout(() => {
       throw new Error("pulled out");
     });
   });
-  expect(await digest(page)).toBe(row?.histogram_digest);
+  expect(await digest(page)).toBe(LONG?.histogram_digest);
   await expect(page.locator(".audit .note")).toContainText("its observations are counted again");
   heard.length = 0;
 });
 
 test("a GPU that is lost leaves the rest to the CPU, with the same figure", async ({ page }) => {
   test.skip(!isGpu(), "needs WebGPU");
-  const [row] = native;
-  await page.goto(`${row?.link}&device=gpu`);
+  await page.goto(`${LONG?.link}&device=gpu`);
   await start(page);
   const worker = await counter(page);
   await worker.evaluate(() => {
     const call = { name: "lose_gpu", args: [] };
     const lose = () =>
       self.onmessage?.call(self as never, { data: { id: -1, call } } as MessageEvent);
-    setInterval(lose, 5);
+    setInterval(lose, 100);
   });
-  expect(await digest(page)).toBe(row?.histogram_digest);
+  expect(await digest(page)).toBe(LONG?.histogram_digest);
   await expect(page.locator(".audit .note")).toContainText("The GPU failed");
 });
 

@@ -10,7 +10,7 @@ import { BesideSession } from "./theory/beside";
 import { CheckSession } from "./theory/check";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
-import { drawsWorker, scoresWorker, theoryWorker } from "./workers/spawn";
+import { scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
 
 const WAIT_FOR_HISTORY_MS = 250;
 
@@ -39,7 +39,7 @@ export class Page implements App {
     this.store = new Store(location.hash);
     const redraw = () => this.redraw();
     this.theory = new TheorySession(
-      { theory: theoryWorker, draws: drawsWorker },
+      { theory: theoryWorker, studies: studiesWorker },
       redraw,
       storedLines(),
     );
@@ -48,9 +48,9 @@ export class Page implements App {
       if (this.audit.state !== undefined) this.beside.show(this.audit.state);
       this.redraw();
     });
-    this.beside = new BesideSession(theoryWorker, redraw);
-    this.see = new SeeSession({ theory: theoryWorker, draws: drawsWorker }, redraw);
-    this.check = new CheckSession(theoryWorker, redraw);
+    this.beside = new BesideSession(studiesWorker, redraw);
+    this.see = new SeeSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
+    this.check = new CheckSession(studiesWorker, redraw);
     this.scores = new ScoresSession(scoresWorker, redraw);
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { bound, bound_columns, initSync, pair, version } from "@dpscope/wasm/calculators";
+import { bound, bound_columns, initSync, version } from "@dpscope/wasm/calculators";
+import { initSync as initStudies, pair } from "@dpscope/wasm/studies";
 import { expect, test } from "vitest";
 import { type LineName, linesOf } from "./numbers/lines";
 import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
@@ -9,8 +10,13 @@ import { pairDraws } from "./theory/draws";
 import { settingOf } from "./theory/setting";
 import { callsOf, placesOf, seriesOf } from "./theory/sweep";
 
-const wasm = new URL("../../wasm/calculators/dpscope_calculators_bg.wasm", import.meta.url);
-initSync({ module: readFileSync(fileURLToPath(wasm)) });
+function bundle(name: string): { module: BufferSource } {
+  const file = new URL(`../../wasm/${name}/dpscope_${name}_bg.wasm`, import.meta.url);
+  return { module: readFileSync(fileURLToPath(file)) };
+}
+
+initSync(bundle("calculators"));
+initStudies(bundle("studies"));
 
 /** What the bundle says of the default state now. */
 function computed() {

@@ -10,7 +10,7 @@ export interface Table {
 export function dataTable(table: Table): TemplateResult {
   return html`<details class="data">
     <summary>${table.caption} as a table</summary>
-    <div class="scroll" tabindex="0" role="region" aria-label=${table.caption}>
+    <div class="scroll" tabindex="0" role="region" aria-label=${`${table.caption}: numbers`}>
       <table>
         <thead>
           <tr>

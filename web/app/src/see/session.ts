@@ -34,8 +34,8 @@ export class SeeSession {
   readonly #counts: Lane;
   readonly #changed: () => void;
 
-  constructor(spawn: { theory(): WorkerLike; draws(): WorkerLike }, changed: () => void) {
-    this.#draws = new Lane(spawn.draws, 500);
+  constructor(spawn: { theory(): WorkerLike; studies(): WorkerLike }, changed: () => void) {
+    this.#draws = new Lane(spawn.studies, 500);
     this.#counts = new Lane(spawn.theory, 500);
     this.#changed = changed;
   }

@@ -17,7 +17,7 @@ export interface PairFound {
 /** Workers of the two bundles. */
 interface Spawn {
   theory(): WorkerLike;
-  draws(): WorkerLike;
+  studies(): WorkerLike;
 }
 
 interface Keyed {
@@ -56,7 +56,7 @@ export class TheorySession {
     this.#changed = changed;
     this.#fast = new Lane(spawn.theory, 400);
     this.#bins = new Lane(spawn.theory, 60);
-    this.#pair = new Lane(spawn.draws, 60);
+    this.#pair = new Lane(spawn.studies, 60);
     this.#state = state;
     this.#atOnce = { key: keyOf(state), lines: stored };
     this.#slow = this.#atOnce;

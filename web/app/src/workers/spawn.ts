@@ -7,10 +7,10 @@ export function theoryWorker(): WorkerLike {
   });
 }
 
-export function drawsWorker(): WorkerLike {
-  return new Worker(new URL("./draws.worker.ts", import.meta.url), {
+export function studiesWorker(): WorkerLike {
+  return new Worker(new URL("./studies.worker.ts", import.meta.url), {
     type: "module",
-    name: "draws",
+    name: "studies",
   });
 }
 

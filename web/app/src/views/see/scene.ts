@@ -93,7 +93,7 @@ function columns(grid: Grid, steps: number, epoch: Epoch | undefined, stage: Sta
     ${Array.from({ length: steps }, (_, batch) => {
       const hit = stage.name !== "file" && epoch?.target_batches.includes(batch) === true;
       const now = stage.name === "outputs" && shown === batch + 1;
-      const state = `${hit ? "hit" : ""} ${now ? "now" : ""}`;
+      const state = `${hit ? "hit" : ""} ${now ? "current" : ""}`;
       return svg`<rect class="batch ${state}" x=${left + batch * column + 2} y=${batchTop - 10}
         width=${column - 4} height=${height - batchTop - 4} rx="6"></rect>
         <text class="batch-name" x=${left + (batch + 0.5) * column} y=${batchTop - 16} text-anchor="middle">${batch + 1}</text>`;
