@@ -7,7 +7,8 @@ async function start(page: Page): Promise<void> {
 }
 
 async function digest(page: Page): Promise<string | null> {
-  await expect(page.locator(".outcome .under")).toContainText("confidence");
+  const under = page.locator(".outcome .under");
+  await expect(under).toContainText("confidence", { timeout: 60_000 });
   await page.locator(".outcome").getByRole("button", { name: "lower bound" }).click();
   const row = page.locator("#about-audit dl > div", { hasText: "digest" });
   return row.locator("dd").textContent();

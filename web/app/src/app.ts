@@ -26,11 +26,15 @@ export interface App {
   readonly refused: Map<Field, string>;
   /** Width for charts in the column of Explore, in CSS pixels. */
   readonly width: number;
+  /** Width of that column. */
+  readonly column: number;
   /** Width of the whole content. */
   readonly wide: number;
   readonly version: string;
   /** What was told last. */
   readonly toast: string;
+  /** What screen readers are told of the figures. */
+  readonly spoken: string;
   change(part: Partial<State>): void;
   /** Draws anew before the next frame. */
   redraw(): void;

@@ -18,9 +18,11 @@ export function firstView(): unknown {
     beside: { curves: [] },
     refused: new Map(),
     width: 844,
+    column: 896,
     wide: 1240,
     version: storedVersion,
     toast: "",
+    spoken: "",
   };
   return shell(app as unknown as App);
 }

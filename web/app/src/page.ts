@@ -10,9 +10,11 @@ import { BesideSession } from "./theory/beside";
 import { CheckSession } from "./theory/check";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
+import { summary } from "./views/summary";
 import { scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
 
 const WAIT_FOR_HISTORY_MS = 250;
+const SPEAK_EVERY_MS = 2000;
 
 /** Joins the state, what is computed and what is drawn. */
 export class Page implements App {
@@ -27,12 +29,15 @@ export class Page implements App {
   readonly refused = new Map<Field, string>();
   readonly version = storedVersion;
   width = 800;
+  column = 896;
   wide = 1240;
   toast = "";
+  spoken = "";
   readonly #draw: (app: Page) => void;
   #isDue = false;
   #historyTimer: ReturnType<typeof setTimeout> | undefined;
   #toastTimer: ReturnType<typeof setTimeout> | undefined;
+  #spokenTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(draw: (app: Page) => void) {
     this.#draw = draw;
@@ -81,7 +86,19 @@ export class Page implements App {
     requestAnimationFrame(() => {
       this.#isDue = false;
       this.#draw(this);
+      this.#speakSoon();
     });
+  }
+
+  /** For screen readers: at most every two seconds, and only what is new. */
+  #speakSoon(): void {
+    this.#spokenTimer ??= setTimeout(() => {
+      this.#spokenTimer = undefined;
+      const words = summary(this);
+      if (words === this.spoken) return;
+      this.spoken = words;
+      this.redraw();
+    }, SPEAK_EVERY_MS);
   }
 
   tell(message: string): void {
@@ -130,6 +147,7 @@ export class Page implements App {
     const next = Math.max(240, Math.round(column - around));
     if (next === this.width && this.wide === Math.round(inner)) return;
     this.width = next;
+    this.column = Math.round(column);
     this.wide = Math.round(inner);
     this.redraw();
   }

@@ -185,7 +185,7 @@ export class AuditRun {
         this.options.device === "gpu",
       ]);
       this.#counters = [counter];
-      this.device = `WebGPU: ${name}`;
+      this.device = name.startsWith("gpu") ? "WebGPU" : `WebGPU: ${name}`;
       return true;
     } catch (failure) {
       counter.remote.close();

@@ -48,8 +48,6 @@ export class TheorySession {
   #drawn: Keyed;
   /** The planned draws are not all made yet. */
   isRefining = false;
-  /** From asking to the fast lines, for the curious. */
-  elapsed_ms: number | undefined;
 
   constructor(spawn: Spawn, changed: () => void, stored: Lines) {
     const state = initialState();
@@ -94,7 +92,6 @@ export class TheorySession {
   #askFast(): void {
     const key = keyOf(this.#state);
     const names = linesOf(this.#state.sampler).filter((name) => AT_ONCE.includes(name));
-    const before = performance.now();
     const lines: Lines = {};
     this.#fast.run({
       calls: names.map((name) => this.#call(name)),
@@ -107,7 +104,6 @@ export class TheorySession {
         )
           return true;
         this.#atOnce = { key, lines };
-        this.elapsed_ms = performance.now() - before;
         if (key === keyOf(this.#state)) this.#askSlow();
         this.#changed();
         return true;

@@ -60,6 +60,7 @@ export function shell(app: App): TemplateResult {
         Open source, MIT or Apache-2.0.
       </p>
     </footer>
+    <p class="hidden" aria-live="polite">${app.spoken}</p>
     <div class="toast" role="status">${app.toast}</div>`;
 }
 

@@ -34,7 +34,7 @@ function where(app: App): string {
   if (app.state.device === "cpu") return `will run on ${cpu}`;
   if (hasGpu === undefined) return "";
   if (hasGpu || app.state.device === "gpu") return "will run on WebGPU, if it opens";
-  return `no GPU for WebGPU here: will run on ${cpu}`;
+  return `no GPU here: will run on ${cpu}`;
 }
 
 function settings(app: App): TemplateResult {

@@ -60,7 +60,7 @@ function truth(drawn: Plot, { claimed, least, most }: Statement): unknown {
     from !== undefined && start > claimedAt
       ? svg`<rect class="gap" x=${claimedAt} y=${AXIS - 10} width=${start - claimedAt} height="10"></rect>`
       : nothing;
-  const middle = Math.min(Math.max((start + end) / 2, 44), drawn.width - 60);
+  const middle = Math.min(Math.max((start + end) / 2, 72), drawn.width - 72);
   return svg`<g>
     ${gap}
     <rect class="truth" x=${start} y=${AXIS - 10} width=${Math.max(2, end - start)} height="10"></rect>

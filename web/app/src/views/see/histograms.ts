@@ -20,7 +20,7 @@ export function histograms(
   const first = bins.edges[0] ?? -4;
   const end = bins.edges.at(-1) ?? 4;
   const chart = plot(
-    { width, height: 300, left: 46 },
+    { width, height: 300 },
     {
       x: { label: "score: log-likelihood ratio of the epoch", ends: [first, end] },
       y: { label: "epochs", ends: [-most, most], format: (value) => String(Math.abs(value)) },

@@ -31,13 +31,18 @@ export function nowInWords(see: SeeSession, state: State): string {
         ? `Epoch ${number}. The batches are drawn: the target is in none of them.`
         : `Epoch ${number}. The batches are drawn: the target falls into batch ${where.join(" and ")}.`;
     case "outputs": {
-      const value = (epoch.outputs_target[stage.shown - 1] ?? 0).toFixed(2);
+      const value = signed(epoch.outputs_target[stage.shown - 1] ?? 0);
       return `Batch ${stage.shown} gives out ${value}: its sum and the noise.`;
     }
     case "scored": {
       const says = (score: number) => (score > state.see_threshold ? "it was there" : "it was not");
       const [one, other] = [epoch.score_target, epoch.score_zero_out];
-      return `Scores: ${one.toFixed(2)} with the target, and the attacker says ${says(one)}; ${other.toFixed(2)} without, and it says ${says(other)}.`;
+      return `Scores: ${signed(one)} with the target, and the attacker says ${says(one)}; ${signed(other)} without, and it says ${says(other)}.`;
     }
   }
+}
+
+/** With a real minus sign. */
+function signed(value: number): string {
+  return value.toFixed(2).replace("-", "−");
 }
