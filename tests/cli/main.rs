@@ -15,6 +15,7 @@ mod outputs;
 mod planning;
 mod plots;
 mod scores;
+mod serve;
 mod shards;
 mod simulate;
 mod snapshots;

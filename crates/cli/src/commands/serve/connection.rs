@@ -19,7 +19,7 @@ const LONGEST_REST: Duration = Duration::from_secs(1);
 const HEADERS: &str = include_str!("headers.txt");
 
 pub(super) fn answer(mut stream: TcpStream, port: u16, site: &Site) {
-    let head = match read_head(&mut stream) {
+    let head = match read_head(&mut stream, Instant::now() + LONGEST_REQUEST) {
         Ok(head) => head,
         Err(None) => return,
         Err(Some(status)) => return finish(stream, &refused(status)),
@@ -39,8 +39,7 @@ pub(super) fn answer(mut stream: TcpStream, port: u16, site: &Site) {
 }
 
 /// The bytes before the empty line; no status where the other side is gone.
-fn read_head(stream: &mut TcpStream) -> Result<Vec<u8>, Option<Status>> {
-    let deadline = Instant::now() + LONGEST_REQUEST;
+fn read_head(stream: &mut TcpStream, deadline: Instant) -> Result<Vec<u8>, Option<Status>> {
     let (mut head, mut part) = (Vec::new(), [0; 4096]);
     loop {
         let count = match read_before(stream, deadline, &mut part) {
@@ -114,5 +113,38 @@ fn finish(mut stream: TcpStream, answer: &[u8]) {
             Ok(count) if count > 0 => rest += count,
             _ => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn read(sent: &[u8], deadline: Instant) -> Result<Vec<u8>, Option<Status>> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.write_all(sent).unwrap();
+        read_head(&mut listener.accept().unwrap().0, deadline)
+    }
+
+    #[test]
+    fn who_is_too_slow_is_told() {
+        let now = Instant::now();
+        assert_eq!(read(b"GET / HTTP/1.1\r\n", now), Err(Some(SLOW)));
+        assert_eq!(read(b"GET / HTTP/1.1\r\n", now + Duration::from_millis(20)), Err(Some(SLOW)));
+    }
+
+    #[test]
+    fn the_head_ends_at_the_empty_line_and_has_a_limit() {
+        let later = || Instant::now() + LONGEST_REQUEST;
+        assert_eq!(read(b"a\r\nb\r\n\r\nc\r\n\r\n", later()).unwrap(), b"a\r\nb");
+        for (size, taken) in [(LARGEST_HEAD, true), (LARGEST_HEAD + 1, false)] {
+            let mut sent = vec![b'a'; size];
+            sent.extend_from_slice(b"\r\n\r\n");
+            assert_eq!(read(&sent, later()).is_ok(), taken, "{size}");
+        }
+        assert_eq!(read(&vec![b'a'; 3 * LARGEST_HEAD], later()), Err(Some(LARGE)));
     }
 }
