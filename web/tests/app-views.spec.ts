@@ -127,7 +127,7 @@ test.describe("check my training", () => {
   test("a claim of a shuffled loader is refuted", async ({ page }) => {
     await page.goto("#v=1&view=check");
     await expect(page.locator("#check-head")).toContainText("REFUTED");
-    await expect(page.locator(".findings li.refutes")).toContainText("20.95");
+    await expect(page.locator(".findings li.is-refutes")).toContainText("20.95");
     await expect(page.locator(".command code").first()).toContainText(
       "dpscope calibrate noise --sampler shuffle --epsilon 2.6",
     );

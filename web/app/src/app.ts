@@ -1,4 +1,5 @@
 import type { AuditSession } from "./audit/session";
+import type { Layout } from "./layout";
 import type { ScoresSession } from "./scores/session";
 import type { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
@@ -24,12 +25,7 @@ export interface App {
   readonly check: Pick<CheckSession, "report" | "failure" | "fieldFailure" | "isStale">;
   /** What was typed into a field and is not allowed. */
   readonly refused: Map<Field, string>;
-  /** Width for charts in the column of Explore, in CSS pixels. */
-  readonly width: number;
-  /** Width of that column. */
-  readonly column: number;
-  /** Width of the whole content. */
-  readonly wide: number;
+  readonly layout: Layout;
   readonly version: string;
   /** What was told last. */
   readonly toast: string;

@@ -1,4 +1,5 @@
 import type { App } from "./app";
+import { layoutOf } from "./layout";
 import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
 import { initialState } from "./state/fields";
 import { formatHash } from "./state/hash";
@@ -17,9 +18,7 @@ export function firstView(): unknown {
     audit: { run: undefined, state: undefined, hasGpu: undefined, cores: 1, start: nothingYet },
     beside: { curves: [] },
     refused: new Map(),
-    width: 844,
-    column: 896,
-    wide: 1240,
+    layout: layoutOf(1440),
     version: storedVersion,
     toast: "",
     spoken: "",

@@ -1,5 +1,6 @@
 import type { App } from "./app";
 import { AuditSession } from "./audit/session";
+import { layoutOf } from "./layout";
 import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
 import { ScoresSession } from "./scores/session";
 import { SeeSession } from "./see/session";
@@ -28,9 +29,7 @@ export class Page implements App {
   readonly scores: ScoresSession;
   readonly refused = new Map<Field, string>();
   readonly version = storedVersion;
-  width = 800;
-  column = 896;
-  wide = 1240;
+  layout = layoutOf(1440);
   toast = "";
   spoken = "";
   readonly #draw: (app: Page) => void;
@@ -138,17 +137,9 @@ export class Page implements App {
   }
 
   #measure(): void {
-    const width = Math.round(document.documentElement.clientWidth);
-    const gutter = Math.min(40, Math.max(16, 0.04 * width));
-    const inner = Math.min(1320, width) - 2 * gutter;
-    const column = width >= 980 ? inner - 344 : inner;
-    const panel = Math.min(26, Math.max(16, 0.022 * width)) + 1;
-    const around = width <= 560 ? 2 * panel - gutter : 2 * panel;
-    const next = Math.max(240, Math.round(column - around));
-    if (next === this.width && this.wide === Math.round(inner)) return;
-    this.width = next;
-    this.column = Math.round(column);
-    this.wide = Math.round(inner);
+    const next = layoutOf(document.documentElement.clientWidth);
+    if (next.content === this.layout.content && next.split === this.layout.split) return;
+    this.layout = next;
     this.redraw();
   }
 }

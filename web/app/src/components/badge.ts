@@ -1,11 +1,6 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import {
-  type Accounted,
-  directionInWords,
-  methodInWords,
-  scopeInWords,
-  standing,
-} from "../numbers/accounted";
+import { directionInWords, methodInWords, scopeInWords, standing } from "../numbers/accounted";
 import { confidence, grouped, type Kind, rounded, SIGN, scientific } from "../numbers/rounded";
 
 interface Beside {

@@ -1,19 +1,7 @@
-import { confidence, type Kind } from "./rounded";
+import type { Accounted } from "@dpscope/wasm/calculators";
+import { confidence } from "./rounded";
 
-/** A value as the bundles give it, with all that must be told beside it. */
-export interface Accounted {
-  epsilon: number;
-  delta: number;
-  kind: Kind;
-  scope: "pair" | "mechanism";
-  direction: "both" | "remove" | "add";
-  method: string;
-  numeric_error: number;
-  significance?: number;
-  standard_error?: number;
-}
-
-const METHODS: Record<string, string> = {
+const METHODS: Record<Accounted["method"], string> = {
   analytic: "closed Gaussian formula",
   "privacy-loss-distribution": "privacy loss distribution",
   "max-slice": "the largest output of each epoch",
@@ -22,8 +10,8 @@ const METHODS: Record<string, string> = {
   "plug-in": "the drawn law of one epoch, composed",
 };
 
-export function methodInWords(method: string): string {
-  return METHODS[method] ?? method;
+export function methodInWords(method: Accounted["method"]): string {
+  return METHODS[method];
 }
 
 /** What the value is, in two or three words for a badge. */

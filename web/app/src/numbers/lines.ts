@@ -1,5 +1,5 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
 import type { Sampler } from "../state/fields";
-import type { Accounted } from "./accounted";
 
 /** Lines of the table of what is claimed, proven and seen. */
 export type LineName =

@@ -1,5 +1,5 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
 import { expect, test } from "vitest";
-import type { Accounted } from "./accounted";
 import type { Lines } from "./lines";
 import { statement } from "./statement";
 

@@ -1,6 +1,6 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
 import type { Sampler } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
-import type { Accounted } from "./accounted";
 import { accountedOf, type LineName, type Lines, linesOf } from "./lines";
 import { confidence, rounded } from "./rounded";
 

@@ -1,17 +1,6 @@
+import type { Epoch } from "@dpscope/wasm/studies";
 import type { Sampler, State } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
-
-/** One epoch as the bundle draws it. */
-export interface Epoch {
-  /** Members of batch b: `batches[offsets[b] .. offsets[b + 1]]`. */
-  batches: Uint32Array;
-  offsets: Uint32Array;
-  target_batches: Uint32Array;
-  outputs_target: Float64Array;
-  outputs_zero_out: Float64Array;
-  score_target: number;
-  score_zero_out: number;
-}
 
 /** A record in a batch. */
 export interface Member {

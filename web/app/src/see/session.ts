@@ -1,12 +1,14 @@
+import type { Epoch } from "@dpscope/wasm/studies";
 import type { State } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
 import type { Call, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
-import { type Drawing, drawingOf, type Epoch } from "./epoch";
+import { type Drawing, drawingOf } from "./epoch";
 import { type Stage, stageAfter, waitAfter } from "./stages";
 
 export type Speed = 1 | 4 | 32;
-const MANY = 4000;
+/** Of each world. */
+const MANY = 2000;
 
 /** What the scores say at the threshold. */
 export interface Told {

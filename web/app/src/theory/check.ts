@@ -1,19 +1,7 @@
-import type { Accounted } from "../numbers/accounted";
+import type { CheckReport } from "@dpscope/wasm/studies";
 import type { Field, State } from "../state/fields";
 import type { Failure, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
-
-/** As `dpscope check --json` has it; what is shown of it. */
-export interface CheckReport {
-  schema: string;
-  version: string;
-  claim: { epsilon: number; delta: number; verdict: string; says: string; note: string };
-  findings: { severity: string; code: string; says: string }[];
-  lower: Accounted | null;
-  upper: Accounted | null;
-  poisson: Accounted | null;
-  next: string[];
-}
 
 /** The bundle's name of each field of the form. */
 export const TRAINING_FIELDS = {

@@ -1,18 +1,11 @@
-import type { Accounted } from "../numbers/accounted";
+import type { Accounted } from "@dpscope/wasm/calculators";
+import type { Pair } from "@dpscope/wasm/studies";
 import { type Found, type LineName, type Lines, linesOf } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
 import type { Call, Failure, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
 import { pairDraws } from "./draws";
 import { keyOf, pairKeyOf, settingOf } from "./setting";
-
-/** What `pair` of the bundle gives. */
-export interface PairFound {
-  lower: Accounted;
-  estimate: Accounted | { reason: string };
-  observations: number;
-  seed: string;
-}
 
 /** Workers of the two bundles. */
 interface Spawn {
@@ -162,7 +155,7 @@ function pairLines(answer: { value: unknown } | { failure: Failure }, isLast: bo
     const none = { reason: answer.failure.message };
     return { "pair-lower": none, "pair-estimate": none };
   }
-  const { lower, estimate, observations, seed } = answer.value as PairFound;
+  const { lower, estimate, observations, seed } = answer.value as Pair;
   const told = { observations, seed };
   const about: Found = "reason" in estimate ? estimate : { value: estimate, ...told };
   if (isLast) return { "pair-lower": { value: lower, ...told }, "pair-estimate": about };

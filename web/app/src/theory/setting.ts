@@ -1,11 +1,5 @@
+import type { Setting } from "@dpscope/wasm/calculators";
 import type { State } from "../state/fields";
-
-/** As the bundles name it; T stands for one epoch. */
-export interface Setting {
-  noise_multiplier: number;
-  steps: number;
-  epochs: number;
-}
 
 export function settingOf(state: State): Setting {
   const { noise_multiplier, steps, epochs } = state;

@@ -1,17 +1,17 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
+import type { CheckReport } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
-import { badge } from "../components/badge";
+import { badge, scientificDelta } from "../components/badge";
 import { choose } from "../components/choose";
 import { copies, copyLine } from "../components/copies";
 import { note, numberInput } from "../components/paired";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
 import { linkOf } from "../copies/link";
-import type { Accounted } from "../numbers/accounted";
 import { type Kind, rounded, SIGN } from "../numbers/rounded";
 import { type Field, SAMPLERS } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
-import type { CheckReport } from "../theory/check";
 
 /** The form of `dpscope check`. */
 export function check(app: App): TemplateResult {
@@ -104,7 +104,7 @@ function found(app: App): TemplateResult {
   const isRefuted = report.claim.verdict === "refuted";
   return html`<div class="head">
       <h2 id="check-head">
-        ε = ${report.claim.epsilon} at δ = ${report.claim.delta}:
+        ε = ${report.claim.epsilon} at δ = ${scientificDelta(report.claim.delta)}:
         <strong class=${isRefuted ? "refuted" : ""}
           >${isRefuted ? "REFUTED" : "not refuted"}</strong
         >
@@ -120,7 +120,7 @@ function found(app: App): TemplateResult {
     <ul class="findings">
       ${report.findings.map(
         (finding) =>
-          html`<li class=${finding.severity}>
+          html`<li class="is-${finding.severity}">
             <span class="severity">${finding.severity}</span>
             <p>${finding.says}</p>
           </li>`,

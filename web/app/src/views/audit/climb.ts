@@ -67,5 +67,5 @@ export function climbChart(app: App, run: AuditRun): TemplateResult {
 
 /** Two charts beside each other where there is room. */
 export function chartWidth(app: App): number {
-  return app.width >= 720 ? Math.floor((app.width - 28) / 2) : app.width;
+  return app.layout.panel >= 720 ? Math.floor((app.layout.panel - 28) / 2) : app.layout.panel;
 }

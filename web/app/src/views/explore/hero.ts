@@ -31,7 +31,7 @@ export function hero(app: App): TemplateResult {
           </div>`
       }
     </div>
-    ${ruler(Math.min(app.column, 860), told)}
+    ${ruler(Math.min(app.layout.column, 860), told)}
     <p class="sentence">${told.sentence}</p>
   </section>`;
 }

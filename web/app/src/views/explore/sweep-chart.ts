@@ -47,8 +47,8 @@ export function sweepChart(app: App): TemplateResult {
 }
 
 function drawn(app: App, sweep: Sweep): TemplateResult {
-  const wide = app.width > 560;
-  const size = { width: app.width, height: wide ? 330 : 280, right: wide ? 104 : 14 };
+  const wide = app.layout.panel > 560;
+  const size = { width: app.layout.panel, height: wide ? 330 : 280, right: wide ? 104 : 14 };
   const lines = Object.entries(sweep.epsilons) as [LineName, ArrayLike<number>][];
   const points = (values: ArrayLike<number>): Place[] =>
     sweep.places.map((place, index) => [place, positive(values[index])]);

@@ -9,7 +9,7 @@ import { rounded, SIGN } from "../../numbers/rounded";
 export function numberTable(app: App): TemplateResult {
   const names = linesOf(app.state.sampler);
   const values = names.map((name) => accountedOf(app.theory.lines, name)?.epsilon ?? 0);
-  const largest = Math.max(...values, 1e-9);
+  const largest = Math.max(...values.filter(Number.isFinite), 1e-9);
   return html`<table class="numbers ${app.theory.isStale ? "stale" : ""}">
     <caption>
       What is claimed, what is proven and what the exact pair shows
@@ -52,7 +52,7 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
   }
   const { value, observations, seed } = found;
   const version = app.version;
-  const share = value.epsilon / largest;
+  const share = Number.isFinite(value.epsilon) ? Math.max(0, value.epsilon) / largest : 0;
   return html`<tr>
     ${head}
     <td class="right">

@@ -49,7 +49,7 @@ export function found(app: App, result: ScoresResult): TemplateResult {
             ${result.findings.map((finding) => html`<li class="note">${finding}</li>`)}
           </ul>`
     }
-    ${tradeOff({ width: Math.min(app.width, 640), runs: n.target + n.zero_out, curve: result.curve, known: [] })}
+    ${tradeOff({ width: app.layout.split, runs: n.target + n.zero_out, curve: result.curve, known: [] })}
     <div class="taken">
       ${copyLine(app, command)}
       ${copies(app, "copy-scores", [

@@ -1,5 +1,6 @@
+import type { Epoch } from "@dpscope/wasm/studies";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
-import { type Epoch, type Member, membersOf } from "../../see/epoch";
+import { type Member, membersOf } from "../../see/epoch";
 import { outputsShown, type Stage } from "../../see/stages";
 
 interface Grid {

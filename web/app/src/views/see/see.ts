@@ -22,7 +22,7 @@ const SEEN = [
 export function see(app: App): TemplateResult {
   const { state } = app;
   const words = nowInWords(app.see, state);
-  const width = app.wide;
+  const width = app.layout.content;
   return html`<div class="lead">
       <h1>See it happen</h1>
       <p>
@@ -62,7 +62,7 @@ export function see(app: App): TemplateResult {
           </button>
         </div>
         ${histograms(
-          Math.max(240, width >= 880 ? width - 430 : width - 44),
+          app.layout.split,
           { target: app.see.target, zeroOut: app.see.zeroOut },
           state.see_threshold,
           app.see.stage.name === "scored" && app.see.epoch !== undefined
