@@ -8,8 +8,8 @@ import { gzipSync } from "node:zlib";
 const WEB = dirname(fileURLToPath(import.meta.url));
 const KIB = 1024;
 
-/** Loaded when an audit starts, when files are dropped, or for the next visit. */
-const LATER = /audit|(count|scores)\.worker|^offline\.js$/;
+/** Loaded when an audit starts, a setting is looked at closely, files are dropped, or for the next visit. */
+const LATER = /audit|studies|(count|scores)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`

@@ -177,3 +177,23 @@ test("a pause deals no more, and what was dealt before is not lost", async () =>
   expect(run.phase).toBe("done");
   expect(everyOnce(counted)).toBe(true);
 });
+
+test("a worker that breaks during a pause is replaced", async () => {
+  const held: Question[] = [];
+  const { run, counters, counted } = runOf(() => (question) => {
+    if (question.call.name !== "count" || held.length >= 4) return counts(question);
+    held.push(question);
+    return NO_ANSWER;
+  });
+  await run.start();
+  await vi.waitFor(() => expect(held).toHaveLength(4));
+  run.pause();
+  for (const counter of counters) counter.crash("pulled out");
+  await vi.waitFor(() => expect(counters[3]?.asked).toHaveLength(1));
+  for (const counter of counters.slice(2)) counter.crash("pulled out again");
+  run.resume();
+  await over(run);
+  expect(run.phase).toBe("done");
+  expect(everyOnce(counted)).toBe(true);
+  expect(run.notes).toHaveLength(4);
+});

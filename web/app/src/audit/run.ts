@@ -108,7 +108,11 @@ export class AuditRun {
   #go(): void {
     this.phase = "running";
     this.#since = performance.now();
-    for (const counter of this.#counters) this.#employ(counter);
+    for (const counter of this.#counters) {
+      const { broken } = counter.remote;
+      if (broken === undefined) this.#employ(counter);
+      else this.#replace(counter, broken).catch((failure) => this.#fail(failure));
+    }
     this.#changed();
   }
 
@@ -123,7 +127,7 @@ export class AuditRun {
   }
 
   async #work(counter: Counter): Promise<void> {
-    while (this.phase === "running" && !counter.remote.isBroken) {
+    while (this.phase === "running" && counter.remote.broken === undefined) {
       let range: Range | undefined;
       try {
         range = await this.#coordinator.ask<Range | undefined>("next", [counter.size]);
@@ -155,13 +159,28 @@ export class AuditRun {
   async #replace(counter: Counter, failure: unknown): Promise<void> {
     this.#counters = this.#counters.filter((other) => other !== counter);
     counter.remote.close();
-    this.#crashes += 1;
-    if (this.#crashes > MOST_CRASHES) throw failure;
+    this.#crashed(failure);
     const what = counter.kind === "gpu" ? "The GPU" : "A worker";
     this.notes.push(`${what} failed (${messageOf(failure)}); its observations are counted again.`);
     if (counter.kind === "gpu") await this.#useCpu();
-    else this.#counters.push(await this.#opened("cpu"));
+    else this.#counters.push(await this.#reopened());
     this.#wake();
+  }
+
+  #crashed(failure: unknown): void {
+    this.#crashes += 1;
+    if (this.#crashes > MOST_CRASHES) throw failure;
+  }
+
+  async #reopened(): Promise<Counter> {
+    for (;;) {
+      try {
+        return await this.#opened("cpu");
+      } catch (failure) {
+        if (this.isOver) throw failure;
+        this.#crashed(failure);
+      }
+    }
   }
 
   /** What was given back is dealt again. */

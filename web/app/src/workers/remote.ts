@@ -24,8 +24,9 @@ export class Remote {
     worker.onmessageerror = () => this.#break("the worker sent what cannot be read");
   }
 
-  get isBroken(): boolean {
-    return this.#broken !== undefined;
+  /** Why it answers no more, where that is so. */
+  get broken(): Failure | undefined {
+    return this.#broken;
   }
 
   ask<T>(name: string, args: readonly unknown[], transfer: Transferable[] = []): Promise<T> {
