@@ -163,7 +163,10 @@ export class AuditRun {
     const what = counter.kind === "gpu" ? "The GPU" : "A worker";
     this.notes.push(`${what} failed (${messageOf(failure)}); its observations are counted again.`);
     if (counter.kind === "gpu") await this.#useCpu();
-    else this.#counters.push(await this.#reopened());
+    else {
+      const opened = await this.#reopened(); // others may have been replaced meanwhile
+      this.#counters.push(opened);
+    }
     this.#wake();
   }
 
