@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 const WEB = dirname(fileURLToPath(import.meta.url));
 const KIB = 1024;
 
-/** Loaded when an audit starts, a setting is looked at closely, files are dropped, or for the next visit. */
+/** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
 const LATER = /audit|studies|(count|scores)\.worker|^offline\.js$/;
 
 /**
@@ -104,6 +104,7 @@ function bundles() {
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 60),
+    row("dpscope_studies_bg.wasm", [module("studies")], 150),
     row("dpscope_audits_bg.wasm", [module("audits")], 200),
   ];
 }
