@@ -104,7 +104,7 @@ function bundles() {
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 60),
-    row("dpscope_studies_bg.wasm", [module("studies")], 150),
+    row("dpscope_studies_bg.wasm", [module("studies")], 200),
     row("dpscope_audits_bg.wasm", [module("audits")], 200),
   ];
 }

@@ -1,4 +1,4 @@
-import type { FileFacts, ScoresOptions, ScoresResult } from "@dpscope/wasm/audits";
+import type { FileFacts, ScoresOptions, ScoresResult } from "@dpscope/wasm/studies";
 import { initialState, type State } from "../state/fields";
 import type { Call, Failure, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";

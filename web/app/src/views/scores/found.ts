@@ -1,4 +1,4 @@
-import type { ScoresResult } from "@dpscope/wasm/audits";
+import type { ScoresResult } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { toCsv } from "../../charts/data-table";
