@@ -15,6 +15,9 @@ const SCORE_BYTES: u64 = 2 * 8;
 /// Blocks of both worlds in a dispatch: milliseconds on the slowest device.
 const PIECE: u64 = 1 << 18;
 
+/// Dispatches that are under way at a time: in a browser each wait costs milliseconds.
+const AHEAD: u64 = 32;
+
 /// What some observations make of a program, from first to last block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass<'a> {
@@ -36,14 +39,17 @@ impl Pass<'_> {
         let Pass { loaded, program, most_blocks } = *self;
         let most_blocks = most_blocks.min(loaded.gpu.limits().blocks(program)).max(1);
         let take = (PIECE / (2 * observations)).clamp(1, most_blocks);
-        let mut block = 0;
-        while block < program.blocks() {
+        let dispatches = program.blocks().div_ceil(take);
+        for dispatch in 0..dispatches {
+            let block = dispatch * take;
             let blocks = block..(block + take).min(program.blocks());
-            block = blocks.end;
             let cut = Cut { first, observations: observations as u32, blocks };
             let submission = loaded.run(program, &cut, bins, output);
-            loaded.gpu.arrival(&submission, &mut loaded.gpu.completion()).await?;
-            loaded.gpu.check()?;
+            // Whoever reads the output waits for the last ones.
+            if (dispatch + 1) % AHEAD == 0 {
+                loaded.gpu.arrival(&submission, &mut loaded.gpu.completion()).await?;
+                loaded.gpu.check()?;
+            }
         }
         Ok(())
     }
