@@ -97,7 +97,8 @@ fn rust_flags() -> Vec<String> {
 /// wasm-bindgen, a program of its own that is built on first use.
 fn bindgen(input: &Path, folder: &Path, name: &str) -> Command {
     let mut command = cargo();
-    command.args(["run", "--quiet", "-p", "xtask", "--features", "bindgen", "--bin", "bindgen"]);
+    command.args(["run", "--quiet", "--profile", "bindgen", "-p", "xtask"]);
+    command.args(["--features", "bindgen", "--bin", "bindgen"]);
     command.arg("--").args([input, folder]).arg(name);
     command
 }
@@ -107,6 +108,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
         (Ok(one), Ok(other)) => one == other,
         _ => false,
     }
+}
+
+/// The features of `crates/wasm`, one a bundle.
+pub(crate) fn features() -> impl Iterator<Item = &'static str> {
+    BUNDLES.iter().map(|bundle| bundle.feature)
 }
 
 /// Builds what has changed.

@@ -90,6 +90,20 @@ fn tilted_composition_is_right_in_the_far_tail() {
     }
 }
 
+/// The best tilt has no end there; the moments at it are no numbers.
+#[test]
+fn nothing_lies_beyond_the_highest_loss() {
+    for (compositions, epsilon) in [(2, 3.0), (9, 50.0), (64, 1e3)] {
+        let of = |rounding| {
+            let law = law().with_rounding(rounding);
+            let law = law.self_composed_near(compositions, Target::Epsilon(epsilon)).unwrap();
+            law.delta_at(epsilon).unwrap()
+        };
+        assert_eq!(of(Rounding::Optimistic), 0.0, "{compositions} {epsilon}");
+        assert!(of(Rounding::Pessimistic) < 1e-12, "{compositions} {epsilon}");
+    }
+}
+
 #[test]
 fn a_law_with_one_mass_moved_is_told_apart() {
     let mut broken = law();

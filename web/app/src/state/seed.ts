@@ -1,0 +1,5 @@
+/** A seed from the browser's entropy, below 2⁵³. */
+export function freshSeed(): string {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return String((high >>> 11) * 2 ** 32 + low);
+}
