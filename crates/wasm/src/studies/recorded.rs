@@ -347,7 +347,8 @@ pub(super) mod tests {
             ("count_non_finite", Value::Number(1.0)),
         ];
         for change in bad {
-            let failure = audit(&good, Some(&good), &options(&[change.clone()])).unwrap_err();
+            let failure =
+                audit(&good, Some(&good), &options(std::slice::from_ref(&change))).unwrap_err();
             assert_eq!(failure.field, Some(change.0));
         }
         let few = audit(b"1\n", Some(&good), &options(&[])).unwrap_err();
