@@ -16,7 +16,7 @@ function significance(state: State): string {
 /** The command that gives the same lines; of one order for all epochs, the line that differs. */
 export function compareCommand(state: State): string {
   if (state.sampler === "persistent-shuffle") {
-    return `dpscope bound persistent-shuffle ${training(state)} --delta ${short(state.delta)}`;
+    return `dpscope bound persistent-shuffle --side lower ${training(state)} --delta ${short(state.delta)}`;
   }
   return `dpscope compare ${training(state)} --delta ${short(state.delta)}${significance(state)} --seed ${state.seed}`;
 }
