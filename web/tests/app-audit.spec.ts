@@ -60,6 +60,16 @@ test("cancelling ends the workers, and leaves an estimate", async ({ page }) => 
   await expect(page.locator(".outcome .sign")).toHaveText("ε ≈");
 });
 
+test("Enter audits the number that was just typed", async ({ page }) => {
+  await page.goto("#v=1&observations=20000&device=cpu");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  const typed = page.locator("#observations");
+  await typed.fill("4000");
+  await typed.press("Enter");
+  await isDone(page);
+  await expect(page.locator(".command code")).toContainText("--observations 4000");
+});
+
 test("a pause can be saved, and goes on", async ({ page }) => {
   await page.goto("#v=1&observations=2e6&device=cpu");
   await start(page);
