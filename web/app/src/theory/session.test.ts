@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { linesOf } from "../numbers/lines";
 import { storedLines } from "../numbers/stored";
 import { initialState, type State } from "../state/fields";
 import type { Question } from "../workers/calls";
@@ -29,6 +30,21 @@ test("the stored pair is not shown for another seed or confidence", async () => 
   await vi.waitFor(() => expect(session.lines["pair-lower"]).toBeDefined());
   expect(session.lines["pair-lower"]).toMatchObject({ seed: "7", value: { significance: 0.01 } });
   expect(session.lines.poisson).toEqual(storedLines().poisson);
+});
+
+test("without workers every line says why, and none waits", () => {
+  const none = () => {
+    throw new Error("no workers");
+  };
+  const session = new TheorySession(
+    { theory: none, studies: none },
+    () => undefined,
+    storedLines(),
+  );
+  const state: State = { ...initialState(), steps: 50 };
+  session.show(state);
+  const told = linesOf(state.sampler).map((name) => session.lines[name]);
+  expect(told.every((line) => line !== undefined && "reason" in line)).toBe(true);
 });
 
 test("the last draws are as many as the command line makes", () => {

@@ -92,6 +92,10 @@ export class TheorySession {
       answered: (index, answer) => {
         const name = names[index];
         if (name !== undefined) lines[name] = found(answer);
+        // A broken worker answers no more: its reason is that of the other lines too.
+        if ("failure" in answer && answer.failure.kind === "internal") {
+          for (const other of names) lines[other] ??= found(answer);
+        }
         if (
           index < names.length - 1 &&
           !("failure" in answer && answer.failure.kind === "internal")
