@@ -60,6 +60,30 @@ test("cancelling ends the workers, and leaves an estimate", async ({ page }) => 
   await expect(page.locator(".outcome .sign")).toHaveText("ε ≈");
 });
 
+test("Enter audits the number that was just typed", async ({ page }) => {
+  await page.goto("#v=1&observations=20000&device=cpu");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  const typed = page.locator("#observations");
+  await typed.fill("4000");
+  await typed.press("Enter");
+  await isDone(page);
+  await expect(page.locator(".command code")).toContainText("--observations 4000");
+});
+
+for (const width of [390, 820, 1000, 1440]) {
+  test(`charts are shown at the size at which they are drawn: ${width}`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto("#v=1&observations=2000&device=cpu");
+    await start(page);
+    await isDone(page);
+    for (const chart of await page.locator(".charts svg.chart").all()) {
+      const drawn = Number((await chart.getAttribute("viewBox"))?.split(" ")[2]);
+      const shown = (await chart.boundingBox())?.width ?? 0;
+      expect(Math.abs(shown / drawn - 1)).toBeLessThan(0.05);
+    }
+  });
+}
+
 test("a pause can be saved, and goes on", async ({ page }) => {
   await page.goto("#v=1&observations=2e6&device=cpu");
   await start(page);

@@ -63,7 +63,30 @@ test("the theme is chosen by hand, and remembered", async ({ page }) => {
   await expect(theme).toContainText("Dark");
 });
 
+test("the way to the meaning of a number loses nothing", async ({ page }) => {
+  await page.goto("#v=1&steps=50");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  await page.locator(".hero .badge").first().click();
+  await page.locator("#about-claimed a").click();
+  await expect(page.locator("math").first()).toBeAttached();
+  await page.getByRole("link", { name: "Explore", exact: true }).click();
+  await expect(page.getByLabel("Steps an epoch", { exact: false }).first()).toHaveValue("50");
+});
+
 test.describe("see it happen", () => {
+  test("epochs that are added again are others", async ({ page }) => {
+    await page.goto("#v=1&view=see");
+    await isReady(page, "see");
+    const told = page.locator(".told strong").first();
+    const add = page.getByRole("button", { name: "Add 2,000 epochs" });
+    await add.click();
+    await expect(page.locator(".told")).toContainText("of 2,000 epochs");
+    const once = Number(await told.textContent());
+    await add.click();
+    await expect(page.locator(".told")).toContainText("of 4,000 epochs");
+    expect(Number(await told.textContent())).not.toBe(2 * once);
+  });
+
   test("an epoch goes step by step to its scores", async ({ page }) => {
     await page.goto("#v=1&view=see&see_steps=4");
     await isReady(page, "see");
@@ -167,6 +190,17 @@ test.describe("my scores", () => {
     await expect(page.locator(".command code")).toContainText(
       "dpscope audit scores --target in.csv --zero-out out.csv",
     );
+  });
+
+  test("one file with one array waits for the other", async ({ page }) => {
+    await page.goto("#v=1&view=scores");
+    await page.getByLabel("With the target record").setInputFiles({
+      name: "in.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(scores(100, 3)),
+    });
+    await expect(page.locator("#found-head")).toHaveText("Now give the runs without the target");
+    await expect(page.locator(".failure")).toHaveCount(0);
   });
 
   const hostile: [string, string, Buffer][] = [

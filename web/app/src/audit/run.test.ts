@@ -197,3 +197,17 @@ test("a worker that breaks during a pause is replaced", async () => {
   expect(everyOnce(counted)).toBe(true);
   expect(run.notes).toHaveLength(4);
 });
+
+test("an audit that is cancelled while its GPU opens starts no worker any more", async () => {
+  const { run, counters } = runOf(
+    () => (question) => (question.call.name === "open_gpu" ? NO_ANSWER : counts(question)),
+    { device: "auto" },
+  );
+  const started = run.start();
+  const isOpening = () => counters[0]?.asked.some(({ call }) => call.name === "open_gpu");
+  await vi.waitFor(() => expect(isOpening()).toBe(true));
+  run.cancel();
+  await started;
+  expect(run.phase).toBe("cancelled");
+  expect(counters.map((counter) => counter.isEnded)).toEqual([true]);
+});

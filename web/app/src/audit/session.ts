@@ -1,5 +1,6 @@
 import type { State } from "../state/fields";
 import { auditWorker, countWorker } from "../workers/spawn";
+import { messageOf } from "./counter";
 import { planOf } from "./plan";
 import { AuditRun } from "./run";
 
@@ -9,6 +10,8 @@ export class AuditSession {
   /** The state that the run was started with. */
   state: State | undefined;
   hasGpu: boolean | undefined;
+  /** Why no audit could be started. */
+  failure: string | undefined;
   readonly cores: number;
   readonly #changed: () => void;
 
@@ -35,8 +38,13 @@ export class AuditSession {
     const { device, float_mode } = state;
     const crew = { coordinator: auditWorker, counter: countWorker, cores: this.cores };
     this.state = state;
-    this.run = new AuditRun(planOf(state), { device, float_mode }, crew, this.#changed);
-    void this.run.start();
+    this.failure = undefined;
+    try {
+      this.run = new AuditRun(planOf(state), { device, float_mode }, crew, this.#changed);
+      void this.run.start();
+    } catch (thrown) {
+      this.failure = `The browser starts no workers: ${messageOf(thrown)}.`;
+    }
     this.#changed();
   }
 }

@@ -1,16 +1,17 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../app";
+import { linkTo } from "../copies/link";
 import { directionInWords, methodInWords, scopeInWords, standing } from "../numbers/accounted";
 import { confidence, grouped, type Kind, rounded, SIGN, scientific } from "../numbers/rounded";
 
 interface Beside {
   observations?: number | undefined;
   seed?: string | undefined;
-  version: string;
 }
 
 /** What a number is, in three words; all that belongs to it one click away. */
-export function badge(id: string, value: Accounted, beside: Beside): TemplateResult {
+export function badge(app: App, id: string, value: Accounted, beside: Beside = {}): TemplateResult {
   const rows: (readonly [string, string])[] = [
     ["value", `ε ${SIGN[value.kind]} ${rounded(value.epsilon, value.kind, 6)}`],
     ["at", `δ = ${scientificDelta(value.delta)}`],
@@ -29,12 +30,13 @@ export function badge(id: string, value: Accounted, beside: Beside): TemplateRes
   }
   if (beside.observations !== undefined) rows.push(["n", `${grouped(beside.observations)} draws`]);
   if (beside.seed !== undefined) rows.push(["seed", beside.seed]);
-  rows.push(["version", `dpscope ${beside.version}`]);
-  return details(id, standing(value), value.kind, rows);
+  rows.push(["version", `dpscope ${app.version}`]);
+  return details(app, id, standing(value), value.kind, rows);
 }
 
 /** A badge and the list behind it. */
 export function details(
+  app: App,
   id: string,
   words: string,
   kind: Kind,
@@ -48,7 +50,7 @@ export function details(
           text === "" ? nothing : html`<div><dt>${name}</dt><dd>${text}</dd></div>`,
         )}
       </dl>
-      <p><a href="#v=1&view=meaning">What a bound means</a></p>
+      <p><a href=${linkTo(app, "meaning")}>What a bound means</a></p>
     </div>`;
 }
 

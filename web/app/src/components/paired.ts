@@ -74,7 +74,7 @@ export function note(id: string, refused: string | undefined, hint?: string): un
 /** Takes what was typed, or says what is allowed. */
 export function take(app: App, field: Field, typed: string): void {
   const codec = FIELDS[field];
-  const text = typed.trim().replaceAll(",", "");
+  const text = plainNumber(typed.trim());
   const value = text === "" && codec.initial === undefined ? undefined : codec.parse(text);
   if (value === undefined && !(text === "" && codec.initial === undefined)) {
     app.refused.set(field, `Give ${codec.allowed}.`);
@@ -83,6 +83,13 @@ export function take(app: App, field: Field, typed: string): void {
   }
   app.refused.delete(field);
   app.change({ [field]: value });
+}
+
+/** Without commas between thousands; any other comma is refused with the text: 0,5 is not 05. */
+export function plainNumber(text: string): string {
+  return /^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$/.test(text) && !text.startsWith("0")
+    ? text.replaceAll(",", "")
+    : text;
 }
 
 interface Scale {

@@ -8,6 +8,10 @@ test("commands give what the page shows", () => {
   expect(compareCommand(state)).toBe(
     "dpscope compare --noise-multiplier 1 --steps 100 --delta 1e-5 --seed 1",
   );
+  expect(compareCommand({ ...state, significance: 0.01 })).toContain(" --significance 0.01 ");
+  expect(compareCommand({ ...state, sampler: "persistent-shuffle", epochs: 5 })).toBe(
+    "dpscope bound persistent-shuffle --side lower --noise-multiplier 1 --steps 100 --epochs 5 --delta 1e-5",
+  );
   expect(auditCommand(state, "7", 1e6)).toBe(
     "dpscope audit bgm --noise-multiplier 1 --steps 100 --threat-model worst-case --observations 1e6 --delta 1e-5 --seed 7 --float-mode exact",
   );

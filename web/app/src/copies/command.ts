@@ -8,9 +8,17 @@ function training(state: State): string {
   return `--noise-multiplier ${short(state.noise_multiplier)} --steps ${short(state.steps)}${epochs}`;
 }
 
-/** The command whose table has the same lines. */
+/** Left out where it is the program's own. */
+function significance(state: State): string {
+  return state.significance === 0.05 ? "" : ` --significance ${short(state.significance)}`;
+}
+
+/** The command that gives the same lines; of one order for all epochs, the line that differs. */
 export function compareCommand(state: State): string {
-  return `dpscope compare ${training(state)} --delta ${short(state.delta)} --seed ${state.seed}`;
+  if (state.sampler === "persistent-shuffle") {
+    return `dpscope bound persistent-shuffle --side lower ${training(state)} --delta ${short(state.delta)}`;
+  }
+  return `dpscope compare ${training(state)} --delta ${short(state.delta)}${significance(state)} --seed ${state.seed}`;
 }
 
 /** The command that gives the same audit, to the last count where it is exact. */
@@ -23,7 +31,7 @@ export function auditCommand(state: State, seed: string, observations: number): 
     about.needsBatchSize ? `--batch-size ${short(state.batch_size)}` : "",
     `--threat-model ${state.threat_model}`,
     `--observations ${short(observations)} --delta ${short(state.delta)}`,
-    state.significance === 0.05 ? "" : `--significance ${short(state.significance)}`,
+    significance(state).trim(),
     `--seed ${seed} --float-mode ${state.float_mode}`,
   ];
   return parts.filter((part) => part !== "").join(" ");

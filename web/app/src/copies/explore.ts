@@ -1,7 +1,7 @@
 import type { App } from "../app";
 import { toCsv } from "../charts/data-table";
 import type { CopyItem } from "../components/copies";
-import { accountedOf, linesOf } from "../numbers/lines";
+import { linesOf } from "../numbers/lines";
 import { rounded } from "../numbers/rounded";
 import { statement } from "../numbers/statement";
 import { settingOf } from "../theory/setting";
@@ -17,7 +17,10 @@ export function exploreCopies(app: App): CopyItem[] {
   return [
     { name: "number", text: () => numberText(app) },
     { name: "JSON", text: () => jsonText(app) },
-    { name: "CSV of the numbers", text: () => toCsv(tableOf(app)) },
+    {
+      name: "CSV of the numbers",
+      text: () => (app.theory.isStale ? undefined : toCsv(tableOf(app))),
+    },
     {
       name: "CSV of the curves",
       text: () => (app.sweep.sweep === undefined ? undefined : toCsv(sweepTable(app.sweep.sweep))),
@@ -30,17 +33,22 @@ export function exploreCopies(app: App): CopyItem[] {
 }
 
 function numberText(app: App): string | undefined {
+  if (app.theory.isStale) return undefined;
   const { least, most, claimed } = statement(app.state.sampler, app.theory.lines);
   const value = least ?? most ?? claimed;
   return value === undefined ? undefined : rounded(value.epsilon, value.kind, 4);
 }
 
 /** As `dpscope compare --json` has its rows. */
-function jsonText(app: App): string {
+function jsonText(app: App): string | undefined {
+  if (app.theory.isStale) return undefined; // lines of the setting before
   const names = linesOf(app.state.sampler);
   const rows = names.flatMap((name) => {
-    const value = accountedOf(app.theory.lines, name);
-    return value === undefined ? [] : [{ what: name.replaceAll("-", "_"), ...value }];
+    const found = app.theory.lines[name];
+    if (found === undefined || "reason" in found) return [];
+    const { value, observations } = found;
+    const drawn = observations === undefined ? {} : { observations };
+    return [{ what: name.replaceAll("-", "_"), ...value, ...drawn }];
   });
   const { delta, significance, seed, sampler } = app.state;
   const all = {

@@ -75,6 +75,10 @@ export function linesOf(sampler: Sampler): readonly LineName[] {
   }
 }
 
+export function only(lines: Lines, names: readonly LineName[]): Lines {
+  return Object.fromEntries(names.map((name) => [name, lines[name]]));
+}
+
 export function accountedOf(lines: Lines, name: LineName): Accounted | undefined {
   const found = lines[name];
   return found !== undefined && "value" in found ? found.value : undefined;

@@ -1,7 +1,6 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import type { Sampler } from "../state/fields";
-import { SAMPLER } from "../state/samplers";
-import { accountedOf, type LineName, type Lines, linesOf } from "./lines";
+import { accountedOf, type LineName, type Lines, linesOf, only } from "./lines";
 import { confidence, rounded } from "./rounded";
 
 /** What a reader should take from the table. */
@@ -40,11 +39,6 @@ export function statement(sampler: Sampler, all: Lines): Statement {
   return { ...withFactor, sentence: sentence(sampler, withFactor) };
 }
 
-function only(lines: Lines, names: readonly LineName[]): Lines {
-  const pairs = names.map((name) => [name, lines[name]]);
-  return Object.fromEntries(pairs);
-}
-
 /** A drawn limit is told only where it says what the proof cannot. */
 function largestLower(lines: Lines, claimed: Accounted | undefined): [LineName?, Accounted?] {
   let best: [LineName?, Accounted?] = [];
@@ -67,7 +61,6 @@ function sentence(sampler: Sampler, parts: Omit<Statement, "sentence">): string 
   if (sampler === "poisson") {
     return `${claim}, and these batches are Poisson sampled: that is what is proven for them.`;
   }
-  const name = SAMPLER[sampler].name.toLowerCase();
   const atMost =
     most === undefined
       ? ""
@@ -75,12 +68,12 @@ function sentence(sampler: Sampler, parts: Omit<Statement, "sentence">): string 
   const holds = most !== undefined && most.epsilon <= claimed.epsilon;
   if (least === undefined) {
     const end = holds ? "So the claim holds." : "An audit can tell what leaks at least.";
-    if (atMost === "") return `${claim}. No bound of ${name} batches has a value here.`;
-    return `${claim}; with ${name} batches ${atMost}. ${end}`;
+    if (atMost === "") return `${claim}. No bound of ${sampler} batches has a value here.`;
+    return `${claim}; with ${sampler} batches ${atMost}. ${end}`;
   }
   const sure =
     least.significance === undefined ? "proven" : `${confidence(least.significance)} confidence`;
-  const atLeast = `with ${name} batches the pair leaks at least ${rounded(least.epsilon, "lower", 2)} (${sure})`;
+  const atLeast = `with ${sampler} batches the pair leaks at least ${rounded(least.epsilon, "lower", 2)} (${sure})`;
   const all = `${claim}; ${atLeast}${atMost === "" ? "" : `, and ${atMost}`}.`;
   if (factor !== undefined) return `${all} That is at least ${factor} times the claim.`;
   if (holds) return `${all} So the claim holds.`;

@@ -88,11 +88,18 @@ export class ScoresSession {
         const file = given[index];
         if (file !== undefined) describe(file, answer);
         else this.#told(answer);
-        this.isBusy = index < calls.length - 1 && !("failure" in answer);
+        const goesOn = !("failure" in answer) && !this.#waitsForSecond();
+        this.isBusy = goesOn && index < calls.length - 1;
         this.#changed();
-        return !("failure" in answer);
+        return goesOn;
       },
     });
+  }
+
+  /** A file with one array is of one world. */
+  #waitsForSecond(): boolean {
+    const { target, zero_out } = this.files;
+    return zero_out === undefined && target?.about !== undefined && target.about.arrays.length < 2;
   }
 
   #question(): unknown[] {

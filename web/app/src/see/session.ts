@@ -1,6 +1,7 @@
 import type { Epoch } from "@dpscope/wasm/studies";
 import type { State } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
+import { seedAfter } from "../state/seed";
 import type { Call, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
 import { type Drawing, drawingOf } from "./epoch";
@@ -30,6 +31,8 @@ export class SeeSession {
   failure: string | undefined;
   #drawing: Drawing | undefined;
   #key = "";
+  /** Times that many epochs were added: each has draws of its own. */
+  #added = 0;
   #state: State | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #draws: Lane;
@@ -61,6 +64,7 @@ export class SeeSession {
 
   restart(): void {
     this.index = 0;
+    this.#added = 0;
     this.target.length = 0;
     this.zeroOut.length = 0;
     this.told = undefined;
@@ -119,10 +123,11 @@ export class SeeSession {
             buffer_examples: drawing.buffer_examples,
           },
           MANY,
-          drawing.seed,
+          seedAfter(drawing.seed, this.#added + 1),
         ],
       },
       (value) => {
+        this.#added += 1;
         const { target, zero_out } = value as { target: Float64Array; zero_out: Float64Array };
         this.target.push(...target);
         this.zeroOut.push(...zero_out);

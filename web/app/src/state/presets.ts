@@ -16,9 +16,13 @@ export interface Preset {
 /** The published settings, from the same files that `dpscope reproduce` reads. */
 export const PRESETS: readonly Preset[] = [...figure3Rows(), ...table1Rows()];
 
-/** The preset whose setting the state shows. */
+/** The δ at which the papers print ε. */
+export const PRINTED_DELTA = 1e-5;
+
+/** The preset whose setting the state shows, at the δ at which it was printed. */
 export function presetOf(state: State): Preset | undefined {
-  const { noise_multiplier, steps, epochs } = state;
+  const { noise_multiplier, steps, epochs, delta } = state;
+  if (delta !== PRINTED_DELTA) return undefined;
   return PRESETS.find(
     (preset) =>
       preset.noise_multiplier === noise_multiplier &&

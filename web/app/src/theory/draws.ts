@@ -1,13 +1,15 @@
-/** Normals that a worker draws in about half a second. */
-const NORMALS = 6e7;
+/** Normals, and draws, that the bundle plans for one epoch. */
+const NORMALS = 2e7;
+const MOST = 200_000;
 
-/** How many draws of the exact pair are made, one number after the other; the last is the planned
- * one. 0 leaves the number to the bundle, which knows what many epochs cost. */
+/** How many draws of the exact pair are made, one number after the other. The last, 0, leaves the
+ * number to the bundle: it plans as the command line does, so that both show the same figure. */
 export function pairDraws(steps: number, epochs: number): number[] {
-  if (epochs > 1) return [0];
-  const most = Math.min(2 ** 19, Math.max(2000, NORMALS / steps));
-  const planned = 2 ** Math.round(Math.log2(most));
-  const draws = [planned];
-  for (let next = planned / 4; next >= 1000 && draws.length < 5; next /= 4) draws.unshift(next);
+  const draws = [0];
+  if (epochs > 1) return draws;
+  const planned = Math.min(MOST, NORMALS / steps);
+  for (let next = planned / 4; next >= 1000 && draws.length < 5; next /= 4) {
+    draws.unshift(Math.floor(next));
+  }
   return draws;
 }

@@ -1,6 +1,6 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import type { Pair } from "@dpscope/wasm/studies";
-import { type Found, type LineName, type Lines, linesOf } from "../numbers/lines";
+import { type Found, type LineName, type Lines, linesOf, only } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
 import type { Call, Failure, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
@@ -49,9 +49,10 @@ export class TheorySession {
     this.#bins = new Lane(spawn.theory, 60);
     this.#pair = new Lane(spawn.studies, 60);
     this.#state = state;
-    this.#atOnce = { key: keyOf(state), lines: stored };
-    this.#slow = this.#atOnce;
-    this.#drawn = { key: pairKeyOf(state), lines: stored };
+    const key = keyOf(state);
+    this.#atOnce = { key, lines: only(stored, AT_ONCE) };
+    this.#slow = { key, lines: only(stored, ["balls-in-bins"]) };
+    this.#drawn = { key: pairKeyOf(state), lines: only(stored, ["pair-lower", "pair-estimate"]) };
   }
 
   /** Whether the fast lines are not those of the state. */
@@ -91,6 +92,10 @@ export class TheorySession {
       answered: (index, answer) => {
         const name = names[index];
         if (name !== undefined) lines[name] = found(answer);
+        // A broken worker answers no more: its reason is that of the other lines too.
+        if ("failure" in answer && answer.failure.kind === "internal") {
+          for (const other of names) lines[other] ??= found(answer);
+        }
         if (
           index < names.length - 1 &&
           !("failure" in answer && answer.failure.kind === "internal")

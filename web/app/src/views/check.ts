@@ -97,7 +97,7 @@ function field(app: App, name: Field, label: string): TemplateResult {
 function found(app: App): TemplateResult {
   const { report, failure } = app.check;
   if (failure !== undefined) {
-    return html`<h2 id="check-head">Something is missing</h2>
+    return html`<h2 id="check-head">This description cannot be checked</h2>
       <p class="failure" role="alert">${failure}</p>`;
   }
   if (report === undefined) return html`<h2 id="check-head" class="empty">Checking …</h2>`;
@@ -126,10 +126,10 @@ function found(app: App): TemplateResult {
           </li>`,
       )}
     </ul>
-    ${numbers(report)} ${next(app, report)}`;
+    ${numbers(app, report)} ${next(app, report)}`;
 }
 
-function numbers(report: CheckReport): TemplateResult {
+function numbers(app: App, report: CheckReport): TemplateResult {
   const rows: [string, string, Accounted | null][] = [
     ["about-loader-lower", "This loader leaks at least", report.lower],
     ["about-loader-upper", "This loader leaks at most", report.upper],
@@ -154,7 +154,7 @@ function numbers(report: CheckReport): TemplateResult {
                 <span class="sign">${SIGN[value.kind as Kind]}</span>
                 ${rounded(value.epsilon, value.kind, 3)}
               </td>
-              <td>${badge(id, value, { version: report.version })}</td>
+              <td>${badge(app, id, value)}</td>
             </tr>`,
       )}
     </tbody>

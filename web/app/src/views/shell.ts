@@ -1,9 +1,8 @@
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
 import { copyText } from "../components/copies";
-import { linkOf } from "../copies/link";
+import { linkOf, linkTo } from "../copies/link";
 import type { View } from "../state/fields";
-import { formatHash } from "../state/hash";
 import { nextTheme, themeName } from "../theme";
 import { auditPanel } from "./audit/panel";
 import { check } from "./check";
@@ -86,10 +85,6 @@ function messages(app: App): TemplateResult | typeof nothing {
       ${app.store.messages.map((message) => html`<li>${message}</li>`)}
     </ul>
   </div>`;
-}
-
-function linkTo(app: App, view: View): string {
-  return formatHash({ ...app.state, view });
 }
 
 function skip(event: Event): void {

@@ -25,7 +25,7 @@ export function outcome(app: App, run: AuditRun): TemplateResult {
         <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, isOver ? 4 : 2)}
       </p>
       <p class="under">${isOver ? said(result) : "so far: an estimate until all are counted"}</p>
-      ${details("about-audit", badgeOf(result), kind, rows(result))}
+      ${details(app, "about-audit", badgeOf(result), kind, rows(result))}
     </div>
     <div class="verdict">${isOver ? verdict(app, run, result) : nothing}</div>
   </div>

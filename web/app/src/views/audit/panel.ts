@@ -23,6 +23,11 @@ export function auditPanel(app: App): TemplateResult {
       each by its likelihood ratio, and counts the attacker’s errors.
     </p>
     ${run === undefined || run.isOver ? settings(app) : nothing}
+    ${
+      app.audit.failure === undefined
+        ? nothing
+        : html`<p class="failure" role="alert">${app.audit.failure}</p>`
+    }
     ${run === undefined ? nothing : progress(app, run)}
     ${run === undefined || run.result === undefined ? nothing : seen(app, run)}
   </section>`;
@@ -45,7 +50,7 @@ function settings(app: App): TemplateResult {
     aria-label="The audit"
     @submit=${(event: Event) => {
       event.preventDefault();
-      audit.start(state);
+      audit.start(app.state); // what Enter has just changed is not drawn yet
     }}
   >
     ${paired(app, "observations", {

@@ -3,7 +3,7 @@ import type { App } from "../../app";
 import { choose } from "../../components/choose";
 import { note, numberInput, paired } from "../../components/paired";
 import { SAMPLERS, THREAT_MODELS } from "../../state/fields";
-import { PRESETS, presetOf } from "../../state/presets";
+import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
 import { SAMPLER, THREAT_MODEL } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 
@@ -72,7 +72,7 @@ function presets(app: App): TemplateResult {
         const preset = PRESETS[Number((event.target as HTMLSelectElement).value)];
         if (preset === undefined) return;
         const { noise_multiplier, steps, epochs } = preset;
-        app.change({ noise_multiplier, steps, epochs, delta: 1e-5, sampler: "shuffle" });
+        app.change({ noise_multiplier, steps, epochs, delta: PRINTED_DELTA, sampler: "shuffle" });
       }}
     >
       <option value="" ?selected=${chosen === undefined} .selected=${chosen === undefined}>

@@ -3,13 +3,12 @@ import type { App } from "../../app";
 import { badge } from "../../components/badge";
 import { rounded } from "../../numbers/rounded";
 import { type Statement, statement } from "../../numbers/statement";
-import { SAMPLER } from "../../state/samplers";
 import { ruler } from "./ruler";
 
 /** The one thing to see: what is claimed and what leaks. */
 export function hero(app: App): TemplateResult {
   const told = statement(app.state.sampler, app.theory.lines);
-  const { claimed, version } = { claimed: told.claimed, version: app.version };
+  const { claimed } = told;
   return html`<section class="hero" aria-label="Claimed and real" aria-busy=${String(app.theory.isStale)}>
     <div class="figures ${app.theory.isStale ? "stale" : ""}">
       <div class="figure">
@@ -18,7 +17,7 @@ export function hero(app: App): TemplateResult {
           ${claimed === undefined ? "–" : rounded(claimed.epsilon, "upper", 2)}
         </p>
         <p class="under">by Poisson accounting</p>
-        ${claimed === undefined ? nothing : badge("about-claimed", claimed, { version })}
+        ${claimed === undefined ? nothing : badge(app, "about-claimed", claimed)}
       </div>
       ${real(app, told)}
       ${
@@ -37,23 +36,27 @@ export function hero(app: App): TemplateResult {
 }
 
 function real(app: App, told: Statement): TemplateResult | typeof nothing {
-  const name = SAMPLER[app.state.sampler].name.toLowerCase();
-  const beside = { version: app.version };
   if (told.least !== undefined) {
     return html`<div class="figure">
       <h2>Leaks at least</h2>
       <p class="big attack">${rounded(told.least.epsilon, "lower", 2)}</p>
-      <p class="under">${name} batches</p>
-      ${badge("about-least", told.least, beside)}
+      <p class="under">${app.state.sampler} batches</p>
+      ${badge(app, "about-least", told.least, drawsOf(app, told))}
     </div>`;
   }
   if (told.most !== undefined) {
     return html`<div class="figure">
       <h2>Leaks at most</h2>
       <p class="big deterministic">${rounded(told.most.epsilon, "upper", 2)}</p>
-      <p class="under">${name} batches</p>
-      ${badge("about-most", told.most, beside)}
+      <p class="under">${app.state.sampler} batches</p>
+      ${badge(app, "about-most", told.most)}
     </div>`;
   }
   return nothing;
+}
+
+/** How many draws the told limit rests on. */
+function drawsOf(app: App, { leastName }: Statement): { observations?: number; seed?: string } {
+  const found = leastName === undefined ? undefined : app.theory.lines[leastName];
+  return found !== undefined && "value" in found ? found : {};
 }

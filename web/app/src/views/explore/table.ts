@@ -51,7 +51,6 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
     </tr>`;
   }
   const { value, observations, seed } = found;
-  const version = app.version;
   const share = Number.isFinite(value.epsilon) ? Math.max(0, value.epsilon) / largest : 0;
   return html`<tr>
     ${head}
@@ -60,7 +59,7 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
     </td>
     <td class="bars">${bar(share, value.kind, colour)}</td>
     <td>
-      ${badge(`about-${name}`, value, { observations, seed, version })}
+      ${badge(app, `about-${name}`, value, { observations, seed })}
       ${
         name === "pair-estimate" && app.theory.isRefining
           ? html`<span class="waits">refining …</span>`
@@ -88,21 +87,35 @@ function bar(share: number, kind: "upper" | "lower" | "estimate", colour: string
 export function tableOf(app: App): Table {
   const rows = linesOf(app.state.sampler).map((name) => {
     const found = app.theory.lines[name];
-    if (found === undefined || "reason" in found) return [name, "", "", "", "", "", ""];
+    if (found === undefined || "reason" in found) return [name, "", "", "", "", "", "", "", "", ""];
     const { value, observations } = found;
     return [
       name,
       String(value.epsilon),
+      String(value.delta),
       value.kind,
       value.scope,
       value.direction,
       value.method,
+      value.significance === undefined ? "" : String(value.significance),
       observations === undefined ? "" : String(observations),
+      app.version,
     ];
   });
   return {
     caption: "Numbers",
-    columns: ["what", "epsilon", "kind", "scope", "direction", "method", "draws"],
+    columns: [
+      "what",
+      "epsilon",
+      "delta",
+      "kind",
+      "scope",
+      "direction",
+      "method",
+      "significance",
+      "draws",
+      "version",
+    ],
     rows,
   };
 }

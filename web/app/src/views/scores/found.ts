@@ -33,7 +33,7 @@ export function found(app: App, result: ScoresResult): TemplateResult {
               : ": an estimate, without coverage"
           }
         </p>
-        ${details("about-scores", words, kind, rows(result))}
+        ${details(app, "about-scores", words, kind, rows(result))}
       </div>
       <p class="small verdict">
         From ${grouped(n.target)} runs with the target and ${grouped(n.zero_out)} without.

@@ -59,7 +59,7 @@ export function scores(app: App): TemplateResult {
         ${
           scores.failure === undefined && scores.found === undefined
             ? html`<h2 id="found-head">
-                  ${scores.isBusy ? "Auditing …" : "The result will stand here"}
+                  ${waiting(app)}
                 </h2>
                 <p class="small">
                   A lower bound on ε, with the attacker’s errors and the trade-off curve of your
@@ -69,4 +69,12 @@ export function scores(app: App): TemplateResult {
         }
       </section>
     </div>`;
+}
+
+function waiting({ scores }: App): string {
+  if (scores.isBusy) return "Auditing …";
+  const { target, zero_out } = scores.files;
+  return target?.about !== undefined && zero_out === undefined
+    ? "Now give the runs without the target"
+    : "The result will stand here";
 }
