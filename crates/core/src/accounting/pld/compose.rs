@@ -42,7 +42,9 @@ impl PrivacyLossDistribution {
     /// | `target` | where the law shall be accurate | δ in (0, 1), ε ≥ 0 |
     ///
     /// # Guarantee
-    /// As [`Self::self_composed`] (`unit::tilted_composition_is_right_in_the_far_tail`).
+    /// As [`Self::self_composed`], near the target
+    /// (`unit::tilted_composition_is_right_in_the_far_tail`) and far from it
+    /// (`unit::far_from_its_aim_a_law_is_safe`).
     ///
     /// # Errors
     /// As [`Self::self_composed`].
@@ -284,6 +286,10 @@ impl Untilt {
             if !(left > 0.0) {
                 break;
             }
+        }
+        if let Some(lowest) = masses.last_mut().filter(|_| self.below > 0.0) {
+            // what lies below the window, moved up to its end
+            *lowest += left.max(0.0);
         }
         masses.reverse();
         (index, masses)
