@@ -42,8 +42,9 @@ impl PrivacyLossDistribution {
     /// | `target` | where the law shall be accurate | δ in (0, 1), ε ≥ 0 |
     ///
     /// # Guarantee
-    /// As [`Self::self_composed`], near the target (`unit::tilted_composition_is_right_in_the_far_tail`)
-    /// and far from it (`unit::far_from_its_aim_a_law_is_safe`).
+    /// As [`Self::self_composed`], near the target
+    /// (`unit::tilted_composition_is_right_in_the_far_tail`) and far from it
+    /// (`unit::far_from_its_aim_a_law_is_safe`).
     ///
     /// # Errors
     /// As [`Self::self_composed`].
