@@ -1,11 +1,10 @@
 //! Shuffled batches: closed forms, slices and the exact pair against other codes and methods.
 
 use dpscope_core::accounting::pair::{
-    Sampling, pair_delta, pair_epsilon, pair_plug_in_delta, pair_plug_in_epsilon, pair_runs_delta,
-    pair_runs_epsilon,
+    Sampling, pair_delta, pair_epsilon, pair_plug_in_epsilon, pair_runs_epsilon,
 };
 use dpscope_core::accounting::shuffle::{self, ShuffleRun};
-use dpscope_core::accounting::{Account, DeltaEstimate, Directions, Method};
+use dpscope_core::accounting::{Account, Directions, Method};
 use dpscope_core::bound::Scope;
 use dpscope_core::{gdp, math};
 use dpscope_engine::backend::CpuBackend;
@@ -17,15 +16,15 @@ use serde_json::Value;
 const GOLDEN: &str = include_str!("data/accounting.json");
 
 /// One case of a group, read into what a shuffled run needs.
-struct Golden {
-    id: String,
-    run: ShuffleRun,
-    delta: f64,
-    interval: (f64, f64),
+pub(crate) struct Golden {
+    pub(crate) id: String,
+    pub(crate) run: ShuffleRun,
+    pub(crate) delta: f64,
+    pub(crate) interval: (f64, f64),
     case: Value,
 }
 
-fn golden(group: &str) -> Vec<Golden> {
+pub(crate) fn golden(group: &str) -> Vec<Golden> {
     let all: Value = serde_json::from_str(GOLDEN).expect("golden json");
     let cases = all["cases"].as_array().expect("cases").iter();
     let found: Vec<Golden> = cases
@@ -54,12 +53,12 @@ fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> ShuffleRun {
     ShuffleRun { noise_multiplier, steps_per_epoch, epochs }
 }
 
-fn normals(seed: u64) -> impl FnMut(&mut [f64]) {
+pub(crate) fn normals(seed: u64) -> impl FnMut(&mut [f64]) {
     let mut draws = Draws::new(seed);
     move |out: &mut [f64]| out.iter_mut().for_each(|z| *z = draws.normal())
 }
 
-fn sampling(draws: usize) -> Sampling {
+pub(crate) fn sampling(draws: usize) -> Sampling {
     Sampling { draws, significance: 0.025 }
 }
 
@@ -560,47 +559,4 @@ proptest! {
         prop_assert!(best(&run(noise, steps, epochs + 1), delta) >= value - 1e-4);
         prop_assert!(best(&run(noise, steps, epochs), 0.5 * delta) >= value - allowed);
     }
-}
-
-/// δ of a few epochs: the limits of whole runs, and what composes the law of one, against the value of
-/// ε there, which other codes gave.
-#[test]
-fn delta_of_many_epochs() {
-    let few = |golden: &Golden| {
-        golden.run.epochs * golden.run.steps_per_epoch <= 2_000
-            && golden.run.noise_multiplier >= 1.0
-    };
-    let cases: Vec<Golden> = golden("f_exact_pair_plugin_pld").into_iter().filter(few).collect();
-    assert!(cases.len() >= 2);
-    let mut tighter = 0;
-    for golden in cases {
-        let (low, high) = golden.interval;
-        // δ falls: at the interval's ends it is around the one that ε was asked for
-        let draws = if golden.run.epochs > 100 { 4_000 } else { 20_000 };
-        let runs_at = |run: &ShuffleRun, epsilon: f64| {
-            pair_runs_delta(run, epsilon, sampling(draws), &mut normals(51)).expect("valid")
-        };
-        let above = |value: f64, error: f64| (value - golden.delta) / error;
-        let (at_low, at_high) = (runs_at(&golden.run, low), runs_at(&golden.run, high));
-        let z = |seen: &DeltaEstimate| above(seen.value(), seen.standard_error());
-        assert!(z(&at_low.estimate) > -4.0 && z(&at_high.estimate) < 4.0, "{}", golden.id);
-        assert!(at_high.lower.value() <= golden.delta, "{}: {at_high:?}", golden.id);
-        assert!(at_low.lower.value() > 0.5 * golden.delta, "{}: {at_low:?}", golden.id);
-        assert!(at_low.lower.value() >= best_delta(&golden.run, low), "{}", golden.id);
-        tighter += usize::from(at_low.lower.value() > 2.0 * best_delta(&golden.run, low));
-        let drawn = |run: &ShuffleRun| {
-            pair_plug_in_delta(run, high, 48_000, &mut normals(52)).expect("valid")
-        };
-        assert!(z(&drawn(&golden.run)) < 4.0, "{}: {:?}", golden.id, drawn(&golden.run));
-        // a little less noise: neither limit nor estimates are right then
-        let broken =
-            ShuffleRun { noise_multiplier: 0.8 * golden.run.noise_multiplier, ..golden.run };
-        assert!(runs_at(&broken, high).lower.value() > golden.delta, "{}", golden.id);
-        assert!(z(&drawn(&broken)) > 4.0, "{}", golden.id);
-    }
-    assert!(tighter >= 1, "no limit beats the closed form");
-}
-
-fn best_delta(run: &ShuffleRun, epsilon: f64) -> f64 {
-    shuffle::best_delta(run, epsilon).expect("valid").value()
 }

@@ -298,7 +298,7 @@ pub fn pair_runs_epsilon<S: PairDraws>(
 ///
 /// # Guarantee
 /// The lower limit exceeds the pair's δ with probability at most `significance`
-/// (`tests/oracles/shuffle_theory.rs::delta_of_many_epochs`).
+/// (`tests/oracles/pair_epochs.rs::delta_of_many_epochs`).
 ///
 /// # Errors
 /// [`AccountingError`]; the source fails.
