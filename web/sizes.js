@@ -1,6 +1,6 @@
 // `node sizes.js [--wasm]`: what a page loads, compressed, against what it may.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -8,8 +8,8 @@ import { gzipSync } from "node:zlib";
 const WEB = dirname(fileURLToPath(import.meta.url));
 const KIB = 1024;
 
-/** Loaded when an audit starts, and only then. */
-const LATER = /audit|count\.worker/;
+/** Loaded when an audit starts, when a view asks for more than theory, or for the next visit. */
+const LATER = /audit|studies|(count|scores)\.worker|^offline\.js$/;
 
 /**
  * Names of files that the text of a page, a script or a style loads at once: what an `import(…)`
@@ -98,34 +98,37 @@ function read(folder, except = []) {
   return files;
 }
 
+/** @returns {Row[]} */
+function bundles() {
+  const module = (/** @type {string} */ feature) =>
+    readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
+  return [
+    row("dpscope_calculators_bg.wasm", [module("calculators")], 60),
+    row("dpscope_studies_bg.wasm", [module("studies")], 200),
+    row("dpscope_audits_bg.wasm", [module("audits")], 200),
+  ];
+}
+
+/** @returns {Row[]} */
+function pages() {
+  const embed = [...read(join(WEB, "dist/calculators"))];
+  const scripts = embed.filter(([name]) => name.endsWith(".js")).map(([, bytes]) => bytes);
+  const app = read(join(WEB, "dist"), ["calculators"]);
+  const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
+  return [row("embed JS", scripts, 35), row("app, first load", first, 150)];
+}
+
 function main() {
-  const module = (/** @type {string} */ bundle) =>
-    row(
-      `dpscope_${bundle}_bg.wasm`,
-      [readFileSync(join(WEB, `wasm/${bundle}/dpscope_${bundle}_bg.wasm`))],
-      { calculators: 60, audits: 200 }[bundle] ?? 0,
-    );
-  const rows = [module("calculators"), module("audits")];
-  if (!process.argv.includes("--wasm")) {
-    const scripts = [...read(join(WEB, "dist/calculators"))].filter(([name]) =>
-      name.endsWith(".js"),
-    );
-    rows.push(
-      row(
-        "embed JS",
-        scripts.map(([, bytes]) => bytes),
-        35,
-      ),
-    );
-    const app = read(join(WEB, "dist"), ["calculators"]);
-    const first = loadedFrom(app, "index.html").map((name) => app.get(name) ?? Buffer.alloc(0));
-    rows.push(row("app, first load", first, 150));
-  }
+  const rows = process.argv.includes("--wasm") ? bundles() : [...bundles(), ...pages()];
   console.log(table(rows));
-  if (rows.some(({ gzipped, most }) => gzipped > most)) {
-    console.error("error: over the budget");
+  if (rows.some(({ gzipped, most }) => gzipped > most)) throw new Error("over the budget");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    main();
+  } catch (error) {
+    console.error(`error: ${/** @type {Error} */ (error).message}`);
     process.exitCode = 1;
   }
 }
-
-if (existsSync(process.argv[1] ?? "") && fileURLToPath(import.meta.url) === process.argv[1]) main();

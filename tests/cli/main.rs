@@ -21,6 +21,7 @@ mod simulate;
 mod snapshots;
 mod theory;
 mod trainer;
+mod web_figures;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -76,6 +76,8 @@ fn theory_in_words() {
     assert_shown("bound_poisson.txt", &show(&format!("bound poisson {setting}")));
     assert_shown("bound_shuffle.txt", &show(&format!("bound shuffle {setting} --epochs 5")));
     assert_shown("bound_pair.txt", &show(&format!("bound pair {setting} --seed 1 --side lower")));
+    let epochs = format!("bound pair {setting} --epochs 4 --epsilon 3 --seed 1 --side estimate");
+    assert_shown("bound_pair_delta.txt", &show(&epochs));
     let delta = format!("bound persistent-shuffle {setting} --side upper --epsilon 3");
     assert_shown("bound_delta.txt", &show(&delta));
     assert_shown("calibrate.txt", &show("calibrate noise --epsilon 4 --steps 100"));

@@ -8,8 +8,9 @@ mod counts;
 mod gdp;
 mod jeffreys;
 #[cfg(test)]
-mod quadrature;
+mod pair_epochs;
 #[cfg(test)]
+mod quadrature;
 mod shuffle_theory;
 #[cfg(test)]
 mod target_slots;

@@ -16,15 +16,15 @@ use serde_json::Value;
 const GOLDEN: &str = include_str!("data/accounting.json");
 
 /// One case of a group, read into what a shuffled run needs.
-struct Golden {
-    id: String,
-    run: ShuffleRun,
-    delta: f64,
-    interval: (f64, f64),
+pub(crate) struct Golden {
+    pub(crate) id: String,
+    pub(crate) run: ShuffleRun,
+    pub(crate) delta: f64,
+    pub(crate) interval: (f64, f64),
     case: Value,
 }
 
-fn golden(group: &str) -> Vec<Golden> {
+pub(crate) fn golden(group: &str) -> Vec<Golden> {
     let all: Value = serde_json::from_str(GOLDEN).expect("golden json");
     let cases = all["cases"].as_array().expect("cases").iter();
     let found: Vec<Golden> = cases
@@ -53,12 +53,12 @@ fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> ShuffleRun {
     ShuffleRun { noise_multiplier, steps_per_epoch, epochs }
 }
 
-fn normals(seed: u64) -> impl FnMut(&mut [f64]) {
+pub(crate) fn normals(seed: u64) -> impl FnMut(&mut [f64]) {
     let mut draws = Draws::new(seed);
     move |out: &mut [f64]| out.iter_mut().for_each(|z| *z = draws.normal())
 }
 
-fn sampling(draws: usize) -> Sampling {
+pub(crate) fn sampling(draws: usize) -> Sampling {
     Sampling { draws, significance: 0.025 }
 }
 

@@ -22,11 +22,41 @@ fn check_sizes(tree: &Tree) -> Vec<String> {
             problems.push(format!("{path}: {lines} lines of code, more than {MOST_LINES}"));
         }
     }
+    for (path, source) in web_sources(tree) {
+        let lines = source.lines().map(str::trim);
+        // Good enough for a length: `*` starts the lines of a block comment and no other.
+        let is_code = |line: &&str| !line.is_empty() && !line.starts_with(['*', '/']);
+        let lines = lines.filter(is_code).count();
+        if lines > MOST_LINES {
+            problems.push(format!("{path}: {lines} lines of code, more than {MOST_LINES}"));
+        }
+    }
     problems
+}
+
+/// TypeScript, JavaScript and styles.
+fn web_sources(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
+    let extensions = [".ts", ".js", ".css"];
+    tree.files().filter(move |(path, _)| extensions.iter().any(|end| path.ends_with(end)))
+}
+
+/// The lockfile names versions and checksums; where packages come from is the installing machine's
+/// business.
+fn check_lockfile(tree: &Tree) -> Vec<String> {
+    let lockfile = tree.text("web/package-lock.json").unwrap_or_default();
+    let is_address = |line: &&str| line.contains("\"resolved\": \"") && line.contains("://");
+    let foreign = |line: &&str| is_address(line) && !line.contains("https://registry.npmjs.org/");
+    lockfile.lines().filter(foreign).map(|line| format!("web/package-lock.json: {line}")).collect()
 }
 
 fn check_modules(tree: &Tree) -> Vec<String> {
     let mut problems = Vec::new();
+    for (path, _) in web_sources(tree) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if name.split('.').next().is_some_and(|name| DENIED_MODULES.contains(&name)) {
+            problems.push(format!("{path}: its name says nothing about its topic"));
+        }
+    }
     for (path, source) in tree.rust() {
         let parts = path.trim_end_matches(".rs").split('/');
         for part in parts.filter(|part| DENIED_MODULES.contains(part)) {
@@ -105,6 +135,26 @@ fn a_long_file_is_refused() {
     assert_one(&check_sizes(&Tree::of(&[("a.rs", &long)])), "501 lines");
     let documented = format!("{}{}", "/// Text.\n\n".repeat(400), "fn f() {}\n".repeat(MOST_LINES));
     assert_none(&check_sizes(&Tree::of(&[("a.rs", &documented)])));
+    let long = "f();\n".repeat(MOST_LINES + 1);
+    assert_one(&check_sizes(&Tree::of(&[("web/a.ts", &long)])), "501 lines");
+    let documented = format!("{}{}", "/** Text.\n * More.\n */\n\n".repeat(400), "f();\n");
+    assert_none(&check_sizes(&Tree::of(&[("web/a.ts", &documented), ("web/a.json", &long)])));
+}
+
+#[test]
+fn the_lockfile_names_no_other_registry() {
+    assert_none(&check_lockfile(&Tree::load()));
+}
+
+#[test]
+fn another_registry_is_refused() {
+    let check = |resolved: &str| {
+        let lockfile = format!("{{\n  \"resolved\": \"{resolved}\",\n}}");
+        check_lockfile(&Tree::of(&[("web/package-lock.json", &lockfile)]))
+    };
+    assert_none(&check("app"));
+    assert_none(&check("https://registry.npmjs.org/lit/-/lit-3.3.3.tgz"));
+    assert_one(&check("https://mirror.example.org/npm/lit/-/lit-3.3.3.tgz"), "mirror");
 }
 
 #[test]
@@ -117,6 +167,8 @@ fn a_module_without_a_topic_is_refused() {
     for path in ["crates/core/src/utils.rs", "crates/core/src/helpers/mod.rs"] {
         assert_one(&check_modules(&Tree::of(&[(path, "")])), "says nothing");
     }
+    assert_one(&check_modules(&Tree::of(&[("web/app/src/utils.test.ts", "")])), "says nothing");
+    assert_none(&check_modules(&Tree::of(&[("web/app/src/shared-state.ts", "")])));
     let inline = ("crates/core/src/a.rs", "pub mod misc { }\nmod miscellany;\n");
     assert_one(&check_modules(&Tree::of(&[inline])), "module `misc`");
 }

@@ -70,6 +70,18 @@ fn tracked(root: &Path) -> Option<Vec<String>> {
     Some(paths.split('\0').filter(|path| !path.is_empty()).map(str::to_string).collect())
 }
 
+/// Folders that git ignores: by name anywhere, or by path.
+const BUILT: [&str; 8] = [
+    "target",
+    "node_modules",
+    ".git",
+    "web/dist",
+    "web/pages",
+    "web/wasm/audits",
+    "web/wasm/calculators",
+    "web/wasm/studies",
+];
+
 /// Every file except build outputs, for a tree without git.
 fn walked(root: &Path) -> Vec<String> {
     let mut paths = Vec::new();
@@ -79,12 +91,12 @@ fn walked(root: &Path) -> Vec<String> {
         for entry in entries.flatten() {
             let path = entry.path();
             let name = entry.file_name().to_string_lossy().into_owned();
-            if path.is_dir() {
-                if !["target", "node_modules", ".git"].contains(&name.as_str()) {
-                    folders.push(path);
-                }
-            } else if let Ok(relative) = path.strip_prefix(root) {
-                paths.push(relative.to_string_lossy().replace('\\', "/"));
+            let relative = path.strip_prefix(root).unwrap_or(&path).to_string_lossy();
+            let relative = relative.replace('\\', "/");
+            if !path.is_dir() {
+                paths.push(relative);
+            } else if !BUILT.contains(&name.as_str()) && !BUILT.contains(&relative.as_str()) {
+                folders.push(path);
             }
         }
     }

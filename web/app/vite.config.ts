@@ -1,7 +1,11 @@
 import { defineConfig } from "vite";
+import { firstPaint } from "./build/first-paint.ts";
+import { mathml } from "./build/mathml.ts";
+import { offline } from "./build/offline.ts";
 
 export default defineConfig({
   base: "./",
+  plugins: [mathml(), firstPaint(), offline()],
   build: {
     outDir: "../dist",
     emptyOutDir: true,

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { extname, join, normalize, sep } from "node:path";
+import { basename, extname, join, normalize, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const WEB = fileURLToPath(new URL("..", import.meta.url));
@@ -25,9 +25,12 @@ const TYPES: Record<string, string> = {
   ".wasm": "application/wasm",
 };
 
-async function answer(url: string, response: ServerResponse): Promise<void> {
+/** Told of each file that is sent. */
+type Sent = (name: string, bytes: Buffer) => void;
+
+async function answer(url: string, response: ServerResponse, sent?: Sent): Promise<void> {
   const path = decodeURIComponent(new URL(url, "http://localhost").pathname);
-  // a browser asks for it of its own accord
+  // A browser asks for it of its own accord.
   if (path === "/favicon.ico") return void response.writeHead(204).end();
   const isPage = path.startsWith("/pages/");
   const file = normalize(
@@ -38,21 +41,31 @@ async function answer(url: string, response: ServerResponse): Promise<void> {
     const bytes = await readFile(file);
     const type = TYPES[extname(file)] ?? "application/octet-stream";
     // Pages of documentation tools bring scripts of their own.
-    const sent = Object.fromEntries(isPage ? [] : headers);
-    response.writeHead(200, { ...sent, "Content-Type": type, "Cache-Control": "no-cache" });
+    const policy = Object.fromEntries(isPage ? [] : headers);
+    response.writeHead(200, { ...policy, "Content-Type": type, "Cache-Control": "no-cache" });
     response.end(bytes);
+    sent?.(basename(file), bytes);
   } catch {
     response.writeHead(404).end("not found");
   }
 }
 
-/** Starts before the tests, on a port that is free, and ends after them. */
-export default async function start(): Promise<() => void> {
-  const server = createServer((request, response) => void answer(request.url ?? "/", response));
+/** A server on a port that is free, with its address. */
+export async function serve(sent?: Sent): Promise<{ url: string; close: () => void }> {
+  const server = createServer((request, response) => {
+    void answer(request.url ?? "/", response, sent);
+  });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  process.env.DPSCOPE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  return () => {
+  const close = () => {
     server.closeAllConnections();
     server.close();
   };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
+}
+
+/** Starts before the tests and ends after them. */
+export default async function start(): Promise<() => void> {
+  const { url, close } = await serve();
+  process.env.DPSCOPE_URL = url;
+  return close;
 }

@@ -10,12 +10,12 @@ mod sampler;
 
 pub use sampler::{PairRows, PairSampler};
 
-use dpscope_core::accounting::EpsilonEstimate;
 use dpscope_core::accounting::pair::{
     Draw, DrawError, PairDelta, PairDraws, PairEpsilon, Proposal, Sampling, pair_delta,
-    pair_epsilon, pair_plug_in_epsilon, pair_runs_epsilon,
+    pair_epsilon, pair_plug_in_delta, pair_plug_in_epsilon, pair_runs_delta, pair_runs_epsilon,
 };
 use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::{DeltaEstimate, EpsilonEstimate};
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::random::{Purpose, WideNormals};
 
@@ -112,6 +112,37 @@ pub fn plug_in_epsilon(
     control: &dyn Control,
 ) -> Result<EpsilonEstimate, EngineError> {
     pair_plug_in_epsilon(run, delta, draws, &mut Normals::new(seed, control))
+}
+
+/// δ of the pair of many epochs at an ε from whole runs; see [`runs_epsilon`] and [`pair_runs_delta`].
+///
+/// # Errors
+/// An argument outside its domain; stopped by the caller.
+pub fn runs_delta(
+    run: &ShuffleRun,
+    epsilon: f64,
+    sampling: Sampling,
+    seed: u64,
+    _backend: &Backend,
+    control: &dyn Control,
+) -> Result<PairDelta, EngineError> {
+    pair_runs_delta(run, epsilon, sampling, &mut Normals::new(seed, control))
+}
+
+/// δ of the pair of many epochs at an ε from the drawn law of one, an estimate; see
+/// [`plug_in_epsilon`] and [`pair_plug_in_delta`].
+///
+/// # Errors
+/// An argument outside its domain; stopped by the caller.
+pub fn plug_in_delta(
+    run: &ShuffleRun,
+    epsilon: f64,
+    draws: usize,
+    seed: u64,
+    _backend: &Backend,
+    control: &dyn Control,
+) -> Result<DeltaEstimate, EngineError> {
+    pair_plug_in_delta(run, epsilon, draws, &mut Normals::new(seed, control))
 }
 
 /// Draws from f64 normals, until the caller stops them.

@@ -20,8 +20,6 @@ mod found;
 mod js;
 #[cfg(any(feature = "studies", feature = "audits"))]
 pub mod mechanism;
-#[cfg(any(test, all(target_arch = "wasm32", not(any(feature = "studies", feature = "audits")))))]
-mod memory;
 pub mod plain;
 pub mod question;
 pub mod record;

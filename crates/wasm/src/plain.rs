@@ -48,6 +48,7 @@ struct Plain;
 
 macro_rules! numbers {
     ($($method:ident: $number:ty),*) => { $(
+        #[allow(clippy::cast_lossless, reason = "one line for every width")]
         fn $method(self, value: $number) -> Shown {
             Ok(JsValue::from_f64(value.into()))
         }

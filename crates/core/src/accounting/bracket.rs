@@ -36,11 +36,11 @@ impl Bracket {
         self.excess(target, error) <= 1.0
     }
 
-    /// The gap in units of the wanted one.
-    fn excess(&self, target: Target, error: f64) -> f64 {
+    /// The gap in units of the wanted one; a δ below 1e-200 is as good as none.
+    pub(super) fn excess(&self, target: Target, error: f64) -> f64 {
         let wanted = match target {
             Target::Delta(_) => error,
-            Target::Epsilon(_) => error * self.upper.max(f64::MIN_POSITIVE),
+            Target::Epsilon(_) => (error * self.upper).max(1e-200),
         };
         let excess = self.gap() / wanted;
         if excess.is_nan() { f64::INFINITY } else { excess }

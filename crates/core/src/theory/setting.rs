@@ -253,16 +253,6 @@ fn finest<T: ToAccounted>(
 }
 
 fn shuffle_lower(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
-    match by_method(run, at, method) {
-        // the sum needs no grid
-        Err(AccountingError::Grid { .. }) if method == ShuffleMethod::Best => {
-            by_method(run, at, ShuffleMethod::Sum)
-        }
-        found => found,
-    }
-}
-
-fn by_method(run: &ShuffleRun, at: At, method: ShuffleMethod) -> Found {
     finite(match at {
         At::Delta(delta) => match method {
             ShuffleMethod::MaxSlice => shuffle::max_slice_epsilon(run, delta),

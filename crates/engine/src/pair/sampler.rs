@@ -4,7 +4,7 @@ use dpscope_core::accounting::pair::Sampling;
 use dpscope_core::theory::{Accounted, At, Cell, Setting, ShuffleMethod, ToAccounted, reason};
 use serde::Serialize;
 
-use super::{plug_in_epsilon, runs_epsilon};
+use super::{plug_in_delta, plug_in_epsilon, runs_delta, runs_epsilon};
 use crate::{Backend, Control, EngineError};
 
 /// How the exact pair is drawn.
@@ -45,9 +45,8 @@ impl PairSampler {
     /// A rigorous lower limit and an estimate of the pair, remove direction.
     ///
     /// # Guarantee
-    /// As of [`epsilon`](super::epsilon), [`delta`](super::delta), [`runs_epsilon`] and
-    /// [`plug_in_epsilon`]: the same for every
-    /// device (`tests/agreement/pair.rs::results_depend_on_the_seed_alone`).
+    /// As of [`epsilon`](super::epsilon), [`delta`](super::delta), [`runs_epsilon`], [`runs_delta`],
+    /// [`plug_in_epsilon`] and [`plug_in_delta`]: the same for every device (`tests/agreement/pair.rs::results_depend_on_the_seed_alone`).
     ///
     /// # Errors
     /// An argument outside its domain; stopped by the caller.
@@ -59,81 +58,96 @@ impl PairSampler {
         control: &dyn Control,
     ) -> Result<PairRows, EngineError> {
         let place = (backend, control);
-        match (at, setting.epochs) {
-            (At::Delta(delta), 1) => self.one_epoch(setting, delta, place),
-            (At::Delta(delta), _) => self.many_epochs(setting, delta, place),
-            (At::Epsilon(epsilon), 1) => self.one_epoch_delta(setting, epsilon, place),
-            (At::Epsilon(_), _) => {
-                let reason = "delta of many epochs is not sampled; ask for epsilon at a delta";
-                closed_form(setting, at, reason)
-            }
+        if setting.epochs == 1 {
+            self.one_epoch(setting, at, place)
+        } else {
+            self.many_epochs(setting, at, place)
         }
     }
 
     fn one_epoch(
         &self,
         setting: Setting,
-        delta: f64,
+        at: At,
         (backend, control): Where<'_>,
     ) -> Result<PairRows, EngineError> {
         let Some(sampling) = self.sampling(setting.steps, ONE_EPOCH, 0.1) else {
-            return closed_form(setting, At::Delta(delta), TOO_LONG);
+            return closed_form(setting, at, TOO_LONG);
         };
-        let run = setting.as_shuffle();
-        let found = super::epsilon(&run, delta, sampling, self.seed, backend, control)?;
-        Ok(PairRows {
-            lower: found.lower.at(delta),
-            estimate: Cell::Value(found.estimate.at(delta)),
-            observations: sampling.draws as u64,
-        })
-    }
-
-    fn one_epoch_delta(
-        &self,
-        setting: Setting,
-        epsilon: f64,
-        (backend, control): Where<'_>,
-    ) -> Result<PairRows, EngineError> {
-        let Some(sampling) = self.sampling(setting.steps, ONE_EPOCH, 0.1) else {
-            return closed_form(setting, At::Epsilon(epsilon), TOO_LONG);
+        let (run, seed) = (setting.as_shuffle(), self.seed);
+        let (lower, estimate) = match at {
+            At::Delta(delta) => {
+                let found = super::epsilon(&run, delta, sampling, seed, backend, control)?;
+                (found.lower.at(delta), found.estimate.at(delta))
+            }
+            At::Epsilon(epsilon) => {
+                let found = super::delta(&run, epsilon, sampling, seed, backend, control)?;
+                (found.lower.at(epsilon), found.estimate.at(epsilon))
+            }
         };
-        let run = setting.as_shuffle();
-        let found = super::delta(&run, epsilon, sampling, self.seed, backend, control)?;
-        Ok(PairRows {
-            lower: found.lower.at(epsilon),
-            estimate: Cell::Value(found.estimate.at(epsilon)),
-            observations: sampling.draws as u64,
-        })
+        let observations = sampling.draws as u64;
+        Ok(PairRows { lower, estimate: Cell::Value(estimate), observations })
     }
 
     /// Whole runs for the limit, the composed law of one epoch for the estimate.
     fn many_epochs(
         &self,
         setting: Setting,
-        delta: f64,
-        (backend, control): Where<'_>,
+        at: At,
+        place: Where<'_>,
     ) -> Result<PairRows, EngineError> {
         let Some(plug_in) = self.sampling(setting.steps, MANY_EPOCHS, 0.1) else {
-            return closed_form(setting, At::Delta(delta), TOO_LONG);
+            return closed_form(setting, at, TOO_LONG);
         };
-        let (run, seed) = (setting.as_shuffle(), self.seed);
         let length = setting.steps.saturating_mul(setting.epochs);
         let whole = self.sampling(length, 0.4 * MANY_EPOCHS, 1.0).filter(|_| self.whole_runs);
         let (lower, observations) = match whole {
-            None => (setting.shuffle_lower(At::Delta(delta), ShuffleMethod::Best)?, 0),
-            Some(whole) => {
-                let found = runs_epsilon(&run, delta, whole, seed, backend, control)?;
-                (found.lower.at(delta), whole.draws as u64)
-            }
+            None => (setting.shuffle_lower(at, ShuffleMethod::Best)?, 0),
+            Some(whole) => (self.runs(setting, at, whole, place)?, whole.draws as u64),
         };
-        let estimate = plug_in_epsilon(&run, delta, plug_in.draws, seed, backend, control);
-        let estimate = match estimate {
-            Ok(estimate) => Cell::Value(estimate.at(delta)),
+        let estimate = match self.plug_in(setting, at, plug_in.draws, place) {
+            Ok(estimate) => Cell::Value(estimate),
             // A limit stands without an estimate.
             Err(EngineError::Accounting(error)) => Cell::Missing { reason: reason(&error) },
             Err(error) => return Err(error),
         };
         Ok(PairRows { lower, estimate, observations })
+    }
+
+    fn runs(
+        &self,
+        setting: Setting,
+        at: At,
+        whole: Sampling,
+        (backend, control): Where<'_>,
+    ) -> Result<Accounted, EngineError> {
+        let (run, seed) = (setting.as_shuffle(), self.seed);
+        Ok(match at {
+            At::Delta(delta) => {
+                runs_epsilon(&run, delta, whole, seed, backend, control)?.lower.at(delta)
+            }
+            At::Epsilon(epsilon) => {
+                runs_delta(&run, epsilon, whole, seed, backend, control)?.lower.at(epsilon)
+            }
+        })
+    }
+
+    fn plug_in(
+        &self,
+        setting: Setting,
+        at: At,
+        draws: usize,
+        (backend, control): Where<'_>,
+    ) -> Result<Accounted, EngineError> {
+        let (run, seed) = (setting.as_shuffle(), self.seed);
+        Ok(match at {
+            At::Delta(delta) => {
+                plug_in_epsilon(&run, delta, draws, seed, backend, control)?.at(delta)
+            }
+            At::Epsilon(epsilon) => {
+                plug_in_delta(&run, epsilon, draws, seed, backend, control)?.at(epsilon)
+            }
+        })
     }
 
     /// As many draws as were asked for, else what `normals` allow; none where that is less than

@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 
 use crate::process::{cargo, output_of, root};
-use crate::web::npm;
+use crate::web::{features, npm};
 
 /// Packages that the browser uses; each that is in the tree is checked for wasm.
 const FOR_WASM: [(&str, &str); 6] = [
@@ -113,8 +113,9 @@ pub(super) const STEPS: [Step; 13] = [
     },
     Step {
         name: "wasm",
-        about: "the libraries compile for the browser",
+        about: "the libraries compile for the browser, and no lint fires in its bundles",
         target: Some(WASM),
+        component: Some("clippy"),
         kind: Kind::CheckForWasm,
         ..STEP
     },
@@ -212,10 +213,18 @@ impl Step {
             let mut with_gpu = cargo();
             with_gpu.args(["check", "--lib", "-p", "dpscope-engine", "--features", "gpu"]);
             commands.push(with_gpu);
+            commands.extend(features().map(|feature| {
+                let mut lints = cargo();
+                lints.args(["clippy", "--lib", "-p", "dpscope-wasm", "--features", feature]);
+                lints
+            }));
         }
         if let (Some(target), Kind::CheckForWasm | Kind::CheckProgram) = (self.target, self.kind) {
             for command in &mut commands {
                 command.args(["--target", target]);
+                if command.get_args().next() == Some("clippy".as_ref()) {
+                    command.args(["--", "-D", "warnings"]);
+                }
             }
         }
         Ok(commands)
@@ -281,6 +290,10 @@ mod tests {
         let expected =
             "cargo check --lib -p dpscope-engine --features gpu --target wasm32-unknown-unknown";
         assert_eq!(with_gpu, expected);
+        let lints = shown(step.commands().unwrap().last().unwrap());
+        let expected = "cargo clippy --lib -p dpscope-wasm --features audits \
+                        --target wasm32-unknown-unknown -- -D warnings";
+        assert_eq!(lints, expected);
     }
 
     #[test]

@@ -20,8 +20,9 @@ struct Bundle {
     level: &'static str,
 }
 
-const BUNDLES: [Bundle; 2] = [
+const BUNDLES: [Bundle; 3] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", level: "-Os" },
+    Bundle { feature: "studies", name: "dpscope_studies", level: "-Os" },
     Bundle { feature: "audits", name: "dpscope_audits", level: "-Os" },
 ];
 
@@ -96,7 +97,8 @@ fn rust_flags() -> Vec<String> {
 /// wasm-bindgen, a program of its own that is built on first use.
 fn bindgen(input: &Path, folder: &Path, name: &str) -> Command {
     let mut command = cargo();
-    command.args(["run", "--quiet", "-p", "xtask", "--features", "bindgen", "--bin", "bindgen"]);
+    command.args(["run", "--quiet", "--profile", "bindgen", "-p", "xtask"]);
+    command.args(["--features", "bindgen", "--bin", "bindgen"]);
     command.arg("--").args([input, folder]).arg(name);
     command
 }
@@ -106,6 +108,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
         (Ok(one), Ok(other)) => one == other,
         _ => false,
     }
+}
+
+/// The features of `crates/wasm`, one a bundle.
+pub(crate) fn features() -> impl Iterator<Item = &'static str> {
+    BUNDLES.iter().map(|bundle| bundle.feature)
 }
 
 /// Builds what has changed.

@@ -30,7 +30,9 @@ pub(crate) fn run(args: &ServeArgs) -> Done {
     };
     let (listener, port) = listen(args.port)?;
     let (stop, stopped) = mpsc::channel();
-    // Where no handler can be set, Ctrl-C ends the program at once: nothing is lost.
+    // Where no handler can be set, Ctrl-C ends the program at once: nothing is lost. The second sender
+    // keeps the program waiting then.
+    let _other = stop.clone();
     let _ = ctrlc::set_handler(move || {
         let _ = stop.send(());
     });
@@ -50,7 +52,6 @@ pub(crate) fn run(args: &ServeArgs) -> Done {
     if !args.no_open && has_display() && !open_browser(&url) {
         tell("no browser could be opened: open the address above");
     }
-    // Without a handler nothing is ever sent.
     let _ = stopped.recv();
     Ok(Exit::Done)
 }

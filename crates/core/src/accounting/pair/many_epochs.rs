@@ -1,5 +1,6 @@
 //! Many epochs of the exact pair: whole runs by importance sampling, and the plug-in law.
 
+use super::Sampling;
 use super::one_epoch::{largest_at_least, parts};
 use super::source::PairDraws;
 use super::tally::{Tally, bernstein};
@@ -38,7 +39,7 @@ impl RunDraw {
     }
 }
 
-/// What whole runs say of ε.
+/// What whole runs say of ε, or of δ.
 pub(super) struct RunsOutcome {
     /// A lower limit, unless the tested ε failed.
     pub(super) proven: Option<f64>,
@@ -46,38 +47,65 @@ pub(super) struct RunsOutcome {
     pub(super) standard_error: f64,
 }
 
-/// ε from whole runs, each epoch drawn near P tilted towards the ε wanted.
-pub(super) fn runs<S: PairDraws>(
+/// Runs drawn to choose by, of which the limit is independent.
+struct RunsPilot {
+    draws: Vec<RunDraw>,
+    main_draws: f64,
+    significance: f64,
+}
+
+impl RunsPilot {
+    fn tally(&self, epsilon: f64, most: f64) -> Tally {
+        let mut tally = Tally::default();
+        tally.extend(self.draws.iter().map(|draw| draw.value(epsilon).min(most)));
+        tally
+    }
+
+    /// The δ that the main draws will most likely prove.
+    fn provable(&self, epsilon: f64, most: f64) -> f64 {
+        let values = self.tally(epsilon, most);
+        let (variance, main) = (values.variance(), self.main_draws);
+        let spread = (variance * (1.0 / values.count + 1.0 / main)).sqrt();
+        values.mean - CAUTION * spread - bernstein(variance, most, self.significance, main)
+    }
+
+    /// τ
+    fn best_truncation(&self, epsilon: f64) -> f64 {
+        let values = self.draws.iter().map(|draw| draw.value(epsilon));
+        let largest = values.fold(f64::MIN_POSITIVE, f64::max);
+        let truncations = (0..24).map(|index| 2.0 * largest * math::powi(0.6, index));
+        let provable = |most: &f64| self.provable(epsilon, *most);
+        truncations.max_by(|a, b| provable(a).total_cmp(&provable(b))).unwrap_or(largest)
+    }
+}
+
+/// The pilot of whole runs, each epoch drawn near P tilted towards the target.
+fn runs_pilot<S: PairDraws>(
+    run: &ShuffleRun,
+    target: Target,
+    sampling: Sampling,
+    source: &mut S,
+) -> Result<(Fitted, RunsPilot, usize), S::Error> {
+    let fitted = fitted(run, target, source)?;
+    let (pilot_size, main_size) = parts(sampling.draws);
+    let mut draws = Vec::with_capacity(pilot_size);
+    each_run(&fitted, run.epochs, pilot_size, source, |draw| draws.push(draw))?;
+    let Sampling { significance, .. } = sampling;
+    Ok((fitted, RunsPilot { draws, main_draws: main_size as f64, significance }, main_size))
+}
+
+/// ε from whole runs.
+pub(super) fn runs_epsilon<S: PairDraws>(
     run: &ShuffleRun,
     delta: f64,
-    draws: usize,
-    significance: f64,
+    sampling: Sampling,
     source: &mut S,
 ) -> Result<RunsOutcome, S::Error> {
-    let fitted = fitted(run, delta, source)?;
-    let (pilot_size, main_size) = parts(draws);
-    let mut pilot = Vec::with_capacity(pilot_size);
-    each_run(&fitted, run.epochs, pilot_size, source, |draw| pilot.push(draw))?;
-
-    let tally = |epsilon: f64, most: f64| {
-        let mut tally = Tally::default();
-        tally.extend(pilot.iter().map(|draw| draw.value(epsilon).min(most)));
-        tally
-    };
-    let highest = pilot.iter().map(|draw| draw.loss).fold(0.0, f64::max);
-    let near = largest_at_least(delta, 0.0, highest, |e| tally(e, f64::INFINITY).mean);
-    let main = main_size as f64;
-    let provable = |epsilon: f64, most: f64| {
-        let values = tally(epsilon, most);
-        let spread = (values.variance() * (1.0 / values.count + 1.0 / main)).sqrt();
-        values.mean - CAUTION * spread - bernstein(values.variance(), most, significance, main)
-    };
-    let largest = pilot.iter().map(|draw| draw.value(near)).fold(f64::MIN_POSITIVE, f64::max);
-    let truncations = (0..24).map(|index| 2.0 * largest * math::powi(0.6, index));
-    let most = truncations
-        .max_by(|a, b| provable(near, *a).total_cmp(&provable(near, *b)))
-        .unwrap_or(largest);
-    let tested = nearest_below(delta, near, |e| provable(e, most));
+    let (fitted, pilot, main_size) = runs_pilot(run, Target::Delta(delta), sampling, source)?;
+    let highest = pilot.draws.iter().map(|draw| draw.loss).fold(0.0, f64::max);
+    let near = largest_at_least(delta, 0.0, highest, |e| pilot.tally(e, f64::INFINITY).mean);
+    let most = pilot.best_truncation(near);
+    let tested = nearest_below(delta, near, |e| pilot.provable(e, most));
 
     let (mut limited, mut estimated) = (Tally::default(), Tally::default());
     let mut slope = Tally::default();
@@ -87,7 +115,7 @@ pub(super) fn runs<S: PairDraws>(
         estimated.add(draw.value(near));
         slope.add(if draw.loss > near { density * math::exp(near - draw.loss) } else { 0.0 });
     })?;
-    let proven = (1.0 - 1e-9) * limited.lower_limit(most, significance) >= delta;
+    let proven = proven_delta(&limited, most, sampling.significance) >= delta;
     // one step of Newton's method for ln δ, from the pilot's ε
     let steepness = slope.mean / estimated.mean;
     let moved = math::ln(estimated.mean / delta) / steepness;
@@ -98,6 +126,32 @@ pub(super) fn runs<S: PairDraws>(
         estimate: if known { (near + moved.clamp(-1.0, 1.0)).max(0.0) } else { 0.0 },
         standard_error: if known { relative_error / steepness } else { 0.0 },
     })
+}
+
+/// δ from whole runs.
+pub(super) fn runs_delta<S: PairDraws>(
+    run: &ShuffleRun,
+    epsilon: f64,
+    sampling: Sampling,
+    source: &mut S,
+) -> Result<RunsOutcome, S::Error> {
+    let (fitted, pilot, main_size) = runs_pilot(run, Target::Epsilon(epsilon), sampling, source)?;
+    let most = pilot.best_truncation(epsilon);
+    let (mut limited, mut estimated) = (Tally::default(), Tally::default());
+    each_run(&fitted, run.epochs, main_size, source, |draw| {
+        limited.add(draw.value(epsilon).min(most));
+        estimated.add(draw.value(epsilon));
+    })?;
+    Ok(RunsOutcome {
+        proven: Some(proven_delta(&limited, most, sampling.significance)),
+        estimate: estimated.mean,
+        standard_error: estimated.standard_error(),
+    })
+}
+
+/// A limit of δ from below; the factor is for the rounding of weights.
+fn proven_delta(limited: &Tally, most: f64, significance: f64) -> f64 {
+    (1.0 - 1e-9) * limited.lower_limit(most, significance)
 }
 
 /// The first ε below `near` at which `value_at` reaches `target`, on widening steps; 0 if none does.
@@ -173,14 +227,14 @@ pub(super) fn plug_in_step(run: &ShuffleRun) -> f64 {
     (1e-4 / run.epochs as f64).sqrt().max(highest / (0.25 * FURTHEST))
 }
 
-/// ε of E epochs from the law of one epoch's L as it was drawn, and its standard error.
+/// ε or δ of E epochs from the law of one epoch's L as it was drawn, and its standard error.
 pub(super) fn plug_in<S: PairDraws>(
     run: &ShuffleRun,
-    delta: f64,
+    target: Target,
     draws: usize,
     source: &mut S,
 ) -> Result<(f64, f64), S::Error> {
-    let proposal = fitted(run, delta, source)?.proposal;
+    let proposal = fitted(run, target, source)?.proposal;
     let step = plug_in_step(run);
     let mut laws = Vec::with_capacity(PARTS);
     for _ in 0..PARTS {
@@ -188,15 +242,18 @@ pub(super) fn plug_in<S: PairDraws>(
         source.draws(&proposal, draws / PARTS, &mut |draw| law.add(draw.loss, draw.weight))?;
         laws.push(law);
     }
-    let epsilon_of = |laws: &[DrawnLaw]| {
-        let law = DrawnLaw::pooled(laws, step)?;
-        law.self_composed_near(run.epochs, Target::Delta(delta))?.epsilon_at(delta)
+    let value_of = |laws: &[DrawnLaw]| {
+        let law = DrawnLaw::pooled(laws, step)?.self_composed_near(run.epochs, target)?;
+        match target {
+            Target::Delta(delta) => law.epsilon_at(delta),
+            Target::Epsilon(epsilon) => law.delta_at(epsilon),
+        }
     };
     let mut parts = Tally::default();
     for law in &laws {
-        parts.add(epsilon_of(std::slice::from_ref(law))?);
+        parts.add(value_of(std::slice::from_ref(law))?);
     }
-    Ok((epsilon_of(&laws)?, parts.standard_error()))
+    Ok((value_of(&laws)?, parts.standard_error()))
 }
 
 /// Weights of drawn losses on a grid, each spread over its two neighbours with e^{−L} kept.

@@ -20,7 +20,6 @@ pub use source::PairDraws;
 
 use one_epoch::{Pilot, Plan, largest_at_least, main_draws, parts, pilot_draws};
 
-use super::AccountingError;
 use super::error::argument;
 use super::result::{
     Account, DeltaEstimate, DeltaLowerBound, Directions, EpsilonEstimate, EpsilonLowerBound, Method,
@@ -28,6 +27,7 @@ use super::result::{
 use super::shuffle::max_slice::{best_delta_cut, best_epsilon_cut};
 use super::shuffle::run::{check_delta, check_epsilon};
 use super::shuffle::{self, ShuffleRun};
+use super::{AccountingError, Target};
 use crate::bound::Scope;
 use crate::gdp;
 
@@ -212,9 +212,7 @@ pub fn pair_delta<S: PairDraws>(
     check_epsilon(epsilon)?;
     let closed = shuffle::best_delta(run, epsilon)?;
     if run.steps_per_epoch == 1 {
-        let value = gdp::gdp_delta(1.0 / run.noise_multiplier, epsilon).unwrap_or(0.0);
-        let estimate = DeltaEstimate::new(value, 0.0, gaussian_account(1e-12 * value));
-        return Ok(PairDelta { lower: shuffle::sum_delta(run, epsilon)?, estimate });
+        return Ok(gaussian_delta(run, epsilon, shuffle::sum_delta(run, epsilon)?));
     }
     let cut = best_delta_cut(&(*run).into(), epsilon).cut;
     let by_maximum = Event::Maximum { cut };
@@ -278,11 +276,10 @@ pub fn pair_runs_epsilon<S: PairDraws>(
     if run.steps_per_epoch == 1 {
         return Ok(gaussian_epsilon(run, delta, closed));
     }
-    let Sampling { draws, significance } = sampling;
-    let outcome = many_epochs::runs(run, delta, draws, significance, source)?;
+    let outcome = many_epochs::runs_epsilon(run, delta, sampling, source)?;
     let lower = match outcome.proven {
         Some(value) if value > closed.value() => {
-            EpsilonLowerBound::new(value, significance, account(1e-9 * value))
+            EpsilonLowerBound::new(value, sampling.significance, account(1e-9 * value))
         }
         _ => closed,
     };
@@ -292,6 +289,42 @@ pub fn pair_runs_epsilon<S: PairDraws>(
         estimate: EpsilonEstimate::new(estimate, outcome.standard_error, account(0.0)),
         mean_weight: None,
     })
+}
+
+/// δ of the pair of a run of many epochs at an ε, remove direction: a rigorous lower limit and an
+/// estimate.
+///
+/// See [`pair_runs_epsilon`]; τ alone is fixed on the pilot, and the limit is never below the closed form.
+///
+/// # Guarantee
+/// The lower limit exceeds the pair's δ with probability at most `significance`
+/// (`tests/oracles/pair_epochs.rs::delta_of_many_epochs`).
+///
+/// # Errors
+/// [`AccountingError`]; the source fails.
+pub fn pair_runs_delta<S: PairDraws>(
+    run: &ShuffleRun,
+    epsilon: f64,
+    sampling: Sampling,
+    source: &mut S,
+) -> Result<PairDelta, S::Error> {
+    check_drawn(run)?;
+    check_sampling(sampling)?;
+    check_epsilon(epsilon)?;
+    let closed = shuffle::best_delta(run, epsilon)?;
+    if run.steps_per_epoch == 1 {
+        return Ok(gaussian_delta(run, epsilon, closed));
+    }
+    let outcome = many_epochs::runs_delta(run, epsilon, sampling, source)?;
+    let lower = match outcome.proven {
+        Some(value) if value > closed.value() => {
+            DeltaLowerBound::new(value, sampling.significance, account(1e-9 * value))
+        }
+        _ => closed,
+    };
+    let value = delta_within_proven(run, epsilon, outcome.estimate, closed.value())?;
+    let estimate = DeltaEstimate::new(value, outcome.standard_error, account(0.0));
+    Ok(PairDelta { lower, estimate })
 }
 
 /// ε of the pair of a run of many epochs, from the law of one epoch's L as it was drawn, composed.
@@ -324,19 +357,44 @@ pub fn pair_plug_in_epsilon<S: PairDraws>(
     check_drawn(run)?;
     check_sampling(Sampling { draws, significance: 0.5 })?;
     check_delta(delta)?;
-    // where many epochs have no closed form, one of them leaks no more
-    let one_epoch = ShuffleRun { epochs: 1, ..*run };
-    let closed = shuffle::best_epsilon(run, delta);
-    let closed = closed.or_else(|_| shuffle::best_epsilon(&one_epoch, delta))?;
+    let closed = shuffle::best_epsilon(run, delta)?;
     if run.steps_per_epoch == 1 {
         return Ok(gaussian_epsilon(run, delta, closed).estimate);
     }
-    let (value, standard_error) = many_epochs::plug_in(run, delta, draws, source)?;
+    let (value, standard_error) = many_epochs::plug_in(run, Target::Delta(delta), draws, source)?;
     let step = many_epochs::plug_in_step(run);
     let grid_error = (0.25 * run.epochs as f64 * step * step).max(1e-4);
     let account = Account { method: Method::PlugIn, ..account(grid_error) };
     let value = within_proven(run, delta, value, closed.value())?;
     Ok(EpsilonEstimate::new(value, standard_error, account))
+}
+
+/// δ of the pair of a run of many epochs at an ε, from the law of one epoch's L as it was drawn,
+/// composed: an estimate, not a bound; see [`pair_plug_in_epsilon`].
+///
+/// # Errors
+/// [`AccountingError`]; the source fails.
+///
+/// # Numerics
+/// The grid changes δ as it changes ε, by about θ times that, θ = −d ln δ/dε.
+pub fn pair_plug_in_delta<S: PairDraws>(
+    run: &ShuffleRun,
+    epsilon: f64,
+    draws: usize,
+    source: &mut S,
+) -> Result<DeltaEstimate, S::Error> {
+    check_drawn(run)?;
+    check_sampling(Sampling { draws, significance: 0.5 })?;
+    check_epsilon(epsilon)?;
+    let closed = shuffle::best_delta(run, epsilon)?;
+    if run.steps_per_epoch == 1 {
+        return Ok(gaussian_delta(run, epsilon, closed).estimate);
+    }
+    let target = Target::Epsilon(epsilon);
+    let (value, standard_error) = many_epochs::plug_in(run, target, draws, source)?;
+    let account = Account { method: Method::PlugIn, ..account(0.0) };
+    let value = delta_within_proven(run, epsilon, value, closed.value())?;
+    Ok(DeltaEstimate::new(value, standard_error, account))
 }
 
 /// An estimate, moved to what is proven from below and from above.
@@ -347,6 +405,17 @@ fn within_proven(
     closed: f64,
 ) -> Result<f64, AccountingError> {
     let all = run.deterministic().epsilon_upper(delta)?.value();
+    Ok(value.max(closed).min(all))
+}
+
+/// The same for δ.
+fn delta_within_proven(
+    run: &ShuffleRun,
+    epsilon: f64,
+    value: f64,
+    closed: f64,
+) -> Result<f64, AccountingError> {
+    let all = run.deterministic().delta_upper(epsilon)?.value();
     Ok(value.max(closed).min(all))
 }
 
@@ -385,6 +454,13 @@ fn gaussian_epsilon(run: &ShuffleRun, delta: f64, closed: EpsilonLowerBound) -> 
         estimate: EpsilonEstimate::new(value, 0.0, gaussian_account(1e-12 * value)),
         mean_weight: None,
     }
+}
+
+fn gaussian_delta(run: &ShuffleRun, epsilon: f64, lower: DeltaLowerBound) -> PairDelta {
+    let value =
+        gdp::gdp_delta((run.epochs as f64).sqrt() / run.noise_multiplier, epsilon).unwrap_or(0.0);
+    let estimate = DeltaEstimate::new(value, 0.0, gaussian_account(1e-12 * value));
+    PairDelta { lower, estimate }
 }
 
 fn check_one_epoch(run: &ShuffleRun, sampling: Sampling) -> Result<(), AccountingError> {

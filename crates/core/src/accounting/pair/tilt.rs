@@ -3,6 +3,7 @@
 use super::proposal::{Component, Draw, Proposal, Shift};
 use super::source::PairDraws;
 use super::tally::Tally;
+use crate::accounting::Target;
 use crate::accounting::shuffle::ShuffleRun;
 use crate::math;
 
@@ -21,18 +22,18 @@ pub(super) struct Fitted {
     pub(super) relative_variance: f64,
 }
 
-/// The proposal fitted to θ = arg min (E K(θ) − ln δ)/θ, K(θ) = ln E_P e^{θL}: the tilt at which
-/// Chernoff's bound of the ε at δ is least.
+/// The proposal fitted to the tilt θ at which Chernoff's bound is least: of the ε at δ,
+/// (E K(θ) − ln δ)/θ, or of ln δ at ε, E K(θ) − θε, with K(θ) = ln E_P e^{θL}.
 ///
 /// Whatever is fitted, weights are exact: a poor fit costs variance alone.
 pub(super) fn fitted<S: PairDraws>(
     run: &ShuffleRun,
-    delta: f64,
+    target: Target,
     source: &mut S,
 ) -> Result<Fitted, S::Error> {
     let broad = Proposal::new(run, library(run, 2.0));
     let draws = stage(&broad, source)?;
-    let tilt = best_tilt(&draws, run.epochs as f64, math::ln(delta));
+    let tilt = best_tilt(&draws, run.epochs as f64, target);
     let near = Proposal::new(run, library(run, tilt));
     let draws = stage(&near, source)?;
     let probabilities = maximum_likelihood(&near, &draws, tilt);
@@ -65,12 +66,15 @@ fn library(run: &ShuffleRun, tilt: f64) -> Vec<Component> {
     shifts.into_iter().map(|shift| Component { probability, shift }).collect()
 }
 
-fn best_tilt(draws: &[Draw], epochs: f64, ln_delta: f64) -> f64 {
+fn best_tilt(draws: &[Draw], epochs: f64, target: Target) -> f64 {
     let largest = draws.iter().map(|draw| draw.loss).fold(f64::NEG_INFINITY, f64::max);
     let chernoff = |tilt: f64| {
         let terms = draws.iter().map(|d| d.weight * math::exp(tilt * (d.loss - largest)));
         let cumulant = math::ln(terms.sum::<f64>() / draws.len() as f64) + tilt * largest;
-        (epochs * cumulant - ln_delta) / tilt
+        match target {
+            Target::Delta(delta) => (epochs * cumulant - math::ln(delta)) / tilt,
+            Target::Epsilon(epsilon) => epochs * cumulant - tilt * epsilon,
+        }
     };
     let tilts = (0..64).map(|index| 0.05 * math::exp(0.1 * f64::from(index)));
     tilts.min_by(|a, b| chernoff(*a).total_cmp(&chernoff(*b))).unwrap_or(1.0)

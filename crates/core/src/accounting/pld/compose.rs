@@ -29,7 +29,7 @@ impl PrivacyLossDistribution {
     /// Absolute error of δ about 1e-14 n; for a δ that is not far larger, ask
     /// [`Self::self_composed_near`].
     pub fn self_composed(&self, compositions: u64) -> Result<Self, AccountingError> {
-        self.power(compositions, |_, _| Aim { tilt: 0.0, ln_outside: -36.0 })
+        self.power(compositions, |_, _| Aim::WHOLE)
     }
 
     /// As [`Self::self_composed`], accurate at one δ or ε, however small δ is.
@@ -42,7 +42,9 @@ impl PrivacyLossDistribution {
     /// | `target` | where the law shall be accurate | δ in (0, 1), ε ≥ 0 |
     ///
     /// # Guarantee
-    /// As [`Self::self_composed`] (`unit::tilted_composition_is_right_in_the_far_tail`).
+    /// As [`Self::self_composed`], near the target
+    /// (`unit::tilted_composition_is_right_in_the_far_tail`) and far from it
+    /// (`unit::far_from_its_aim_a_law_is_safe`).
     ///
     /// # Errors
     /// As [`Self::self_composed`].
@@ -122,7 +124,8 @@ impl PrivacyLossDistribution {
             // three transforms and a product, each value at most the product of the totals
             error: 4.0 * RealTransform::error(length) * total(self) * total(other),
             relative: 8.0 * UNIT,
-            outside: 0.0,
+            below: 0.0,
+            above: 0.0,
         };
         let (own, theirs) = (self.infinite_mass, other.infinite_mass);
         let (infinite_mass, (lowest_index, masses)) = match self.rounding {
@@ -156,7 +159,12 @@ impl PrivacyLossDistribution {
             return Ok(PrivacyLossDistribution { infinite_mass, ..self.clone() });
         }
         let moments = Moments::new(self);
-        let Aim { tilt, ln_outside } = aim(&moments, count);
+        let mut aim = aim(&moments, count);
+        // beyond the highest loss the best tilt has no end
+        if !moments.ln_moment(aim.tilt).is_finite() {
+            aim = Aim::WHOLE;
+        }
+        let Aim { tilt, ln_outside } = aim;
         let (low, high) = moments.window(count, tilt, ln_outside);
         let points = ((high - low) / self.step).ceil() + 3.0;
         if !(points <= MOST_POINTS as f64) {
@@ -180,7 +188,9 @@ impl PrivacyLossDistribution {
         let lowest_index = ((low - offset) / self.step).floor() as i64;
         let largest = tilt * self.loss_at(self.masses.len() - 1).abs().max(self.loss_at(0).abs());
         let relative = count * UNIT * 4.0 * (largest + ln_moment.abs() + 4.0) + 64.0 * UNIT;
-        let all_inside = high >= count * self.loss_at(self.masses.len() - 1) - self.step;
+        let is_all_below = high >= count * self.loss_at(self.masses.len() - 1) - self.step;
+        let is_all_above = low <= count * self.loss_at(0);
+        let outside = |is_none: bool| if is_none { 0.0 } else { 1.01 * math::exp(ln_outside) };
         let untilted = Untilt {
             step: self.step,
             offset,
@@ -189,7 +199,8 @@ impl PrivacyLossDistribution {
             lowest_index,
             error,
             relative,
-            outside: if all_inside { 0.0 } else { 1.01 * math::exp(ln_outside) },
+            below: outside(is_all_above),
+            above: outside(is_all_below),
         };
         Ok(self.with_masses_of(&untilted, &composed, count, high))
     }
@@ -198,7 +209,7 @@ impl PrivacyLossDistribution {
         let infinite_mass = self.infinite_mass_of_many(count);
         let (lowest_index, masses, infinite_mass) = match self.rounding {
             Rounding::Pessimistic => {
-                let beyond = law.outside * math::exp(law.ln_moment - law.tilt * high);
+                let beyond = law.above * math::exp(law.ln_moment - law.tilt * high);
                 let infinite_mass = (infinite_mass + beyond * (1.0 + law.relative)).min(1.0);
                 let (lowest_index, masses) = law.pessimistic(composed, infinite_mass);
                 (lowest_index, masses, infinite_mass)
@@ -239,8 +250,9 @@ struct Untilt {
     error: f64,
     /// Bound of the relative error of the tilt and its undoing.
     relative: f64,
-    /// Bound of the tilted mass outside, a side, which the transform has wrapped into the window.
-    outside: f64,
+    /// Bounds of the tilted mass on each side of the window, which the transform has wrapped into it.
+    below: f64,
+    above: f64,
 }
 
 impl Untilt {
@@ -275,12 +287,16 @@ impl Untilt {
                 break;
             }
         }
+        if let Some(lowest) = masses.last_mut().filter(|_| self.below > 0.0) {
+            // what lies below the window, moved up to its end
+            *lowest += left.max(0.0);
+        }
         masses.reverse();
         (index, masses)
     }
 
     fn optimistic(&self, composed: &[f64]) -> (i64, Vec<f64>) {
-        let lost = self.error + 2.0 * self.outside;
+        let lost = self.error + self.below + self.above;
         let mut masses = Vec::with_capacity(composed.len());
         let mut index = self.lowest_index;
         for (place, factor) in self.factors(composed.len()) {
@@ -290,7 +306,7 @@ impl Untilt {
                 break;
             }
             let tilted = (composed[wrapped(index, composed.len())] - lost).max(0.0);
-            masses.push(tilted * factor * (1.0 - self.relative));
+            masses.push(tilted * factor * (1.0 - self.relative).max(0.0));
         }
         masses.reverse();
         if masses.is_empty() {

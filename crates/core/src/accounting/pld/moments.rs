@@ -14,6 +14,11 @@ pub(super) struct Aim {
     pub(super) ln_outside: f64,
 }
 
+impl Aim {
+    /// At no δ in particular.
+    pub(super) const WHOLE: Self = Aim { tilt: 0.0, ln_outside: -36.0 };
+}
+
 /// The finite part of a law, for its moments.
 #[derive(Debug)]
 pub(super) struct Moments<'a> {

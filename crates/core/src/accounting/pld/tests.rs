@@ -90,6 +90,37 @@ fn tilted_composition_is_right_in_the_far_tail() {
     }
 }
 
+/// Most of the law lies below the window then.
+#[test]
+fn far_from_its_aim_a_law_is_safe() {
+    let (lowest, masses) = brute_force(&law(), 64);
+    for aim in [Target::Epsilon(30.0), Target::Epsilon(20.0), Target::Delta(1e-30)] {
+        for epsilon in [-9.0, 0.0, 2.0, 6.0, 10.0, 15.0] {
+            let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
+            let of = |rounding| {
+                let law = law().with_rounding(rounding);
+                law.self_composed_near(64, aim).unwrap().delta_at(epsilon).unwrap()
+            };
+            let (low, high) = (of(Rounding::Optimistic), of(Rounding::Pessimistic));
+            assert!(low <= exact && exact <= high, "{aim:?} {epsilon}: {low:e} {exact:e} {high:e}");
+        }
+    }
+}
+
+/// The best tilt has no end there; the moments at it are no numbers.
+#[test]
+fn nothing_lies_beyond_the_highest_loss() {
+    for (compositions, epsilon) in [(2, 3.0), (9, 50.0), (64, 1e3)] {
+        let of = |rounding| {
+            let law = law().with_rounding(rounding);
+            let law = law.self_composed_near(compositions, Target::Epsilon(epsilon)).unwrap();
+            law.delta_at(epsilon).unwrap()
+        };
+        assert_eq!(of(Rounding::Optimistic), 0.0, "{compositions} {epsilon}");
+        assert!(of(Rounding::Pessimistic) < 1e-12, "{compositions} {epsilon}");
+    }
+}
+
 #[test]
 fn a_law_with_one_mass_moved_is_told_apart() {
     let mut broken = law();

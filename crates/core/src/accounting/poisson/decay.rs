@@ -14,29 +14,47 @@ pub(super) struct Decay {
 
 impl Decay {
     pub(super) fn new(layers: Vec<(f64, f64)>, compositions: f64) -> Self {
-        Decay { layers, compositions }
+        Decay { layers: coarser(layers), compositions }
     }
 
-    /// ln of a bound of ∫_u^∞ |E e^{ivL}|^n v^{−2} dv.
-    pub(super) fn ln_beyond(&self, frequency: f64) -> f64 {
+    /// ln of a bound of ∫_u^∞ |E e^{ivL}|^n v^{−2} dv, where h = 0.
+    ///
+    /// With h > 0, of ∫_u^∞ |E e^{ivL}|^n e^{−h²v²/2} (v^{−2} + h²e^{h²/8}) dv.
+    pub(super) fn ln_beyond(&self, frequency: f64, variance: f64) -> f64 {
         let gain: f64 =
             self.layers.iter().map(|(share, width)| share * gain(0.5 * frequency * width)).sum();
-        self.compositions * math::ln_1p(-gain.min(1.0 - 1e-12)) - math::ln(frequency)
+        let lower = if variance > 0.0 { math::exp(0.125 * variance) } else { 0.0 };
+        let smooth = math::ln_1p(lower) - 0.5 * variance * frequency * frequency;
+        self.compositions * math::ln_1p(-gain.min(1.0 - 1e-12)) + smooth - math::ln(frequency)
     }
 
-    /// The least frequency beyond which the integral is at most e^{`ln_wanted`}, within a tenth.
-    pub(super) fn frequency(&self, start: f64, ln_wanted: f64) -> Option<f64> {
-        let is_enough = |frequency: f64| self.ln_beyond(frequency) <= ln_wanted;
-        let mut high = start;
-        while !is_enough(high) {
-            high *= 1.5;
-            if !(high < 1e7) {
-                return None;
+    /// The least frequency up to `most` beyond which the integral is at most e^{`ln_wanted`},
+    /// within a tenth.
+    pub(super) fn frequency(&self, most: f64, variance: f64, ln_wanted: f64) -> Option<f64> {
+        let is_enough = |frequency: f64| self.ln_beyond(frequency, variance) <= ln_wanted;
+        let (mut low, mut high) = (1e-7 * most, most);
+        if !is_enough(high) {
+            return None;
+        }
+        while high > 1.1 * low {
+            let middle = (low * high).sqrt();
+            if is_enough(middle) {
+                high = middle;
+            } else {
+                low = middle;
             }
         }
-        let fine = (1..4).map(|part| high * (1.0 - 0.1 * f64::from(part)));
-        Some(fine.take_while(|lower| is_enough(*lower)).last().unwrap_or(high))
+        Some(high)
     }
+}
+
+/// Fewer layers, none wider than it was: widths cut to three binary places.
+fn coarser(layers: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let mut shares = std::collections::BTreeMap::new();
+    for (share, width) in layers {
+        *shares.entry(width.to_bits() >> 49).or_insert(0.0) += share;
+    }
+    shares.into_iter().map(|(bits, share)| (share, f64::from_bits(bits << 49))).collect()
 }
 
 /// At most 1 − S(a).
@@ -80,10 +98,10 @@ mod tests {
                 let value = 0.25 * sine(0.15 * u) + 0.75 * sine(0.5 * u);
                 sum += 0.01 * (value * value * value).abs() / (u * u);
             }
-            let bound = math::exp(decay.ln_beyond(frequency));
+            let bound = math::exp(decay.ln_beyond(frequency, 0.0));
             assert!(sum < bound, "{frequency}: {sum} {bound}");
             let narrow = Decay::new(vec![(0.25, 0.6), (0.75, 2.0)], 3.0);
-            assert!(frequency > 1.0 || math::exp(narrow.ln_beyond(frequency)) < bound);
+            assert!(frequency > 1.0 || math::exp(narrow.ln_beyond(frequency, 0.0)) < bound);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! δ of many steps, from the characteristic function along a vertical line.
 
 use super::decay::Decay;
-use super::quadrature::{OneStep, Point, TiltedLaw};
+use super::quadrature::{OneStep, TiltedLaw, ln_moment_about};
+use super::spectrum::Spectrum;
 use crate::accounting::bracket::Bracket;
 use crate::accounting::fft::Complex;
 use crate::accounting::pld::{Target, chernoff, ln_profile, power};
@@ -9,8 +10,11 @@ use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
-/// Most terms times outputs; about 30 ms.
-const MOST_WORK: f64 = 3e7;
+/// Most terms; about 0.1 s.
+const MOST_TERMS: f64 = 262_144.0;
+
+/// So few terms are not worth smoothing.
+const FEW_TERMS: f64 = 500.0;
 
 /// Losses of `steps` steps: ln dP/dQ under P, or with `is_add` ln dQ/dP under Q.
 #[derive(Debug, Clone, Copy)]
@@ -24,19 +28,28 @@ pub(super) struct Losses {
 ///
 /// The first term counts half. What the sum is too large by is that of the aliases
 /// e^{2πmθ/Δ} δ(ε + 2πm/Δ), m ≠ 0, none of them negative.
+///
+/// Where the terms fall off slowly, one step of the Gaussian mechanism with μ = h is added, and
+/// they get a factor e^{h²z(z + 1)/2}. Its δ_h is not below δ. It is above by E κ(L − ε) with
+/// e^{a/2}κ(a) = ∫_0^h φ(a/s) e^{−s²/8} ds ≤ h φ(a/h), so that
+/// δ ≥ δ_h − E e^{−(L − ε)/2} h φ((L − ε)/h): the same sum, with a factor 1 − h²e^{h²/8} z(z + 1).
 #[derive(Debug)]
 struct Line {
     /// θ
     tilt: f64,
     /// Δ
     spacing: f64,
-    /// A_k e^{−nK(θ)}
+    /// h²
+    variance: f64,
+    /// A_k e^{−nK(θ)}, of δ_h
     terms: Vec<Complex>,
+    /// The same of the lower value; empty where h = 0.
+    lower_terms: Vec<Complex>,
     /// n K(θ)
     ln_moment: f64,
     /// Bound of the relative error of e^{nK(θ)}.
     relative: f64,
-    /// Bound of the error of the sum, and of what grows with ε.
+    /// Bound of the error of either sum, and of what grows with ε.
     error: f64,
     error_by_epsilon: f64,
     /// A tilt t > θ, and ln of a bound of sup over w of e^{tw} δ(w).
@@ -51,23 +64,26 @@ pub(super) fn bracket(losses: Losses, target: Target, error: f64) -> Option<Brac
         // Chernoff's ε lies above
         epsilon = (epsilon - 8.0 / steepest).max(0.0);
     }
+    // of the error, what smoothing may take
+    let mut share = 0.8;
     // a first answer tells where to be exact
-    for _ in 0..2 {
-        // beyond the steepest the moments may explode
-        let tilt = 0.9 * steepest;
+    for _ in 0..4 {
         // ln δ changes with ε by θ or so
         let relative = match target {
-            Target::Delta(_) => 0.05 * tilt * error,
-            Target::Epsilon(_) => 0.05 * error,
+            Target::Delta(_) => steepest * error,
+            Target::Epsilon(_) => error,
         };
-        let ln_wanted = ln_delta + math::ln(relative.clamp(1e-12, 1e-4));
-        let Some(line) = Line::new(losses, tilt, epsilon, ln_wanted) else {
+        let ln_wanted = ln_delta + math::ln((0.05 * relative).clamp(1e-12, 1e-4));
+        // δ_h/δ is about 1 + h²θ(θ + 1)/2
+        let variance = (share * relative / (steepest * (steepest + 1.0))).min(1.0);
+        // beyond the steepest the moments may explode
+        let Some(line) = Line::new(losses, 0.9 * steepest, epsilon, ln_wanted, variance) else {
             break;
         };
         let found = match target {
             Target::Epsilon(epsilon) => line.deltas(epsilon),
             Target::Delta(delta) => line.root(delta, 1e-4 * error).and_then(|root| {
-                epsilon = root;
+                epsilon = root.0;
                 line.epsilons(delta, root, error)
             }),
         };
@@ -75,6 +91,9 @@ pub(super) fn bracket(losses: Losses, target: Target, error: f64) -> Option<Brac
             best = Some(best.map_or(found, |best| best.tighter(found)));
             if found.is_near(target, error) {
                 break;
+            }
+            if line.variance > 0.0 {
+                share *= (0.8 / found.excess(target, error)).clamp(0.02, 0.8);
             }
             if let Target::Epsilon(_) = target {
                 ln_delta = math::ln(found.upper.max(f64::MIN_POSITIVE));
@@ -86,26 +105,36 @@ pub(super) fn bracket(losses: Losses, target: Target, error: f64) -> Option<Brac
 }
 
 impl Losses {
-    /// Chernoff's bound of ε, or of δ.
-    pub(super) fn chernoff(&self, target: Target) -> f64 {
-        let (tilt, ..) = self.steepest(target);
-        let Some(law) = TiltedLaw::new(self.step, self.power(tilt), 0.0) else {
-            return f64::INFINITY;
+    /// Does a Chernoff bound show ε, or δ, to be at most that?
+    pub(super) fn is_at_most(&self, target: Target, most: f64) -> bool {
+        let start = 6.0 / self.spread();
+        let tilts = [0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1].map(|change| start * math::exp(change));
+        let is_shown = |tilt: f64, ln_moment: f64, slack: f64| {
+            let ln_bound = ln_moment + ln_profile(tilt) + slack;
+            match target {
+                Target::Delta(delta) => (ln_bound - math::ln(delta)) / tilt <= most * (1.0 - 1e-12),
+                Target::Epsilon(epsilon) => {
+                    math::exp(ln_bound - tilt * epsilon * (1.0 - 1e-12)) <= most
+                }
+            }
         };
-        let count = self.steps as f64;
-        let slack = 1e-12 * (1.0 + (count * law.ln_moment).abs()) + 1.1 * count * law.error;
-        let ln_bound = count * law.ln_moment + ln_profile(tilt) + slack;
-        match target {
-            Target::Delta(delta) => ((ln_bound - math::ln(delta)) / tilt).max(0.0) * (1.0 + 1e-12),
-            Target::Epsilon(epsilon) => math::exp(ln_bound - tilt * epsilon * (1.0 - 1e-12)),
-        }
+        tilts.into_iter().any(|tilt| {
+            is_shown(tilt, self.ln_moment_about(tilt), 0.0) && {
+                let ln_moment = self.ln_moment(tilt);
+                is_shown(tilt, ln_moment, 1e-12 * (1.0 + ln_moment.abs()))
+            }
+        })
     }
 
     /// The tilt of the least Chernoff bound, with about the ε and ln δ there.
     fn steepest(&self, target: Target) -> (f64, f64, f64) {
+        chernoff(|tilt| self.ln_moment_about(tilt), self.spread(), target)
+    }
+
+    /// About the standard deviation, but for rare large losses.
+    fn spread(&self) -> f64 {
         let width = self.step.sampling_rate / self.step.noise_multiplier;
-        let spread = (width * (self.steps as f64).sqrt()).max(1e-6);
-        chernoff(|tilt| self.ln_moment(tilt), spread, target)
+        (width * (self.steps as f64).sqrt()).max(1e-6)
     }
 
     /// E e^{zL} is the moment M(p) of dP/dQ under Q at this power.
@@ -113,74 +142,90 @@ impl Losses {
         if self.is_add { -tilt } else { 1.0 + tilt }
     }
 
+    /// About n K(t).
+    fn ln_moment_about(&self, tilt: f64) -> f64 {
+        let count = self.steps as f64;
+        count * ln_moment_about(self.step, self.power(tilt), -10.0 - math::ln(count))
+    }
+
     /// n K(t), rounded up; infinite where it is not to be had.
-    fn ln_moment(&self, tilt: f64) -> f64 {
+    pub(super) fn ln_moment(&self, tilt: f64) -> f64 {
         let law = TiltedLaw::new(self.step, self.power(tilt), 0.0);
         law.map_or(f64::INFINITY, |law| self.steps as f64 * (law.ln_moment + 1.1 * law.error))
     }
 }
 
 impl Line {
-    /// A sum whose errors near ε are at most e^{`ln_wanted`}.
-    fn new(losses: Losses, tilt: f64, epsilon: f64, ln_wanted: f64) -> Option<Self> {
+    /// A sum whose errors near ε are at most e^{`ln_wanted`}, smoothed by that h² if need be.
+    fn new(losses: Losses, tilt: f64, epsilon: f64, ln_wanted: f64, variance: f64) -> Option<Self> {
         let count = losses.steps as f64;
         let (period, steeper) = period(&losses, tilt, epsilon, ln_wanted);
-        let power = losses.power(tilt);
-        let fine = TiltedLaw::fine(losses.step, power)?;
-        let ln_front = count * fine.ln_moment - tilt * epsilon;
-        let decay = Decay::new(fine.layers(), count);
-        let highest = decay.frequency(8.0 / period, ln_wanted - ln_front)?;
         let spacing = 2.0 * std::f64::consts::PI / period;
-        let last = (highest / spacing).ceil();
-        let law = TiltedLaw::new(losses.step, power, last * spacing)?;
-        if !(last * law.points.len() as f64 <= MOST_WORK) {
-            return None;
-        }
+        let fine = TiltedLaw::fine(losses.step, losses.power(tilt))?;
+        let ln_wanted = ln_wanted + tilt * epsilon - count * fine.ln_moment;
+        let decay = Decay::new(fine.layers(), count);
+        let (highest, variance) = end(&decay, spacing, ln_wanted, variance)?;
         let mut line = Line {
             tilt,
             spacing,
-            terms: Vec::with_capacity(last as usize + 1),
-            ln_moment: count * law.ln_moment,
-            relative: 1.1 * count * law.error,
-            error: math::exp(decay.ln_beyond(last * spacing)) / std::f64::consts::PI,
+            variance,
+            terms: Vec::new(),
+            lower_terms: Vec::new(),
+            ln_moment: 0.0,
+            relative: 0.0,
+            error: 0.0,
             error_by_epsilon: 0.0,
             steeper,
         };
-        line.sum_up(&law, losses, last as usize);
+        line.sum_up(losses, &decay, highest)?;
         (line.relative < 0.1).then_some(line)
     }
 
     /// Terms up to the last, and their errors.
     ///
     /// |y^n − x^n| ≤ n|y − x|(|x| + |y − x|)^{n − 1}; a power has the relative error 5 n u.
-    fn sum_up(&mut self, law: &TiltedLaw, losses: Losses, last: usize) {
+    fn sum_up(&mut self, losses: Losses, decay: &Decay, highest: f64) -> Option<()> {
         let count = losses.steps as f64;
-        let mut phasors = Phasors::new(law, self.spacing);
+        let last = (highest / self.spacing).ceil();
+        let highest = last * self.spacing;
+        let law = TiltedLaw::new(losses.step, losses.power(self.tilt), highest)?;
+        self.ln_moment = count * law.ln_moment;
+        self.relative = 1.1 * count * law.error;
+        let raised = 0.5 * self.variance * self.tilt * (self.tilt + 1.0);
+        let beyond = math::exp(decay.ln_beyond(highest, self.variance) + raised);
+        self.error = 1.001 * beyond / std::f64::consts::PI;
+        let spectrum = Spectrum::new(&law.points, self.spacing, last as usize);
         let front = self.spacing / std::f64::consts::PI;
-        for place in 0..=last {
+        let lowering = self.variance * math::exp(0.125 * self.variance);
+        for (place, mut value) in spectrum.values.into_iter().enumerate() {
             let frequency = self.spacing * place as f64;
-            if place % TURNS == 0 {
-                phasors.put(place);
-            }
-            let mut value = phasors.sum_and_turn();
             if losses.is_add {
                 value.im = -value.im; // the loss is −ln r
             }
-            let error = law.error + 1.1 * frequency * law.loss_error + 6.0 * UNIT * TURNS as f64;
+            let error = law.error + 2.1 * frequency * law.loss_error + spectrum.error;
             let length = value.squared_length().sqrt();
             let near = math::exp((count - 1.0) * math::ln(length + error));
             let z = Complex { re: self.tilt, im: frequency };
             let below = z.times(Complex { re: self.tilt + 1.0, im: frequency });
             let square = below.squared_length();
-            let inverse = Complex { re: below.re / square, im: -below.im / square };
             let half = if place == 0 { 0.5 * front } else { front };
-            let term = power(value, losses.steps).times(inverse);
-            self.terms.push(Complex { re: half * term.re, im: half * term.im });
-            let size = half * near / square.sqrt();
-            let lost = count * (error + 5.0 * UNIT) + UNIT * (16.0 * place as f64 + 32.0);
+            let mut size = half * near / square.sqrt();
+            let mut lost = count * (error + 5.0 * UNIT) + UNIT * (16.0 * place as f64 + 32.0);
+            let inverse = Complex { re: half * below.re / square, im: -half * below.im / square };
+            let mut term = power(value, losses.steps).times(inverse);
+            if self.variance > 0.0 {
+                let (factor, of_factor) = smoothing(self.variance, below);
+                term = term.times(factor);
+                let lower = Complex { re: 1.0 - lowering * below.re, im: -lowering * below.im };
+                self.lower_terms.push(term.times(lower));
+                size *= factor.squared_length().sqrt() * (1.0 + lowering * square.sqrt());
+                lost += of_factor;
+            }
+            self.terms.push(term);
             self.error += size * lost;
             self.error_by_epsilon += size * 4.0 * UNIT * frequency;
         }
+        Some(())
     }
 
     /// Lower and upper value of δ(ε).
@@ -190,21 +235,34 @@ impl Line {
         let error = self.error + self.error_by_epsilon * epsilon;
         let relative = self.relative
             + 8.0 * UNIT * (self.ln_moment.abs() + self.tilt * epsilon + ln_front.abs() + 8.0);
-        let sum = self.sum(epsilon);
+        let sum = self.sum(&self.terms, epsilon);
         if !(sum > -error && relative < 0.1 && front < 1e300) {
             return None;
         }
+        let is_smooth = !self.lower_terms.is_empty();
+        let lower_sum = if is_smooth { self.sum(&self.lower_terms, epsilon) } else { sum };
         let upper = front * (sum + error) * (1.0 + 1.1 * relative);
-        let lower = front * (sum - error) * (1.0 - 1.1 * relative) - self.aliases(epsilon);
+        let lower = front * (lower_sum - error) * (1.0 - 1.1 * relative) - self.aliases(epsilon);
         Some(Bracket { lower: lower.max(0.0), upper: upper.clamp(f64::MIN_POSITIVE, 1.0) })
     }
 
-    /// Re Σ A_k e^{−ikΔε}, by Horner's rule.
-    fn sum(&self, epsilon: f64) -> f64 {
+    /// Re Σ A_k e^{−ikΔε}, by Horner's rule for each fourth term.
+    fn sum(&self, terms: &[Complex], epsilon: f64) -> f64 {
         let (sine, cosine) = math::sin_cos(self.spacing * epsilon);
         let turn = Complex { re: cosine, im: -sine };
-        let zero = Complex { re: 0.0, im: 0.0 };
-        self.terms.iter().rev().fold(zero, |sum, term| sum.times(turn).plus(*term)).re
+        let twice = turn.times(turn);
+        let four = twice.times(twice);
+        let mut sums = [Complex { re: 0.0, im: 0.0 }; 4];
+        for chunk in terms.chunks(4).rev() {
+            for (place, sum) in sums.iter_mut().enumerate() {
+                *sum = sum.times(four);
+                if let Some(term) = chunk.get(place) {
+                    *sum = sum.plus(*term);
+                }
+            }
+        }
+        let outer = sums[0].plus(sums[2].times(twice));
+        outer.plus(turn.times(sums[1].plus(sums[3].times(twice)))).re
     }
 
     /// At most: 1 for each δ below, e^{B − tw} for each δ(w) above.
@@ -219,10 +277,11 @@ impl Line {
         1.01 * (series(self.tilt) + above)
     }
 
-    /// Where δ(ε) is about δ, by safeguarded secants of ln δ; 0 where δ(0) is less.
-    fn root(&self, delta: f64, tolerance: f64) -> Option<f64> {
+    /// Where δ(ε) is about δ, by safeguarded secants of ln δ, and the slope there; 0 where δ(0) is
+    /// less.
+    fn root(&self, delta: f64, tolerance: f64) -> Option<(f64, f64)> {
         if self.deltas(0.0).is_some_and(|found| found.upper <= delta) {
-            return Some(0.0);
+            return Some((0.0, -self.tilt));
         }
         let (mut low, mut high) = (0.0, self.start(delta));
         let (mut epsilon, mut slope) = (high, -self.tilt);
@@ -244,20 +303,23 @@ impl Line {
                 next = f64::midpoint(low, high);
             }
             if (next - epsilon).abs() <= tolerance {
-                return Some(next);
+                return Some((next, slope));
             }
             epsilon = next;
         }
         None
     }
 
-    /// From a root outward until the bounds hold.
-    fn epsilons(&self, delta: f64, root: f64, error: f64) -> Option<Bracket> {
-        if self.deltas(0.0).is_some_and(|found| found.upper <= delta) {
+    /// From a root outward until the bounds hold: first to where they should.
+    fn epsilons(&self, delta: f64, root: (f64, f64), error: f64) -> Option<Bracket> {
+        let (root, slope) = root;
+        let here = self.deltas(root)?;
+        if root == 0.0 && here.upper <= delta {
             return Some(Bracket { lower: 0.0, upper: 0.0 });
         }
-        let outward = |side: f64| {
-            let margins = (0..10).map(|power| 1e-3 * error * math::powi(3.0, power));
+        let outward = |side: f64, value: f64| {
+            let least = (1.02 * math::ln(value / delta) / slope * -side).max(0.0);
+            let margins = (0..10).map(|power| least + 2e-3 * error * math::powi(3.0, power));
             margins.map(|margin| (root + side * margin).max(0.0)).find(|&epsilon| {
                 self.deltas(epsilon).is_some_and(|found| {
                     if side > 0.0 {
@@ -268,7 +330,7 @@ impl Line {
                 })
             })
         };
-        Some(Bracket { lower: outward(-1.0)?, upper: outward(1.0)? })
+        Some(Bracket { lower: outward(-1.0, here.lower)?, upper: outward(1.0, here.upper)? })
     }
 
     /// Chernoff's ε at this tilt.
@@ -279,77 +341,90 @@ impl Line {
 
 /// A period 2π/Δ with aliases near ε of at most e^{`ln_wanted`}, and the tilt that shows it.
 fn period(losses: &Losses, tilt: f64, epsilon: f64, ln_wanted: f64) -> (f64, (f64, f64)) {
-    let mut best = (f64::INFINITY, (2.0 * tilt, f64::INFINITY));
-    for factor in [1.01, 1.03, 1.06, 1.0 / 0.9, 1.2, 1.4, 1.8, 2.6] {
-        let steeper = factor * tilt;
-        let ln_bound = losses.ln_moment(steeper) + ln_profile(steeper);
-        let wanted = (ln_bound - steeper * epsilon - ln_wanted) / (steeper - tilt);
-        if wanted < best.0 {
-            best = (wanted, (steeper, ln_bound));
-        }
-    }
-    ((best.0.max(-ln_wanted / tilt)) + 1.0 / tilt, best.1)
+    let needed = |steeper: f64, ln_moment: f64| {
+        (ln_moment + ln_profile(steeper) - steeper * epsilon - ln_wanted) / (steeper - tilt)
+    };
+    let tilts = [1.01, 1.03, 1.06, 1.0 / 0.9, 1.2, 1.4, 1.8, 2.6].map(|factor| factor * tilt);
+    let about = tilts.map(|steeper| (needed(steeper, losses.ln_moment_about(steeper)), steeper));
+    let (_, steeper) = about
+        .into_iter()
+        .fold((f64::INFINITY, tilts[7]), |best, next| if next.0 < best.0 { next } else { best });
+    let ln_moment = losses.ln_moment(steeper);
+    let above = needed(steeper, ln_moment);
+    (above.max(-ln_wanted / tilt) + 1.0 / tilt, (steeper, ln_moment + ln_profile(steeper)))
 }
 
-const LANES: usize = 4;
-
-/// Rows of lanes that are added up at once.
-const BLOCK: usize = 32;
-
-/// Turns after which phasors are computed anew, so that their rounding does not add up.
-const TURNS: usize = 64;
-
-/// Masses times e^{iuL}, for u = 0, Δ, 2Δ, …
-struct Phasors<'a> {
-    law: &'a TiltedLaw,
-    spacing: f64,
-    values: Vec<[[f64; LANES]; 2]>,
-    turns: Vec<[[f64; LANES]; 2]>,
+/// Up to which frequency to sum up, and the h² for that: 0 where the terms fall off by themselves.
+fn end(decay: &Decay, spacing: f64, ln_wanted: f64, variance: f64) -> Option<(f64, f64)> {
+    let most = MOST_TERMS * spacing;
+    let smooth = decay.frequency(most, variance, ln_wanted);
+    let enough = smooth.map_or(most, |smooth| (1.2 * smooth).max(FEW_TERMS * spacing));
+    let plain = decay.frequency(enough.min(most), 0.0, ln_wanted);
+    plain.map(|plain| (plain, 0.0)).or(smooth.map(|smooth| (smooth, variance)))
 }
 
-impl<'a> Phasors<'a> {
-    fn new(law: &'a TiltedLaw, spacing: f64) -> Self {
-        let turn = |points: &[Point]| {
-            let mut turn = [[0.0; LANES]; 2];
-            for (lane, point) in points.iter().enumerate() {
-                (turn[1][lane], turn[0][lane]) = math::sin_cos(spacing * point.loss);
-            }
-            turn
-        };
-        let turns: Vec<_> = law.points.chunks(LANES).map(turn).collect();
-        Phasors { law, spacing, values: vec![[[0.0; LANES]; 2]; turns.len()], turns }
+/// e^{h²z(z + 1)/2} from z(z + 1), and a bound of its relative error and the lower factor's.
+fn smoothing(variance: f64, below: Complex) -> (Complex, f64) {
+    let (exponent, turn) = (0.5 * variance * below.re, 0.5 * variance * below.im);
+    let (sine, cosine) = math::sin_cos(turn);
+    let height = math::exp(exponent);
+    // the real part of z(z + 1) is a difference
+    let parts = 0.5 * variance * below.squared_length().sqrt();
+    let error = UNIT * (8.0 * (exponent.abs() + turn.abs() + parts) + 32.0);
+    (Complex { re: height * cosine, im: height * sine }, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same line without smoothing, and with this h².
+    fn lines(losses: Losses, epsilon: f64, variance: f64) -> (Line, Line) {
+        let (steepest, _, ln_delta) = losses.steepest(Target::Epsilon(epsilon));
+        let tilt = 0.9 * steepest;
+        let ln_wanted = ln_delta + math::ln(1e-9);
+        let fine = TiltedLaw::fine(losses.step, losses.power(tilt)).unwrap();
+        let decay = Decay::new(fine.layers(), losses.steps as f64);
+        let plain = Line::new(losses, tilt, epsilon, ln_wanted, 0.0).unwrap();
+        let mut smooth = Line { variance, terms: Vec::new(), ..plain };
+        let highest = plain.spacing * plain.terms.len() as f64;
+        smooth.sum_up(losses, &decay, highest).unwrap();
+        (Line { terms: plain.terms, lower_terms: Vec::new(), ..plain }, smooth)
     }
 
-    /// Computes all phasors of one place.
-    fn put(&mut self, place: usize) {
-        let frequency = self.spacing * place as f64;
-        for (value, points) in self.values.iter_mut().zip(self.law.points.chunks(LANES)) {
-            for (lane, point) in points.iter().enumerate() {
-                let (sine, cosine) = math::sin_cos(frequency * point.loss);
-                (value[0][lane], value[1][lane]) = (point.mass * cosine, point.mass * sine);
-            }
-        }
-    }
+    const LOSSES: [(f64, f64, u64, f64); 4] = [
+        (1.0, 0.01, 100, 0.7),
+        (0.4, 0.1, 10, 12.0),
+        (2.0, 0.3, 50, 2.0),
+        (0.3, 0.001, 1000, 18.0),
+    ];
 
-    /// Adds them up, by blocks, and turns each on by Δ.
-    fn sum_and_turn(&mut self) -> Complex {
-        let mut total = [[0.0; LANES]; 2];
-        for (values, turns) in self.values.chunks_mut(BLOCK).zip(self.turns.chunks(BLOCK)) {
-            let mut sum = [[0.0; LANES]; 2];
-            for (value, turn) in values.iter_mut().zip(turns) {
-                for lane in 0..LANES {
-                    let (re, im) = (value[0][lane], value[1][lane]);
-                    sum[0][lane] += re;
-                    sum[1][lane] += im;
-                    value[0][lane] = re * turn[0][lane] - im * turn[1][lane];
-                    value[1][lane] = re * turn[1][lane] + im * turn[0][lane];
-                }
-            }
-            for lane in 0..LANES {
-                total[0][lane] += sum[0][lane];
-                total[1][lane] += sum[1][lane];
+    #[test]
+    fn smooth_values_lie_around_the_others() {
+        for (noise_multiplier, sampling_rate, steps, epsilon) in LOSSES {
+            for is_add in [false, true] {
+                let step = OneStep { noise_multiplier, sampling_rate };
+                let losses = Losses { step, steps, is_add };
+                // the other direction has no such losses
+                let epsilon = if is_add && noise_multiplier < 0.5 { 0.1 } else { epsilon };
+                let tilt = losses.steepest(Target::Epsilon(epsilon)).0;
+                let relative = 1e-3;
+                let (plain, mut smooth) = lines(losses, epsilon, relative / (tilt * (tilt + 1.0)));
+                let (exact, seen) =
+                    (plain.deltas(epsilon).unwrap(), smooth.deltas(epsilon).unwrap());
+                assert!(exact.gap() < 1e-6 * exact.upper, "{losses:?}: {exact:?}");
+                assert!(
+                    seen.lower < exact.lower && exact.upper < seen.upper,
+                    "{losses:?} {seen:?}"
+                );
+                assert!(
+                    seen.gap() < 3.0 * relative * exact.upper,
+                    "{losses:?}: {exact:?} {seen:?}"
+                );
+                std::mem::swap(&mut smooth.terms, &mut smooth.lower_terms);
+                let turned = smooth.deltas(epsilon).unwrap();
+                assert!(turned.upper < exact.lower && exact.upper < turned.lower, "{turned:?}");
             }
         }
-        Complex { re: total[0].iter().sum(), im: total[1].iter().sum() }
     }
 }

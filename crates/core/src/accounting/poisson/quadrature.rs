@@ -10,7 +10,11 @@ const LN_NEGLIGIBLE: f64 = -40.0;
 /// More than all that is left out: strip, both tails, dropped points.
 const NEGLIGIBLE: f64 = 1e-16;
 
-const MOST_POINTS: usize = 1 << 15;
+/// Most points a side; about 20 ms.
+const MOST_POINTS: usize = 1 << 18;
+
+/// The same where only a moment is wanted, at many powers.
+const FEW_POINTS: usize = 1 << 15;
 
 /// One step: outputs N(0, σ²) under Q, r(x) = dP/dQ = 1 − q + q e^y, y = (2x − 1)/(2σ²).
 #[derive(Debug, Clone, Copy)]
@@ -26,34 +30,40 @@ impl OneStep {
 
     /// ln r(x), increasing in x.
     pub(super) fn loss_at(&self, x: f64) -> f64 {
-        let (q, exponent) = (self.sampling_rate, self.exponent(x));
-        if exponent > 700.0 {
-            math::ln(q) + exponent
-        } else if exponent < -1.0 && q > 0.5 {
-            if q == 1.0 { exponent } else { math::ln((1.0 - q) + q * math::exp(exponent)) }
-        } else {
-            math::ln_1p(q * math::exp_m1(exponent))
-        }
+        self.loss_and_slope_at(x).0
     }
 
-    /// σ² d(ln r)/dx, from 0 to 1, increasing in x.
-    fn slope_at(&self, x: f64, loss: f64) -> f64 {
-        (self.sampling_rate * math::exp(self.exponent(x) - loss)).min(1.0)
+    /// ln r(x), and σ² d(ln r)/dx, from 0 to 1, both increasing in x.
+    fn loss_and_slope_at(&self, x: f64) -> (f64, f64) {
+        let (q, exponent) = (self.sampling_rate, self.exponent(x));
+        if exponent > 700.0 {
+            (math::ln(q) + exponent, 1.0)
+        } else if exponent < -1.0 && q > 0.5 {
+            if q == 1.0 {
+                return (exponent, 1.0);
+            }
+            let part = q * math::exp(exponent);
+            (math::ln((1.0 - q) + part), part / ((1.0 - q) + part))
+        } else {
+            let change = math::exp_m1(exponent);
+            (math::ln_1p(q * change), q * (1.0 + change) / (1.0 + q * change))
+        }
     }
 
     /// Widest spacing at which the rule finds ∫ N(x; 0, σ²) r^{p + iu} dx for |u| ≤ `frequency`.
     ///
     /// In the strip |Im x| ≤ bσ², b < π/2: |r(x + ibσ²)| ≤ r(x), ≥ r(x) cos b, |arg r| ≤ b. The
-    /// error at the spacing d is at most 2M(p)e^{b²σ²/2 + b|u| − min(p, 0) ln sec b}/(e^{2πbσ²/d} − 1).
+    /// error at the spacing d is at most 2M(p)e^{b²σ²/2 + b|u| − min(p, 0) ln sec b}/(e^{2πbσ²/d} − 1),
+    /// here about M(p)e^{`ln_negligible`}.
     ///
     /// Reference: L. N. Trefethen and J. A. C. Weideman (2014), theorem 5.1.
-    fn spacing(&self, power: f64, frequency: f64) -> f64 {
+    fn spacing(&self, power: f64, frequency: f64, ln_negligible: f64) -> f64 {
         let variance = self.noise_multiplier * self.noise_multiplier;
         let mut least = f64::INFINITY;
         let mut strip = 1.3;
         while strip > 1e-4 {
             let secant = -power.min(0.0) * -math::ln(math::cos(strip));
-            let needed = frequency + 0.5 * strip * variance + (secant - LN_NEGLIGIBLE) / strip;
+            let needed = frequency + 0.5 * strip * variance + (secant - ln_negligible) / strip;
             if needed > least {
                 break;
             }
@@ -69,16 +79,82 @@ impl OneStep {
 pub(super) struct Point {
     x: f64,
     pub(super) loss: f64,
+    /// σ² d(loss)/dx
+    slope: f64,
     /// Mass under the tilted law.
     pub(super) mass: f64,
+}
+
+#[cfg(test)]
+impl Point {
+    pub(super) fn at(loss: f64, mass: f64) -> Self {
+        Point { x: 0.0, loss, slope: 0.0, mass }
+    }
+}
+
+/// Evenly spaced outputs in rising order, with p ln r − x²/(2σ²) as mass, and the largest of these.
+///
+/// All but e^{`ln_negligible`} of the sum, a side; none where that would take too many points.
+fn exponents(
+    step: OneStep,
+    power: f64,
+    spacing: f64,
+    ln_negligible: f64,
+    most: usize,
+) -> Option<(Vec<Point>, f64)> {
+    let variance = step.noise_multiplier * step.noise_multiplier;
+    let mut points = Vec::new();
+    let mut highest = f64::NEG_INFINITY;
+    for side in [1.0, -1.0] {
+        for place in 0..most {
+            let x = spacing * side * (place as f64 + if side < 0.0 { 1.0 } else { 0.0 });
+            let (loss, slope) = step.loss_and_slope_at(x);
+            let exponent = power * loss - 0.5 * x * x / variance;
+            if !exponent.is_finite() {
+                return None;
+            }
+            highest = highest.max(exponent);
+            points.push(Point { x, loss, slope, mass: exponent });
+            if exponent < highest + 0.5 * ln_negligible {
+                // farther out the density falls by e^{−fall·distance/σ²} at least
+                let fall = if side > 0.0 { x - power.max(0.0) } else { power.min(0.0) * slope - x };
+                let ln_tail = exponent + math::ln(variance / (fall.max(0.0) * spacing));
+                if ln_tail < highest + ln_negligible {
+                    break;
+                }
+            }
+            if place + 1 == most {
+                return None;
+            }
+        }
+        if side > 0.0 {
+            points.reverse();
+        }
+    }
+    points.reverse();
+    Some((points, highest))
+}
+
+/// ln M(p), to about e^{`ln_negligible`}; infinite where it would take too many points.
+pub(super) fn ln_moment_about(step: OneStep, power: f64, ln_negligible: f64) -> f64 {
+    let spacing = step.spacing(power, 0.0, ln_negligible);
+    let found = exponents(step, power, spacing, ln_negligible, FEW_POINTS);
+    let Some((points, highest)) = found else {
+        return f64::INFINITY;
+    };
+    let shares = points.iter().map(|point| point.mass - highest);
+    let total: f64 = shares.filter(|share| *share > -50.0).map(math::exp).sum();
+    let front = spacing / (step.noise_multiplier * (2.0 * std::f64::consts::PI).sqrt());
+    highest + math::ln(total * front)
 }
 
 /// The law with the density N(x; 0, σ²) r(x)^p / M(p), on evenly spaced outputs.
 #[derive(Debug)]
 pub(super) struct TiltedLaw {
-    step: OneStep,
     power: f64,
     spacing: f64,
+    /// σ²
+    variance: f64,
     /// In rising order.
     pub(super) points: Vec<Point>,
     /// ln M(p)
@@ -92,48 +168,18 @@ pub(super) struct TiltedLaw {
 impl TiltedLaw {
     /// The law at a power p; none where it would take too many points.
     pub(super) fn new(step: OneStep, power: f64, frequency: f64) -> Option<Self> {
-        Self::spaced(step, power, step.spacing(power, frequency))
+        Self::spaced(step, power, step.spacing(power, frequency, LN_NEGLIGIBLE))
     }
 
     /// As [`Self::new`], fine enough to tell the density's shape.
     pub(super) fn fine(step: OneStep, power: f64) -> Option<Self> {
         let sigma = step.noise_multiplier;
-        Self::spaced(step, power, step.spacing(power, 0.0).min(0.06 * sigma * sigma.min(1.0)))
+        let widest = 0.06 * sigma * sigma.min(1.0);
+        Self::spaced(step, power, step.spacing(power, 0.0, LN_NEGLIGIBLE).min(widest))
     }
 
     fn spaced(step: OneStep, power: f64, spacing: f64) -> Option<Self> {
-        let variance = step.noise_multiplier * step.noise_multiplier;
-        let mut points = Vec::new();
-        let mut highest = f64::NEG_INFINITY;
-        for side in [1.0, -1.0] {
-            for place in 0..MOST_POINTS {
-                let x = spacing * side * (place as f64 + if side < 0.0 { 1.0 } else { 0.0 });
-                let loss = step.loss_at(x);
-                let exponent = power * loss - 0.5 * x * x / variance;
-                if !exponent.is_finite() {
-                    return None;
-                }
-                highest = highest.max(exponent);
-                points.push(Point { x, loss, mass: exponent });
-                // farther out the density falls by e^{−fall·distance/σ²} at least
-                let fall = if side > 0.0 {
-                    x - power.max(0.0)
-                } else {
-                    power.min(0.0) * step.slope_at(x, loss) - x
-                };
-                let ln_tail = exponent + math::ln(variance / (fall.max(0.0) * spacing));
-                if ln_tail < highest + LN_NEGLIGIBLE {
-                    break;
-                }
-                if place + 1 == MOST_POINTS {
-                    return None;
-                }
-            }
-            if side > 0.0 {
-                points.reverse();
-            }
-        }
-        points.reverse();
+        let (mut points, highest) = exponents(step, power, spacing, LN_NEGLIGIBLE, MOST_POINTS)?;
         points.retain(|point| point.mass > highest - 50.0);
         Some(Self::normalised(step, power, spacing, points, highest))
     }
@@ -151,7 +197,7 @@ impl TiltedLaw {
             let exponent = point.mass;
             point.mass = math::exp(exponent - highest);
             let moved = 1.0 + step.exponent(point.x).abs() + 1.0 / variance;
-            let moved = moved * step.slope_at(point.x, point.loss);
+            let moved = moved * point.slope;
             let absolute = if step.sampling_rate > 0.5 { 1.0 } else { 0.0 };
             let of_loss = 8.0 * UNIT * (point.loss.abs() + moved + absolute);
             let terms = (power * point.loss).abs() + point.x * point.x / variance + highest.abs();
@@ -166,9 +212,9 @@ impl TiltedLaw {
         // of sums by blocks of 32
         let summed = (points.len() as f64 / 32.0 + 48.0) * UNIT;
         TiltedLaw {
-            step,
             power,
             spacing,
+            variance,
             ln_moment: highest + math::ln(total * front),
             error: NEGLIGIBLE + error / total + summed,
             loss_error: loss_error / total,
@@ -182,12 +228,11 @@ impl TiltedLaw {
     /// e^{−d²(p + 1)₊/(32σ⁴)}, as (ln g)″ ≤ (p + 1)₊/(4σ⁴) as a function of x. That staircase is cut
     /// into its horizontal layers.
     pub(super) fn layers(&self) -> Vec<(f64, f64)> {
-        let variance = self.step.noise_multiplier * self.step.noise_multiplier;
+        let variance = self.variance;
         let bend = (self.power + 1.0).max(0.0) / (32.0 * variance * variance);
         let lowered = (1.0 - 1e-9) * math::exp(-bend * self.spacing * self.spacing);
         let density = |point: &Point| {
-            let slope = self.step.slope_at(point.x, point.loss);
-            lowered * point.mass * variance / (self.spacing * slope.max(1e-300))
+            lowered * point.mass * variance / (self.spacing * point.slope.max(1e-300))
         };
         let densities: Vec<f64> = self.points.iter().map(density).collect();
         let mut layers = Vec::new();
@@ -238,7 +283,7 @@ mod tests {
                     assert!(law.error < 1e-12, "{step:?} {power}: {:e}", law.error);
                 }
             }
-            let wide = 16.0 * step.spacing(2.0, 0.0);
+            let wide = 16.0 * step.spacing(2.0, 0.0, LN_NEGLIGIBLE);
             let law = TiltedLaw::spaced(step, 2.0, wide).unwrap();
             let change = (law.ln_moment - exact(noise_multiplier, sampling_rate)[2]).abs();
             assert!(change > law.error || sampling_rate < 1e-5, "{step:?}: {change:e}");
@@ -270,8 +315,8 @@ mod tests {
                     let (re, im) =
                         turned.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
                     let ln_seen = 0.5 * math::ln(re * re + im * im) - math::ln(u);
-                    assert!(ln_seen <= bound.ln_beyond(u), "{step:?} {power} {u}");
-                    is_seen |= ln_seen > broken.ln_beyond(u);
+                    assert!(ln_seen <= bound.ln_beyond(u, 0.0), "{step:?} {power} {u}");
+                    is_seen |= ln_seen > broken.ln_beyond(u, 0.0);
                 }
                 assert!(is_seen, "{step:?} {power}");
             }

@@ -11,6 +11,7 @@ mod target_slots;
 pub use run::ShuffleRun;
 use run::{check_delta, check_epsilon};
 pub use target_slots::TargetSlots;
+use target_slots::or_one_epoch;
 
 use super::AccountingError;
 use super::result::{DeltaLowerBound, DeltaUpperBound, EpsilonLowerBound, EpsilonUpperBound};
@@ -104,18 +105,22 @@ pub fn sum_delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, Acco
 
 /// The larger of [`max_slice_epsilon`] and [`sum_epsilon`]; both are proven, so their maximum is.
 ///
+/// Where the grid of the slices of many epochs would be too large, those of one epoch count.
+///
 /// # Errors
 /// [`AccountingError::Argument`].
 pub fn best_epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
     TargetSlots::from(*run).epsilon_lower(delta)
 }
 
-/// The larger of [`max_slice_delta`] and [`sum_delta`].
+/// The larger of [`max_slice_delta`] and [`sum_delta`]; see [`best_epsilon`].
 ///
 /// # Errors
 /// [`AccountingError::Argument`].
 pub fn best_delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
-    let (slice, sum) = (max_slice_delta(run, epsilon)?, sum_delta(run, epsilon)?);
+    run.check()?;
+    let slice = or_one_epoch(&(*run).into(), |run| epochs::delta(run, epsilon))?;
+    let sum = sum::delta(run, epsilon)?;
     Ok(if slice.value() > sum.value() { slice } else { sum })
 }
 

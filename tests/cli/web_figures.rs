@@ -1,0 +1,40 @@
+//! The figures that browser tests expect of audits are those of the command line.
+
+use serde_json::Value;
+
+use crate::dpscope;
+
+const FIGURES: &str = include_str!("../../web/tests/native.json");
+
+fn figures() -> Vec<Value> {
+    serde_json::from_str(FIGURES).unwrap()
+}
+
+fn command(row: &Value) -> String {
+    let words: Vec<&str> =
+        row["arguments"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    words.join(" ")
+}
+
+fn agrees(row: &Value, report: &Value) -> bool {
+    let of_result = ["epsilon", "false_positives", "false_negatives"];
+    report["histogram_digest"] == row["histogram_digest"]
+        && of_result.iter().all(|name| report["result"][name] == row[name])
+}
+
+#[test]
+fn the_browser_expects_what_the_command_line_says() {
+    for row in figures() {
+        let command = command(&row);
+        let report = dpscope(&format!("{command} --device cpu --json")).exits(0).json();
+        assert!(agrees(&row, &report), "{command}: {report}");
+    }
+}
+
+#[test]
+fn another_seed_is_seen() {
+    let row = &figures()[0];
+    let command = command(row).replace("--seed 1", "--seed 2");
+    let report = dpscope(&format!("{command} --device cpu --json")).exits(0).json();
+    assert!(!agrees(row, &report));
+}

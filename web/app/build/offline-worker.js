@@ -1,0 +1,45 @@
+// @ts-nocheck: the types of a page, which this does not run in
+// Keeps the files of one build. What is asked for is looked for on the network first where it is the
+// page, so that a new build is seen, and in the cache first where its name has a hash.
+
+const CACHE = `dpscope-${"VERSION"}`;
+const FILES = ["FILES"];
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(
+    caches
+      .open(CACHE)
+      .then((cache) => cache.addAll(FILES))
+      .then(() => self.skipWaiting()),
+  );
+});
+
+self.addEventListener("activate", (event) => {
+  const isOld = (name) => name.startsWith("dpscope-") && name !== CACHE;
+  event.waitUntil(
+    caches
+      .keys()
+      .then((names) => Promise.all(names.filter(isOld).map((name) => caches.delete(name))))
+      .then(() => self.clients.claim()),
+  );
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || new URL(request.url).origin !== self.location.origin) return;
+  event.respondWith(request.mode === "navigate" ? pageOf(request) : fileOf(request));
+});
+
+async function pageOf(request) {
+  try {
+    return await fetch(request);
+  } catch (error) {
+    const kept = await caches.match("./", { ignoreSearch: true });
+    if (kept === undefined) throw error;
+    return kept;
+  }
+}
+
+async function fileOf(request) {
+  return (await caches.match(request)) ?? fetch(request);
+}

@@ -1,0 +1,213 @@
+import type { AuditPlan } from "@dpscope/wasm/audits";
+import { expect, test, vi } from "vitest";
+import type { Question } from "../workers/calls";
+import { FakeWorker, NO_ANSWER } from "../workers/fake-worker";
+import { AuditRun, type Options } from "./run";
+
+const PLAN: AuditPlan = {
+  noise_multiplier: 1,
+  steps: 100,
+  epochs: 1,
+  sampler: "shuffle",
+  observations: 200_000,
+  delta: 1e-5,
+  significance: 0.05,
+};
+const EACH = PLAN.observations / 2;
+
+/** A coordinator that deals and gathers ranges as the bundle does: each observation once. */
+function coordinator() {
+  let dealt = 0;
+  const back: [number, number][] = [];
+  const counted = new Uint8Array(EACH);
+  const calls: Record<string, (...args: number[]) => unknown> = {
+    open: () => ({ layout: new Uint8Array(1), done: 0, total: PLAN.observations }),
+    next: (size = 0) => {
+      const given = back.pop();
+      if (given !== undefined) return { first: given[0], end: given[1] };
+      if (dealt === EACH) return undefined;
+      const first = dealt;
+      dealt = Math.min(EACH, dealt + size);
+      return { first, end: dealt };
+    },
+    give_back: (first = 0, end = 0) => void back.push([first, end]),
+    look: () => ({ result: { observations: 2 * done(), epsilon: 1 }, curve: {} }),
+  };
+  const done = () => counted.reduce((sum, times) => sum + times, 0);
+  const answer = ({ call }: Question) => {
+    if (call.name !== "add") return calls[call.name]?.(...(call.args as number[]));
+    const [first = 0, end = 0] = new Float64Array((call.args[0] as Uint8Array).buffer);
+    for (let index = first; index < end; index += 1) counted[index] = (counted[index] ?? 0) + 1;
+    return { done: 2 * done(), total: PLAN.observations };
+  };
+  return { answer, counted };
+}
+
+/** What a counter answers: the range that it was given. */
+function counts({ call }: Question): unknown {
+  if (call.name === "open_gpu") throw { kind: "device", message: "no adapter" };
+  if (call.name !== "count") return undefined;
+  return new Uint8Array(Float64Array.from(call.args as number[]).buffer);
+}
+
+function runOf(
+  counter: (index: number) => (question: Question) => unknown,
+  options?: Partial<Options>,
+) {
+  const dealer = coordinator();
+  const counters: FakeWorker[] = [];
+  const crew = {
+    coordinator: () => new FakeWorker(dealer.answer),
+    counter: () => {
+      counters.push(new FakeWorker(counter(counters.length)));
+      return counters.at(-1) as FakeWorker;
+    },
+    cores: 2,
+  };
+  const all: Options = { device: "cpu", float_mode: "exact", ...options };
+  const run = new AuditRun(PLAN, all, crew, () => undefined);
+  return { run, counters, counted: dealer.counted };
+}
+
+const over = (run: AuditRun) => vi.waitFor(() => expect(run.isOver).toBe(true));
+const everyOnce = (counted: Uint8Array) => counted.every((times) => times === 1);
+
+test("every observation is counted once", async () => {
+  const { run, counted, counters } = runOf(() => counts);
+  await run.start();
+  await over(run);
+  expect(run.phase).toBe("done");
+  expect(everyOnce(counted)).toBe(true);
+  expect(counters.every((counter) => counter.isEnded)).toBe(true);
+});
+
+test("the check above sees an observation that is counted twice", () => {
+  const counted = new Uint8Array(EACH).fill(1);
+  counted[7] = 2;
+  expect(everyOnce(counted)).toBe(false);
+});
+
+test("what a broken worker was given is counted by another", async () => {
+  let crashes = 0;
+  const { run, counters, counted } = runOf((index) => (question) => {
+    if (question.call.name === "count" && index === 1 && crashes === 0) {
+      crashes += 1;
+      counters[1]?.crash("pulled out");
+      return NO_ANSWER;
+    }
+    return counts(question);
+  });
+  await run.start();
+  await over(run);
+  expect(run.phase).toBe("done");
+  expect(everyOnce(counted)).toBe(true);
+  expect(counters).toHaveLength(3);
+  expect(run.notes).toHaveLength(1);
+});
+
+test("workers that break again and again end the audit with a message", async () => {
+  const { run } = runOf(() => (question) => {
+    if (question.call.name === "count") throw { kind: "internal", message: "bad luck" };
+    return counts(question);
+  });
+  await run.start();
+  await over(run);
+  expect(run.phase).toBe("failed");
+  expect(run.failure).toBe("bad luck");
+});
+
+test("a GPU that fails half-way leaves the rest to the CPU", async () => {
+  let ranges = 0;
+  const { run, counted, counters } = runOf(
+    (index) => (question) => {
+      if (index !== 0) return counts(question);
+      if (question.call.name === "open_gpu") return "a GPU";
+      if (question.call.name !== "count") return undefined;
+      ranges += 1;
+      if (ranges > 1) throw { kind: "device", message: "lost" };
+      return counts(question);
+    },
+    { device: "auto" },
+  );
+  await run.start();
+  await over(run);
+  expect(run.phase).toBe("done");
+  expect(everyOnce(counted)).toBe(true);
+  expect(counters.length).toBe(3);
+  expect(run.notes.join(" ")).toContain("The GPU failed (lost)");
+  expect(run.device).toBe("CPU: 2 workers");
+});
+
+test("no adapter is no error", async () => {
+  const { run } = runOf(() => counts, { device: "auto" });
+  await run.start();
+  await over(run);
+  expect(run.phase).toBe("done");
+  expect(run.device).toBe("CPU: 2 workers");
+});
+
+test("cancelling ends every worker at once", async () => {
+  const { run, counters } = runOf(
+    () => (question) => (question.call.name === "count" ? NO_ANSWER : counts(question)),
+  );
+  await run.start();
+  expect(run.phase).toBe("running");
+  run.cancel();
+  expect(run.phase).toBe("cancelled");
+  expect(counters.every((counter) => counter.isEnded)).toBe(true);
+});
+
+test("a pause deals no more, and what was dealt before is not lost", async () => {
+  const held: Question[] = [];
+  const { run, counters, counted } = runOf(() => (question) => {
+    if (question.call.name !== "count" || held.length >= 4) return counts(question);
+    held.push(question);
+    return NO_ANSWER;
+  });
+  await run.start();
+  await vi.waitFor(() => expect(held).toHaveLength(4));
+  run.pause();
+  for (const question of held) {
+    const owner = counters.find((counter) => counter.asked.includes(question));
+    owner?.tell({ id: question.id, value: counts(question) });
+  }
+  await vi.waitFor(() => expect(run.done).toBe(8 * 1024));
+  run.resume();
+  await over(run);
+  expect(run.phase).toBe("done");
+  expect(everyOnce(counted)).toBe(true);
+});
+
+test("a worker that breaks during a pause is replaced", async () => {
+  const held: Question[] = [];
+  const { run, counters, counted } = runOf(() => (question) => {
+    if (question.call.name !== "count" || held.length >= 4) return counts(question);
+    held.push(question);
+    return NO_ANSWER;
+  });
+  await run.start();
+  await vi.waitFor(() => expect(held).toHaveLength(4));
+  run.pause();
+  for (const counter of counters) counter.crash("pulled out");
+  await vi.waitFor(() => expect(counters[3]?.asked).toHaveLength(1));
+  for (const counter of counters.slice(2)) counter.crash("pulled out again");
+  run.resume();
+  await over(run);
+  expect(run.phase).toBe("done");
+  expect(everyOnce(counted)).toBe(true);
+  expect(run.notes).toHaveLength(4);
+});
+
+test("an audit that is cancelled while its GPU opens starts no worker any more", async () => {
+  const { run, counters } = runOf(
+    () => (question) => (question.call.name === "open_gpu" ? NO_ANSWER : counts(question)),
+    { device: "auto" },
+  );
+  const started = run.start();
+  const isOpening = () => counters[0]?.asked.some(({ call }) => call.name === "open_gpu");
+  await vi.waitFor(() => expect(isOpening()).toBe(true));
+  run.cancel();
+  await started;
+  expect(run.phase).toBe("cancelled");
+  expect(counters.map((counter) => counter.isEnded)).toEqual([true]);
+});

@@ -1,0 +1,281 @@
+import type { AuditCurve, AuditPlan, SimulationResult } from "@dpscope/wasm/audits";
+import type { WorkerLike } from "../workers/calls";
+import { Remote } from "../workers/remote";
+import { Counter, messageOf, type Range } from "./counter";
+
+export type Phase = "opening" | "running" | "paused" | "done" | "cancelled" | "failed";
+
+export interface Crew {
+  coordinator(): WorkerLike;
+  counter(): WorkerLike;
+  /** CPU workers. */
+  cores: number;
+}
+
+export interface Options {
+  /** `gpu` takes a software rasteriser too. */
+  device: "auto" | "gpu" | "cpu";
+  float_mode: "exact" | "fast";
+}
+
+interface Counted {
+  done: number;
+  total: number;
+}
+
+/** Workers that break one after the other end the audit at this number. */
+const MOST_CRASHES = 8;
+const LOOK_MS = 250;
+
+/** One audit: deals ranges to workers, and gives those of a broken worker to a new one. No count is
+ * lost, and none is added twice: the coordinator refuses both. */
+export class AuditRun {
+  phase: Phase = "opening";
+  readonly plan: AuditPlan;
+  readonly options: Options;
+  done = 0;
+  total: number;
+  result: SimulationResult | undefined;
+  curve: AuditCurve | undefined;
+  /** What was seen on the way. */
+  readonly history: { observations: number; epsilon: number }[] = [];
+  /** What counts, for people. */
+  device = "";
+  /** What went wrong and was mended. */
+  readonly notes: string[] = [];
+  failure: string | undefined;
+  counting_ms = 0;
+  readonly #crew: Crew;
+  readonly #changed: () => void;
+  readonly #coordinator: Remote;
+  #counters: Counter[] = [];
+  /** Those too that are being opened, or have failed. */
+  readonly #all: Counter[] = [];
+  #layout: Uint8Array = new Uint8Array();
+  #crashes = 0;
+  #lookedAt = 0;
+  #isLooking = false;
+  #since = 0;
+
+  constructor(plan: AuditPlan, options: Options, crew: Crew, changed: () => void) {
+    this.plan = plan;
+    this.options = options;
+    this.total = plan.observations;
+    this.#crew = crew;
+    this.#changed = changed;
+    this.#coordinator = new Remote(crew.coordinator());
+  }
+
+  get isOver(): boolean {
+    return this.phase === "done" || this.phase === "cancelled" || this.phase === "failed";
+  }
+
+  async start(): Promise<void> {
+    try {
+      const asked = this.#coordinator.ask<Counted & { layout: Uint8Array }>("open", [this.plan]);
+      const { layout, total } = await asked;
+      this.#layout = layout;
+      this.total = total;
+      if (this.options.device === "cpu" || !(await this.#hasGpu())) await this.#useCpu();
+      if (this.phase === "opening") this.#go();
+    } catch (failure) {
+      this.#fail(failure);
+    }
+  }
+
+  pause(): void {
+    if (this.phase !== "running") return;
+    this.#stopClock();
+    this.phase = "paused";
+    this.#changed();
+  }
+
+  resume(): void {
+    if (this.phase === "paused") this.#go();
+  }
+
+  /** At once: workers are ended in the middle of what they count. */
+  cancel(): void {
+    if (this.isOver) return;
+    this.#end("cancelled");
+  }
+
+  /** What is counted so far, as the command line's `resume` reads it. */
+  checkpoint(): Promise<Uint8Array> {
+    return this.#coordinator.ask<Uint8Array>("to_bytes", []);
+  }
+
+  #go(): void {
+    this.phase = "running";
+    this.#since = performance.now();
+    for (const counter of this.#counters) {
+      const { broken } = counter.remote;
+      if (broken === undefined) this.#employ(counter);
+      else this.#replace(counter, broken).catch((failure) => this.#fail(failure));
+    }
+    this.#changed();
+  }
+
+  /** Two questions at a time, so that none waits for a message. */
+  #employ(counter: Counter): void {
+    while (counter.questions < 2) {
+      counter.questions += 1;
+      void this.#work(counter).finally(() => {
+        counter.questions -= 1;
+      });
+    }
+  }
+
+  async #work(counter: Counter): Promise<void> {
+    while (this.phase === "running" && counter.remote.broken === undefined) {
+      let range: Range | undefined;
+      try {
+        range = await this.#coordinator.ask<Range | undefined>("next", [counter.size]);
+        if (range === undefined) return;
+        const counted = await counter.count(range);
+        const { done } = await this.#coordinator.ask<Counted>("add", [counted], [counted.buffer]);
+        this.done = done;
+        if (done === this.total) await this.#finish();
+        else this.#look();
+      } catch (failure) {
+        await this.#broken(counter, range, failure);
+        return;
+      }
+    }
+  }
+
+  async #broken(counter: Counter, range: Range | undefined, failure: unknown): Promise<void> {
+    if (this.isOver) return;
+    try {
+      if (range === undefined) throw failure;
+      await this.#coordinator.ask("give_back", [range.first, range.end]);
+      if (this.#counters.includes(counter)) await this.#replace(counter, failure);
+      else this.#wake();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #replace(counter: Counter, failure: unknown): Promise<void> {
+    this.#counters = this.#counters.filter((other) => other !== counter);
+    counter.remote.close();
+    this.#crashed(failure);
+    const what = counter.kind === "gpu" ? "The GPU" : "A worker";
+    this.notes.push(`${what} failed (${messageOf(failure)}); its observations are counted again.`);
+    if (counter.kind === "gpu") await this.#useCpu();
+    else {
+      const opened = await this.#reopened(); // others may have been replaced meanwhile
+      this.#counters.push(opened);
+    }
+    this.#wake();
+  }
+
+  #crashed(failure: unknown): void {
+    this.#crashes += 1;
+    if (this.#crashes > MOST_CRASHES) throw failure;
+  }
+
+  async #reopened(): Promise<Counter> {
+    for (;;) {
+      try {
+        return await this.#opened("cpu");
+      } catch (failure) {
+        if (this.isOver) throw failure;
+        this.#crashed(failure);
+      }
+    }
+  }
+
+  /** What was given back is dealt again. */
+  #wake(): void {
+    if (this.phase === "running") for (const counter of this.#counters) this.#employ(counter);
+    this.#changed();
+  }
+
+  async #opened(kind: "cpu" | "gpu"): Promise<Counter> {
+    if (this.isOver) throw new Error("the audit is over");
+    const counter = new Counter(this.#crew.counter(), kind);
+    this.#all.push(counter);
+    await counter.remote.ask("prepare", [this.#layout]);
+    return counter;
+  }
+
+  async #hasGpu(): Promise<boolean> {
+    const counter = await this.#opened("gpu");
+    try {
+      const name = await counter.remote.ask<string>("open_gpu", [
+        this.options.float_mode,
+        this.options.device === "gpu",
+      ]);
+      this.#counters = [counter];
+      this.device = name.startsWith("gpu") ? "WebGPU" : `WebGPU: ${name}`;
+      return true;
+    } catch (failure) {
+      counter.remote.close();
+      if (this.options.device === "gpu") this.notes.push(`No WebGPU here: ${messageOf(failure)}.`);
+      return false;
+    }
+  }
+
+  async #useCpu(): Promise<void> {
+    const { cores } = this.#crew;
+    const opening = Array.from({ length: cores }, () => this.#opened("cpu"));
+    this.#counters = await Promise.all(opening);
+    this.device = `CPU: ${cores} ${cores === 1 ? "worker" : "workers"}`;
+  }
+
+  /** A few times a second: what is seen so far. */
+  #look(): void {
+    const now = performance.now();
+    if (this.#isLooking || now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    void this.#lookNow().catch((failure) => this.#fail(failure));
+  }
+
+  async #lookNow(): Promise<void> {
+    this.#isLooking = true;
+    const asked = this.#coordinator.ask<{ result: SimulationResult; curve: AuditCurve }>(
+      "look",
+      [],
+    );
+    const { result, curve } = await asked;
+    this.#isLooking = false;
+    this.result = result;
+    this.curve = curve;
+    const { observations, epsilon } = result;
+    if ((this.history.at(-1)?.observations ?? 0) < observations) {
+      this.history.push({ observations, epsilon });
+    }
+    this.#changed();
+  }
+
+  async #finish(): Promise<void> {
+    if (this.isOver) return;
+    await this.#lookNow();
+    this.#end("done");
+  }
+
+  #fail(failure: unknown): void {
+    if (this.isOver) return;
+    this.failure = messageOf(failure);
+    this.#end("failed");
+  }
+
+  #end(phase: Phase): void {
+    this.#stopClock();
+    this.phase = phase;
+    this.#coordinator.close();
+    for (const counter of this.#all) counter.remote.close();
+    this.#counters = [];
+    this.#changed();
+  }
+
+  #stopClock(): void {
+    if (this.phase === "running") this.counting_ms += performance.now() - this.#since;
+  }
+
+  /** Time spent counting so far. */
+  get elapsed_ms(): number {
+    return this.counting_ms + (this.phase === "running" ? performance.now() - this.#since : 0);
+  }
+}

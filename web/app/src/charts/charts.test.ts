@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { toCsv } from "./data-table";
+import { apart } from "./labels";
+import { logTicks } from "./plot";
+
+test("labels keep their distance and their order", () => {
+  const found = apart([10, 11, 12, 90], 0, 100, 15);
+  const sorted = [...found].sort((one, other) => one - other);
+  expect(found).toEqual(sorted);
+  sorted.slice(1).forEach((height, index) => {
+    expect(height - (sorted[index] ?? 0)).toBeGreaterThanOrEqual(15);
+  });
+  expect(Math.max(...found)).toBeLessThanOrEqual(100);
+});
+
+test("logarithmic ticks are round and not too many", () => {
+  expect(logTicks([0.3, 4], 8)).toEqual([0.5, 1, 2]);
+  expect(logTicks([1, 10_000], 6)).toEqual([1, 10, 100, 1000, 10_000]);
+  expect(logTicks([1e-10, 1e-2], 6).length).toBeLessThanOrEqual(6);
+});
+
+test("a cell that a spreadsheet would run is only text", () => {
+  const table = {
+    caption: "",
+    columns: ["a", "b"],
+    rows: [
+      ["=1+1", "-3.5"],
+      ['say "hi", you', "x"],
+    ],
+  };
+  expect(toCsv(table)).toBe('a,b\n\'=1+1,-3.5\n"say ""hi"", you",x\n');
+});

@@ -1,0 +1,64 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../app";
+import { linkTo } from "../copies/link";
+import { directionInWords, methodInWords, scopeInWords, standing } from "../numbers/accounted";
+import { confidence, grouped, type Kind, rounded, SIGN, scientific } from "../numbers/rounded";
+
+interface Beside {
+  observations?: number | undefined;
+  seed?: string | undefined;
+}
+
+/** What a number is, in three words; all that belongs to it one click away. */
+export function badge(app: App, id: string, value: Accounted, beside: Beside = {}): TemplateResult {
+  const rows: (readonly [string, string])[] = [
+    ["value", `ε ${SIGN[value.kind]} ${rounded(value.epsilon, value.kind, 6)}`],
+    ["at", `δ = ${scientificDelta(value.delta)}`],
+    ["kind", standing(value)],
+    ["confidence", confidenceOf(value)],
+    ["scope", scopeInWords(value)],
+    ["direction", directionInWords(value.direction)],
+    ["method", methodInWords(value.method)],
+    [
+      "numeric error",
+      `at most ${scientific(value.numeric_error, "upper")}, already on the safe side`,
+    ],
+  ];
+  if (value.standard_error !== undefined) {
+    rows.push(["standard error", rounded(value.standard_error, "upper", 5)]);
+  }
+  if (beside.observations !== undefined) rows.push(["n", `${grouped(beside.observations)} draws`]);
+  if (beside.seed !== undefined) rows.push(["seed", beside.seed]);
+  rows.push(["version", `dpscope ${app.version}`]);
+  return details(app, id, standing(value), value.kind, rows);
+}
+
+/** A badge and the list behind it. */
+export function details(
+  app: App,
+  id: string,
+  words: string,
+  kind: Kind,
+  rows: readonly (readonly [string, string])[],
+): TemplateResult {
+  return html`<button type="button" class="badge ${kind}" popovertarget=${id} aria-haspopup="dialog">
+      ${words}</button
+    ><div id=${id} class="popover" popover role="dialog" aria-label="About this number">
+      <dl>
+        ${rows.map(([name, text]) =>
+          text === "" ? nothing : html`<div><dt>${name}</dt><dd>${text}</dd></div>`,
+        )}
+      </dl>
+      <p><a href=${linkTo(app, "meaning")}>What a bound means</a></p>
+    </div>`;
+}
+
+function confidenceOf(value: Accounted): string {
+  if (value.kind === "estimate") return "none: an estimate has no coverage";
+  return value.significance === undefined ? "certain: proven" : confidence(value.significance);
+}
+
+export function scientificDelta(delta: number): string {
+  return delta.toExponential().replace("e+", "e");
+}

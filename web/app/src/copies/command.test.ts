@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { initialState } from "../state/fields";
+import { bibtex } from "./bibtex";
+import { auditCommand, checkCommand, compareCommand, scoresCommand } from "./command";
+
+test("commands give what the page shows", () => {
+  const state = initialState();
+  expect(compareCommand(state)).toBe(
+    "dpscope compare --noise-multiplier 1 --steps 100 --delta 1e-5 --seed 1",
+  );
+  expect(compareCommand({ ...state, significance: 0.01 })).toContain(" --significance 0.01 ");
+  expect(compareCommand({ ...state, sampler: "persistent-shuffle", epochs: 5 })).toBe(
+    "dpscope bound persistent-shuffle --side lower --noise-multiplier 1 --steps 100 --epochs 5 --delta 1e-5",
+  );
+  expect(auditCommand(state, "7", 1e6)).toBe(
+    "dpscope audit bgm --noise-multiplier 1 --steps 100 --threat-model worst-case --observations 1e6 --delta 1e-5 --seed 7 --float-mode exact",
+  );
+  const buffered = { ...state, sampler: "partial-shuffle" as const, epochs: 3, significance: 0.01 };
+  expect(auditCommand(buffered, "7", 1e6)).toContain(
+    "--epochs 3 --sampler partial-shuffle --buffer-examples 1000 --batch-size 64 --threat-model worst-case --observations 1e6 --delta 1e-5 --significance 0.01",
+  );
+  expect(checkCommand(state)).toContain(
+    "dpscope check --dataset-size 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.8 --loader shuffle",
+  );
+});
+
+test("a file's name cannot leave its argument", () => {
+  const command = scoresCommand(initialState(), "in.npy", "a'; rm -rf $(x).npy", "1");
+  expect(command).toContain("--target in.npy");
+  expect(command).toContain("--zero-out 'a'\\''; rm -rf $(x).npy'");
+});
+
+test("a link cannot leave its BibTeX field", () => {
+  expect(bibtex("1", "http://x/#v=1&a=}%")).toContain("\\url{http://x/\\#v=1\\&a=\\}\\%}");
+});

@@ -1,0 +1,66 @@
+import { short } from "../state/codec";
+import type { State } from "../state/fields";
+import { SAMPLER } from "../state/samplers";
+import { trainingOf } from "../theory/check";
+
+function training(state: State): string {
+  const epochs = state.epochs === 1 ? "" : ` --epochs ${short(state.epochs)}`;
+  return `--noise-multiplier ${short(state.noise_multiplier)} --steps ${short(state.steps)}${epochs}`;
+}
+
+/** Left out where it is the program's own. */
+function significance(state: State): string {
+  return state.significance === 0.05 ? "" : ` --significance ${short(state.significance)}`;
+}
+
+/** The command that gives the same lines; of one order for all epochs, the line that differs. */
+export function compareCommand(state: State): string {
+  if (state.sampler === "persistent-shuffle") {
+    return `dpscope bound persistent-shuffle --side lower ${training(state)} --delta ${short(state.delta)}`;
+  }
+  return `dpscope compare ${training(state)} --delta ${short(state.delta)}${significance(state)} --seed ${state.seed}`;
+}
+
+/** The command that gives the same audit, to the last count where it is exact. */
+export function auditCommand(state: State, seed: string, observations: number): string {
+  const about = SAMPLER[state.sampler];
+  const parts = [
+    `dpscope audit bgm ${training(state)}`,
+    state.sampler === "shuffle" ? "" : `--sampler ${state.sampler}`,
+    about.hasBuffer ? `--buffer-examples ${short(state.buffer_examples)}` : "",
+    about.needsBatchSize ? `--batch-size ${short(state.batch_size)}` : "",
+    `--threat-model ${state.threat_model}`,
+    `--observations ${short(observations)} --delta ${short(state.delta)}`,
+    significance(state).trim(),
+    `--seed ${seed} --float-mode ${state.float_mode}`,
+  ];
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+/** The command that checks the same description. */
+export function checkCommand(state: State): string {
+  const parts: string[] = [];
+  for (const [name, value] of Object.entries(trainingOf(state))) {
+    if (value === false) continue;
+    const text = typeof value === "number" ? short(value) : String(value);
+    parts.push(`--${name.replaceAll("_", "-")}${value === true ? "" : ` ${text}`}`);
+  }
+  return `dpscope check ${parts.join(" ")}`;
+}
+
+/** The command that audits the same files. */
+export function scoresCommand(
+  state: State,
+  target: string,
+  zeroOut: string | undefined,
+  seed: string,
+): string {
+  const second = zeroOut === undefined ? "" : ` --zero-out ${quoted(zeroOut)}`;
+  const higher = state.scores_higher === "target" ? "" : " --higher-means zero-out";
+  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${short(state.delta)} --significance ${short(state.significance)} --seed ${seed}`;
+}
+
+/** A file name as a shell takes it. */
+function quoted(name: string): string {
+  return /^[\w.][\w.-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,27 @@
+import type { App } from "./app";
+import { layoutOf } from "./layout";
+import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
+import { initialState } from "./state/fields";
+import { formatHash } from "./state/hash";
+import { shell } from "./views/shell";
+
+const nothingYet = () => undefined;
+
+/** The page as it is before anything is computed: the default view with its stored figures. */
+export function firstView(): unknown {
+  const state = initialState();
+  const app = {
+    store: { messages: [], hash: formatHash(state) },
+    state,
+    theory: { lines: storedLines(), isStale: false, isRefining: false },
+    sweep: { sweep: storedSweep() },
+    audit: { run: undefined, state: undefined, hasGpu: undefined, cores: 1, start: nothingYet },
+    beside: { curves: [] },
+    refused: new Map(),
+    layout: layoutOf(1440),
+    version: storedVersion,
+    toast: "",
+    spoken: "",
+  };
+  return shell(app as unknown as App);
+}

@@ -1,0 +1,36 @@
+/** Widths of the page's parts in CSS pixels, as the style sheets have them: charts are drawn at the
+ * size at which they are shown, so that their text keeps its own. */
+export interface Layout {
+  /** All content. */
+  content: number;
+  /** The column of Explore. */
+  column: number;
+  /** Inside a panel of that column. */
+  panel: number;
+  /** Inside a panel beside a form. */
+  split: number;
+}
+
+const MOST = 1320;
+const WIDE = 980;
+
+export function layoutOf(viewport: number): Layout {
+  const gutter = between(16, 0.04 * viewport, 40);
+  const content = Math.min(MOST, viewport) - 2 * gutter;
+  const isWide = viewport >= WIDE;
+  const column = isWide ? content - 344 : content;
+  const beside = isWide ? content - 380 : content;
+  const padding = between(16, 0.022 * viewport, 26) + 1;
+  const around = 2 * padding - (viewport <= 560 ? gutter : 0);
+  const inside = (width: number) => Math.max(220, Math.round(width - around));
+  return {
+    content: Math.round(content),
+    column: Math.round(column),
+    panel: inside(column),
+    split: inside(beside),
+  };
+}
+
+function between(least: number, value: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}

@@ -1,0 +1,36 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
+import { confidence } from "./rounded";
+
+const METHODS: Record<Accounted["method"], string> = {
+  analytic: "closed Gaussian formula",
+  "privacy-loss-distribution": "privacy loss distribution",
+  "max-slice": "the largest output of each epoch",
+  sum: "the sum of the outputs of each epoch",
+  "importance-sampling": "importance sampling",
+  "plug-in": "the drawn law of one epoch, composed",
+};
+
+export function methodInWords(method: Accounted["method"]): string {
+  return METHODS[method];
+}
+
+/** What the value is, in two or three words for a badge. */
+export function standing(value: Pick<Accounted, "kind" | "significance" | "scope">): string {
+  if (value.kind === "estimate") return "estimate";
+  const side = value.kind === "upper" ? "upper bound" : "lower bound";
+  if (value.significance !== undefined) return `${side}, ${confidence(value.significance)}`;
+  return `${side}, proven`;
+}
+
+export function scopeInWords(value: Accounted): string {
+  if (value.scope === "mechanism") return "mechanism: every pair of neighbouring data sets";
+  return value.kind === "lower"
+    ? "pair: a lower bound of one pair is one of the mechanism"
+    : "pair: an upper value of one pair bounds no mechanism";
+}
+
+export function directionInWords(direction: Accounted["direction"]): string {
+  if (direction === "remove") return "remove: with the record against without it";
+  if (direction === "add") return "add: without the record against with it";
+  return "both: the larger of remove and add";
+}

@@ -1,0 +1,57 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
+import { expect, test } from "vitest";
+import type { Lines } from "./lines";
+import { statement } from "./statement";
+
+function value(epsilon: number, kind: Accounted["kind"], more: Partial<Accounted> = {}) {
+  const rest = { delta: 1e-5, scope: "pair", direction: "both", method: "sum", numeric_error: 0 };
+  return { value: { epsilon, kind, ...rest, ...more } as Accounted };
+}
+
+const LINES: Lines = {
+  poisson: value(0.718_04, "upper"),
+  "balls-in-bins": value(0.6257, "upper"),
+  "shuffle-sum": value(0.34, "lower"),
+  "shuffle-max-slice": value(4.063_15, "lower"),
+  "pair-lower": value(4.064_15, "lower", { significance: 0.05 }),
+  deterministic: value(4.377_18, "upper"),
+};
+
+test("the gap is told outward, and the proof before the draws", () => {
+  expect(statement("shuffle", LINES).sentence).toBe(
+    "Poisson accounting claims ε = 0.72; with shuffle batches the pair leaks at least 4.06 (proven), and no data leak more than 4.38 (proven). That is at least 5.6 times the claim.",
+  );
+  expect(statement("shuffle", LINES).factor).toBe("5.6");
+});
+
+test("a drawn limit is told where it says what the proof cannot", () => {
+  const weak = { ...LINES, "shuffle-max-slice": value(0.5, "lower") };
+  const told = statement("shuffle", weak);
+  expect(told.leastName).toBe("pair-lower");
+  expect(told.sentence).toContain("4.06 (95 % confidence)");
+});
+
+test("no gap is no gap", () => {
+  const none = {
+    ...LINES,
+    "shuffle-max-slice": value(0.3, "lower"),
+    "pair-lower": value(0.4, "lower"),
+  };
+  const told = statement("shuffle", none);
+  expect(told.factor).toBeUndefined();
+  expect(told.sentence).toContain("neither refutes the claim nor supports it");
+});
+
+test("each sampler has a sentence, with and without values", () => {
+  for (const sampler of ["poisson", "balls-in-bins", "deterministic", "partial-shuffle"] as const) {
+    expect(statement(sampler, LINES).sentence).toContain("0.72");
+    expect(statement(sampler, {}).sentence).toContain("no value here");
+  }
+  expect(statement("balls-in-bins", LINES).sentence).toContain("So the claim holds.");
+  expect(statement("partial-shuffle", LINES).least).toBeUndefined();
+});
+
+test("what has no value is not told as one", () => {
+  const told = statement("shuffle", { poisson: { reason: "too large" } });
+  expect(told.claimed).toBeUndefined();
+});

@@ -1,0 +1,81 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
+import type { Sampler } from "../state/fields";
+import { accountedOf, type LineName, type Lines, linesOf, only } from "./lines";
+import { confidence, rounded } from "./rounded";
+
+/** What a reader should take from the table. */
+export interface Statement {
+  claimed?: Accounted;
+  /** The largest lower bound of the chosen sampler. */
+  least?: Accounted;
+  leastName?: LineName;
+  /** What its sampler cannot exceed. */
+  most?: Accounted;
+  /** How many times the claim is exceeded, rounded down. */
+  factor?: string;
+  sentence: string;
+}
+
+const LOWER: readonly LineName[] = ["shuffle-max-slice", "shuffle-sum", "persistent-shuffle"];
+
+export function statement(sampler: Sampler, all: Lines): Statement {
+  const lines = only(all, linesOf(sampler));
+  const claimed = accountedOf(lines, "poisson");
+  const [leastName, least] = largestLower(lines, claimed);
+  const most = accountedOf(lines, sampler === "balls-in-bins" ? "balls-in-bins" : "deterministic");
+  const parts = {
+    ...(claimed === undefined ? {} : { claimed }),
+    ...(least === undefined ? {} : { least, leastName }),
+    ...(most === undefined || sampler === "poisson" ? {} : { most }),
+  };
+  if (claimed === undefined) {
+    return { ...parts, sentence: "Poisson accounting has no value here; the table says why." };
+  }
+  const factor =
+    least !== undefined && least.epsilon > claimed.epsilon && claimed.epsilon > 0
+      ? rounded(least.epsilon / claimed.epsilon, "lower", 1)
+      : undefined;
+  const withFactor = factor === undefined ? parts : { ...parts, factor };
+  return { ...withFactor, sentence: sentence(sampler, withFactor) };
+}
+
+/** A drawn limit is told only where it says what the proof cannot. */
+function largestLower(lines: Lines, claimed: Accounted | undefined): [LineName?, Accounted?] {
+  let best: [LineName?, Accounted?] = [];
+  for (const name of LOWER) {
+    const value = accountedOf(lines, name);
+    if (value !== undefined && value.epsilon > (best[1]?.epsilon ?? -1)) best = [name, value];
+  }
+  const drawn = accountedOf(lines, "pair-lower");
+  const limit = claimed?.epsilon ?? Infinity;
+  if (drawn !== undefined && drawn.epsilon > limit && (best[1]?.epsilon ?? 0) <= limit) {
+    return ["pair-lower", drawn];
+  }
+  return best;
+}
+
+function sentence(sampler: Sampler, parts: Omit<Statement, "sentence">): string {
+  const { claimed, least, most, factor } = parts;
+  if (claimed === undefined) return "";
+  const claim = `Poisson accounting claims ε = ${rounded(claimed.epsilon, "upper", 2)}`;
+  if (sampler === "poisson") {
+    return `${claim}, and these batches are Poisson sampled: that is what is proven for them.`;
+  }
+  const atMost =
+    most === undefined
+      ? ""
+      : `no data leak more than ${rounded(most.epsilon, "upper", 2)} (proven)`;
+  const holds = most !== undefined && most.epsilon <= claimed.epsilon;
+  if (least === undefined) {
+    const end = holds ? "So the claim holds." : "An audit can tell what leaks at least.";
+    if (atMost === "") return `${claim}. No bound of ${sampler} batches has a value here.`;
+    return `${claim}; with ${sampler} batches ${atMost}. ${end}`;
+  }
+  const sure =
+    least.significance === undefined ? "proven" : `${confidence(least.significance)} confidence`;
+  const atLeast = `with ${sampler} batches the pair leaks at least ${rounded(least.epsilon, "lower", 2)} (${sure})`;
+  const all = `${claim}; ${atLeast}${atMost === "" ? "" : `, and ${atMost}`}.`;
+  if (factor !== undefined) return `${all} That is at least ${factor} times the claim.`;
+  if (holds) return `${all} So the claim holds.`;
+  return `${all} That neither refutes the claim nor supports it.`;
+}

@@ -1,0 +1,145 @@
+import type { App } from "./app";
+import { AuditSession } from "./audit/session";
+import { layoutOf } from "./layout";
+import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
+import { ScoresSession } from "./scores/session";
+import { SeeSession } from "./see/session";
+import type { Field, State } from "./state/fields";
+import { FIELD_NAMES } from "./state/fields";
+import { Store } from "./state/store";
+import { BesideSession } from "./theory/beside";
+import { CheckSession } from "./theory/check";
+import { TheorySession } from "./theory/session";
+import { SweepSession } from "./theory/sweep";
+import { summary } from "./views/summary";
+import { scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
+
+const WAIT_FOR_HISTORY_MS = 250;
+const SPEAK_EVERY_MS = 2000;
+
+/** Joins the state, what is computed and what is drawn. */
+export class Page implements App {
+  readonly store: Store;
+  readonly theory: TheorySession;
+  readonly sweep: SweepSession;
+  readonly audit: AuditSession;
+  readonly beside: BesideSession;
+  readonly see: SeeSession;
+  readonly check: CheckSession;
+  readonly scores: ScoresSession;
+  readonly refused = new Map<Field, string>();
+  readonly version = storedVersion;
+  layout = layoutOf(1440);
+  toast = "";
+  spoken = "";
+  readonly #draw: (app: Page) => void;
+  #isDue = false;
+  #historyTimer: ReturnType<typeof setTimeout> | undefined;
+  #toastTimer: ReturnType<typeof setTimeout> | undefined;
+  #spokenTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(draw: (app: Page) => void) {
+    this.#draw = draw;
+    this.store = new Store(location.hash);
+    const redraw = () => this.redraw();
+    this.theory = new TheorySession(
+      { theory: theoryWorker, studies: studiesWorker },
+      redraw,
+      storedLines(),
+    );
+    this.sweep = new SweepSession(theoryWorker, redraw, storedSweep());
+    this.audit = new AuditSession(() => {
+      if (this.audit.state !== undefined) this.beside.show(this.audit.state);
+      this.redraw();
+    });
+    this.beside = new BesideSession(studiesWorker, redraw);
+    this.see = new SeeSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
+    this.check = new CheckSession(studiesWorker, redraw);
+    this.scores = new ScoresSession(scoresWorker, redraw);
+  }
+
+  get state(): State {
+    return this.store.state;
+  }
+
+  start(): void {
+    this.store.listen((state, before) => this.#changed(state, before));
+    addEventListener("hashchange", () => {
+      if (location.hash !== this.store.hash) this.store.follow(location.hash);
+    });
+    this.#measure();
+    new ResizeObserver(() => this.#measure()).observe(document.documentElement);
+    this.redraw();
+    this.#compute();
+    void this.audit.look();
+  }
+
+  change(part: Partial<State>): void {
+    this.store.messages = [];
+    this.store.change(part);
+  }
+
+  redraw(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    requestAnimationFrame(() => {
+      this.#isDue = false;
+      this.#draw(this);
+      this.#speakSoon();
+    });
+  }
+
+  /** For screen readers: at most every two seconds, and only what is new. */
+  #speakSoon(): void {
+    this.#spokenTimer ??= setTimeout(() => {
+      this.#spokenTimer = undefined;
+      const words = summary(this);
+      if (words === this.spoken) return;
+      this.spoken = words;
+      this.redraw();
+    }, SPEAK_EVERY_MS);
+  }
+
+  tell(message: string): void {
+    this.toast = message;
+    clearTimeout(this.#toastTimer);
+    this.#toastTimer = setTimeout(() => {
+      this.toast = "";
+      this.redraw();
+    }, 4000);
+    this.redraw();
+  }
+
+  #changed(state: State, before: State): void {
+    for (const name of FIELD_NAMES) if (state[name] !== before[name]) this.refused.delete(name);
+    const isNewView = state.view !== before.view;
+    clearTimeout(this.#historyTimer);
+    if (isNewView) this.#remember();
+    else this.#historyTimer = setTimeout(() => this.#remember(), WAIT_FOR_HISTORY_MS);
+    this.#compute();
+    this.redraw();
+  }
+
+  /** Into the address; a slider's way there is no history. */
+  #remember(): void {
+    if (location.hash !== this.store.hash) history.replaceState(null, "", this.store.hash);
+  }
+
+  #compute(): void {
+    const { state } = this;
+    if (state.view === "check") this.check.show(state);
+    if (state.view === "scores") this.scores.show(state);
+    if (state.view === "see") this.see.show(state);
+    else if (this.see.isPlaying) this.see.pause();
+    if (state.view !== "explore") return;
+    this.theory.show(state);
+    this.sweep.show(state);
+  }
+
+  #measure(): void {
+    const next = layoutOf(document.documentElement.clientWidth);
+    if (next.content === this.layout.content && next.split === this.layout.split) return;
+    this.layout = next;
+    this.redraw();
+  }
+}

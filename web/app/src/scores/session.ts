@@ -1,0 +1,128 @@
+import type { FileFacts, ScoresOptions, ScoresResult } from "@dpscope/wasm/studies";
+import { initialState, type State } from "../state/fields";
+import type { Call, Failure, WorkerLike } from "../workers/calls";
+import { Lane } from "../workers/lane";
+
+/** Which world a file's scores are of. */
+export type World = "target" | "zero_out";
+
+export interface GivenFile {
+  name: string;
+  bytes: Uint8Array;
+  /** What the bundle says of it. */
+  about?: FileFacts;
+  failure?: string;
+}
+
+/** Larger files are for the command line, which reads them piece by piece. */
+export const MOST_BYTES = 64 * 2 ** 20;
+
+/** Files of scores, audited in a worker; they are sent nowhere. */
+export class ScoresSession {
+  readonly files: Partial<Record<World, GivenFile>> = {};
+  found: ScoresResult | undefined;
+  failure: string | undefined;
+  isBusy = false;
+  #state: State | undefined;
+  #key = "";
+  readonly #lane: Lane;
+  readonly #changed: () => void;
+
+  constructor(spawn: () => WorkerLike, changed: () => void) {
+    this.#lane = new Lane(spawn, 0);
+    this.#changed = changed;
+  }
+
+  async give(world: World, file: File): Promise<void> {
+    const given: GivenFile = { name: file.name, bytes: new Uint8Array() };
+    this.files[world] = given;
+    this.found = undefined;
+    this.failure = undefined;
+    if (file.size > MOST_BYTES) {
+      given.failure = `The file has ${megabytes(file.size)}; a page takes at most ${megabytes(MOST_BYTES)}. Use dpscope audit scores.`;
+    } else {
+      try {
+        given.bytes = new Uint8Array(await file.arrayBuffer());
+      } catch {
+        given.failure = "The browser could not read the file.";
+      }
+    }
+    if (this.files[world] === given) this.#ask();
+  }
+
+  forget(world: World): void {
+    delete this.files[world];
+    this.found = undefined;
+    this.failure = undefined;
+    this.#ask();
+  }
+
+  /** Audits again where what was asked has changed. */
+  show(state: State): void {
+    const { delta, significance, scores_rule, scores_higher, seed } = state;
+    const key = [delta, significance, scores_rule, scores_higher, seed].join(" ");
+    this.#state = state;
+    if (key === this.#key) return;
+    this.#key = key;
+    this.#ask();
+  }
+
+  #ask(): void {
+    const { target, zero_out } = this.files;
+    const given = [target, zero_out].filter((file) => file !== undefined);
+    this.#changed();
+    if (given.length === 0 || given.some((file) => file.failure !== undefined)) {
+      this.isBusy = false;
+      this.#lane.stop();
+      return;
+    }
+    this.isBusy = true;
+    const calls: Call[] = given.map((file) => ({
+      name: "describe_file",
+      args: [file.bytes, file.name],
+    }));
+    if (target !== undefined) calls.push({ name: "audit_scores", args: this.#question() });
+    this.#lane.run({
+      calls,
+      answered: (index, answer) => {
+        const file = given[index];
+        if (file !== undefined) describe(file, answer);
+        else this.#told(answer);
+        const goesOn = !("failure" in answer) && !this.#waitsForSecond();
+        this.isBusy = goesOn && index < calls.length - 1;
+        this.#changed();
+        return goesOn;
+      },
+    });
+  }
+
+  /** A file with one array is of one world. */
+  #waitsForSecond(): boolean {
+    const { target, zero_out } = this.files;
+    return zero_out === undefined && target?.about !== undefined && target.about.arrays.length < 2;
+  }
+
+  #question(): unknown[] {
+    const { target, zero_out } = this.files;
+    return [target?.bytes, target?.name, zero_out?.bytes, zero_out?.name, optionsOf(this.#state)];
+  }
+
+  #told(answer: { value: unknown } | { failure: Failure }): void {
+    this.failure = "failure" in answer ? answer.failure.message : undefined;
+    this.found = "value" in answer ? (answer.value as ScoresResult) : undefined;
+  }
+}
+
+function optionsOf(state: State | undefined): ScoresOptions {
+  const { delta, significance, scores_rule, scores_higher, seed } = state ?? initialState();
+  return { delta, significance, threshold_rule: scores_rule, higher_means: scores_higher, seed };
+}
+
+function describe(file: GivenFile, answer: { value: unknown } | { failure: Failure }): void {
+  if ("failure" in answer) file.failure = answer.failure.message;
+  else file.about = answer.value as FileFacts;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(bytes < 2 ** 24 ? 1 : 0)} MiB`;
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { short } from "./codec";
+import { codecOf, FIELD_NAMES, FIELDS, type Field, initialState, type State } from "./fields";
+import { formatHash, parseHash } from "./hash";
+
+/** A small generator of random words: the tests are the same at every run. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function randomValue(name: Field, random: () => number): unknown {
+  const codec = FIELDS[name];
+  if (codec.initial === undefined && random() < 0.3) return undefined;
+  if (name === "seed") return String(Math.floor(random() * Number.MAX_SAFE_INTEGER));
+  if ("least" in codec) {
+    const value = codec.least + random() ** 8 * (codec.most - codec.least);
+    return codec.whole ? Math.round(value) : value;
+  }
+  const options = /^one of (.*)$/.exec(codec.allowed)?.[1]?.split(", ");
+  if (options !== undefined) return options[Math.floor(random() * options.length)];
+  return codec.initial;
+}
+
+function randomState(random: () => number): State {
+  const pairs = FIELD_NAMES.map((name) => [name, randomValue(name, random)]);
+  return Object.fromEntries(pairs) as State;
+}
+
+describe("links", () => {
+  test("every state comes back from its link", () => {
+    const random = generator(1);
+    for (let round = 0; round < 500; round += 1) {
+      const state = randomState(random);
+      expect(parseHash(formatHash(state))).toEqual({ state, messages: [] });
+    }
+  });
+
+  test("a link that forgets a field is seen by the check above", () => {
+    const random = generator(2);
+    const broken = (state: State) => formatHash(state).replace(/&seed=[0-9]+/, "");
+    const states = Array.from({ length: 50 }, () => randomState(random));
+    expect(states.every((state) => parseHash(broken(state)).state.seed === state.seed)).toBe(false);
+  });
+
+  test("whatever the link holds, there is a state within its domains", () => {
+    const random = generator(3);
+    const parts = [
+      "v=1",
+      "&",
+      "=",
+      "%",
+      "#",
+      "steps",
+      "1e400",
+      "-1",
+      "NaN",
+      "é\u0000",
+      "<b>",
+      "seed",
+    ];
+    for (let round = 0; round < 2000; round += 1) {
+      const length = Math.floor(random() * 12);
+      const pick = () => parts[Math.floor(random() * parts.length)] ?? "";
+      const hash = `${random() < 0.5 ? "#v=1&" : ""}${Array.from({ length }, pick).join("")}`;
+      const { state } = parseHash(hash);
+      for (const name of FIELD_NAMES) {
+        const codec = codecOf(name);
+        if (state[name] !== undefined) {
+          expect(codec.parse(codec.format(state[name]))).toEqual(state[name]);
+        }
+      }
+    }
+  });
+
+  test.each([
+    ["#v=2&steps=5", "of version “2”"],
+    ["#steps=5", "names no version"],
+    [`#v=1&${"x".repeat(5000)}`, "too long"],
+    ["#v=1&steps=0", "a whole number from 1 to 1e5"],
+    ["#v=1&steps=1.5", "a whole number"],
+    ["#v=1&noise_multiplier=Infinity", "a number from 0.2 to 20"],
+    ["#v=1&delta=0x10", "a number from"],
+    ["#v=1&sampler=__proto__", "one of shuffle"],
+    ["#v=1&__proto__=1", "unknown field"],
+    ["#v=1&constructor=1", "unknown field"],
+    ["#v=1&seed=9007199254740993", "below 2^53"],
+    ["#v=1&sampler=<img src=x onerror=alert(1)>", "one of shuffle"],
+  ])("%s gives defaults and a message", (hash, message) => {
+    const parsed = parseHash(hash);
+    expect(parsed.state).toEqual(initialState());
+    expect(parsed.messages.join(" ")).toContain(message);
+  });
+
+  test("no link and an empty link are the defaults without a message", () => {
+    expect(parseHash("")).toEqual({ state: initialState(), messages: [] });
+    expect(parseHash("#v=1")).toEqual({ state: initialState(), messages: [] });
+    expect(formatHash(initialState())).toBe("#v=1");
+  });
+
+  test("one bad field leaves the others", () => {
+    const { state, messages } = parseHash("#v=1&steps=200&epochs=zero");
+    expect(state).toEqual({ ...initialState(), steps: 200 });
+    expect(messages).toHaveLength(1);
+  });
+
+  test("numbers are as short as they can be read", () => {
+    expect([60_000, 1e6, 1e-5, 0.8, 2.5e5, 100, 0].map(short)).toEqual([
+      "60000",
+      "1e6",
+      "1e-5",
+      "0.8",
+      "250000",
+      "100",
+      "0",
+    ]);
+  });
+});

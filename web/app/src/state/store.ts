@@ -1,0 +1,47 @@
+import type { State } from "./fields";
+import { formatHash, parseHash } from "./hash";
+import { consistent } from "./samplers";
+
+type Listener = (state: State, before: State) => void;
+
+/** Holds the state and tells of changes. */
+export class Store {
+  #state: State;
+  #listeners: Listener[] = [];
+  messages: string[];
+
+  constructor(hash: string) {
+    const parsed = parseHash(hash);
+    this.#state = consistent(parsed.state);
+    this.messages = parsed.messages;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  get hash(): string {
+    return formatHash(this.#state);
+  }
+
+  change(part: Partial<State>): void {
+    this.#set(consistent({ ...this.#state, ...part }));
+  }
+
+  /** A link was followed. */
+  follow(hash: string): void {
+    const parsed = parseHash(hash);
+    this.messages = parsed.messages;
+    this.#set(consistent(parsed.state));
+  }
+
+  listen(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  #set(state: State): void {
+    const before = this.#state;
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state, before);
+  }
+}

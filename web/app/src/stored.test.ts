@@ -1,0 +1,59 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { bound, bound_columns, initSync, version } from "@dpscope/wasm/calculators";
+import { initSync as initStudies, pair } from "@dpscope/wasm/studies";
+import { expect, test } from "vitest";
+import { type LineName, linesOf } from "./numbers/lines";
+import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
+import { initialState } from "./state/fields";
+import { pairDraws } from "./theory/draws";
+import { settingOf } from "./theory/setting";
+import { callsOf, placesOf, seriesOf } from "./theory/sweep";
+
+function bundle(name: string): { module: BufferSource } {
+  const file = new URL(`../../wasm/${name}/dpscope_${name}_bg.wasm`, import.meta.url);
+  return { module: readFileSync(fileURLToPath(file)) };
+}
+
+initSync(bundle("calculators"));
+initStudies(bundle("studies"));
+
+/** What the bundle says of the default state now. */
+function computed() {
+  const state = initialState();
+  const setting = settingOf(state);
+  const at = { delta: state.delta };
+  const draws = pairDraws(state.steps, state.epochs).at(-1) ?? 0;
+  const found = pair(setting, at, draws, state.seed, state.significance);
+  const drawn = { observations: found.observations, seed: found.seed };
+  const lines: Record<string, unknown> = {};
+  for (const name of linesOf(state.sampler)) {
+    if (name === "pair-lower") lines[name] = { value: found.lower, ...drawn };
+    else if (name === "pair-estimate") lines[name] = { value: found.estimate, ...drawn };
+    else lines[name] = { value: bound(name as Exclude<LineName, `pair-${string}`>, setting, at) };
+  }
+  const names = seriesOf(state).map(([, name]) => name);
+  const curves = callsOf(state).map(({ args }) =>
+    bound_columns(...(args as Parameters<typeof bound_columns>)),
+  );
+  const epsilons = Object.fromEntries(
+    names.map((name, index) => [name, [...(curves[index] ?? [])]]),
+  );
+  const { axis } = state;
+  return {
+    version: version(),
+    lines,
+    sweep: { axis, places: placesOf(axis, state[axis]), epsilons },
+  };
+}
+
+test("the figures that are painted first are those of the bundle (UPDATE=1 writes them anew)", () => {
+  const now = computed();
+  if (process.env.UPDATE === "1") {
+    const file = fileURLToPath(new URL("./stored.json", import.meta.url));
+    writeFileSync(file, `${JSON.stringify(now, null, 2)}\n`);
+  }
+  expect(storedVersion).toBe(now.version);
+  expect(storedLines()).toEqual(now.lines);
+  expect(storedSweep()).toEqual(now.sweep);
+});

@@ -1,0 +1,60 @@
+import type { Colour } from "../numbers/lines";
+import type { State } from "../state/fields";
+import type { WorkerLike } from "../workers/calls";
+import { Lane } from "../workers/lane";
+import { keyOf, settingOf } from "./setting";
+
+/** A trade-off curve that theory knows. */
+export interface KnownCurve {
+  words: string;
+  colour: Colour;
+  columns: { fpr: Float64Array; fnr: Float64Array };
+}
+
+const KNOWN = [
+  { kind: "poisson", words: "claimed", colour: "poisson" },
+  { kind: "max-slice", words: "largest output", colour: "attack" },
+] as const;
+
+/** Curves beside that of an audit. */
+export class BesideSession {
+  readonly #lane: Lane;
+  readonly #changed: () => void;
+  #key = "";
+  curves: KnownCurve[] = [];
+
+  constructor(spawn: () => WorkerLike, changed: () => void) {
+    this.#lane = new Lane(spawn, 60);
+    this.#changed = changed;
+  }
+
+  show(state: State): void {
+    const key = keyOf(state);
+    if (key === this.#key) return;
+    this.#key = key;
+    this.curves = [];
+    const known = KNOWN.filter(({ kind }) => kind === "poisson" || state.sampler === "shuffle");
+    this.#lane.run({
+      calls: known.map(({ kind }) => ({
+        name: "curve",
+        args: [kind, settingOf(state), undefined],
+      })),
+      answered: (index, answer) => {
+        const line = known[index];
+        if (!("value" in answer) || line === undefined) return true;
+        const { words, colour } = line;
+        this.curves.push({ words, colour, columns: apart(answer.value as Float64Array) });
+        this.#changed();
+        return true;
+      },
+    });
+  }
+}
+
+/** The bundle's columns alternate. */
+function apart(both: Float64Array): KnownCurve["columns"] {
+  return {
+    fpr: both.filter((_, index) => index % 2 === 0),
+    fnr: both.filter((_, index) => index % 2 === 1),
+  };
+}

@@ -1,0 +1,168 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
+import type { Pair } from "@dpscope/wasm/studies";
+import { type Found, type LineName, type Lines, linesOf, only } from "../numbers/lines";
+import { initialState, type State } from "../state/fields";
+import type { Call, Failure, WorkerLike } from "../workers/calls";
+import { Lane } from "../workers/lane";
+import { pairDraws } from "./draws";
+import { keyOf, pairKeyOf, settingOf } from "./setting";
+
+/** Workers of the two bundles. */
+interface Spawn {
+  theory(): WorkerLike;
+  studies(): WorkerLike;
+}
+
+interface Keyed {
+  key: string;
+  lines: Lines;
+}
+
+const NOTHING: Keyed = { key: "", lines: {} };
+/** Lines of closed forms and fast accountants. */
+const AT_ONCE: readonly LineName[] = [
+  "poisson",
+  "deterministic",
+  "shuffle-max-slice",
+  "shuffle-sum",
+  "persistent-shuffle",
+];
+
+/** Asks for all lines of a state: the fast ones together, the slow ones each in a worker of its
+ * own, so that none waits for another. */
+export class TheorySession {
+  readonly #changed: () => void;
+  readonly #fast: Lane;
+  readonly #bins: Lane;
+  readonly #pair: Lane;
+  #state: State;
+  #atOnce: Keyed;
+  #slow: Keyed;
+  #drawn: Keyed;
+  /** The planned draws are not all made yet. */
+  isRefining = false;
+
+  constructor(spawn: Spawn, changed: () => void, stored: Lines) {
+    const state = initialState();
+    this.#changed = changed;
+    this.#fast = new Lane(spawn.theory, 400);
+    this.#bins = new Lane(spawn.theory, 60);
+    this.#pair = new Lane(spawn.studies, 60);
+    this.#state = state;
+    const key = keyOf(state);
+    this.#atOnce = { key, lines: only(stored, AT_ONCE) };
+    this.#slow = { key, lines: only(stored, ["balls-in-bins"]) };
+    this.#drawn = { key: pairKeyOf(state), lines: only(stored, ["pair-lower", "pair-estimate"]) };
+  }
+
+  /** Whether the fast lines are not those of the state. */
+  get isStale(): boolean {
+    return this.#atOnce.key !== keyOf(this.#state) || this.#missing().length > 0;
+  }
+
+  /** The newest lines, all of one setting. */
+  get lines(): Lines {
+    const { key, lines } = this.#atOnce;
+    const slow = this.#slow.key === key ? this.#slow.lines : {};
+    const drawn = this.#drawn.key.startsWith(`${key} `) ? this.#drawn.lines : {};
+    return { ...slow, ...drawn, ...lines };
+  }
+
+  show(state: State): void {
+    this.#state = state;
+    if (this.isStale) this.#askFast();
+    else this.#askSlow();
+  }
+
+  #missing(): LineName[] {
+    const wanted = linesOf(this.#state.sampler).filter((name) => AT_ONCE.includes(name));
+    return wanted.filter((name) => this.#atOnce.lines[name] === undefined);
+  }
+
+  #call(name: LineName): Call {
+    return { name: "bound", args: [name, settingOf(this.#state), { delta: this.#state.delta }] };
+  }
+
+  #askFast(): void {
+    const key = keyOf(this.#state);
+    const names = linesOf(this.#state.sampler).filter((name) => AT_ONCE.includes(name));
+    const lines: Lines = {};
+    this.#fast.run({
+      calls: names.map((name) => this.#call(name)),
+      answered: (index, answer) => {
+        const name = names[index];
+        if (name !== undefined) lines[name] = found(answer);
+        // A broken worker answers no more: its reason is that of the other lines too.
+        if ("failure" in answer && answer.failure.kind === "internal") {
+          for (const other of names) lines[other] ??= found(answer);
+        }
+        if (
+          index < names.length - 1 &&
+          !("failure" in answer && answer.failure.kind === "internal")
+        )
+          return true;
+        this.#atOnce = { key, lines };
+        if (key === keyOf(this.#state)) this.#askSlow();
+        this.#changed();
+        return true;
+      },
+    });
+  }
+
+  #askSlow(): void {
+    const key = keyOf(this.#state);
+    if (this.#slow.key !== key || this.#slow.lines["balls-in-bins"] === undefined) {
+      this.#slow = NOTHING;
+      this.#bins.run({
+        calls: [this.#call("balls-in-bins")],
+        answered: (_, answer) => {
+          this.#slow = { key, lines: { "balls-in-bins": found(answer) } };
+          this.#changed();
+        },
+      });
+    }
+    if (linesOf(this.#state.sampler).includes("pair-lower")) this.#askPair();
+    else this.#pair.stop();
+  }
+
+  /** More and more draws, up to the planned number: only that gives a bound. */
+  #askPair(): void {
+    const state = this.#state;
+    const key = pairKeyOf(state);
+    if (this.#drawn.key === key && this.#drawn.lines["pair-lower"] !== undefined) return;
+    this.#drawn = NOTHING;
+    this.isRefining = true;
+    const draws = pairDraws(state.steps, state.epochs);
+    const at = { delta: state.delta };
+    this.#pair.run({
+      calls: draws.map((count) => ({
+        name: "pair",
+        args: [settingOf(state), at, count, state.seed, state.significance],
+      })),
+      answered: (index, answer) => {
+        const isLast = index === draws.length - 1 || "failure" in answer;
+        this.#drawn = { key, lines: pairLines(answer, isLast) };
+        this.isRefining = !isLast;
+        this.#changed();
+        return !isLast;
+      },
+    });
+  }
+}
+
+function found(answer: { value: unknown } | { failure: Failure }): Found {
+  if ("failure" in answer) return { reason: answer.failure.message };
+  return { value: answer.value as Accounted };
+}
+
+function pairLines(answer: { value: unknown } | { failure: Failure }, isLast: boolean): Lines {
+  if ("failure" in answer) {
+    const none = { reason: answer.failure.message };
+    return { "pair-lower": none, "pair-estimate": none };
+  }
+  const { lower, estimate, observations, seed } = answer.value as Pair;
+  const told = { observations, seed };
+  const about: Found = "reason" in estimate ? estimate : { value: estimate, ...told };
+  if (isLast) return { "pair-lower": { value: lower, ...told }, "pair-estimate": about };
+  return { "pair-estimate": about };
+}

@@ -1,0 +1,17 @@
+import type { Setting } from "@dpscope/wasm/calculators";
+import type { State } from "../state/fields";
+
+export function settingOf(state: State): Setting {
+  const { noise_multiplier, steps, epochs } = state;
+  return { noise_multiplier, steps, epochs };
+}
+
+/** Equal for states that the same theory speaks about. */
+export function keyOf(state: State): string {
+  const { noise_multiplier, steps, epochs, delta } = state;
+  return [noise_multiplier, steps, epochs, delta].join(" ");
+}
+
+export function pairKeyOf(state: State): string {
+  return [keyOf(state), state.seed, state.significance].join(" ");
+}

@@ -1,0 +1,71 @@
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { isSamePlan } from "../../audit/plan";
+import type { AuditRun } from "../../audit/run";
+import { dataTable } from "../../charts/data-table";
+import { curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
+import { accountedOf, type Colour, type LineName } from "../../numbers/lines";
+import { grouped, rounded } from "../../numbers/rounded";
+
+const BESIDE: readonly { name: LineName; words: string; colour: Colour }[] = [
+  { name: "poisson", words: "claimed", colour: "poisson" },
+  { name: "pair-estimate", words: "exact pair", colour: "attack" },
+];
+
+/** ε as observations come in, beside what is claimed and what there is to find. */
+export function climbChart(app: App, run: AuditRun): TemplateResult {
+  const points = run.history.map(({ observations, epsilon }): Place => [observations, epsilon]);
+  const beside = isSamePlan(run.plan, app.state)
+    ? BESIDE.flatMap((line) => {
+        const value = accountedOf(app.theory.lines, line.name);
+        return value === undefined ? [] : [{ ...line, y: value.epsilon }];
+      })
+    : [];
+  const width = chartWidth(app);
+  const first = Math.min(points[0]?.[0] ?? 1000, run.total / 10);
+  const most = Math.max(...points.map(([, y]) => y), ...beside.map(({ y }) => y), 0.1);
+  const chart = plot(
+    { width, height: 290, right: 82 },
+    {
+      x: { label: "observations", ends: [first, run.total], isLog: true },
+      y: { label: "ε", ends: [0, 1.12 * most] },
+    },
+  );
+  const last = points.at(-1);
+  const labels = [
+    ...beside,
+    ...(last === undefined ? [] : [{ words: "audit", colour: "audit" as const, y: last[1] }]),
+  ];
+  const content = svg`
+    ${beside.map((line) =>
+      curve(
+        chart,
+        [
+          [first, line.y],
+          [run.total, line.y],
+        ],
+        line.colour,
+      ),
+    )}
+    ${curve(chart, points, "audit")}
+    ${last === undefined ? nothing : svg`<circle class="fill-audit" cx=${chart.x(last[0])} cy=${chart.y(last[1])} r="4.5"></circle>`}`;
+  const title = "ε of the audit against observations";
+  const says = `After ${grouped(last?.[0] ?? 0)} observations: ${(last?.[1] ?? 0).toFixed(2)}.`;
+  return html`<div class="figure-box">
+    <h3>ε as observations come in</h3>
+    ${drawing(chart, "climb", title, says, content, endLabels(chart, labels))}
+    ${dataTable({
+      caption: "ε as observations come in",
+      columns: ["observations", "ε so far"],
+      rows: run.history.map(({ observations, epsilon }) => [
+        grouped(observations),
+        rounded(epsilon, "estimate", 4),
+      ]),
+    })}
+  </div>`;
+}
+
+/** Two charts beside each other where there is room. */
+export function chartWidth(app: App): number {
+  return app.layout.panel >= 720 ? Math.floor((app.layout.panel - 28) / 2) : app.layout.panel;
+}

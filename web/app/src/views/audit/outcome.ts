@@ -1,0 +1,123 @@
+import type { SimulationResult } from "@dpscope/wasm/audits";
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { isSamePlan } from "../../audit/plan";
+import type { AuditRun } from "../../audit/run";
+import { toCsv } from "../../charts/data-table";
+import { details, scientificDelta } from "../../components/badge";
+import { copies, copyLine } from "../../components/copies";
+import { bibtex } from "../../copies/bibtex";
+import { auditCommand } from "../../copies/command";
+import { linkOf } from "../../copies/link";
+import { standaloneSvg } from "../../copies/svg";
+import { accountedOf } from "../../numbers/lines";
+import { confidence, grouped, type Kind, rounded, SIGN } from "../../numbers/rounded";
+import { curveTable } from "./trade-off";
+
+/** What the audit found so far, or in the end. */
+export function outcome(app: App, run: AuditRun): TemplateResult {
+  const result = run.result as SimulationResult;
+  const kind: Kind = result.kind === "bound" ? "lower" : "estimate";
+  const isOver = run.phase === "done";
+  return html`<div class="outcome">
+    <div>
+      <p class="big audit">
+        <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, isOver ? 4 : 2)}
+      </p>
+      <p class="under">${isOver ? said(result) : "so far: an estimate until all are counted"}</p>
+      ${details(app, "about-audit", badgeOf(result), kind, rows(result))}
+    </div>
+    <div class="verdict">${isOver ? verdict(app, run, result) : nothing}</div>
+  </div>
+  ${isOver ? taken(app, run, result) : nothing}`;
+}
+
+function said(result: SimulationResult): string {
+  const at = `at δ = ${scientificDelta(result.delta)}`;
+  if (result.kind !== "bound") return `${at}: an estimate`;
+  return `${at}, with ${confidence(result.significance)} confidence`;
+}
+
+function badgeOf(result: SimulationResult): string {
+  return result.kind === "bound"
+    ? `lower bound, ${confidence(result.significance)}`
+    : "estimate, not complete";
+}
+
+function verdict(app: App, run: AuditRun, result: SimulationResult): TemplateResult {
+  const claim = isSamePlan(run.plan, app.state)
+    ? accountedOf(app.theory.lines, "poisson")
+    : undefined;
+  if (claim === undefined || result.kind !== "bound") return html``;
+  const claimed = rounded(claim.epsilon, "upper", 2);
+  if (result.epsilon > claim.epsilon) {
+    return html`<p><strong class="refuted">REFUTED</strong></p>
+      <p class="small">
+        The claim of Poisson accounting, ε = ${claimed}, does not hold for this mechanism: it
+        leaks at least ${rounded(result.epsilon / claim.epsilon, "lower", 1)} times as much. This
+        does not measure your trained model or your code.
+      </p>`;
+  }
+  return html`<p><strong>not refuted</strong></p>
+    <p class="small">
+      This audit shows no more than the claimed ε = ${claimed}. That proves nothing; ten times the
+      observations would add about ${rounded(result.gain_at_10x, "estimate", 2)}.
+    </p>`;
+}
+
+function taken(app: App, run: AuditRun, result: SimulationResult): TemplateResult {
+  const command = commandOf(app, run, result);
+  return html`<div class="taken">
+    ${copyLine(app, command)}
+    <p class="small">
+      ${
+        result.float_modes.every((mode) => mode === "exact")
+          ? "This command gives the same figure, to the last count, on any machine."
+          : "Counted in fast mode: the command’s figure may differ in the last digits."
+      }
+    </p>
+    ${copies(app, "copy-audit", [
+      { name: "number", text: () => rounded(result.epsilon, "lower", 4) },
+      { name: "JSON", text: () => JSON.stringify({ plan: run.plan, result }, null, 2) },
+      {
+        name: "CSV of the curve",
+        text: () => (run.curve === undefined ? undefined : toCsv(curveTable(run.curve))),
+      },
+      { name: "SVG of the curve", text: () => standaloneSvg("trade-off") },
+      { name: "link", text: () => linkOf(app) },
+      { name: "BibTeX", text: () => bibtex(app.version, linkOf(app)) },
+      { name: "command", text: () => command },
+    ])}
+  </div>`;
+}
+
+function commandOf(app: App, run: AuditRun, result: SimulationResult): string {
+  return auditCommand(app.audit.state ?? app.state, result.seed, run.plan.observations);
+}
+
+function rows(result: SimulationResult): (readonly [string, string])[] {
+  const kind: Kind = result.kind === "bound" ? "lower" : "estimate";
+  const half = result.observations / 2;
+  return [
+    ["value", `ε ${SIGN[kind]} ${rounded(result.epsilon, kind, 6)}`],
+    ["at", `δ = ${scientificDelta(result.delta)}`],
+    ["kind", badgeOf(result)],
+    ["n", `${grouped(half)} with the target record, ${grouped(half)} without`],
+    ["planned", grouped(result.planned)],
+    ["method", `${result.threshold_rule}, ${result.cuts} cuts`],
+    [
+      "attack",
+      result.threshold === null
+        ? ""
+        : `score > ${result.threshold.toFixed(4)}: ${grouped(result.false_positives)} false positives, ${grouped(result.false_negatives)} false negatives`,
+    ],
+    ["direction", result.direction],
+    ["scope", "pair: a lower bound of one pair is one of the mechanism"],
+    ["seed", result.seed],
+    ["device", result.devices.join(", ")],
+    ["float mode", result.float_modes.join(", ")],
+    ["fallback", result.fallback_shards === 0 ? "" : `${result.fallback_shards} ranges on the CPU`],
+    ["digest", result.histogram_digest],
+    ["version", `dpscope ${result.version}`],
+  ];
+}

@@ -1,0 +1,158 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { isSamePlan } from "../../audit/plan";
+import type { AuditRun } from "../../audit/run";
+import { segments } from "../../components/choose";
+import { paired } from "../../components/paired";
+import { counted, grouped } from "../../numbers/rounded";
+import { SAMPLER, THREAT_MODEL } from "../../state/samplers";
+import { climbChart } from "./climb";
+import { outcome } from "./outcome";
+import { tradeOffChart } from "./trade-off";
+
+/** Plays the attacker: simulated runs, counted here. */
+export function auditPanel(app: App): TemplateResult {
+  const { run } = app.audit;
+  return html`<section class="panel audit" aria-labelledby="audit-head">
+    <div class="head">
+      <h2 id="audit-head">See for yourself: audit it</h2>
+      <p class="small">${run === undefined || run.device === "" ? where(app) : run.device}</p>
+    </div>
+    <p class="small intro">
+      Plays the attacker: draws runs of this training with and without the target record, scores
+      each by its likelihood ratio, and counts the attacker’s errors.
+    </p>
+    ${run === undefined || run.isOver ? settings(app) : nothing}
+    ${
+      app.audit.failure === undefined
+        ? nothing
+        : html`<p class="failure" role="alert">${app.audit.failure}</p>`
+    }
+    ${run === undefined ? nothing : progress(app, run)}
+    ${run === undefined || run.result === undefined ? nothing : seen(app, run)}
+  </section>`;
+}
+
+function where(app: App): string {
+  const { hasGpu, cores } = app.audit;
+  const cpu = `${cores} CPU ${cores === 1 ? "worker" : "workers"}`;
+  if (app.state.device === "cpu") return `will run on ${cpu}`;
+  if (hasGpu === undefined) return "";
+  if (hasGpu || app.state.device === "gpu") return "will run on WebGPU, if it opens";
+  return `no GPU here: will run on ${cpu}`;
+}
+
+function settings(app: App): TemplateResult {
+  const { state, audit } = app;
+  const isCpu = state.device === "cpu" || audit.hasGpu !== true;
+  return html`<form
+    class="row"
+    aria-label="The audit"
+    @submit=${(event: Event) => {
+      event.preventDefault();
+      audit.start(app.state); // what Enter has just changed is not drawn yet
+    }}
+  >
+    ${paired(app, "observations", {
+      label: "Observations",
+      symbol: "n",
+      most: isCpu ? 10_000_000 : 100_000_000,
+    })}
+    <div class="choices">
+      ${segments(
+        "Device",
+        state.device,
+        [
+          { value: "auto", name: "Auto" },
+          { value: "gpu", name: "WebGPU" },
+          { value: "cpu", name: "CPU" },
+        ],
+        (device) => app.change({ device }),
+      )}
+      ${segments(
+        "Float mode",
+        state.float_mode,
+        [
+          { value: "exact", name: "exact" },
+          { value: "fast", name: "fast" },
+        ],
+        (float_mode) => app.change({ float_mode }),
+      )}
+      <button type="submit" class="main-button">
+        ${audit.run === undefined ? "Start the audit" : "Audit again"}
+      </button>
+    </div>
+  </form>`;
+}
+
+function progress(app: App, run: AuditRun): TemplateResult {
+  const { done, total, phase } = run;
+  const { state } = app.audit;
+  return html`<div class="progress">
+    <p class="small">
+      σ = ${run.plan.noise_multiplier}, T = ${grouped(run.plan.steps)}, E = ${grouped(run.plan.epochs)},
+      ${state === undefined ? nothing : SAMPLER[state.sampler].name.toLowerCase()},
+      ${state === undefined ? nothing : THREAT_MODEL[state.threat_model].name.toLowerCase()}, seed
+      ${run.plan.seed}
+    </p>
+    ${
+      isSamePlan(run.plan, app.state)
+        ? nothing
+        : html`<p class="note">
+          The training above was changed since; this audit is of the one named here.
+        </p>`
+    }
+    <div class="bar-row">
+      <progress max=${total} value=${done} aria-label="Observations counted"></progress>
+      <span class="small" aria-live="off">
+        ${counted(done)} of ${counted(total)}${rate(run)}
+      </span>
+      ${buttons(app, run)}
+    </div>
+    ${run.notes.map((note) => html`<p class="note">${note}</p>`)}
+    ${phase === "failed" ? html`<p class="failure" role="alert">${run.failure}</p>` : nothing}
+    ${
+      phase === "cancelled"
+        ? html`<p class="note">Cancelled. What was seen until then is an estimate.</p>`
+        : nothing
+    }
+  </div>`;
+}
+
+function rate(run: AuditRun): string {
+  const seconds = run.elapsed_ms / 1000;
+  if (seconds < 0.05 || run.done === 0) return run.phase === "opening" ? ", starting" : "";
+  const normals = (run.done * run.plan.steps * run.plan.epochs) / seconds;
+  return `, ${seconds.toFixed(1)} s, ${Math.round(normals / 1e6)} million normals a second`;
+}
+
+function buttons(app: App, run: AuditRun): TemplateResult | typeof nothing {
+  if (run.isOver) return nothing;
+  return html`<span class="buttons">
+    ${
+      run.phase === "paused"
+        ? html`<button type="button" class="quiet" @click=${() => run.resume()}>Resume</button>
+          <button type="button" class="quiet" @click=${() => void save(app, run)}>
+            Save for the command line
+          </button>`
+        : html`<button type="button" class="quiet" @click=${() => run.pause()}>Pause</button>`
+    }
+    <button type="button" class="quiet" @click=${() => run.cancel()}>Cancel</button>
+  </span>`;
+}
+
+async function save(app: App, run: AuditRun): Promise<void> {
+  const bytes = await run.checkpoint();
+  const url = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = "audit.dpscope";
+  link.click();
+  URL.revokeObjectURL(url);
+  app.tell("Saved. Go on with: dpscope resume audit.dpscope");
+}
+
+function seen(app: App, run: AuditRun): TemplateResult {
+  return html`${outcome(app, run)}
+    <div class="charts">${climbChart(app, run)} ${tradeOffChart(app, run)}</div>`;
+}

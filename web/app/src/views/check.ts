@@ -1,0 +1,168 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
+import type { CheckReport } from "@dpscope/wasm/studies";
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../app";
+import { badge, scientificDelta } from "../components/badge";
+import { choose } from "../components/choose";
+import { copies, copyLine } from "../components/copies";
+import { note, numberInput } from "../components/paired";
+import { bibtex } from "../copies/bibtex";
+import { checkCommand } from "../copies/command";
+import { linkOf } from "../copies/link";
+import { type Kind, rounded, SIGN } from "../numbers/rounded";
+import { type Field, SAMPLERS } from "../state/fields";
+import { SAMPLER } from "../state/samplers";
+
+/** The form of `dpscope check`. */
+export function check(app: App): TemplateResult {
+  return html`<div class="lead">
+      <h1>Does my training keep its claim?</h1>
+      <p>
+        Describe the training as it is written down. What is said here is about the description: the
+        model and the code are not looked at.
+      </p>
+    </div>
+    <div class="split">
+      ${form(app)}
+      <section class="panel" aria-labelledby="check-head" aria-busy=${String(app.check.isStale)}>
+        ${found(app)}
+      </section>
+    </div>`;
+}
+
+function form(app: App): TemplateResult {
+  const { state } = app;
+  const loaders = SAMPLERS.map((value) => ({ value, name: SAMPLER[value].name }));
+  const isBuffered = SAMPLER[state.check_loader].hasBuffer;
+  return html`<form
+    class="fields"
+    aria-label="Description of the training"
+    @submit=${(event: Event) => event.preventDefault()}
+  >
+    <fieldset>
+      <legend>The training</legend>
+      ${field(app, "check_dataset", "Records in the data")}
+      ${field(app, "check_batch", "Records a batch")} ${field(app, "check_epochs", "Epochs")}
+      ${field(app, "check_noise", "Noise multiplier σ")}
+      ${choose(app, "check_loader", "How the loader draws batches", loaders, SAMPLER[state.check_loader].says)}
+      ${isBuffered ? field(app, "check_buffer", "Records in its buffer") : nothing}
+      ${choose(app, "check_drop_last", "Drops a smaller last batch", [
+        { value: "no", name: "No" },
+        { value: "yes", name: "Yes" },
+      ])}
+    </fieldset>
+    <fieldset>
+      <legend>The claim</legend>
+      ${field(app, "check_claim", "Claimed ε")} ${field(app, "check_delta", "at δ")}
+      ${choose(app, "check_adjacency", "Adjacency", [
+        { value: "add-remove", name: "Add or remove a record" },
+        { value: "zero-out", name: "Zero a record out" },
+        { value: "replace", name: "Replace a record" },
+      ])}
+    </fieldset>
+    <details class="more">
+      <summary>What the accountant was told</summary>
+      <fieldset>
+        ${choose(app, "check_accountant", "Sampler it assumes", [
+          { value: "", name: "Not known" },
+          ...loaders,
+        ])}
+        ${field(app, "check_rate", "Sampling rate, if told")}
+        ${field(app, "check_steps", "Steps in all, if told")}
+      </fieldset>
+    </details>
+    <details class="more">
+      <summary>How the code adds noise</summary>
+      <fieldset>
+        ${field(app, "check_std", "Standard deviation")} ${field(app, "check_clip", "Clip norm")}
+        ${choose(app, "check_noise_on", "Added to", [
+          { value: "", name: "Not told" },
+          { value: "sum", name: "The sum of a batch" },
+          { value: "mean", name: "Its mean" },
+        ])}
+      </fieldset>
+    </details>
+  </form>`;
+}
+
+function field(app: App, name: Field, label: string): TemplateResult {
+  const told = `${name}-told`;
+  const refused = app.refused.get(name) ?? app.check.fieldFailure(name);
+  return html`<div class="field">
+    <label for=${name}>${label}</label>
+    ${numberInput(app, name, refused === undefined ? "" : told)} ${note(told, refused)}
+  </div>`;
+}
+
+function found(app: App): TemplateResult {
+  const { report, failure } = app.check;
+  if (failure !== undefined) {
+    return html`<h2 id="check-head">This description cannot be checked</h2>
+      <p class="failure" role="alert">${failure}</p>`;
+  }
+  if (report === undefined) return html`<h2 id="check-head" class="empty">Checking …</h2>`;
+  const isRefuted = report.claim.verdict === "refuted";
+  return html`<div class="head">
+      <h2 id="check-head">
+        ε = ${report.claim.epsilon} at δ = ${scientificDelta(report.claim.delta)}:
+        <strong class=${isRefuted ? "refuted" : ""}
+          >${isRefuted ? "REFUTED" : "not refuted"}</strong
+        >
+      </h2>
+      ${copies(app, "copy-check", [
+        { name: "JSON", text: () => JSON.stringify(report, null, 2) },
+        { name: "link", text: () => linkOf(app) },
+        { name: "BibTeX", text: () => bibtex(app.version, linkOf(app)) },
+        { name: "command", text: () => checkCommand(app.state) },
+      ])}
+    </div>
+    <p class="small">${report.claim.says} Adjacency: ${report.claim.note}.</p>
+    <ul class="findings">
+      ${report.findings.map(
+        (finding) =>
+          html`<li class="is-${finding.severity}">
+            <span class="severity">${finding.severity}</span>
+            <p>${finding.says}</p>
+          </li>`,
+      )}
+    </ul>
+    ${numbers(app, report)} ${next(app, report)}`;
+}
+
+function numbers(app: App, report: CheckReport): TemplateResult {
+  const rows: [string, string, Accounted | null][] = [
+    ["about-loader-lower", "This loader leaks at least", report.lower],
+    ["about-loader-upper", "This loader leaks at most", report.upper],
+    ["about-loader-poisson", "Poisson accounting would say", report.poisson],
+  ];
+  return html`<table class="numbers">
+    <caption>
+      ε of the description
+    </caption>
+    <tbody>
+      <tr>
+        <th scope="row">Claimed</th>
+        <td class="right">${report.claim.epsilon}</td>
+        <td></td>
+      </tr>
+      ${rows.map(([id, name, value]) =>
+        value === null
+          ? nothing
+          : html`<tr>
+              <th scope="row">${name}</th>
+              <td class="right">
+                <span class="sign">${SIGN[value.kind as Kind]}</span>
+                ${rounded(value.epsilon, value.kind, 3)}
+              </td>
+              <td>${badge(app, id, value)}</td>
+            </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function next(app: App, report: CheckReport): TemplateResult | typeof nothing {
+  if (report.next.length === 0) return nothing;
+  return html`<h3>Next: find the noise that keeps the claim</h3>
+    ${report.next.map((command) => copyLine(app, command))}`;
+}

@@ -1,0 +1,109 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { choose } from "../../components/choose";
+import { note, numberInput, paired } from "../../components/paired";
+import { SAMPLERS, THREAT_MODELS } from "../../state/fields";
+import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
+import { SAMPLER, THREAT_MODEL } from "../../state/samplers";
+import { freshSeed } from "../../state/seed";
+
+/** The training: what is set by hand. */
+export function controls(app: App): TemplateResult {
+  const { state } = app;
+  const about = SAMPLER[state.sampler];
+  return html`<form
+    class="controls"
+    aria-label="The training"
+    @submit=${(event: Event) => event.preventDefault()}
+  >
+    <h2>The training</h2>
+    ${presets(app)}
+    ${paired(app, "noise_multiplier", { label: "Noise multiplier", symbol: "σ", most: 10 })}
+    ${paired(app, "steps", { label: "Steps an epoch", symbol: "T" })}
+    ${paired(app, "epochs", { label: "Epochs", symbol: "E" })}
+    ${paired(app, "delta", { label: "Delta", symbol: "δ" })}
+    ${choose(
+      app,
+      "sampler",
+      "How batches are really drawn",
+      SAMPLERS.map((value) => ({ value, name: SAMPLER[value].name })),
+      about.says,
+    )}
+    <details class="more">
+      <summary>Attacker, seed</summary>
+      ${choose(
+        app,
+        "threat_model",
+        "Threat model of the audit",
+        THREAT_MODELS.map((value) => ({
+          value,
+          name: THREAT_MODEL[value].name,
+          isOff: !about.threatModels.includes(value),
+        })),
+        THREAT_MODEL[state.threat_model].says,
+      )}
+      ${seed(app)}
+    </details>
+    ${about.needsBatchSize ? paired(app, "batch_size", { label: "Records a batch", symbol: "B" }) : nothing}
+    ${about.hasBuffer ? paired(app, "buffer_examples", { label: "Records in the buffer" }) : nothing}
+  </form>`;
+}
+
+function seed(app: App): TemplateResult {
+  const refused = app.refused.get("seed");
+  return html`<div class="paired">
+    <label for="seed">Seed of all draws</label>
+    ${numberInput(app, "seed", "seed-told")}
+    <button type="button" class="quiet" @click=${() => app.change({ seed: freshSeed() })}>
+      New seed
+    </button>
+    ${note("seed-told", refused, "The same seed gives the same draws, here and in the command line.")}
+  </div>`;
+}
+
+function presets(app: App): TemplateResult {
+  const chosen = presetOf(app.state);
+  const groups = [...new Set(PRESETS.map((preset) => preset.group))];
+  return html`<div class="choose">
+    <label for="preset">Preset</label>
+    <select
+      id="preset"
+      @change=${(event: Event) => {
+        const preset = PRESETS[Number((event.target as HTMLSelectElement).value)];
+        if (preset === undefined) return;
+        const { noise_multiplier, steps, epochs } = preset;
+        app.change({ noise_multiplier, steps, epochs, delta: PRINTED_DELTA, sampler: "shuffle" });
+      }}
+    >
+      <option value="" ?selected=${chosen === undefined} .selected=${chosen === undefined}>
+        Your own
+      </option>
+      ${groups.map(
+        (group) =>
+          html`<optgroup label=${group}>
+            ${PRESETS.map((preset, index) =>
+              preset.group !== group
+                ? nothing
+                : html`<option
+                    value=${String(index)}
+                    ?selected=${preset === chosen}
+                    .selected=${preset === chosen}
+                  >
+                    ${preset.name}
+                  </option>`,
+            )}
+          </optgroup>`,
+      )}
+    </select>
+    ${
+      chosen?.printed === undefined && chosen?.empirical === undefined
+        ? nothing
+        : html`<p class="hint">
+          The paper prints
+          ${chosen.printed === undefined ? nothing : html`a claim of ε = ${chosen.printed}`}
+          ${chosen.printed !== undefined && chosen.empirical !== undefined ? "and" : nothing}
+          ${chosen.empirical === undefined ? nothing : html`an estimate of ε ≈ ${chosen.empirical}`}.
+        </p>`
+    }
+  </div>`;
+}

@@ -1,0 +1,32 @@
+import { html, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { copies } from "../../components/copies";
+import { exploreCopies } from "../../copies/explore";
+import { controls } from "./controls";
+import { hero } from "./hero";
+import { sweepChart } from "./sweep-chart";
+import { numberTable } from "./table";
+
+/** The start view: a training, and what it leaks. */
+export function explore(app: App, below: unknown): TemplateResult {
+  return html`<div class="lead">
+      <h1>How much does shuffled training really leak?</h1>
+      <p>
+        DP-SGD is accounted as if its batches were Poisson sampled. In practice the data is shuffled.
+        Move a slider and see the difference.
+      </p>
+    </div>
+    <div class="explore">
+      ${hero(app)} ${controls(app)}
+      <div class="column">
+        <section class="panel" aria-labelledby="numbers-head">
+          <div class="head">
+            <h2 id="numbers-head">Theory says</h2>
+            ${copies(app, "copy-numbers", exploreCopies(app))}
+          </div>
+          ${numberTable(app)}
+        </section>
+        ${sweepChart(app)} ${below}
+      </div>
+    </div>`;
+}

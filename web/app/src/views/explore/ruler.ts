@@ -1,0 +1,76 @@
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { type Plot, plot } from "../../charts/plot";
+import type { Statement } from "../../numbers/statement";
+
+/** One line of ε: what is claimed, where the truth lies, and the gap between them. */
+export function ruler(width: number, told: Statement): TemplateResult | typeof nothing {
+  const { claimed, least, most } = told;
+  if (claimed === undefined) return nothing;
+  const largest = Math.max(claimed.epsilon, least?.epsilon ?? 0, most?.epsilon ?? 0);
+  const axis = { label: "", ends: [0, niceEnd(largest)] as const };
+  const drawn = plot({ width, height: 112, left: 10, right: 14 }, { x: axis, y: axis });
+  return html`<svg
+    class="chart ruler"
+    id="ruler"
+    viewBox="0 0 ${width} 104"
+    role="img"
+    aria-label=${told.sentence}
+  >
+    ${line(drawn)} ${truth(drawn, told)} ${claim(drawn, claimed.epsilon)}
+  </svg>`;
+}
+
+const AXIS = 62;
+
+function niceEnd(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-6) * 1.08));
+  const step = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value * 1.08);
+  return (step ?? 10) * power;
+}
+
+function line({ x, left, width, right }: Plot): unknown {
+  const ticks = x.ticks(Math.max(3, Math.floor(width / 110)));
+  return svg`<g class="axes">
+    <line class="base" x1=${left} x2=${width - right} y1=${AXIS} y2=${AXIS}></line>
+    ${ticks.map(
+      (tick) => svg`<line class="base" x1=${x(tick)} x2=${x(tick)} y1=${AXIS} y2=${AXIS + 6}></line>
+        <text x=${x(tick)} y=${AXIS + 22} text-anchor="middle">${Number(tick.toPrecision(6))}</text>`,
+    )}
+    <text class="axis-label" x=${width - right} y=${AXIS + 38} text-anchor="end">ε, what an attacker can learn →</text>
+  </g>`;
+}
+
+function claim({ x }: Plot, epsilon: number): unknown {
+  const at = x(epsilon);
+  return svg`<g>
+    <line class="mark poisson" x1=${at} x2=${at} y1=${AXIS - 26} y2=${AXIS}></line>
+    <circle class="fill-poisson" cx=${at} cy=${AXIS} r="5"></circle>
+    ${words(at, AXIS - 34, "claimed", "poisson")}
+  </g>`;
+}
+
+function truth(drawn: Plot, { claimed, least, most }: Statement): unknown {
+  const { x } = drawn;
+  const claimedAt = x(claimed?.epsilon ?? 0);
+  const [from, to] = [least?.epsilon, most?.epsilon];
+  if (from === undefined && to === undefined) return nothing;
+  const start = x(from ?? 0);
+  const end = to === undefined ? drawn.width - drawn.right : x(to);
+  const gap =
+    from !== undefined && start > claimedAt
+      ? svg`<rect class="gap" x=${claimedAt} y=${AXIS - 10} width=${start - claimedAt} height="10"></rect>`
+      : nothing;
+  const middle = Math.min(Math.max((start + end) / 2, 72), drawn.width - 72);
+  return svg`<g>
+    ${gap}
+    <rect class="truth" x=${start} y=${AXIS - 10} width=${Math.max(2, end - start)} height="10"></rect>
+    ${from === undefined ? nothing : svg`<line class="mark attack" x1=${start} x2=${start} y1=${AXIS - 26} y2=${AXIS}></line>`}
+    ${to === undefined ? nothing : svg`<line class="mark deterministic" x1=${end} x2=${end} y1=${AXIS - 26} y2=${AXIS}></line>`}
+    ${words(middle, AXIS - 34, "the truth lies here", "plain")}
+  </g>`;
+}
+
+function words(x: number, y: number, text: string, colour: string): unknown {
+  const anchor = x < 40 ? "start" : "middle";
+  return svg`<text class="fill-${colour}" x=${anchor === "start" ? Math.max(x - 5, 2) : x} y=${y} text-anchor=${anchor}>${text}</text>`;
+}

@@ -1,0 +1,127 @@
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { dataTable, type Table } from "../../charts/data-table";
+import { between, curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
+import { segments } from "../../components/choose";
+import { LINE, type LineName } from "../../numbers/lines";
+import { rounded } from "../../numbers/rounded";
+import { short } from "../../state/codec";
+import { AXES, type Axis } from "../../state/fields";
+import type { Sweep } from "../../theory/sweep";
+
+const AXIS: Record<Axis, { short: string; label: string }> = {
+  noise_multiplier: { short: "noise σ", label: "noise multiplier σ" },
+  steps: { short: "steps T", label: "steps an epoch T" },
+  epochs: { short: "epochs E", label: "epochs E" },
+  delta: { short: "δ", label: "δ" },
+};
+
+const NAMES: Partial<Record<LineName, string>> = {
+  poisson: "claimed",
+  "shuffle-max-slice": "leaks at least",
+  "persistent-shuffle": "leaks at least",
+  deterministic: "at most",
+};
+
+/** ε against one parameter, the others as they are. */
+export function sweepChart(app: App): TemplateResult {
+  const { sweep } = app.sweep;
+  const table = sweep === undefined ? undefined : sweepTable(sweep);
+  return html`<section class="panel" aria-labelledby="sweep-head">
+    <div class="head">
+      <h2 id="sweep-head">ε against ${AXIS[app.state.axis].label}</h2>
+      ${segments(
+        "Parameter on the x axis",
+        app.state.axis,
+        AXES.map((axis) => ({ value: axis, name: AXIS[axis].short })),
+        (axis) => app.change({ axis }),
+      )}
+    </div>
+    ${
+      sweep === undefined || sweep.axis !== app.state.axis
+        ? html`<p class="empty chart-room">Computing the curves …</p>`
+        : drawn(app, sweep)
+    }
+    ${table === undefined ? nothing : dataTable(table)}
+  </section>`;
+}
+
+function drawn(app: App, sweep: Sweep): TemplateResult {
+  const wide = app.layout.panel > 560;
+  const size = { width: app.layout.panel, height: wide ? 330 : 280, right: wide ? 104 : 14 };
+  const lines = Object.entries(sweep.epsilons) as [LineName, ArrayLike<number>][];
+  const points = (values: ArrayLike<number>): Place[] =>
+    sweep.places.map((place, index) => [place, positive(values[index])]);
+  const all = lines.flatMap(([, values]) => Array.from(values).filter((value) => value > 0));
+  const [least, most] = [Math.max(1e-3, Math.min(...all)), Math.max(...all)];
+  const first = sweep.places[0] ?? 1;
+  const last = sweep.places.at(-1) ?? 10;
+  const chart = plot(size, {
+    x: { label: AXIS[sweep.axis].label, ends: [first, last], isLog: true },
+    y: { label: "ε", ends: [least * 0.8, most * 1.25], isLog: true },
+  });
+  const { state } = app;
+  const here = state[sweep.axis];
+  const title = `ε against ${AXIS[sweep.axis].label}`;
+  const labels = lines.flatMap(([name, values]) => {
+    const y = lastFinite(values);
+    return y === undefined ? [] : [{ words: NAMES[name] ?? name, y, colour: LINE[name].colour }];
+  });
+  const content = svg`${gapArea(chart, sweep)}
+    ${lines.map(([name, values]) => curve(chart, points(values), LINE[name].colour))}
+    <line class="here" x1=${chart.x(here)} x2=${chart.x(here)} y1=${chart.top} y2=${chart.height - chart.bottom}></line>`;
+  return html`<div class="figure-box">
+    ${drawing(chart, "sweep", title, says(sweep), content, wide ? endLabels(chart, labels) : nothing)}
+    ${wide ? nothing : legend(labels)}
+  </div>`;
+}
+
+/** What is claimed away: between the claim and what leaks at least. */
+function gapArea(chart: ReturnType<typeof plot>, sweep: Sweep): unknown {
+  const claimed = sweep.epsilons.poisson;
+  const least = sweep.epsilons["shuffle-max-slice"] ?? sweep.epsilons["persistent-shuffle"];
+  if (claimed === undefined || least === undefined) return nothing;
+  const points = sweep.places.map((place, index) => {
+    const [low, high] = [positive(claimed[index]), positive(least[index])];
+    return [place, low, Math.max(low, high)] as const;
+  });
+  return between(chart, points, "gap-area");
+}
+
+function legend(labels: readonly { words: string; colour: string }[]): TemplateResult {
+  return html`<ul class="legend">
+    ${labels.map((label) => html`<li><span class="dash ${label.colour}"></span>${label.words}</li>`)}
+  </ul>`;
+}
+
+function positive(value: number | undefined): number {
+  return value !== undefined && value > 0 ? value : NaN;
+}
+
+function lastFinite(values: ArrayLike<number>): number | undefined {
+  return Array.from(values).findLast((value) => value > 0 && Number.isFinite(value));
+}
+
+function says(sweep: Sweep): string {
+  const names = Object.keys(sweep.epsilons).map((name) => LINE[name as LineName].title);
+  return `Curves: ${names.join(", ")}. The numbers are in the table below.`;
+}
+
+export function sweepTable(sweep: Sweep): Table {
+  const names = Object.keys(sweep.epsilons) as LineName[];
+  const kind = (name: LineName) => (NAMES[name] === "leaks at least" ? "lower" : "upper");
+  return {
+    caption: `ε against ${AXIS[sweep.axis].label}`,
+    columns: [
+      AXIS[sweep.axis].label,
+      ...names.map((name) => `${LINE[name].title}, ${kind(name)} bound`),
+    ],
+    rows: sweep.places.map((place, index) => [
+      short(place),
+      ...names.map((name) => {
+        const value = sweep.epsilons[name]?.[index];
+        return value === undefined || Number.isNaN(value) ? "–" : rounded(value, kind(name), 4);
+      }),
+    ]),
+  };
+}

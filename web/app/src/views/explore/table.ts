@@ -1,0 +1,121 @@
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import type { Table } from "../../charts/data-table";
+import { badge } from "../../components/badge";
+import { accountedOf, LINE, type LineName, linesOf } from "../../numbers/lines";
+import { rounded, SIGN } from "../../numbers/rounded";
+
+/** All that theory says of the setting, a line each. */
+export function numberTable(app: App): TemplateResult {
+  const names = linesOf(app.state.sampler);
+  const values = names.map((name) => accountedOf(app.theory.lines, name)?.epsilon ?? 0);
+  const largest = Math.max(...values.filter(Number.isFinite), 1e-9);
+  return html`<table class="numbers ${app.theory.isStale ? "stale" : ""}">
+    <caption>
+      What is claimed, what is proven and what the exact pair shows
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">what</th>
+        <th scope="col" class="right">ε</th>
+        <th scope="col" class="bars"><span class="hidden">drawn to scale</span></th>
+        <th scope="col">kind</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${names.map((name) => row(app, name, largest))}
+    </tbody>
+  </table>`;
+}
+
+function row(app: App, name: LineName, largest: number): TemplateResult {
+  const found = app.theory.lines[name];
+  const { title, says, colour } = LINE[name];
+  const head = html`<th scope="row">
+    <span class="dot ${colour}"></span>${title}<span class="says">${says}</span>
+  </th>`;
+  if (found === undefined) {
+    const waits = name === "pair-lower" && app.theory.isRefining ? "drawing more …" : "computing …";
+    return html`<tr>
+      ${head}
+      <td class="right">–</td>
+      <td class="bars"></td>
+      <td class="waits">${waits}</td>
+    </tr>`;
+  }
+  if ("reason" in found) {
+    return html`<tr>
+      ${head}
+      <td class="right">–</td>
+      <td colspan="2" class="waits">${found.reason}</td>
+    </tr>`;
+  }
+  const { value, observations, seed } = found;
+  const share = Number.isFinite(value.epsilon) ? Math.max(0, value.epsilon) / largest : 0;
+  return html`<tr>
+    ${head}
+    <td class="right">
+      <span class="sign">${SIGN[value.kind]}</span> ${rounded(value.epsilon, value.kind, 3)}
+    </td>
+    <td class="bars">${bar(share, value.kind, colour)}</td>
+    <td>
+      ${badge(app, `about-${name}`, value, { observations, seed })}
+      ${
+        name === "pair-estimate" && app.theory.isRefining
+          ? html`<span class="waits">refining …</span>`
+          : nothing
+      }
+    </td>
+  </tr>`;
+}
+
+/** A bar with a head that points to where the truth may be. */
+function bar(share: number, kind: "upper" | "lower" | "estimate", colour: string): TemplateResult {
+  const at = 4 + 184 * share;
+  const head =
+    kind === "estimate"
+      ? svg`<circle class="fill-${colour}" cx=${at} cy="9" r="4"></circle>`
+      : svg`<path class="fill-${colour}" d=${
+          kind === "lower" ? `M${at},4 l7,5 l-7,5 z` : `M${at},4 l-7,5 l7,5 z`
+        }></path>`;
+  return html`<svg class="bar" viewBox="0 0 200 18" aria-hidden="true">
+    <line class="track ${colour}" x1="2" x2=${at} y1="9" y2="9"></line>
+    ${head}
+  </svg>`;
+}
+
+export function tableOf(app: App): Table {
+  const rows = linesOf(app.state.sampler).map((name) => {
+    const found = app.theory.lines[name];
+    if (found === undefined || "reason" in found) return [name, "", "", "", "", "", "", "", "", ""];
+    const { value, observations } = found;
+    return [
+      name,
+      String(value.epsilon),
+      String(value.delta),
+      value.kind,
+      value.scope,
+      value.direction,
+      value.method,
+      value.significance === undefined ? "" : String(value.significance),
+      observations === undefined ? "" : String(observations),
+      app.version,
+    ];
+  });
+  return {
+    caption: "Numbers",
+    columns: [
+      "what",
+      "epsilon",
+      "delta",
+      "kind",
+      "scope",
+      "direction",
+      "method",
+      "significance",
+      "draws",
+      "version",
+    ],
+    rows,
+  };
+}

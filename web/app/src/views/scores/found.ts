@@ -1,0 +1,81 @@
+import type { ScoresResult } from "@dpscope/wasm/studies";
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { toCsv } from "../../charts/data-table";
+import { details, scientificDelta } from "../../components/badge";
+import { copies, copyLine } from "../../components/copies";
+import { bibtex } from "../../copies/bibtex";
+import { scoresCommand } from "../../copies/command";
+import { linkOf } from "../../copies/link";
+import { standaloneSvg } from "../../copies/svg";
+import { confidence, grouped, type Kind, rounded, SIGN } from "../../numbers/rounded";
+import { curveTable, tradeOff } from "../audit/trade-off";
+
+/** What the audit of the files found. */
+export function found(app: App, result: ScoresResult): TemplateResult {
+  const isBound = result.kind === "bound";
+  const kind: Kind = isBound ? "lower" : "estimate";
+  const words = isBound ? `lower bound, ${confidence(result.significance)}` : "estimate";
+  const { target, zero_out } = app.scores.files;
+  const command = scoresCommand(app.state, target?.name ?? "", zero_out?.name, result.seed);
+  const n = result.runs;
+  return html`<h2 id="found-head" class="hidden">Result</h2>
+    <div class="outcome">
+      <div>
+        <p class="big audit">
+          <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, 4)}
+        </p>
+        <p class="under">
+          at δ =
+          ${scientificDelta(result.delta)}${
+            isBound
+              ? `, with ${confidence(result.significance)} confidence`
+              : ": an estimate, without coverage"
+          }
+        </p>
+        ${details(app, "about-scores", words, kind, rows(result))}
+      </div>
+      <p class="small verdict">
+        From ${grouped(n.target)} runs with the target and ${grouped(n.zero_out)} without.
+        ${grouped(result.false_positives)} false positives and
+        ${grouped(result.false_negatives)} false negatives at the deciding cut. Not more than
+        ${rounded(result.ceiling, "upper", 2)} can be shown by so many runs.
+      </p>
+    </div>
+    ${
+      result.findings.length === 0
+        ? nothing
+        : html`<ul class="notes">
+            ${result.findings.map((finding) => html`<li class="note">${finding}</li>`)}
+          </ul>`
+    }
+    ${tradeOff({ width: app.layout.split, runs: n.target + n.zero_out, curve: result.curve, known: [] })}
+    <div class="taken">
+      ${copyLine(app, command)}
+      ${copies(app, "copy-scores", [
+        { name: "number", text: () => rounded(result.epsilon, kind, 4) },
+        {
+          name: "JSON",
+          text: () => JSON.stringify({ ...result, curve: undefined }, null, 2),
+        },
+        { name: "CSV of the curve", text: () => toCsv(curveTable(result.curve)) },
+        { name: "SVG of the curve", text: () => standaloneSvg("trade-off") },
+        { name: "link", text: () => linkOf(app) },
+        { name: "BibTeX", text: () => bibtex(app.version, linkOf(app)) },
+        { name: "command", text: () => command },
+      ])}
+    </div>`;
+}
+
+function rows(result: ScoresResult): (readonly [string, string])[] {
+  return [
+    ["value", rounded(result.epsilon, result.kind === "bound" ? "lower" : "estimate", 6)],
+    ["confidence", result.kind === "bound" ? confidence(result.significance) : "none"],
+    ["n", `${grouped(result.runs.target)} and ${grouped(result.runs.zero_out)}`],
+    ["method", `${result.threshold_rule}, ${result.cuts} ${result.cuts === 1 ? "cut" : "cuts"}`],
+    ["threshold", result.threshold === null ? "" : String(result.threshold)],
+    ["direction", result.direction],
+    ["seed", result.seed],
+    ["version", `dpscope ${result.version}`],
+  ];
+}

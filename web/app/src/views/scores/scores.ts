@@ -1,0 +1,80 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { choose, segments } from "../../components/choose";
+import { paired } from "../../components/paired";
+import { drop } from "./drop";
+import { found } from "./found";
+
+/** The user's own attack: files of scores, audited here. */
+export function scores(app: App): TemplateResult {
+  const { state, scores } = app;
+  return html`<div class="lead">
+      <h1>Audit my own scores</h1>
+      <p>
+        One number for each run of your training, from any attack: a file of runs with the target
+        record, a file of runs without. The files stay in this browser.
+      </p>
+    </div>
+    <div class="drops">
+      ${drop(app, "target", "With the target record")} ${drop(app, "zero_out", "Without it")}
+    </div>
+    <p class="hint">
+      npy, csv, npz or safetensors with one array; up to 64 MiB each. One npz or safetensors may
+      hold both worlds as <code>target</code> and <code>zero_out</code>.
+    </p>
+    <div class="split spaced">
+      <form class="fields" aria-label="The audit" @submit=${(event: Event) => event.preventDefault()}>
+        ${paired(app, "delta", { label: "Delta", symbol: "δ" })}
+        ${paired(app, "significance", {
+          label: "Significance",
+          least: 0.001,
+          hint: "Chance that the bound is wrong: 0.05 is 95 % confidence.",
+        })}
+        ${choose(app, "scores_rule", "How the threshold is chosen", [
+          { value: "split", name: "One half chooses, the other bounds" },
+          { value: "simultaneous", name: "A few cuts share the significance" },
+          { value: "max-uncorrected", name: "The largest value: an estimate" },
+        ])}
+        <div class="choose">
+          <span class="label">A higher score speaks for</span>
+          ${segments(
+            "A higher score speaks for",
+            state.scores_higher,
+            [
+              { value: "target", name: "the target" },
+              { value: "zero-out", name: "its absence" },
+            ],
+            (scores_higher) => app.change({ scores_higher }),
+          )}
+        </div>
+      </form>
+      <section class="panel" aria-labelledby="found-head" aria-busy=${String(scores.isBusy)}>
+        ${
+          scores.failure === undefined
+            ? nothing
+            : html`<h2 id="found-head">These files cannot be audited</h2>
+                <p class="failure" role="alert">${scores.failure}</p>`
+        }
+        ${scores.found === undefined ? nothing : found(app, scores.found)}
+        ${
+          scores.failure === undefined && scores.found === undefined
+            ? html`<h2 id="found-head">
+                  ${waiting(app)}
+                </h2>
+                <p class="small">
+                  A lower bound on ε, with the attacker’s errors and the trade-off curve of your
+                  attack.
+                </p>`
+            : nothing
+        }
+      </section>
+    </div>`;
+}
+
+function waiting({ scores }: App): string {
+  if (scores.isBusy) return "Auditing …";
+  const { target, zero_out } = scores.files;
+  return target?.about !== undefined && zero_out === undefined
+    ? "Now give the runs without the target"
+    : "The result will stand here";
+}

@@ -1,0 +1,139 @@
+import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { App } from "../../app";
+import { segments } from "../../components/choose";
+import { paired } from "../../components/paired";
+import { grouped, rounded } from "../../numbers/rounded";
+import type { Speed } from "../../see/session";
+import { SAMPLER } from "../../state/samplers";
+import { histograms } from "./histograms";
+import { scene } from "./scene";
+import { nowInWords, WHY } from "./words";
+
+const SEEN = [
+  "shuffle",
+  "poisson",
+  "balls-in-bins",
+  "partial-shuffle",
+  "batch-then-shuffle",
+  "deterministic",
+] as const;
+
+/** One epoch after the other, as the attacker sees it. */
+export function see(app: App): TemplateResult {
+  const { state } = app;
+  const words = nowInWords(app.see, state);
+  const width = app.layout.content;
+  return html`<div class="lead">
+      <h1>See it happen</h1>
+      <p>
+        Follow one record through an epoch: into which batch it falls, what comes out, and how an
+        attacker tells whether it was there.
+      </p>
+    </div>
+    ${segments(
+      "How batches are drawn",
+      state.see_sampler,
+      SEEN.map((value) => ({ value, name: SAMPLER[value].name })),
+      (see_sampler) => app.change({ see_sampler }),
+    )}
+    <p class="why">${WHY[state.see_sampler]}</p>
+    <section class="stage" aria-label="An epoch">
+      ${scene(
+        width,
+        {
+          steps: state.see_steps,
+          batchSize: state.see_batch,
+          isInstant: app.see.speed !== 1,
+        },
+        app.see.epoch,
+        app.see.stage,
+        words,
+      )}
+      ${player(app)}
+      <p class="now" role="status">${app.see.isPlaying && app.see.speed > 1 ? summary(app) : words}</p>
+      ${app.see.failure === undefined ? nothing : html`<p class="failure">${app.see.failure}</p>`}
+    </section>
+    <div class="split reverse">
+      <section class="panel" aria-labelledby="scores-head">
+        <div class="head">
+          <h2 id="scores-head">Scores of both worlds</h2>
+          <button type="button" class="quiet" @click=${() => app.see.more()}>
+            Add 2,000 epochs
+          </button>
+        </div>
+        ${histograms(
+          app.layout.split,
+          { target: app.see.target, zeroOut: app.see.zeroOut },
+          state.see_threshold,
+          app.see.stage.name === "scored" && app.see.epoch !== undefined
+            ? { target: app.see.epoch.score_target, zeroOut: app.see.epoch.score_zero_out }
+            : undefined,
+        )}
+      </section>
+      <form class="fields" aria-label="The picture" @submit=${(event: Event) => event.preventDefault()}>
+        ${paired(app, "see_threshold", {
+          label: "Threshold of the attacker",
+          isLinear: true,
+          most: 10,
+          hint: "Above it the attacker says: the target was there.",
+        })}
+        ${told(app)}
+        ${paired(app, "see_noise", { label: "Noise multiplier", symbol: "σ" })}
+        ${paired(app, "see_steps", { label: "Batches an epoch", symbol: "T", isLinear: true })}
+        ${paired(app, "see_batch", { label: "Records a batch", symbol: "B", isLinear: true })}
+      </form>
+    </div>`;
+}
+
+function player(app: App): TemplateResult {
+  const { see } = app;
+  return html`<div class="player">
+    <button type="button" class="main-button" @click=${() => (see.isPlaying ? see.pause() : see.play())}>
+      ${see.isPlaying ? "Pause" : "Play"}
+    </button>
+    <button type="button" class="quiet" @click=${() => see.step()} ?disabled=${see.isPlaying}>
+      Step
+    </button>
+    <button type="button" class="quiet" @click=${() => see.restart()}>Start over</button>
+    ${segments<`${Speed}`>(
+      "Speed",
+      `${see.speed}`,
+      [
+        { value: "1", name: "1×" },
+        { value: "4", name: "4×" },
+        { value: "32", name: "32×" },
+      ],
+      (speed) => see.setSpeed(Number(speed) as Speed),
+    )}
+    <ul class="legend">
+      <li><span class="square target"></span>the target</li>
+      <li><span class="dash with"></span>sum with it</li>
+      <li><span class="dash without"></span>sum without it</li>
+    </ul>
+  </div>`;
+}
+
+function summary(app: App): string {
+  return `${grouped(Math.floor(app.see.index / 10) * 10)} epochs and more.`;
+}
+
+function told(app: App): TemplateResult {
+  const { falsePositives, falseNegatives } = app.see.errors(app.state.see_threshold);
+  const n = app.see.target.length;
+  const { told } = app.see;
+  return html`<div class="told">
+    <p>
+      Wrong in <strong>${grouped(falsePositives)}</strong> of ${grouped(n)} epochs without the
+      target, and in <strong>${grouped(falseNegatives)}</strong> of ${grouped(n)} with it.
+    </p>
+    ${
+      told === undefined || n === 0
+        ? nothing
+        : html`<p>
+          At this threshold the errors speak for
+          <strong>ε ≈ ${rounded(Math.max(0, told.epsilon), "estimate", 2)}</strong>: an estimate, as
+          the eye chose the threshold on the same scores.
+        </p>`
+    }
+  </div>`;
+}

@@ -1,0 +1,101 @@
+import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import type { App } from "../app";
+import { copyText } from "../components/copies";
+import { linkOf, linkTo } from "../copies/link";
+import type { View } from "../state/fields";
+import { nextTheme, themeName } from "../theme";
+import { auditPanel } from "./audit/panel";
+import { check } from "./check";
+import { explore } from "./explore/explore";
+import { meaning } from "./meaning";
+import { scores } from "./scores/scores";
+import { see } from "./see/see";
+
+const VIEW_NAMES: readonly (readonly [View, string])[] = [
+  ["explore", "Explore"],
+  ["see", "See it happen"],
+  ["check", "Check my training"],
+  ["scores", "My scores"],
+  ["meaning", "What a bound means"],
+];
+
+/** The whole page. */
+export function shell(app: App): TemplateResult {
+  return html`<a class="skip" href="#content" @click=${skip}>Skip to the content</a>
+    <header class="top">
+      <a class="brand" href=${linkTo(app, "explore")}>${mark()} dpscope</a>
+      <nav aria-label="Views">
+        <ul>
+          ${VIEW_NAMES.map(
+            ([view, name]) =>
+              html`<li>
+                <a
+                  href=${linkTo(app, view)}
+                  aria-current=${app.state.view === view ? "page" : nothing}
+                  >${name}</a
+                >
+              </li>`,
+          )}
+        </ul>
+      </nav>
+      <div class="tools">
+        <button
+          type="button"
+          class="quiet"
+          @click=${() => void copyText(app, "link", linkOf(app))}
+        >
+          Copy link
+        </button>
+        <button type="button" class="quiet" @click=${() => nextTheme(app)}>
+          <span class="hidden">Colours: </span>${themeName()}
+        </button>
+      </div>
+    </header>
+    ${messages(app)}
+    <main id="content" tabindex="-1">${content(app)}</main>
+    <footer>
+      <p>
+        dpscope ${app.version}. Everything is computed in this browser: nothing is sent anywhere.
+        Open source, MIT or Apache-2.0.
+      </p>
+    </footer>
+    <p class="hidden" aria-live="polite">${app.spoken}</p>
+    <div class="toast" role="status">${app.toast}</div>`;
+}
+
+function content(app: App): unknown {
+  switch (app.state.view) {
+    case "see":
+      return see(app);
+    case "check":
+      return check(app);
+    case "scores":
+      return scores(app);
+    case "meaning":
+      return meaning(app);
+    default:
+      return explore(app, auditPanel(app));
+  }
+}
+
+function messages(app: App): TemplateResult | typeof nothing {
+  if (app.store.messages.length === 0) return nothing;
+  return html`<div class="messages" role="alert">
+    <ul class="notices">
+      ${app.store.messages.map((message) => html`<li>${message}</li>`)}
+    </ul>
+  </div>`;
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById("content")?.focus();
+}
+
+function mark(): TemplateResult {
+  return html`<svg viewBox="0 0 32 32" aria-hidden="true">
+    <rect width="32" height="32" rx="8" class="mark-ground"></rect>
+    ${svg`<path d="M6 22C11 22 12 9 16 9s5 13 10 13" class="mark-curve"></path>
+    <path d="M19.5 6v20" class="mark-cut"></path>`}
+  </svg>`;
+}

@@ -1,0 +1,27 @@
+/** The coordinator of an audit: it deals observations, gathers counts and tells what they say. */
+
+import init, { Audit, type AuditPlan } from "@dpscope/wasm/audits";
+import { answering } from "./answering";
+
+let audit: Audit | undefined;
+
+function open(): Audit {
+  if (audit === undefined) throw new Error("no audit is open");
+  return audit;
+}
+
+answering(init(), {
+  open: (plan: AuditPlan) => {
+    audit?.free();
+    audit = Audit.open(plan);
+    return { layout: audit.layout(), ...audit.progress() };
+  },
+  next: (observations: number) => open().next(observations),
+  add: (counted: Uint8Array) => {
+    open().add(counted);
+    return open().progress();
+  },
+  give_back: (first: number, end: number) => open().give_back(first, end),
+  look: () => ({ result: open().result(), curve: open().curve() }),
+  to_bytes: () => open().to_bytes(),
+});

@@ -1,0 +1,27 @@
+/** Counts ranges of observations, on the CPU or on a GPU. */
+
+import init, { count, GpuCounter } from "@dpscope/wasm/audits";
+import { answering } from "./answering";
+
+let layout: Uint8Array | undefined;
+let gpu: GpuCounter | undefined;
+
+answering(init(), {
+  /** What all ranges have in common. */
+  prepare: (given: Uint8Array) => {
+    layout = given;
+  },
+  open_gpu: async (mode: "exact" | "fast", software: boolean) => {
+    gpu = await GpuCounter.open(mode, software);
+    return gpu.name;
+  },
+  /** For tests: as if the GPU were pulled out. */
+  lose_gpu: () => {
+    gpu?.forbid_reopening();
+    gpu?.lose_device();
+  },
+  count: (first: number, end: number) => {
+    if (layout === undefined) throw new Error("no layout was given");
+    return gpu === undefined ? count(layout, first, end) : gpu.count(layout, first, end);
+  },
+});

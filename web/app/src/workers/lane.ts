@@ -1,0 +1,111 @@
+import type { Answer, Call, Failure, WorkerLike } from "./calls";
+
+/** Calls made one after the other, answers told as they come. */
+export interface Job {
+  calls: readonly Call[];
+  /** `false` leaves out the rest. */
+  answered(index: number, answer: { value: unknown } | { failure: Failure }): boolean | undefined;
+}
+
+/** Does the latest job: one that comes while another runs waits for it, and ends it where that
+ * takes longer than `patience_ms`. A job that never began is forgotten when a newer one comes. */
+export class Lane {
+  readonly #spawn: () => WorkerLike;
+  readonly #patience: number;
+  #worker: WorkerLike | undefined;
+  #current: { job: Job; index: number; id: number } | undefined;
+  #next: Job | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #id = 0;
+
+  constructor(spawn: () => WorkerLike, patience_ms: number) {
+    this.#spawn = spawn;
+    this.#patience = patience_ms;
+  }
+
+  get isBusy(): boolean {
+    return this.#current !== undefined;
+  }
+
+  run(job: Job): void {
+    if (this.#current === undefined) {
+      this.#start(job);
+      return;
+    }
+    this.#next = job;
+    this.#timer ??= setTimeout(() => this.#cut(), this.#patience);
+  }
+
+  /** Ends what runs and forgets what waits. */
+  stop(): void {
+    this.#next = undefined;
+    if (this.#current !== undefined) this.#cut();
+  }
+
+  #start(job: Job): void {
+    this.#current = { job, index: 0, id: 0 };
+    this.#ask();
+  }
+
+  #ask(): void {
+    const current = this.#current;
+    if (current === undefined) return;
+    const call = current.job.calls[current.index];
+    if (call === undefined) {
+      this.#finish();
+      return;
+    }
+    current.id = ++this.#id;
+    try {
+      this.#worker ??= this.#opened();
+      this.#worker.postMessage({ id: current.id, call });
+    } catch (thrown) {
+      this.#broken(String(thrown));
+    }
+  }
+
+  #opened(): WorkerLike {
+    const worker = this.#spawn();
+    worker.onmessage = (event: MessageEvent<Answer>) => {
+      if (worker === this.#worker) this.#got(event.data);
+    };
+    worker.onerror = (event) => {
+      if (worker === this.#worker) this.#broken(event.message || "the worker could not be loaded");
+    };
+    return worker;
+  }
+
+  #got(answer: Answer): void {
+    const current = this.#current;
+    if (current === undefined || answer.id !== current.id) return;
+    const goesOn = current.job.answered(current.index, answer);
+    if (current !== this.#current) return;
+    current.index += 1;
+    if (goesOn === false) this.#finish();
+    else this.#ask();
+  }
+
+  #broken(message: string): void {
+    const current = this.#current;
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    if (current === undefined) return;
+    current.job.answered(current.index, { failure: { kind: "internal", message } });
+    if (current === this.#current) this.#finish();
+  }
+
+  #cut(): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#finish();
+  }
+
+  #finish(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#current = undefined;
+    const next = this.#next;
+    this.#next = undefined;
+    if (next !== undefined) this.#start(next);
+  }
+}

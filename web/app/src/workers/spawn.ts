@@ -1,0 +1,36 @@
+import type { WorkerLike } from "./calls";
+
+export function theoryWorker(): WorkerLike {
+  return new Worker(new URL("./theory.worker.ts", import.meta.url), {
+    type: "module",
+    name: "theory",
+  });
+}
+
+export function studiesWorker(): WorkerLike {
+  return new Worker(new URL("./studies.worker.ts", import.meta.url), {
+    type: "module",
+    name: "studies",
+  });
+}
+
+export function auditWorker(): WorkerLike {
+  return new Worker(new URL("./audit.worker.ts", import.meta.url), {
+    type: "module",
+    name: "audit",
+  });
+}
+
+export function countWorker(): WorkerLike {
+  return new Worker(new URL("./count.worker.ts", import.meta.url), {
+    type: "module",
+    name: "count",
+  });
+}
+
+export function scoresWorker(): WorkerLike {
+  return new Worker(new URL("./scores.worker.ts", import.meta.url), {
+    type: "module",
+    name: "scores",
+  });
+}

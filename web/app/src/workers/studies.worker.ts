@@ -1,0 +1,4 @@
+import init, { check, curve, epoch, pair, scores } from "@dpscope/wasm/studies";
+import { answering } from "./answering";
+
+answering(init(), { check, curve, epoch, pair, scores });

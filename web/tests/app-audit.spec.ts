@@ -1,0 +1,153 @@
+import type { Page, Worker } from "@playwright/test";
+import native from "./native.json" with { type: "json" };
+import { expect, test } from "./page";
+
+async function start(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Start the audit" }).click();
+}
+
+/** Two cores that others use as well may take their time. */
+async function isDone(page: Page): Promise<void> {
+  const under = page.locator(".outcome .under");
+  await expect(under).toContainText("confidence", { timeout: 60_000 });
+}
+
+async function digest(page: Page): Promise<string | null> {
+  await isDone(page);
+  await page.locator(".outcome").getByRole("button", { name: "lower bound" }).click();
+  const row = page.locator("#about-audit dl > div", { hasText: "digest" });
+  return row.locator("dd").textContent();
+}
+
+function isGpu(): boolean {
+  return test.info().project.name === "webgpu";
+}
+
+/** The worker that counts, once there is one. */
+async function counter(page: Page): Promise<Worker> {
+  const found = () => page.workers().find((worker) => worker.url().includes("count.worker"));
+  await expect.poll(() => found() !== undefined).toBe(true);
+  return found() as Worker;
+}
+
+/** The last takes long enough for something to break meanwhile. */
+const LONG = native.at(-1);
+
+for (const { link, histogram_digest, epsilon } of native.slice(0, -1)) {
+  test(`equals the command line, to the last count: ${link}`, async ({ page }) => {
+    await page.goto(`${link}&device=${isGpu() ? "gpu" : "cpu"}`);
+    await start(page);
+    expect(await digest(page)).toBe(histogram_digest);
+    const shown = Number(
+      (await page.locator(".outcome .big").textContent())?.replace(/[^\d.]/g, ""),
+    );
+    expect(shown).toBeLessThanOrEqual(epsilon);
+    expect(epsilon - shown).toBeLessThan(1e-4);
+    if (isGpu()) await expect(page.locator("#about-audit")).toContainText("webgpu");
+    await expect(page.locator(".audit .note")).toHaveCount(0);
+  });
+}
+
+test("cancelling ends the workers, and leaves an estimate", async ({ page }) => {
+  await page.goto("#v=1&observations=1e7&device=cpu");
+  await start(page);
+  await expect(page.locator(".outcome")).toContainText("so far");
+  await counter(page);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(page.getByText("Cancelled.")).toBeVisible();
+  const names = () => page.workers().filter((worker) => /count|audit/.test(worker.url()));
+  await expect.poll(() => names().length).toBe(0);
+  await expect(page.locator(".outcome .sign")).toHaveText("ε ≈");
+});
+
+test("Enter audits the number that was just typed", async ({ page }) => {
+  await page.goto("#v=1&observations=20000&device=cpu");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  const typed = page.locator("#observations");
+  await typed.fill("4000");
+  await typed.press("Enter");
+  await isDone(page);
+  await expect(page.locator(".command code")).toContainText("--observations 4000");
+});
+
+for (const width of [390, 820, 1000, 1440]) {
+  test(`charts are shown at the size at which they are drawn: ${width}`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto("#v=1&observations=2000&device=cpu");
+    await start(page);
+    await isDone(page);
+    for (const chart of await page.locator(".charts svg.chart").all()) {
+      const drawn = Number((await chart.getAttribute("viewBox"))?.split(" ")[2]);
+      const shown = (await chart.boundingBox())?.width ?? 0;
+      expect(Math.abs(shown / drawn - 1)).toBeLessThan(0.05);
+    }
+  });
+}
+
+test("a pause can be saved, and goes on", async ({ page }) => {
+  await page.goto("#v=1&observations=2e6&device=cpu");
+  await start(page);
+  await expect(page.locator(".outcome")).toContainText("so far");
+  await page.getByRole("button", { name: "Pause" }).click();
+  const saving = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save for the command line" }).click();
+  expect((await saving).suggestedFilename()).toBe("audit.dpscope");
+  await page.getByRole("button", { name: "Resume" }).click();
+  await isDone(page);
+});
+
+test("a crashed worker is replaced, and nothing is lost", async ({ page, heard }) => {
+  await page.goto(`${LONG?.link}&device=cpu`);
+  await start(page);
+  const worker = await counter(page);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await worker.evaluate(() => {
+    setTimeout(() => {
+      throw new Error("pulled out");
+    });
+  });
+  await expect.poll(() => page.workers().includes(worker)).toBe(false);
+  await page.getByRole("button", { name: "Resume" }).click();
+  expect(await digest(page)).toBe(LONG?.histogram_digest);
+  await expect(page.locator(".audit .note")).toContainText("its observations are counted again");
+  heard.length = 0;
+});
+
+test("a GPU that is lost leaves the rest to the CPU, with the same figure", async ({ page }) => {
+  test.skip(!isGpu(), "needs WebGPU");
+  await page.goto(`${LONG?.link}&device=gpu`);
+  await start(page);
+  const worker = await counter(page);
+  await worker.evaluate(() => {
+    const call = { name: "lose_gpu", args: [] };
+    const lose = () =>
+      self.onmessage?.call(self as never, { data: { id: -1, call } } as MessageEvent);
+    setInterval(lose, 100);
+  });
+  expect(await digest(page)).toBe(LONG?.histogram_digest);
+  await expect(page.locator(".audit .note")).toContainText("The GPU failed");
+});
+
+test("without WebGPU the page says so and counts by CPU", async ({ page }) => {
+  test.skip(isGpu(), "needs a browser without WebGPU");
+  await page.goto("#v=1&observations=20000&device=gpu");
+  await start(page);
+  await expect(page.locator(".audit .note")).toContainText("No WebGPU here");
+  await isDone(page);
+  await expect(page.locator(".audit .head")).toContainText("CPU");
+});
+
+test("an audit that cannot be made says why", async ({ page }) => {
+  await page.goto("#v=1&steps=100000&epochs=1000");
+  await start(page);
+  await expect(page.locator(".audit .failure")).toContainText("fewer steps or epochs");
+});
+
+test("the setting of an audit stays told when the training is changed", async ({ page }) => {
+  await page.goto("#v=1&observations=20000&device=cpu");
+  await start(page);
+  await isDone(page);
+  await page.getByLabel("Preset").selectOption({ label: "SST-2" });
+  await expect(page.locator(".audit .note")).toContainText("changed since");
+  await expect(page.locator(".progress .small").first()).toContainText("T = 100");
+});

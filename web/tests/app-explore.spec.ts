@@ -1,0 +1,152 @@
+import { expect, test } from "./page";
+
+test("the first paint needs no script", async ({ browser, baseURL }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(baseURL ?? "");
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("shuffled training");
+  await expect(page.locator(".hero")).toContainText("0.72");
+  await expect(page.locator(".hero")).toContainText("4.06");
+  await expect(page.locator("#sweep path.curve")).toHaveCount(3);
+  await context.close();
+});
+
+test("the script takes the first paint over without a change", async ({ page }) => {
+  await page.goto("");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  await expect(page.locator(".hero .big")).toHaveText(["0.72", "4.06", "5.6×"]);
+  await expect(page.locator(".numbers tbody tr")).toHaveCount(7);
+});
+
+test("a slider, a number and a preset give the same setting", async ({ page }) => {
+  await page.goto("");
+  const noise = page.getByLabel("Noise multiplier σ", { exact: true });
+  await noise.fill("0.5");
+  await noise.press("Enter");
+  await expect(page).toHaveURL(/noise_multiplier=0\.5/);
+  await expect(page.locator(".hero .big").first()).toHaveText("6.48");
+  await expect(page.locator(".hero")).not.toHaveAttribute("aria-busy", "true");
+  const slider = page.getByLabel("Noise multiplier, slider");
+  await slider.focus();
+  for (let press = 0; press < 8; press += 1) await slider.press("ArrowRight");
+  await expect(noise).not.toHaveValue("0.5");
+  await page.getByLabel("Preset").selectOption({ label: "SST-2" });
+  await expect(noise).toHaveValue("0.79");
+  await expect(page.getByLabel("Epochs E", { exact: true })).toHaveValue("10");
+  await expect(page.locator(".hero .big").first()).toHaveText("2.97");
+});
+
+test("every arrow key moves a slider of small whole numbers", async ({ page }) => {
+  await page.goto("#v=1&epochs=3");
+  const slider = page.getByLabel("Epochs, slider");
+  await slider.focus();
+  await slider.press("ArrowRight");
+  await expect(page.getByLabel("Epochs E", { exact: true })).toHaveValue("4");
+  await slider.press("ArrowLeft");
+  await expect(page.getByLabel("Epochs E", { exact: true })).toHaveValue("3");
+});
+
+test("what is not allowed is said at the field, and nothing changes", async ({ page }) => {
+  await page.goto("");
+  const steps = page.getByLabel("Steps an epoch T", { exact: true });
+  await steps.fill("-3");
+  await steps.press("Enter");
+  await expect(page.getByText("Give a whole number from 1 to 1e5.")).toBeVisible();
+  await expect(steps).toHaveAttribute("aria-invalid", "true");
+  await expect(page).not.toHaveURL(/steps/);
+});
+
+test("a link reproduces the screen", async ({ page }) => {
+  await page.goto("#v=1&noise_multiplier=0.79&steps=117&epochs=10&axis=epochs&seed=42");
+  await expect(page.locator(".hero .big").first()).toHaveText("2.97");
+  await expect(page.getByRole("button", { name: "epochs E" })).toHaveAttribute(
+    "aria-pressed",
+    "true",
+  );
+  await page.getByRole("link", { name: "Check my training" }).click();
+  await expect(page).toHaveURL(
+    /view=check.*noise_multiplier=0\.79|noise_multiplier=0\.79.*view=check/,
+  );
+  await page.goBack();
+  await expect(page.locator(".hero .big").first()).toHaveText("2.97");
+  await page.reload();
+  await expect(page.getByLabel("Seed of all draws", { exact: true })).toHaveValue("42");
+});
+
+const HOSTILE = [
+  "#v=1&sampler=<img src=x onerror=alert(1)>&steps=<script>alert(1)</script>",
+  "#v=999&steps=5",
+  `#v=1&seed=${"9".repeat(400)}`,
+  "#%%%%=%00&&&===",
+  `#v=1&${"a=b&".repeat(3000)}`,
+  "#v=1&__proto__=x&constructor=y&toString=z",
+];
+
+for (const [index, hash] of HOSTILE.entries()) {
+  test(`a hostile link gives defaults and a message: ${index}`, async ({ page }) => {
+    await page.goto(hash);
+    await expect(page.getByRole("alert")).toBeVisible();
+    await expect(page.locator(".hero .big").first()).toHaveText("0.72");
+    await expect(page.locator("img, script:not([src])")).toHaveCount(0);
+  });
+}
+
+test("results can be taken along in every form", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto("");
+  const taken = async (name: string) => {
+    await page.locator(".panel", { hasText: "Theory says" }).getByText("Copy as …").click();
+    await page.getByRole("menuitem", { name, exact: true }).click();
+    await expect(page.getByRole("status").last()).toHaveText(`Copied: ${name}.`);
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  expect(await taken("number")).toBe("4.0631");
+  const json = JSON.parse(await taken("JSON"));
+  expect(json.rows[0]).toMatchObject({ what: "poisson", kind: "upper", scope: "mechanism" });
+  expect(await taken("CSV of the numbers")).toContain("poisson,0.718");
+  expect((await taken("CSV of the curves")).split("\n").length).toBeGreaterThan(30);
+  const svg = await taken("SVG of the curves");
+  expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+  expect(svg).not.toContain("var(");
+  expect(await taken("link")).toMatch(/#v=1$/);
+  expect(await taken("BibTeX")).toContain("@software{dpscope,");
+  expect(await taken("command")).toBe(
+    "dpscope compare --noise-multiplier 1 --steps 100 --delta 1e-5 --seed 1",
+  );
+});
+
+test("a number tells what it is", async ({ page }) => {
+  await page.goto("");
+  await page.locator(".hero").getByRole("button", { name: "lower bound, proven" }).click();
+  const about = page.locator("#about-least");
+  await expect(about).toBeVisible();
+  for (const words of ["pair", "the largest output of each epoch", "dpscope 0.1.0", "certain"]) {
+    await expect(about).toContainText(words);
+  }
+  await page.keyboard.press("Escape");
+  await expect(about).toBeHidden();
+});
+
+test("the exact pair follows, and balls-in-bins holds nothing up", async ({ page }) => {
+  await page.goto("#v=1&noise_multiplier=0.9&steps=150&seed=3");
+  await expect(page.locator(".numbers tbody tr").nth(3).locator(".right")).toContainText("≥");
+  await expect(page.locator(".numbers tbody tr").nth(4)).toContainText("lower bound, 95 %");
+  await expect(page.locator(".numbers")).not.toContainText("refining");
+});
+
+test("works without a network once it was loaded", async ({ page, context }) => {
+  await page.goto("");
+  await page.evaluate(async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    if (active?.state === "activated") return;
+    await new Promise((done) => active?.addEventListener("statechange", done));
+  });
+  await context.setOffline(true);
+  await page.reload();
+  const noise = page.getByLabel("Noise multiplier σ", { exact: true });
+  await noise.fill("0.5");
+  await noise.press("Enter");
+  await expect(page.locator(".hero .big").first()).toHaveText("6.48");
+  await page.getByRole("link", { name: "What a bound means" }).first().click();
+  await expect(page.locator("math").first()).toBeVisible();
+});

@@ -1,0 +1,250 @@
+import type { Page } from "@playwright/test";
+import { expect, expectAccessible, test } from "./page";
+
+const VIEWS = ["explore", "see", "check", "scores", "meaning"] as const;
+
+async function isReady(page: Page, view: (typeof VIEWS)[number]): Promise<void> {
+  const sign = {
+    explore: ".hero .big",
+    see: ".scene .record.moving",
+    check: ".findings li",
+    scores: ".drop",
+    meaning: "math",
+  }[view];
+  await expect(page.locator(sign).first()).toBeAttached();
+}
+
+for (const view of VIEWS) {
+  for (const scheme of ["light", "dark"] as const) {
+    test(`${view} is accessible in ${scheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+      await page.goto(`#v=1&view=${view}`);
+      await isReady(page, view);
+      for (const details of await page.locator("details").all()) {
+        await details.evaluate((element) => element.setAttribute("open", ""));
+      }
+      await expectAccessible(page);
+    });
+  }
+
+  test(`${view} fits a phone, and forced colours`, async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ forcedColors: "active" });
+    await page.goto(`#v=1&view=${view}`);
+    await isReady(page, view);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBe(390);
+    await expectAccessible(page);
+  });
+}
+
+test("the keyboard reaches the content first, and every view", async ({ page }) => {
+  await page.goto("");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  await page.keyboard.press("Tab");
+  await expect(page.getByText("Skip to the content")).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.locator("main")).toBeFocused();
+  await page.getByRole("link", { name: "See it happen" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("See it happen");
+});
+
+test("the theme is chosen by hand, and remembered", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.goto("");
+  const theme = page.getByRole("button", { name: /Colours/ });
+  await theme.click();
+  await theme.click();
+  await expect(theme).toContainText("Dark");
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  expect(await ground()).toBe("rgb(19, 21, 24)");
+  await page.reload();
+  await expect(theme).toContainText("Dark");
+});
+
+test("the way to the meaning of a number loses nothing", async ({ page }) => {
+  await page.goto("#v=1&steps=50");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  await page.locator(".hero .badge").first().click();
+  await page.locator("#about-claimed a").click();
+  await expect(page.locator("math").first()).toBeAttached();
+  await page.getByRole("link", { name: "Explore", exact: true }).click();
+  await expect(page.getByLabel("Steps an epoch", { exact: false }).first()).toHaveValue("50");
+});
+
+test.describe("see it happen", () => {
+  test("epochs that are added again are others", async ({ page }) => {
+    await page.goto("#v=1&view=see");
+    await isReady(page, "see");
+    const told = page.locator(".told strong").first();
+    const add = page.getByRole("button", { name: "Add 2,000 epochs" });
+    await add.click();
+    await expect(page.locator(".told")).toContainText("of 2,000 epochs");
+    const once = Number(await told.textContent());
+    await add.click();
+    await expect(page.locator(".told")).toContainText("of 4,000 epochs");
+    expect(Number(await told.textContent())).not.toBe(2 * once);
+  });
+
+  test("an epoch goes step by step to its scores", async ({ page }) => {
+    await page.goto("#v=1&view=see&see_steps=4");
+    await isReady(page, "see");
+    const step = page.getByRole("button", { name: "Step", exact: true });
+    await expect(page.locator(".now")).toContainText("The data lie in the file");
+    await step.click();
+    await expect(page.locator(".now")).toContainText("falls into batch");
+    await expect(page.locator(".batch.hit")).toHaveCount(1);
+    for (let batch = 1; batch <= 4; batch += 1) {
+      await step.click();
+      await expect(page.locator(".now")).toContainText(`Batch ${batch} gives out`);
+      await expect(page.locator(".output.with")).toHaveCount(batch);
+    }
+    await step.click();
+    await expect(page.locator(".now")).toContainText("the attacker says");
+    await expect(page.locator(".told")).toContainText("of 1 epochs");
+    await step.click();
+    await expect(page.locator(".now")).toContainText("Epoch 2");
+  });
+
+  for (const sampler of [
+    "poisson",
+    "balls-in-bins",
+    "partial-shuffle",
+    "batch-then-shuffle",
+    "deterministic",
+  ]) {
+    test(`${sampler} is drawn and scored`, async ({ page }) => {
+      await page.goto(`#v=1&view=see&see_sampler=${sampler}`);
+      await isReady(page, "see");
+      await page.getByRole("button", { name: "Add 2,000 epochs" }).click();
+      await expect(page.locator(".told")).toContainText("of 2,000 epochs");
+      await expect(page.locator(".told")).toContainText("ε ≈");
+    });
+  }
+
+  test("it plays and pauses", async ({ page }) => {
+    await page.goto("#v=1&view=see");
+    await isReady(page, "see");
+    await page.getByRole("button", { name: "32×" }).click();
+    await page.getByRole("button", { name: "Play" }).click();
+    await expect(page.locator(".told")).toContainText(/of [1-9]\d+ epochs/);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await expect(page.getByRole("button", { name: "Play" })).toBeVisible();
+  });
+
+  test("the same seed draws the same epoch", async ({ page }) => {
+    const drawn = async () => {
+      await page.goto("#v=1&view=see&seed=11");
+      await isReady(page, "see");
+      await page.getByRole("button", { name: "Step", exact: true }).click();
+      return page.locator(".now").textContent();
+    };
+    const first = await drawn();
+    await page.goto("about:blank");
+    expect(await drawn()).toBe(first);
+  });
+});
+
+test.describe("check my training", () => {
+  test("a claim of a shuffled loader is refuted", async ({ page }) => {
+    await page.goto("#v=1&view=check");
+    await expect(page.locator("#check-head")).toContainText("REFUTED");
+    await expect(page.locator(".findings li.is-refutes")).toContainText("20.95");
+    await expect(page.locator(".command code").first()).toContainText(
+      "dpscope calibrate noise --sampler shuffle --epsilon 2.6",
+    );
+  });
+
+  test("with a larger claim it is not", async ({ page }) => {
+    await page.goto("#v=1&view=check");
+    const claim = page.getByLabel("Claimed ε");
+    await claim.fill("40");
+    await claim.press("Enter");
+    await expect(page.locator("#check-head")).toContainText("not refuted");
+    await expect(page.locator("section.panel")).toContainText("proves nothing");
+    await page.getByLabel("How the loader draws batches").selectOption("Poisson");
+    await expect(page).toHaveURL(/check_loader=poisson/);
+  });
+
+  test("what does not fit together is said", async ({ page }) => {
+    await page.goto("#v=1&view=check&check_batch=100000");
+    await expect(page.locator(".failure, .refused").first()).toBeVisible();
+  });
+});
+
+test.describe("my scores", () => {
+  test("two files of scores are audited here", async ({ page }) => {
+    await page.goto("#v=1&view=scores&scores_rule=simultaneous");
+    await page.getByLabel("With the target record").setInputFiles({
+      name: "in.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(scores(1000, 3)),
+    });
+    await page.getByLabel("Without it").setInputFiles({
+      name: "out.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(scores(1000, 0)),
+    });
+    await expect(page.locator(".outcome .sign")).toHaveText("ε ≥");
+    await expect(page.locator(".command code")).toContainText(
+      "dpscope audit scores --target in.csv --zero-out out.csv",
+    );
+  });
+
+  test("one file with one array waits for the other", async ({ page }) => {
+    await page.goto("#v=1&view=scores");
+    await page.getByLabel("With the target record").setInputFiles({
+      name: "in.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(scores(100, 3)),
+    });
+    await expect(page.locator("#found-head")).toHaveText("Now give the runs without the target");
+    await expect(page.locator(".failure")).toHaveCount(0);
+  });
+
+  const hostile: [string, string, Buffer][] = [
+    ["a text", "in.npy", Buffer.from("<script>alert(1)</script>")],
+    ["an absurd header", "in.npy", npy("(999999999999999,)")],
+    ["no scores", "in.csv", Buffer.from("")],
+    ["words", "in.csv", Buffer.from("a\n<img src=x onerror=alert(1)>\n")],
+    ["nothing finite", "in.csv", Buffer.from("NaN\nNaN\n")],
+    ["a broken archive", "in.npz", Buffer.from("PK\u0003\u0004broken")],
+    ["another format", "<img src=x onerror=alert(1)>.exe", Buffer.from("MZ")],
+  ];
+  for (const [what, name, buffer] of hostile) {
+    test(`a hostile file is refused in words: ${what}`, async ({ page }) => {
+      await page.goto("#v=1&view=scores");
+      const files = { name, mimeType: "application/octet-stream", buffer };
+      await page.getByLabel("With the target record").setInputFiles(files);
+      await page.getByLabel("Without it").setInputFiles(files);
+      await expect(page.locator(".failure, .drop .refused").first()).toBeVisible();
+      await expect(page.locator("main img")).toHaveCount(0);
+      await expect(page.locator(".file-name").first()).toHaveText(name);
+    });
+  }
+
+  test("a file that is too large is not read", async ({ page }) => {
+    await page.goto("#v=1&view=scores");
+    await page.getByLabel("With the target record").evaluate((input: HTMLInputElement) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([new Uint8Array(65 * 2 ** 20)], "huge.npy"));
+      input.files = transfer.files;
+      input.dispatchEvent(new Event("change"));
+    });
+    await expect(page.locator(".drop .refused")).toContainText("at most 64 MiB");
+  });
+});
+
+/** Evenly spread scores around a middle. */
+function scores(count: number, middle: number): string {
+  return Array.from({ length: count }, (_, i) => String(middle + (4 * i) / count - 2)).join("\n");
+}
+
+function npy(shape: string): Buffer {
+  const header = `{'descr': '<f8', 'fortran_order': False, 'shape': ${shape}, }`.padEnd(117);
+  return Buffer.concat([
+    Buffer.from("\u0093NUMPY\u0001\u0000v\u0000", "latin1"),
+    Buffer.from(`${header}\n`),
+  ]);
+}
