@@ -94,11 +94,11 @@ fn another_layout_is_refused() {
     let source = program.variant().source();
     assert_eq!(check(&program, &source), Ok(()));
     for (from, to) in [
-        ("    seed_low: u32,\n    seed_high: u32,", "    seed_high: u32,\n    seed_low: u32,"),
-        ("    noise_purpose: u32,", "    @align(16) noise_purpose: u32,"),
-        ("    shift_target: f32,", "    shift_target: vec2<f32>,"),
-        ("    begins: u32,\n    ends: u32,", "    ends: u32,\n    begins: u32,"),
-        ("    begins: u32,\n", "    unused: u32,\n    begins: u32,\n"),
+        ("seed_low: u32,\nseed_high: u32,", "seed_high: u32,\nseed_low: u32,"),
+        ("noise_purpose: u32,", "@align(16) noise_purpose: u32,"),
+        ("shift_target: f32,", "shift_target: vec2<f32>,"),
+        ("begins: u32,\nends: u32,", "ends: u32,\nbegins: u32,"),
+        ("begins: u32,\n", "unused: u32,\nbegins: u32,\n"),
         (
             "@binding(5) var<storage, read_write> state: array<u32>",
             "@binding(7) var<storage, read_write> state: array<u32>",

@@ -23,7 +23,7 @@ fn the_pair_is_valid_and_translates() {
         assert!(sizes.iter().all(|&size| size > 1_000), "{sizes:?}");
     }
     let source = PairProgram::source();
-    for (from, to) in [("fn component(", "fn components("), ("    zero: u32,", "    zero: f32,")] {
+    for (from, to) in [("fn component(", "fn components("), ("zero: u32,", "zero: f32,")] {
         assert!(translated(&edited(&source, from, to)).is_err(), "{from} -> {to}");
     }
 }
@@ -65,8 +65,8 @@ fn the_pair_is_laid_out_as_it_is_bound() {
     let source = PairProgram::source();
     assert_eq!(check(&source), Ok(()));
     for (from, to) in [
-        ("    slope: f32,\n", "    slope: vec2<f32>,\n"),
-        ("    first_low: u32,\n    first_high: u32,", "    first_high: u32,\n    first_low: u32,"),
+        ("slope: f32,\n", "slope: vec2<f32>,\n"),
+        ("first_low: u32,\nfirst_high: u32,", "first_high: u32,\nfirst_low: u32,"),
         ("@binding(6)", "@binding(5)"),
         ("fn draw(", "fn count("),
     ] {

@@ -47,7 +47,7 @@ fn broken_sources_are_refused() {
         ("const WORKGROUP: u32 = ", "const WORKGROUP: f32 = 1.5 * "),
         ("@group(0) @binding(4) ", ""),
         ("@group(0) @binding(4) ", "@group(0) @binding(3) "),
-        ("    zero: u32,", "    zero: f32,"),
+        ("zero: u32,", "zero: f32,"),
         ("var<storage, read> weights", "var<storage, read> heights"),
         ("var<private> world: u32;", ""),
         ("@compute ", ""),
