@@ -92,12 +92,17 @@ fn grid(low: f64, high: f64, count: u32) -> impl Iterator<Item = f64> + Clone {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
+
+    /// Computed once for all tests: it takes a while.
+    pub(crate) static LIST: LazyLock<List> = LazyLock::new(fingerprints);
 
     #[test]
     fn every_part_has_its_groups() {
-        let sizes = groups(&fingerprints());
+        let sizes = groups(&LIST);
         assert_eq!(sizes.len(), 25, "{sizes:?}");
         assert!(sizes.values().all(|&size| size >= 4), "{sizes:?}");
         assert!(!sizes.contains_key(PLATFORM));
@@ -105,10 +110,9 @@ mod tests {
 
     #[test]
     fn numbers_of_a_group_differ() {
-        let list = fingerprints();
-        for (group, size) in groups(&list) {
+        for (group, size) in groups(&LIST) {
             let distinct: std::collections::BTreeSet<u64> =
-                list.iter().filter(|(name, _)| *name == group).map(|(_, bits)| *bits).collect();
+                LIST.iter().filter(|(name, _)| *name == group).map(|(_, bits)| *bits).collect();
             assert!(distinct.len() * 5 > size, "{group}: {} of {size}", distinct.len());
         }
     }
