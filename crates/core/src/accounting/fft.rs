@@ -85,19 +85,43 @@ impl RealTransform {
 
     /// Spectrum at 0 … length/2, as pairs (X_f, X_{f + length/2}) in bit-reversed order of f.
     pub(super) fn spectrum(&self, input: &[f64]) -> Vec<(Complex, Complex)> {
+        let packed = self.packed(input);
+        (0..packed.len())
+            .map(|place| {
+                let (even, odd) = self.halves(&packed, place);
+                (even.plus(odd), even.minus(odd))
+            })
+            .collect()
+    }
+
+    /// X_f for f = 0 … `last` < length/2, in this order.
+    pub(super) fn low_spectrum(&self, input: &[f64], last: usize) -> Vec<Complex> {
+        let packed = self.packed(input);
+        let bits = packed.len().trailing_zeros();
+        (0..=last)
+            .map(|frequency| {
+                let (even, odd) = self.halves(&packed, reversed(frequency, bits));
+                even.plus(odd)
+            })
+            .collect()
+    }
+
+    /// Transform of the pairs of neighbours as complex numbers, in bit-reversed order.
+    fn packed(&self, input: &[f64]) -> Vec<Complex> {
         debug_assert_eq!(input.len(), self.length);
         let mut packed: Vec<Complex> =
             input.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect();
         self.forward(&mut packed);
-        let zero = Complex::new(0.0, 0.0);
-        let mut spectrum = vec![(zero, zero); packed.len()];
-        for (place, slot) in spectrum.iter_mut().enumerate() {
-            let (here, there) = (packed[place], packed[opposite(place)].conjugate());
-            let even = here.plus(there).halved();
-            let odd = here.minus(there).halved().turned().times(self.twiddles[place]);
-            *slot = (even.plus(odd), even.minus(odd));
-        }
-        spectrum
+        packed
+    }
+
+    /// What the even and the odd inputs add to X_f.
+    #[inline(always)]
+    fn halves(&self, packed: &[Complex], place: usize) -> (Complex, Complex) {
+        let (here, there) = (packed[place], packed[opposite(place)].conjugate());
+        let even = here.plus(there).halved();
+        let odd = here.minus(there).halved().turned().times(self.twiddles[place]);
+        (even, odd)
     }
 
     /// The real sequence of a spectrum, divided by the length.
@@ -179,6 +203,11 @@ impl RealTransform {
     }
 }
 
+/// The lowest bits in reverse order.
+fn reversed(place: usize, bits: u32) -> usize {
+    if bits == 0 { 0 } else { place.reverse_bits() >> (usize::BITS - bits) }
+}
+
 /// Where −f stands, in bit-reversed order, if f stands at `place`: all bits below the highest flip.
 fn opposite(place: usize) -> usize {
     match place.checked_ilog2() {
@@ -246,6 +275,10 @@ mod tests {
             let spectrum = RealTransform::new(length).spectrum(&ramp(length));
             let worst = worst_change(length, &spectrum);
             assert!(worst < RealTransform::error(length), "{length}: {worst:e}");
+            let low = RealTransform::new(length).low_spectrum(&ramp(length), length / 2 - 1);
+            let bits = (length / 2).trailing_zeros();
+            let same = (0..length / 2).map(|frequency| spectrum[reversed(frequency, bits)].0);
+            assert!(low.into_iter().eq(same), "{length}");
         }
     }
 

@@ -204,7 +204,7 @@ impl Line {
             }
             let error = law.error + 2.1 * frequency * law.loss_error + spectrum.error;
             let length = value.squared_length().sqrt();
-            let near = math::exp((count - 1.0) * math::ln(length + error));
+            let near = real_power(length + error, losses.steps - 1);
             let z = Complex { re: self.tilt, im: frequency };
             let below = z.times(Complex { re: self.tilt + 1.0, im: frequency });
             let square = below.squared_length();
@@ -361,6 +361,11 @@ fn end(decay: &Decay, spacing: f64, ln_wanted: f64, variance: f64) -> Option<(f6
     let enough = smooth.map_or(most, |smooth| (1.2 * smooth).max(FEW_TERMS * spacing));
     let plain = decay.frequency(enough.min(most), 0.0, ln_wanted);
     plain.map(|plain| (plain, 0.0)).or(smooth.map(|smooth| (smooth, variance)))
+}
+
+/// x^n, to within a few n u.
+fn real_power(x: f64, n: u64) -> f64 {
+    if n < 1 << 31 { math::powi(x, n as i32) } else { math::exp(n as f64 * math::ln(x)) }
 }
 
 /// e^{h²z(z + 1)/2} from z(z + 1), and a bound of its relative error and the lower factor's.
