@@ -11,6 +11,7 @@ mod float;
 pub mod lanes;
 pub mod pair;
 pub mod random;
+pub mod train;
 mod wgsl;
 
 pub use bgm::{Phase, ScoreKernel, Stage};

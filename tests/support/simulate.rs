@@ -41,6 +41,7 @@ pub fn planned(mechanism: BatchedGaussian, observations: u64, seed: u64) -> Plan
         threshold_rule: ThresholdRule::Simultaneous,
         cuts: Plan::DEFAULT_CUTS,
         seed,
+        training: None,
     }
 }
 

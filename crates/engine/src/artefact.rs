@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::backend::FloatMode;
 use crate::plan::{ValidPlan, hex};
-use crate::{ArtefactError, EngineError, Layout, ObservationRange, Plan};
+use crate::{ArtefactError, EngineError, Layout, ObservationRange, Plan, TrainingState};
 
 /// Schema of artefacts that this version reads and writes.
 pub const SCHEMA: &str = "dpscope.histograms/1";
@@ -47,6 +47,9 @@ pub struct Artefact {
     pub fallback_shards: u64,
     /// Wall time spent sampling, in milliseconds.
     pub sampling_ms: f64,
+    /// The training behind the counts, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<TrainingState>,
     /// SHA-256 of this document with an empty checksum.
     checksum: String,
 }
@@ -83,8 +86,15 @@ impl Artefact {
             float_modes: Vec::new(),
             fallback_shards: 0,
             sampling_ms: 0.0,
+            training: None,
             checksum: String::new(),
         }
+    }
+
+    /// The same state of a run that trains: `description` is the trainer's.
+    #[must_use]
+    pub fn with_training(self, description: &str) -> Self {
+        Artefact { training: Some(TrainingState::new(description)), ..self }
     }
 
     /// Observations of each world that are counted.
@@ -221,6 +231,13 @@ impl Artefact {
         };
         if trials.target != self.done() || trials.zero_out != self.done() {
             return wrong("its histograms do not hold as many scores as it says");
+        }
+        let fits = match (self.plan.training, &self.training) {
+            (Some(digest), Some(training)) => training.fits(digest, self.done()),
+            (digest, training) => digest.is_none() && training.is_none(),
+        };
+        if !fits {
+            return wrong("its training is not that of its plan, or has not as many runs as it says");
         }
         Ok(self)
     }

@@ -74,6 +74,20 @@ pub enum PlanError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtefactError {
+    /// Counts of trained models, which are gone on with by the same training alone.
+    #[error(
+        "{}",
+        if *.is_training {
+            "it counts trained models, and the model, data or options given here are others; give \
+             those that it was begun with"
+        } else {
+            "it counts a simulated mechanism, and trained models are to be counted here"
+        }
+    )]
+    ForeignTraining {
+        /// Whether the plan is that of a training.
+        is_training: bool,
+    },
     /// Not a JSON document of the schema.
     #[error(
         "it is not a dpscope artefact ({reason}); name a file that --checkpoint or --out wrote"

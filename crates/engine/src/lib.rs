@@ -16,6 +16,7 @@ mod plan;
 mod recorded;
 mod run;
 mod shard;
+mod training;
 mod wave;
 
 pub use artefact::{Artefact, SCHEMA};
@@ -28,3 +29,4 @@ pub use plan::{Plan, ValidPlan};
 pub use recorded::{RecordedAudit, RecordedError, RecordedScores};
 pub use run::{Control, Progress, Unattended, run};
 pub use shard::{ObservationRange, Shard};
+pub use training::{Trained, Trainer, TrainingDigest, TrainingState, TrainingTally};

@@ -46,6 +46,9 @@ impl Artefact {
         }
         let counted = joined(&self.counted, &part.counted)?;
         self.histograms.merge(&part.histograms)?;
+        if let (Some(mine), Some(theirs)) = (&mut self.training, &part.training) {
+            mine.absorb(theirs);
+        }
         self.counted = counted;
         self.fallback_shards = self.fallback_shards.saturating_add(part.fallback_shards);
         self.sampling_ms += part.sampling_ms;

@@ -6,7 +6,7 @@ use dpscope_core::trade_off::Trials;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::PlanError;
+use crate::{PlanError, TrainingDigest};
 
 /// Everything that determines the integers of a run: two runs of one plan count the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct Plan {
     /// Seed of every random word, below 2⁵³.
     #[serde(with = "decimal")]
     pub seed: u64,
+    /// The training whose runs are observed; none where the mechanism itself is simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<TrainingDigest>,
 }
 
 impl Plan {
@@ -97,9 +100,17 @@ impl Plan {
     }
 
     /// Every field as JSON, by name.
-    fn fields(&self) -> [(&'static str, String); 12] {
-        let Plan { mechanism, observations, delta, significance, threshold_rule, cuts, seed } =
-            self;
+    fn fields(&self) -> [(&'static str, String); 13] {
+        let Plan {
+            mechanism,
+            observations,
+            delta,
+            significance,
+            threshold_rule,
+            cuts,
+            seed,
+            training,
+        } = self;
         let BatchedGaussian {
             noise_multiplier,
             steps_per_epoch,
@@ -121,6 +132,7 @@ impl Plan {
             ("seed", format!("\"{seed}\"")),
             ("significance", json(significance)),
             ("threshold_rule", json(threshold_rule)),
+            ("training", json(training)),
         ]
     }
 }
@@ -190,6 +202,7 @@ pub(crate) mod tests {
             threshold_rule: ThresholdRule::Simultaneous,
             cuts: Plan::DEFAULT_CUTS,
             seed: 7,
+            training: None,
         }
     }
 

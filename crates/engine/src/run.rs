@@ -78,6 +78,9 @@ pub async fn run(
     control: &dyn Control,
 ) -> Result<Artefact, EngineError> {
     let kernel = ScoreKernel::new(plan.law(), plan.plan().seed, Phase::Audit)?;
+    if plan.plan().training != backend.training() {
+        return Err(ArtefactError::ForeignTraining { is_training: plan.plan().training.is_some() }.into());
+    }
     check_state(plan, &state, &kernel, backend.float_mode())?;
     let bins = state.layout.bins;
     let mut counting = backend.counting(Work { kernel: &kernel, bins: &bins, control });
@@ -132,6 +135,9 @@ fn add(state: &mut Artefact, backend: &Backend, counted: &Counted) -> Result<(),
         });
     }
     state.histograms.merge(&counted.histograms)?;
+    if let (Some(training), Some(tallies)) = (&mut state.training, &counted.tallies) {
+        training.add(tallies);
+    }
     state.counted = joined(&state.counted, &[range])?;
     state.sampling_ms += counted.sampling_ms.max(0.01);
     if counted.is_fallback {

@@ -12,7 +12,7 @@ use super::sums::Sums;
 use crate::error::{Cancelled, KernelError};
 use crate::float::FloatMode;
 use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
-use crate::random::normal::{self, Origin};
+use crate::random::normal::{self, Lanes, Origin};
 use crate::random::{Purpose, chacha8, key, stream_normals, stream_of, stream_words};
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
@@ -266,7 +266,7 @@ impl ScoreKernel {
                 chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
             }
             if stage >= Stage::Normals {
-                let origin = Origin { key: &noise, block, stream };
+                let origin = Origin { key: &noise, block, stream, lanes: Lanes::Streams };
                 let pairs = rows.div_ceil(2);
                 normal::normals(self.isa, &scratch.words, pairs, origin, &mut scratch.normals);
             }

@@ -12,7 +12,7 @@
 use crate::bgm::{Sums, exp2_from_below};
 use crate::error::{Cancelled, KernelError};
 use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
-use crate::random::normal::{self, Origin};
+use crate::random::normal::{self, Lanes, Origin};
 use crate::random::{Purpose, chacha8, key, stream_of};
 use dpscope_core::accounting::pair::{Draw, EpochSums, Proposal, Shift};
 use dpscope_core::adjacency::World;
@@ -279,7 +279,7 @@ impl PairKernel {
             let rows = (end - start).min(ROWS);
             let pairs = rows.div_ceil(2);
             chacha8::blocks(self.isa, &key, block, stream, &mut scratch.words);
-            let origin = Origin { key: &key, block, stream };
+            let origin = Origin { key: &key, block, stream, lanes: Lanes::Streams };
             normal::normals(self.isa, &scratch.words, pairs, origin, &mut scratch.normals);
             let head = if block == 0 { HEAD } else { 0 };
             let radii = &scratch.words.0[head..rows];

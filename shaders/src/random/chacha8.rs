@@ -75,6 +75,23 @@ lane_fn! {
     pub(crate) fn blocks(key: &[u32; 8], block_index: u64, stream: u64, words: &mut Tile<u32>) = blocks_body
 }
 
+#[inline(always)]
+fn run_of_blocks_body(key: &[u32; 8], first_block: u64, stream: u64, words: &mut Tile<u32>) {
+    let key = *key;
+    for lane in 0..LANES {
+        let out = block(&key, first_block.wrapping_add(lane as u64), stream);
+        for (row, word) in words.0.iter_mut().zip(out) {
+            row[lane] = word;
+        }
+    }
+}
+
+lane_fn! {
+    /// Blocks `first_block`, `first_block` + 1, … of one stream: row i of `words` is word i.
+    pub(crate) fn run_of_blocks(key: &[u32; 8], first_block: u64, stream: u64, words: &mut Tile<u32>) =
+        run_of_blocks_body
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,11 +6,13 @@
 
 pub(crate) mod chacha8;
 pub(crate) mod normal;
+mod vector;
 mod wide;
 
 use dpscope_core::adjacency::World;
 
 pub use normal::{NORMAL_LIMIT, normals_of_words};
+pub use vector::{VectorNormals, entry_word};
 pub use wide::WideNormals;
 
 /// What random words are drawn for. Two purposes share no word.
@@ -37,6 +39,18 @@ pub enum Purpose {
     EpochOrder = 9,
     /// Noise of that epoch.
     EpochNoise = 10,
+    /// Order in which a training run takes its records.
+    TrainOrder = 11,
+    /// Noise of a training run.
+    TrainNoise = 12,
+    /// Parameters from which all training runs start.
+    TrainInitial = 13,
+    /// Direction of a training run's canary.
+    TrainCanary = 14,
+    /// Records of data sets that are made up.
+    StandInData = 15,
+    /// Training that is looked at before the audit: learning rates, say.
+    PilotTraining = 16,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -105,12 +105,34 @@ lane_fn! {
     fn least_radius_word(words: &Tile<u32>, pairs: usize, least: &mut u32) = least_radius_word_body
 }
 
-/// Where a tile of words comes from: the words of block `block` of the streams stream, stream + 2, …
+/// Where a tile of words comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub(crate) key: &'a [u32; 8],
     pub(crate) block: u64,
     pub(crate) stream: u64,
+    pub(crate) lanes: Lanes,
+}
+
+/// What the lanes of a tile are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// One block of the streams stream, stream + 2, …
+    Streams,
+    /// The blocks block, block + 1, … of one stream.
+    Blocks,
+}
+
+impl Origin<'_> {
+    /// The word that extends the radius word of a row and lane.
+    fn extension(&self, row: usize, lane: usize) -> u32 {
+        let (mut block, mut stream) = (self.block, self.stream);
+        match self.lanes {
+            Lanes::Streams => stream = stream.wrapping_add(2 * lane as u64),
+            Lanes::Blocks => block = block.wrapping_add(lane as u64),
+        }
+        extension(self.key, stream, block * ROWS as u64 + row as u64)
+    }
 }
 
 /// The normals of the first `pairs` pairs of rows.
@@ -128,10 +150,8 @@ pub(crate) fn normals(
         return;
     }
     for lane in 0..LANES {
-        let stream = origin.stream.wrapping_add(2 * lane as u64);
         for row in (0..2 * pairs).step_by(2).filter(|&row| words.0[row][lane] < DEEP) {
-            let position = origin.block * ROWS as u64 + row as u64;
-            let extension = extension(origin.key, stream, position);
+            let extension = origin.extension(row, lane);
             let (w0, w1) = (words.0[row][lane], words.0[row + 1][lane]);
             (z.0[row][lane], z.0[row + 1][lane]) = deep_pair(w0, extension, w1);
         }
@@ -270,7 +290,7 @@ mod tests {
             chacha8::blocks(InstructionSet::PORTABLE, &key, block, 6, &mut words);
             // One word in 2²⁰ is too rare for a test: make some small.
             words.0[(block % 8 * 2) as usize][(block % 64) as usize] %= DEEP;
-            let origin = Origin { key: &key, block, stream: 6 };
+            let origin = Origin { key: &key, block, stream: 6, lanes: Lanes::Streams };
             for isa in InstructionSet::available() {
                 normals(isa, &words, 8, origin, &mut scratch);
                 let lane = (block % 64) as usize;

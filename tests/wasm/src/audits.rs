@@ -45,6 +45,7 @@ pub(crate) fn collect(found: &mut Fingerprints) {
                     threshold_rule,
                     cuts: Plan::DEFAULT_CUTS,
                     seed,
+                    training: None,
                 },
             );
         }

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &BgmArgs) -> Done {
         threshold_rule: args.threshold_rule.into(),
         cuts: Plan::DEFAULT_CUTS,
         seed,
+        training: None,
     };
     let valid = plan.validated()?;
     let range = args.shard.unwrap_or(Shard::WHOLE).range(&plan)?;

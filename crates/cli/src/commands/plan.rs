@@ -120,6 +120,7 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
         threshold_rule: rule,
         cuts: Plan::DEFAULT_CUTS,
         seed,
+        training: None,
     };
     // A pilot is drawn on the CPU, whatever counts the audit.
     let pilot = Pilot::draw(&plan.validated()?, &CpuBackend::new(0)?, &|| true)?;

@@ -106,6 +106,7 @@ pub(crate) fn shuffle_plan(
         threshold_rule: ThresholdRule::Simultaneous,
         cuts: Plan::DEFAULT_CUTS,
         seed,
+        training: None,
     }
 }
 

@@ -119,7 +119,7 @@ impl CpuBackend {
         let keep_going = || work.control.keep_going();
         let histograms = self.count(work.kernel, work.bins, range, &keep_going)?;
         let sampling_ms = work.control.now_ms() - started;
-        Ok(Counted { range, histograms, sampling_ms, is_fallback: false })
+        Ok(Counted { range, histograms, sampling_ms, is_fallback: false, tallies: None })
     }
 
     fn count(

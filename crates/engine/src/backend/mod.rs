@@ -15,6 +15,7 @@ use dpscope_core::histogram::ScoreBins;
 pub use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
 
+use crate::training::{self, Trainer, TrainingDigest, TrainingTally};
 use crate::{Control, EngineError, ObservationRange};
 
 /// A place where scores are computed.
@@ -26,6 +27,8 @@ pub enum Backend {
     /// A GPU.
     #[cfg(feature = "gpu")]
     Gpu(Box<GpuBackend>),
+    /// Models are trained and their outputs scored; pilots run on the CPU.
+    Trainer(Box<dyn Trainer>, CpuBackend),
 }
 
 impl Backend {
@@ -36,6 +39,7 @@ impl Backend {
             Backend::Cpu(cpu) => cpu.device(),
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => gpu.device(),
+            Backend::Trainer(trainer, _) => trainer.device(),
         }
     }
 
@@ -46,6 +50,16 @@ impl Backend {
             Backend::Cpu(_) => FloatMode::Exact,
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => gpu.float_mode(),
+            // a sum of products has the order that is fastest on each machine
+            Backend::Trainer(..) => FloatMode::Fast,
+        }
+    }
+
+    /// The training that this backend observes.
+    pub(crate) fn training(&self) -> Option<TrainingDigest> {
+        match self {
+            Backend::Trainer(trainer, _) => Some(TrainingDigest::of(trainer.description())),
+            _ => None,
         }
     }
 
@@ -56,6 +70,7 @@ impl Backend {
             Backend::Cpu(cpu) => cpu,
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => gpu.cpu(),
+            Backend::Trainer(_, cpu) => cpu,
         }
     }
 
@@ -65,6 +80,7 @@ impl Backend {
             Backend::Cpu(cpu) => Counting::Cpu(cpu, work),
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => Counting::Gpu(Box::new(gpu.counting(work))),
+            Backend::Trainer(trainer, _) => Counting::Trainer(&**trainer, work),
         }
     }
 }
@@ -87,6 +103,8 @@ pub(crate) struct Counted {
     pub(crate) sampling_ms: f64,
     /// Whether the CPU stood in for a device that failed.
     pub(crate) is_fallback: bool,
+    /// What else trained runs of each world showed.
+    pub(crate) tallies: Option<[TrainingTally; 2]>,
 }
 
 /// The counting of one kernel's scores by a backend: waves are submitted, and collected in the same
@@ -95,6 +113,7 @@ pub(crate) enum Counting<'a> {
     Cpu(&'a CpuBackend, Work<'a>),
     #[cfg(feature = "gpu")]
     Gpu(Box<gpu::GpuCounting<'a>>),
+    Trainer(&'a dyn Trainer, Work<'a>),
 }
 
 /// A wave that was submitted.
@@ -114,6 +133,10 @@ impl Counting<'_> {
             }
             #[cfg(feature = "gpu")]
             Counting::Gpu(gpu) => gpu.submit(range).await,
+            Counting::Trainer(trainer, work) => {
+                let counted = training::counted(*trainer, *work, range)?;
+                Ok(Pending::Done(Box::new(counted)))
+            }
         }
     }
 
@@ -125,13 +148,17 @@ impl Counting<'_> {
             (Counting::Gpu(gpu), Pending::Gpu(wave)) => gpu.collect(wave).await,
             #[cfg(feature = "gpu")]
             (Counting::Cpu(cpu, work), Pending::Gpu(wave)) => cpu.counted(*work, wave.range()),
+            #[cfg(feature = "gpu")]
+            (Counting::Trainer(trainer, work), Pending::Gpu(wave)) => {
+                training::counted(*trainer, *work, wave.range())
+            }
         }
     }
 
     /// Waves that are best under way at a time.
     pub(crate) fn depth(&self) -> usize {
         match self {
-            Counting::Cpu(..) => 1,
+            Counting::Cpu(..) | Counting::Trainer(..) => 1,
             #[cfg(feature = "gpu")]
             Counting::Gpu(gpu) => gpu.depth(),
         }
@@ -143,6 +170,7 @@ impl Counting<'_> {
             Counting::Cpu(cpu, _) => cpu.smallest_wave(),
             #[cfg(feature = "gpu")]
             Counting::Gpu(gpu) => gpu.smallest_wave(),
+            Counting::Trainer(trainer, _) => trainer.smallest_wave().max(1),
         }
     }
 }

@@ -42,6 +42,7 @@ pub(super) fn plan_of(given: &Record) -> Result<ValidPlan, Failure> {
         threshold_rule: rule_of(given)?,
         cuts: cuts.unwrap_or(Plan::DEFAULT_CUTS),
         seed: seed_or_fresh(given.text("seed")?.unwrap_or_default())?,
+        training: None,
     };
     checked(plan)
 }

@@ -111,6 +111,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         threshold_rule: ThresholdRule::Split,
         cuts: Plan::DEFAULT_CUTS,
         seed: 1,
+        training: None,
     })
 }
 

@@ -193,7 +193,7 @@ impl<'a> GpuCounting<'a> {
         let histograms = histograms(self.work.bins, &values, range).map_err(Failure::Device)?;
         let spent = self.spent_ms.iter().position(|&(wave, _)| wave == id);
         let sampling_ms = spent.map_or(0.0, |place| self.spent_ms.swap_remove(place).1);
-        Ok(Counted { range, histograms, sampling_ms, is_fallback: false })
+        Ok(Counted { range, histograms, sampling_ms, is_fallback: false, tallies: None })
     }
 
     /// Counts a wave that failed: on the device opened anew, else the start of it on the CPU, where
