@@ -1,0 +1,361 @@
+//! Which records a sampler puts into which batches, record by record.
+
+use dpscope_core::mechanism::BatchSampler;
+
+use super::Order;
+use crate::random::{Purpose, stream_words};
+
+/// Batches of each epoch of a run.
+///
+/// Shuffles are [`Order`]s: epoch e of a run takes order e of its stream, or order e·m + i for block i
+/// of m of a partial shuffle. Balls in bins, Poisson batches and a sliding buffer take words of their
+/// own, from word e·2³² on.
+///
+/// # Guarantee
+/// Where a record falls, and which two fall together, is as the sampler says
+/// (`unit::records_and_pairs_fall_as_the_sampler_says`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batches {
+    sampler: BatchSampler,
+    batch_size: u32,
+    steps: u32,
+}
+
+/// The members of the batches of one epoch, in the order in which they are taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EpochBatches {
+    members: Vec<u32>,
+    /// Where each batch ends.
+    ends: Vec<usize>,
+}
+
+impl Batches {
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `sampler` | how batches are drawn | a buffer holds 1 to T·B records; others are cut down |
+    /// | `batch_size` | B | from 1 |
+    /// | `steps` | T; the records are 0 … T·B − 1 | T·B up to [`Order::MOST`] |
+    #[must_use]
+    pub fn new(sampler: BatchSampler, batch_size: u32, steps: u32) -> Self {
+        let batch_size = batch_size.clamp(1, Order::MOST);
+        Batches { sampler, batch_size, steps: steps.clamp(1, Order::MOST / batch_size) }
+    }
+
+    /// Records of an epoch, T·B.
+    #[must_use]
+    pub const fn records(&self) -> u32 {
+        self.steps * self.batch_size
+    }
+
+    /// Draws the batches of one epoch into `epoch_batches`.
+    pub fn draw(&self, seed: u64, stream: u64, epoch: u32, epoch_batches: &mut EpochBatches) {
+        let EpochBatches { members, ends } = epoch_batches;
+        members.clear();
+        ends.clear();
+        let (records, steps) = (self.records(), self.steps);
+        let order = |index: u64, count: u32| Order::new(seed, stream, index, count);
+        let mut words = Words::new(seed, stream, u64::from(epoch) << 32);
+        match self.sampler {
+            BatchSampler::Poisson => {
+                for _ in 0..steps {
+                    members.extend((0..records).filter(|_| words.below(steps) == 0));
+                    ends.push(members.len());
+                }
+                return;
+            }
+            BatchSampler::BallsInBins => {
+                let bins: Vec<u32> = (0..records).map(|_| words.below(steps)).collect();
+                by_bin(&bins, steps, members, ends);
+                return;
+            }
+            BatchSampler::BatchThenShuffle => {
+                let order = order(u64::from(epoch), steps);
+                for batch in (0..steps).map(|step| order.at(step) * self.batch_size) {
+                    members.extend(batch..batch + self.batch_size);
+                }
+            }
+            BatchSampler::Shuffle | BatchSampler::PersistentShuffle => {
+                let is_fresh = self.sampler == BatchSampler::Shuffle;
+                let order = order(if is_fresh { u64::from(epoch) } else { 0 }, records);
+                members.extend((0..records).map(|place| order.at(place)));
+            }
+            BatchSampler::Deterministic => members.extend(0..records),
+            BatchSampler::PartialShuffle { buffer_examples } => {
+                let block = buffer_examples.clamp(1, u64::from(records)) as u32;
+                let blocks = records.div_ceil(block);
+                for index in 0..blocks {
+                    let first = index * block;
+                    let number = u64::from(epoch) * u64::from(blocks) + u64::from(index);
+                    let order = order(number, block.min(records - first));
+                    members.extend((0..order.count()).map(|place| first + order.at(place)));
+                }
+            }
+            BatchSampler::SlidingBuffer { buffer_examples } => {
+                let held = buffer_examples.clamp(1, u64::from(records)) as u32;
+                through_reservoir(records, held, &mut words, members);
+            }
+        }
+        ends.extend((1..=steps as usize).map(|step| step * self.batch_size as usize));
+    }
+}
+
+impl EpochBatches {
+    /// The members of the batch of one step; none beyond the last.
+    #[must_use]
+    pub fn batch(&self, step: usize) -> &[u32] {
+        let first = step.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |&end| end);
+        self.ends.get(step).and_then(|&end| self.members.get(first..end)).unwrap_or(&[])
+    }
+
+    /// Batches, members or none.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.ends.len()
+    }
+}
+
+/// Records in rising order within each bin.
+fn by_bin(bins: &[u32], count: u32, members: &mut Vec<u32>, ends: &mut Vec<usize>) {
+    ends.resize(count as usize, 0);
+    bins.iter().for_each(|&bin| ends[bin as usize] += 1);
+    let mut first = 0;
+    for end in ends.iter_mut() {
+        (first, *end) = (first + *end, first);
+    }
+    members.resize(bins.len(), 0);
+    for (record, &bin) in (0..).zip(bins) {
+        members[ends[bin as usize]] = record;
+        ends[bin as usize] += 1;
+    }
+}
+
+/// The order in which records leave a reservoir that is filled from a file in order.
+fn through_reservoir(records: u32, held: u32, words: &mut Words, order: &mut Vec<u32>) {
+    let mut reservoir: Vec<u32> = (0..held).collect();
+    let mut rest = held..records;
+    while !reservoir.is_empty() {
+        let drawn = words.below(reservoir.len() as u32) as usize;
+        order.push(match rest.next() {
+            Some(next) => std::mem::replace(&mut reservoir[drawn], next),
+            None => reservoir.swap_remove(drawn),
+        });
+    }
+}
+
+/// Random words of one stream, one after another.
+#[derive(Debug)]
+struct Words {
+    seed: u64,
+    stream: u64,
+    block: [u32; 256],
+    used: usize,
+    next: u64,
+}
+
+impl Words {
+    fn new(seed: u64, stream: u64, first: u64) -> Self {
+        Words { seed, stream, block: [0; 256], used: 256, next: first }
+    }
+
+    fn word(&mut self) -> u32 {
+        if self.used == self.block.len() {
+            let Words { seed, stream, next, .. } = *self;
+            stream_words(seed, Purpose::TrainOrder, stream, next, &mut self.block);
+            self.next += self.block.len() as u64;
+            self.used = 0;
+        }
+        self.used += 1;
+        self.block[self.used - 1]
+    }
+
+    /// A number below `count`, each with the same chance: words beyond the last multiple of `count`
+    /// are drawn anew.
+    fn below(&mut self, count: u32) -> u32 {
+        let beyond = (u32::MAX % count + 1) % count;
+        loop {
+            let word = self.word();
+            if word <= u32::MAX - beyond {
+                return word % count;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpscope_core::mechanism::{BatchedGaussian, LawKind, SamplerKind, SlotWeights};
+
+    const RECORDS: u32 = 12;
+    const BATCH: u32 = 3;
+    const STEPS: u32 = 4;
+    const EPOCHS: u32 = 20_000;
+
+    fn drawn(sampler: BatchSampler, epoch: u32) -> Vec<Vec<u32>> {
+        let mut epoch_batches = EpochBatches::default();
+        Batches::new(sampler, BATCH, STEPS).draw(7, 4, epoch, &mut epoch_batches);
+        (0..epoch_batches.steps()).map(|step| epoch_batches.batch(step).to_vec()).collect()
+    }
+
+    /// Standard deviations beyond which a count is not by chance: once in 10⁷.
+    const FAR: f64 = 5.3;
+
+    fn sampler(kind: SamplerKind) -> BatchSampler {
+        kind.with_buffer(kind.has_buffer().then_some(5)).unwrap()
+    }
+
+    /// How far a count of that many epochs is from its chance, in standard deviations.
+    fn distance(count: u32, chance: f64) -> f64 {
+        let expected = chance * f64::from(EPOCHS);
+        (f64::from(count) - expected).abs() / (expected * (1.0 - chance)).max(1e-9).sqrt()
+    }
+
+    /// The chance of the target to be in each batch.
+    fn slots(sampler: BatchSampler) -> Vec<f64> {
+        let law = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: STEPS,
+            epochs: 1,
+            sampler,
+            threat_model: sampler.kind().default_threat_model(),
+            batch_size: Some(BATCH),
+        }
+        .law()
+        .unwrap();
+        let entries = law.entries as usize;
+        let mut slots = match law.kind {
+            LawKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => weights,
+            _ if sampler.kind() == SamplerKind::Deterministic => vec![1.0],
+            _ => vec![1.0 / entries as f64; entries],
+        };
+        slots.resize(STEPS as usize, 0.0);
+        slots
+    }
+
+    /// The chance that the target and the second record of the file share a batch, at least once.
+    fn together(sampler: BatchSampler) -> Option<f64> {
+        let (n, b, t) = (f64::from(RECORDS), f64::from(BATCH), f64::from(STEPS));
+        match sampler {
+            BatchSampler::Poisson => {
+                Some(1.0 - dpscope_core::math::powi(1.0 - 1.0 / (t * t), STEPS as i32))
+            }
+            BatchSampler::Shuffle | BatchSampler::PersistentShuffle => Some((b - 1.0) / (n - 1.0)),
+            BatchSampler::BallsInBins => Some(1.0 / t),
+            BatchSampler::Deterministic | BatchSampler::BatchThenShuffle => Some(1.0),
+            // both in the first three of five, or both in the two after them
+            BatchSampler::PartialShuffle { .. } => Some((3.0 * 2.0 + 2.0 * 1.0) / (5.0 * 4.0)),
+            BatchSampler::SlidingBuffer { .. } => None,
+        }
+    }
+
+    /// Records whose place is looked at: all where each may be anywhere, else the target.
+    fn looked_at(sampler: BatchSampler) -> u32 {
+        match sampler {
+            BatchSampler::Poisson | BatchSampler::Shuffle | BatchSampler::BallsInBins => RECORDS,
+            _ => 1,
+        }
+    }
+
+    /// The largest distance of what was drawn from what the sampler says.
+    fn largest(sampler: BatchSampler, draw: &dyn Fn(u32) -> Vec<Vec<u32>>) -> f64 {
+        let mut in_batch = [[0; STEPS as usize]; RECORDS as usize];
+        let mut both = 0;
+        for epoch in 0..EPOCHS {
+            let batches = draw(epoch);
+            assert_eq!(batches.len(), STEPS as usize);
+            for (batch, members) in batches.iter().enumerate() {
+                members.iter().for_each(|&record| in_batch[record as usize][batch] += 1);
+            }
+            both += u32::from(batches.iter().any(|batch| batch.contains(&0) && batch.contains(&1)));
+        }
+        let mut far = together(sampler).map_or(0.0, |p| distance(both, p));
+        for counts in &in_batch[..looked_at(sampler) as usize] {
+            for (&count, chance) in counts.iter().zip(slots(sampler)) {
+                far = distance(count, chance).max(far);
+            }
+        }
+        far
+    }
+
+    /// A run an epoch, as a persistent shuffle is drawn once a run.
+    fn of_run(sampler: BatchSampler, run: u32) -> Vec<Vec<u32>> {
+        let mut epoch_batches = EpochBatches::default();
+        let batches = Batches::new(sampler, BATCH, STEPS);
+        batches.draw(7, 2 * u64::from(run), 3, &mut epoch_batches);
+        (0..epoch_batches.steps()).map(|step| epoch_batches.batch(step).to_vec()).collect()
+    }
+
+    #[test]
+    fn records_and_pairs_fall_as_the_sampler_says() {
+        for kind in SamplerKind::ALL {
+            let sampler = sampler(kind);
+            let far = largest(sampler, &|run| of_run(sampler, run));
+            assert!(far < FAR, "{kind}: {far} over runs");
+            if kind != SamplerKind::PersistentShuffle {
+                let far = largest(sampler, &|epoch| drawn(sampler, epoch));
+                assert!(far < FAR, "{kind}: {far} over epochs");
+            }
+        }
+    }
+
+    #[test]
+    fn a_biased_shuffle_is_refused() {
+        // Broken twins: each place is exchanged with any place; the last one never is.
+        let exchanged = |run: u32, first: u32, below: &dyn Fn(u32) -> u32| {
+            let mut words = Words::new(7, u64::from(run), 0);
+            let mut order: Vec<u32> = (0..RECORDS).collect();
+            (first..RECORDS).rev().for_each(|i| order.swap(i as usize, words.below(below(i)) as usize));
+            order.chunks(BATCH as usize).map(<[_]>::to_vec).collect::<Vec<Vec<u32>>>()
+        };
+        assert!(largest(BatchSampler::Shuffle, &|run| exchanged(run, 1, &|i| i + 1)) < FAR);
+        assert!(largest(BatchSampler::Shuffle, &|run| exchanged(run, 0, &|_| RECORDS)) > FAR);
+        assert!(largest(BatchSampler::Shuffle, &|run| exchanged(run, 1, &|i| i)) > FAR);
+        // The law of another sampler, and one order for all epochs.
+        let other = |run| of_run(BatchSampler::BallsInBins, run);
+        assert!(largest(BatchSampler::Shuffle, &other) > FAR);
+        let persistent = |epoch| drawn(BatchSampler::PersistentShuffle, epoch);
+        assert!(largest(BatchSampler::Shuffle, &persistent) > FAR);
+    }
+
+    #[test]
+    fn every_record_is_in_one_batch_but_for_poisson() {
+        for kind in SamplerKind::ALL {
+            let drawn = drawn(sampler(kind), 1);
+            assert_eq!(drawn.len(), STEPS as usize);
+            let mut members: Vec<u32> = drawn.concat();
+            members.sort_unstable();
+            let all: Vec<u32> = (0..RECORDS).collect();
+            assert_eq!(members == all, kind != SamplerKind::Poisson, "{kind}");
+        }
+    }
+
+    #[test]
+    fn only_a_persistent_order_stays() {
+        for kind in [SamplerKind::Shuffle, SamplerKind::PersistentShuffle, SamplerKind::PartialShuffle] {
+            let stays = drawn(sampler(kind), 0) == drawn(sampler(kind), 1);
+            assert_eq!(stays, kind == SamplerKind::PersistentShuffle, "{kind}");
+            assert_ne!(of_run(sampler(kind), 0), of_run(sampler(kind), 1));
+        }
+    }
+
+    #[test]
+    fn numbers_below_a_count_have_one_chance() {
+        let mut words = Words::new(3, 0, 0);
+        let mut counts = [0_u32; 7];
+        (0..EPOCHS * 7).for_each(|_| counts[words.below(7) as usize] += 1);
+        for count in counts {
+            let chance = 1.0 / 7.0;
+            let expected = f64::from(EPOCHS);
+            let spread = (7.0 * expected * chance * (1.0 - chance)).sqrt();
+            assert!((f64::from(count) - expected).abs() < FAR * spread, "{counts:?}");
+        }
+        // of 2³² words, 3·2³⁰ is the largest multiple: one in four is drawn anew
+        let (mut plain, mut fair) = ([0_u32; 3], [0_u32; 3]);
+        for _ in 0..EPOCHS {
+            let word = words.word();
+            plain[(word % 3_221_225_472 / 1_073_741_824) as usize] += 1;
+            fair[(words.below(3_221_225_472) / 1_073_741_824) as usize] += 1;
+        }
+        assert!(distance(fair[0], 1.0 / 3.0) < FAR && distance(plain[0], 1.0 / 3.0) > FAR);
+    }
+}
