@@ -5,6 +5,7 @@ use dpscope_core::audit::AuditError;
 use dpscope_core::shown::given;
 use dpscope_core::theory::reason;
 use dpscope_core::training_check::TrainingError;
+use dpscope_train::TrainError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
 
 /// How the program ends.
@@ -116,6 +117,15 @@ impl From<TrainingError> for Failure {
             )),
             TrainingError::Sampler(error) => error.into(),
             _ => Failure::input(error),
+        }
+    }
+}
+
+impl From<TrainError> for Failure {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Engine(error) => error.into(),
+            error => Failure::input(error),
         }
     }
 }

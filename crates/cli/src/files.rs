@@ -105,6 +105,17 @@ pub(crate) fn check_replaces(path: &Path, mark: &str) -> Result<(), Failure> {
         .about(path))
 }
 
+/// The text of a small file.
+pub(crate) fn read_text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
+    let bytes = read(path, &Limits { max_bytes: most_bytes, ..Limits::default() })?;
+    String::from_utf8(bytes).map_err(|_| Failure::input("is not text (UTF-8)").about(path))
+}
+
+/// Writes bytes whole.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_atomically(path, bytes).map_err(|error| cannot_write(path, &error))
+}
+
 /// Writes text whole.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     write_atomically(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Audit(audit) => match audit {
             args::Audit::Bgm(args) => commands::bgm::run(&args),
+            args::Audit::Dpsgd(args) => commands::dpsgd::run(&args),
             args::Audit::Outputs(args) => commands::outputs::run(&args),
             args::Audit::Scores(args) => commands::scores::run(&args),
             args::Audit::Counts(args) => commands::counts::run(&args),

@@ -49,8 +49,6 @@ pub enum Purpose {
     TrainCanary = 14,
     /// Records of data sets that are made up.
     StandInData = 15,
-    /// Training that is looked at before the audit: learning rates, say.
-    PilotTraining = 16,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -47,6 +47,12 @@ impl Batches {
         self.steps * self.batch_size
     }
 
+    /// Whether every batch has B members.
+    #[must_use]
+    pub const fn is_fixed_size(&self) -> bool {
+        !matches!(self.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins)
+    }
+
     /// Draws the batches of one epoch into `epoch_batches`.
     pub fn draw(&self, seed: u64, stream: u64, epoch: u32, epoch_batches: &mut EpochBatches) {
         let EpochBatches { members, ends } = epoch_batches;

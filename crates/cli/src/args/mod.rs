@@ -6,6 +6,7 @@ mod calibrate;
 mod check;
 mod compare;
 mod device;
+mod dpsgd;
 mod plot;
 mod serve;
 
@@ -15,6 +16,7 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
+pub(crate) use dpsgd::{DpSgdArgs, RateArg};
 pub(crate) use plot::PlotArgs;
 pub(crate) use serve::ServeArgs;
 
@@ -81,6 +83,8 @@ pub(crate) enum Command {
 pub(crate) enum Audit {
     /// Simulate the batched Gaussian mechanism with a canary and bound its epsilon.
     Bgm(BgmArgs),
+    /// Train models by DP-SGD with a canary and bound the epsilon of what the attacker sees.
+    Dpsgd(Box<DpSgdArgs>),
     /// Score outputs recorded from your own training runs.
     Outputs(OutputsArgs),
     /// Bound epsilon from attack scores of any kind.

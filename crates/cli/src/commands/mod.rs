@@ -9,6 +9,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod counts;
 pub(crate) mod devices;
+pub(crate) mod dpsgd;
 mod lines;
 pub(crate) mod merge;
 pub(crate) mod outputs;

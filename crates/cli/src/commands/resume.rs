@@ -2,12 +2,19 @@
 
 use super::simulate::{Job, run_and_report};
 use crate::args::ResumeArgs;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
 use crate::files::read_artefact;
 use crate::seed::SeedSource;
 
 pub(crate) fn run(args: &ResumeArgs) -> Done {
     let state = read_artefact(&args.checkpoint)?;
+    if state.plan.training.is_some() {
+        return Err(Failure::input(
+            "counts trained models, and names neither their model nor their data; go on by the \
+             `dpscope audit dpsgd` command that began it, with --checkpoint and this file",
+        )
+        .about(&args.checkpoint));
+    }
     let job = Job {
         plan: state.plan.validated()?,
         range: state.range,

@@ -7,17 +7,17 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::theory::Setting;
 use dpscope_engine::backend::FloatMode;
 use dpscope_engine::{
-    Artefact, Backend, EngineError, Layout, ObservationRange, Plan, Shard, ValidPlan, run,
+    Artefact, ArtefactError, Backend, EngineError, Layout, ObservationRange, Plan, Shard, ValidPlan, run,
 };
 
 use crate::args::{ClaimArgs, DeviceArgs, PlotArgs, ShowArgs};
 use crate::device::{Choice, backend};
 use crate::failure::{Done, Exit, Failure};
-use crate::files::{check_replaceable, read_artefact, write_artefact};
+use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
 use crate::plot::curves_of_report;
 use crate::progress::Terminal;
 use crate::report::{RunFacts, of_artefact, tell};
-use crate::seed::SeedSource;
+use crate::seed::{SeedSource, seed_or_fresh};
 
 /// The float mode of `--float-mode`, else that of the counts that are gone on with.
 pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> FloatMode {
@@ -39,6 +39,56 @@ pub(crate) struct Job<'a> {
     pub(crate) out: Option<&'a Path>,
 }
 
+/// What is known of a run before its plan: an earlier state, and the seed.
+pub(crate) struct Begun {
+    pub(crate) seed: u64,
+    seed_source: SeedSource,
+    earlier: Option<Artefact>,
+}
+
+/// The state in a checkpoint, if there is one, and the seed that was given, kept there, or drawn.
+pub(crate) fn begun(checkpoint: Option<&Path>, seed: Option<u64>) -> Result<Begun, Failure> {
+    checkpoint.map_or(Ok(()), check_writable)?;
+    let earlier = checkpoint.filter(|path| path.exists()).map(read_artefact).transpose()?;
+    let (seed, seed_source) = match (&earlier, seed) {
+        (Some(state), None) => (state.plan.seed, SeedSource::Checkpoint),
+        (_, given) => seed_or_fresh(given)?,
+    };
+    Ok(Begun { seed, seed_source, earlier })
+}
+
+impl<'a> Job<'a> {
+    /// The job of a plan, going on with the state in its checkpoint.
+    pub(crate) fn of(
+        plan: Plan,
+        begun: Begun,
+        shard: Option<Shard>,
+        checkpoint: Option<&'a Path>,
+        out: Option<&'a Path>,
+    ) -> Result<Self, Failure> {
+        let valid = plan.validated()?;
+        let range = shard.unwrap_or(Shard::WHOLE).range(&plan)?;
+        let Begun { seed_source, earlier, .. } = begun;
+        if let (Some(state), Some(path)) = (&earlier, checkpoint) {
+            let same = belongs_to(state, &plan, range);
+            same.map_err(|error| Failure::from(error).about(path))?;
+        }
+        Ok(Job { plan: valid, range, resumed: earlier, seed_source, checkpoint, out })
+    }
+}
+
+fn belongs_to(state: &Artefact, plan: &Plan, range: ObservationRange) -> Result<(), ArtefactError> {
+    if state.plan != *plan {
+        let differences = plan.differences(&state.plan);
+        return Err(ArtefactError::ForeignPlan { differences });
+    }
+    if state.range != range {
+        let (found, expected) = (state.range.to_string(), range.to_string());
+        return Err(ArtefactError::ForeignRange { found, expected });
+    }
+    Ok(())
+}
+
 /// A run that ended, finished or not.
 pub(crate) struct Ended {
     pub(crate) state: Artefact,
@@ -55,7 +105,11 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
         None => {
             let layout = Layout::of(&job.plan, backend.cpu(), &keep_going);
             let layout = layout.inspect_err(|_| terminal.clear())?;
-            Artefact::empty(&job.plan, layout, job.range)
+            let empty = Artefact::empty(&job.plan, layout, job.range);
+            match backend {
+                Backend::Trainer(trainer, _) => empty.with_training(trainer.description()),
+                _ => empty,
+            }
         }
     };
     // A disk that is full or read-only shows before the work, not after it.
@@ -123,7 +177,7 @@ pub(crate) fn count_whole(plan: &Plan, backend: &Backend, quiet: bool) -> Result
     count(&job, backend, quiet)
 }
 
-/// Runs the job and reports it.
+/// Runs the job on the device that is asked for, and reports it.
 pub(crate) fn run_and_report(
     job: &Job<'_>,
     device: &DeviceArgs,
@@ -131,6 +185,13 @@ pub(crate) fn run_and_report(
     plot: &PlotArgs,
     show: &ShowArgs,
 ) -> Done {
+    check(job, claim, plot)?;
+    let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
+    run_on(&backend, job, device, claim, plot, show)
+}
+
+/// What can be refused before any work is done.
+fn check(job: &Job<'_>, claim: &ClaimArgs, plot: &PlotArgs) -> Result<(), Failure> {
     crate::report::check_claim(claim, job.plan.plan().delta)?;
     plot.check()?;
     job.out.map_or(Ok(()), |path| check_replaceable(path, job.plan.plan(), job.range))?;
@@ -139,9 +200,20 @@ pub(crate) fn run_and_report(
     {
         tell("this shard is kept nowhere; --out FILE keeps it for `dpscope merge`");
     }
-    let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
+    Ok(())
+}
+
+/// Runs the job and reports it.
+pub(crate) fn run_on(
+    backend: &Backend,
+    job: &Job<'_>,
+    device: &DeviceArgs,
+    claim: &ClaimArgs,
+    plot: &PlotArgs,
+    show: &ShowArgs,
+) -> Done {
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
-    let ended = count(job, &backend, show.quiet)?;
+    let ended = count(job, backend, show.quiet)?;
     // Part of the counts never takes the place of more of them.
     let keeps = |path: &&Path| {
         ended.interrupted && read_artefact(path).is_ok_and(|old| old.done() > ended.state.done())
@@ -171,6 +243,12 @@ fn tell_how_to_go_on(
     state: &Artefact,
     written: Option<&Path>,
 ) {
+    if job.plan.plan().training.is_some() {
+        return tell(match job.checkpoint.or(written) {
+            Some(_) => "interrupted; the same command with this --checkpoint goes on",
+            None => "interrupted; nothing was saved (--checkpoint FILE saves)",
+        });
+    }
     let mode = mode_to_go_on(args.float_mode.map(FloatMode::from), &state.float_modes);
     let device = match &args.device {
         Choice::Auto | Choice::Cpu => mode,

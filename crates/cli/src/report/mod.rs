@@ -5,12 +5,14 @@ mod sentences;
 mod simulation;
 mod table;
 mod text;
+mod training;
 
 pub(crate) use beside::Beside;
 pub(crate) use sentences::{InWords, plain, scientific};
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;
+use training::TrainingFacts;
 pub(crate) use text::{counted, grouped, percent, row, short};
 
 use dpscope_core::adjacency::Adjacency;
@@ -31,6 +33,7 @@ use crate::seed::SeedSource;
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Subject {
     SimulatedMechanism,
+    TrainedModels,
     RecordedOutputs,
     Scores,
     Counts,
@@ -44,6 +47,11 @@ impl Subject {
                 "Shuffled or otherwise batched DP-SGD with these parameters, releasing every noisy \
                  sum, is not (epsilon, delta)-DP under zero-out adjacency. This does not measure \
                  your trained model or your code."
+            }
+            Subject::TrainedModels => {
+                "DP-SGD as it is implemented here, with this model, data, sampler and noise, is not \
+                 (epsilon, delta)-DP under this threat model. This does not measure your own \
+                 training code."
             }
             Subject::RecordedOutputs => {
                 "The code that recorded these outputs is not (epsilon, delta)-DP under this threat \
@@ -90,6 +98,8 @@ pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) credible: Option<Credible>,
     pub(crate) plan: Option<Plan>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) training: Option<TrainingFacts>,
     /// What was assumed of the runs that were recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mechanism: Option<BatchedGaussian>,
@@ -211,6 +221,7 @@ impl Report {
             score_slope: None,
             credible: None,
             plan: None,
+            training: None,
             mechanism: None,
             input: None,
             findings: Vec::new(),

@@ -1,9 +1,11 @@
 //! The report of a simulation's artefact.
 
+use dpscope_core::adjacency::World;
 use dpscope_core::bound::max_uncorrected;
+use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Artefact, EngineError};
 
-use super::{Beside, Observations, Report, Subject};
+use super::{Beside, Observations, Report, Subject, TrainingFacts};
 use crate::args::ClaimArgs;
 use crate::failure::Failure;
 use crate::seed::SeedSource;
@@ -41,8 +43,17 @@ pub(crate) fn of_artefact(
         ));
     }
     let modes: Vec<String> = artefact.float_modes.iter().map(ToString::to_string).collect();
-    let report =
-        Report::new(Subject::SimulatedMechanism, &outcome, plan.significance, trials, claim)?;
+    let training = artefact.training.as_ref().map(|state| TrainingFacts::of(artefact, state));
+    findings.extend(training.iter().flat_map(TrainingFacts::findings));
+    let subject = match &training {
+        Some(_) => Subject::TrainedModels,
+        None => Subject::SimulatedMechanism,
+    };
+    let failed = |world| artefact.training.as_ref().map_or(0, |state| state.tally(world).failed);
+    let non_finite = Trials { target: failed(World::Target), zero_out: failed(World::ZeroOut) };
+    // of a training, normals are not the work
+    let rate = training.is_none().then(|| normals / (artefact.sampling_ms.max(1e-3) / 1e3));
+    let report = Report::new(subject, &outcome, plan.significance, trials, claim)?;
     Ok(Report {
         uncorrected_maximum: Some(uncorrected.into()),
         theory: Some(Beside::of_mechanism(&plan.mechanism, &report.result)),
@@ -54,11 +65,13 @@ pub(crate) fn of_artefact(
         float_mode: modes.join(", "),
         fallback_shards: artefact.fallback_shards,
         elapsed_ms: facts.elapsed_ms,
-        normals_per_second: Some(normals / (artefact.sampling_ms.max(1e-3) / 1e3)),
+        normals_per_second: rate,
         histogram_digest: Some(artefact.histogram_digest()),
         resumed_from: facts.resumed_from,
         score_slope: histograms.slope(bins).map_err(EngineError::from)?,
         plan: Some(plan),
+        training,
+        non_finite,
         findings,
         ..report
     })

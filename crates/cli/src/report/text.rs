@@ -33,6 +33,9 @@ pub(super) fn to_text(report: &Report) -> String {
     }
     out.push_str(&what(report));
     out.push_str(&evidence(report));
+    if let Some(training) = &report.training {
+        out.push_str(&training.to_text());
+    }
     out.push_str(&theory(report));
     out.push_str(&limits(report));
     out.push_str(&run(report));
@@ -67,7 +70,11 @@ fn what(report: &Report) -> String {
         (Subject::SimulatedMechanism, Some(plan)) => {
             return row("mechanism", &format!("simulated: {}", plan.mechanism));
         }
+        (Subject::TrainedModels, Some(plan)) => {
+            return row("mechanism", &format!("trained: {}", plan.mechanism));
+        }
         (Subject::SimulatedMechanism, None) => "simulated mechanism",
+        (Subject::TrainedModels, None) => "trained models",
         (Subject::RecordedOutputs, _) => "recorded outputs",
         (Subject::Scores, _) => "attack scores",
         (Subject::Counts, _) => "error counts at one threshold",

@@ -1,0 +1,133 @@
+//! Arguments of `audit dpsgd`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dpscope_engine::Shard;
+use dpscope_train::CanaryDirection;
+
+use super::{
+    ClaimArgs, DeviceArgs, PlotArgs, RuleArg, SamplerArgs, ShowArgs, StatementArgs, count, seed,
+    shard, small_count,
+};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dpscope audit dpsgd --batch-size 100 --poisson-epsilon 4 --runs 2000\n  \
+        dpscope audit dpsgd --model lenet --data train-images-idx3-ubyte.gz \\\n    \
+        --labels train-labels-idx1-ubyte.gz --classes 0,1 --batch-size 100 --poisson-epsilon 2 --runs 200\n\n\
+        Runs are trained on the CPU. The threat model worst-case replaces every gradient: nothing is \
+        trained, and the result is that of `audit bgm`."
+)]
+pub(crate) struct DpSgdArgs {
+    /// mlp, lenet, cnn, or a TOML file with a list of layers.
+    #[arg(long, value_name = "MODEL", default_value = "mlp")]
+    pub(crate) model: String,
+    /// p100-like, fmnist-like or cifar-like, which are made up; or a file: IDX, CIFAR-10 binary, npz,
+    /// csv. By default the made-up data of the model's shape.
+    #[arg(long, value_name = "DATA")]
+    pub(crate) data: Option<String>,
+    /// File of the labels, for IDX.
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Classes of the file to keep, in the order of their new labels, e.g. 0,1.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "data")]
+    pub(crate) classes: Option<Vec<u32>>,
+    /// Records to train on.
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
+    pub(crate) records: u64,
+    /// Passes over the data, 1 to 1000.
+    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
+    pub(crate) epochs: u32,
+    /// Noise standard deviation divided by the clip norm, 0.2 to 20.
+    #[arg(long, value_name = "S", required_unless_present = "poisson_epsilon")]
+    pub(crate) noise_multiplier: Option<f64>,
+    /// Take the noise at which Poisson sampled batches have this epsilon: what would be claimed.
+    #[arg(long, value_name = "EPS", conflicts_with = "noise_multiplier")]
+    pub(crate) poisson_epsilon: Option<f64>,
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// Clip norm C of a record's gradient.
+    #[arg(long, value_name = "C", default_value = "1")]
+    pub(crate) clip_norm: f64,
+    /// Learning rate, or search for a logarithmic search; by default that of the model, and a search
+    /// for models of your own.
+    #[arg(long, value_name = "RATE")]
+    pub(crate) learning_rate: Option<RateArg>,
+    /// Where the canary's gradient points.
+    #[arg(long, value_enum, default_value = "random")]
+    pub(crate) canary: CanaryArg,
+    /// Draw the canary's gradient once for all runs instead of for each run.
+    #[arg(long)]
+    pub(crate) fixed_canary: bool,
+    /// Take away what the other records add, as a white-box attacker would: their mean gradient, by
+    /// that of M records.
+    #[arg(long, value_name = "M", default_value = "0", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub(crate) debias_records: u32,
+    /// Runs of both worlds together; even; may be written 1e4.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) runs: u64,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// How the threshold is chosen.
+    #[arg(long, value_enum, default_value = "simultaneous")]
+    pub(crate) threshold_rule: RuleArg,
+    /// Seed of all random words, below 2^53; fresh entropy if not given.
+    #[arg(long, value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Save the state here at least once a second; the same command goes on from it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`.
+    #[arg(long, value_name = "i/N", value_parser = shard, requires = "seed")]
+    pub(crate) shard: Option<Shard>,
+    /// Write the histograms here, for `dpscope merge`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write every run's outputs here as npz, for `dpscope audit outputs`.
+    #[arg(long, value_name = "FILE.npz", conflicts_with = "shard")]
+    pub(crate) outputs_to: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+/// A learning rate, or the wish for one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RateArg {
+    Given(f64),
+    Search,
+}
+
+impl std::str::FromStr for RateArg {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "search" => Ok(RateArg::Search),
+            _ => text.parse().map(RateArg::Given).map_err(|_| "write a number, or search"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CanaryArg {
+    /// Uniform on the sphere.
+    Random,
+    /// One parameter: a weight that no record moves, if there is one, else any.
+    Dirac,
+}
+
+impl From<CanaryArg> for CanaryDirection {
+    fn from(canary: CanaryArg) -> Self {
+        match canary {
+            CanaryArg::Random => CanaryDirection::Random,
+            CanaryArg::Dirac => CanaryDirection::Dirac,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `dpscope audit dpsgd`: train models by DP-SGD with a canary, and audit what the attacker sees.
+
+mod outputs_file;
+mod setup;
+
+use dpscope_engine::{Backend, Plan, TrainingDigest};
+use dpscope_train::{DpSgd, Training};
+
+use super::simulate::{Job, begun, run_and_report, run_on};
+use crate::args::DpSgdArgs;
+use crate::device::{Choice, cpu};
+use crate::failure::{Done, Exit, Failure};
+use crate::files::check_writable;
+use outputs_file::OutputsFile;
+
+pub(crate) fn run(args: &DpSgdArgs) -> Done {
+    let checkpoint = args.checkpoint.as_ref();
+    checkpoint.map_or(Ok(()), |path| check_writable(path))?;
+    crate::report::check_claim(&args.claim, args.statement.delta)?;
+    args.plot.check()?;
+    let begun = begun(args.checkpoint.as_deref(), args.seed)?;
+    let mechanism = setup::mechanism(args)?;
+    let plan = Plan {
+        mechanism,
+        observations: args.runs,
+        delta: args.statement.delta,
+        significance: args.statement.significance,
+        threshold_rule: args.threshold_rule.into(),
+        cuts: Plan::DEFAULT_CUTS,
+        seed: begun.seed,
+        training: None,
+    };
+    plan.validated()?;
+    if !setup::is_trained(&mechanism) {
+        setup::refuse_what_is_not_trained(args)?;
+        let job = Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
+        return run_and_report(&job, &args.device, &args.claim, &args.plot, &args.show);
+    }
+    if !matches!(args.device.device, Choice::Auto | Choice::Cpu) {
+        let reason = "models are trained on the CPU so far; leave --device out, or say --device cpu";
+        return Err(Failure::with(Exit::Device, reason));
+    }
+    let training = setup::training(args, mechanism, begun.seed)?;
+    let digest = TrainingDigest::of(training.description());
+    let plan = Plan { training: Some(digest), ..plan };
+    let job = Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
+    let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
+    let outputs = outputs.transpose()?;
+    let backend = trainer(training, outputs.as_ref(), args)?;
+    let exit = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show)?;
+    if let Some(outputs) = outputs.filter(|_| exit != Exit::Interrupted) {
+        outputs.finish(&mechanism)?;
+    }
+    Ok(exit)
+}
+
+fn trainer(
+    training: Training,
+    outputs: Option<&OutputsFile>,
+    args: &DpSgdArgs,
+) -> Result<Backend, Failure> {
+    let threads = args.device.threads.map_or(0, usize::from);
+    let mut trainer = DpSgd::new(training, threads)?;
+    if let Some(outputs) = outputs {
+        trainer = trainer.with_sink(Box::new(outputs.clone()));
+    }
+    Ok(Backend::Trainer(Box::new(trainer), cpu(&args.device)?))
+}

@@ -1,0 +1,194 @@
+//! Model, data, mechanism and rates of a training, from the command line.
+
+use std::path::Path;
+
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
+use dpscope_core::theory::{Calibration, Wanted};
+use dpscope_train::data::{Examples, LoadOptions, Source, StandIn, load};
+use dpscope_train::model::ModelSpec;
+use dpscope_train::{Canary, Settings, Training, search_learning_rate};
+
+use crate::args::{DpSgdArgs, RateArg};
+use crate::failure::Failure;
+use crate::files::{limits, read, read_text};
+use crate::progress::is_interrupted;
+use crate::report::tell;
+
+/// Largest model file, in bytes.
+const LARGEST_MODEL: u64 = 1 << 16;
+
+/// A model that is built in: its spec, the data of its shape, its learning rate there.
+struct BuiltIn {
+    name: &'static str,
+    spec: fn() -> ModelSpec,
+    data: StandIn,
+    learning_rate: f64,
+}
+
+/// Rates found by `--learning-rate search` at B = 100 and a Poisson ε of 4.
+const BUILT_IN: [BuiltIn; 3] = [
+    BuiltIn { name: "mlp", spec: ModelSpec::mlp, data: StandIn::P100Like, learning_rate: 1.0 },
+    BuiltIn { name: "lenet", spec: ModelSpec::lenet, data: StandIn::FmnistLike, learning_rate: 0.1 },
+    BuiltIn { name: "cnn", spec: ModelSpec::cnn, data: StandIn::CifarLike, learning_rate: 0.1 },
+];
+
+/// Who attacks, where it is not said: one who holds a record of every batch, if that is defined.
+fn threat_model(args: &DpSgdArgs) -> ThreatModel {
+    let defined = args.sampler.sampler.threat_models();
+    let default = if defined.contains(&ThreatModel::PartiallyInformed) {
+        ThreatModel::PartiallyInformed
+    } else {
+        args.sampler.sampler.default_threat_model()
+    };
+    args.sampler.threat_model.unwrap_or(default)
+}
+
+/// Steps of an epoch, and σ as given or calibrated.
+pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
+    let batch_size = args.sampler.batch_size.ok_or_else(|| {
+        Failure::input("--batch-size is missing; give the records of a batch, e.g. 100")
+    })?;
+    let steps = args.records / u64::from(batch_size);
+    if steps == 0 {
+        return Err(Failure::input(format!(
+            "--batch-size {batch_size} is larger than --records {}; give a smaller batch",
+            args.records
+        )));
+    }
+    let dropped = args.records % u64::from(batch_size);
+    if dropped > 0 {
+        tell(&format!(
+            "the last {dropped} of {} records fill no batch of {batch_size} and are left out; \
+             {steps} steps an epoch remain",
+            args.records
+        ));
+    }
+    let noise_multiplier = match (args.noise_multiplier, args.poisson_epsilon) {
+        (Some(noise_multiplier), _) => noise_multiplier,
+        (None, epsilon) => calibrated(epsilon.unwrap_or(f64::NAN), steps, args)?,
+    };
+    let steps_per_epoch = u32::try_from(steps).unwrap_or(u32::MAX);
+    let mechanism = BatchedGaussian {
+        noise_multiplier,
+        steps_per_epoch,
+        epochs: args.epochs,
+        sampler: args.sampler.sampler()?,
+        threat_model: threat_model(args),
+        batch_size: Some(batch_size),
+    };
+    mechanism.law()?;
+    Ok(mechanism)
+}
+
+fn calibrated(epsilon: f64, steps: u64, args: &DpSgdArgs) -> Result<f64, Failure> {
+    let calibration = Calibration {
+        wanted: Wanted::Noise,
+        sampler: SamplerKind::Poisson,
+        epsilon,
+        delta: args.statement.delta,
+        noise_multiplier: None,
+        steps: Some(steps),
+        epochs: Some(u64::from(args.epochs)),
+        sampling_rate: None,
+    };
+    let found = calibration.found().map_err(Failure::input)?;
+    Ok(found.value)
+}
+
+/// Whether any gradient is left to the model.
+pub(super) fn is_trained(mechanism: &BatchedGaussian) -> bool {
+    mechanism.threat_model != ThreatModel::WorstCase
+        && mechanism.sampler != BatchSampler::BatchThenShuffle
+}
+
+/// In the worst case there are neither models nor data; what names them would have no effect.
+pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure> {
+    let unused = [
+        ("--data", args.data.is_some()),
+        ("--learning-rate", args.learning_rate.is_some()),
+        ("--outputs-to", args.outputs_to.is_some()),
+        ("--debias-records", args.debias_records > 0),
+    ];
+    for (name, is_given) in unused {
+        if is_given {
+            return Err(Failure::input(format!(
+                "{name} has no effect under threat model worst-case, where the attacker gives every \
+                 gradient and nothing is trained; leave it out"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The training that the arguments describe, with its learning rate.
+pub(super) fn training(
+    args: &DpSgdArgs,
+    mechanism: BatchedGaussian,
+    seed: u64,
+) -> Result<Training, Failure> {
+    let built_in = BUILT_IN.iter().find(|model| model.name == args.model);
+    let spec = match built_in {
+        Some(model) => (model.spec)(),
+        None => model_file(Path::new(&args.model))?,
+    };
+    let examples = examples(args, built_in)?;
+    let own_rate = built_in.map(|model| model.learning_rate);
+    let rate = args.learning_rate.or(own_rate.map(RateArg::Given)).unwrap_or(RateArg::Search);
+    let settings = Settings {
+        clip_norm: args.clip_norm,
+        learning_rate: match rate {
+            RateArg::Given(rate) => rate,
+            RateArg::Search => 1.0,
+        },
+        canary: Canary { direction: args.canary.into(), is_fresh: !args.fixed_canary },
+        debias_records: args.debias_records,
+    };
+    let training = Training::new(&spec, examples, mechanism, settings, seed)?;
+    if rate != RateArg::Search {
+        return Ok(training);
+    }
+    let (training, search) = search_learning_rate(training, &|| !is_interrupted())?;
+    tell(&format!("learning rate {} found by a search", search.best));
+    Ok(training)
+}
+
+fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
+    if !path.exists() {
+        return Err(Failure::input(format!(
+            "--model {} is neither mlp, lenet nor cnn, nor a file",
+            path.display()
+        )));
+    }
+    let text = read_text(path, LARGEST_MODEL)?;
+    ModelSpec::from_toml(&text).map_err(|error| Failure::input(error).about(path))
+}
+
+fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Failure> {
+    let records = usize::try_from(args.records).unwrap_or(usize::MAX);
+    let stand_in = match &args.data {
+        None => Some(built_in.map(|model| model.data).ok_or_else(|| {
+            Failure::input("--data is missing; a model of your own needs data of its shape")
+        })?),
+        Some(name) => name.parse::<StandIn>().ok(),
+    };
+    if let Some(stand_in) = stand_in {
+        return Ok(stand_in.generate(records, StandIn::HELD_OUT));
+    }
+    let path = Path::new(args.data.as_deref().unwrap_or_default());
+    let limits = limits();
+    let bytes = read(path, &limits)?;
+    let labels = args.labels.as_deref().map(|path| Ok((read(path, &limits)?, name_of(path))));
+    let labels = labels.transpose()?;
+    let data = Source { name: &name_of(path), bytes: &bytes };
+    let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
+    let options = LoadOptions { records: Some(records), classes: args.classes.as_deref() };
+    let examples = load(data, labels, options).map_err(|error| Failure::input(error).about(path))?;
+    if let Some(reading) = examples.reading() {
+        tell(&reading.to_string());
+    }
+    Ok(examples)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

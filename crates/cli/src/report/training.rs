@@ -1,0 +1,134 @@
+//! What a report tells of the models that were trained.
+
+use dpscope_core::audit::Outcome;
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::{Artefact, Backend, Layout, Plan, Shard, TrainingState, Unattended, run};
+use serde::Serialize;
+
+use super::{counted, percent, row};
+
+/// Most normals that the idealised law is simulated with: a second or so.
+const MOST_NORMALS: u64 = 300_000_000;
+
+/// A variance of the residuals is worth a finding from this many standard errors on.
+const NOTABLE: f64 = 6.0;
+
+/// Models, and how far their outputs are from the idealised law.
+#[derive(Debug, Serialize)]
+pub(crate) struct TrainingFacts {
+    /// Model, data and settings.
+    pub(crate) description: serde_json::Value,
+    /// Runs whose outputs are not finite, counted against the attack.
+    pub(crate) failed: u64,
+    /// Mean of what outputs are above the mean of their batch, in noise standard deviations.
+    pub(crate) bias: Option<f64>,
+    /// Variance of the same about the mean, in noise variances.
+    pub(crate) residual_variance: Option<f64>,
+    /// Its standard error if only noise differs.
+    pub(crate) residual_variance_error: Option<f64>,
+    /// Share of held-out examples that trained models classify correctly.
+    pub(crate) correct_share: Option<f64>,
+    /// Held-out examples asked about, over all models asked.
+    pub(crate) asked: u64,
+    /// ε of the idealised law at as many observations, by the same rule; none where that takes long.
+    pub(crate) idealised: Option<Idealised>,
+}
+
+/// What the same audit says of the batched Gaussian mechanism.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Idealised {
+    kind: &'static str,
+    epsilon: f64,
+}
+
+impl TrainingFacts {
+    pub(super) fn of(artefact: &Artefact, training: &TrainingState) -> Self {
+        let whole = training.whole();
+        let error = (2.0 / whole.outputs as f64).sqrt();
+        TrainingFacts {
+            description: serde_json::from_str(&training.description).unwrap_or_default(),
+            failed: whole.failed,
+            bias: whole.bias(),
+            residual_variance: whole.residual_variance(),
+            residual_variance_error: (whole.outputs > 0).then_some(error),
+            correct_share: whole.correct_share(),
+            asked: whole.asked,
+            idealised: artefact.is_complete().then(|| idealised(&artefact.plan)).flatten(),
+        }
+    }
+
+    /// What looks wrong with the trainer, in words.
+    pub(super) fn findings(&self) -> Vec<String> {
+        let (Some(variance), Some(error)) = (self.residual_variance, self.residual_variance_error)
+        else {
+            return Vec::new();
+        };
+        if variance < 1.0 - NOTABLE * error {
+            return vec![format!(
+                "the outputs vary by {variance:.4} of the noise variance, less than the noise alone \
+                 would: the noise is too small"
+            )];
+        }
+        Vec::new()
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        let name = |place: &[&str]| {
+            let found = place.iter().try_fold(&self.description, |value, key| value.get(key));
+            found.map_or(String::new(), |value| match value {
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            })
+        };
+        let mut out = row(
+            "trained",
+            &format!(
+                "on {} records of {}, learning rate {}",
+                name(&["data", "records"]),
+                name(&["data", "name"]),
+                name(&["settings", "learning_rate"])
+            ),
+        );
+        if let Some(share) = self.correct_share {
+            let asked = counted(self.asked, "answer");
+            out.push_str(&row("models", &format!("{} of {asked} on held-out examples right", percent(share))));
+        }
+        if let (Some(bias), Some(variance), Some(error)) =
+            (self.bias, self.residual_variance, self.residual_variance_error)
+        {
+            let text = format!(
+                "outputs lie {bias:+.4} σ beside the idealised mean and vary by {variance:.4} ± {error:.4} \
+                 of the noise variance"
+            );
+            out.push_str(&row("residuals", &text));
+        }
+        if let Some(Idealised { kind, epsilon }) = self.idealised {
+            let sign = if kind == "bound" { '≥' } else { '≈' };
+            let text = format!(
+                "ε {sign} {epsilon:.4} by the same audit of the batched Gaussian mechanism: what these \
+                 runs could show if no record but the canary's mattered"
+            );
+            out.push_str(&row("idealised", &text));
+        }
+        out
+    }
+}
+
+fn idealised(plan: &Plan) -> Option<Idealised> {
+    let plan = Plan { training: None, ..*plan };
+    let valid = plan.validated().ok()?;
+    let normals = valid.law().normals_per_observation().saturating_mul(plan.observations);
+    if normals > MOST_NORMALS {
+        return None;
+    }
+    let cpu = CpuBackend::new(0).ok()?;
+    let layout = Layout::of(&valid, &cpu, &|| true).ok()?;
+    let start = Artefact::empty(&valid, layout, Shard::WHOLE.range(&plan).ok()?);
+    let ran = pollster::block_on(run(&valid, start, &Backend::Cpu(cpu), &Unattended)).ok()?;
+    let outcome = ran.outcome().ok()?;
+    let kind = match outcome {
+        Outcome::Bound(_) => "bound",
+        Outcome::Estimate(_) => "estimate",
+    };
+    Some(Idealised { kind, epsilon: outcome.value() })
+}

@@ -1,0 +1,105 @@
+//! The direction of the canary's gradient.
+
+use dpscope_core::math;
+use dpscope_shaders::random::{Purpose, VectorNormals, stream_words};
+use serde::Serialize;
+
+/// Where the canary's gradient points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryDirection {
+    /// Uniform on the sphere.
+    Random,
+    /// One parameter: a weight that no record moves, if there is one, else any.
+    Dirac,
+}
+
+/// The canary's gradient ĝ, of length 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Canary {
+    /// Where it points.
+    pub direction: CanaryDirection,
+    /// Drawn for each run anew; else one for all runs.
+    pub is_fresh: bool,
+}
+
+/// The stream of what all runs share: no run has it.
+pub(crate) const SHARED_STREAM: u64 = u64::MAX;
+
+impl Canary {
+    /// ĝ of the run with this stream; `still` is a parameter that no record moves.
+    pub(crate) fn draw(self, seed: u64, stream: u64, still: Option<usize>, out: &mut [f32]) {
+        let stream = if self.is_fresh { stream } else { SHARED_STREAM };
+        out.fill(0.0);
+        match self.direction {
+            CanaryDirection::Random => {
+                VectorNormals::new(seed, Purpose::TrainCanary, stream).add(0, 1.0, out);
+                let length = dot(out, out).sqrt();
+                out.iter_mut().for_each(|entry| *entry = (f64::from(*entry) / length) as f32);
+            }
+            CanaryDirection::Dirac => {
+                let mut word = [0];
+                stream_words(seed, Purpose::TrainCanary, stream, 0, &mut word);
+                let drawn = (u64::from(word[0]) * out.len() as u64 >> 32) as usize;
+                if let Some(entry) = out.get_mut(still.unwrap_or(drawn)) {
+                    *entry = 1.0;
+                }
+            }
+        }
+    }
+}
+
+/// ⟨a, b⟩ in f64, in sixteen sums.
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let mut sums = [0.0_f64; 16];
+    let (a_chunks, b_chunks) = (a.chunks_exact(16), b.chunks_exact(16));
+    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder());
+    let rest: f64 = rest.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += f64::from(*a) * f64::from(*b);
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(direction: CanaryDirection, is_fresh: bool, stream: u64) -> Vec<f32> {
+        let mut out = vec![7.0; 5000];
+        Canary { direction, is_fresh }.draw(3, stream, None, &mut out);
+        out
+    }
+
+    #[test]
+    fn canaries_have_length_one() {
+        for direction in [CanaryDirection::Random, CanaryDirection::Dirac] {
+            let canary = drawn(direction, true, 8);
+            assert!((dot(&canary, &canary) - 1.0).abs() < 1e-6);
+        }
+        // a random one points nowhere in particular
+        let canary = drawn(CanaryDirection::Random, true, 8);
+        assert!(canary.iter().all(|entry| entry.abs() < 6.0 / 5000_f32.sqrt()));
+        let fourth: f64 = canary.iter().map(|entry| math::powi(f64::from(*entry), 4)).sum();
+        assert!((fourth * 5000.0 - 3.0).abs() < 0.5, "{fourth}");
+    }
+
+    #[test]
+    fn fresh_canaries_differ_and_fixed_ones_do_not() {
+        for direction in [CanaryDirection::Random, CanaryDirection::Dirac] {
+            assert_ne!(drawn(direction, true, 8), drawn(direction, true, 9));
+            assert_eq!(drawn(direction, false, 8), drawn(direction, false, 9));
+        }
+    }
+
+    #[test]
+    fn a_still_parameter_is_taken() {
+        let mut out = vec![0.0; 10];
+        let canary = Canary { direction: CanaryDirection::Dirac, is_fresh: true };
+        canary.draw(3, 4, Some(6), &mut out);
+        assert_eq!(out[6], 1.0);
+        assert_eq!(out.iter().sum::<f32>(), 1.0);
+    }
+}

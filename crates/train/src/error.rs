@@ -1,0 +1,91 @@
+use dpscope_core::mechanism::{MechanismError, SamplerKind, ThreatModel};
+use dpscope_engine::EngineError;
+
+use crate::model::{ModelError, Shape};
+
+/// A training that cannot be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// The model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The mechanism.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// The device.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The model takes examples of another shape.
+    #[error(
+        "the model takes examples of {model} and {data} has {examples}; give a model whose input is \
+         that, or other data"
+    )]
+    Shape {
+        /// The data's name.
+        data: String,
+        /// Of the data.
+        examples: Shape,
+        /// Of the model.
+        model: Shape,
+    },
+    /// The model tells too few classes apart.
+    #[error("the model has {model} outputs and {data} has {classes} classes; give one output a class")]
+    Classes {
+        /// The data's name.
+        data: String,
+        /// Of the data.
+        classes: usize,
+        /// Of the model.
+        model: usize,
+    },
+    /// A number outside its domain.
+    #[error("{name} is {value}; it must be {domain}")]
+    Setting {
+        /// Which.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        domain: &'static str,
+    },
+    /// Too few records.
+    #[error(
+        "{steps} batches of {batch_size} records are {needed} records, and {data} has {records}; give \
+         a smaller batch size or more records"
+    )]
+    Records {
+        /// The data's name.
+        data: String,
+        /// Its records.
+        records: usize,
+        /// T.
+        steps: u32,
+        /// B.
+        batch_size: u32,
+        /// T·B.
+        needed: u64,
+    },
+    /// A batch size is needed.
+    #[error("batch_size is missing; give the records of a batch")]
+    BatchSize,
+    /// The worst case replaces every gradient.
+    #[error(
+        "threat model {threat_model} (sampler {sampler}) replaces every gradient, so that nothing is \
+         trained; it is simulated"
+    )]
+    NothingToTrain {
+        /// Who attacks.
+        threat_model: ThreatModel,
+        /// How batches are drawn.
+        sampler: SamplerKind,
+    },
+    /// No learning rate gave a finite model.
+    #[error("no learning rate from {lowest} to {highest} gave a finite model; give --learning-rate")]
+    NoRate {
+        /// The lowest that was tried.
+        lowest: f64,
+        /// The highest.
+        highest: f64,
+    },
+}

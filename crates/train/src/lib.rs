@@ -1,0 +1,20 @@
+//! DP-SGD on many small models at once, with an attacker's canary in place: what an audit of a training
+//! procedure observes.
+//!
+//! A [`Training`] is a network, data, a mechanism and settings; a [`DpSgd`] trains its runs, and is a
+//! backend of `dpscope-engine`.
+
+mod canary;
+pub mod data;
+mod error;
+pub mod model;
+mod rate;
+mod run;
+mod trainer;
+mod training;
+
+pub use canary::{Canary, CanaryDirection};
+pub use error::TrainError;
+pub use rate::{RateSearch, search_learning_rate};
+pub use trainer::{DpSgd, OutputSink};
+pub use training::{Settings, Training};

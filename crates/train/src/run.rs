@@ -1,0 +1,245 @@
+//! One run of DP-SGD, with the canary in place.
+
+use dpscope_core::adjacency::World;
+use dpscope_core::mechanism::ThreatModel;
+use dpscope_engine::TrainingTally;
+use dpscope_shaders::random::{Purpose, VectorNormals};
+use dpscope_shaders::train::EpochBatches;
+
+use crate::canary::dot;
+use crate::model::{Rows, Workspace};
+use crate::training::Training;
+
+/// Runs of each world whose models are asked about the held-out examples.
+const ASKED_RUNS: u64 = 8;
+
+/// Held-out examples that a model is asked about at a time.
+const ASKED_ROWS: usize = 256;
+
+/// The target's record.
+const TARGET: u32 = 0;
+
+/// The scratch memory of one thread.
+#[derive(Debug)]
+pub(crate) struct Runner<'a> {
+    training: &'a Training,
+    workspace: Workspace,
+    normals: VectorNormals,
+    epoch: EpochBatches,
+    canary: Vec<f32>,
+    parameters: Vec<f32>,
+    sum: Vec<f32>,
+    records: Vec<u32>,
+    rows: Vec<f32>,
+    labels: Vec<u32>,
+    norms: Vec<f32>,
+}
+
+/// What an attacker sees of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ran {
+    /// o, epoch-major; short where the run failed.
+    pub(crate) outputs: Vec<f32>,
+    /// In nats; NaN where the run failed.
+    pub(crate) score: f64,
+}
+
+/// A step's place in a run.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    world: World,
+    step: usize,
+    /// Steps of the run before it.
+    before: u64,
+}
+
+impl<'a> Runner<'a> {
+    pub(crate) fn new(training: &'a Training) -> Self {
+        let count = training.network.parameters();
+        let most_rows = training.most_rows();
+        Runner {
+            training,
+            workspace: Workspace::new(&training.network, most_rows),
+            normals: VectorNormals::new(training.seed, Purpose::TrainNoise, 0),
+            epoch: EpochBatches::default(),
+            canary: vec![0.0; count],
+            parameters: vec![0.0; count],
+            sum: vec![0.0; count],
+            records: Vec::new(),
+            rows: Vec::new(),
+            labels: Vec::new(),
+            norms: Vec::new(),
+        }
+    }
+
+    /// Trains run `run` of a world; none where `keep_going` says no.
+    pub(crate) fn run(
+        &mut self,
+        world: World,
+        run: u64,
+        tally: &mut TrainingTally,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Ran> {
+        let stream = 2 * run + world.index() as u64;
+        let (outputs, means) = self.follow(world, stream, keep_going)?;
+        let wide: Vec<f64> = outputs.iter().map(|&output| f64::from(output)).collect();
+        let score = self.training.scorer.score(&wide).unwrap_or(f64::NAN);
+        tally.runs += 1;
+        if score.is_finite() {
+            let noise_multiplier = self.training.mechanism.noise_multiplier;
+            let residuals = wide.iter().zip(means).map(|(output, mean)| output - mean);
+            residuals.for_each(|change| tally.add_residual(change / noise_multiplier));
+        } else {
+            tally.failed += 1;
+        }
+        if run < ASKED_RUNS {
+            self.ask(tally);
+        }
+        Some(Ran { outputs, score })
+    }
+
+    /// Trains a model with this stream, up to the first output that is not finite: outputs, and the
+    /// means that they would have if the other records had no gradient along ĝ.
+    pub(crate) fn follow(
+        &mut self,
+        world: World,
+        stream: u64,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<(Vec<f32>, Vec<f64>)> {
+        let training = self.training;
+        self.begin(stream);
+        let (mut outputs, mut means) = (Vec::new(), Vec::new());
+        for epoch in 0..training.mechanism.epochs {
+            training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
+            for step in 0..training.mechanism.steps_per_epoch as usize {
+                if !keep_going() {
+                    return None;
+                }
+                let before = outputs.len() as u64;
+                let (output, mean) = self.step(Place { world, step, before });
+                outputs.push(output);
+                means.push(mean);
+                if !output.is_finite() {
+                    return Some((outputs, means));
+                }
+            }
+        }
+        Some((outputs, means))
+    }
+
+    /// θ, ĝ and noise of the run with this stream.
+    fn begin(&mut self, stream: u64) {
+        let training = self.training;
+        self.parameters.copy_from_slice(&training.initial);
+        self.normals.set_stream(stream);
+        training.settings.canary.draw(training.seed, stream, training.still, &mut self.canary);
+    }
+
+    /// One step: what the attacker sees, o = ⟨Σ clipped gradients + noise, ĝ⟩/C, and its mean.
+    fn step(&mut self, place: Place) -> (f32, f64) {
+        let training = self.training;
+        let clip_norm = training.settings.clip_norm as f32;
+        let mean = self.take_batch(place);
+        let debias = self.mean_gradient_along_canary() * self.records.len() as f64;
+        training.examples.fill(&self.records, &mut self.rows, &mut self.labels);
+        let rows = Rows { examples: &self.rows, labels: &self.labels };
+        training.network.clipped_sum(
+            &self.parameters,
+            rows,
+            clip_norm,
+            &mut self.workspace,
+            &mut self.sum,
+            &mut self.norms,
+        );
+        let canary = (mean * training.settings.clip_norm) as f32;
+        if canary != 0.0 {
+            let entries = self.sum.iter_mut().zip(&self.canary);
+            entries.for_each(|(sum, direction)| *sum += canary * direction);
+        }
+        let noise = (training.mechanism.noise_multiplier * training.settings.clip_norm) as f32;
+        self.normals.add(place.before, noise, &mut self.sum);
+        let output = dot(&self.sum, &self.canary) / training.settings.clip_norm - debias;
+        let rate = (training.settings.learning_rate / f64::from(training.batch_size)) as f32;
+        let entries = self.parameters.iter_mut().zip(&self.sum);
+        entries.for_each(|(parameter, sum)| *parameter -= rate * sum);
+        (output as f32, mean)
+    }
+
+    /// The records of the batch whose own gradients count, and the multiple of C·ĝ that stands for the
+    /// others.
+    fn take_batch(&mut self, place: Place) -> f64 {
+        let batch = self.epoch.batch(place.step);
+        self.records.clear();
+        self.records.extend(batch.iter().filter(|&&record| record != TARGET));
+        if self.records.len() < batch.len() {
+            return if place.world == World::Target { 1.0 } else { 0.0 };
+        }
+        if self.training.mechanism.threat_model == ThreatModel::PartiallyInformed {
+            self.records.pop();
+            return -1.0;
+        }
+        0.0
+    }
+
+    /// ⟨mean clipped gradient, ĝ⟩/C over the records that stand for the others; 0 where none do.
+    fn mean_gradient_along_canary(&mut self) -> f64 {
+        let training = self.training;
+        let Settled { first, end } = training.debias_records();
+        if first == end {
+            return 0.0;
+        }
+        let clip_norm = training.settings.clip_norm;
+        let mut along = 0.0;
+        let all: Vec<u32> = (first..end).collect();
+        for records in all.chunks(training.most_rows().max(1)) {
+            training.examples.fill(records, &mut self.rows, &mut self.labels);
+            let rows = Rows { examples: &self.rows, labels: &self.labels };
+            training.network.clipped_sum(
+                &self.parameters,
+                rows,
+                clip_norm as f32,
+                &mut self.workspace,
+                &mut self.sum,
+                &mut self.norms,
+            );
+            along += dot(&self.sum, &self.canary);
+        }
+        along / clip_norm / f64::from(end - first)
+    }
+
+    /// Asks the model about the examples that are held out.
+    pub(crate) fn ask(&mut self, tally: &mut TrainingTally) {
+        let training = self.training;
+        let Some(held_out) = training.examples.held_out() else { return };
+        let all: Vec<u32> = (0..held_out.len() as u32).collect();
+        for records in all.chunks(ASKED_ROWS) {
+            held_out.fill(records, &mut self.rows, &mut self.labels);
+            let rows = Rows { examples: &self.rows, labels: &self.labels };
+            let correct = training.network.correct(&self.parameters, rows, &mut self.workspace);
+            tally.asked += records.len() as u64;
+            tally.correct += correct as u64;
+        }
+    }
+}
+
+/// A run of records.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settled {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+}
+
+impl Training {
+    /// Records that are looked at together.
+    pub(crate) fn most_rows(&self) -> usize {
+        // a Poisson batch is larger than that once in 10⁹ steps; the workspace grows then
+        let spread = 6.0 * f64::from(self.batch_size).sqrt();
+        self.batch_size as usize + if self.batches.is_fixed_size() { 0 } else { spread as usize }
+    }
+
+    /// The records that stand for the others: those after the target.
+    fn debias_records(&self) -> Settled {
+        let end = self.settings.debias_records.saturating_add(1).min(self.batches.records());
+        Settled { first: 1.min(end), end }
+    }
+}

@@ -1,0 +1,121 @@
+//! Runs on all threads of this machine, as a backend of the engine.
+
+use std::fmt;
+
+use dpscope_core::adjacency::World;
+use dpscope_engine::{EngineError, ObservationRange, Trained, Trainer, TrainingTally};
+use rayon::prelude::*;
+
+use crate::run::{Ran, Runner};
+use crate::{TrainError, Training};
+
+/// Where the outputs of runs go.
+pub trait OutputSink: fmt::Debug + Send + Sync {
+    /// Keeps the outputs of runs `range` of a world: run by run, epoch by epoch, E·T each; a failed run
+    /// is filled up with NaN.
+    ///
+    /// # Errors
+    /// Whatever the keeper meets, a full disk say; the run ends with it.
+    fn keep(
+        &self,
+        world: World,
+        range: ObservationRange,
+        outputs: &[f32],
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// Trains runs by DP-SGD on the CPU, one a thread.
+#[derive(Debug)]
+pub struct DpSgd {
+    training: Training,
+    pool: rayon::ThreadPool,
+    sink: Option<Box<dyn OutputSink>>,
+}
+
+impl DpSgd {
+    /// A trainer with `threads` threads; 0 means one a core.
+    ///
+    /// # Errors
+    /// The system gives no threads.
+    pub fn new(training: Training, threads: usize) -> Result<Self, TrainError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| EngineError::Backend {
+            backend: "cpu",
+            reason: error.to_string(),
+        })?;
+        Ok(DpSgd { training, pool, sink: None })
+    }
+
+    /// The same, keeping all outputs.
+    #[must_use]
+    pub fn with_sink(self, sink: Box<dyn OutputSink>) -> Self {
+        DpSgd { sink: Some(sink), ..self }
+    }
+
+    /// What is trained.
+    #[must_use]
+    pub fn training(&self) -> &Training {
+        &self.training
+    }
+
+    fn keep(&self, world: World, range: ObservationRange, ran: &[Ran]) -> Result<(), EngineError> {
+        let Some(sink) = &self.sink else { return Ok(()) };
+        let length = self.training.outputs_per_run();
+        let mut outputs = Vec::with_capacity(ran.len() * length);
+        for (run, ran) in ran.iter().enumerate() {
+            outputs.extend_from_slice(&ran.outputs);
+            outputs.resize((run + 1) * length, f32::NAN);
+        }
+        sink.keep(world, range, &outputs).map_err(EngineError::Control)
+    }
+}
+
+impl Trainer for DpSgd {
+    fn description(&self) -> &str {
+        self.training.description()
+    }
+
+    fn device(&self) -> String {
+        let threads = self.pool.current_num_threads();
+        format!("cpu ({threads} thread{}, training)", if threads == 1 { "" } else { "s" })
+    }
+
+    fn smallest_wave(&self) -> u64 {
+        self.pool.current_num_threads().div_ceil(2) as u64
+    }
+
+    fn train(
+        &self,
+        range: ObservationRange,
+        keep_going: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Trained, EngineError> {
+        let runs = || range.first..range.end;
+        let tasks: Vec<(World, u64)> =
+            World::BOTH.iter().flat_map(|&world| runs().map(move |run| (world, run))).collect();
+        let train = |runner: &mut Runner<'_>, &(world, run): &(World, u64)| {
+            let mut tally = TrainingTally::default();
+            let ran = runner.run(world, run, &mut tally, keep_going)?;
+            Some((ran, tally))
+        };
+        let trained: Option<Vec<(Ran, TrainingTally)>> = self.pool.install(|| {
+            tasks.par_iter().map_init(|| Runner::new(&self.training), train).collect()
+        });
+        let mut trained = trained.ok_or(EngineError::Stopped)?;
+        let zero_out = trained.split_off(range.len() as usize);
+        let (target, first) = of_world(trained);
+        let (zero_out, second) = of_world(zero_out);
+        self.keep(World::Target, range, &target)?;
+        self.keep(World::ZeroOut, range, &zero_out)?;
+        let scores = [&target, &zero_out].map(|ran| ran.iter().map(|ran| ran.score).collect());
+        Ok(Trained { scores, tallies: [first, second] })
+    }
+}
+
+fn of_world(trained: Vec<(Ran, TrainingTally)>) -> (Vec<Ran>, TrainingTally) {
+    let mut sum = TrainingTally::default();
+    let ran = trained.into_iter().map(|(ran, tally)| {
+        sum.add(&tally);
+        ran
+    });
+    (ran.collect(), sum)
+}

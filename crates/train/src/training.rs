@@ -1,0 +1,224 @@
+//! What is trained, on what, and how.
+
+use dpscope_core::mechanism::{
+    BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind, ThreatModel,
+};
+use dpscope_shaders::random::{Purpose, stream_words};
+use dpscope_shaders::train::{Batches, Order};
+use serde::Serialize;
+
+use crate::TrainError;
+use crate::canary::{Canary, SHARED_STREAM};
+use crate::data::{Examples, Packed};
+use crate::model::{LayerSpec, ModelSpec, Network};
+
+/// How a network is trained, beside the mechanism.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Settings {
+    /// C, above 0.
+    pub clip_norm: f64,
+    /// η: parameters move by −η/B times the noisy sum; from 0.
+    pub learning_rate: f64,
+    /// The canary's gradient.
+    pub canary: Canary,
+    /// Records whose mean clipped gradient stands for that of the others, whose part in an output a
+    /// white-box attacker takes away; 0 where the outputs stay as they are.
+    pub debias_records: u32,
+}
+
+/// A network, data, mechanism and settings that fit each other.
+#[derive(Debug)]
+pub struct Training {
+    spec: ModelSpec,
+    pub(crate) network: Network,
+    pub(crate) examples: Examples,
+    pub(crate) mechanism: BatchedGaussian,
+    pub(crate) settings: Settings,
+    pub(crate) seed: u64,
+    pub(crate) batches: Batches,
+    pub(crate) batch_size: u32,
+    /// θ before the first step, of every run.
+    pub(crate) initial: Vec<f32>,
+    /// A parameter that no record moves.
+    pub(crate) still: Option<usize>,
+    pub(crate) scorer: OutputScorer,
+    description: String,
+}
+
+impl Training {
+    /// Checks that all fits.
+    ///
+    /// The target is record 0 of the data; the records beyond T·B are not used.
+    ///
+    /// # Errors
+    /// Data of another shape than the model takes, or of more classes than it tells apart; too few
+    /// records; a number outside its domain; an undefined pair of sampler and threat model; the worst
+    /// case, in which nothing is trained.
+    pub fn new(
+        spec: &ModelSpec,
+        examples: Examples,
+        mechanism: BatchedGaussian,
+        settings: Settings,
+        seed: u64,
+    ) -> Result<Self, TrainError> {
+        let network = Network::new(spec)?;
+        let scorer = scorer(&mechanism)?;
+        let batch_size = mechanism.batch_size.ok_or(TrainError::BatchSize)?;
+        let sampler = mechanism.sampler.kind();
+        if mechanism.threat_model == ThreatModel::WorstCase || sampler == SamplerKind::BatchThenShuffle {
+            let threat_model = mechanism.threat_model;
+            return Err(TrainError::NothingToTrain { threat_model, sampler });
+        }
+        check_fit(&network, spec, &examples)?;
+        check(&settings)?;
+        let steps = mechanism.steps_per_epoch;
+        let needed = u64::from(steps) * u64::from(batch_size);
+        if needed > examples.len() as u64 || needed > u64::from(Order::MOST) {
+            let (data, records) = (examples.name().to_owned(), examples.len());
+            return Err(TrainError::Records { data, records, steps, batch_size, needed });
+        }
+        let initial = initial(&network, seed);
+        let batches = Batches::new(mechanism.sampler, batch_size, steps);
+        let still = still_parameter(spec, &examples, batches.records() as usize);
+        let description = describe(spec, &examples, batches.records(), settings);
+        Ok(Training {
+            spec: spec.clone(),
+            network,
+            examples,
+            mechanism,
+            settings,
+            seed,
+            batches,
+            batch_size,
+            initial,
+            still,
+            scorer,
+            description,
+        })
+    }
+
+    /// All that determines the runs beside mechanism and seed, as JSON.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Outputs of a run, E·T.
+    #[must_use]
+    pub fn outputs_per_run(&self) -> usize {
+        self.scorer.outputs_per_run() as usize
+    }
+
+    /// The data.
+    #[must_use]
+    pub fn examples(&self) -> &Examples {
+        &self.examples
+    }
+
+    /// Mechanism and attacker.
+    #[must_use]
+    pub fn mechanism(&self) -> &BatchedGaussian {
+        &self.mechanism
+    }
+
+    /// How it is trained.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The same training at another learning rate.
+    ///
+    /// # Errors
+    /// A learning rate outside its domain.
+    pub fn with_learning_rate(mut self, learning_rate: f64) -> Result<Self, TrainError> {
+        self.settings.learning_rate = learning_rate;
+        check(&self.settings)?;
+        self.description = describe(&self.spec, &self.examples, self.batches.records(), self.settings);
+        Ok(self)
+    }
+}
+
+fn scorer(mechanism: &BatchedGaussian) -> Result<OutputScorer, TrainError> {
+    let options = OutputOptions { reference: OutputReference::Sum, target_slot: 0 };
+    Ok(OutputScorer::new(mechanism, options)?)
+}
+
+fn check_fit(network: &Network, spec: &ModelSpec, examples: &Examples) -> Result<(), TrainError> {
+    let data = || examples.name().to_owned();
+    if spec.input != examples.shape() {
+        let (examples, model) = (examples.shape(), spec.input);
+        return Err(TrainError::Shape { data: data(), examples, model });
+    }
+    let (classes, model) = (examples.classes(), network.classes());
+    if classes > model {
+        return Err(TrainError::Classes { data: data(), classes, model });
+    }
+    Ok(())
+}
+
+fn check(settings: &Settings) -> Result<(), TrainError> {
+    let Settings { clip_norm, learning_rate, .. } = *settings;
+    if !(1e-6..=1e6).contains(&clip_norm) {
+        let domain = "in [1e-6, 1e6]";
+        return Err(TrainError::Setting { name: "clip_norm", value: clip_norm, domain });
+    }
+    if !(0.0..=1e6).contains(&learning_rate) {
+        let domain = "in [0, 1e6]";
+        return Err(TrainError::Setting { name: "learning_rate", value: learning_rate, domain });
+    }
+    Ok(())
+}
+
+/// Parameters from uniform words, the same for all runs: a white-box attacker knows them.
+fn initial(network: &Network, seed: u64) -> Vec<f32> {
+    let mut block = [0; 64];
+    let (mut used, mut next) = (block.len(), 0);
+    network.initial(|| {
+        if used == block.len() {
+            stream_words(seed, Purpose::TrainInitial, SHARED_STREAM, next, &mut block);
+            (used, next) = (0, next + block.len() as u64);
+        }
+        used += 1;
+        (f64::from(block[used - 1]) + 0.5) / 4_294_967_296.0
+    })
+}
+
+/// The weight from the first feature that is 0 in every record to the first unit, where the first
+/// layer is linear.
+fn still_parameter(spec: &ModelSpec, examples: &Examples, records: usize) -> Option<usize> {
+    if !matches!(spec.layers.first(), Some(LayerSpec::Linear { .. })) {
+        return None;
+    }
+    let Packed::Bits { row_bytes, bytes } = examples.packed() else { return None };
+    let mut seen = vec![0; row_bytes];
+    for row in bytes.chunks_exact(row_bytes).take(records) {
+        seen.iter_mut().zip(row).for_each(|(seen, byte)| *seen |= byte);
+    }
+    (0..examples.shape().len()).find(|feature| seen[feature / 8] >> (feature % 8) & 1 == 0)
+}
+
+fn describe(spec: &ModelSpec, examples: &Examples, records: u32, settings: Settings) -> String {
+    #[derive(Serialize)]
+    struct Description<'a> {
+        schema: &'static str,
+        model: &'a ModelSpec,
+        data: Data<'a>,
+        settings: Settings,
+    }
+    #[derive(Serialize)]
+    struct Data<'a> {
+        name: &'a str,
+        digest: &'a str,
+        records: u32,
+        held_out: usize,
+    }
+    let data = Data {
+        name: examples.name(),
+        digest: examples.digest(),
+        records,
+        held_out: examples.held_out().map_or(0, Examples::len),
+    };
+    let described = Description { schema: "dpscope.training/1", model: spec, data, settings };
+    serde_json::to_string(&described).unwrap_or_default()
+}
