@@ -1,6 +1,5 @@
 //! The direction of the canary's gradient.
 
-use dpscope_core::math;
 use dpscope_shaders::random::{Purpose, VectorNormals, stream_words};
 use serde::Serialize;
 

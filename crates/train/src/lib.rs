@@ -5,6 +5,8 @@
 //! backend of `dpscope-engine`.
 
 mod canary;
+mod gradient;
+mod layers;
 pub mod data;
 mod error;
 pub mod model;
@@ -17,4 +19,6 @@ pub use canary::{Canary, CanaryDirection};
 pub use error::TrainError;
 pub use rate::{RateSearch, search_learning_rate};
 pub use trainer::{DpSgd, OutputSink};
+pub use layers::{Dual, Scalar};
+pub use model::{LayerSpec, ModelError, ModelSpec, Network, Shape};
 pub use training::{Settings, Training};

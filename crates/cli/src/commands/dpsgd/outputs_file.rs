@@ -105,7 +105,7 @@ impl OutputsFile {
             file.read_exact(&mut bytes).map_err(cannot)?;
             let value = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).map_or(f32::NAN, f32::from_le_bytes);
             let values = bytes.chunks_exact(4).map(|bytes| f64::from(value(bytes))).collect();
-            let shape = vec![self.runs, self.epochs as u64, self.steps as u64];
+            let shape = vec![self.runs as usize, self.epochs, self.steps];
             Ok(Array::new(shape, values)?)
         };
         let number = |value: f64| Array::new(vec![], vec![value]);

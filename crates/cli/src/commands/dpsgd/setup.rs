@@ -14,6 +14,9 @@ use crate::files::{limits, read, read_text};
 use crate::progress::is_interrupted;
 use crate::report::tell;
 
+/// Held-out records of data that is made up.
+const HELD_OUT: usize = 2_000;
+
 /// Largest model file, in bytes.
 const LARGEST_MODEL: u64 = 1 << 16;
 
@@ -172,13 +175,15 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
         Some(name) => name.parse::<StandIn>().ok(),
     };
     if let Some(stand_in) = stand_in {
-        return Ok(stand_in.generate(records, StandIn::HELD_OUT));
+        return stand_in.generate(records, HELD_OUT).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());
     let limits = limits();
     let bytes = read(path, &limits)?;
-    let labels = args.labels.as_deref().map(|path| Ok((read(path, &limits)?, name_of(path))));
-    let labels = labels.transpose()?;
+    let labels = match args.labels.as_deref() {
+        Some(path) => Some((read(path, &limits)?, name_of(path))),
+        None => None,
+    };
     let data = Source { name: &name_of(path), bytes: &bytes };
     let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
     let options = LoadOptions { records: Some(records), classes: args.classes.as_deref() };
