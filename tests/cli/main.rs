@@ -8,6 +8,7 @@ mod checkpoints;
 mod counts;
 mod damaged_files;
 mod devices;
+mod dpsgd;
 mod full_disk;
 mod help;
 mod interrupts;

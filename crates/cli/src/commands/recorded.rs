@@ -5,7 +5,7 @@ use std::path::Path;
 use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
-use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::mechanism::{BatchedGaussian, ShuffleReach};
 use dpscope_core::theory::Setting;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit};
@@ -15,7 +15,7 @@ use super::outputs::Independence;
 use crate::args::{ClaimArgs, StatementArgs};
 use crate::failure::Failure;
 use crate::files::{limits, read};
-use crate::report::{Beside, Report, Subject};
+use crate::report::{Beside, ReachFields, Report, Subject};
 use crate::seed::SeedSource;
 
 /// The array `world` of a file, or its only one.
@@ -74,6 +74,8 @@ pub(crate) struct Recorded<'a> {
     pub(crate) uncorrected: EpsilonEstimate,
     pub(crate) findings: Vec<String>,
     pub(crate) independence: Option<Independence>,
+    /// How far into an epoch the shuffle reaches, where that was asked.
+    pub(crate) reach: Option<ShuffleReach>,
     /// What an accountant is asked about.
     pub(crate) training: Option<Training>,
     /// What was assumed of the runs.
@@ -115,6 +117,7 @@ impl Recorded<'_> {
             input: Some(self.input),
             findings: self.findings,
             independence: self.independence,
+            shuffle_reach: self.reach.map(ReachFields::from),
             ..report
         })
     }

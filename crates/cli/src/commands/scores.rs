@@ -36,6 +36,7 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
         uncorrected,
         findings: Vec::new(),
         independence: None,
+        reach: None,
         training: args.training.setting().map(Training::Setting),
         mechanism: None,
         input: serde_json::json!({

@@ -1,6 +1,7 @@
 //! What a run found, as one document: printed as JSON or told in words.
 
 mod beside;
+mod reach;
 mod sentences;
 mod simulation;
 mod table;
@@ -8,6 +9,7 @@ mod text;
 mod training;
 
 pub(crate) use beside::Beside;
+pub(crate) use reach::ReachFields;
 pub(crate) use sentences::{InWords, plain, scientific};
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
@@ -108,6 +110,8 @@ pub(crate) struct Report {
     pub(crate) findings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) independence: Option<crate::commands::Independence>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shuffle_reach: Option<ReachFields>,
     pub(crate) claim: Option<ClaimFields>,
     pub(crate) fail_above: Option<f64>,
 }
@@ -226,6 +230,7 @@ impl Report {
             input: None,
             findings: Vec::new(),
             independence: None,
+            shuffle_reach: None,
             claim: ClaimFields::new(claim, outcome, subject)?,
             fail_above: claim.fail_above,
         })

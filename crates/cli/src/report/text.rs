@@ -33,6 +33,9 @@ pub(super) fn to_text(report: &Report) -> String {
     }
     out.push_str(&what(report));
     out.push_str(&evidence(report));
+    if let Some(reach) = &report.shuffle_reach {
+        out.push_str(&row("shuffle", &reach.says));
+    }
     if let Some(training) = &report.training {
         out.push_str(&training.to_text());
     }

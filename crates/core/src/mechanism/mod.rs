@@ -8,6 +8,7 @@ pub mod output;
 pub mod partial_shuffle;
 pub mod sampler;
 pub mod score;
+pub mod shuffle_reach;
 pub(crate) mod slots;
 pub mod threat_model;
 
@@ -17,4 +18,5 @@ pub use output::{OutputOptions, OutputReference, OutputScorer, rescale_averaged}
 pub use partial_shuffle::partial_shuffle_candidates;
 pub use sampler::{BatchSampler, SamplerKind};
 pub use score::{BatchMeans, BatchedGaussian};
+pub use shuffle_reach::{ShuffleEvidence, ShuffleReach};
 pub use threat_model::ThreatModel;

@@ -5,6 +5,7 @@ use super::{
     law::{check_finite, finite_score},
     log_ratio,
 };
+use crate::adjacency::World;
 
 /// What zero means in the recorded outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -186,7 +187,23 @@ impl OutputScorer {
         finite_score(score)
     }
 
-    fn check(&self, outputs: &[f64]) -> Result<(), MechanismError> {
+    /// The mechanism whose runs are scored.
+    #[must_use]
+    pub const fn mechanism(&self) -> &BatchedGaussian {
+        &self.mechanism
+    }
+
+    /// How far the mean of the batch of a world's record lies above the others', and the others' mean.
+    pub(super) fn shift_and_other(&self, world: World) -> Result<(f64, f64), MechanismError> {
+        let gap = self.mechanism.gap()?;
+        let shift = match world {
+            World::Target => gap,
+            World::ZeroOut => gap - 1.0,
+        };
+        Ok((shift, self.mean_target - gap))
+    }
+
+    pub(super) fn check(&self, outputs: &[f64]) -> Result<(), MechanismError> {
         let expected = self.outputs_per_run();
         if outputs.len() as u64 != expected {
             return Err(MechanismError::OutputCount { actual: outputs.len(), expected });

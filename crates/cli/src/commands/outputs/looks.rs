@@ -4,8 +4,8 @@ use dpscope_core::adjacency::World;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
 use dpscope_core::mechanism::{
-    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer,
-    partial_shuffle_candidates,
+    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer, ShuffleEvidence,
+    ShuffleReach, partial_shuffle_candidates,
 };
 use dpscope_engine::{RecordedAudit, RecordedScores};
 
@@ -23,6 +23,23 @@ pub(super) struct Look {
 
 pub(super) struct Scored {
     pub(super) looks: Vec<Look>,
+    /// How far into an epoch the shuffle reaches, where that can be asked.
+    pub(super) reach: Option<ShuffleReach>,
+}
+
+/// Runs without a finite score are left out.
+fn reach(
+    scorer: &OutputScorer,
+    significance: f64,
+    [target, zero_out]: [&Outputs; 2],
+) -> Option<ShuffleReach> {
+    let mut evidence = ShuffleEvidence::new(scorer)?;
+    for (world, outputs) in [(World::Target, target), (World::ZeroOut, zero_out)] {
+        for run in outputs.iter() {
+            let _ = evidence.add(world, run); // counted among the failed
+        }
+    }
+    evidence.reach(significance)
 }
 
 impl Scored {
@@ -77,7 +94,8 @@ impl Scored {
             target,
             zero_out,
         });
-        Ok(Scored { looks: looks.collect() })
+        let reach = reach(&scorer, args.recorded.statement.significance, [target, zero_out]);
+        Ok(Scored { looks: looks.collect(), reach })
     }
 
     /// The best look, its outcome, and the largest uncorrected maximum of all looks; a bound shares

@@ -56,6 +56,7 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         uncorrected,
         findings,
         independence: Some(independence),
+        reach: scored.reach,
         training: Some(match known {
             Some(mechanism) => Training::Mechanism(mechanism),
             None => Training::Setting(Setting::of(&mechanism)),

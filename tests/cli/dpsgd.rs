@@ -1,0 +1,139 @@
+//! `dpscope audit dpsgd`: models are trained, and what the attacker sees is audited.
+
+use dpscope_tests::cli::{number, text};
+
+use crate::{Folder, dpscope};
+
+/// 60 runs of a small model, a second or less.
+const SMALL: &str = "audit dpsgd --batch-size 20 --records 200 --noise-multiplier 1 --runs 60 --seed 7";
+
+#[test]
+fn a_report_names_model_data_and_what_the_runs_could_show() {
+    let report = dpscope(&format!("{SMALL} --json")).exits(0).json();
+    assert_eq!(text(&report, "/subject"), "trained_models");
+    assert_eq!(text(&report, "/plan/mechanism/threat_model"), "partially-informed");
+    assert_eq!(number(&report, "/plan/mechanism/steps_per_epoch"), 10.0);
+    assert_eq!(number(&report, "/observations/target"), 30.0);
+    assert_eq!(text(&report, "/training/description/data/name"), "p100-like");
+    assert_eq!(text(&report, "/training/description/data/digest").len(), 64);
+    assert_eq!(number(&report, "/training/failed"), 0.0);
+    let variance = number(&report, "/training/residual_variance");
+    let error = number(&report, "/training/residual_variance_error");
+    assert!((variance - 1.0).abs() < 5.0 * error + 0.05, "{variance} {error}");
+    assert!(number(&report, "/training/correct_share") > 0.0);
+    assert!(number(&report, "/training/idealised/epsilon") >= 0.0);
+    assert!(report["normals_per_second"].is_null());
+    let told = dpscope(SMALL).exits(0).stdout;
+    for part in ["trained: shuffle, partially-informed", "p100-like", "residuals", "idealised"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn runs_are_a_function_of_the_seed() {
+    let digest = |words: &str| {
+        let report = dpscope(&format!("{words} --json")).exits(0).json();
+        text(&report, "/histogram_digest").to_owned()
+    };
+    let first = digest(SMALL);
+    assert_eq!(digest(&format!("{SMALL} --threads 1")), first);
+    for other in [
+        SMALL.replace("--seed 7", "--seed 8"),
+        format!("{SMALL} --canary dirac"),
+        format!("{SMALL} --fixed-canary"),
+        format!("{SMALL} --learning-rate 0.5"),
+        format!("{SMALL} --clip-norm 0.5"),
+        format!("{SMALL} --threat-model target-canary"),
+        format!("{SMALL} --sampler balls-in-bins"),
+        format!("{SMALL} --sampler poisson"),
+        format!("{SMALL} --debias-records 5"),
+    ] {
+        assert_ne!(digest(&other), first, "{other}");
+    }
+}
+
+#[test]
+fn the_worst_case_is_that_of_bgm() {
+    let worst = "audit dpsgd --batch-size 20 --records 200 --threat-model worst-case \
+                 --noise-multiplier 1 --runs 3e4 --seed 7 --device cpu --json";
+    let bgm = "audit bgm --batch-size 20 --steps 10 --noise-multiplier 1 --observations 3e4 --seed 7 \
+               --device cpu --json";
+    let [mut trained, mut simulated] = [worst, bgm].map(|words| dpscope(words).exits(0).json());
+    for report in [&mut trained, &mut simulated] {
+        for changing in ["elapsed_ms", "normals_per_second"] {
+            report[changing] = 0.into();
+        }
+    }
+    assert_eq!(trained, simulated);
+    for option in ["--data p100-like", "--learning-rate 1", "--outputs-to o.npz", "--debias-records 9"] {
+        let name = option.split(' ').next().unwrap();
+        dpscope(&format!("{worst} {option}")).refuses(2, &[name, "no effect", "worst-case"]);
+    }
+}
+
+#[test]
+fn shards_and_checkpoints_give_the_whole_run() {
+    let folder = Folder::new();
+    let whole = folder.run(&format!("{SMALL} --json --checkpoint c")).exits(0).json();
+    for index in 1..=3 {
+        folder.run(&format!("{SMALL} --shard {index}/3 --out part-{index}")).exits(0);
+    }
+    let merged = folder.run("merge part-3 part-1 part-2 --json").exits(0).json();
+    let again = folder.run(&format!("{SMALL} --json --checkpoint c")).exits(0).json();
+    for report in [&merged, &again] {
+        for field in ["result", "histogram_digest", "training", "observations"] {
+            assert_eq!(report[field], whole[field], "{field}");
+        }
+    }
+    let other = SMALL.replace("--noise", "--learning-rate 0.25 --noise");
+    folder.run(&format!("{other} --checkpoint c")).refuses(5, &["c: ", "training"]);
+    folder.run("resume c").refuses(2, &["c: ", "audit dpsgd"]);
+    folder.run("merge part-1 part-2").refuses(5, &["20..30"]);
+}
+
+#[test]
+fn kept_outputs_are_audited_to_the_same_scores() {
+    let folder = Folder::new();
+    let trained = format!("{SMALL} --threshold-rule max-uncorrected --json --outputs-to o.npz");
+    let report = folder.run(&trained).exits(0).json();
+    assert_eq!(folder.names(), ["o.npz"]);
+    let outputs = "audit outputs o.npz --threat-model partially-informed \
+                   --threshold-rule max-uncorrected --json";
+    let recorded = folder.run(outputs).exits(0).json();
+    // bins of the one, sorted scores of the other
+    let [trained, recorded] = [&report, &recorded].map(|report| number(report, "/result/epsilon"));
+    assert!((trained - recorded).abs() < 0.2, "{trained} {recorded}");
+    folder.write("o.npz", "mine");
+    folder.run(&trained).refuses(2, &["o.npz", "name another file"]);
+}
+
+#[test]
+fn bad_input_is_refused_with_what_to_change() {
+    let folder = Folder::new();
+    folder.write("flat.toml", "input = { channels = 600, height = 1, width = 1 }\nlayers = []\n");
+    folder.write(
+        "image.toml",
+        "input = { channels = 1, height = 4, width = 4 }\nlayers = [{ kind = \"linear\", outputs = 2 }]\n",
+    );
+    for (words, parts) in [
+        (SMALL.replace("--batch-size 20", "--batch-size 201"), &["--batch-size", "--records"][..]),
+        (SMALL.replace("--batch-size 20", ""), &["--batch-size", "missing"]),
+        (SMALL.replace("--noise-multiplier 1", ""), &["--noise-multiplier", "required"]),
+        (format!("{SMALL} --poisson-epsilon 1"), &["--poisson-epsilon"]),
+        (format!("{SMALL} --model flat.toml --data p100-like"), &["flat.toml", "layers"]),
+        (format!("{SMALL} --model absent.toml"), &["absent.toml", "mlp"]),
+        (format!("{SMALL} --model image.toml"), &["--data", "shape"]),
+        (format!("{SMALL} --model image.toml --data p100-like"), &["p100-like", "4"]),
+        (format!("{SMALL} --data absent.npz"), &["absent.npz", "cannot be read"]),
+        (format!("{SMALL} --learning-rate quick"), &["--learning-rate", "search"]),
+        (format!("{SMALL} --learning-rate -1"), &["learning_rate"]),
+        (format!("{SMALL} --clip-norm 0"), &["clip_norm"]),
+        (format!("{SMALL} --sampler poisson --threat-model partially-informed"), &["poisson"]),
+        (format!("{SMALL} --runs 61"), &["runs"]),
+    ] {
+        folder.run(&words.replace("--runs 60 --seed 7 --runs 61", "--runs 61")).refuses(2, parts);
+    }
+    assert_eq!(folder.names(), ["flat.toml", "image.toml"]);
+    let dropped = dpscope(&SMALL.replace("--records 200", "--records 215")).exits(0).stderr;
+    assert!(dropped.contains("last 15 of 215 records"), "{dropped}");
+}
