@@ -5,10 +5,10 @@
 //! backend of `dpscope-engine`.
 
 mod canary;
-mod gradient;
-mod layers;
 pub mod data;
 mod error;
+mod gradient;
+mod layers;
 pub mod model;
 mod rate;
 mod run;
@@ -17,8 +17,8 @@ mod training;
 
 pub use canary::{Canary, CanaryDirection};
 pub use error::TrainError;
-pub use rate::{RateSearch, search_learning_rate};
-pub use trainer::{DpSgd, OutputSink};
 pub use layers::{Dual, Scalar};
 pub use model::{LayerSpec, ModelError, ModelSpec, Network, Shape};
+pub use rate::{RateSearch, search_learning_rate};
+pub use trainer::{DpSgd, OutputSink};
 pub use training::{Settings, Training};

@@ -1,0 +1,248 @@
+//! A checked list of layers, with the places of its parameters.
+
+use std::ops::Range;
+
+use super::error::ModelError;
+use super::shape::Shape;
+use super::spec::{LayerSpec, MOST_LAYERS, MOST_PARAMETERS, MOST_VALUES, ModelSpec};
+use crate::layers::{Convolution, Layer, Linear, Pool};
+
+/// A network: checked layers, whose parameters lie in one slice, layer by layer, weights (output by
+/// output: out × in, or out × in × kernel × kernel) before biases.
+///
+/// # Guarantee
+/// Its gradients are those of an automatic differentiation
+/// (`tests/oracles/gradients.rs::gradients_are_those_of_the_oracle`), and what is computed in f32 for
+/// a whole batch is the sum over its examples
+/// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Network {
+    input: Shape,
+    layers: Vec<Placed>,
+    parameters: usize,
+}
+
+/// A layer with its shapes and the place of its parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Placed {
+    pub(crate) layer: Layer,
+    pub(crate) input: Shape,
+    pub(crate) output: Shape,
+    pub(crate) parameters: Range<usize>,
+}
+
+impl Network {
+    /// Checks the layers and places their parameters.
+    ///
+    /// # Errors
+    /// A layer that does not fit what comes before, sizes of 0 or beyond the limits (64 layers,
+    /// 2²⁶ parameters, 2²⁴ values an example), outputs that are no classes.
+    pub fn new(spec: &ModelSpec) -> Result<Self, ModelError> {
+        if !(1..=MOST_VALUES).contains(&spec.input.len()) {
+            return Err(ModelError::Input { input: spec.input });
+        }
+        if !(1..=MOST_LAYERS).contains(&spec.layers.len()) {
+            return Err(ModelError::Layers { layers: spec.layers.len() });
+        }
+        let (mut shape, mut first, mut values) = (spec.input, 0_usize, spec.input.len());
+        let mut layers = Vec::with_capacity(spec.layers.len());
+        for (index, layer) in spec.layers.iter().enumerate() {
+            let (number, kind) = (index + 1, layer.kind());
+            let (layer, output) = place(layer, shape, number)?;
+            values = values.saturating_add(output.len()).saturating_add(layer.padded_values());
+            if values > MOST_VALUES {
+                return Err(ModelError::Values { layer: number, kind });
+            }
+            let end = first.saturating_add(layer.parameters());
+            if end > MOST_PARAMETERS {
+                return Err(ModelError::Parameters { layer: number, kind });
+            }
+            layers.push(Placed { layer, input: shape, output, parameters: first..end });
+            (shape, first) = (output, end);
+        }
+        if !shape.is_flat() || shape.channels < 2 {
+            return Err(ModelError::Classes { output: shape });
+        }
+        if first == 0 {
+            return Err(ModelError::Untrained);
+        }
+        Ok(Self { input: spec.input, layers, parameters: first })
+    }
+
+    /// How many parameters there are.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    /// How many logits come out.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.layers.last().map_or(0, |last| last.output.len())
+    }
+
+    /// Values of an example.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        self.input.len()
+    }
+
+    /// The shape of an example.
+    #[must_use]
+    pub fn input(&self) -> Shape {
+        self.input
+    }
+
+    pub(crate) fn layers(&self) -> &[Placed] {
+        &self.layers
+    }
+
+    /// Multiplications and additions of one example's gradient, products with inputs that are 0
+    /// included: twice the products of each layer for its outputs, as many for its weights, and for
+    /// its inputs where a layer below has parameters.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        let mut total = 0;
+        for (index, placed) in self.layers.iter().enumerate() {
+            let below = self.layers[..index].iter().any(|lower| !lower.parameters.is_empty());
+            total += placed.layer.products() * if below { 6 } else { 4 };
+        }
+        total
+    }
+
+    /// Parameters to start from: each uniform within ±1/√n, with n the inputs of one output.
+    ///
+    /// `uniform` gives numbers in [0, 1).
+    #[must_use]
+    pub fn initial(&self, mut uniform: impl FnMut() -> f64) -> Vec<f32> {
+        let mut theta = Vec::with_capacity(self.parameters);
+        for placed in &self.layers {
+            let bound = 1.0 / (placed.layer.inputs_of_an_output() as f64).sqrt();
+            let draw = |_| ((2.0 * uniform() - 1.0) * bound) as f32;
+            theta.extend(placed.parameters.clone().map(draw));
+        }
+        theta
+    }
+}
+
+/// The layer on what comes in, and the shape that comes out.
+fn place(spec: &LayerSpec, input: Shape, layer: usize) -> Result<(Layer, Shape), ModelError> {
+    let kind = spec.kind();
+    let positive = |value: usize, field| {
+        if value == 0 { Err(ModelError::Zero { layer, kind, field }) } else { Ok(()) }
+    };
+    let fits = |size: usize, field, padding: usize| {
+        let least = input.height.min(input.width).saturating_add(padding.saturating_mul(2));
+        if size > least {
+            return Err(ModelError::Window { layer, kind, field, size, input, padding });
+        }
+        Ok(())
+    };
+    match *spec {
+        LayerSpec::Linear { outputs } => {
+            positive(outputs, "outputs")?;
+            let output = Shape::flat(outputs);
+            Ok((Layer::Linear(Linear { inputs: input.len(), outputs }), output))
+        }
+        LayerSpec::Convolution { channels, kernel, stride, padding } => {
+            positive(channels, "channels")?;
+            positive(kernel, "kernel")?;
+            positive(stride, "stride")?;
+            if padding >= kernel {
+                return Err(ModelError::Padding { layer, padding, kernel });
+            }
+            fits(kernel, "kernel", padding)?;
+            let convolution = Convolution::new(input, channels, kernel, stride, padding);
+            Ok((Layer::Convolution(convolution), convolution.output))
+        }
+        LayerSpec::Tanh => Ok((Layer::Tanh, input)),
+        LayerSpec::Relu => Ok((Layer::Relu, input)),
+        LayerSpec::AveragePool { size } | LayerSpec::MaxPool { size } => {
+            positive(size, "size")?;
+            fits(size, "size", 0)?;
+            let pool = Pool::new(input, size);
+            let average = matches!(spec, LayerSpec::AveragePool { .. });
+            let layer = if average { Layer::AveragePool(pool) } else { Layer::MaxPool(pool) };
+            Ok((layer, pool.output))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(spec: &ModelSpec) -> Network {
+        Network::new(spec).unwrap()
+    }
+
+    #[test]
+    fn the_papers_models_have_their_parameters() {
+        let sizes = |spec: &ModelSpec| {
+            let network = network(spec);
+            (network.inputs(), network.parameters(), network.classes())
+        };
+        assert_eq!(sizes(&ModelSpec::mlp()), (600, 22_532, 100));
+        assert_eq!(sizes(&ModelSpec::lenet()), (784, 61_026, 2));
+        assert_eq!(sizes(&ModelSpec::cnn()), (3072, 549_538, 2));
+    }
+
+    #[test]
+    fn initial_parameters_fill_their_ranges() {
+        let mut turn = 0_u32;
+        let theta = network(&ModelSpec::mlp()).initial(|| {
+            turn = (turn + 7) % 100;
+            f64::from(turn) / 100.0
+        });
+        for (part, inputs) in
+            [(&theta[..600 * 32 + 32], 600.0_f32), (&theta[600 * 32 + 32..], 32.0)]
+        {
+            let largest = part.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+            assert!((largest * inputs.sqrt() - 1.0).abs() < 1e-6, "{largest}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let linear = |outputs| LayerSpec::Linear { outputs };
+        let convolution = |channels, kernel, stride, padding| LayerSpec::Convolution {
+            channels,
+            kernel,
+            stride,
+            padding,
+        };
+        let picture = Shape { channels: 3, height: 6, width: 5 };
+        let huge = usize::MAX / 2;
+        let refused: [(Shape, &[LayerSpec], &str); 18] = [
+            (Shape::flat(0), &[linear(2)], "1 to 16777216 values"),
+            (Shape { channels: huge, height: 2, width: huge }, &[linear(2)], "change `input`"),
+            (picture, &[], "has 0 layers"),
+            (picture, &[LayerSpec::Tanh; 65], "has 65 layers"),
+            (picture, &[linear(0)], "layer 1 (linear): outputs is 0"),
+            (
+                picture,
+                &[LayerSpec::Tanh, convolution(0, 3, 1, 0)],
+                "layer 2 (convolution): channels is 0",
+            ),
+            (picture, &[convolution(1, 0, 1, 0)], "kernel is 0"),
+            (picture, &[convolution(1, 1, 0, 0)], "stride is 0"),
+            (picture, &[LayerSpec::MaxPool { size: 0 }], "size is 0"),
+            (picture, &[convolution(1, 8, 1, 1)], "kernel 8 does not fit its input of 3×6×5"),
+            (picture, &[LayerSpec::AveragePool { size: 6 }], "size 6 does not fit"),
+            (picture, &[convolution(1, 2, 1, 2)], "padding 2 must be less than kernel 2"),
+            (picture, &[convolution(1, huge, 1, huge - 1)], "values an example"),
+            (picture, &[convolution(huge, 3, 1, 1)], "values an example"),
+            (picture, &[linear(huge)], "values an example"),
+            (Shape::flat(1 << 14), &[linear(1 << 13)], "more than 67108864 parameters"),
+            (picture, &[convolution(2, 3, 1, 1)], "the last layer gives 2×6×5"),
+            (picture, &[linear(1)], "the last layer gives 1;"),
+        ];
+        for (input, layers, part) in refused {
+            let spec = ModelSpec { input, layers: layers.to_vec() };
+            let error = Network::new(&spec).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}: not {part}");
+        }
+        let bare = ModelSpec { input: Shape::flat(4), layers: vec![LayerSpec::Tanh] };
+        assert_eq!(Network::new(&bare), Err(ModelError::Untrained));
+    }
+}

@@ -1,0 +1,257 @@
+//! A list of layers, as users write it.
+
+use super::error::ModelError;
+use super::shape::Shape;
+
+/// Layers of a model.
+pub(crate) const MOST_LAYERS: usize = 64;
+/// Parameters of a model.
+pub(crate) const MOST_PARAMETERS: usize = 1 << 26;
+/// Values of an example in all layers, padding included.
+pub(crate) const MOST_VALUES: usize = 1 << 24;
+/// Bytes of a model's file.
+pub(crate) const MOST_TEXT: usize = 1 << 16;
+
+/// The shape of an example and the layers that follow, the last of which gives one logit a class.
+///
+/// ```
+/// use dpscope_train::{ModelSpec, Network};
+///
+/// let spec = ModelSpec::from_toml(
+///     r#"
+///     input = { channels = 1, height = 28, width = 28 }
+///     layers = [
+///         { kind = "convolution", channels = 6, kernel = 5, padding = 2 },
+///         { kind = "tanh" },
+///         { kind = "average-pool", size = 2 },
+///         { kind = "linear", outputs = 2 },
+///     ]
+///     "#,
+/// )?;
+/// println!("{}", Network::new(&spec)?.parameters()); // 2510
+/// # Ok::<(), dpscope_train::ModelError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSpec {
+    /// The shape of an example.
+    pub input: Shape,
+    /// From input to logits.
+    pub layers: Vec<LayerSpec>,
+}
+
+/// One layer.
+///
+/// With x an input, w weights and b a bias; an output's place is o, an input's i.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", from = "Written")]
+pub enum LayerSpec {
+    /// w·x + b over all inputs, whatever their shape.
+    Linear {
+        /// Values that come out.
+        outputs: usize,
+    },
+    /// Σ w·x + b over a window of all channels (a correlation, as every library has it). Windows
+    /// that would reach over the padded end are left out.
+    Convolution {
+        /// Channels that come out.
+        channels: usize,
+        /// The window's side.
+        kernel: usize,
+        /// From window to window; 1 where left out.
+        stride: usize,
+        /// Zeros on each side; 0 where left out.
+        padding: usize,
+    },
+    /// tanh x.
+    Tanh,
+    /// max(x, 0); its slope at 0 is 0.
+    Relu,
+    /// Mean of each `size` × `size` block; what is left over at the ends is dropped.
+    AveragePool {
+        /// The block's side.
+        size: usize,
+    },
+    /// Maximum of each block; the slope goes to the first of equals.
+    MaxPool {
+        /// The block's side.
+        size: usize,
+    },
+}
+
+/// As in a file: variants without braces would let foreign fields pass.
+#[derive(serde::Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+enum Written {
+    Linear {
+        outputs: usize,
+    },
+    Convolution {
+        channels: usize,
+        kernel: usize,
+        #[serde(default = "one")]
+        stride: usize,
+        #[serde(default)]
+        padding: usize,
+    },
+    Tanh {},
+    Relu {},
+    AveragePool {
+        size: usize,
+    },
+    MaxPool {
+        size: usize,
+    },
+}
+
+fn one() -> usize {
+    1
+}
+
+impl From<Written> for LayerSpec {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Linear { outputs } => LayerSpec::Linear { outputs },
+            Written::Convolution { channels, kernel, stride, padding } => {
+                LayerSpec::Convolution { channels, kernel, stride, padding }
+            }
+            Written::Tanh {} => LayerSpec::Tanh,
+            Written::Relu {} => LayerSpec::Relu,
+            Written::AveragePool { size } => LayerSpec::AveragePool { size },
+            Written::MaxPool { size } => LayerSpec::MaxPool { size },
+        }
+    }
+}
+
+impl LayerSpec {
+    /// As in a model's file.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            LayerSpec::Linear { .. } => "linear",
+            LayerSpec::Convolution { .. } => "convolution",
+            LayerSpec::Tanh => "tanh",
+            LayerSpec::Relu => "relu",
+            LayerSpec::AveragePool { .. } => "average-pool",
+            LayerSpec::MaxPool { .. } => "max-pool",
+        }
+    }
+
+    const fn convolution(channels: usize, kernel: usize, padding: usize) -> Self {
+        LayerSpec::Convolution { channels, kernel, stride: 1, padding }
+    }
+}
+
+impl ModelSpec {
+    /// 600 binary features, 32 ReLU units, 100 classes: 22,532 parameters.
+    #[must_use]
+    pub fn mlp() -> Self {
+        let layers = [
+            LayerSpec::Linear { outputs: 32 },
+            LayerSpec::Relu,
+            LayerSpec::Linear { outputs: 100 },
+        ];
+        Self { input: Shape::flat(600), layers: layers.to_vec() }
+    }
+
+    /// LeNet-5 on 28×28 and two classes, with tanh and average pooling: 61,026 parameters.
+    ///
+    /// # Reference
+    /// LeCun, Bottou, Bengio and Haffner, "Gradient-based learning applied to document recognition"
+    /// (1998); every map of its third layer sees all maps of the second here.
+    #[must_use]
+    pub fn lenet() -> Self {
+        let layers = [
+            LayerSpec::convolution(6, 5, 2),
+            LayerSpec::Tanh,
+            LayerSpec::AveragePool { size: 2 },
+            LayerSpec::convolution(16, 5, 0),
+            LayerSpec::Tanh,
+            LayerSpec::AveragePool { size: 2 },
+            LayerSpec::Linear { outputs: 120 },
+            LayerSpec::Tanh,
+            LayerSpec::Linear { outputs: 84 },
+            LayerSpec::Tanh,
+            LayerSpec::Linear { outputs: 2 },
+        ];
+        let input = Shape { channels: 1, height: 28, width: 28 };
+        Self { input, layers: layers.to_vec() }
+    }
+
+    /// Six convolutions and two linear layers on 3×32×32 and two classes, with tanh and max
+    /// pooling: 549,538 parameters.
+    #[must_use]
+    pub fn cnn() -> Self {
+        let mut layers = Vec::new();
+        for channels in [32, 64, 128] {
+            let convolution = LayerSpec::convolution(channels, 3, 1);
+            layers.extend([convolution, LayerSpec::Tanh, convolution, LayerSpec::Tanh]);
+            layers.push(LayerSpec::MaxPool { size: 2 });
+        }
+        layers.extend([LayerSpec::Linear { outputs: 128 }, LayerSpec::Tanh]);
+        layers.push(LayerSpec::Linear { outputs: 2 });
+        Self { input: Shape { channels: 3, height: 32, width: 32 }, layers }
+    }
+
+    /// Reads a model's file. What it says is checked by [`Network::new`](super::Network::new).
+    ///
+    /// # Errors
+    /// A text that is too long, no TOML, or has other fields than these.
+    pub fn from_toml(text: &str) -> Result<Self, ModelError> {
+        if text.len() > MOST_TEXT {
+            return Err(ModelError::Text { bytes: text.len() });
+        }
+        toml::from_str(text).map_err(|error| ModelError::Toml { message: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYER: &str = "input = { channels = 9 }\n[[layers]]\n";
+
+    #[test]
+    fn a_file_gives_the_layers() {
+        let text = "[input]\nchannels = 1\nheight = 28\nwidth = 28\n[[layers]]\n\
+                    kind = \"convolution\"\nchannels = 6\nkernel = 5\npadding = 2\n[[layers]]\n\
+                    kind = \"tanh\"\n[[layers]]\nkind = \"linear\"\noutputs = 2\n";
+        let spec = ModelSpec::from_toml(text).unwrap();
+        assert_eq!(spec.layers[0], LayerSpec::convolution(6, 5, 2));
+        assert_eq!(spec.layers[1..], [LayerSpec::Tanh, LayerSpec::Linear { outputs: 2 }]);
+        assert_eq!(
+            ModelSpec::from_toml("input = { channels = 9 }\nlayers = []").unwrap().input.len(),
+            9
+        );
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for spec in [ModelSpec::mlp(), ModelSpec::lenet(), ModelSpec::cnn()] {
+            let text = toml::to_string(&spec).unwrap();
+            assert_eq!(ModelSpec::from_toml(&text).unwrap(), spec);
+            let kinds = spec.layers.iter().map(|layer| format!("kind = \"{}\"", layer.kind()));
+            for kind in kinds {
+                assert!(text.contains(&kind), "{kind} is not in {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn foreign_fields_and_numbers_are_refused() {
+        let refused = [
+            ("kind = \"linear\"\noutputs = 2\nbias = false", "bias"),
+            ("kind = \"tanh\"\nsize = 2", "size"),
+            ("kind = \"dropout\"", "dropout"),
+            ("kind = \"linear\"\noutputs = -2", "-2"),
+            ("kind = \"linear\"", "outputs"),
+            ("kind = \"max-pool\"\nsize = 2.5", "2.5"),
+        ];
+        for (layer, part) in refused {
+            let error = ModelSpec::from_toml(&format!("{LAYER}{layer}")).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        let long = format!("input = {{ channels = 9 }}{}", " ".repeat(MOST_TEXT));
+        assert!(matches!(ModelSpec::from_toml(&long), Err(ModelError::Text { .. })));
+    }
+}
