@@ -37,6 +37,8 @@ pub enum Purpose {
     EpochOrder = 9,
     /// Noise of that epoch.
     EpochNoise = 10,
+    /// Stand-in data sets, and the order in which records are taken from a file.
+    StandInData = 15,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -1,0 +1,5 @@
+//! What a network is.
+
+mod shape;
+
+pub use shape::Shape;
