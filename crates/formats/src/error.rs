@@ -135,6 +135,49 @@ pub enum FormatError {
     /// A quotation mark without its partner.
     #[error("line {line} opens a quotation mark and does not close it; remove it")]
     OpenQuote { line: u64 },
+    /// A file that does not start as an IDX file must.
+    #[error(
+        "not an IDX file: it starts with `{found}` instead of 00 00, a type and a number of axes; \
+         give the file as it was published, packed by gzip or not"
+    )]
+    IdxStart { found: String },
+    /// An IDX file of numbers other than unsigned bytes.
+    #[error(
+        "IDX type 0x{code:02x} ({name}) is not read; write unsigned bytes (type 0x08), or save the \
+         array as npy"
+    )]
+    IdxType { code: u8, name: &'static str },
+    /// More bytes than the header of an IDX file promises.
+    #[error(
+        "the IDX header promises {needed_bytes} bytes of data, and {present_bytes} follow it; the \
+         file is damaged or several in one: give the file as it was published"
+    )]
+    IdxTrailing { needed_bytes: u64, present_bytes: u64 },
+    /// A file that is no whole number of CIFAR-10's records.
+    #[error(
+        "{bytes} bytes are not whole records of CIFAR-10's binary version (1 label and 3x32x32 \
+         pixels, 3073 bytes); the file was cut off, or is another version: give data_batch_1.bin \
+         and the like from cifar-10-binary.tar.gz"
+    )]
+    Cifar10Length { bytes: u64 },
+    /// A label that CIFAR-10 does not have.
+    #[error(
+        "record {record} has label {label}, and CIFAR-10 has 0 to 9; the file is damaged or of \
+         another format"
+    )]
+    Cifar10Label { record: u64, label: u8 },
+    /// A gzip file that ends before its data.
+    #[error(
+        "the gzip file ends after {unpacked_bytes} unpacked bytes, before its data does; it was \
+         cut off: copy it again"
+    )]
+    GzipTruncated { unpacked_bytes: u64 },
+    /// A gzip file that cannot be unpacked, or whose checksum is wrong.
+    #[error("the gzip file is damaged after {unpacked_bytes} unpacked bytes ({reason}); copy it again")]
+    GzipDamaged { unpacked_bytes: u64, reason: String },
+    /// Bytes after the end of a gzip file.
+    #[error("{bytes} bytes that are not gzip follow the gzip data; copy the file again")]
+    GzipTrailing { bytes: u64 },
     /// A safetensors header that contradicts itself or the file.
     #[error("the safetensors header is damaged: {reason}; save the file again")]
     SafetensorsHeader { reason: String },
@@ -153,6 +196,13 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// `excerpt` of bytes that should be text.
 pub(crate) fn excerpt_bytes(bytes: &[u8]) -> String {
     excerpt(&String::from_utf8_lossy(bytes.get(..256).unwrap_or(bytes)))
+}
+
+/// The first eight bytes of a file as hexadecimal numbers.
+#[cfg(feature = "data-sets")]
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    let shown: Vec<String> = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    shown.join(" ")
 }
 
 /// A list of names for a message: at most ten.

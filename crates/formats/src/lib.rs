@@ -1,9 +1,10 @@
-//! Bytes to arrays of `f64`, with limits on everything.
+//! Bytes to arrays, with limits on everything.
 //!
 //! Reads what users record and save: NumPy's npy and npz, csv and other delimited text, and
-//! safetensors. There are no files here, only byte slices, so that the browser uses the same code.
+//! safetensors; and what data sets are published as: IDX, CIFAR-10's binary records, gzip around
+//! any of them. There are no files here, only byte slices, so that the browser uses the same code.
 //!
-//! - Every numeric dtype becomes `f64` in C order; a dtype that is not a number is refused with the
+//! - Images become bytes, as they are stored ([`ByteArray`]). Of all else every numeric dtype becomes `f64` in C order; a dtype that is not a number is refused with the
 //!   line that saves the array differently.
 //! - What a header claims is checked against the bytes that are there before memory is asked for.
 //! - NaN and infinities are kept: see [`Array::non_finite`].
@@ -23,11 +24,17 @@
 //! ```
 
 mod array;
+#[cfg(feature = "data-sets")]
+mod cifar10;
 #[cfg_attr(not(feature = "containers"), path = "containers_absent.rs")]
 mod containers;
 mod csv;
 mod dataset;
 mod error;
+#[cfg(feature = "data-sets")]
+mod gzip;
+#[cfg(feature = "data-sets")]
+mod idx;
 mod limits;
 mod npy;
 #[cfg(feature = "containers")]
@@ -38,9 +45,15 @@ mod safetensors;
 mod shape;
 
 pub use array::{Array, NonFinite};
+#[cfg(feature = "data-sets")]
+pub use cifar10::{Cifar10, read_cifar10};
 pub use csv::{CsvTable, read_csv};
 pub use dataset::{ArrayInfo, Dataset, Format, sniff};
 pub use error::{ArrayName, FormatError};
+#[cfg(feature = "data-sets")]
+pub use gzip::{is_gzip, unpack_gzip};
+#[cfg(feature = "data-sets")]
+pub use idx::{ByteArray, is_idx, read_idx};
 pub use limits::Limits;
 pub use npy::{read_npy, write_npy};
 #[cfg(feature = "containers")]

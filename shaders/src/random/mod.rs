@@ -47,7 +47,7 @@ pub enum Purpose {
     TrainInitial = 13,
     /// Direction of a training run's canary.
     TrainCanary = 14,
-    /// Records of data sets that are made up.
+    /// Stand-in data sets, and the order in which records are taken from a file.
     StandInData = 15,
 }
 

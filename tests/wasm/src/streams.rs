@@ -4,7 +4,7 @@ use dpscope_shaders::random::{Purpose, WideNormals, stream_normals, stream_words
 
 use crate::Fingerprints;
 
-const PURPOSES: [Purpose; 10] = [
+const PURPOSES: [Purpose; 11] = [
     Purpose::AuditNoise,
     Purpose::AuditSlots,
     Purpose::PilotNoise,
@@ -15,6 +15,7 @@ const PURPOSES: [Purpose; 10] = [
     Purpose::PairRuns,
     Purpose::EpochOrder,
     Purpose::EpochNoise,
+    Purpose::StandInData,
 ];
 
 /// Seeds and streams on both sides of 32 bits.

@@ -1,0 +1,151 @@
+//! Files packed by gzip.
+
+use std::borrow::Cow;
+use std::io::{ErrorKind, Read};
+
+use flate2::bufread::GzDecoder;
+
+use crate::error::excerpt;
+use crate::limits::within;
+use crate::{ArrayName, FormatError, Limits};
+
+/// Whether a file starts as gzip does.
+#[must_use]
+pub fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+}
+
+/// The content of a gzip file; the bytes themselves where they are none.
+///
+/// Several members one after the other, as `cat a.gz b.gz` writes them, are one content.
+///
+/// # Errors
+///
+/// A file that is cut off, damaged (its checksum included) or followed by other bytes, and content
+/// beyond `limits.max_bytes`. No more than that is unpacked, whatever the file says of its size.
+///
+/// # Reference
+///
+/// P. Deutsch, "GZIP file format specification version 4.3", RFC 1952 (1996).
+///
+/// # Example
+///
+/// ```
+/// use dpscope_formats::{Limits, unpack_gzip};
+///
+/// let packed = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x4b\x04\0\x43\xbe\xb7\xe8\x01\0\0\0";
+/// println!("{:?}", unpack_gzip(packed, &Limits::default())?); // [97]
+/// assert_eq!(unpack_gzip(packed, &Limits::default())?, &b"a"[..]);
+/// assert_eq!(unpack_gzip(b"plain", &Limits::default())?, &b"plain"[..]);
+/// # Ok::<(), dpscope_formats::FormatError>(())
+/// ```
+pub fn unpack_gzip<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, [u8]>, FormatError> {
+    limits.file(bytes)?;
+    if !is_gzip(bytes) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut unpacked = Vec::new();
+    let mut rest = bytes;
+    while is_gzip(rest) {
+        rest = append_member(rest, limits, &mut unpacked)?;
+    }
+    // Some writers fill the last block with zeros, and gzip itself passes over them.
+    match rest.iter().any(|&byte| byte != 0) {
+        false => Ok(Cow::Owned(unpacked)),
+        true => Err(FormatError::GzipTrailing { bytes: rest.len() as u64 }),
+    }
+}
+
+/// Unpacks the member at the start of `bytes`; what follows it.
+fn append_member<'a>(
+    bytes: &'a [u8],
+    limits: &Limits,
+    unpacked: &mut Vec<u8>,
+) -> Result<&'a [u8], FormatError> {
+    let mut decoder = GzDecoder::new(bytes);
+    let mut buffer = [0; 1 << 14];
+    loop {
+        let unpacked_bytes = unpacked.len() as u64;
+        let got = match decoder.read(&mut buffer) {
+            Ok(0) => return Ok(decoder.into_inner()),
+            Ok(got) => got,
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                return Err(FormatError::GzipTruncated { unpacked_bytes });
+            }
+            Err(error) => {
+                let reason = excerpt(&error.to_string());
+                return Err(FormatError::GzipDamaged { unpacked_bytes, reason });
+            }
+        };
+        let size = unpacked_bytes + got as u64;
+        within("the unpacked file", "bytes or more", size, "max_bytes", limits.max_bytes)?;
+        if unpacked.try_reserve(got).is_err() {
+            return Err(FormatError::OutOfMemory { array: ArrayName::only(), elements: size / 8 });
+        }
+        unpacked.extend_from_slice(&buffer[..got]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn packed(content: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn message(bytes: &[u8], limits: &Limits) -> String {
+        unpack_gzip(bytes, limits).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn members_are_joined_and_zeros_after_them_passed_over() {
+        let two = [packed(b"one, "), packed(b""), packed(b"two"), vec![0; 7]].concat();
+        assert_eq!(unpack_gzip(&two, &Limits::default()).unwrap(), &b"one, two"[..]);
+        let text = message(&[two, b"?".to_vec()].concat(), &Limits::default());
+        assert_eq!(
+            text,
+            "8 bytes that are not gzip follow the gzip data; copy the file again"
+        );
+    }
+
+    #[test]
+    fn every_cut_and_every_changed_bit_of_the_content_is_noticed() {
+        let content: Vec<u8> = (0..2000_u32).map(|i| (i * i % 251) as u8).collect();
+        let bytes = packed(&content);
+        for end in 2..bytes.len() {
+            let text = message(&bytes[..end], &Limits::default());
+            assert!(text.contains("it was cut off: copy it again"), "{end}: {text}");
+        }
+        // Behind the header of 10 bytes all is content, checksum or length.
+        for at in 10..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 4;
+            assert!(unpack_gzip(&changed, &Limits::default()).is_err(), "byte {at}");
+        }
+        let mut changed = bytes.clone();
+        changed[bytes.len() - 5] ^= 1;
+        assert!(message(&changed, &Limits::default()).contains("damaged after 2000 unpacked"));
+    }
+
+    #[test]
+    fn a_bomb_stops_at_its_limit() {
+        let bomb = packed(&vec![0; 1 << 22]);
+        assert!(bomb.len() < 5000);
+        let limits = Limits { max_bytes: 1 << 20, ..Limits::default() };
+        let text = message(&bomb, &limits);
+        assert!(text.starts_with("the unpacked file has 10"), "{text}");
+        assert!(text.ends_with("more than the limit max_bytes = 1048576"), "{text}");
+        let limits = Limits { max_bytes: 1 << 22, ..Limits::default() };
+        assert_eq!(unpack_gzip(&bomb, &limits).unwrap().len(), 1 << 22);
+        let limits = Limits { max_bytes: 100, ..Limits::default() };
+        assert!(message(&bomb, &limits).starts_with("the file has"));
+    }
+}

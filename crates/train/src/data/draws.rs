@@ -1,0 +1,136 @@
+//! Draws from the common random stream, for data that are the same on every machine.
+
+use dpscope_core::math;
+use dpscope_shaders::random::{Purpose, stream_words};
+
+/// The seed of all that is built in.
+const SEED: u64 = 0;
+
+/// What a stream is for. Two of them share no word.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part {
+    /// What all records have in common.
+    Law = 0,
+    /// Records to train on.
+    Record = 1,
+    /// Records that are held out.
+    HeldOut = 2,
+    /// Orders of records.
+    Order = 3,
+}
+
+/// Numbers drawn one after the other from a stream of its own.
+#[derive(Debug)]
+pub(super) struct Draws {
+    stream: u64,
+    next: u64,
+    words: [u32; WORDS],
+    used: usize,
+}
+
+const WORDS: usize = 64;
+
+impl Draws {
+    /// The stream of `index` in a part of data set `set`.
+    pub(super) fn new(set: u8, part: Part, index: u64) -> Self {
+        let stream = u64::from(set) << 56 | (part as u64) << 48 | index;
+        Draws { stream, next: 0, words: [0; WORDS], used: WORDS }
+    }
+
+    pub(super) fn word(&mut self) -> u32 {
+        if self.used == WORDS {
+            stream_words(SEED, Purpose::StandInData, self.stream, self.next, &mut self.words);
+            self.next += WORDS as u64;
+            self.used = 0;
+        }
+        self.used += 1;
+        self.words[self.used - 1]
+    }
+
+    /// Uniform on (0, 1), in the middle of one of 2³² cells.
+    pub(super) fn uniform(&mut self) -> f64 {
+        (f64::from(self.word()) + 0.5) / 4_294_967_296.0
+    }
+
+    /// Uniform between two ends.
+    pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.uniform()
+    }
+
+    /// Symmetric about 0 with variance 1: the sum of the four bytes of a word. Near enough to a
+    /// normal for a jitter, and cheap.
+    pub(super) fn jitter(&mut self) -> f64 {
+        let sum: u32 = self.word().to_le_bytes().into_iter().map(u32::from).sum();
+        (f64::from(sum) - 510.0) * (1.0 / 147.800_766_8)
+    }
+
+    /// A standard normal, by Box and Muller's transform.
+    pub(super) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * math::ln(self.uniform())).sqrt();
+        radius * math::cos(std::f64::consts::TAU * self.uniform())
+    }
+
+    pub(super) fn chance(&mut self, probability: f64) -> bool {
+        self.uniform() < probability
+    }
+
+    /// Uniform on 0..`count`, off by at most `count`/2³².
+    pub(super) fn below(&mut self, count: usize) -> usize {
+        ((u128::from(self.word()) * count as u128) >> 32) as usize
+    }
+}
+
+/// The records 0..`count` in an order that depends on `count` alone.
+///
+/// Fisher and Yates's shuffle, from the last place to the first.
+pub(super) fn fixed_order(count: usize) -> Vec<u32> {
+    let mut draws = Draws::new(0, Part::Order, count as u64);
+    let mut order: Vec<u32> = (0..count as u32).collect();
+    for place in (1..count).rev() {
+        order.swap(place, draws.below(place + 1));
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_have_their_moments_and_do_not_change() {
+        let moments = |draw: &mut dyn FnMut() -> f64| {
+            let values: Vec<f64> = (0..40_000).map(|_| draw()).collect();
+            let mean = values.iter().sum::<f64>() / 4e4;
+            (mean, values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / 4e4)
+        };
+        let near = |(mean, variance): (f64, f64), expected: (f64, f64)| {
+            (mean - expected.0).abs() < 5.0 * (expected.1 / 4e4).sqrt()
+                && (variance / expected.1 - 1.0).abs() < 5.0 * (2.0 / 4e4_f64).sqrt()
+        };
+        let mut draws = Draws::new(9, Part::Law, 1);
+        assert!(near(moments(&mut || draws.normal()), (0.0, 1.0)));
+        assert!(near(moments(&mut || draws.jitter()), (0.0, 1.0)));
+        assert!(near(moments(&mut || draws.between(2.0, 5.0)), (3.5, 0.75)));
+        assert!(!near(moments(&mut || 0.9 * draws.normal()), (0.0, 1.0)));
+        let mut draws = Draws::new(9, Part::Law, 1);
+        let words: Vec<u32> = (0..70).map(|_| draws.word()).collect();
+        let mut expected = [0; 70];
+        stream_words(SEED, Purpose::StandInData, 9 << 56 | 1, 0, &mut expected);
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn an_order_holds_every_record_once_and_looks_random() {
+        let order = fixed_order(1000);
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..1000).collect::<Vec<u32>>());
+        let moved = |order: &[u32]| {
+            let from_first_half = order[..500].iter().filter(|&&record| record < 500).count();
+            (200..300).contains(&from_first_half)
+        };
+        assert!(moved(&order) && !moved(&sorted));
+        assert!(fixed_order(0).is_empty());
+        assert_ne!(fixed_order(1001)[..100], order[..100]);
+    }
+}

@@ -1,0 +1,310 @@
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use super::load::Reading;
+use crate::model::Shape;
+
+/// Labelled examples of one shape, packed.
+///
+/// Binary features take a bit and pixels a byte each; [`Examples::fill`] unpacks the rows that a
+/// step needs. The part that is held out, if there is one, is for accuracy only: no model sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examples {
+    name: String,
+    shape: Shape,
+    classes: usize,
+    labels: Vec<u32>,
+    features: Features,
+    digest: String,
+    held_out: Option<Box<Examples>>,
+    reading: Option<Reading>,
+}
+
+/// The features of all records, one row after the other.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Features {
+    /// 0 or 1; each row starts at a byte of its own, its first feature in the lowest bit.
+    Bits(Vec<u8>),
+    /// Pixels, which stand for 2·byte/255 − 1.
+    Bytes(Vec<u8>),
+    /// As they are.
+    Floats(Vec<f32>),
+}
+
+/// The features as they are stored, for a device that unpacks them itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Packed<'a> {
+    /// Binary features: each row takes `row_bytes`, its first feature in the lowest bit.
+    Bits {
+        /// Bytes of a row.
+        row_bytes: usize,
+        /// All rows.
+        bytes: &'a [u8],
+    },
+    /// Pixels, which stand for 2·byte/255 − 1.
+    Bytes(&'a [u8]),
+    /// Features as they are.
+    Floats(&'a [f32]),
+}
+
+impl Features {
+    /// Packs rows of 0 and 1.
+    pub(super) fn bits(rows: impl Iterator<Item = bool>, features: usize) -> Self {
+        let mut packed = Vec::new();
+        for (index, value) in rows.enumerate() {
+            let place = index % features;
+            if place.is_multiple_of(8) {
+                packed.push(0);
+            }
+            if let Some(byte) = packed.last_mut() {
+                *byte |= u8::from(value) << (place % 8);
+            }
+        }
+        Self::Bits(packed)
+    }
+
+    /// The rows `records`, in that order.
+    pub(super) fn rows(&self, records: &[u32], features: usize) -> Self {
+        fn chosen<T: Copy>(all: &[T], records: &[u32], row: usize) -> Vec<T> {
+            let mut rows = Vec::with_capacity(records.len() * row);
+            for &record in records {
+                rows.extend_from_slice(&all[record as usize * row..][..row]);
+            }
+            rows
+        }
+        match self {
+            Self::Bits(all) => Self::Bits(chosen(all, records, features.div_ceil(8))),
+            Self::Bytes(all) => Self::Bytes(chosen(all, records, features)),
+            Self::Floats(all) => Self::Floats(chosen(all, records, features)),
+        }
+    }
+
+    fn hash(&self, hasher: &mut Sha256) {
+        match self {
+            Self::Bits(bytes) => {
+                hasher.update(b"bits\n");
+                hasher.update(bytes);
+            }
+            Self::Bytes(bytes) => {
+                hasher.update(b"bytes\n");
+                hasher.update(bytes);
+            }
+            Self::Floats(values) => {
+                hasher.update(b"floats\n");
+                for chunk in values.chunks(1024) {
+                    let bytes: Vec<u8> = chunk.iter().flat_map(|v| v.to_le_bytes()).collect();
+                    hasher.update(&bytes);
+                }
+            }
+        }
+    }
+}
+
+/// Pixel values by byte.
+const PIXELS: [f32; 256] = {
+    let mut values = [0.0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        values[byte] = (2 * byte as i32 - 255) as f32 / 255.0;
+        byte += 1;
+    }
+    values
+};
+
+impl Examples {
+    /// Examples whose features and labels agree in number; labels are below `classes`.
+    pub(super) fn new(
+        name: &str,
+        shape: Shape,
+        classes: usize,
+        labels: Vec<u32>,
+        features: Features,
+    ) -> Self {
+        let mut hasher = Sha256::new();
+        let Shape { channels, height, width } = shape;
+        hasher.update(format!(
+            "dpscope.examples/1\n{} {channels} {height} {width} {classes}\n",
+            labels.len()
+        ));
+        hasher.update(labels.iter().flat_map(|label| label.to_le_bytes()).collect::<Vec<u8>>());
+        features.hash(&mut hasher);
+        let mut digest = String::with_capacity(64);
+        for byte in hasher.finalize() {
+            // Writing to a String cannot fail.
+            let _ = write!(digest, "{byte:02x}");
+        }
+        let name = name.to_owned();
+        Examples { name, shape, classes, labels, features, digest, held_out: None, reading: None }
+    }
+
+    pub(super) fn with_held_out(self, held_out: Option<Examples>) -> Self {
+        let held_out = held_out.filter(|part| !part.is_empty()).map(Box::new);
+        Examples { held_out, ..self }
+    }
+
+    pub(super) fn with_reading(self, reading: Reading) -> Self {
+        Examples { reading: Some(reading), ..self }
+    }
+
+    /// Records.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are no records.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Channels, height and width of a record; a flat vector of n features is (n, 1, 1).
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Classes; labels are below it.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The stand-in's name, or that of the file.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// SHA-256 of shape, classes, labels and packed features in hexadecimal digits, without the
+    /// part that is held out.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The label of each record.
+    #[must_use]
+    pub fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
+    /// The features as they are stored.
+    #[must_use]
+    pub fn packed(&self) -> Packed<'_> {
+        match &self.features {
+            Features::Bits(bytes) => {
+                Packed::Bits { row_bytes: self.shape.len().div_ceil(8), bytes }
+            }
+            Features::Bytes(bytes) => Packed::Bytes(bytes),
+            Features::Floats(values) => Packed::Floats(values),
+        }
+    }
+
+    /// Records that no model is trained on, for accuracy.
+    #[must_use]
+    pub fn held_out(&self) -> Option<&Examples> {
+        self.held_out.as_deref()
+    }
+
+    /// How a file was read; `None` for a stand-in.
+    #[must_use]
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
+    }
+
+    /// Replaces the contents of `examples` and `labels` by the rows of `records`, in that order and
+    /// as often as they are named.
+    ///
+    /// Binary features become 0 and 1, pixels 2·byte/255 − 1 (correctly rounded), others stay as they are. Every record must be below [`Examples::len`].
+    ///
+    /// # Guarantee
+    /// Bit for bit what was packed (`unit::rows_are_unpacked_as_they_were_packed`).
+    pub fn fill(&self, records: &[u32], examples: &mut Vec<f32>, labels: &mut Vec<u32>) {
+        let features = self.shape.len();
+        examples.clear();
+        examples.reserve(records.len() * features);
+        labels.clear();
+        labels.extend(records.iter().map(|&record| self.labels[record as usize]));
+        for record in records.iter().map(|&record| record as usize) {
+            match &self.features {
+                Features::Bits(bytes) => {
+                    let row_bytes = features.div_ceil(8);
+                    let end = examples.len() + features;
+                    for byte in &bytes[record * row_bytes..][..row_bytes] {
+                        examples.extend((0..8).map(|bit| f32::from(byte >> bit & 1)));
+                    }
+                    examples.truncate(end);
+                }
+                Features::Bytes(bytes) => {
+                    let row = &bytes[record * features..][..features];
+                    examples.extend(row.iter().map(|&byte| PIXELS[usize::from(byte)]));
+                }
+                Features::Floats(values) => {
+                    examples.extend_from_slice(&values[record * features..][..features]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(set: &Examples, records: &[u32]) -> (Vec<f32>, Vec<u32>) {
+        let (mut examples, mut labels) = (vec![7.0; 3], vec![9]);
+        set.fill(records, &mut examples, &mut labels);
+        (examples, labels)
+    }
+
+    fn flat(features: usize) -> Shape {
+        Shape { channels: features, height: 1, width: 1 }
+    }
+
+    #[test]
+    fn rows_are_unpacked_as_they_were_packed() {
+        for features in [1, 7, 8, 9, 600] {
+            let value = |record: usize, feature: usize| (record * 31 + feature * 7) % 5 < 2;
+            let all = (0..4 * features).map(|i| value(i / features, i % features));
+            let bits = Features::bits(all, features);
+            let set = Examples::new("x", flat(features), 2, vec![0, 1, 1, 0], bits);
+            let (examples, labels) = filled(&set, &[2, 0, 2]);
+            assert_eq!(labels, [1, 0, 1]);
+            let expected = [2, 0, 2].into_iter().flat_map(|record| {
+                (0..features).map(move |feature| f32::from(u8::from(value(record, feature))))
+            });
+            assert_eq!(examples, expected.collect::<Vec<f32>>());
+            let Packed::Bits { row_bytes, bytes } = set.packed() else { panic!("no bits") };
+            assert_eq!((row_bytes, bytes.len()), (features.div_ceil(8), 4 * row_bytes));
+        }
+        let set = Examples::new("x", flat(2), 2, vec![0, 1], Features::Bytes(vec![0, 255, 51, 128]));
+        assert_eq!(filled(&set, &[1, 0]).0, [-0.6, 1.0 / 255.0, -1.0, 1.0]);
+        let set = Examples::new("x", flat(1), 2, vec![0, 1], Features::Floats(vec![0.25, -3.5]));
+        assert_eq!(filled(&set, &[1, 1, 0]).0, [-3.5, -3.5, 0.25]);
+        assert_eq!(filled(&set, &[]), (vec![], vec![]));
+    }
+
+    #[test]
+    fn digests_tell_content_apart() {
+        let set = |shape, classes, labels: &[u32], features| {
+            Examples::new("x", shape, classes, labels.to_vec(), features).digest
+        };
+        let bytes = || Features::Bytes(vec![1, 0]);
+        let digests = [
+            set(flat(1), 2, &[0, 1], bytes()),
+            set(flat(1), 3, &[0, 1], bytes()),
+            set(flat(1), 2, &[1, 0], bytes()),
+            set(flat(1), 2, &[0, 1], Features::Bits(vec![1, 0])),
+            set(flat(1), 2, &[0, 1], Features::Bytes(vec![0, 1])),
+            set(flat(1), 2, &[0, 1], Features::Floats(vec![1.0, 0.0])),
+            set(flat(2), 2, &[0], bytes()),
+        ];
+        let distinct: std::collections::BTreeSet<&String> = digests.iter().collect();
+        assert_eq!(distinct.len(), digests.len());
+        assert!(digests.iter().all(|digest| digest.len() == 64));
+        let named = Examples::new("y", flat(1), 2, vec![0, 1], bytes());
+        assert_eq!(named.digest(), digests[0], "a name is no content");
+    }
+}

@@ -1,0 +1,25 @@
+//! Data sets to train on: built-in stand-ins, and files of the user's own.
+//!
+//! `DATA.md` beside this package says where the published sets come from and how to pass them.
+//!
+//! ```
+//! use dpscope_train::data::StandIn;
+//!
+//! let set = StandIn::FmnistLike.generate(10, 4)?;
+//! let (mut pixels, mut labels) = (Vec::new(), Vec::new());
+//! set.fill(&[0, 9], &mut pixels, &mut labels);
+//! assert_eq!((pixels.len(), labels.len()), (2 * 28 * 28, 2));
+//! println!("{} {} {}", set.name(), set.len(), set.classes()); // fmnist-like 10 2
+//! # Ok::<(), dpscope_train::data::DataError>(())
+//! ```
+
+mod draws;
+mod error;
+mod examples;
+mod load;
+mod stand_ins;
+
+pub use error::DataError;
+pub use examples::{Examples, Packed};
+pub use load::{LoadOptions, Reading, Source, load};
+pub use stand_ins::StandIn;

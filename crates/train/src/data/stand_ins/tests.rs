@@ -1,0 +1,122 @@
+//! What stand-ins promise.
+
+use super::*;
+
+fn filled(set: &Examples) -> (Vec<f32>, Vec<u32>) {
+    let (mut examples, mut labels) = (Vec::new(), Vec::new());
+    let records: Vec<u32> = (0..set.len() as u32).collect();
+    set.fill(&records, &mut examples, &mut labels);
+    (examples, labels)
+}
+
+/// Share of held-out records whose class has the nearest mean; each is given the label of the one
+/// `ahead` places further.
+fn nearest_mean(set: &Examples, ahead: usize) -> f64 {
+    let features = set.shape().len();
+    let (examples, labels) = filled(set);
+    let mut means = vec![vec![0.0_f64; features]; set.classes()];
+    let mut counts = vec![0.0_f64; set.classes()];
+    for (row, &label) in examples.chunks_exact(features).zip(&labels) {
+        let class = label as usize;
+        counts[class] += 1.0;
+        for (mean, &value) in means[class].iter_mut().zip(row) {
+            *mean += f64::from(value);
+        }
+    }
+    for (mean, count) in means.iter_mut().zip(&counts) {
+        mean.iter_mut().for_each(|value| *value /= count.max(1.0));
+    }
+    let held_out = set.held_out().unwrap();
+    let (examples, mut labels) = filled(held_out);
+    labels.rotate_left(ahead);
+    let right = examples.chunks_exact(features).zip(&labels).filter(|(row, label)| {
+        let distance = |mean: &[f64]| {
+            mean.iter().zip(*row).map(|(m, &v)| (m - f64::from(v)) * (m - f64::from(v))).sum::<f64>()
+        };
+        let own = distance(&means[**label as usize]);
+        means.iter().filter(|mean| distance(mean) <= own).count() == 1
+    });
+    right.count() as f64 / held_out.len() as f64
+}
+
+#[test]
+fn content_does_not_change() {
+    let digests = StandIn::ALL.map(|set| {
+        let made = set.generate(300, 100).unwrap();
+        [made.digest().to_owned(), made.held_out().unwrap().digest().to_owned()]
+    });
+    assert_eq!(
+        digests,
+        [
+            ["", ""],
+            ["", ""],
+            ["", ""],
+        ]
+    );
+}
+
+#[test]
+fn fewer_records_are_the_first_of_more() {
+    for set in StandIn::ALL {
+        let (few, more) = (set.generate(20, 5).unwrap(), set.generate(50, 30).unwrap());
+        let start = |part: &Examples, records: usize| {
+            let (examples, labels) = filled(part);
+            (examples[..records * set.shape().len()].to_vec(), labels[..records].to_vec())
+        };
+        assert_eq!(start(&few, 20), start(&more, 20), "{set:?}");
+        let parts = [&few, &more].map(|made| made.held_out().unwrap());
+        assert_eq!(start(parts[0], 5), start(parts[1], 5), "{set:?}");
+        assert_ne!(start(&more, 5), start(parts[1], 5), "{set:?}: held out of what is trained on");
+        assert!(set.generate(3, 0).unwrap().held_out().is_none());
+    }
+}
+
+#[test]
+fn shapes_and_classes_are_those_of_the_published_sets() {
+    for (set, shape, classes) in [
+        (StandIn::P100Like, (600, 1, 1), 100),
+        (StandIn::FmnistLike, (1, 28, 28), 2),
+        (StandIn::CifarLike, (3, 32, 32), 2),
+    ] {
+        let made = set.generate(2000, 0).unwrap();
+        let (channels, height, width) = shape;
+        assert_eq!(made.shape(), Shape { channels, height, width });
+        assert_eq!((made.classes(), made.name(), made.len()), (classes, set.name(), 2000));
+        let mut counts = vec![0.0; classes];
+        made.labels().iter().for_each(|&label| counts[label as usize] += 1.0);
+        let each = 2000.0 / classes as f64;
+        let chi: f64 = counts.iter().map(|c| (c - each) * (c - each) / each).sum();
+        let free = classes as f64 - 1.0;
+        assert!((chi - free) / (2.0 * free).sqrt() < 4.5, "{set:?}: {counts:?}");
+        assert_eq!(set.name().parse(), Ok(set));
+    }
+}
+
+#[test]
+fn a_simple_classifier_learns_some_of_it() {
+    for set in StandIn::ALL {
+        let made = set.generate(4000, 1000).unwrap();
+        let right = nearest_mean(&made, 0);
+        assert!((0.7..0.99).contains(&right), "{set:?}: {right}");
+        // Broken twin: labels that have nothing to do with the records.
+        let chance = nearest_mean(&made, 1);
+        let guess = 1.0 / made.classes() as f64;
+        assert!((chance - guess).abs() < 0.1, "{set:?}: {chance}");
+    }
+}
+
+#[test]
+fn absurd_sizes_and_names_are_refused() {
+    let message = |records, held_out| {
+        StandIn::FmnistLike.generate(records, held_out).unwrap_err().to_string()
+    };
+    assert_eq!(message(0, 5), "records = 0 is outside 1..=1048576");
+    assert_eq!(message(usize::MAX, 5), format!("records = {} is outside 1..=1048576", usize::MAX));
+    assert!(message(5, (1 << 20) + 1).contains("1048577"));
+    let error = "p100\u{1b}".parse::<StandIn>().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "there is no built-in data set `p100\\u{1b}`; the names are p100-like, fmnist-like and \
+         cifar-like"
+    );
+}
