@@ -71,6 +71,10 @@ pub struct TrainingTally {
     residual_sum: i64,
     /// Σ of the residuals' squares, in 2⁻²⁰.
     residual_squares: u64,
+    /// Of the outputs, those of the batch that holds the target, in D, or ⊥, in D′.
+    pub canaries: u64,
+    /// Σ of their residuals, in 2⁻²⁰.
+    canary_sum: i64,
     /// Held-out examples that trained models were asked about.
     pub asked: u64,
     /// Of these, examples classified correctly.
@@ -78,12 +82,16 @@ pub struct TrainingTally {
 }
 
 impl TrainingTally {
-    /// Adds a residual, in noise standard deviations.
-    pub fn add_residual(&mut self, residual: f64) {
+    /// Adds a residual, in noise standard deviations, of a batch that holds the canary or of another.
+    pub fn add_residual(&mut self, residual: f64, is_canary: bool) {
         let residual = dpscope_core::math::clamp(residual, -MOST_RESIDUAL, MOST_RESIDUAL);
         self.outputs += 1;
         let change = (residual / RESIDUAL_UNIT).round_ties_even() as i64;
         let square = (residual * residual / RESIDUAL_UNIT).round_ties_even() as u64;
+        if is_canary {
+            self.canaries += 1;
+            self.canary_sum = self.canary_sum.saturating_add(change);
+        }
         self.residual_sum = self.residual_sum.saturating_add(change);
         self.residual_squares = self.residual_squares.saturating_add(square);
     }
@@ -95,6 +103,8 @@ impl TrainingTally {
         self.outputs = self.outputs.saturating_add(other.outputs);
         self.residual_sum = self.residual_sum.saturating_add(other.residual_sum);
         self.residual_squares = self.residual_squares.saturating_add(other.residual_squares);
+        self.canaries = self.canaries.saturating_add(other.canaries);
+        self.canary_sum = self.canary_sum.saturating_add(other.canary_sum);
         self.asked = self.asked.saturating_add(other.asked);
         self.correct = self.correct.saturating_add(other.correct);
     }
@@ -104,6 +114,16 @@ impl TrainingTally {
     pub fn bias(&self) -> Option<f64> {
         let mean = self.residual_sum as f64 * RESIDUAL_UNIT / self.outputs as f64;
         (self.outputs > 0).then_some(mean)
+    }
+
+    /// How far the canaries' mean residual lies above that of the other outputs, in noise standard
+    /// deviations: 0 where the canary's gradient has the length of the clip norm.
+    #[must_use]
+    pub fn canary_shift(&self) -> Option<f64> {
+        let others = self.outputs.checked_sub(self.canaries).filter(|&others| others > 0)?;
+        let rest = self.residual_sum.saturating_sub(self.canary_sum);
+        let mean = self.canary_sum as f64 / self.canaries as f64 - rest as f64 / others as f64;
+        (self.canaries > 0).then_some(mean * RESIDUAL_UNIT)
     }
 
     /// Variance of the residuals about their mean, in noise variances: 1 where only noise differs.
@@ -172,7 +192,10 @@ impl TrainingState {
     /// Whether it is the training of that digest, with the tallies of so many runs a world.
     pub(crate) fn fits(&self, digest: TrainingDigest, runs: u64) -> bool {
         let is_sound = |tally: &TrainingTally| {
-            tally.runs == runs && tally.failed <= runs && tally.correct <= tally.asked
+            tally.runs == runs
+                && tally.failed <= runs
+                && tally.canaries <= tally.outputs
+                && tally.correct <= tally.asked
         };
         self.description.len() <= LONGEST_DESCRIPTION
             && TrainingDigest::of(&self.description) == digest
@@ -284,7 +307,7 @@ mod tests {
                 let mut score = |run: u64| {
                     tally.runs += 1;
                     let spread = (run as f64 * 0.618_033_988_749_894_9).fract() - 0.5;
-                    tally.add_residual(spread);
+                    tally.add_residual(spread, run % 7 == 0);
                     let fails = self.failing && run % 10 == 0;
                     tally.failed += u64::from(fails);
                     if fails { f64::NAN } else { shift + 2.0 * spread }
@@ -319,6 +342,7 @@ mod tests {
         assert_eq!((tally.runs, tally.outputs, tally.failed), (20_000, 20_000, 0));
         assert!((tally.residual_variance().unwrap() - 1.0 / 12.0).abs() < 1e-3);
         assert!(tally.bias().unwrap().abs() < 1e-3);
+        assert!(tally.canary_shift().unwrap().abs() < 1e-2);
         let back = Artefact::from_bytes(&whole.to_bytes()).unwrap();
         assert_eq!((&back.training, back.plan), (&whole.training, whole.plan));
         let parts = (1..=3).map(|index| counted(SCRIPTED, Shard { index, count: 3 })).collect();

@@ -7,7 +7,7 @@ use dpscope_shaders::random::{Purpose, VectorNormals};
 use dpscope_shaders::train::EpochBatches;
 
 use crate::canary::dot;
-use crate::model::{Rows, Workspace};
+use crate::gradient::{Rows, Workspace};
 use crate::training::Training;
 
 /// Runs of each world whose models are asked about the held-out examples.
@@ -42,6 +42,23 @@ pub(crate) struct Ran {
     pub(crate) outputs: Vec<f32>,
     /// In nats; NaN where the run failed.
     pub(crate) score: f64,
+}
+
+/// Outputs of a run as they come, with their batches.
+#[derive(Debug, Default)]
+pub(crate) struct Followed {
+    outputs: Vec<f32>,
+    batches: Vec<Batch>,
+}
+
+/// What the attacker put into a batch.
+#[derive(Debug, Clone, Copy)]
+struct Batch {
+    /// The multiple of C·ĝ in the sum: what the output would be in the mean if the other records had no
+    /// gradient along ĝ.
+    mean: f64,
+    /// Whether it holds the target, or ⊥ in its place.
+    is_canarys: bool,
 }
 
 /// A step's place in a run.
@@ -81,14 +98,15 @@ impl<'a> Runner<'a> {
         keep_going: &dyn Fn() -> bool,
     ) -> Option<Ran> {
         let stream = 2 * run + world.index() as u64;
-        let (outputs, means) = self.follow(world, stream, keep_going)?;
+        let Followed { outputs, batches } = self.follow(world, stream, keep_going)?;
         let wide: Vec<f64> = outputs.iter().map(|&output| f64::from(output)).collect();
         let score = self.training.scorer.score(&wide).unwrap_or(f64::NAN);
         tally.runs += 1;
         if score.is_finite() {
             let noise_multiplier = self.training.mechanism.noise_multiplier;
-            let residuals = wide.iter().zip(means).map(|(output, mean)| output - mean);
-            residuals.for_each(|change| tally.add_residual(change / noise_multiplier));
+            for (output, batch) in wide.iter().zip(batches) {
+                tally.add_residual((output - batch.mean) / noise_multiplier, batch.is_canarys);
+            }
         } else {
             tally.failed += 1;
         }
@@ -98,33 +116,32 @@ impl<'a> Runner<'a> {
         Some(Ran { outputs, score })
     }
 
-    /// Trains a model with this stream, up to the first output that is not finite: outputs, and the
-    /// means that they would have if the other records had no gradient along ĝ.
+    /// Trains a model with this stream, up to the first output that is not finite.
     pub(crate) fn follow(
         &mut self,
         world: World,
         stream: u64,
         keep_going: &dyn Fn() -> bool,
-    ) -> Option<(Vec<f32>, Vec<f64>)> {
+    ) -> Option<Followed> {
         let training = self.training;
         self.begin(stream);
-        let (mut outputs, mut means) = (Vec::new(), Vec::new());
+        let mut followed = Followed::default();
         for epoch in 0..training.mechanism.epochs {
             training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
             for step in 0..training.mechanism.steps_per_epoch as usize {
                 if !keep_going() {
                     return None;
                 }
-                let before = outputs.len() as u64;
-                let (output, mean) = self.step(Place { world, step, before });
-                outputs.push(output);
-                means.push(mean);
+                let before = followed.outputs.len() as u64;
+                let (output, batch) = self.step(Place { world, step, before });
+                followed.outputs.push(output);
+                followed.batches.push(batch);
                 if !output.is_finite() {
-                    return Some((outputs, means));
+                    return Some(followed);
                 }
             }
         }
-        Some((outputs, means))
+        Some(followed)
     }
 
     /// θ, ĝ and noise of the run with this stream.
@@ -135,11 +152,11 @@ impl<'a> Runner<'a> {
         training.settings.canary.draw(training.seed, stream, training.still, &mut self.canary);
     }
 
-    /// One step: what the attacker sees, o = ⟨Σ clipped gradients + noise, ĝ⟩/C, and its mean.
-    fn step(&mut self, place: Place) -> (f32, f64) {
+    /// One step: what the attacker sees, o = ⟨Σ clipped gradients + noise, ĝ⟩/C.
+    fn step(&mut self, place: Place) -> (f32, Batch) {
         let training = self.training;
         let clip_norm = training.settings.clip_norm as f32;
-        let mean = self.take_batch(place);
+        let batch = self.take_batch(place);
         let debias = self.mean_gradient_along_canary() * self.records.len() as f64;
         training.examples.fill(&self.records, &mut self.rows, &mut self.labels);
         let rows = Rows { examples: &self.rows, labels: &self.labels };
@@ -151,7 +168,7 @@ impl<'a> Runner<'a> {
             &mut self.sum,
             &mut self.norms,
         );
-        let canary = (mean * training.settings.clip_norm) as f32;
+        let canary = (batch.mean * training.settings.clip_norm) as f32;
         if canary != 0.0 {
             let entries = self.sum.iter_mut().zip(&self.canary);
             entries.for_each(|(sum, direction)| *sum += canary * direction);
@@ -162,23 +179,23 @@ impl<'a> Runner<'a> {
         let rate = (training.settings.learning_rate / f64::from(training.batch_size)) as f32;
         let entries = self.parameters.iter_mut().zip(&self.sum);
         entries.for_each(|(parameter, sum)| *parameter -= rate * sum);
-        (output as f32, mean)
+        (output as f32, batch)
     }
 
-    /// The records of the batch whose own gradients count, and the multiple of C·ĝ that stands for the
-    /// others.
-    fn take_batch(&mut self, place: Place) -> f64 {
+    /// The records of the batch whose own gradients count, and what stands for the others.
+    fn take_batch(&mut self, place: Place) -> Batch {
         let batch = self.epoch.batch(place.step);
         self.records.clear();
         self.records.extend(batch.iter().filter(|&&record| record != TARGET));
         if self.records.len() < batch.len() {
-            return if place.world == World::Target { 1.0 } else { 0.0 };
+            let mean = if place.world == World::Target { 1.0 } else { 0.0 };
+            return Batch { mean, is_canarys: true };
         }
-        if self.training.mechanism.threat_model == ThreatModel::PartiallyInformed {
+        let is_informed = self.training.mechanism.threat_model == ThreatModel::PartiallyInformed;
+        if is_informed {
             self.records.pop();
-            return -1.0;
         }
-        0.0
+        Batch { mean: if is_informed { -1.0 } else { 0.0 }, is_canarys: false }
     }
 
     /// ⟨mean clipped gradient, ĝ⟩/C over the records that stand for the others; 0 where none do.

@@ -2,7 +2,7 @@
 
 use dpscope_core::audit::Outcome;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, Layout, Plan, Shard, TrainingState, Unattended, run};
+use dpscope_engine::{Artefact, Backend, Layout, Plan, Shard, TrainingState, TrainingTally, Unattended, run};
 use serde::Serialize;
 
 use super::{counted, percent, row};
@@ -26,6 +26,11 @@ pub(crate) struct TrainingFacts {
     pub(crate) residual_variance: Option<f64>,
     /// Its standard error if only noise differs.
     pub(crate) residual_variance_error: Option<f64>,
+    /// How far the outputs of the canary's batch lie above the mean, beside the others, in noise
+    /// standard deviations.
+    pub(crate) canary_shift: Option<f64>,
+    /// Its standard error if only noise differs.
+    pub(crate) canary_shift_error: Option<f64>,
     /// Share of held-out examples that trained models classify correctly.
     pub(crate) correct_share: Option<f64>,
     /// Held-out examples asked about, over all models asked.
@@ -51,6 +56,8 @@ impl TrainingFacts {
             bias: whole.bias(),
             residual_variance: whole.residual_variance(),
             residual_variance_error: (whole.outputs > 0).then_some(error),
+            canary_shift: whole.canary_shift(),
+            canary_shift_error: (whole.canaries > 0).then(|| canary_error(&whole)),
             correct_share: whole.correct_share(),
             asked: whole.asked,
             idealised: artefact.is_complete().then(|| idealised(&artefact.plan)).flatten(),
@@ -59,17 +66,22 @@ impl TrainingFacts {
 
     /// What looks wrong with the trainer, in words.
     pub(super) fn findings(&self) -> Vec<String> {
-        let (Some(variance), Some(error)) = (self.residual_variance, self.residual_variance_error)
-        else {
-            return Vec::new();
-        };
-        if variance < 1.0 - NOTABLE * error {
-            return vec![format!(
+        let mut findings = Vec::new();
+        let noise = self.residual_variance.zip(self.residual_variance_error);
+        if let Some((variance, _)) = noise.filter(|(seen, error)| *seen < 1.0 - NOTABLE * error) {
+            findings.push(format!(
                 "the outputs vary by {variance:.4} of the noise variance, less than the noise alone \
                  would: the noise is too small"
-            )];
+            ));
         }
-        Vec::new()
+        let canary = self.canary_shift.zip(self.canary_shift_error);
+        if let Some((shift, _)) = canary.filter(|(seen, error)| seen.abs() > NOTABLE * error) {
+            findings.push(format!(
+                "the outputs of the canary's batch lie {shift:+.4} σ beside where its gradient puts them: \
+                 it is not clipped to the clip norm"
+            ));
+        }
+        findings
     }
 
     pub(super) fn to_text(&self) -> String {
@@ -112,6 +124,12 @@ impl TrainingFacts {
         }
         out
     }
+}
+
+/// Of the difference of two means of noise of variance 1.
+fn canary_error(tally: &TrainingTally) -> f64 {
+    let others = tally.outputs.saturating_sub(tally.canaries).max(1);
+    (1.0 / tally.canaries as f64 + 1.0 / others as f64).sqrt()
 }
 
 fn idealised(plan: &Plan) -> Option<Idealised> {

@@ -186,10 +186,11 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
     };
     let data = Source { name: &name_of(path), bytes: &bytes };
     let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
-    let options = LoadOptions { records: Some(records), classes: args.classes.as_deref() };
-    let examples = load(data, labels, options).map_err(|error| Failure::input(error).about(path))?;
+    let classes = args.classes.as_deref();
+    let options = LoadOptions { records: Some(records), classes, limits: limits.clone() };
+    let examples = load(data, labels, &options).map_err(|error| Failure::input(error).about(path))?;
     if let Some(reading) = examples.reading() {
-        tell(&reading.to_string());
+        tell(&reading.sentences().join("; "));
     }
     Ok(examples)
 }
