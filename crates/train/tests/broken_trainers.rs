@@ -1,0 +1,213 @@
+//! What is wrong with a trainer shows in its outputs: each flaw is named by one check, and the right
+//! trainer passes all.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::sync::{Arc, Mutex};
+
+use dpscope_core::adjacency::World;
+use dpscope_core::independence::{RecordedRuns, duplicated_runs};
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_engine::{ObservationRange, Trainer};
+use dpscope_shaders::train::{Batches, EpochBatches};
+use dpscope_train::data::StandIn;
+use dpscope_train::{
+    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, OutputSink, Settings, Shape, Training,
+};
+
+const SEED: u64 = 11;
+const RUNS: u64 = 300;
+const BATCH: u32 = 20;
+const STEPS: u32 = 10;
+
+/// Outputs of both worlds, run by run.
+type Outputs = [Vec<f64>; 2];
+
+#[derive(Debug, Clone, Default)]
+struct Kept(Arc<Mutex<Outputs>>);
+
+impl OutputSink for Kept {
+    fn keep(
+        &self,
+        world: World,
+        _: ObservationRange,
+        outputs: &[f32],
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let mut kept = self.0.lock().unwrap();
+        kept[world.index()].extend(outputs.iter().map(|&output| f64::from(output)));
+        Ok(())
+    }
+}
+
+/// Trains with this noise and clip norm, σ·C and C, and gives outputs in claimed clip norms of 1.
+fn outputs(noise_std: f64, clip_norm: f64, steps: u32) -> Outputs {
+    let spec = ModelSpec {
+        input: Shape::flat(600),
+        layers: vec![
+            LayerSpec::Linear { outputs: 16 },
+            LayerSpec::Tanh,
+            LayerSpec::Linear { outputs: 100 },
+        ],
+    };
+    let mechanism = BatchedGaussian {
+        noise_multiplier: noise_std / clip_norm,
+        steps_per_epoch: steps,
+        epochs: 1,
+        sampler: BatchSampler::Shuffle,
+        threat_model: ThreatModel::PartiallyInformed,
+        batch_size: Some(BATCH),
+    };
+    let settings = Settings {
+        clip_norm,
+        learning_rate: 0.5,
+        canary: Canary { direction: CanaryDirection::Random, is_fresh: true },
+        debias_records: 0,
+    };
+    let examples = StandIn::P100Like.generate(200, 0).unwrap();
+    let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
+    let kept = Kept::default();
+    let trainer = DpSgd::new(training, 0).unwrap().with_sink(Box::new(kept.clone()));
+    trainer.train(ObservationRange { first: 0, end: RUNS }, &|| true).unwrap();
+    let outputs = kept.0.lock().unwrap().clone();
+    outputs.map(|world| world.into_iter().map(|output| output * clip_norm).collect())
+}
+
+/// Mean and number of residuals at the canary's step and elsewhere, and Σ of all squares, at σ = 1.
+fn residuals(outputs: &Outputs) -> [(f64, f64); 3] {
+    let batches = Batches::new(BatchSampler::Shuffle, BATCH, STEPS);
+    let mut epoch = EpochBatches::default();
+    let mut sums = [(0.0, 0.0); 3];
+    for world in World::BOTH {
+        for (run, outputs) in outputs[world.index()].chunks_exact(STEPS as usize).enumerate() {
+            batches.draw(SEED, 2 * run as u64 + world.index() as u64, 0, &mut epoch);
+            for (step, output) in outputs.iter().enumerate() {
+                let is_canarys = epoch.batch(step).contains(&0);
+                let mean = match (is_canarys, world) {
+                    (true, World::Target) => 1.0,
+                    (true, World::ZeroOut) => 0.0,
+                    (false, _) => -1.0,
+                };
+                let residual = output - mean;
+                for (place, value) in [(usize::from(!is_canarys), residual), (2, residual * residual)] {
+                    sums[place].0 += value;
+                    sums[place].1 += 1.0;
+                }
+            }
+        }
+    }
+    sums.map(|(sum, count)| (sum / count, count))
+}
+
+/// Names of the checks that fail, each once in 10⁶ times by chance.
+fn failing(outputs: &Outputs) -> Vec<&'static str> {
+    let steps = STEPS as usize;
+    if outputs.iter().any(|world| world.len() != RUNS as usize * steps) {
+        return vec!["steps"];
+    }
+    let mut failing = Vec::new();
+    let [(canary, canaries), (other, others), (square, count)] = residuals(outputs);
+    // squares of outputs vary by 2 about 1; the other records' gradients add a little
+    if !((square - 1.0).abs() < 5.0 * (2.0 / count).sqrt() + 0.02) {
+        failing.push("noise");
+    }
+    if !((canary - other).abs() < 5.0 * (1.0 / canaries + 1.0 / others).sqrt()) {
+        failing.push("clipping");
+    }
+    let runs = [0, 1].map(|world| RecordedRuns::new(&outputs[world], 1, steps).unwrap());
+    if duplicated_runs(runs[0], runs[1]).unwrap().check.finding.is_some() {
+        failing.push("independence");
+    }
+    failing
+}
+
+#[test]
+fn each_flaw_is_named_by_its_check() {
+    let right = outputs(1.0, 1.0, STEPS);
+    assert_eq!(failing(&right), Vec::<&str>::new());
+
+    let loosely_clipped = outputs(1.0, std::f64::consts::SQRT_2, STEPS);
+    assert_eq!(failing(&loosely_clipped), ["clipping"]);
+
+    let quiet = outputs(0.9, 1.0, STEPS);
+    assert_eq!(failing(&quiet), ["noise"]);
+
+    let run = STEPS as usize;
+    let mut repeated = right.clone();
+    let (first, second) = repeated[0].split_at_mut(run);
+    second[..run].copy_from_slice(first);
+    assert_eq!(failing(&repeated), ["independence"]);
+
+    let [target, _] = right;
+    let [_, without_the_last_batch] = outputs(1.0, 1.0, STEPS - 1);
+    assert_eq!(failing(&[target, without_the_last_batch]), ["steps"]);
+}
+
+#[test]
+fn outputs_do_not_depend_on_threads_or_waves() {
+    let spec = ModelSpec { input: Shape::flat(600), layers: vec![LayerSpec::Linear { outputs: 100 }] };
+    let mechanism = BatchedGaussian {
+        noise_multiplier: 1.0,
+        steps_per_epoch: STEPS,
+        epochs: 2,
+        sampler: BatchSampler::PersistentShuffle,
+        threat_model: ThreatModel::TargetCanary,
+        batch_size: Some(BATCH),
+    };
+    let settings = Settings {
+        clip_norm: 0.5,
+        learning_rate: 0.5,
+        canary: Canary { direction: CanaryDirection::Dirac, is_fresh: false },
+        debias_records: 7,
+    };
+    let trained = |threads: usize, seed: u64, ranges: &[(u64, u64)]| {
+        let examples = StandIn::P100Like.generate(200, 30).unwrap();
+        let training = Training::new(&spec, examples, mechanism, settings, seed).unwrap();
+        let trainer = DpSgd::new(training, threads).unwrap();
+        let mut scores = [Vec::new(), Vec::new()];
+        for &(first, end) in ranges {
+            let trained = trainer.train(ObservationRange { first, end }, &|| true).unwrap();
+            scores.iter_mut().zip(trained.scores).for_each(|(all, part)| all.extend(part));
+        }
+        scores
+    };
+    let whole = trained(1, SEED, &[(0, 9)]);
+    assert_eq!(trained(3, SEED, &[(0, 4), (4, 5), (5, 9)]), whole);
+    assert_ne!(trained(1, SEED + 1, &[(0, 9)]), whole);
+    assert_ne!(whole[0], whole[1]);
+}
+
+#[test]
+fn a_run_that_diverges_is_counted_as_failed() {
+    let spec = ModelSpec {
+        input: Shape::flat(600),
+        layers: vec![
+            LayerSpec::Linear { outputs: 8 },
+            LayerSpec::Relu,
+            LayerSpec::Linear { outputs: 100 },
+        ],
+    };
+    let mechanism = BatchedGaussian {
+        noise_multiplier: 20.0,
+        steps_per_epoch: STEPS,
+        epochs: 30,
+        sampler: BatchSampler::Shuffle,
+        threat_model: ThreatModel::PartiallyInformed,
+        batch_size: Some(BATCH),
+    };
+    let settings = Settings {
+        clip_norm: 1e6,
+        learning_rate: 1e6,
+        canary: Canary { direction: CanaryDirection::Random, is_fresh: true },
+        debias_records: 0,
+    };
+    let examples = StandIn::P100Like.generate(200, 30).unwrap();
+    let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
+    let kept = Kept::default();
+    let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));
+    let trained = trainer.train(ObservationRange { first: 0, end: 3 }, &|| true).unwrap();
+    for (scores, tally) in trained.scores.iter().zip(trained.tallies) {
+        let failed = scores.iter().filter(|score| !score.is_finite()).count() as u64;
+        assert_eq!((tally.runs, tally.failed), (3, failed));
+    }
+    let outputs = kept.0.lock().unwrap().clone();
+    assert!(outputs.iter().all(|world| world.len() == 3 * 30 * STEPS as usize));
+}
