@@ -4,5 +4,6 @@ mod gradient;
 mod layers;
 pub mod model;
 
+pub use gradient::{NormRoute, Rows, Workspace};
 pub use layers::{Dual, Scalar};
 pub use model::{LayerSpec, ModelError, ModelSpec, Network, Shape};
