@@ -6,6 +6,8 @@ mod bayesian;
 mod clopper_pearson;
 mod counts;
 mod gdp;
+#[cfg(test)]
+mod gradients;
 mod jeffreys;
 #[cfg(test)]
 mod pair_epochs;

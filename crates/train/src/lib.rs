@@ -17,6 +17,7 @@ mod training;
 
 pub use canary::{Canary, CanaryDirection};
 pub use error::TrainError;
+pub use gradient::{NormRoute, Rows, Workspace};
 pub use layers::{Dual, Scalar};
 pub use model::{LayerSpec, ModelError, ModelSpec, Network, Shape};
 pub use rate::{RateSearch, search_learning_rate};

@@ -11,9 +11,7 @@ mod weighted;
 pub(crate) use loss::{loss, loss_slopes};
 pub(crate) use pooling::Pool;
 pub use scalar::{Dual, Scalar};
-pub(crate) use weighted::{Convolution, Linear};
-
-use weighted::Weighted;
+pub(crate) use weighted::{Convolution, Linear, Weighted};
 
 /// A layer, checked against what comes in.
 #[derive(Debug, Clone, PartialEq)]

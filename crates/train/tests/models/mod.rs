@@ -25,7 +25,12 @@ impl Numbers {
     }
 }
 
-pub(crate) fn convolution(channels: usize, kernel: usize, stride: usize, padding: usize) -> LayerSpec {
+pub(crate) fn convolution(
+    channels: usize,
+    kernel: usize,
+    stride: usize,
+    padding: usize,
+) -> LayerSpec {
     LayerSpec::Convolution { channels, kernel, stride, padding }
 }
 

@@ -1,0 +1,364 @@
+//! Convolutions in lanes: sums over the windows of a bordered input, gathered by their places.
+
+use super::buffer::{Buffer, LANES, Lane};
+use super::instruction_set::{InstructionSet, Kernel};
+use super::plan::NormRoute;
+use super::products::{Gathered, Products, Weights, total};
+use crate::layers::{Convolution, Weighted};
+use crate::model::Shape;
+
+/// Rows of a Gram matrix that are made at a time.
+const GRAM_ROWS: usize = 4;
+
+/// A convolution with its places and its own memory.
+#[derive(Debug)]
+pub(super) struct ConvolutionWork {
+    layer: Convolution,
+    route: NormRoute,
+    /// Where each window starts in the padded input, and its inputs from there.
+    windows: Vec<usize>,
+    taps: Vec<usize>,
+    /// Where the window over the spread slopes starts that gives each input's slope, and its slopes
+    /// from there.
+    inputs: Vec<usize>,
+    spread_taps: Vec<usize>,
+    /// Where each output channel starts, and its positions from there.
+    channels: Vec<usize>,
+    positions: Vec<usize>,
+    /// Weights by input channel, turned by 180°.
+    turned: Vec<f32>,
+    /// Gradients of examples, or slopes by outputs.
+    kept: Buffer,
+    /// Some rows of both Gram matrices.
+    gram: Buffer,
+}
+
+impl ConvolutionWork {
+    pub(super) fn new(layer: Convolution, route: Option<NormRoute>) -> Self {
+        let route = route.unwrap_or_else(|| NormRoute::of(&layer));
+        let (kept, gram) = Self::floats(&layer, route);
+        let (padded, spread, output) = (layer.padded(), layer.spread(), layer.output);
+        let first = Shape { channels: 1, ..layer.input };
+        let inside = layer.padding * (spread.width + 1);
+        let offset = |places: Vec<usize>| places.iter().map(|place| place + inside).collect();
+        Self {
+            route,
+            windows: places(Shape { channels: 1, ..output }, padded, layer.stride),
+            taps: places(window(&layer, layer.input.channels), padded, 1),
+            inputs: offset(places(first, spread, 1)),
+            spread_taps: places(window(&layer, output.channels), spread, 1),
+            channels: (0..output.channels).map(|channel| channel * output.positions()).collect(),
+            positions: (0..output.positions()).collect(),
+            turned: vec![0.0; layer.weights()],
+            kept: Buffer::new(kept),
+            gram: Buffer::new(gram),
+            layer,
+        }
+    }
+
+    /// Floats of `kept` and `gram`.
+    fn floats(layer: &Convolution, route: NormRoute) -> (usize, usize) {
+        match route {
+            NormRoute::Instantiated => ((layer.weights() + layer.biases()) * LANES, 0),
+            NormRoute::Gram => {
+                (layer.output.len() * LANES, 2 * GRAM_ROWS * layer.output.positions() * LANES)
+            }
+        }
+    }
+
+    /// Bytes that `new` asks for.
+    pub(super) fn bytes(layer: &Convolution, route: Option<NormRoute>) -> usize {
+        let (kept, gram) = Self::floats(layer, route.unwrap_or_else(|| NormRoute::of(layer)));
+        let square = layer.kernel * layer.kernel;
+        let indices = 2 * layer.output.positions()
+            + layer.input.positions()
+            + (layer.input.channels + layer.output.channels) * square
+            + layer.output.channels;
+        let turned = layer.weights() * size_of::<f32>();
+        Buffer::bytes(kept) + Buffer::bytes(gram) + indices * size_of::<usize>() + turned
+    }
+
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        let lists = [&self.windows, &self.taps, &self.inputs, &self.spread_taps, &self.channels];
+        let indices = lists.iter().map(|list| list.capacity()).sum::<usize>();
+        let indices = (indices + self.positions.capacity()) * size_of::<usize>();
+        indices + self.turned.capacity() * size_of::<f32>() + self.kept.held() + self.gram.held()
+    }
+
+    /// Takes what it needs of new parameters.
+    pub(super) fn prepare(&mut self, theta: &[f32]) {
+        let (square, channels) =
+            (self.layer.kernel * self.layer.kernel, self.layer.output.channels);
+        let taps = self.layer.taps();
+        for (at, weight) in self.turned.iter_mut().enumerate() {
+            let (input, rest) = (at / (channels * square), at % (channels * square));
+            let (channel, tap) = (rest / square, square - 1 - rest % square);
+            *weight = theta[channel * taps + input * square + tap];
+        }
+    }
+
+    fn padded<'a>(&self, input: &'a [Lane], border: &'a mut [Lane]) -> Gathered<'a>
+    where
+        Self: 'a,
+    {
+        if self.layer.padding > 0 {
+            put_inside(
+                input,
+                self.layer.input,
+                border,
+                self.layer.padded(),
+                (self.layer.padding, 1),
+            );
+            Gathered { lanes: border, places: &[], steps: &[] }
+        } else {
+            Gathered { lanes: input, places: &[], steps: &[] }
+        }
+    }
+
+    pub(super) fn forward(
+        &self,
+        set: InstructionSet,
+        theta: &[f32],
+        (input, border): (&[Lane], &mut [Lane]),
+        output: &mut [Lane],
+    ) {
+        let (weights, biases) = theta.split_at(self.layer.weights());
+        let right =
+            Gathered { places: &self.windows, steps: &self.taps, ..self.padded(input, border) };
+        let positions = self.windows.len();
+        let sink = |channel: usize, position: usize, lane: &Lane| {
+            let bias = biases[channel];
+            output[channel * positions + position] = lane.map(|value| value + bias);
+        };
+        set.run(Products { left: Weights(weights), rows: 0..biases.len(), right, sink });
+    }
+
+    /// Slopes by the inputs from those by the outputs.
+    pub(super) fn input_slopes(
+        &self,
+        set: InstructionSet,
+        (slopes, border): (&[Lane], &mut [Lane]),
+        input_slopes: &mut [Lane],
+    ) {
+        let Convolution { output, kernel, stride, .. } = self.layer;
+        put_inside(slopes, output, border, self.layer.spread(), (kernel - 1, stride));
+        let right = Gathered { lanes: border, places: &self.inputs, steps: &self.spread_taps };
+        let positions = self.inputs.len();
+        let sink = |channel: usize, position: usize, lane: &Lane| {
+            input_slopes[channel * positions + position] = *lane;
+        };
+        let rows = 0..self.layer.input.channels;
+        set.run(Products { left: Weights(&self.turned), rows, right, sink });
+    }
+
+    /// Adds the squared norm of each example's gradient, and keeps what [`accumulate`] needs.
+    pub(super) fn add_squares(
+        &mut self,
+        set: InstructionSet,
+        (input, border): (&[Lane], &mut [Lane]),
+        slopes: &[Lane],
+        squares: &mut [f64],
+    ) {
+        match self.route {
+            NormRoute::Instantiated => {
+                let mut kept = std::mem::take(&mut self.kept);
+                let (weights, biases) = kept.lanes_mut().split_at_mut(self.layer.weights());
+                self.weight_gradients(set, (input, border), slopes, |at, lane| weights[at] = *lane);
+                self.bias_gradients(slopes, biases);
+                set.run(AddSquares { lanes: kept.lanes(), squares });
+                self.kept = kept;
+            }
+            NormRoute::Gram => {
+                self.kept.lanes_mut().copy_from_slice(&slopes[..self.layer.output.len()]);
+                let mut gram = std::mem::take(&mut self.gram);
+                let input = Gathered { places: &[], steps: &[], ..self.padded(input, border) };
+                self.add_gram(set, input.lanes, slopes, gram.lanes_mut(), squares);
+                let (biases, _) = gram.lanes_mut().split_at_mut(1);
+                for &channel in &self.channels {
+                    biases[0] = sum_of_lanes(&slopes[channel..][..self.positions.len()]);
+                    set.run(AddSquares { lanes: biases, squares });
+                }
+                self.gram = gram;
+            }
+        }
+    }
+
+    /// Gives each weight's place and its gradient.
+    fn weight_gradients(
+        &self,
+        set: InstructionSet,
+        (input, border): (&[Lane], &mut [Lane]),
+        slopes: &[Lane],
+        mut give: impl FnMut(usize, &Lane),
+    ) {
+        let left = Gathered { lanes: slopes, places: &self.channels, steps: &self.positions };
+        let right =
+            Gathered { places: &self.taps, steps: &self.windows, ..self.padded(input, border) };
+        let taps = self.taps.len();
+        let sink = |channel: usize, tap: usize, lane: &Lane| give(channel * taps + tap, lane);
+        set.run(Products { left, rows: 0..self.channels.len(), right, sink });
+    }
+
+    fn bias_gradients(&self, slopes: &[Lane], biases: &mut [Lane]) {
+        for (bias, &channel) in biases.iter_mut().zip(&self.channels) {
+            *bias = sum_of_lanes(&slopes[channel..][..self.positions.len()]);
+        }
+    }
+
+    /// Σ_pq (UᵀU ∘ ΔᵀΔ)_pq, in rows p and columns q ≤ p of which those below the diagonal count twice.
+    fn add_gram(
+        &self,
+        set: InstructionSet,
+        padded: &[Lane],
+        slopes: &[Lane],
+        gram: &mut [Lane],
+        squares: &mut [f64],
+    ) {
+        let windows = self.windows.len();
+        let (of_inputs, of_slopes) = gram.split_at_mut(gram.len() / 2);
+        for first in (0..windows).step_by(GRAM_ROWS) {
+            let end = (first + GRAM_ROWS).min(windows);
+            let rows = first..end;
+            let of = |lanes, places, steps| Gathered { lanes, places, steps };
+            let pairs = [
+                (of(padded, &self.windows[..], &self.taps[..]), &mut *of_inputs),
+                (of(slopes, &self.positions[..], &self.channels[..]), &mut *of_slopes),
+            ];
+            for (left, out) in pairs {
+                let right = Gathered { places: &left.places[..end], ..left };
+                let sink = |p: usize, q: usize, lane: &Lane| out[(p - first) * windows + q] = *lane;
+                set.run(Products { left, rows: rows.clone(), right, sink });
+            }
+            for p in rows {
+                for q in 0..=p {
+                    let at = (p - first) * windows + q;
+                    let twice = if q < p { 2.0 } else { 1.0 };
+                    let pairs = of_inputs[at].iter().zip(&of_slopes[at]);
+                    for (square, (&input, &slope)) in squares.iter_mut().zip(pairs) {
+                        *square += twice * f64::from(input) * f64::from(slope);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds Σ factor · gradient.
+    pub(super) fn accumulate(
+        &mut self,
+        set: InstructionSet,
+        (input, border): (&[Lane], &mut [Lane]),
+        factors: &Lane,
+        out: &mut [f32],
+    ) {
+        match self.route {
+            NormRoute::Instantiated => {
+                set.run(AddTotals { lanes: self.kept.lanes(), factors, out });
+            }
+            NormRoute::Gram => {
+                let mut kept = std::mem::take(&mut self.kept);
+                for lane in kept.lanes_mut() {
+                    lane.iter_mut().zip(factors).for_each(|(slope, factor)| *slope *= factor);
+                }
+                let (weights, biases) = out.split_at_mut(self.layer.weights());
+                let add = |at: usize, lane: &Lane| weights[at] += total(lane);
+                self.weight_gradients(set, (input, border), kept.lanes(), add);
+                for (bias, &channel) in biases.iter_mut().zip(&self.channels) {
+                    *bias += total(&sum_of_lanes(&kept.lanes()[channel..][..self.positions.len()]));
+                }
+                self.kept = kept;
+            }
+        }
+    }
+}
+
+/// The window of a channel, or of several.
+fn window(layer: &Convolution, channels: usize) -> Shape {
+    Shape { channels, height: layer.kernel, width: layer.kernel }
+}
+
+/// The places of a smaller shape's values within a larger one, `stride` apart.
+fn places(of: Shape, within: Shape, stride: usize) -> Vec<usize> {
+    let place = |at: usize| {
+        let (channel, position) = (at / of.positions(), at % of.positions());
+        let (row, column) = (position / of.width, position % of.width);
+        channel * within.positions() + row * stride * within.width + column * stride
+    };
+    (0..of.len()).map(place).collect()
+}
+
+/// Values into a larger shape: the first at (offset, offset), then `stride` apart, zeros elsewhere.
+fn put_inside(
+    values: &[Lane],
+    shape: Shape,
+    out: &mut [Lane],
+    larger: Shape,
+    (offset, stride): (usize, usize),
+) {
+    let rows = out[..larger.len()].chunks_exact_mut(larger.width).enumerate();
+    for (at, row) in rows {
+        row.fill([0.0; LANES]);
+        let (channel, y) = (at / larger.height, at % larger.height);
+        let (y, off) = (y.wrapping_sub(offset) / stride, y.wrapping_sub(offset) % stride);
+        if y < shape.height && off == 0 {
+            let values = &values[(channel * shape.height + y) * shape.width..][..shape.width];
+            for (out, value) in row[offset..].iter_mut().step_by(stride).zip(values) {
+                *out = *value;
+            }
+        }
+    }
+}
+
+/// Lane by lane.
+fn sum_of_lanes(lanes: &[Lane]) -> Lane {
+    let mut sums = [0.0; LANES];
+    for lane in lanes {
+        for (sum, value) in sums.iter_mut().zip(lane) {
+            *sum += value;
+        }
+    }
+    sums
+}
+
+/// Adds Σ x² of each example: short sums in f32, which are added in f64.
+struct AddSquares<'a> {
+    lanes: &'a [Lane],
+    squares: &'a mut [f64],
+}
+
+impl Kernel for AddSquares<'_> {
+    #[inline(always)]
+    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
+        for chunk in self.lanes.chunks(64) {
+            let mut sums = [0.0_f32; LANES];
+            for lane in chunk {
+                for (sum, value) in sums.iter_mut().zip(lane) {
+                    *sum += value * value;
+                }
+            }
+            for (square, sum) in self.squares.iter_mut().zip(sums) {
+                *square += f64::from(sum);
+            }
+        }
+    }
+}
+
+/// Adds the sum over examples of factor times value.
+struct AddTotals<'a> {
+    lanes: &'a [Lane],
+    factors: &'a Lane,
+    out: &'a mut [f32],
+}
+
+impl Kernel for AddTotals<'_> {
+    #[inline(always)]
+    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
+        for (out, lane) in self.out.iter_mut().zip(self.lanes) {
+            let mut scaled = *lane;
+            for (value, factor) in scaled.iter_mut().zip(self.factors) {
+                *value *= factor;
+            }
+            *out += total(&scaled);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Loops compiled once for each instruction set.
+
+/// A loop to be compiled for each instruction set.
+///
+/// `run` and all that it calls must be `#[inline(always)]`: what is called is compiled for the
+/// baseline.
+pub(super) trait Kernel {
+    /// `WIDTH`: floats of a vector; `COLUMNS`: tiles of 4 × `COLUMNS` vectors fit the registers;
+    /// `FUSED`: a product and a sum are one instruction.
+    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self);
+}
+
+/// An instruction set that this machine has; a value of this type is the proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct InstructionSet(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl InstructionSet {
+    /// Those that this machine has, the widest last.
+    pub(super) fn available() -> Vec<Self> {
+        #[allow(unused_mut, reason = "grows on x86-64 only")]
+        let mut sets = vec![Self(Kind::Portable)];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            sets.push(Self(Kind::Avx2));
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+            {
+                sets.push(Self(Kind::Avx512));
+            }
+        }
+        sets
+    }
+
+    /// The widest that this machine has.
+    pub(super) fn detect() -> Self {
+        Self::available().last().copied().unwrap_or(Self(Kind::Portable))
+    }
+
+    pub(super) fn run(self, kernel: impl Kernel) {
+        match self.0 {
+            // Every aarch64 has 32 registers and fuses.
+            #[cfg(target_arch = "aarch64")]
+            Kind::Portable => kernel.run::<4, 4, true>(),
+            #[cfg(not(target_arch = "aarch64"))]
+            Kind::Portable => kernel.run::<4, 3, false>(),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `InstructionSet` exists only where the machine has its features.
+            Kind::Avx2 => unsafe { avx2(kernel) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Kind::Avx512 => unsafe { avx512(kernel) },
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn avx2(kernel: impl Kernel) {
+    kernel.run::<8, 3, true>();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
+fn avx512(kernel: impl Kernel) {
+    kernel.run::<16, 4, true>();
+}
