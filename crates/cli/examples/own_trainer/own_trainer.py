@@ -4,7 +4,7 @@
     dpscope audit outputs runs.npz --threat-model partially-informed --claim 2.0
 
 Your own trainer takes the place of `train`; what it must do is in the class Canary and in README.md.
-Needs numpy. Gradients are taken by PyTorch or JAX where --framework names one.
+Needs numpy. Gradients are taken by PyTorch or JAX where one can be imported (--framework).
 """
 
 import argparse
@@ -68,12 +68,13 @@ def gradients_by_numpy(theta, x, y):
 
 def gradients_by_torch():
     import torch
+    from torch.func import grad, vmap
 
     def loss(theta, x, y):
         logit = x @ theta[:-1] + theta[-1]
         return torch.nn.functional.binary_cross_entropy_with_logits(logit, y)
 
-    per_example = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))
+    per_example = vmap(grad(loss), in_dims=(None, 0, 0))
 
     def gradients(theta, x, y):
         tensors = (torch.from_numpy(np.asarray(a, dtype=np.float64)) for a in (theta, x, y))
@@ -181,7 +182,7 @@ def main():
     parser.add_argument("--runs", type=int, default=200, help="runs in each world")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--framework", choices=["auto", "numpy", "torch", "jax"], default="numpy")
+    parser.add_argument("--framework", choices=["auto", "numpy", "torch", "jax"], default="auto")
     parser.add_argument("--canary", choices=["dirac", "random"], default="dirac")
     parser.add_argument("--broken", choices=["noise-divided-twice", "no-shuffle"])
     arguments = parser.parse_args()

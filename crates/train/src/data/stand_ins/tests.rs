@@ -31,7 +31,10 @@ fn nearest_mean(set: &Examples, ahead: usize) -> f64 {
     labels.rotate_left(ahead);
     let right = examples.chunks_exact(features).zip(&labels).filter(|(row, label)| {
         let distance = |mean: &[f64]| {
-            mean.iter().zip(*row).map(|(m, &v)| (m - f64::from(v)) * (m - f64::from(v))).sum::<f64>()
+            mean.iter()
+                .zip(*row)
+                .map(|(m, &v)| (m - f64::from(v)) * (m - f64::from(v)))
+                .sum::<f64>()
         };
         let own = distance(&means[**label as usize]);
         means.iter().filter(|mean| distance(mean) <= own).count() == 1
