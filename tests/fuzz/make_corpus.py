@@ -1,5 +1,6 @@
 """Writes the seeds under corpus/TARGET/. Python 3.11, standard library only."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -160,6 +161,67 @@ for name, data in {
     "short": b"\x08\x00",
 }.items():
     seed("safetensors", name, data)
+
+
+packed = gzip.compress(b"1,2\n3,4\n", mtime=0)
+for name, data in {
+    "plain": packed,
+    "two_members": packed + packed,
+    "zeros_after": packed + bytes(9),
+    "trailing": packed + b"?",
+    "cut_header": packed[:7],
+    "cut_data": packed[:14],
+    "cut_checksum": packed[:-3],
+    "wrong_checksum": packed[:-8] + b"\0\0\0\0" + packed[-4:],
+    "wrong_length": packed[:-1] + b"\x7f",
+    "other_method": packed[:2] + b"\x07" + packed[3:],
+    "endless_name": b"\x1f\x8b\x08\x08" + bytes(6) + b"a" * 400,
+    "bomb": gzip.compress(bytes(300_000), mtime=0),
+    "not_packed": b"1,2\n",
+    "nothing": b"",
+}.items():
+    seed("gzip", name, data)
+
+
+def idx(shape=(2, 3), data=bytes(range(6)), code=8):
+    return struct.pack(f">BBBB{len(shape)}I", 0, 0, code, len(shape), *shape) + data
+
+
+for name, data in {
+    "plain": idx(),
+    "images": idx((2, 2, 2), bytes(8)),
+    "labels": idx((4,), b"\0\1\2\3"),
+    "packed": gzip.compress(idx(), mtime=0),
+    "packed_cut": gzip.compress(idx(), mtime=0)[:-6],
+    "packed_bomb": gzip.compress(idx((300, 1000), bytes(300_000)), mtime=0),
+    "floats": idx((1,), bytes(4), 0x0D),
+    "unknown_type": idx((1,), bytes(4), 0x0A),
+    "no_axes": idx((), b"\0"),
+    "many_axes": idx((1,) * 40, b"\0"),
+    "empty_axis": idx((2, 0), b""),
+    "absurd_axis": idx((0xFFFFFFFF,)),
+    "overflowing_axes": idx((0xFFFFFFFF,) * 3),
+    "cut_header": idx()[:9],
+    "cut_data": idx()[:-1],
+    "trailing": idx() + b"\0",
+    "little_endian": b"\0\0\x08\1\6\0\0\0" + bytes(6),
+    "other_start": b"\x89PNG\r\n\x1a\n",
+    "nothing": b"",
+}.items():
+    seed("idx", name, data)
+
+record = b"\1" + bytes(3072)
+for name, data in {
+    "plain": gzip.compress(record + b"\0" + bytes(3072), mtime=0),
+    "cut": gzip.compress(record[:-1], mtime=0),
+    "two_labels": gzip.compress((b"\1" + record) * 2, mtime=0),
+    "wrong_label": gzip.compress(record + b"\x0a" + bytes(3072), mtime=0),
+    "many": gzip.compress(record * 9, mtime=0),
+    "archive": gzip.compress(b"data_batch_1.bin".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0),
+    "pickle": b"\x80\x02}q\x01(U\x04data",
+    "nothing": b"",
+}.items():
+    seed("cifar10", name, data)
 
 
 def plan(**changes):

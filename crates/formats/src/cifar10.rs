@@ -81,7 +81,10 @@ mod tests {
         assert_eq!(read.labels, [9, 0, 3]);
         assert_eq!(read.images.shape(), [3, 3, 32, 32]);
         assert_eq!(read.images.data()[PIXELS + 1024], 77);
-        assert_eq!(read.images.data().iter().map(|&b| usize::from(b)).sum::<usize>(), 3 * PIXELS + 76);
+        assert_eq!(
+            read.images.data().iter().map(|&b| usize::from(b)).sum::<usize>(),
+            3 * PIXELS + 76
+        );
     }
 
     #[test]

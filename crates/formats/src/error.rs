@@ -173,7 +173,9 @@ pub enum FormatError {
     )]
     GzipTruncated { unpacked_bytes: u64 },
     /// A gzip file that cannot be unpacked, or whose checksum is wrong.
-    #[error("the gzip file is damaged after {unpacked_bytes} unpacked bytes ({reason}); copy it again")]
+    #[error(
+        "the gzip file is damaged after {unpacked_bytes} unpacked bytes ({reason}); copy it again"
+    )]
     GzipDamaged { unpacked_bytes: u64, reason: String },
     /// Bytes after the end of a gzip file.
     #[error("{bytes} bytes that are not gzip follow the gzip data; copy the file again")]

@@ -49,7 +49,8 @@ pub fn is_idx(bytes: &[u8]) -> bool {
     let product = lengths.as_chunks::<4>().0.iter().try_fold(1_u64, |product, length| {
         product.checked_mul(u64::from(u32::from_be_bytes(*length)))
     });
-    product == Some((rest.len() - lengths.len()) as u64)
+    let data_bytes = (rest.len() - lengths.len()) as u64;
+    data_bytes > 0 && product == Some(data_bytes)
 }
 
 /// Reads an IDX file of unsigned bytes, packed by gzip or not.
@@ -167,7 +168,6 @@ mod tests {
             (idx(8, &[2, 3], &[0; 7]), "promises 6 bytes of data, and 7 follow it"),
             (idx(8, &[u32::MAX; 3], &[0; 7]), "it has more elements than a computer can address"),
             (idx(8, &[u32::MAX], &[0; 7]), "more than the limit max_elements"),
-            (idx(8, &[1; 65], &[0]), "65 axes, more than the limit max_dimensions = 64"),
             (idx(8, &[1, 1], &[])[..9].to_vec(), "promises 8 bytes of data, but at most 5"),
         ] {
             let text = message(&bytes);
@@ -178,9 +178,12 @@ mod tests {
     #[test]
     fn limits_hold() {
         let bytes = idx(8, &[3, 3], &[7; 9]);
-        let limits = |max_elements, max_bytes| Limits { max_elements, max_bytes, ..Limits::default() };
+        let limits =
+            |max_elements, max_bytes| Limits { max_elements, max_bytes, ..Limits::default() };
         assert!(read_idx(&bytes, &limits(9, 21)).is_ok());
         assert!(read_idx(&bytes, &limits(8, 21)).is_err());
         assert!(read_idx(&bytes, &limits(9, 20)).is_err());
+        let text = read_idx(&idx(8, &[1; 65], &[0]), &Limits::default()).unwrap_err().to_string();
+        assert!(text.contains("65 axes, more than the limit max_dimensions = 64"), "{text}");
     }
 }

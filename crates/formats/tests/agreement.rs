@@ -5,9 +5,14 @@
 #[path = "../../../tests/fuzz/src/formats.rs"]
 mod formats;
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
-use dpscope_formats::{Array, Limits, Npz, read_csv, read_npy, read_npz, write_npy, write_npz};
+use dpscope_formats::{
+    Array, Limits, Npz, read_csv, read_idx, read_npy, read_npz, unpack_gzip, write_npy, write_npz,
+};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -123,6 +128,10 @@ proptest! {
             (write_npz(&[("x", &array), ("y", &array)]).unwrap(), formats::npz),
             (b"score;member\n0.5;1\n\"2\";0\n# end\n".to_vec(), formats::csv),
             (tensor_file(), formats::safetensors),
+            (packed(b"1,2\n3,4\n"), formats::gzip),
+            (idx_file(&[2, 3, 2]), formats::idx),
+            (packed(&idx_file(&[12])), formats::idx),
+            (packed(&[0; 2 * 3073]), formats::cifar10),
         ];
         for (mut bytes, target) in seeds {
             for (position, value) in &changes {
@@ -142,7 +151,48 @@ proptest! {
         formats::npz(&bytes);
         formats::csv(&bytes);
         formats::safetensors(&bytes);
+        formats::gzip(&[&b"\x1f\x8b\x08"[..], &bytes].concat());
+        formats::idx(&bytes);
+        formats::idx(&[&b"\0\0\x08"[..], &bytes].concat());
+        formats::cifar10(&bytes);
     }
+
+    #[test]
+    fn what_gzip_packed_is_unpacked(content in vec(any::<u8>(), 0..5000), cut in any::<prop::sample::Index>()) {
+        let bytes = packed(&content);
+        prop_assert_eq!(&*unpack_gzip(&bytes, &Limits::default()).unwrap(), &content[..]);
+        let end = cut.index(bytes.len() - 2) + 2;
+        prop_assert!(unpack_gzip(&bytes[..end], &Limits::default()).is_err());
+    }
+
+    #[test]
+    fn idx_files_are_read_whole_or_not_at_all(shape in vec(1_u32..6, 1..5), any_length in 0_usize..2000) {
+        let bytes = idx_file(&shape);
+        let read = read_idx(&packed(&bytes), &Limits::default()).unwrap();
+        let lengths: Vec<usize> = shape.iter().map(|&length| length as usize).collect();
+        prop_assert_eq!(read.shape(), &lengths[..]);
+        let data = &bytes[4 + 4 * shape.len()..];
+        prop_assert_eq!(read.data(), data);
+        if any_length != bytes.len() {
+            let mut other = bytes.clone();
+            other.resize(any_length, 1);
+            prop_assert!(read_idx(&other, &Limits::default()).is_err());
+        }
+    }
+}
+
+/// Packed by the crate that unpacks; the corpus holds what Python packed.
+fn packed(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn idx_file(shape: &[u32]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 8, shape.len() as u8];
+    bytes.extend(shape.iter().flat_map(|length| length.to_be_bytes()));
+    bytes.extend((0..shape.iter().product()).map(|i: u32| (7 * i) as u8));
+    bytes
 }
 
 fn tensor_file() -> Vec<u8> {

@@ -44,6 +44,21 @@ fn safetensors() {
 }
 
 #[test]
+fn gzip() {
+    assert!(replay("gzip", formats::gzip) >= 14);
+}
+
+#[test]
+fn idx() {
+    assert!(replay("idx", formats::idx) >= 19);
+}
+
+#[test]
+fn cifar10() {
+    assert!(replay("cifar10", formats::cifar10) >= 8);
+}
+
+#[test]
 #[should_panic(expected = "elements as u64 <= limits().max_elements")]
 fn an_array_beyond_the_limits_is_noticed() {
     let elements = formats::limits().max_elements as usize;

@@ -2,7 +2,8 @@
 //! shown.
 
 use dpscope_formats::{
-    Array, Dataset, FormatError, Limits, read_csv, read_npy, read_npz, read_safetensors, write_npy,
+    Array, ByteArray, Dataset, FormatError, Limits, is_idx, read_cifar10, read_csv, read_idx,
+    read_npy, read_npz, read_safetensors, unpack_gzip, write_npy,
 };
 
 /// Small enough that a reader which ignores them is noticed.
@@ -42,6 +43,40 @@ pub fn csv(bytes: &[u8]) {
 pub fn safetensors(bytes: &[u8]) {
     accept(read_safetensors(bytes, &limits()), |arrays| check_all(arrays));
     one_door(bytes, "x.safetensors");
+}
+
+/// Any bytes as a gzip file.
+pub fn gzip(bytes: &[u8]) {
+    accept(unpack_gzip(bytes, &limits()), |content| {
+        assert!(content.len() as u64 <= limits().max_bytes);
+    });
+}
+
+/// Any bytes as an IDX file, packed by gzip or not.
+pub fn idx(bytes: &[u8]) {
+    let read = read_idx(bytes, &limits());
+    if is_idx(bytes) && read.is_err() {
+        let axes = bytes.get(3).map_or(0, |&axes| u64::from(axes));
+        let size = bytes.len() as u64;
+        assert!(axes > limits().max_dimensions || size > limits().max_elements, "{read:?}");
+    }
+    accept(read, check_bytes);
+}
+
+/// Any bytes as CIFAR-10's records, packed by gzip or not.
+pub fn cifar10(bytes: &[u8]) {
+    accept(read_cifar10(bytes, &limits()), |read| {
+        check_bytes(&read.images);
+        assert_eq!(read.images.shape(), [read.labels.len(), 3, 32, 32]);
+        assert!(read.labels.iter().all(|&label| label < 10));
+    });
+}
+
+fn check_bytes(array: &ByteArray) {
+    let elements = array.data().len();
+    assert_eq!(array.shape().iter().product::<usize>(), elements);
+    assert!(elements >= 1 && elements as u64 <= limits().max_elements);
+    assert!(array.shape().len() as u64 <= limits().max_dimensions);
 }
 
 /// Each array of a container by its name.

@@ -72,7 +72,9 @@ pub enum DataError {
     #[error("{name}: {classes} classes, more than {most}; keep some of them")]
     TooManyClasses { name: String, classes: usize, most: usize },
     /// More records asked for than there are.
-    #[error("{name}: {asked} records are asked for, but {present} are there; ask for {present} or fewer")]
+    #[error(
+        "{name}: {asked} records are asked for, but {present} are there; ask for {present} or fewer"
+    )]
     TooFewRecords { name: String, asked: usize, present: usize },
 }
 

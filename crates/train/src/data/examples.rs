@@ -279,7 +279,8 @@ mod tests {
             let Packed::Bits { row_bytes, bytes } = set.packed() else { panic!("no bits") };
             assert_eq!((row_bytes, bytes.len()), (features.div_ceil(8), 4 * row_bytes));
         }
-        let set = Examples::new("x", flat(2), 2, vec![0, 1], Features::Bytes(vec![0, 255, 51, 128]));
+        let set =
+            Examples::new("x", flat(2), 2, vec![0, 1], Features::Bytes(vec![0, 255, 51, 128]));
         assert_eq!(filled(&set, &[1, 0]).0, [-0.6, 1.0 / 255.0, -1.0, 1.0]);
         let set = Examples::new("x", flat(1), 2, vec![0, 1], Features::Floats(vec![0.25, -3.5]));
         assert_eq!(filled(&set, &[1, 1, 0]).0, [-3.5, -3.5, 0.25]);

@@ -113,11 +113,7 @@ fn is_byte(value: f64) -> bool {
 }
 
 /// Refuses NaN, infinity, and what is infinite as `f32`.
-pub(super) fn finite(
-    source: Source<'_>,
-    values: &[f64],
-    features: usize,
-) -> Result<(), DataError> {
+pub(super) fn finite(source: Source<'_>, values: &[f64], features: usize) -> Result<(), DataError> {
     let Some(at) = values.iter().position(|&value| !(value as f32).is_finite()) else {
         return Ok(());
     };
@@ -127,11 +123,7 @@ pub(super) fn finite(
 }
 
 /// A label, if the number is one.
-pub(super) fn label_of(
-    source: Source<'_>,
-    record: usize,
-    label: f64,
-) -> Result<u32, DataError> {
+pub(super) fn label_of(source: Source<'_>, record: usize, label: f64) -> Result<u32, DataError> {
     let most = MOST_LABEL;
     if (0.0..=f64::from(most)).contains(&label) && label.fract() == 0.0 {
         return Ok(label as u32);
@@ -155,10 +147,9 @@ fn labels_of(source: Source<'_>, array: Array) -> Result<Vec<u32>, DataError> {
             .map(|(record, row)| {
                 let one = row.iter().position(|&value| value == 1.0);
                 let good = row.iter().filter(|&&value| value != 0.0).count() == 1;
-                let one = one.filter(|_| good).ok_or_else(|| DataError::OneHot {
-                    name: excerpt(source.name),
-                    record,
-                })?;
+                let one = one
+                    .filter(|_| good)
+                    .ok_or_else(|| DataError::OneHot { name: excerpt(source.name), record })?;
                 label_of(source, record, one as f64)
             })
             .collect(),

@@ -5,9 +5,7 @@ mod reading;
 mod rows;
 mod select;
 
-use dpscope_formats::{
-    FormatError, Limits, is_idx, read_cifar10, read_idx, unpack_gzip,
-};
+use dpscope_formats::{FormatError, Limits, is_idx, read_cifar10, read_idx, unpack_gzip};
 
 use super::error::{DataError, excerpt};
 use super::examples::{Examples, Features};

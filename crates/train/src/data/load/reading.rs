@@ -26,7 +26,8 @@ impl Reading {
         if self.other_classes > 0 {
             told.push(format!("{} records of other classes were dropped", self.other_classes));
         }
-        let moved = self.classes.iter().enumerate().any(|(class, &(label, _))| class != label as usize);
+        let moved =
+            self.classes.iter().enumerate().any(|(class, &(label, _))| class != label as usize);
         if moved && self.classes.len() <= 10 {
             let labels = self.classes.iter().enumerate();
             let shown: Vec<String> =

@@ -33,7 +33,8 @@ pub(super) fn select(
     let order = fixed_order(kept.len());
     let order: Vec<u32> = order.into_iter().map(|place| kept[place as usize]).collect();
     let part = |records: &[u32]| {
-        let labels = records.iter().filter_map(|&record| class_of.get(&raw.labels[record as usize]));
+        let labels =
+            records.iter().filter_map(|&record| class_of.get(&raw.labels[record as usize]));
         let features = raw.features.rows(records, raw.shape.len());
         Examples::new(name, raw.shape, classes.len(), labels.copied().collect(), features)
     };
@@ -42,7 +43,10 @@ pub(super) fn select(
         format: raw.format,
         records: raw.labels.len(),
         other_classes: raw.labels.len() - kept.len(),
-        classes: classes.iter().map(|label| (*label, counts.get(label).copied().unwrap_or(0))).collect(),
+        classes: classes
+            .iter()
+            .map(|label| (*label, counts.get(label).copied().unwrap_or(0)))
+            .collect(),
         trained,
         held_out: held_out.len(),
         features: match raw.features {

@@ -136,7 +136,9 @@ fn a_pair_of_idx_files_is_images_and_labels() {
         "i has 4 records, but there are 3 labels; pair the right files"
     );
     assert!(text(&images).contains("shape (4, 2, 3) is none of labels"));
-    assert!(text(&labels[..7]).starts_with("train-labels-idx1-ubyte: the array: the header promises"));
+    assert!(
+        text(&labels[..7]).starts_with("train-labels-idx1-ubyte: the array: the header promises")
+    );
     let alone = message("train-images-idx3-ubyte", &images);
     assert!(alone.contains("holds IDX and no labels") && alone.contains("train-labels"), "{alone}");
 }
@@ -145,7 +147,8 @@ fn a_pair_of_idx_files_is_images_and_labels() {
 fn cifar_records_bring_their_labels() {
     let record = |label: u8, value: u8| [vec![label], vec![value; 3072]].concat();
     let bytes = [record(1, 0), record(0, 255), record(9, 3)].concat();
-    let options = LoadOptions { classes: Some(&[0, 1]), records: Some(1), ..LoadOptions::default() };
+    let options =
+        LoadOptions { classes: Some(&[0, 1]), records: Some(1), ..LoadOptions::default() };
     let set = load(source("data_batch_1.bin", &bytes), None, &options).unwrap();
     assert_eq!((set.len(), set.held_out().unwrap().len()), (1, 1));
     assert_eq!(set.shape(), Shape { channels: 3, height: 32, width: 32 });
@@ -155,7 +158,9 @@ fn cifar_records_bring_their_labels() {
     let labels = idx(&[3], &[1, 2, 3]);
     let twice = load(source("a.bin", &bytes), Some(source("l-idx1", &labels)), &options);
     assert!(twice.unwrap_err().to_string().contains("labels of its own; leave out"));
-    assert!(message("a.bin", &bytes[..9000]).starts_with("a.bin: 9000 bytes are not whole records"));
+    assert!(
+        message("a.bin", &bytes[..9000]).starts_with("a.bin: 9000 bytes are not whole records")
+    );
     let wrong = [record(1, 0), record(77, 0)].concat();
     assert!(message("a.bin", &wrong).contains("record 1 has label 77"));
 }
@@ -190,8 +195,9 @@ fn channels_may_come_last() {
     let pixels: Vec<u8> = (0..2 * 5 * 5 * 3).collect();
     let images = npy_bytes("2, 5, 5, 3", &pixels);
     let labels = idx(&[2], &[0, 1]);
-    let set = load(source("x.npy", &images), Some(source("y-idx1", &labels)), &LoadOptions::default())
-        .unwrap();
+    let set =
+        load(source("x.npy", &images), Some(source("y-idx1", &labels)), &LoadOptions::default())
+            .unwrap();
     assert_eq!(set.shape(), Shape { channels: 3, height: 5, width: 5 });
     let Packed::Bytes(bytes) = set.packed() else { panic!("no pixels") };
     let record = if bytes[0] == 0 { &bytes[..75] } else { &bytes[75..] };

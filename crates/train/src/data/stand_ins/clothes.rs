@@ -8,8 +8,15 @@ pub(super) const SIDE: usize = 28;
 /// A garment by its parts.
 enum Outline {
     /// The neck is cut out: half its width, and where its middle lies.
-    Shirt { torso: Quad, sleeves: [Quad; 2], neck: (f64, f64) },
-    Trousers { waist: Quad, legs: [Quad; 2] },
+    Shirt {
+        torso: Quad,
+        sleeves: [Quad; 2],
+        neck: (f64, f64),
+    },
+    Trousers {
+        waist: Quad,
+        legs: [Quad; 2],
+    },
 }
 
 impl Outline {
@@ -60,7 +67,8 @@ impl Outline {
     fn distance(&self, point: Point) -> f64 {
         match self {
             Self::Shirt { torso, sleeves: [left, right], neck } => {
-                let cloth = torso.distance(point).min(left.distance(point).min(right.distance(point)));
+                let cloth =
+                    torso.distance(point).min(left.distance(point).min(right.distance(point)));
                 cloth.max(-ellipse(point, (0.0, neck.1), (neck.0, 2.5)))
             }
             Self::Trousers { waist, legs: [left, right] } => {

@@ -28,7 +28,8 @@ impl Quad {
 
     /// How far a point lies outside; negative inside.
     pub(super) fn distance(&self, (x, y): Point) -> f64 {
-        let outside = self.0.map(|(normal_x, normal_y, offset)| normal_x * x + normal_y * y - offset);
+        let outside =
+            self.0.map(|(normal_x, normal_y, offset)| normal_x * x + normal_y * y - offset);
         outside[0].max(outside[1]).max(outside[2].max(outside[3]))
     }
 }

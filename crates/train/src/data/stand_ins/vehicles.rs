@@ -84,7 +84,8 @@ impl Background {
         let fields: [Vec<f64>; 3] = std::array::from_fn(|_| field(draws, self.fall));
         let pixel = |i: usize| {
             let (x, y) = (i % SIDE, i / SIDE);
-            let [light, warm, green] = [0, 1, 2].map(|which: usize| fields[which][y * (SIDE + 1) + x]);
+            let [light, warm, green] =
+                [0, 1, 2].map(|which: usize| fields[which][y * (SIDE + 1) + x]);
             let [warm, green] = [self.tint * warm, self.tint * green];
             let share = coverage((self.horizon.0 - y as f64) / self.horizon.1);
             let tints = [warm - 0.5 * green, green, -warm - 0.5 * green];
@@ -138,7 +139,8 @@ fn car(draws: &mut Draws) -> Box<Figure> {
     let (front, back) = (draws.between(3.0, 7.0), draws.between(-8.0, -3.5));
     let lean = (draws.between(1.5, 4.5), draws.between(0.5, 3.5));
     let body = Quad::new([(-12.0, deck), (12.0, deck), (12.5, sill), (-12.5, sill)]);
-    let cabin = Quad::new([(back, roof), (front, roof), (front + lean.0, deck), (back - lean.1, deck)]);
+    let cabin =
+        Quad::new([(back, roof), (front, roof), (front + lean.0, deck), (back - lean.1, deck)]);
     let window = Quad::new([
         (back + 0.8, roof + 1.0),
         (front - 0.6, roof + 1.0),
