@@ -42,12 +42,16 @@ export class Page implements App {
     this.#draw = draw;
     this.store = new Store(location.hash);
     const redraw = () => this.redraw();
+    const theoryChanged = () => {
+      if (this.theory.hasNumbers) this.sweep.showSlow(this.state);
+      this.redraw();
+    };
     this.theory = new TheorySession(
       { theory: theoryWorker, studies: studiesWorker },
-      redraw,
+      theoryChanged,
       storedLines(),
     );
-    this.sweep = new SweepSession(theoryWorker, redraw, storedSweep());
+    this.sweep = new SweepSession(theoryWorker, theoryChanged, storedSweep());
     this.audit = new AuditSession(() => {
       if (this.audit.state !== undefined) this.beside.show(this.audit.state);
       this.redraw();

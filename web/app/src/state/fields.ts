@@ -58,7 +58,7 @@ export const FIELDS = {
   check_dataset: whole(1, 1_000_000_000_000, 60_000),
   check_batch: whole(1, 1_000_000_000, 256),
   check_epochs: whole(1, 1_000_000, 20),
-  check_noise: real(0.01, 1_000_000, 0.8),
+  check_noise: real(0.01, 10_000, 0.8),
   check_claim: real(0, 1e6, 2.6),
   check_delta: real(1e-300, 0.999, 1e-5),
   check_loader: anySampler("shuffle"),

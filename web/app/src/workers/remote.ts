@@ -1,4 +1,4 @@
-import type { Answer, Failure, WorkerLike } from "./calls";
+import { type Answer, crashed, type Failure, type WorkerLike } from "./calls";
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -20,7 +20,7 @@ export class Remote {
     this.#worker = worker;
     this.#patience = patience_ms;
     worker.onmessage = (event: MessageEvent<Answer>) => this.#got(event.data);
-    worker.onerror = (event) => this.#break(event.message || "the worker could not be loaded");
+    worker.onerror = (event) => this.#break(crashed(event));
     worker.onmessageerror = () => this.#break("the worker sent what cannot be read");
   }
 
