@@ -87,7 +87,7 @@ test("a call that takes too long fails with its job, and says what to do", () =>
   vi.advanceTimersByTime(2999); // each call has its own time
   expect(messages).toEqual(["0"]);
   vi.advanceTimersByTime(1);
-  expect(messages[1]).toContain("not done within 3 seconds");
+  expect(messages[1]).toContain("Not done within 3 seconds");
   expect(messages[1]).toContain("command line");
   expect(workers[0]?.isEnded).toBe(true);
   lane.run(job("b"));

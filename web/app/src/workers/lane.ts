@@ -96,7 +96,7 @@ export class Lane {
 
   #tooLong(): void {
     const seconds = Math.round(this.#longest / 1000);
-    const message = `not done within ${seconds} seconds in this browser; the command line takes its time`;
+    const message = `Not done within ${seconds} seconds in this browser. The command line has the time.`;
     this.#fail({ kind: "limit", message });
   }
 

@@ -46,7 +46,7 @@ export function controls(app: App): TemplateResult {
       ${paired(app, "significance", {
         label: "Significance",
         least: 0.001,
-        hint: `Chance that a drawn bound is wrong: ${confidence(state.significance)} confidence.`,
+        hint: `Chance that a drawn bound is wrong; here ${confidence(state.significance)} confidence.`,
       })}
       ${seed(app)}
     </details>

@@ -43,8 +43,11 @@ export function sweepChart(app: App): TemplateResult {
         ? html`<p class="empty chart-room">Computing the curves …</p>`
         : drawn(app, sweep)
     }
-    ${sweep === undefined ? nothing : slowCurve(sweep)}
-    ${table === undefined ? nothing : dataTable(table)}
+    ${
+      sweep === undefined || table === undefined
+        ? nothing
+        : html`<div class="below-chart">${dataTable(table)} ${slowCurve(sweep)}</div>`
+    }
   </section>`;
 }
 
@@ -85,7 +88,7 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
 function slowCurve({ bins }: Sweep): TemplateResult | typeof nothing {
   if (bins === undefined) return nothing;
   return html`<p class="waits">
-    ${bins === "cut" ? "Balls-in-bins takes too long here for a whole curve." : "Balls-in-bins: computing …"}
+    ${bins === "cut" ? "balls-in-bins: too slow here for a whole curve" : "balls-in-bins: computing …"}
   </p>`;
 }
 

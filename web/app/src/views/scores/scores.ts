@@ -29,7 +29,7 @@ export function scores(app: App): TemplateResult {
         ${paired(app, "significance", {
           label: "Significance",
           least: 0.001,
-          hint: `Chance that the bound is wrong: ${confidence(state.significance)} confidence.`,
+          hint: `Chance that the bound is wrong; here ${confidence(state.significance)} confidence.`,
         })}
         ${choose(app, "scores_rule", "How the threshold is chosen", [
           { value: "split", name: "One half chooses, the other bounds" },
