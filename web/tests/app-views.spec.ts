@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, expectAccessible, test } from "./page";
+import { expect, expectAccessible, scores, test } from "./page";
 
 const VIEWS = ["explore", "see", "check", "scores", "meaning"] as const;
 
@@ -235,11 +235,6 @@ test.describe("my scores", () => {
     await expect(page.locator(".drop .refused")).toContainText("at most 64 MiB");
   });
 });
-
-/** Evenly spread scores around a middle. */
-function scores(count: number, middle: number): string {
-  return Array.from({ length: count }, (_, i) => String(middle + (4 * i) / count - 2)).join("\n");
-}
 
 function npy(shape: string): Buffer {
   const header = `{'descr': '<f8', 'fortran_order': False, 'shape': ${shape}, }`.padEnd(117);

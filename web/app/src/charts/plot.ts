@@ -135,7 +135,10 @@ export function logTicks(ends: readonly [number, number], most: number): number[
 
 function shown(axis: AxisOptions, value: number): string {
   if (axis.format !== undefined) return axis.format(value);
-  if (value === 0 || (value >= 0.01 && value < 10_000)) return String(Number(value.toPrecision(6)));
+  const size = Math.abs(value);
+  if (size === 0 || (size >= 0.01 && size < 10_000)) {
+    return String(Number(value.toPrecision(6))).replace("-", "−");
+  }
   const power = Math.round(Math.log10(value));
   if (Number(`1e${power}`) === value) return `10${superscript(power)}`;
   return String(value);

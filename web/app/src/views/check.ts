@@ -122,11 +122,16 @@ function found(app: App): TemplateResult {
         (finding) =>
           html`<li class="is-${finding.severity}">
             <span class="severity">${finding.severity}</span>
-            <p>${finding.says}</p>
+            <p>${capitalised(finding.says)}</p>
           </li>`,
       )}
     </ul>
     ${numbers(app, report)} ${next(app, report)}`;
+}
+
+/** A finding as a sentence of its own; names and symbols stay as they are. */
+function capitalised(text: string): string {
+  return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }
 
 function numbers(app: App, report: CheckReport): TemplateResult {

@@ -69,7 +69,7 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
 /** What an estimate rests on, while it is refined and after. */
 function drawn(app: App, value: Accounted, observations: number | undefined): TemplateResult {
   const error = value.standard_error ?? 0;
-  const shown = error > 0 ? `, ± ${Number(error.toPrecision(2))}` : "";
+  const shown = error > 0 ? `, ±\u00a0${Number(error.toPrecision(2))}` : "";
   return html`<span class="waits drawn">
     ${counted(observations ?? 0)} draws${shown}${app.theory.isRefining ? ", refining …" : nothing}
   </span>`;
