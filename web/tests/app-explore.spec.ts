@@ -204,6 +204,14 @@ test("without its program the page says what to do", async ({ page, heard }) => 
   heard.length = 0;
 });
 
+test("opened as a file the page says how to open it", async ({ page, heard }) => {
+  await page.goto(new URL("../dist/index.html", import.meta.url).href);
+  await expect(page.locator("#from-file")).toContainText("dpscope serve");
+  await expect(page.locator("#from-file")).toBeVisible();
+  await expect(page.locator(".hero")).toContainText("4.06");
+  heard.length = 0;
+});
+
 test("works without a network once it was loaded", async ({ page, context }) => {
   await page.goto("");
   await page.evaluate(async () => {

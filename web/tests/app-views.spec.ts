@@ -102,7 +102,7 @@ test.describe("see it happen", () => {
     }
     await step.click();
     await expect(page.locator(".now")).toContainText("the attacker says");
-    await expect(page.locator(".told")).toContainText("of 1 epochs");
+    await expect(page.locator(".told")).toContainText("of 1 epoch ");
     await step.click();
     await expect(page.locator(".now")).toContainText("Epoch 2");
   });
