@@ -3,7 +3,7 @@ import { storedSweep } from "../numbers/stored";
 import { initialState, type State } from "../state/fields";
 import type { Question } from "../workers/calls";
 import { FakeWorker } from "../workers/fake-worker";
-import { type Sweep, SweepSession, spreadOut } from "./sweep";
+import { type Sweep, SweepSession, seriesOf, spreadOut } from "./sweep";
 
 /** As the bundle answers: a value for each place. */
 function ones({ call }: Question): Float64Array {
@@ -81,6 +81,14 @@ test("a new setting ends the slow curve of the one before", async () => {
   await vi.waitFor(() => expect(session.sweep?.bins).toBe("waiting"));
   expect(session.sweep?.epsilons["balls-in-bins"]).toBeUndefined();
   expect(asked).toBe(3);
+});
+
+test("only curves that say something about the sampler are drawn", () => {
+  const rows = (sampler: State["sampler"]) => seriesOf({ ...STATE, sampler }).map(([row]) => row);
+  expect(rows("shuffle")).toEqual(["deterministic", "poisson", "shuffle-best"]);
+  expect(rows("persistent-shuffle")).toEqual(["deterministic", "poisson", "persistent-shuffle"]);
+  expect(rows("partial-shuffle")).toEqual(["deterministic", "poisson"]);
+  expect(rows("poisson")).toEqual(["poisson"]);
 });
 
 test("every place comes once, the ends early", () => {

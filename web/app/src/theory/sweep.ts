@@ -1,4 +1,4 @@
-import type { LineName } from "../numbers/lines";
+import { type LineName, linesOf } from "../numbers/lines";
 import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
 import type { Call, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
@@ -8,26 +8,23 @@ export interface Sweep {
   axis: Axis;
   places: number[];
   epsilons: Partial<Record<LineName, ArrayLike<number>>>;
-  /** How far the curve of balls-in-bins is, where it is not whole: `cut` for lack of time. */
+  /** How far the curve of balls-in-bins is, where it is not whole; `cut`: something is missing for
+   * lack of time. */
   bins?: "waiting" | "computing" | "cut" | undefined;
 }
 
 /** Row of the bundle and the line whose colour and name it has. */
-const SHUFFLES: readonly (readonly [string, LineName])[] = [
+const SERIES: readonly (readonly [string, LineName])[] = [
   ["deterministic", "deterministic"],
-  ["shuffle-best", "shuffle-max-slice"],
   ["poisson", "poisson"],
+  ["shuffle-best", "shuffle-max-slice"],
+  ["persistent-shuffle", "persistent-shuffle"],
 ];
 
-export function seriesOf(state: State): readonly (readonly [string, LineName])[] {
-  if (state.sampler === "persistent-shuffle") {
-    return [
-      ["deterministic", "deterministic"],
-      ["persistent-shuffle", "persistent-shuffle"],
-      ["poisson", "poisson"],
-    ];
-  }
-  return SHUFFLES;
+/** The curves that say something about the sampler, as the table has its lines. */
+export function seriesOf({ sampler }: State): readonly (readonly [string, LineName])[] {
+  const names = linesOf(sampler);
+  return SERIES.filter(([, name]) => names.includes(name));
 }
 
 /** Ends of the axis: the useful range, or the whole one where the state lies outside. */
@@ -55,6 +52,8 @@ export function placesOf(axis: Axis, value: number, count = 41): number[] {
 
 /** Computing a curve point by point ends after this time. */
 const LONGEST_CURVE_MS = 15_000;
+/** Curves that come within this time of the first appear together, so that nothing jumps. */
+const TOGETHER_MS = 150;
 
 export class SweepSession {
   readonly #fast: Lane;
@@ -82,15 +81,21 @@ export class SweepSession {
     this.isStale = true;
     this.#slow.stop();
     const epsilons: Sweep["epsilons"] = {};
+    const paint = (bins: Sweep["bins"]) => {
+      this.sweep = { axis, places, epsilons: { ...epsilons }, bins };
+      this.isStale = key !== this.#key; // while a slider moves, curves follow a step behind
+      this.#changed();
+    };
+    let soon: ReturnType<typeof setTimeout> | undefined;
     this.#fast.run({
       calls: callsOf(state),
       answered: (index, answer) => {
         const name = series[index]?.[1];
         if ("value" in answer && name !== undefined) epsilons[name] = answer.value as Float64Array;
+        soon ??= setTimeout(() => key === this.#key && paint("computing"), TOGETHER_MS);
         if (index < series.length - 1 && "value" in answer) return true;
-        this.sweep = { axis, places, epsilons, bins: "waiting" };
-        this.isStale = key !== this.#key;
-        this.#changed();
+        clearTimeout(soon);
+        paint("value" in answer ? "waiting" : "cut");
         return false;
       },
     });
@@ -139,7 +144,8 @@ function question(state: State) {
   const places = placesOf(axis, state[axis]);
   const series = seriesOf(state);
   const fixed = AXES.map((name) => (name === axis ? "" : state[name]));
-  const key = [axis, places[0], places.at(-1), series[1]?.[0], ...fixed].join(" ");
+  const rows = series.map(([row]) => row);
+  const key = [axis, places[0], places.at(-1), ...rows, ...fixed].join(" ");
   return { axis, places, series, key };
 }
 

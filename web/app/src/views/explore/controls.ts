@@ -102,7 +102,8 @@ function presets(app: App): TemplateResult {
       )}
     </select>
     ${
-      chosen?.printed === undefined && chosen?.empirical === undefined
+      app.state.sampler !== "shuffle" ||
+      (chosen?.printed === undefined && chosen?.empirical === undefined)
         ? nothing
         : html`<p class="hint">
           The paper prints

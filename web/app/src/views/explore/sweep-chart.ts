@@ -88,7 +88,7 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
 function slowCurve({ bins }: Sweep): TemplateResult | typeof nothing {
   if (bins === undefined) return nothing;
   return html`<p class="waits">
-    ${bins === "cut" ? "balls-in-bins: too slow here for a whole curve" : "balls-in-bins: computing …"}
+    ${bins === "cut" ? "not every curve could be computed in time" : "computing the rest …"}
   </p>`;
 }
 
