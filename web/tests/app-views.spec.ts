@@ -48,6 +48,7 @@ test("the keyboard reaches the content first, and every view", async ({ page }) 
   await page.getByRole("link", { name: "See it happen" }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("See it happen");
+  await expect(page).toHaveTitle("See it happen: dpscope");
 });
 
 test("the theme is chosen by hand, and remembered", async ({ page }) => {

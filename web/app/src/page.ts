@@ -11,6 +11,7 @@ import { BesideSession } from "./theory/beside";
 import { CheckSession } from "./theory/check";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
+import { titleOf } from "./views/shell";
 import { summary } from "./views/summary";
 import { scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
 
@@ -88,6 +89,7 @@ export class Page implements App {
     this.#isDue = true;
     requestAnimationFrame(() => {
       this.#isDue = false;
+      document.title = titleOf(this.state.view);
       this.#draw(this);
       this.#speakSoon();
     });

@@ -3,7 +3,7 @@ import { type Lines, linesOf } from "../numbers/lines";
 import { storedLines } from "../numbers/stored";
 import { initialState, type State } from "../state/fields";
 import type { Question } from "../workers/calls";
-import { FakeWorker } from "../workers/fake-worker";
+import { FakeWorker, NO_ANSWER } from "../workers/fake-worker";
 import { pairSteps } from "./draws";
 import { TheorySession } from "./session";
 
@@ -89,4 +89,45 @@ test("an estimate stands when more draws fail", async () => {
   await vi.waitFor(() => expect(session.lines["pair-lower"]).toEqual({ reason: "pulled out" }));
   expect(session.lines["pair-estimate"]).toMatchObject({ observations: 24_752 });
   expect(session.isRefining).toBe(false);
+});
+
+test("what is being drawn is not asked again when something else changes", async () => {
+  const asked: Question[] = [];
+  const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
+  const studies = () =>
+    new FakeWorker((question) => {
+      asked.push(question);
+      return asked.length < 3 ? pairs(question) : NO_ANSWER;
+    });
+  const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
+  const state = { ...initialState(), epochs: 2 };
+  session.show(state);
+  await vi.waitFor(() => expect(asked).toHaveLength(3));
+  session.show({ ...state, axis: "delta" });
+  session.show({ ...state, observations: 5000 });
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(asked).toHaveLength(3);
+  session.show({ ...state, sampler: "deterministic" });
+  expect(session.isRefining).toBe(false);
+  session.show(state);
+  await vi.waitFor(() => expect(asked).toHaveLength(4));
+});
+
+test("a setting that was left and taken again keeps its lines", async () => {
+  const workers: FakeWorker[] = [];
+  const theory = () => {
+    workers.push(new FakeWorker());
+    return workers.at(-1) as FakeWorker;
+  };
+  const studies = () => new FakeWorker(pairs);
+  const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
+  const fast = () => workers[0]?.asked.at(-1);
+  session.show({ ...initialState(), steps: 50 });
+  session.show(initialState());
+  for (let id = 0; fast()?.id !== id; ) {
+    id = fast()?.id ?? 0;
+    workers[0]?.tell({ id, value: { epsilon: 9, kind: "upper" } });
+  }
+  expect(session.isStale).toBe(false);
+  expect(session.lines.poisson).toEqual(storedLines().poisson);
 });

@@ -39,6 +39,8 @@ export class TheorySession {
   #atOnce: Keyed;
   #slow: Keyed;
   #drawn: Keyed;
+  /** What was asked last: not again while it is computed. */
+  readonly #asked = { slow: "", pair: "" };
   /** The planned draws are not all made yet. */
   isRefining = false;
 
@@ -97,26 +99,24 @@ export class TheorySession {
       answered: (index, answer) => {
         const name = names[index];
         if (name !== undefined) lines[name] = found(answer);
-        // A broken worker answers no more: its reason is that of the other lines too.
-        if ("failure" in answer && answer.failure.kind === "internal") {
-          for (const other of names) lines[other] ??= found(answer);
-        }
-        if (
-          index < names.length - 1 &&
-          !("failure" in answer && answer.failure.kind === "internal")
-        )
-          return true;
+        const isOver = index === names.length - 1 || isGone(answer);
+        if (!isOver) return true;
+        // A worker that is gone answers no more: its reason is that of the other lines too.
+        for (const other of names) lines[other] ??= found(answer);
+        const isCurrent = key === keyOf(this.#state);
+        if (!isCurrent && !this.isStale) return false; // went there and back
         this.#atOnce = { key, lines };
-        if (key === keyOf(this.#state)) this.#askSlow();
+        if (isCurrent) this.#askSlow();
         this.#changed();
-        return true;
+        return false;
       },
     });
   }
 
   #askSlow(): void {
     const key = keyOf(this.#state);
-    if (this.#slow.key !== key || this.#slow.lines["balls-in-bins"] === undefined) {
+    if (this.#slow.key !== key && this.#asked.slow !== key) {
+      this.#asked.slow = key;
       this.#slow = NOTHING;
       this.#bins.run({
         calls: [this.#call("balls-in-bins")],
@@ -127,14 +127,22 @@ export class TheorySession {
       });
     }
     if (linesOf(this.#state.sampler).includes("pair-lower")) this.#askPair();
-    else this.#pair.stop();
+    else this.#stopPair();
+  }
+
+  #stopPair(): void {
+    this.#pair.stop();
+    this.#asked.pair = "";
+    this.isRefining = false;
   }
 
   /** More and more draws, up to the planned number: only that gives a bound. */
   #askPair(): void {
     const state = this.#state;
     const key = pairKeyOf(state);
-    if (this.#drawn.key === key && this.#drawn.lines["pair-lower"] !== undefined) return;
+    const isDone = this.#drawn.key === key && this.#drawn.lines["pair-lower"] !== undefined;
+    if (isDone || this.#asked.pair === key) return;
+    this.#asked.pair = key;
     this.#drawn = NOTHING;
     this.isRefining = true;
     const steps = pairSteps(state.steps, state.epochs);
@@ -150,6 +158,11 @@ export class TheorySession {
       },
     });
   }
+}
+
+/** Whether no other call of the job is answered. */
+function isGone(answer: { value: unknown } | { failure: Failure }): boolean {
+  return "failure" in answer && ["internal", "stopped"].includes(answer.failure.kind);
 }
 
 function found(answer: { value: unknown } | { failure: Failure }): Found {

@@ -9,6 +9,7 @@ import { note, numberInput } from "../components/paired";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
 import { linkOf } from "../copies/link";
+import { capitalised } from "../numbers/accounted";
 import { type Kind, rounded, SIGN } from "../numbers/rounded";
 import { type Field, SAMPLERS } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
@@ -127,11 +128,6 @@ function found(app: App): TemplateResult {
       )}
     </ul>
     ${numbers(app, report)} ${next(app, report)}`;
-}
-
-/** A finding as a sentence of its own; names and symbols stay as they are. */
-function capitalised(text: string): string {
-  return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }
 
 function numbers(app: App, report: CheckReport): TemplateResult {

@@ -97,7 +97,7 @@ export class Lane {
   #tooLong(): void {
     const seconds = Math.round(this.#longest / 1000);
     const message = `Not done within ${seconds} seconds in this browser. The command line has the time.`;
-    this.#fail({ kind: "limit", message });
+    this.#fail({ kind: "stopped", message });
   }
 
   /** The worker is given up, and the job with it. */

@@ -3,6 +3,7 @@ import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import type { Table } from "../../charts/data-table";
 import { lineBadge } from "../../components/badge";
+import { capitalised } from "../../numbers/accounted";
 import { accountedOf, LINE, type LineName, linesOf } from "../../numbers/lines";
 import { counted, rounded, SIGN } from "../../numbers/rounded";
 
@@ -48,7 +49,7 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
     return html`<tr>
       ${head}
       <td class="right">–</td>
-      <td colspan="2" class="waits">${found.reason}</td>
+      <td colspan="2" class="waits">${capitalised(found.reason)}</td>
     </tr>`;
   }
   const { value, observations } = found;
