@@ -113,6 +113,30 @@ test("a crashed worker is replaced, and nothing is lost", async ({ page, heard }
   heard.length = 0;
 });
 
+for (const how of ["throws", "closes without a word"]) {
+  test(`a worker that ${how} in the middle of its work is replaced, and nothing is lost`, async ({
+    page,
+    heard,
+  }) => {
+    await page.goto(`${LONG?.link}&device=cpu`);
+    await start(page);
+    const worker = await counter(page);
+    // The next range that it is given is lost with it.
+    await worker.evaluate((isThrown) => {
+      const before = self.onmessage;
+      self.onmessage = (event) => {
+        if (event.data.call.name !== "count") before?.call(self as never, event);
+        else if (isThrown) throw new Error("pulled out");
+        else self.close();
+      };
+    }, how === "throws");
+    expect(await digest(page)).toBe(LONG?.histogram_digest);
+    await expect(page.locator(".audit .note")).toContainText("its observations are counted again");
+    expect(page.workers()).not.toContain(worker);
+    heard.length = 0;
+  });
+}
+
 test("a GPU that is lost leaves the rest to the CPU, with the same figure", async ({ page }) => {
   test.skip(!isGpu(), "needs WebGPU");
   await page.goto(`${LONG?.link}&device=gpu`);

@@ -7,7 +7,7 @@ test("the first paint needs no script", async ({ browser, baseURL }) => {
   await expect(page.getByRole("heading", { level: 1 })).toContainText("shuffled training");
   await expect(page.locator(".hero")).toContainText("0.72");
   await expect(page.locator(".hero")).toContainText("4.06");
-  await expect(page.locator("#sweep path.curve")).toHaveCount(3);
+  await expect(page.locator("#sweep path.curve")).toHaveCount(4);
   await context.close();
 });
 
@@ -76,6 +76,7 @@ test("a link reproduces the screen", async ({ page }) => {
 const HOSTILE = [
   "#v=1&sampler=<img src=x onerror=alert(1)>&steps=<script>alert(1)</script>",
   "#v=999&steps=5",
+  "#v=1&v=1&steps=5",
   `#v=1&seed=${"9".repeat(400)}`,
   "#%%%%=%00&&&===",
   `#v=1&${"a=b&".repeat(3000)}`,
@@ -111,6 +112,9 @@ test("results can be taken along in every form", async ({ page, context }) => {
   expect(await taken("link")).toMatch(/#v=1$/);
   expect(await taken("BibTeX")).toContain("@software{dpscope,");
   expect(await taken("command")).toBe(
+    "dpscope bound shuffle --method max-slice --noise-multiplier 1 --steps 100 --delta 1e-5",
+  );
+  expect(await taken("command of every sampler")).toBe(
     "dpscope compare --noise-multiplier 1 --steps 100 --delta 1e-5 --seed 1",
   );
 });
@@ -132,6 +136,80 @@ test("the exact pair follows, and balls-in-bins holds nothing up", async ({ page
   await expect(page.locator(".numbers tbody tr").nth(3).locator(".right")).toContainText("≥");
   await expect(page.locator(".numbers tbody tr").nth(4)).toContainText("lower bound, 95 %");
   await expect(page.locator(".numbers")).not.toContainText("refining");
+});
+
+test("many epochs: an estimate at once, refined as draws come in, and the bound last", async ({
+  page,
+}) => {
+  await page.goto("#v=1&epochs=2&steps=50");
+  const rows = page.locator(".numbers tbody tr");
+  const [limit, estimate] = [rows.nth(4), rows.nth(5)];
+  await page.evaluate(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seen });
+    const look = () => {
+      const told = document.querySelector(".numbers .drawn")?.textContent?.trim() ?? "";
+      if (told !== "" && seen.at(-1) !== told) seen.push(told.replaceAll(/\s+/g, " "));
+    };
+    new MutationObserver(look).observe(document.body, {
+      childList: true,
+      subtree: true,
+      characterData: true,
+    });
+  });
+  await expect(limit).toContainText("lower bound", { timeout: 60_000 });
+  await expect(estimate).toContainText(/draws, ±/);
+  await expect(estimate).not.toContainText("refining");
+  const seen = await page.evaluate(() => (window as never as { seen: string[] }).seen);
+  expect(seen.length).toBeGreaterThan(1);
+  expect(seen.slice(0, -1).every((told) => told.includes("refining"))).toBe(true);
+});
+
+test("balls-in-bins is drawn into the chart when its points are there", async ({ page }) => {
+  await page.goto("#v=1&steps=20&axis=delta");
+  const chart = page.locator("#sweep");
+  await expect(chart.locator("path.curve.attack")).toHaveCount(1);
+  await expect(chart.locator("path.curve.plain")).toHaveCount(1);
+  await expect(page.locator(".below-chart .waits")).toHaveCount(0);
+  await page.locator(".below-chart summary").click();
+  const last = page.locator(".below-chart tbody tr td:last-child");
+  await expect(last.filter({ hasText: "–" })).toHaveCount(0);
+  expect(await last.count()).toBeGreaterThan(30);
+});
+
+test("the significance of what is drawn can be chosen, and is in the link", async ({ page }) => {
+  await page.goto("");
+  await page.getByText("Attacker, confidence, seed").click();
+  const significance = page.getByLabel("Significance", { exact: true });
+  await significance.fill("0.01");
+  await significance.press("Enter");
+  await expect(page).toHaveURL(/significance=0\.01/);
+  await expect(page.locator(".numbers tbody tr").nth(4)).toContainText("lower bound, 99 %");
+  await significance.fill("0.6");
+  await significance.press("Enter");
+  await expect(page.getByText("Give a number from 1e-6 to 0.5.")).toBeVisible();
+});
+
+test("a threat model that does not fit the sampler is replaced aloud", async ({ page }) => {
+  await page.goto("#v=1&sampler=poisson&threat_model=worst-case");
+  await expect(page.getByRole("alert")).toContainText("target-canary is taken");
+});
+
+test("without its program the page says what to do", async ({ page, heard }) => {
+  await page.route(/\.wasm$/, (route) => route.abort());
+  await page.goto("#v=1&steps=50");
+  await expect(page.locator(".numbers")).toContainText("Reload the page");
+  await expect(page.locator(".numbers")).toContainText("dpscope serve");
+  await expect(page.locator(".numbers")).not.toContainText("computing");
+  heard.length = 0;
+});
+
+test("opened as a file the page says how to open it", async ({ page, heard }) => {
+  await page.goto(new URL("../dist/index.html", import.meta.url).href);
+  await expect(page.locator("#from-file")).toContainText("dpscope serve");
+  await expect(page.locator("#from-file")).toBeVisible();
+  await expect(page.locator(".hero")).toContainText("4.06");
+  heard.length = 0;
 });
 
 test("works without a network once it was loaded", async ({ page, context }) => {

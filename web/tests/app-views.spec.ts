@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, expectAccessible, test } from "./page";
+import { expect, expectAccessible, scores, test } from "./page";
 
 const VIEWS = ["explore", "see", "check", "scores", "meaning"] as const;
 
@@ -48,6 +48,7 @@ test("the keyboard reaches the content first, and every view", async ({ page }) 
   await page.getByRole("link", { name: "See it happen" }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("See it happen");
+  await expect(page).toHaveTitle("See it happen: dpscope");
 });
 
 test("the theme is chosen by hand, and remembered", async ({ page }) => {
@@ -102,7 +103,7 @@ test.describe("see it happen", () => {
     }
     await step.click();
     await expect(page.locator(".now")).toContainText("the attacker says");
-    await expect(page.locator(".told")).toContainText("of 1 epochs");
+    await expect(page.locator(".told")).toContainText("of 1 epoch ");
     await step.click();
     await expect(page.locator(".now")).toContainText("Epoch 2");
   });
@@ -235,11 +236,6 @@ test.describe("my scores", () => {
     await expect(page.locator(".drop .refused")).toContainText("at most 64 MiB");
   });
 });
-
-/** Evenly spread scores around a middle. */
-function scores(count: number, middle: number): string {
-  return Array.from({ length: count }, (_, i) => String(middle + (4 * i) / count - 2)).join("\n");
-}
 
 function npy(shape: string): Buffer {
   const header = `{'descr': '<f8', 'fortran_order': False, 'shape': ${shape}, }`.padEnd(117);

@@ -46,3 +46,8 @@ export async function expectAccessible(page: Page): Promise<void> {
 export function isBuilt(tool: string): boolean {
   return existsSync(fileURLToPath(new URL(`../pages/${tool}/index.html`, import.meta.url)));
 }
+
+/** A file of scores, evenly spread around a middle. */
+export function scores(count: number, middle: number): string {
+  return Array.from({ length: count }, (_, i) => String(middle + (4 * i) / count - 2)).join("\n");
+}

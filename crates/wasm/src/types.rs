@@ -73,6 +73,8 @@ fn types_have_the_fields_of_records() {
     assert_eq!(problem("Accounted", &setting.poisson(at).unwrap()), None);
     let pair = studies::drawn_pair(setting, at, 1_000, 7, 0.05).unwrap();
     assert_eq!(problem("Pair", &pair), None);
+    let estimated = studies::estimated_pair(setting, at, 1_000, 7).unwrap();
+    assert_eq!(problem("PairEstimate", &estimated), None);
     assert_eq!(problem("Accounted", &pair.estimate), None);
     let check = studies::example();
     assert_eq!(problem("CheckReport", &check), None);

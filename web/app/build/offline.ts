@@ -24,7 +24,12 @@ export function offline(): Plugin {
           .replace('"VERSION"', JSON.stringify(hash.digest("hex").slice(0, 16)))
           .replace(
             '["FILES"]',
-            JSON.stringify(["./", "icon.svg", ...files.filter((name) => name !== "index.html")]),
+            JSON.stringify([
+              "./",
+              "icon.svg",
+              "from-file.js",
+              ...files.filter((name) => name !== "index.html"),
+            ]),
           );
         this.emitFile({ type: "asset", fileName: "offline.js", source });
       },

@@ -14,7 +14,7 @@ export interface App {
   readonly store: Pick<Store, "messages" | "hash">;
   readonly state: State;
   readonly theory: Pick<TheorySession, "lines" | "isStale" | "isRefining">;
-  readonly sweep: Pick<SweepSession, "sweep">;
+  readonly sweep: Pick<SweepSession, "sweep" | "isStale">;
   readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "failure" | "start">;
   readonly beside: Pick<BesideSession, "curves">;
   readonly see: SeeSession;

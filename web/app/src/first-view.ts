@@ -14,7 +14,7 @@ export function firstView(): unknown {
     store: { messages: [], hash: formatHash(state) },
     state,
     theory: { lines: storedLines(), isStale: false, isRefining: false },
-    sweep: { sweep: storedSweep() },
+    sweep: { sweep: storedSweep(), isStale: false },
     audit: { run: undefined, state: undefined, hasGpu: undefined, cores: 1, start: nothingYet },
     beside: { curves: [] },
     refused: new Map(),

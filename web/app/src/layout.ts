@@ -12,17 +12,19 @@ export interface Layout {
 }
 
 const MOST = 1320;
+/** Nothing is drawn smaller: a window that closes has no width at all. */
+const LEAST = 220;
 const WIDE = 980;
 
 export function layoutOf(viewport: number): Layout {
   const gutter = between(16, 0.04 * viewport, 40);
-  const content = Math.min(MOST, viewport) - 2 * gutter;
+  const content = Math.max(LEAST, Math.min(MOST, viewport) - 2 * gutter);
   const isWide = viewport >= WIDE;
   const column = isWide ? content - 344 : content;
   const beside = isWide ? content - 380 : content;
   const padding = between(16, 0.022 * viewport, 26) + 1;
   const around = 2 * padding - (viewport <= 560 ? gutter : 0);
-  const inside = (width: number) => Math.max(220, Math.round(width - around));
+  const inside = (width: number) => Math.max(LEAST, Math.round(width - around));
   return {
     content: Math.round(content),
     column: Math.round(column),

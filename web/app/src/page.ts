@@ -11,6 +11,7 @@ import { BesideSession } from "./theory/beside";
 import { CheckSession } from "./theory/check";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
+import { titleOf } from "./views/shell";
 import { summary } from "./views/summary";
 import { scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
 
@@ -42,12 +43,16 @@ export class Page implements App {
     this.#draw = draw;
     this.store = new Store(location.hash);
     const redraw = () => this.redraw();
+    const theoryChanged = () => {
+      if (this.theory.hasNumbers) this.sweep.showSlow(this.state);
+      this.redraw();
+    };
     this.theory = new TheorySession(
       { theory: theoryWorker, studies: studiesWorker },
-      redraw,
+      theoryChanged,
       storedLines(),
     );
-    this.sweep = new SweepSession(theoryWorker, redraw, storedSweep());
+    this.sweep = new SweepSession(theoryWorker, theoryChanged, storedSweep());
     this.audit = new AuditSession(() => {
       if (this.audit.state !== undefined) this.beside.show(this.audit.state);
       this.redraw();
@@ -84,6 +89,7 @@ export class Page implements App {
     this.#isDue = true;
     requestAnimationFrame(() => {
       this.#isDue = false;
+      document.title = titleOf(this.state.view);
       this.#draw(this);
       this.#speakSoon();
     });

@@ -10,6 +10,14 @@ export interface Pair {
   seed: string;
 }
 
+/** The exact pair from draws of one epoch. */
+export interface PairEstimate {
+  estimate: Accounted | { reason: string };
+  /** Draws of one epoch. */
+  observations: number;
+  seed: string;
+}
+
 /** A training run and its claim, as far as told. */
 export interface Training {
   dataset_size: number;

@@ -194,7 +194,7 @@ export class AuditRun {
 
   async #opened(kind: "cpu" | "gpu"): Promise<Counter> {
     if (this.isOver) throw new Error("the audit is over");
-    const counter = new Counter(this.#crew.counter(), kind);
+    const counter = new Counter(this.#crew.counter(), kind, this.plan.steps * this.plan.epochs);
     this.#all.push(counter);
     await counter.remote.ask("prepare", [this.#layout]);
     return counter;

@@ -1,6 +1,6 @@
 import type { State } from "../state/fields";
+import { noWorker } from "../workers/calls";
 import { auditWorker, countWorker } from "../workers/spawn";
-import { messageOf } from "./counter";
 import { planOf } from "./plan";
 import { AuditRun } from "./run";
 
@@ -43,7 +43,7 @@ export class AuditSession {
       this.run = new AuditRun(planOf(state), { device, float_mode }, crew, this.#changed);
       void this.run.start();
     } catch (thrown) {
-      this.failure = `The browser starts no workers: ${messageOf(thrown)}.`;
+      this.failure = noWorker(thrown);
     }
     this.#changed();
   }

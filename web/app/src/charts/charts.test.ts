@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { toCsv } from "./data-table";
 import { apart } from "./labels";
-import { logTicks } from "./plot";
+import { logTicks, shown } from "./plot";
 
 test("labels keep their distance and their order", () => {
   const found = apart([10, 11, 12, 90], 0, 100, 15);
@@ -17,6 +17,13 @@ test("logarithmic ticks are round and not too many", () => {
   expect(logTicks([0.3, 4], 8)).toEqual([0.5, 1, 2]);
   expect(logTicks([1, 10_000], 6)).toEqual([1, 10, 100, 1000, 10_000]);
   expect(logTicks([1e-10, 1e-2], 6).length).toBeLessThanOrEqual(6);
+});
+
+test("ticks far from one are powers of ten, and minus is a minus", () => {
+  const axis = { label: "", ends: [0, 1] } as const;
+  const values = [3e-4, 1e-3, 0.03, 0, -2.5, 300, 1e4, 3e5];
+  const told = values.map((value) => shown(axis, value));
+  expect(told).toEqual(["3·10⁻⁴", "10⁻³", "0.03", "0", "−2.5", "300", "10⁴", "3·10⁵"]);
 });
 
 test("a cell that a spreadsheet would run is only text", () => {

@@ -133,12 +133,15 @@ export function logTicks(ends: readonly [number, number], most: number): number[
   return tries.find((ticks) => ticks.length <= most) ?? within([1], 3);
 }
 
-function shown(axis: AxisOptions, value: number): string {
+export function shown(axis: AxisOptions, value: number): string {
   if (axis.format !== undefined) return axis.format(value);
-  if (value === 0 || (value >= 0.01 && value < 10_000)) return String(Number(value.toPrecision(6)));
-  const power = Math.round(Math.log10(value));
-  if (Number(`1e${power}`) === value) return `10${superscript(power)}`;
-  return String(value);
+  const size = Math.abs(value);
+  if (size === 0 || (size >= 0.01 && size < 10_000)) {
+    return String(Number(value.toPrecision(6))).replace("-", "−");
+  }
+  const [mantissa = "1", power = "0"] = value.toExponential().split("e");
+  const ten = `10${superscript(Number(power))}`;
+  return mantissa === "1" ? ten : `${mantissa}·${ten}`;
 }
 
 const isDrawn = ([x, y]: Place) => Number.isFinite(x) && Number.isFinite(y);

@@ -1,13 +1,17 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
+import { boundCommand } from "../copies/command";
 import { linkTo } from "../copies/link";
 import { directionInWords, methodInWords, scopeInWords, standing } from "../numbers/accounted";
-import { confidence, grouped, type Kind, rounded, SIGN, scientific } from "../numbers/rounded";
+import type { LineName } from "../numbers/lines";
+import { confidence, count, type Kind, rounded, SIGN, scientific } from "../numbers/rounded";
 
 interface Beside {
   observations?: number | undefined;
   seed?: string | undefined;
+  /** What gives the same number. */
+  command?: string | undefined;
 }
 
 /** What a number is, in three words; all that belongs to it one click away. */
@@ -28,10 +32,19 @@ export function badge(app: App, id: string, value: Accounted, beside: Beside = {
   if (value.standard_error !== undefined) {
     rows.push(["standard error", rounded(value.standard_error, "upper", 5)]);
   }
-  if (beside.observations !== undefined) rows.push(["n", `${grouped(beside.observations)} draws`]);
+  if (beside.observations !== undefined) rows.push(["n", count(beside.observations, "draw")]);
   if (beside.seed !== undefined) rows.push(["seed", beside.seed]);
   rows.push(["version", `dpscope ${app.version}`]);
+  if (beside.command !== undefined) rows.push(["command", beside.command]);
   return details(app, id, standing(value), value.kind, rows);
+}
+
+/** The badge of a line of Explore. */
+export function lineBadge(app: App, id: string, name: LineName): TemplateResult | typeof nothing {
+  const found = app.theory.lines[name];
+  if (found === undefined || "reason" in found) return nothing;
+  const { value, observations, seed } = found;
+  return badge(app, id, value, { observations, seed, command: boundCommand(app.state, name) });
 }
 
 /** A badge and the list behind it. */

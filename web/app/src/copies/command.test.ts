@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { initialState } from "../state/fields";
 import { bibtex } from "./bibtex";
-import { auditCommand, checkCommand, compareCommand, scoresCommand } from "./command";
+import { auditCommand, boundCommand, checkCommand, compareCommand, scoresCommand } from "./command";
 
 test("commands give what the page shows", () => {
   const state = initialState();
@@ -9,8 +9,14 @@ test("commands give what the page shows", () => {
     "dpscope compare --noise-multiplier 1 --steps 100 --delta 1e-5 --seed 1",
   );
   expect(compareCommand({ ...state, significance: 0.01 })).toContain(" --significance 0.01 ");
-  expect(compareCommand({ ...state, sampler: "persistent-shuffle", epochs: 5 })).toBe(
+  expect(boundCommand({ ...state, epochs: 5 }, "persistent-shuffle")).toBe(
     "dpscope bound persistent-shuffle --side lower --noise-multiplier 1 --steps 100 --epochs 5 --delta 1e-5",
+  );
+  expect(boundCommand(state, "shuffle-max-slice")).toBe(
+    "dpscope bound shuffle --method max-slice --noise-multiplier 1 --steps 100 --delta 1e-5",
+  );
+  expect(boundCommand({ ...state, significance: 0.01 }, "pair-lower")).toBe(
+    "dpscope bound pair --side lower --noise-multiplier 1 --steps 100 --delta 1e-5 --significance 0.01 --seed 1",
   );
   expect(auditCommand(state, "7", 1e6)).toBe(
     "dpscope audit bgm --noise-multiplier 1 --steps 100 --threat-model worst-case --observations 1e6 --delta 1e-5 --seed 7 --float-mode exact",

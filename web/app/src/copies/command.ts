@@ -1,3 +1,4 @@
+import type { LineName } from "../numbers/lines";
 import { short } from "../state/codec";
 import type { State } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
@@ -13,11 +14,27 @@ function significance(state: State): string {
   return state.significance === 0.05 ? "" : ` --significance ${short(state.significance)}`;
 }
 
-/** The command that gives the same lines; of one order for all epochs, the line that differs. */
+/** What `dpscope bound` is asked for a line of the table. */
+const SUBJECT: Record<LineName, string> = {
+  poisson: "poisson",
+  "balls-in-bins": "balls-in-bins",
+  "shuffle-sum": "shuffle --method sum",
+  "shuffle-max-slice": "shuffle --method max-slice",
+  "persistent-shuffle": "persistent-shuffle --side lower",
+  "pair-lower": "pair --side lower",
+  "pair-estimate": "pair --side estimate",
+  deterministic: "deterministic",
+};
+
+/** The command that gives the number of a line. */
+export function boundCommand(state: State, name: LineName): string {
+  const isDrawn = name === "pair-lower" || name === "pair-estimate";
+  const drawn = isDrawn ? `${significance(state)} --seed ${state.seed}` : "";
+  return `dpscope bound ${SUBJECT[name]} ${training(state)} --delta ${short(state.delta)}${drawn}`;
+}
+
+/** The command that gives the lines of every sampler. */
 export function compareCommand(state: State): string {
-  if (state.sampler === "persistent-shuffle") {
-    return `dpscope bound persistent-shuffle --side lower ${training(state)} --delta ${short(state.delta)}`;
-  }
   return `dpscope compare ${training(state)} --delta ${short(state.delta)}${significance(state)} --seed ${state.seed}`;
 }
 

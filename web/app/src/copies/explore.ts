@@ -1,14 +1,14 @@
 import type { App } from "../app";
 import { toCsv } from "../charts/data-table";
 import type { CopyItem } from "../components/copies";
-import { linesOf } from "../numbers/lines";
+import { accountedOf, type LineName, linesOf } from "../numbers/lines";
 import { rounded } from "../numbers/rounded";
-import { statement } from "../numbers/statement";
+import { mainLine, statement } from "../numbers/statement";
 import { settingOf } from "../theory/setting";
 import { sweepTable } from "../views/explore/sweep-chart";
 import { tableOf } from "../views/explore/table";
 import { bibtex } from "./bibtex";
-import { compareCommand } from "./command";
+import { boundCommand, compareCommand } from "./command";
 import { linkOf } from "./link";
 import { standaloneSvg } from "./svg";
 
@@ -28,14 +28,18 @@ export function exploreCopies(app: App): CopyItem[] {
     { name: "SVG of the curves", text: () => standaloneSvg("sweep") },
     { name: "link", text: () => linkOf(app) },
     { name: "BibTeX", text: () => bibtex(app.version, linkOf(app)) },
-    { name: "command", text: () => compareCommand(app.state) },
+    { name: "command", text: () => boundCommand(app.state, mainLineOf(app)) },
+    { name: "command of every sampler", text: () => compareCommand(app.state) },
   ];
+}
+
+function mainLineOf(app: App): LineName {
+  return mainLine(statement(app.state.sampler, app.theory.lines));
 }
 
 function numberText(app: App): string | undefined {
   if (app.theory.isStale) return undefined;
-  const { least, most, claimed } = statement(app.state.sampler, app.theory.lines);
-  const value = least ?? most ?? claimed;
+  const value = accountedOf(app.theory.lines, mainLineOf(app));
   return value === undefined ? undefined : rounded(value.epsilon, value.kind, 4);
 }
 

@@ -34,3 +34,8 @@ export function directionInWords(direction: Accounted["direction"]): string {
   if (direction === "add") return "add: without the record against with it";
   return "both: the larger of remove and add";
 }
+
+/** What a bundle says, as a sentence of its own; names and symbols stay as they are. */
+export function capitalised(text: string): string {
+  return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { confidence, counted, rounded, scientific } from "./rounded";
+import { confidence, count, counted, rounded, scientific, timesMore } from "./rounded";
 
 const VALUES = [0.718_022_8, 4.063_153_5, 349.804_809, 1e-5, 3.0025e-4, 0.05, 9.999_99, 0, 1e-300];
 
@@ -41,4 +41,18 @@ test("counts and confidences in few characters", () => {
   ]);
   expect(confidence(0.05)).toBe("95 %");
   expect(confidence(0.001)).toBe("99.9 %");
+});
+
+test("one of a thing, and more of them", () => {
+  expect([0, 1, 2000].map((value) => count(value, "run"))).toEqual([
+    "0 runs",
+    "1 run",
+    "2,000 runs",
+  ]);
+});
+
+test("how many times more is told only where it is more", () => {
+  const times = [5.659, 1.1, 1.099, 1.04, 1.004, 1, 0.5].map((value) => timesMore(value, 1));
+  expect(times).toEqual(["5.6", "1.1", "1.09", "1.04", undefined, undefined, undefined]);
+  expect(timesMore(1, 0)).toBeUndefined();
 });

@@ -42,6 +42,13 @@ test("no gap is no gap", () => {
   expect(told.sentence).toContain("neither refutes the claim nor supports it");
 });
 
+test("a gap too small for a factor is still a gap", () => {
+  const near = { ...LINES, "shuffle-max-slice": value(0.7205, "lower") };
+  const told = statement("shuffle", near);
+  expect(told.factor).toBeUndefined();
+  expect(told.sentence).toContain("That is more than the claim.");
+});
+
 test("each sampler has a sentence, with and without values", () => {
   for (const sampler of ["poisson", "balls-in-bins", "deterministic", "partial-shuffle"] as const) {
     expect(statement(sampler, LINES).sentence).toContain("0.72");

@@ -1,7 +1,7 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import type { Sampler } from "../state/fields";
 import { accountedOf, type LineName, type Lines, linesOf, only } from "./lines";
-import { confidence, rounded } from "./rounded";
+import { confidence, rounded, timesMore } from "./rounded";
 
 /** What a reader should take from the table. */
 export interface Statement {
@@ -11,6 +11,7 @@ export interface Statement {
   leastName?: LineName;
   /** What its sampler cannot exceed. */
   most?: Accounted;
+  mostName?: LineName;
   /** How many times the claim is exceeded, rounded down. */
   factor?: string;
   sentence: string;
@@ -22,21 +23,25 @@ export function statement(sampler: Sampler, all: Lines): Statement {
   const lines = only(all, linesOf(sampler));
   const claimed = accountedOf(lines, "poisson");
   const [leastName, least] = largestLower(lines, claimed);
-  const most = accountedOf(lines, sampler === "balls-in-bins" ? "balls-in-bins" : "deterministic");
+  const mostName: LineName = sampler === "balls-in-bins" ? "balls-in-bins" : "deterministic";
+  const most = accountedOf(lines, mostName);
   const parts = {
     ...(claimed === undefined ? {} : { claimed }),
     ...(least === undefined ? {} : { least, leastName }),
-    ...(most === undefined || sampler === "poisson" ? {} : { most }),
+    ...(most === undefined || sampler === "poisson" ? {} : { most, mostName }),
   };
   if (claimed === undefined) {
     return { ...parts, sentence: "Poisson accounting has no value here; the table says why." };
   }
-  const factor =
-    least !== undefined && least.epsilon > claimed.epsilon && claimed.epsilon > 0
-      ? rounded(least.epsilon / claimed.epsilon, "lower", 1)
-      : undefined;
+  const factor = timesMore(least?.epsilon ?? 0, claimed.epsilon);
   const withFactor = factor === undefined ? parts : { ...parts, factor };
   return { ...withFactor, sentence: sentence(sampler, withFactor) };
+}
+
+/** The line of the one number that is taken along. */
+export function mainLine({ least, leastName, most, mostName }: Statement): LineName {
+  if (least !== undefined && leastName !== undefined) return leastName;
+  return most !== undefined && mostName !== undefined ? mostName : "poisson";
 }
 
 /** A drawn limit is told only where it says what the proof cannot. */
@@ -76,6 +81,7 @@ function sentence(sampler: Sampler, parts: Omit<Statement, "sentence">): string 
   const atLeast = `with ${sampler} batches the pair leaks at least ${rounded(least.epsilon, "lower", 2)} (${sure})`;
   const all = `${claim}; ${atLeast}${atMost === "" ? "" : `, and ${atMost}`}.`;
   if (factor !== undefined) return `${all} That is at least ${factor} times the claim.`;
+  if (least.epsilon > claimed.epsilon) return `${all} That is more than the claim.`;
   if (holds) return `${all} So the claim holds.`;
   return `${all} That neither refutes the claim nor supports it.`;
 }

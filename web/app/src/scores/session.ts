@@ -16,6 +16,8 @@ export interface GivenFile {
 
 /** Larger files are for the command line, which reads them piece by piece. */
 export const MOST_BYTES = 64 * 2 ** 20;
+/** The largest file on a slow machine. */
+const LONGEST_MS = 120_000;
 
 /** Files of scores, audited in a worker; they are sent nowhere. */
 export class ScoresSession {
@@ -29,7 +31,7 @@ export class ScoresSession {
   readonly #changed: () => void;
 
   constructor(spawn: () => WorkerLike, changed: () => void) {
-    this.#lane = new Lane(spawn, 0);
+    this.#lane = new Lane(spawn, 0, LONGEST_MS);
     this.#changed = changed;
   }
 

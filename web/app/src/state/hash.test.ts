@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { short } from "./codec";
 import { codecOf, FIELD_NAMES, FIELDS, type Field, initialState, type State } from "./fields";
 import { formatHash, parseHash } from "./hash";
+import { consistent } from "./samplers";
 
 /** A small generator of random words: the tests are the same at every run. */
 function generator(seed: number): () => number {
@@ -27,7 +28,7 @@ function randomValue(name: Field, random: () => number): unknown {
 
 function randomState(random: () => number): State {
   const pairs = FIELD_NAMES.map((name) => [name, randomValue(name, random)]);
-  return Object.fromEntries(pairs) as State;
+  return consistent(Object.fromEntries(pairs) as State);
 }
 
 describe("links", () => {
@@ -79,6 +80,8 @@ describe("links", () => {
   test.each([
     ["#v=2&steps=5", "of version “2”"],
     ["#steps=5", "names no version"],
+    ["#v=1&v=1&steps=5", "names more than one version"],
+    ["#v=1&v=2", "names more than one version"],
     [`#v=1&${"x".repeat(5000)}`, "too long"],
     ["#v=1&steps=0", "a whole number from 1 to 1e5"],
     ["#v=1&steps=1.5", "a whole number"],
@@ -99,6 +102,19 @@ describe("links", () => {
     expect(parseHash("")).toEqual({ state: initialState(), messages: [] });
     expect(parseHash("#v=1")).toEqual({ state: initialState(), messages: [] });
     expect(formatHash(initialState())).toBe("#v=1");
+  });
+
+  test("of a field that is given twice the first counts, and it is said", () => {
+    const { state, messages } = parseHash("#v=1&steps=200&steps=300");
+    expect(state.steps).toBe(200);
+    expect(messages.join()).toContain("“steps” more than once");
+  });
+
+  test("a threat model that the sampler is not audited under is replaced, and it is said", () => {
+    const { state, messages } = parseHash("#v=1&sampler=poisson&threat_model=worst-case");
+    expect(state.threat_model).toBe("target-canary");
+    expect(messages.join()).toContain("target-canary is taken");
+    expect(parseHash("#v=1&sampler=poisson")).toEqual({ state, messages: [] });
   });
 
   test("one bad field leaves the others", () => {

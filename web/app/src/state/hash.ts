@@ -1,4 +1,5 @@
 import { codecOf, FIELD_NAMES, type Field, initialState, type State } from "./fields";
+import { consistent } from "./samplers";
 
 /** Version of the links: a change of a field's name, meaning or default is a new one. */
 export const LINK_VERSION = "1";
@@ -10,7 +11,8 @@ export interface Parsed {
   messages: string[];
 }
 
-/** The state that a link holds; what it does not hold, or holds wrongly, has its default. */
+/** The state that a link holds; what it does not hold, or holds wrongly, has its default, and what
+ * does not go together is told. */
 export function parseHash(hash: string): Parsed {
   const state = initialState();
   const text = hash.startsWith("#") ? hash.slice(1) : hash;
@@ -22,21 +24,39 @@ export function parseHash(hash: string): Parsed {
     };
   }
   const pairs = new URLSearchParams(text);
-  const version = pairs.get("v");
-  if (version !== LINK_VERSION) {
-    const which = version === null ? "names no version" : `is of version ${quoted(version)}`;
+  const versions = pairs.getAll("v");
+  const [version] = versions;
+  if (version !== LINK_VERSION || versions.length > 1) {
+    const which =
+      versions.length > 1
+        ? "names more than one version"
+        : version === undefined
+          ? "names no version"
+          : `is of version ${quoted(version)}`;
     return {
       state,
       messages: [`The link ${which}; this page reads version ${LINK_VERSION}. Defaults are shown.`],
     };
   }
   const messages: string[] = [];
+  const seen = new Set<string>();
   for (const [name, value] of pairs) {
     if (name === "v") continue;
-    const problem = set(state, name, value);
+    const problem = seen.has(name) ? twice(name) : set(state, name, value);
+    seen.add(name);
     if (problem !== undefined && messages.length < 3) messages.push(problem);
   }
-  return { state, messages };
+  const allowed = consistent(state);
+  if (pairs.has("threat_model") && allowed !== state) messages.push(replaced(state, allowed));
+  return { state: allowed, messages };
+}
+
+function twice(name: string): string {
+  return `The link gives ${quoted(name)} more than once; the first is taken.`;
+}
+
+function replaced({ sampler, threat_model }: State, allowed: State): string {
+  return `The link asks for threat model ${threat_model}, which ${sampler} batches are not audited under; ${allowed.threat_model} is taken.`;
 }
 
 /** The link of a state: fields at their default are left out, which the version pins. */

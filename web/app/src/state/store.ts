@@ -12,7 +12,7 @@ export class Store {
 
   constructor(hash: string) {
     const parsed = parseHash(hash);
-    this.#state = consistent(parsed.state);
+    this.#state = parsed.state;
     this.messages = parsed.messages;
   }
 
@@ -32,7 +32,7 @@ export class Store {
   follow(hash: string): void {
     const parsed = parseHash(hash);
     this.messages = parsed.messages;
-    this.#set(consistent(parsed.state));
+    this.#set(parsed.state);
   }
 
   listen(listener: Listener): void {

@@ -1,17 +1,17 @@
 import { expect, test, vi } from "vitest";
-import { linesOf } from "../numbers/lines";
+import { type Lines, linesOf } from "../numbers/lines";
 import { storedLines } from "../numbers/stored";
 import { initialState, type State } from "../state/fields";
 import type { Question } from "../workers/calls";
-import { FakeWorker } from "../workers/fake-worker";
-import { pairDraws } from "./draws";
+import { FakeWorker, NO_ANSWER } from "../workers/fake-worker";
+import { pairSteps } from "./draws";
 import { TheorySession } from "./session";
 
 /** The limit of a pair names the seed and the significance that were asked for. */
 function pairs({ call }: Question): unknown {
   const [, , observations, seed, significance] = call.args;
   const value = { epsilon: 1, kind: "lower", significance };
-  return { lower: value, estimate: value, observations, seed };
+  return { lower: value, estimate: value, observations: observations || 500, seed };
 }
 
 function sessionOf() {
@@ -48,7 +48,86 @@ test("without workers every line says why, and none waits", () => {
 });
 
 test("the last draws are as many as the command line makes", () => {
-  expect(pairDraws(100, 1)).toEqual([3125, 12_500, 50_000, 0]);
-  expect(pairDraws(100_000, 1)).toEqual([0]);
-  expect(pairDraws(100, 2)).toEqual([0]);
+  const draws = (steps: number, epochs: number) =>
+    pairSteps(steps, epochs).map((step) => `${step.name} ${step.draws}`);
+  expect(draws(100, 1)).toEqual(["pair 1000", "pair 3094", "pair 12376", "pair 49504", "pair 0"]);
+  expect(draws(100_000, 1)).toEqual(["pair 0"]);
+  const many = ["pair_estimate 1000", "pair_estimate 6188", "pair_estimate 24752"];
+  expect(draws(100, 2)).toEqual([...many, "pair 0"]);
+  expect(draws(5000, 20)).toEqual(["pair_estimate 1000", "pair 0"]);
+  expect(draws(99_999, 2)).toEqual(["pair 0"]);
+});
+
+test("an estimate of many epochs is refined, and its bound comes last", async () => {
+  const seen: Lines[] = [];
+  const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
+  const studies = () => new FakeWorker(pairs);
+  const session = new TheorySession(
+    { theory, studies },
+    () => seen.push(session.lines),
+    storedLines(),
+  );
+  session.show({ ...initialState(), epochs: 2 });
+  await vi.waitFor(() => expect(seen.at(-1)?.["pair-lower"]).toBeDefined());
+  const drawn = seen.flatMap((lines) => {
+    const found = lines["pair-estimate"];
+    return found !== undefined && "value" in found ? [found.observations] : [];
+  });
+  expect([...new Set(drawn)]).toEqual([1000, 6188, 24_752, 99_009]);
+  expect(seen.slice(0, -1).every((lines) => lines["pair-lower"] === undefined)).toBe(true);
+});
+
+test("an estimate stands when more draws fail", async () => {
+  const studies = () =>
+    new FakeWorker((question) => {
+      if (question.call.name === "pair") throw { kind: "internal", message: "pulled out" };
+      return pairs(question);
+    });
+  const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
+  const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
+  session.show({ ...initialState(), epochs: 2 });
+  await vi.waitFor(() => expect(session.lines["pair-lower"]).toEqual({ reason: "pulled out" }));
+  expect(session.lines["pair-estimate"]).toMatchObject({ observations: 24_752 });
+  expect(session.isRefining).toBe(false);
+});
+
+test("what is being drawn is not asked again when something else changes", async () => {
+  const asked: Question[] = [];
+  const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
+  const studies = () =>
+    new FakeWorker((question) => {
+      asked.push(question);
+      return asked.length < 3 ? pairs(question) : NO_ANSWER;
+    });
+  const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
+  const state = { ...initialState(), epochs: 2 };
+  session.show(state);
+  await vi.waitFor(() => expect(asked).toHaveLength(3));
+  session.show({ ...state, axis: "delta" });
+  session.show({ ...state, observations: 5000 });
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(asked).toHaveLength(3);
+  session.show({ ...state, sampler: "deterministic" });
+  expect(session.isRefining).toBe(false);
+  session.show(state);
+  await vi.waitFor(() => expect(asked).toHaveLength(4));
+});
+
+test("a setting that was left and taken again keeps its lines", async () => {
+  const workers: FakeWorker[] = [];
+  const theory = () => {
+    workers.push(new FakeWorker());
+    return workers.at(-1) as FakeWorker;
+  };
+  const studies = () => new FakeWorker(pairs);
+  const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
+  const fast = () => workers[0]?.asked.at(-1);
+  session.show({ ...initialState(), steps: 50 });
+  session.show(initialState());
+  for (let id = 0; fast()?.id !== id; ) {
+    id = fast()?.id ?? 0;
+    workers[0]?.tell({ id, value: { epsilon: 9, kind: "upper" } });
+  }
+  expect(session.isStale).toBe(false);
+  expect(session.lines.poisson).toEqual(storedLines().poisson);
 });

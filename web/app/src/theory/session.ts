@@ -1,10 +1,10 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
-import type { Pair } from "@dpscope/wasm/studies";
+import type { Pair, PairEstimate } from "@dpscope/wasm/studies";
 import { type Found, type LineName, type Lines, linesOf, only } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
 import type { Call, Failure, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
-import { pairDraws } from "./draws";
+import { type PairStep, pairSteps, plannedDraws } from "./draws";
 import { keyOf, pairKeyOf, settingOf } from "./setting";
 
 /** Workers of the two bundles. */
@@ -39,6 +39,8 @@ export class TheorySession {
   #atOnce: Keyed;
   #slow: Keyed;
   #drawn: Keyed;
+  /** What was asked last: not again while it is computed. */
+  readonly #asked = { slow: "", pair: "" };
   /** The planned draws are not all made yet. */
   isRefining = false;
 
@@ -58,6 +60,11 @@ export class TheorySession {
   /** Whether the fast lines are not those of the state. */
   get isStale(): boolean {
     return this.#atOnce.key !== keyOf(this.#state) || this.#missing().length > 0;
+  }
+
+  /** Whether all lines that are not drawn are there. */
+  get hasNumbers(): boolean {
+    return !this.isStale && this.#slow.key === keyOf(this.#state);
   }
 
   /** The newest lines, all of one setting. */
@@ -92,26 +99,24 @@ export class TheorySession {
       answered: (index, answer) => {
         const name = names[index];
         if (name !== undefined) lines[name] = found(answer);
-        // A broken worker answers no more: its reason is that of the other lines too.
-        if ("failure" in answer && answer.failure.kind === "internal") {
-          for (const other of names) lines[other] ??= found(answer);
-        }
-        if (
-          index < names.length - 1 &&
-          !("failure" in answer && answer.failure.kind === "internal")
-        )
-          return true;
+        const isOver = index === names.length - 1 || isGone(answer);
+        if (!isOver) return true;
+        // A worker that is gone answers no more: its reason is that of the other lines too.
+        for (const other of names) lines[other] ??= found(answer);
+        const isCurrent = key === keyOf(this.#state);
+        if (!isCurrent && !this.isStale) return false; // went there and back
         this.#atOnce = { key, lines };
-        if (key === keyOf(this.#state)) this.#askSlow();
+        if (isCurrent) this.#askSlow();
         this.#changed();
-        return true;
+        return false;
       },
     });
   }
 
   #askSlow(): void {
     const key = keyOf(this.#state);
-    if (this.#slow.key !== key || this.#slow.lines["balls-in-bins"] === undefined) {
+    if (this.#slow.key !== key && this.#asked.slow !== key) {
+      this.#asked.slow = key;
       this.#slow = NOTHING;
       this.#bins.run({
         calls: [this.#call("balls-in-bins")],
@@ -122,32 +127,42 @@ export class TheorySession {
       });
     }
     if (linesOf(this.#state.sampler).includes("pair-lower")) this.#askPair();
-    else this.#pair.stop();
+    else this.#stopPair();
+  }
+
+  #stopPair(): void {
+    this.#pair.stop();
+    this.#asked.pair = "";
+    this.isRefining = false;
   }
 
   /** More and more draws, up to the planned number: only that gives a bound. */
   #askPair(): void {
     const state = this.#state;
     const key = pairKeyOf(state);
-    if (this.#drawn.key === key && this.#drawn.lines["pair-lower"] !== undefined) return;
+    const isDone = this.#drawn.key === key && this.#drawn.lines["pair-lower"] !== undefined;
+    if (isDone || this.#asked.pair === key) return;
+    this.#asked.pair = key;
     this.#drawn = NOTHING;
     this.isRefining = true;
-    const draws = pairDraws(state.steps, state.epochs);
-    const at = { delta: state.delta };
+    const steps = pairSteps(state.steps, state.epochs);
     this.#pair.run({
-      calls: draws.map((count) => ({
-        name: "pair",
-        args: [settingOf(state), at, count, state.seed, state.significance],
-      })),
+      calls: steps.map((step) => pairCall(state, step)),
       answered: (index, answer) => {
-        const isLast = index === draws.length - 1 || "failure" in answer;
-        this.#drawn = { key, lines: pairLines(answer, isLast) };
-        this.isRefining = !isLast;
+        const isLast = index === steps.length - 1;
+        const before = this.#drawn.key === key ? this.#drawn.lines : {};
+        this.#drawn = { key, lines: pairLines(answer, state, isLast, before) };
+        this.isRefining = !isLast && !("failure" in answer);
         this.#changed();
-        return !isLast;
+        return this.isRefining;
       },
     });
   }
+}
+
+/** Whether no other call of the job is answered. */
+function isGone(answer: { value: unknown } | { failure: Failure }): boolean {
+  return "failure" in answer && ["internal", "stopped"].includes(answer.failure.kind);
 }
 
 function found(answer: { value: unknown } | { failure: Failure }): Found {
@@ -155,14 +170,30 @@ function found(answer: { value: unknown } | { failure: Failure }): Found {
   return { value: answer.value as Accounted };
 }
 
-function pairLines(answer: { value: unknown } | { failure: Failure }, isLast: boolean): Lines {
+function pairCall(state: State, { name, draws }: PairStep): Call {
+  const { delta, seed, significance } = state;
+  const args = [settingOf(state), { delta }, draws, seed];
+  return { name, args: name === "pair" ? [...args, significance] : args };
+}
+
+/** What an answer says. An estimate stands when more draws fail; a bound comes with the last alone. */
+function pairLines(
+  answer: { value: unknown } | { failure: Failure },
+  state: State,
+  isLast: boolean,
+  before: Lines,
+): Lines {
   if ("failure" in answer) {
     const none = { reason: answer.failure.message };
-    return { "pair-lower": none, "pair-estimate": none };
+    return { "pair-estimate": none, ...before, "pair-lower": none };
   }
-  const { lower, estimate, observations, seed } = answer.value as Pair;
-  const told = { observations, seed };
-  const about: Found = "reason" in estimate ? estimate : { value: estimate, ...told };
-  if (isLast) return { "pair-lower": { value: lower, ...told }, "pair-estimate": about };
-  return { "pair-estimate": about };
+  const { estimate, observations, seed } = answer.value as Pair | PairEstimate;
+  // Of many epochs the limit has whole runs, and the estimate draws of one epoch.
+  const drawn = isLast ? (plannedDraws(state.steps, state.epochs) ?? 0) : observations;
+  const about: Found =
+    "reason" in estimate ? estimate : { value: estimate, observations: drawn, seed };
+  if (!isLast) return { "pair-estimate": about };
+  const { lower } = answer.value as Pair;
+  const limit = observations === 0 ? { value: lower } : { value: lower, observations, seed };
+  return { "pair-lower": limit, "pair-estimate": about };
 }

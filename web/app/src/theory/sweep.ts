@@ -1,4 +1,4 @@
-import type { LineName } from "../numbers/lines";
+import { type LineName, linesOf } from "../numbers/lines";
 import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
 import type { Call, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
@@ -8,24 +8,23 @@ export interface Sweep {
   axis: Axis;
   places: number[];
   epsilons: Partial<Record<LineName, ArrayLike<number>>>;
+  /** How far the curve of balls-in-bins is, where it is not whole; `cut`: something is missing for
+   * lack of time. */
+  bins?: "waiting" | "computing" | "cut" | undefined;
 }
 
 /** Row of the bundle and the line whose colour and name it has. */
-const SHUFFLES: readonly (readonly [string, LineName])[] = [
+const SERIES: readonly (readonly [string, LineName])[] = [
   ["deterministic", "deterministic"],
-  ["shuffle-best", "shuffle-max-slice"],
   ["poisson", "poisson"],
+  ["shuffle-best", "shuffle-max-slice"],
+  ["persistent-shuffle", "persistent-shuffle"],
 ];
 
-export function seriesOf(state: State): readonly (readonly [string, LineName])[] {
-  if (state.sampler === "persistent-shuffle") {
-    return [
-      ["deterministic", "deterministic"],
-      ["persistent-shuffle", "persistent-shuffle"],
-      ["poisson", "poisson"],
-    ];
-  }
-  return SHUFFLES;
+/** The curves that say something about the sampler, as the table has its lines. */
+export function seriesOf({ sampler }: State): readonly (readonly [string, LineName])[] {
+  const names = linesOf(sampler);
+  return SERIES.filter(([, name]) => names.includes(name));
 }
 
 /** Ends of the axis: the useful range, or the whole one where the state lies outside. */
@@ -51,8 +50,14 @@ export function placesOf(axis: Axis, value: number, count = 41): number[] {
   return [...new Set(all)];
 }
 
+/** Computing a curve point by point ends after this time. */
+const LONGEST_CURVE_MS = 15_000;
+/** Curves that come within this time of the first appear together, so that nothing jumps. */
+const TOGETHER_MS = 150;
+
 export class SweepSession {
-  readonly #lane: Lane;
+  readonly #fast: Lane;
+  readonly #slow: Lane;
   readonly #changed: () => void;
   #key = "";
   sweep: Sweep | undefined;
@@ -61,26 +66,77 @@ export class SweepSession {
   constructor(spawn: () => WorkerLike, changed: () => void, stored: Sweep) {
     this.sweep = stored;
     this.#key = question(initialState()).key;
-    this.#lane = new Lane(spawn, 120);
+    this.#fast = new Lane(spawn, 120);
+    this.#slow = new Lane(spawn, 0);
     this.#changed = changed;
   }
+
+  /** Whether the curves are those of a setting before. */
+  isStale = false;
 
   show(state: State): void {
     const { axis, places, series, key } = question(state);
     if (key === this.#key) return;
     this.#key = key;
+    this.isStale = true;
+    this.#slow.stop();
     const epsilons: Sweep["epsilons"] = {};
-    this.#lane.run({
+    const paint = (bins: Sweep["bins"]) => {
+      this.sweep = { axis, places, epsilons: { ...epsilons }, bins };
+      this.isStale = key !== this.#key; // while a slider moves, curves follow a step behind
+      this.#changed();
+    };
+    let soon: ReturnType<typeof setTimeout> | undefined;
+    this.#fast.run({
       calls: callsOf(state),
       answered: (index, answer) => {
         const name = series[index]?.[1];
         if ("value" in answer && name !== undefined) epsilons[name] = answer.value as Float64Array;
-        this.sweep = { axis, places, epsilons: { ...epsilons } };
-        this.#changed();
-        return true;
+        soon ??= setTimeout(() => key === this.#key && paint("computing"), TOGETHER_MS);
+        if (index < series.length - 1 && "value" in answer) return true;
+        clearTimeout(soon);
+        paint("value" in answer ? "waiting" : "cut");
+        return false;
       },
     });
   }
+
+  /** The curve of balls-in-bins: a point at a time, once nothing else waits for the processor. */
+  showSlow(state: State): void {
+    const { sweep } = this;
+    if (this.isStale || sweep?.bins !== "waiting") return;
+    const { places } = sweep;
+    const order = spreadOut(places.length);
+    const found = new Float64Array(places.length).fill(Number.NaN);
+    const end = performance.now() + LONGEST_CURVE_MS;
+    const tell = (bins: Sweep["bins"]) => {
+      const { epsilons } = sweep;
+      this.sweep = { ...sweep, epsilons: { ...epsilons, "balls-in-bins": found.slice() }, bins };
+      this.#changed();
+    };
+    tell("computing");
+    this.#slow.run({
+      calls: order.map((index) => callOf("balls-in-bins", state, [places[index] ?? 1])),
+      answered: (step, answer) => {
+        const index = order[step] ?? 0;
+        if ("value" in answer) found[index] = (answer.value as Float64Array)[0] ?? Number.NaN;
+        const isLast = step === order.length - 1;
+        const isCut = "failure" in answer || (!isLast && performance.now() > end);
+        tell(isCut ? "cut" : isLast ? undefined : "computing");
+        return !isCut;
+      },
+    });
+  }
+}
+
+/** Every place once, the far apart ones first, so that a curve is seen soon and gets finer. */
+export function spreadOut(count: number): number[] {
+  const order = new Set<number>();
+  for (let gap = 8; gap >= 1; gap /= 2) {
+    for (let index = 0; index < count; index += gap) order.add(index);
+    if (gap === 8) order.add(count - 1);
+  }
+  return [...order];
 }
 
 function question(state: State) {
@@ -88,15 +144,21 @@ function question(state: State) {
   const places = placesOf(axis, state[axis]);
   const series = seriesOf(state);
   const fixed = AXES.map((name) => (name === axis ? "" : state[name]));
-  const key = [axis, places[0], places.at(-1), series[1]?.[0], ...fixed].join(" ");
+  const rows = series.map(([row]) => row);
+  const key = [axis, places[0], places.at(-1), ...rows, ...fixed].join(" ");
   return { axis, places, series, key };
 }
 
 /** What the bundle is asked: a call for each curve. */
 export function callsOf(state: State): Call[] {
-  const { axis, places, series } = question(state);
+  return question(state).series.map(([row]) => callOf(row, state));
+}
+
+/** ε of a row at places along the axis of the state; at those of the whole curve, if not told. */
+export function callOf(row: string, state: State, places = question(state).places): Call {
+  const { axis } = state;
   const columns = AXES.map((name) =>
     name === axis ? Float64Array.from(places) : new Float64Array(places.length).fill(state[name]),
   );
-  return series.map(([row]) => ({ name: "bound_columns", args: [row, ...columns] }));
+  return { name: "bound_columns", args: [row, ...columns] };
 }

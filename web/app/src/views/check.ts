@@ -9,6 +9,7 @@ import { note, numberInput } from "../components/paired";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
 import { linkOf } from "../copies/link";
+import { capitalised } from "../numbers/accounted";
 import { type Kind, rounded, SIGN } from "../numbers/rounded";
 import { type Field, SAMPLERS } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
@@ -122,7 +123,7 @@ function found(app: App): TemplateResult {
         (finding) =>
           html`<li class="is-${finding.severity}">
             <span class="severity">${finding.severity}</span>
-            <p>${finding.says}</p>
+            <p>${capitalised(finding.says)}</p>
           </li>`,
       )}
     </ul>

@@ -19,6 +19,12 @@ const VIEW_NAMES: readonly (readonly [View, string])[] = [
   ["meaning", "What a bound means"],
 ];
 
+/** What the window is called: tabs and bookmarks of two views differ. */
+export function titleOf(view: View): string {
+  const name = VIEW_NAMES.find(([other]) => other === view)?.[1] ?? "";
+  return view === "explore" ? "dpscope: what shuffled training really leaks" : `${name}: dpscope`;
+}
+
 /** The whole page. */
 export function shell(app: App): TemplateResult {
   return html`<a class="skip" href="#content" @click=${skip}>Skip to the content</a>

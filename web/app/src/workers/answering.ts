@@ -1,4 +1,4 @@
-import { type Answer, asFailure, type Question } from "./calls";
+import { type Answer, asFailure, notLoaded, type Question } from "./calls";
 
 type Call = (...args: never[]) => unknown;
 
@@ -8,7 +8,7 @@ export function answering(ready: Promise<unknown>, calls: Record<string, Call>):
     const { id, call } = event.data;
     ready.then(
       () => answer(id, calls[call.name], call.args),
-      () => answer(id, () => ready, []),
+      (thrown) => self.postMessage({ id, failure: notLoaded(thrown) }),
     );
   };
 }

@@ -39,6 +39,25 @@ export function isFailure(thrown: unknown): thrown is Failure {
   return typeof thrown === "object" && thrown !== null && "kind" in thrown && "message" in thrown;
 }
 
+const RELOAD =
+  "Reload the page. A file on the disk cannot start it: `dpscope serve` opens it as it must be.";
+
+/** A worker whose program did not come. */
+export function notLoaded(why: unknown): Failure {
+  const message = `What computes here could not be loaded (${asFailure(why).message}). ${RELOAD}`;
+  return { kind: "internal", message };
+}
+
+/** What a worker's error event says. */
+export function crashed({ message }: ErrorEvent): string {
+  return message || notLoaded("no file").message;
+}
+
+/** A browser that starts no workers. */
+export function noWorker(thrown: unknown): string {
+  return `The browser starts no workers (${asFailure(thrown).message}). ${RELOAD}`;
+}
+
 /** The part of a Worker that is used here, so that logic runs in tests without one. */
 export interface WorkerLike {
   postMessage(message: unknown, transfer?: Transferable[]): void;

@@ -7,10 +7,11 @@ afterEach(() => void vi.useRealTimers());
 
 function laneOf(patience: number) {
   const workers: FakeWorker[] = [];
-  const lane = new Lane(() => {
+  const spawn = () => {
     workers.push(new FakeWorker());
     return workers.at(-1) as FakeWorker;
-  }, patience);
+  };
+  const lane = new Lane(spawn, patience, 3000);
   const told: string[] = [];
   const job = (name: string, calls = 1) => ({
     calls: Array.from({ length: calls }, () => ({ name, args: [] })),
@@ -66,6 +67,34 @@ test("a worker that breaks fails its job, and the next has a new worker", () => 
   lane.run(job("b"));
   answer(workers[1]);
   expect(told).toEqual(["a0!", "b0"]);
+});
+
+test("a call that takes too long fails with its job, and says what to do", () => {
+  const { lane, workers, told, job, answer } = laneOf(50);
+  const messages: string[] = [];
+  lane.run({
+    calls: [
+      { name: "quick", args: [] },
+      { name: "slow", args: [] },
+    ],
+    answered: (index, answer) => {
+      messages.push("failure" in answer ? answer.failure.message : `${index}`);
+      return true;
+    },
+  });
+  vi.advanceTimersByTime(2999);
+  answer(workers[0]);
+  vi.advanceTimersByTime(2999); // each call has its own time
+  expect(messages).toEqual(["0"]);
+  vi.advanceTimersByTime(1);
+  expect(messages[1]).toContain("Not done within 3 seconds");
+  expect(messages[1]).toContain("command line");
+  expect(workers[0]?.isEnded).toBe(true);
+  lane.run(job("b"));
+  answer(workers[1]);
+  expect(told).toEqual(["b0"]);
+  vi.advanceTimersByTime(10_000);
+  expect(told).toEqual(["b0"]);
 });
 
 test("stopping ends what runs and forgets what waits", () => {

@@ -1,4 +1,4 @@
-import type { Answer, Call, Failure, WorkerLike } from "./calls";
+import { type Answer, type Call, crashed, type Failure, noWorker, type WorkerLike } from "./calls";
 
 /** Calls made one after the other, answers told as they come. */
 export interface Job {
@@ -7,20 +7,27 @@ export interface Job {
   answered(index: number, answer: { value: unknown } | { failure: Failure }): boolean | undefined;
 }
 
+/** An answer that takes longer comes from the command line, which has the time. */
+const LONGEST_MS = 20_000;
+
 /** Does the latest job: one that comes while another runs waits for it, and ends it where that
- * takes longer than `patience_ms`. A job that never began is forgotten when a newer one comes. */
+ * takes longer than `patience_ms`. A job that never began is forgotten when a newer one comes. A
+ * call fails that has no answer within `longest_ms`. */
 export class Lane {
   readonly #spawn: () => WorkerLike;
   readonly #patience: number;
+  readonly #longest: number;
   #worker: WorkerLike | undefined;
   #current: { job: Job; index: number; id: number } | undefined;
   #next: Job | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #limit: ReturnType<typeof setTimeout> | undefined;
   #id = 0;
 
-  constructor(spawn: () => WorkerLike, patience_ms: number) {
+  constructor(spawn: () => WorkerLike, patience_ms: number, longest_ms = LONGEST_MS) {
     this.#spawn = spawn;
     this.#patience = patience_ms;
+    this.#longest = longest_ms;
   }
 
   get isBusy(): boolean {
@@ -56,11 +63,13 @@ export class Lane {
       return;
     }
     current.id = ++this.#id;
+    clearTimeout(this.#limit);
+    this.#limit = setTimeout(() => this.#tooLong(), this.#longest);
     try {
       this.#worker ??= this.#opened();
       this.#worker.postMessage({ id: current.id, call });
     } catch (thrown) {
-      this.#broken(String(thrown));
+      this.#fail({ kind: "internal", message: noWorker(thrown) });
     }
   }
 
@@ -70,7 +79,7 @@ export class Lane {
       if (worker === this.#worker) this.#got(event.data);
     };
     worker.onerror = (event) => {
-      if (worker === this.#worker) this.#broken(event.message || "the worker could not be loaded");
+      if (worker === this.#worker) this.#fail({ kind: "internal", message: crashed(event) });
     };
     return worker;
   }
@@ -85,12 +94,19 @@ export class Lane {
     else this.#ask();
   }
 
-  #broken(message: string): void {
+  #tooLong(): void {
+    const seconds = Math.round(this.#longest / 1000);
+    const message = `Not done within ${seconds} seconds in this browser. The command line has the time.`;
+    this.#fail({ kind: "stopped", message });
+  }
+
+  /** The worker is given up, and the job with it. */
+  #fail(failure: Failure): void {
     const current = this.#current;
     this.#worker?.terminate();
     this.#worker = undefined;
     if (current === undefined) return;
-    current.job.answered(current.index, { failure: { kind: "internal", message } });
+    current.job.answered(current.index, { failure });
     if (current === this.#current) this.#finish();
   }
 
@@ -102,6 +118,7 @@ export class Lane {
 
   #finish(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#limit);
     this.#timer = undefined;
     this.#current = undefined;
     const next = this.#next;

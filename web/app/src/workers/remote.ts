@@ -1,4 +1,4 @@
-import type { Answer, Failure, WorkerLike } from "./calls";
+import { type Answer, crashed, type Failure, type WorkerLike } from "./calls";
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -9,18 +9,17 @@ interface Waiting {
 /** Questions to a worker, each a promise. Once it breaks, every question fails. */
 export class Remote {
   readonly #worker: WorkerLike;
-  readonly #patience: number | undefined;
+  /** An answer that takes longer means that the worker is gone, which browsers do not always tell. */
+  patience_ms: number | undefined;
   readonly #waiting = new Map<number, Waiting>();
   #id = 0;
   #broken: Failure | undefined;
 
-  /** `patience_ms`: an answer that takes longer means that the worker is gone, which browsers do
-   * not always tell. */
   constructor(worker: WorkerLike, patience_ms?: number) {
     this.#worker = worker;
-    this.#patience = patience_ms;
+    this.patience_ms = patience_ms;
     worker.onmessage = (event: MessageEvent<Answer>) => this.#got(event.data);
-    worker.onerror = (event) => this.#break(event.message || "the worker could not be loaded");
+    worker.onerror = (event) => this.#break(crashed(event));
     worker.onmessageerror = () => this.#break("the worker sent what cannot be read");
   }
 
@@ -35,9 +34,9 @@ export class Remote {
     const id = ++this.#id;
     return new Promise<T>((resolve, reject) => {
       const timer =
-        this.#patience === undefined
+        this.patience_ms === undefined
           ? undefined
-          : setTimeout(() => this.#break("the worker does not answer"), this.#patience);
+          : setTimeout(() => this.#break("the worker does not answer"), this.patience_ms);
       this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer });
       this.#worker.postMessage({ id, call: { name, args } }, transfer);
     });

@@ -1,4 +1,4 @@
-import init, { check, curve, epoch, pair, scores } from "@dpscope/wasm/studies";
+import init, { check, curve, epoch, pair, pair_estimate, scores } from "@dpscope/wasm/studies";
 import { answering } from "./answering";
 
-answering(init(), { check, curve, epoch, pair, scores });
+answering(init(), { check, curve, epoch, pair, pair_estimate, scores });

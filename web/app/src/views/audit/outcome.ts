@@ -11,7 +11,15 @@ import { auditCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
 import { standaloneSvg } from "../../copies/svg";
 import { accountedOf } from "../../numbers/lines";
-import { confidence, grouped, type Kind, rounded, SIGN } from "../../numbers/rounded";
+import {
+  confidence,
+  count,
+  grouped,
+  type Kind,
+  rounded,
+  SIGN,
+  timesMore,
+} from "../../numbers/rounded";
 import { curveTable } from "./trade-off";
 
 /** What the audit found so far, or in the end. */
@@ -51,11 +59,12 @@ function verdict(app: App, run: AuditRun, result: SimulationResult): TemplateRes
   if (claim === undefined || result.kind !== "bound") return html``;
   const claimed = rounded(claim.epsilon, "upper", 2);
   if (result.epsilon > claim.epsilon) {
+    const times = timesMore(result.epsilon, claim.epsilon);
     return html`<p><strong class="refuted">REFUTED</strong></p>
       <p class="small">
         The claim of Poisson accounting, ε = ${claimed}, does not hold for this mechanism: it
-        leaks at least ${rounded(result.epsilon / claim.epsilon, "lower", 1)} times as much. This
-        does not measure your trained model or your code.
+        leaks ${times === undefined ? "more" : `at least ${times} times as much`}. This does not
+        measure your trained model or your code.
       </p>`;
   }
   return html`<p><strong>not refuted</strong></p>
@@ -104,19 +113,22 @@ function rows(result: SimulationResult): (readonly [string, string])[] {
     ["kind", badgeOf(result)],
     ["n", `${grouped(half)} with the target record, ${grouped(half)} without`],
     ["planned", grouped(result.planned)],
-    ["method", `${result.threshold_rule}, ${result.cuts} cuts`],
+    ["method", `${result.threshold_rule}, ${count(result.cuts, "cut")}`],
     [
       "attack",
       result.threshold === null
         ? ""
-        : `score > ${result.threshold.toFixed(4)}: ${grouped(result.false_positives)} false positives, ${grouped(result.false_negatives)} false negatives`,
+        : `score > ${result.threshold.toFixed(4)}: ${count(result.false_positives, "false positive")}, ${count(result.false_negatives, "false negative")}`,
     ],
     ["direction", result.direction],
     ["scope", "pair: a lower bound of one pair is one of the mechanism"],
     ["seed", result.seed],
     ["device", result.devices.join(", ")],
     ["float mode", result.float_modes.join(", ")],
-    ["fallback", result.fallback_shards === 0 ? "" : `${result.fallback_shards} ranges on the CPU`],
+    [
+      "fallback",
+      result.fallback_shards === 0 ? "" : `${count(result.fallback_shards, "range")} on the CPU`,
+    ],
     ["digest", result.histogram_digest],
     ["version", `dpscope ${result.version}`],
   ];

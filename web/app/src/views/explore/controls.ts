@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { choose } from "../../components/choose";
 import { note, numberInput, paired } from "../../components/paired";
+import { confidence } from "../../numbers/rounded";
 import { SAMPLERS, THREAT_MODELS } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
 import { SAMPLER, THREAT_MODEL } from "../../state/samplers";
@@ -30,7 +31,7 @@ export function controls(app: App): TemplateResult {
       about.says,
     )}
     <details class="more">
-      <summary>Attacker, seed</summary>
+      <summary>Attacker, confidence, seed</summary>
       ${choose(
         app,
         "threat_model",
@@ -42,6 +43,11 @@ export function controls(app: App): TemplateResult {
         })),
         THREAT_MODEL[state.threat_model].says,
       )}
+      ${paired(app, "significance", {
+        label: "Significance",
+        least: 0.001,
+        hint: `Chance that a drawn bound is wrong; here ${confidence(state.significance)} confidence.`,
+      })}
       ${seed(app)}
     </details>
     ${about.needsBatchSize ? paired(app, "batch_size", { label: "Records a batch", symbol: "B" }) : nothing}
@@ -96,7 +102,8 @@ function presets(app: App): TemplateResult {
       )}
     </select>
     ${
-      chosen?.printed === undefined && chosen?.empirical === undefined
+      app.state.sampler !== "shuffle" ||
+      (chosen?.printed === undefined && chosen?.empirical === undefined)
         ? nothing
         : html`<p class="hint">
           The paper prints

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
-import { badge } from "../../components/badge";
+import { lineBadge } from "../../components/badge";
 import { rounded } from "../../numbers/rounded";
 import { type Statement, statement } from "../../numbers/statement";
 import { ruler } from "./ruler";
@@ -17,7 +17,7 @@ export function hero(app: App): TemplateResult {
           ${claimed === undefined ? "–" : rounded(claimed.epsilon, "upper", 2)}
         </p>
         <p class="under">by Poisson accounting</p>
-        ${claimed === undefined ? nothing : badge(app, "about-claimed", claimed)}
+        ${claimed === undefined ? nothing : lineBadge(app, "about-claimed", "poisson")}
       </div>
       ${real(app, told)}
       ${
@@ -41,7 +41,7 @@ function real(app: App, told: Statement): TemplateResult | typeof nothing {
       <h2>Leaks at least</h2>
       <p class="big attack">${rounded(told.least.epsilon, "lower", 2)}</p>
       <p class="under">${app.state.sampler} batches</p>
-      ${badge(app, "about-least", told.least, drawsOf(app, told))}
+      ${lineBadge(app, "about-least", told.leastName ?? "pair-lower")}
     </div>`;
   }
   if (told.most !== undefined) {
@@ -49,14 +49,8 @@ function real(app: App, told: Statement): TemplateResult | typeof nothing {
       <h2>Leaks at most</h2>
       <p class="big deterministic">${rounded(told.most.epsilon, "upper", 2)}</p>
       <p class="under">${app.state.sampler} batches</p>
-      ${badge(app, "about-most", told.most)}
+      ${lineBadge(app, "about-most", told.mostName ?? "deterministic")}
     </div>`;
   }
   return nothing;
-}
-
-/** How many draws the told limit rests on. */
-function drawsOf(app: App, { leastName }: Statement): { observations?: number; seed?: string } {
-  const found = leastName === undefined ? undefined : app.theory.lines[leastName];
-  return found !== undefined && "value" in found ? found : {};
 }

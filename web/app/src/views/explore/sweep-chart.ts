@@ -18,6 +18,7 @@ const AXIS: Record<Axis, { short: string; label: string }> = {
 
 const NAMES: Partial<Record<LineName, string>> = {
   poisson: "claimed",
+  "balls-in-bins": "balls-in-bins",
   "shuffle-max-slice": "leaks at least",
   "persistent-shuffle": "leaks at least",
   deterministic: "at most",
@@ -42,7 +43,11 @@ export function sweepChart(app: App): TemplateResult {
         ? html`<p class="empty chart-room">Computing the curves …</p>`
         : drawn(app, sweep)
     }
-    ${table === undefined ? nothing : dataTable(table)}
+    ${
+      sweep === undefined || table === undefined
+        ? nothing
+        : html`<div class="below-chart">${dataTable(table)} ${slowCurve(sweep)}</div>`
+    }
   </section>`;
 }
 
@@ -50,8 +55,11 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
   const wide = app.layout.panel > 560;
   const size = { width: app.layout.panel, height: wide ? 330 : 280, right: wide ? 104 : 14 };
   const lines = Object.entries(sweep.epsilons) as [LineName, ArrayLike<number>][];
-  const points = (values: ArrayLike<number>): Place[] =>
-    sweep.places.map((place, index) => [place, positive(values[index])]);
+  const points = (name: LineName, values: ArrayLike<number>): Place[] => {
+    const all = sweep.places.map((place, index): Place => [place, positive(values[index])]);
+    // The points that are there are joined before those between them come.
+    return name === "balls-in-bins" ? all.filter(([, y]) => !Number.isNaN(y)) : all;
+  };
   const all = lines.flatMap(([, values]) => Array.from(values).filter((value) => value > 0));
   const [least, most] = [Math.max(1e-3, Math.min(...all)), Math.max(...all)];
   const first = sweep.places[0] ?? 1;
@@ -68,12 +76,20 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
     return y === undefined ? [] : [{ words: NAMES[name] ?? name, y, colour: LINE[name].colour }];
   });
   const content = svg`${gapArea(chart, sweep)}
-    ${lines.map(([name, values]) => curve(chart, points(values), LINE[name].colour))}
+    ${lines.map(([name, values]) => curve(chart, points(name, values), LINE[name].colour))}
     <line class="here" x1=${chart.x(here)} x2=${chart.x(here)} y1=${chart.top} y2=${chart.height - chart.bottom}></line>`;
-  return html`<div class="figure-box">
+  return html`<div class="figure-box ${app.sweep.isStale ? "stale" : ""}">
     ${drawing(chart, "sweep", title, says(sweep), content, wide ? endLabels(chart, labels) : nothing)}
     ${wide ? nothing : legend(labels)}
   </div>`;
+}
+
+/** How far the curve is that takes its time. */
+function slowCurve({ bins }: Sweep): TemplateResult | typeof nothing {
+  if (bins === undefined) return nothing;
+  return html`<p class="waits">
+    ${bins === "cut" ? "not every curve could be computed in time" : "computing the rest …"}
+  </p>`;
 }
 
 /** What is claimed away: between the claim and what leaks at least. */

@@ -1,9 +1,11 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import type { Table } from "../../charts/data-table";
-import { badge } from "../../components/badge";
+import { lineBadge } from "../../components/badge";
+import { capitalised } from "../../numbers/accounted";
 import { accountedOf, LINE, type LineName, linesOf } from "../../numbers/lines";
-import { rounded, SIGN } from "../../numbers/rounded";
+import { counted, rounded, SIGN } from "../../numbers/rounded";
 
 /** All that theory says of the setting, a line each. */
 export function numberTable(app: App): TemplateResult {
@@ -47,10 +49,10 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
     return html`<tr>
       ${head}
       <td class="right">–</td>
-      <td colspan="2" class="waits">${found.reason}</td>
+      <td colspan="2" class="waits">${capitalised(found.reason)}</td>
     </tr>`;
   }
-  const { value, observations, seed } = found;
+  const { value, observations } = found;
   const share = Number.isFinite(value.epsilon) ? Math.max(0, value.epsilon) / largest : 0;
   return html`<tr>
     ${head}
@@ -59,14 +61,19 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
     </td>
     <td class="bars">${bar(share, value.kind, colour)}</td>
     <td>
-      ${badge(app, `about-${name}`, value, { observations, seed })}
-      ${
-        name === "pair-estimate" && app.theory.isRefining
-          ? html`<span class="waits">refining …</span>`
-          : nothing
-      }
+      ${lineBadge(app, `about-${name}`, name)}
+      ${name === "pair-estimate" ? drawn(app, value, observations) : nothing}
     </td>
   </tr>`;
+}
+
+/** What an estimate rests on, while it is refined and after. */
+function drawn(app: App, value: Accounted, observations: number | undefined): TemplateResult {
+  const error = value.standard_error ?? 0;
+  const shown = error > 0 ? `, ±\u00a0${Number(error.toPrecision(2))}` : "";
+  return html`<span class="waits drawn">
+    ${counted(observations ?? 0)} draws${shown}${app.theory.isRefining ? ", refining …" : nothing}
+  </span>`;
 }
 
 /** A bar with a head that points to where the truth may be. */

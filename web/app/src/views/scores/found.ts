@@ -8,14 +8,13 @@ import { bibtex } from "../../copies/bibtex";
 import { scoresCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
 import { standaloneSvg } from "../../copies/svg";
-import { confidence, grouped, type Kind, rounded, SIGN } from "../../numbers/rounded";
+import { confidence, count, grouped, type Kind, rounded, SIGN } from "../../numbers/rounded";
 import { curveTable, tradeOff } from "../audit/trade-off";
 
 /** What the audit of the files found. */
 export function found(app: App, result: ScoresResult): TemplateResult {
   const isBound = result.kind === "bound";
   const kind: Kind = isBound ? "lower" : "estimate";
-  const words = isBound ? `lower bound, ${confidence(result.significance)}` : "estimate";
   const { target, zero_out } = app.scores.files;
   const command = scoresCommand(app.state, target?.name ?? "", zero_out?.name, result.seed);
   const n = result.runs;
@@ -33,12 +32,12 @@ export function found(app: App, result: ScoresResult): TemplateResult {
               : ": an estimate, without coverage"
           }
         </p>
-        ${details(app, "about-scores", words, kind, rows(result))}
+        ${details(app, "about-scores", words(result), kind, rows(result))}
       </div>
       <p class="small verdict">
-        From ${grouped(n.target)} runs with the target and ${grouped(n.zero_out)} without.
-        ${grouped(result.false_positives)} false positives and
-        ${grouped(result.false_negatives)} false negatives at the deciding cut. Not more than
+        From ${count(n.target, "run")} with the target and ${grouped(n.zero_out)} without.
+        ${count(result.false_positives, "false positive")} and
+        ${count(result.false_negatives, "false negative")} at the deciding cut. Not more than
         ${rounded(result.ceiling, "upper", 2)} can be shown by so many runs.
       </p>
     </div>
@@ -67,12 +66,23 @@ export function found(app: App, result: ScoresResult): TemplateResult {
     </div>`;
 }
 
+function value({ kind, epsilon }: ScoresResult): string {
+  const side: Kind = kind === "bound" ? "lower" : "estimate";
+  return `ε ${SIGN[side]} ${rounded(epsilon, side, 6)}`;
+}
+
+function words(result: ScoresResult): string {
+  return result.kind === "bound" ? `lower bound, ${confidence(result.significance)}` : "estimate";
+}
+
 function rows(result: ScoresResult): (readonly [string, string])[] {
   return [
-    ["value", rounded(result.epsilon, result.kind === "bound" ? "lower" : "estimate", 6)],
+    ["value", value(result)],
+    ["at", `δ = ${scientificDelta(result.delta)}`],
+    ["kind", words(result)],
     ["confidence", result.kind === "bound" ? confidence(result.significance) : "none"],
     ["n", `${grouped(result.runs.target)} and ${grouped(result.runs.zero_out)}`],
-    ["method", `${result.threshold_rule}, ${result.cuts} ${result.cuts === 1 ? "cut" : "cuts"}`],
+    ["method", `${result.threshold_rule}, ${count(result.cuts, "cut")}`],
     ["threshold", result.threshold === null ? "" : String(result.threshold)],
     ["direction", result.direction],
     ["seed", result.seed],

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { choose, segments } from "../../components/choose";
 import { paired } from "../../components/paired";
+import { confidence } from "../../numbers/rounded";
 import { drop } from "./drop";
 import { found } from "./found";
 
@@ -28,7 +29,7 @@ export function scores(app: App): TemplateResult {
         ${paired(app, "significance", {
           label: "Significance",
           least: 0.001,
-          hint: "Chance that the bound is wrong: 0.05 is 95 % confidence.",
+          hint: `Chance that the bound is wrong; here ${confidence(state.significance)} confidence.`,
         })}
         ${choose(app, "scores_rule", "How the threshold is chosen", [
           { value: "split", name: "One half chooses, the other bounds" },

@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { segments } from "../../components/choose";
 import { paired } from "../../components/paired";
-import { grouped, rounded } from "../../numbers/rounded";
+import { count, grouped, rounded } from "../../numbers/rounded";
 import type { Speed } from "../../see/session";
 import { SAMPLER } from "../../state/samplers";
 import { histograms } from "./histograms";
@@ -123,7 +123,7 @@ function told(app: App): TemplateResult {
   const { told } = app.see;
   return html`<div class="told">
     <p>
-      Wrong in <strong>${grouped(falsePositives)}</strong> of ${grouped(n)} epochs without the
+      Wrong in <strong>${grouped(falsePositives)}</strong> of ${count(n, "epoch")} without the
       target, and in <strong>${grouped(falseNegatives)}</strong> of ${grouped(n)} with it.
     </p>
     ${

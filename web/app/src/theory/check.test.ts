@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { check, initSync } from "@dpscope/wasm/studies";
+import { expect, test } from "vitest";
+import { FIELDS, initialState } from "../state/fields";
+import { TRAINING_FIELDS, trainingOf } from "./check";
+
+const file = new URL("../../../wasm/studies/dpscope_studies_bg.wasm", import.meta.url);
+initSync({ module: readFileSync(fileURLToPath(file)) });
+
+function isTaken(name: string, value: number): boolean {
+  try {
+    check({ ...trainingOf(initialState()), [name]: value } as never);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.each([
+  ["check_noise", FIELDS.check_noise.least, FIELDS.check_noise.most],
+  ["check_delta", FIELDS.check_delta.least, undefined],
+  ["check_rate", 1e-9, 1],
+  ["check_steps", 1, 1e9],
+] as const)(
+  "the form takes what the library takes: %s",
+  (field, least, most) => {
+    const name = TRAINING_FIELDS[field];
+    const { parse } = FIELDS[field];
+    expect(parse(String(least))).toBe(least);
+    expect(isTaken(name, least)).toBe(true);
+    expect(isTaken(name, least * 0.9)).toBe(false);
+    if (most === undefined) return;
+    expect(parse(String(most))).toBe(most);
+    expect(parse(String(2 * most))).toBeUndefined();
+    expect(isTaken(name, most)).toBe(true);
+    expect(isTaken(name, 2 * most)).toBe(false);
+  },
+  60_000,
+);

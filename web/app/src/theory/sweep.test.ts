@@ -1,0 +1,100 @@
+import { expect, test, vi } from "vitest";
+import { storedSweep } from "../numbers/stored";
+import { initialState, type State } from "../state/fields";
+import type { Question } from "../workers/calls";
+import { FakeWorker } from "../workers/fake-worker";
+import { type Sweep, SweepSession, seriesOf, spreadOut } from "./sweep";
+
+/** As the bundle answers: a value for each place. */
+function ones({ call }: Question): Float64Array {
+  return new Float64Array((call.args[1] as Float64Array).length).fill(1);
+}
+
+function sessionOf(answer: (question: Question) => unknown) {
+  const seen: Sweep[] = [];
+  const session = new SweepSession(
+    () => new FakeWorker(answer),
+    () => {
+      if (session.sweep !== undefined) seen.push(session.sweep);
+    },
+    storedSweep(),
+  );
+  return { session, seen };
+}
+
+const STATE: State = { ...initialState(), steps: 50 };
+
+test("the stored curves need nothing more", () => {
+  const { session, seen } = sessionOf(ones);
+  session.show(initialState());
+  session.showSlow(initialState());
+  expect(session.isStale).toBe(false);
+  expect(seen).toEqual([]);
+});
+
+test("fast curves are shown together, and balls-in-bins point by point after them", async () => {
+  const { session, seen } = sessionOf(ones);
+  session.show(STATE);
+  expect(session.isStale).toBe(true);
+  session.showSlow(STATE); // too early: nothing happens
+  await vi.waitFor(() => expect(session.isStale).toBe(false));
+  expect(seen.map(({ epsilons }) => Object.keys(epsilons).length)).toEqual([3]);
+  session.showSlow(STATE);
+  await vi.waitFor(() => expect(session.sweep?.bins).toBeUndefined());
+  const points = seen.slice(1).map(({ epsilons }) => {
+    const found = Array.from(epsilons["balls-in-bins"] ?? []);
+    return found.filter((value) => value === 1).length;
+  });
+  expect(points).toEqual(Array.from({ length: 42 }, (_, index) => index));
+  const one = seen[1]?.epsilons["balls-in-bins"];
+  expect(one).not.toBe(session.sweep?.epsilons["balls-in-bins"]);
+});
+
+test("a curve that takes too long is left as far as it is, and says so", async () => {
+  const now = vi.spyOn(performance, "now");
+  const { session } = sessionOf((question) => {
+    if (question.call.args[0] === "balls-in-bins") now.mockReturnValue(1e9);
+    return ones(question);
+  });
+  now.mockReturnValue(0);
+  session.show(STATE);
+  await vi.waitFor(() => expect(session.isStale).toBe(false));
+  session.showSlow(STATE);
+  await vi.waitFor(() => expect(session.sweep?.bins).toBe("cut"));
+  const found = Array.from(session.sweep?.epsilons["balls-in-bins"] ?? []);
+  expect(found.filter((value) => value === 1)).toHaveLength(1);
+  now.mockRestore();
+});
+
+test("a new setting ends the slow curve of the one before", async () => {
+  let asked = 0;
+  const { session } = sessionOf((question) => {
+    if (question.call.args[0] === "balls-in-bins" && ++asked === 3) {
+      session.show({ ...STATE, steps: 60 });
+    }
+    return ones(question);
+  });
+  session.show(STATE);
+  await vi.waitFor(() => expect(session.isStale).toBe(false));
+  session.showSlow(STATE);
+  await vi.waitFor(() => expect(asked).toBe(3));
+  await vi.waitFor(() => expect(session.sweep?.bins).toBe("waiting"));
+  expect(session.sweep?.epsilons["balls-in-bins"]).toBeUndefined();
+  expect(asked).toBe(3);
+});
+
+test("only curves that say something about the sampler are drawn", () => {
+  const rows = (sampler: State["sampler"]) => seriesOf({ ...STATE, sampler }).map(([row]) => row);
+  expect(rows("shuffle")).toEqual(["deterministic", "poisson", "shuffle-best"]);
+  expect(rows("persistent-shuffle")).toEqual(["deterministic", "poisson", "persistent-shuffle"]);
+  expect(rows("partial-shuffle")).toEqual(["deterministic", "poisson"]);
+  expect(rows("poisson")).toEqual(["poisson"]);
+});
+
+test("every place comes once, the ends early", () => {
+  for (const count of [1, 2, 9, 33, 41]) {
+    const order = spreadOut(count);
+    expect([...order].sort((one, other) => one - other)).toEqual([...Array(count).keys()]);
+    expect(order.slice(0, Math.ceil(count / 8) + 1)).toContain(count - 1);
+  }
+});
