@@ -76,7 +76,9 @@ impl Failure {
 /// calculators may weigh.
 fn shown(value: f64) -> String {
     if cfg!(target_arch = "wasm32") {
-        crate::js::text_of(value)
+        js_sys::Number::from(value)
+            .to_string_with_radix(10)
+            .map_or_else(|_| String::new(), String::from)
     } else {
         dpscope_core::shown::given(value)
     }

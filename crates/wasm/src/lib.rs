@@ -17,7 +17,6 @@ pub mod calculators;
 pub mod failure;
 #[cfg(any(feature = "audits", feature = "studies"))]
 mod found;
-mod js;
 #[cfg(any(feature = "studies", feature = "audits"))]
 pub mod mechanism;
 pub mod plain;
