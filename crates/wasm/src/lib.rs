@@ -26,5 +26,10 @@ pub mod seed;
 #[cfg(feature = "studies")]
 pub mod studies;
 
+/// Half of what Rust's own allocator weighs; a module has one thread.
+#[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 #[cfg(all(test, feature = "calculators", feature = "studies"))]
 mod types;

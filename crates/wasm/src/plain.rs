@@ -1,5 +1,6 @@
 //! What a page is given: plain objects with the names of the command line's JSON, and columns.
 
+#[cfg(any(feature = "studies", feature = "audits"))]
 use js_sys::{Object, Reflect};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
