@@ -148,7 +148,9 @@ mod tests {
     #[test]
     fn values_are_the_sums_by_definition() {
         let points = masses();
-        for (spacing, last) in [(0.7, 3), (2.0, 40), (0.01, 1000), (6.0, 129), (0.3, 4096), (0.01, 52_000)] {
+        for (spacing, last) in
+            [(0.7, 3), (2.0, 40), (0.01, 1000), (6.0, 129), (0.3, 4096), (0.01, 52_000)]
+        {
             let seen = Spectrum::new(&points, spacing, last);
             assert_eq!(seen.values.len(), last + 1);
             // phases of up to 2 · 1200 are off by some units
