@@ -11,7 +11,6 @@ use super::{
     EpsilonUpperBound, Method,
 };
 use crate::bound::Scope;
-use crate::math;
 use crate::special::normal;
 use sums::{INFLATION, SumLaw};
 
