@@ -160,7 +160,8 @@ pub(crate) mod tests {
             [("dataset_size", Some(Value::Number(1e12))), ("batch_size", Some(Value::Number(1.0)))];
         let failure = training(&changes).unwrap_err();
         assert_eq!(failure.field, Some("batch_size"));
-        let message = "batch_size makes 1e12 batches; it must make at most 1e9 batches an epoch";
+        let message =
+            "batch_size makes 1000000000000 batches; it must make at most 1e9 batches an epoch";
         assert_eq!(failure.message, message);
     }
 
