@@ -1,6 +1,6 @@
 // `node web/wasm/pace.js [SECONDS]`: normals a second that the audits' bundle draws in one worker and in
 // two, of 100 steps an epoch, as `cargo run --release -p dpscope-shaders --example throughput --
-// --isa sse2 --entries 100` says of native code. CPU seconds are little disturbed by other work;
+// --isa portable --entries 100` says of native code with SSE2. CPU seconds are little disturbed by other work;
 // how two workers scale is only told on a machine that does nothing else.
 
 import { readFile } from "node:fs/promises";
