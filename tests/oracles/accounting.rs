@@ -321,7 +321,7 @@ fn deltas_are_those_of_simulated_runs() {
 fn bins_agree(training: BallsInBins, case: &Golden) -> bool {
     let (low, high) = case.interval(None);
     let value = |is_upper: bool| {
-        let (delta, error) = (case.setting("delta"), 5e-4);
+        let (delta, error) = (case.setting("delta"), 5e-4 / high.max(1.0));
         if is_upper {
             training.epsilon_upper(delta, Directions::Both, error).expect("in the domain").value()
         } else {

@@ -74,9 +74,11 @@ impl Failure {
 
 /// A number as a reader writes it. A browser knows how; Rust's own way is a fifth of what the
 /// calculators may weigh.
-fn shown(value: f64) -> String {
+pub(crate) fn shown(value: f64) -> String {
     if cfg!(target_arch = "wasm32") {
-        crate::js::text_of(value)
+        js_sys::Number::from(value)
+            .to_string_with_radix(10)
+            .map_or_else(|_| String::new(), String::from)
     } else {
         dpscope_core::shown::given(value)
     }

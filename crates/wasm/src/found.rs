@@ -2,11 +2,12 @@
 
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::curve::{AuditCurve, TradeOffPoint};
+use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::Failure;
-use crate::js::{self, Object, object};
+use crate::plain::{object, with};
 use crate::question::named;
 use crate::record::Record;
 
@@ -27,16 +28,15 @@ pub(crate) fn rule_of(given: &Record) -> Result<ThresholdRule, Failure> {
 }
 
 /// The columns of a curve.
-pub(crate) fn columns(curve: &AuditCurve) -> Object {
-    let whole = points(&curve.points());
-    if let Some(band) = curve.band() {
-        let [most, least] = [&band.most, &band.least].map(|stairs| points(stairs).into());
-        js::set(&whole, "band", &object([("most", most), ("least", least)]));
-    }
-    whole
+pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
+    let whole = points(&curve.points())?;
+    let Some(band) = curve.band() else { return Ok(whole) };
+    let (most, least) = (points(&band.most)?, points(&band.least)?);
+    let band = object([("most", most.into()), ("least", least.into())])?;
+    with(whole, [("band", band.into())])
 }
 
-fn points(points: &[TradeOffPoint]) -> Object {
+fn points(points: &[TradeOffPoint]) -> Result<Object, Failure> {
     let column = |value: fn(&TradeOffPoint) -> f64| -> JsValue {
         points.iter().map(value).collect::<Vec<f64>>().into()
     };

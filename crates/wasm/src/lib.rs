@@ -17,7 +17,6 @@ pub mod calculators;
 pub mod failure;
 #[cfg(any(feature = "audits", feature = "studies"))]
 mod found;
-mod js;
 #[cfg(any(feature = "studies", feature = "audits"))]
 pub mod mechanism;
 pub mod plain;
@@ -26,6 +25,11 @@ pub mod record;
 pub mod seed;
 #[cfg(feature = "studies")]
 pub mod studies;
+
+/// Half of what Rust's own allocator weighs; a module has one thread.
+#[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
 
 #[cfg(all(test, feature = "calculators", feature = "studies"))]
 mod types;

@@ -1,18 +1,18 @@
 //! What a page gives: plain objects, read field by field, so that a failure names its field.
 
+use js_sys::{Array, JsString, Object};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::failure::Failure;
-use crate::js::{self, Object};
 
 /// The largest whole number that a float holds with all below it, 2⁵³.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Fields of one record.
-const MOST_FIELDS: f64 = 64.0;
+const MOST_FIELDS: u32 = 64;
 
 /// Letters of a name or text.
-const MOST_LETTERS: f64 = 64.0;
+const MOST_LETTERS: u32 = 64;
 
 /// What stands in a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,18 +43,15 @@ impl Record {
         name: &'static str,
         known: &[&'static str],
     ) -> Result<Self, Failure> {
-        let refused = |_| Failure::input(name, &["is no object; give its fields"]);
-        let keys = if value.is_object() { Object::keys(value) } else { Err(JsValue::NULL) };
-        let keys = keys.map_err(refused)?;
-        let count = length(&keys);
-        if !(count <= MOST_FIELDS) {
-            return Err(refused(keys));
-        }
+        // of another realm too, which has an Object of its own
+        let entries = value.is_object().then(|| Object::entries(value.unchecked_ref()));
+        let entries = entries.filter(|entries| entries.length() <= MOST_FIELDS);
+        let entries = entries.ok_or(Failure::input(name, &["is no object; give its fields"]))?;
         let mut record = Record::default();
-        for index in 0..count as u32 {
-            let key = js::get(&keys, &index.into()).map_err(refused)?;
-            let found = js::get(value, &key).map_err(refused)?;
-            record.put(name, known, &short(&key).unwrap_or_default(), of(&found))?;
+        for entry in entries.iter() {
+            let entry: Array = entry.unchecked_into();
+            let key = short(&entry.get(0)).unwrap_or_default();
+            record.put(name, known, &key, of(&entry.get(1)))?;
         }
         Ok(record)
     }
@@ -204,11 +201,8 @@ fn of(value: &JsValue) -> Option<Value> {
 
 /// Text of few letters; of longer text no name is known.
 fn short(value: &JsValue) -> Option<String> {
-    (value.is_string() && length(value) <= MOST_LETTERS).then(|| value.as_string())?
-}
-
-fn length(value: &JsValue) -> f64 {
-    value.unchecked_ref::<js::List>().length()
+    let text = value.dyn_ref::<JsString>().filter(|text| text.length() <= MOST_LETTERS);
+    text.map(String::from)
 }
 
 #[cfg(test)]

@@ -63,6 +63,7 @@ const noise: Calculator<NoiseSettings, NoiseResult> = {
         ["poisson", "Poisson sampled"],
         ["shuffle", "shuffled in each epoch"],
         ["persistent-shuffle", "shuffled once"],
+        ["balls-in-bins", "balls-in-bins"],
       ],
       initial: "shuffle",
       help: "How batches are drawn",
@@ -95,12 +96,12 @@ function noiseAnswer(
   found: Calibrated,
   poisson: Calibrated | undefined,
 ): Answer<NoiseResult> {
-  const isPoisson = settings.sampler === "poisson";
+  const isShuffled = settings.sampler === "shuffle" || settings.sampler === "persistent-shuffle";
   const value = outward(found.value, "upper");
   const sentences = [
     `A noise multiplier of ${value} keeps ${relation("ε", "≤", outward(found.epsilon, "upper"))} at ${relation("δ", "=", numberText(settings.delta))}.`,
   ];
-  if (!isPoisson) {
+  if (isShuffled) {
     sentences.push(
       "It is proven for every way to shuffle; less noise may do, but of no shuffle is that proven.",
     );
@@ -111,7 +112,7 @@ function noiseAnswer(
       label: "Least noise multiplier",
       value: relation("σ", "=", value),
       standing: "upper bound on ε, proven",
-      method: isPoisson ? methodText("privacy-loss-distribution") : "deterministic batches",
+      method: isShuffled ? "deterministic batches" : methodText("privacy-loss-distribution"),
     },
   ];
   if (poisson) {
@@ -119,7 +120,7 @@ function noiseAnswer(
       role: "answer",
       label: "If batches were Poisson sampled",
       value: relation("σ", "=", outward(poisson.value, "upper")),
-      standing: "not proven for shuffled batches",
+      standing: `not proven for ${isShuffled ? "shuffled" : "these"} batches`,
       method: methodText("privacy-loss-distribution"),
     });
   }

@@ -95,7 +95,7 @@ function present({ claimed, lower, upper, ratio }: Found): GapResult {
     ...(claimed && { claimed }),
     ...(lower && { lower }),
     ...(upper && { upper }),
-    ...(ratio !== undefined && { ratio }),
+    ...(ratio !== undefined && { ratio: Number(outward(ratio, "lower")) }),
   };
 }
 

@@ -20,7 +20,7 @@ export type BatchSampler =
   | "persistent-shuffle"
   | "balls-in-bins"
   | "deterministic";
-export type CalibratedSampler = "poisson" | "shuffle" | "persistent-shuffle";
+export type CalibratedSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins";
 export type ThresholdRule = "simultaneous" | "split";
 
 export interface TrainingSettings {

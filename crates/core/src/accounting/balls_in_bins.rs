@@ -1,5 +1,7 @@
 //! Balls in bins: each record falls into one batch of each epoch, uniformly.
 
+mod sums;
+
 use super::bracket::Bracket;
 use super::error::argument;
 use super::pld::{LossCells, Masses, Rounding, Target, check_delta, check_epsilon};
@@ -9,8 +11,8 @@ use super::{
     EpsilonUpperBound, Method,
 };
 use crate::bound::Scope;
-use crate::math;
 use crate::special::normal;
+use sums::{INFLATION, SumLaw};
 
 /// Noisy sums of clipped gradients; of T batches an epoch the record's is drawn uniformly.
 ///
@@ -41,7 +43,7 @@ impl BallsInBins {
     /// |---|---|---|
     /// | `delta` | δ | [1e-50, 1) |
     /// | `directions` | whose ε | – |
-    /// | `error` | wanted distance of upper and lower value, nats | [1e-6, 1] |
+    /// | `error` | wanted distance of upper and lower value, nats, relative above 1 nat | [1e-6, 1] |
     ///
     /// # Guarantee
     /// Not below ε (`tests/oracles/accounting.rs::balls_in_bins_agree_with_the_golden_intervals`).
@@ -52,9 +54,11 @@ impl BallsInBins {
     /// # Numerics
     /// Under Q the W are independent with mean 1. A spread of each W that keeps its mean gives a
     /// pair that dominates, a merging of its values one that is dominated, and both survive sums:
-    /// the law of ΣW is built by doubling, spread to or merged in cells after each sum. All sums
-    /// are of positive terms. `numeric_error` is the distance of upper and lower value, which may
-    /// exceed `error` where the finest grid does not suffice.
+    /// the law of ΣW is built by doubling, spread to or merged in cells after each sum. Cells are
+    /// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to 0
+    /// and infinity. Masses and values are rounded outward by more than the error of their sums.
+    /// `numeric_error` is the distance of upper and lower value, which may exceed `error` where the
+    /// finest grid does not suffice.
     ///
     /// # Example
     /// ```
@@ -168,29 +172,39 @@ impl BallsInBins {
     ) -> Result<Bracket, AccountingError> {
         self.check(target, error)?;
         let mut width = 0.048;
-        let step = |width: f64| (0.05 * width).min((error / self.epochs as f64).sqrt());
-        let grid = |width: f64, delta: f64| Fineness { width, step: step(width), delta };
+        let grid = |width: f64, error: f64, delta: f64| Fineness {
+            width,
+            step: (0.05 * width).min((error / self.epochs as f64).sqrt()),
+            delta,
+        };
+        // of a first look, which tells how large the value is
+        let mut wanted = 10.0 * error;
         let delta = match target {
             Target::Delta(delta) => delta,
             Target::Epsilon(_) => {
-                let coarse = grid(width, LEAST_DELTA);
+                let coarse = grid(width, wanted, LEAST_DELTA);
                 let value = self.value(target, directions, coarse, Rounding::Pessimistic)?;
                 value.clamp(LEAST_DELTA, 0.5)
             }
         };
         let mut best = Bracket { lower: 0.0, upper: f64::INFINITY };
-        while width >= FINEST {
-            let grid = grid(width, delta);
+        loop {
+            let grid = grid(width, wanted, delta);
             best = best.tighter(Bracket {
                 lower: self.value(target, directions, grid, Rounding::Optimistic)?,
                 upper: self.value(target, directions, grid, Rounding::Pessimistic)?,
             });
-            if best.is_near(target, error) {
-                break;
+            wanted = match target {
+                Target::Delta(_) => error * best.upper.max(1.0),
+                Target::Epsilon(_) => error,
+            };
+            let excess = best.excess(target, wanted);
+            if excess <= 1.0 || width <= FINEST {
+                return Ok(best);
             }
-            width *= 0.5;
+            // the error falls with the square of the width
+            width = (width * (0.8 / excess).sqrt().clamp(0.1, 0.8)).max(FINEST);
         }
-        Ok(best)
     }
 
     fn value(
@@ -203,7 +217,9 @@ impl BallsInBins {
         let Fineness { width, step, delta } = grid;
         let (steps, epochs) = (self.steps_per_epoch as f64, self.epochs as f64);
         let cut = -normal::quantile(1e-8 * delta / (steps * epochs));
-        let law = SumLaw::of_one(self.noise_multiplier, cut, width, rounding);
+        let depth = 2.0 * f64::from(u64::BITS - self.steps_per_epoch.leading_zeros());
+        let tail = 1e-4 * delta / (depth * epochs);
+        let law = SumLaw::of_one(self.noise_multiplier, cut, tail, width, rounding);
         let law = law.of_many(self.steps_per_epoch);
         let atoms: Vec<(f64, f64)> =
             law.points.iter().map(|&(value, mass)| (value / steps, mass)).collect();
@@ -212,12 +228,18 @@ impl BallsInBins {
         let sigma = self.noise_multiplier;
         let without = normal::normal_survival(cut + 1.0 / sigma);
         let with = normal::normal_survival(cut);
-        cells.above = Masses { mass: with + steps * without, other_mass: steps * without };
+        cells.above =
+            Masses { mass: with + steps * without + law.lost / steps, other_mass: steps * without };
+        // values of the sums are as wrong as their masses, and a factor on each moves the loss
+        let moved = match rounding {
+            Rounding::Pessimistic => INFLATION * depth * epochs,
+            Rounding::Optimistic => -INFLATION * depth * epochs,
+        };
         let of = |cells: &LossCells| -> Result<f64, AccountingError> {
             let law = cells.law(rounding)?.self_composed_near(self.epochs, target)?;
             match target {
-                Target::Delta(delta) => law.epsilon_at(delta),
-                Target::Epsilon(epsilon) => law.delta_at(epsilon),
+                Target::Delta(delta) => Ok((law.epsilon_at(delta)? + moved).max(0.0)),
+                Target::Epsilon(epsilon) => law.delta_at(epsilon - moved),
             }
         };
         Ok(match directions {
@@ -248,165 +270,6 @@ fn account(directions: Directions, bracket: Bracket) -> Account {
     }
 }
 
-/// The law of a sum of W under Q, on points in rising order.
-#[derive(Debug, Clone)]
-struct SumLaw {
-    points: Vec<(f64, f64)>,
-    /// Where the bulk lies, and how wide it is: the grid is fine there.
-    centre: f64,
-    spread: f64,
-    /// Where it may be coarse.
-    lowest: f64,
-    width: f64,
-    rounding: Rounding,
-}
-
-impl SumLaw {
-    /// One W, cut into cells whose width is `width` times √(s² + (v − c)²).
-    fn of_one(sigma: f64, cut: f64, width: f64, rounding: Rounding) -> Self {
-        let centre = math::exp(-0.5 / (sigma * sigma));
-        let spread = centre * math::sinh(1.0 / sigma);
-        let end = |x: f64| math::exp((x - 0.5) / (sigma * sigma));
-        let lowest = end(-cut * sigma);
-        let grid = grid(centre, spread, width, lowest, end(1.0 + cut * sigma));
-        let tails = |value: f64| {
-            let x = sigma * sigma * math::ln(value) + 0.5;
-            let tail =
-                |z: f64| if x < 0.5 { normal::normal_cdf(z) } else { normal::normal_cdf(-z) };
-            (x < 0.5, tail(x / sigma), tail((x - 1.0) / sigma))
-        };
-        let mut cells = Cells::new(grid, rounding);
-        let mut low = (true, 0.0, 0.0);
-        for place in 0..cells.grid.len() - 1 {
-            let high = tails(cells.grid[place + 1]);
-            let between = |low_tail: f64, high_tail: f64| match (low.0, high.0) {
-                (true, true) => high_tail - low_tail,
-                (true, false) => 1.0 - low_tail - high_tail,
-                _ => low_tail - high_tail,
-            };
-            let (mass, moment) = (between(low.1, high.1), between(low.2, high.2));
-            if mass > 0.0 {
-                // the mean of W in a cell is its mass under P over that under Q
-                let value = math::clamp(moment / mass, cells.grid[place], cells.grid[place + 1]);
-                cells.add(place, value, mass);
-            }
-            low = high;
-        }
-        SumLaw { points: cells.points(), centre, spread, lowest, width, rounding }
-    }
-
-    /// The sum of independent copies.
-    fn of_many(&self, count: u64) -> Self {
-        let (mut power, mut left) = (self.clone(), count);
-        let mut sum: Option<SumLaw> = None;
-        loop {
-            if left & 1 == 1 {
-                sum = Some(match &sum {
-                    Some(sum) => sum.plus(&power),
-                    None => power.clone(),
-                });
-            }
-            left >>= 1;
-            if left == 0 {
-                break;
-            }
-            power = power.plus(&power);
-        }
-        sum.unwrap_or(power)
-    }
-
-    fn plus(&self, other: &Self) -> Self {
-        let centre = self.centre + other.centre;
-        let spread = (self.spread * self.spread + other.spread * other.spread).sqrt();
-        let end = |points: &[(f64, f64)]| points.last().map_or(0.0, |point| point.0);
-        let lowest = self.lowest + other.lowest;
-        let highest = end(&self.points) + end(&other.points);
-        let grid = grid(centre, spread, self.width, lowest, highest);
-        let mut cells = Cells::new(grid, self.rounding);
-        for &(value, mass) in &self.points {
-            let mut place = 0;
-            for &(other_value, other_mass) in &other.points {
-                let sum = value + other_value;
-                while place + 2 < cells.grid.len() && cells.grid[place + 1] <= sum {
-                    place += 1;
-                }
-                cells.add(place, sum, mass * other_mass);
-            }
-        }
-        SumLaw { points: cells.points(), centre, spread, lowest, ..*self }
-    }
-}
-
-/// Values from 0 to the highest, dense near the centre; geometric towards 0, down to `lowest`.
-fn grid(centre: f64, spread: f64, width: f64, lowest: f64, highest: f64) -> Vec<f64> {
-    let dense = |value: f64| {
-        let off = value - centre;
-        width * (spread * spread + off * off).sqrt()
-    };
-    let mut grid = vec![];
-    let mut value = centre;
-    while value > lowest {
-        grid.push(value);
-        value -= dense(value).min(4.0 * width * value);
-    }
-    grid.push(0.0);
-    grid.reverse();
-    let mut value = centre;
-    while value < highest {
-        value += dense(value);
-        grid.push(value);
-    }
-    grid
-}
-
-/// Masses that are spread to the ends of cells, or merged to their means.
-struct Cells {
-    grid: Vec<f64>,
-    /// 1 over the width of each cell.
-    inverse: Vec<f64>,
-    masses: Vec<f64>,
-    moments: Vec<f64>,
-    rounding: Rounding,
-}
-
-impl Cells {
-    fn new(grid: Vec<f64>, rounding: Rounding) -> Self {
-        let inverse = grid.windows(2).map(|ends| 1.0 / (ends[1] - ends[0])).collect();
-        let zeros = vec![0.0; grid.len()];
-        Cells { grid, inverse, masses: zeros.clone(), moments: zeros, rounding }
-    }
-
-    fn add(&mut self, place: usize, value: f64, mass: f64) {
-        match self.rounding {
-            Rounding::Pessimistic => {
-                let share = (value - self.grid[place]) * self.inverse[place];
-                self.masses[place] += mass * (1.0 - share);
-                self.masses[place + 1] += mass * share;
-            }
-            Rounding::Optimistic => {
-                self.masses[place] += mass;
-                self.moments[place] += mass * value;
-            }
-        }
-    }
-
-    /// Points with mass; values are moved outward by more than their rounding.
-    fn points(&self) -> Vec<(f64, f64)> {
-        let filled = (0..self.grid.len()).filter(|place| self.masses[*place] > 0.0);
-        filled
-            .map(|place| match self.rounding {
-                Rounding::Pessimistic => {
-                    (self.grid[place] * (1.0 + 1e-13), self.masses[place] * (1.0 + 1e-12))
-                }
-                Rounding::Optimistic => {
-                    let mean = self.moments[place] / self.masses[place];
-                    (mean * (1.0 - 1e-13), self.masses[place] * (1.0 - 1e-12))
-                }
-            })
-            .collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -427,7 +290,7 @@ mod tests {
             for directions in [Directions::Remove, Directions::Add, Directions::Both] {
                 let (above, below) = distances(sigma, sigma, epochs, directions);
                 assert!(above >= 0.0 && below >= -1e-9, "{sigma} {epochs}: {above} {below}");
-                assert!(above + below < 3e-3, "{sigma} {epochs}: {above} {below}");
+                assert!(above + below < 6e-3, "{sigma} {epochs}: {above} {below}");
             }
         }
     }
@@ -442,7 +305,7 @@ mod tests {
         for epochs in 1..=8 {
             let (add, remove) =
                 (of(1.466, epochs, Directions::Add), of(1.466, epochs, Directions::Remove));
-            assert!(add.lower <= remove.upper && remove.lower <= add.upper, "{add:?} {remove:?}");
+            assert!((add.lower - remove.lower).abs() < 0.01, "{add:?} {remove:?}");
             assert!(add.upper > last && add.gap() < 0.02, "{epochs}: {add:?}");
             assert!(of(1.2, epochs, Directions::Add).lower > remove.upper, "{epochs}");
             last = add.lower;

@@ -148,7 +148,7 @@ pub fn poisson_epochs(
 /// As [`poisson_noise`], for [0.2, 100].
 ///
 /// # Numerics
-/// About ten evaluations on coarse grids and five on fine ones: 1 to 10 s at an error of 1e-3.
+/// About ten evaluations on coarse grids and five on fine ones: up to a second at an error of 1e-3.
 pub fn balls_in_bins_noise(
     target: PrivacyTarget,
     steps_per_epoch: u64,

@@ -44,9 +44,9 @@ pub enum ShuffleMethod {
 pub type Found = Result<Accounted, AccountingError>;
 
 /// Wanted errors of an accountant, nats for ε and relative for δ: the next one where the grid of one
-/// would be too large. That of balls-in-bins is slow to refine.
+/// would be too large. That of balls-in-bins is slower to refine, and relative above 1 nat.
 const ERRORS: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
-const BALLS_IN_BINS_ERRORS: [f64; 2] = [1e-2, 1e-1];
+const BALLS_IN_BINS_ERRORS: [f64; 3] = [1e-3, 1e-2, 1e-1];
 
 impl Setting {
     /// Of a mechanism, whatever draws its batches.

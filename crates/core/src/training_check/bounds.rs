@@ -13,7 +13,7 @@ use crate::mechanism::{BatchSampler, SamplerKind};
 const ERROR: f64 = 1e-4;
 
 /// The same for balls in bins, whose grids cost more.
-const BINS_ERROR: f64 = 1e-2;
+const BINS_ERROR: f64 = 1e-3;
 
 /// Least noise that bounds from below are computed at, by method; less noise leaks more.
 const LEAST_NOISE: f64 = 0.01;

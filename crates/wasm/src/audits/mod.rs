@@ -12,6 +12,7 @@ mod count;
 mod gpu;
 mod plan;
 
+use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -19,7 +20,6 @@ pub use gpu::GpuCounter;
 
 use crate::failure::Failure;
 use crate::found::columns;
-use crate::js::Object;
 use crate::plain::{Made, to_js};
 use crate::record::Record;
 use audit::Simulation;
@@ -119,7 +119,7 @@ impl Audit {
     /// Nothing is counted yet.
     #[wasm_bindgen(unchecked_return_type = "AuditCurve")]
     pub fn curve(&self) -> Result<Object, Failure> {
-        Ok(columns(&self.0.curve()?))
+        columns(&self.0.curve()?)
     }
 }
 

@@ -8,7 +8,7 @@ use dpscope_core::training_check::{
 };
 use wasm_bindgen::prelude::*;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, shown};
 use crate::plain::{Made, to_js};
 use crate::question::named;
 use crate::record::Record;
@@ -91,7 +91,10 @@ impl From<TrainingError> for Failure {
     fn from(error: TrainingError) -> Self {
         match error {
             TrainingError::Argument { name, value, allowed } => match name {
-                "dataset_size / batch_size" => Failure::outside("batch_size", value, allowed),
+                "dataset_size / batch_size" => Failure::input(
+                    "batch_size",
+                    &["makes ", &shown(value), " batches; it must make ", allowed],
+                ),
                 "the noise multiplier of noise_std" => {
                     Failure::outside("noise_std", value, allowed)
                 }
@@ -149,6 +152,17 @@ pub(crate) mod tests {
         assert_eq!(report.next.len(), 2);
         let kept = training(&[("claim", Some(Value::Number(1e4)))]).unwrap();
         assert_eq!(kept.claim.verdict, Verdict::NotRefuted);
+    }
+
+    #[test]
+    fn too_many_batches_are_told_as_batches() {
+        let changes =
+            [("dataset_size", Some(Value::Number(1e12))), ("batch_size", Some(Value::Number(1.0)))];
+        let failure = training(&changes).unwrap_err();
+        assert_eq!(failure.field, Some("batch_size"));
+        let message =
+            "batch_size makes 1000000000000 batches; it must make at most 1e9 batches an epoch";
+        assert_eq!(failure.message, message);
     }
 
     #[test]

@@ -25,7 +25,5 @@ pub(crate) use {
 
 use wasm_bindgen::prelude::*;
 
-use crate::js::object;
-
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("types.d.ts");

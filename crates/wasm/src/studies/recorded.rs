@@ -5,14 +5,14 @@ use dpscope_core::curve::AuditCurve;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit, RecordedError, RecordedScores};
 use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
+use js_sys::Object;
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::failure::{Failure, FailureKind};
 use crate::found::{columns, rule_of};
-use crate::js::{self, Object};
-use crate::plain::{Made, to_js};
+use crate::plain::{Made, to_js, with};
 use crate::question::named;
 use crate::record::{Record, needed};
 use crate::seed::seed_or_fresh;
@@ -193,9 +193,7 @@ pub fn audit_scores(
     let zero_out = zero_out.as_deref().map(|bytes| File { bytes, name: &name });
     let (found, curve) =
         audited([Some(File { bytes: target, name: target_name }), zero_out], &options)?;
-    let record: Object = to_js(&found)?.unchecked_into();
-    js::set(&record, "curve", &columns(&curve));
-    Ok(record)
+    with(to_js(&found)?.unchecked_into(), [("curve", columns(&curve)?.into())])
 }
 
 /// What a file holds, before it is audited.

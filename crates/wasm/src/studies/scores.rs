@@ -4,12 +4,12 @@ use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::EngineError;
 use dpscope_shaders::{Phase, ScoreKernel};
+use js_sys::Object;
 use wasm_bindgen::prelude::*;
 
-use super::object;
 use crate::failure::{Failure, FailureKind};
-use crate::js::Object;
 use crate::mechanism::{FIELDS, mechanism};
+use crate::plain::object;
 use crate::record::{Record, whole};
 use crate::seed::seed_or_fresh;
 
@@ -57,5 +57,5 @@ pub fn scores(
     let mechanism = self::mechanism(&Record::read(mechanism, "mechanism", &FIELDS)?)?;
     let observations = whole("observations", observations, 1)?;
     let [target, zero_out] = drawn(&mechanism, observations, seed_or_fresh(seed)?)?;
-    Ok(object([("target", target.into()), ("zero_out", zero_out.into())]))
+    object([("target", target.into()), ("zero_out", zero_out.into())])
 }

@@ -7,13 +7,13 @@ use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
 };
 use dpscope_shaders::random::{Purpose, stream_normals};
+use js_sys::Object;
 use wasm_bindgen::prelude::*;
 
 use self::order::{Words, batches};
-use super::object;
 use crate::failure::{Failure, FailureKind};
-use crate::js::Object;
 use crate::mechanism::small;
+use crate::plain::object;
 use crate::question::named;
 use crate::record::{Record, whole};
 use crate::seed::seed_or_fresh;
@@ -134,7 +134,7 @@ pub fn epoch(
     let Epoch { batch_of, batches, offsets, target_batches, outputs, scores } =
         drawn(size, seed_or_fresh(seed)?, whole("index", index, 0)?)?;
     let [target, zero_out] = outputs;
-    Ok(object([
+    object([
         ("batch_of", batch_of.into()),
         ("batches", batches.into()),
         ("offsets", offsets.into()),
@@ -143,7 +143,7 @@ pub fn epoch(
         ("outputs_zero_out", zero_out.into()),
         ("score_target", scores[0].into()),
         ("score_zero_out", scores[1].into()),
-    ]))
+    ])
 }
 
 #[cfg(test)]
