@@ -21,10 +21,6 @@ pub(crate) struct PairFound {
     pub(crate) seed: String,
 }
 
-/// Fewer draws than these of many epochs are a first look: the estimate beside the closed form, since
-/// a limit from so few whole runs seldom goes beyond it and takes most of the time.
-const FIRST_LOOK: u64 = 5_000;
-
 /// Draws; 0 for as many as take about a second.
 pub(crate) fn drawn(
     setting: Setting,
@@ -34,8 +30,7 @@ pub(crate) fn drawn(
     significance: f64,
 ) -> Result<PairFound, Failure> {
     let observations = (draws > 0).then_some(draws);
-    let whole_runs = draws == 0 || draws >= FIRST_LOOK;
-    let sampler = PairSampler { seed, observations, significance, whole_runs };
+    let sampler = PairSampler { seed, observations, significance, whole_runs: true };
     let backend = Backend::Cpu(CpuBackend::new(1)?);
     let found = sampler.rows(setting, at, &backend, &Unattended)?;
     Ok(PairFound {
@@ -47,8 +42,7 @@ pub(crate) fn drawn(
 }
 
 /// A limit of the exact pair that holds with confidence, and an estimate of it. `draws` is 0 for as
-/// many as take about a second. With fewer than 5,000 of many epochs the limit is the closed form:
-/// a first look, to be refined by calls with more.
+/// many as take about a second. `pair_estimate` is the quicker first answer.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -63,24 +57,4 @@ pub fn pair(
     let (setting, at) = (question::setting(setting)?, question::at(at)?);
     let (draws, seed) = (whole("draws", draws, 0)?, seed_or_fresh(seed)?);
     to_js(&drawn(setting, at, draws, seed, significance)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_draws_of_many_epochs_are_a_first_look() {
-        let setting = Setting { noise_multiplier: 1.0, steps: 20, epochs: 2 };
-        let drawn = |draws| drawn(setting, At::Delta(1e-5), draws, 7, 0.05).unwrap();
-        let (first, whole) = (drawn(1_000), drawn(FIRST_LOOK));
-        assert_eq!((first.observations, whole.observations), (0, FIRST_LOOK));
-        assert_eq!(first.lower.significance, None);
-        assert!(whole.lower.epsilon >= first.lower.epsilon);
-        let error = |found: &PairFound| match &found.estimate {
-            Cell::Value(estimate) => estimate.standard_error.unwrap(),
-            Cell::Missing { reason } => panic!("{reason}"),
-        };
-        assert!(error(&first) > error(&whole));
-    }
 }
