@@ -5,7 +5,8 @@ use dpscope_tests::cli::{number, text};
 use crate::{Folder, dpscope};
 
 /// 60 runs of a small model, a second or less.
-const SMALL: &str = "audit dpsgd --batch-size 20 --records 200 --noise-multiplier 1 --runs 60 --seed 7";
+const SMALL: &str =
+    "audit dpsgd --batch-size 20 --records 200 --noise-multiplier 1 --runs 60 --seed 7";
 
 #[test]
 fn a_report_names_model_data_and_what_the_runs_could_show() {
@@ -65,7 +66,9 @@ fn the_worst_case_is_that_of_bgm() {
         }
     }
     assert_eq!(trained, simulated);
-    for option in ["--data p100-like", "--learning-rate 1", "--outputs-to o.npz", "--debias-records 9"] {
+    for option in
+        ["--data p100-like", "--learning-rate 1", "--outputs-to o.npz", "--debias-records 9"]
+    {
         let name = option.split(' ').next().unwrap();
         dpscope(&format!("{worst} {option}")).refuses(2, &[name, "no effect", "worst-case"]);
     }
@@ -94,17 +97,18 @@ fn shards_and_checkpoints_give_the_whole_run() {
 #[test]
 fn kept_outputs_are_audited_to_the_same_scores() {
     let folder = Folder::new();
-    let trained = format!("{SMALL} --threshold-rule max-uncorrected --json --outputs-to o.npz");
-    let report = folder.run(&trained).exits(0).json();
+    let small = SMALL.replace("multiplier 1", "multiplier 0.4").replace("runs 60", "runs 200");
+    let train = format!("{small} --threshold-rule max-uncorrected --json --outputs-to o.npz");
+    let report = folder.run(&train).exits(0).json();
     assert_eq!(folder.names(), ["o.npz"]);
     let outputs = "audit outputs o.npz --threat-model partially-informed \
                    --threshold-rule max-uncorrected --json";
     let recorded = folder.run(outputs).exits(0).json();
     // bins of the one, sorted scores of the other
     let [trained, recorded] = [&report, &recorded].map(|report| number(report, "/result/epsilon"));
-    assert!((trained - recorded).abs() < 0.2, "{trained} {recorded}");
+    assert!(recorded > 1.0 && (trained - recorded).abs() < 0.2, "{trained} {recorded}");
     folder.write("o.npz", "mine");
-    folder.run(&trained).refuses(2, &["o.npz", "name another file"]);
+    folder.run(&train).refuses(2, &["o.npz", "name another file"]);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use dpscope_core::audit::AuditError;
 use dpscope_core::shown::given;
 use dpscope_core::theory::reason;
 use dpscope_core::training_check::TrainingError;
-use dpscope_train::TrainError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
+use dpscope_train::TrainError;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -237,7 +237,9 @@ impl Artefact {
             (digest, training) => digest.is_none() && training.is_none(),
         };
         if !fits {
-            return wrong("its training is not that of its plan, or has not as many runs as it says");
+            return wrong(
+                "its training is not that of its plan, or has not as many runs as it says",
+            );
         }
         Ok(self)
     }

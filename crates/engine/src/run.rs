@@ -79,7 +79,9 @@ pub async fn run(
 ) -> Result<Artefact, EngineError> {
     let kernel = ScoreKernel::new(plan.law(), plan.plan().seed, Phase::Audit)?;
     if plan.plan().training != backend.training() {
-        return Err(ArtefactError::ForeignTraining { is_training: plan.plan().training.is_some() }.into());
+        return Err(
+            ArtefactError::ForeignTraining { is_training: plan.plan().training.is_some() }.into()
+        );
     }
     check_state(plan, &state, &kernel, backend.float_mode())?;
     let bins = state.layout.bins;

@@ -371,7 +371,10 @@ mod tests {
             matches!(ran, Err(EngineError::Artefact(ArtefactError::ForeignTraining { .. })))
         };
         let other = Scripted { description: "[]", ..SCRIPTED };
-        assert!(refused(Backend::Trainer(Box::new(other), CpuBackend::new(1).unwrap()), state.clone()));
+        assert!(refused(
+            Backend::Trainer(Box::new(other), CpuBackend::new(1).unwrap()),
+            state.clone()
+        ));
         assert!(refused(Backend::Cpu(CpuBackend::new(1).unwrap()), state.clone()));
         let mut without = state.clone();
         without.training = None;

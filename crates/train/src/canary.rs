@@ -39,7 +39,7 @@ impl Canary {
             CanaryDirection::Dirac => {
                 let mut word = [0];
                 stream_words(seed, Purpose::TrainCanary, stream, 0, &mut word);
-                let drawn = (u64::from(word[0]) * out.len() as u64 >> 32) as usize;
+                let drawn = ((u64::from(word[0]) * out.len() as u64) >> 32) as usize;
                 if let Some(entry) = out.get_mut(still.unwrap_or(drawn)) {
                     *entry = 1.0;
                 }

@@ -30,7 +30,9 @@ pub enum TrainError {
         model: Shape,
     },
     /// The model tells too few classes apart.
-    #[error("the model has {model} outputs and {data} has {classes} classes; give one output a class")]
+    #[error(
+        "the model has {model} outputs and {data} has {classes} classes; give one output a class"
+    )]
     Classes {
         /// The data's name.
         data: String,
@@ -81,7 +83,9 @@ pub enum TrainError {
         sampler: SamplerKind,
     },
     /// No learning rate gave a finite model.
-    #[error("no learning rate from {lowest} to {highest} gave a finite model; give --learning-rate")]
+    #[error(
+        "no learning rate from {lowest} to {highest} gave a finite model; give --learning-rate"
+    )]
     NoRate {
         /// The lowest that was tried.
         lowest: f64,

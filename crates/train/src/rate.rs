@@ -49,7 +49,8 @@ pub fn search_learning_rate(
         }
         tried.push((rate, tally.correct_share().unwrap_or(0.0)));
     }
-    let best = tried.iter().fold((0.0, 0.0), |best, &next| if next.1 > best.1 { next } else { best });
+    let best =
+        tried.iter().fold((0.0, 0.0), |best, &next| if next.1 > best.1 { next } else { best });
     if !(best.1 > 0.0) {
         return Err(TrainError::NoRate { lowest, highest });
     }

@@ -39,10 +39,8 @@ impl DpSgd {
     /// The system gives no threads.
     pub fn new(training: Training, threads: usize) -> Result<Self, TrainError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| EngineError::Backend {
-            backend: "cpu",
-            reason: error.to_string(),
-        })?;
+        let pool = pool
+            .map_err(|error| EngineError::Backend { backend: "cpu", reason: error.to_string() })?;
         Ok(DpSgd { training, pool, sink: None })
     }
 
@@ -97,9 +95,9 @@ impl Trainer for DpSgd {
             let ran = runner.run(world, run, &mut tally, keep_going)?;
             Some((ran, tally))
         };
-        let trained: Option<Vec<(Ran, TrainingTally)>> = self.pool.install(|| {
-            tasks.par_iter().map_init(|| Runner::new(&self.training), train).collect()
-        });
+        let trained: Option<Vec<(Ran, TrainingTally)>> = self
+            .pool
+            .install(|| tasks.par_iter().map_init(|| Runner::new(&self.training), train).collect());
         let mut trained = trained.ok_or(EngineError::Stopped)?;
         let zero_out = trained.split_off(range.len() as usize);
         let (target, first) = of_world(trained);

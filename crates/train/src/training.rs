@@ -65,7 +65,9 @@ impl Training {
         let scorer = scorer(&mechanism)?;
         let batch_size = mechanism.batch_size.ok_or(TrainError::BatchSize)?;
         let sampler = mechanism.sampler.kind();
-        if mechanism.threat_model == ThreatModel::WorstCase || sampler == SamplerKind::BatchThenShuffle {
+        if mechanism.threat_model == ThreatModel::WorstCase
+            || sampler == SamplerKind::BatchThenShuffle
+        {
             let threat_model = mechanism.threat_model;
             return Err(TrainError::NothingToTrain { threat_model, sampler });
         }
@@ -134,7 +136,8 @@ impl Training {
     pub fn with_learning_rate(mut self, learning_rate: f64) -> Result<Self, TrainError> {
         self.settings.learning_rate = learning_rate;
         check(&self.settings)?;
-        self.description = describe(&self.spec, &self.examples, self.batches.records(), self.settings);
+        self.description =
+            describe(&self.spec, &self.examples, self.batches.records(), self.settings);
         Ok(self)
     }
 }

@@ -148,7 +148,8 @@ fn each_flaw_is_named_by_its_check() {
 
 #[test]
 fn outputs_do_not_depend_on_threads_or_waves() {
-    let spec = ModelSpec { input: Shape::flat(600), layers: vec![LayerSpec::Linear { outputs: 100 }] };
+    let spec =
+        ModelSpec { input: Shape::flat(600), layers: vec![LayerSpec::Linear { outputs: 100 }] };
     let mechanism = BatchedGaussian {
         noise_multiplier: 1.0,
         steps_per_epoch: STEPS,

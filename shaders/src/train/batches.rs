@@ -109,7 +109,8 @@ impl EpochBatches {
     /// The members of the batch of one step; none beyond the last.
     #[must_use]
     pub fn batch(&self, step: usize) -> &[u32] {
-        let first = step.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |&end| end);
+        let first =
+            step.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |&end| end);
         self.ends.get(step).and_then(|&end| self.members.get(first..end)).unwrap_or(&[])
     }
 
@@ -310,7 +311,9 @@ mod tests {
         let exchanged = |run: u32, first: u32, below: &dyn Fn(u32) -> u32| {
             let mut words = Words::new(7, u64::from(run), 0);
             let mut order: Vec<u32> = (0..RECORDS).collect();
-            (first..RECORDS).rev().for_each(|i| order.swap(i as usize, words.below(below(i)) as usize));
+            (first..RECORDS)
+                .rev()
+                .for_each(|i| order.swap(i as usize, words.below(below(i)) as usize));
             order.chunks(BATCH as usize).map(<[_]>::to_vec).collect::<Vec<Vec<u32>>>()
         };
         assert!(largest(BatchSampler::Shuffle, &|run| exchanged(run, 1, &|i| i + 1)) < FAR);
@@ -337,7 +340,9 @@ mod tests {
 
     #[test]
     fn only_a_persistent_order_stays() {
-        for kind in [SamplerKind::Shuffle, SamplerKind::PersistentShuffle, SamplerKind::PartialShuffle] {
+        for kind in
+            [SamplerKind::Shuffle, SamplerKind::PersistentShuffle, SamplerKind::PartialShuffle]
+        {
             let stays = drawn(sampler(kind), 0) == drawn(sampler(kind), 1);
             assert_eq!(stays, kind == SamplerKind::PersistentShuffle, "{kind}");
             assert_ne!(of_run(sampler(kind), 0), of_run(sampler(kind), 1));

@@ -127,10 +127,12 @@ mod tests {
             let (first, second) = (order.at(0), order.at(1));
             let behind = (second + count - first - 1) % count; // below count − 1
             counts[0][(u64::from(first) * u64::from(cells) / u64::from(count)) as usize] += 1.0;
-            counts[1][(u64::from(behind) * u64::from(cells) / u64::from(count - 1)) as usize] += 1.0;
+            counts[1][(u64::from(behind) * u64::from(cells) / u64::from(count - 1)) as usize] +=
+                1.0;
         }
         let expected = |total: u32, cell: u32| {
-            let (from, end) = (u64::from(total) * u64::from(cell), u64::from(total) * u64::from(cell + 1));
+            let (from, end) =
+                (u64::from(total) * u64::from(cell), u64::from(total) * u64::from(cell + 1));
             let places = end.div_ceil(u64::from(cells)) - from.div_ceil(u64::from(cells));
             draws as f64 * places as f64 / f64::from(total)
         };
@@ -156,7 +158,8 @@ mod tests {
             let worst = worst_deviation(count, cells, 40_000, fresh);
             assert!(worst < 5.0, "{count}: {worst}");
             // broken twins: few orders, and one pass of the network
-            let few = worst_deviation(count, cells, 40_000, |draw| Order::new(1, draw % 300, 0, count));
+            let few =
+                worst_deviation(count, cells, 40_000, |draw| Order::new(1, draw % 300, 0, count));
             assert!(few > 5.0, "{count}: {few}");
         }
         let weak = |draw: u64| {
@@ -175,7 +178,9 @@ mod tests {
 
     #[test]
     fn tries_are_few() {
-        let tries = |count: u32| f64::from(1 << (2 * Order::of_keys([0; 8], count).half_bits)) / f64::from(count);
+        let tries = |count: u32| {
+            f64::from(1 << (2 * Order::of_keys([0; 8], count).half_bits)) / f64::from(count)
+        };
         assert!((tries(10_000) - 1.6384).abs() < 1e-9);
         assert!((65..1 << 20).step_by(997).all(|count| tries(count) <= 4.0));
     }

@@ -7,7 +7,8 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::theory::Setting;
 use dpscope_engine::backend::FloatMode;
 use dpscope_engine::{
-    Artefact, ArtefactError, Backend, EngineError, Layout, ObservationRange, Plan, Shard, ValidPlan, run,
+    Artefact, ArtefactError, Backend, EngineError, Layout, ObservationRange, Plan, Shard,
+    ValidPlan, run,
 };
 
 use crate::args::{ClaimArgs, DeviceArgs, PlotArgs, ShowArgs};

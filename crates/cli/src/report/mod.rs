@@ -14,8 +14,8 @@ pub(crate) use sentences::{InWords, plain, scientific};
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;
-use training::TrainingFacts;
 pub(crate) use text::{counted, grouped, percent, row, short};
+use training::TrainingFacts;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::{AuditResult, Outcome, ScoreSlope, ValueAtCut};

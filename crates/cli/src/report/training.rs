@@ -2,7 +2,9 @@
 
 use dpscope_core::audit::Outcome;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, Layout, Plan, Shard, TrainingState, TrainingTally, Unattended, run};
+use dpscope_engine::{
+    Artefact, Backend, Layout, Plan, Shard, TrainingState, TrainingTally, Unattended, run,
+};
 use serde::Serialize;
 
 use super::{counted, percent, row};
@@ -103,7 +105,10 @@ impl TrainingFacts {
         );
         if let Some(share) = self.correct_share {
             let asked = counted(self.asked, "answer");
-            out.push_str(&row("models", &format!("{} of {asked} on held-out examples right", percent(share))));
+            out.push_str(&row(
+                "models",
+                &format!("{} of {asked} on held-out examples right", percent(share)),
+            ));
         }
         if let (Some(bias), Some(variance), Some(error)) =
             (self.bias, self.residual_variance, self.residual_variance_error)

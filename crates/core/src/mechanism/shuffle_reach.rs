@@ -137,7 +137,10 @@ mod tests {
 
     impl Uniforms {
         fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             ((self.0 >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
         }
     }

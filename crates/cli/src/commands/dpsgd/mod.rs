@@ -33,11 +33,13 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     plan.validated()?;
     if !setup::is_trained(&mechanism) {
         setup::refuse_what_is_not_trained(args)?;
-        let job = Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
+        let job =
+            Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
         return run_and_report(&job, &args.device, &args.claim, &args.plot, &args.show);
     }
     if !matches!(args.device.device, Choice::Auto | Choice::Cpu) {
-        let reason = "models are trained on the CPU so far; leave --device out, or say --device cpu";
+        let reason =
+            "models are trained on the CPU so far; leave --device out, or say --device cpu";
         return Err(Failure::with(Exit::Device, reason));
     }
     let training = setup::training(args, mechanism, begun.seed)?;

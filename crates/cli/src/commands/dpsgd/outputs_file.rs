@@ -54,7 +54,8 @@ impl OutputsFile {
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(".part");
         let part = path.with_file_name(name);
-        let header = format!("{:<1$}", format!("dpscope.outputs/1 {}\n", plan.hash()), HEADER as usize);
+        let header =
+            format!("{:<1$}", format!("dpscope.outputs/1 {}\n", plan.hash()), HEADER as usize);
         let cannot = |error: std::io::Error| {
             Failure::input(format!("cannot be written: {error}")).about(&part)
         };
@@ -103,7 +104,8 @@ impl OutputsFile {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
             file.seek(SeekFrom::Start(self.place(world, 0))).map_err(cannot)?;
             file.read_exact(&mut bytes).map_err(cannot)?;
-            let value = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).map_or(f32::NAN, f32::from_le_bytes);
+            let value =
+                |bytes: &[u8]| <[u8; 4]>::try_from(bytes).map_or(f32::NAN, f32::from_le_bytes);
             let values = bytes.chunks_exact(4).map(|bytes| f64::from(value(bytes))).collect();
             let shape = vec![self.runs as usize, self.epochs, self.steps];
             Ok(Array::new(shape, values)?)

@@ -31,7 +31,12 @@ struct BuiltIn {
 /// Rates found by `--learning-rate search` at B = 100 and a Poisson ε of 4.
 const BUILT_IN: [BuiltIn; 3] = [
     BuiltIn { name: "mlp", spec: ModelSpec::mlp, data: StandIn::P100Like, learning_rate: 1.0 },
-    BuiltIn { name: "lenet", spec: ModelSpec::lenet, data: StandIn::FmnistLike, learning_rate: 0.1 },
+    BuiltIn {
+        name: "lenet",
+        spec: ModelSpec::lenet,
+        data: StandIn::FmnistLike,
+        learning_rate: 0.1,
+    },
     BuiltIn { name: "cnn", spec: ModelSpec::cnn, data: StandIn::CifarLike, learning_rate: 0.1 },
 ];
 
@@ -188,7 +193,8 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
     let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
     let classes = args.classes.as_deref();
     let options = LoadOptions { records: Some(records), classes, limits: limits.clone() };
-    let examples = load(data, labels, &options).map_err(|error| Failure::input(error).about(path))?;
+    let examples =
+        load(data, labels, &options).map_err(|error| Failure::input(error).about(path))?;
     if let Some(reading) = examples.reading() {
         tell(&reading.sentences().join("; "));
     }
