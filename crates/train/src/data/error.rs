@@ -73,7 +73,7 @@ pub enum DataError {
     TooManyClasses { name: String, classes: usize, most: usize },
     /// More records asked for than there are.
     #[error(
-        "{name}: {asked} records are asked for, but {present} are there; ask for {present} or fewer"
+        "{name}: {asked} records are asked for, but {present} are there; ask for 1 to {present}"
     )]
     TooFewRecords { name: String, asked: usize, present: usize },
 }

@@ -2,7 +2,7 @@
 
 use dpscope_formats::{Array, Dataset, Limits, is_idx, read_idx, unpack_gzip};
 
-use super::{MOST_LABEL, Parsed, Source, refused};
+use super::{MOST_LABEL, Parsed, Source, named_as_idx, refused};
 use crate::data::error::{DataError, excerpt};
 use crate::data::examples::Features;
 use crate::model::Shape;
@@ -164,8 +164,9 @@ fn labels_of(source: Source<'_>, array: Array) -> Result<Vec<u32>, DataError> {
 pub(super) fn labels(source: Source<'_>, limits: &Limits) -> Result<Vec<u32>, DataError> {
     let refused = |error| refused(source, error);
     let bytes = unpack_gzip(source.bytes, limits).map_err(refused)?;
-    let name = source.name.strip_suffix(".gz").unwrap_or(source.name);
-    if is_idx(&bytes) || name.contains("idx") {
+    let name = source.name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    if is_idx(&bytes) || named_as_idx(name) {
         let read = read_idx(&bytes, limits).map_err(refused)?;
         let [_] = read.shape() else {
             let (name, shape) = (excerpt(source.name), shape_text(read.shape()));

@@ -176,7 +176,7 @@ fn kind(bytes: &[u8], file_name: &str) -> Result<Kind, DataError> {
     if bytes.starts_with(b"PK") || bytes.starts_with(b"\x93NUMPY") {
         return Ok(Kind::Arrays);
     }
-    if is_idx(bytes) || name.contains("idx") || ends(&["-ubyte"]) {
+    if is_idx(bytes) || named_as_idx(name) {
         return Ok(Kind::Idx);
     }
     if ends(&[".bin"]) {
@@ -207,6 +207,11 @@ fn kind(bytes: &[u8], file_name: &str) -> Result<Kind, DataError> {
         ),
     };
     Err(DataError::UnknownFormat { name: excerpt(file_name), found, remedy })
+}
+
+/// Whether a name, in small letters and without `.gz`, is that of an IDX file.
+fn named_as_idx(name: &str) -> bool {
+    name.contains("-idx") || name.ends_with(".idx") || name.ends_with("-ubyte")
 }
 
 fn refused(source: Source<'_>, error: FormatError) -> DataError {

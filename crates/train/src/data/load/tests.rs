@@ -234,7 +234,7 @@ fn what_is_wrong_is_named() {
     };
     assert_eq!(
         with(Some(4), None),
-        "a.csv: 4 records are asked for, but 3 are there; ask for 3 or fewer"
+        "a.csv: 4 records are asked for, but 3 are there; ask for 1 to 3"
     );
     assert!(with(Some(0), None).contains("0 records are asked for"));
     assert_eq!(with(None, Some(&[4, 5])), "a.csv: no record has label 5; the labels are 4, 6");
