@@ -124,7 +124,7 @@ fn bad_input_is_refused_with_what_to_change() {
         (SMALL.replace("--batch-size 20", ""), &["--batch-size", "missing"]),
         (SMALL.replace("--noise-multiplier 1", ""), &["--noise-multiplier", "required"]),
         (format!("{SMALL} --poisson-epsilon 1"), &["--poisson-epsilon"]),
-        (format!("{SMALL} --model flat.toml --data p100-like"), &["flat.toml", "layers"]),
+        (format!("{SMALL} --model flat.toml --data p100-like"), &["0 layers", "1 to 64"]),
         (format!("{SMALL} --model absent.toml"), &["absent.toml", "mlp"]),
         (format!("{SMALL} --model image.toml"), &["--data", "shape"]),
         (format!("{SMALL} --model image.toml --data p100-like"), &["p100-like", "4"]),
