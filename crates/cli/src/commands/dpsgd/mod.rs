@@ -3,7 +3,7 @@
 mod outputs_file;
 mod setup;
 
-use dpscope_engine::{Backend, Plan, TrainingDigest};
+use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
 use super::simulate::{Job, begun, run_and_report, run_on};
@@ -30,7 +30,12 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
         seed: begun.seed,
         training: None,
     };
-    plan.validated()?;
+    plan.validated().map_err(|error| match error {
+        PlanError::Observations { observations } => Failure::input(format!(
+            "--runs is {observations}; it counts both worlds together and must be even, from 2 to 2^53"
+        )),
+        other => other.into(),
+    })?;
     if !setup::is_trained(&mechanism) {
         setup::refuse_what_is_not_trained(args)?;
         let job =
