@@ -1,5 +1,6 @@
 //! The sum over a batch in f32 against gradients of single examples in f64.
 
+#[cfg(test)]
 mod models;
 
 use dpscope_train::{LayerSpec, ModelSpec, Network, NormRoute, Rows, Shape, Workspace};
@@ -22,7 +23,7 @@ struct Sum {
 
 impl Case {
     fn new(spec: &ModelSpec, rows: usize, seed: u64) -> Case {
-        let network = Network::new(spec).unwrap();
+        let network = models::network(spec);
         let mut numbers = Numbers::new(seed);
         let theta = network.initial(|| numbers.uniform());
         let classes = network.classes() as f64;
