@@ -4,6 +4,8 @@ use super::workspace::Workspace;
 use crate::model::Network;
 
 /// Rows of a data set: examples one after the other, and the class of each.
+///
+/// Slices of other lengths than stated are a mistake of the caller, which panics.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     /// Values, `inputs()` a row.
