@@ -29,11 +29,10 @@ kernel! {
         let share = pool.share() as f32;
         input_slopes[..pool.input.len()].fill([0.0; LANES]);
         for (at, lane) in slopes.iter().enumerate() {
-            let corner = pool.corner(at);
+            let (corner, mut shares) = (pool.corner(at), *lane);
+            shares.iter_mut().for_each(|slope| *slope *= share);
             for step in pool.steps() {
-                for (out, slope) in input_slopes[corner + step].iter_mut().zip(lane) {
-                    *out = slope * share;
-                }
+                input_slopes[corner + step] = shares;
             }
         }
     }
