@@ -206,7 +206,11 @@ fn correct_rows_are_counted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig {
+        cases: 3000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn clipping_is_never_exceeded(
@@ -224,8 +228,8 @@ proptest! {
         let sum = case.sum(clip_norm, ROUTES[route]);
         let out: Vec<f64> = sum.out.iter().map(|&value| f64::from(value)).collect();
         prop_assert!(norm(&out) <= f64::from(clip_norm), "{} {clip_norm}", norm(&out));
-        // And clipping takes no more than it must.
+        // And clipping takes no more than it must, where squares stay above what f32 can hold.
         let kept = norm(&out) / f64::from(clip_norm).min(f64::from(sum.norms[0]));
-        prop_assert!(sum.norms[0] == 0.0 || kept > 1.0 - 1e-5, "{kept}");
+        prop_assert!(sum.norms[0] < 1e-12 || kept > 1.0 - 1e-5, "{kept} {:?}", sum.norms);
     }
 }
