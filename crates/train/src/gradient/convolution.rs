@@ -158,7 +158,7 @@ impl ConvolutionWork {
         set.run(Products { left: Weights(&self.turned), rows, right, sink });
     }
 
-    /// Adds the squared norm of each example's gradient, and keeps what [`accumulate`] needs.
+    /// Adds the squared norm of each example's gradient, and keeps what [`Self::accumulate`] needs.
     pub(super) fn add_squares(
         &mut self,
         set: InstructionSet,
