@@ -1,5 +1,6 @@
 //! The sum over a batch in f32 against gradients of single examples in f64.
 
+#[cfg(test)]
 mod models;
 
 use dpscope_train::{LayerSpec, ModelSpec, Network, NormRoute, Rows, Shape, Workspace};
@@ -22,7 +23,7 @@ struct Sum {
 
 impl Case {
     fn new(spec: &ModelSpec, rows: usize, seed: u64) -> Case {
-        let network = Network::new(spec).unwrap();
+        let network = models::network(spec);
         let mut numbers = Numbers::new(seed);
         let theta = network.initial(|| numbers.uniform());
         let classes = network.classes() as f64;
@@ -205,7 +206,11 @@ fn correct_rows_are_counted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig {
+        cases: 3000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn clipping_is_never_exceeded(
@@ -223,8 +228,8 @@ proptest! {
         let sum = case.sum(clip_norm, ROUTES[route]);
         let out: Vec<f64> = sum.out.iter().map(|&value| f64::from(value)).collect();
         prop_assert!(norm(&out) <= f64::from(clip_norm), "{} {clip_norm}", norm(&out));
-        // And clipping takes no more than it must.
+        // And clipping takes no more than it must, where squares stay above what f32 can hold.
         let kept = norm(&out) / f64::from(clip_norm).min(f64::from(sum.norms[0]));
-        prop_assert!(sum.norms[0] == 0.0 || kept > 1.0 - 1e-5, "{kept}");
+        prop_assert!(sum.norms[0] < 1e-12 || kept > 1.0 - 1e-5, "{kept} {:?}", sum.norms);
     }
 }

@@ -1,5 +1,6 @@
 //! The reference against differences of its own loss.
 
+#[cfg(test)]
 mod models;
 
 use dpscope_core::math::powi;
@@ -17,7 +18,7 @@ struct Case {
 
 impl Case {
     fn new(spec: &ModelSpec) -> Case {
-        let network = Network::new(spec).unwrap();
+        let network = models::network(spec);
         let mut numbers = Numbers::new(7);
         let theta = network.initial(|| numbers.uniform());
         let theta = theta.iter().map(|&value| f64::from(value)).collect();

@@ -4,6 +4,8 @@ use super::workspace::Workspace;
 use crate::model::Network;
 
 /// Rows of a data set: examples one after the other, and the class of each.
+///
+/// Slices of other lengths than stated are a mistake of the caller, which panics.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     /// Values, `inputs()` a row.
@@ -41,8 +43,9 @@ impl Network {
     /// (`crates/train/tests/clipped_sums.rs::what_is_not_finite_is_never_dropped`).
     ///
     /// # Numerics
-    /// f32, with norms added in f64. Sums differ in their last bits between instruction sets, as
-    /// products and sums are fused where that is one instruction.
+    /// f32, with norms added in f64; norms below 1e-12 lose digits, as squares then leave f32. Sums
+    /// differ in their last bits between instruction sets, as products and sums are fused where that
+    /// is one instruction.
     ///
     /// # Reference
     /// Goodfellow, "Efficient per-example gradient computations" (2015), arXiv:1510.01799, for linear

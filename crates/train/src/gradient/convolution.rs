@@ -1,7 +1,7 @@
 //! Convolutions in lanes: sums over the windows of a bordered input, gathered by their places.
 
 use super::buffer::{Buffer, LANES, Lane};
-use super::instruction_set::{InstructionSet, Kernel};
+use super::instruction_set::{InstructionSet, kernel};
 use super::plan::NormRoute;
 use super::products::{Gathered, Products, Weights, total};
 use crate::layers::{Convolution, Weighted};
@@ -29,6 +29,8 @@ pub(super) struct ConvolutionWork {
     turned: Vec<f32>,
     /// Gradients of examples, or slopes by outputs.
     kept: Buffer,
+    /// Gradients of biases, where `kept` has slopes.
+    biases: Buffer,
     /// Some rows of both Gram matrices.
     gram: Buffer,
 }
@@ -36,7 +38,7 @@ pub(super) struct ConvolutionWork {
 impl ConvolutionWork {
     pub(super) fn new(layer: Convolution, route: Option<NormRoute>) -> Self {
         let route = route.unwrap_or_else(|| NormRoute::of(&layer));
-        let (kept, gram) = Self::floats(&layer, route);
+        let [kept, biases, gram] = Self::floats(&layer, route);
         let (padded, spread, output) = (layer.padded(), layer.spread(), layer.output);
         let first = Shape { channels: 1, ..layer.input };
         let inside = layer.padding * (spread.width + 1);
@@ -51,31 +53,34 @@ impl ConvolutionWork {
             positions: (0..output.positions()).collect(),
             turned: vec![0.0; layer.weights()],
             kept: Buffer::new(kept),
+            biases: Buffer::new(biases),
             gram: Buffer::new(gram),
             layer,
         }
     }
 
-    /// Floats of `kept` and `gram`.
-    fn floats(layer: &Convolution, route: NormRoute) -> (usize, usize) {
-        match route {
-            NormRoute::Instantiated => ((layer.weights() + layer.biases()) * LANES, 0),
+    /// Floats of `kept`, `biases` and `gram`.
+    fn floats(layer: &Convolution, route: NormRoute) -> [usize; 3] {
+        let lanes = match route {
+            NormRoute::Instantiated => [layer.weights() + layer.biases(), 0, 0],
             NormRoute::Gram => {
-                (layer.output.len() * LANES, 2 * GRAM_ROWS * layer.output.positions() * LANES)
+                let gram = 2 * GRAM_ROWS * layer.output.positions();
+                [layer.output.len(), layer.biases(), gram]
             }
-        }
+        };
+        lanes.map(|lanes| lanes * LANES)
     }
 
     /// Bytes that `new` asks for.
     pub(super) fn bytes(layer: &Convolution, route: Option<NormRoute>) -> usize {
-        let (kept, gram) = Self::floats(layer, route.unwrap_or_else(|| NormRoute::of(layer)));
+        let floats = Self::floats(layer, route.unwrap_or_else(|| NormRoute::of(layer)));
         let square = layer.kernel * layer.kernel;
         let indices = 2 * layer.output.positions()
             + layer.input.positions()
             + (layer.input.channels + layer.output.channels) * square
             + layer.output.channels;
         let turned = layer.weights() * size_of::<f32>();
-        Buffer::bytes(kept) + Buffer::bytes(gram) + indices * size_of::<usize>() + turned
+        floats.map(Buffer::bytes).iter().sum::<usize>() + indices * size_of::<usize>() + turned
     }
 
     #[cfg(test)]
@@ -83,7 +88,8 @@ impl ConvolutionWork {
         let lists = [&self.windows, &self.taps, &self.inputs, &self.spread_taps, &self.channels];
         let indices = lists.iter().map(|list| list.capacity()).sum::<usize>();
         let indices = (indices + self.positions.capacity()) * size_of::<usize>();
-        indices + self.turned.capacity() * size_of::<f32>() + self.kept.held() + self.gram.held()
+        let buffers = [&self.kept, &self.biases, &self.gram].map(Buffer::held);
+        indices + self.turned.capacity() * size_of::<f32>() + buffers.iter().sum::<usize>()
     }
 
     /// Takes what it needs of new parameters.
@@ -152,7 +158,7 @@ impl ConvolutionWork {
         set.run(Products { left: Weights(&self.turned), rows, right, sink });
     }
 
-    /// Adds the squared norm of each example's gradient, and keeps what [`accumulate`] needs.
+    /// Adds the squared norm of each example's gradient, and keeps what [`Self::accumulate`] needs.
     pub(super) fn add_squares(
         &mut self,
         set: InstructionSet,
@@ -164,9 +170,15 @@ impl ConvolutionWork {
             NormRoute::Instantiated => {
                 let mut kept = std::mem::take(&mut self.kept);
                 let (weights, biases) = kept.lanes_mut().split_at_mut(self.layer.weights());
-                self.weight_gradients(set, (input, border), slopes, |at, lane| weights[at] = *lane);
-                self.bias_gradients(slopes, biases);
-                set.run(AddSquares { lanes: kept.lanes(), squares });
+                let mut sum = Squares::new(squares);
+                self.weight_gradients(set, (input, border), slopes, |at, lane| {
+                    weights[at] = *lane;
+                    sum.add(lane);
+                });
+                let positions = self.positions.len();
+                set.run(ChannelSums { slopes, positions, out: biases });
+                biases.iter().for_each(|bias| sum.add(bias));
+                sum.finish();
                 self.kept = kept;
             }
             NormRoute::Gram => {
@@ -174,11 +186,11 @@ impl ConvolutionWork {
                 let mut gram = std::mem::take(&mut self.gram);
                 let input = Gathered { places: &[], steps: &[], ..self.padded(input, border) };
                 self.add_gram(set, input.lanes, slopes, gram.lanes_mut(), squares);
-                let (biases, _) = gram.lanes_mut().split_at_mut(1);
-                for &channel in &self.channels {
-                    biases[0] = sum_of_lanes(&slopes[channel..][..self.positions.len()]);
-                    set.run(AddSquares { lanes: biases, squares });
-                }
+                let out = self.biases.lanes_mut();
+                set.run(ChannelSums { slopes, positions: self.positions.len(), out });
+                let mut sum = Squares::new(squares);
+                self.biases.lanes().iter().for_each(|bias| sum.add(bias));
+                sum.finish();
                 self.gram = gram;
             }
         }
@@ -198,12 +210,6 @@ impl ConvolutionWork {
         let taps = self.taps.len();
         let sink = |channel: usize, tap: usize, lane: &Lane| give(channel * taps + tap, lane);
         set.run(Products { left, rows: 0..self.channels.len(), right, sink });
-    }
-
-    fn bias_gradients(&self, slopes: &[Lane], biases: &mut [Lane]) {
-        for (bias, &channel) in biases.iter_mut().zip(&self.channels) {
-            *bias = sum_of_lanes(&slopes[channel..][..self.positions.len()]);
-        }
     }
 
     /// Σ_pq (UᵀU ∘ ΔᵀΔ)_pq, in rows p and columns q ≤ p of which those below the diagonal count twice.
@@ -263,8 +269,8 @@ impl ConvolutionWork {
                 let (weights, biases) = out.split_at_mut(self.layer.weights());
                 let add = |at: usize, lane: &Lane| weights[at] += total(lane);
                 self.weight_gradients(set, (input, border), kept.lanes(), add);
-                for (bias, &channel) in biases.iter_mut().zip(&self.channels) {
-                    *bias += total(&sum_of_lanes(&kept.lanes()[channel..][..self.positions.len()]));
+                for (bias, sum) in biases.iter_mut().zip(self.biases.lanes()) {
+                    *bias += sum.iter().zip(factors).map(|(sum, factor)| sum * factor).sum::<f32>();
                 }
                 self.kept = kept;
             }
@@ -309,53 +315,63 @@ fn put_inside(
     }
 }
 
-/// Lane by lane.
-fn sum_of_lanes(lanes: &[Lane]) -> Lane {
-    let mut sums = [0.0; LANES];
-    for lane in lanes {
-        for (sum, value) in sums.iter_mut().zip(lane) {
-            *sum += value;
+kernel! {
+    /// Sums over the positions of each channel, lane by lane.
+    ChannelSums { slopes: &'a [Lane], positions: usize, out: &'a mut [Lane] } => {
+        for (out, slopes) in out.iter_mut().zip(slopes.chunks_exact(positions)) {
+            let mut sums = [0.0; LANES];
+            for lane in slopes {
+                for (sum, value) in sums.iter_mut().zip(lane) {
+                    *sum += value;
+                }
+            }
+            *out = sums;
         }
     }
-    sums
 }
 
 /// Adds Σ x² of each example: short sums in f32, which are added in f64.
-struct AddSquares<'a> {
-    lanes: &'a [Lane],
+struct Squares<'a> {
+    sums: Lane,
+    terms: u32,
     squares: &'a mut [f64],
 }
 
-impl Kernel for AddSquares<'_> {
+impl<'a> Squares<'a> {
+    fn new(squares: &'a mut [f64]) -> Self {
+        Self { sums: [0.0; LANES], terms: 0, squares }
+    }
+
     #[inline(always)]
-    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
-        for chunk in self.lanes.chunks(64) {
-            let mut sums = [0.0_f32; LANES];
-            for lane in chunk {
-                for (sum, value) in sums.iter_mut().zip(lane) {
-                    *sum += value * value;
-                }
-            }
-            for (square, sum) in self.squares.iter_mut().zip(sums) {
-                *square += f64::from(sum);
-            }
+    fn add(&mut self, lane: &Lane) {
+        for (sum, value) in self.sums.iter_mut().zip(lane) {
+            *sum += value * value;
         }
+        self.terms += 1;
+        if self.terms == 64 {
+            self.finish();
+        }
+    }
+
+    #[inline(never)]
+    fn finish(&mut self) {
+        for (square, sum) in self.squares.iter_mut().zip(self.sums) {
+            *square += f64::from(sum);
+        }
+        (self.sums, self.terms) = ([0.0; LANES], 0);
     }
 }
 
-/// Adds the sum over examples of factor times value.
-struct AddTotals<'a> {
-    lanes: &'a [Lane],
-    factors: &'a Lane,
-    out: &'a mut [f32],
-}
-
-impl Kernel for AddTotals<'_> {
-    #[inline(always)]
-    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
-        for (out, lane) in self.out.iter_mut().zip(self.lanes) {
+kernel! {
+    /// Adds the sum over examples of factor times value.
+    AddTotals {
+        lanes: &'a [Lane],
+        factors: &'a Lane,
+        out: &'a mut [f32],
+    } => {
+        for (out, lane) in out.iter_mut().zip(lanes) {
             let mut scaled = *lane;
-            for (value, factor) in scaled.iter_mut().zip(self.factors) {
+            for (value, factor) in scaled.iter_mut().zip(factors) {
                 *value *= factor;
             }
             *out += total(&scaled);

@@ -10,6 +10,25 @@ pub(super) trait Kernel {
     fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self);
 }
 
+/// Makes a [`Kernel`] of a loop over fields.
+macro_rules! kernel {
+    ($(#[$meta:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? } => $body:block) => {
+        $(#[$meta])*
+        pub(super) struct $name<'a> {
+            $(pub(super) $field: $type),*
+        }
+
+        impl $crate::gradient::instruction_set::Kernel for $name<'_> {
+            #[inline(always)]
+            fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
+                let Self { $($field),* } = self;
+                $body
+            }
+        }
+    };
+}
+pub(super) use kernel;
+
 /// An instruction set that this machine has; a value of this type is the proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InstructionSet(Kind);

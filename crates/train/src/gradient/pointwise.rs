@@ -1,27 +1,26 @@
 //! Elementwise layers, the loss and norms, in loops that vectorise.
 
 use super::elementary;
-use super::instruction_set::Kernel;
+use super::instruction_set::kernel;
 
-/// Values become their hyperbolic tangents.
-pub(super) struct Tanh<'a> {
-    pub(super) input: &'a [f32],
-    pub(super) output: &'a mut [f32],
-}
-
-impl Kernel for Tanh<'_> {
-    #[inline(always)]
-    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
-        for (value, &x) in self.output.iter_mut().zip(self.input) {
+kernel! {
+    /// Values become their hyperbolic tangents.
+    Tanh {
+        input: &'a [f32],
+        output: &'a mut [f32],
+    } => {
+        for (value, &x) in output.iter_mut().zip(input) {
             *value = elementary::tanh(x);
         }
     }
 }
 
-/// Slopes by the inputs of tanh from those by its outputs, in place.
-pub(super) fn tanh_slopes(output: &[f32], slopes: &mut [f32]) {
-    for (slope, &value) in slopes.iter_mut().zip(output) {
-        *slope *= 1.0 - value * value;
+kernel! {
+    /// Slopes by the inputs of tanh from those by its outputs, in place.
+    TanhSlopes { output: &'a [f32], slopes: &'a mut [f32] } => {
+        for (slope, &value) in slopes.iter_mut().zip(output) {
+            *slope *= 1.0 - value * value;
+        }
     }
 }
 
@@ -32,28 +31,25 @@ pub(super) fn relu(input: &[f32], output: &mut [f32]) {
     }
 }
 
-/// As [`tanh_slopes`]; an output is above 0 where its input is.
+/// As [`TanhSlopes`]; an output is above 0 where its input is.
 pub(super) fn relu_slopes(output: &[f32], slopes: &mut [f32]) {
     for (slope, &value) in slopes.iter_mut().zip(output) {
         *slope = if value > 0.0 { *slope } else { 0.0 };
     }
 }
 
-/// Slopes of the loss by the logits, row by row: the softmax, less 1 at the label. A label that is
-/// no class gives NaN.
-pub(super) struct LossSlopes<'a> {
-    pub(super) logits: &'a [f32],
-    pub(super) labels: &'a [u32],
-    pub(super) classes: usize,
-    pub(super) slopes: &'a mut [f32],
-}
-
-impl Kernel for LossSlopes<'_> {
-    #[inline(always)]
-    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
-        let rows = self.logits.chunks_exact(self.classes);
-        let slopes = self.slopes.chunks_exact_mut(self.classes);
-        for ((logits, slopes), &label) in rows.zip(slopes).zip(self.labels) {
+kernel! {
+    /// Slopes of the loss by the logits, row by row: the softmax, less 1 at the label. A label that is
+    /// no class gives NaN.
+    LossSlopes {
+        logits: &'a [f32],
+        labels: &'a [u32],
+        classes: usize,
+        slopes: &'a mut [f32],
+    } => {
+        let rows = logits.chunks_exact(classes);
+        let slopes = slopes.chunks_exact_mut(classes);
+        for ((logits, slopes), &label) in rows.zip(slopes).zip(labels) {
             let mut most = [f32::NEG_INFINITY; 16];
             let (chunks, rest) = logits.as_chunks::<16>();
             for chunk in chunks {
@@ -61,8 +57,10 @@ impl Kernel for LossSlopes<'_> {
                     *most = if logit > *most { logit } else { *most };
                 }
             }
-            let larger = |most: f32, logit: &f32| if *logit > most { *logit } else { most };
-            let centre = most.iter().chain(rest).fold(f32::NEG_INFINITY, larger);
+            let mut centre = f32::NEG_INFINITY;
+            for &logit in most.iter().chain(rest) {
+                centre = if logit > centre { logit } else { centre };
+            }
             for (slope, &logit) in slopes.iter_mut().zip(logits) {
                 *slope = elementary::exp(logit - centre);
             }
@@ -94,28 +92,25 @@ fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     super::products::total(&sums)
 }
 
-/// Adds (‖a‖² + 1)·‖δ‖², with a row of inputs a and one of slopes δ: the square of the norm of their
-/// product and of δ, the gradients of a linear layer's weights and biases.
-pub(super) struct LinearSquares<'a> {
-    pub(super) inputs: &'a [f32],
-    pub(super) slopes: &'a [f32],
-    pub(super) squares: &'a mut [f64],
-}
-
-impl Kernel for LinearSquares<'_> {
-    #[inline(always)]
-    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
-        let rows = self.squares.len();
-        let inputs = self.inputs.chunks_exact(self.inputs.len() / rows);
-        let slopes = self.slopes.chunks_exact(self.slopes.len() / rows);
-        for ((square, inputs), slopes) in self.squares.iter_mut().zip(inputs).zip(slopes) {
-            *square += (squares(inputs) + 1.0) * squares(slopes);
+kernel! {
+    /// Adds (‖a‖² + 1)·‖δ‖², with a row of inputs a and one of slopes δ: the square of the norm of their
+    /// product and of δ, the gradients of a linear layer's weights and biases.
+    LinearSquares {
+        inputs: &'a [f32],
+        slopes: &'a [f32],
+        squares: &'a mut [f64],
+    } => {
+        let rows = squares.len();
+        let inputs = inputs.chunks_exact(inputs.len() / rows);
+        let slopes = slopes.chunks_exact(slopes.len() / rows);
+        for ((square, inputs), slopes) in squares.iter_mut().zip(inputs).zip(slopes) {
+            *square += (sum_of_squares(inputs) + 1.0) * sum_of_squares(slopes);
         }
     }
 }
 
 /// Σ x²: short sums in f32 are added in f64.
 #[inline(always)]
-fn squares(values: &[f32]) -> f64 {
+fn sum_of_squares(values: &[f32]) -> f64 {
     values.chunks(256).map(|chunk| f64::from(sum(chunk, |value| value * value))).sum()
 }

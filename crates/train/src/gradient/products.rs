@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::buffer::{LANES, Lane};
 use super::instruction_set::Kernel;
 
-/// Lanes at places[n] + steps[r] of a slice, for column n and term r of a sum.
+/// Lanes at `places[n] + steps[r]` of a slice, for column n and term r of a sum.
 #[derive(Clone, Copy)]
 pub(super) struct Gathered<'a> {
     pub(super) lanes: &'a [Lane],

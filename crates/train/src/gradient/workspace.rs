@@ -5,8 +5,8 @@ use super::convolution::ConvolutionWork;
 use super::instruction_set::InstructionSet;
 use super::linear;
 use super::plan::{Layout, NormRoute, Sizes, layouts};
-use super::pointwise::{LinearSquares, LossSlopes, Tanh, relu, relu_slopes, tanh_slopes};
-use super::pooling;
+use super::pointwise::{LinearSquares, LossSlopes, Tanh, TanhSlopes, relu, relu_slopes};
+use super::pooling::{Average, AverageSlopes, Maximum, MaximumSlopes};
 use crate::layers::Layer;
 use crate::model::{Network, Placed};
 
@@ -158,7 +158,7 @@ impl Workspace {
             let theta = &theta[placed.parameters.clone()];
             let own = &mut slopes.floats_mut()[..outputs * filled];
             match &placed.layer {
-                Layer::Tanh => tanh_slopes(output, own),
+                Layer::Tanh => self.set.run(TanhSlopes { output, slopes: own }),
                 Layer::Relu => relu_slopes(output, own),
                 _ => {
                     let border = self.border.lanes_mut();
@@ -243,10 +243,10 @@ fn forward(
         (Layer::Tanh, _) => set.run(Tanh { input, output }),
         (Layer::Relu, _) => relu(input, output),
         (Layer::AveragePool(pool), _) => {
-            pooling::average(pool, lanes(input), lanes_mut(output));
+            set.run(Average { pool, input: lanes(input), output: lanes_mut(output) });
         }
         (Layer::MaxPool(pool), _) => {
-            pooling::maximum(pool, lanes(input), lanes_mut(output));
+            set.run(Maximum { pool, input: lanes(input), output: lanes_mut(output) });
         }
         (Layer::Convolution(_), _) => {}
     }
@@ -279,12 +279,14 @@ fn backward(
         }
         (Layer::AveragePool(pool), _) => {
             if let Some(below) = below {
-                pooling::average_slopes(pool, lanes(slopes), lanes_mut(below));
+                let (slopes, input_slopes) = (lanes(slopes), lanes_mut(below));
+                set.run(AverageSlopes { pool, slopes, input_slopes });
             }
         }
         (Layer::MaxPool(pool), _) => {
             if let Some(below) = below {
-                pooling::maximum_slopes(pool, lanes(input), lanes(slopes), lanes_mut(below));
+                let (slopes, input_slopes) = (lanes(slopes), lanes_mut(below));
+                set.run(MaximumSlopes { pool, input: lanes(input), slopes, input_slopes });
             }
         }
         _ => {}

@@ -33,7 +33,8 @@ impl Pool {
 
     /// The values of a block, row by row, as steps from its corner.
     pub(crate) fn steps(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        (0..self.size * self.size).map(|at| at / self.size * self.input.width + at % self.size)
+        let row = move |row| (0..self.size).map(move |column| row * self.input.width + column);
+        (0..self.size).flat_map(row)
     }
 
     /// Gives the places of each (output, input of its block).

@@ -1,7 +1,8 @@
 //! Models that together have every layer, stride and padding, and numbers to fill them with.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use dpscope_train::{LayerSpec, ModelSpec, Network, Shape};
+use dpscope_train::LayerSpec::{self, AveragePool, Linear, MaxPool, Relu, Tanh};
+use dpscope_train::{ModelSpec, Network, Shape};
 
 /// A stream of numbers for tests: a linear congruential generator with its output mixed.
 pub(crate) struct Numbers(u64);
@@ -39,9 +40,17 @@ fn model(input: [usize; 3], layers: &[LayerSpec]) -> ModelSpec {
     ModelSpec { input: Shape { channels, height, width }, layers: layers.to_vec() }
 }
 
+/// A network that is known to be one.
+pub(crate) fn network(spec: &ModelSpec) -> Network {
+    Network::new(spec).unwrap()
+}
+
 /// Small models by name.
 pub(crate) fn every_layer() -> Vec<(&'static str, ModelSpec)> {
-    use LayerSpec::{AveragePool, Linear, MaxPool, Relu, Tanh};
+    usual().into_iter().chain(odd()).collect()
+}
+
+fn usual() -> Vec<(&'static str, ModelSpec)> {
     let two = Linear { outputs: 2 };
     vec![
         ("linear", model([5, 1, 1], &[Linear { outputs: 3 }])),
@@ -83,6 +92,12 @@ pub(crate) fn every_layer() -> Vec<(&'static str, ModelSpec)> {
                 ],
             ),
         ),
+    ]
+}
+
+fn odd() -> Vec<(&'static str, ModelSpec)> {
+    let two = Linear { outputs: 2 };
+    vec![
         (
             "stride 2",
             model([2, 9, 7], &[convolution(5, 3, 2, 1), Tanh, convolution(3, 2, 2, 0), Relu, two]),
@@ -130,7 +145,7 @@ pub(crate) fn broken(spec: &ModelSpec, gradient: &[f64]) -> Vec<(Vec<f64>, Strin
         let upto = ModelSpec { layers: spec.layers[..=layer].to_vec(), ..spec.clone() };
         let end = parameters(&upto);
         let outputs = match spec.layers[layer] {
-            LayerSpec::Linear { outputs } => outputs,
+            Linear { outputs } => outputs,
             LayerSpec::Convolution { channels, .. } => channels,
             _ => continue,
         };
@@ -156,8 +171,8 @@ pub(crate) fn broken(spec: &ModelSpec, gradient: &[f64]) -> Vec<(Vec<f64>, Strin
 fn parameters(spec: &ModelSpec) -> usize {
     let with_end = |outputs| {
         let mut whole = spec.clone();
-        whole.layers.push(LayerSpec::Linear { outputs });
-        Network::new(&whole).unwrap().parameters()
+        whole.layers.push(Linear { outputs });
+        network(&whole).parameters()
     };
     3 * with_end(2) - 2 * with_end(3)
 }
