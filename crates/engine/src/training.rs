@@ -307,8 +307,8 @@ mod tests {
                 let mut score = |run: u64| {
                     tally.runs += 1;
                     let spread = (run as f64 * 0.618_033_988_749_894_9).fract() - 0.5;
-                    tally.add_residual(spread, run % 7 == 0);
-                    let fails = self.failing && run % 10 == 0;
+                    tally.add_residual(spread, run.is_multiple_of(7));
+                    let fails = self.failing && run.is_multiple_of(10);
                     tally.failed += u64::from(fails);
                     if fails { f64::NAN } else { shift + 2.0 * spread }
                 };
