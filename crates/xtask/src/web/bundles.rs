@@ -16,14 +16,16 @@ struct Bundle {
     /// The feature of `crates/wasm`, which is also the folder below `web/wasm`.
     feature: &'static str,
     name: &'static str,
+    /// The profile of the workspace that it is built with.
+    profile: &'static str,
     /// How hard wasm-opt tries, and for what.
     level: &'static str,
 }
 
 const BUNDLES: [Bundle; 3] = [
-    Bundle { feature: "calculators", name: "dpscope_calculators", level: "-Os" },
-    Bundle { feature: "studies", name: "dpscope_studies", level: "-Os" },
-    Bundle { feature: "audits", name: "dpscope_audits", level: "-Os" },
+    Bundle { feature: "calculators", name: "dpscope_calculators", profile: "wasm", level: "-Os" },
+    Bundle { feature: "studies", name: "dpscope_studies", profile: "wasm-lanes", level: "-Os" },
+    Bundle { feature: "audits", name: "dpscope_audits", profile: "wasm-lanes", level: "-Os" },
 ];
 
 /// What every browser with WebGPU or without has; not `--all-features`, which some refuse.
@@ -73,13 +75,13 @@ impl Bundle {
         let target_folder = target_folder().join("web");
         let mut command = cargo();
         command.args(["rustc", "--lib", "--crate-type", "cdylib", "-p", "dpscope-wasm"]);
-        command.args(["--profile", "wasm", "--target", TARGET]);
+        command.args(["--profile", self.profile, "--target", TARGET]);
         command.args(["--no-default-features", "--features", self.feature]);
         command.arg("--target-dir").arg(&target_folder);
         command.arg("--config").arg(format!("target.{TARGET}.rustflags={:?}", rust_flags()));
         command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         succeed(&mut command).with_context(|| format!("needs `rustup target add {TARGET}`"))?;
-        Ok(target_folder.join(TARGET).join("wasm/dpscope_wasm.wasm"))
+        Ok(target_folder.join(TARGET).join(self.profile).join("dpscope_wasm.wasm"))
     }
 }
 
