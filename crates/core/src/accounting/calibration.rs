@@ -157,7 +157,7 @@ pub fn balls_in_bins_noise(
     let start = 1.0 / deterministic_noise(target, epochs)?.value;
     least_noise(target, 0.01..=5.0, start, &|noise_multiplier, error| {
         let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs };
-        Ok(training.epsilon_upper(target.delta, Directions::Both, error)?.value())
+        bins_epsilon(training, target, error)
     })
 }
 
@@ -186,8 +186,20 @@ pub fn balls_in_bins_epochs(
     let search = Search { name: "epochs", target, low: 1.0, high: 1e5, whole: true };
     search.largest(1.0, &|epochs, error| {
         let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs: epochs as u64 };
-        Ok(training.epsilon_upper(target.delta, Directions::Both, error)?.value())
+        bins_epsilon(training, target, error)
     })
+}
+
+/// ε rounded up, with an error in nats: that of the accountant is relative above 1 nat.
+fn bins_epsilon(
+    training: BallsInBins,
+    target: PrivacyTarget,
+    error: f64,
+) -> Result<f64, AccountingError> {
+    let relative = error / target.epsilon.max(1.0);
+    // an error outside the domain stays there
+    let error = if error < 1e-6 { error } else { relative.max(1e-6) };
+    Ok(training.epsilon_upper(target.delta, Directions::Both, error)?.value())
 }
 
 /// The least noise multiplier with which deterministic batches, and all shuffles, are (ε, δ)-DP.

@@ -158,7 +158,7 @@ impl LossCells {
     /// At the ends of cells f = δ − c, c the larger gap between δ and its chord in the two cells
     /// beside; a gap is at most ab/(a + b)·Δy, a and b the split masses under Q. Between ends f is
     /// a straight line and so at least a gap below the chord. In the first cells f goes on as
-    /// the line on which δ begins. At the top, where δ < c, f is 0, and
+    /// the line on which δ begins. From the lowest end where δ ≤ c on, f is 0, and
     /// the last line that rises from 0 is no steeper than δ is at its foot. What is not convex is
     /// made so by taking ends away.
     fn optimistic(&self) -> Vec<f64> {
@@ -201,26 +201,31 @@ impl LossCells {
         curve.iter().map(|mass| mass.max(0.0) * (1.0 - RELATIVE)).collect()
     }
 
-    /// Sets f = 0 from the returned end up; also returns f one end below it.
+    /// Sets f = 0 from the returned end up, the lowest at which δ ≤ c; also returns f one end below it.
     fn clip_top(&self, masses: &[f64], lowered: &mut [f64], ratios: &[f64]) -> (usize, f64) {
+        let (mut foot, mut height) = (masses.len() - 1, 0.0);
         // δ at an end, and masses under Q from there up times y: of the split law, of the pair
-        let (mut delta, mut split, mut tail) = (0.0, masses[masses.len() - 1], 0.0);
-        lowered[masses.len() - 1] = 0.0;
+        let (mut delta, mut split, mut tail) = (0.0, masses[foot], 0.0);
+        lowered[foot] = 0.0;
         for place in (0..self.cells.len()).rev() {
             let (cell, ratio) = (&self.cells[place], ratios[place]);
             let share = 1.0 - 1.0 / ratio;
             delta += share * split;
-            let most = (delta - lowered[place]).min(share * tail);
-            let height = most.max(0.0) * (1.0 - RELATIVE);
-            lowered[place] = delta - height;
-            if height > 0.0 {
-                return (place + 1, height);
+            let mut most = delta - lowered[place];
+            if foot == place + 1 {
+                most = most.min(share * tail) * (1.0 - RELATIVE);
+                height = most.max(0.0);
+                lowered[place] = delta - height;
+            }
+            // f is convex, so that above an end where it is 0 it stays 0
+            if !(most > 0.0) {
+                (foot, lowered[place]) = (place, delta);
             }
             split = masses[place] + split / ratio;
             let upper = math::clamp(cell.upper - cell.margin, 0.0, cell.mass);
             tail = tail / ratio + (cell.mass - upper) + upper / ratio;
         }
-        (0, 0.0)
+        (foot, height)
     }
 
     /// Takes away each end with a negative mass, splitting it to the ends beside.

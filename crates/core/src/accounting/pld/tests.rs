@@ -222,3 +222,47 @@ fn infinite_losses_alone_add_up() {
     let below = law.with_rounding(Rounding::Optimistic).self_composed(2).unwrap();
     assert!(below.infinite_mass() <= 0.25, "{}", below.infinite_mass());
 }
+
+/// Of a nearly Gaussian loss with a far tail: δ as it is, and as of the law on a grid.
+fn deltas_of_atoms(step: f64, rounding: Rounding, is_reversed: bool) -> Vec<(f64, f64)> {
+    let atom = |k: i32| {
+        let x = 0.25 * f64::from(k);
+        (math::exp(1e-3 * x), math::exp(-0.5 * x * x))
+    };
+    let mut atoms: Vec<(f64, f64)> = (-32..=32).map(atom).chain([(1.3, 1e-30)]).collect();
+    let mass: f64 = atoms.iter().map(|atom| atom.1).sum();
+    let mean = atoms.iter().map(|atom| atom.0 * atom.1).sum::<f64>() / mass;
+    atoms.iter_mut().for_each(|atom| *atom = (atom.0 / mean, atom.1 / mass));
+    let cells = LossCells::of_atoms(step, &atoms, 0.0);
+    let law = if is_reversed { cells.reversed() } else { cells }.law(rounding).unwrap();
+    let at = |epsilon: f64| {
+        let y = math::exp(epsilon);
+        let part = |&(value, mass): &(f64, f64)| {
+            if is_reversed {
+                mass * (1.0 - y * value).max(0.0)
+            } else {
+                mass * (value - y).max(0.0)
+            }
+        };
+        (atoms.iter().map(part).sum(), law.delta_at(epsilon).unwrap())
+    };
+    [-0.1, -0.01, -3e-3, -1e-3, -4e-4, 0.0, 3e-4, 1e-3, 2e-3, 4e-3, 8e-3, 0.1].map(at).to_vec()
+}
+
+#[test]
+fn a_law_of_few_cells_stays_on_its_side() {
+    for step in [1e-4, 3e-4, 1e-3, 2.4e-3, 0.01, 0.3] {
+        for is_reversed in [false, true] {
+            for (exact, seen) in deltas_of_atoms(step, Rounding::Optimistic, is_reversed) {
+                assert!(seen <= exact * (1.0 + 1e-12), "{step} {is_reversed}: {seen:e} {exact:e}");
+            }
+            for (exact, seen) in deltas_of_atoms(step, Rounding::Pessimistic, is_reversed) {
+                assert!(seen >= exact * (1.0 - 1e-12), "{step} {is_reversed}: {seen:e} {exact:e}");
+            }
+        }
+    }
+    // and comes near to it on a fine grid
+    for (exact, seen) in deltas_of_atoms(1e-5, Rounding::Optimistic, false) {
+        assert!(exact < 1e-12 || seen > 0.9 * exact, "{seen:e} {exact:e}");
+    }
+}
