@@ -157,7 +157,7 @@ impl<'a> Runner<'a> {
         let training = self.training;
         let clip_norm = training.settings.clip_norm as f32;
         let batch = self.take_batch(place);
-        let debias = self.mean_gradient_along_canary() * self.records.len() as f64;
+        let debias = self.mean_gradient_along_canary() * training.expected_others();
         training.examples.fill(&self.records, &mut self.rows, &mut self.labels);
         let rows = Rows { examples: &self.rows, labels: &self.labels };
         training.network.clipped_sum(
@@ -249,9 +249,19 @@ pub(crate) struct Settled {
 impl Training {
     /// Records that are looked at together.
     pub(crate) fn most_rows(&self) -> usize {
-        // a Poisson batch is larger than that once in 10⁹ steps; the workspace grows then
+        // a larger batch is worked on in parts
         let spread = 6.0 * f64::from(self.batch_size).sqrt();
         self.batch_size as usize + if self.batches.is_fixed_size() { 0 } else { spread as usize }
+    }
+
+    /// Records of a batch whose own gradients count, as the attacker expects it: how many they are in
+    /// one batch would tell who else is in it.
+    fn expected_others(&self) -> f64 {
+        let batch_size = f64::from(self.batch_size);
+        match self.mechanism.threat_model {
+            ThreatModel::PartiallyInformed => batch_size - 1.0,
+            _ => batch_size - 1.0 / f64::from(self.mechanism.steps_per_epoch),
+        }
     }
 
     /// The records that stand for the others: those after the target.

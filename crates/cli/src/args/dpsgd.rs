@@ -21,7 +21,7 @@ use super::{
 )]
 pub(crate) struct DpSgdArgs {
     /// mlp, lenet, cnn, or a TOML file with a list of layers.
-    #[arg(long, value_name = "MODEL", default_value = "mlp")]
+    #[arg(long, value_name = "MODEL", default_value = Self::MODEL)]
     pub(crate) model: String,
     /// p100-like, fmnist-like or cifar-like, which are made up; or a file: IDX, CIFAR-10 binary, npz,
     /// csv. By default the made-up data of the model's shape.
@@ -95,6 +95,11 @@ pub(crate) struct DpSgdArgs {
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
+}
+
+impl DpSgdArgs {
+    /// The model that is trained where none is named.
+    pub(crate) const MODEL: &str = "mlp";
 }
 
 /// A learning rate, or the wish for one.

@@ -6,7 +6,7 @@ mod setup;
 use dpscope_engine::{Backend, Plan, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
-use super::simulate::{Job, begun, run_and_report, run_on};
+use super::simulate::{Job, begun, check, run_and_report, run_on};
 use crate::args::DpSgdArgs;
 use crate::device::{Choice, cpu};
 use crate::failure::{Done, Exit, Failure};
@@ -46,12 +46,16 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
     let job = Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
+    check(&job, &args.claim, &args.plot)?;
     let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?;
     let backend = trainer(training, outputs.as_ref(), args)?;
     let exit = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show)?;
-    if let Some(outputs) = outputs.filter(|_| exit != Exit::Interrupted) {
-        outputs.finish(&mechanism)?;
+    match outputs {
+        Some(outputs) if exit != Exit::Interrupted => outputs.finish(&mechanism)?,
+        // without the counts beside them they are of no use
+        Some(outputs) if job.checkpoint.is_none() => outputs.discard(),
+        _ => {}
     }
     Ok(exit)
 }
