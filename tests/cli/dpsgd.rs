@@ -125,6 +125,14 @@ fn what_is_there_already_is_not_replaced() {
 }
 
 #[test]
+fn a_place_where_nothing_can_be_written_is_refused_before_any_work() {
+    let folder = Folder::new();
+    let lost = format!("{SMALL} --outputs-to o.npz --out gone/part");
+    folder.run(&lost).refuses(2, &["gone"]);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
 fn outputs_of_runs_that_were_not_kept_are_missed() {
     let folder = Folder::new();
     folder.run(&format!("{SMALL} --checkpoint c")).exits(0);

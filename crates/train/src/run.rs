@@ -201,13 +201,12 @@ impl<'a> Runner<'a> {
     /// ⟨mean clipped gradient, ĝ⟩/C over the records that stand for the others; 0 where none do.
     fn mean_gradient_along_canary(&mut self) -> f64 {
         let training = self.training;
-        let Settled { first, end } = training.debias_records();
-        if first == end {
+        let all: Vec<u32> = training.debias_records().collect();
+        if all.is_empty() {
             return 0.0;
         }
         let clip_norm = training.settings.clip_norm;
         let mut along = 0.0;
-        let all: Vec<u32> = (first..end).collect();
         for records in all.chunks(training.most_rows().max(1)) {
             training.examples.fill(records, &mut self.rows, &mut self.labels);
             let rows = Rows { examples: &self.rows, labels: &self.labels };
@@ -221,7 +220,7 @@ impl<'a> Runner<'a> {
             );
             along += dot(&self.sum, &self.canary);
         }
-        along / clip_norm / f64::from(end - first)
+        along / clip_norm / all.len() as f64
     }
 
     /// Asks the model about the examples that are held out.
@@ -237,13 +236,6 @@ impl<'a> Runner<'a> {
             tally.correct += correct as u64;
         }
     }
-}
-
-/// A run of records.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Settled {
-    pub(crate) first: u32,
-    pub(crate) end: u32,
 }
 
 impl Training {
@@ -265,8 +257,7 @@ impl Training {
     }
 
     /// The records that stand for the others: those after the target.
-    fn debias_records(&self) -> Settled {
-        let end = self.settings.debias_records.saturating_add(1).min(self.batches.records());
-        Settled { first: 1.min(end), end }
+    fn debias_records(&self) -> std::ops::Range<u32> {
+        1..self.settings.debias_records.saturating_add(1).min(self.batches.records())
     }
 }

@@ -77,7 +77,7 @@ pub(crate) struct DpSgdArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
-    /// Save the state here at least once a second; the same command goes on from it.
+    /// Save the state here, once a second or after each wave of runs; the same command goes on from it.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`.

@@ -50,14 +50,20 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?;
     let backend = trainer(training, outputs.as_ref(), args)?;
-    let exit = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show)?;
-    match outputs {
-        Some(outputs) if exit != Exit::Interrupted => outputs.finish(&mechanism)?,
+    let ended = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show);
+    let is_interrupted = matches!(ended, Ok(Exit::Interrupted));
+    let kept = match outputs {
+        // also where the report could not be written: its runs are trained
+        Some(outputs) if !is_interrupted => outputs.finish(&mechanism),
         // without the counts beside them they are of no use
-        Some(outputs) if job.checkpoint.is_none() => outputs.discard(),
-        _ => {}
-    }
-    Ok(exit)
+        Some(outputs) if job.checkpoint.is_none() => {
+            outputs.discard();
+            Ok(())
+        }
+        _ => Ok(()),
+    };
+    let exit = ended?;
+    kept.map(|()| exit)
 }
 
 fn trainer(
