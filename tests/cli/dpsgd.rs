@@ -171,7 +171,7 @@ fn bad_input_is_refused_with_what_to_change() {
         (format!("{SMALL} --learning-rate -1"), &["learning_rate"]),
         (format!("{SMALL} --clip-norm 0"), &["clip_norm"]),
         (format!("{SMALL} --sampler poisson --threat-model partially-informed"), &["poisson"]),
-        (format!("{SMALL} --runs 61"), &["runs"]),
+        (format!("{SMALL} --runs 61"), &["--runs is 61", "even"]),
     ] {
         folder.run(&words.replace("--runs 60 --seed 7 --runs 61", "--runs 61")).refuses(2, parts);
     }

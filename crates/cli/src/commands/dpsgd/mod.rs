@@ -3,7 +3,7 @@
 mod outputs_file;
 mod setup;
 
-use dpscope_engine::{Backend, Plan, TrainingDigest};
+use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
 use super::simulate::{Job, begun, check, run_and_report, run_on};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
         seed: begun.seed,
         training: None,
     };
-    plan.validated()?;
+    plan.validated().map_err(of_runs)?;
     if !setup::is_trained(&mechanism) {
         setup::refuse_what_is_not_trained(args)?;
         let job =
@@ -64,6 +64,16 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     };
     let exit = ended?;
     kept.map(|()| exit)
+}
+
+/// Here observations are runs, as the option is called.
+fn of_runs(error: PlanError) -> Failure {
+    match error {
+        PlanError::Observations { .. } | PlanError::SplitObservations { .. } => {
+            Failure::input(error.to_string().replacen("observations", "--runs", 1))
+        }
+        error => error.into(),
+    }
 }
 
 fn trainer(
