@@ -67,7 +67,9 @@ fn the_worst_case_is_that_of_bgm() {
     }
     assert_eq!(trained, simulated);
     for option in
-        ["--data p100-like", "--learning-rate 1", "--outputs-to o.npz", "--debias-records 9"]
+        "--data p100-like,--learning-rate 1,--outputs-to o.npz,--debias-records 9,--model lenet,\
+         --clip-norm 2,--canary dirac,--fixed-canary"
+            .split(',')
     {
         let name = option.split(' ').next().unwrap();
         dpscope(&format!("{worst} {option}")).refuses(2, &[name, "no effect", "worst-case"]);
@@ -112,6 +114,40 @@ fn kept_outputs_are_audited_to_the_same_scores() {
 }
 
 #[test]
+fn what_is_there_already_is_not_replaced() {
+    let folder = Folder::new();
+    for (name, option, code) in [("part", "--out part", 5), ("o.npz.part", "--outputs-to o.npz", 2)]
+    {
+        folder.write(name, "mine");
+        folder.run(&format!("{SMALL} {option}")).refuses(code, &[&format!("{name}: ")]);
+        assert_eq!(folder.read(name), b"mine");
+    }
+}
+
+#[test]
+fn a_place_where_nothing_can_be_written_is_refused_before_any_work() {
+    let folder = Folder::new();
+    let lost = format!("{SMALL} --outputs-to o.npz --out gone/part");
+    folder.run(&lost).refuses(2, &["gone"]);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn outputs_of_runs_that_were_not_kept_are_missed() {
+    let folder = Folder::new();
+    folder.run(&format!("{SMALL} --checkpoint c")).exits(0);
+    let state: serde_json::Value = serde_json::from_slice(&folder.read("c")).unwrap();
+    let mut kept = format!("dpscope.outputs/1 {}\n", text(&state, "/plan_hash")).into_bytes();
+    kept.resize(128, b' ');
+    // 60 runs of 10 outputs, none of which was written
+    kept.resize(128 + 4 * 60 * 10, 0);
+    folder.write("o.npz.part", kept);
+    let train = format!("{SMALL} --checkpoint c --outputs-to o.npz");
+    folder.run(&train).refuses(2, &["o.npz.part: ", "--outputs-to"]);
+    assert_eq!(folder.names(), ["c", "o.npz.part"]);
+}
+
+#[test]
 fn bad_input_is_refused_with_what_to_change() {
     let folder = Folder::new();
     folder.write("flat.toml", "input = { channels = 600, height = 1, width = 1 }\nlayers = []\n");
@@ -129,11 +165,13 @@ fn bad_input_is_refused_with_what_to_change() {
         (format!("{SMALL} --model image.toml"), &["--data", "shape"]),
         (format!("{SMALL} --model image.toml --data p100-like"), &["p100-like", "4"]),
         (format!("{SMALL} --data absent.npz"), &["absent.npz", "cannot be read"]),
+        (format!("{SMALL} --data p100-like --labels l"), &["--labels", "no effect", "p100-like"]),
+        (format!("{SMALL} --data p100-like --classes 0,1"), &["--classes", "no effect"]),
         (format!("{SMALL} --learning-rate quick"), &["--learning-rate", "search"]),
         (format!("{SMALL} --learning-rate -1"), &["learning_rate"]),
         (format!("{SMALL} --clip-norm 0"), &["clip_norm"]),
         (format!("{SMALL} --sampler poisson --threat-model partially-informed"), &["poisson"]),
-        (format!("{SMALL} --runs 61"), &["runs"]),
+        (format!("{SMALL} --runs 61"), &["--runs is 61", "even"]),
     ] {
         folder.run(&words.replace("--runs 60 --seed 7 --runs 61", "--runs 61")).refuses(2, parts);
     }

@@ -232,16 +232,18 @@ impl Artefact {
         if trials.target != self.done() || trials.zero_out != self.done() {
             return wrong("its histograms do not hold as many scores as it says");
         }
+        self.check_training()?;
+        Ok(self)
+    }
+
+    /// Whether there is a training if the plan has one, and the same, with a tally of every run.
+    pub(crate) fn check_training(&self) -> Result<(), ArtefactError> {
         let fits = match (self.plan.training, &self.training) {
             (Some(digest), Some(training)) => training.fits(digest, self.done()),
             (digest, training) => digest.is_none() && training.is_none(),
         };
-        if !fits {
-            return wrong(
-                "its training is not that of its plan, or has not as many runs as it says",
-            );
-        }
-        Ok(self)
+        let what = "its training is not that of its plan, or has not as many runs as it says";
+        if fits { Ok(()) } else { Err(ArtefactError::Inconsistent { what }) }
     }
 
     fn has_plain_names(&self) -> bool {

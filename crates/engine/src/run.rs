@@ -129,7 +129,11 @@ pub async fn run(
 fn add(state: &mut Artefact, backend: &Backend, counted: &Counted) -> Result<(), EngineError> {
     let range = counted.range;
     let trials = counted.histograms.trials();
-    if trials.target != range.len() || trials.zero_out != range.len() {
+    let mut tallies = counted.tallies.iter().flatten();
+    if trials.target != range.len()
+        || trials.zero_out != range.len()
+        || tallies.any(|tally| tally.runs != range.len())
+    {
         return Err(EngineError::Miscounted {
             backend: backend.device(),
             counted: trials.target.saturating_add(trials.zero_out),
@@ -164,6 +168,7 @@ fn check_state(
         let differences = plan.plan().differences(&state.plan);
         return Err(ArtefactError::ForeignPlan { differences });
     }
+    state.check_training()?;
     let here = env!("CARGO_PKG_VERSION");
     if state.version != here {
         let (found, expected) = (state.version.clone(), here.to_owned());

@@ -198,8 +198,21 @@ impl TrainingState {
                 && tally.correct <= tally.asked
         };
         self.description.len() <= LONGEST_DESCRIPTION
+            && serde_json::from_str(&self.description).is_ok_and(|value| is_plain(&value))
             && TrainingDigest::of(&self.description) == digest
             && [&self.target, &self.zero_out].into_iter().all(is_sound)
+    }
+}
+
+/// Text that a terminal shows as it is.
+fn is_plain(value: &serde_json::Value) -> bool {
+    use serde_json::Value::{Array, Object, String};
+    let is_shown = |text: &str| !text.chars().any(char::is_control);
+    match value {
+        String(text) => is_shown(text),
+        Array(values) => values.iter().all(is_plain),
+        Object(fields) => fields.iter().all(|(name, value)| is_shown(name) && is_plain(value)),
+        _ => true,
     }
 }
 
@@ -214,7 +227,8 @@ pub struct Trained {
 
 /// Who trains. The worlds' runs are independent of each other, and each a function of plan and number.
 pub trait Trainer: fmt::Debug + Send + Sync {
-    /// All that determines the training beside the plan, as JSON.
+    /// All that determines the training beside the plan, as JSON of 65,536 bytes at most, without
+    /// control characters in its text.
     fn description(&self) -> &str;
 
     /// What the report calls the device.
@@ -380,10 +394,33 @@ mod tests {
         without.training = None;
         let bytes = without.to_bytes();
         assert!(matches!(Artefact::from_bytes(&bytes), Err(ArtefactError::Inconsistent { .. })));
+        let mut without_tallies = state.clone();
+        without_tallies.training = None;
+        let ran = pollster::block_on(run(
+            &valid,
+            without_tallies,
+            &Backend::Trainer(Box::new(SCRIPTED), CpuBackend::new(1).unwrap()),
+            &Unattended,
+        ));
+        let inconsistent =
+            |error| matches!(error, EngineError::Artefact(ArtefactError::Inconsistent { .. }));
+        assert!(ran.is_err_and(inconsistent));
         let mut few = state;
         few.training.as_mut().unwrap().target.runs -= 1;
         let bytes = few.to_bytes();
         assert!(matches!(Artefact::from_bytes(&bytes), Err(ArtefactError::Inconsistent { .. })));
+    }
+
+    #[test]
+    fn a_description_that_a_terminal_would_obey_is_refused() {
+        let fits = |description: &str| {
+            let digest = TrainingDigest::of(description);
+            TrainingState::new(description).fits(digest, 0)
+        };
+        assert!(fits(r#"{"data":{"name":"é\\\"x"},"sizes":[1,null,true]}"#));
+        for bad in [r#"{"data":{"name":"\u001b[2J"}}"#, r#"["\u009b2J"]"#, r#"{"a\rb":1}"#, "{"] {
+            assert!(!fits(bad), "{bad}");
+        }
     }
 
     #[test]

@@ -53,8 +53,8 @@ pub enum TrainError {
     },
     /// Too few records.
     #[error(
-        "{steps} batches of {batch_size} records are {needed} records, and {data} has {records}; give \
-         a smaller batch size or more records"
+        "{steps} batches of {batch_size} records are {needed} records, and {data} has {records}; train \
+         on fewer records, {records} say, or give more"
     )]
     Records {
         /// The data's name.
@@ -67,6 +67,15 @@ pub enum TrainError {
         batch_size: u32,
         /// T·B.
         needed: u64,
+    },
+    /// Nothing is held out.
+    #[error(
+        "{data} has no record left to compare learning rates on; train on fewer records, or give \
+         --learning-rate"
+    )]
+    NothingHeldOut {
+        /// The data's name.
+        data: String,
     },
     /// A batch size is needed.
     #[error("batch_size is missing; give the records of a batch")]
@@ -82,9 +91,10 @@ pub enum TrainError {
         /// How batches are drawn.
         sampler: SamplerKind,
     },
-    /// No learning rate gave a finite model.
+    /// No learning rate gave a model that classifies any held-out example correctly.
     #[error(
-        "no learning rate from {lowest} to {highest} gave a finite model; give --learning-rate"
+        "no learning rate from {lowest} to {highest} gave a model that classifies a held-out example \
+         correctly; give --learning-rate"
     )]
     NoRate {
         /// The lowest that was tried.

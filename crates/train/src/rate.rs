@@ -27,11 +27,14 @@ pub struct RateSearch {
 /// other world are, but are not among those that are audited.
 ///
 /// # Errors
-/// Data without a held-out part; no rate with a finite model.
+/// Data without a held-out part; no rate with a model that is ever right.
 pub fn search_learning_rate(
     training: Training,
     keep_going: &dyn Fn() -> bool,
 ) -> Result<(Training, RateSearch), TrainError> {
+    if training.examples.held_out().is_none() {
+        return Err(TrainError::NothingHeldOut { data: training.examples.name().to_owned() });
+    }
     let rates: Vec<f64> =
         (0..RATES).map(|place| math::powf(10.0, f64::from(place - 4) / 2.0)).collect();
     let (lowest, highest) = (rates[0], rates[rates.len() - 1]);

@@ -157,7 +157,7 @@ impl<'a> Runner<'a> {
         let training = self.training;
         let clip_norm = training.settings.clip_norm as f32;
         let batch = self.take_batch(place);
-        let debias = self.mean_gradient_along_canary() * self.records.len() as f64;
+        let debias = self.mean_gradient_along_canary() * training.expected_others();
         training.examples.fill(&self.records, &mut self.rows, &mut self.labels);
         let rows = Rows { examples: &self.rows, labels: &self.labels };
         training.network.clipped_sum(
@@ -201,13 +201,12 @@ impl<'a> Runner<'a> {
     /// ⟨mean clipped gradient, ĝ⟩/C over the records that stand for the others; 0 where none do.
     fn mean_gradient_along_canary(&mut self) -> f64 {
         let training = self.training;
-        let Settled { first, end } = training.debias_records();
-        if first == end {
+        let all: Vec<u32> = training.debias_records().collect();
+        if all.is_empty() {
             return 0.0;
         }
         let clip_norm = training.settings.clip_norm;
         let mut along = 0.0;
-        let all: Vec<u32> = (first..end).collect();
         for records in all.chunks(training.most_rows().max(1)) {
             training.examples.fill(records, &mut self.rows, &mut self.labels);
             let rows = Rows { examples: &self.rows, labels: &self.labels };
@@ -221,7 +220,7 @@ impl<'a> Runner<'a> {
             );
             along += dot(&self.sum, &self.canary);
         }
-        along / clip_norm / f64::from(end - first)
+        along / clip_norm / all.len() as f64
     }
 
     /// Asks the model about the examples that are held out.
@@ -239,24 +238,26 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A run of records.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Settled {
-    pub(crate) first: u32,
-    pub(crate) end: u32,
-}
-
 impl Training {
     /// Records that are looked at together.
     pub(crate) fn most_rows(&self) -> usize {
-        // a Poisson batch is larger than that once in 10⁹ steps; the workspace grows then
+        // a larger batch is worked on in parts
         let spread = 6.0 * f64::from(self.batch_size).sqrt();
         self.batch_size as usize + if self.batches.is_fixed_size() { 0 } else { spread as usize }
     }
 
+    /// Records of a batch whose own gradients count, as the attacker expects it: how many they are in
+    /// one batch would tell who else is in it.
+    fn expected_others(&self) -> f64 {
+        let batch_size = f64::from(self.batch_size);
+        match self.mechanism.threat_model {
+            ThreatModel::PartiallyInformed => batch_size - 1.0,
+            _ => batch_size - 1.0 / f64::from(self.mechanism.steps_per_epoch),
+        }
+    }
+
     /// The records that stand for the others: those after the target.
-    fn debias_records(&self) -> Settled {
-        let end = self.settings.debias_records.saturating_add(1).min(self.batches.records());
-        Settled { first: 1.min(end), end }
+    fn debias_records(&self) -> std::ops::Range<u32> {
+        1..self.settings.debias_records.saturating_add(1).min(self.batches.records())
     }
 }

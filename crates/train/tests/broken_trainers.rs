@@ -217,3 +217,40 @@ fn a_run_that_diverges_is_counted_as_failed() {
     let outputs = kept.0.lock().unwrap().clone();
     assert!(outputs.iter().all(|world| world.len() == 3 * 30 * STEPS as usize));
 }
+
+#[test]
+fn the_size_of_a_batch_is_not_taken_away() {
+    let outputs = |sampler: BatchSampler, debias_records: u32| {
+        let spec =
+            ModelSpec { input: Shape::flat(600), layers: vec![LayerSpec::Linear { outputs: 100 }] };
+        let mechanism = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: STEPS,
+            epochs: 1,
+            sampler,
+            threat_model: ThreatModel::TargetCanary,
+            batch_size: Some(BATCH),
+        };
+        let settings = Settings {
+            clip_norm: 1.0,
+            learning_rate: 0.0,
+            canary: Canary { direction: CanaryDirection::Random, is_fresh: false },
+            debias_records,
+        };
+        let examples = StandIn::P100Like.generate(200, 0).unwrap();
+        let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
+        let kept = Kept::default();
+        let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));
+        trainer.train(ObservationRange { first: 0, end: 4 }, &|| true).unwrap();
+        let outputs = kept.0.lock().unwrap().concat();
+        outputs
+    };
+    // a model that stays has one mean gradient; what is taken away would else tell the target's batch
+    for sampler in [BatchSampler::Shuffle, BatchSampler::Poisson, BatchSampler::BallsInBins] {
+        let (plain, debiased) = (outputs(sampler, 0), outputs(sampler, 199));
+        let taken: Vec<f64> =
+            plain.iter().zip(&debiased).map(|(plain, debiased)| plain - debiased).collect();
+        assert!(taken[0].abs() > 1e-3, "{}", taken[0]);
+        assert!(taken.iter().all(|other| (other - taken[0]).abs() < 1e-5), "{taken:?}");
+    }
+}

@@ -9,7 +9,7 @@ use crate::random::{Purpose, stream_words};
 ///
 /// Shuffles are [`Order`]s: epoch e of a run takes order e of its stream, or order e·m + i for block i
 /// of m of a partial shuffle. Balls in bins, Poisson batches and a sliding buffer take words of their
-/// own, from word e·2³² on.
+/// own, from word e·2⁵³ on: more than the T²·B of a Poisson epoch that can be drawn.
 ///
 /// # Guarantee
 /// Where a record falls, and which two fall together, is as the sampler says
@@ -60,7 +60,7 @@ impl Batches {
         ends.clear();
         let (records, steps) = (self.records(), self.steps);
         let order = |index: u64, count: u32| Order::new(seed, stream, index, count);
-        let mut words = Words::new(seed, stream, u64::from(epoch) << 32);
+        let mut words = Words::of_epoch(seed, stream, epoch);
         match self.sampler {
             BatchSampler::Poisson => {
                 for _ in 0..steps {
@@ -162,6 +162,10 @@ struct Words {
 impl Words {
     fn new(seed: u64, stream: u64, first: u64) -> Self {
         Words { seed, stream, block: [0; 256], used: 256, next: first }
+    }
+
+    fn of_epoch(seed: u64, stream: u64, epoch: u32) -> Self {
+        Words::new(seed, stream, u64::from(epoch) << 53)
     }
 
     fn word(&mut self) -> u32 {
@@ -347,6 +351,17 @@ mod tests {
             assert_eq!(stays, kind == SamplerKind::PersistentShuffle, "{kind}");
             assert_ne!(of_run(sampler(kind), 0), of_run(sampler(kind), 1));
         }
+    }
+
+    #[test]
+    fn epochs_share_no_words() {
+        // Poisson batches of 10⁶ records, 10⁴ a step apart, take 10¹⁰ words an epoch
+        let mut words = [0, 1, 2].map(|epoch| Words::of_epoch(7, 4, epoch));
+        let firsts = words.each_ref().map(|words| words.next);
+        assert!(firsts.windows(2).all(|pair| pair[1] - pair[0] > 10_000_000_000), "{firsts:?}");
+        assert!(1000 <= u64::MAX / firsts[1]);
+        let [first, second, third] = words.each_mut().map(|words| words.word());
+        assert!(first != second && second != third);
     }
 
     #[test]

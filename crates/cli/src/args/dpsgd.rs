@@ -21,7 +21,7 @@ use super::{
 )]
 pub(crate) struct DpSgdArgs {
     /// mlp, lenet, cnn, or a TOML file with a list of layers.
-    #[arg(long, value_name = "MODEL", default_value = "mlp")]
+    #[arg(long, value_name = "MODEL", default_value = Self::MODEL)]
     pub(crate) model: String,
     /// p100-like, fmnist-like or cifar-like, which are made up; or a file: IDX, CIFAR-10 binary, npz,
     /// csv. By default the made-up data of the model's shape.
@@ -77,7 +77,7 @@ pub(crate) struct DpSgdArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
-    /// Save the state here at least once a second; the same command goes on from it.
+    /// Save the state here, once a second or after each wave of runs; the same command goes on from it.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`.
@@ -95,6 +95,11 @@ pub(crate) struct DpSgdArgs {
     pub(crate) claim: ClaimArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
+}
+
+impl DpSgdArgs {
+    /// The model that is trained where none is named.
+    pub(crate) const MODEL: &str = "mlp";
 }
 
 /// A learning rate, or the wish for one.

@@ -16,7 +16,7 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
-pub(crate) use dpsgd::{DpSgdArgs, RateArg};
+pub(crate) use dpsgd::{CanaryArg, DpSgdArgs, RateArg};
 pub(crate) use plot::PlotArgs;
 pub(crate) use serve::ServeArgs;
 

@@ -192,7 +192,7 @@ pub(crate) fn run_and_report(
 }
 
 /// What can be refused before any work is done.
-fn check(job: &Job<'_>, claim: &ClaimArgs, plot: &PlotArgs) -> Result<(), Failure> {
+pub(crate) fn check(job: &Job<'_>, claim: &ClaimArgs, plot: &PlotArgs) -> Result<(), Failure> {
     crate::report::check_claim(claim, job.plan.plan().delta)?;
     plot.check()?;
     job.out.map_or(Ok(()), |path| check_replaceable(path, job.plan.plan(), job.range))?;
@@ -245,9 +245,12 @@ fn tell_how_to_go_on(
     written: Option<&Path>,
 ) {
     if job.plan.plan().training.is_some() {
-        return tell(match job.checkpoint.or(written) {
-            Some(_) => "interrupted; the same command with this --checkpoint goes on",
-            None => "interrupted; nothing was saved (--checkpoint FILE saves)",
+        return tell(&match job.checkpoint.or(written) {
+            Some(path) => {
+                let path = quoted_path(path);
+                format!("interrupted; go on by the same command with --checkpoint {path}")
+            }
+            None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
         });
     }
     let mode = mode_to_go_on(args.float_mode.map(FloatMode::from), &state.float_modes);

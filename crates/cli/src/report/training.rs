@@ -1,13 +1,14 @@
 //! What a report tells of the models that were trained.
 
 use dpscope_core::audit::Outcome;
+use dpscope_core::theory::Kind;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{
     Artefact, Backend, Layout, Plan, Shard, TrainingState, TrainingTally, Unattended, run,
 };
 use serde::Serialize;
 
-use super::{counted, percent, row};
+use super::{counted, percent, plain, row};
 
 /// Most normals that the idealised law is simulated with: a second or so.
 const MOST_NORMALS: u64 = 300_000_000;
@@ -31,7 +32,7 @@ pub(crate) struct TrainingFacts {
     /// How far the outputs of the canary's batch lie above the mean, beside the others, in noise
     /// standard deviations.
     pub(crate) canary_shift: Option<f64>,
-    /// Its standard error if only noise differs.
+    /// Its standard error if nothing but noise and runs differ.
     pub(crate) canary_shift_error: Option<f64>,
     /// Share of held-out examples that trained models classify correctly.
     pub(crate) correct_share: Option<f64>,
@@ -80,7 +81,8 @@ impl TrainingFacts {
         if let Some((shift, _)) = canary.filter(|(seen, error)| seen.abs() > NOTABLE * error) {
             findings.push(format!(
                 "the outputs of the canary's batch lie {shift:+.4} σ beside where its gradient puts them: \
-                 it is not clipped to the clip norm"
+                 it is not clipped to the clip norm, or the other records' gradients along it differ \
+                 between its batch and the others"
             ));
         }
         findings
@@ -120,9 +122,13 @@ impl TrainingFacts {
             out.push_str(&row("residuals", &text));
         }
         if let Some(Idealised { kind, epsilon }) = self.idealised {
-            let sign = if kind == "bound" { '≥' } else { '≈' };
+            let shown = if kind == "bound" {
+                format!("≥ {}", plain(epsilon, Kind::Lower, 4))
+            } else {
+                format!("≈ {epsilon:.4}")
+            };
             let text = format!(
-                "ε {sign} {epsilon:.4} by the same audit of the batched Gaussian mechanism: what these \
+                "ε {shown} by the same audit of the batched Gaussian mechanism: what these \
                  runs could show if no record but the canary's mattered"
             );
             out.push_str(&row("idealised", &text));
@@ -131,10 +137,11 @@ impl TrainingFacts {
     }
 }
 
-/// Of the difference of two means of noise of variance 1.
+/// Of the difference of two means, at the variance seen: that of the noise at least.
 fn canary_error(tally: &TrainingTally) -> f64 {
     let others = tally.outputs.saturating_sub(tally.canaries).max(1);
-    (1.0 / tally.canaries as f64 + 1.0 / others as f64).sqrt()
+    let variance = tally.residual_variance().unwrap_or(1.0).max(1.0);
+    (variance * (1.0 / tally.canaries as f64 + 1.0 / others as f64)).sqrt()
 }
 
 fn idealised(plan: &Plan) -> Option<Idealised> {
@@ -154,4 +161,26 @@ fn idealised(plan: &Plan) -> Option<Idealised> {
         Outcome::Estimate(_) => "estimate",
     };
     Some(Idealised { kind, epsilon: outcome.value() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Residuals of ±`spread`, those of one in ten outputs, the canary's, higher by ½.
+    fn is_notable(spread: f64) -> bool {
+        let mut tally = TrainingTally::default();
+        for place in 0..10_000 {
+            let sign = if place / 10 % 2 == 0 { spread } else { -spread };
+            let is_canary = place % 10 == 0;
+            tally.add_residual(sign + if is_canary { 0.5 } else { 0.0 }, is_canary);
+        }
+        tally.canary_shift().unwrap().abs() > NOTABLE * canary_error(&tally)
+    }
+
+    #[test]
+    fn what_other_records_add_is_not_blamed_on_the_canary() {
+        assert!(is_notable(1.0));
+        assert!(!is_notable(4.0));
+    }
 }

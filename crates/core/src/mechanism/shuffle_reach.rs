@@ -36,10 +36,11 @@ impl ShuffleReach {
 /// first k batches has the likelihood Σ_{t ≤ k} e^{l_t}/k, and over all T the same with k = T.
 ///
 /// # Guarantee
-/// Under a shuffle over all T batches with the mechanism's noise and independent runs, each ratio of
-/// likelihoods has the mean 1, so that the largest of those of K numbers exceeds K/`significance` with
+/// Under a shuffle over all T batches with the mechanism's noise, independent runs, and batches whose
+/// means are the idealised ones, each ratio of likelihoods has the mean 1, so that the largest of those of K numbers exceeds K/`significance` with
 /// the chance `significance` at most (Markov and Bonferroni;
-/// `unit::a_whole_shuffle_is_seldom_taken_for_less`).
+/// `unit::a_whole_shuffle_is_seldom_taken_for_less`). Where the other records' gradients move the
+/// outputs by more in some steps than in others, it does not hold.
 #[derive(Debug, Clone)]
 pub struct ShuffleEvidence<'a> {
     scorer: &'a OutputScorer,

@@ -6,7 +6,7 @@ mod setup;
 use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
-use super::simulate::{Job, begun, run_and_report, run_on};
+use super::simulate::{Job, begun, check, run_and_report, run_on};
 use crate::args::DpSgdArgs;
 use crate::device::{Choice, cpu};
 use crate::failure::{Done, Exit, Failure};
@@ -30,12 +30,7 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
         seed: begun.seed,
         training: None,
     };
-    plan.validated().map_err(|error| match error {
-        PlanError::Observations { observations } => Failure::input(format!(
-            "--runs is {observations}; it counts both worlds together and must be even, from 2 to 2^53"
-        )),
-        other => other.into(),
-    })?;
+    plan.validated().map_err(of_runs)?;
     if !setup::is_trained(&mechanism) {
         setup::refuse_what_is_not_trained(args)?;
         let job =
@@ -51,14 +46,34 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
     let job = Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
+    check(&job, &args.claim, &args.plot)?;
     let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?;
     let backend = trainer(training, outputs.as_ref(), args)?;
-    let exit = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show)?;
-    if let Some(outputs) = outputs.filter(|_| exit != Exit::Interrupted) {
-        outputs.finish(&mechanism)?;
+    let ended = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show);
+    let is_interrupted = matches!(ended, Ok(Exit::Interrupted));
+    let kept = match outputs {
+        // also where the report could not be written: its runs are trained
+        Some(outputs) if !is_interrupted => outputs.finish(&mechanism),
+        // without the counts beside them they are of no use
+        Some(outputs) if job.checkpoint.is_none() => {
+            outputs.discard();
+            Ok(())
+        }
+        _ => Ok(()),
+    };
+    let exit = ended?;
+    kept.map(|()| exit)
+}
+
+/// Here observations are runs, as the option is called.
+fn of_runs(error: PlanError) -> Failure {
+    match error {
+        PlanError::Observations { .. } | PlanError::SplitObservations { .. } => {
+            Failure::input(error.to_string().replacen("observations", "--runs", 1))
+        }
+        error => error.into(),
     }
-    Ok(exit)
 }
 
 fn trainer(

@@ -25,7 +25,8 @@ const MOST_BYTES: u64 = 4 << 30;
 const HEADER: u64 = 128;
 
 /// Outputs lie in a file beside the npz, in an order that does not depend on when they were made: a run
-/// that is gone on with finds those of before.
+/// that is gone on with finds those of before. Each is kept as the complement of its bits, so that a
+/// place that was never written reads as no output.
 #[derive(Debug, Clone)]
 pub(super) struct OutputsFile {
     path: PathBuf,
@@ -56,36 +57,19 @@ impl OutputsFile {
         let part = path.with_file_name(name);
         let header =
             format!("{:<1$}", format!("dpscope.outputs/1 {}\n", plan.hash()), HEADER as usize);
-        let cannot = |error: std::io::Error| {
-            Failure::input(format!("cannot be written: {error}")).about(&part)
+        let file = match &job.resumed {
+            Some(state) if state.done() > 0 => reopened(&part, &header),
+            _ => begun(&part, &header),
         };
-        let is_resumed = job.resumed.as_ref().is_some_and(|state| state.done() > 0);
-        let file = if is_resumed {
-            let opened = OpenOptions::new().read(true).write(true).open(&part);
-            let mut found = vec![0; HEADER as usize];
-            let is_same = opened.and_then(|mut file| {
-                file.read_exact(&mut found)?;
-                Ok((file, found == header.as_bytes()))
-            });
-            match is_same {
-                Ok((file, true)) => file,
-                _ => {
-                    return Err(Failure::input(
-                        "does not hold the outputs of the runs that the checkpoint counted; go on \
-                         without --outputs-to, or begin anew with another --checkpoint",
-                    )
-                    .about(&part));
-                }
+        let file = Arc::new(Mutex::new(file?));
+        let outputs = OutputsFile { path: path.to_path_buf(), part, file, runs, epochs, steps };
+        let counted = job.resumed.iter().flat_map(|state| &state.counted);
+        for &range in counted {
+            for world in World::BOTH {
+                outputs.outputs(world, range)?;
             }
-        } else {
-            let mut options = OpenOptions::new();
-            let opened = options.read(true).write(true).create(true).truncate(true).open(&part);
-            let mut file = opened.map_err(cannot)?;
-            file.write_all(header.as_bytes()).map_err(cannot)?;
-            file
-        };
-        let file = Arc::new(Mutex::new(file));
-        Ok(OutputsFile { path: path.to_path_buf(), part, file, runs, epochs, steps })
+        }
+        Ok(outputs)
     }
 
     fn place(&self, world: World, run: u64) -> u64 {
@@ -93,22 +77,26 @@ impl OutputsFile {
         HEADER + (world.index() as u64 * self.runs + run) * row
     }
 
+    /// What is kept of some runs of a world.
+    fn outputs(&self, world: World, range: ObservationRange) -> Result<Vec<f64>, Failure> {
+        let mut bytes = vec![0; 4 * range.len() as usize * self.epochs * self.steps];
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = file
+            .seek(SeekFrom::Start(self.place(world, range.first)))
+            .and_then(|_| file.read_exact(&mut bytes));
+        let output = |bytes: &[u8]| {
+            let bits = <[u8; 4]>::try_from(bytes).map_or(0, u32::from_le_bytes);
+            (bits != 0).then(|| f64::from(f32::from_bits(!bits)))
+        };
+        let outputs: Option<Vec<f64>> = bytes.chunks_exact(4).map(output).collect();
+        outputs.filter(|_| read.is_ok()).ok_or_else(|| lacking(&self.part))
+    }
+
     /// Writes the npz, whole, and removes the file beside it.
     pub(super) fn finish(self, mechanism: &BatchedGaussian) -> Result<(), Failure> {
-        let cannot = |error: std::io::Error| {
-            Failure::input(format!("cannot be read: {error}")).about(&self.part)
-        };
         let world = |world: World| -> Result<Array, Failure> {
-            let count = self.runs as usize * self.epochs * self.steps;
-            let mut bytes = vec![0; 4 * count];
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            file.seek(SeekFrom::Start(self.place(world, 0))).map_err(cannot)?;
-            file.read_exact(&mut bytes).map_err(cannot)?;
-            let value =
-                |bytes: &[u8]| <[u8; 4]>::try_from(bytes).map_or(f32::NAN, f32::from_le_bytes);
-            let values = bytes.chunks_exact(4).map(|bytes| f64::from(value(bytes))).collect();
-            let shape = vec![self.runs as usize, self.epochs, self.steps];
-            Ok(Array::new(shape, values)?)
+            let outputs = self.outputs(world, ObservationRange { first: 0, end: self.runs })?;
+            Ok(Array::new(vec![self.runs as usize, self.epochs, self.steps], outputs)?)
         };
         let number = |value: f64| Array::new(vec![], vec![value]);
         let batch_size = mechanism.batch_size.map_or(f64::NAN, f64::from);
@@ -123,8 +111,13 @@ impl OutputsFile {
             ("batch_size", &numbers[2]),
         ])?;
         write_bytes(&self.path, &bytes)?;
-        let _ = std::fs::remove_file(&self.part); // what it held is in the npz
+        self.discard(); // what it held is in the npz
         Ok(())
+    }
+
+    /// Removes the file beside the npz.
+    pub(super) fn discard(self) {
+        let _ = std::fs::remove_file(&self.part); // best effort: it may be gone
     }
 }
 
@@ -135,11 +128,44 @@ impl OutputSink for OutputsFile {
         range: ObservationRange,
         outputs: &[f32],
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let bytes: Vec<u8> = outputs.iter().flat_map(|output| output.to_le_bytes()).collect();
+        // all NaNs as one, whose complement is not 0
+        let bits =
+            |output: &f32| if output.is_nan() { f32::NAN.to_bits() } else { output.to_bits() };
+        let bytes: Vec<u8> =
+            outputs.iter().flat_map(|output| (!bits(output)).to_le_bytes()).collect();
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(self.place(world, range.first)))?;
-        file.write_all(&bytes)?;
-        file.sync_data()?;
-        Ok(())
+        let written = file
+            .seek(SeekFrom::Start(self.place(world, range.first)))
+            .and_then(|_| file.write_all(&bytes))
+            .and_then(|()| file.sync_data());
+        written
+            .map_err(|error| format!("{} cannot be written: {error}", self.part.display()).into())
     }
+}
+
+/// A file for the outputs of a run that begins: of the same plan again, or new.
+fn begun(part: &Path, header: &str) -> Result<File, Failure> {
+    if part.exists() {
+        check_replaces(part, header)?;
+    }
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).write(true).create(true).truncate(true).open(part);
+    let written = opened.and_then(|mut file| file.write_all(header.as_bytes()).map(|()| file));
+    written.map_err(|error| Failure::input(format!("cannot be written: {error}")).about(part))
+}
+
+/// The file of a run that is gone on with.
+fn reopened(part: &Path, header: &str) -> Result<File, Failure> {
+    let mut found = vec![0; header.len()];
+    let opened = OpenOptions::new().read(true).write(true).open(part);
+    let read = opened.and_then(|mut file| file.read_exact(&mut found).map(|()| file));
+    read.ok().filter(|_| found == header.as_bytes()).ok_or_else(|| lacking(part))
+}
+
+fn lacking(part: &Path) -> Failure {
+    Failure::input(
+        "does not hold the outputs of all runs that the checkpoint counted; go on without --outputs-to, \
+         or begin anew with another --checkpoint",
+    )
+    .about(part)
 }

@@ -8,7 +8,7 @@ use dpscope_train::data::{Examples, LoadOptions, Source, StandIn, load};
 use dpscope_train::model::ModelSpec;
 use dpscope_train::{Canary, Settings, Training, search_learning_rate};
 
-use crate::args::{DpSgdArgs, RateArg};
+use crate::args::{CanaryArg, DpSgdArgs, RateArg};
 use crate::failure::Failure;
 use crate::files::{limits, read, read_text};
 use crate::progress::is_interrupted;
@@ -116,6 +116,10 @@ pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure
         ("--learning-rate", args.learning_rate.is_some()),
         ("--outputs-to", args.outputs_to.is_some()),
         ("--debias-records", args.debias_records > 0),
+        ("--model", args.model != DpSgdArgs::MODEL),
+        ("--clip-norm", args.clip_norm != 1.0),
+        ("--canary", args.canary != CanaryArg::Random),
+        ("--fixed-canary", args.fixed_canary),
     ];
     for (name, is_given) in unused {
         if is_given {
@@ -180,6 +184,13 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
         Some(name) => name.parse::<StandIn>().ok(),
     };
     if let Some(stand_in) = stand_in {
+        let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
+        for (name, _) in unused.into_iter().filter(|&(_, is_given)| is_given) {
+            return Err(Failure::input(format!(
+                "{name} has no effect on {}, which is made up with its labels; leave it out",
+                stand_in.name()
+            )));
+        }
         return stand_in.generate(records, HELD_OUT).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());
