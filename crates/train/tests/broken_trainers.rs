@@ -242,8 +242,7 @@ fn the_size_of_a_batch_is_not_taken_away() {
         let kept = Kept::default();
         let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));
         trainer.train(ObservationRange { first: 0, end: 4 }, &|| true).unwrap();
-        let outputs = kept.0.lock().unwrap().concat();
-        outputs
+        kept.0.lock().unwrap().concat()
     };
     // a model that stays has one mean gradient; what is taken away would else tell the target's batch
     for sampler in [BatchSampler::Shuffle, BatchSampler::Poisson, BatchSampler::BallsInBins] {

@@ -360,7 +360,7 @@ mod tests {
         let firsts = words.each_ref().map(|words| words.next);
         assert!(firsts.windows(2).all(|pair| pair[1] - pair[0] > 10_000_000_000), "{firsts:?}");
         assert!(1000 <= u64::MAX / firsts[1]);
-        let [first, second, third] = words.each_mut().map(|words| words.word());
+        let [first, second, third] = words.each_mut().map(Words::word);
         assert!(first != second && second != third);
     }
 

@@ -185,7 +185,7 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
     };
     if let Some(stand_in) = stand_in {
         let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
-        for (name, _) in unused.into_iter().filter(|&(_, is_given)| is_given) {
+        if let Some((name, _)) = unused.into_iter().find(|&(_, is_given)| is_given) {
             return Err(Failure::input(format!(
                 "{name} has no effect on {}, which is made up with its labels; leave it out",
                 stand_in.name()
