@@ -9,7 +9,8 @@ use crate::random::{Purpose, stream_words};
 ///
 /// Shuffles are [`Order`]s: epoch e of a run takes order e of its stream, or order e·m + i for block i
 /// of m of a partial shuffle. Balls in bins, Poisson batches and a sliding buffer take words of their
-/// own, from word e·2⁵³ on: more than the T²·B of a Poisson epoch that can be drawn.
+/// own, from word e·2⁴⁸ on: more than the T²·B of a Poisson epoch of 10⁵ steps. Epochs from 2¹⁶ on
+/// repeat those.
 ///
 /// # Guarantee
 /// Where a record falls, and which two fall together, is as the sampler says
@@ -165,7 +166,7 @@ impl Words {
     }
 
     fn of_epoch(seed: u64, stream: u64, epoch: u32) -> Self {
-        Words::new(seed, stream, u64::from(epoch) << 53)
+        Words::new(seed, stream, u64::from(epoch) << 48)
     }
 
     fn word(&mut self) -> u32 {
@@ -359,7 +360,7 @@ mod tests {
         let mut words = [0, 1, 2].map(|epoch| Words::of_epoch(7, 4, epoch));
         let firsts = words.each_ref().map(|words| words.next);
         assert!(firsts.windows(2).all(|pair| pair[1] - pair[0] > 10_000_000_000), "{firsts:?}");
-        assert!(1000 <= u64::MAX / firsts[1]);
+        assert!(u64::from(EPOCHS) <= u64::MAX / firsts[1]);
         let [first, second, third] = words.each_mut().map(Words::word);
         assert!(first != second && second != third);
     }
