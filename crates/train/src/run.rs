@@ -184,7 +184,7 @@ impl<'a> Runner<'a> {
 
     /// The records of the batch whose own gradients count, and what stands for the others.
     fn take_batch(&mut self, place: Place) -> Batch {
-        let batch = self.epoch.batch(place.step);
+        let batch = self.epoch.members_at(place.step);
         self.records.clear();
         self.records.extend(batch.iter().filter(|&&record| record != TARGET));
         if self.records.len() < batch.len() {

@@ -88,7 +88,7 @@ fn residuals(outputs: &Outputs) -> [Moments; 2] {
     for (run, outputs) in outputs[0].chunks_exact(STEPS as usize).enumerate() {
         batches.draw(SEED, 2 * run as u64, 0, &mut epoch);
         for (step, output) in outputs.iter().enumerate() {
-            let is_canarys = epoch.batch(step).contains(&0);
+            let is_canarys = epoch.members_at(step).contains(&0);
             let mean = if is_canarys { 1.0 } else { -1.0 };
             residuals[usize::from(!is_canarys)].push(output - mean);
         }

@@ -109,7 +109,7 @@ impl Batches {
 impl EpochBatches {
     /// The members of the batch of one step; none beyond the last.
     #[must_use]
-    pub fn batch(&self, step: usize) -> &[u32] {
+    pub fn members_at(&self, step: usize) -> &[u32] {
         let first =
             step.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |&end| end);
         self.ends.get(step).and_then(|&end| self.members.get(first..end)).unwrap_or(&[])
@@ -206,7 +206,7 @@ mod tests {
     fn drawn(sampler: BatchSampler, epoch: u32) -> Vec<Vec<u32>> {
         let mut epoch_batches = EpochBatches::default();
         Batches::new(sampler, BATCH, STEPS).draw(7, 4, epoch, &mut epoch_batches);
-        (0..epoch_batches.steps()).map(|step| epoch_batches.batch(step).to_vec()).collect()
+        (0..epoch_batches.steps()).map(|step| epoch_batches.members_at(step).to_vec()).collect()
     }
 
     /// Standard deviations beyond which a count is not by chance: once in 10⁷.
@@ -294,7 +294,7 @@ mod tests {
         let mut epoch_batches = EpochBatches::default();
         let batches = Batches::new(sampler, BATCH, STEPS);
         batches.draw(7, 2 * u64::from(run), 3, &mut epoch_batches);
-        (0..epoch_batches.steps()).map(|step| epoch_batches.batch(step).to_vec()).collect()
+        (0..epoch_batches.steps()).map(|step| epoch_batches.members_at(step).to_vec()).collect()
     }
 
     #[test]
