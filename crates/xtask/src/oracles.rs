@@ -75,13 +75,16 @@ fn generators() -> Result<Vec<PathBuf>> {
     Ok(scripts)
 }
 
+/// Folders whose scripts are for users, or for comparison.
+const NO_GENERATORS: [&str; 3] = ["target", "benches", "examples"];
+
 /// Collects the generators below `folder`.
 fn find(folder: &Path, scripts: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
-            if !name.starts_with('.') && name != "target" && name != "benches" {
+            if !name.starts_with('.') && !NO_GENERATORS.contains(&name.as_str()) {
                 find(&path, scripts)?;
             }
         } else if path.extension().is_some_and(|extension| extension == "py") {
@@ -107,12 +110,19 @@ mod tests {
     }
 
     #[test]
-    fn generators_are_found_at_any_depth_outside_of_benches() {
+    fn generators_are_found_at_any_depth_outside_of_benches_and_examples() {
         let folder = std::env::temp_dir().join(format!("dpscope-oracles-{}", std::process::id()));
-        for name in ["a/b", "a/benches", ".c"] {
+        for name in ["a/b", "a/benches", "a/examples", ".c"] {
             std::fs::create_dir_all(folder.join(name)).unwrap();
         }
-        for name in ["generate.py", "a/b/fit.py", "a/b/fit.csv", "a/benches/peer.py", ".c/d.py"] {
+        for name in [
+            "generate.py",
+            "a/b/fit.py",
+            "a/b/fit.csv",
+            "a/benches/peer.py",
+            "a/examples/trainer.py",
+            ".c/d.py",
+        ] {
             std::fs::write(folder.join(name), "").unwrap();
         }
         let mut scripts = Vec::new();
