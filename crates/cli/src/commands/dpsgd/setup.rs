@@ -30,14 +30,14 @@ struct BuiltIn {
 
 /// Rates found by `--learning-rate search` at B = 100 and a Poisson ε of 4.
 const BUILT_IN: [BuiltIn; 3] = [
-    BuiltIn { name: "mlp", spec: ModelSpec::mlp, data: StandIn::P100Like, learning_rate: 1.0 },
+    BuiltIn { name: "mlp", spec: ModelSpec::mlp, data: StandIn::P100Like, learning_rate: 3.0 },
     BuiltIn {
         name: "lenet",
         spec: ModelSpec::lenet,
         data: StandIn::FmnistLike,
         learning_rate: 0.1,
     },
-    BuiltIn { name: "cnn", spec: ModelSpec::cnn, data: StandIn::CifarLike, learning_rate: 0.1 },
+    BuiltIn { name: "cnn", spec: ModelSpec::cnn, data: StandIn::CifarLike, learning_rate: 1.0 },
 ];
 
 /// Who attacks, where it is not said: one who holds a record of every batch, if that is defined.
