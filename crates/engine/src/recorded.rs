@@ -8,7 +8,7 @@ use dpscope_core::bound::{
     simultaneous, split,
 };
 use dpscope_core::trade_off::{TradeOff, Trials};
-use dpscope_shaders::random::{Purpose, stream_words};
+use dpscope_shaders::random::{Purpose, Words};
 
 /// Scores of recorded runs, higher for the target's world; a score that is not finite stands for a
 /// failed run and counts against the attacker.
@@ -163,22 +163,15 @@ fn grid_over(pilot: &TradeOff) -> Vec<f64> {
 ///
 /// The bias of a 32-bit word against that probability is below 2⁻³².
 fn random_subset(scores: &[f64], wanted: usize, seed: u64, world: World) -> (Vec<f64>, Vec<f64>) {
-    const BLOCK: usize = 4096;
     let mut chosen = Vec::with_capacity(wanted);
     let mut rest = Vec::with_capacity(scores.len() - wanted);
-    let mut words = [0_u32; BLOCK];
-    let mut to_come = scores.len() as u64;
-    for (block, scores) in scores.chunks(BLOCK).enumerate() {
-        let first = (block * BLOCK) as u64;
-        stream_words(seed, Purpose::FileSplit, world.index() as u64, first, &mut words);
-        for (&score, &word) in scores.iter().zip(&words) {
-            let still_wanted = (wanted - chosen.len()) as u64;
-            if (u64::from(word) * to_come) >> 32 < still_wanted {
-                chosen.push(score);
-            } else {
-                rest.push(score);
-            }
-            to_come -= 1;
+    let mut words = Words::new(seed, Purpose::FileSplit, world.index() as u64);
+    for (&score, to_come) in scores.iter().zip((1..=scores.len() as u64).rev()) {
+        let still_wanted = (wanted - chosen.len()) as u64;
+        if (u64::from(words.next_word()) * to_come) >> 32 < still_wanted {
+            chosen.push(score);
+        } else {
+            rest.push(score);
         }
     }
     (chosen, rest)

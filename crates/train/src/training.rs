@@ -3,7 +3,7 @@
 use dpscope_core::mechanism::{
     BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind, ThreatModel,
 };
-use dpscope_shaders::random::{Purpose, stream_words};
+use dpscope_shaders::random::{Purpose, Words};
 use dpscope_shaders::train::{Batches, Order};
 use serde::Serialize;
 
@@ -175,16 +175,8 @@ fn check(settings: &Settings) -> Result<(), TrainError> {
 
 /// Parameters from uniform words, the same for all runs: a white-box attacker knows them.
 fn initial(network: &Network, seed: u64) -> Vec<f32> {
-    let mut block = [0; 64];
-    let (mut used, mut next) = (block.len(), 0);
-    network.initial(|| {
-        if used == block.len() {
-            stream_words(seed, Purpose::TrainInitial, SHARED_STREAM, next, &mut block);
-            (used, next) = (0, next + block.len() as u64);
-        }
-        used += 1;
-        (f64::from(block[used - 1]) + 0.5) / 4_294_967_296.0
-    })
+    let mut words = Words::new(seed, Purpose::TrainInitial, SHARED_STREAM);
+    network.initial(|| words.uniform())
 }
 
 /// The weight from the first feature that is 0 in every record to the first unit, where the first

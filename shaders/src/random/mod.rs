@@ -8,12 +8,14 @@ pub(crate) mod chacha8;
 pub(crate) mod normal;
 mod vector;
 mod wide;
+mod words;
 
 use dpscope_core::adjacency::World;
 
 pub use normal::{NORMAL_LIMIT, normals_of_words};
 pub use vector::{VectorNormals, entry_word};
 pub use wide::WideNormals;
+pub use words::Words;
 
 /// What random words are drawn for. Two purposes share no word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,14 +3,14 @@
 use dpscope_core::mechanism::BatchSampler;
 
 use super::Order;
-use crate::random::{Purpose, stream_words};
+use crate::random::{Purpose, Words};
 
 /// Batches of each epoch of a run.
 ///
-/// Shuffles are [`Order`]s: epoch e of a run takes order e of its stream, or order e·m + i for block i
-/// of m of a partial shuffle. Balls in bins, Poisson batches and a sliding buffer take words of their
-/// own, from word e·2⁴⁸ on: more than the T²·B of a Poisson epoch of 10⁵ steps. Epochs from 2¹⁶ on
-/// repeat those.
+/// Shuffles of training runs are [`Order`]s: epoch e of a run takes order e of its stream, or order
+/// e·m + i for block i of m of a partial shuffle. Balls in bins, Poisson batches and a sliding buffer
+/// take words of their own, from word e·2⁴⁸ on: more than the T²·B of a Poisson epoch of 10⁵ steps.
+/// Epochs from 2¹⁶ on repeat those.
 ///
 /// # Guarantee
 /// Where a record falls, and which two fall together, is as the sampler says
@@ -28,6 +28,20 @@ pub struct EpochBatches {
     members: Vec<u32>,
     /// Where each batch ends.
     ends: Vec<usize>,
+}
+
+/// A part of an epoch that is shuffled by itself.
+struct Part {
+    index: u64,
+    /// How many there are.
+    of: u64,
+    count: u32,
+}
+
+impl Part {
+    const fn whole(count: u32) -> Self {
+        Part { index: 0, of: 1, count }
+    }
 }
 
 impl Batches {
@@ -56,12 +70,35 @@ impl Batches {
 
     /// Draws the batches of one epoch into `epoch_batches`.
     pub fn draw(&self, seed: u64, stream: u64, epoch: u32, epoch_batches: &mut EpochBatches) {
-        let EpochBatches { members, ends } = epoch_batches;
+        let mut words = Words::from_word(seed, Purpose::TrainOrder, stream, first_word(epoch));
+        let is_persistent = self.sampler == BatchSampler::PersistentShuffle;
+        let epoch = if is_persistent { 0 } else { u64::from(epoch) };
+        self.draw_by(&mut words, epoch_batches, |_, Part { index, of, count }, members| {
+            let order = Order::new(seed, stream, epoch * of + index, count);
+            members.extend((0..count).map(|place| order.at(place)));
+        });
+    }
+
+    /// The same by shuffles of Fisher and Yates, from words of the caller's: an epoch that is looked at
+    /// by itself.
+    pub fn draw_exactly(&self, words: &mut Words, epoch_batches: &mut EpochBatches) {
+        self.draw_by(words, epoch_batches, |words, part, members| {
+            let first = members.len();
+            members.extend(0..part.count);
+            words.shuffle(&mut members[first..]);
+        });
+    }
+
+    /// `permute` appends a permutation of 0 … count − 1.
+    fn draw_by(
+        &self,
+        words: &mut Words,
+        EpochBatches { members, ends }: &mut EpochBatches,
+        mut permute: impl FnMut(&mut Words, Part, &mut Vec<u32>),
+    ) {
         members.clear();
         ends.clear();
         let (records, steps) = (self.records(), self.steps);
-        let order = |index: u64, count: u32| Order::new(seed, stream, index, count);
-        let mut words = Words::of_epoch(seed, stream, epoch);
         match self.sampler {
             BatchSampler::Poisson => {
                 for _ in 0..steps {
@@ -76,15 +113,14 @@ impl Batches {
                 return;
             }
             BatchSampler::BatchThenShuffle => {
-                let order = order(u64::from(epoch), steps);
-                for batch in (0..steps).map(|step| order.at(step) * self.batch_size) {
+                let mut order = Vec::new();
+                permute(words, Part::whole(steps), &mut order);
+                for batch in order.into_iter().map(|step| step * self.batch_size) {
                     members.extend(batch..batch + self.batch_size);
                 }
             }
             BatchSampler::Shuffle | BatchSampler::PersistentShuffle => {
-                let is_fresh = self.sampler == BatchSampler::Shuffle;
-                let order = order(if is_fresh { u64::from(epoch) } else { 0 }, records);
-                members.extend((0..records).map(|place| order.at(place)));
+                permute(words, Part::whole(records), members);
             }
             BatchSampler::Deterministic => members.extend(0..records),
             BatchSampler::PartialShuffle { buffer_examples } => {
@@ -92,14 +128,15 @@ impl Batches {
                 let blocks = records.div_ceil(block);
                 for index in 0..blocks {
                     let first = index * block;
-                    let number = u64::from(epoch) * u64::from(blocks) + u64::from(index);
-                    let order = order(number, block.min(records - first));
-                    members.extend((0..order.count()).map(|place| first + order.at(place)));
+                    let count = block.min(records - first);
+                    let part = Part { index: index.into(), of: blocks.into(), count };
+                    permute(words, part, members);
+                    members[first as usize..].iter_mut().for_each(|record| *record += first);
                 }
             }
             BatchSampler::SlidingBuffer { buffer_examples } => {
                 let held = buffer_examples.clamp(1, u64::from(records)) as u32;
-                through_reservoir(records, held, &mut words, members);
+                through_reservoir(records, held, words, members);
             }
         }
         ends.extend((1..=steps as usize).map(|step| step * self.batch_size as usize));
@@ -120,6 +157,23 @@ impl EpochBatches {
     pub fn steps(&self) -> usize {
         self.ends.len()
     }
+
+    /// The members of all batches, one after the other.
+    #[must_use]
+    pub fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    /// Where each batch ends among [`members`](Self::members).
+    #[must_use]
+    pub fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+}
+
+/// The first of the words that an epoch of a stream has for itself.
+const fn first_word(epoch: u32) -> u64 {
+    (epoch as u64) << 48
 }
 
 /// Records in rising order within each bin.
@@ -147,49 +201,6 @@ fn through_reservoir(records: u32, held: u32, words: &mut Words, order: &mut Vec
             Some(next) => std::mem::replace(&mut reservoir[drawn], next),
             None => reservoir.swap_remove(drawn),
         });
-    }
-}
-
-/// Random words of one stream, one after another.
-#[derive(Debug)]
-struct Words {
-    seed: u64,
-    stream: u64,
-    block: [u32; 256],
-    used: usize,
-    next: u64,
-}
-
-impl Words {
-    fn new(seed: u64, stream: u64, first: u64) -> Self {
-        Words { seed, stream, block: [0; 256], used: 256, next: first }
-    }
-
-    fn of_epoch(seed: u64, stream: u64, epoch: u32) -> Self {
-        Words::new(seed, stream, u64::from(epoch) << 48)
-    }
-
-    fn word(&mut self) -> u32 {
-        if self.used == self.block.len() {
-            let Words { seed, stream, next, .. } = *self;
-            stream_words(seed, Purpose::TrainOrder, stream, next, &mut self.block);
-            self.next += self.block.len() as u64;
-            self.used = 0;
-        }
-        self.used += 1;
-        self.block[self.used - 1]
-    }
-
-    /// A number below `count`, each with the same chance: words beyond the last multiple of `count`
-    /// are drawn anew.
-    fn below(&mut self, count: u32) -> u32 {
-        let beyond = (u32::MAX % count + 1) % count;
-        loop {
-            let word = self.word();
-            if word <= u32::MAX - beyond {
-                return word % count;
-            }
-        }
     }
 }
 
@@ -289,6 +300,14 @@ mod tests {
         far
     }
 
+    /// The same by shuffles of Fisher and Yates.
+    fn exact(sampler: BatchSampler, run: u32) -> Vec<Vec<u32>> {
+        let mut epoch_batches = EpochBatches::default();
+        let mut words = Words::new(7, Purpose::Test, u64::from(run));
+        Batches::new(sampler, BATCH, STEPS).draw_exactly(&mut words, &mut epoch_batches);
+        (0..epoch_batches.steps()).map(|step| epoch_batches.members_at(step).to_vec()).collect()
+    }
+
     /// A run an epoch, as a persistent shuffle is drawn once a run.
     fn of_run(sampler: BatchSampler, run: u32) -> Vec<Vec<u32>> {
         let mut epoch_batches = EpochBatches::default();
@@ -303,6 +322,8 @@ mod tests {
             let sampler = sampler(kind);
             let far = largest(sampler, &|run| of_run(sampler, run));
             assert!(far < FAR, "{kind}: {far} over runs");
+            let far = largest(sampler, &|run| exact(sampler, run));
+            assert!(far < FAR, "{kind}: {far} of exact shuffles");
             if kind != SamplerKind::PersistentShuffle {
                 let far = largest(sampler, &|epoch| drawn(sampler, epoch));
                 assert!(far < FAR, "{kind}: {far} over epochs");
@@ -314,7 +335,7 @@ mod tests {
     fn a_biased_shuffle_is_refused() {
         // Broken twins: each place is exchanged with any place; the last one never is.
         let exchanged = |run: u32, first: u32, below: &dyn Fn(u32) -> u32| {
-            let mut words = Words::new(7, u64::from(run), 0);
+            let mut words = Words::new(7, Purpose::Test, u64::from(run));
             let mut order: Vec<u32> = (0..RECORDS).collect();
             (first..RECORDS)
                 .rev()
@@ -334,12 +355,13 @@ mod tests {
     #[test]
     fn every_record_is_in_one_batch_but_for_poisson() {
         for kind in SamplerKind::ALL {
-            let drawn = drawn(sampler(kind), 1);
-            assert_eq!(drawn.len(), STEPS as usize);
-            let mut members: Vec<u32> = drawn.concat();
-            members.sort_unstable();
-            let all: Vec<u32> = (0..RECORDS).collect();
-            assert_eq!(members == all, kind != SamplerKind::Poisson, "{kind}");
+            for drawn in [drawn(sampler(kind), 1), exact(sampler(kind), 2)] {
+                assert_eq!(drawn.len(), STEPS as usize);
+                let mut members: Vec<u32> = drawn.concat();
+                members.sort_unstable();
+                let all: Vec<u32> = (0..RECORDS).collect();
+                assert_eq!(members == all, kind != SamplerKind::Poisson, "{kind}");
+            }
         }
     }
 
@@ -357,32 +379,11 @@ mod tests {
     #[test]
     fn epochs_share_no_words() {
         // Poisson batches of 10⁶ records, 10⁴ a step apart, take 10¹⁰ words an epoch
-        let mut words = [0, 1, 2].map(|epoch| Words::of_epoch(7, 4, epoch));
-        let firsts = words.each_ref().map(|words| words.next);
+        let firsts = [0, 1, 2].map(first_word);
         assert!(firsts.windows(2).all(|pair| pair[1] - pair[0] > 10_000_000_000), "{firsts:?}");
         assert!(u64::from(EPOCHS) <= u64::MAX / firsts[1]);
-        let [first, second, third] = words.each_mut().map(Words::word);
+        let [first, second, third] =
+            firsts.map(|first| Words::from_word(7, Purpose::TrainOrder, 4, first).next_word());
         assert!(first != second && second != third);
-    }
-
-    #[test]
-    fn numbers_below_a_count_have_one_chance() {
-        let mut words = Words::new(3, 0, 0);
-        let mut counts = [0_u32; 7];
-        (0..EPOCHS * 7).for_each(|_| counts[words.below(7) as usize] += 1);
-        for count in counts {
-            let chance = 1.0 / 7.0;
-            let expected = f64::from(EPOCHS);
-            let spread = (7.0 * expected * chance * (1.0 - chance)).sqrt();
-            assert!((f64::from(count) - expected).abs() < FAR * spread, "{counts:?}");
-        }
-        // of 2³² words, 3·2³⁰ is the largest multiple: one in four is drawn anew
-        let (mut plain, mut fair) = ([0_u32; 3], [0_u32; 3]);
-        for _ in 0..EPOCHS {
-            let word = words.word();
-            plain[(word % 3_221_225_472 / 1_073_741_824) as usize] += 1;
-            fair[(words.below(3_221_225_472) / 1_073_741_824) as usize] += 1;
-        }
-        assert!(distance(fair[0], 1.0 / 3.0) < FAR && distance(plain[0], 1.0 / 3.0) > FAR);
     }
 }

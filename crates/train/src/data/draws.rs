@@ -1,7 +1,7 @@
 //! Draws from the common random stream, for data that are the same on every machine.
 
 use dpscope_core::math;
-use dpscope_shaders::random::{Purpose, stream_words};
+use dpscope_shaders::random::{Purpose, Words};
 
 /// The seed of all that is built in.
 const SEED: u64 = 0;
@@ -21,35 +21,22 @@ pub(super) enum Part {
 
 /// Numbers drawn one after the other from a stream of its own.
 #[derive(Debug)]
-pub(super) struct Draws {
-    stream: u64,
-    next: u64,
-    words: [u32; WORDS],
-    used: usize,
-}
-
-const WORDS: usize = 64;
+pub(super) struct Draws(Words);
 
 impl Draws {
     /// The stream of `index` in a part of data set `set`.
     pub(super) fn new(set: u8, part: Part, index: u64) -> Self {
         let stream = u64::from(set) << 56 | (part as u64) << 48 | index;
-        Draws { stream, next: 0, words: [0; WORDS], used: WORDS }
+        Draws(Words::new(SEED, Purpose::StandInData, stream))
     }
 
     pub(super) fn word(&mut self) -> u32 {
-        if self.used == WORDS {
-            stream_words(SEED, Purpose::StandInData, self.stream, self.next, &mut self.words);
-            self.next += WORDS as u64;
-            self.used = 0;
-        }
-        self.used += 1;
-        self.words[self.used - 1]
+        self.0.next_word()
     }
 
     /// Uniform on (0, 1), in the middle of one of 2³² cells.
     pub(super) fn uniform(&mut self) -> f64 {
-        (f64::from(self.word()) + 0.5) / 4_294_967_296.0
+        self.0.uniform()
     }
 
     /// Uniform between two ends.
@@ -95,6 +82,7 @@ pub(super) fn fixed_order(count: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dpscope_shaders::random::stream_words;
 
     #[test]
     fn draws_have_their_moments_and_do_not_change() {

@@ -1,16 +1,14 @@
 //! One epoch, record by record: batches, noisy sums, scores.
 
-mod order;
-
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
 };
-use dpscope_shaders::random::{Purpose, stream_normals};
+use dpscope_shaders::random::{Purpose, Words, stream_normals};
+use dpscope_shaders::train::{Batches, EpochBatches};
 use js_sys::Object;
 use wasm_bindgen::prelude::*;
 
-use self::order::{Words, batches};
 use crate::failure::{Failure, FailureKind};
 use crate::mechanism::small;
 use crate::plain::object;
@@ -51,9 +49,10 @@ pub(crate) struct EpochSize {
 /// A size outside the mechanism's domain.
 pub(crate) fn drawn(size: EpochSize, seed: u64, index: u64) -> Result<Epoch, Failure> {
     let EpochSize { sampler, records, batch_size, noise_multiplier } = size;
+    let steps = records / batch_size.max(1);
     let mechanism = BatchedGaussian {
         noise_multiplier,
-        steps_per_epoch: records / batch_size.max(1),
+        steps_per_epoch: steps,
         epochs: 1,
         sampler,
         threat_model: sampler.kind().default_threat_model(),
@@ -64,12 +63,15 @@ pub(crate) fn drawn(size: EpochSize, seed: u64, index: u64) -> Result<Epoch, Fai
     let means = mechanism.batch_means()?;
     // one order for all epochs
     let stream = if sampler == BatchSampler::PersistentShuffle { 0 } else { index };
-    let drawn = batches(sampler, records, batch_size, &mut Words::new(seed, stream));
-    let holds_target: Vec<bool> = drawn.iter().map(|batch| batch.contains(&0)).collect();
+    let mut drawn = EpochBatches::default();
+    let mut words = Words::new(seed, Purpose::EpochOrder, stream);
+    Batches::new(sampler, batch_size, steps).draw_exactly(&mut words, &mut drawn);
+    let batches = || (0..drawn.steps()).map(|step| drawn.members_at(step));
+    let holds_target: Vec<bool> = batches().map(|batch| batch.contains(&0)).collect();
     let outputs =
         [(World::Target, means.target), (World::ZeroOut, means.zero_out)].map(|(world, mean)| {
             let stream = index.wrapping_mul(2).wrapping_add(world.index() as u64);
-            let noise = stream_normals(seed, Purpose::EpochNoise, stream, drawn.len());
+            let noise = stream_normals(seed, Purpose::EpochNoise, stream, drawn.steps());
             let output = |(z, &holds): (f32, &bool)| {
                 let mean = if holds { mean - means.other } else { 0.0 };
                 mean + noise_multiplier * f64::from(z)
@@ -80,19 +82,15 @@ pub(crate) fn drawn(size: EpochSize, seed: u64, index: u64) -> Result<Epoch, Fai
     let mut batch_of = Vec::new();
     if sampler != BatchSampler::Poisson {
         batch_of.resize(records as usize, 0);
-        for (batch, members) in (0..).zip(&drawn) {
+        for (batch, members) in (0..).zip(batches()) {
             members.iter().for_each(|&record| batch_of[record as usize] = batch);
         }
     }
-    let mut offsets = vec![0];
-    let mut end = 0;
-    for batch in &drawn {
-        end += batch.len() as u32;
-        offsets.push(end);
-    }
+    let offsets = std::iter::once(0).chain(drawn.ends().iter().map(|&end| end as u32)).collect();
     let target_batches =
         (0..).zip(&holds_target).filter(|(_, holds)| **holds).map(|(batch, _)| batch).collect();
-    Ok(Epoch { batch_of, batches: drawn.concat(), offsets, target_batches, outputs, scores })
+    let batches = drawn.members().to_vec();
+    Ok(Epoch { batch_of, batches, offsets, target_batches, outputs, scores })
 }
 
 fn size_of(sampler: SamplerKind, size: &Record) -> Result<EpochSize, Failure> {

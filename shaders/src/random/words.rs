@@ -1,0 +1,129 @@
+//! Words of one stream, one after another.
+
+use super::{Purpose, stream_words};
+
+/// Words that are drawn at a time.
+const BLOCK: usize = 64;
+
+/// The words of a stream in their order, for draws whose number depends on what was drawn.
+///
+/// # Guarantee
+/// Those of [`stream_words`] (`unit::words_are_those_of_the_stream`).
+#[derive(Debug, Clone)]
+pub struct Words {
+    seed: u64,
+    purpose: Purpose,
+    stream: u64,
+    block: [u32; BLOCK],
+    used: usize,
+    next: u64,
+}
+
+impl Words {
+    /// From the first word of a stream on.
+    #[must_use]
+    pub fn new(seed: u64, purpose: Purpose, stream: u64) -> Self {
+        Words::from_word(seed, purpose, stream, 0)
+    }
+
+    /// From word `first` on.
+    #[must_use]
+    pub fn from_word(seed: u64, purpose: Purpose, stream: u64, first: u64) -> Self {
+        Words { seed, purpose, stream, block: [0; BLOCK], used: BLOCK, next: first }
+    }
+
+    /// The next word.
+    pub fn next_word(&mut self) -> u32 {
+        if self.used == BLOCK {
+            let Words { seed, purpose, stream, next, .. } = *self;
+            stream_words(seed, purpose, stream, next, &mut self.block);
+            self.next = next.wrapping_add(BLOCK as u64);
+            self.used = 0;
+        }
+        self.used += 1;
+        self.block[self.used - 1]
+    }
+
+    /// Uniform on (0, 1), in the middle of one of 2³² cells.
+    pub fn uniform(&mut self) -> f64 {
+        (f64::from(self.next_word()) + 0.5) / 4_294_967_296.0
+    }
+
+    /// A number below `count`, which is 1 at least, each with the same chance: words beyond the last
+    /// multiple of `count` are drawn anew.
+    ///
+    /// # Guarantee
+    /// `unit::numbers_below_a_count_have_one_chance`.
+    pub fn below(&mut self, count: u32) -> u32 {
+        let count = count.max(1);
+        let beyond = (u32::MAX % count + 1) % count;
+        loop {
+            let word = self.next_word();
+            if word <= u32::MAX - beyond {
+                return word % count;
+            }
+        }
+    }
+
+    /// Exchanges `items` as Fisher and Yates do: each order with the same chance.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u32 + 1) as usize);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: u32 = 20_000;
+
+    /// Standard deviations beyond which a count is not by chance: once in 10⁷.
+    const FAR: f64 = 5.3;
+
+    /// How far a count of that many draws is from its chance, in standard deviations.
+    fn distance(count: u32, chance: f64) -> f64 {
+        let expected = chance * f64::from(DRAWS);
+        (f64::from(count) - expected).abs() / (expected * (1.0 - chance)).sqrt()
+    }
+
+    #[test]
+    fn words_are_those_of_the_stream() {
+        for first in [0, 5, 1 << 48, u64::MAX - 1000] {
+            let mut expected = [0; 3 * BLOCK];
+            stream_words(3, Purpose::Test, 9, first, &mut expected);
+            let mut words = Words::from_word(3, Purpose::Test, 9, first);
+            assert!(expected.iter().all(|word| words.next_word() == *word), "{first}");
+            let mut other = Words::from_word(3, Purpose::Test, 9, first ^ 1);
+            assert!(expected.iter().any(|word| other.next_word() != *word));
+        }
+        let mut words = Words::new(3, Purpose::Test, 9);
+        let mut uniforms = Words::new(3, Purpose::Test, 9);
+        for _ in 0..100 {
+            let expected = (f64::from(words.next_word()) + 0.5) / 4_294_967_296.0;
+            assert_eq!(uniforms.uniform(), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_below_a_count_have_one_chance() {
+        let mut words = Words::new(3, Purpose::Test, 0);
+        let mut counts = [0_u32; 7];
+        (0..DRAWS * 7).for_each(|_| counts[words.below(7) as usize] += 1);
+        for count in counts {
+            let chance = 1.0 / 7.0;
+            let expected = f64::from(DRAWS);
+            let spread = (7.0 * expected * chance * (1.0 - chance)).sqrt();
+            assert!((f64::from(count) - expected).abs() < FAR * spread, "{counts:?}");
+        }
+        // of 2³² words, 3·2³⁰ is the largest multiple: one in four is drawn anew
+        let (mut plain, mut fair) = ([0_u32; 3], [0_u32; 3]);
+        for _ in 0..DRAWS {
+            let word = words.next_word();
+            plain[(word % 3_221_225_472 / 1_073_741_824) as usize] += 1;
+            fair[(words.below(3_221_225_472) / 1_073_741_824) as usize] += 1;
+        }
+        assert!(distance(fair[0], 1.0 / 3.0) < FAR && distance(plain[0], 1.0 / 3.0) > FAR);
+    }
+}
