@@ -1,8 +1,10 @@
 /** What a calculator is: its inputs, the question it asks of the wasm bundle, and the words of its answer. */
 
+import { methodInWords } from "../../numbers/methods";
+import { confidence, rounded, SIGN } from "../../numbers/rounded";
 import type { Call } from "./calls";
 import type { Field } from "./fields";
-import { confidence, methodText, outward, relation } from "./numbers";
+import { relation } from "./relation";
 import type { Accounted } from "./types";
 
 /** One number on screen. */
@@ -53,7 +55,6 @@ export interface Calculator<Settings, Result> {
   ): Promise<void>;
 }
 
-const SIGNS = { upper: "≤", lower: "≥", estimate: "≈" } as const;
 const NAMES = { upper: "upper bound", lower: "lower bound", estimate: "estimate" } as const;
 
 /** An accounted ε as a figure. */
@@ -64,8 +65,8 @@ export function figureOf(role: Figure["role"], label: string, found: Accounted):
   return {
     role,
     label,
-    value: relation("ε", SIGNS[kind], outward(epsilon, kind)),
+    value: relation("ε", SIGN[kind], rounded(epsilon, kind)),
     standing,
-    method: methodText(method),
+    method: methodInWords(method),
   };
 }

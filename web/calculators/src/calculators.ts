@@ -1,11 +1,13 @@
 /** The five calculators. */
 
+import { methodInWords } from "../../numbers/methods";
+import { confidence, grouped, rounded } from "../../numbers/rounded";
 import type { Answer, Calculator, Columns } from "./calculator";
 import type { Call } from "./calls";
 import * as fields from "./fields";
 import { type ChoiceField, type NumberField, numberText } from "./fields";
 import { gap, trainingOptions } from "./gap";
-import { confidence, grouped, methodText, outward, relation } from "./numbers";
+import { relation } from "./relation";
 import type {
   CountsResult,
   CountsSettings,
@@ -97,9 +99,9 @@ function noiseAnswer(
   poisson: Calibrated | undefined,
 ): Answer<NoiseResult> {
   const isShuffled = settings.sampler === "shuffle" || settings.sampler === "persistent-shuffle";
-  const value = outward(found.value, "upper");
+  const value = rounded(found.value, "upper");
   const sentences = [
-    `A noise multiplier of ${value} keeps ${relation("ε", "≤", outward(found.epsilon, "upper"))} at ${relation("δ", "=", numberText(settings.delta))}.`,
+    `A noise multiplier of ${value} keeps ${relation("ε", "≤", rounded(found.epsilon, "upper"))} at ${relation("δ", "=", numberText(settings.delta))}.`,
   ];
   if (isShuffled) {
     sentences.push(
@@ -112,16 +114,16 @@ function noiseAnswer(
       label: "Least noise multiplier",
       value: relation("σ", "=", value),
       standing: "upper bound on ε, proven",
-      method: isShuffled ? "deterministic batches" : methodText("privacy-loss-distribution"),
+      method: isShuffled ? "deterministic batches" : methodInWords("privacy-loss-distribution"),
     },
   ];
   if (poisson) {
     figures.push({
       role: "answer",
       label: "If batches were Poisson sampled",
-      value: relation("σ", "=", outward(poisson.value, "upper")),
+      value: relation("σ", "=", rounded(poisson.value, "upper")),
       standing: `not proven for ${isShuffled ? "shuffled" : "these"} batches`,
-      method: methodText("privacy-loss-distribution"),
+      method: methodInWords("privacy-loss-distribution"),
     });
   }
   const result = { noise_multiplier: found.value, epsilon: found.epsilon, kind: "upper" as const };
@@ -175,7 +177,7 @@ const counts: Calculator<CountsSettings, CountsResult> = {
         {
           role: "lower",
           label: "The attack shows at least",
-          value: relation("ε", "≥", outward(result.epsilon, "lower")),
+          value: relation("ε", "≥", rounded(result.epsilon, "lower")),
           standing: `lower bound, ${sure}`,
           method: "exact binomial limits of both error rates",
         },
@@ -184,7 +186,7 @@ const counts: Calculator<CountsSettings, CountsResult> = {
         leaks
           ? `A claim of a smaller ε ${at} is refuted, with ${sure}.`
           : "This attack did not find any leakage. That proves nothing.",
-        `So many runs can show at most ${relation("ε", "=", outward(result.ceiling, "upper"))}. The threshold and the number of runs must have been fixed before they were seen.`,
+        `So many runs can show at most ${relation("ε", "=", rounded(result.ceiling, "upper"))}. The threshold and the number of runs must have been fixed before they were seen.`,
       ],
       result,
     };
@@ -244,7 +246,7 @@ const plan: Calculator<PlanSettings, PlanResult> = {
         head: ["Observations", "Largest ε they can show"],
         rows: result.rows.map(({ observations, ceiling }) => [
           grouped(observations),
-          outward(ceiling, "upper", 3),
+          rounded(ceiling, "upper", 3),
         ]),
       },
       result,

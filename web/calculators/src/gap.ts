@@ -1,9 +1,10 @@
 /** What accounting claims beside what is proven of the way that batches are drawn. */
 
+import { rounded } from "../../numbers/rounded";
 import { type Answer, type Figure, figureOf } from "./calculator";
 import { type Call, failureOf } from "./calls";
 import { numberText } from "./fields";
-import { outward, relation } from "./numbers";
+import { relation } from "./relation";
 import type {
   Accounted,
   BatchSampler,
@@ -78,7 +79,7 @@ interface Found {
 function summary(batches: string, { claimed, lower, upper, ratio }: Found, delta: number): string {
   const at = `at ${relation("δ", "=", numberText(delta))}`;
   if (ratio !== undefined && ratio > 1 && lower) {
-    return `Poisson accounting is not valid for ${batches}: they leak at least ${outward(ratio, "lower", 1)} times the ε that it claims, ${at}.`;
+    return `Poisson accounting is not valid for ${batches}: they leak at least ${rounded(ratio, "lower", 1)} times the ε that it claims, ${at}.`;
   }
   if (lower && claimed)
     return `No gap is proven here: the lower bound does not exceed what Poisson accounting claims, ${at}.`;
@@ -95,7 +96,7 @@ function present({ claimed, lower, upper, ratio }: Found): GapResult {
     ...(claimed && { claimed }),
     ...(lower && { lower }),
     ...(upper && { upper }),
-    ...(ratio !== undefined && { ratio: Number(outward(ratio, "lower")) }),
+    ...(ratio !== undefined && { ratio: Number(rounded(ratio, "lower")) }),
   };
 }
 

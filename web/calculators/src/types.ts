@@ -7,7 +7,13 @@ export interface Accounted {
   readonly kind: "upper" | "lower" | "estimate";
   readonly scope: "pair" | "mechanism";
   readonly direction: "both" | "remove" | "add";
-  readonly method: string;
+  readonly method:
+    | "analytic"
+    | "privacy-loss-distribution"
+    | "max-slice"
+    | "sum"
+    | "importance-sampling"
+    | "plug-in";
   readonly numeric_error: number;
   /** Chance that a bound is wrong; none where it is proven. */
   readonly significance?: number;

@@ -2,11 +2,11 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
+import { rounded } from "../../numbers/rounded";
 import type { Answer, Columns } from "./calculator";
 import type { Failure } from "./calls";
 import { CURVES, chart, HEIGHT } from "./chart";
 import { type ChoiceField, type Field, type NumberField, numberText, type Value } from "./fields";
-import { outward } from "./numbers";
 
 type Shown = TemplateResult | typeof nothing;
 
@@ -170,7 +170,7 @@ function rowsOf({ noiseMultipliers, ...columns }: Columns): string[][] {
     numberText(noise),
     ...CURVES.map(([key]) => {
       const value = columns[key][index] ?? Number.NaN;
-      return Number.isNaN(value) ? "–" : outward(value, sides[key]);
+      return Number.isNaN(value) ? "–" : rounded(value, sides[key]);
     }),
   ]);
 }

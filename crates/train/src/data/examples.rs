@@ -1,5 +1,3 @@
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
 
 use super::load::Reading;
@@ -129,11 +127,7 @@ impl Examples {
         ));
         hasher.update(labels.iter().flat_map(|label| label.to_le_bytes()).collect::<Vec<u8>>());
         features.hash(&mut hasher);
-        let mut digest = String::with_capacity(64);
-        for byte in hasher.finalize() {
-            // Writing to a String cannot fail.
-            let _ = write!(digest, "{byte:02x}");
-        }
+        let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let name = name.to_owned();
         Examples { name, shape, classes, labels, features, digest, held_out: None, reading: None }
     }

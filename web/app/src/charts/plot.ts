@@ -1,8 +1,8 @@
 import { scaleLinear, scaleLog } from "d3-scale";
 import { area, curveLinear, curveStepAfter, line } from "d3-shape";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { superscript } from "../numbers/counts";
 import type { Colour } from "../numbers/lines";
-import { superscript } from "../numbers/rounded";
 import { apart } from "./labels";
 
 export type Place = readonly [x: number, y: number];

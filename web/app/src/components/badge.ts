@@ -1,11 +1,13 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { methodInWords } from "../../../numbers/methods";
+import { confidence, type Kind, rounded, SIGN, scientific } from "../../../numbers/rounded";
 import type { App } from "../app";
 import { boundCommand } from "../copies/command";
 import { linkTo } from "../copies/link";
-import { directionInWords, methodInWords, scopeInWords, standing } from "../numbers/accounted";
+import { directionInWords, scopeInWords, standing } from "../numbers/accounted";
+import { count } from "../numbers/counts";
 import type { LineName } from "../numbers/lines";
-import { confidence, count, type Kind, rounded, SIGN, scientific } from "../numbers/rounded";
 
 interface Beside {
   observations?: number | undefined;

@@ -1,8 +1,8 @@
+import { rounded } from "../../../numbers/rounded";
 import type { App } from "../app";
 import { toCsv } from "../charts/data-table";
 import type { CopyItem } from "../components/copies";
 import { accountedOf, type LineName, linesOf } from "../numbers/lines";
-import { rounded } from "../numbers/rounded";
 import { mainLine, statement } from "../numbers/statement";
 import { settingOf } from "../theory/setting";
 import { sweepTable } from "../views/explore/sweep-chart";

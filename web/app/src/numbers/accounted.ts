@@ -1,18 +1,5 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
-import { confidence } from "./rounded";
-
-const METHODS: Record<Accounted["method"], string> = {
-  analytic: "closed Gaussian formula",
-  "privacy-loss-distribution": "privacy loss distribution",
-  "max-slice": "the largest output of each epoch",
-  sum: "the sum of the outputs of each epoch",
-  "importance-sampling": "importance sampling",
-  "plug-in": "the drawn law of one epoch, composed",
-};
-
-export function methodInWords(method: Accounted["method"]): string {
-  return METHODS[method];
-}
+import { confidence } from "../../../numbers/rounded";
 
 /** What the value is, in two or three words for a badge. */
 export function standing(value: Pick<Accounted, "kind" | "significance" | "scope">): string {

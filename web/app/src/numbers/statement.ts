@@ -1,7 +1,8 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
+import { confidence, rounded } from "../../../numbers/rounded";
 import type { Sampler } from "../state/fields";
+import { timesMore } from "./counts";
 import { accountedOf, type LineName, type Lines, linesOf, only } from "./lines";
-import { confidence, rounded, timesMore } from "./rounded";
 
 /** What a reader should take from the table. */
 export interface Statement {

@@ -1,6 +1,7 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import type { CheckReport } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { type Kind, rounded, SIGN } from "../../../numbers/rounded";
 import type { App } from "../app";
 import { badge, scientificDelta } from "../components/badge";
 import { choose } from "../components/choose";
@@ -10,7 +11,6 @@ import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
 import { linkOf } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
-import { type Kind, rounded, SIGN } from "../numbers/rounded";
 import { type Field, SAMPLERS } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
 

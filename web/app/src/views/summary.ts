@@ -1,5 +1,6 @@
+import { rounded } from "../../../numbers/rounded";
 import type { App } from "../app";
-import { counted, rounded } from "../numbers/rounded";
+import { counted } from "../numbers/counts";
 import { statement } from "../numbers/statement";
 
 /** The figures of the screen in a sentence or two, for screen readers. */

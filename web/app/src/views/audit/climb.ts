@@ -1,11 +1,11 @@
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
 import type { AuditRun } from "../../audit/run";
 import { dataTable } from "../../charts/data-table";
 import { curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
 import { accountedOf, type Colour, type LineName } from "../../numbers/lines";
-import { grouped, rounded } from "../../numbers/rounded";
 
 const BESIDE: readonly { name: LineName; words: string; colour: Colour }[] = [
   { name: "poisson", words: "claimed", colour: "poisson" },

@@ -1,5 +1,6 @@
 import type { SimulationResult } from "@dpscope/wasm/audits";
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { confidence, grouped, type Kind, rounded, SIGN } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
 import type { AuditRun } from "../../audit/run";
@@ -10,16 +11,8 @@ import { bibtex } from "../../copies/bibtex";
 import { auditCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
 import { standaloneSvg } from "../../copies/svg";
+import { count, timesMore } from "../../numbers/counts";
 import { accountedOf } from "../../numbers/lines";
-import {
-  confidence,
-  count,
-  grouped,
-  type Kind,
-  rounded,
-  SIGN,
-  timesMore,
-} from "../../numbers/rounded";
 import { curveTable } from "./trade-off";
 
 /** What the audit found so far, or in the end. */

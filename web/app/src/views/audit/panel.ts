@@ -1,10 +1,11 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
 import type { AuditRun } from "../../audit/run";
 import { segments } from "../../components/choose";
 import { paired } from "../../components/paired";
-import { counted, grouped } from "../../numbers/rounded";
+import { counted } from "../../numbers/counts";
 import { SAMPLER, THREAT_MODEL } from "../../state/samplers";
 import { climbChart } from "./climb";
 import { outcome } from "./outcome";

@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { confidence } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { choose } from "../../components/choose";
 import { note, numberInput, paired } from "../../components/paired";
-import { confidence } from "../../numbers/rounded";
 import { SAMPLERS, THREAT_MODELS } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
 import { SAMPLER, THREAT_MODEL } from "../../state/samplers";

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { lineBadge } from "../../components/badge";
-import { rounded } from "../../numbers/rounded";
 import { type Statement, statement } from "../../numbers/statement";
 import { ruler } from "./ruler";
 

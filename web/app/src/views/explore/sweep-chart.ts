@@ -1,10 +1,10 @@
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { dataTable, type Table } from "../../charts/data-table";
 import { between, curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
 import { segments } from "../../components/choose";
 import { LINE, type LineName } from "../../numbers/lines";
-import { rounded } from "../../numbers/rounded";
 import { short } from "../../state/codec";
 import { AXES, type Axis } from "../../state/fields";
 import type { Sweep } from "../../theory/sweep";

@@ -1,11 +1,12 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { rounded, SIGN } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import type { Table } from "../../charts/data-table";
 import { lineBadge } from "../../components/badge";
 import { capitalised } from "../../numbers/accounted";
+import { counted } from "../../numbers/counts";
 import { accountedOf, LINE, type LineName, linesOf } from "../../numbers/lines";
-import { counted, rounded, SIGN } from "../../numbers/rounded";
 
 /** All that theory says of the setting, a line each. */
 export function numberTable(app: App): TemplateResult {

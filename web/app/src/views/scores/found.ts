@@ -1,5 +1,6 @@
 import type { ScoresResult } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { confidence, grouped, type Kind, rounded, SIGN } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { toCsv } from "../../charts/data-table";
 import { details, scientificDelta } from "../../components/badge";
@@ -8,7 +9,7 @@ import { bibtex } from "../../copies/bibtex";
 import { scoresCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
 import { standaloneSvg } from "../../copies/svg";
-import { confidence, count, grouped, type Kind, rounded, SIGN } from "../../numbers/rounded";
+import { count } from "../../numbers/counts";
 import { curveTable, tradeOff } from "../audit/trade-off";
 
 /** What the audit of the files found. */

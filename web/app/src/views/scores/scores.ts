@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { confidence } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { choose, segments } from "../../components/choose";
 import { paired } from "../../components/paired";
-import { confidence } from "../../numbers/rounded";
 import { drop } from "./drop";
 import { found } from "./found";
 

@@ -1,8 +1,9 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { segments } from "../../components/choose";
 import { paired } from "../../components/paired";
-import { count, grouped, rounded } from "../../numbers/rounded";
+import { count } from "../../numbers/counts";
 import type { Speed } from "../../see/session";
 import { SAMPLER } from "../../state/samplers";
 import { histograms } from "./histograms";

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { count, counted, timesMore } from "./counts";
+
+test("counts in few characters", () => {
+  expect([1000, 99_999, 1e5, 3e7, 1e8].map(counted)).toEqual([
+    "1,000",
+    "99,999",
+    "10⁵",
+    "3·10⁷",
+    "10⁸",
+  ]);
+});
+
+test("one of a thing, and more of them", () => {
+  expect([0, 1, 2000].map((value) => count(value, "run"))).toEqual([
+    "0 runs",
+    "1 run",
+    "2,000 runs",
+  ]);
+});
+
+test("how many times more is told only where it is more", () => {
+  const times = [5.659, 1.1, 1.099, 1.04, 1.004, 1, 0.5].map((value) => timesMore(value, 1));
+  expect(times).toEqual(["5.6", "1.1", "1.09", "1.04", undefined, undefined, undefined]);
+  expect(timesMore(1, 0)).toBeUndefined();
+});

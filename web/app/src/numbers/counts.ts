@@ -1,0 +1,28 @@
+import { grouped, rounded } from "../../../numbers/rounded";
+
+/** So many of a thing: 1 run, 2,000 runs. */
+export function count(value: number, thing: string): string {
+  return `${grouped(value)} ${thing}${value === 1 ? "" : "s"}`;
+}
+
+/** A count in few characters: 1,000; 10⁶; 3·10⁷. */
+export function counted(value: number): string {
+  if (value < 100_000) return grouped(value);
+  const power = Math.floor(Math.log10(value) + 1e-12);
+  const mantissa = Number((value / 10 ** power).toPrecision(2));
+  return mantissa === 1 ? `10${superscript(power)}` : `${mantissa}·10${superscript(power)}`;
+}
+
+export function superscript(power: number): string {
+  return String(power)
+    .replace("-", "⁻")
+    .replace(/[0-9]/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(digit)));
+}
+
+/** How many times one is the other, for "at least": nothing where so few digits show no more. */
+export function timesMore(value: number, than: number): string | undefined {
+  if (!(than > 0 && value > than)) return undefined;
+  const [coarse, fine] = [1, 2].map((decimals) => rounded(value / than, "lower", decimals));
+  if (Number(coarse) >= 1.1) return coarse;
+  return Number(fine) > 1 ? fine : undefined;
+}

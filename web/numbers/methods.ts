@@ -1,0 +1,15 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
+
+const METHODS: Record<Accounted["method"], string> = {
+  analytic: "closed Gaussian formula",
+  "privacy-loss-distribution": "privacy loss distribution",
+  "max-slice": "the largest output of each epoch",
+  sum: "the sum of the outputs of each epoch",
+  "importance-sampling": "importance sampling",
+  "plug-in": "the drawn law of one epoch, composed",
+};
+
+/** A method of the accountants, in words. */
+export function methodInWords(method: Accounted["method"]): string {
+  return METHODS[method];
+}

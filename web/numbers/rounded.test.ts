@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { confidence, grouped, rounded, scientific } from "./rounded";
+
+test("bounds are rounded to their safe side", () => {
+  expect(rounded(0.7180357348651195, "upper")).toBe("0.7181");
+  expect(rounded(4.063153507878516, "lower")).toBe("4.0631");
+  expect(rounded(4.065984750208248, "estimate")).toBe("4.0660");
+  expect(rounded(9.99999, "upper")).toBe("10.0000");
+  expect(rounded(4, "upper")).toBe("4.0000");
+  expect(rounded(4, "lower")).toBe("4.0000");
+  expect(rounded(0, "lower")).toBe("0.0000");
+  expect(rounded(0.01234567, "upper")).toBe("1.235e-2");
+  expect(rounded(0.01234567, "lower")).toBe("1.234e-2");
+  expect(rounded(9.9999e-3, "upper")).toBe("1.000e-2");
+  expect(rounded(Number.POSITIVE_INFINITY, "upper")).toBe("∞");
+});
+
+/** Whether a way to write numbers never shows a bound on its wrong side, nor far from it. */
+function isOutward(write: typeof rounded): boolean {
+  return Array.from({ length: 2000 }, (_, index) => 0.001 * 1.0071 ** index).every((value) => {
+    const [upper, lower] = [Number(write(value, "upper")), Number(write(value, "lower"))];
+    return lower <= value && value <= upper && upper - lower <= Math.max(2.1e-4, 3e-3 * value);
+  });
+}
+
+test("no bound on a grid is shown on its wrong side", () => {
+  expect(isOutward(rounded)).toBe(true);
+  const broken = (value: number) => value.toFixed(4);
+  expect(isOutward(broken)).toBe(false);
+});
+
+test("thousands are told apart", () => {
+  expect([0, 999, 1000, 104724, 1e10].map(grouped)).toEqual([
+    "0",
+    "999",
+    "1,000",
+    "104,724",
+    "10,000,000,000",
+  ]);
+});
+
+test("a confidence is never shown as more than it is", () => {
+  const shown = [0.05, 0.5, 0.01, 0.001, 0.025, 0.00333, 1e-9].map(confidence);
+  expect(shown).toEqual(["95 %", "50 %", "99 %", "99.9 %", "97.5 %", "99.667 %", "99.9999999 %"]);
+});
+
+const VALUES = [0.718_022_8, 4.063_153_5, 349.804_809, 1e-5, 3.0025e-4, 0.05, 9.999_99, 0, 1e-300];
+
+test("bounds are shown on their safe side, and near", () => {
+  for (const value of VALUES) {
+    for (const decimals of [2, 4]) {
+      for (const shown of [rounded, scientific]) {
+        const [low, high] = [
+          Number(shown(value, "lower", decimals)),
+          Number(shown(value, "upper", decimals)),
+        ];
+        expect(low).toBeLessThanOrEqual(value);
+        expect(high).toBeGreaterThanOrEqual(value);
+        expect(high - low).toBeLessThanOrEqual((decimals === 2 ? 0.011 : 1.1e-4) + 0.003 * value);
+      }
+    }
+  }
+});
+
+test("rounding to the nearest would not do", () => {
+  const nearest = (value: number) => Number(value.toFixed(2));
+  expect(VALUES.every((value) => nearest(value) <= value)).toBe(false);
+});
+
+test("shown as the command line shows them", () => {
+  expect(rounded(0.718_022_8, "upper")).toBe("0.7181");
+  expect(rounded(8.3e-4, "lower")).toBe("8.300e-4");
+  expect(scientific(9.9999e-4, "upper")).toBe("1.000e-3");
+  expect(rounded(Number.NaN, "upper")).toBe("–");
+});
