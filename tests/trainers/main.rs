@@ -1,8 +1,8 @@
-//! Can a user's own trainer be audited as the example shows?
+//! Can a user's own trainer be audited as the examples show?
 //!
-//! Runs `crates/cli/examples/own_trainer/own_trainer.py`, right and broken, and audits what it
-//! recorded. Without a Python that imports numpy the tests show as ignored, with the reason; with
-//! `REQUIRE_NUMPY=1` they fail.
+//! Runs those of `crates/cli/examples/own_trainer`, right and broken, and audits what they recorded.
+//! Without a Python that imports what they need the tests show as ignored, with the reason; with
+//! `REQUIRE_NUMPY=1` or `REQUIRE_OPACUS=1` they fail.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::process::{Command, ExitCode};
@@ -10,34 +10,65 @@ use std::process::{Command, ExitCode};
 use dpscope_tests::cli::{Ended, run, text};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const SCRIPT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/own_trainer/own_trainer.py");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/own_trainer/");
 
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
-/// The claim of the example: proven for its noise whatever the order of the records.
+/// The claim of the examples: proven for their noise whatever the order of the records.
 const AUDIT: &str = "audit outputs runs.npz --threat-model partially-informed --claim 2.0 --seed 5";
 
+/// An example, with what its Python imports and what makes its tests fail without.
+#[derive(Clone, Copy)]
+struct Example {
+    file: &'static str,
+    arguments: &'static [&'static str],
+    needs: &'static str,
+    required_by: &'static str,
+}
+
+const OWN: Example = Example {
+    file: "own_trainer.py",
+    arguments: &["--framework", "numpy"],
+    needs: "numpy",
+    required_by: "REQUIRE_NUMPY",
+};
+
+const OPACUS: Example = Example {
+    file: "opacus_trainer.py",
+    arguments: &[],
+    needs: "torch, opacus",
+    required_by: "REQUIRE_OPACUS",
+};
+
 fn main() -> ExitCode {
-    let mut trials = vec![
-        Trial::test("a_right_trainer_keeps_its_claim", right_trainer),
-        Trial::test("noise_that_is_divided_twice_is_refuted", || refuted("noise-divided-twice")),
-        Trial::test("a_loader_without_shuffle_is_found_out", || found_out("no-shuffle")),
+    let own = [
+        Trial::test("a_right_trainer_keeps_its_claim", || right_trainer(OWN)),
+        Trial::test("noise_that_is_divided_twice_is_refuted", || refuted(OWN)),
+        Trial::test("a_loader_without_shuffle_is_found_out", || found_out(OWN)),
         Trial::test("the_claim_is_proven", claim_is_proven),
     ];
-    if let Some(reason) = missing() {
-        let required = std::env::var("REQUIRE_NUMPY").is_ok_and(|value| value == "1");
-        trials = trials.into_iter().map(|trial| unable(&trial, &reason, required)).collect();
-    }
+    let opacus = [
+        Trial::test("opacus_keeps_its_claim", || right_trainer(OPACUS)),
+        Trial::test("opacus_with_noise_that_is_divided_twice_is_refuted", || refuted(OPACUS)),
+        Trial::test("opacus_with_a_loader_without_shuffle_is_found_out", || found_out(OPACUS)),
+    ];
+    let mut trials = able(OWN, own.into());
+    trials.extend(able(OPACUS, opacus.into()));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Why the example cannot run here.
-fn missing() -> Option<String> {
-    let output = Command::new(PYTHON).args(["-c", "import numpy"]).output();
+/// The tests of an example, or the reason that it cannot run here.
+fn able(example: Example, trials: Vec<Trial>) -> Vec<Trial> {
+    let Some(reason) = missing(example.needs) else { return trials };
+    let required = std::env::var(example.required_by).is_ok_and(|value| value == "1");
+    trials.iter().map(|trial| unable(trial, &reason, required)).collect()
+}
+
+fn missing(needs: &str) -> Option<String> {
+    let output = Command::new(PYTHON).args(["-c", &format!("import {needs}")]).output();
     match output {
         Ok(output) if output.status.success() => None,
-        Ok(_) => Some(format!("{PYTHON} cannot import numpy")),
+        Ok(_) => Some(format!("{PYTHON} cannot import {needs}")),
         Err(error) => Some(format!("{PYTHON} cannot be started: {error}")),
     }
 }
@@ -51,10 +82,11 @@ fn unable(trial: &Trial, reason: &str, required: bool) -> Trial {
 }
 
 /// What the trainer said, and what the audit of its runs says as JSON.
-fn audited(broken: Option<&str>) -> (String, Ended) {
+fn audited(example: Example, broken: Option<&str>) -> (String, Ended) {
     let folder = tempfile::tempdir().unwrap();
     let mut trainer = Command::new(PYTHON);
-    trainer.current_dir(folder.path()).args([SCRIPT, "runs.npz", "--framework", "numpy"]);
+    trainer.current_dir(folder.path()).arg(format!("{FOLDER}{}", example.file)).arg("runs.npz");
+    trainer.args(example.arguments);
     trainer.args(broken.map(|broken| ["--broken", broken]).into_iter().flatten());
     let trained: Ended = trainer.output().unwrap().into();
     let trained = trained.exits(0);
@@ -65,9 +97,9 @@ fn check(right: bool, what: impl Into<Failed>) -> Result<(), Failed> {
     if right { Ok(()) } else { Err(what.into()) }
 }
 
-fn right_trainer() -> Result<(), Failed> {
-    let (said, audit) = audited(None);
-    check(said.matches("as expected").count() == 2, said)?;
+fn right_trainer(example: Example) -> Result<(), Failed> {
+    let (said, audit) = audited(example, None);
+    check(example.file != OWN.file || said.matches("as expected").count() == 2, said)?;
     let report = audit.exits(0).json();
     check(text(&report, "/result/kind") == "bound", format!("{report:#}"))?;
     check(report["findings"] == serde_json::json!([]), format!("{:#}", report["findings"]))?;
@@ -75,15 +107,15 @@ fn right_trainer() -> Result<(), Failed> {
     check(report["input"]["runs"] == serde_json::json!([200, 200]), "runs")
 }
 
-fn refuted(broken: &str) -> Result<(), Failed> {
-    let (said, audit) = audited(Some(broken));
-    check(said.contains("DIFFERS"), said)?;
+fn refuted(example: Example) -> Result<(), Failed> {
+    let (said, audit) = audited(example, Some("noise-divided-twice"));
+    check(example.file != OWN.file || said.contains("DIFFERS"), said)?;
     let report = audit.exits(3).json();
     check(text(&report, "/result/kind") == "bound", format!("{report:#}"))
 }
 
-fn found_out(broken: &str) -> Result<(), Failed> {
-    let (_, audit) = audited(Some(broken));
+fn found_out(example: Example) -> Result<(), Failed> {
+    let (_, audit) = audited(example, Some("no-shuffle"));
     let report = audit.exits(0).json();
     let findings = format!("{:#}", report["findings"]);
     check(text(&report, "/result/kind") == "estimate", format!("{report:#}"))?;
