@@ -35,7 +35,7 @@ const BUILT_IN: [BuiltIn; 3] = [
         name: "lenet",
         spec: ModelSpec::lenet,
         data: StandIn::FmnistLike,
-        learning_rate: 0.1,
+        learning_rate: 3.0,
     },
     BuiltIn { name: "cnn", spec: ModelSpec::cnn, data: StandIn::CifarLike, learning_rate: 1.0 },
 ];
