@@ -8,6 +8,7 @@ mod compare;
 mod device;
 mod dpsgd;
 mod plot;
+mod run;
 mod serve;
 
 pub(crate) use accounted::AccountedArgs;
@@ -18,6 +19,7 @@ pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
 pub(crate) use dpsgd::{CanaryArg, DpSgdArgs, RateArg};
 pub(crate) use plot::PlotArgs;
+pub(crate) use run::RunArgs;
 pub(crate) use serve::ServeArgs;
 
 use std::path::PathBuf;
@@ -228,30 +230,7 @@ pub(crate) struct BgmArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: u64,
     #[command(flatten)]
-    pub(crate) statement: StatementArgs,
-    /// How the threshold is chosen.
-    #[arg(long, value_enum, default_value = "simultaneous")]
-    pub(crate) threshold_rule: RuleArg,
-    /// Seed of all random words, below 2^53; fresh entropy if not given.
-    #[arg(long, value_parser = seed)]
-    pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) device: DeviceArgs,
-    /// Save the state here at least once a second; resume from it if it exists.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) checkpoint: Option<PathBuf>,
-    /// Count only shard i of N, counted from 1; the histograms are joined by `dpscope merge`.
-    #[arg(long, value_name = "i/N", value_parser = shard, requires = "seed")]
-    pub(crate) shard: Option<Shard>,
-    /// Write the histograms here, for `dpscope merge`.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) plot: PlotArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) run: RunArgs,
 }
 
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use dpscope_engine::{
     ValidPlan, run,
 };
 
-use crate::args::{ClaimArgs, DeviceArgs, PlotArgs, ShowArgs};
+use crate::args::{ClaimArgs, DeviceArgs, PlotArgs, RunArgs, ShowArgs};
 use crate::device::{Choice, backend};
 use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
@@ -60,15 +60,10 @@ pub(crate) fn begun(checkpoint: Option<&Path>, seed: Option<u64>) -> Result<Begu
 
 impl<'a> Job<'a> {
     /// The job of a plan, going on with the state in its checkpoint.
-    pub(crate) fn of(
-        plan: Plan,
-        begun: Begun,
-        shard: Option<Shard>,
-        checkpoint: Option<&'a Path>,
-        out: Option<&'a Path>,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn of(plan: Plan, begun: Begun, args: &'a RunArgs) -> Result<Self, Failure> {
         let valid = plan.validated()?;
-        let range = shard.unwrap_or(Shard::WHOLE).range(&plan)?;
+        let range = args.shard.unwrap_or(Shard::WHOLE).range(&plan)?;
+        let (checkpoint, out) = (args.checkpoint.as_deref(), args.out.as_deref());
         let Begun { seed_source, earlier, .. } = begun;
         if let (Some(state), Some(path)) = (&earlier, checkpoint) {
             let same = belongs_to(state, &plan, range);

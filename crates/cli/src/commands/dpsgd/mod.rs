@@ -7,37 +7,28 @@ use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
 use super::simulate::{Job, begun, check, run_and_report, run_on};
-use crate::args::DpSgdArgs;
+use crate::args::{DeviceArgs, DpSgdArgs};
 use crate::device::{Choice, cpu};
 use crate::failure::{Done, Exit, Failure};
 use crate::files::check_writable;
 use outputs_file::OutputsFile;
 
 pub(crate) fn run(args: &DpSgdArgs) -> Done {
-    let checkpoint = args.checkpoint.as_ref();
+    let run = &args.run;
+    let checkpoint = run.checkpoint.as_ref();
     checkpoint.map_or(Ok(()), |path| check_writable(path))?;
-    crate::report::check_claim(&args.claim, args.statement.delta)?;
-    args.plot.check()?;
-    let begun = begun(args.checkpoint.as_deref(), args.seed)?;
+    crate::report::check_claim(&run.claim, run.statement.delta)?;
+    run.plot.check()?;
+    let begun = begun(run.checkpoint.as_deref(), run.seed)?;
     let mechanism = setup::mechanism(args)?;
-    let plan = Plan {
-        mechanism,
-        observations: args.runs,
-        delta: args.statement.delta,
-        significance: args.statement.significance,
-        threshold_rule: args.threshold_rule.into(),
-        cuts: Plan::DEFAULT_CUTS,
-        seed: begun.seed,
-        training: None,
-    };
+    let plan = run.plan(mechanism, args.runs, begun.seed);
     plan.validated().map_err(of_runs)?;
     if !setup::is_trained(&mechanism) {
         setup::refuse_what_is_not_trained(args)?;
-        let job =
-            Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
-        return run_and_report(&job, &args.device, &args.claim, &args.plot, &args.show);
+        let job = Job::of(plan, begun, run)?;
+        return run_and_report(&job, &run.device, &run.claim, &run.plot, &run.show);
     }
-    if !matches!(args.device.device, Choice::Auto | Choice::Cpu) {
+    if !matches!(run.device.device, Choice::Auto | Choice::Cpu) {
         let reason =
             "models are trained on the CPU so far; leave --device out, or say --device cpu";
         return Err(Failure::with(Exit::Device, reason));
@@ -45,12 +36,12 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     let training = setup::training(args, mechanism, begun.seed)?;
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
-    let job = Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
-    check(&job, &args.claim, &args.plot)?;
+    let job = Job::of(plan, begun, run)?;
+    check(&job, &run.claim, &run.plot)?;
     let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?;
-    let backend = trainer(training, outputs.as_ref(), args)?;
-    let ended = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show);
+    let backend = trainer(training, outputs.as_ref(), &run.device)?;
+    let ended = run_on(&backend, &job, &run.device, &run.claim, &run.plot, &run.show);
     let is_interrupted = matches!(ended, Ok(Exit::Interrupted));
     let kept = match outputs {
         // also where the report could not be written: its runs are trained
@@ -79,12 +70,12 @@ fn of_runs(error: PlanError) -> Failure {
 fn trainer(
     training: Training,
     outputs: Option<&OutputsFile>,
-    args: &DpSgdArgs,
+    device: &DeviceArgs,
 ) -> Result<Backend, Failure> {
-    let threads = args.device.threads.map_or(0, usize::from);
+    let threads = device.threads.map_or(0, usize::from);
     let mut trainer = DpSgd::new(training, threads)?;
     if let Some(outputs) = outputs {
         trainer = trainer.with_sink(Box::new(outputs.clone()));
     }
-    Ok(Backend::Trainer(Box::new(trainer), cpu(&args.device)?))
+    Ok(Backend::Trainer(Box::new(trainer), cpu(device)?))
 }

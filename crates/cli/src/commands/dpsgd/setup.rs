@@ -93,7 +93,7 @@ fn calibrated(epsilon: f64, steps: u64, args: &DpSgdArgs) -> Result<f64, Failure
         wanted: Wanted::Noise,
         sampler: SamplerKind::Poisson,
         epsilon,
-        delta: args.statement.delta,
+        delta: args.run.statement.delta,
         noise_multiplier: None,
         steps: Some(steps),
         epochs: Some(u64::from(args.epochs)),
