@@ -181,15 +181,20 @@ pub(crate) fn run_and_report(
     plot: &PlotArgs,
     show: &ShowArgs,
 ) -> Done {
-    check(job, claim, plot)?;
+    check_asked(claim, plot, job.plan.plan().delta)?;
+    check(job)?;
     let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
     run_on(&backend, job, device, claim, plot, show)
 }
 
+/// What can be refused before there is a job.
+pub(crate) fn check_asked(claim: &ClaimArgs, plot: &PlotArgs, delta: f64) -> Result<(), Failure> {
+    crate::report::check_claim(claim, delta)?;
+    plot.check()
+}
+
 /// What can be refused before any work is done.
-pub(crate) fn check(job: &Job<'_>, claim: &ClaimArgs, plot: &PlotArgs) -> Result<(), Failure> {
-    crate::report::check_claim(claim, job.plan.plan().delta)?;
-    plot.check()?;
+pub(crate) fn check(job: &Job<'_>) -> Result<(), Failure> {
     job.out.map_or(Ok(()), |path| check_replaceable(path, job.plan.plan(), job.range))?;
     if job.range.len() < job.plan.plan().observations_per_world()
         && job.out.or(job.checkpoint).is_none()

@@ -6,19 +6,14 @@ mod setup;
 use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
-use super::simulate::{Job, begun, check, run_and_report, run_on};
+use super::simulate::{Job, begun, check, check_asked, run_and_report, run_on};
 use crate::args::{DeviceArgs, DpSgdArgs};
 use crate::device::{Choice, cpu};
 use crate::failure::{Done, Exit, Failure};
-use crate::files::check_writable;
 use outputs_file::OutputsFile;
 
 pub(crate) fn run(args: &DpSgdArgs) -> Done {
     let run = &args.run;
-    let checkpoint = run.checkpoint.as_ref();
-    checkpoint.map_or(Ok(()), |path| check_writable(path))?;
-    crate::report::check_claim(&run.claim, run.statement.delta)?;
-    run.plot.check()?;
     let begun = begun(run.checkpoint.as_deref(), run.seed)?;
     let mechanism = setup::mechanism(args)?;
     let plan = run.plan(mechanism, args.runs, begun.seed);
@@ -33,11 +28,13 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
             "models are trained on the CPU so far; leave --device out, or say --device cpu";
         return Err(Failure::with(Exit::Device, reason));
     }
+    // a search for the learning rate is work
+    check_asked(&run.claim, &run.plot, run.statement.delta)?;
     let training = setup::training(args, mechanism, begun.seed)?;
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
     let job = Job::of(plan, begun, run)?;
-    check(&job, &run.claim, &run.plot)?;
+    check(&job)?;
     let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?;
     let backend = trainer(training, outputs.as_ref(), &run.device)?;
