@@ -1,7 +1,7 @@
 //! What is trained, on what, and how.
 
 use dpscope_core::mechanism::{
-    BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind, ThreatModel,
+    BatchedGaussian, OutputOptions, OutputReference, OutputScorer, ThreatModel,
 };
 use dpscope_shaders::random::{Purpose, Words};
 use dpscope_shaders::train::{Batches, Order};
@@ -46,6 +46,13 @@ pub struct Training {
 }
 
 impl Training {
+    /// Whether any gradient is left to a model: not in the worst case, which is the only threat model of
+    /// batch-then-shuffle.
+    #[must_use]
+    pub fn is_needed(mechanism: &BatchedGaussian) -> bool {
+        mechanism.threat_model != ThreatModel::WorstCase
+    }
+
     /// Checks that all fits.
     ///
     /// The target is record 0 of the data; the records beyond T·B are not used.
@@ -64,11 +71,8 @@ impl Training {
         let network = Network::new(spec)?;
         let scorer = scorer(&mechanism)?;
         let batch_size = mechanism.batch_size.ok_or(TrainError::BatchSize)?;
-        let sampler = mechanism.sampler.kind();
-        if mechanism.threat_model == ThreatModel::WorstCase
-            || sampler == SamplerKind::BatchThenShuffle
-        {
-            let threat_model = mechanism.threat_model;
+        if !Self::is_needed(&mechanism) {
+            let (threat_model, sampler) = (mechanism.threat_model, mechanism.sampler.kind());
             return Err(TrainError::NothingToTrain { threat_model, sampler });
         }
         check_fit(&network, spec, &examples)?;

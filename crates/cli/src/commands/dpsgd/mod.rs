@@ -18,7 +18,7 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     let mechanism = setup::mechanism(args)?;
     let plan = run.plan(mechanism, args.runs, begun.seed);
     plan.validated().map_err(of_runs)?;
-    if !setup::is_trained(&mechanism) {
+    if !Training::is_needed(&mechanism) {
         setup::refuse_what_is_not_trained(args)?;
         let job = Job::of(plan, begun, run)?;
         return run_and_report(&job, &run.device, &run.claim, &run.plot, &run.show);

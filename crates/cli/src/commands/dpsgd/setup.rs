@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
+use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
 use dpscope_core::theory::{Calibration, Wanted};
 use dpscope_train::data::{Examples, LoadOptions, Source, StandIn, load};
 use dpscope_train::model::ModelSpec;
@@ -101,12 +101,6 @@ fn calibrated(epsilon: f64, steps: u64, args: &DpSgdArgs) -> Result<f64, Failure
     };
     let found = calibration.found().map_err(Failure::input)?;
     Ok(found.value)
-}
-
-/// Whether any gradient is left to the model.
-pub(super) fn is_trained(mechanism: &BatchedGaussian) -> bool {
-    mechanism.threat_model != ThreatModel::WorstCase
-        && mechanism.sampler != BatchSampler::BatchThenShuffle
 }
 
 /// In the worst case there are neither models nor data; what names them would have no effect.
