@@ -10,15 +10,12 @@ use dpscope_train::{Canary, Settings, Training, search_learning_rate};
 
 use crate::args::{CanaryArg, DpSgdArgs, RateArg};
 use crate::failure::Failure;
-use crate::files::{limits, read, read_text};
+use crate::files::{limits, name_of, read, read_text};
 use crate::progress::is_interrupted;
 use crate::report::tell;
 
 /// Held-out records of data that is made up.
 const HELD_OUT: usize = 2_000;
-
-/// Largest model file, in bytes.
-const LARGEST_MODEL: u64 = 1 << 16;
 
 /// A model that is built in: its spec, the data of its shape, its learning rate there.
 struct BuiltIn {
@@ -115,15 +112,18 @@ pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure
         ("--canary", args.canary != CanaryArg::Random),
         ("--fixed-canary", args.fixed_canary),
     ];
-    for (name, is_given) in unused {
-        if is_given {
-            return Err(Failure::input(format!(
-                "{name} has no effect under threat model worst-case, where the attacker gives every \
-                 gradient and nothing is trained; leave it out"
-            )));
-        }
+    refuse(
+        &unused,
+        "under threat model worst-case, where the attacker gives every gradient and nothing is trained",
+    )
+}
+
+/// Refuses the first of these options that is given where it would have no effect.
+fn refuse(unused: &[(&str, bool)], why: &str) -> Result<(), Failure> {
+    match unused.iter().find(|&&(_, is_given)| is_given) {
+        Some((name, _)) => Err(Failure::input(format!("{name} has no effect {why}; leave it out"))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The training that the arguments describe, with its learning rate.
@@ -165,7 +165,7 @@ fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
             path.display()
         )));
     }
-    let text = read_text(path, LARGEST_MODEL)?;
+    let text = read_text(path, ModelSpec::MOST_BYTES as u64)?;
     ModelSpec::from_toml(&text).map_err(|error| Failure::input(error).about(path))
 }
 
@@ -179,12 +179,7 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
     };
     if let Some(stand_in) = stand_in {
         let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
-        if let Some((name, _)) = unused.into_iter().find(|&(_, is_given)| is_given) {
-            return Err(Failure::input(format!(
-                "{name} has no effect on {}, which is made up with its labels; leave it out",
-                stand_in.name()
-            )));
-        }
+        refuse(&unused, &format!("on {}, which is made up with its labels", stand_in.name()))?;
         return stand_in.generate(records, HELD_OUT).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());
@@ -204,8 +199,4 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
         tell(&reading.sentences().join("; "));
     }
     Ok(examples)
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
