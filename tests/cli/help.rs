@@ -8,10 +8,11 @@ use serde_json::Value;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "",
     "audit",
     "audit bgm",
+    "audit dpsgd",
     "audit outputs",
     "audit scores",
     "audit counts",
@@ -49,6 +50,11 @@ fn every_help_has_an_example_that_runs() {
     let runs = dpscope_formats::write_npz(&[("target", &array), ("zero_out", &array)]).unwrap();
     folder.write("runs.npz", runs);
     folder.write("settings.csv", "sigma,T\n1,100\n");
+    let images: Vec<u8> = (0..40 * 28 * 28).map(|i| (i % 251) as u8).collect();
+    let header = [0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 28, 0, 0, 0, 28];
+    folder.write("train-images-idx3-ubyte.gz", [&header[..], &images].concat());
+    let labels = [0, 0, 8, 1, 0, 0, 0, 40].into_iter().chain((0..40).map(|i| i % 2));
+    folder.write("train-labels-idx1-ubyte.gz", labels.collect::<Vec<u8>>());
     let small = "audit bgm --noise-multiplier 1 --steps 5 --observations 2000 --seed 1";
     for i in 1..=2 {
         folder.run(&format!("{small} --shard {i}/2 --out shard-{i}.json")).exits(0);
@@ -69,6 +75,8 @@ fn every_help_has_an_example_that_runs() {
             // As a shell would take it, at a size for tests.
             let words = example.split("> ").next().unwrap().trim_start_matches("dpscope ");
             let words = words.replace("1e7", "1e4").replace("1e6", "1e3");
+            let words = words.replace("--runs 2000", "--runs 2").replace("--runs 200", "--runs 2");
+            let words = words.replace("--batch-size 100", "--batch-size 10 --records 20");
             let words = words.replace("shard-*.json", "shard-1.json shard-2.json");
             let ended = folder.run(&words);
             assert!(matches!(ended.code, Some(0 | 3)), "{example}: {}", ended.stderr);
