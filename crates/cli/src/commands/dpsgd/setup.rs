@@ -193,8 +193,7 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
     let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
     let classes = args.classes.as_deref();
     let options = LoadOptions { records: Some(records), classes, limits: limits.clone() };
-    let examples =
-        load(data, labels, &options).map_err(|error| Failure::input(error).about(path))?;
+    let examples = load(data, labels, &options).map_err(Failure::input)?;
     if let Some(reading) = examples.reading() {
         tell(&reading.sentences().join("; "));
     }
