@@ -5,7 +5,7 @@ use std::path::Path;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::theory::Setting;
-use dpscope_engine::backend::FloatMode;
+use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{
     Artefact, ArtefactError, Backend, EngineError, Layout, ObservationRange, Plan, Shard,
     ValidPlan, run,
@@ -17,7 +17,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
 use crate::plot::curves_of_report;
 use crate::progress::Terminal;
-use crate::report::{RunFacts, of_artefact, tell};
+use crate::report::{Idealised, RunFacts, of_artefact, tell};
 use crate::seed::{SeedSource, seed_or_fresh};
 
 /// The float mode of `--float-mode`, else that of the counts that are gone on with.
@@ -173,6 +173,30 @@ pub(crate) fn count_whole(plan: &Plan, backend: &Backend, quiet: bool) -> Result
     count(&job, backend, quiet)
 }
 
+/// Most normals that the idealised law is simulated with: a second or so.
+const MOST_NORMALS: u64 = 300_000_000;
+
+/// What the audit of trained models says of the batched Gaussian mechanism; none where that takes long
+/// or was interrupted.
+pub(crate) fn idealised(
+    trained: &Artefact,
+    threads: Option<u16>,
+    quiet: bool,
+) -> Option<Idealised> {
+    if trained.training.is_none() || !trained.is_complete() {
+        return None;
+    }
+    let plan = Plan { training: None, ..trained.plan };
+    let a_run = plan.validated().ok()?.law().normals_per_observation();
+    if a_run.saturating_mul(plan.observations) > MOST_NORMALS {
+        return None;
+    }
+    let cpu = CpuBackend::new(threads.map_or(0, usize::from)).ok()?;
+    let ended = count_whole(&plan, &Backend::Cpu(cpu), quiet).ok()?;
+    let outcome = ended.state.outcome().ok().filter(|_| !ended.interrupted)?;
+    Some(Idealised::from(&outcome))
+}
+
 /// Runs the job on the device that is asked for, and reports it.
 pub(crate) fn run_and_report(
     job: &Job<'_>,
@@ -227,8 +251,12 @@ pub(crate) fn run_on(
             return written.map(|()| Exit::Interrupted);
         }
     }
-    let facts =
-        RunFacts { seed_source: job.seed_source, elapsed_ms: ended.elapsed_ms, resumed_from };
+    let facts = RunFacts {
+        seed_source: job.seed_source,
+        elapsed_ms: ended.elapsed_ms,
+        resumed_from,
+        idealised: idealised(&ended.state, device.threads, show.quiet),
+    };
     // The report first: a disk that is full must not cost what was counted.
     let report = of_artefact(&ended.state, &facts, claim)?;
     let exit = report.finish(show.json)?;
