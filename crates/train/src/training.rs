@@ -5,15 +5,16 @@ use dpscope_core::mechanism::{
 };
 use dpscope_shaders::random::{Purpose, Words};
 use dpscope_shaders::train::{Batches, Order};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::TrainError;
 use crate::canary::{Canary, SHARED_STREAM};
 use crate::data::{Examples, Packed};
 use crate::model::{LayerSpec, ModelSpec, Network};
+use crate::{Description, TrainError};
 
 /// How a network is trained, beside the mechanism.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// C, above 0.
     pub clip_norm: f64,
@@ -86,7 +87,7 @@ impl Training {
         let initial = initial(&network, seed);
         let batches = Batches::new(mechanism.sampler, batch_size, steps);
         let still = still_parameter(spec, &examples, batches.records() as usize);
-        let description = describe(spec, &examples, batches.records(), settings);
+        let description = Description::new(spec, &examples, batches.records(), settings).to_json();
         Ok(Training {
             spec: spec.clone(),
             network,
@@ -140,9 +141,12 @@ impl Training {
     pub fn with_learning_rate(mut self, learning_rate: f64) -> Result<Self, TrainError> {
         self.settings.learning_rate = learning_rate;
         check(&self.settings)?;
-        self.description =
-            describe(&self.spec, &self.examples, self.batches.records(), self.settings);
+        self.description = self.described().to_json();
         Ok(self)
+    }
+
+    pub(crate) fn described(&self) -> Description {
+        Description::new(&self.spec, &self.examples, self.batches.records(), self.settings)
     }
 }
 
@@ -195,29 +199,4 @@ fn still_parameter(spec: &ModelSpec, examples: &Examples, records: usize) -> Opt
         seen.iter_mut().zip(row).for_each(|(seen, byte)| *seen |= byte);
     }
     (0..examples.shape().len()).find(|feature| seen[feature / 8] >> (feature % 8) & 1 == 0)
-}
-
-fn describe(spec: &ModelSpec, examples: &Examples, records: u32, settings: Settings) -> String {
-    #[derive(Serialize)]
-    struct Description<'a> {
-        schema: &'static str,
-        model: &'a ModelSpec,
-        data: Data<'a>,
-        settings: Settings,
-    }
-    #[derive(Serialize)]
-    struct Data<'a> {
-        name: &'a str,
-        digest: &'a str,
-        records: u32,
-        held_out: usize,
-    }
-    let data = Data {
-        name: examples.name(),
-        digest: examples.digest(),
-        records,
-        held_out: examples.held_out().map_or(0, Examples::len),
-    };
-    let described = Description { schema: "dpscope.training/1", model: spec, data, settings };
-    serde_json::to_string(&described).unwrap_or_default()
 }

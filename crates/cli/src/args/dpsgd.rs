@@ -8,7 +8,7 @@ use dpscope_train::CanaryDirection;
 use super::{RunArgs, SamplerArgs, count, small_count};
 
 const CHECKPOINT: &str = "Save the state here, once a second or after each wave of runs; the same \
-                          command goes on from it";
+                          command, or `dpscope resume`, goes on from it";
 const SHARD: &str =
     "Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`";
 
@@ -27,16 +27,8 @@ pub(crate) struct DpSgdArgs {
     /// mlp, lenet, cnn, or a TOML file with a list of layers.
     #[arg(long, value_name = "MODEL", default_value = Self::MODEL)]
     pub(crate) model: String,
-    /// p100-like, fmnist-like or cifar-like, which are made up; or a file: IDX, CIFAR-10 binary, npz,
-    /// csv. By default the made-up data of the model's shape.
-    #[arg(long, value_name = "DATA")]
-    pub(crate) data: Option<String>,
-    /// File of the labels, for IDX.
-    #[arg(long, value_name = "FILE", requires = "data")]
-    pub(crate) labels: Option<PathBuf>,
-    /// Classes of the file to keep, in the order of their new labels, e.g. 0,1.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "data")]
-    pub(crate) classes: Option<Vec<u32>>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Records to train on.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
     pub(crate) records: u64,
@@ -76,6 +68,21 @@ pub(crate) struct DpSgdArgs {
     pub(crate) outputs_to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+}
+
+/// What models are trained on.
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// p100-like, fmnist-like or cifar-like, which are made up; or a file: IDX, CIFAR-10 binary, npz,
+    /// csv. By default the made-up data of the model's shape.
+    #[arg(long, value_name = "DATA")]
+    pub(crate) data: Option<String>,
+    /// File of the labels, for IDX.
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Classes of the file to keep, in the order of their new labels, e.g. 0,1.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "data")]
+    pub(crate) classes: Option<Vec<u32>>,
 }
 
 impl DpSgdArgs {

@@ -17,9 +17,9 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
-pub(crate) use dpsgd::{CanaryArg, DpSgdArgs, RateArg};
+pub(crate) use dpsgd::{CanaryArg, DataArgs, DpSgdArgs, RateArg};
 pub(crate) use plot::PlotArgs;
-pub(crate) use run::RunArgs;
+pub(crate) use run::{Asked, RunArgs};
 pub(crate) use serve::ServeArgs;
 
 use std::path::PathBuf;
@@ -387,11 +387,21 @@ pub(crate) struct MergeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dpscope resume audit.checkpoint")]
+#[command(
+    mut_arg("data", |arg| arg.help("The file that the models are trained on, if it is not made up")),
+    mut_arg("labels", |arg| arg.help("File of its labels, for IDX")),
+    mut_arg("classes", |arg| arg.help("Classes of it that were kept, in the same order")),
+    after_help = "Example:\n  dpscope resume audit.checkpoint"
+)]
 pub(crate) struct ResumeArgs {
     /// Checkpoint of the run.
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "CHECKPOINT")]
     pub(crate) checkpoint: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Where the outputs of the trained models go: the file that the run began with.
+    #[arg(long, value_name = "FILE.npz")]
+    pub(crate) outputs_to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// Write the histograms here as well, for `dpscope merge`.

@@ -6,7 +6,9 @@ use clap::Args;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::{Plan, Shard};
 
-use super::{ClaimArgs, DeviceArgs, PlotArgs, RuleArg, ShowArgs, StatementArgs, seed, shard};
+use super::{
+    ClaimArgs, DeviceArgs, PlotArgs, ResumeArgs, RuleArg, ShowArgs, StatementArgs, seed, shard,
+};
 
 /// How a run is evaluated, where it is counted and what becomes of it.
 #[derive(Debug, Args)]
@@ -38,7 +40,28 @@ pub(crate) struct RunArgs {
     pub(crate) show: ShowArgs,
 }
 
+/// Where a run is counted and how it is reported, whichever command asks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) device: &'a DeviceArgs,
+    pub(crate) plot: &'a PlotArgs,
+    pub(crate) claim: &'a ClaimArgs,
+    pub(crate) show: &'a ShowArgs,
+}
+
+impl ResumeArgs {
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        let ResumeArgs { device, plot, claim, show, .. } = self;
+        Asked { device, plot, claim, show }
+    }
+}
+
 impl RunArgs {
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        let RunArgs { device, plot, claim, show, .. } = self;
+        Asked { device, plot, claim, show }
+    }
+
     /// What is counted.
     pub(crate) fn plan(&self, mechanism: BatchedGaussian, observations: u64, seed: u64) -> Plan {
         Plan {

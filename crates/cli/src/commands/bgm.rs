@@ -10,5 +10,5 @@ pub(crate) fn run(args: &BgmArgs) -> Done {
     let mechanism = args.sampler.mechanism(args.noise_multiplier, args.steps, args.epochs)?;
     let plan = run.plan(mechanism, args.observations, begun.seed);
     let job = Job::of(plan, begun, run)?;
-    run_and_report(&job, &run.device, &run.claim, &run.plot, &run.show)
+    run_and_report(&job, run.asked())
 }

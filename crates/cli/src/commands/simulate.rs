@@ -11,7 +11,7 @@ use dpscope_engine::{
     ValidPlan, run,
 };
 
-use crate::args::{ClaimArgs, DeviceArgs, PlotArgs, RunArgs, ShowArgs};
+use crate::args::{Asked, DeviceArgs, PlotArgs, RunArgs};
 use crate::device::{Choice, backend};
 use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
@@ -38,6 +38,8 @@ pub(crate) struct Job<'a> {
     pub(crate) seed_source: SeedSource,
     pub(crate) checkpoint: Option<&'a Path>,
     pub(crate) out: Option<&'a Path>,
+    /// Options that a command which goes on repeats, each with a blank in front.
+    pub(crate) repeat: String,
 }
 
 /// What is known of a run before its plan: an earlier state, and the seed.
@@ -69,7 +71,8 @@ impl<'a> Job<'a> {
             let same = belongs_to(state, &plan, range);
             same.map_err(|error| Failure::from(error).about(path))?;
         }
-        Ok(Job { plan: valid, range, resumed: earlier, seed_source, checkpoint, out })
+        let repeat = String::new();
+        Ok(Job { plan: valid, range, resumed: earlier, seed_source, checkpoint, out, repeat })
     }
 }
 
@@ -169,6 +172,7 @@ pub(crate) fn count_whole(plan: &Plan, backend: &Backend, quiet: bool) -> Result
         seed_source: SeedSource::Given,
         checkpoint: None,
         out: None,
+        repeat: String::new(),
     };
     count(&job, backend, quiet)
 }
@@ -198,23 +202,17 @@ pub(crate) fn idealised(
 }
 
 /// Runs the job on the device that is asked for, and reports it.
-pub(crate) fn run_and_report(
-    job: &Job<'_>,
-    device: &DeviceArgs,
-    claim: &ClaimArgs,
-    plot: &PlotArgs,
-    show: &ShowArgs,
-) -> Done {
-    check_asked(claim, plot, job.plan.plan().delta)?;
+pub(crate) fn run_and_report(job: &Job<'_>, asked: Asked<'_>) -> Done {
+    check_asked(asked, job.plan.plan().delta)?;
     check(job)?;
-    let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
-    run_on(&backend, job, device, claim, plot, show)
+    let backend = backend(asked.device, float_mode(asked.device, job.resumed.as_ref()))?;
+    run_on(&backend, job, asked)
 }
 
 /// What can be refused before there is a job.
-pub(crate) fn check_asked(claim: &ClaimArgs, plot: &PlotArgs, delta: f64) -> Result<(), Failure> {
-    crate::report::check_claim(claim, delta)?;
-    plot.check()
+pub(crate) fn check_asked(asked: Asked<'_>, delta: f64) -> Result<(), Failure> {
+    crate::report::check_claim(asked.claim, delta)?;
+    asked.plot.check()
 }
 
 /// What can be refused before any work is done.
@@ -229,14 +227,8 @@ pub(crate) fn check(job: &Job<'_>) -> Result<(), Failure> {
 }
 
 /// Runs the job and reports it.
-pub(crate) fn run_on(
-    backend: &Backend,
-    job: &Job<'_>,
-    device: &DeviceArgs,
-    claim: &ClaimArgs,
-    plot: &PlotArgs,
-    show: &ShowArgs,
-) -> Done {
+pub(crate) fn run_on(backend: &Backend, job: &Job<'_>, asked: Asked<'_>) -> Done {
+    let Asked { device, plot, claim, show } = asked;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
     let ended = count(job, backend, show.quiet)?;
     // Part of the counts never takes the place of more of them.
@@ -272,15 +264,6 @@ fn tell_how_to_go_on(
     state: &Artefact,
     written: Option<&Path>,
 ) {
-    if job.plan.plan().training.is_some() {
-        return tell(&match job.checkpoint.or(written) {
-            Some(path) => {
-                let path = quoted_path(path);
-                format!("interrupted; go on by the same command with --checkpoint {path}")
-            }
-            None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
-        });
-    }
     let mode = mode_to_go_on(args.float_mode.map(FloatMode::from), &state.float_modes);
     let device = match &args.device {
         Choice::Auto | Choice::Cpu => mode,
@@ -293,7 +276,11 @@ fn tell_how_to_go_on(
         named.map(|(name, path)| format!(" --{name} {}", quoted_path(path))).collect();
     tell(&match job.checkpoint.or(written) {
         Some(path) => {
-            format!("interrupted; go on with\n  dpscope resume {}{out}{device}", quoted_path(path))
+            format!(
+                "interrupted; go on with\n  dpscope resume {}{out}{device}{}",
+                quoted_path(path),
+                job.repeat
+            )
         }
         None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
     });
@@ -305,12 +292,12 @@ fn mode_to_go_on(asked: Option<FloatMode>, counted: &[FloatMode]) -> String {
     asked.map_or(String::new(), |mode| format!(" --float-mode {mode}"))
 }
 
-fn quoted_path(path: &Path) -> String {
+pub(crate) fn quoted_path(path: &Path) -> String {
     quoted(&path.display().to_string())
 }
 
 /// A word as a shell takes it.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();

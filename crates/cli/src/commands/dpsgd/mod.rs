@@ -3,11 +3,15 @@
 mod outputs_file;
 mod setup;
 
+use std::path::Path;
+
 use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
-use super::simulate::{Job, begun, check, check_asked, run_and_report, run_on};
-use crate::args::{DeviceArgs, DpSgdArgs};
+use super::simulate::{
+    Job, begun, check, check_asked, quoted, quoted_path, run_and_report, run_on,
+};
+use crate::args::{Asked, DataArgs, DeviceArgs, DpSgdArgs, ResumeArgs};
 use crate::device::{Choice, cpu};
 use crate::failure::{Done, Exit, Failure};
 use outputs_file::OutputsFile;
@@ -20,31 +24,82 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     plan.validated().map_err(of_runs)?;
     if !Training::is_needed(&mechanism) {
         setup::refuse_what_is_not_trained(args)?;
-        let job = Job::of(plan, begun, run)?;
-        return run_and_report(&job, &run.device, &run.claim, &run.plot, &run.show);
+        return run_and_report(&Job::of(plan, begun, run)?, run.asked());
     }
-    if !matches!(run.device.device, Choice::Auto | Choice::Cpu) {
+    check_device(&run.device)?;
+    // a search for the learning rate is work
+    check_asked(run.asked(), plan.delta)?;
+    let training = setup::training(args, mechanism, begun.seed)?;
+    let digest = TrainingDigest::of(training.description());
+    let plan = Plan { training: Some(digest), ..plan };
+    let files = Files { data: &args.data, outputs_to: args.outputs_to.as_deref() };
+    train(training, Job::of(plan, begun, run)?, files, run.asked())
+}
+
+/// Goes on with a checkpoint of trained models.
+pub(crate) fn resume(args: &ResumeArgs, job: Job<'_>) -> Done {
+    check_device(&args.device)?;
+    let plan = *job.plan.plan();
+    check_asked(args.asked(), plan.delta)?;
+    let state = job.resumed.as_ref().and_then(|state| state.training.as_ref());
+    let description = state.map_or("", |state| &state.description);
+    let training = setup::described(description, &args.data, &plan)
+        .map_err(|failure| failure.about(&args.checkpoint))?;
+    let files = Files { data: &args.data, outputs_to: args.outputs_to.as_deref() };
+    train(training, job, files, args.asked())
+}
+
+fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
+    if !matches!(device.device, Choice::Auto | Choice::Cpu) {
         let reason =
             "models are trained on the CPU so far; leave --device out, or say --device cpu";
         return Err(Failure::with(Exit::Device, reason));
     }
-    // a search for the learning rate is work
-    check_asked(&run.claim, &run.plot, run.statement.delta)?;
-    let training = setup::training(args, mechanism, begun.seed)?;
-    let digest = TrainingDigest::of(training.description());
-    let plan = Plan { training: Some(digest), ..plan };
-    let job = Job::of(plan, begun, run)?;
+    Ok(())
+}
+
+/// What goes into a training and what is kept of it.
+#[derive(Clone, Copy)]
+struct Files<'a> {
+    data: &'a DataArgs,
+    outputs_to: Option<&'a Path>,
+}
+
+impl Files<'_> {
+    /// The options that a command which goes on repeats.
+    fn repeat(&self, training: &Training) -> String {
+        let mut out = String::new();
+        if training.examples().reading().is_some() {
+            let DataArgs { data, labels, classes } = self.data;
+            let classes = classes
+                .as_ref()
+                .map(|classes| classes.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+            let labels = labels.as_deref().map(quoted_path);
+            let given =
+                [("data", data.as_deref().map(quoted)), ("labels", labels), ("classes", classes)];
+            for (name, value) in given {
+                out.extend(value.map(|value| format!(" --{name} {value}")));
+            }
+        }
+        let outputs_to = self.outputs_to.map(quoted_path);
+        out.extend(outputs_to.map(|path| format!(" --outputs-to {path}")));
+        out
+    }
+}
+
+fn train(training: Training, job: Job<'_>, files: Files<'_>, asked: Asked<'_>) -> Done {
     check(&job)?;
-    let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
-    let outputs = outputs.transpose()?;
-    let backend = trainer(training, outputs.as_ref(), &run.device)?;
-    let ended = run_on(&backend, &job, &run.device, &run.claim, &run.plot, &run.show);
+    let job = Job { repeat: files.repeat(&training), ..job };
+    let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
+    let outputs = outputs.transpose()?.flatten();
+    let backend = trainer(training, outputs.as_ref(), asked.device)?;
+    let ended = run_on(&backend, &job, asked);
     let is_interrupted = matches!(ended, Ok(Exit::Interrupted));
     let kept = match outputs {
         // also where the report could not be written: its runs are trained
-        Some(outputs) if !is_interrupted => outputs.finish(&mechanism),
+        Some(outputs) if !is_interrupted => outputs.finish(),
         // without the counts beside them they are of no use
-        Some(outputs) if job.checkpoint.is_none() => {
+        Some(outputs) if job.checkpoint.or(job.out).is_none() => {
             outputs.discard();
             Ok(())
         }

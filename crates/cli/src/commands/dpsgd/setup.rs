@@ -4,12 +4,13 @@ use std::path::Path;
 
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
 use dpscope_core::theory::{Calibration, Wanted};
+use dpscope_engine::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, StandIn, load};
 use dpscope_train::model::ModelSpec;
-use dpscope_train::{Canary, Settings, Training, search_learning_rate};
+use dpscope_train::{Canary, DescribedData, Description, Settings, Training, search_learning_rate};
 
-use crate::args::{CanaryArg, DpSgdArgs, RateArg};
-use crate::failure::Failure;
+use crate::args::{CanaryArg, DataArgs, DpSgdArgs, RateArg};
+use crate::failure::{Failure, refuse_idle};
 use crate::files::{limits, name_of, read, read_text};
 use crate::progress::is_interrupted;
 use crate::report::tell;
@@ -103,7 +104,7 @@ fn calibrated(epsilon: f64, steps: u64, args: &DpSgdArgs) -> Result<f64, Failure
 /// In the worst case there are neither models nor data; what names them would have no effect.
 pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure> {
     let unused = [
-        ("--data", args.data.is_some()),
+        ("--data", args.data.data.is_some()),
         ("--learning-rate", args.learning_rate.is_some()),
         ("--outputs-to", args.outputs_to.is_some()),
         ("--debias-records", args.debias_records > 0),
@@ -112,18 +113,10 @@ pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure
         ("--canary", args.canary != CanaryArg::Random),
         ("--fixed-canary", args.fixed_canary),
     ];
-    refuse(
+    refuse_idle(
         &unused,
         "under threat model worst-case, where the attacker gives every gradient and nothing is trained",
     )
-}
-
-/// Refuses the first of these options that is given where it would have no effect.
-fn refuse(unused: &[(&str, bool)], why: &str) -> Result<(), Failure> {
-    match unused.iter().find(|&&(_, is_given)| is_given) {
-        Some((name, _)) => Err(Failure::input(format!("{name} has no effect {why}; leave it out"))),
-        None => Ok(()),
-    }
 }
 
 /// The training that the arguments describe, with its learning rate.
@@ -137,7 +130,11 @@ pub(super) fn training(
         Some(model) => (model.spec)(),
         None => model_file(Path::new(&args.model))?,
     };
-    let examples = examples(args, built_in)?;
+    // what fills no batch is not trained on
+    let records =
+        u64::from(mechanism.steps_per_epoch) * u64::from(mechanism.batch_size.unwrap_or(0));
+    let records = usize::try_from(records).unwrap_or(usize::MAX);
+    let examples = examples(&args.data, built_in, records)?;
     let own_rate = built_in.map(|model| model.learning_rate);
     let rate = args.learning_rate.or(own_rate.map(RateArg::Given)).unwrap_or(RateArg::Search);
     let settings = Settings {
@@ -169,8 +166,34 @@ fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
     ModelSpec::from_toml(&text).map_err(|error| Failure::input(error).about(path))
 }
 
-fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Failure> {
-    let records = usize::try_from(args.records).unwrap_or(usize::MAX);
+/// The training that a checkpoint describes, with its data, made up anew or given again.
+pub(super) fn described(
+    description: &str,
+    args: &DataArgs,
+    plan: &Plan,
+) -> Result<Training, Failure> {
+    let description = Description::from_json(description)?;
+    let DescribedData { name, records, held_out, .. } = &description.data;
+    let records = *records as usize;
+    let examples = match (&args.data, name.parse::<StandIn>()) {
+        (None, Ok(stand_in)) => stand_in.generate(records, *held_out).map_err(Failure::input)?,
+        (None, Err(_)) => {
+            return Err(Failure::input(format!(
+                "the models are trained on {name}; give that file again with --data, and its --labels \
+                 and --classes if they were given"
+            )));
+        }
+        (Some(_), _) => examples(args, None, records)?,
+    };
+    Ok(description.training(examples, plan.mechanism, plan.seed)?)
+}
+
+/// Data that is named, or that of the model's shape.
+fn examples(
+    args: &DataArgs,
+    built_in: Option<&BuiltIn>,
+    records: usize,
+) -> Result<Examples, Failure> {
     let stand_in = match &args.data {
         None => Some(built_in.map(|model| model.data).ok_or_else(|| {
             Failure::input("--data is missing; a model of your own needs data of its shape")
@@ -179,7 +202,7 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
     };
     if let Some(stand_in) = stand_in {
         let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
-        refuse(&unused, &format!("on {}, which is made up with its labels", stand_in.name()))?;
+        refuse_idle(&unused, &format!("on {}, which is made up with its labels", stand_in.name()))?;
         return stand_in.generate(records, HELD_OUT).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());
