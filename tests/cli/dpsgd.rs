@@ -103,8 +103,7 @@ fn rows(records: usize, shift: usize) -> String {
     (0..records).map(row).collect()
 }
 
-const LINEAR: &str =
-    "input = { channels = 4 }\nlayers = [{ kind = \"linear\", outputs = 2 }]\n";
+const LINEAR: &str = "input = { channels = 4 }\nlayers = [{ kind = \"linear\", outputs = 2 }]\n";
 
 #[test]
 fn a_checkpoint_is_gone_on_with_by_its_data_alone() {

@@ -1,9 +1,8 @@
-//! `--help`, `completions`, `reproduce`: everything that tells about the program itself.
+//! `--help`, `completions`: everything that tells about the program itself.
 
 use std::process::Command;
 
-use dpscope_tests::cli::{number, run, text};
-use serde_json::Value;
+use dpscope_tests::cli::{run, text};
 
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
@@ -118,32 +117,4 @@ fn completions_know_every_command() {
     folder.write("script", run(folder.path(), "completions bash").exits(0).stdout);
     let checked = Command::new("bash").arg("-n").arg(folder.at("script")).status().unwrap();
     assert!(checked.success());
-}
-
-#[test]
-fn published_tables_are_set_beside_ours() {
-    for (what, first, observations) in [("figure-3", "σ=0.5 T=100", 1e9), ("table-1", "", 1e7)] {
-        let words = format!("reproduce {what} --observations 400 --seed 1");
-        let ended = dpscope(&format!("{words} --json")).exits(0);
-        assert_eq!(ended.stderr, "");
-        let report = ended.json();
-        assert_eq!(text(&report, "/schema"), "dpscope.reproduction/2");
-        assert_eq!(number(&report, "/published_observations"), observations);
-        let rows = report.pointer("/rows").and_then(Value::as_array).unwrap();
-        assert_eq!(rows.len(), 6);
-        assert!(text(&rows[0], "/name").starts_with(first));
-        let ceiling = number(&report, "/ceiling");
-        for row in rows {
-            let [estimate, bound] = ["/our_estimate", "/our_bound"].map(|path| number(row, path));
-            assert!(bound <= estimate && estimate <= ceiling, "{row:#}");
-            if let (Some(published), Some(difference)) =
-                (row["published_estimate"].as_f64(), row["difference"].as_f64())
-            {
-                assert!((estimate - published - difference).abs() < 1e-12, "{row:#}");
-            }
-        }
-        let shown = dpscope(&words).exits(0);
-        assert_eq!(shown.stderr, "");
-        assert!(shown.stdout.contains("\n  why: n      "), "{}", shown.stdout);
-    }
 }

@@ -230,3 +230,16 @@ fn where_nothing_is_saved_that_is_said() {
     assert!(ended.stderr.contains("interrupted") && ended.stdout.is_empty(), "{ended:?}");
     assert!(folder.names().is_empty());
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupted_experiment_shows_the_settings_that_are_done() {
+    let folder = Folder::new();
+    let words = "reproduce partial-shuffle --runs 20 --seed 1 --threads 1 --json";
+    let ended = (0..12).map(|doubling| interrupted_after(&folder, 50 << doubling, words));
+    let ended = ended.into_iter().find(|ended| !ended.stdout.is_empty()).unwrap();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let done = report["rows"].as_array().unwrap().len();
+    assert!((1..9).contains(&done) && number(&report, "/settings") == 9.0, "{done}");
+    assert!(ended.stderr.contains(&format!("interrupted: {done} of 9 settings")), "{ended:?}");
+}

@@ -416,14 +416,19 @@ pub(crate) struct ResumeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dpscope reproduce figure-3 --observations 1e6")]
+#[command(after_help = "Examples:\n  dpscope reproduce figure-3 --observations 1e6\n  \
+        dpscope reproduce partial-shuffle --runs 200")]
 pub(crate) struct ReproduceArgs {
     /// What to repeat.
     #[arg(value_enum)]
     pub(crate) what: Reproduction,
-    /// Observations of both worlds together in each setting.
+    /// Observations of both worlds together in each setting, for figure-3 and table-1.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
+    /// Runs of both worlds together in each setting, for all others; by default what two cores do in
+    /// about two minutes.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) runs: Option<u64>,
     /// Seed of all random words; fresh entropy if not given.
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
@@ -445,6 +450,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) json: bool,
 }
 
+/// What is repeated. A figure's number, where it becomes known, is an `alias` of what it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Reproduction {
     /// Figure 3: epsilon by number of observations.
@@ -453,6 +459,19 @@ pub(crate) enum Reproduction {
     /// Table I: the settings of published models.
     #[value(name = "table-1")]
     Table1,
+    /// Models trained under an attacker who knows one record of every batch.
+    #[value(name = "dpsgd-partially-informed")]
+    PartiallyInformed,
+    /// DP-SGD whose every gradient is the attacker's: nothing is trained.
+    #[value(name = "dpsgd-worst-case")]
+    WorstCase,
+    /// Models trained under an attacker who knows nothing of the other records.
+    #[value(name = "dpsgd-target-canary")]
+    TargetCanary,
+    /// Models whose data were shuffled in a buffer, or not at all.
+    PartialShuffle,
+    /// Batches that were formed first and then shuffled.
+    BatchThenShuffle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

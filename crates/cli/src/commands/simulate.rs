@@ -180,13 +180,23 @@ pub(crate) fn count_whole(plan: &Plan, backend: &Backend, quiet: bool) -> Result
 /// Most normals that the idealised law is simulated with: a second or so.
 const MOST_NORMALS: u64 = 300_000_000;
 
-/// What the audit of trained models says of the batched Gaussian mechanism; none where that takes long
-/// or was interrupted.
+/// What the audit of trained models says of the batched Gaussian mechanism.
 pub(crate) fn idealised(
     trained: &Artefact,
     threads: Option<u16>,
     quiet: bool,
 ) -> Option<Idealised> {
+    let outcome = idealised_counts(trained, threads, quiet)?.outcome().ok()?;
+    Some(Idealised::from(&outcome))
+}
+
+/// As many observations of the batched Gaussian mechanism as models were trained; none where that takes
+/// long or was interrupted.
+pub(crate) fn idealised_counts(
+    trained: &Artefact,
+    threads: Option<u16>,
+    quiet: bool,
+) -> Option<Artefact> {
     if trained.training.is_none() || !trained.is_complete() {
         return None;
     }
@@ -197,8 +207,7 @@ pub(crate) fn idealised(
     }
     let cpu = CpuBackend::new(threads.map_or(0, usize::from)).ok()?;
     let ended = count_whole(&plan, &Backend::Cpu(cpu), quiet).ok()?;
-    let outcome = ended.state.outcome().ok().filter(|_| !ended.interrupted)?;
-    Some(Idealised::from(&outcome))
+    (!ended.interrupted).then_some(ended.state)
 }
 
 /// Runs the job on the device that is asked for, and reports it.

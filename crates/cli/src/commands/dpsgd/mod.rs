@@ -15,6 +15,7 @@ use crate::args::{Asked, DataArgs, DeviceArgs, DpSgdArgs, ResumeArgs};
 use crate::device::{Choice, cpu};
 use crate::failure::{Done, Exit, Failure};
 use outputs_file::OutputsFile;
+pub(crate) use setup::calibrated;
 
 pub(crate) fn run(args: &DpSgdArgs) -> Done {
     let run = &args.run;
@@ -109,8 +110,22 @@ fn train(training: Training, job: Job<'_>, files: Files<'_>, asked: Asked<'_>) -
     kept.map(|()| exit)
 }
 
+/// What trains a model that is built in, and names it in a plan.
+pub(crate) fn built_in(
+    name: &str,
+    plan: &Plan,
+    device: &DeviceArgs,
+) -> Result<(Backend, TrainingDigest), Failure> {
+    check_device(device)?;
+    let mechanism = plan.mechanism;
+    let records = mechanism.steps_per_epoch as usize * mechanism.batch_size.unwrap_or(0) as usize;
+    let training = setup::built_in(name, mechanism, records, plan.seed)?;
+    let digest = TrainingDigest::of(training.description());
+    Ok((trainer(training, None, device)?, digest))
+}
+
 /// Here observations are runs, as the option is called.
-fn of_runs(error: PlanError) -> Failure {
+pub(crate) fn of_runs(error: PlanError) -> Failure {
     match error {
         PlanError::Observations { .. } | PlanError::SplitObservations { .. } => {
             Failure::input(error.to_string().replacen("observations", "--runs", 1))

@@ -195,13 +195,14 @@ fn holds_outputs_of(path: &Path, plan: &Plan) -> Result<bool, Failure> {
     }
 }
 
-/// A file for the outputs of a run that begins: of the same plan again, or new.
+/// A file for the outputs of a run that begins: new, or of the same plan, whose outputs are the same
+/// again.
 fn begun(part: &Path, header: &str) -> Result<File, Failure> {
     if part.exists() {
         check_replaces(part, header)?;
     }
     let mut options = OpenOptions::new();
-    let opened = options.read(true).write(true).create(true).truncate(true).open(part);
+    let opened = options.read(true).write(true).create(true).truncate(false).open(part);
     let written = opened.and_then(|mut file| file.write_all(header.as_bytes()).map(|()| file));
     written.map_err(|error| Failure::input(format!("cannot be written: {error}")).about(part))
 }

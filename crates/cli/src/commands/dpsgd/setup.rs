@@ -10,7 +10,7 @@ use dpscope_train::model::ModelSpec;
 use dpscope_train::{Canary, DescribedData, Description, Settings, Training, search_learning_rate};
 
 use crate::args::{CanaryArg, DataArgs, DpSgdArgs, RateArg};
-use crate::failure::{Failure, refuse_idle};
+use crate::failure::{Exit, Failure, refuse_idle};
 use crate::files::{limits, name_of, read, read_text};
 use crate::progress::is_interrupted;
 use crate::report::tell;
@@ -71,7 +71,10 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     }
     let noise_multiplier = match (args.noise_multiplier, args.poisson_epsilon) {
         (Some(noise_multiplier), _) => noise_multiplier,
-        (None, epsilon) => calibrated(epsilon.unwrap_or(f64::NAN), steps, args)?,
+        (None, epsilon) => {
+            let epochs = u64::from(args.epochs);
+            calibrated(epsilon.unwrap_or(f64::NAN), args.run.statement.delta, steps, epochs)?
+        }
     };
     let steps_per_epoch = u32::try_from(steps).unwrap_or(u32::MAX);
     let mechanism = BatchedGaussian {
@@ -86,15 +89,21 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     Ok(mechanism)
 }
 
-fn calibrated(epsilon: f64, steps: u64, args: &DpSgdArgs) -> Result<f64, Failure> {
+/// The noise multiplier at which Poisson sampled batches have this ε.
+pub(crate) fn calibrated(
+    epsilon: f64,
+    delta: f64,
+    steps: u64,
+    epochs: u64,
+) -> Result<f64, Failure> {
     let calibration = Calibration {
         wanted: Wanted::Noise,
         sampler: SamplerKind::Poisson,
         epsilon,
-        delta: args.run.statement.delta,
+        delta,
         noise_multiplier: None,
         steps: Some(steps),
-        epochs: Some(u64::from(args.epochs)),
+        epochs: Some(epochs),
         sampling_rate: None,
     };
     let found = calibration.found().map_err(Failure::input)?;
@@ -153,6 +162,25 @@ pub(super) fn training(
     let (training, search) = search_learning_rate(training, &|| !is_interrupted())?;
     tell(&format!("learning rate {} found by a search", search.best));
     Ok(training)
+}
+
+/// A model that is built in, on made-up data, as it is trained where nothing else is said.
+pub(super) fn built_in(
+    name: &str,
+    mechanism: BatchedGaussian,
+    records: usize,
+    seed: u64,
+) -> Result<Training, Failure> {
+    let model = BUILT_IN.iter().find(|model| model.name == name);
+    let model = model.ok_or_else(|| Failure::with(Exit::Internal, format!("no model {name}")))?;
+    let settings = Settings {
+        clip_norm: 1.0,
+        learning_rate: model.learning_rate,
+        canary: Canary { direction: CanaryArg::Random.into(), is_fresh: true },
+        debias_records: 0,
+    };
+    let examples = model.data.generate(records, HELD_OUT).map_err(Failure::input)?;
+    Ok(Training::new(&(model.spec)(), examples, mechanism, settings, seed)?)
 }
 
 fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
