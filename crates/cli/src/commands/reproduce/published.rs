@@ -62,6 +62,8 @@ pub(super) struct Experiment {
     /// None where it is calibrated to the claim.
     pub(super) noise_multiplier: Option<f64>,
     pub(super) published: Option<f64>,
+    /// Said to lie below the claim, without a number.
+    pub(super) is_below_claim: bool,
     pub(super) published_times: Option<f64>,
 }
 
@@ -82,6 +84,7 @@ pub(super) fn dp_sgd(what: &str) -> Result<Vec<Experiment>, Failure> {
             claimed_epsilon: claimed.parse().ok()?,
             noise_multiplier: noise.parse().ok(),
             published: published.parse().ok(),
+            is_below_claim: published == "below",
             published_times: times.parse().ok(),
         };
         Some((of == what, experiment))

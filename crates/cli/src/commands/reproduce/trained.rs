@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 use dpscope_core::planner::ceiling;
-use dpscope_engine::{Artefact, Backend, Plan};
+use dpscope_engine::{Artefact, Backend, Plan, TrainingState};
 use serde::Serialize;
 
 use super::published::{Experiment, dp_sgd};
@@ -57,9 +57,11 @@ pub(super) struct Row {
     /// By Poisson accounting, as the paper chose it.
     pub(super) claimed_epsilon: f64,
     pub(super) published_estimate: Option<f64>,
+    /// The paper says that it lies below the claim, and no number is known to us.
+    pub(super) published_below_claim: bool,
     /// As printed: how many times the estimate of the full shuffle.
     pub(super) published_times: Option<f64>,
-    /// Ours by our estimate of the full shuffle at this claim.
+    /// Our estimate divided by ours of the full shuffle at this claim.
     pub(super) our_times: Option<f64>,
     #[serde(flatten)]
     pub(super) ours: Ours,
@@ -196,6 +198,7 @@ fn audited(
     let state = &ended.state;
     let plan = &state.plan;
     let sampler = plan.mechanism.sampler.kind();
+    let is_full = sampler == SamplerKind::Shuffle;
     let ours = Ours::of(state, experiment.published)?;
     let claimed_epsilon = experiment.claimed_epsilon;
     let full = before
@@ -206,7 +209,7 @@ fn audited(
         Some(_) => (plan.observations != PUBLISHED_RUNS).then_some(Reason::Observations),
         None => Some(Reason::UnknownNumber),
     };
-    let training = state.training.as_ref().map(|training| training.whole());
+    let training = state.training.as_ref().map(TrainingState::whole);
     Ok(Row {
         name: experiment.name.clone(),
         model: experiment.model.clone(),
@@ -215,8 +218,9 @@ fn audited(
         noise_multiplier: plan.mechanism.noise_multiplier,
         claimed_epsilon,
         published_estimate: experiment.published,
+        published_below_claim: experiment.is_below_claim,
         published_times: experiment.published_times,
-        our_times: full.map(times).filter(|times| times.is_finite()),
+        our_times: full.filter(|_| !is_full).map(times).filter(|times| times.is_finite()),
         why_they_differ: reason(&ours, is_another).into_iter().collect(),
         idealised_estimate: match idealised {
             Some(counts) => Some(estimate(counts)?.value()),

@@ -12,26 +12,46 @@ pub(super) fn text(report: &Reproduced) -> String {
         "{}: DP-SGD, one epoch of 10,000 records in batches of 100, δ = {:e}\n\n",
         report.what, report.delta
     );
+    let is_trained = report.rows.iter().any(|row| row.model.is_some());
     let columns = [
-        ("setting", Align::Left),
-        ("runs", Align::Right),
-        ("σ", Align::Right),
-        ("claimed", Align::Right),
-        ("published", Align::Right),
-        ("ours", Align::Right),
-        ("±", Align::Left),
-        ("diff", Align::Right),
-        ("why", Align::Left),
-        ("bound", Align::Right),
-        ("idealised", Align::Right),
-        ("ceiling", Align::Right),
-        ("residual", Align::Right),
+        (true, "setting", Align::Left),
+        (true, "runs", Align::Right),
+        (true, "σ", Align::Right),
+        (true, "claimed", Align::Right),
+        (true, "published", Align::Right),
+        (true, "ours", Align::Right),
+        (true, "±", Align::Left),
+        (true, "diff", Align::Right),
+        (true, "why", Align::Left),
+        (true, "bound", Align::Right),
+        (is_trained, "idealised", Align::Right),
+        (true, "ceiling", Align::Right),
+        (is_trained, "residual", Align::Right),
     ];
-    let rows: Vec<_> = report.rows.iter().map(cells).collect();
+    let shown = |row: &Row| -> Vec<String> {
+        let cells = cells(row).into_iter().zip(&columns);
+        cells.filter(|(_, (applies, ..))| *applies).map(|(cell, _)| cell).collect()
+    };
+    let rows: Vec<Vec<String>> = report.rows.iter().map(shown).collect();
+    let columns: Vec<(&str, Align)> = columns
+        .into_iter()
+        .filter(|(applies, ..)| *applies)
+        .map(|(_, heading, align)| (heading, align))
+        .collect();
     out.push_str(&table(&columns, &rows));
     out.push('\n');
+    out.push_str(&legend(report, is_trained));
+    for reason in REASONS {
+        if report.rows.iter().any(|row| row.why_they_differ.contains(&reason)) {
+            out.push_str(&row(&format!("why: {}", reason.mark()), reason.says()));
+        }
+    }
+    out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
+    out
+}
+
+fn legend(report: &Reproduced, is_trained: bool) -> String {
     let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
-    let is_trained = report.rows.iter().any(|row| row.model.is_some());
     let has_times = report.rows.iter().any(|row| row.published_times.is_some());
     let legend = [
         (true, "claimed", "ε of Poisson sampled batches with this noise".to_owned()),
@@ -63,21 +83,14 @@ pub(super) fn text(report: &Reproduced) -> String {
         (true, "can show", report.can_show.clone()),
         (true, "cannot", report.cannot_show.clone()),
     ];
-    for (_, label, about) in legend.iter().filter(|(applies, ..)| *applies) {
-        out.push_str(&row(label, about));
-    }
-    for reason in REASONS {
-        if report.rows.iter().any(|row| row.why_they_differ.contains(&reason)) {
-            out.push_str(&row(&format!("why: {}", reason.mark()), reason.says()));
-        }
-    }
-    out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
-    out
+    let applying = legend.iter().filter(|(applies, ..)| *applies);
+    applying.map(|(_, label, about)| row(label, about)).collect()
 }
 
 fn cells(row: &Row) -> [String; 13] {
     let of = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let published = row.published_times.map(|times| format!("{times}×"));
+    let below = row.published_below_claim.then(|| format!("< {}", row.claimed_epsilon));
+    let published = row.published_times.map(|times| format!("{times}×")).or(below);
     let ours = match row.our_times.filter(|_| row.published_times.is_some()) {
         Some(times) => format!("{:.2} = {times:.2}×", row.ours.our_estimate),
         None => format!("{:.2}", row.ours.our_estimate),
