@@ -92,8 +92,75 @@ fn shards_and_checkpoints_give_the_whole_run() {
     }
     let other = SMALL.replace("--noise", "--learning-rate 0.25 --noise");
     folder.run(&format!("{other} --checkpoint c")).refuses(5, &["c: ", "training"]);
-    folder.run("resume c").refuses(2, &["c: ", "audit dpsgd"]);
+    let resumed = folder.run("resume c --json").exits(0).json();
+    assert_eq!(resumed["histogram_digest"], whole["histogram_digest"]);
     folder.run("merge part-1 part-2").refuses(5, &["20..30"]);
+}
+
+/// Rows of a label and four features.
+fn rows(records: usize, shift: usize) -> String {
+    let row = |i: usize| format!("{},{},{},1,{}\n", i % 2, i % 3, (i + shift) % 5, i % 2);
+    (0..records).map(row).collect()
+}
+
+const LINEAR: &str = "input = { channels = 4 }\nlayers = [{ kind = \"linear\", outputs = 2 }]\n";
+
+#[test]
+fn a_checkpoint_is_gone_on_with_by_its_data_alone() {
+    let folder = Folder::new();
+    folder.write("model.toml", LINEAR);
+    folder.write("rows.csv", rows(215, 0));
+    let words = "audit dpsgd --model model.toml --data rows.csv --records 210 --batch-size 20 \
+                 --learning-rate 0.5 --noise-multiplier 1 --runs 60 --seed 7 --json --checkpoint c";
+    let whole = folder.run(words).exits(0).json();
+    assert_eq!(number(&whole, "/training/description/data/records"), 200.0);
+    // what fills no batch is held out
+    assert_eq!(number(&whole, "/training/description/data/held_out"), 15.0);
+    folder.write("renamed.csv", rows(215, 0));
+    let resumed = folder.run("resume c --data renamed.csv --json").exits(0).json();
+    for field in ["result", "histogram_digest", "training"] {
+        assert_eq!(resumed[field], whole[field], "{field}");
+    }
+    folder.run("resume c").refuses(2, &["c: ", "rows.csv", "--data"]);
+    for (name, text) in [("shifted.csv", rows(215, 1)), ("more.csv", rows(216, 0))] {
+        folder.write(name, text);
+        let told = folder.run(&format!("resume c --data {name}")).exits(2).stderr;
+        assert!(told.contains(&format!("{name} gives other records than rows.csv")), "{told}");
+    }
+    folder.run("resume c --data absent.csv").refuses(2, &["absent.csv", "cannot be read"]);
+    let told = folder.run("resume c --data renamed.csv --classes 1,0").exits(2).stderr;
+    assert!(told.contains("other records"), "{told}");
+    let bgm = "audit bgm --noise-multiplier 1 --steps 5 --observations 2000 --seed 1";
+    folder.run(&format!("{bgm} --checkpoint b")).exits(0);
+    folder.run("resume b --data rows.csv").refuses(2, &["--data", "no effect"]);
+}
+
+#[test]
+fn what_is_wrong_with_data_names_the_file_once() {
+    let folder = Folder::new();
+    folder.write("rows.csv", "0,1,1\n0,2,1\n");
+    let told = folder.run(&format!("{SMALL} --data rows.csv")).refuses(2, &["rows.csv"]).stderr;
+    assert_eq!(told.matches("rows.csv").count(), 1, "{told}");
+}
+
+#[test]
+fn a_finished_run_is_repeated_and_its_outputs_are_left_alone() {
+    let folder = Folder::new();
+    let words = format!("{SMALL} --json --checkpoint c --outputs-to o.npz");
+    let first = folder.run(&words).exits(0).json();
+    let kept = folder.read("o.npz");
+    for words in [&words[..], "resume c --json --outputs-to o.npz"] {
+        let again = folder.run(words).exits(0).json();
+        assert_eq!(again["result"], first["result"]);
+        assert_eq!(folder.read("o.npz"), kept);
+    }
+    let other = SMALL.replace("--seed 7", "--seed 8");
+    folder.run(&format!("{other} --outputs-to o.npz")).refuses(2, &["o.npz: ", "another run"]);
+    assert_eq!(folder.read("o.npz"), kept);
+    folder.run("resume c --outputs-to new.npz").refuses(2, &["new.npz.part: ", "--outputs-to"]);
+    assert_eq!(folder.names(), ["c", "o.npz"]);
+    folder.run(&format!("{SMALL} --shard 1/2 --checkpoint half")).exits(0);
+    folder.run("resume half --outputs-to h.npz").refuses(2, &["--outputs-to", "shards"]);
 }
 
 #[test]

@@ -43,7 +43,16 @@ fn started(folder: &Folder, words: &str) -> Option<Child> {
 
 /// Interrupts runs of growing size until one was still at work, and returns its size.
 fn interrupted(folder: &Folder, stop: impl Fn(Child) -> bool) -> u64 {
-    let sizes = (0..12).map(|doubling| 4_000_000 << doubling);
+    interrupted_of(folder, 4_000_000, words, stop)
+}
+
+fn interrupted_of(
+    folder: &Folder,
+    smallest: u64,
+    words: impl Fn(u64) -> String,
+    stop: impl Fn(Child) -> bool,
+) -> u64 {
+    let sizes = (0..12).map(|doubling| smallest << doubling);
     let found = sizes.into_iter().find(|&size| {
         let _ = std::fs::remove_file(folder.at("c"));
         started(folder, &words(size)).is_some_and(&stop)
@@ -83,6 +92,40 @@ fn ctrl_c_saves_and_resume_gives_the_same_counts() {
         assert_same_counts(&resumed, &uninterrupted(&folder, size));
         assert_eq!(text(&resumed, "/seed_source"), "checkpoint");
     }
+}
+
+#[test]
+fn interrupted_training_goes_on_with_the_line_that_is_told() {
+    let folder = Folder::new();
+    let rows = |i: u32| format!("{},{},{}\n", i % 2, i % 3, i % 5);
+    folder.write("rows.csv", (0..200).map(rows).collect::<String>());
+    let shape = "input = { channels = 2 }\nlayers = [{ kind = \"linear\", outputs = 2 }]\n";
+    folder.write("m.toml", shape);
+    let words = |runs: u64| {
+        format!(
+            "audit dpsgd --model m.toml --data rows.csv --classes 1,0 --records 200 --batch-size 20 \
+             --learning-rate 1 --noise-multiplier 1 --runs {runs} --seed 7 --threads 1"
+        )
+    };
+    let resume = "resume c --data rows.csv --classes 1,0 --outputs-to o.npz";
+    let kept = |runs: u64| format!("{} --outputs-to o.npz", words(runs));
+    let runs = interrupted_of(&folder, 4_000, kept, |child| {
+        signal(&child, "INT");
+        let ended: Ended = child.wait_with_output().unwrap().into();
+        if ended.code == Some(0) {
+            std::fs::remove_file(folder.at("o.npz")).unwrap();
+            return false;
+        }
+        let told = ended.exits(130).stderr;
+        assert!(told.contains(&format!("go on with\n  dpscope {resume}\n")), "{told}");
+        true
+    });
+    let resumed = folder.run(&format!("{resume} --json")).exits(0).json();
+    let outputs = folder.read("o.npz");
+    std::fs::remove_file(folder.at("o.npz")).unwrap();
+    let whole = format!("{} --json --outputs-to o.npz", words(runs));
+    assert_same_counts(&resumed, &folder.run(&whole).exits(0).json());
+    assert!(folder.read("o.npz") == outputs);
 }
 
 #[test]
@@ -186,4 +229,17 @@ fn where_nothing_is_saved_that_is_said() {
     let ended = interrupted_after(&folder, 0, "reproduce table-1 --observations 1e15");
     assert!(ended.stderr.contains("interrupted") && ended.stdout.is_empty(), "{ended:?}");
     assert!(folder.names().is_empty());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupted_experiment_shows_the_settings_that_are_done() {
+    let folder = Folder::new();
+    let words = "reproduce partial-shuffle --runs 20 --seed 1 --threads 1 --json";
+    let ended = (0..12).map(|doubling| interrupted_after(&folder, 50 << doubling, words));
+    let ended = ended.into_iter().find(|ended| !ended.stdout.is_empty()).unwrap();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let done = report["rows"].as_array().unwrap().len();
+    assert!((1..9).contains(&done) && number(&report, "/settings") == 9.0, "{done}");
+    assert!(ended.stderr.contains(&format!("interrupted: {done} of 9 settings")), "{ended:?}");
 }

@@ -15,6 +15,7 @@ mod interrupts;
 mod outputs;
 mod planning;
 mod plots;
+mod reproduce;
 mod scores;
 mod serve;
 mod shards;

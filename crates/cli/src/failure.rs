@@ -56,6 +56,14 @@ impl Failure {
     }
 }
 
+/// Refuses the first of these options that is given where it would have no effect.
+pub(crate) fn refuse_idle(options: &[(&str, bool)], why: &str) -> Result<(), Failure> {
+    match options.iter().find(|&&(_, is_given)| is_given) {
+        Some((name, _)) => Err(Failure::input(format!("{name} has no effect {why}; leave it out"))),
+        None => Ok(()),
+    }
+}
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let error = match error {

@@ -1,5 +1,6 @@
 //! Reading with limits, writing whole or not at all.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,11 @@ use crate::failure::Failure;
 /// Limits on the arrays of a user: 16 GiB, 2³⁰ numbers.
 pub(crate) fn limits() -> Limits {
     Limits::for_memory(16 << 30)
+}
+
+/// The name of a file, without its folder.
+pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The bytes of a file that is not larger than the limits allow.

@@ -1,10 +1,10 @@
 //! The direction of the canary's gradient.
 
 use dpscope_shaders::random::{Purpose, VectorNormals, stream_words};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where the canary's gradient points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryDirection {
     /// Uniform on the sphere.
@@ -14,7 +14,8 @@ pub enum CanaryDirection {
 }
 
 /// The canary's gradient ĝ, of length 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Canary {
     /// Where it points.
     pub direction: CanaryDirection,

@@ -102,4 +102,21 @@ pub enum TrainError {
         /// The highest.
         highest: f64,
     },
+    /// A description that cannot be read.
+    #[error("the training's description cannot be read: {reason}")]
+    Description {
+        /// What is wrong.
+        reason: String,
+    },
+    /// The data are not those of a description.
+    #[error(
+        "{given} gives other records than {described}, which the models were trained on; give that data, \
+         labels and classes again"
+    )]
+    OtherData {
+        /// The name of the data that were given.
+        given: String,
+        /// That of the data described.
+        described: String,
+    },
 }

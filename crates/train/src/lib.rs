@@ -6,6 +6,7 @@
 
 mod canary;
 pub mod data;
+mod description;
 mod error;
 mod gradient;
 mod layers;
@@ -16,6 +17,7 @@ mod trainer;
 mod training;
 
 pub use canary::{Canary, CanaryDirection};
+pub use description::{DescribedData, Description};
 pub use error::TrainError;
 pub use gradient::{NormRoute, Rows, Workspace};
 pub use layers::{Dual, Scalar};

@@ -1,19 +1,20 @@
 //! What is trained, on what, and how.
 
 use dpscope_core::mechanism::{
-    BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind, ThreatModel,
+    BatchedGaussian, OutputOptions, OutputReference, OutputScorer, ThreatModel,
 };
 use dpscope_shaders::random::{Purpose, Words};
 use dpscope_shaders::train::{Batches, Order};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::TrainError;
 use crate::canary::{Canary, SHARED_STREAM};
 use crate::data::{Examples, Packed};
 use crate::model::{LayerSpec, ModelSpec, Network};
+use crate::{Description, TrainError};
 
 /// How a network is trained, beside the mechanism.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// C, above 0.
     pub clip_norm: f64,
@@ -46,6 +47,13 @@ pub struct Training {
 }
 
 impl Training {
+    /// Whether any gradient is left to a model: not in the worst case, which is the only threat model of
+    /// batch-then-shuffle.
+    #[must_use]
+    pub fn is_needed(mechanism: &BatchedGaussian) -> bool {
+        mechanism.threat_model != ThreatModel::WorstCase
+    }
+
     /// Checks that all fits.
     ///
     /// The target is record 0 of the data; the records beyond T·B are not used.
@@ -64,11 +72,8 @@ impl Training {
         let network = Network::new(spec)?;
         let scorer = scorer(&mechanism)?;
         let batch_size = mechanism.batch_size.ok_or(TrainError::BatchSize)?;
-        let sampler = mechanism.sampler.kind();
-        if mechanism.threat_model == ThreatModel::WorstCase
-            || sampler == SamplerKind::BatchThenShuffle
-        {
-            let threat_model = mechanism.threat_model;
+        if !Self::is_needed(&mechanism) {
+            let (threat_model, sampler) = (mechanism.threat_model, mechanism.sampler.kind());
             return Err(TrainError::NothingToTrain { threat_model, sampler });
         }
         check_fit(&network, spec, &examples)?;
@@ -82,7 +87,7 @@ impl Training {
         let initial = initial(&network, seed);
         let batches = Batches::new(mechanism.sampler, batch_size, steps);
         let still = still_parameter(spec, &examples, batches.records() as usize);
-        let description = describe(spec, &examples, batches.records(), settings);
+        let description = Description::new(spec, &examples, batches.records(), settings).to_json();
         Ok(Training {
             spec: spec.clone(),
             network,
@@ -136,9 +141,12 @@ impl Training {
     pub fn with_learning_rate(mut self, learning_rate: f64) -> Result<Self, TrainError> {
         self.settings.learning_rate = learning_rate;
         check(&self.settings)?;
-        self.description =
-            describe(&self.spec, &self.examples, self.batches.records(), self.settings);
+        self.description = self.described().to_json();
         Ok(self)
+    }
+
+    pub(crate) fn described(&self) -> Description {
+        Description::new(&self.spec, &self.examples, self.batches.records(), self.settings)
     }
 }
 
@@ -191,29 +199,4 @@ fn still_parameter(spec: &ModelSpec, examples: &Examples, records: usize) -> Opt
         seen.iter_mut().zip(row).for_each(|(seen, byte)| *seen |= byte);
     }
     (0..examples.shape().len()).find(|feature| seen[feature / 8] >> (feature % 8) & 1 == 0)
-}
-
-fn describe(spec: &ModelSpec, examples: &Examples, records: u32, settings: Settings) -> String {
-    #[derive(Serialize)]
-    struct Description<'a> {
-        schema: &'static str,
-        model: &'a ModelSpec,
-        data: Data<'a>,
-        settings: Settings,
-    }
-    #[derive(Serialize)]
-    struct Data<'a> {
-        name: &'a str,
-        digest: &'a str,
-        records: u32,
-        held_out: usize,
-    }
-    let data = Data {
-        name: examples.name(),
-        digest: examples.digest(),
-        records,
-        held_out: examples.held_out().map_or(0, Examples::len),
-    };
-    let described = Description { schema: "dpscope.training/1", model: spec, data, settings };
-    serde_json::to_string(&described).unwrap_or_default()
 }

@@ -3,19 +3,23 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dpscope_engine::Shard;
 use dpscope_train::CanaryDirection;
 
-use super::{
-    ClaimArgs, DeviceArgs, PlotArgs, RuleArg, SamplerArgs, ShowArgs, StatementArgs, count, seed,
-    shard, small_count,
-};
+use super::{RunArgs, SamplerArgs, count, small_count};
+
+const CHECKPOINT: &str = "Save the state here, once a second or after each wave of runs; the same \
+                          command, or `dpscope resume`, goes on from it";
+const SHARD: &str =
+    "Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`";
 
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("checkpoint", |arg| arg.help(CHECKPOINT)),
+    mut_arg("shard", |arg| arg.help(SHARD)),
     after_help = "Examples:\n  dpscope audit dpsgd --batch-size 100 --poisson-epsilon 4 --runs 2000\n  \
         dpscope audit dpsgd --model lenet --data train-images-idx3-ubyte.gz \\\n    \
-        --labels train-labels-idx1-ubyte.gz --classes 0,1 --batch-size 100 --poisson-epsilon 2 --runs 200\n\n\
+        --labels train-labels-idx1-ubyte.gz --classes 0,1 \\\n    \
+        --batch-size 100 --poisson-epsilon 2 --runs 200\n\n\
         Runs are trained on the CPU. The threat model worst-case replaces every gradient: nothing is \
         trained, and the result is that of `audit bgm`."
 )]
@@ -23,16 +27,8 @@ pub(crate) struct DpSgdArgs {
     /// mlp, lenet, cnn, or a TOML file with a list of layers.
     #[arg(long, value_name = "MODEL", default_value = Self::MODEL)]
     pub(crate) model: String,
-    /// p100-like, fmnist-like or cifar-like, which are made up; or a file: IDX, CIFAR-10 binary, npz,
-    /// csv. By default the made-up data of the model's shape.
-    #[arg(long, value_name = "DATA")]
-    pub(crate) data: Option<String>,
-    /// File of the labels, for IDX.
-    #[arg(long, value_name = "FILE", requires = "data")]
-    pub(crate) labels: Option<PathBuf>,
-    /// Classes of the file to keep, in the order of their new labels, e.g. 0,1.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "data")]
-    pub(crate) classes: Option<Vec<u32>>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
     /// Records to train on.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
     pub(crate) records: u64,
@@ -67,34 +63,26 @@ pub(crate) struct DpSgdArgs {
     /// Runs of both worlds together; even; may be written 1e4.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: u64,
-    #[command(flatten)]
-    pub(crate) statement: StatementArgs,
-    /// How the threshold is chosen.
-    #[arg(long, value_enum, default_value = "simultaneous")]
-    pub(crate) threshold_rule: RuleArg,
-    /// Seed of all random words, below 2^53; fresh entropy if not given.
-    #[arg(long, value_parser = seed)]
-    pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) device: DeviceArgs,
-    /// Save the state here, once a second or after each wave of runs; the same command goes on from it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) checkpoint: Option<PathBuf>,
-    /// Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`.
-    #[arg(long, value_name = "i/N", value_parser = shard, requires = "seed")]
-    pub(crate) shard: Option<Shard>,
-    /// Write the histograms here, for `dpscope merge`.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
     /// Write every run's outputs here as npz, for `dpscope audit outputs`.
     #[arg(long, value_name = "FILE.npz", conflicts_with = "shard")]
     pub(crate) outputs_to: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) plot: PlotArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) run: RunArgs,
+}
+
+/// What models are trained on.
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// p100-like, fmnist-like or cifar-like, which are made up; or a file: IDX, CIFAR-10 binary, npz,
+    /// csv. By default the made-up data of the model's shape.
+    #[arg(long, value_name = "DATA")]
+    pub(crate) data: Option<String>,
+    /// File of the labels, for IDX.
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Classes of the file to keep, in the order of their new labels, e.g. 0,1.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "data")]
+    pub(crate) classes: Option<Vec<u32>>,
 }
 
 impl DpSgdArgs {

@@ -8,6 +8,7 @@ mod compare;
 mod device;
 mod dpsgd;
 mod plot;
+mod run;
 mod serve;
 
 pub(crate) use accounted::AccountedArgs;
@@ -16,8 +17,9 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
-pub(crate) use dpsgd::{CanaryArg, DpSgdArgs, RateArg};
+pub(crate) use dpsgd::{CanaryArg, DataArgs, DpSgdArgs, RateArg};
 pub(crate) use plot::PlotArgs;
+pub(crate) use run::{Asked, RunArgs};
 pub(crate) use serve::ServeArgs;
 
 use std::path::PathBuf;
@@ -228,30 +230,7 @@ pub(crate) struct BgmArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: u64,
     #[command(flatten)]
-    pub(crate) statement: StatementArgs,
-    /// How the threshold is chosen.
-    #[arg(long, value_enum, default_value = "simultaneous")]
-    pub(crate) threshold_rule: RuleArg,
-    /// Seed of all random words, below 2^53; fresh entropy if not given.
-    #[arg(long, value_parser = seed)]
-    pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) device: DeviceArgs,
-    /// Save the state here at least once a second; resume from it if it exists.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) checkpoint: Option<PathBuf>,
-    /// Count only shard i of N, counted from 1; the histograms are joined by `dpscope merge`.
-    #[arg(long, value_name = "i/N", value_parser = shard, requires = "seed")]
-    pub(crate) shard: Option<Shard>,
-    /// Write the histograms here, for `dpscope merge`.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) plot: PlotArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) run: RunArgs,
 }
 
 #[derive(Debug, Args)]
@@ -408,11 +387,21 @@ pub(crate) struct MergeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dpscope resume audit.checkpoint")]
+#[command(
+    mut_arg("data", |arg| arg.help("The file that the models are trained on, if it is not made up")),
+    mut_arg("labels", |arg| arg.help("File of its labels, for IDX")),
+    mut_arg("classes", |arg| arg.help("Classes of it that were kept, in the same order")),
+    after_help = "Example:\n  dpscope resume audit.checkpoint"
+)]
 pub(crate) struct ResumeArgs {
     /// Checkpoint of the run.
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "CHECKPOINT")]
     pub(crate) checkpoint: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Where the outputs of the trained models go: the file that the run began with.
+    #[arg(long, value_name = "FILE.npz")]
+    pub(crate) outputs_to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// Write the histograms here as well, for `dpscope merge`.
@@ -427,14 +416,19 @@ pub(crate) struct ResumeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dpscope reproduce figure-3 --observations 1e6")]
+#[command(after_help = "Examples:\n  dpscope reproduce figure-3 --observations 1e6\n  \
+        dpscope reproduce partial-shuffle --runs 200")]
 pub(crate) struct ReproduceArgs {
     /// What to repeat.
     #[arg(value_enum)]
     pub(crate) what: Reproduction,
-    /// Observations of both worlds together in each setting.
+    /// Observations of both worlds together in each setting, for figure-3 and table-1.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
+    /// Runs of both worlds together in each setting, for all others; by default what two cores do in
+    /// about two minutes.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) runs: Option<u64>,
     /// Seed of all random words; fresh entropy if not given.
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
@@ -456,6 +450,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) json: bool,
 }
 
+/// What is repeated. A figure's number, where it becomes known, is an `alias` of what it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Reproduction {
     /// Figure 3: epsilon by number of observations.
@@ -464,6 +459,19 @@ pub(crate) enum Reproduction {
     /// Table I: the settings of published models.
     #[value(name = "table-1")]
     Table1,
+    /// Models trained under an attacker who knows one record of every batch.
+    #[value(name = "dpsgd-partially-informed")]
+    PartiallyInformed,
+    /// DP-SGD whose every gradient is the attacker's: nothing is trained.
+    #[value(name = "dpsgd-worst-case")]
+    WorstCase,
+    /// Models trained under an attacker who knows nothing of the other records.
+    #[value(name = "dpsgd-target-canary")]
+    TargetCanary,
+    /// Models whose data were shuffled in a buffer, or not at all.
+    PartialShuffle,
+    /// Batches that were formed first and then shuffled.
+    BatchThenShuffle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,6 +2,7 @@
 
 use dpscope_engine::{Artefact, ArtefactError, MergeOptions};
 
+use super::simulate::idealised;
 use crate::args::MergeArgs;
 use crate::failure::{Done, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
@@ -21,6 +22,7 @@ pub(crate) fn run(args: &MergeArgs) -> Done {
         seed_source: SeedSource::Artefact,
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
         resumed_from: None,
+        idealised: idealised(&merged, None, args.show.quiet),
     };
     let report = of_artefact(&merged, &facts, &args.claim)?;
     let exit = report.finish(args.show.json)?;

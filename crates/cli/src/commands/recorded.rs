@@ -14,7 +14,7 @@ use dpscope_formats::{Array, Dataset, FormatError};
 use super::outputs::Independence;
 use crate::args::{ClaimArgs, StatementArgs};
 use crate::failure::Failure;
-use crate::files::{limits, read};
+use crate::files::{limits, name_of, read};
 use crate::report::{Beside, ReachFields, Report, Subject};
 use crate::seed::SeedSource;
 
@@ -22,9 +22,8 @@ use crate::seed::SeedSource;
 pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {
     let limits = limits();
     let bytes = read(path, &limits)?;
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let about = |error| Failure::from(error).about(path);
-    let dataset = Dataset::open(&bytes, &name, &limits).map_err(about)?;
+    let dataset = Dataset::open(&bytes, &name_of(path), &limits).map_err(about)?;
     match dataset.array(world) {
         Err(FormatError::NotFound { .. }) => {}
         array => return array.map_err(about),

@@ -2,19 +2,12 @@
 
 use super::simulate::{Job, run_and_report};
 use crate::args::ResumeArgs;
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, refuse_idle};
 use crate::files::read_artefact;
 use crate::seed::SeedSource;
 
 pub(crate) fn run(args: &ResumeArgs) -> Done {
     let state = read_artefact(&args.checkpoint)?;
-    if state.plan.training.is_some() {
-        return Err(Failure::input(
-            "counts trained models, and names neither their model nor their data; go on by the \
-             `dpscope audit dpsgd` command that began it, with --checkpoint and this file",
-        )
-        .about(&args.checkpoint));
-    }
     let job = Job {
         plan: state.plan.validated()?,
         range: state.range,
@@ -22,6 +15,13 @@ pub(crate) fn run(args: &ResumeArgs) -> Done {
         seed_source: SeedSource::Checkpoint,
         checkpoint: Some(&args.checkpoint),
         out: args.out.as_deref(),
+        repeat: String::new(),
     };
-    run_and_report(&job, &args.device, &args.claim, &args.plot, &args.show)
+    if job.plan.plan().training.is_some() {
+        return super::dpsgd::resume(args, job);
+    }
+    let unused =
+        [("--data", args.data.data.is_some()), ("--outputs-to", args.outputs_to.is_some())];
+    refuse_idle(&unused, "on a checkpoint that counts no trained models")?;
+    run_and_report(&job, args.asked())
 }

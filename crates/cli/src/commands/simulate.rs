@@ -5,19 +5,19 @@ use std::path::Path;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::theory::Setting;
-use dpscope_engine::backend::FloatMode;
+use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{
     Artefact, ArtefactError, Backend, EngineError, Layout, ObservationRange, Plan, Shard,
     ValidPlan, run,
 };
 
-use crate::args::{ClaimArgs, DeviceArgs, PlotArgs, ShowArgs};
+use crate::args::{Asked, DeviceArgs, PlotArgs, RunArgs};
 use crate::device::{Choice, backend};
 use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
 use crate::plot::curves_of_report;
 use crate::progress::Terminal;
-use crate::report::{RunFacts, of_artefact, tell};
+use crate::report::{Idealised, RunFacts, of_artefact, tell};
 use crate::seed::{SeedSource, seed_or_fresh};
 
 /// The float mode of `--float-mode`, else that of the counts that are gone on with.
@@ -38,6 +38,8 @@ pub(crate) struct Job<'a> {
     pub(crate) seed_source: SeedSource,
     pub(crate) checkpoint: Option<&'a Path>,
     pub(crate) out: Option<&'a Path>,
+    /// Options that a command which goes on repeats, each with a blank in front.
+    pub(crate) repeat: String,
 }
 
 /// What is known of a run before its plan: an earlier state, and the seed.
@@ -60,21 +62,17 @@ pub(crate) fn begun(checkpoint: Option<&Path>, seed: Option<u64>) -> Result<Begu
 
 impl<'a> Job<'a> {
     /// The job of a plan, going on with the state in its checkpoint.
-    pub(crate) fn of(
-        plan: Plan,
-        begun: Begun,
-        shard: Option<Shard>,
-        checkpoint: Option<&'a Path>,
-        out: Option<&'a Path>,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn of(plan: Plan, begun: Begun, args: &'a RunArgs) -> Result<Self, Failure> {
         let valid = plan.validated()?;
-        let range = shard.unwrap_or(Shard::WHOLE).range(&plan)?;
+        let range = args.shard.unwrap_or(Shard::WHOLE).range(&plan)?;
+        let (checkpoint, out) = (args.checkpoint.as_deref(), args.out.as_deref());
         let Begun { seed_source, earlier, .. } = begun;
         if let (Some(state), Some(path)) = (&earlier, checkpoint) {
             let same = belongs_to(state, &plan, range);
             same.map_err(|error| Failure::from(error).about(path))?;
         }
-        Ok(Job { plan: valid, range, resumed: earlier, seed_source, checkpoint, out })
+        let repeat = String::new();
+        Ok(Job { plan: valid, range, resumed: earlier, seed_source, checkpoint, out, repeat })
     }
 }
 
@@ -174,27 +172,60 @@ pub(crate) fn count_whole(plan: &Plan, backend: &Backend, quiet: bool) -> Result
         seed_source: SeedSource::Given,
         checkpoint: None,
         out: None,
+        repeat: String::new(),
     };
     count(&job, backend, quiet)
 }
 
+/// Most normals that the idealised law is simulated with: a second or so.
+const MOST_NORMALS: u64 = 300_000_000;
+
+/// What the audit of trained models says of the batched Gaussian mechanism.
+pub(crate) fn idealised(
+    trained: &Artefact,
+    threads: Option<u16>,
+    quiet: bool,
+) -> Option<Idealised> {
+    let outcome = idealised_counts(trained, threads, quiet)?.outcome().ok()?;
+    Some(Idealised::from(&outcome))
+}
+
+/// As many observations of the batched Gaussian mechanism as models were trained; none where that takes
+/// long or was interrupted.
+pub(crate) fn idealised_counts(
+    trained: &Artefact,
+    threads: Option<u16>,
+    quiet: bool,
+) -> Option<Artefact> {
+    if trained.training.is_none() || !trained.is_complete() {
+        return None;
+    }
+    let plan = Plan { training: None, ..trained.plan };
+    let a_run = plan.validated().ok()?.law().normals_per_observation();
+    if a_run.saturating_mul(plan.observations) > MOST_NORMALS {
+        return None;
+    }
+    let cpu = CpuBackend::new(threads.map_or(0, usize::from)).ok()?;
+    let ended = count_whole(&plan, &Backend::Cpu(cpu), quiet).ok()?;
+    (!ended.interrupted).then_some(ended.state)
+}
+
 /// Runs the job on the device that is asked for, and reports it.
-pub(crate) fn run_and_report(
-    job: &Job<'_>,
-    device: &DeviceArgs,
-    claim: &ClaimArgs,
-    plot: &PlotArgs,
-    show: &ShowArgs,
-) -> Done {
-    check(job, claim, plot)?;
-    let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
-    run_on(&backend, job, device, claim, plot, show)
+pub(crate) fn run_and_report(job: &Job<'_>, asked: Asked<'_>) -> Done {
+    check_asked(asked, job.plan.plan().delta)?;
+    check(job)?;
+    let backend = backend(asked.device, float_mode(asked.device, job.resumed.as_ref()))?;
+    run_on(&backend, job, asked)
+}
+
+/// What can be refused before there is a job.
+pub(crate) fn check_asked(asked: Asked<'_>, delta: f64) -> Result<(), Failure> {
+    crate::report::check_claim(asked.claim, delta)?;
+    asked.plot.check()
 }
 
 /// What can be refused before any work is done.
-pub(crate) fn check(job: &Job<'_>, claim: &ClaimArgs, plot: &PlotArgs) -> Result<(), Failure> {
-    crate::report::check_claim(claim, job.plan.plan().delta)?;
-    plot.check()?;
+pub(crate) fn check(job: &Job<'_>) -> Result<(), Failure> {
     job.out.map_or(Ok(()), |path| check_replaceable(path, job.plan.plan(), job.range))?;
     if job.range.len() < job.plan.plan().observations_per_world()
         && job.out.or(job.checkpoint).is_none()
@@ -205,14 +236,8 @@ pub(crate) fn check(job: &Job<'_>, claim: &ClaimArgs, plot: &PlotArgs) -> Result
 }
 
 /// Runs the job and reports it.
-pub(crate) fn run_on(
-    backend: &Backend,
-    job: &Job<'_>,
-    device: &DeviceArgs,
-    claim: &ClaimArgs,
-    plot: &PlotArgs,
-    show: &ShowArgs,
-) -> Done {
+pub(crate) fn run_on(backend: &Backend, job: &Job<'_>, asked: Asked<'_>) -> Done {
+    let Asked { device, plot, claim, show } = asked;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
     let ended = count(job, backend, show.quiet)?;
     // Part of the counts never takes the place of more of them.
@@ -227,8 +252,12 @@ pub(crate) fn run_on(
             return written.map(|()| Exit::Interrupted);
         }
     }
-    let facts =
-        RunFacts { seed_source: job.seed_source, elapsed_ms: ended.elapsed_ms, resumed_from };
+    let facts = RunFacts {
+        seed_source: job.seed_source,
+        elapsed_ms: ended.elapsed_ms,
+        resumed_from,
+        idealised: idealised(&ended.state, device.threads, show.quiet),
+    };
     // The report first: a disk that is full must not cost what was counted.
     let report = of_artefact(&ended.state, &facts, claim)?;
     let exit = report.finish(show.json)?;
@@ -244,15 +273,6 @@ fn tell_how_to_go_on(
     state: &Artefact,
     written: Option<&Path>,
 ) {
-    if job.plan.plan().training.is_some() {
-        return tell(&match job.checkpoint.or(written) {
-            Some(path) => {
-                let path = quoted_path(path);
-                format!("interrupted; go on by the same command with --checkpoint {path}")
-            }
-            None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
-        });
-    }
     let mode = mode_to_go_on(args.float_mode.map(FloatMode::from), &state.float_modes);
     let device = match &args.device {
         Choice::Auto | Choice::Cpu => mode,
@@ -265,7 +285,11 @@ fn tell_how_to_go_on(
         named.map(|(name, path)| format!(" --{name} {}", quoted_path(path))).collect();
     tell(&match job.checkpoint.or(written) {
         Some(path) => {
-            format!("interrupted; go on with\n  dpscope resume {}{out}{device}", quoted_path(path))
+            format!(
+                "interrupted; go on with\n  dpscope resume {}{out}{device}{}",
+                quoted_path(path),
+                job.repeat
+            )
         }
         None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
     });
@@ -277,12 +301,12 @@ fn mode_to_go_on(asked: Option<FloatMode>, counted: &[FloatMode]) -> String {
     asked.map_or(String::new(), |mode| format!(" --float-mode {mode}"))
 }
 
-fn quoted_path(path: &Path) -> String {
+pub(crate) fn quoted_path(path: &Path) -> String {
     quoted(&path.display().to_string())
 }
 
 /// A word as a shell takes it.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();

@@ -15,6 +15,7 @@ pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;
 pub(crate) use text::{counted, grouped, percent, row, short};
+pub(crate) use training::Idealised;
 use training::TrainingFacts;
 
 use dpscope_core::adjacency::Adjacency;

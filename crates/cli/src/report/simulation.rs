@@ -5,7 +5,7 @@ use dpscope_core::bound::max_uncorrected;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Artefact, EngineError};
 
-use super::{Beside, Observations, Report, Subject, TrainingFacts};
+use super::{Beside, Idealised, Observations, Report, Subject, TrainingFacts};
 use crate::args::ClaimArgs;
 use crate::failure::Failure;
 use crate::seed::SeedSource;
@@ -16,6 +16,8 @@ pub(crate) struct RunFacts {
     pub(crate) elapsed_ms: f64,
     /// Observations of both worlds that an earlier run had counted.
     pub(crate) resumed_from: Option<u64>,
+    /// Of trained models, the same audit without them.
+    pub(crate) idealised: Option<Idealised>,
 }
 
 /// The report of everything that an artefact counted.
@@ -43,7 +45,8 @@ pub(crate) fn of_artefact(
         ));
     }
     let modes: Vec<String> = artefact.float_modes.iter().map(ToString::to_string).collect();
-    let training = artefact.training.as_ref().map(|state| TrainingFacts::of(artefact, state));
+    let training =
+        artefact.training.as_ref().map(|state| TrainingFacts::of(state, facts.idealised));
     findings.extend(training.iter().flat_map(TrainingFacts::findings));
     let subject = match &training {
         Some(_) => Subject::TrainedModels,

@@ -2,16 +2,10 @@
 
 use dpscope_core::audit::Outcome;
 use dpscope_core::theory::Kind;
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{
-    Artefact, Backend, Layout, Plan, Shard, TrainingState, TrainingTally, Unattended, run,
-};
+use dpscope_engine::{TrainingState, TrainingTally};
 use serde::Serialize;
 
 use super::{counted, percent, plain, row};
-
-/// Most normals that the idealised law is simulated with: a second or so.
-const MOST_NORMALS: u64 = 300_000_000;
 
 /// A variance of the residuals is worth a finding from this many standard errors on.
 const NOTABLE: f64 = 6.0;
@@ -49,8 +43,18 @@ pub(crate) struct Idealised {
     epsilon: f64,
 }
 
+impl From<&Outcome> for Idealised {
+    fn from(outcome: &Outcome) -> Self {
+        let kind = match outcome {
+            Outcome::Bound(_) => "bound",
+            Outcome::Estimate(_) => "estimate",
+        };
+        Idealised { kind, epsilon: outcome.value() }
+    }
+}
+
 impl TrainingFacts {
-    pub(super) fn of(artefact: &Artefact, training: &TrainingState) -> Self {
+    pub(super) fn of(training: &TrainingState, idealised: Option<Idealised>) -> Self {
         let whole = training.whole();
         let error = (2.0 / whole.outputs as f64).sqrt();
         TrainingFacts {
@@ -63,7 +67,7 @@ impl TrainingFacts {
             canary_shift_error: (whole.canaries > 0).then(|| canary_error(&whole)),
             correct_share: whole.correct_share(),
             asked: whole.asked,
-            idealised: artefact.is_complete().then(|| idealised(&artefact.plan)).flatten(),
+            idealised,
         }
     }
 
@@ -142,25 +146,6 @@ fn canary_error(tally: &TrainingTally) -> f64 {
     let others = tally.outputs.saturating_sub(tally.canaries).max(1);
     let variance = tally.residual_variance().unwrap_or(1.0).max(1.0);
     (variance * (1.0 / tally.canaries as f64 + 1.0 / others as f64)).sqrt()
-}
-
-fn idealised(plan: &Plan) -> Option<Idealised> {
-    let plan = Plan { training: None, ..*plan };
-    let valid = plan.validated().ok()?;
-    let normals = valid.law().normals_per_observation().saturating_mul(plan.observations);
-    if normals > MOST_NORMALS {
-        return None;
-    }
-    let cpu = CpuBackend::new(0).ok()?;
-    let layout = Layout::of(&valid, &cpu, &|| true).ok()?;
-    let start = Artefact::empty(&valid, layout, Shard::WHOLE.range(&plan).ok()?);
-    let ran = pollster::block_on(run(&valid, start, &Backend::Cpu(cpu), &Unattended)).ok()?;
-    let outcome = ran.outcome().ok()?;
-    let kind = match outcome {
-        Outcome::Bound(_) => "bound",
-        Outcome::Estimate(_) => "estimate",
-    };
-    Some(Idealised { kind, epsilon: outcome.value() })
 }
 
 #[cfg(test)]

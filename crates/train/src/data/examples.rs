@@ -132,6 +132,11 @@ impl Examples {
         Examples { name, shape, classes, labels, features, digest, held_out: None, reading: None }
     }
 
+    /// The same examples under another name.
+    pub(crate) fn with_name(self, name: &str) -> Self {
+        Examples { name: name.to_owned(), ..self }
+    }
+
     pub(super) fn with_held_out(self, held_out: Option<Examples>) -> Self {
         let held_out = held_out.filter(|part| !part.is_empty()).map(Box::new);
         Examples { held_out, ..self }

@@ -1,7 +1,7 @@
 //! Models that cannot be trained.
 
 use super::shape::Shape;
-use super::spec::{MOST_LAYERS, MOST_PARAMETERS, MOST_TEXT, MOST_VALUES};
+use super::spec::{MOST_LAYERS, MOST_PARAMETERS, MOST_VALUES, ModelSpec};
 
 /// A list of layers that is no network. Layers are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum ModelError {
         message: String,
     },
     /// The file is too long to be a model.
-    #[error("the model's file has {bytes} bytes; a model has at most {MOST_TEXT}")]
+    #[error("the model's file has {bytes} bytes; a model has at most {most}", most = ModelSpec::MOST_BYTES)]
     Text {
         /// Its length.
         bytes: usize,

@@ -9,8 +9,6 @@ pub(crate) const MOST_LAYERS: usize = 64;
 pub(crate) const MOST_PARAMETERS: usize = 1 << 26;
 /// Values of an example in all layers, padding included.
 pub(crate) const MOST_VALUES: usize = 1 << 24;
-/// Bytes of a model's file.
-pub(crate) const MOST_TEXT: usize = 1 << 16;
 
 /// The shape of an example and the layers that follow, the last of which gives one logit a class.
 ///
@@ -143,6 +141,9 @@ impl LayerSpec {
 }
 
 impl ModelSpec {
+    /// Bytes of a model's file.
+    pub const MOST_BYTES: usize = 1 << 16;
+
     /// 600 binary features, 32 ReLU units, 100 classes: 22,532 parameters.
     #[must_use]
     pub fn mlp() -> Self {
@@ -198,7 +199,7 @@ impl ModelSpec {
     /// # Errors
     /// A text that is too long, no TOML, or has other fields than these.
     pub fn from_toml(text: &str) -> Result<Self, ModelError> {
-        if text.len() > MOST_TEXT {
+        if text.len() > Self::MOST_BYTES {
             return Err(ModelError::Text { bytes: text.len() });
         }
         toml::from_str(text).map_err(|error| ModelError::Toml { message: error.to_string() })
@@ -251,7 +252,7 @@ mod tests {
             let error = ModelSpec::from_toml(&format!("{LAYER}{layer}")).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
-        let long = format!("input = {{ channels = 9 }}{}", " ".repeat(MOST_TEXT));
+        let long = format!("input = {{ channels = 9 }}{}", " ".repeat(ModelSpec::MOST_BYTES));
         assert!(matches!(ModelSpec::from_toml(&long), Err(ModelError::Text { .. })));
     }
 }

@@ -3,60 +3,104 @@
 mod outputs_file;
 mod setup;
 
+use std::path::Path;
+
 use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
-use super::simulate::{Job, begun, check, run_and_report, run_on};
-use crate::args::DpSgdArgs;
+use super::simulate::{
+    Job, begun, check, check_asked, quoted, quoted_path, run_and_report, run_on,
+};
+use crate::args::{Asked, DataArgs, DeviceArgs, DpSgdArgs, ResumeArgs};
 use crate::device::{Choice, cpu};
 use crate::failure::{Done, Exit, Failure};
-use crate::files::check_writable;
 use outputs_file::OutputsFile;
+pub(crate) use setup::calibrated;
 
 pub(crate) fn run(args: &DpSgdArgs) -> Done {
-    let checkpoint = args.checkpoint.as_ref();
-    checkpoint.map_or(Ok(()), |path| check_writable(path))?;
-    crate::report::check_claim(&args.claim, args.statement.delta)?;
-    args.plot.check()?;
-    let begun = begun(args.checkpoint.as_deref(), args.seed)?;
+    let run = &args.run;
+    let begun = begun(run.checkpoint.as_deref(), run.seed)?;
     let mechanism = setup::mechanism(args)?;
-    let plan = Plan {
-        mechanism,
-        observations: args.runs,
-        delta: args.statement.delta,
-        significance: args.statement.significance,
-        threshold_rule: args.threshold_rule.into(),
-        cuts: Plan::DEFAULT_CUTS,
-        seed: begun.seed,
-        training: None,
-    };
+    let plan = run.plan(mechanism, args.runs, begun.seed);
     plan.validated().map_err(of_runs)?;
-    if !setup::is_trained(&mechanism) {
+    if !Training::is_needed(&mechanism) {
         setup::refuse_what_is_not_trained(args)?;
-        let job =
-            Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
-        return run_and_report(&job, &args.device, &args.claim, &args.plot, &args.show);
+        return run_and_report(&Job::of(plan, begun, run)?, run.asked());
     }
-    if !matches!(args.device.device, Choice::Auto | Choice::Cpu) {
+    check_device(&run.device)?;
+    // a search for the learning rate is work
+    check_asked(run.asked(), plan.delta)?;
+    let training = setup::training(args, mechanism, begun.seed)?;
+    let digest = TrainingDigest::of(training.description());
+    let plan = Plan { training: Some(digest), ..plan };
+    let files = Files { data: &args.data, outputs_to: args.outputs_to.as_deref() };
+    train(training, Job::of(plan, begun, run)?, files, run.asked())
+}
+
+/// Goes on with a checkpoint of trained models.
+pub(crate) fn resume(args: &ResumeArgs, job: Job<'_>) -> Done {
+    check_device(&args.device)?;
+    let plan = *job.plan.plan();
+    check_asked(args.asked(), plan.delta)?;
+    let state = job.resumed.as_ref().and_then(|state| state.training.as_ref());
+    let description = state.map_or("", |state| &state.description);
+    let training = setup::described(description, &args.data, &plan)
+        .map_err(|failure| failure.about(&args.checkpoint))?;
+    let files = Files { data: &args.data, outputs_to: args.outputs_to.as_deref() };
+    train(training, job, files, args.asked())
+}
+
+fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
+    if !matches!(device.device, Choice::Auto | Choice::Cpu) {
         let reason =
             "models are trained on the CPU so far; leave --device out, or say --device cpu";
         return Err(Failure::with(Exit::Device, reason));
     }
-    let training = setup::training(args, mechanism, begun.seed)?;
-    let digest = TrainingDigest::of(training.description());
-    let plan = Plan { training: Some(digest), ..plan };
-    let job = Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
-    check(&job, &args.claim, &args.plot)?;
-    let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
-    let outputs = outputs.transpose()?;
-    let backend = trainer(training, outputs.as_ref(), args)?;
-    let ended = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show);
+    Ok(())
+}
+
+/// What goes into a training and what is kept of it.
+#[derive(Clone, Copy)]
+struct Files<'a> {
+    data: &'a DataArgs,
+    outputs_to: Option<&'a Path>,
+}
+
+impl Files<'_> {
+    /// The options that a command which goes on repeats.
+    fn repeat(&self, training: &Training) -> String {
+        let mut out = String::new();
+        if training.examples().reading().is_some() {
+            let DataArgs { data, labels, classes } = self.data;
+            let classes = classes
+                .as_ref()
+                .map(|classes| classes.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+            let labels = labels.as_deref().map(quoted_path);
+            let given =
+                [("data", data.as_deref().map(quoted)), ("labels", labels), ("classes", classes)];
+            for (name, value) in given {
+                out.extend(value.map(|value| format!(" --{name} {value}")));
+            }
+        }
+        let outputs_to = self.outputs_to.map(quoted_path);
+        out.extend(outputs_to.map(|path| format!(" --outputs-to {path}")));
+        out
+    }
+}
+
+fn train(training: Training, job: Job<'_>, files: Files<'_>, asked: Asked<'_>) -> Done {
+    check(&job)?;
+    let job = Job { repeat: files.repeat(&training), ..job };
+    let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
+    let outputs = outputs.transpose()?.flatten();
+    let backend = trainer(training, outputs.as_ref(), asked.device)?;
+    let ended = run_on(&backend, &job, asked);
     let is_interrupted = matches!(ended, Ok(Exit::Interrupted));
     let kept = match outputs {
         // also where the report could not be written: its runs are trained
-        Some(outputs) if !is_interrupted => outputs.finish(&mechanism),
+        Some(outputs) if !is_interrupted => outputs.finish(),
         // without the counts beside them they are of no use
-        Some(outputs) if job.checkpoint.is_none() => {
+        Some(outputs) if job.checkpoint.or(job.out).is_none() => {
             outputs.discard();
             Ok(())
         }
@@ -66,8 +110,22 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     kept.map(|()| exit)
 }
 
+/// What trains a model that is built in, and names it in a plan.
+pub(crate) fn built_in(
+    name: &str,
+    plan: &Plan,
+    device: &DeviceArgs,
+) -> Result<(Backend, TrainingDigest), Failure> {
+    check_device(device)?;
+    let mechanism = plan.mechanism;
+    let records = mechanism.steps_per_epoch as usize * mechanism.batch_size.unwrap_or(0) as usize;
+    let training = setup::built_in(name, mechanism, records, plan.seed)?;
+    let digest = TrainingDigest::of(training.description());
+    Ok((trainer(training, None, device)?, digest))
+}
+
 /// Here observations are runs, as the option is called.
-fn of_runs(error: PlanError) -> Failure {
+pub(crate) fn of_runs(error: PlanError) -> Failure {
     match error {
         PlanError::Observations { .. } | PlanError::SplitObservations { .. } => {
             Failure::input(error.to_string().replacen("observations", "--runs", 1))
@@ -79,12 +137,12 @@ fn of_runs(error: PlanError) -> Failure {
 fn trainer(
     training: Training,
     outputs: Option<&OutputsFile>,
-    args: &DpSgdArgs,
+    device: &DeviceArgs,
 ) -> Result<Backend, Failure> {
-    let threads = args.device.threads.map_or(0, usize::from);
+    let threads = device.threads.map_or(0, usize::from);
     let mut trainer = DpSgd::new(training, threads)?;
     if let Some(outputs) = outputs {
         trainer = trainer.with_sink(Box::new(outputs.clone()));
     }
-    Ok(Backend::Trainer(Box::new(trainer), cpu(&args.device)?))
+    Ok(Backend::Trainer(Box::new(trainer), cpu(device)?))
 }

@@ -6,17 +6,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_engine::ObservationRange;
-use dpscope_formats::{Array, write_npz};
+use dpscope_engine::{Artefact, ObservationRange, Plan};
+use dpscope_formats::{Array, Dataset, write_npz};
 use dpscope_train::{OutputSink, Training};
 
 use crate::commands::simulate::Job;
 use crate::failure::Failure;
-use crate::files::{check_replaces, write_bytes};
+use crate::files::{check_replaces, limits, read, write_bytes};
 
 /// What every npz begins with.
 const ZIP: &str = "PK\u{3}\u{4}";
+
+/// What readers take the npz for, whatever its name is.
+const ZIP_NAME: &str = "outputs.npz";
+
+/// The array that names the plan whose outputs are in the npz.
+const PLAN: &str = "plan_sha256";
 
 /// Largest file of outputs, in bytes as f64.
 const MOST_BYTES: u64 = 4 << 30;
@@ -29,6 +34,7 @@ const HEADER: u64 = 128;
 /// place that was never written reads as no output.
 #[derive(Debug, Clone)]
 pub(super) struct OutputsFile {
+    plan: Plan,
     path: PathBuf,
     part: PathBuf,
     file: Arc<Mutex<File>>,
@@ -38,11 +44,20 @@ pub(super) struct OutputsFile {
 }
 
 impl OutputsFile {
-    /// Opens the file of an earlier run of the same plan, or begins one.
-    pub(super) fn open(path: &Path, job: &Job<'_>, training: &Training) -> Result<Self, Failure> {
-        check_replaces(path, ZIP)?;
+    /// Opens the file of an earlier run of the same plan, or begins one; none where the npz of all runs
+    /// is there already.
+    pub(super) fn open(
+        path: &Path,
+        job: &Job<'_>,
+        training: &Training,
+    ) -> Result<Option<Self>, Failure> {
         let plan = job.plan.plan();
         let runs = plan.observations_per_world();
+        if job.range.len() < runs {
+            let why = "--outputs-to keeps the runs of all shards together; leave it out";
+            return Err(Failure::input(why));
+        }
+        let is_whole = holds_outputs_of(path, plan)?;
         let mechanism = training.mechanism();
         let (epochs, steps) = (mechanism.epochs as usize, mechanism.steps_per_epoch as usize);
         let bytes = runs.saturating_mul(16).saturating_mul((epochs * steps) as u64);
@@ -55,6 +70,10 @@ impl OutputsFile {
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(".part");
         let part = path.with_file_name(name);
+        let is_finished = job.resumed.as_ref().is_some_and(Artefact::is_finished);
+        if is_whole && is_finished && !part.exists() {
+            return Ok(None);
+        }
         let header =
             format!("{:<1$}", format!("dpscope.outputs/1 {}\n", plan.hash()), HEADER as usize);
         let file = match &job.resumed {
@@ -62,14 +81,15 @@ impl OutputsFile {
             _ => begun(&part, &header),
         };
         let file = Arc::new(Mutex::new(file?));
-        let outputs = OutputsFile { path: path.to_path_buf(), part, file, runs, epochs, steps };
+        let outputs =
+            OutputsFile { plan: *plan, path: path.to_path_buf(), part, file, runs, epochs, steps };
         let counted = job.resumed.iter().flat_map(|state| &state.counted);
         for &range in counted {
             for world in World::BOTH {
                 outputs.outputs(world, range)?;
             }
         }
-        Ok(outputs)
+        Ok(Some(outputs))
     }
 
     fn place(&self, world: World, run: u64) -> u64 {
@@ -93,7 +113,8 @@ impl OutputsFile {
     }
 
     /// Writes the npz, whole, and removes the file beside it.
-    pub(super) fn finish(self, mechanism: &BatchedGaussian) -> Result<(), Failure> {
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        let mechanism = &self.plan.mechanism;
         let world = |world: World| -> Result<Array, Failure> {
             let outputs = self.outputs(world, ObservationRange { first: 0, end: self.runs })?;
             Ok(Array::new(vec![self.runs as usize, self.epochs, self.steps], outputs)?)
@@ -102,6 +123,8 @@ impl OutputsFile {
         let batch_size = mechanism.batch_size.map_or(f64::NAN, f64::from);
         let (target, zero_out) = (world(World::Target)?, world(World::ZeroOut)?);
         // outputs are in clip norms already
+        let words = plan_words(&self.plan);
+        let plan = Array::new(vec![words.len()], words)?;
         let numbers = [number(mechanism.noise_multiplier)?, number(1.0)?, number(batch_size)?];
         let bytes = write_npz(&[
             ("target", &target),
@@ -109,6 +132,7 @@ impl OutputsFile {
             ("noise_multiplier", &numbers[0]),
             ("clip_norm", &numbers[1]),
             ("batch_size", &numbers[2]),
+            (PLAN, &plan),
         ])?;
         write_bytes(&self.path, &bytes)?;
         self.discard(); // what it held is in the npz
@@ -143,13 +167,42 @@ impl OutputSink for OutputsFile {
     }
 }
 
-/// A file for the outputs of a run that begins: of the same plan again, or new.
+/// The plan's SHA-256 in words of 32 bits.
+fn plan_words(plan: &Plan) -> Vec<f64> {
+    let hash = plan.hash();
+    let word = |place: usize| u32::from_str_radix(hash.get(8 * place..8 * place + 8)?, 16).ok();
+    (0..8).filter_map(word).map(f64::from).collect()
+}
+
+/// Whether the npz of this plan is there; anything else that is there is not replaced.
+fn holds_outputs_of(path: &Path, plan: &Plan) -> Result<bool, Failure> {
+    check_replaces(path, ZIP)?;
+    if !path.exists() {
+        return Ok(false);
+    }
+    let limits = limits();
+    let bytes = read(path, &limits)?;
+    if bytes.is_empty() {
+        return Ok(false);
+    }
+    let found = Dataset::open(&bytes, ZIP_NAME, &limits).and_then(|npz| npz.array(PLAN));
+    match found {
+        Ok(found) if found.data() == plan_words(plan) => Ok(true),
+        _ => Err(Failure::input(
+            "holds the outputs of another run, which are not replaced; name another file",
+        )
+        .about(path)),
+    }
+}
+
+/// A file for the outputs of a run that begins: new, or of the same plan, whose outputs are the same
+/// again.
 fn begun(part: &Path, header: &str) -> Result<File, Failure> {
     if part.exists() {
         check_replaces(part, header)?;
     }
     let mut options = OpenOptions::new();
-    let opened = options.read(true).write(true).create(true).truncate(true).open(part);
+    let opened = options.read(true).write(true).create(true).truncate(false).open(part);
     let written = opened.and_then(|mut file| file.write_all(header.as_bytes()).map(|()| file));
     written.map_err(|error| Failure::input(format!("cannot be written: {error}")).about(part))
 }

@@ -2,23 +2,21 @@
 
 use std::path::Path;
 
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
+use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
 use dpscope_core::theory::{Calibration, Wanted};
+use dpscope_engine::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, StandIn, load};
 use dpscope_train::model::ModelSpec;
-use dpscope_train::{Canary, Settings, Training, search_learning_rate};
+use dpscope_train::{Canary, DescribedData, Description, Settings, Training, search_learning_rate};
 
-use crate::args::{CanaryArg, DpSgdArgs, RateArg};
-use crate::failure::Failure;
-use crate::files::{limits, read, read_text};
+use crate::args::{CanaryArg, DataArgs, DpSgdArgs, RateArg};
+use crate::failure::{Exit, Failure, refuse_idle};
+use crate::files::{limits, name_of, read, read_text};
 use crate::progress::is_interrupted;
 use crate::report::tell;
 
 /// Held-out records of data that is made up.
 const HELD_OUT: usize = 2_000;
-
-/// Largest model file, in bytes.
-const LARGEST_MODEL: u64 = 1 << 16;
 
 /// A model that is built in: its spec, the data of its shape, its learning rate there.
 struct BuiltIn {
@@ -35,7 +33,7 @@ const BUILT_IN: [BuiltIn; 3] = [
         name: "lenet",
         spec: ModelSpec::lenet,
         data: StandIn::FmnistLike,
-        learning_rate: 0.1,
+        learning_rate: 3.0,
     },
     BuiltIn { name: "cnn", spec: ModelSpec::cnn, data: StandIn::CifarLike, learning_rate: 1.0 },
 ];
@@ -73,7 +71,10 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     }
     let noise_multiplier = match (args.noise_multiplier, args.poisson_epsilon) {
         (Some(noise_multiplier), _) => noise_multiplier,
-        (None, epsilon) => calibrated(epsilon.unwrap_or(f64::NAN), steps, args)?,
+        (None, epsilon) => {
+            let epochs = u64::from(args.epochs);
+            calibrated(epsilon.unwrap_or(f64::NAN), args.run.statement.delta, steps, epochs)?
+        }
     };
     let steps_per_epoch = u32::try_from(steps).unwrap_or(u32::MAX);
     let mechanism = BatchedGaussian {
@@ -88,31 +89,31 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     Ok(mechanism)
 }
 
-fn calibrated(epsilon: f64, steps: u64, args: &DpSgdArgs) -> Result<f64, Failure> {
+/// The noise multiplier at which Poisson sampled batches have this ε.
+pub(crate) fn calibrated(
+    epsilon: f64,
+    delta: f64,
+    steps: u64,
+    epochs: u64,
+) -> Result<f64, Failure> {
     let calibration = Calibration {
         wanted: Wanted::Noise,
         sampler: SamplerKind::Poisson,
         epsilon,
-        delta: args.statement.delta,
+        delta,
         noise_multiplier: None,
         steps: Some(steps),
-        epochs: Some(u64::from(args.epochs)),
+        epochs: Some(epochs),
         sampling_rate: None,
     };
     let found = calibration.found().map_err(Failure::input)?;
     Ok(found.value)
 }
 
-/// Whether any gradient is left to the model.
-pub(super) fn is_trained(mechanism: &BatchedGaussian) -> bool {
-    mechanism.threat_model != ThreatModel::WorstCase
-        && mechanism.sampler != BatchSampler::BatchThenShuffle
-}
-
 /// In the worst case there are neither models nor data; what names them would have no effect.
 pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure> {
     let unused = [
-        ("--data", args.data.is_some()),
+        ("--data", args.data.data.is_some()),
         ("--learning-rate", args.learning_rate.is_some()),
         ("--outputs-to", args.outputs_to.is_some()),
         ("--debias-records", args.debias_records > 0),
@@ -121,15 +122,10 @@ pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure
         ("--canary", args.canary != CanaryArg::Random),
         ("--fixed-canary", args.fixed_canary),
     ];
-    for (name, is_given) in unused {
-        if is_given {
-            return Err(Failure::input(format!(
-                "{name} has no effect under threat model worst-case, where the attacker gives every \
-                 gradient and nothing is trained; leave it out"
-            )));
-        }
-    }
-    Ok(())
+    refuse_idle(
+        &unused,
+        "under threat model worst-case, where the attacker gives every gradient and nothing is trained",
+    )
 }
 
 /// The training that the arguments describe, with its learning rate.
@@ -143,7 +139,11 @@ pub(super) fn training(
         Some(model) => (model.spec)(),
         None => model_file(Path::new(&args.model))?,
     };
-    let examples = examples(args, built_in)?;
+    // what fills no batch is not trained on
+    let records =
+        u64::from(mechanism.steps_per_epoch) * u64::from(mechanism.batch_size.unwrap_or(0));
+    let records = usize::try_from(records).unwrap_or(usize::MAX);
+    let examples = examples(&args.data, built_in, records)?;
     let own_rate = built_in.map(|model| model.learning_rate);
     let rate = args.learning_rate.or(own_rate.map(RateArg::Given)).unwrap_or(RateArg::Search);
     let settings = Settings {
@@ -164,6 +164,25 @@ pub(super) fn training(
     Ok(training)
 }
 
+/// A model that is built in, on made-up data, as it is trained where nothing else is said.
+pub(super) fn built_in(
+    name: &str,
+    mechanism: BatchedGaussian,
+    records: usize,
+    seed: u64,
+) -> Result<Training, Failure> {
+    let model = BUILT_IN.iter().find(|model| model.name == name);
+    let model = model.ok_or_else(|| Failure::with(Exit::Internal, format!("no model {name}")))?;
+    let settings = Settings {
+        clip_norm: 1.0,
+        learning_rate: model.learning_rate,
+        canary: Canary { direction: CanaryArg::Random.into(), is_fresh: true },
+        debias_records: 0,
+    };
+    let examples = model.data.generate(records, HELD_OUT).map_err(Failure::input)?;
+    Ok(Training::new(&(model.spec)(), examples, mechanism, settings, seed)?)
+}
+
 fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
     if !path.exists() {
         return Err(Failure::input(format!(
@@ -171,12 +190,38 @@ fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
             path.display()
         )));
     }
-    let text = read_text(path, LARGEST_MODEL)?;
+    let text = read_text(path, ModelSpec::MOST_BYTES as u64)?;
     ModelSpec::from_toml(&text).map_err(|error| Failure::input(error).about(path))
 }
 
-fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Failure> {
-    let records = usize::try_from(args.records).unwrap_or(usize::MAX);
+/// The training that a checkpoint describes, with its data, made up anew or given again.
+pub(super) fn described(
+    description: &str,
+    args: &DataArgs,
+    plan: &Plan,
+) -> Result<Training, Failure> {
+    let description = Description::from_json(description)?;
+    let DescribedData { name, records, held_out, .. } = &description.data;
+    let records = *records as usize;
+    let examples = match (&args.data, name.parse::<StandIn>()) {
+        (None, Ok(stand_in)) => stand_in.generate(records, *held_out).map_err(Failure::input)?,
+        (None, Err(_)) => {
+            return Err(Failure::input(format!(
+                "the models are trained on {name}; give that file again with --data, and its --labels \
+                 and --classes if they were given"
+            )));
+        }
+        (Some(_), _) => examples(args, None, records)?,
+    };
+    Ok(description.training(examples, plan.mechanism, plan.seed)?)
+}
+
+/// Data that is named, or that of the model's shape.
+fn examples(
+    args: &DataArgs,
+    built_in: Option<&BuiltIn>,
+    records: usize,
+) -> Result<Examples, Failure> {
     let stand_in = match &args.data {
         None => Some(built_in.map(|model| model.data).ok_or_else(|| {
             Failure::input("--data is missing; a model of your own needs data of its shape")
@@ -185,12 +230,7 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
     };
     if let Some(stand_in) = stand_in {
         let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
-        if let Some((name, _)) = unused.into_iter().find(|&(_, is_given)| is_given) {
-            return Err(Failure::input(format!(
-                "{name} has no effect on {}, which is made up with its labels; leave it out",
-                stand_in.name()
-            )));
-        }
+        refuse_idle(&unused, &format!("on {}, which is made up with its labels", stand_in.name()))?;
         return stand_in.generate(records, HELD_OUT).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());
@@ -204,14 +244,9 @@ fn examples(args: &DpSgdArgs, built_in: Option<&BuiltIn>) -> Result<Examples, Fa
     let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
     let classes = args.classes.as_deref();
     let options = LoadOptions { records: Some(records), classes, limits: limits.clone() };
-    let examples =
-        load(data, labels, &options).map_err(|error| Failure::input(error).about(path))?;
+    let examples = load(data, labels, &options).map_err(Failure::input)?;
     if let Some(reading) = examples.reading() {
         tell(&reading.sentences().join("; "));
     }
     Ok(examples)
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

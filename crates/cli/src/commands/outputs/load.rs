@@ -8,7 +8,7 @@ use dpscope_formats::{Array, Dataset, FormatError};
 use crate::args::OutputsArgs;
 use crate::commands::recorded::{array_of, check_finite};
 use crate::failure::Failure;
-use crate::files::{limits, read};
+use crate::files::{limits, name_of, read};
 
 /// Arrays of both worlds, and the numbers that a file may bring along.
 pub(super) struct Loaded {
@@ -47,9 +47,8 @@ pub(super) fn load(args: &OutputsArgs) -> Result<Loaded, Failure> {
     let path = args.runs.as_deref().unwrap_or(Path::new(""));
     let limits = limits();
     let bytes = read(path, &limits)?;
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let about = |error| Failure::from(error).about(path);
-    let dataset = Dataset::open(&bytes, &name, &limits).map_err(about)?;
+    let dataset = Dataset::open(&bytes, &name_of(path), &limits).map_err(about)?;
     let world = |name: &str| match dataset.array(name) {
         Err(error @ FormatError::NotFound { .. }) => Err(Failure::input(format!(
             "{error}; an audit needs both worlds: save them as `target` and `zero_out`, or pass \

@@ -2,6 +2,8 @@
 
 mod published;
 mod shown;
+mod trained;
+mod trained_shown;
 
 use std::io::IsTerminal;
 
@@ -9,13 +11,13 @@ use dpscope_core::bound::{EpsilonEstimate, max_uncorrected};
 use dpscope_core::planner::ceiling;
 use dpscope_core::theory::{At, Cell, Setting};
 use dpscope_engine::pair::{PairRows, PairSampler};
-use dpscope_engine::{Backend, EngineError, Plan};
+use dpscope_engine::{Artefact, Backend, EngineError, Plan};
 use serde::Serialize;
 
 use super::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::device::backend;
-use crate::failure::{Done, Exit, Failure};
+use crate::failure::{Done, Exit, Failure, refuse_idle};
 use crate::progress::Terminal;
 use crate::report::{print, print_json, tell};
 use crate::seed::seed_or_fresh;
@@ -49,6 +51,18 @@ struct Row {
     /// Printed less ours.
     claimed_difference: Option<f64>,
     published_estimate: Option<f64>,
+    #[serde(flatten)]
+    ours: Ours,
+    gain_at_10x: f64,
+    /// The pair's own ε, which no number of observations goes beyond.
+    pair: PairRows,
+    why_they_differ: Vec<Reason>,
+    elapsed_ms: f64,
+}
+
+/// What was counted here.
+#[derive(Serialize)]
+struct Ours {
     /// By the paper's rule: the largest value over all cuts, uncorrected.
     our_estimate: f64,
     /// From the errors at the cut that decided.
@@ -57,11 +71,24 @@ struct Row {
     difference: Option<f64>,
     /// By the simultaneous rule, with coverage.
     our_bound: f64,
-    gain_at_10x: f64,
-    /// The pair's own ε, which no number of observations goes beyond.
-    pair: PairRows,
-    why_they_differ: Vec<Reason>,
-    elapsed_ms: f64,
+}
+
+impl Ours {
+    fn of(state: &Artefact, published: Option<f64>) -> Result<Self, Failure> {
+        let estimate = estimate(state)?;
+        Ok(Ours {
+            our_estimate: estimate.value(),
+            standard_error: standard_error(&estimate),
+            difference: published.map(|printed| estimate.value() - printed),
+            our_bound: state.outcome()?.value(),
+        })
+    }
+}
+
+/// By the paper's rule.
+fn estimate(state: &Artefact) -> Result<EpsilonEstimate, Failure> {
+    let trade_off = state.histograms.trade_off(&state.layout.bins)?;
+    Ok(max_uncorrected(&trade_off, state.plan.delta, state.plan.significance)?)
 }
 
 /// Why a number of ours is not the printed one.
@@ -74,6 +101,8 @@ enum Reason {
     CopiedClaim,
     /// Not as many observations as the paper's: the ceiling moves, and the estimate with it.
     Observations,
+    /// How many observations the paper's are is not known to us.
+    UnknownNumber,
     /// Within three standard errors of two such runs.
     Chance,
     /// None of these.
@@ -99,7 +128,12 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
                 Source { what: "table-1", observations: 10_000_000, claimed: Reason::CopiedClaim };
             (source, table_1()?, 100_000)
         }
+        of_dp_sgd => return trained::run(of_dp_sgd, args),
     };
+    refuse_idle(
+        &[("--runs", args.runs.is_some())],
+        "on figure-3 and table-1, which take --observations",
+    )?;
     let observations = args.observations.unwrap_or(default);
     let (seed, _) = seed_or_fresh(args.seed)?;
     let backend = backend(&args.device, float_mode(&args.device, None))?;
@@ -169,22 +203,17 @@ fn reproduced(
     pair: PairRows,
 ) -> Result<Row, Failure> {
     let state = &ended.state;
-    let trade_off = state.histograms.trade_off(&state.layout.bins)?;
-    let estimate = max_uncorrected(&trade_off, state.plan.delta, state.plan.significance)?;
-    let outcome = state.outcome()?;
+    let ours = Ours::of(state, published.empirical_epsilon)?;
     let poisson = Cell::from(published.setting().poisson(At::Delta(state.plan.delta)));
-    let difference = published.empirical_epsilon.map(|printed| estimate.value() - printed);
     let claimed_difference =
         poisson.value().and_then(|row| Some(published.claimed_epsilon? - row.epsilon));
-    let standard_error = standard_error(&estimate);
     let mut why_they_differ = Vec::new();
     if claimed_difference.is_some_and(|change| change.abs() > HALF_A_UNIT) {
         why_they_differ.push(source.claimed);
     }
-    if let Some(difference) = difference {
-        let same_size = state.plan.observations == source.observations;
-        why_they_differ.extend(reason(difference, standard_error, same_size));
-    }
+    let other_number =
+        (state.plan.observations != source.observations).then_some(Reason::Observations);
+    why_they_differ.extend(reason(&ours, other_number));
     Ok(Row {
         name: published.name,
         noise_multiplier: published.noise_multiplier,
@@ -194,11 +223,8 @@ fn reproduced(
         poisson,
         claimed_difference,
         published_estimate: published.empirical_epsilon,
-        our_estimate: estimate.value(),
-        standard_error,
-        difference,
-        our_bound: outcome.value(),
-        gain_at_10x: outcome.evidence().gain_at_10x,
+        ours,
+        gain_at_10x: state.outcome()?.evidence().gain_at_10x,
         pair,
         why_they_differ,
         elapsed_ms: ended.elapsed_ms,
@@ -215,13 +241,14 @@ impl Published {
 /// Of the last digit that is printed.
 const HALF_A_UNIT: f64 = 0.005;
 
-/// Why an estimate is not the printed one; none where they agree as printed.
-fn reason(difference: f64, standard_error: f64, same_size: bool) -> Option<Reason> {
+/// Why an estimate is not the printed one: another number of observations, if it is that; none where
+/// they agree as printed.
+fn reason(ours: &Ours, other_number: Option<Reason>) -> Option<Reason> {
     // both runs vary
-    let chance = HALF_A_UNIT + 3.0 * std::f64::consts::SQRT_2 * standard_error;
-    match difference.abs() {
+    let chance = HALF_A_UNIT + 3.0 * std::f64::consts::SQRT_2 * ours.standard_error;
+    match ours.difference?.abs() {
         agrees if agrees <= HALF_A_UNIT => None,
-        _ if !same_size => Some(Reason::Observations),
+        _ if other_number.is_some() => other_number,
         close if close <= chance => Some(Reason::Chance),
         _ => Some(Reason::Unexplained),
     }
@@ -240,9 +267,17 @@ mod tests {
 
     #[test]
     fn a_difference_has_the_reason_that_explains_it() {
-        assert_eq!(reason(0.004, 0.1, true), None);
-        assert_eq!(reason(-0.2, 0.1, true), Some(Reason::Chance));
-        assert_eq!(reason(-0.2, 0.1, false), Some(Reason::Observations));
-        assert_eq!(reason(-0.5, 0.1, true), Some(Reason::Unexplained));
+        let reason = |difference: f64, other_number| {
+            let (our_estimate, our_bound) = (1.0, 0.5);
+            let difference = Some(difference);
+            reason(&Ours { our_estimate, standard_error: 0.1, difference, our_bound }, other_number)
+        };
+        assert_eq!(reason(0.004, None), None);
+        assert_eq!(reason(-0.2, None), Some(Reason::Chance));
+        for other_number in [Reason::Observations, Reason::UnknownNumber] {
+            assert_eq!(reason(-0.2, Some(other_number)), Some(other_number));
+            assert_eq!(reason(0.004, Some(other_number)), None);
+        }
+        assert_eq!(reason(-0.5, None), Some(Reason::Unexplained));
     }
 }

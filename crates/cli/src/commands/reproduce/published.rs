@@ -1,8 +1,11 @@
 //! The published tables, as printed.
 
+use dpscope_core::mechanism::{SamplerKind, ThreatModel};
+
 use crate::failure::{Exit, Failure};
 
 const FIGURE_3: &str = include_str!("../../../data/shuffle_or_not/figure_3.csv");
+const DP_SGD: &str = include_str!("../../../data/shuffle_or_not/dp_sgd.csv");
 const TABLE_1: &str = include_str!("../../../data/shuffle_or_not/table_1.csv");
 
 /// A row of a published table.
@@ -47,12 +50,52 @@ pub(super) fn table_1() -> Result<Vec<Published>, Failure> {
     parsed(TABLE_1, row)
 }
 
-fn parsed(
-    csv: &str,
-    row: impl Fn(&[&str]) -> Option<Published>,
-) -> Result<Vec<Published>, Failure> {
+/// A setting of DP-SGD.
+pub(super) struct Experiment {
+    pub(super) name: String,
+    /// None where nothing is trained.
+    pub(super) model: Option<String>,
+    pub(super) sampler: SamplerKind,
+    pub(super) buffer_examples: Option<u64>,
+    pub(super) threat_model: ThreatModel,
+    pub(super) claimed_epsilon: f64,
+    /// None where it is calibrated to the claim.
+    pub(super) noise_multiplier: Option<f64>,
+    pub(super) published: Option<f64>,
+    /// Said to lie below the claim, without a number.
+    pub(super) is_below_claim: bool,
+    pub(super) published_times: Option<f64>,
+}
+
+/// The settings of one experiment.
+pub(super) fn dp_sgd(what: &str) -> Result<Vec<Experiment>, Failure> {
+    let row = |cells: &[&str]| -> Option<(bool, Experiment)> {
+        let &[of, name, model, sampler, buffer, threat_model, claimed, noise, published, times] =
+            cells
+        else {
+            return None;
+        };
+        let experiment = Experiment {
+            name: name.to_owned(),
+            model: (!model.is_empty()).then(|| model.to_owned()),
+            sampler: sampler.parse().ok()?,
+            buffer_examples: buffer.parse().ok(),
+            threat_model: threat_model.parse().ok()?,
+            claimed_epsilon: claimed.parse().ok()?,
+            noise_multiplier: noise.parse().ok(),
+            published: published.parse().ok(),
+            is_below_claim: published == "below",
+            published_times: times.parse().ok(),
+        };
+        Some((of == what, experiment))
+    };
+    let all = parsed(DP_SGD, row)?.into_iter();
+    Ok(all.filter(|(is_of_it, _)| *is_of_it).map(|(_, experiment)| experiment).collect())
+}
+
+fn parsed<T>(csv: &str, row: impl Fn(&[&str]) -> Option<T>) -> Result<Vec<T>, Failure> {
     let cells = |line: &str| row(&line.split(',').collect::<Vec<_>>());
-    let rows: Option<Vec<Published>> = csv.lines().skip(1).map(cells).collect();
+    let rows: Option<Vec<T>> = csv.lines().skip(1).map(cells).collect();
     rows.ok_or_else(|| Failure::with(Exit::Internal, "the published table cannot be read"))
 }
 

@@ -7,26 +7,28 @@ use dpscope_engine::Plan;
 use super::{Reason, Reproduced, Row};
 use crate::report::{Align, grouped, percent, plain, row, table};
 
-const REASONS: [Reason; 5] = [
+pub(super) const REASONS: [Reason; 6] = [
     Reason::UpperEnd,
     Reason::CopiedClaim,
     Reason::Observations,
+    Reason::UnknownNumber,
     Reason::Chance,
     Reason::Unexplained,
 ];
 
 impl Reason {
-    fn mark(self) -> char {
+    pub(super) fn mark(self) -> char {
         match self {
             Reason::UpperEnd => 'u',
             Reason::CopiedClaim => 'c',
             Reason::Observations => 'n',
+            Reason::UnknownNumber => 'k',
             Reason::Chance => 'v',
             Reason::Unexplained => '!',
         }
     }
 
-    fn says(self) -> &'static str {
+    pub(super) fn says(self) -> &'static str {
         match self {
             Reason::UpperEnd => {
                 "the printed claim is the upper end of an accountant's error interval; ours is within 1e-4"
@@ -36,6 +38,9 @@ impl Reason {
             }
             Reason::Observations => {
                 "another number of observations: the estimate rises with it towards the pair's ε"
+            }
+            Reason::UnknownNumber => {
+                "the paper's number of observations is not known to us; the estimate rises with it"
             }
             Reason::Chance => {
                 "an uncorrected maximum varies from run to run; within three standard errors of two runs"
@@ -109,10 +114,10 @@ fn cells(row: &Row) -> [String; 13] {
         printed(row.claimed_epsilon),
         theory(&row.poisson),
         printed(row.published_estimate),
-        format!("{:.2}", row.our_estimate),
-        row.difference.map_or("-".to_owned(), |change| format!("{change:+.2}")),
+        format!("{:.2}", row.ours.our_estimate),
+        row.ours.difference.map_or("-".to_owned(), |change| format!("{change:+.2}")),
         row.why_they_differ.iter().map(|reason| reason.mark()).collect(),
-        plain(row.our_bound, Kind::Lower, 2),
+        plain(row.ours.our_bound, Kind::Lower, 2),
         plain(lower.epsilon, lower.kind, 2),
         row.pair.estimate.value().map_or("-".to_owned(), |value| {
             let error = value.standard_error.unwrap_or(0.0);

@@ -1,0 +1,142 @@
+//! A reproduced experiment with DP-SGD in words.
+
+use dpscope_core::theory::Kind;
+use dpscope_engine::Plan;
+
+use super::shown::REASONS;
+use super::trained::{Reproduced, Row};
+use crate::report::{Align, counted, grouped, percent, plain, row, table};
+
+pub(super) fn text(report: &Reproduced) -> String {
+    let mut out = format!(
+        "{}: DP-SGD, one epoch of 10,000 records in batches of 100, δ = {:e}\n\n",
+        report.what, report.delta
+    );
+    let is_trained = report.rows.iter().any(|row| row.model.is_some());
+    let columns = [
+        (true, "setting", Align::Left),
+        (true, "runs", Align::Right),
+        (true, "σ", Align::Right),
+        (true, "claimed", Align::Right),
+        (true, "published", Align::Right),
+        (true, "ours", Align::Right),
+        (true, "±", Align::Left),
+        (true, "diff", Align::Right),
+        (true, "why", Align::Left),
+        (true, "bound", Align::Right),
+        (is_trained, "idealised", Align::Right),
+        (true, "ceiling", Align::Right),
+        (is_trained, "residual", Align::Right),
+    ];
+    let shown = |row: &Row| -> Vec<String> {
+        let cells = cells(row).into_iter().zip(&columns);
+        cells.filter(|(_, (applies, ..))| *applies).map(|(cell, _)| cell).collect()
+    };
+    let rows: Vec<Vec<String>> = report.rows.iter().map(shown).collect();
+    let columns: Vec<(&str, Align)> = columns
+        .into_iter()
+        .filter(|(applies, ..)| *applies)
+        .map(|(_, heading, align)| (heading, align))
+        .collect();
+    out.push_str(&table(&columns, &rows));
+    out.push('\n');
+    out.push_str(&legend(report, is_trained));
+    for reason in REASONS {
+        if report.rows.iter().any(|row| row.why_they_differ.contains(&reason)) {
+            out.push_str(&row(&format!("why: {}", reason.mark()), reason.says()));
+        }
+    }
+    out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
+    out
+}
+
+fn legend(report: &Reproduced, is_trained: bool) -> String {
+    let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
+    let has_times = report.rows.iter().any(|row| row.published_times.is_some());
+    let legend = [
+        (true, "claimed", "ε of Poisson sampled batches with this noise".to_owned()),
+        (has_times, "published", "×: times the full shuffle, as printed; so beside ours".to_owned()),
+        (
+            true,
+            "ours",
+            "as published: the largest value over all cuts, uncorrected: an estimate, with the standard \
+             error of the count that decides"
+                .to_owned(),
+        ),
+        (true, "bound", format!("{confidence} confidence, {cuts} cuts fixed by a pilot")),
+        (
+            is_trained,
+            "idealised",
+            "the same estimate of the batched Gaussian mechanism, observed as often".to_owned(),
+        ),
+        (true, "ceiling", "no estimate from as many runs is larger".to_owned()),
+        (
+            is_trained,
+            "residual",
+            "variance of the outputs about the idealised mean, in noise variances".to_owned(),
+        ),
+        (
+            is_trained,
+            "data",
+            "ours are made up with the shapes of the paper's".to_owned(),
+        ),
+        (true, "can show", report.can_show.clone()),
+        (true, "cannot", report.cannot_show.clone()),
+    ];
+    let applying = legend.iter().filter(|(applies, ..)| *applies);
+    applying.map(|(_, label, about)| row(label, about)).collect()
+}
+
+fn cells(row: &Row) -> [String; 13] {
+    let of = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
+    let below = row.published_below_claim.then(|| format!("< {}", row.claimed_epsilon));
+    let published = row.published_times.map(|times| format!("{times}×")).or(below);
+    let ours = match row.our_times.filter(|_| row.published_times.is_some()) {
+        Some(times) => format!("{:.2} = {times:.2}×", row.ours.our_estimate),
+        None => format!("{:.2}", row.ours.our_estimate),
+    };
+    [
+        row.name.clone(),
+        grouped(row.runs),
+        format!("{:.4}", row.noise_multiplier),
+        row.claimed_epsilon.to_string(),
+        published.unwrap_or_else(|| of(row.published_estimate)),
+        ours,
+        format!("{:.2}", row.ours.standard_error),
+        row.ours.difference.map_or("-".to_owned(), |change| format!("{change:+.2}")),
+        row.why_they_differ.iter().map(|reason| reason.mark()).collect(),
+        plain(row.ours.our_bound, Kind::Lower, 2),
+        of(row.idealised_estimate),
+        format!("{:.2}", row.ceiling),
+        row.residual_variance.map_or("-".to_owned(), |variance| format!("{variance:.3}")),
+    ]
+}
+
+/// What runs are enough for.
+pub(super) fn can_show(rows: &[Row]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    if first.model.is_none() {
+        return format!(
+            "up to ε {:.2}: what this law leaks to as many observations",
+            first.ceiling
+        );
+    }
+    "whether models are trained as the mechanism says: a residual variance near 1 or, where other \
+     records add to it, above 1, and ours near the idealised estimate at as many runs"
+        .to_owned()
+}
+
+/// What they are not.
+pub(super) fn cannot_show(rows: &[Row]) -> String {
+    let published: Vec<&Row> = rows.iter().filter(|row| row.published_estimate.is_some()).collect();
+    let is_above = |row: &&&Row| row.published_estimate.is_some_and(|value| value > row.ceiling);
+    let above = published.iter().filter(is_above).count();
+    let differences = "a difference below three standard errors (±)";
+    match above {
+        0 => differences.to_owned(),
+        above => format!(
+            "the published value in {above} of {}, which is above the ceiling; nor {differences}",
+            counted(published.len() as u64, "setting")
+        ),
+    }
+}

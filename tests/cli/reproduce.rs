@@ -1,0 +1,100 @@
+//! `dpscope reproduce`: published audits beside ours.
+
+use dpscope_tests::cli::{number, text};
+use serde_json::Value;
+
+use crate::dpscope;
+use crate::snapshots::assert_shown;
+
+fn rows(report: &Value) -> &Vec<Value> {
+    report.pointer("/rows").and_then(Value::as_array).unwrap()
+}
+
+#[test]
+fn published_tables_are_set_beside_ours() {
+    for (what, first, observations) in [("figure-3", "σ=0.5 T=100", 1e9), ("table-1", "", 1e7)] {
+        let words = format!("reproduce {what} --observations 400 --seed 1");
+        let ended = dpscope(&format!("{words} --json")).exits(0);
+        assert_eq!(ended.stderr, "");
+        let report = ended.json();
+        assert_eq!(text(&report, "/schema"), "dpscope.reproduction/2");
+        assert_eq!(number(&report, "/published_observations"), observations);
+        let rows = report.pointer("/rows").and_then(Value::as_array).unwrap();
+        assert_eq!(rows.len(), 6);
+        assert!(text(&rows[0], "/name").starts_with(first));
+        let ceiling = number(&report, "/ceiling");
+        for row in rows {
+            let [estimate, bound] = ["/our_estimate", "/our_bound"].map(|path| number(row, path));
+            assert!(bound <= estimate && estimate <= ceiling, "{row:#}");
+            if let (Some(published), Some(difference)) =
+                (row["published_estimate"].as_f64(), row["difference"].as_f64())
+            {
+                assert!((estimate - published - difference).abs() < 1e-12, "{row:#}");
+            }
+        }
+        let shown = dpscope(&words).exits(0);
+        assert_eq!(shown.stderr, "");
+        assert!(shown.stdout.contains("\n  why: n      "), "{}", shown.stdout);
+    }
+}
+
+#[test]
+fn published_models_are_set_beside_ours() {
+    for (what, settings, runs) in [("dpsgd-partially-informed", 6, 2), ("partial-shuffle", 9, 10)] {
+        let words = format!("reproduce {what} --runs {runs} --seed 1 --threads 2");
+        let report = dpscope(&format!("{words} --json")).exits(0).json();
+        assert_eq!(text(&report, "/schema"), "dpscope.training_reproduction/1");
+        assert_eq!(
+            (rows(&report).len(), number(&report, "/settings")),
+            (settings, settings as f64)
+        );
+        for row in rows(&report) {
+            assert_eq!(number(row, "/runs"), f64::from(runs), "{row:#}");
+            assert!(["mlp", "lenet"].contains(&text(row, "/model")));
+            let [estimate, bound, ceiling] =
+                ["/our_estimate", "/our_bound", "/ceiling"].map(|path| number(row, path));
+            assert!(bound <= estimate && estimate <= ceiling, "{row:#}");
+            assert!(number(row, "/idealised_estimate") <= ceiling, "{row:#}");
+            let variance = number(row, "/residual_variance");
+            assert!((variance - 1.0).abs() < 0.4, "{row:#}");
+            if let Some(published) = row["published_estimate"].as_f64() {
+                assert!((number(row, "/difference") - estimate + published).abs() < 1e-12);
+                assert_eq!(row["why_they_differ"][0], "observations");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_small_buffer_leaks_as_many_times_more_as_is_printed() {
+    let report = dpscope("reproduce batch-then-shuffle --seed 1 --json").exits(0).json();
+    for pair in rows(&report).chunks_exact(2) {
+        let [full, batches] = [0, 1].map(|place| number(&pair[place], "/our_estimate"));
+        assert!((number(&pair[1], "/our_times") - batches / full).abs() < 1e-12);
+        let [least, printed] = [0, 1].map(|place| number(&pair[place], "/published_estimate"));
+        assert!(number(&pair[1], "/our_bound") > least && batches < printed + 0.5, "{pair:#?}");
+    }
+}
+
+#[test]
+fn an_experiment_in_words() {
+    let shown = dpscope("reproduce dpsgd-worst-case --runs 1e4 --seed 1").exits(0).stdout;
+    assert_shown("reproduce_worst_case.txt", &shown);
+    let told = dpscope("reproduce partial-shuffle --runs 2 --seed 1").exits(0).stdout;
+    for part in ["10.4×", "K = 1000", "made up", "residual", "published value in 6 of 6 settings"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn each_experiment_counts_in_its_own_way() {
+    for (words, parts) in [
+        ("figure-3 --runs 10", &["--runs", "no effect", "--observations"][..]),
+        ("partial-shuffle --observations 10", &["--observations", "no effect", "--runs"]),
+        ("partial-shuffle --runs 7", &["--runs is 7", "even"]),
+        ("partial-shuffle --runs 0", &["--runs is 0"]),
+    ] {
+        dpscope(&format!("reproduce {words} --seed 1")).refuses(2, parts);
+    }
+}
