@@ -3,11 +3,16 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::ThreatModel;
 use dpscope_engine::TrainingTally;
+#[cfg(feature = "gpu")]
+use dpscope_shaders::train::EpochBatches;
 
 use crate::training::Training;
 
 /// Runs of each world whose models are asked about the held-out examples.
 const ASKED_RUNS: u64 = 8;
+
+/// The target's record.
+const TARGET: u32 = 0;
 
 /// What an attacker sees of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +34,39 @@ pub(crate) struct Batch {
 }
 
 impl Training {
+    /// Puts the records of a batch whose own gradients count into `kept`.
+    pub(crate) fn keep(&self, world: World, members: &[u32], kept: &mut Vec<u32>) -> Batch {
+        kept.clear();
+        kept.extend(members.iter().filter(|&&record| record != TARGET));
+        let is_canarys = kept.len() < members.len();
+        if !is_canarys && self.is_informed() {
+            kept.pop();
+        }
+        self.batch(world, is_canarys)
+    }
+
+    /// What each batch of a run holds.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn batches_of(&self, world: World, run: u64) -> Vec<Batch> {
+        let stream = 2 * run + world.index() as u64;
+        let steps = self.mechanism.steps_per_epoch;
+        let mut drawn = EpochBatches::default();
+        let mut batches = Vec::with_capacity(self.outputs_per_run());
+        for epoch in 0..self.mechanism.epochs {
+            let place = self.batches.step_of(self.seed, stream, epoch, TARGET);
+            if place.is_none() {
+                self.batches.draw(self.seed, stream, epoch, &mut drawn);
+            }
+            batches.extend((0..steps).map(|step| {
+                let holds = || drawn.members_at(step as usize).contains(&TARGET);
+                self.batch(world, place.map_or_else(holds, |place| place == step))
+            }));
+        }
+        batches
+    }
+
     /// A batch of a world that holds the target, or ⊥ in its place; or another.
-    pub(crate) fn batch(&self, world: World, is_canarys: bool) -> Batch {
+    fn batch(&self, world: World, is_canarys: bool) -> Batch {
         let mean = match (is_canarys, world) {
             (true, World::Target) => 1.0,
             (true, World::ZeroOut) => 0.0,

@@ -13,9 +13,6 @@ use crate::training::Training;
 /// Held-out examples that a model is asked about at a time.
 const ASKED_ROWS: usize = 256;
 
-/// The target's record.
-pub(crate) const TARGET: u32 = 0;
-
 /// The scratch memory of one thread.
 #[derive(Debug)]
 pub(crate) struct Runner<'a> {
@@ -191,14 +188,8 @@ impl<'a> Runner<'a> {
 
     /// The records of the batch whose own gradients count, and what stands for the others.
     fn take_batch(&mut self, place: Place) -> Batch {
-        let batch = self.epoch.members_at(place.step);
-        self.records.clear();
-        self.records.extend(batch.iter().filter(|&&record| record != TARGET));
-        let is_canarys = self.records.len() < batch.len();
-        if !is_canarys && self.training.is_informed() {
-            self.records.pop();
-        }
-        self.training.batch(place.world, is_canarys)
+        let members = self.epoch.members_at(place.step);
+        self.training.keep(place.world, members, &mut self.records)
     }
 
     /// ⟨mean clipped gradient, ĝ⟩/C over the records that stand for the others; 0 where none do.

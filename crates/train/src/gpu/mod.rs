@@ -1,1 +1,14 @@
-//! gpu
+//! DP-SGD on a GPU: waves of models that are trained together, their parameters resident, with the CPU
+//! trainer as twin and as stand-in.
+
+mod host_rows;
+mod loaded;
+pub mod plan;
+mod self_test;
+mod size;
+mod trainer;
+mod wave;
+
+#[doc(hidden)]
+pub use size::WaveLimits;
+pub use trainer::{GpuDpSgd, Refused};
