@@ -7,6 +7,8 @@
 mod canary;
 pub mod data;
 mod error;
+#[doc(hidden)] // for tests of the kernels
+pub mod gpu;
 mod gradient;
 mod layers;
 pub mod model;

@@ -1,0 +1,3 @@
+//! Training on a GPU.
+
+pub mod plan;
