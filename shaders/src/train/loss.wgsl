@@ -30,8 +30,8 @@ fn joined(local: u32, x: f32, is_sum: bool) -> f32 {
     return first;
 }
 
-fn logit(row: u32, class: u32) -> f32 {
-    return values[model * VALUES + OUTPUT + row * OUTPUTS + class];
+fn logit(row: u32, kind: u32) -> f32 {
+    return values[model * VALUES + OUTPUT + row * OUTPUTS + kind];
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -44,26 +44,26 @@ fn run(
     let row = min(place, ROWS - 1u);
     let lane = local % LANES;
     var most = logit(row, min(lane, OUTPUTS - 1u));
-    for (var class = lane; class < OUTPUTS; class += LANES) {
-        let x = logit(row, class);
+    for (var kind = lane; kind < OUTPUTS; kind += LANES) {
+        let x = logit(row, kind);
         most = select(most, x, x > most);
     }
     let centre = joined(local, most, false);
     var sum = 0.0;
-    for (var class = lane; class < OUTPUTS; class += LANES) {
-        sum += exponential(logit(row, class) - centre);
+    for (var kind = lane; kind < OUTPUTS; kind += LANES) {
+        sum += exponential(logit(row, kind) - centre);
     }
     let share = 1.0 / joined(local, sum, true);
     if (place >= ROWS) { return; }
     let record = rows[model * ROW_WORDS + row];
-    for (var class = lane; class < OUTPUTS; class += LANES) {
-        let output = logit(row, class);
+    for (var kind = lane; kind < OUTPUTS; kind += LANES) {
+        let output = logit(row, kind);
         var slope = 0.0;
         if (record != NONE) {
             slope = exponential(output - centre) * share;
-            if (data[LABELS + record] == class) { slope -= 1.0; }
+            if (data[LABELS + record] == kind) { slope -= 1.0; }
             if (ACTIVATION != 0u) { slope = sloped(ACTIVATION, output, slope); }
         }
-        values[model * VALUES + SLOPES + row * OUTPUTS + class] = slope;
+        values[model * VALUES + SLOPES + row * OUTPUTS + kind] = slope;
     }
 }
