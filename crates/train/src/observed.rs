@@ -81,9 +81,9 @@ impl Training {
         self.mechanism.threat_model == ThreatModel::PartiallyInformed
     }
 
-    /// Whether this run's model is asked about the held-out examples.
-    pub(crate) fn is_asked(&self, run: u64) -> bool {
-        run < ASKED_RUNS && self.examples.held_out().is_some()
+    /// Runs of each world, from the first on, whose models are asked about the held-out examples.
+    pub(crate) fn asked_runs(&self) -> u64 {
+        if self.examples.held_out().is_some() { ASKED_RUNS } else { 0 }
     }
 
     /// Scores the outputs of a run, up to the first that is not finite, and counts them beside what lay

@@ -51,6 +51,8 @@ struct Place {
 pub(crate) struct Stepped {
     /// The records whose own gradients count, in their order.
     pub(crate) records: Vec<u32>,
+    /// What stood for the others.
+    pub(crate) batch: Batch,
     /// θ after it.
     pub(crate) parameters: Vec<f32>,
     /// o.
@@ -87,7 +89,7 @@ impl<'a> Runner<'a> {
         let stream = 2 * run + world.index() as u64;
         let Followed { outputs, batches } = self.follow(world, stream, keep_going)?;
         let ran = self.training.scored(outputs, batches, tally);
-        if self.training.is_asked(run) {
+        if run < self.training.asked_runs() {
             self.ask(tally);
         }
         Some(ran)
@@ -136,9 +138,9 @@ impl<'a> Runner<'a> {
         self.begin(stream);
         self.parameters.copy_from_slice(parameters);
         training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
-        let (output, _) = self.step(Place { world, step, before });
+        let (output, batch) = self.step(Place { world, step, before });
         let (records, parameters) = (self.records.clone(), self.parameters.clone());
-        Stepped { records, parameters, output }
+        Stepped { records, batch, parameters, output }
     }
 
     /// Asks a model of these parameters about the examples that are held out.

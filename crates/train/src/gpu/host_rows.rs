@@ -5,7 +5,6 @@ use dpscope_engine::ObservationRange;
 use dpscope_shaders::train::EpochBatches;
 use rayon::prelude::*;
 
-use super::loaded::Loaded;
 use super::plan::GpuPlan;
 use crate::trainer::DpSgd;
 use crate::training::Training;
@@ -14,25 +13,26 @@ use crate::training::Training;
 #[derive(Debug)]
 pub(super) struct HostRows<'a> {
     training: &'a Training,
+    pool: &'a rayon::ThreadPool,
     plan: &'a GpuPlan,
     models: Vec<((World, u64), EpochBatches)>,
 }
 
 impl<'a> HostRows<'a> {
-    pub(super) fn new(training: &'a Training, range: ObservationRange, loaded: &'a Loaded) -> Self {
-        let plan = &loaded.plan;
+    pub(super) fn new(cpu: &'a DpSgd, plan: &'a GpuPlan, range: ObservationRange) -> Self {
         let runs = if plan.choose().is_empty() { DpSgd::runs(range) } else { Vec::new() };
         let models = runs.into_iter().map(|run| (run, EpochBatches::default())).collect();
-        HostRows { training, plan, models }
+        HostRows { training: cpu.training(), pool: cpu.pool(), plan, models }
     }
 
     /// Draws an epoch.
     pub(super) fn draw(&mut self, epoch: u32) {
-        let training = self.training;
-        self.models.par_iter_mut().for_each(|((world, run), batches)| {
+        let HostRows { training, pool, models, .. } = self;
+        let draw = |((world, run), batches): &mut ((World, u64), EpochBatches)| {
             let stream = 2 * *run + world.index() as u64;
             training.batches.draw(training.seed, stream, epoch, batches);
-        });
+        };
+        pool.install(|| models.par_iter_mut().for_each(draw));
     }
 
     /// The most records of a batch whose own gradients count.
@@ -45,12 +45,15 @@ impl<'a> HostRows<'a> {
         if self.models.is_empty() {
             return None;
         }
-        let mut kept = Vec::new();
-        let mut words = Vec::new();
-        for ((world, _), batches) in &self.models {
-            let batch = self.training.keep(*world, batches.members_at(step as usize), &mut kept);
-            words.extend(self.plan.host_rows(&kept, batch.mean, pass));
-        }
+        let size = self.plan.words_per_model().rows;
+        let mut words = vec![0; size * self.models.len()];
+        self.pool.install(|| {
+            let models = words.par_chunks_mut(size).zip(&self.models);
+            models.for_each_init(Vec::new, |kept, (out, ((world, _), batches))| {
+                let batch = self.training.keep(*world, batches.members_at(step as usize), kept);
+                out.copy_from_slice(&self.plan.host_rows(kept, batch.mean, pass));
+            });
+        });
         Some(words)
     }
 }

@@ -133,8 +133,7 @@ fn too_large(need: &Need, memory_bytes: u64, buffer_bytes: u64) -> Failure {
 /// What waves of a plan need.
 fn need(plan: &GpuPlan) -> Need {
     let sizes = plan.words_per_model();
-    let words =
-        [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
+    let words = [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
     let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
     Need {
         models: words.iter().map(|&words| 4 * words as u64).collect(),

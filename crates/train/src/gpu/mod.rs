@@ -3,6 +3,7 @@
 
 mod host_rows;
 mod loaded;
+#[doc(hidden)] // for tests of the kernels
 pub mod plan;
 mod self_test;
 mod size;

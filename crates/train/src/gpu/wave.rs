@@ -10,7 +10,7 @@ use dpscope_shaders::train::Turn;
 use super::host_rows::HostRows;
 use super::loaded::{Compiled, Loaded, SLOT_BYTES, SLOTS};
 use super::plan::Place;
-use crate::training::Training;
+use crate::trainer::DpSgd;
 
 /// Operations of the first submission: under a second in software, and nothing to a GPU.
 const FIRST_WORK: u64 = 1 << 28;
@@ -45,7 +45,22 @@ pub(super) struct Seen {
     /// o of each model, the runs of D first.
     pub(super) outputs: Vec<f32>,
     /// θ at the end of the first models of each world.
-    pub(super) asked: [Vec<f32>; 2],
+    asked: [Vec<f32>; 2],
+    /// Entries of θ.
+    count: usize,
+}
+
+impl Seen {
+    /// θ at the end of a run, where it was asked for.
+    pub(super) fn parameters(
+        &self,
+        range: ObservationRange,
+        world: World,
+        run: u64,
+    ) -> Option<&[f32]> {
+        let first = (run - range.first) as usize * self.count;
+        self.asked[world.index()].get(first..first + self.count)
+    }
 }
 
 impl Waves {
@@ -70,13 +85,14 @@ impl Waves {
     /// Trains both worlds' models of these runs; `asked` of each give their parameters.
     pub(super) fn trained(
         &mut self,
-        training: &Training,
+        cpu: &DpSgd,
         range: ObservationRange,
         asked: u64,
         control: &dyn Control,
     ) -> Result<Seen, Failure> {
         let mut wave = self.begun(range, control)?;
-        let mut rows = HostRows::new(training, range, wave.loaded);
+        let mut rows = HostRows::new(cpu, &wave.loaded.plan, range);
+        let training = cpu.training();
         for epoch in 0..training.mechanism.epochs {
             rows.draw(epoch);
             for step in 0..training.mechanism.steps_per_epoch {
@@ -86,7 +102,8 @@ impl Waves {
         let outputs = wave.outputs()?;
         let asked = World::BOTH.map(|world| wave.parameters(world, asked));
         let [target, zero_out] = asked;
-        Ok(Seen { outputs, asked: [target?, zero_out?] })
+        let count = training.network.parameters();
+        Ok(Seen { outputs, asked: [target?, zero_out?], count })
     }
 
     /// A wave whose models are as before the first step.

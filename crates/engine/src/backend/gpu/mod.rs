@@ -41,7 +41,7 @@ use open::lock;
 use record::Pass;
 
 /// Devices that are opened in place of lost ones before the CPU takes over.
-const REOPENINGS: u32 = 3;
+pub const REOPENINGS: u32 = 3;
 
 /// A GPU that counts, with the CPU twin beside it.
 #[derive(Debug)]
