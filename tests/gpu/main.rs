@@ -18,6 +18,7 @@ mod pair;
 #[path = "../../shaders/tests/reference/mod.rs"]
 mod reference;
 mod stages;
+mod training;
 mod twins;
 
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         limits::trials(),
         outcomes::trials(),
         pair::trials(),
+        training::trials(),
         cli::trials(),
     ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();

@@ -6,6 +6,9 @@ const MOST_MODELS: u64 = 65_535;
 /// Words of a buffer that kernels can index.
 const MOST_WORDS: u64 = 1 << 30;
 
+/// Operations of a submission at most: 40 ms of 10¹⁵ a second.
+const MOST_WORK: u64 = 40_000_000_000_000;
+
 /// What a wave may take of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaveLimits {
@@ -17,13 +20,16 @@ pub struct WaveLimits {
     pub granted_bytes: u64,
     /// Runs of each world.
     pub runs: u64,
+    /// Operations of a submission.
+    pub work: u64,
 }
 
 impl WaveLimits {
     /// So many bytes of memory, and whatever else the device gives.
     #[must_use]
     pub fn of_memory(memory_bytes: u64) -> Self {
-        WaveLimits { memory_bytes, planned_bytes: None, granted_bytes: u64::MAX, runs: u64::MAX }
+        let (granted_bytes, runs, work) = (u64::MAX, u64::MAX, MOST_WORK);
+        WaveLimits { memory_bytes, planned_bytes: None, granted_bytes, runs, work }
     }
 }
 

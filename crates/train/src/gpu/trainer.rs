@@ -286,7 +286,7 @@ fn tested(
         return Err(Failure::Unfit(reason.to_owned()));
     }
     let loaded = Loaded::new(open, cpu.training(), limits, cpu.pool(), change)?;
-    let mut waves = Waves::new(loaded);
+    let mut waves = Waves::new(loaded, limits.work);
     self_test::check(&mut waves, cpu, control)?;
     Ok(waves)
 }

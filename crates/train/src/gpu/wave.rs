@@ -15,9 +15,6 @@ use crate::trainer::DpSgd;
 /// Operations of the first submission: under a second in software, and nothing to a GPU.
 const FIRST_WORK: u64 = 1 << 28;
 
-/// Operations of a submission at most: 40 ms of 10¹⁵ a second.
-const MOST_WORK: u64 = 40_000_000_000_000;
-
 /// The memory of a wave.
 #[derive(Debug)]
 pub(super) struct Buffers {
@@ -64,8 +61,8 @@ impl Seen {
 }
 
 impl Waves {
-    pub(super) fn new(loaded: Loaded) -> Self {
-        let ahead = Ahead::new(Pace::new(FIRST_WORK, MOST_WORK));
+    pub(super) fn new(loaded: Loaded, most_work: u64) -> Self {
+        let ahead = Ahead::new(Pace::new(FIRST_WORK.min(most_work), most_work));
         Waves { loaded, buffers: None, ahead, count: 0 }
     }
 
