@@ -249,17 +249,6 @@ impl Sums {
         Ok(Sums { found: wave.floats(Binding::Sums)?, expected, size })
     }
 
-    fn dist(&self) -> Vec<f64> {
-        self.found
-            .iter()
-            .zip(&self.expected)
-            .map(|(found, expected): (&Vec<f32>, &Vec<f32>)| {
-                let differences =
-                    found.iter().zip(expected).map(|(a, b)| f64::from(*a) - f64::from(*b));
-                differences.map(|x| x * x).sum::<f64>().sqrt() / self.size
-            })
-            .collect()
-    }
     /// The largest ‖found − expected‖ of a model.
     fn compared(&self) -> Comparison {
         let distance = |(found, expected): (&Vec<f32>, &Vec<f32>)| {
@@ -273,7 +262,7 @@ impl Sums {
 }
 
 /// ‖error‖ of a sum, in parts of C·√B.
-const SUMS: f64 = 2e-5;
+const SUMS: f64 = 5e-6;
 
 fn sums_of_rows_are_those_of_the_cpu() -> Result<(), Failed> {
     for (name, spec) in every_layer() {
@@ -295,9 +284,6 @@ fn sums_of_whole_models() -> Result<(), Failed> {
         [(ModelSpec::mlp(), 9), (ModelSpec::lenet(), 3), (ModelSpec::cnn(), 2)]
     {
         let case = Case { batch_size, steps: 2, learning_rate: 0.02, ..Case::new(&spec) };
-        let start = std::time::Instant::now();
-        let r = Sums::of(&case, 100, [""; 3])?;
-        eprintln!("{:?} {:?}", start.elapsed(), r.dist());
         Sums::of(&case, 100, ["", "", ""])?.compared().agrees("a whole model")?;
     }
     Ok(())
@@ -305,7 +291,7 @@ fn sums_of_whole_models() -> Result<(), Failed> {
 
 fn broken_sums() -> Result<(), Failed> {
     let models = every_layer();
-    let (mlp, cnn, odd) = (&models[1].1, &models[4].1, &models[8].1);
+    let [linear, mlp, cnn, odd] = [0, 1, 4, 8].map(|model| &models[model].1);
     for (spec, name, from, to) in [
         (mlp, "linear sums", "return factor(row) * slope(row, out);", "return slope(row, out);"),
         (mlp, "linear forward", "sum + theta", "sum + 0.0 * theta"),
@@ -315,11 +301,11 @@ fn broken_sums() -> Result<(), Failed> {
             "if (at == INPUTS) { return 1.0; }",
             "if (at == INPUTS) { return 0.0; }",
         ),
-        (mlp, "factors", "square += (x.x + 1.0)", "square += x.x"),
+        (linear, "factors", "square += (x.x + 1.0)", "square += x.x"),
         (mlp, "factors", "const CLIP_NORM: f32 = 0.75f", "const CLIP_NORM: f32 = 0.7501f"),
         (mlp, "loss", "slope -= 1.0;", ""),
         (mlp, "linear slopes", "slope = sloped(", "slope = x + 0.0 * sloped("),
-        (cnn, "convolution forward", "% KERNEL - PADDING;", "% KERNEL;"),
+        (cnn, "convolution forward", "tap / KERNEL % KERNEL - PADDING;", "tap / KERNEL % KERNEL;"),
         (cnn, "convolution slopes", "+ term % SQUARE;", "+ (SQUARE - 1u - term % SQUARE);"),
         (cnn, "convolution gradients", "square += sum * sum;", "square += 1.001 * sum * sum;"),
         (cnn, "kept sums", "sum += factor(row) *", "sum += factor(0u) *"),
