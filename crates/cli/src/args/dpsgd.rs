@@ -16,7 +16,7 @@ use super::{
     after_help = "Examples:\n  dpscope audit dpsgd --batch-size 100 --poisson-epsilon 4 --runs 2000\n  \
         dpscope audit dpsgd --model lenet --data train-images-idx3-ubyte.gz \\\n    \
         --labels train-labels-idx1-ubyte.gz --classes 0,1 --batch-size 100 --poisson-epsilon 2 --runs 200\n\n\
-        Runs are trained on the CPU. The threat model worst-case replaces every gradient: nothing is \
+        Runs are trained together on a GPU, if there is one, else on the CPU. The threat model worst-case replaces every gradient: nothing is \
         trained, and the result is that of `audit bgm`."
 )]
 pub(crate) struct DpSgdArgs {
@@ -77,6 +77,9 @@ pub(crate) struct DpSgdArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
+    /// Memory that models may take of a GPU; 1024, or 256 of a software rasteriser, if not given.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub(crate) device_memory: Option<u32>,
     /// Save the state here, once a second or after each wave of runs; the same command goes on from it.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,

@@ -1,14 +1,16 @@
 //! `dpscope audit dpsgd`: train models by DP-SGD with a canary, and audit what the attacker sees.
 
+mod device;
 mod outputs_file;
 mod setup;
 
+use dpscope_engine::backend::gpu::Adapter;
 use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
 use dpscope_train::{DpSgd, Training};
 
 use super::simulate::{Job, begun, check, run_and_report, run_on};
 use crate::args::DpSgdArgs;
-use crate::device::{Choice, cpu};
+use crate::device::cpu;
 use crate::failure::{Done, Exit, Failure};
 use crate::files::check_writable;
 use outputs_file::OutputsFile;
@@ -37,11 +39,7 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
             Job::of(plan, begun, args.shard, args.checkpoint.as_deref(), args.out.as_deref())?;
         return run_and_report(&job, &args.device, &args.claim, &args.plot, &args.show);
     }
-    if !matches!(args.device.device, Choice::Auto | Choice::Cpu) {
-        let reason =
-            "models are trained on the CPU so far; leave --device out, or say --device cpu";
-        return Err(Failure::with(Exit::Device, reason));
-    }
+    let adapter = device::adapter(args)?;
     let training = setup::training(args, mechanism, begun.seed)?;
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
@@ -49,7 +47,7 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
     check(&job, &args.claim, &args.plot)?;
     let outputs = args.outputs_to.as_deref().map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?;
-    let backend = trainer(training, outputs.as_ref(), args)?;
+    let backend = trainer(training, outputs.as_ref(), adapter.as_ref(), args)?;
     let ended = run_on(&backend, &job, &args.device, &args.claim, &args.plot, &args.show);
     let is_interrupted = matches!(ended, Ok(Exit::Interrupted));
     let kept = match outputs {
@@ -79,6 +77,7 @@ fn of_runs(error: PlanError) -> Failure {
 fn trainer(
     training: Training,
     outputs: Option<&OutputsFile>,
+    adapter: Option<&Adapter>,
     args: &DpSgdArgs,
 ) -> Result<Backend, Failure> {
     let threads = args.device.threads.map_or(0, usize::from);
@@ -86,5 +85,6 @@ fn trainer(
     if let Some(outputs) = outputs {
         trainer = trainer.with_sink(Box::new(outputs.clone()));
     }
-    Ok(Backend::Trainer(Box::new(trainer), cpu(&args.device)?))
+    let trainer = device::trainer(trainer, adapter, args)?;
+    Ok(Backend::Trainer(trainer, cpu(&args.device)?))
 }

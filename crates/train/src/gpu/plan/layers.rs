@@ -188,7 +188,7 @@ fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
             words.take(stage.outputs.into())
         } else {
             passed += 1;
-            places[passed % 2]
+            places[(passed - 1) % 2]
         };
         below = stage.slopes;
     }
