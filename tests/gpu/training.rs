@@ -57,9 +57,23 @@ const SETTINGS: Settings = Settings {
     debias_records: 0,
 };
 
-fn training(mechanism: BatchedGaussian, settings: Settings, seed: u64) -> Result<Training, Failed> {
-    let layers =
-        vec![LayerSpec::Linear { outputs: 3 }, LayerSpec::Relu, LayerSpec::Linear { outputs: 100 }];
+fn training(
+    mechanism: BatchedGaussian,
+    settings: Settings,
+    seed: u64,
+) -> Result<Training, Failed> {
+    deep(1, mechanism, settings, seed)
+}
+
+/// The same with more layers.
+fn deep(
+    hidden: usize,
+    mechanism: BatchedGaussian,
+    settings: Settings,
+    seed: u64,
+) -> Result<Training, Failed> {
+    let mut layers = [LayerSpec::Linear { outputs: 3 }, LayerSpec::Relu].repeat(hidden);
+    layers.push(LayerSpec::Linear { outputs: 100 });
     let spec = ModelSpec { input: Shape::flat(600), layers };
     let examples = StandIn::P100Like.generate((BATCH * STEPS) as usize, 30)?;
     Ok(Training::new(&spec, examples, mechanism, settings, seed)?)
