@@ -305,7 +305,7 @@ fn broken_sums() -> Result<(), Failed> {
         (mlp, "factors", "const CLIP_NORM: f32 = 0.75f", "const CLIP_NORM: f32 = 0.7501f"),
         (mlp, "loss", "slope -= 1.0;", ""),
         (mlp, "linear slopes", "slope = sloped(", "slope = x + 0.0 * sloped("),
-        (cnn, "convolution forward", "tap / KERNEL % KERNEL - PADDING;", "tap / KERNEL % KERNEL;"),
+        (cnn, "convolution forward", "y * WIDTH + x, y, x);", "y * WIDTH + x + 1u, y, x);"),
         (cnn, "convolution slopes", "+ term % SQUARE;", "+ (SQUARE - 1u - term % SQUARE);"),
         (cnn, "convolution gradients", "square += sum * sum;", "square += 1.001 * sum * sum;"),
         (cnn, "kept sums", "sum += factor(row) *", "sum += factor(0u) *"),

@@ -113,7 +113,7 @@ impl ConvolutionLayer {
     #[must_use]
     pub fn gradients(&self, common: &Common) -> Kernel {
         let product = self.row_gradients(common);
-        self.product(common, &product, "gradients", [Along::Terms, Along::Terms])
+        self.product(common, &product, "gradients", [Along::Terms, Along::Tile])
     }
 
     /// Σ factor·gradient over the rows.
@@ -127,7 +127,7 @@ impl ConvolutionLayer {
             count: 1,
             ..self.row_gradients(common)
         };
-        self.product(common, &product, "sums", [Along::Terms, Along::Terms])
+        self.product(common, &product, "sums", [Along::Terms, Along::Tile])
     }
 
     fn product(

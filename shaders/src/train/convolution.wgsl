@@ -9,26 +9,32 @@ const POSITIONS_IN: u32 = HEIGHT * WIDTH;
 const POSITIONS: u32 = HEIGHT_OUT * WIDTH_OUT;
 const BIASES: u32 = WEIGHTS + CHANNELS * TAPS;
 
-// The input under a tap of the window at a position; 0 in the border.
-fn window(row: u32, position: u32, tap: u32) -> f32 {
-    let y = position / WIDTH_OUT * STRIDE + tap / KERNEL % KERNEL - PADDING;
-    let x = position % WIDTH_OUT * STRIDE + tap % KERNEL - PADDING;
-    if (y >= HEIGHT || x >= WIDTH) { return 0.0; }
-    return input(row, (tap / SQUARE * HEIGHT + y) * WIDTH + x);
+// A column of the right factor: where its row of values begins, and its own place (y, x) and number in
+// them, which wrap around 0 in the border.
+struct Spot {
+    first: u32,
+    at: u32,
+    y: u32,
+    x: u32,
 }
 
-// The same with a tap more that is always 1: the bias's.
-fn window_or_one(row: u32, position: u32, tap: u32) -> f32 {
-    if (tap == TAPS) { return 1.0; }
-    return window(row, position, tap);
+fn forward_spot(place: u32) -> Spot {
+    let position = place % POSITIONS;
+    let y = position / WIDTH_OUT * STRIDE - PADDING;
+    let x = position % WIDTH_OUT * STRIDE - PADDING;
+    return Spot(row_first(place / POSITIONS), y * WIDTH + x, y, x);
+}
+
+// The input under a tap of the window whose corner is at (y, x); 0 in the border.
+fn forward_right(spot: Spot, tap: u32) -> f32 {
+    let down = tap / KERNEL % KERNEL;
+    let right = tap % KERNEL;
+    if (PADDING > 0u && (spot.y + down >= HEIGHT || spot.x + right >= WIDTH)) { return 0.0; }
+    return value(spot.first, spot.at + tap / SQUARE * POSITIONS_IN + down * WIDTH + right);
 }
 
 fn forward_left(channel: u32, tap: u32) -> f32 {
     return theta[model * PARAMETERS + WEIGHTS + channel * TAPS + tap];
-}
-
-fn forward_right(tap: u32, place: u32) -> f32 {
-    return window(place / POSITIONS, place % POSITIONS, tap);
 }
 
 fn forward_store(channel: u32, place: u32, sum: f32) {
@@ -42,18 +48,21 @@ fn slopes_left(channel: u32, term: u32) -> f32 {
     return theta[model * PARAMETERS + WEIGHTS + weight];
 }
 
-fn slopes_right(term: u32, place: u32) -> f32 {
+fn slopes_spot(place: u32) -> Spot {
     let position = place % POSITIONS_IN;
-    let y = position / WIDTH + PADDING;
-    let x = position % WIDTH + PADDING;
-    let down = term / KERNEL % KERNEL;
-    let right = term % KERNEL;
-    if (y < down || x < right) { return 0.0; }
-    let top = (y - down) / STRIDE;
-    let left = (x - right) / STRIDE;
-    let is_window = (y - down) % STRIDE == 0u && (x - right) % STRIDE == 0u;
-    if (!is_window || top >= HEIGHT_OUT || left >= WIDTH_OUT) { return 0.0; }
-    return slope(place / POSITIONS_IN, (term / SQUARE * HEIGHT_OUT + top) * WIDTH_OUT + left);
+    let first = model * VALUES + SLOPES + place / POSITIONS_IN * OUTPUTS;
+    return Spot(first, 0u, position / WIDTH + PADDING, position % WIDTH + PADDING);
+}
+
+// The slope of the window that has this input under the tap; 0 where there is none.
+fn slopes_right(spot: Spot, term: u32) -> f32 {
+    let down = spot.y - term / KERNEL % KERNEL;
+    let right = spot.x - term % KERNEL;
+    let y = down / STRIDE;
+    let x = right / STRIDE;
+    if (y >= HEIGHT_OUT || x >= WIDTH_OUT) { return 0.0; }
+    if (y * STRIDE != down || x * STRIDE != right) { return 0.0; }
+    return values[spot.first + (term / SQUARE * HEIGHT_OUT + y) * WIDTH_OUT + x];
 }
 
 fn slopes_store(channel: u32, place: u32, sum: f32) {
@@ -64,6 +73,26 @@ fn parameter(channel: u32, tap: u32) -> u32 {
     return select(channel * TAPS + tap, CHANNELS * TAPS + channel, tap == TAPS);
 }
 
+// No place in an input, nor one in its border.
+const ONE: u32 = 0x80000000u;
+
+// The column of a tap, in a row; the last is always 1: the bias's.
+fn spot_of_tap(first: u32, tap: u32) -> Spot {
+    let y = tap / KERNEL % KERNEL - PADDING;
+    let x = tap % KERNEL - PADDING;
+    let at = tap / SQUARE * POSITIONS_IN + y * WIDTH + x;
+    return Spot(first, select(at, ONE, tap == TAPS), y, x);
+}
+
+// The input under the tap of the window at a position.
+fn under(spot: Spot, position: u32) -> f32 {
+    if (spot.at == ONE) { return 1.0; }
+    let down = position / WIDTH_OUT * STRIDE;
+    let right = position % WIDTH_OUT * STRIDE;
+    if (PADDING > 0u && (spot.y + down >= HEIGHT || spot.x + right >= WIDTH)) { return 0.0; }
+    return value(spot.first, spot.at + down * WIDTH + right);
+}
+
 // One product a row.
 var<private> square: f32;
 
@@ -71,8 +100,12 @@ fn gradients_left(channel: u32, position: u32) -> f32 {
     return slope(product, channel * POSITIONS + position);
 }
 
-fn gradients_right(position: u32, tap: u32) -> f32 {
-    return window_or_one(product, position, tap);
+fn gradients_spot(tap: u32) -> Spot {
+    return spot_of_tap(row_first(product), tap);
+}
+
+fn gradients_right(spot: Spot, position: u32) -> f32 {
+    return under(spot, position);
 }
 
 fn gradients_store(channel: u32, tap: u32, sum: f32) {
@@ -101,8 +134,13 @@ fn sums_left(channel: u32, term: u32) -> f32 {
     return factor(row) * slope(row, channel * POSITIONS + term % POSITIONS);
 }
 
-fn sums_right(term: u32, tap: u32) -> f32 {
-    return window_or_one(term / POSITIONS, term % POSITIONS, tap);
+fn sums_spot(tap: u32) -> Spot {
+    return spot_of_tap(0u, tap);
+}
+
+fn sums_right(spot: Spot, term: u32) -> f32 {
+    let first = row_first(term / POSITIONS);
+    return under(Spot(first, spot.at, spot.y, spot.x), term % POSITIONS);
 }
 
 fn sums_store(channel: u32, tap: u32, sum: f32) {

@@ -2,6 +2,9 @@
 //
 // Parity: relative, that of sums in f32.
 
+// A column of the right factor: an input.
+alias Spot = u32;
+
 fn forward_left(row: u32, at: u32) -> f32 {
     return input(row, at);
 }
@@ -18,8 +21,12 @@ fn slopes_left(row: u32, out: u32) -> f32 {
     return slope(row, out);
 }
 
-fn slopes_right(out: u32, at: u32) -> f32 {
-    return theta[model * PARAMETERS + WEIGHTS + out * INPUTS + at];
+fn slopes_spot(at: u32) -> Spot {
+    return model * PARAMETERS + WEIGHTS + at;
+}
+
+fn slopes_right(spot: Spot, out: u32) -> f32 {
+    return theta[spot + out * INPUTS];
 }
 
 fn slopes_store(row: u32, at: u32, sum: f32) {
@@ -31,7 +38,11 @@ fn sums_left(out: u32, row: u32) -> f32 {
 }
 
 // The bias is the weight of an input that is 1.
-fn sums_right(row: u32, at: u32) -> f32 {
+fn sums_spot(at: u32) -> Spot {
+    return at;
+}
+
+fn sums_right(at: Spot, row: u32) -> f32 {
     if (at == INPUTS) { return 1.0; }
     return input(row, at);
 }

@@ -7,19 +7,27 @@ const TANH: u32 = 1u;
 const RELU: u32 = 2u;
 const NONE: u32 = 0xffffffffu;
 
-// A value that comes in: of the layer before, or of a record as it is packed. A row without a record
-// is zeros.
-fn input(row: u32, at: u32) -> f32 {
-    if (SOURCE == FROM_VALUES) { return values[model * VALUES + INPUT + row * INPUTS + at]; }
+// Where the values of a row that comes in begin: of the layer before, or of a record as it is packed.
+fn row_first(row: u32) -> u32 {
+    if (SOURCE == FROM_VALUES) { return model * VALUES + INPUT + row * INPUTS; }
     let record = rows[model * ROW_WORDS + row];
-    if (record == NONE) { return 0.0; }
-    let first = INPUT + record * RECORD_WORDS;
+    return select(INPUT + record * RECORD_WORDS, NONE, record == NONE);
+}
+
+// A value of the row that begins there. A row without a record is zeros.
+fn value(first: u32, at: u32) -> f32 {
+    if (SOURCE == FROM_VALUES) { return values[first + at]; }
+    if (first == NONE) { return 0.0; }
     if (SOURCE == FROM_BITS) { return f32((data[first + at / 32u] >> (at % 32u)) & 1u); }
     if (SOURCE == FROM_BYTES) {
         let byte = (data[first + at / 4u] >> (8u * (at % 4u))) & 255u;
         return (f32(byte) * 2.0 - 255.0) * (1.0 / 255.0);
     }
     return bitcast<f32>(data[first + at]);
+}
+
+fn input(row: u32, at: u32) -> f32 {
+    return value(row_first(row), at);
 }
 
 // The slope of the loss by what comes out, before the activation.

@@ -30,8 +30,10 @@ pub(super) enum Along {
     Tile,
 }
 
-/// What a layer gives: functions NAME_left, NAME_right and NAME_store, and NAME_end where there is
-/// something to do at the end of a tile.
+/// What a layer gives: functions NAME_left(i, k), NAME_right(k, j) and NAME_store(i, j, sum), and
+/// NAME_end where there is something to do at the end of a tile. A right factor whose neighbours lie
+/// along the tile is NAME_right(spot, k) with NAME_spot(j), found once a column: what the place of a
+/// column costs is paid once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
     pub(super) name: &'static str,
@@ -43,43 +45,54 @@ pub(super) struct Parts {
 /// How a product is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
-    /// Threads along the rows.
-    threads: u32,
+    /// Threads along rows and columns, and those that share a place and take the terms in turn.
+    threads: [u32; 3],
     /// Rows and columns of a thread.
     own: [u32; 2],
+    /// Terms of a slab.
+    depth: u32,
 }
-
-/// Thread rows, and rows and columns that a thread may have; columns are a multiple of 4.
-const OWN_ROWS: std::ops::RangeInclusive<u32> = 1..=8;
-const OWN_COLUMNS: [u32; 2] = [4, 8];
 
 /// Words of workgroup memory of both slabs.
 const MOST_WORDS: u32 = 2_200;
 
+/// Instructions, about: loading a word of a slab with its place, and those between two slabs.
+const FETCH: u64 = 10;
+const BETWEEN: u64 = 1_280;
+
 impl Tile {
     /// The tile of least time by counts.
     pub(super) fn of(product: &Product) -> Self {
-        let tiles = (0..=6).flat_map(|log| {
-            OWN_ROWS.flat_map(move |rows| {
-                OWN_COLUMNS.map(|columns| Tile { threads: 1 << log, own: [rows, columns] })
-            })
+        let fallback = Tile { threads: [8, 8, 1], own: [8, 8], depth: 16 };
+        let fits = |tile: &Tile| tile.depth * (tile.rows() + tile.columns() + 2) <= MOST_WORDS;
+        Tile::all().filter(fits).min_by_key(|tile| tile.cost(product)).unwrap_or(fallback)
+    }
+
+    fn all() -> impl Iterator<Item = Tile> {
+        let threads = (0..=4_u32).flat_map(|slices| {
+            let sides = (0..=6 - slices).map(move |rows| [rows, 6 - slices - rows, slices]);
+            sides.map(|logs| logs.map(|log| 1 << log))
         });
-        let fits = |tile: &Tile| 8 * (tile.rows() + tile.columns() + 2) <= MOST_WORDS;
-        let fallback = Tile { threads: 8, own: [8, 8] };
-        tiles.filter(fits).min_by_key(|tile| tile.cost(product)).unwrap_or(fallback)
+        let owns = move |threads: [u32; 3]| {
+            (1..=8).flat_map(move |rows| [4, 8].map(move |columns| (threads, [rows, columns])))
+        };
+        let depths = |(threads, own): ([u32; 3], [u32; 2])| {
+            let tile = move |depth| Tile { threads, own, depth };
+            [4, 8, 16, 32].map(tile).into_iter().filter(|tile| tile.depth >= tile.slices())
+        };
+        threads.flat_map(owns).flat_map(depths)
     }
 
     const fn rows(&self) -> u32 {
-        self.threads * self.own[0]
+        self.threads[0] * self.own[0]
     }
 
     const fn columns(&self) -> u32 {
-        WORKGROUP / self.threads * self.own[1]
+        self.threads[1] * self.own[1]
     }
 
-    /// Terms of a slab.
-    const fn depth(&self) -> u32 {
-        if 16 * (self.rows() + self.columns() + 2) <= MOST_WORDS { 16 } else { 8 }
+    const fn slices(&self) -> u32 {
+        self.threads[2]
     }
 
     /// Tiles of one product.
@@ -87,27 +100,30 @@ impl Tile {
         product.rows.div_ceil(self.rows().into()) * product.columns.div_ceil(self.columns().into())
     }
 
-    /// Instructions of a multiprocessor for a term of all tiles: products, loads from workgroup memory
-    /// (a quarter of their rate) and loads of slabs (20 with their places).
+    /// Instructions of a product: products, loads from workgroup memory (a quarter of their rate),
+    /// slabs, and what it costs to join slices.
     fn cost(&self, product: &Product) -> u64 {
-        let (rows, columns) = (u64::from(self.rows()), u64::from(self.columns()));
-        let loads = 4 * u64::from(WORKGROUP) * u64::from(self.own[0] + self.own[1]);
-        self.count(product) * (rows * columns + loads + 20 * (rows + columns))
+        let [rows, columns, slices, depth] =
+            [self.rows(), self.columns(), self.slices(), self.depth].map(u64::from);
+        let [own_rows, own_columns] = self.own.map(u64::from);
+        let threads = u64::from(WORKGROUP);
+        let loads = 4 * threads / slices * (own_rows + own_columns);
+        let slab = depth * (rows * columns + loads + FETCH * (rows + columns)) + BETWEEN;
+        let joins = if slices > 1 { own_rows * own_columns * threads * 6 } else { 0 };
+        self.count(product) * (product.terms.div_ceil(depth) * slab + joins)
     }
 
     /// The kernel of a product whose functions are in `draft`.
     pub(super) fn kernel(self, draft: Draft, product: &Product, parts: &Parts) -> Kernel {
-        let [own_rows, own_columns] = self.own;
         let operations = 2 * product.rows * product.columns * product.terms * product.count;
         draft
             .constants(&[
                 ("TILE_ROWS", self.rows()),
                 ("TILE_COLUMNS", self.columns()),
-                ("DEPTH", self.depth()),
-                ("THREAD_ROWS", self.threads),
-                ("THREAD_COLUMNS", WORKGROUP / self.threads),
-                ("OWN_ROWS", own_rows),
-                ("OWN_COLUMNS", own_columns),
+                ("DEPTH", self.depth),
+                ("THREAD_ROWS", self.threads[0]),
+                ("THREAD_COLUMNS", self.threads[1]),
+                ("SLICES", self.slices()),
                 ("ALL_ROWS", product.rows as u32),
                 ("ALL_COLUMNS", product.columns as u32),
                 ("ALL_TERMS", product.terms as u32),
@@ -119,110 +135,184 @@ impl Tile {
 
     fn source(&self, product: &Product, parts: &Parts) -> String {
         let [own_rows, own_columns] = self.own;
-        let quarters = own_columns / 4;
-        let mut text = SLABS.to_owned();
-        text.push_str(&self.fetch(product, parts, true));
-        text.push_str(&self.fetch(product, parts, false));
-        text.push_str(ENTRY);
-        for (r, q) in cells(own_rows, quarters) {
+        let cells: Vec<(u32, u32)> =
+            (0..own_rows).flat_map(|r| (0..own_columns / 4).map(move |q| (r, q))).collect();
+        let mut text = format!("{SLABS}{ENTRY}");
+        let spots = if parts.right == Along::Tile { self.columns().div_ceil(WORKGROUP) } else { 0 };
+        for spot in 0..spots {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "let column_{spot} = first_column + local % TILE_COLUMNS + {spot}u * WORKGROUP;\n\
+                 let spot_{spot} = {}_spot(column_{spot});",
+                parts.name
+            );
+        }
+        for (r, q) in &cells {
             let _ = writeln!(text, "var sum_{r}_{q} = vec4<f32>();");
         }
         text.push_str("for (var term = 0u; term < ALL_TERMS; term += DEPTH) {\n");
-        text.push_str(
-            "fetch_left(local, first_row, term);\nfetch_right(local, first_column, term);\n",
-        );
+        text.push_str(&self.fetch(product, parts, Side::Left));
+        match spots {
+            0 => text.push_str(&self.fetch(product, parts, Side::Right)),
+            _ => self.fetch_spots(product, parts, spots, &mut text),
+        }
         text.push_str("workgroupBarrier();\n");
-        text.push_str("for (var k = 0u; k < DEPTH; k += 4u) {\n");
-        for k in 0..4 {
-            self.terms(k, &mut text);
-        }
+        let turns = self.turns();
+        let _ = writeln!(text, "for (var turn = 0u; turn < DEPTH / SLICES; turn += {turns}u) {{");
+        (0..turns).for_each(|turn| self.terms(turn, &mut text));
         text.push_str("}\nworkgroupBarrier();\n}\n");
-        for (r, q) in cells(own_rows, quarters) {
-            for (c, part) in ["x", "y", "z", "w"].iter().enumerate() {
-                let c = 4 * q as usize + c;
-                let _ = writeln!(
-                    text,
-                    "put(row + {r}u * THREAD_ROWS, column + {c}u * THREAD_COLUMNS, sum_{r}_{q}.{part});"
-                );
-            }
+        let _ = writeln!(text, "var cells: array<vec4<f32>, {}>;", cells.len());
+        for (cell, (r, q)) in cells.iter().enumerate() {
+            let _ = writeln!(text, "cells[{cell}] = sum_{r}_{q};");
         }
-        if parts.has_end {
-            let _ = writeln!(text, "{}_end(local, tile);", parts.name);
-        }
+        let _ = writeln!(text, "for (var cell = 0u; cell < {}u; cell += 1u) {{", cells.len());
+        text.push_str(if self.slices() > 1 { JOINED_SUM } else { "let sum = cells[cell];\n" });
+        let _ = writeln!(text, "let quarters = {}u;", own_columns / 4);
+        text.push_str(PUT);
         let name = parts.name;
-        let _ = write!(
+        if parts.has_end {
+            let _ = writeln!(text, "{name}_end(local, tile);");
+        }
+        let _ = writeln!(
             text,
-            "}}\nfn put(i: u32, j: u32, sum: f32) {{\nif (i < ALL_ROWS && j < ALL_COLUMNS) {{ {name}_store(i, j, sum); }}\n}}\n"
+            "}}\nfn put(i: u32, j: u32, sum: f32) {{\n\
+             if (i < ALL_ROWS && j < ALL_COLUMNS) {{ {name}_store(i, j, sum); }}\n}}"
         );
         text
     }
 
-    /// The k-th of four terms.
-    fn terms(&self, k: u32, text: &mut String) {
+    /// Terms that are written out one after the other, so that about 64 products are.
+    fn turns(&self) -> u32 {
+        let [rows, columns] = self.own;
+        let most = (64 / (rows * columns).next_power_of_two()).clamp(1, 4);
+        most.min(self.depth / self.slices())
+    }
+
+    /// One of the terms of a turn.
+    fn terms(&self, turn: u32, text: &mut String) {
         let [own_rows, own_columns] = self.own;
-        text.push_str("{\n");
-        let _ = writeln!(text, "let left = (k + {k}u) * (TILE_ROWS + 1u) + thread_row;");
-        let _ = writeln!(text, "let right = (k + {k}u) * (TILE_COLUMNS + 1u) + thread_column;");
+        let _ = writeln!(
+            text,
+            "{{\nlet k = slice + (turn + {turn}u) * SLICES;\n\
+             let left = k * (TILE_ROWS + 1u) + thread_row;\n\
+             let right = k * (TILE_COLUMNS + 1u) + thread_column;"
+        );
         for q in 0..own_columns / 4 {
-            let parts: Vec<String> = (4 * q..4 * q + 4)
-                .map(|c| format!("right_slab[right + {c}u * THREAD_COLUMNS]"))
-                .collect();
+            let part = |c| format!("right_slab[right + {c}u * THREAD_COLUMNS]");
+            let parts: Vec<String> = (4 * q..4 * q + 4).map(part).collect();
             let _ = writeln!(text, "let r{q} = vec4<f32>({});", parts.join(", "));
         }
         for r in 0..own_rows {
             let _ = writeln!(text, "let l{r} = left_slab[left + {r}u * THREAD_ROWS];");
-        }
-        for (r, q) in cells(own_rows, own_columns / 4) {
-            let _ = writeln!(text, "sum_{r}_{q} += l{r} * r{q};");
+            for q in 0..own_columns / 4 {
+                let _ = writeln!(text, "sum_{r}_{q} += l{r} * r{q};");
+            }
         }
         text.push_str("}\n");
     }
 
-    /// The function that loads a slab of one factor; indices are checked only where a tile may reach
-    /// beyond the matrix.
-    fn fetch(&self, product: &Product, parts: &Parts, is_left: bool) -> String {
-        let (side, size, all, along) = if is_left {
-            ("left", "TILE_ROWS", "ALL_ROWS", parts.left)
-        } else {
-            ("right", "TILE_COLUMNS", "ALL_COLUMNS", parts.right)
+    /// Loads a slab of one factor; indices are checked only where a tile may reach beyond the matrix.
+    fn fetch(&self, product: &Product, parts: &Parts, side: Side) -> String {
+        let (name, size, all, along, own, whole) = match side {
+            Side::Left => ("left", "TILE_ROWS", "ALL_ROWS", parts.left, self.rows(), product.rows),
+            Side::Right => {
+                let (own, whole) = (self.columns(), product.columns);
+                ("right", "TILE_COLUMNS", "ALL_COLUMNS", parts.right, own, whole)
+            }
         };
-        let (own, whole) =
-            if is_left { (self.rows(), product.rows) } else { (self.columns(), product.columns) };
-        let place = match along {
-            Along::Terms => "let at = e / DEPTH;\nlet k = e % DEPTH;".to_owned(),
-            Along::Tile => format!("let at = e % {size};\nlet k = e / {size};"),
+        let (at, k) = match along {
+            Along::Terms => ("e / DEPTH".to_owned(), "e % DEPTH".to_owned()),
+            Along::Tile => (format!("e % {size}"), format!("e / {size}")),
         };
-        let mut checks = Vec::new();
+        let first = if side == Side::Left { "first_row" } else { "first_column" };
+        let mut checks = self.term_check(product);
         if !whole.is_multiple_of(own.into()) {
-            checks.push(format!("first + at < {all}"));
+            checks.push(format!("{first} + at < {all}"));
         }
-        if !product.terms.is_multiple_of(self.depth().into()) {
-            checks.push("term + k < ALL_TERMS".to_owned());
-        }
-        let name = parts.name;
-        let arguments = if is_left { "first + at, term + k" } else { "term + k, first + at" };
-        let load = if checks.is_empty() {
-            format!("let x = {name}_{side}({arguments});")
-        } else {
-            let checks = checks.join(" && ");
-            format!("var x = 0.0;\nif ({checks}) {{ x = {name}_{side}({arguments}); }}")
+        let arguments = match side {
+            Side::Left => format!("{first} + at, term + k"),
+            Side::Right => format!("term + k, {first} + at"),
         };
+        let load = checked(&checks, &format!("{}_{name}({arguments})", parts.name));
         format!(
-            "fn fetch_{side}(local: u32, first: u32, term: u32) {{\n\
-             for (var e = local; e < {size} * DEPTH; e += WORKGROUP) {{\n\
-             {place}\n{load}\n{side}_slab[k * ({size} + 1u) + at] = x;\n}}\n}}\n"
+            "for (var e = local; e < {size} * DEPTH; e += WORKGROUP) {{\n\
+             let at = {at};\nlet k = {k};\n{load}\n{name}_slab[k * ({size} + 1u) + at] = x;\n}}\n"
         )
+    }
+
+    /// The same of the right factor where a thread stays with its columns; the term is then that of
+    /// the whole workgroup, if a tile is as wide as that.
+    fn fetch_spots(&self, product: &Product, parts: &Parts, spots: u32, text: &mut String) {
+        let (first, stride) = match self.columns() {
+            columns if columns >= WORKGROUP => ("0u", 1),
+            columns => ("local / TILE_COLUMNS", WORKGROUP / columns),
+        };
+        let _ = writeln!(text, "for (var k = {first}; k < DEPTH; k += {stride}u) {{");
+        for spot in 0..spots {
+            let mut checks = self.term_check(product);
+            if !product.columns.is_multiple_of(self.columns().into()) {
+                checks.push(format!("column_{spot} < ALL_COLUMNS"));
+            }
+            let load = checked(&checks, &format!("{}_right(spot_{spot}, term + k)", parts.name));
+            let _ = writeln!(
+                text,
+                "{{\n{load}\nright_slab[k * (TILE_COLUMNS + 1u) + local % TILE_COLUMNS + \
+                 {spot}u * WORKGROUP] = x;\n}}"
+            );
+        }
+        text.push_str("}\n");
+    }
+
+    fn term_check(&self, product: &Product) -> Vec<String> {
+        let is_whole = product.terms.is_multiple_of(self.depth.into());
+        if is_whole { Vec::new() } else { vec!["term + k < ALL_TERMS".to_owned()] }
     }
 }
 
-fn cells(rows: u32, quarters: u32) -> impl Iterator<Item = (u32, u32)> {
-    (0..rows).flat_map(move |row| (0..quarters).map(move |quarter| (row, quarter)))
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
 }
+
+/// x from a load that is made where the checks say so, else 0.
+fn checked(checks: &[String], load: &str) -> String {
+    if checks.is_empty() {
+        return format!("let x = {load};");
+    }
+    format!("var x = 0.0;\nif ({}) {{ x = {load}; }}", checks.join(" && "))
+}
+
+/// The sums of all slices, in the first.
+const JOINED_SUM: &str = "\
+joined[local] = cells[cell];
+workgroupBarrier();
+var sum = joined[thread];
+if (slice == 0u) {
+for (var s = 1u; s < SLICES; s += 1u) { sum += joined[thread + s * THREAD_ROWS * THREAD_COLUMNS]; }
+}
+workgroupBarrier();
+";
+
+/// Four sums go where the layer has them.
+const PUT: &str = "\
+if (slice == 0u) {
+let i = row + cell / quarters * THREAD_ROWS;
+let j = column + cell % quarters * 4u * THREAD_COLUMNS;
+put(i, j, sum.x);
+put(i, j + THREAD_COLUMNS, sum.y);
+put(i, j + 2u * THREAD_COLUMNS, sum.z);
+put(i, j + 3u * THREAD_COLUMNS, sum.w);
+}
+}
+";
 
 /// One column more than a tile has, so that neighbouring terms lie in different banks.
 const SLABS: &str = "\
 var<workgroup> left_slab: array<f32, DEPTH * (TILE_ROWS + 1u)>;
 var<workgroup> right_slab: array<f32, DEPTH * (TILE_COLUMNS + 1u)>;
+var<workgroup> joined: array<vec4<f32>, WORKGROUP>;
 ";
 
 /// From the place of a workgroup to that of its tile, and of a thread's part of it.
@@ -238,8 +328,10 @@ let tile = place % TILES;
 const ACROSS = (ALL_COLUMNS + TILE_COLUMNS - 1u) / TILE_COLUMNS;
 let first_row = tile / ACROSS * TILE_ROWS;
 let first_column = tile % ACROSS * TILE_COLUMNS;
-let thread_row = local / THREAD_COLUMNS;
-let thread_column = local % THREAD_COLUMNS;
+let slice = local / (THREAD_ROWS * THREAD_COLUMNS);
+let thread = local % (THREAD_ROWS * THREAD_COLUMNS);
+let thread_row = thread / THREAD_COLUMNS;
+let thread_column = thread % THREAD_COLUMNS;
 let row = first_row + thread_row;
 let column = first_column + thread_column;
 ";
@@ -257,9 +349,10 @@ mod tests {
         for (rows, columns) in [(1, 1), (100, 32), (6, 78_400), (6, 26), (128, 1153), (1 << 20, 3)]
         {
             let tile = tile(rows, columns);
-            let words = tile.depth() * (tile.rows() + tile.columns() + 2);
-            assert!(4 * words <= 16_384 && words <= MOST_WORDS, "{tile:?}");
-            assert!(tile.depth().is_multiple_of(4));
+            let words = tile.depth * (tile.rows() + tile.columns() + 2);
+            assert!(words <= MOST_WORDS && 4 * words + 1024 <= 16_384, "{tile:?}");
+            assert_eq!(tile.threads.iter().product::<u32>(), WORKGROUP);
+            assert!(tile.depth.is_multiple_of(tile.slices() * tile.turns()));
         }
         // little is padded
         let padded = |rows: u64, columns: u64| {
