@@ -104,7 +104,7 @@ fn planned(
             Err(error) if is_last => return Err(refused(error)),
             Err(_) => {}
             Ok(plan) => {
-                let need = need(&plan);
+                let need = need(training, &plan);
                 let runs = need.runs(memory_bytes, buffer_bytes);
                 if runs >= FEWEST_RUNS || is_last && runs > 0 {
                     return Ok((plan, need));
@@ -131,15 +131,16 @@ fn too_large(need: &Need, memory_bytes: u64, buffer_bytes: u64) -> Failure {
 }
 
 /// What waves of a plan need.
-fn need(plan: &GpuPlan) -> Need {
+fn need(training: &Training, plan: &GpuPlan) -> Need {
+    let asked = 2 * training.asked_runs() as usize;
     let sizes = plan.words_per_model();
     let words = [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
     let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
     Need {
         models: words.iter().map(|&words| 4 * words as u64).collect(),
-        // outputs, and parameters of models that are asked
-        read: 4 * (sizes.outputs + sizes.theta) as u64,
-        once: 4 * (plan.data().len() + fixed) as u64 + SLOT_BYTES * SLOTS as u64,
+        read: 4 * sizes.outputs as u64,
+        once: 4 * (plan.data().len() + fixed + asked * sizes.theta) as u64
+            + SLOT_BYTES * SLOTS as u64,
     }
 }
 

@@ -221,7 +221,7 @@ impl Trainer for GpuDpSgd {
 
     fn device(&self) -> String {
         let device = self.adapter.facts().device();
-        format!("{}, training)", device.trim_end_matches(')'))
+        format!("{}, training)", device.strip_suffix(')').unwrap_or(&device))
     }
 
     fn stand_in(&self) -> String {

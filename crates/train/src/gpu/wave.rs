@@ -117,7 +117,11 @@ impl Waves {
         }
         let buffers = match buffers {
             Some(buffers) => buffers,
-            none => none.insert(Buffers::new(loaded, range.len())?),
+            none => {
+                // so that waves which grow take new memory seldom
+                let room = range.len().next_power_of_two().min(loaded.most_runs);
+                none.insert(Buffers::new(loaded, room.max(range.len()))?)
+            }
         };
         let mut wave = Wave {
             loaded,
