@@ -1,7 +1,7 @@
 //! A bare way to run the kernels of a training on a wave of models.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
 
 use dpscope_shaders::train::{Kernel, Turn};
 use dpscope_train::gpu::plan::GpuPlan;
@@ -10,6 +10,15 @@ use wgpu::{BindingType, BufferBindingType, BufferUsages};
 
 use crate::device::{Gpu, gpu};
 use crate::kernels::edited;
+
+static COMPILED: LazyLock<Mutex<Compiled>> = LazyLock::new(Mutex::default);
+
+/// The layout of all kernels, and pipelines by their sources.
+#[derive(Default)]
+struct Compiled {
+    layout: Option<wgpu::BindGroupLayout>,
+    pipelines: HashMap<String, wgpu::ComputePipeline>,
+}
 
 /// Bindings of a training's kernels.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +37,6 @@ pub(crate) struct Wave<'a> {
     runs: u32,
     buffers: Vec<wgpu::Buffer>,
     layout: wgpu::BindGroupLayout,
-    pipelines: RefCell<HashMap<String, wgpu::ComputePipeline>>,
     edit: Option<(&'a str, &'a str, &'a str)>,
 }
 
@@ -70,9 +78,10 @@ impl<'a> Wave<'a> {
         let buffers = contents.iter().map(|words| buffer(gpu, words, usage)).collect();
         let entries: Vec<_> = (0..8).map(entry).collect();
         let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
-        let layout = gpu.device.create_bind_group_layout(&descriptor);
-        let pipelines = RefCell::default();
-        Ok(Wave { gpu, plan, runs, buffers, layout, pipelines, edit: None })
+        let mut compiled = COMPILED.lock().map_err(|error| error.to_string())?;
+        let layout = || gpu.device.create_bind_group_layout(&descriptor);
+        let layout = compiled.layout.get_or_insert_with(layout).clone();
+        Ok(Wave { gpu, plan, runs, buffers, layout, edit: None })
     }
 
     /// The same with one place of kernels of a name changed.
@@ -85,12 +94,13 @@ impl<'a> Wave<'a> {
             Some((name, from, to)) if name == kernel.name() => edited(&kernel.source(), from, to)?,
             _ => kernel.source(),
         };
-        if let Some(pipeline) = self.pipelines.borrow().get(&source) {
+        let mut compiled = COMPILED.lock().map_err(|error| error.to_string())?;
+        if let Some(pipeline) = compiled.pipelines.get(&source) {
             return Ok(pipeline.clone());
         }
         let pipeline = self.gpu.compiled_as(&source, Kernel::ENTRY, &self.layout);
         let pipeline = pipeline.map_err(|error| format!("{}: {error}", kernel.name()))?;
-        self.pipelines.borrow_mut().insert(source, pipeline.clone());
+        compiled.pipelines.insert(source, pipeline.clone());
         Ok(pipeline)
     }
 
