@@ -127,6 +127,9 @@ impl Found {
             return Some(format!("row {at} is {}, and {} on the CPU", found[at], rows[at]));
         }
         let (output, expected) = (f64::from(self.outputs[model]), f64::from(twin.output));
+        if !output.is_finite() && !expected.is_finite() {
+            return None; // the run has failed on both
+        }
         let most = OUTPUT * training.mechanism.noise_multiplier.max(1.0);
         if !((output - expected).abs() <= most) {
             return Some(format!("the output is {output}, and {expected} on the CPU"));

@@ -1,11 +1,12 @@
 //! Where models are trained.
 
+use dpscope_engine::backend::FloatMode;
 use dpscope_engine::backend::gpu::Adapter;
 use dpscope_engine::{EngineError, Trainer};
 use dpscope_train::DpSgd;
 use dpscope_train::gpu::GpuDpSgd;
 
-use crate::args::{DpSgdArgs, FloatModeArg};
+use crate::args::DpSgdArgs;
 use crate::device::{Choice, found, pick};
 use crate::failure::{Exit, Failure};
 use crate::progress::is_interrupted;
@@ -16,7 +17,7 @@ pub(super) fn adapter(args: &DpSgdArgs) -> Result<Option<Adapter>, Failure> {
     let choice = &args.device.device;
     let refused = if args.debias_records > 0 {
         Some("--debias-records is computed on the CPU so far; leave it out, or say --device cpu")
-    } else if args.device.float_mode == Some(FloatModeArg::Exact) {
+    } else if args.device.float_mode.map(FloatMode::from) == Some(FloatMode::Exact) {
         Some("models are trained in float mode fast; leave --float-mode out, or say --device cpu")
     } else {
         None
