@@ -57,11 +57,7 @@ const SETTINGS: Settings = Settings {
     debias_records: 0,
 };
 
-fn training(
-    mechanism: BatchedGaussian,
-    settings: Settings,
-    seed: u64,
-) -> Result<Training, Failed> {
+fn training(mechanism: BatchedGaussian, settings: Settings, seed: u64) -> Result<Training, Failed> {
     deep(1, mechanism, settings, seed)
 }
 
@@ -239,16 +235,16 @@ fn every_sampler() -> Result<(), Failed> {
             continue; // nothing is trained
         }
         let sampler = kind.with_buffer(kind.has_buffer().then_some(33))?;
-        for &threat_model in kind.threat_models() {
-            if threat_model == ThreatModel::WorstCase {
-                continue;
-            }
+        let trained_under = |threat_model: &&ThreatModel| **threat_model != ThreatModel::WorstCase;
+        let most = if kind == SamplerKind::Shuffle { 2 } else { 1 };
+        for &threat_model in kind.threat_models().iter().filter(trained_under).take(most) {
             let mechanism = BatchedGaussian { sampler, threat_model, ..MECHANISM };
             let direction = match threat_model {
                 ThreatModel::TargetCanary => CanaryDirection::Dirac,
                 _ => CanaryDirection::Random,
             };
-            let canary = Canary { direction, is_fresh: kind != SamplerKind::Poisson };
+            let is_fixed = matches!(kind, SamplerKind::Poisson | SamplerKind::Deterministic);
+            let canary = Canary { direction, is_fresh: !is_fixed };
             let settings = Settings { canary, ..SETTINGS };
             let what = format!("{kind}, {threat_model}");
             let (trainer, _) = gpu(training(mechanism, settings, SEED)?, limits(), None)
