@@ -80,8 +80,10 @@ fn usual() -> Result<Training, Failed> {
 }
 
 /// Outputs by world and run.
+type Outputs = BTreeMap<(usize, u64), Vec<f32>>;
+
 #[derive(Debug, Clone, Default)]
-struct Kept(Arc<Mutex<BTreeMap<(usize, u64), Vec<f32>>>>);
+struct Kept(Arc<Mutex<Outputs>>);
 
 impl OutputSink for Kept {
     fn keep(
