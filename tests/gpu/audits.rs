@@ -16,7 +16,7 @@ use crate::device;
 pub(crate) const OWN: PieceLimits =
     PieceLimits { workgroups: u32::MAX, binding_bytes: u64::MAX, turns: 50_000, wide: 1 << 10 };
 
-fn adapter() -> Option<&'static Adapter> {
+pub(crate) fn adapter() -> Option<&'static Adapter> {
     static ADAPTER: LazyLock<Option<Adapter>> = LazyLock::new(|| {
         let name = &device::gpu().ok()?.name;
         pollster::block_on(adapters()).into_iter().find(|adapter| adapter.facts().name == *name)

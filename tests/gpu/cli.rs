@@ -16,6 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("a_rasteriser_is_never_taken_unasked", || Ok(rasterisers()?)),
         Trial::test("a_resumed_run_keeps_its_float_mode", || Ok(resumed_runs()?)),
         Trial::test("a_bench_measures_every_float_mode", || Ok(benches()?)),
+        Trial::test("an_audit_trains_models_on_the_device", || Ok(trainings()?)),
     ]
 }
 
@@ -105,6 +106,36 @@ fn benches() -> Result<(), String> {
             let rate = row["rate"]["normals_per_second"].as_f64();
             let measured = rate.is_some_and(|rate| rate > 0.0) != row["problem"].is_string();
             ensure(measured, || format!("{row:#}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Models are trained where `--device` says, into outputs that another audit reads, or it says why not.
+fn trainings() -> Result<(), String> {
+    const TRAIN: &str = "audit dpsgd --batch-size 20 --records 100 --noise-multiplier 1 --runs 60 \
+                         --seed 7 --outputs-to o.npz";
+    let folder = folder()?;
+    let on_cpu = json(&done(&folder, &format!("{TRAIN} --device cpu --json"), 0)?)?;
+    for adapter in adapters()? {
+        let words = format!("{TRAIN} --device {}", adapter.index);
+        let report = json(&done(&folder, &format!("{words} --device-memory 64 --json"), 0)?)?;
+        let device = report["device"].as_str().unwrap_or_default();
+        let named = device.starts_with(&adapter.name) && device.ends_with(", training)");
+        ensure(named, || format!("{} is called {device}", adapter.name))?;
+        ensure(report["fallback_shards"] == 0, || format!("{report:#}"))?;
+        ensure(report["plan"] == on_cpu["plan"], || format!("{:#}", report["plan"]))?;
+        let variance = |report: &Value| report["training"]["residual_variance"].as_f64();
+        let [found, expected] = [&report, &on_cpu].map(|report| variance(report).unwrap_or(9.0));
+        ensure((found - expected).abs() < 0.02, || format!("{found}, and {expected} on the CPU"))?;
+        done(&folder, "audit outputs o.npz --threat-model partially-informed", 0)?;
+        for (option, code, part) in [
+            ("--debias-records 9", 4, "--debias-records is computed on the CPU"),
+            ("--float-mode exact", 4, "--float-mode"),
+            ("--device-memory 1", 4, "may be used"),
+        ] {
+            let refused = done(&folder, &format!("{words} {option}"), code)?.stderr;
+            ensure(refused.contains(part), || format!("`{part}` is missing in: {refused}"))?;
         }
     }
     Ok(())

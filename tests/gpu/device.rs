@@ -15,8 +15,8 @@ static GPU: LazyLock<Result<Gpu, String>> = LazyLock::new(|| pollster::block_on(
 /// The adapter under test.
 pub(crate) struct Gpu {
     pub(crate) name: String,
-    device: wgpu::Device,
-    queue: wgpu::Queue,
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
     layout: wgpu::BindGroupLayout,
     kernels: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
 }
@@ -153,6 +153,16 @@ impl Gpu {
         source: &str,
         entry: &str,
     ) -> Result<wgpu::ComputePipeline, String> {
+        self.compiled_as(source, entry, &self.layout)
+    }
+
+    /// Any source that has the bindings of a layout.
+    pub(crate) fn compiled_as(
+        &self,
+        source: &str,
+        entry: &str,
+        layout: &wgpu::BindGroupLayout,
+    ) -> Result<wgpu::ComputePipeline, String> {
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: None,
@@ -160,7 +170,7 @@ impl Gpu {
         });
         let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: None,
-            bind_group_layouts: &[Some(&self.layout)],
+            bind_group_layouts: &[Some(layout)],
             immediate_size: 0,
         });
         let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {

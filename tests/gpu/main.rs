@@ -13,12 +13,17 @@ mod fast;
 mod faults;
 mod kernels;
 mod limits;
+#[path = "../../crates/train/tests/models/mod.rs"]
+mod models;
 mod outcomes;
 mod pair;
 #[path = "../../shaders/tests/reference/mod.rs"]
 mod reference;
 mod stages;
+mod training;
+mod training_kernels;
 mod twins;
+mod wave;
 
 use std::process::ExitCode;
 
@@ -35,6 +40,8 @@ fn main() -> ExitCode {
         limits::trials(),
         outcomes::trials(),
         pair::trials(),
+        training::trials(),
+        training_kernels::trials(),
         cli::trials(),
     ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();

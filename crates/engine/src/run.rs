@@ -148,8 +148,9 @@ fn add(state: &mut Artefact, backend: &Backend, counted: &Counted) -> Result<(),
     state.sampling_ms += counted.sampling_ms.max(0.01);
     if counted.is_fallback {
         state.fallback_shards = state.fallback_shards.saturating_add(1);
-        state.note_device(backend.cpu().device());
-        state.note_float_mode(FloatMode::Exact);
+        let (device, mode) = backend.stand_in();
+        state.note_device(device);
+        state.note_float_mode(mode);
     } else {
         state.note_device(backend.device());
         state.note_float_mode(backend.float_mode());

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::backend::{Counted, Work};
 use crate::plan::hex;
-use crate::{EngineError, ObservationRange};
+use crate::{Control, EngineError, ObservationRange};
 
 /// Longest description of a training, in bytes.
 const LONGEST_DESCRIPTION: usize = 1 << 16;
@@ -219,10 +219,14 @@ fn is_plain(value: &serde_json::Value) -> bool {
 /// Runs of one wave.
 #[derive(Debug, Clone)]
 pub struct Trained {
+    /// The runs of each world: those that were asked for, or the first of them.
+    pub range: ObservationRange,
     /// Scores of each world in nats, run by run; one that is not finite stands for a failed run.
     pub scores: [Vec<f64>; 2],
     /// What else the runs of each world showed.
     pub tallies: [TrainingTally; 2],
+    /// Whether the CPU stood in for a device that failed.
+    pub is_fallback: bool,
 }
 
 /// Who trains. The worlds' runs are independent of each other, and each a function of plan and number.
@@ -237,15 +241,17 @@ pub trait Trainer: fmt::Debug + Send + Sync {
     /// Runs of each world below which some of the device has nothing to do.
     fn smallest_wave(&self) -> u64;
 
-    /// Trains and scores the runs of both worlds with these numbers.
+    /// What the report calls the CPU that stands in where the device fails.
+    fn stand_in(&self) -> String {
+        self.device()
+    }
+
+    /// Trains and scores the runs of both worlds with these numbers, or the first of them.
     ///
     /// # Errors
-    /// `keep_going` says no, or the device fails.
-    fn train(
-        &self,
-        range: ObservationRange,
-        keep_going: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Trained, EngineError>;
+    /// `control` stops it, or the device fails.
+    fn train(&self, range: ObservationRange, control: &dyn Control)
+    -> Result<Trained, EngineError>;
 }
 
 /// Trains a wave and bins its scores.
@@ -255,9 +261,9 @@ pub(crate) fn counted(
     range: ObservationRange,
 ) -> Result<Counted, EngineError> {
     let started = work.control.now_ms();
-    let trained = trainer.train(range, &|| work.control.keep_going())?;
+    let Trained { range, scores, tallies, is_fallback } = trainer.train(range, work.control)?;
     let mut histograms = AuditHistograms::empty(work.bins);
-    for (world, scores) in World::BOTH.into_iter().zip(&trained.scores) {
+    for (world, scores) in World::BOTH.into_iter().zip(&scores) {
         for (run, &score) in (range.first..range.end).zip(scores) {
             histograms.add(work.bins, world, run, binned(work.bins, world, score));
         }
@@ -266,8 +272,8 @@ pub(crate) fn counted(
         range,
         histograms,
         sampling_ms: work.control.now_ms() - started,
-        is_fallback: false,
-        tallies: Some(trained.tallies),
+        is_fallback,
+        tallies: Some(tallies),
     })
 }
 
@@ -309,11 +315,7 @@ mod tests {
             3
         }
 
-        fn train(
-            &self,
-            range: ObservationRange,
-            _: &(dyn Fn() -> bool + Sync),
-        ) -> Result<Trained, EngineError> {
+        fn train(&self, range: ObservationRange, _: &dyn Control) -> Result<Trained, EngineError> {
             let mut tallies = [TrainingTally::default(); 2];
             let worlds = [(0, 0.5), (1, -0.5)];
             let scores = worlds.map(|(world, shift)| {
@@ -328,7 +330,7 @@ mod tests {
                 };
                 (range.first..range.end).map(&mut score).collect()
             });
-            Ok(Trained { scores, tallies })
+            Ok(Trained { range, scores, tallies, is_fallback: false })
         }
     }
 

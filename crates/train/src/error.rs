@@ -77,6 +77,19 @@ pub enum TrainError {
         /// The data's name.
         data: String,
     },
+    /// More than kernels can number.
+    #[error(
+        "a model has {words} {what} on a GPU, beyond {most}; train on the CPU (--device cpu), or a \
+         smaller model"
+    )]
+    TooLargeForGpu {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        words: u64,
+        /// How many there may be.
+        most: u64,
+    },
     /// A batch size is needed.
     #[error("batch_size is missing; give the records of a batch")]
     BatchSize,

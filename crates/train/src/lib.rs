@@ -8,9 +8,12 @@ mod canary;
 pub mod data;
 mod description;
 mod error;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod gradient;
 mod layers;
 pub mod model;
+mod observed;
 mod rate;
 mod run;
 mod trainer;

@@ -1,23 +1,17 @@
 //! One run of DP-SGD, with the canary in place.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::ThreatModel;
 use dpscope_engine::TrainingTally;
 use dpscope_shaders::random::{Purpose, VectorNormals};
 use dpscope_shaders::train::EpochBatches;
 
 use crate::canary::dot;
 use crate::gradient::{Rows, Workspace};
+use crate::observed::{Batch, Ran};
 use crate::training::Training;
-
-/// Runs of each world whose models are asked about the held-out examples.
-const ASKED_RUNS: u64 = 8;
 
 /// Held-out examples that a model is asked about at a time.
 const ASKED_ROWS: usize = 256;
-
-/// The target's record.
-const TARGET: u32 = 0;
 
 /// The scratch memory of one thread.
 #[derive(Debug)]
@@ -35,30 +29,11 @@ pub(crate) struct Runner<'a> {
     norms: Vec<f32>,
 }
 
-/// What an attacker sees of one run.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ran {
-    /// o, epoch-major; short where the run failed.
-    pub(crate) outputs: Vec<f32>,
-    /// In nats; NaN where the run failed.
-    pub(crate) score: f64,
-}
-
 /// Outputs of a run as they come, with their batches.
 #[derive(Debug, Default)]
 pub(crate) struct Followed {
     outputs: Vec<f32>,
     batches: Vec<Batch>,
-}
-
-/// What the attacker put into a batch.
-#[derive(Debug, Clone, Copy)]
-struct Batch {
-    /// The multiple of C·ĝ in the sum: what the output would be in the mean if the other records had no
-    /// gradient along ĝ.
-    mean: f64,
-    /// Whether it holds the target, or ⊥ in its place.
-    is_canarys: bool,
 }
 
 /// A step's place in a run.
@@ -68,6 +43,20 @@ struct Place {
     step: usize,
     /// Steps of the run before it.
     before: u64,
+}
+
+/// What one step makes of a model.
+#[cfg(feature = "gpu")]
+#[derive(Debug)]
+pub(crate) struct Stepped {
+    /// The records whose own gradients count, in their order.
+    pub(crate) records: Vec<u32>,
+    /// What stood for the others.
+    pub(crate) batch: Batch,
+    /// θ after it.
+    pub(crate) parameters: Vec<f32>,
+    /// o.
+    pub(crate) output: f32,
 }
 
 impl<'a> Runner<'a> {
@@ -99,21 +88,11 @@ impl<'a> Runner<'a> {
     ) -> Option<Ran> {
         let stream = 2 * run + world.index() as u64;
         let Followed { outputs, batches } = self.follow(world, stream, keep_going)?;
-        let wide: Vec<f64> = outputs.iter().map(|&output| f64::from(output)).collect();
-        let score = self.training.scorer.score(&wide).unwrap_or(f64::NAN);
-        tally.runs += 1;
-        if score.is_finite() {
-            let noise_multiplier = self.training.mechanism.noise_multiplier;
-            for (output, batch) in wide.iter().zip(batches) {
-                tally.add_residual((output - batch.mean) / noise_multiplier, batch.is_canarys);
-            }
-        } else {
-            tally.failed += 1;
-        }
-        if run < ASKED_RUNS {
+        let ran = self.training.scored(outputs, batches, tally);
+        if run < self.training.asked_runs() {
             self.ask(tally);
         }
-        Some(Ran { outputs, score })
+        Some(ran)
     }
 
     /// Trains a model with this stream, up to the first output that is not finite.
@@ -142,6 +121,33 @@ impl<'a> Runner<'a> {
             }
         }
         Some(followed)
+    }
+
+    /// Step `before` of a run, counted over all epochs, from any parameters.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn once(
+        &mut self,
+        world: World,
+        run: u64,
+        before: u64,
+        parameters: &[f32],
+    ) -> Stepped {
+        let (training, stream) = (self.training, 2 * run + world.index() as u64);
+        let steps = u64::from(training.mechanism.steps_per_epoch);
+        let (epoch, step) = ((before / steps) as u32, (before % steps) as usize);
+        self.begin(stream);
+        self.parameters.copy_from_slice(parameters);
+        training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
+        let (output, batch) = self.step(Place { world, step, before });
+        let (records, parameters) = (self.records.clone(), self.parameters.clone());
+        Stepped { records, batch, parameters, output }
+    }
+
+    /// Asks a model of these parameters about the examples that are held out.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn ask_of(&mut self, parameters: &[f32], tally: &mut TrainingTally) {
+        self.parameters.copy_from_slice(parameters);
+        self.ask(tally);
     }
 
     /// θ, ĝ and noise of the run with this stream.
@@ -184,18 +190,8 @@ impl<'a> Runner<'a> {
 
     /// The records of the batch whose own gradients count, and what stands for the others.
     fn take_batch(&mut self, place: Place) -> Batch {
-        let batch = self.epoch.members_at(place.step);
-        self.records.clear();
-        self.records.extend(batch.iter().filter(|&&record| record != TARGET));
-        if self.records.len() < batch.len() {
-            let mean = if place.world == World::Target { 1.0 } else { 0.0 };
-            return Batch { mean, is_canarys: true };
-        }
-        let is_informed = self.training.mechanism.threat_model == ThreatModel::PartiallyInformed;
-        if is_informed {
-            self.records.pop();
-        }
-        Batch { mean: if is_informed { -1.0 } else { 0.0 }, is_canarys: false }
+        let members = self.epoch.members_at(place.step);
+        self.training.keep(place.world, members, &mut self.records)
     }
 
     /// ⟨mean clipped gradient, ĝ⟩/C over the records that stand for the others; 0 where none do.
@@ -250,10 +246,9 @@ impl Training {
     /// one batch would tell who else is in it.
     fn expected_others(&self) -> f64 {
         let batch_size = f64::from(self.batch_size);
-        match self.mechanism.threat_model {
-            ThreatModel::PartiallyInformed => batch_size - 1.0,
-            _ => batch_size - 1.0 / f64::from(self.mechanism.steps_per_epoch),
-        }
+        let shown =
+            if self.is_informed() { 1.0 } else { 1.0 / f64::from(self.mechanism.steps_per_epoch) };
+        batch_size - shown
     }
 
     /// The records that stand for the others: those after the target.

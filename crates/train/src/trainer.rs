@@ -3,10 +3,11 @@
 use std::fmt;
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::{EngineError, ObservationRange, Trained, Trainer, TrainingTally};
+use dpscope_engine::{Control, EngineError, ObservationRange, Trained, Trainer, TrainingTally};
 use rayon::prelude::*;
 
-use crate::run::{Ran, Runner};
+use crate::observed::Ran;
+use crate::run::Runner;
 use crate::{TrainError, Training};
 
 /// Where the outputs of runs go.
@@ -56,6 +57,33 @@ impl DpSgd {
         &self.training
     }
 
+    /// The threads.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn pool(&self) -> &rayon::ThreadPool {
+        &self.pool
+    }
+
+    /// The runs of a world and number each, those of D first.
+    pub(crate) fn runs(range: ObservationRange) -> Vec<(World, u64)> {
+        let of_world = |&world| (range.first..range.end).map(move |run| (world, run));
+        World::BOTH.iter().flat_map(of_world).collect()
+    }
+
+    /// Keeps what [`runs`](Self::runs) showed, and adds it up.
+    pub(crate) fn gathered(
+        &self,
+        range: ObservationRange,
+        mut ran: Vec<(Ran, TrainingTally)>,
+    ) -> Result<Trained, EngineError> {
+        let zero_out = ran.split_off(range.len() as usize);
+        let (target, first) = of_world(ran);
+        let (zero_out, second) = of_world(zero_out);
+        self.keep(World::Target, range, &target)?;
+        self.keep(World::ZeroOut, range, &zero_out)?;
+        let scores = [&target, &zero_out].map(|ran| ran.iter().map(|ran| ran.score).collect());
+        Ok(Trained { range, scores, tallies: [first, second], is_fallback: false })
+    }
+
     fn keep(&self, world: World, range: ObservationRange, ran: &[Ran]) -> Result<(), EngineError> {
         let Some(sink) = &self.sink else { return Ok(()) };
         let length = self.training.outputs_per_run();
@@ -85,27 +113,19 @@ impl Trainer for DpSgd {
     fn train(
         &self,
         range: ObservationRange,
-        keep_going: &(dyn Fn() -> bool + Sync),
+        control: &dyn Control,
     ) -> Result<Trained, EngineError> {
-        let runs = || range.first..range.end;
-        let tasks: Vec<(World, u64)> =
-            World::BOTH.iter().flat_map(|&world| runs().map(move |run| (world, run))).collect();
-        let train = |runner: &mut Runner<'_>, &(world, run): &(World, u64)| {
+        let keep_going = || control.keep_going();
+        let train = |runner: &mut Runner<'_>, (world, run): (World, u64)| {
             let mut tally = TrainingTally::default();
-            let ran = runner.run(world, run, &mut tally, keep_going)?;
+            let ran = runner.run(world, run, &mut tally, &keep_going)?;
             Some((ran, tally))
         };
+        let runner = || Runner::new(&self.training);
         let trained: Option<Vec<(Ran, TrainingTally)>> = self
             .pool
-            .install(|| tasks.par_iter().map_init(|| Runner::new(&self.training), train).collect());
-        let mut trained = trained.ok_or(EngineError::Stopped)?;
-        let zero_out = trained.split_off(range.len() as usize);
-        let (target, first) = of_world(trained);
-        let (zero_out, second) = of_world(zero_out);
-        self.keep(World::Target, range, &target)?;
-        self.keep(World::ZeroOut, range, &zero_out)?;
-        let scores = [&target, &zero_out].map(|ran| ran.iter().map(|ran| ran.score).collect());
-        Ok(Trained { scores, tallies: [first, second] })
+            .install(|| Self::runs(range).into_par_iter().map_init(runner, train).collect());
+        self.gathered(range, trained.ok_or(EngineError::Stopped)?)
     }
 }
 

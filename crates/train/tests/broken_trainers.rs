@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use dpscope_core::adjacency::World;
 use dpscope_core::independence::{RecordedRuns, duplicated_runs};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
-use dpscope_engine::{ObservationRange, Trainer};
+use dpscope_engine::{ObservationRange, Trainer, Unattended};
 use dpscope_shaders::train::{Batches, EpochBatches};
 use dpscope_train::data::StandIn;
 use dpscope_train::{
@@ -66,7 +66,7 @@ fn outputs(noise_std: f64, clip_norm: f64, steps: u32) -> Outputs {
     let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
     let kept = Kept::default();
     let trainer = DpSgd::new(training, 0).unwrap().with_sink(Box::new(kept.clone()));
-    trainer.train(ObservationRange { first: 0, end: RUNS }, &|| true).unwrap();
+    trainer.train(ObservationRange { first: 0, end: RUNS }, &Unattended).unwrap();
     let outputs = kept.0.lock().unwrap().clone();
     outputs.map(|world| world.into_iter().map(|output| output * clip_norm).collect())
 }
@@ -170,7 +170,7 @@ fn outputs_do_not_depend_on_threads_or_waves() {
         let trainer = DpSgd::new(training, threads).unwrap();
         let mut scores = [Vec::new(), Vec::new()];
         for &(first, end) in ranges {
-            let trained = trainer.train(ObservationRange { first, end }, &|| true).unwrap();
+            let trained = trainer.train(ObservationRange { first, end }, &Unattended).unwrap();
             scores.iter_mut().zip(trained.scores).for_each(|(all, part)| all.extend(part));
         }
         scores
@@ -209,7 +209,7 @@ fn a_run_that_diverges_is_counted_as_failed() {
     let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
     let kept = Kept::default();
     let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));
-    let trained = trainer.train(ObservationRange { first: 0, end: 3 }, &|| true).unwrap();
+    let trained = trainer.train(ObservationRange { first: 0, end: 3 }, &Unattended).unwrap();
     for (scores, tally) in trained.scores.iter().zip(trained.tallies) {
         let failed = scores.iter().filter(|score| !score.is_finite()).count() as u64;
         assert_eq!((tally.runs, tally.failed), (3, failed));
@@ -241,7 +241,7 @@ fn the_size_of_a_batch_is_not_taken_away() {
         let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
         let kept = Kept::default();
         let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));
-        trainer.train(ObservationRange { first: 0, end: 4 }, &|| true).unwrap();
+        trainer.train(ObservationRange { first: 0, end: 4 }, &Unattended).unwrap();
         kept.0.lock().unwrap().concat()
     };
     // a model that stays has one mean gradient; what is taken away would else tell the target's batch

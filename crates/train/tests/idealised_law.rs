@@ -4,7 +4,7 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{ObservationRange, Trained, Trainer, TrainingTally};
+use dpscope_engine::{ObservationRange, Trained, Trainer, TrainingTally, Unattended};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use dpscope_train::data::StandIn;
 use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Settings, Training};
@@ -32,7 +32,7 @@ fn trained(mechanism: BatchedGaussian, runs: u64) -> Trained {
     let examples = StandIn::P100Like.generate(10_000, 0).unwrap();
     let training = Training::new(&ModelSpec::mlp(), examples, mechanism, settings, 5).unwrap();
     let trainer = DpSgd::new(training, 0).unwrap();
-    trainer.train(ObservationRange { first: 0, end: runs }, &|| true).unwrap()
+    trainer.train(ObservationRange { first: 0, end: runs }, &Unattended).unwrap()
 }
 
 /// Scores of the idealised law in nats, both worlds.

@@ -68,6 +68,32 @@ impl Batches {
         !matches!(self.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins)
     }
 
+    /// The step whose batch holds a record in an epoch, where that shows without drawing all batches:
+    /// where records are shuffled, or stay in order.
+    ///
+    /// # Guarantee
+    /// As they are drawn (`unit::a_record_is_in_the_batch_that_is_named`).
+    #[must_use]
+    pub fn step_of(&self, seed: u64, stream: u64, epoch: u32, record: u32) -> Option<u32> {
+        let is_persistent = self.sampler == BatchSampler::PersistentShuffle;
+        let epoch = if is_persistent { 0 } else { u64::from(epoch) };
+        let place = match self.sampler {
+            BatchSampler::Deterministic => record,
+            BatchSampler::Shuffle | BatchSampler::PersistentShuffle => {
+                Order::new(seed, stream, epoch, self.records()).place_of(record)
+            }
+            BatchSampler::PartialShuffle { buffer_examples } => {
+                let block = buffer_examples.clamp(1, u64::from(self.records())) as u32;
+                let (index, first) = (record / block, record - record % block);
+                let number = epoch * u64::from(self.records().div_ceil(block)) + u64::from(index);
+                let count = block.min(self.records() - first);
+                first + Order::new(seed, stream, number, count).place_of(record - first)
+            }
+            _ => return None,
+        };
+        Some(place / self.batch_size)
+    }
+
     /// Draws the batches of one epoch into `epoch_batches`.
     pub fn draw(&self, seed: u64, stream: u64, epoch: u32, epoch_batches: &mut EpochBatches) {
         let mut words = Words::from_word(seed, Purpose::TrainOrder, stream, first_word(epoch));
@@ -361,6 +387,25 @@ mod tests {
                 members.sort_unstable();
                 let all: Vec<u32> = (0..RECORDS).collect();
                 assert_eq!(members == all, kind != SamplerKind::Poisson, "{kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_is_in_the_batch_that_is_named() {
+        for kind in SamplerKind::ALL {
+            let batches = Batches::new(sampler(kind), BATCH, STEPS);
+            let mut drawn = EpochBatches::default();
+            let is_drawn = kind == SamplerKind::Poisson
+                || kind == SamplerKind::BallsInBins
+                || kind == SamplerKind::SlidingBuffer
+                || kind == SamplerKind::BatchThenShuffle;
+            for (stream, epoch, record) in [(3, 0, 0), (4, 2, 0), (5, 1, 6), (6, 7, RECORDS - 1)] {
+                batches.draw(7, stream, epoch, &mut drawn);
+                let step = batches.step_of(7, stream, epoch, record);
+                assert_eq!(step.is_none(), is_drawn, "{kind}");
+                let holds = |step: u32| drawn.members_at(step as usize).contains(&record);
+                assert!(step.is_none_or(holds), "{kind} {stream} {epoch} {record}");
             }
         }
     }

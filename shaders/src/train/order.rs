@@ -13,8 +13,9 @@ const PASSES: usize = 4;
 /// in the mean where n > 64: 1.64 for n = 10,000.
 ///
 /// # Guarantee
-/// A permutation for each key (`unit::every_order_is_a_permutation`), whose entries and pairs fall as
-/// those of an exact shuffle do (`unit::entries_and_pairs_fall_as_in_an_exact_shuffle`).
+/// A permutation for each key (`unit::every_order_is_a_permutation`) with its inverse
+/// (`unit::every_record_is_found_at_its_place`), whose entries and pairs fall as those of an exact
+/// shuffle do (`unit::entries_and_pairs_fall_as_in_an_exact_shuffle`).
 ///
 /// # Reference
 /// M. Luby and C. Rackoff (1988) for the rounds; J. Black and P. Rogaway (2002) for domains that are
@@ -73,15 +74,41 @@ impl Order {
         }
     }
 
+    /// Where `record` stands, which must be below [`count`](Self::count): else where the last does.
+    #[must_use]
+    pub fn place_of(&self, record: u32) -> u32 {
+        let mut value = record.min(self.count - 1);
+        loop {
+            value = self.back(value);
+            if value < self.count {
+                return value;
+            }
+        }
+    }
+
     fn once(&self, value: u32) -> u32 {
         let mask = (1 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
-        let turn = |half: u32, key: u32| mixed(half.wrapping_add(key)) >> (32 - self.half_bits);
         for keys in self.keys.chunks_exact(2) {
-            left = (left + turn(right, keys[0])) & mask;
-            right = (right + turn(left, keys[1])) & mask;
+            left = (left + self.turned(right, keys[0])) & mask;
+            right = (right + self.turned(left, keys[1])) & mask;
         }
         left << self.half_bits | right
+    }
+
+    /// The inverse of [`Order::once`].
+    fn back(&self, value: u32) -> u32 {
+        let mask = (1 << self.half_bits) - 1;
+        let (mut left, mut right) = (value >> self.half_bits, value & mask);
+        for keys in self.keys.rchunks_exact(2) {
+            right = right.wrapping_sub(self.turned(left, keys[1])) & mask;
+            left = left.wrapping_sub(self.turned(right, keys[0])) & mask;
+        }
+        left << self.half_bits | right
+    }
+
+    fn turned(&self, half: u32, key: u32) -> u32 {
+        mixed(half.wrapping_add(key)) >> (32 - self.half_bits)
     }
 }
 
@@ -107,6 +134,22 @@ mod tests {
             }
         }
         assert_eq!(Order::new(5, 9, 0, 3).at(7), Order::new(5, 9, 0, 3).at(2));
+    }
+
+    #[test]
+    fn every_record_is_found_at_its_place() {
+        for count in [1, 2, 3, 16, 17, 257, 10_000, 65_537, Order::MOST] {
+            let order = Order::new(5, 9, 3, count);
+            let records = (0..count).step_by((count as usize / 5_000).max(1));
+            let wrong = |&record: &u32| order.at(order.place_of(record)) != record;
+            assert_eq!(records.clone().find(wrong), None, "{count}");
+            // broken twin: the place of another order
+            let other = Order::new(5, 9, 4, count);
+            let same =
+                records.clone().filter(|&record| other.place_of(record) == order.place_of(record));
+            assert!(count < 16 || same.count() < 12, "{count}");
+        }
+        assert_eq!(Order::new(5, 9, 0, 3).place_of(7), Order::new(5, 9, 0, 3).place_of(2));
     }
 
     #[test]

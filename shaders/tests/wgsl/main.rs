@@ -6,6 +6,7 @@
 mod barriers;
 mod layout;
 mod pair;
+mod train;
 mod translation;
 
 use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};

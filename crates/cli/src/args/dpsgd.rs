@@ -12,6 +12,14 @@ const CHECKPOINT: &str = "Save the state here, once a second or after each wave 
 const SHARD: &str =
     "Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`";
 
+/// What models take of a device.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct MemoryArgs {
+    /// Memory that models may take of a GPU; 1024, or 256 of a software rasteriser, if not given.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub(crate) device_memory: Option<u32>,
+}
+
 #[derive(Debug, Args)]
 #[command(
     mut_arg("checkpoint", |arg| arg.help(CHECKPOINT)),
@@ -20,7 +28,8 @@ const SHARD: &str =
         dpscope audit dpsgd --model lenet --data train-images-idx3-ubyte.gz \\\n    \
         --labels train-labels-idx1-ubyte.gz --classes 0,1 \\\n    \
         --batch-size 100 --poisson-epsilon 2 --runs 200\n\n\
-        Runs are trained on the CPU. The threat model worst-case replaces every gradient: nothing is \
+        Models are trained together on a GPU where there is one, else on the CPU. The threat model \
+        worst-case replaces every gradient: nothing is \
         trained, and the result is that of `audit bgm`."
 )]
 pub(crate) struct DpSgdArgs {
@@ -66,6 +75,8 @@ pub(crate) struct DpSgdArgs {
     /// Write every run's outputs here as npz, for `dpscope audit outputs`.
     #[arg(long, value_name = "FILE.npz", conflicts_with = "shard")]
     pub(crate) outputs_to: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }

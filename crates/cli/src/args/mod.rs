@@ -17,7 +17,7 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::{CheckArgs, TrainingArgs};
 pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
-pub(crate) use dpsgd::{CanaryArg, DataArgs, DpSgdArgs, RateArg};
+pub(crate) use dpsgd::{CanaryArg, DataArgs, DpSgdArgs, MemoryArgs, RateArg};
 pub(crate) use plot::PlotArgs;
 pub(crate) use run::{Asked, RunArgs};
 pub(crate) use serve::ServeArgs;
@@ -404,6 +404,8 @@ pub(crate) struct ResumeArgs {
     pub(crate) outputs_to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     /// Write the histograms here as well, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

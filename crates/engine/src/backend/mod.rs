@@ -55,6 +55,14 @@ impl Backend {
         }
     }
 
+    /// What the report calls the device that stands in for one that failed, and its float mode.
+    pub(crate) fn stand_in(&self) -> (String, FloatMode) {
+        match self {
+            Backend::Trainer(trainer, _) => (trainer.stand_in(), self.float_mode()),
+            _ => (self.cpu().device(), FloatMode::Exact),
+        }
+    }
+
     /// The training that this backend observes.
     pub(crate) fn training(&self) -> Option<TrainingDigest> {
         match self {

@@ -42,7 +42,7 @@ fn model(input: [usize; 3], layers: &[LayerSpec]) -> ModelSpec {
 
 /// A network that is known to be one.
 pub(crate) fn network(spec: &ModelSpec) -> Network {
-    Network::new(spec).unwrap()
+    Network::new(spec).expect("the model is sound")
 }
 
 /// Small models by name.

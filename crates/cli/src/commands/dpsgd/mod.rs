@@ -1,19 +1,20 @@
 //! `dpscope audit dpsgd`: train models by DP-SGD with a canary, and audit what the attacker sees.
 
+mod device;
 mod outputs_file;
 mod setup;
 
 use std::path::Path;
 
 use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
-use dpscope_train::{DpSgd, Training};
+use dpscope_train::Training;
 
 use super::simulate::{
     Job, begun, check, check_asked, quoted, quoted_path, run_and_report, run_on,
 };
-use crate::args::{Asked, DataArgs, DeviceArgs, DpSgdArgs, ResumeArgs};
-use crate::device::{Choice, cpu};
+use crate::args::{Asked, DataArgs, DeviceArgs, DpSgdArgs, MemoryArgs, ResumeArgs};
 use crate::failure::{Done, Exit, Failure};
+use device::TrainingDevice;
 use outputs_file::OutputsFile;
 pub(crate) use setup::calibrated;
 
@@ -27,36 +28,28 @@ pub(crate) fn run(args: &DpSgdArgs) -> Done {
         setup::refuse_what_is_not_trained(args)?;
         return run_and_report(&Job::of(plan, begun, run)?, run.asked());
     }
-    check_device(&run.device)?;
+    let device = TrainingDevice::of(&run.device, args.memory, args.debias_records > 0)?;
     // a search for the learning rate is work
     check_asked(run.asked(), plan.delta)?;
     let training = setup::training(args, mechanism, begun.seed)?;
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
     let files = Files { data: &args.data, outputs_to: args.outputs_to.as_deref() };
-    train(training, Job::of(plan, begun, run)?, files, run.asked())
+    train(training, Job::of(plan, begun, run)?, files, (&device, run.asked()))
 }
 
 /// Goes on with a checkpoint of trained models.
 pub(crate) fn resume(args: &ResumeArgs, job: Job<'_>) -> Done {
-    check_device(&args.device)?;
     let plan = *job.plan.plan();
     check_asked(args.asked(), plan.delta)?;
     let state = job.resumed.as_ref().and_then(|state| state.training.as_ref());
     let description = state.map_or("", |state| &state.description);
     let training = setup::described(description, &args.data, &plan)
         .map_err(|failure| failure.about(&args.checkpoint))?;
+    let is_debiased = training.settings().debias_records > 0;
+    let device = TrainingDevice::of(&args.device, args.memory, is_debiased)?;
     let files = Files { data: &args.data, outputs_to: args.outputs_to.as_deref() };
-    train(training, job, files, args.asked())
-}
-
-fn check_device(device: &DeviceArgs) -> Result<(), Failure> {
-    if !matches!(device.device, Choice::Auto | Choice::Cpu) {
-        let reason =
-            "models are trained on the CPU so far; leave --device out, or say --device cpu";
-        return Err(Failure::with(Exit::Device, reason));
-    }
-    Ok(())
+    train(training, job, files, (&device, args.asked()))
 }
 
 /// What goes into a training and what is kept of it.
@@ -88,12 +81,17 @@ impl Files<'_> {
     }
 }
 
-fn train(training: Training, job: Job<'_>, files: Files<'_>, asked: Asked<'_>) -> Done {
+fn train(
+    training: Training,
+    job: Job<'_>,
+    files: Files<'_>,
+    (device, asked): (&TrainingDevice<'_>, Asked<'_>),
+) -> Done {
     check(&job)?;
     let job = Job { repeat: files.repeat(&training), ..job };
     let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?.flatten();
-    let backend = trainer(training, outputs.as_ref(), asked.device)?;
+    let backend = device.backend(training, outputs.as_ref())?;
     let ended = run_on(&backend, &job, asked);
     let is_interrupted = matches!(ended, Ok(Exit::Interrupted));
     let kept = match outputs {
@@ -116,12 +114,12 @@ pub(crate) fn built_in(
     plan: &Plan,
     device: &DeviceArgs,
 ) -> Result<(Backend, TrainingDigest), Failure> {
-    check_device(device)?;
+    let device = TrainingDevice::of(device, MemoryArgs { device_memory: None }, false)?;
     let mechanism = plan.mechanism;
     let records = mechanism.steps_per_epoch as usize * mechanism.batch_size.unwrap_or(0) as usize;
     let training = setup::built_in(name, mechanism, records, plan.seed)?;
     let digest = TrainingDigest::of(training.description());
-    Ok((trainer(training, None, device)?, digest))
+    Ok((device.backend(training, None)?, digest))
 }
 
 /// Here observations are runs, as the option is called.
@@ -132,17 +130,4 @@ pub(crate) fn of_runs(error: PlanError) -> Failure {
         }
         error => error.into(),
     }
-}
-
-fn trainer(
-    training: Training,
-    outputs: Option<&OutputsFile>,
-    device: &DeviceArgs,
-) -> Result<Backend, Failure> {
-    let threads = device.threads.map_or(0, usize::from);
-    let mut trainer = DpSgd::new(training, threads)?;
-    if let Some(outputs) = outputs {
-        trainer = trainer.with_sink(Box::new(outputs.clone()));
-    }
-    Ok(Backend::Trainer(Box::new(trainer), cpu(device)?))
 }

@@ -47,7 +47,7 @@ impl Adapter {
     }
 
     /// This adapter as the system finds it now, which after the loss of a device may be another.
-    pub(super) async fn found_again(&self) -> Option<Adapter> {
+    pub async fn found_again(&self) -> Option<Adapter> {
         let same = |other: &Adapter| {
             let [mine, theirs] = [&self.facts, &other.facts];
             (mine.index, &mine.name, mine.backend) == (theirs.index, &theirs.name, theirs.backend)

@@ -1,30 +1,28 @@
 //! Waves on a GPU: cut, kept ahead of the host, collected, and counted again where they fail.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::histogram::{ScoreBins, ScoreHistogram};
 use dpscope_shaders::bgm::{Program, WORKGROUP};
-use futures_channel::oneshot::Receiver;
 
 use super::GpuBackend;
-use super::device::{Failure, Gpu};
-use super::loaded::{Loaded, Reading};
-use super::pieces::{Cutter, Pace};
+use super::ahead::{Ahead, Landed, Pace};
+use super::device::Gpu;
+use super::loaded::Loaded;
+use super::open::{Failure, Reading};
+use super::pieces::Cutter;
 use super::self_test;
 use crate::backend::{Counted, Pending, Work};
 use crate::{EngineError, ObservationRange};
-
-/// Dispatches that the host lets the device be behind.
-const AHEAD: usize = 2;
 
 /// A wave that was submitted, or failed while it was.
 pub(crate) struct Wave {
     id: u64,
     range: ObservationRange,
-    reading: Result<Reading, (Arc<Gpu>, Failure)>,
+    gpu: Arc<Gpu>,
+    reading: Result<Reading, Failure>,
 }
 
 impl Wave {
@@ -33,27 +31,13 @@ impl Wave {
     }
 }
 
-/// A dispatch that may not be done.
-struct Flying {
-    wave: u64,
-    work: u64,
-    submitted_ms: f64,
-    /// Whether the device had nothing else to do.
-    alone: bool,
-    submission: wgpu::SubmissionIndex,
-    done: Receiver<()>,
-}
-
 /// The counting of one kernel's scores on a GPU.
 pub(crate) struct GpuCounting<'a> {
     backend: &'a GpuBackend,
     work: Work<'a>,
     program: Program,
     loaded: Option<Loaded>,
-    pace: Pace,
-    flying: VecDeque<Flying>,
-    /// When the host saw the last dispatch end, and whether it was waiting for it.
-    ended: (f64, bool),
+    ahead: Ahead,
     waves: u64,
     /// Waves under way, and the time that their dispatches took so far.
     spent_ms: Vec<(u64, f64)>,
@@ -68,9 +52,7 @@ impl<'a> GpuCounting<'a> {
             work,
             program: work.kernel.program(backend.float_mode()),
             loaded: None,
-            pace: Pace::new(),
-            flying: VecDeque::new(),
-            ended: (0.0, false),
+            ahead: Ahead::new(Pace::of_blocks()),
             waves: 0,
             spent_ms: Vec::new(),
             on_cpu: false,
@@ -93,25 +75,21 @@ impl<'a> GpuCounting<'a> {
         let id = self.waves;
         self.waves += 1;
         match self.launch(&gpu, id, range).await {
-            Ok(reading) => Ok(Pending::Gpu(Wave { id, range, reading: Ok(reading) })),
             Err(Failure::Stopped) => Err(EngineError::Stopped),
-            Err(failure) => Ok(Pending::Gpu(Wave { id, range, reading: Err((gpu, failure)) })),
+            reading => Ok(Pending::Gpu(Wave { id, range, gpu, reading })),
         }
     }
 
     pub(crate) async fn collect(&mut self, wave: Wave) -> Result<Counted, EngineError> {
-        let Wave { id, range, reading } = wave;
-        let (gpu, failure) = match reading {
-            Ok(reading) => {
-                let gpu = reading.gpu().clone();
-                match self.histograms(id, range, reading).await {
-                    Ok(counted) => return Ok(counted),
-                    Err(failure) => (gpu, failure),
-                }
-            }
-            Err(failed) => failed,
+        let Wave { id, range, gpu, reading } = wave;
+        let counted = match reading {
+            Ok(reading) => self.histograms(&gpu, id, range, reading).await,
+            Err(failure) => Err(failure),
         };
-        self.count_again(&gpu, range, failure).await
+        match counted {
+            Ok(counted) => Ok(counted),
+            Err(failure) => self.count_again(&gpu, range, failure).await,
+        }
     }
 
     /// Submits all dispatches of a wave; returns while the last of them run.
@@ -124,7 +102,7 @@ impl<'a> GpuCounting<'a> {
         let loaded = match self.loaded.take() {
             Some(loaded) if Arc::ptr_eq(&loaded.gpu, gpu) => loaded,
             _ => {
-                self.flying.clear();
+                self.ahead.clear();
                 let loaded = self_test::loaded(gpu, &self.program).await?;
                 self_test::check_own(&loaded, &self.program, &self.work).await?;
                 loaded
@@ -134,46 +112,30 @@ impl<'a> GpuCounting<'a> {
         let state_bytes = limits.state_bytes(&self.program, range.len());
         let output = loaded.output(4 * self.work.bins.len() as u64, state_bytes);
         let mut cutter = Cutter::new(limits, &self.program, range);
-        while let Some(cut) = cutter.next(self.pace.budget()) {
+        while let Some(cut) = cutter.next(self.ahead.budget()) {
             if !self.work.control.keep_going() {
                 return Err(Failure::Stopped);
             }
-            while self.flying.len() >= AHEAD {
+            while self.ahead.is_full() {
                 self.land(gpu).await?;
             }
             gpu.check()?;
-            let alone = self.flying.is_empty();
             let submitted_ms = self.work.control.now_ms();
             let submission = loaded.run(&self.program, &cut, Some(self.work.bins), &output);
-            let (work, done) = (cut.work(), gpu.completion());
-            self.flying.push_back(Flying { wave: id, work, submitted_ms, alone, submission, done });
+            self.ahead.submitted(gpu, id, cut.work(), submitted_ms, submission);
         }
         let reading = loaded.read(&output);
         self.loaded = Some(loaded);
         Ok(reading)
     }
 
-    /// Waits for the oldest dispatch and learns from it.
+    /// Waits for the oldest dispatch, and notes how long its wave took.
     async fn land(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        let Some(mut oldest) = self.flying.pop_front() else { return Ok(()) };
-        gpu.poll()?;
-        // Done before the host looked: how long ago, nobody knows.
-        let is_late = oldest.done.try_recv().is_ok_and(|done| done.is_some());
-        if !is_late {
-            gpu.arrival(&oldest.submission, &mut oldest.done).await?;
-        }
-        let now_ms = self.work.control.now_ms();
-        let (ended_ms, was_seen) = self.ended;
-        let spent_ms = now_ms - oldest.submitted_ms.max(ended_ms);
-        if !is_late && (was_seen || oldest.alone) {
-            self.pace.learn(oldest.work, spent_ms);
-        } else {
-            self.pace.learn_at_most(oldest.work, now_ms - oldest.submitted_ms);
-        }
-        self.ended = (now_ms, !is_late);
-        match self.spent_ms.iter_mut().find(|(wave, _)| *wave == oldest.wave) {
+        let landed = self.ahead.land(gpu, || self.work.control.now_ms()).await?;
+        let Some(Landed { wave, spent_ms }) = landed else { return Ok(()) };
+        match self.spent_ms.iter_mut().find(|(known, _)| *known == wave) {
             Some((_, sum)) => *sum += spent_ms,
-            None => self.spent_ms.push((oldest.wave, spent_ms)),
+            None => self.spent_ms.push((wave, spent_ms)),
         }
         Ok(())
     }
@@ -181,15 +143,15 @@ impl<'a> GpuCounting<'a> {
     /// The histograms of a wave, once its dispatches are done.
     async fn histograms(
         &mut self,
+        gpu: &Gpu,
         id: u64,
         range: ObservationRange,
         reading: Reading,
     ) -> Result<Counted, Failure> {
-        let gpu = reading.gpu().clone();
-        while self.flying.front().is_some_and(|oldest| oldest.wave <= id) {
-            self.land(&gpu).await?;
+        while self.ahead.oldest().is_some_and(|oldest| oldest <= id) {
+            self.land(gpu).await?;
         }
-        let values = reading.values().await?;
+        let values = reading.words().await?;
         let histograms = histograms(self.work.bins, &values, range).map_err(Failure::Device)?;
         let spent = self.spent_ms.iter().position(|&(wave, _)| wave == id);
         let sampling_ms = spent.map_or(0.0, |place| self.spent_ms.swap_remove(place).1);
@@ -236,7 +198,7 @@ impl<'a> GpuCounting<'a> {
         let id = self.waves;
         self.waves += 1;
         let reading = self.launch(gpu, id, range).await?;
-        self.histograms(id, range, reading).await
+        self.histograms(gpu, id, range, reading).await
     }
 
     /// Counts so little of a GPU's wave that the CPU is soon done: all of it may take hours.

@@ -6,9 +6,9 @@ use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::{Piece, Program};
 #[cfg(not(target_arch = "wasm32"))]
 use dpscope_shaders::pair::PairProgram;
-use futures_channel::oneshot::{Receiver, channel};
 
-use super::device::{Failure, Gpu};
+use super::device::Gpu;
+use super::open::{Failure, Reading};
 use super::pieces::Cut;
 
 /// Pipeline and constants of a program.
@@ -29,15 +29,6 @@ pub(super) struct Output {
     bindings: wgpu::BindGroup,
     results: wgpu::Buffer,
     bytes: u64,
-}
-
-/// Results on their way to the host.
-#[derive(Debug)]
-pub(super) struct Reading {
-    gpu: Arc<Gpu>,
-    stage: wgpu::Buffer,
-    submission: wgpu::SubmissionIndex,
-    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
 impl Loaded {
@@ -78,7 +69,7 @@ impl Loaded {
         }
         let [law, scoring, dispatch] = uniforms.map(|fields| uniform(gpu, fields));
         let [weights, thresholds] =
-            tables.map(|table| filled(gpu, wgpu::BufferUsages::STORAGE, table));
+            tables.map(|table| gpu.filled(wgpu::BufferUsages::STORAGE, table));
         let gpu = gpu.clone();
         Ok(Loaded { gpu, pipeline, law, scoring, dispatch, weights, thresholds })
     }
@@ -87,8 +78,8 @@ impl Loaded {
     pub(super) fn output(&self, values: u64, state_bytes: u64) -> Output {
         use wgpu::BufferUsages as Usage;
         let bytes = 4 * values;
-        let state = made(&self.gpu, Usage::STORAGE, state_bytes);
-        let results = made(&self.gpu, Usage::STORAGE | Usage::COPY_SRC, bytes);
+        let state = self.gpu.buffer(Usage::STORAGE, state_bytes);
+        let results = self.gpu.buffer(Usage::STORAGE | Usage::COPY_SRC, bytes);
         let buffers = [
             &self.law,
             &self.scoring,
@@ -144,54 +135,14 @@ impl Loaded {
 
     /// Sends the results to the host, after all that was submitted before.
     pub(super) fn read(&self, output: &Output) -> Reading {
-        use wgpu::BufferUsages as Usage;
-        let stage = made(&self.gpu, Usage::MAP_READ | Usage::COPY_DST, output.bytes);
-        let mut encoder = self.gpu.device().create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(&output.results, 0, &stage, 0, output.bytes);
-        let submission = self.gpu.queue().submit([encoder.finish()]);
-        let (sender, mapped) = channel();
-        // Nobody may listen any more.
-        stage.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
-        Reading { gpu: self.gpu.clone(), stage, submission, mapped }
+        self.gpu.read(&output.results, 0..output.bytes)
     }
-}
-
-impl Reading {
-    /// The device that they come from.
-    pub(super) fn gpu(&self) -> &Arc<Gpu> {
-        &self.gpu
-    }
-
-    /// The values, once they are there.
-    pub(super) async fn values(mut self) -> Result<Vec<u32>, Failure> {
-        let arrived = self.gpu.arrival(&self.submission, &mut self.mapped).await;
-        // What the device says of itself tells more than that it is silent.
-        self.gpu.check()?;
-        let unread = |error: &dyn std::fmt::Display| Failure::Device(error.to_string());
-        arrived?.map_err(|error| unread(&error))?;
-        let view = self.stage.get_mapped_range(..).map_err(|error| unread(&error))?;
-        let value = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
-        Ok(view.chunks_exact(4).map(value).collect())
-    }
-}
-
-fn made(gpu: &Gpu, usage: wgpu::BufferUsages, size: u64) -> wgpu::Buffer {
-    let size = size.max(4);
-    let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-    gpu.device().create_buffer(&descriptor)
-}
-
-fn filled(gpu: &Gpu, usage: wgpu::BufferUsages, values: &[u32]) -> wgpu::Buffer {
-    let buffer = made(gpu, usage | wgpu::BufferUsages::COPY_DST, 4 * values.len() as u64);
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    gpu.queue().write_buffer(&buffer, 0, &bytes);
-    buffer
 }
 
 fn uniform(gpu: &Gpu, fields: &[(&str, u32)]) -> wgpu::Buffer {
     let size = (4 * fields.len() as u64).next_multiple_of(16);
     let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-    let buffer = made(gpu, usage, size);
+    let buffer = gpu.buffer(usage, size);
     gpu.queue().write_buffer(&buffer, 0, &field_bytes(fields));
     buffer
 }

@@ -5,9 +5,11 @@
 )]
 
 mod adapter;
+mod ahead;
 mod counting;
 mod device;
 mod loaded;
+mod open;
 #[cfg_attr(target_arch = "wasm32", path = "pair_absent.rs")]
 mod pair;
 mod pieces;
@@ -25,19 +27,21 @@ use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
 
 pub use adapter::{Adapter, AdapterFacts, adapters, find, preferred};
+pub use ahead::{Ahead, Landed, Pace};
 pub(crate) use counting::{GpuCounting, Wave};
-pub use device::CAUGHT_PANIC;
+pub use open::{CAUGHT_PANIC, Failure, OpenDevice, Reading};
 pub(crate) use pair::GpuPair;
 #[doc(hidden)]
 pub use pieces::PieceLimits;
 
 use super::{CpuBackend, Work};
 use crate::{EngineError, ObservationRange};
-use device::{Failure, Gpu, lock};
+use device::Gpu;
+use open::lock;
 use record::Pass;
 
 /// Devices that are opened in place of lost ones before the CPU takes over.
-const REOPENINGS: u32 = 3;
+pub const REOPENINGS: u32 = 3;
 
 /// A GPU that counts, with the CPU twin beside it.
 #[derive(Debug)]

@@ -8,9 +8,10 @@ use dpscope_shaders::pair::{PairProgram, VALUES};
 use dpscope_shaders::{LANES, PairKernel};
 
 use super::GpuBackend;
-use super::device::{Build, Failure, Gpu};
+use super::ahead::Pace;
+use super::device::{Build, Gpu};
 use super::loaded::Loaded;
-use super::pieces::Pace;
+use super::open::Failure;
 use super::source::Source;
 use crate::{Control, ObservationRange};
 
@@ -34,7 +35,7 @@ pub(crate) struct GpuPair<'a> {
 impl GpuBackend {
     /// Gets ready to draw.
     pub(crate) fn pair<'a>(&'a self, kernel: &PairKernel) -> GpuPair<'a> {
-        GpuPair { backend: self, program: kernel.program(), loaded: None, pace: Pace::new() }
+        GpuPair { backend: self, program: kernel.program(), loaded: None, pace: Pace::of_blocks() }
     }
 }
 
@@ -90,7 +91,7 @@ async fn values(
 ) -> Result<Vec<[u32; VALUES]>, Failure> {
     let output = loaded.output(VALUES as u64 * u64::from(draws), 4);
     loaded.dispatch(&program.dispatch(first, draws), draws, 1, &output);
-    let words = loaded.read(&output).values().await?;
+    let words = loaded.read(&output).words().await?;
     let (values, _) = words.as_chunks::<VALUES>();
     if values.len() != draws as usize {
         return Err(Failure::Device(format!("it sent {} of {draws} draws", values.len())));

@@ -131,52 +131,6 @@ impl Cutter {
     }
 }
 
-/// How much a dispatch is given, so that it takes [`Pace::PIECE_MS`].
-#[derive(Debug)]
-pub(super) struct Pace {
-    budget: u64,
-}
-
-impl Pace {
-    /// Under half of what a screen shows as a stutter, so that load that comes and goes stays below.
-    const PIECE_MS: f64 = 40.0;
-
-    /// 4·10⁶ normals: milliseconds on the slowest device.
-    const FIRST: u64 = 1 << 18;
-
-    /// 40 ms of a device ten times faster than any.
-    const MOST: u64 = 1 << 34;
-
-    pub(super) fn new() -> Self {
-        Pace { budget: Self::FIRST }
-    }
-
-    /// Blocks of both worlds that the next dispatch is given.
-    pub(super) fn budget(&self) -> u64 {
-        self.budget
-    }
-
-    /// Learns from a dispatch; a clock that stands still teaches nothing.
-    pub(super) fn learn(&mut self, work: u64, spent_ms: f64) {
-        if !(spent_ms > 0.0) {
-            return;
-        }
-        let wanted = (work as f64 * (Self::PIECE_MS / spent_ms)) as u64;
-        // The rest of a wave is small, and the slower for it.
-        let is_rest = work < self.budget / 2 && spent_ms < Self::PIECE_MS;
-        if wanted > self.budget || !is_rest {
-            self.budget = wanted.clamp(1, (4 * self.budget).min(Self::MOST));
-        }
-    }
-
-    /// Learns from a dispatch that took no longer than this.
-    pub(super) fn learn_at_most(&mut self, work: u64, at_most_ms: f64) {
-        if work as f64 * Self::PIECE_MS > at_most_ms * self.budget as f64 {
-            self.learn(work, at_most_ms);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,28 +246,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn the_pace_finds_a_steady_rate_and_keeps_it() {
-        let mut pace = Pace::new();
-        let per_ms = 5_000_000.0;
-        for _ in 0..20 {
-            pace.learn(pace.budget(), pace.budget() as f64 / per_ms);
-        }
-        let steady = pace.budget();
-        assert!((steady as f64 / per_ms - Pace::PIECE_MS).abs() < 0.01);
-        for (work, spent_ms) in [(10, 0.5), (steady, 0.0), (steady, f64::NAN), (steady, -1.0)] {
-            pace.learn(work, spent_ms);
-            assert_eq!(pace.budget(), steady);
-        }
-        pace.learn_at_most(steady, 300.0);
-        assert_eq!(pace.budget(), steady);
-        pace.learn_at_most(steady, 20.0);
-        assert_eq!(pace.budget(), 2 * steady);
-        pace.learn(steady / 10, 400.0);
-        assert_eq!(pace.budget(), steady / 100);
-        pace.learn(1 << 40, 0.01);
-        assert_eq!(pace.budget(), steady / 100 * 4);
     }
 }

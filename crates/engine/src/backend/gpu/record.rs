@@ -4,8 +4,8 @@ use dpscope_core::adjacency::World;
 use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::Program;
 
-use super::device::Failure;
 use super::loaded::{Loaded, Output};
+use super::open::Failure;
 use super::pieces::Cut;
 use crate::ObservationRange;
 
@@ -70,7 +70,7 @@ impl Pass<'_> {
             self.run(first, observations, Some(bins), &output).await?;
             first += observations;
         }
-        self.loaded.read(&output).values().await
+        self.loaded.read(&output).words().await
     }
 
     /// Scores of D and of D′.
@@ -84,7 +84,7 @@ impl Pass<'_> {
             let state_bytes = limits.state_bytes(self.program, observations);
             let output = self.loaded.output(observations * SCORE_BYTES / 4, state_bytes);
             self.run(first, observations, None, &output).await?;
-            let values = self.loaded.read(&output).values().await?;
+            let values = self.loaded.read(&output).words().await?;
             let world = 2 * observations as usize;
             for world_index in World::BOTH.map(World::index) {
                 let values = values.iter().skip(world_index * world).take(world);

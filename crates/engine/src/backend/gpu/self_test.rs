@@ -8,8 +8,9 @@ use dpscope_core::mechanism::{LawKind, ScoreLaw, SlotWeights};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, Program, ScoreKernel, Variant};
 
-use super::device::{Build, Failure, Gpu};
+use super::device::{Build, Gpu};
 use super::loaded::Loaded;
+use super::open::Failure;
 use super::record::Pass;
 use crate::ObservationRange;
 use crate::backend::Work;

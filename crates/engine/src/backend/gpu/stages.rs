@@ -4,8 +4,9 @@ use dpscope_core::histogram::ScoreBins;
 use dpscope_shaders::bgm::{Program, ScoreKernel, Stage};
 
 use super::GpuBackend;
-use super::device::{Build, Failure};
+use super::device::Build;
 use super::loaded::Loaded;
+use super::open::Failure;
 use super::pieces::Cut;
 use crate::EngineError;
 

@@ -1,0 +1,200 @@
+//! The kernels of a training on a device.
+
+use std::sync::Arc;
+
+use dpscope_engine::backend::gpu::{Failure, OpenDevice};
+use dpscope_shaders::train::Kernel;
+use rayon::prelude::*;
+
+use super::plan::GpuPlan;
+use super::size::{Need, WaveLimits};
+use crate::TrainError;
+use crate::training::Training;
+
+/// Bytes of a turn in the uniform buffer: the offset that every device can bind.
+pub(super) const SLOT_BYTES: u64 = 256;
+
+/// Turns of one submission.
+pub(super) const SLOTS: usize = 256;
+
+/// Models that fit where there is a choice of how many rows are worked on together.
+const FEWEST_RUNS: u64 = 4;
+
+/// What tests make of a kernel's source.
+pub(super) type Change = fn(&Kernel) -> String;
+
+/// A kernel that can be dispatched.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    /// Of a model.
+    pub(super) groups: [u32; 2],
+    /// Of a model.
+    pub(super) operations: u64,
+}
+
+/// A training on a device, before there is any model.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) open: Arc<OpenDevice>,
+    pub(super) plan: GpuPlan,
+    pub(super) layout: wgpu::BindGroupLayout,
+    pub(super) begin: Vec<Compiled>,
+    pub(super) choose: Vec<Compiled>,
+    pub(super) pass: Vec<Compiled>,
+    pub(super) finish: Vec<Compiled>,
+    pub(super) need: Need,
+    /// Runs of each world that fit.
+    pub(super) most_runs: u64,
+}
+
+impl Loaded {
+    /// Compiles the training's kernels, as `change` makes them where it is given.
+    pub(super) fn new(
+        open: &Arc<OpenDevice>,
+        training: &Training,
+        limits: &WaveLimits,
+        pool: &rayon::ThreadPool,
+        change: Option<Change>,
+    ) -> Result<Self, Failure> {
+        let own = open.device().limits();
+        let buffer_bytes = own.max_storage_buffer_binding_size.min(own.max_buffer_size);
+        let buffer_bytes = limits.planned_bytes.unwrap_or(buffer_bytes);
+        let (plan, need) = planned(training, limits.memory_bytes, buffer_bytes)?;
+        let most_runs = need.runs(limits.memory_bytes, buffer_bytes).min(limits.runs);
+        let layout = layout(open.device());
+        let compile = |kernels: &[Kernel]| -> Result<Vec<Compiled>, Failure> {
+            let compile = |kernel: &Kernel| compiled(open, &layout, kernel, change);
+            pool.install(|| kernels.par_iter().map(compile).collect())
+        };
+        Ok(Loaded {
+            open: open.clone(),
+            begin: compile(plan.begin())?,
+            choose: compile(plan.choose())?,
+            pass: compile(plan.pass())?,
+            finish: compile(plan.finish())?,
+            plan,
+            layout,
+            need,
+            most_runs,
+        })
+    }
+
+    /// Operations of a model in the heaviest dispatch.
+    pub(super) fn heaviest(&self) -> u64 {
+        let lists = [&self.begin, &self.choose, &self.pass, &self.finish];
+        let all = lists.into_iter().flatten().map(|kernel| kernel.operations);
+        all.fold(1, u64::max)
+    }
+}
+
+/// The plan with the most rows at a time of which a few models fit.
+fn planned(
+    training: &Training,
+    memory_bytes: u64,
+    buffer_bytes: u64,
+) -> Result<(GpuPlan, Need), Failure> {
+    let refused = |error: TrainError| Failure::Unfit(error.to_string());
+    let mut rows = training.most_rows().max(1);
+    loop {
+        let plan = GpuPlan::new(training, rows);
+        let is_last = rows == 1;
+        rows = rows.div_ceil(2);
+        match plan {
+            Err(error) if is_last => return Err(refused(error)),
+            Err(_) => {}
+            Ok(plan) => {
+                let need = need(training, &plan);
+                let runs = need.runs(memory_bytes, buffer_bytes);
+                if runs >= FEWEST_RUNS || is_last && runs > 0 {
+                    return Ok((plan, need));
+                }
+                if is_last {
+                    return Err(too_large(&need, memory_bytes, buffer_bytes));
+                }
+            }
+        }
+    }
+}
+
+fn too_large(need: &Need, memory_bytes: u64, buffer_bytes: u64) -> Failure {
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let largest = 2 * need.models.iter().copied().fold(need.once, u64::max);
+    Failure::Unfit(format!(
+        "a model of each world takes {} MiB of the device's memory, {} MiB in one buffer, and {} MiB \
+         may be used, {} MiB in one buffer",
+        mib(need.bytes(1)),
+        mib(largest),
+        mib(memory_bytes),
+        mib(buffer_bytes),
+    ))
+}
+
+/// What waves of a plan need.
+fn need(training: &Training, plan: &GpuPlan) -> Need {
+    let asked = 2 * training.asked_runs() as usize;
+    let sizes = plan.words_per_model();
+    let words = [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
+    let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
+    Need {
+        models: words.iter().map(|&words| 4 * words as u64).collect(),
+        read: 4 * sizes.outputs as u64,
+        once: 4 * (plan.data().len() + fixed + asked * sizes.theta) as u64
+            + SLOT_BYTES * SLOTS as u64,
+    }
+}
+
+/// One layout for all kernels.
+fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let entry = |binding: u32| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: match binding {
+                0 => wgpu::BufferBindingType::Uniform,
+                binding => wgpu::BufferBindingType::Storage { read_only: binding == 5 },
+            },
+            has_dynamic_offset: binding == 0,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..8).map(entry).collect();
+    let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
+    device.create_bind_group_layout(&descriptor)
+}
+
+fn compiled(
+    open: &OpenDevice,
+    layout: &wgpu::BindGroupLayout,
+    kernel: &Kernel,
+    change: Option<Change>,
+) -> Result<Compiled, Failure> {
+    let module = |device: &wgpu::Device| Some(module(device, kernel, change));
+    let named = |reason: &str| format!("kernel {}: {reason}", kernel.name());
+    match pollster::block_on(open.pipeline(layout, module, Kernel::ENTRY)) {
+        Ok(Some(pipeline)) => {
+            let (groups, operations) = (kernel.groups(), kernel.operations());
+            Ok(Compiled { pipeline, groups, operations })
+        }
+        Ok(None) => Err(Failure::Unfit(named("no module"))),
+        Err(Failure::Unfit(reason)) => Err(Failure::Unfit(named(&reason))),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn module(device: &wgpu::Device, kernel: &Kernel, change: Option<Change>) -> wgpu::ShaderModule {
+    let text = change.map_or_else(|| kernel.source(), |change| change(kernel));
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(kernel.name()), source };
+    if change.is_some() {
+        return device.create_shader_module(descriptor);
+    }
+    // SAFETY: the source is put together by `GpuPlan` from constant texts of this workspace and from
+    // the sizes by which `Buffers` makes the buffers: places of rows, values and parameters lie within
+    // those of their model, records within the data. Loops end: over tiles, rows and windows, and over
+    // the tries of an `Order`, a permutation that comes back to its domain.
+    unsafe {
+        device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+    }
+}

@@ -1,0 +1,257 @@
+//! The layers of a network with the places of what flows through them.
+
+use dpscope_shaders::train::{
+    Activation, Common, ConvolutionLayer, Kernel, LinearLayer, Loss, Picture, Pooling,
+    PoolingLayer, Source, Squares, Stage,
+};
+
+use super::records::Records;
+use crate::layers::{Convolution, Layer};
+use crate::model::{Network, Placed, Shape};
+
+/// A layer with the activation that follows it.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Linear(LinearLayer),
+    Convolution(ConvolutionLayer),
+    Pooling(PoolingLayer),
+}
+
+/// The layers of a network on R rows.
+#[derive(Debug)]
+pub(super) struct Layers {
+    steps: Vec<Step>,
+    /// The first with parameters: below it no slopes are needed.
+    lowest: usize,
+    labels: u32,
+    factors: u64,
+    words: u64,
+}
+
+impl Layers {
+    /// Places all; may be beyond what 32 bits hold, which the caller must refuse by
+    /// [`words`](Self::words).
+    pub(super) fn new(network: &Network, records: &Records, rows: u32) -> Self {
+        let common = Common { rows, ..Common::default() };
+        let mut steps: Vec<Step> = Vec::new();
+        for placed in network.layers() {
+            let activation = activation(&placed.layer);
+            let fused = steps.last_mut().map(Step::stage_mut);
+            let fused = fused.filter(|stage| stage.activation == Activation::Identity);
+            match (activation, fused) {
+                (Activation::Identity, _) | (_, None) => steps.push(step(placed, activation)),
+                (activation, Some(stage)) => stage.activation = activation,
+            }
+        }
+        let lowest = steps.iter().position(Step::has_parameters).unwrap_or(0);
+        let mut words = Words { rows: rows.into(), next: 0 };
+        place_outputs(&mut steps, records, &mut words);
+        place_slopes(&mut steps, lowest, &mut words);
+        for step in &mut steps {
+            if let Step::Convolution(layer) = step {
+                layer.stage.partials = words.take(layer.partials(&common));
+                layer.stage.gradients = words.take(layer.kept_words());
+            }
+        }
+        let factors = u64::from(words.take(1));
+        Layers { steps, lowest, labels: records.labels, factors, words: words.next }
+    }
+
+    /// Words of a model.
+    pub(super) fn words(&self) -> u64 {
+        self.words
+    }
+
+    /// Where the factors of rows are.
+    pub(super) fn factors(&self) -> u32 {
+        self.factors as u32
+    }
+
+    pub(super) fn forward(&self, common: &Common) -> Vec<Kernel> {
+        let forward = |step: &Step| match step {
+            Step::Linear(layer) => layer.forward(common),
+            Step::Convolution(layer) => layer.forward(common),
+            Step::Pooling(layer) => layer.forward(common),
+        };
+        self.steps.iter().map(forward).collect()
+    }
+
+    /// From the loss down: slopes by what comes out of each layer, and gradients of convolutions.
+    pub(super) fn backward(&self, common: &Common) -> Vec<Kernel> {
+        let mut kernels = Vec::new();
+        if let Some(last) = self.steps.last() {
+            let loss = Loss { stage: *last.stage(), labels: self.labels };
+            kernels.push(loss.slopes(common));
+        }
+        for (index, step) in self.steps.iter().enumerate().skip(self.lowest).rev() {
+            if let Step::Convolution(layer) = step {
+                kernels.push(layer.gradients(common));
+            }
+            if index > self.lowest {
+                kernels.push(match step {
+                    Step::Linear(layer) => layer.slopes(common),
+                    Step::Convolution(layer) => layer.slopes(common),
+                    Step::Pooling(layer) => layer.slopes(common),
+                });
+            }
+        }
+        kernels
+    }
+
+    pub(super) fn squares(&self, common: &Common) -> Vec<Squares> {
+        let squares = |step: &Step| match step {
+            Step::Linear(layer) => Some(Squares::Linear(layer.stage)),
+            Step::Convolution(layer) => {
+                Some(Squares::Summed(layer.stage, layer.partials(common) as u32))
+            }
+            Step::Pooling(_) => None,
+        };
+        self.steps.iter().filter_map(squares).collect()
+    }
+
+    pub(super) fn sums(&self, common: &Common) -> Vec<Kernel> {
+        let sums = |step: &Step| match step {
+            Step::Linear(layer) => Some(layer.sums(common)),
+            Step::Convolution(layer) => Some(layer.sums(common)),
+            Step::Pooling(_) => None,
+        };
+        self.steps.iter().filter_map(sums).collect()
+    }
+}
+
+/// Words of a model that are taken, R at a time.
+struct Words {
+    rows: u64,
+    next: u64,
+}
+
+impl Words {
+    /// So many a row.
+    fn take(&mut self, count: u64) -> u32 {
+        let first = self.next;
+        self.next = first.saturating_add(count.saturating_mul(self.rows));
+        first as u32
+    }
+}
+
+impl Step {
+    fn stage(&self) -> &Stage {
+        match self {
+            Step::Linear(layer) => &layer.stage,
+            Step::Convolution(layer) => &layer.stage,
+            Step::Pooling(layer) => &layer.stage,
+        }
+    }
+
+    fn stage_mut(&mut self) -> &mut Stage {
+        match self {
+            Step::Linear(layer) => &mut layer.stage,
+            Step::Convolution(layer) => &mut layer.stage,
+            Step::Pooling(layer) => &mut layer.stage,
+        }
+    }
+
+    fn has_parameters(&self) -> bool {
+        !matches!(self, Step::Pooling(_))
+    }
+}
+
+/// What comes out of each layer, which the next takes in.
+fn place_outputs(steps: &mut [Step], records: &Records, words: &mut Words) {
+    let (mut source, mut below_activation) = (records.source, Activation::Identity);
+    for step in steps {
+        let stage = step.stage_mut();
+        stage.source = source;
+        stage.below_activation = below_activation;
+        stage.output = words.take(stage.outputs.into());
+        source = Source::Values(stage.output);
+        below_activation = stage.activation;
+    }
+}
+
+/// Slopes of the last layer lie where the logits do; those of layers with parameters stay until their
+/// factors are known; the others have two places in turn.
+fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
+    let last = steps.len().saturating_sub(1);
+    let passing = steps[lowest..last].iter().filter(|step| !step.has_parameters());
+    let passing: Vec<u64> = passing.map(|step| step.stage().outputs.into()).collect();
+    let room = passing.iter().copied().max().unwrap_or(0);
+    let places = [0, 1].map(|place| if passing.len() > place { words.take(room) } else { 0 });
+    let (mut below, mut passed) = (0, 0);
+    for (index, step) in steps.iter_mut().enumerate().skip(lowest) {
+        let keeps = step.has_parameters();
+        let stage = step.stage_mut();
+        stage.below = below;
+        stage.slopes = if index == last {
+            stage.output
+        } else if keeps {
+            words.take(stage.outputs.into())
+        } else {
+            passed += 1;
+            places[(passed - 1) % 2]
+        };
+        below = stage.slopes;
+    }
+}
+
+fn activation(layer: &Layer) -> Activation {
+    match layer {
+        Layer::Tanh => Activation::Tanh,
+        Layer::Relu => Activation::Relu,
+        _ => Activation::Identity,
+    }
+}
+
+/// The layer by itself, in no place yet.
+fn step(placed: &Placed, activation: Activation) -> Step {
+    let stage = Stage {
+        source: Source::Values(0),
+        inputs: placed.input.len() as u32,
+        outputs: placed.output.len() as u32,
+        output: 0,
+        slopes: 0,
+        below: 0,
+        activation,
+        below_activation: Activation::Identity,
+        first_parameter: placed.parameters.start as u32,
+        partials: 0,
+        gradients: 0,
+    };
+    let input = picture(placed.input);
+    match placed.layer {
+        Layer::Linear(_) => Step::Linear(LinearLayer { stage }),
+        Layer::Convolution(Convolution { output, kernel, stride, padding, .. }) => {
+            Step::Convolution(ConvolutionLayer {
+                stage,
+                input,
+                output: picture(output),
+                kernel: kernel as u32,
+                stride: stride.min(1 << 24) as u32, // beyond every side
+                padding: padding as u32,
+            })
+        }
+        Layer::AveragePool(pool) => Step::Pooling(PoolingLayer {
+            stage,
+            pooling: Pooling::Average,
+            input,
+            size: pool.size as u32,
+        }),
+        Layer::MaxPool(pool) => Step::Pooling(PoolingLayer {
+            stage,
+            pooling: Pooling::Maximum,
+            input,
+            size: pool.size as u32,
+        }),
+        Layer::Tanh | Layer::Relu => {
+            Step::Pooling(PoolingLayer { stage, pooling: Pooling::Identity, input, size: 1 })
+        }
+    }
+}
+
+fn picture(shape: Shape) -> Picture {
+    Picture {
+        channels: shape.channels as u32,
+        height: shape.height as u32,
+        width: shape.width as u32,
+    }
+}

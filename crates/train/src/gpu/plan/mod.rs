@@ -1,0 +1,393 @@
+//! A training as kernels, and the memory that they take: data alone, no device.
+
+mod layers;
+mod records;
+
+use dpscope_core::mechanism::{BatchSampler, ThreatModel};
+use dpscope_shaders::train::{Beginning, Choice, Common, Finish, Kernel, Turn, factors};
+
+use crate::TrainError;
+use crate::canary::{CanaryDirection, SHARED_STREAM};
+use crate::training::Training;
+use layers::Layers;
+
+/// Words of a buffer: what 32-bit indices of a kernel and every device can do.
+const MOST_WORDS: u64 = 1 << 30;
+
+/// No record, in `rows`.
+const NONE: u32 = u32::MAX;
+
+/// Words of 4 bytes that a model takes of each buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Of binding 1: what flows.
+    pub values: usize,
+    /// Of binding 2: parameters.
+    pub theta: usize,
+    /// Of binding 3: sums of clipped gradients.
+    pub sums: usize,
+    /// Of binding 4: ĝ; 0 where all models share one.
+    pub canary: usize,
+    /// Of binding 6: the records of a pass.
+    pub rows: usize,
+    /// Of binding 7: what the attacker sees.
+    pub outputs: usize,
+}
+
+/// Where a pass is in a wave's training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The first run of the wave, in both worlds.
+    pub first_run: u64,
+    /// Runs of each world in the wave.
+    pub runs: u32,
+    /// The epoch.
+    pub epoch: u32,
+    /// The step within it.
+    pub step: u32,
+    /// The pass over rows of the step's batch.
+    pub pass: u32,
+}
+
+/// The kernels of a training and all that they need.
+///
+/// A step is [`choose`](Self::choose) (or rows from the host), [`pass`](Self::pass), both for each of
+/// its passes, then [`finish`](Self::finish); within a list each kernel reads what earlier ones wrote.
+/// No sum depends on how many models there are.
+///
+/// Words a model, of what flows / θ and sums / a canary of its own, with R rows: MLP
+/// 165·R + 23 / 45,064 / 22,532; LeNet 19,525·R + 60 / 122,052 / 61,026; CNN
+/// 326,001·R + 537 / 1,099,076 / 549,538. `GPU.md` beside this package counts what a step costs.
+///
+/// # Guarantee
+/// The rows are those of [`Batches`](dpscope_shaders::train::Batches)
+/// (`tests/gpu/training_kernels.rs::rows_are_those_of_the_batches`), the sums those of
+/// [`Network::clipped_sum`](crate::Network::clipped_sum) within 5e-6·C·√B
+/// (`tests/gpu/training_kernels.rs::sums_of_rows_are_those_of_the_cpu`), and a step ends as the CPU's,
+/// parameters within 1e-5·σCη/B and outputs within 5e-6·σ
+/// (`tests/gpu/training_kernels.rs::steps_end_as_on_the_cpu`).
+#[derive(Debug)]
+pub struct GpuPlan {
+    data: Vec<u32>,
+    common: Common,
+    sizes: Sizes,
+    fixed_canary: Option<Vec<f32>>,
+    begin: Vec<Kernel>,
+    choose: Vec<Kernel>,
+    pass: Vec<Kernel>,
+    finish: Vec<Kernel>,
+    seed: u64,
+    clip_norm: f32,
+    steps: u32,
+    orders: u64,
+    kept: u32,
+}
+
+impl GpuPlan {
+    /// Kernels that work on `most_rows` rows at a time, or on fewer.
+    ///
+    /// # Errors
+    /// A model or data beyond 2³⁰ words of a buffer.
+    pub fn new(training: &Training, most_rows: usize) -> Result<Self, TrainError> {
+        let is_informed = training.mechanism.threat_model == ThreatModel::PartiallyInformed;
+        let kept = training.most_rows() as u32 - u32::from(is_informed);
+        let rows = most_rows.clamp(1, kept.max(1) as usize);
+        let parameters = training.network.parameters() as u32;
+        let (data, place) = records::packed(training);
+        let layers = Layers::new(&training.network, &place, rows as u32);
+        let tile_sums = layers.words();
+        let values = tile_sums + u64::from(Finish::tiles(parameters));
+        let outputs = training.outputs_per_run() as u64;
+        let inputs = (training.network.inputs() * rows) as u64;
+        for (what, words) in [
+            ("values that flow", values.max(inputs)),
+            ("words of records", data.len() as u64),
+            ("outputs", outputs),
+        ] {
+            if words > MOST_WORDS {
+                return Err(TrainError::TooLargeForGpu { what, words, most: MOST_WORDS });
+            }
+        }
+        let common = Common {
+            rows: rows as u32,
+            parameters,
+            values: values as u32,
+            factors: layers.factors(),
+        };
+        let clip_norm = training.settings.clip_norm as f32;
+        let noise = training.mechanism.noise_multiplier * training.settings.clip_norm;
+        let rate = training.settings.learning_rate / f64::from(training.batch_size);
+        let beginning = beginning(training);
+        let is_fresh = beginning != Beginning::Fixed;
+        let tile_sums = tile_sums as u32;
+        let finish = Finish {
+            clip_norm,
+            noise: noise as f32,
+            rate: rate as f32,
+            is_fresh,
+            outputs: outputs as u32,
+            tile_sums,
+        };
+        let choice = choice(training, is_informed);
+        let parameters = parameters as usize;
+        let sizes = Sizes {
+            values: values as usize,
+            theta: parameters,
+            sums: parameters,
+            canary: if is_fresh { parameters } else { 0 },
+            rows: common.row_words() as usize,
+            outputs: outputs as usize,
+        };
+        Ok(GpuPlan {
+            data,
+            sizes,
+            fixed_canary: (!is_fresh).then(|| fixed_canary(training)),
+            begin: beginning.kernels(&common, tile_sums),
+            choose: choice.iter().map(|choice| choice.kernel(&common, clip_norm)).collect(),
+            pass: pass(&common, &layers, clip_norm),
+            finish: finish.kernels(&common),
+            seed: training.seed,
+            clip_norm,
+            steps: training.mechanism.steps_per_epoch,
+            orders: orders(training),
+            kept,
+            common,
+        })
+    }
+
+    /// Binding 5, the same for all models.
+    #[must_use]
+    pub fn data(&self) -> &[u32] {
+        &self.data
+    }
+
+    /// Words a model.
+    #[must_use]
+    pub fn words_per_model(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// R: rows that a pass works on.
+    #[must_use]
+    pub fn rows(&self) -> u32 {
+        self.common.rows
+    }
+
+    /// Binding 4 where one ĝ serves all runs.
+    #[must_use]
+    pub fn fixed_canary(&self) -> Option<&[f32]> {
+        self.fixed_canary.as_deref()
+    }
+
+    /// Before the first step: θ, and ĝ where each run has one of its own.
+    #[must_use]
+    pub fn begin(&self) -> &[Kernel] {
+        &self.begin
+    }
+
+    /// The rows of a pass. Empty where the sampler draws words one after the other: then the host
+    /// writes what [`host_rows`](Self::host_rows) gives.
+    #[must_use]
+    pub fn choose(&self) -> &[Kernel] {
+        &self.choose
+    }
+
+    /// Sums of clipped gradients over the rows of a pass: a step's first pass begins them anew.
+    #[must_use]
+    pub fn pass(&self) -> &[Kernel] {
+        &self.pass
+    }
+
+    /// Canary, noise, parameters and output of a step.
+    #[must_use]
+    pub fn finish(&self) -> &[Kernel] {
+        &self.finish
+    }
+
+    /// Passes of a step whose batches have up to `kept` records whose own gradients count, at least
+    /// one; of a sampler of fixed batches where none are given.
+    #[must_use]
+    pub fn passes(&self, kept: Option<usize>) -> u32 {
+        let kept = kept.map_or(self.kept, |kept| kept as u32);
+        kept.div_ceil(self.common.rows).max(1)
+    }
+
+    /// What a model has of binding 6 in a pass, from the records of its batch whose own gradients count
+    /// and the multiple of C·ĝ that stands for the others.
+    #[must_use]
+    pub fn host_rows(&self, kept: &[u32], multiple: f64, pass: u32) -> Vec<u32> {
+        let rows = self.common.rows as usize;
+        let first = (pass as usize).saturating_mul(rows).min(kept.len());
+        let mut words: Vec<u32> = kept[first..].iter().copied().take(rows).collect();
+        words.resize(rows, NONE);
+        words.push((multiple as f32 * self.clip_norm).to_bits());
+        words
+    }
+
+    /// The uniform of a pass, of the beginning of a wave as well.
+    #[must_use]
+    pub fn turn(&self, place: Place) -> Turn {
+        let Place { first_run, runs, epoch, step, pass } = place;
+        let before = u64::from(epoch) * u64::from(self.steps) + u64::from(step);
+        let tiles = u64::from(Finish::tiles(self.common.parameters));
+        Turn {
+            seed: self.seed,
+            first_run,
+            runs,
+            step,
+            first_order: u64::from(epoch) * self.orders,
+            first_block: before * tiles * 64,
+            first_row: pass * self.common.rows,
+            output: before as u32,
+        }
+    }
+}
+
+/// From records to the sums of their clipped gradients.
+fn pass(common: &Common, layers: &Layers, clip_norm: f32) -> Vec<Kernel> {
+    let mut kernels = layers.forward(common);
+    kernels.extend(layers.backward(common));
+    kernels.push(factors(common, &layers.squares(common), clip_norm));
+    kernels.extend(layers.sums(common));
+    kernels
+}
+
+/// Where each run has a canary of its own, and which; one parameter for all that a fresh one is set on
+/// is the same as a fixed one.
+fn beginning(training: &Training) -> Beginning {
+    let canary = training.settings.canary;
+    match canary.direction {
+        _ if !canary.is_fresh => Beginning::Fixed,
+        CanaryDirection::Random => Beginning::Random,
+        CanaryDirection::Dirac if training.still.is_some() => Beginning::Fixed,
+        CanaryDirection::Dirac => Beginning::Dirac,
+    }
+}
+
+fn fixed_canary(training: &Training) -> Vec<f32> {
+    let mut canary = vec![0.0; training.network.parameters()];
+    training.settings.canary.draw(training.seed, SHARED_STREAM, training.still, &mut canary);
+    canary
+}
+
+/// How a device draws the batches; none where words are drawn one after the other.
+fn choice(training: &Training, is_informed: bool) -> Option<Choice> {
+    let records = training.batches.records();
+    let block = match training.mechanism.sampler {
+        BatchSampler::Shuffle | BatchSampler::PersistentShuffle => Some(records),
+        BatchSampler::Deterministic => None,
+        BatchSampler::PartialShuffle { buffer_examples } => {
+            Some(buffer_examples.clamp(1, u64::from(records)) as u32)
+        }
+        _ => return None,
+    };
+    Some(Choice { batch_size: training.batch_size, records, block, is_informed })
+}
+
+/// Orders of an epoch; 0 where all epochs take the first.
+fn orders(training: &Training) -> u64 {
+    match choice(training, false).and_then(|choice| choice.block) {
+        _ if training.mechanism.sampler == BatchSampler::PersistentShuffle => 0,
+        Some(block) => u64::from(training.batches.records().div_ceil(block)),
+        None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_core::mechanism::BatchedGaussian;
+
+    use super::*;
+    use crate::data::{LoadOptions, Source, StandIn, load};
+    use crate::{Canary, LayerSpec, ModelSpec, Settings, Shape};
+
+    const RECORDS: usize = 300;
+
+    fn training(spec: &ModelSpec, batch_size: u32, threat_model: ThreatModel) -> Training {
+        let stand_ins = [StandIn::P100Like, StandIn::FmnistLike, StandIn::CifarLike];
+        let models = [ModelSpec::mlp(), ModelSpec::lenet(), ModelSpec::cnn()];
+        let stand_in = stand_ins.into_iter().zip(models).find(|(_, model)| model == spec);
+        let examples = match stand_in {
+            Some((stand_in, _)) => stand_in.generate(RECORDS, 0).unwrap(),
+            None => {
+                let rows: String = (0..RECORDS).map(|i| format!("{},1,0.5\n", i % 2)).collect();
+                let source = Source { name: "x.csv", bytes: rows.as_bytes() };
+                load(source, None, &LoadOptions::default()).unwrap()
+            }
+        };
+        let mechanism = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: RECORDS as u32 / batch_size,
+            epochs: 3,
+            sampler: BatchSampler::Shuffle,
+            threat_model,
+            batch_size: Some(batch_size),
+        };
+        let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
+        let settings = Settings { clip_norm: 0.5, learning_rate: 0.5, canary, debias_records: 0 };
+        Training::new(spec, examples, mechanism, settings, 1).unwrap()
+    }
+
+    fn plan(spec: &ModelSpec, most_rows: usize) -> GpuPlan {
+        GpuPlan::new(&training(spec, 100, ThreatModel::TargetCanary), most_rows).unwrap()
+    }
+
+    #[test]
+    fn memory_is_as_stated() {
+        for (spec, a_row, rest) in [
+            (ModelSpec::mlp(), 165, 23),
+            (ModelSpec::lenet(), 19_525, 60),
+            (ModelSpec::cnn(), 326_001, 537),
+        ] {
+            for rows in [1, 100] {
+                let plan = plan(&spec, rows);
+                let sizes = plan.words_per_model();
+                // tiles of a convolution's gradient may depend on R by little
+                assert!(sizes.values.abs_diff(a_row * rows + rest) <= 20 * rows, "{sizes:?}");
+                assert_eq!(plan.rows() as usize, rows);
+                assert_eq!([sizes.theta, sizes.sums], [sizes.canary; 2]);
+                assert_eq!((sizes.rows, sizes.outputs), (rows + 1, 9));
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_numbered_is_refused() {
+        let layers = [1 << 21, 2].map(|outputs| LayerSpec::Linear { outputs });
+        let spec = ModelSpec { input: Shape::flat(2), layers: layers.to_vec() };
+        let training = training(&spec, 300, ThreatModel::TargetCanary);
+        assert!(GpuPlan::new(&training, 100).is_ok());
+        let error = GpuPlan::new(&training, 300).unwrap_err().to_string();
+        assert!(error.contains("values that flow") && error.contains("--device cpu"), "{error}");
+    }
+
+    #[test]
+    fn the_host_writes_what_a_pass_works_on() {
+        let plan = plan(&ModelSpec::mlp(), 4);
+        let kept = [7, 8, 9, 10, 11, 12];
+        let rows = |pass| plan.host_rows(&kept, -1.0, pass);
+        assert_eq!(rows(0), [7, 8, 9, 10, (-0.5_f32).to_bits()]);
+        assert_eq!(rows(1), [11, 12, NONE, NONE, (-0.5_f32).to_bits()]);
+        assert_eq!(rows(u32::MAX), [NONE, NONE, NONE, NONE, (-0.5_f32).to_bits()]);
+        assert_eq!([Some(0), Some(4), Some(5), None].map(|kept| plan.passes(kept)), [1, 1, 2, 25]);
+    }
+
+    #[test]
+    fn a_turn_has_the_words_of_its_step() {
+        let plan = plan(&ModelSpec::mlp(), 4);
+        let place = Place { first_run: 1 << 40, runs: 9, epoch: 2, step: 1, pass: 3 };
+        let turn = plan.turn(place);
+        let normals = dpscope_shaders::random::entry_word(7, 22_532, 0) / 16;
+        assert_eq!((turn.first_block, turn.output), (normals, 7));
+        assert_eq!((turn.first_order, turn.first_row, turn.step), (2, 12, 1));
+        assert_eq!((turn.first_run, turn.runs, turn.seed), (1 << 40, 9, 1));
+    }
+
+    #[test]
+    fn an_attacker_who_knows_all_leaves_one_record_out() {
+        let spec = ModelSpec::mlp();
+        let informed = training(&spec, 100, ThreatModel::PartiallyInformed);
+        assert_eq!(GpuPlan::new(&informed, 1_000).unwrap().rows(), 99);
+        assert_eq!(plan(&spec, 1_000).rows(), 100);
+    }
+}

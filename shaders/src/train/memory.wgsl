@@ -1,0 +1,111 @@
+// Where the numbers of a layer lie. Rows are examples; each has INPUTS values in and OUTPUTS out.
+
+const FROM_VALUES: u32 = 0u;
+const FROM_BITS: u32 = 1u;
+const FROM_BYTES: u32 = 2u;
+const TANH: u32 = 1u;
+const RELU: u32 = 2u;
+const NONE: u32 = 0xffffffffu;
+
+// Where the values of a row that comes in begin: of the layer before, or of a record as it is packed.
+fn row_first(row: u32) -> u32 {
+    if (SOURCE == FROM_VALUES) { return model * VALUES + INPUT + row * INPUTS; }
+    let record = rows[model * ROW_WORDS + row];
+    return select(INPUT + record * RECORD_WORDS, NONE, record == NONE);
+}
+
+// A value of the row that begins there. A row without a record is zeros.
+fn value(first: u32, at: u32) -> f32 {
+    if (SOURCE == FROM_VALUES) { return values[first + at]; }
+    if (first == NONE) { return 0.0; }
+    if (SOURCE == FROM_BITS) { return f32((data[first + at / 32u] >> (at % 32u)) & 1u); }
+    if (SOURCE == FROM_BYTES) {
+        let byte = (data[first + at / 4u] >> (8u * (at % 4u))) & 255u;
+        return (f32(byte) * 2.0 - 255.0) * (1.0 / 255.0);
+    }
+    return bitcast<f32>(data[first + at]);
+}
+
+fn input(row: u32, at: u32) -> f32 {
+    return value(row_first(row), at);
+}
+
+// The slope of the loss by what comes out, before the activation.
+fn slope(row: u32, at: u32) -> f32 {
+    return values[model * VALUES + SLOPES + row * OUTPUTS + at];
+}
+
+fn factor(row: u32) -> f32 {
+    return values[model * VALUES + FACTORS + row];
+}
+
+fn put_output(row: u32, at: u32, x: f32) {
+    values[model * VALUES + OUTPUT + row * OUTPUTS + at] = activated(ACTIVATION, x);
+}
+
+// A slope by what comes in becomes one by what the layer before gives before its activation.
+fn put_slope_below(row: u32, at: u32, x: f32) {
+    var slope = x;
+    if (BELOW_ACTIVATION != 0u) { slope = sloped(BELOW_ACTIVATION, input(row, at), x); }
+    values[model * VALUES + BELOW + row * INPUTS + at] = slope;
+}
+
+fn put_sum(at: u32, x: f32) {
+    let place = model * PARAMETERS + at;
+    if (law.is_first_pass == 1u) {
+        sums[place] = x;
+    } else {
+        sums[place] += x;
+    }
+}
+
+struct Power {
+    exponent: i32,
+    less_one: f32,
+}
+
+// (n, e^r − 1) with x = n·ln 2 + r.
+fn reduced(x: f32) -> Power {
+    let sum = x * LOG2_E + ROUNDING;
+    let n = f32(i32(bitcast<u32>(sum) - bitcast<u32>(ROUNDING)));
+    let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
+    let end = 1.0 / 120.0 + r * (1.0 / 720.0 + r * (1.0 / 5040.0));
+    let series = 0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * end));
+    return Power(i32(n), r + r * r * series);
+}
+
+fn power(n: i32) -> f32 {
+    return bitcast<f32>(u32(n + 127) << 23u);
+}
+
+// e^x for x ≤ 0; NaN stays.
+fn exponential(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    let parts = reduced(max(x, -110.0));
+    let half = parts.exponent >> 1u;
+    return (1.0 + parts.less_one) * power(half) * power(parts.exponent - half);
+}
+
+// E/(E + 2) with E = e^2x − 1; NaN stays.
+fn hyperbolic_tangent(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    let parts = reduced(clamp(2.0 * x, -20.0, 20.0));
+    let two = power(parts.exponent);
+    let less_one = two * parts.less_one + (two - 1.0);
+    return less_one / (less_one + 2.0);
+}
+
+// NaN stays, by integers: compilers may take floats for numbers.
+fn activated(activation: u32, x: f32) -> f32 {
+    if (activation == TANH) { return hyperbolic_tangent(x); }
+    if (activation == RELU) {
+        return select(x, 0.0, bitcast<u32>(x) - 0x80000000u <= 0x7f800000u);
+    }
+    return x;
+}
+
+// A slope by an output of an activation becomes one by its input.
+fn sloped(activation: u32, output: f32, slope: f32) -> f32 {
+    if (activation == TANH) { return slope * (1.0 - output * output); }
+    return select(0.0, slope, output > 0.0);
+}

@@ -1,0 +1,170 @@
+//! The same of the kernels of trainings.
+
+use dpscope_shaders::bgm::WORKGROUP;
+use dpscope_shaders::train::{
+    Activation, Beginning, Choice, Common, ConvolutionLayer, Finish, Kernel, LinearLayer, Loss,
+    Packing, Picture, Pooling, PoolingLayer, Source, Squares, Stage, Turn, factors,
+};
+
+use crate::layout::{bindings, fields};
+use crate::translation::translated;
+use crate::{edited, validated};
+
+const COMMON: Common = Common { rows: 100, parameters: 5_000, values: 90_000, factors: 80_000 };
+
+fn stage(source: Source, activation: Activation) -> Stage {
+    Stage {
+        source,
+        inputs: 2 * 9 * 7,
+        outputs: 5 * 9 * 7,
+        output: 1_000,
+        slopes: 40_000,
+        below: 60_000,
+        activation,
+        below_activation: activation,
+        first_parameter: 10,
+        partials: 70_000,
+        gradients: 75_000,
+    }
+}
+
+fn stages() -> Vec<Stage> {
+    let records = |packing| Source::Records { packing, first: 6_000 };
+    vec![
+        stage(Source::Values(0), Activation::Identity),
+        stage(records(Packing::Bits), Activation::Tanh),
+        stage(records(Packing::Bytes), Activation::Relu),
+        stage(records(Packing::Floats), Activation::Identity),
+    ]
+}
+
+/// Kernels of every kind.
+fn kernels() -> Vec<Kernel> {
+    let input = Picture { channels: 2, height: 9, width: 7 };
+    let mut kernels = Vec::new();
+    for stage in stages() {
+        let linear = LinearLayer { stage };
+        kernels.extend([linear.forward(&COMMON), linear.slopes(&COMMON), linear.sums(&COMMON)]);
+        for channels in [5, 700] {
+            let convolution = ConvolutionLayer {
+                stage,
+                input,
+                output: Picture { channels, height: 5, width: 4 },
+                kernel: 3,
+                stride: 2,
+                padding: 1,
+            };
+            kernels.extend([
+                convolution.forward(&COMMON),
+                convolution.slopes(&COMMON),
+                convolution.gradients(&COMMON),
+                convolution.sums(&COMMON),
+            ]);
+        }
+        for pooling in [Pooling::Identity, Pooling::Average, Pooling::Maximum] {
+            let pooling = PoolingLayer { stage, pooling, input, size: 2 };
+            kernels.extend([pooling.forward(&COMMON), pooling.slopes(&COMMON)]);
+        }
+        kernels.push(Loss { stage, labels: 5_000 }.slopes(&COMMON));
+        kernels.push(factors(&COMMON, &[Squares::Linear(stage), Squares::Summed(stage, 3)], 0.5));
+    }
+    for beginning in [Beginning::Fixed, Beginning::Random, Beginning::Dirac] {
+        kernels.extend(beginning.kernels(&COMMON, 85_000));
+    }
+    for block in [None, Some(100), Some(1_000)] {
+        let choice = Choice { batch_size: 100, records: 1_000, block, is_informed: true };
+        kernels.push(choice.kernel(&COMMON, 0.5));
+    }
+    for is_fresh in [false, true] {
+        let (clip_norm, noise, rate) = (0.5, 0.25, 1e-9);
+        let finish = Finish { clip_norm, noise, rate, is_fresh, outputs: 9, tile_sums: 85_000 };
+        kernels.extend(finish.kernels(&COMMON));
+    }
+    kernels
+}
+
+#[test]
+fn every_kernel_of_a_training_is_valid_and_translates() {
+    for kernel in kernels() {
+        let sizes = translated(&kernel.source());
+        let sizes = sizes.unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
+        assert!(sizes.iter().all(|&size| size > 1_000), "{}: {sizes:?}", kernel.name());
+    }
+    let source = kernels()[0].source();
+    for (from, to) in [
+        ("fn forward_left(", "fn forwards("),
+        ("const DEPTH: u32 = ", "const DEPTH: f32 = 1.5 * "),
+        ("if (place >= GROUPS) { return; }", "if (local > 1u) { return; }"),
+    ] {
+        assert!(translated(&edited(&source, from, to)).is_err(), "{from} -> {to}");
+    }
+}
+
+/// What the host relies on.
+fn check(source: &str) -> Result<(), String> {
+    let (module, _) = validated(source)?;
+    let expected: Vec<&str> = Turn::default().fields().iter().map(|field| field.0).collect();
+    let found = fields(&module, "law")?;
+    if found != expected {
+        return Err(format!("{found:?}, bound as {expected:?}"));
+    }
+    let expected = [
+        "0/0 law uniform fields",
+        "0/1 values read_write Float",
+        "0/2 theta read_write Float",
+        "0/3 sums read_write Float",
+        "0/4 canary read_write Float",
+        "0/5 data read Uint",
+        "0/6 rows read_write Uint",
+        "0/7 outputs read_write Float",
+    ];
+    let found = bindings(&module);
+    if found != expected {
+        return Err(format!("bindings {found:?}"));
+    }
+    let memory = |(_, variable): (_, &naga::GlobalVariable)| {
+        let is_shared = variable.space == naga::AddressSpace::WorkGroup;
+        if is_shared { module.types[variable.ty].inner.size(module.to_ctx()) } else { 0 }
+    };
+    let bytes: u32 = module.global_variables.iter().map(memory).sum();
+    if bytes > 16_384 {
+        return Err(format!("{bytes} bytes of workgroup memory"));
+    }
+    match &module.entry_points[..] {
+        [entry] if entry.name == Kernel::ENTRY && entry.workgroup_size == [WORKGROUP, 1, 1] => {
+            Ok(())
+        }
+        entries => Err(format!("{} entry points, or another name or size", entries.len())),
+    }
+}
+
+#[test]
+fn kernels_of_a_training_are_laid_out_as_they_are_bound() {
+    for kernel in kernels() {
+        check(&kernel.source()).unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
+        let [columns, rows] = kernel.groups();
+        assert!((1..=65_535).contains(&columns) && (1..=65_535).contains(&rows));
+        assert!(kernel.operations() > 0);
+    }
+    let source = kernels()[0].source();
+    for (from, to) in [
+        ("step: u32,\n", "step: vec2<u32>,\n"),
+        ("seed_low: u32,\nseed_high: u32,", "seed_high: u32,\nseed_low: u32,"),
+        ("@binding(6)", "@binding(8)"),
+        ("fn run(", "fn count("),
+        ("array<f32, DEPTH * ", "array<f32, 40u * DEPTH * "),
+    ] {
+        assert!(check(&edited(&source, from, to)).is_err(), "{from} -> {to}");
+    }
+}
+
+#[test]
+fn many_workgroups_are_folded() {
+    let stage = Stage { inputs: 1 << 20, ..stages()[0] };
+    let input = Picture { channels: 1, height: 1 << 10, width: 1 << 10 };
+    let pooling = PoolingLayer { stage, pooling: Pooling::Average, input, size: 2 };
+    let [columns, rows] = pooling.slopes(&COMMON).groups();
+    let groups = (100_u64 << 20).div_ceil(WORKGROUP.into());
+    let all = u64::from(columns) * u64::from(rows);
+    assert!(columns <= 65_535 && rows <= 65_535 && all >= groups && all < groups + 65_535);
+}
