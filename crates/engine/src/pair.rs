@@ -15,7 +15,6 @@ use dpscope_core::accounting::pair::{
     pair_epsilon, pair_plug_in_delta, pair_plug_in_epsilon, pair_runs_delta, pair_runs_epsilon,
 };
 use dpscope_core::accounting::shuffle::ShuffleRun;
-use dpscope_core::accounting::{DeltaEstimate, EpsilonEstimate};
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::random::{Purpose, WideNormals};
 
@@ -110,7 +109,7 @@ pub fn plug_in_epsilon(
     seed: u64,
     backend: &Backend,
     control: &dyn Control,
-) -> Result<EpsilonEstimate, EngineError> {
+) -> Result<PairEpsilon, EngineError> {
     pair_plug_in_epsilon(run, delta, draws, &mut RunDraws::new(seed, backend, control))
 }
 
@@ -141,7 +140,7 @@ pub fn plug_in_delta(
     seed: u64,
     backend: &Backend,
     control: &dyn Control,
-) -> Result<DeltaEstimate, EngineError> {
+) -> Result<PairDelta, EngineError> {
     pair_plug_in_delta(run, epsilon, draws, &mut RunDraws::new(seed, backend, control))
 }
 
