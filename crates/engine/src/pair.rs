@@ -4,7 +4,7 @@
 //! One epoch is drawn in f32 by the kernel of `dpscope-shaders`, on the CPU or with the same bits on a
 //! GPU; limits are rounded outward by its derived error. What the kernel does not reach (epochs of
 //! more than 65,536 steps, noise multipliers above 10,000) and many epochs are drawn in f64 by one
-//! thread.
+//! thread; what the latter are drawn from is fitted to draws of the kernel.
 
 mod sampler;
 

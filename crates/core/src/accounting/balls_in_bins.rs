@@ -59,8 +59,9 @@ impl BallsInBins {
     /// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to 0
     /// and infinity. Masses and values are rounded outward by more than the error of their sums.
     /// Steps of the loss are narrow beside the spread of one epoch's. `numeric_error` is the distance
-    /// of upper and lower value, which may exceed `error` where the finest grid does not suffice: with
-    /// 10⁵ epochs it can be as large as the value itself. Unlike
+    /// of upper and lower value, which may exceed `error` where the finest grid does not suffice, and
+    /// where E T is near 10¹¹: rounded outward in each sum, all masses together move by a factor of
+    /// about e^{1e-10 E T}, and the distance can be as large as the value itself. Unlike
     /// that of [`super::PoissonSampling`], `error` is relative above 1 nat.
     ///
     /// # Example
