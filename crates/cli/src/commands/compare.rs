@@ -130,18 +130,18 @@ fn to_text(report: &Comparison) -> String {
     let missing: Vec<(&str, &str)> =
         report.rows.iter().filter_map(|line| Some((line.what.title(), line.reason()?))).collect();
     let open: Vec<(&str, f64)> =
-        report.rows.iter().filter_map(|line| Some((line.what.title(), line.at_best()?))).collect();
+        report.rows.iter().filter_map(|line| Some((line.what.title(), line.at_least()?))).collect();
     if !(missing.is_empty() && open.is_empty()) {
         out.push('\n');
     }
     for (title, reason) in &missing {
         out.push_str(&row("missing", &format!("{title}: {reason}")));
     }
-    for (title, at_best) in &open {
-        let at_best = plain(*at_best, Kind::Lower, 4);
+    for (title, at_least) in &open {
+        let at_least = plain(*at_least, Kind::Lower, 4);
         out.push_str(&row(
             "loose",
-            &format!("{title}: a finer grid may give as little as {at_best}"),
+            &format!("{title}: the exact value may be as low as {at_least}"),
         ));
     }
     let confidence = percent(1.0 - report.significance);

@@ -93,8 +93,9 @@ impl Line {
         }
     }
 
-    /// What may be left of an upper value, where its computation leaves more than a hundredth open.
-    pub(super) fn at_best(&self) -> Option<f64> {
+    /// The least that the exact value may be, where the computation of an upper one leaves more than a
+    /// hundredth open.
+    pub(super) fn at_least(&self) -> Option<f64> {
         let Value::Theory(cell) = &self.value else { return None };
         let row = cell.value().filter(|row| row.kind == Kind::Upper)?;
         let open = row.numeric_error;

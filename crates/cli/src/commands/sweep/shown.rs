@@ -34,9 +34,9 @@ pub(super) fn text(report: &Sweep) -> String {
         let confidence = percent(1.0 - report.significance);
         out.push_str(&row("draws", &format!("{confidence} confidence; seed {seed}; {device}")));
     }
-    for (name, line, at_best) in loose(report).take(MOST_REASONS) {
-        let (column, at_best) = (line.what.column(), plain(at_best, Kind::Lower, 2));
-        let text = format!("{name}, {column}: a finer grid may give as little as {at_best}");
+    for (name, line, at_least) in loose(report).take(MOST_REASONS) {
+        let (column, at_least) = (line.what.column(), plain(at_least, Kind::Lower, 2));
+        let text = format!("{name}, {column}: the exact value may be as low as {at_least}");
         out.push_str(&row("loose", &text));
     }
     for (name, line, reason) in reasons(report).take(MOST_REASONS) {
@@ -59,11 +59,11 @@ fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &Line, &str)> {
     })
 }
 
-/// Upper values of which much is left open, and what may be left of them.
+/// Upper values of which much is left open, and the least that the exact ones may be.
 fn loose(report: &Sweep) -> impl Iterator<Item = (&str, &Line, f64)> {
     report.rows.iter().flat_map(|swept| {
         let lines = swept.values.iter();
-        lines.filter_map(|line| Some((swept.name.as_str(), line, line.at_best()?)))
+        lines.filter_map(|line| Some((swept.name.as_str(), line, line.at_least()?)))
     })
 }
 
