@@ -33,7 +33,7 @@ fn delta_of_many_epochs() {
         assert!(at_low.lower.value() >= best_delta(&golden.run, low), "{}", golden.id);
         tighter += usize::from(at_low.lower.value() > 2.0 * best_delta(&golden.run, low));
         let drawn = |run: &ShuffleRun| {
-            pair_plug_in_delta(run, high, 48_000, &mut normals(52)).expect("valid")
+            pair_plug_in_delta(run, high, 48_000, &mut normals(52)).expect("valid").estimate
         };
         assert!(z(&drawn(&golden.run)) < 4.0, "{}: {:?}", golden.id, drawn(&golden.run));
         // a little less noise: neither limit nor estimates are right then

@@ -493,13 +493,13 @@ fn plug_in_laws_agree_with_the_exact_pair() {
     for golden in golden("f_exact_pair_plugin_pld") {
         let draws = (9_600_000 / golden.run.steps_per_epoch).clamp(12_000, 48_000) as usize;
         let seen = pair_plug_in_epsilon(&golden.run, golden.delta, draws, &mut normals(41));
-        let seen = seen.expect("valid");
+        let seen = seen.expect("valid").estimate;
         let away = outside(seen.value(), seen.standard_error(), golden.interval);
         assert!(away < 4.0, "{}: {seen:?}", golden.id);
         assert_eq!(seen.account().method, Method::PlugIn);
         let less = ShuffleRun { noise_multiplier: 0.8 * golden.run.noise_multiplier, ..golden.run };
         let broken = pair_plug_in_epsilon(&less, golden.delta, draws, &mut normals(41));
-        let broken = broken.expect("valid");
+        let broken = broken.expect("valid").estimate;
         let away = outside(broken.value(), broken.standard_error(), golden.interval);
         assert!(away > 4.0, "{}: {broken:?}", golden.id);
     }

@@ -4,7 +4,7 @@
 //! One epoch is drawn in f32 by the kernel of `dpscope-shaders`, on the CPU or with the same bits on a
 //! GPU; limits are rounded outward by its derived error. What the kernel does not reach (epochs of
 //! more than 65,536 steps, noise multipliers above 10,000) and many epochs are drawn in f64 by one
-//! thread.
+//! thread; what the latter are drawn from is fitted to draws of the kernel.
 
 mod sampler;
 
@@ -15,11 +15,10 @@ use dpscope_core::accounting::pair::{
     pair_epsilon, pair_plug_in_delta, pair_plug_in_epsilon, pair_runs_delta, pair_runs_epsilon,
 };
 use dpscope_core::accounting::shuffle::ShuffleRun;
-use dpscope_core::accounting::{DeltaEstimate, EpsilonEstimate};
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::random::{Purpose, WideNormals};
 
-use crate::backend::PairDrawing;
+use crate::backend::{CpuBackend, PairDrawing};
 use crate::{Backend, Control, EngineError, ObservationRange};
 
 /// ε of the pair of one epoch: a rigorous lower limit and an estimate; see [`pair_epsilon`].
@@ -92,10 +91,10 @@ pub fn runs_epsilon(
     delta: f64,
     sampling: Sampling,
     seed: u64,
-    _backend: &Backend,
+    backend: &Backend,
     control: &dyn Control,
 ) -> Result<PairEpsilon, EngineError> {
-    pair_runs_epsilon(run, delta, sampling, &mut Normals::new(seed, control))
+    pair_runs_epsilon(run, delta, sampling, &mut RunDraws::new(seed, backend, control))
 }
 
 /// ε of the pair of many epochs from the drawn law of one, an estimate; arguments as of [`epsilon`],
@@ -108,10 +107,10 @@ pub fn plug_in_epsilon(
     delta: f64,
     draws: usize,
     seed: u64,
-    _backend: &Backend,
+    backend: &Backend,
     control: &dyn Control,
-) -> Result<EpsilonEstimate, EngineError> {
-    pair_plug_in_epsilon(run, delta, draws, &mut Normals::new(seed, control))
+) -> Result<PairEpsilon, EngineError> {
+    pair_plug_in_epsilon(run, delta, draws, &mut RunDraws::new(seed, backend, control))
 }
 
 /// δ of the pair of many epochs at an ε from whole runs; see [`runs_epsilon`] and [`pair_runs_delta`].
@@ -123,10 +122,10 @@ pub fn runs_delta(
     epsilon: f64,
     sampling: Sampling,
     seed: u64,
-    _backend: &Backend,
+    backend: &Backend,
     control: &dyn Control,
 ) -> Result<PairDelta, EngineError> {
-    pair_runs_delta(run, epsilon, sampling, &mut Normals::new(seed, control))
+    pair_runs_delta(run, epsilon, sampling, &mut RunDraws::new(seed, backend, control))
 }
 
 /// δ of the pair of many epochs at an ε from the drawn law of one, an estimate; see
@@ -139,10 +138,10 @@ pub fn plug_in_delta(
     epsilon: f64,
     draws: usize,
     seed: u64,
-    _backend: &Backend,
+    backend: &Backend,
     control: &dyn Control,
-) -> Result<DeltaEstimate, EngineError> {
-    pair_plug_in_delta(run, epsilon, draws, &mut Normals::new(seed, control))
+) -> Result<PairDelta, EngineError> {
+    pair_plug_in_delta(run, epsilon, draws, &mut RunDraws::new(seed, backend, control))
 }
 
 /// Draws from f64 normals, until the caller stops them.
@@ -168,6 +167,48 @@ impl PairDraws for Normals<'_> {
         Ok(())
     }
 }
+
+/// Draws of many epochs: a proposal is fitted to draws of the kernel on the CPU, all else is f64.
+struct RunDraws<'a> {
+    seed: u64,
+    cpu: &'a CpuBackend,
+    control: &'a dyn Control,
+    wide: Normals<'a>,
+    fitted_to: u64,
+}
+
+impl<'a> RunDraws<'a> {
+    fn new(seed: u64, backend: &'a Backend, control: &'a dyn Control) -> Self {
+        let wide = Normals::new(seed, control);
+        RunDraws { seed, cpu: backend.cpu(), control, wide, fitted_to: 0 }
+    }
+}
+
+impl PairDraws for RunDraws<'_> {
+    type Error = EngineError;
+
+    fn normals(&mut self, out: &mut [f64]) -> Result<(), EngineError> {
+        self.wide.normals(out)
+    }
+
+    fn rough_draws(
+        &mut self,
+        proposal: &Proposal,
+        count: usize,
+        each: &mut dyn FnMut(Draw),
+    ) -> Result<(), EngineError> {
+        let Ok(kernel) = PairKernel::new(proposal, self.seed) else {
+            return self.wide.draws(proposal, count, each);
+        };
+        let first = self.fitted_to;
+        self.fitted_to += count as u64;
+        let range = ObservationRange { first, end: self.fitted_to };
+        let keep_going = || self.control.keep_going();
+        self.cpu.pair_draws(&kernel, range, &keep_going)?.into_iter().for_each(each);
+        Ok(())
+    }
+}
+
 /// Draws of one epoch from a backend; in f64 where its kernel does not reach.
 struct BackendDraws<'a> {
     seed: u64,

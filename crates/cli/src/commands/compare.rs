@@ -129,11 +129,20 @@ fn to_text(report: &Comparison) -> String {
     out.push_str(&table(&columns, &cells));
     let missing: Vec<(&str, &str)> =
         report.rows.iter().filter_map(|line| Some((line.what.title(), line.reason()?))).collect();
-    if !missing.is_empty() {
+    let open: Vec<(&str, f64)> =
+        report.rows.iter().filter_map(|line| Some((line.what.title(), line.at_least()?))).collect();
+    if !(missing.is_empty() && open.is_empty()) {
         out.push('\n');
     }
     for (title, reason) in &missing {
         out.push_str(&row("missing", &format!("{title}: {reason}")));
+    }
+    for (title, at_least) in &open {
+        let at_least = plain(*at_least, Kind::Lower, 4);
+        out.push_str(&row(
+            "loose",
+            &format!("{title}: the exact value may be as low as {at_least}"),
+        ));
     }
     let confidence = percent(1.0 - report.significance);
     out.push('\n');

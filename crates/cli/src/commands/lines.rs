@@ -93,6 +93,15 @@ impl Line {
         }
     }
 
+    /// The least that the exact value may be, where the computation of an upper one leaves more than a
+    /// hundredth open.
+    pub(super) fn at_least(&self) -> Option<f64> {
+        let Value::Theory(cell) = &self.value else { return None };
+        let row = cell.value().filter(|row| row.kind == Kind::Upper)?;
+        let open = row.numeric_error;
+        (open > 0.01 * row.epsilon).then(|| (row.epsilon - open).max(0.0))
+    }
+
     /// Why there is no value.
     pub(super) fn reason(&self) -> Option<&str> {
         match &self.value {

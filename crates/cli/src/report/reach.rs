@@ -20,8 +20,8 @@ impl From<ShuffleReach> for ReachFields {
             format!(
                 "outputs look like a shuffle within the first {prefix} of {steps_per_epoch} batches: \
                  their likelihood ratio against a shuffle over all of them is e^{ln_evidence:.1}, where \
-                 such a shuffle exceeds e^{ln_needed:.1} with chance {significance} at most, if other \
-                 records move no step's outputs more than another's"
+                 such a shuffle exceeds e^{ln_needed:.1} with chance {significance} at most, whatever \
+                 else moves a step's outputs in all runs of both worlds alike"
             )
         } else {
             format!(

@@ -11,6 +11,7 @@ use super::{
     EpsilonUpperBound, Method,
 };
 use crate::bound::Scope;
+use crate::math;
 use crate::special::normal;
 use sums::{INFLATION, SumLaw};
 
@@ -57,8 +58,10 @@ impl BallsInBins {
     /// the law of ΣW is built by doubling, spread to or merged in cells after each sum. Cells are
     /// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to 0
     /// and infinity. Masses and values are rounded outward by more than the error of their sums.
-    /// `numeric_error` is the distance of upper and lower value, which may exceed `error` where the
-    /// finest grid does not suffice: with 10⁵ epochs it can be as large as the value itself. Unlike
+    /// Steps of the loss are narrow beside the spread of one epoch's. `numeric_error` is the distance
+    /// of upper and lower value, which may exceed `error` where the finest grid does not suffice, and
+    /// where E T is near 10¹¹: rounded outward in each sum, all masses together move by a factor of
+    /// about e^{1e-10 E T}, and the distance can be as large as the value itself. Unlike
     /// that of [`super::PoissonSampling`], `error` is relative above 1 nat.
     ///
     /// # Example
@@ -173,9 +176,12 @@ impl BallsInBins {
     ) -> Result<Bracket, AccountingError> {
         self.check(target, error)?;
         let mut width = 0.048;
+        // about that of one epoch's loss, beside which a step must be narrow
+        let variance = self.noise_multiplier * self.noise_multiplier;
+        let spread = (math::exp_m1(1.0 / variance) / self.steps_per_epoch as f64).sqrt();
         let grid = |width: f64, error: f64, delta: f64| Fineness {
             width,
-            step: (0.05 * width).min((error / self.epochs as f64).sqrt()),
+            step: (width * (4.0 * spread).min(0.05)).min((error / self.epochs as f64).sqrt()),
             delta,
         };
         // of a first look, which tells how large the value is
@@ -275,7 +281,6 @@ fn account(directions: Directions, bracket: Bracket) -> Account {
 mod tests {
     use super::*;
     use crate::accounting::DeterministicBatches;
-    use crate::math;
 
     /// What is found for one batch an epoch, and what is exact: the Gaussian mechanism.
     fn one_batch(sigma: f64, of: f64, epochs: u64, directions: Directions) -> (Bracket, f64) {
@@ -334,6 +339,17 @@ mod tests {
             let seen = of(1.0, directions);
             assert!(seen.lower < exact && exact < seen.upper, "{seen:?} {exact}");
             assert!(of(0.85, directions).lower > exact, "{seen:?} {exact}");
+        }
+    }
+
+    /// With steps that were as wide as the spread of a loss, brackets were a sixth of the value wide.
+    #[test]
+    fn steps_are_narrow_beside_a_loss() {
+        for (noise_multiplier, steps_per_epoch, epochs) in [(10.0, 10_000, 50), (100.0, 10_000, 50)]
+        {
+            let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs };
+            let seen = training.bracket(Target::Delta(1e-5), Directions::Both, 1e-3).unwrap();
+            assert!(seen.gap() < 0.03 * seen.upper, "{training:?}: {seen:?}");
         }
     }
 

@@ -12,7 +12,7 @@ pub struct ShuffleReach {
     pub prefix: u32,
     /// T.
     pub steps_per_epoch: u32,
-    /// ln of the likelihood ratio of k batches against all T, over all runs.
+    /// ln of the likelihood ratio of k batches against all T, over all pairs of runs.
     pub ln_evidence: f64,
     /// What a shuffle over all T batches exceeds with the chance `significance` at most, whichever of
     /// the numbers is looked at.
@@ -29,28 +29,36 @@ impl ShuffleReach {
     }
 }
 
-/// Adds up what runs say of each number of first batches.
+/// Adds up what pairs of runs, one of each world, say of each number of first batches.
 ///
-/// For a run whose target lies in batch t of an epoch, outputs have the density of the noise times
-/// e^{l_t}, l_t = (m·(o_t − b) − m²/2)/σ², with m = a − b in D and c − b in D′. A shuffle within the
-/// first k batches has the likelihood Σ_{t ≤ k} e^{l_t}/k, and over all T the same with k = T.
+/// In the difference y = o − o′ of a run of D and one of D′ all cancels that moves the outputs of both
+/// worlds alike, in one step more than in another. Where the records lie in batches s and s′ of an
+/// epoch, y has the density of noise of variance v = 2σ² times e^{l_s + l′_{s′}}, and times e^{m m′/v} if
+/// s = s′, with
+///
+/// l_t = (m·y_t − m²/2)/v, l′_t = (−m′·y_t − m′²/2)/v, m = a − b, m′ = c − b
+///
+/// So a shuffle within the first k batches has the likelihood (A A′ + (e^{m m′/v} − 1) B)/k², with A, A′
+/// and B the sums of e^{l_t}, e^{l′_t} and e^{l_t + l′_t} over t ≤ k, and over all T the same with k = T.
 ///
 /// # Guarantee
-/// Under a shuffle over all T batches with the mechanism's noise, independent runs, and batches whose
-/// means are the idealised ones, each ratio of likelihoods has the mean 1, so that the largest of those of K numbers exceeds K/`significance` with
-/// the chance `significance` at most (Markov and Bonferroni;
-/// `unit::a_whole_shuffle_is_seldom_taken_for_less`). Where the other records' gradients move the
-/// outputs by more in some steps than in others, it does not hold.
+/// Under a shuffle over all T batches with the mechanism's noise, and independent runs whose means
+/// are the idealised ones but for what each step adds in all runs alike, each ratio of likelihoods has
+/// the mean 1, so that the largest of those of K numbers exceeds K/`significance` with the chance
+/// `significance` at most (Markov and Bonferroni;
+/// `unit::a_whole_shuffle_is_seldom_taken_for_less`).
 #[derive(Debug, Clone)]
 pub struct ShuffleEvidence<'a> {
     scorer: &'a OutputScorer,
-    prefixes: Vec<u32>,
+    /// Ascending, T the last.
+    ends: Vec<u32>,
+    /// Of each but T.
     sums: Vec<f64>,
-    losses: Vec<f64>,
 }
 
 impl<'a> ShuffleEvidence<'a> {
-    /// Before the first run; none for a sampler that is no shuffle of records, and for one batch.
+    /// Before the first pair of runs; none for a sampler that is no shuffle of records, and for one
+    /// batch.
     #[must_use]
     pub fn new(scorer: &'a OutputScorer) -> Option<Self> {
         let mechanism = scorer.mechanism();
@@ -64,32 +72,27 @@ impl<'a> ShuffleEvidence<'a> {
         if !is_asked || steps < 2 {
             return None;
         }
-        let mut prefixes = partial_shuffle_candidates(steps);
-        prefixes.retain(|&prefix| prefix < steps);
-        let sums = vec![0.0; prefixes.len()];
-        Some(ShuffleEvidence { scorer, prefixes, sums, losses: Vec::new() })
+        let mut ends = partial_shuffle_candidates(steps);
+        ends.retain(|&prefix| prefix < steps);
+        let sums = vec![0.0; ends.len()];
+        ends.push(steps);
+        Some(ShuffleEvidence { scorer, ends, sums })
     }
 
-    /// Adds a run of a world.
+    /// Adds a run of D and one of D′.
     ///
     /// # Errors
     /// A wrong number of outputs, or an output that is not finite; nothing is added then.
-    pub fn add(&mut self, world: World, outputs: &[f64]) -> Result<(), MechanismError> {
-        self.scorer.check(outputs)?;
-        let mechanism = self.scorer.mechanism();
-        let (shift, other) = self.scorer.shift_and_other(world)?;
-        if shift == 0.0 {
-            return Ok(());
-        }
-        let variance = mechanism.noise_multiplier * mechanism.noise_multiplier;
-        let steps = mechanism.steps_per_epoch as usize;
-        for epoch in outputs.chunks_exact(steps) {
-            let loss = |output: &f64| (shift * (output - other) - 0.5 * shift * shift) / variance;
-            self.losses.clear();
-            self.losses.extend(epoch.iter().map(loss));
-            let whole = ln_mean_exp(&self.losses);
-            for (sum, &prefix) in self.sums.iter_mut().zip(&self.prefixes) {
-                *sum += ln_mean_exp(&self.losses[..prefix as usize]) - whole;
+    pub fn add(&mut self, target: &[f64], zero_out: &[f64]) -> Result<(), MechanismError> {
+        self.scorer.check(target)?;
+        self.scorer.check(zero_out)?;
+        let steps = self.scorer.mechanism().steps_per_epoch as usize;
+        let pairs = PairLikelihood::new(self.scorer)?;
+        for (ours, theirs) in target.chunks_exact(steps).zip(zero_out.chunks_exact(steps)) {
+            let likelihoods = pairs.ln_likelihoods(ours, theirs, &self.ends);
+            let Some((whole, parts)) = likelihoods.split_last() else { continue };
+            for (sum, part) in self.sums.iter_mut().zip(parts) {
+                *sum += part - whole;
             }
         }
         Ok(())
@@ -98,19 +101,84 @@ impl<'a> ShuffleEvidence<'a> {
     /// What the runs say, at this chance of being wrong.
     #[must_use]
     pub fn reach(&self, significance: f64) -> Option<ShuffleReach> {
-        let best = self.prefixes.iter().zip(&self.sums).max_by(|a, b| a.1.total_cmp(b.1))?;
-        let ln_needed = math::ln(self.prefixes.len() as f64 / significance);
+        let best = self.ends.iter().zip(&self.sums).max_by(|a, b| a.1.total_cmp(b.1))?;
+        let ln_needed = math::ln(self.sums.len() as f64 / significance);
         let steps_per_epoch = self.scorer.mechanism().steps_per_epoch;
         let (&prefix, &ln_evidence) = best;
         Some(ShuffleReach { prefix, steps_per_epoch, ln_evidence, ln_needed, significance })
     }
 }
 
-/// ln of the mean of eˣ.
-fn ln_mean_exp(values: &[f64]) -> f64 {
-    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = values.iter().map(|value| math::exp(value - top)).sum();
-    top + math::ln(sum / values.len() as f64)
+/// The law of a difference of outputs of both worlds.
+#[derive(Clone, Copy)]
+struct PairLikelihood {
+    /// m
+    target: f64,
+    /// m′
+    zero_out: f64,
+    /// 2σ²
+    variance: f64,
+    /// ln(e^{m m′/v} − 1)
+    ln_both: f64,
+}
+
+impl PairLikelihood {
+    fn new(scorer: &OutputScorer) -> Result<Self, MechanismError> {
+        let (target, _) = scorer.shift_and_other(World::Target)?;
+        let (zero_out, _) = scorer.shift_and_other(World::ZeroOut)?;
+        let noise = scorer.mechanism().noise_multiplier;
+        let variance = 2.0 * noise * noise;
+        let ln_both = math::ln(math::exp_m1(target * zero_out / variance));
+        Ok(PairLikelihood { target, zero_out, variance, ln_both })
+    }
+
+    /// ln of the likelihood of a shuffle within each number of first batches.
+    fn ln_likelihoods(&self, ours: &[f64], theirs: &[f64], ends: &[u32]) -> Vec<f64> {
+        let (mut target, mut zero_out, mut both) = (LnSum::NONE, LnSum::NONE, LnSum::NONE);
+        let mut done = 0;
+        let mut likelihoods = Vec::with_capacity(ends.len());
+        for &end in ends {
+            for (o, o_zero) in ours.iter().zip(theirs).take(end as usize).skip(done) {
+                let change = o - o_zero;
+                let ln_of = |mean: f64| mean * (change - 0.5 * mean) / self.variance;
+                let (l, l_zero) = (ln_of(self.target), ln_of(-self.zero_out));
+                target.add(l);
+                zero_out.add(l_zero);
+                both.add(l + l_zero);
+            }
+            done = end as usize;
+            let mut sum = LnSum::NONE;
+            sum.add(target.ln() + zero_out.ln());
+            sum.add(self.ln_both + both.ln());
+            likelihoods.push(sum.ln() - 2.0 * math::ln(f64::from(end)));
+        }
+        likelihoods
+    }
+}
+
+/// ln Σ eˣ of values that arrive one by one.
+#[derive(Clone, Copy)]
+struct LnSum {
+    largest: f64,
+    /// Σ e^{x − largest}
+    sum: f64,
+}
+
+impl LnSum {
+    const NONE: LnSum = LnSum { largest: f64::NEG_INFINITY, sum: 0.0 };
+
+    fn add(&mut self, value: f64) {
+        if value > self.largest {
+            self.sum = self.sum * math::exp(self.largest - value) + 1.0;
+            self.largest = value;
+        } else {
+            self.sum += math::exp(value - self.largest);
+        }
+    }
+
+    fn ln(self) -> f64 {
+        self.largest + math::ln(self.sum)
+    }
 }
 
 #[cfg(test)]
@@ -146,22 +214,58 @@ mod tests {
         }
     }
 
-    /// Evidence of `runs` runs a world whose target falls within the first `reach` batches.
-    fn evidence(scorer: &OutputScorer, reach: u32, runs: u32, seed: u64) -> ShuffleReach {
+    /// What other records add to a step in all runs: less and less, as they are learnt.
+    fn drift(step: u32) -> f64 {
+        2.0 - 0.05 * f64::from(step)
+    }
+
+    /// Runs of both worlds in pairs, the record within the first `reach` batches of each epoch.
+    fn runs(scorer: &OutputScorer, reach: u32, pairs: u32, seed: u64, drifts: f64) -> Vec<Pair> {
         let mut uniforms = Uniforms(seed);
         let means = scorer.mechanism().batch_means().unwrap();
-        let mut evidence = ShuffleEvidence::new(scorer).unwrap();
-        for world in World::BOTH.repeat(runs as usize) {
+        let mut run = |at_slot: f64| {
             let mut outputs = Vec::new();
-            for _ in 0..2 {
+            for epoch in 0..2 {
                 let slot = (uniforms.next() * f64::from(reach)) as u32;
-                let at_slot = if world == World::Target { means.target } else { means.zero_out };
                 outputs.extend((0..STEPS).map(|step| {
                     let mean = if step == slot { at_slot } else { means.other };
-                    mean + normal::quantile(uniforms.next())
+                    let bias = drifts * drift(epoch * STEPS + step);
+                    mean + bias + normal::quantile(uniforms.next())
                 }));
             }
-            evidence.add(world, &outputs).unwrap();
+            outputs
+        };
+        (0..pairs).map(|_| [run(means.target), run(means.zero_out)]).collect()
+    }
+
+    type Pair = [Vec<f64>; 2];
+
+    fn evidence(scorer: &OutputScorer, runs: &[Pair]) -> ShuffleReach {
+        let mut evidence = ShuffleEvidence::new(scorer).unwrap();
+        for [target, zero_out] in runs {
+            evidence.add(target, zero_out).unwrap();
+        }
+        evidence.reach(0.05).unwrap()
+    }
+
+    /// A broken twin: runs of D as they are, and nothing else.
+    fn without_differences(scorer: &OutputScorer, runs: &[Pair]) -> ShuffleReach {
+        let mut evidence = ShuffleEvidence::new(scorer).unwrap();
+        let means = scorer.mechanism().batch_means().unwrap();
+        let noise = scorer.mechanism().noise_multiplier;
+        let alone = PairLikelihood {
+            target: means.target - means.other,
+            zero_out: 0.0,
+            variance: noise * noise,
+            ln_both: f64::NEG_INFINITY,
+        };
+        let nothing = [means.other; STEPS as usize];
+        for epoch in runs.iter().flat_map(|[target, _]| target.chunks_exact(STEPS as usize)) {
+            let likelihoods = alone.ln_likelihoods(epoch, &nothing, &evidence.ends);
+            let (whole, parts) = likelihoods.split_last().unwrap();
+            for (sum, part) in evidence.sums.iter_mut().zip(parts) {
+                *sum += part - whole;
+            }
         }
         evidence.reach(0.05).unwrap()
     }
@@ -170,27 +274,67 @@ mod tests {
     fn a_whole_shuffle_is_seldom_taken_for_less() {
         for threat_model in [ThreatModel::PartiallyInformed, ThreatModel::TargetCanary] {
             let scorer = scorer(threat_model);
-            let reached: Vec<ShuffleReach> =
-                (0..300).map(|seed| evidence(&scorer, STEPS, 20, seed)).collect();
-            // 15 in the mean at most, and fewer than 32 but once in 10⁴ times
-            let shown = reached.iter().filter(|reach| reach.is_shown()).count();
-            assert!(shown < 32, "{threat_model}: {shown}");
-            // broken twin: a threshold of ½ refutes often
-            let positive = reached.iter().filter(|reach| reach.ln_evidence > -0.7).count();
-            assert!(positive >= 32, "{threat_model}: {positive}");
+            for drifts in [0.0, 1.0] {
+                let drawn: Vec<_> =
+                    (0..300).map(|seed| runs(&scorer, STEPS, 20, seed, drifts)).collect();
+                let reached = drawn.iter().map(|runs| evidence(&scorer, runs));
+                let reached: Vec<ShuffleReach> = reached.collect();
+                // 15 in the mean at most, and fewer than 32 but once in 10⁴ times
+                let shown = reached.iter().filter(|reach| reach.is_shown()).count();
+                assert!(shown < 32, "{threat_model}: {shown}");
+                // broken twin: a threshold of ½ refutes often
+                let positive = reached.iter().filter(|reach| reach.ln_evidence > -0.7).count();
+                assert!(positive >= 32, "{threat_model}: {positive}");
+                let alone = drawn.iter().map(|runs| without_differences(&scorer, runs));
+                let wrong = alone.filter(ShuffleReach::is_shown).count();
+                assert_eq!(wrong >= 32, drifts > 0.0, "{threat_model}: {wrong}");
+            }
         }
     }
 
     #[test]
     fn a_short_buffer_is_told() {
         let scorer = scorer(ThreatModel::PartiallyInformed);
-        for reach in [1, 2, 6, 10] {
-            let found = evidence(&scorer, reach, 60, 5);
-            assert!(found.is_shown(), "{found:?}");
-            assert!((f64::from(found.prefix) / f64::from(reach) - 1.0).abs() < 0.5, "{found:?}");
+        for drifts in [0.0, 1.0] {
+            for reach in [1, 2, 6, 10] {
+                let found = evidence(&scorer, &runs(&scorer, reach, 60, 5, drifts));
+                assert!(found.is_shown(), "{found:?}");
+                let share = f64::from(found.prefix) / f64::from(reach);
+                assert!((share - 1.0).abs() < 0.5, "{found:?}");
+            }
+            assert!(!evidence(&scorer, &runs(&scorer, STEPS, 60, 5, drifts)).is_shown());
         }
-        assert!(!evidence(&scorer, STEPS, 60, 5).is_shown());
-        assert!(!evidence(&scorer, 6, 0, 5).is_shown());
+        assert!(!evidence(&scorer, &[]).is_shown());
+    }
+
+    /// The sums against each place of both records.
+    #[test]
+    fn likelihoods_are_means_over_both_places() {
+        for threat_model in [ThreatModel::PartiallyInformed, ThreatModel::TargetCanary] {
+            let pair = PairLikelihood::new(&scorer(threat_model)).unwrap();
+            let [ours, theirs] =
+                [3.0, 7.0].map(|turn| (0..8).map(|t| math::sin(turn * f64::from(t))).collect());
+            let (ours, theirs): (Vec<f64>, Vec<f64>) = (ours, theirs);
+            let seen = pair.ln_likelihoods(&ours, &theirs, &[1, 3, 8]);
+            for (seen, end) in seen.into_iter().zip([1_usize, 3, 8]) {
+                let mut sum = 0.0;
+                for (s, s_zero) in (0..end).flat_map(|s| (0..end).map(move |t| (s, t))) {
+                    let mean = |t| {
+                        let ours = if t == s { pair.target } else { 0.0 };
+                        ours - if t == s_zero { pair.zero_out } else { 0.0 }
+                    };
+                    let exponent =
+                        |t: usize| mean(t) * (ours[t] - theirs[t] - 0.5 * mean(t)) / pair.variance;
+                    sum += math::exp((0..8).map(exponent).sum::<f64>());
+                }
+                let plain = math::ln(sum / (end * end) as f64);
+                assert!((seen - plain).abs() < 1e-12, "{threat_model} {end}: {seen} {plain}");
+                let apart = PairLikelihood { ln_both: f64::NEG_INFINITY, ..pair };
+                let broken = apart.ln_likelihoods(&ours, &theirs, &[1])[0];
+                let is_same = pair.zero_out == 0.0;
+                assert!(end > 1 || is_same == ((broken - plain).abs() < 1e-12), "{broken}");
+            }
+        }
     }
 
     #[test]
@@ -205,10 +349,10 @@ mod tests {
         assert!(!asked(&mechanism));
         let scorer = scorer(ThreatModel::TargetCanary);
         let mut evidence = ShuffleEvidence::new(&scorer).unwrap();
-        assert!(evidence.add(World::Target, &[0.0; 39]).is_err());
+        assert!(evidence.add(&[0.0; 39], &[0.0; 40]).is_err());
         let mut outputs = [0.0; 40];
         outputs[39] = f64::NAN;
-        assert!(evidence.add(World::Target, &outputs).is_err());
+        assert!(evidence.add(&[0.0; 40], &outputs).is_err());
         assert_eq!(evidence.reach(0.05).unwrap().ln_evidence, 0.0);
     }
 }

@@ -84,7 +84,7 @@ impl CpuBackend {
     }
 
     /// Draws of the exact pair, numbers `range`.
-    pub(super) fn pair_draws(
+    pub(crate) fn pair_draws(
         &self,
         kernel: &PairKernel,
         range: ObservationRange,

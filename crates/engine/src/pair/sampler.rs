@@ -101,15 +101,22 @@ impl PairSampler {
         };
         let length = setting.steps.saturating_mul(setting.epochs);
         let whole = self.sampling(length, 0.4 * MANY_EPOCHS, 1.0).filter(|_| self.whole_runs);
-        let (lower, observations) = match whole {
-            None => (setting.shuffle_lower(at, ShuffleMethod::Best)?, 0),
-            Some(whole) => (self.runs(setting, at, whole, place)?, whole.draws as u64),
+        let whole = match whole {
+            Some(whole) => Some((self.runs(setting, at, whole, place)?, whole.draws as u64)),
+            None => None,
         };
-        let estimate = match self.plug_in(setting, at, plug_in.draws, place) {
-            Ok(estimate) => Cell::Value(estimate),
+        let (closed, estimate) = match self.plug_in(setting, at, plug_in.draws, place) {
+            Ok((closed, estimate)) => (Ok(closed), Cell::Value(estimate)),
             // A limit stands without an estimate.
-            Err(EngineError::Accounting(error)) => Cell::Missing { reason: reason(&error) },
+            Err(EngineError::Accounting(error)) => {
+                let closed = setting.shuffle_lower(at, ShuffleMethod::Best);
+                (closed, Cell::Missing { reason: reason(&error) })
+            }
             Err(error) => return Err(error),
+        };
+        let (lower, observations) = match whole {
+            Some(found) => found,
+            None => (closed?, 0),
         };
         Ok(PairRows { lower, estimate, observations })
     }
@@ -132,20 +139,23 @@ impl PairSampler {
         })
     }
 
+    /// The closed form, and the estimate.
     fn plug_in(
         &self,
         setting: Setting,
         at: At,
         draws: usize,
         (backend, control): Where<'_>,
-    ) -> Result<Accounted, EngineError> {
+    ) -> Result<(Accounted, Accounted), EngineError> {
         let (run, seed) = (setting.as_shuffle(), self.seed);
         Ok(match at {
             At::Delta(delta) => {
-                plug_in_epsilon(&run, delta, draws, seed, backend, control)?.at(delta)
+                let found = plug_in_epsilon(&run, delta, draws, seed, backend, control)?;
+                (found.lower.at(delta), found.estimate.at(delta))
             }
             At::Epsilon(epsilon) => {
-                plug_in_delta(&run, epsilon, draws, seed, backend, control)?.at(epsilon)
+                let found = plug_in_delta(&run, epsilon, draws, seed, backend, control)?;
+                (found.lower.at(epsilon), found.estimate.at(epsilon))
             }
         })
     }

@@ -5,22 +5,20 @@ mod check;
 mod curves;
 mod epoch;
 mod pair;
-mod pair_estimate;
 mod recorded;
 mod scores;
 
 pub use check::check;
 pub use curves::curve;
 pub use epoch::epoch;
-pub use pair::pair;
-pub use pair_estimate::pair_estimate;
+pub use pair::{pair, pair_estimate};
 pub use recorded::{audit_scores, describe_file};
 pub use scores::scores;
 
 #[cfg(test)]
 pub(crate) use {
     check::FIELDS as TRAINING, check::tests::example, pair::drawn as drawn_pair,
-    pair_estimate::estimated as estimated_pair, recorded::tests::example as example_of_files,
+    pair::estimated as estimated_pair, recorded::tests::example as example_of_files,
 };
 
 use wasm_bindgen::prelude::*;

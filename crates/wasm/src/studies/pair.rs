@@ -2,7 +2,7 @@
 
 use dpscope_core::theory::{Accounted, At, Cell, Setting};
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::pair::PairSampler;
+use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, Unattended};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -21,6 +21,18 @@ pub(crate) struct PairFound {
     pub(crate) seed: String,
 }
 
+#[derive(Debug, Serialize)]
+pub(crate) struct PairEstimate {
+    pub(crate) estimate: Cell,
+    pub(crate) observations: u64,
+    pub(crate) seed: String,
+}
+
+fn rows(setting: Setting, at: At, sampler: PairSampler) -> Result<PairRows, Failure> {
+    let backend = Backend::Cpu(CpuBackend::new(1)?);
+    Ok(sampler.rows(setting, at, &backend, &Unattended)?)
+}
+
 /// Draws; 0 for as many as take about a second.
 pub(crate) fn drawn(
     setting: Setting,
@@ -31,14 +43,21 @@ pub(crate) fn drawn(
 ) -> Result<PairFound, Failure> {
     let observations = (draws > 0).then_some(draws);
     let sampler = PairSampler { seed, observations, significance, whole_runs: true };
-    let backend = Backend::Cpu(CpuBackend::new(1)?);
-    let found = sampler.rows(setting, at, &backend, &Unattended)?;
-    Ok(PairFound {
-        lower: found.lower,
-        estimate: found.estimate,
-        observations: found.observations,
-        seed: seed.to_string(),
-    })
+    let PairRows { lower, estimate, observations } = rows(setting, at, sampler)?;
+    Ok(PairFound { lower, estimate, observations, seed: seed.to_string() })
+}
+
+pub(crate) fn estimated(
+    setting: Setting,
+    at: At,
+    draws: u64,
+    seed: u64,
+) -> Result<PairEstimate, Failure> {
+    // An estimate has no significance, and the limit that comes with it is left out.
+    let significance = 0.05;
+    let sampler = PairSampler { seed, observations: Some(draws), significance, whole_runs: false };
+    let estimate = rows(setting, at, sampler)?.estimate;
+    Ok(PairEstimate { estimate, observations: draws, seed: seed.to_string() })
 }
 
 /// A limit of the exact pair that holds with confidence, and an estimate of it. `draws` is 0 for as
@@ -57,4 +76,21 @@ pub fn pair(
     let (setting, at) = (question::setting(setting)?, question::at(at)?);
     let (draws, seed) = (whole("draws", draws, 0)?, seed_or_fresh(seed)?);
     to_js(&drawn(setting, at, draws, seed, significance)?)
+}
+
+/// An estimate of the exact pair from so many draws of one epoch, without whole runs: that of `pair`
+/// where the draws are as many.
+///
+/// # Errors
+/// A `Failure` that names the input.
+#[wasm_bindgen(unchecked_return_type = "PairEstimate")]
+pub fn pair_estimate(
+    #[wasm_bindgen(unchecked_param_type = "Setting")] setting: &JsValue,
+    #[wasm_bindgen(unchecked_param_type = "At")] at: &JsValue,
+    draws: f64,
+    seed: &str,
+) -> Made {
+    let (setting, at) = (question::setting(setting)?, question::at(at)?);
+    let (draws, seed) = (whole("draws", draws, 1)?, seed_or_fresh(seed)?);
+    to_js(&estimated(setting, at, draws, seed)?)
 }

@@ -27,17 +27,15 @@ pub(super) struct Scored {
     pub(super) reach: Option<ShuffleReach>,
 }
 
-/// Runs without a finite score are left out.
+/// Pairs with a run without a finite score are left out.
 fn reach(
     scorer: &OutputScorer,
     significance: f64,
     [target, zero_out]: [&Outputs; 2],
 ) -> Option<ShuffleReach> {
     let mut evidence = ShuffleEvidence::new(scorer)?;
-    for (world, outputs) in [(World::Target, target), (World::ZeroOut, zero_out)] {
-        for run in outputs.iter() {
-            let _ = evidence.add(world, run); // counted among the failed
-        }
+    for (target, zero_out) in target.iter().zip(zero_out.iter()) {
+        let _ = evidence.add(target, zero_out); // counted among the failed
     }
     evidence.reach(significance)
 }

@@ -1,5 +1,7 @@
 //! A sweep as text and as CSV.
 
+use dpscope_core::theory::Kind;
+
 use super::{Sweep, Swept};
 use crate::commands::lines::{Line, What};
 use crate::report::{Align, grouped, percent, plain, row, table};
@@ -32,6 +34,11 @@ pub(super) fn text(report: &Sweep) -> String {
         let confidence = percent(1.0 - report.significance);
         out.push_str(&row("draws", &format!("{confidence} confidence; seed {seed}; {device}")));
     }
+    for (name, line, at_least) in loose(report).take(MOST_REASONS) {
+        let (column, at_least) = (line.what.column(), plain(at_least, Kind::Lower, 2));
+        let text = format!("{name}, {column}: the exact value may be as low as {at_least}");
+        out.push_str(&row("loose", &text));
+    }
     for (name, line, reason) in reasons(report).take(MOST_REASONS) {
         out.push_str(&row("-", &format!("{name}, {}: {reason}", line.what.column())));
     }
@@ -49,6 +56,14 @@ fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &Line, &str)> {
     report.rows.iter().flat_map(|swept| {
         let lines = swept.values.iter();
         lines.filter_map(|line| Some((swept.name.as_str(), line, line.reason()?)))
+    })
+}
+
+/// Upper values of which much is left open, and the least that the exact ones may be.
+fn loose(report: &Sweep) -> impl Iterator<Item = (&str, &Line, f64)> {
+    report.rows.iter().flat_map(|swept| {
+        let lines = swept.values.iter();
+        lines.filter_map(|line| Some((swept.name.as_str(), line, line.at_least()?)))
     })
 }
 

@@ -330,7 +330,8 @@ pub fn pair_runs_delta<S: PairDraws>(
 /// ε of the pair of a run of many epochs, from the law of one epoch's L as it was drawn, composed.
 ///
 /// A plug-in estimate, not a bound: δ of the composed law is not linear in the law of one epoch, so its
-/// expectation is not the pair's δ, and the difference grows with E over the number of draws.
+/// expectation is not the pair's δ, and the difference grows with E over the number of draws. The limit
+/// beside it is the closed form, for which nothing is drawn.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -353,20 +354,21 @@ pub fn pair_plug_in_epsilon<S: PairDraws>(
     delta: f64,
     draws: usize,
     source: &mut S,
-) -> Result<EpsilonEstimate, S::Error> {
+) -> Result<PairEpsilon, S::Error> {
     check_drawn(run)?;
     check_sampling(Sampling { draws, significance: 0.5 })?;
     check_delta(delta)?;
     let closed = shuffle::best_epsilon(run, delta)?;
     if run.steps_per_epoch == 1 {
-        return Ok(gaussian_epsilon(run, delta, closed).estimate);
+        return Ok(gaussian_epsilon(run, delta, closed));
     }
     let (value, standard_error) = many_epochs::plug_in(run, Target::Delta(delta), draws, source)?;
     let step = many_epochs::plug_in_step(run);
     let grid_error = (0.25 * run.epochs as f64 * step * step).max(1e-4);
     let account = Account { method: Method::PlugIn, ..account(grid_error) };
     let value = within_proven(run, delta, value, closed.value())?;
-    Ok(EpsilonEstimate::new(value, standard_error, account))
+    let estimate = EpsilonEstimate::new(value, standard_error, account);
+    Ok(PairEpsilon { lower: closed, estimate, mean_weight: None })
 }
 
 /// δ of the pair of a run of many epochs at an ε, from the law of one epoch's L as it was drawn,
@@ -382,19 +384,19 @@ pub fn pair_plug_in_delta<S: PairDraws>(
     epsilon: f64,
     draws: usize,
     source: &mut S,
-) -> Result<DeltaEstimate, S::Error> {
+) -> Result<PairDelta, S::Error> {
     check_drawn(run)?;
     check_sampling(Sampling { draws, significance: 0.5 })?;
     check_epsilon(epsilon)?;
     let closed = shuffle::best_delta(run, epsilon)?;
     if run.steps_per_epoch == 1 {
-        return Ok(gaussian_delta(run, epsilon, closed).estimate);
+        return Ok(gaussian_delta(run, epsilon, closed));
     }
     let target = Target::Epsilon(epsilon);
     let (value, standard_error) = many_epochs::plug_in(run, target, draws, source)?;
     let account = Account { method: Method::PlugIn, ..account(0.0) };
     let value = delta_within_proven(run, epsilon, value, closed.value())?;
-    Ok(DeltaEstimate::new(value, standard_error, account))
+    Ok(PairDelta { lower: closed, estimate: DeltaEstimate::new(value, standard_error, account) })
 }
 
 /// An estimate, moved to what is proven from below and from above.
@@ -514,7 +516,7 @@ mod tests {
         for noise_multiplier in [0.02, 0.1, 0.3] {
             for epochs in [2, 100] {
                 let run = ShuffleRun { noise_multiplier, steps_per_epoch: 20, epochs };
-                let seen = pair_plug_in_epsilon(&run, 1e-5, 2000, &mut normals()).unwrap();
+                let seen = pair_plug_in_epsilon(&run, 1e-5, 2000, &mut normals()).unwrap().estimate;
                 let all = run.deterministic().epsilon_upper(1e-5).unwrap().value();
                 assert!(seen.value() <= all, "{run:?}: {} {all}", seen.value());
                 if let Ok(closed) = shuffle::best_epsilon(&run, 1e-5) {

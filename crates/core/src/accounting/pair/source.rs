@@ -47,6 +47,20 @@ pub trait PairDraws {
         }
         Ok(())
     }
+
+    /// The same where draws only choose a proposal, which needs no precision, but independence of all
+    /// other draws: no limit and no estimate is made of these.
+    ///
+    /// # Errors
+    /// The source fails.
+    fn rough_draws(
+        &mut self,
+        proposal: &Proposal,
+        count: usize,
+        each: &mut dyn FnMut(Draw),
+    ) -> Result<(), Self::Error> {
+        self.draws(proposal, count, each)
+    }
 }
 
 impl<F: FnMut(&mut [f64])> PairDraws for F {

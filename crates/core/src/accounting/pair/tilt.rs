@@ -2,13 +2,15 @@
 
 use super::proposal::{Component, Draw, Proposal, Shift};
 use super::source::PairDraws;
-use super::tally::Tally;
 use crate::accounting::Target;
 use crate::accounting::shuffle::ShuffleRun;
 use crate::math;
 
 /// Draws of each of the two stages.
-const STAGE_DRAWS: usize = 4_000;
+const STAGE_DRAWS: usize = 2_000;
+
+/// Most steps of expectation and maximisation.
+const MOST_STEPS: usize = 60;
 
 /// Least probability of a component.
 const LEAST: f64 = 0.01;
@@ -35,23 +37,19 @@ pub(super) fn fitted<S: PairDraws>(
     let draws = stage(&broad, source)?;
     let tilt = best_tilt(&draws, run.epochs as f64, target);
     let near = Proposal::new(run, library(run, tilt));
-    let draws = stage(&near, source)?;
-    let probabilities = maximum_likelihood(&near, &draws, tilt);
+    let tilted = Tilted::new(&near, &stage(&near, source)?, tilt);
+    let probabilities = tilted.maximum_likelihood();
+    let relative_variance = tilted.relative_variance(&probabilities);
     let components = near.components().iter().zip(probabilities);
     let refit =
         |(component, probability): (&Component, f64)| Component { probability, ..*component };
     let proposal = Proposal::new(run, components.map(refit).collect());
-    let draws = stage(&proposal, source)?;
-    let centre = draws.iter().map(|draw| draw.loss).fold(f64::NEG_INFINITY, f64::max);
-    let mut values = Tally::default();
-    values.extend(draws.iter().map(|draw| draw.weight * math::exp(tilt * (draw.loss - centre))));
-    let relative_variance = values.variance() / (values.mean * values.mean);
     Ok(Fitted { proposal, tilt, relative_variance })
 }
 
 fn stage<S: PairDraws>(proposal: &Proposal, source: &mut S) -> Result<Vec<Draw>, S::Error> {
     let mut draws = Vec::with_capacity(STAGE_DRAWS);
-    source.draws(proposal, STAGE_DRAWS, &mut |draw| draws.push(draw))?;
+    source.rough_draws(proposal, STAGE_DRAWS, &mut |draw| draws.push(draw))?;
     Ok(draws)
 }
 
@@ -76,36 +74,89 @@ fn best_tilt(draws: &[Draw], epochs: f64, target: Target) -> f64 {
             Target::Epsilon(epsilon) => epochs * cumulant - tilt * epsilon,
         }
     };
-    let tilts = (0..64).map(|index| 0.05 * math::exp(0.1 * f64::from(index)));
-    tilts.min_by(|a, b| chernoff(*a).total_cmp(&chernoff(*b))).unwrap_or(1.0)
+    // Both bounds have one valley.
+    let (mut low, mut high) = (0, 63);
+    while low < high {
+        let middle = (low + high) / 2;
+        if chernoff(tilt_at(middle)) <= chernoff(tilt_at(middle + 1)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    tilt_at(low)
 }
 
-/// Probabilities of the components under which the tilted law is most likely, by expectation and
-/// maximisation, none below [`LEAST`].
-fn maximum_likelihood(proposal: &Proposal, draws: &[Draw], tilt: f64) -> Vec<f64> {
-    let components = proposal.components();
-    let ratios: Vec<Vec<f64>> = draws
-        .iter()
-        .map(|draw| components.iter().map(|c| proposal.ratio(c.shift, draw)).collect())
-        .collect();
-    let largest = draws.iter().map(|draw| draw.loss).fold(f64::NEG_INFINITY, f64::max);
-    let tilted: Vec<f64> =
-        draws.iter().map(|d| d.weight * math::exp(tilt * (d.loss - largest))).collect();
-    let mut probabilities: Vec<f64> = components.iter().map(|c| c.probability).collect();
-    for _ in 0..60 {
-        let mut next = vec![0.0; probabilities.len()];
-        for (row, weight) in ratios.iter().zip(&tilted) {
-            let density: f64 = row.iter().zip(&probabilities).map(|(r, p)| r * p).sum();
-            for ((slot, r), p) in next.iter_mut().zip(row).zip(&probabilities) {
-                *slot += weight * r * p / density;
+fn tilt_at(index: u32) -> f64 {
+    0.05 * math::exp(0.1 * f64::from(index))
+}
+
+/// Draws of a proposal as draws of P tilted by e^{θL}.
+struct Tilted {
+    /// Probabilities of the components.
+    drawn: Vec<f64>,
+    /// Densities of the components over P₁'s, a row a draw.
+    ratios: Vec<Vec<f64>>,
+    /// w e^{θL} of each, less a factor of all.
+    weights: Vec<f64>,
+}
+
+impl Tilted {
+    fn new(proposal: &Proposal, draws: &[Draw], tilt: f64) -> Self {
+        let components = proposal.components();
+        let row = |draw| components.iter().map(|c| proposal.ratio(c.shift, draw)).collect();
+        let largest = draws.iter().map(|draw| draw.loss).fold(f64::NEG_INFINITY, f64::max);
+        let weight = |draw: &Draw| draw.weight * math::exp(tilt * (draw.loss - largest));
+        Tilted {
+            drawn: components.iter().map(|c| c.probability).collect(),
+            ratios: draws.iter().map(row).collect(),
+            weights: draws.iter().map(weight).collect(),
+        }
+    }
+
+    /// Probabilities of the components under which the tilted law is most likely, by expectation and
+    /// maximisation, none below [`LEAST`].
+    fn maximum_likelihood(&self) -> Vec<f64> {
+        let mut probabilities = self.drawn.clone();
+        for _ in 0..MOST_STEPS {
+            let mut next = vec![0.0; probabilities.len()];
+            for (row, weight) in self.ratios.iter().zip(&self.weights) {
+                let share = weight / density(row, &probabilities);
+                for ((slot, r), p) in next.iter_mut().zip(row).zip(&probabilities) {
+                    *slot += share * r * p;
+                }
+            }
+            let all: f64 = next.iter().sum();
+            if !(all > 0.0 && all < f64::INFINITY) {
+                break;
+            }
+            let kept = 1.0 - LEAST * next.len() as f64;
+            next.iter_mut().for_each(|value| *value = LEAST + kept * *value / all);
+            let change = probabilities.iter().zip(&next).map(|(p, q)| (p - q).abs());
+            let is_still = change.fold(0.0, f64::max) < 1e-3;
+            probabilities = next;
+            if is_still {
+                break;
             }
         }
-        let all: f64 = next.iter().sum();
-        if !(all > 0.0 && all < f64::INFINITY) {
-            break;
-        }
-        let kept = 1.0 - LEAST * next.len() as f64;
-        probabilities = next.into_iter().map(|value| LEAST + kept * value / all).collect();
+        probabilities
     }
-    probabilities
+
+    /// Variance of w e^{θL} over the square of its mean, of draws with other probabilities p′.
+    ///
+    /// E_{p′}[v′²] = E_p[v v′], v′ = v × the density of p over that of p′.
+    fn relative_variance(&self, probabilities: &[f64]) -> f64 {
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for (row, weight) in self.ratios.iter().zip(&self.weights) {
+            let ratio = density(row, &self.drawn) / density(row, probabilities);
+            sum += weight;
+            squares += weight * weight * ratio;
+        }
+        (squares * self.weights.len() as f64 / (sum * sum) - 1.0).max(0.0)
+    }
+}
+
+/// Density of a mixture over P₁'s, from those of its components.
+fn density(ratios: &[f64], probabilities: &[f64]) -> f64 {
+    ratios.iter().zip(probabilities).map(|(r, p)| r * p).sum()
 }

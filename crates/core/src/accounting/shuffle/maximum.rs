@@ -11,6 +11,8 @@ pub(crate) struct Maximum {
     noise_multiplier: f64,
     /// T − 1
     others: f64,
+    /// ln(T − 1)
+    ln_others: f64,
     /// g
     pub(super) with: f64,
     /// g − 1
@@ -34,6 +36,7 @@ impl Maximum {
         Maximum {
             noise_multiplier,
             others: (slots - 1) as f64,
+            ln_others: math::ln((slots - 1) as f64),
             with: gap,
             without: gap - 1.0,
             ln_presence: math::ln(presence),
@@ -51,47 +54,43 @@ impl Maximum {
 
     /// ln F(C).
     pub(crate) fn ln_below(&self, cut: f64, mean: f64) -> f64 {
-        self.mixed(self.ln_below_if_present(cut, mean), || self.ln_below_if_present(cut, 0.0))
+        let other = self.ln_cdf(cut, 0.0);
+        let present = self.ln_below_of(self.ln_cdf(cut, mean), other);
+        self.mixed(present, || self.ln_below_of(other, other))
     }
 
     /// ln(1 − F(C)).
     ///
     /// The error is that of lnΦ and of its argument, whose effect grows with x², and that of ln w.
     pub(crate) fn ln_above(&self, cut: f64, mean: f64) -> Logarithm {
-        let absent = || self.ln_above_if_present(cut, 0.0);
-        let value = self.mixed(self.ln_above_if_present(cut, mean), absent);
+        let above = |mean| self.ln_above_of(self.rarity(cut, mean), self.rarity(cut, 0.0));
+        let value = self.mixed(above(mean), || above(0.0));
         let (target, other) = ((cut - mean) / self.noise_multiplier, cut / self.noise_multiplier);
         let error = 2e-15 * (8.0 + target * target + other * other + self.ln_presence.abs());
         Logarithm { value, error }
     }
 
-    /// ln of the mass between two cuts.
-    pub(super) fn ln_between(&self, low: f64, high: f64, mean: f64) -> f64 {
-        let absent = || self.ln_between_if_present(low, high, 0.0);
-        self.mixed(self.ln_between_if_present(low, high, mean), absent)
+    /// lnΦ((C − m)/σ)
+    fn ln_cdf(&self, cut: f64, mean: f64) -> f64 {
+        normal_ln_cdf((cut - mean) / self.noise_multiplier)
     }
 
-    /// From the nearer side.
-    fn ln_between_if_present(&self, low: f64, high: f64, mean: f64) -> f64 {
-        let far = self.ln_above_if_present(low, mean);
-        if far < -0.7 {
-            return ln_difference(far, self.ln_above_if_present(high, mean));
-        }
-        ln_difference(self.ln_below_if_present(high, mean), self.ln_below_if_present(low, mean))
+    /// ln(−lnΦ((C − m)/σ))
+    fn rarity(&self, cut: f64, mean: f64) -> f64 {
+        ln_minus_ln_cdf((cut - mean) / self.noise_multiplier, || self.ln_cdf(cut, mean))
     }
 
-    fn ln_below_if_present(&self, cut: f64, mean: f64) -> f64 {
-        let others =
-            if self.others > 0.0 { normal_ln_cdf(cut / self.noise_multiplier) } else { 0.0 };
-        normal_ln_cdf((cut - mean) / self.noise_multiplier) + self.others * others
+    /// ln F from lnΦ of the target's slot and of another.
+    fn ln_below_of(&self, target: f64, other: f64) -> f64 {
+        target + if self.others > 0.0 { self.others * other } else { 0.0 }
     }
 
-    /// From its own side: 1 − F = −expm1(−e^y), y = ln(−ln F).
-    fn ln_above_if_present(&self, cut: f64, mean: f64) -> f64 {
-        let mut y = ln_minus_ln_cdf((cut - mean) / self.noise_multiplier);
+    /// From its own side: 1 − F = −expm1(−e^y), y = ln(−ln F), from ln(−lnΦ) of the target's slot and
+    /// of another.
+    fn ln_above_of(&self, target: f64, other: f64) -> f64 {
+        let mut y = target;
         if self.others > 0.0 {
-            let other = cut / self.noise_multiplier;
-            y = ln_sum(y, math::ln(self.others) + ln_minus_ln_cdf(other));
+            y = ln_sum(y, self.ln_others + other);
         }
         if y < -37.0 {
             y
@@ -106,24 +105,95 @@ impl Maximum {
     ///
     /// Rises with C where the target is always there; where it may be absent, it first falls from 0.
     pub(crate) fn ln_density_ratio(&self, cut: f64) -> f64 {
+        self.ratio_of(cut, &|mean| self.ln_cdf(cut, mean))
+    }
+
+    fn ratio_of(&self, cut: f64, ln_cdf: &dyn Fn(f64) -> f64) -> f64 {
         let s = self.noise_multiplier;
-        let others = normal_ln_cdf(cut / s);
+        let others = ln_cdf(0.0);
         let part = |mean: f64| {
             let target = others + mean * (cut - 0.5 * mean) / (s * s);
-            if self.others > 0.0 {
-                ln_sum(target, math::ln(self.others) + normal_ln_cdf((cut - mean) / s))
-            } else {
-                target
-            }
+            if self.others > 0.0 { ln_sum(target, self.ln_others + ln_cdf(mean)) } else { target }
         };
         let of = |mean: f64| self.mixed(part(mean), || part(0.0));
         of(self.with) - of(self.without)
     }
+
+    /// What two slices ask of the cut between them.
+    pub(super) fn edge(&self, cut: f64) -> Edge {
+        let means = [0.0, self.with, self.without];
+        let logs = means.map(|mean| self.ln_cdf(cut, mean));
+        let known = |mean: f64| {
+            if mean == 0.0 {
+                logs[0]
+            } else if mean == self.with {
+                logs[1]
+            } else {
+                logs[2]
+            }
+        };
+        let rarity =
+            |mean: f64| ln_minus_ln_cdf((cut - mean) / self.noise_multiplier, || known(mean));
+        let other = rarity(0.0);
+        let sides = |mean: f64| {
+            let below = self.ln_below_of(known(mean), logs[0]);
+            let is_near = below > NEARLY_HALF;
+            Sides { below, above: is_near.then(|| self.ln_above_of(rarity(mean), other)) }
+        };
+        Edge {
+            cut,
+            ln_density_ratio: self.ratio_of(cut, &known),
+            sides: [sides(self.with), sides(self.without)],
+            absent: (self.ln_absence > f64::NEG_INFINITY).then(|| sides(0.0)),
+        }
+    }
+
+    /// ln of the mass between two cuts, in D and in D′.
+    pub(super) fn ln_between(&self, low: &Edge, high: &Edge) -> [f64; 2] {
+        let absent = low.absent.zip(high.absent);
+        [0, 1].map(|world| {
+            let present = low.sides[world].ln_between(high.sides[world]);
+            self.mixed(present, || {
+                absent.map_or(f64::NEG_INFINITY, |(low, high)| low.ln_between(high))
+            })
+        })
+    }
+}
+
+/// A cut between two slices.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) cut: f64,
+    pub(super) ln_density_ratio: f64,
+    /// In D and in D′, where the target is present.
+    sides: [Sides; 2],
+    absent: Option<Sides>,
+}
+
+/// ln of the masses on either side of a cut.
+#[derive(Debug, Clone, Copy)]
+struct Sides {
+    below: f64,
+    /// Where the mass below is not far from half, or more.
+    above: Option<f64>,
+}
+
+/// Below ln(1 − e^−0.7), about −0.69.
+const NEARLY_HALF: f64 = -0.8;
+
+impl Sides {
+    /// ln of the mass up to a higher cut, from the nearer side.
+    fn ln_between(self, high: Sides) -> f64 {
+        match (self.above, high.above) {
+            (Some(far), Some(above)) if far < -0.7 => ln_difference(far, above),
+            _ => ln_difference(high.below, self.below),
+        }
+    }
 }
 
 /// ln(−lnΦ(x)): lnΦ(−x) where 1 − Φ is too small to matter twice.
-fn ln_minus_ln_cdf(x: f64) -> f64 {
-    if x > 9.0 { normal_ln_cdf(-x) } else { math::ln(-normal_ln_cdf(x)) }
+fn ln_minus_ln_cdf(x: f64, ln_cdf: impl Fn() -> f64) -> f64 {
+    if x > 9.0 { normal_ln_cdf(-x) } else { math::ln(-ln_cdf()) }
 }
 
 /// ln(e^a + e^b).
@@ -160,6 +230,31 @@ mod tests {
                     let above = law.ln_above(cut, mean);
                     assert!((math::exp(above.value) - (1.0 - below)).abs() < 1e-13, "{s} {cut}");
                     assert!(above.error < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn edges_are_what_their_cuts_are() {
+        for presence in [1.0, 0.3] {
+            let run =
+                TargetSlots { noise_multiplier: 0.8, slots: 50, presence, gap: 2.0, epochs: 1 };
+            let law = Maximum::new(run);
+            let cuts = [-3.0, -1.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 8.0, 12.0];
+            for pair in cuts.windows(2) {
+                let [low, high] = [pair[0], pair[1]].map(|cut| law.edge(cut));
+                assert_eq!(low.ln_density_ratio, law.ln_density_ratio(pair[0]));
+                let between = law.ln_between(&low, &high);
+                for (seen, mean) in between.into_iter().zip([law.with, law.without]) {
+                    let is_upper = law.ln_above(pair[0], mean).value < -0.7;
+                    let ln_plain = if is_upper {
+                        let above = |cut| law.ln_above(cut, mean).value;
+                        ln_difference(above(pair[0]), above(pair[1]))
+                    } else {
+                        ln_difference(law.ln_below(pair[1], mean), law.ln_below(pair[0], mean))
+                    };
+                    assert!((seen - ln_plain).abs() < 1e-11 * (1.0 + ln_plain.abs()), "{pair:?}");
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! One epoch as its largest output, cut into slices whose losses lie exactly on a grid.
 
 use super::TargetSlots;
-use super::maximum::{Maximum, ln_sum};
+use super::maximum::{Edge, Maximum, ln_sum};
 use crate::math;
 use crate::special::normal::quantile_from_ln;
 
@@ -104,11 +104,10 @@ impl Span {
     ///
     /// Its loss is at most the larger at its ends, whatever the difference of two masses says of Q: in
     /// a narrow slice that may cancel to 0.
-    fn slice(&self, low: f64, high: f64) -> Slice {
-        let ln_mass = self.law.ln_between(low, high, self.law.with);
-        let loss = ln_mass - self.law.ln_between(low, high, self.law.without);
-        let most = self.law.ln_density_ratio(low).max(self.law.ln_density_ratio(high));
-        Slice { mass: math::exp(ln_mass), loss: loss.min(most) }
+    fn slice(&self, low: &Edge, high: &Edge) -> Slice {
+        let [ln_mass, ln_without] = self.law.ln_between(low, high);
+        let most = low.ln_density_ratio.max(high.ln_density_ratio);
+        Slice { mass: math::exp(ln_mass), loss: (ln_mass - ln_without).min(most) }
     }
 }
 
@@ -143,10 +142,12 @@ fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_ind
     }
     let pieces = (4.0 * fall / step).clamp(256.0, 4096.0) as usize;
     let width = (turn - span.low) / pieces as f64;
-    for piece in 0..pieces {
-        let low = span.low + piece as f64 * width;
-        let high = if piece + 1 == pieces { turn } else { low + width };
-        let seen = span.slice(low, high);
+    let mut low = span.law.edge(span.low);
+    for piece in 1..=pieces {
+        let to = if piece == pieces { turn } else { span.low + piece as f64 * width };
+        let high = span.law.edge(to);
+        let seen = span.slice(&low, &high);
+        low = high;
         let place = ((seen.loss / step).round() as i64).saturating_sub(lowest_index);
         let last = slices.len() as i64 - 1;
         if let Some(slice) = slices.get_mut(place.clamp(0, last.max(0)) as usize) {
@@ -159,30 +160,31 @@ fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_ind
 /// Slices between the cuts from the turn on, at which the loss is (k + ½) steps.
 fn grid_slices(span: &Span, turn: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
     let mut slices = Vec::new();
-    let mut from = turn;
+    let mut from = span.law.edge(turn);
     let mut width = (span.high - turn) / 400.0;
-    while from < span.high {
+    while from.cut < span.high {
         let index = lowest_index + slices.len() as i64;
-        let to = cut_at(span, (index as f64 + 0.5) * step, from, width, 0.01 * step);
+        let to = cut_at(span, (index as f64 + 0.5) * step, &from, width, 0.01 * step);
         let least = 1e-9 * (span.high - turn);
-        if to - from < least {
+        if to - from.cut < least {
             slices.push(Slice { mass: 0.0, loss: index as f64 * step });
             continue;
         }
-        width = to - from;
-        slices.push(span.slice(from, to));
+        width = to - from.cut;
+        let to = span.law.edge(to);
+        slices.push(span.slice(&from, &to));
         from = to;
     }
     slices
 }
 
 /// The cut above `from` where the loss passes `target`, at most the end of the span.
-fn cut_at(span: &Span, target: f64, from: f64, width: f64, allowed: f64) -> f64 {
+fn cut_at(span: &Span, target: f64, from: &Edge, width: f64, allowed: f64) -> f64 {
     let missing = |cut: f64| target - span.law.ln_density_ratio(cut);
-    let (mut low, mut high) = (from, (from + width).min(span.high));
-    let mut low_missing = missing(low);
+    let (mut low, mut high) = (from.cut, (from.cut + width).min(span.high));
+    let mut low_missing = target - from.ln_density_ratio;
     if low_missing <= 0.0 {
-        return from;
+        return from.cut;
     }
     let mut high_missing = missing(high);
     while high_missing > 0.0 {
@@ -277,12 +279,14 @@ pub(super) fn dominating(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -
     let cut = |index: i64| 1.5 + index as f64 * step * variance;
     let mut masses = vec![0.0; (highest_index - lowest_index + 1) as usize];
     masses[0] = math::exp(span.law.ln_below(cut(lowest_index), span.law.with));
+    let mut low = span.law.edge(cut(lowest_index));
     for index in lowest_index..highest_index {
-        let (low, high) = (cut(index), cut(index + 1));
-        let mass = math::exp(span.law.ln_between(low, high, span.law.with));
-        let lower_half =
-            math::exp(span.law.ln_between(low, 0.5 * (low + high), span.law.with)).min(mass);
-        let width = (high - low) / run.noise_multiplier;
+        let high = span.law.edge(cut(index + 1));
+        let middle = span.law.edge(0.5 * (low.cut + high.cut));
+        let mass = math::exp(span.law.ln_between(&low, &high)[0]);
+        let lower_half = math::exp(span.law.ln_between(&low, &middle)[0]).min(mass);
+        let width = (high.cut - low.cut) / run.noise_multiplier;
+        low = high;
         let share = upper_share(lower_half / mass.max(f64::MIN_POSITIVE), step, width);
         let place = (index - lowest_index) as usize;
         masses[place] += mass * (1.0 - share);
@@ -396,15 +400,15 @@ mod tests {
             for place in 0..400 {
                 let low = 1.0 + 1.1 * f64::from(place) / 400.0;
                 for width in [4e-16, 1e-15, 1e-14, 1e-10] {
-                    let high = low + width;
-                    let Slice { mass, loss } = span.slice(low, high);
-                    let most = span.law.ln_density_ratio(high);
+                    let [from, to] = [low, low + width].map(|cut| span.law.edge(cut));
+                    let Slice { mass, loss } = span.slice(&from, &to);
+                    let most = to.ln_density_ratio;
                     assert!(
                         !(mass > 0.0) || loss <= most + 1e-9,
                         "{noise_multiplier} {low}: {loss}"
                     );
-                    let of = |mean| span.law.ln_between(low, high, mean);
-                    let plain = of(span.law.with) - of(span.law.without);
+                    let [with, without] = span.law.ln_between(&from, &to);
+                    let plain = with - without;
                     cancelled += u32::from(mass > 0.0 && plain > most + 1e-3);
                 }
             }
