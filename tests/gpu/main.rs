@@ -13,6 +13,7 @@ mod fast;
 mod faults;
 mod kernels;
 mod limits;
+#[allow(clippy::unwrap_used, reason = "helpers of tests")]
 #[path = "../../crates/train/tests/models/mod.rs"]
 mod models;
 mod outcomes;

@@ -4,11 +4,14 @@
 //! of 64 threads has a tile, each thread a part of it in registers; slabs of the factors pass through
 //! workgroup memory.
 //!
-//! Counts, for a tile of a × b with r × s in a thread's registers: each word of a slab that is loaded
-//! from memory takes part in b products (of the left) or a (of the right), and each word that a thread
-//! loads from its workgroup's in r·s/(r + s): 4 for 8 × 8, 2.7 for 8 × 4. Workgroup memory is
-//! 4·d·(a + b + 2) bytes with d = 16 or 8 (8.3 KB for 64 × 64), registers about r·s + r + s and 20 for
-//! places (100 for 8 × 8): 16 to 20 workgroups a multiprocessor of 65,536 registers and 228 KB.
+//! Counts, for a tile of a × b with r × s in a thread's registers and d terms of a slab: each word that
+//! is loaded from memory takes part in b products (of the left) or a (of the right), and each that a
+//! thread loads from its workgroup's memory in r·s/(r + s): 4 for 8 × 8, 2.7 for 8 × 4. Workgroup memory
+//! is 4·d·(a + b + 2) bytes, at most 8.8 KB, and 1 KB for slices; registers are about r·s + r + s and 20
+//! for places, 100 for 8 × 8: 10 workgroups a multiprocessor of 65,536.
+//!
+//! Where a product has few rows and columns and many terms, threads that share a place take the terms in
+//! turn, and their sums are joined at the end, in a fixed order.
 
 use std::fmt::Write;
 
