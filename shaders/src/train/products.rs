@@ -147,7 +147,7 @@ impl Tile {
             let _ = writeln!(
                 text,
                 "let column_{spot} = first_column + local % TILE_COLUMNS + {spot}u * WORKGROUP;\n\
-                 let spot_{spot} = {}_spot(column_{spot});",
+                 let spot_{spot} = {}_spot(min(column_{spot}, ALL_COLUMNS - 1u));",
                 parts.name
             );
         }
