@@ -300,6 +300,8 @@ mod tests {
     struct Scripted {
         description: &'static str,
         failing: bool,
+        /// From this run on another device trains, 500 runs at a time.
+        lost_at: u64,
     }
 
     impl Trainer for Scripted {
@@ -311,11 +313,19 @@ mod tests {
             "scripted".to_owned()
         }
 
+        fn stand_in(&self) -> String {
+            "understudy".to_owned()
+        }
+
         fn smallest_wave(&self) -> u64 {
             3
         }
 
         fn train(&self, range: ObservationRange, _: &dyn Control) -> Result<Trained, EngineError> {
+            let is_fallback = range.first >= self.lost_at;
+            let most = if is_fallback { 500 } else { u64::MAX };
+            let end = range.end.min(range.first.saturating_add(most));
+            let range = ObservationRange { end, ..range };
             let mut tallies = [TrainingTally::default(); 2];
             let worlds = [(0, 0.5), (1, -0.5)];
             let scores = worlds.map(|(world, shift)| {
@@ -330,11 +340,11 @@ mod tests {
                 };
                 (range.first..range.end).map(&mut score).collect()
             });
-            Ok(Trained { range, scores, tallies, is_fallback: false })
+            Ok(Trained { range, scores, tallies, is_fallback })
         }
     }
 
-    const SCRIPTED: Scripted = Scripted { description: "{}", failing: false };
+    const SCRIPTED: Scripted = Scripted { description: "{}", failing: false, lost_at: u64::MAX };
 
     fn of(trainer: &Scripted) -> Plan {
         Plan { training: Some(TrainingDigest::of(trainer.description)), ..plan() }
@@ -365,6 +375,18 @@ mod tests {
         let merged = merge(parts, MergeOptions::default()).unwrap();
         assert_eq!(merged.training, whole.training);
         assert_eq!(merged.histogram_digest(), whole.histogram_digest());
+    }
+
+    #[test]
+    fn what_stands_in_for_a_lost_device_is_named_and_costs_no_run() {
+        let whole = counted(SCRIPTED, Shard::WHOLE);
+        assert_eq!((whole.fallback_shards, &whole.devices[..]), (0, &["scripted".to_owned()][..]));
+        let lost = counted(Scripted { lost_at: 1_700, ..SCRIPTED }, Shard::WHOLE);
+        assert_eq!(lost.devices, ["scripted", "understudy"]);
+        assert!((1..=40).contains(&lost.fallback_shards), "{}", lost.fallback_shards);
+        assert_eq!(lost.float_modes, whole.float_modes);
+        assert_eq!(lost.histogram_digest(), whole.histogram_digest());
+        assert_eq!(lost.training, whole.training);
     }
 
     #[test]

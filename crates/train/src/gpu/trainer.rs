@@ -26,6 +26,10 @@ use crate::trainer::DpSgd;
 /// (`tests/gpu/training.rs::runs_do_not_depend_on_waves`); each step is the CPU's within rounding
 /// (`tests/gpu/training.rs::broken_kernels_are_refused`); a device that is lost costs no run
 /// (`tests/gpu/training.rs::a_lost_device_costs_no_run`).
+///
+/// # Numerics
+/// A batch is worked on whole where four runs of each world fit into the memory that way, else in parts,
+/// whose sums have other last bits: with very little memory a run's outputs depend on how little.
 #[derive(Debug)]
 pub struct GpuDpSgd {
     cpu: DpSgd,
