@@ -1,7 +1,5 @@
 //! The threshold rules.
 
-use std::collections::HashMap;
-
 use super::{
     BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, ThresholdRule, check,
     epsilon_from_rates,
@@ -218,8 +216,12 @@ pub fn max_uncorrected(
         cuts: u32::try_from(trade_off.cut_count()).unwrap_or(u32::MAX),
         trials: trade_off.trials(),
     };
-    let mut search = Search::new(trade_off, &setting);
-    search.block(0, trade_off.cut_count() - 1)?;
+    let last = trade_off.cut_count() - 1;
+    let first_end = End::new(&setting, trade_off.cut(0), &[])?;
+    let ends = [first_end, End::new(&setting, trade_off.cut(last), &[first_end])?];
+    let mut search = Search { trade_off, setting: &setting, best: (0.0, first_end.cut) };
+    ends.iter().for_each(|end| search.look_at(end));
+    search.between(0, last, ends)?;
     let (value, evidence) = setting.evaluate(search.best.1)?;
     Ok(EpsilonEstimate { value, evidence })
 }
@@ -228,54 +230,64 @@ pub fn max_uncorrected(
 struct Search<'a> {
     trade_off: &'a TradeOff,
     setting: &'a Setting,
-    fpr_limits: HashMap<u64, f64>,
-    fnr_limits: HashMap<u64, f64>,
     best: (f64, Cut),
 }
 
-impl<'a> Search<'a> {
-    fn new(trade_off: &'a TradeOff, setting: &'a Setting) -> Self {
-        let best = (0.0, trade_off.cut(0));
-        let (fpr_limits, fnr_limits) = (HashMap::new(), HashMap::new());
-        Search { trade_off, setting, fpr_limits, fnr_limits, best }
-    }
+/// A cut with the limits of both of its rates.
+#[derive(Clone, Copy)]
+struct End {
+    cut: Cut,
+    fpr_limit: f64,
+    fnr_limit: f64,
+}
 
-    fn epsilon(&mut self, errors: ErrorCounts) -> Result<f64, BoundError> {
-        let Setting { trials, tail, delta, .. } = *self.setting;
-        let known = |limits: &mut HashMap<u64, f64>, events, trials| match limits.get(&events) {
-            Some(&limit) => Ok(limit),
-            None => clopper_pearson_upper(events, trials, tail).inspect(|&limit| {
-                limits.insert(events, limit);
-            }),
+impl End {
+    /// Limits that a neighbour has for as many errors are taken from there.
+    fn new(setting: &Setting, cut: Cut, neighbours: &[End]) -> Result<Self, BoundError> {
+        let ErrorCounts { false_positives, false_negatives } = cut.errors;
+        let limit = |events, trials| clopper_pearson_upper(events, trials, setting.tail);
+        let same = |is_same: &dyn Fn(&ErrorCounts) -> bool| {
+            neighbours.iter().find(|end| is_same(&end.cut.errors))
         };
-        let fpr = known(&mut self.fpr_limits, errors.false_positives, trials.zero_out)?;
-        let fnr = known(&mut self.fnr_limits, errors.false_negatives, trials.target)?;
-        Ok(epsilon_from_rates(fpr, fnr, delta).epsilon)
+        let fpr_limit = match same(&|errors| errors.false_positives == false_positives) {
+            Some(end) => end.fpr_limit,
+            None => limit(false_positives, setting.trials.zero_out)?,
+        };
+        let fnr_limit = match same(&|errors| errors.false_negatives == false_negatives) {
+            Some(end) => end.fnr_limit,
+            None => limit(false_negatives, setting.trials.target)?,
+        };
+        Ok(End { cut, fpr_limit, fnr_limit })
+    }
+}
+
+impl Search<'_> {
+    fn look_at(&mut self, end: &End) {
+        let value = epsilon_from_rates(end.fpr_limit, end.fnr_limit, self.setting.delta).epsilon;
+        if value > self.best.0 {
+            self.best = (value, end.cut);
+        }
     }
 
-    /// Searches the cuts `first..=last`, whose ends are evaluated here.
-    fn block(&mut self, first: usize, last: usize) -> Result<(), BoundError> {
-        let ends = [self.trade_off.cut(first), self.trade_off.cut(last)];
-        for cut in ends {
-            let value = self.epsilon(cut.errors)?;
-            if value > self.best.0 {
-                self.best = (value, cut);
-            }
-        }
+    /// Searches the cuts between two that were looked at.
+    fn between(&mut self, first: usize, last: usize, ends: [End; 2]) -> Result<(), BoundError> {
         if last - first < 2 {
             return Ok(());
         }
         let reachable = ErrorCounts {
-            false_positives: ends[1].errors.false_positives,
-            false_negatives: ends[0].errors.false_negatives,
+            false_positives: ends[1].cut.errors.false_positives,
+            false_negatives: ends[0].cut.errors.false_negatives,
         };
-        let settled = ends.iter().any(|cut| cut.errors == reachable);
-        if settled || self.epsilon(reachable)? <= self.best.0 {
+        let (fpr, fnr) = (ends[1].fpr_limit, ends[0].fnr_limit);
+        let most = epsilon_from_rates(fpr, fnr, self.setting.delta).epsilon;
+        if ends.iter().any(|end| end.cut.errors == reachable) || most <= self.best.0 {
             return Ok(());
         }
         let middle = first + (last - first) / 2;
-        self.block(first, middle)?;
-        self.block(middle, last)
+        let end = End::new(self.setting, self.trade_off.cut(middle), &ends)?;
+        self.look_at(&end);
+        self.between(first, middle, [ends[0], end])?;
+        self.between(middle, last, [end, ends[1]])
     }
 }
 

@@ -63,7 +63,8 @@ impl Maximum {
     ///
     /// The error is that of lnΦ and of its argument, whose effect grows with x², and that of ln w.
     pub(crate) fn ln_above(&self, cut: f64, mean: f64) -> Logarithm {
-        let above = |mean| self.ln_above_of(self.rarity(cut, mean), self.rarity(cut, 0.0));
+        let rarity = |mean| self.rarity(cut, self.slot(cut, mean));
+        let above = |mean| self.ln_above_of(rarity(mean), rarity(0.0));
         let value = self.mixed(above(mean), || above(0.0));
         let (target, other) = ((cut - mean) / self.noise_multiplier, cut / self.noise_multiplier);
         let error = 2e-15 * (8.0 + target * target + other * other + self.ln_presence.abs());
@@ -75,9 +76,14 @@ impl Maximum {
         normal_ln_cdf((cut - mean) / self.noise_multiplier)
     }
 
-    /// ln(−lnΦ((C − m)/σ))
-    fn rarity(&self, cut: f64, mean: f64) -> f64 {
-        ln_minus_ln_cdf((cut - mean) / self.noise_multiplier, || self.ln_cdf(cut, mean))
+    /// ln(−lnΦ((C − m)/σ)): lnΦ(−x) where 1 − Φ is too small to matter twice.
+    fn rarity(&self, cut: f64, slot: Slot) -> f64 {
+        let x = (cut - slot.mean) / self.noise_multiplier;
+        if x > 9.0 { normal_ln_cdf(-x) } else { math::ln(-slot.ln_cdf) }
+    }
+
+    fn slot(&self, cut: f64, mean: f64) -> Slot {
+        Slot { mean, ln_cdf: self.ln_cdf(cut, mean) }
     }
 
     /// ln F from lnΦ of the target's slot and of another.
@@ -105,46 +111,38 @@ impl Maximum {
     ///
     /// Rises with C where the target is always there; where it may be absent, it first falls from 0.
     pub(crate) fn ln_density_ratio(&self, cut: f64) -> f64 {
-        self.ratio_of(cut, &|mean| self.ln_cdf(cut, mean))
+        self.ratio_of(cut, self.slots(cut))
     }
 
-    fn ratio_of(&self, cut: f64, ln_cdf: &dyn Fn(f64) -> f64) -> f64 {
+    /// One of mean 0, the target's in D, and that in D′.
+    fn slots(&self, cut: f64) -> [Slot; 3] {
+        [0.0, self.with, self.without].map(|mean| self.slot(cut, mean))
+    }
+
+    fn ratio_of(&self, cut: f64, [other, with, without]: [Slot; 3]) -> f64 {
         let s = self.noise_multiplier;
-        let others = ln_cdf(0.0);
-        let part = |mean: f64| {
-            let target = others + mean * (cut - 0.5 * mean) / (s * s);
-            if self.others > 0.0 { ln_sum(target, self.ln_others + ln_cdf(mean)) } else { target }
+        let part = |Slot { mean, ln_cdf }| {
+            let target = other.ln_cdf + mean * (cut - 0.5 * mean) / (s * s);
+            if self.others > 0.0 { ln_sum(target, self.ln_others + ln_cdf) } else { target }
         };
-        let of = |mean: f64| self.mixed(part(mean), || part(0.0));
-        of(self.with) - of(self.without)
+        let of = |slot| self.mixed(part(slot), || part(other));
+        of(with) - of(without)
     }
 
     /// What two slices ask of the cut between them.
     pub(super) fn edge(&self, cut: f64) -> Edge {
-        let means = [0.0, self.with, self.without];
-        let logs = means.map(|mean| self.ln_cdf(cut, mean));
-        let known = |mean: f64| {
-            if mean == 0.0 {
-                logs[0]
-            } else if mean == self.with {
-                logs[1]
-            } else {
-                logs[2]
-            }
-        };
-        let rarity =
-            |mean: f64| ln_minus_ln_cdf((cut - mean) / self.noise_multiplier, || known(mean));
-        let other = rarity(0.0);
-        let sides = |mean: f64| {
-            let below = self.ln_below_of(known(mean), logs[0]);
-            let is_near = below > NEARLY_HALF;
-            Sides { below, above: is_near.then(|| self.ln_above_of(rarity(mean), other)) }
+        let slots = self.slots(cut);
+        let [other, with, without] = slots;
+        let sides = |slot: Slot| {
+            let below = self.ln_below_of(slot.ln_cdf, other.ln_cdf);
+            let above = || self.ln_above_of(self.rarity(cut, slot), self.rarity(cut, other));
+            Sides { below, above: (below > NEARLY_HALF).then(above) }
         };
         Edge {
             cut,
-            ln_density_ratio: self.ratio_of(cut, &known),
-            sides: [sides(self.with), sides(self.without)],
-            absent: (self.ln_absence > f64::NEG_INFINITY).then(|| sides(0.0)),
+            ln_density_ratio: self.ratio_of(cut, slots),
+            sides: [sides(with), sides(without)],
+            absent: (self.ln_absence > f64::NEG_INFINITY).then(|| sides(other)),
         }
     }
 
@@ -191,9 +189,12 @@ impl Sides {
     }
 }
 
-/// ln(−lnΦ(x)): lnΦ(−x) where 1 − Φ is too small to matter twice.
-fn ln_minus_ln_cdf(x: f64, ln_cdf: impl Fn() -> f64) -> f64 {
-    if x > 9.0 { normal_ln_cdf(-x) } else { math::ln(-ln_cdf()) }
+/// A slot of mean m at a cut C.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    mean: f64,
+    /// lnΦ((C − m)/σ)
+    ln_cdf: f64,
 }
 
 /// ln(e^a + e^b).

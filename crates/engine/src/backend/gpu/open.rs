@@ -68,7 +68,12 @@ impl OpenDevice {
     ) -> Result<Self, String> {
         let inner = &adapter.inner;
         let descriptor = wgpu::DeviceDescriptor {
-            required_features: features & inner.features(),
+            // A page loads the names of all features where one might be asked for.
+            required_features: if cfg!(target_arch = "wasm32") {
+                wgpu::Features::empty()
+            } else {
+                features & inner.features()
+            },
             required_limits: limits.or_worse_values_from(&inner.limits()),
             ..Default::default()
         };
