@@ -161,19 +161,10 @@ impl<'a> Runner<'a> {
     /// One step: what the attacker sees, o = ⟨Σ clipped gradients + noise, ĝ⟩/C.
     fn step(&mut self, place: Place) -> (f32, Batch) {
         let training = self.training;
-        let clip_norm = training.settings.clip_norm as f32;
         let batch = self.take_batch(place);
         let debias = self.mean_gradient_along_canary() * training.expected_others();
         training.examples.fill(&self.records, &mut self.rows, &mut self.labels);
-        let rows = Rows { examples: &self.rows, labels: &self.labels };
-        training.network.clipped_sum(
-            &self.parameters,
-            rows,
-            clip_norm,
-            &mut self.workspace,
-            &mut self.sum,
-            &mut self.norms,
-        );
+        self.sum_clipped();
         let canary = (batch.mean * training.settings.clip_norm) as f32;
         if canary != 0.0 {
             let entries = self.sum.iter_mut().zip(&self.canary);
@@ -201,22 +192,25 @@ impl<'a> Runner<'a> {
         if all.is_empty() {
             return 0.0;
         }
-        let clip_norm = training.settings.clip_norm;
         let mut along = 0.0;
         for records in all.chunks(training.most_rows().max(1)) {
             training.examples.fill(records, &mut self.rows, &mut self.labels);
-            let rows = Rows { examples: &self.rows, labels: &self.labels };
-            training.network.clipped_sum(
-                &self.parameters,
-                rows,
-                clip_norm as f32,
-                &mut self.workspace,
-                &mut self.sum,
-                &mut self.norms,
-            );
+            self.sum_clipped();
             along += dot(&self.sum, &self.canary);
         }
-        along / clip_norm / all.len() as f64
+        along / training.settings.clip_norm / all.len() as f64
+    }
+
+    /// Σ clipped gradients of the rows.
+    fn sum_clipped(&mut self) {
+        self.training.network.clipped_sum(
+            &self.parameters,
+            Rows { examples: &self.rows, labels: &self.labels },
+            self.training.settings.clip_norm as f32,
+            &mut self.workspace,
+            &mut self.sum,
+            &mut self.norms,
+        );
     }
 
     /// Asks the model about the examples that are held out.

@@ -5,7 +5,7 @@ use dpscope_core::theory::Kind;
 use dpscope_engine::{TrainingState, TrainingTally};
 use serde::Serialize;
 
-use super::{counted, percent, plain, row};
+use super::{counted, plain, row};
 
 /// A variance of the residuals is worth a finding from this many standard errors on.
 const NOTABLE: f64 = 6.0;
@@ -113,7 +113,7 @@ impl TrainingFacts {
             let asked = counted(self.asked, "answer");
             out.push_str(&row(
                 "models",
-                &format!("{} of {asked} on held-out examples right", percent(share)),
+                &format!("{:.1} % of {asked} on held-out examples right", 100.0 * share),
             ));
         }
         if let (Some(bias), Some(variance), Some(error)) =

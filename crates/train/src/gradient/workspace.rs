@@ -97,14 +97,10 @@ impl Workspace {
         if self.in_lanes() {
             self.take_in(examples);
         }
+        let filled = self.filled(examples.len() / self.network.inputs());
         for (index, placed) in self.network.layers().iter().enumerate() {
             let (before, after) = self.values.split_at_mut(index + 1);
             let input = input(before, &self.layouts, examples, index);
-            let filled = if self.layouts.contains(&Layout::Lanes) {
-                LANES
-            } else {
-                examples.len() / self.network.inputs()
-            };
             let values = placed.output.len();
             let turns = self.layouts[index] != self.layouts[index + 1];
             let [turned, _] = &mut self.slopes;
