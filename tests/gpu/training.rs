@@ -32,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("a_lost_device_costs_no_run", a_lost_device_costs_no_run),
         Trial::test("the_cpu_trains_where_no_device_is", the_cpu_trains_where_no_device_is),
         Trial::test("a_stopped_wave_is_trained_again", a_stopped_wave_is_trained_again),
+        Trial::test("batches_are_drawn_until_it_stops", batches_are_drawn_until_it_stops),
         Trial::test("a_run_that_diverges_fails_as_on_the_cpu", a_run_that_diverges),
         Trial::test("trained_runs_have_the_law_of_the_cpus", laws),
     ]
@@ -389,6 +390,37 @@ fn a_stopped_wave_is_trained_again() -> Result<(), Failed> {
     let (other, expected) = gpu(usual()?, limits(), None)?;
     trained(&other, 9, &Watch::new(&|_| true))?;
     ensure(kept.bits() == expected.bits(), "other outputs")
+}
+
+fn batches_are_drawn_until_it_stops() -> Result<(), Failed> {
+    let mechanism = BatchedGaussian {
+        sampler: BatchSampler::Poisson,
+        threat_model: ThreatModel::TargetCanary,
+        ..MECHANISM
+    };
+    let (trainer, kept) = gpu(training(mechanism, SETTINGS, SEED)?, limits(), None)?;
+    let ask = |most: usize| -> Result<(usize, bool), Failed> {
+        let keep_going = |asked| asked < most;
+        let watch = Watch::new(&keep_going);
+        let range = ObservationRange { first: 0, end: 20 };
+        let is_stopped = match trainer.train(range, &watch) {
+            Ok(trained) => ensure(trained.range == range, "a smaller wave").map(|()| false)?,
+            Err(EngineError::Stopped) => true,
+            Err(error) => return Err(error.into()),
+        };
+        Ok((watch.asked.load(Ordering::SeqCst), is_stopped))
+    };
+    // before the batches of each model and epoch, before each submission, before each score
+    let (all, is_stopped) = ask(usize::MAX)?;
+    ensure(!is_stopped && all >= 40 * 2 + 10 + 40, format!("asked {all} times"))?;
+    let all_kept = kept.bits().len();
+    for most in [0, 1, 39, 60] {
+        let (asked, is_stopped) = ask(most)?;
+        ensure(is_stopped && asked > most, format!("asked {asked} times, to stop at {most}"))?;
+        // 40 batches an epoch, and no submission after them
+        ensure(most > 39 || asked <= 40, format!("asked {asked} times, to stop at {most}"))?;
+    }
+    ensure(kept.bits().len() == all_kept, "a stopped wave is kept")
 }
 
 fn a_run_that_diverges() -> Result<(), Failed> {

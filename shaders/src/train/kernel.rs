@@ -104,7 +104,8 @@ impl Draft {
             .part(&normals)
     }
 
-    /// The kernel; none where a model takes more workgroups than a grid has.
+    /// The kernel, on a grid that has at least these workgroups: fewer than 65,535² where buffers are
+    /// below 2³⁰ words.
     pub(super) fn finish(self, operations: u64) -> Kernel {
         let Draft { name, mut source, groups } = self;
         let columns = groups.clamp(1, MOST_GROUPS);

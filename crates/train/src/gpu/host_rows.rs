@@ -1,7 +1,8 @@
 //! Rows that the host draws: of samplers that take words one after the other.
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::ObservationRange;
+use dpscope_engine::backend::gpu::Failure;
+use dpscope_engine::{Control, ObservationRange};
 use dpscope_shaders::train::EpochBatches;
 use rayon::prelude::*;
 
@@ -25,14 +26,18 @@ impl<'a> HostRows<'a> {
         HostRows { training: cpu.training(), pool: cpu.pool(), plan, models }
     }
 
-    /// Draws an epoch.
-    pub(super) fn draw(&mut self, epoch: u32) {
+    /// Draws an epoch, which takes the CPU long where batches are Poisson's.
+    pub(super) fn draw(&mut self, epoch: u32, control: &dyn Control) -> Result<(), Failure> {
         let HostRows { training, pool, models, .. } = self;
         let draw = |((world, run), batches): &mut ((World, u64), EpochBatches)| {
+            if !control.keep_going() {
+                return Err(Failure::Stopped);
+            }
             let stream = 2 * *run + world.index() as u64;
             training.batches.draw(training.seed, stream, epoch, batches);
+            Ok(())
         };
-        pool.install(|| models.par_iter_mut().for_each(draw));
+        pool.install(|| models.par_iter_mut().try_for_each(draw))
     }
 
     /// The most records of a batch whose own gradients count.

@@ -69,7 +69,7 @@ pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Re
         let steps = u64::from(training.mechanism.steps_per_epoch);
         let (epoch, within) = ((step / steps) as u32, (step % steps) as u32);
         if within == 0 {
-            rows.draw(epoch);
+            rows.draw(epoch, control)?;
         }
         wave.step(&mut rows, epoch, within)?;
         let found = Found {

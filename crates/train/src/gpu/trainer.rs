@@ -176,16 +176,23 @@ impl GpuDpSgd {
     }
 
     /// Scores what a wave showed, and asks the first models.
-    fn scored(&self, range: ObservationRange, seen: &Seen) -> Result<Trained, EngineError> {
+    fn scored(
+        &self,
+        range: ObservationRange,
+        seen: &Seen,
+        control: &dyn Control,
+    ) -> Result<Trained, EngineError> {
         let length = self.cpu.training().outputs_per_run();
-        let ran: Vec<(Ran, TrainingTally)> = self.cpu.pool().install(|| {
+        let ran: Option<Vec<(Ran, TrainingTally)>> = self.cpu.pool().install(|| {
             let runs = DpSgd::runs(range).into_par_iter().zip(seen.outputs.par_chunks(length));
             let scored = |runner: &mut _, ((world, run), outputs): ((World, u64), &[f32])| {
-                self.score(runner, (world, run), outputs, seen.parameters(range, world, run))
+                let asked = seen.parameters(range, world, run);
+                // batches that are drawn again take long
+                control.keep_going().then(|| self.score(runner, (world, run), outputs, asked))
             };
             runs.map_init(|| None, scored).collect()
         });
-        self.cpu.gathered(range, ran)
+        self.cpu.gathered(range, ran.ok_or(EngineError::Stopped)?)
     }
 
     fn score<'a>(
@@ -248,7 +255,7 @@ impl Trainer for GpuDpSgd {
         let mut state = lock(&self.state);
         while !state.on_cpu {
             let reason = match self.wave(&mut state, range, control) {
-                Ok((range, seen)) => return self.scored(range, &seen),
+                Ok((range, seen)) => return self.scored(range, &seen, control),
                 Err(Failure::Stopped) => return Err(EngineError::Stopped),
                 Err(Failure::Unfit(reason)) => reason,
                 Err(Failure::Device(reason)) => match self.reopen(&mut state) {

@@ -91,7 +91,7 @@ impl Waves {
         let mut rows = HostRows::new(cpu, &wave.loaded.plan, range);
         let training = cpu.training();
         for epoch in 0..training.mechanism.epochs {
-            rows.draw(epoch);
+            rows.draw(epoch, control)?;
             for step in 0..training.mechanism.steps_per_epoch {
                 wave.step(&mut rows, epoch, step)?;
             }
