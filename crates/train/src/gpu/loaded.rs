@@ -7,6 +7,7 @@ use dpscope_shaders::train::Kernel;
 use rayon::prelude::*;
 
 use super::plan::GpuPlan;
+use super::self_test;
 use super::size::{Need, WaveLimits};
 use crate::TrainError;
 use crate::training::Training;
@@ -130,16 +131,20 @@ fn too_large(need: &Need, memory_bytes: u64, buffer_bytes: u64) -> Failure {
     ))
 }
 
-/// What waves of a plan need.
+/// What waves of a plan need, on their way to the device and back as well.
 fn need(training: &Training, plan: &GpuPlan) -> Need {
-    let asked = 2 * training.asked_runs() as usize;
     let sizes = plan.words_per_model();
     let words = [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
     let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
+    let read_models = self_test::MODELS.max(2 * training.asked_runs()) as usize;
+    // rows that the host writes: an epoch is kept, and three passes are under way
+    let is_drawn_here = plan.choose().is_empty();
+    let drawn =
+        if is_drawn_here { training.batches.records() as usize + 3 * sizes.rows } else { 0 };
     Need {
         models: words.iter().map(|&words| 4 * words as u64).collect(),
-        read: 4 * sizes.outputs as u64,
-        once: 4 * (plan.data().len() + fixed + asked * sizes.theta) as u64
+        passing: 4 * (sizes.outputs + drawn) as u64,
+        once: 4 * (2 * plan.data().len() + fixed + read_models * sizes.theta) as u64
             + SLOT_BYTES * SLOTS as u64,
     }
 }

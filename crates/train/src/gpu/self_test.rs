@@ -17,6 +17,9 @@ use crate::training::Training;
 /// Runs of each world.
 const RUNS: u64 = 2;
 
+/// Models of both worlds.
+pub(super) const MODELS: u64 = 2 * RUNS;
+
 /// Steps of each run.
 const STEPS: u64 = 2;
 

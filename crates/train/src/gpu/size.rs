@@ -38,8 +38,8 @@ impl WaveLimits {
 pub(super) struct Need {
     /// Of each buffer a model.
     pub(super) models: Vec<u64>,
-    /// Of what is read back a model.
-    pub(super) read: u64,
+    /// Of what is on its way to or from a model.
+    pub(super) passing: u64,
     /// Of what is there once.
     pub(super) once: u64,
 }
@@ -47,7 +47,7 @@ pub(super) struct Need {
 impl Need {
     /// Runs of each world that fit; 0 where not even one does.
     pub(super) fn runs(&self, memory_bytes: u64, buffer_bytes: u64) -> u64 {
-        let model = self.models.iter().sum::<u64>() + self.read;
+        let model = self.models.iter().sum::<u64>() + self.passing;
         let by_memory = memory_bytes.saturating_sub(self.once) / model.max(1);
         let most_bytes = buffer_bytes.min(4 * MOST_WORDS);
         let largest = self.models.iter().copied().fold(1, u64::max);
@@ -56,7 +56,7 @@ impl Need {
 
     /// Bytes of both worlds' models.
     pub(super) fn bytes(&self, runs: u64) -> u64 {
-        2 * runs * (self.models.iter().sum::<u64>() + self.read) + self.once
+        2 * runs * (self.models.iter().sum::<u64>() + self.passing) + self.once
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn waves_stay_within_every_limit() {
-        let need = Need { models: vec![400, 90, 8], read: 2, once: 10_000 };
+        let need = Need { models: vec![400, 90, 8], passing: 2, once: 10_000 };
         for memory_bytes in [0, 9_999, 10_000, 10_999, 11_000, 50_000, 1 << 20, 1 << 30, 1 << 40] {
             for buffer_bytes in [0, 799, 800, 5_000, 1 << 27, u64::MAX] {
                 let runs = need.runs(memory_bytes, buffer_bytes);

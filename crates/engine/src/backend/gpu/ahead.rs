@@ -98,7 +98,9 @@ impl Ahead {
         }
         let now_ms = now_ms();
         let (ended_ms, was_seen) = self.ended;
-        let spent_ms = now_ms - oldest.submitted_ms.max(ended_ms);
+        // Waves may come with clocks of their own.
+        let busy_until_ms = if oldest.alone { oldest.submitted_ms } else { ended_ms };
+        let spent_ms = now_ms - oldest.submitted_ms.max(busy_until_ms);
         if !is_late && (was_seen || oldest.alone) {
             self.pace.learn(oldest.work, spent_ms);
         } else {
