@@ -192,6 +192,17 @@ fn what_is_there_already_is_not_replaced() {
 }
 
 #[test]
+fn outputs_have_files_of_their_own() {
+    let folder = Folder::new();
+    for counts in ["--checkpoint o.npz", "--out ./o.npz", "--checkpoint ./o.npz.part"] {
+        let name = counts.split(' ').next().unwrap();
+        let words = format!("{SMALL} --outputs-to o.npz {counts}");
+        folder.run(&words).refuses(2, &["o.npz", name, "--outputs-to"]);
+        assert!(folder.names().is_empty(), "{counts}");
+    }
+}
+
+#[test]
 fn a_place_where_nothing_can_be_written_is_refused_before_any_work() {
     let folder = Folder::new();
     let lost = format!("{SMALL} --outputs-to o.npz --out gone/part");

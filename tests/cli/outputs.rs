@@ -209,6 +209,11 @@ fn broken_trainers_are_found_out() {
     write(&folder, &right, &one_seed);
     let names = found(&folder, &right);
     assert!(names.iter().any(|name| name == "shared-noise"), "{names:?}");
+    // nor is a shuffle over all batches refuted by noise that both worlds share
+    let report = audit(&folder, &right, "");
+    let [seen, needed] =
+        ["ln_evidence", "ln_needed"].map(|name| number(&report, &format!("/shuffle_reach/{name}")));
+    assert!(seen < needed, "{seen} {needed}");
 }
 
 #[test]

@@ -136,6 +136,8 @@ fn trainings() -> Result<(), String> {
         ] {
             let refused = done(&folder, &format!("{words} {option}"), code)?.stderr;
             ensure(refused.contains(part), || format!("`{part}` is missing in: {refused}"))?;
+            let is_left = folder.path().join("o.npz.part").exists();
+            ensure(!is_left, || format!("{option} leaves a file without outputs"))?;
         }
     }
     Ok(())

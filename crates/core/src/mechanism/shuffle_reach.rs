@@ -91,6 +91,10 @@ impl<'a> ShuffleEvidence<'a> {
         for (ours, theirs) in target.chunks_exact(steps).zip(zero_out.chunks_exact(steps)) {
             let likelihoods = pairs.ln_likelihoods(ours, theirs, &self.ends);
             let Some((whole, parts)) = likelihoods.split_last() else { continue };
+            // outputs beyond all likelihood say nothing
+            if !likelihoods.iter().all(|likelihood| likelihood.is_finite()) {
+                continue;
+            }
             for (sum, part) in self.sums.iter_mut().zip(parts) {
                 *sum += part - whole;
             }
@@ -353,6 +357,9 @@ mod tests {
         let mut outputs = [0.0; 40];
         outputs[39] = f64::NAN;
         assert!(evidence.add(&[0.0; 40], &outputs).is_err());
+        assert_eq!(evidence.reach(0.05).unwrap().ln_evidence, 0.0);
+        let [huge, opposite] = [[1e308; 40], [-1e308; 40]];
+        evidence.add(&huge, &opposite).unwrap();
         assert_eq!(evidence.reach(0.05).unwrap().ln_evidence, 0.0);
     }
 }

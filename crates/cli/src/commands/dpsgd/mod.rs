@@ -91,19 +91,20 @@ fn train(
     let job = Job { repeat: files.repeat(&training), ..job };
     let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?.flatten();
-    let backend = device.backend(training, outputs.as_ref())?;
-    let ended = run_on(&backend, &job, asked);
+    let backend = device.backend(training, outputs.as_ref());
+    let ended = backend.and_then(|backend| run_on(&backend, &job, asked));
     let is_interrupted = matches!(ended, Ok(Exit::Interrupted));
-    let kept = match outputs {
+    let kept = match &outputs {
         // also where the report could not be written: its runs are trained
         Some(outputs) if !is_interrupted => outputs.finish(),
-        // without the counts beside them they are of no use
-        Some(outputs) if job.checkpoint.or(job.out).is_none() => {
-            outputs.discard();
-            Ok(())
-        }
         _ => Ok(()),
     };
+    let is_part = is_interrupted || (ended.is_err() && kept.is_err());
+    let is_counted = [job.checkpoint, job.out].into_iter().flatten().any(Path::exists);
+    if is_part && !is_counted {
+        // without the counts beside them they are of no use
+        outputs.iter().for_each(OutputsFile::discard);
+    }
     let exit = ended?;
     kept.map(|()| exit)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dpscope_core::adjacency::World;
@@ -38,6 +38,8 @@ pub(super) struct OutputsFile {
     path: PathBuf,
     part: PathBuf,
     file: Arc<Mutex<File>>,
+    /// Whether the file beside the npz was made by this run.
+    is_new: bool,
     runs: u64,
     epochs: usize,
     steps: usize,
@@ -67,9 +69,9 @@ impl OutputsFile {
                  or leave it out"
             )));
         }
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(".part");
-        let part = path.with_file_name(name);
+        let part = part_of(path);
+        check_apart(job, [path, &part])?;
+        let is_new = !part.exists();
         let is_finished = job.resumed.as_ref().is_some_and(Artefact::is_finished);
         if is_whole && is_finished && !part.exists() {
             return Ok(None);
@@ -81,8 +83,8 @@ impl OutputsFile {
             _ => begun(&part, &header),
         };
         let file = Arc::new(Mutex::new(file?));
-        let outputs =
-            OutputsFile { plan: *plan, path: path.to_path_buf(), part, file, runs, epochs, steps };
+        let (plan, path) = (*plan, path.to_path_buf());
+        let outputs = OutputsFile { plan, path, part, file, is_new, runs, epochs, steps };
         let counted = job.resumed.iter().flat_map(|state| &state.counted);
         for &range in counted {
             for world in World::BOTH {
@@ -113,7 +115,7 @@ impl OutputsFile {
     }
 
     /// Writes the npz, whole, and removes the file beside it.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    pub(super) fn finish(&self) -> Result<(), Failure> {
         let mechanism = &self.plan.mechanism;
         let world = |world: World| -> Result<Array, Failure> {
             let outputs = self.outputs(world, ObservationRange { first: 0, end: self.runs })?;
@@ -135,12 +137,18 @@ impl OutputsFile {
             (PLAN, &plan),
         ])?;
         write_bytes(&self.path, &bytes)?;
-        self.discard(); // what it held is in the npz
+        self.remove_part(); // what it held is in the npz
         Ok(())
     }
 
-    /// Removes the file beside the npz.
-    pub(super) fn discard(self) {
+    /// Removes the file beside the npz, unless it may hold the outputs of an earlier run.
+    pub(super) fn discard(&self) {
+        if self.is_new {
+            self.remove_part();
+        }
+    }
+
+    fn remove_part(&self) {
         let _ = std::fs::remove_file(&self.part); // best effort: it may be gone
     }
 }
@@ -165,6 +173,31 @@ impl OutputSink for OutputsFile {
         written
             .map_err(|error| format!("{} cannot be written: {error}", self.part.display()).into())
     }
+}
+
+/// The file beside the npz.
+fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+/// Refuses files of outputs that are those of the counts.
+fn check_apart(job: &Job<'_>, files: [&Path; 2]) -> Result<(), Failure> {
+    let is_one = |file: &Path, other: &Path| match (absolute(file), absolute(other)) {
+        (Ok(file), Ok(other)) => file == other,
+        _ => file == other,
+    };
+    for (name, counts) in [("--checkpoint", job.checkpoint), ("--out", job.out)] {
+        let Some(counts) = counts else { continue };
+        if files.into_iter().any(|file| is_one(file, counts)) {
+            return Err(Failure::input(format!(
+                "{name} is a file that --outputs-to writes as well; name another file"
+            ))
+            .about(counts));
+        }
+    }
+    Ok(())
 }
 
 /// The plan's SHA-256 in words of 32 bits.
