@@ -111,7 +111,7 @@ impl Ahead {
     }
 }
 
-/// How much a submission is given, so that it takes [`Pace::PIECE_MS`].
+/// How much a submission is given, so that it takes about 40 ms.
 #[derive(Debug)]
 pub struct Pace {
     budget: u64,
