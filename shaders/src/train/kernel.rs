@@ -109,7 +109,8 @@ impl Draft {
     pub(super) fn finish(self, operations: u64) -> Kernel {
         let Draft { name, mut source, groups } = self;
         // many short rows, by which hosts cut
-        let columns = if groups > MOST_GROUPS { groups.div_ceil(MOST_GROUPS) } else { groups.max(1) };
+        let columns =
+            if groups > MOST_GROUPS { groups.div_ceil(MOST_GROUPS) } else { groups.max(1) };
         let rows = groups.div_ceil(columns).max(1);
         let _ = writeln!(source, "const GROUPS: u32 = {groups}u;");
         let _ = writeln!(source, "const COLUMNS: u32 = {columns}u;");

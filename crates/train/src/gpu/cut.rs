@@ -51,8 +51,7 @@ impl Parts {
         }
         let lines = (budget / self.line_work).clamp(1, left.into()) as u32;
         let [columns, rows] = self.groups;
-        let (groups, line) =
-            if rows > 1 { ([columns, lines], columns) } else { ([lines, 1], 1) };
+        let (groups, line) = if rows > 1 { ([columns, lines], columns) } else { ([lines, 1], 1) };
         let first_group = self.next * line;
         self.next += lines;
         Some(Part { groups, first_group, work: u64::from(lines).saturating_mul(self.line_work) })

@@ -100,8 +100,9 @@ impl Places {
     /// Each word of each lane that takes part.
     pub(crate) fn each(&self, mask: u64) -> impl Iterator<Item = (usize, usize, u32)> + '_ {
         let lanes = (0..LANES).filter(move |lane| mask >> lane & 1 == 1);
-        lanes.flat_map(|lane| {
-            (0..self.count).map(move |word| (word, lane, self.first[lane].wrapping_add(word as u32)))
+        lanes.flat_map(move |lane| {
+            (0..self.count)
+                .map(move |word| (word, lane, self.first[lane].wrapping_add(word as u32)))
         })
     }
 }
@@ -124,7 +125,8 @@ pub(crate) fn write_own(
     mask: u64,
 ) -> Result<(), String> {
     for (word, lane, at) in places.each(mask) {
-        let row = memory.0.get_mut(at as usize).ok_or_else(|| format!("word {at} of a variable"))?;
+        let row =
+            memory.0.get_mut(at as usize).ok_or_else(|| format!("word {at} of a variable"))?;
         row[lane] = value.0[word][lane];
     }
     Ok(())

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use naga::valid::{FunctionInfo, ModuleInfo};
 use naga::{
-    AddressSpace, ArraySize, Barrier, Binding, Block, BuiltIn, Expression, Function, GlobalVariable,
-    Handle, Literal, LocalVariable, Module, ScalarKind, Statement, Type, TypeInner,
+    AddressSpace, ArraySize, Barrier, Binding, Block, BuiltIn, Expression, Function,
+    GlobalVariable, Handle, Literal, LocalVariable, Module, ScalarKind, Statement, Type, TypeInner,
 };
 
 use crate::memory::{Places, Shared, read_own, write_own};
@@ -144,9 +144,8 @@ impl<'a> Simulator<'a> {
                 (index.wrapping_mul(own as u32), own, count)
             }
             TypeInner::Struct { members, .. } => {
-                let size = |member: &naga::StructMember| {
-                    self.size(&self.module.types[member.ty].inner)
-                };
+                let size =
+                    |member: &naga::StructMember| self.size(&self.module.types[member.ty].inner);
                 let before = members[..index as usize].iter().map(size).sum::<Done<usize>>()?;
                 (before as u32, size(&members[index as usize])?, members.len() as u32)
             }
@@ -287,7 +286,12 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    fn words(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>, mask: u64) -> Done<Words> {
+    fn words(
+        &mut self,
+        frame: &mut Frame<'a>,
+        handle: Handle<Expression>,
+        mask: u64,
+    ) -> Done<Words> {
         match self.item(frame, handle, mask)? {
             Item::Words(words) => Ok(words),
             Item::Pointer(..) => Err("a pointer as a value".to_owned()),
@@ -314,9 +318,7 @@ impl<'a> Simulator<'a> {
         mask: u64,
     ) -> Done<Item> {
         let function = frame.function;
-        let pointer = |root, count| {
-            Ok(Item::Pointer(root, Places { first: [0; LANES], count }))
-        };
+        let pointer = |root, count| Ok(Item::Pointer(root, Places { first: [0; LANES], count }));
         Ok(Item::Words(match &function.expressions[handle] {
             Expression::Literal(literal) => Words::of(word(literal)?),
             Expression::Constant(constant) => {

@@ -239,6 +239,7 @@ impl GpuPlan {
             first_block: before * tiles * 64,
             first_row: pass * self.common.rows,
             output: before as u32,
+            first_group: 0,
         }
     }
 }
