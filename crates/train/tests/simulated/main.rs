@@ -250,7 +250,6 @@ fn broken_kernels_are_refused() {
         ("begin", "parts[local] = square;", "if (local > 0u) { parts[local] = square; }", "before"),
         ("begin", "parts[local] = square;", "if (local > 9u) { return; }", "10 lanes"),
         ("linear sums", "sums[place] = x;", "sums[0] = x;", "race"),
-        ("linear forward", "place = place_of(group)", "place = place_of(group) + 1u", "before"),
         ("choose", "32u - half_bits", "28u + half_bits", "ShiftRight"),
         ("factors", "max(square, 1e-30)", "min(square, 0.0)", "√0"),
     ] {
