@@ -103,7 +103,7 @@ mod tests {
     fn broken_parts_are_refused() {
         let good = || parts([13, 9], 900, &[300]);
         let broken: [fn(&mut Vec<Part>); 4] = [
-            |parts| drop(parts.pop()),
+            |parts| parts.truncate(2),
             |parts| parts.push(parts[0]),
             |parts| parts[1].first_group += 1,
             |parts| parts[1].groups[1] -= 1,
