@@ -55,7 +55,8 @@ fn from_signed(w: vec2<u32>) -> vec2<f32> {
 // shifted. S − s² is small where s is near, hence exact in 32 bits; the nearest s is the one with
 // −s < S − s² ≤ s.
 fn root(x: vec2<f32>) -> vec2<f32> {
-    if (!EXACT) { return sqrt(x); }
+    // A driver may take √0 as 0·(1/√0), which is no number; 10⁻¹⁵ is nothing beside another draw.
+    if (!EXACT) { return sqrt(max(x, vec2<f32>(1e-30))); }
     let inverse = inverseSqrt(x);
     let guess = x * inverse;
     let near = guess + (0.5 * inverse) * (x - guess * guess);

@@ -207,6 +207,8 @@ fn runs_do_not_depend_on_waves() -> Result<(), Failed> {
         WaveLimits { runs: 4, ..limits() },
         WaveLimits { granted_bytes: 1 << 17, ..limits() },
         WaveLimits { work: 1 << 20, ..limits() },
+        // dispatches are cut to single workgroups
+        WaveLimits { work: 1, ..limits() },
         WaveLimits::of_memory(1 << 19),
     ];
     for limits in narrow {

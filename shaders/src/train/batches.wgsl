@@ -29,8 +29,7 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    model = group.z;
-    let row = (group.y * COLUMNS + group.x) * WORKGROUP + local;
+    let row = place_of(group) * WORKGROUP + local;
     if (row >= ROWS) { return; }
     let first = law.step * BATCH_SIZE;
     let slot = target_place() - first;

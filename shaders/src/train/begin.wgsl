@@ -44,8 +44,7 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    model = group.z;
-    let tile = group.y * COLUMNS + group.x;
+    let tile = place_of(group);
     if (tile >= GROUPS) { return; }
     let block = vec2<u32>(tile * WORKGROUP + local, 0u);
     let first = tile * 16u * WORKGROUP + local;

@@ -64,14 +64,15 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    model = group.z;
-    let row = group.y * COLUMNS + group.x;
+    let row = place_of(group);
     if (row >= GROUPS) { return; }
     let square = total(local, row);
     if (local == 0u) {
         var found = 0.0;
         if (rows[model * ROW_WORDS + row] != NONE) {
-            let bounded = DOWN * CLIP_NORM / max(sqrt(square), 1e-30);
+            // within the floats, however short the gradient
+            let norm = max(sqrt(max(square, 1e-30)), DOWN * CLIP_NORM);
+            let bounded = DOWN * CLIP_NORM / norm;
             // a number that the compiler does not know not to be one
             let lost = bitcast<f32>(0x7fc00000u | law.zero);
             found = select(lost, min(bounded, 1.0), is_finite(square));

@@ -30,8 +30,7 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    model = group.z;
-    let tile = group.y * COLUMNS + group.x;
+    let tile = place_of(group);
     if (tile >= GROUPS) { return; }
     let block = plus(vec2<u32>(law.block_low, law.block_high), tile * WORKGROUP + local);
     let words = chacha8(PURPOSE, block, stream());

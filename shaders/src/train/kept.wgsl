@@ -7,8 +7,7 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    model = group.z;
-    let at = (group.y * COLUMNS + group.x) * WORKGROUP + local;
+    let at = place_of(group) * WORKGROUP + local;
     if (at >= OWN) { return; }
     var sum = 0.0;
     for (var row = 0u; row < ROWS; row += 1u) {

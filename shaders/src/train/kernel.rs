@@ -104,12 +104,14 @@ impl Draft {
             .part(&normals)
     }
 
-    /// The kernel, on a grid that has at least these workgroups: fewer than 65,535² where buffers are
+    /// The kernel, on a grid that has at least these workgroups: at most 65,535² where buffers are
     /// below 2³⁰ words.
     pub(super) fn finish(self, operations: u64) -> Kernel {
         let Draft { name, mut source, groups } = self;
-        let columns = groups.clamp(1, MOST_GROUPS);
-        let rows = groups.div_ceil(columns).clamp(1, MOST_GROUPS);
+        // many short rows, by which hosts cut
+        let columns =
+            if groups > MOST_GROUPS { groups.div_ceil(MOST_GROUPS) } else { groups.max(1) };
+        let rows = groups.div_ceil(columns).max(1);
         let _ = writeln!(source, "const GROUPS: u32 = {groups}u;");
         let _ = writeln!(source, "const COLUMNS: u32 = {columns}u;");
         Kernel { name, source, groups: [columns as u32, rows as u32], operations }

@@ -19,12 +19,14 @@ pub struct Turn {
     pub first_row: u32,
     /// Which output of the run the step writes: steps of the run before it.
     pub output: u32,
+    /// First of a model's workgroups that are dispatched.
+    pub first_group: u32,
 }
 
 impl Turn {
     /// The uniform `law`, fields of 4 bytes by name and in order.
     #[must_use]
-    pub fn fields(&self) -> [(&'static str, u32); 14] {
+    pub fn fields(&self) -> [(&'static str, u32); 15] {
         [
             ("seed_low", self.seed as u32),
             ("seed_high", (self.seed >> 32) as u32),
@@ -39,6 +41,7 @@ impl Turn {
             ("first_row", self.first_row),
             ("is_first_pass", u32::from(self.first_row == 0)),
             ("output", self.output),
+            ("first_group", self.first_group),
             ("zero", 0),
         ]
     }

@@ -22,6 +22,8 @@ struct Law {
     is_first_pass: u32,
     // Which output of the run.
     output: u32,
+    // First of a model's workgroups that are dispatched: heavy dispatches are cut.
+    first_group: u32,
     // A zero that the compiler does not know of.
     zero: u32,
 }
@@ -49,10 +51,22 @@ fn stream() -> vec2<u32> {
     return vec2<u32>((run.x << 1u) | (model / law.runs), (run.y << 1u) | (run.x >> 31u));
 }
 
+// Where the workgroup stands among those of its model, which it finds as well.
+fn place_of(group: vec3<u32>) -> u32 {
+    model = group.z;
+    return law.first_group + group.y * COLUMNS + group.x;
+}
+
+// The bits of a number as something that the compiler does not know to be one: it may take every float
+// to be finite, and tests of their bits to be known.
+fn bits_of(x: f32) -> u32 {
+    return bitcast<u32>(x) ^ law.zero;
+}
+
 fn is_nan(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+    return (bits_of(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
 fn is_finite(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;
+    return (bits_of(x) & 0x7fffffffu) < 0x7f800000u;
 }

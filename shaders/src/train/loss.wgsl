@@ -4,6 +4,8 @@
 // Grid: LANES threads a row.
 // Parity: relative.
 
+const LOWEST: f32 = -3e38;
+
 var<workgroup> parts: array<f32, WORKGROUP>;
 
 // The largest, or the sum, of what the threads of a row give. A NaN among what is compared is lost, and
@@ -39,22 +41,22 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    model = group.z;
-    let place = (group.y * COLUMNS + group.x) * (WORKGROUP / LANES) + local / LANES;
-    let row = min(place, ROWS - 1u);
+    let row = place_of(group) * (WORKGROUP / LANES) + local / LANES;
     let lane = local % LANES;
-    var most = logit(row, min(lane, OUTPUTS - 1u));
-    for (var kind = lane; kind < OUTPUTS; kind += LANES) {
+    // slopes may lie where logits do: each is read by one thread alone
+    let kinds = select(0u, OUTPUTS, row < ROWS);
+    var most = LOWEST;
+    for (var kind = lane; kind < kinds; kind += LANES) {
         let x = logit(row, kind);
         most = select(most, x, x > most);
     }
     let centre = joined(local, most, false);
     var sum = 0.0;
-    for (var kind = lane; kind < OUTPUTS; kind += LANES) {
+    for (var kind = lane; kind < kinds; kind += LANES) {
         sum += exponential(logit(row, kind) - centre);
     }
     let share = 1.0 / joined(local, sum, true);
-    if (place >= ROWS) { return; }
+    if (row >= ROWS) { return; }
     let record = rows[model * ROW_WORDS + row];
     for (var kind = lane; kind < OUTPUTS; kind += LANES) {
         let output = logit(row, kind);

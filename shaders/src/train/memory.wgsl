@@ -99,7 +99,7 @@ fn hyperbolic_tangent(x: f32) -> f32 {
 fn activated(activation: u32, x: f32) -> f32 {
     if (activation == TANH) { return hyperbolic_tangent(x); }
     if (activation == RELU) {
-        return select(x, 0.0, bitcast<u32>(x) - 0x80000000u <= 0x7f800000u);
+        return select(x, 0.0, bits_of(x) - 0x80000000u <= 0x7f800000u);
     }
     return x;
 }

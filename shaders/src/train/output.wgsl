@@ -23,7 +23,7 @@ fn run(
     }
     if (local == 0u) {
         if (IS_LENGTH) {
-            values[model * VALUES + TILE_SUMS] = 1.0 / sqrt(parts[0]);
+            values[model * VALUES + TILE_SUMS] = 1.0 / sqrt(max(parts[0], 1e-30));
         } else {
             outputs[model * OUTPUTS_PER_RUN + law.output] = parts[0] / CLIP_NORM;
         }

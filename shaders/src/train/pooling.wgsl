@@ -71,8 +71,7 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    model = group.z;
-    let at = (group.y * COLUMNS + group.x) * WORKGROUP + local;
+    let at = place_of(group) * WORKGROUP + local;
     if (FORWARD) {
         if (at < ROWS * OUTPUTS) { forward(at / OUTPUTS, at % OUTPUTS); }
     } else {

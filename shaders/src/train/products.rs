@@ -323,8 +323,7 @@ const ENTRY: &str = "\
 var<private> product: u32;
 @compute @workgroup_size(WORKGROUP)
 fn run(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-model = group.z;
-let place = group.y * COLUMNS + group.x;
+let place = place_of(group);
 if (place >= GROUPS) { return; }
 product = place / TILES;
 let tile = place % TILES;

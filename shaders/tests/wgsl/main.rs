@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod barriers;
+mod finite;
 mod layout;
 mod pair;
 mod train;

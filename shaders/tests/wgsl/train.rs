@@ -39,7 +39,7 @@ fn stages() -> Vec<Stage> {
 }
 
 /// Kernels of every kind.
-fn kernels() -> Vec<Kernel> {
+pub(crate) fn kernels() -> Vec<Kernel> {
     let input = Picture { channels: 2, height: 9, width: 7 };
     let mut kernels = Vec::new();
     for stage in stages() {

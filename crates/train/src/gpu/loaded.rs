@@ -15,6 +15,9 @@ use crate::training::Training;
 /// Bytes of a turn in the uniform buffer: the offset that every device can bind.
 pub(super) const SLOT_BYTES: u64 = 256;
 
+/// Bindings of a kernel: a uniform, and storage.
+const BUFFERS: u32 = 8;
+
 /// Turns of one submission.
 pub(super) const SLOTS: usize = 256;
 
@@ -59,6 +62,7 @@ impl Loaded {
         change: Option<Change>,
     ) -> Result<Self, Failure> {
         let own = open.device().limits();
+        fits(&own)?;
         let buffer_bytes = own.max_storage_buffer_binding_size.min(own.max_buffer_size);
         let buffer_bytes = limits.planned_bytes.unwrap_or(buffer_bytes);
         let (plan, need) = planned(training, limits.memory_bytes, buffer_bytes)?;
@@ -87,6 +91,24 @@ impl Loaded {
         let all = lists.into_iter().flatten().map(|kernel| kernel.operations);
         all.fold(1, u64::max)
     }
+}
+
+/// Whether a device binds and runs what every kernel of a training needs.
+fn fits(limits: &wgpu::Limits) -> Result<(), Failure> {
+    let group = limits.max_compute_invocations_per_workgroup;
+    for (what, has, needs) in [
+        ("storage buffers of a kernel", limits.max_storage_buffers_per_shader_stage, BUFFERS - 1),
+        ("invocations of a workgroup", group.min(limits.max_compute_workgroup_size_x), 64),
+        ("bytes of workgroup memory", limits.max_compute_workgroup_storage_size, 16_384),
+        ("workgroups of a dispatch", limits.max_compute_workgroups_per_dimension, 65_535),
+        ("dynamic uniform buffers", limits.max_dynamic_uniform_buffers_per_pipeline_layout, 1),
+    ] {
+        if has < needs {
+            let reason = format!("the device has {has} {what}, and training needs {needs}");
+            return Err(Failure::Unfit(reason));
+        }
+    }
+    Ok(())
 }
 
 /// The plan with the most rows at a time of which a few models fit.
@@ -164,7 +186,7 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
         },
         count: None,
     };
-    let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..8).map(entry).collect();
+    let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..BUFFERS).map(entry).collect();
     let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
     device.create_bind_group_layout(&descriptor)
 }
@@ -201,5 +223,61 @@ fn module(device: &wgpu::Device, kernel: &Kernel, change: Option<Change>) -> wgp
     // the tries of an `Order`, a permutation that comes back to its domain.
     unsafe {
         device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+
+    use super::*;
+    use crate::data::StandIn;
+    use crate::{Canary, CanaryDirection, ModelSpec, Settings};
+
+    #[test]
+    fn devices_that_cannot_bind_a_kernel_are_refused() {
+        assert_eq!(fits(&wgpu::Limits::default()), Ok(()));
+        for less in [
+            wgpu::Limits { max_storage_buffers_per_shader_stage: 6, ..Default::default() },
+            wgpu::Limits { max_compute_invocations_per_workgroup: 63, ..Default::default() },
+            wgpu::Limits { max_compute_workgroup_storage_size: 8_192, ..Default::default() },
+            wgpu::Limits { max_compute_workgroups_per_dimension: 1_024, ..Default::default() },
+            wgpu::Limits::downlevel_webgl2_defaults(),
+        ] {
+            let Err(Failure::Unfit(reason)) = fits(&less) else { panic!("it fits: {less:?}") };
+            assert!(reason.contains("training needs"), "{reason}");
+        }
+    }
+
+    /// What a device of WebGPU's own limits trains.
+    #[test]
+    fn models_fit_the_least_that_devices_give() {
+        let limits = wgpu::Limits::default();
+        let buffer_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        for (spec, stand_in, all_rows) in [
+            (ModelSpec::mlp(), StandIn::P100Like, true),
+            (ModelSpec::lenet(), StandIn::FmnistLike, true),
+            (ModelSpec::cnn(), StandIn::CifarLike, false),
+        ] {
+            let mechanism = BatchedGaussian {
+                noise_multiplier: 1.0,
+                steps_per_epoch: 2,
+                epochs: 1,
+                sampler: BatchSampler::Shuffle,
+                threat_model: ThreatModel::TargetCanary,
+                batch_size: Some(100),
+            };
+            let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
+            let (clip_norm, learning_rate) = (1.0, 0.1);
+            let settings = Settings { clip_norm, learning_rate, canary, debias_records: 0 };
+            let examples = stand_in.generate(200, 0).unwrap();
+            let training = Training::new(&spec, examples, mechanism, settings, 1).unwrap();
+            let (plan, need) = planned(&training, 1 << 30, buffer_bytes).unwrap();
+            assert_eq!(plan.rows() == 100, all_rows, "{} rows", plan.rows());
+            let runs = need.runs(1 << 30, buffer_bytes);
+            let largest = need.models.iter().copied().fold(0, u64::max);
+            assert!(runs >= FEWEST_RUNS && 2 * runs * largest <= buffer_bytes, "{runs} runs");
+            assert!(planned(&training, 1 << 30, 1 << 12).is_err());
+        }
     }
 }

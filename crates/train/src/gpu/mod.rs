@@ -1,6 +1,7 @@
 //! DP-SGD on a GPU: waves of models that are trained together, their parameters resident, with the CPU
 //! trainer as twin and as stand-in.
 
+mod cut;
 mod host_rows;
 mod loaded;
 #[doc(hidden)] // for tests of the kernels

@@ -7,12 +7,14 @@ use dpscope_engine::backend::gpu::{Ahead, Failure, OpenDevice, Pace};
 use dpscope_engine::{Control, ObservationRange};
 use dpscope_shaders::train::Turn;
 
+use super::cut::{Part, Parts};
 use super::host_rows::HostRows;
 use super::loaded::{Compiled, Loaded, SLOT_BYTES, SLOTS};
 use super::plan::Place;
 use crate::trainer::DpSgd;
 
-/// Operations of the first submission: under a second in software, and nothing to a GPU.
+/// Operations of the first submission: under a second in software, and nothing to a GPU. Dispatches
+/// beyond what a submission may take are cut.
 const FIRST_WORK: u64 = 1 << 28;
 
 /// The memory of a wave.
@@ -221,7 +223,7 @@ pub(super) struct Wave<'a> {
     /// The turns of the next submission, a slot each.
     slots: Vec<u32>,
     last: Option<Turn>,
-    dispatches: Vec<(&'a Compiled, u32)>,
+    dispatches: Vec<(&'a Compiled, Part, u32)>,
     work: u64,
 }
 
@@ -263,12 +265,25 @@ impl<'a> Wave<'a> {
         loaded.finish.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))
     }
 
-    /// Puts a dispatch into the next submission, or into one of its own where that is full.
+    /// Puts a dispatch into the next submission, or into some of its own where that is full.
     fn dispatch(&mut self, kernel: &'a Compiled, turn: &Turn) -> Result<(), Failure> {
-        let work = self.models() * kernel.operations;
+        let work = self.models().saturating_mul(kernel.operations);
+        let mut parts = Parts::new(kernel.groups, work);
+        while parts.left() > 0 {
+            let budget = self.ahead.budget();
+            if self.work > 0 && self.work.saturating_add(parts.left()) > budget {
+                self.submit()?;
+            }
+            let Some(part) = parts.next(self.ahead.budget()) else { break };
+            self.put(kernel, part, &Turn { first_group: part.first_group, ..*turn })?;
+        }
+        Ok(())
+    }
+
+    /// Puts a part into the next submission.
+    fn put(&mut self, kernel: &'a Compiled, part: Part, turn: &Turn) -> Result<(), Failure> {
         let is_new = self.last != Some(*turn);
-        let is_full = is_new && self.slots.len() as u64 == SLOT_BYTES / 4 * SLOTS as u64;
-        if is_full || self.work > 0 && self.work.saturating_add(work) > self.ahead.budget() {
+        if is_new && self.slots.len() as u64 == SLOT_BYTES / 4 * SLOTS as u64 {
             self.submit()?;
         }
         let slot_words = (SLOT_BYTES / 4) as usize;
@@ -278,8 +293,8 @@ impl<'a> Wave<'a> {
             self.slots.resize(self.slots.len().next_multiple_of(slot_words), 0);
         }
         let slot = self.slots.len() / slot_words - 1;
-        self.dispatches.push((kernel, slot as u32 * SLOT_BYTES as u32));
-        self.work = self.work.saturating_add(work);
+        self.dispatches.push((kernel, part, slot as u32 * SLOT_BYTES as u32));
+        self.work = self.work.saturating_add(part.work);
         Ok(())
     }
 
@@ -301,8 +316,8 @@ impl<'a> Wave<'a> {
         open.write(&self.buffers.turns, 0, &self.slots);
         let mut encoder = open.device().create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        for (kernel, offset) in &self.dispatches {
-            let [x, y] = kernel.groups;
+        for (kernel, part, offset) in &self.dispatches {
+            let [x, y] = part.groups;
             pass.set_pipeline(&kernel.pipeline);
             pass.set_bind_group(0, &self.buffers.bindings, &[*offset]);
             pass.dispatch_workgroups(x, y, self.models() as u32);

@@ -1,0 +1,268 @@
+//! The kernels of a training on a device that hides nothing: every word that two invocations share
+//! without a barrier between them, that lies outside its buffer or was never written, every barrier that
+//! not all lanes reach, and every operation that WGSL leaves undefined is an error here.
+//!
+//! Drivers in software run a workgroup in one order, and forgive such faults; hardware does not.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod memory;
+#[path = "../models/mod.rs"]
+mod models;
+mod operations;
+mod simulator;
+
+use std::collections::BTreeMap;
+
+use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_formats::{Array, write_npz};
+use dpscope_shaders::train::{Kernel, Turn};
+use dpscope_train::data::{Examples, LoadOptions, Source, load};
+use dpscope_train::gpu::plan::{GpuPlan, Place};
+use dpscope_train::{
+    Canary, CanaryDirection, ModelSpec, Network, Rows, Settings, Training, Workspace,
+};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+use memory::Shared;
+use models::{Numbers, every_layer};
+use simulator::Simulator;
+
+const BATCH_SIZE: u32 = 3;
+const STEPS: u32 = 2;
+const CLIP_NORM: f64 = 0.75;
+
+/// Models of a wave, one of each world.
+const MODELS: usize = 2;
+
+/// Places of bindings.
+const THETA: usize = 2;
+const SUMS: usize = 3;
+const ROWS: usize = 6;
+
+const BARRIER: &str = "workgroupBarrier();";
+
+fn examples(spec: &ModelSpec) -> Examples {
+    let records = (BATCH_SIZE * STEPS) as usize;
+    let shape = spec.input;
+    let mut numbers = Numbers::new(5);
+    let axes = match (shape.height, shape.width) {
+        (1, 1) => vec![records, shape.channels],
+        (height, width) => vec![records, shape.channels, height, width],
+    };
+    let classes = Network::new(spec).unwrap().classes();
+    let x = (0..records * shape.len()).map(|_| numbers.symmetric()).collect();
+    let y = (0..records).map(|record| (record % classes) as f64).collect();
+    let [x, y] = [Array::new(axes, x), Array::new(vec![records], y)].map(Result::unwrap);
+    let bytes = write_npz(&[("x", &x), ("y", &y)]).unwrap();
+    load(Source { name: "x.npz", bytes: &bytes }, None, &LoadOptions::default()).unwrap()
+}
+
+fn training(
+    spec: &ModelSpec,
+    sampler: BatchSampler,
+    threat_model: ThreatModel,
+    direction: CanaryDirection,
+) -> Training {
+    let mechanism = BatchedGaussian {
+        noise_multiplier: 1.0,
+        steps_per_epoch: STEPS,
+        epochs: 1,
+        sampler,
+        threat_model,
+        batch_size: Some(BATCH_SIZE),
+    };
+    let canary = Canary { direction, is_fresh: true };
+    let (clip_norm, learning_rate) = (CLIP_NORM, 0.5);
+    let settings = Settings { clip_norm, learning_rate, canary, debias_records: 0 };
+    Training::new(spec, examples(spec), mechanism, settings, 3).unwrap()
+}
+
+fn usual(spec: &ModelSpec) -> Training {
+    let threat_model = ThreatModel::TargetCanary;
+    training(spec, BatchSampler::Shuffle, threat_model, CanaryDirection::Random)
+}
+
+/// A wave whose memory holds nothing.
+fn memory(plan: &GpuPlan) -> Vec<Shared> {
+    let sizes = plan.words_per_model();
+    let unwritten = |name, words: usize| Shared::unwritten(name, MODELS * words);
+    let canary = match plan.fixed_canary() {
+        Some(canary) => {
+            let words: Vec<u32> = canary.iter().map(|entry| entry.to_bits()).collect();
+            Shared::filled("canary", &words)
+        }
+        None => unwritten("canary", sizes.canary),
+    };
+    vec![
+        Shared::default(),
+        unwritten("values", sizes.values),
+        unwritten("theta", sizes.theta),
+        unwritten("sums", sizes.sums),
+        canary,
+        Shared::filled("data", plan.data()),
+        unwritten("rows", sizes.rows),
+        unwritten("outputs", sizes.outputs),
+    ]
+}
+
+fn simulated(
+    kernel: &Kernel,
+    source: &str,
+    turn: &Turn,
+    memory: &mut [Shared],
+) -> Result<(), String> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|e| e.emit_to_string(source))?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module);
+    let info = info.map_err(|error| error.emit_to_string(source))?;
+    memory[0] = Shared::filled("law", &turn.words());
+    let [columns, rows] = kernel.groups();
+    let found = Simulator::new(&module, &info, memory).dispatch([columns, rows, MODELS as u32]);
+    found.map_err(|problem| format!("{}: {problem}", kernel.name()))
+}
+
+/// Both steps of a wave; `each` is told of every kernel before it runs.
+fn trained(
+    plan: &GpuPlan,
+    memory: &mut [Shared],
+    each: &mut dyn FnMut(&Kernel, &Turn, &[Shared]),
+) -> Result<(), String> {
+    let mut run = |kernels: &[Kernel], turn: &Turn| {
+        kernels.iter().try_for_each(|kernel| {
+            each(kernel, turn, memory);
+            simulated(kernel, &kernel.source(), turn, memory)
+        })
+    };
+    let turn = |step, pass| plan.turn(Place { first_run: 7, runs: 1, epoch: 0, step, pass });
+    run(plan.begin(), &turn(0, 0))?;
+    for step in 0..STEPS {
+        for pass in 0..plan.passes(None) {
+            run(plan.choose(), &turn(step, pass))?;
+            run(plan.pass(), &turn(step, pass))?;
+        }
+        run(plan.finish(), &turn(step, plan.passes(None) - 1))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn no_kernel_depends_on_the_order_of_a_device() {
+    for (index, (name, spec)) in every_layer().into_iter().enumerate() {
+        let rows = if index % 2 == 0 { 2 } else { 100 };
+        let plan = GpuPlan::new(&usual(&spec), rows).unwrap();
+        let found = trained(&plan, &mut memory(&plan), &mut |_, _, _| {});
+        found.unwrap_or_else(|problem| panic!("{name}, {rows} rows at a time: {problem}"));
+    }
+    let (_, linear) = &every_layer()[0];
+    for sampler in [
+        BatchSampler::PersistentShuffle,
+        BatchSampler::Deterministic,
+        BatchSampler::PartialShuffle { buffer_examples: 4 },
+    ] {
+        let informed = ThreatModel::PartiallyInformed;
+        let training = training(linear, sampler, informed, CanaryDirection::Dirac);
+        let plan = GpuPlan::new(&training, 100).unwrap();
+        trained(&plan, &mut memory(&plan), &mut |_, _, _| {}).unwrap();
+    }
+}
+
+/// What the simulator makes of a kernel is what the CPU does.
+#[test]
+fn simulated_sums_are_those_of_the_cpu() {
+    for (name, spec) in every_layer().into_iter().step_by(2) {
+        let training = usual(&spec);
+        let plan = GpuPlan::new(&training, 100).unwrap();
+        let (mut memory, mut seen) = (memory(&plan), Vec::new());
+        let mut keep = |kernel: &Kernel, _: &Turn, memory: &[Shared]| {
+            if kernel.name() == "finish" {
+                seen.push([THETA, SUMS, ROWS].map(|at| memory[at].words().to_vec()));
+            }
+        };
+        trained(&plan, &mut memory, &mut keep).unwrap();
+        let network = Network::new(&spec).unwrap();
+        let mut work = Workspace::new(&network, BATCH_SIZE as usize);
+        let sizes = plan.words_per_model();
+        for ([theta, sums, rows], model) in
+            seen.iter().flat_map(|seen| (0..MODELS).map(move |model| (seen, model)))
+        {
+            let of_model = |words: &[u32], size: usize| words[model * size..][..size].to_vec();
+            let floats = |words: Vec<u32>| words.into_iter().map(f32::from_bits).collect();
+            let theta: Vec<f32> = floats(of_model(theta, sizes.theta));
+            let found: Vec<f32> = floats(of_model(sums, sizes.sums));
+            let rows = of_model(rows, sizes.rows);
+            let records: Vec<u32> =
+                rows[..sizes.rows - 1].iter().copied().filter(|&row| row != u32::MAX).collect();
+            let (mut examples, mut labels) = (Vec::new(), Vec::new());
+            training.examples().fill(&records, &mut examples, &mut labels);
+            let rows = Rows { examples: &examples, labels: &labels };
+            let (mut expected, mut norms) = (vec![0.0; theta.len()], Vec::new());
+            let clip_norm = CLIP_NORM as f32;
+            network.clipped_sum(&theta, rows, clip_norm, &mut work, &mut expected, &mut norms);
+            let away: f32 = found.iter().zip(&expected).map(|(a, b)| (a - b) * (a - b)).sum();
+            assert!(away.sqrt() < 1e-5, "{name}: {}", away.sqrt());
+        }
+    }
+}
+
+/// A source without one of its barriers, and the lines beside that.
+fn without_each_barrier(source: &str) -> Vec<(String, String)> {
+    let cut = |(at, _): (usize, &str)| {
+        let (before, after) = (&source[..at], &source[at + BARRIER.len()..]);
+        let line = before.trim_end().lines().next_back().unwrap_or("");
+        let lines = after.trim_start().lines().take(2);
+        // without the size of a tile
+        let lines: Vec<&str> = lines.flat_map(|line| line.split('<').next()).collect();
+        (format!("{line} … {}", lines.join(" ")), format!("{before}{after}"))
+    };
+    source.match_indices(BARRIER).map(cut).collect()
+}
+
+#[test]
+fn every_barrier_that_is_left_out_is_missed() {
+    // by the lines beside: not every kernel calls every function that it has, nor takes every turn
+    let mut caught: BTreeMap<String, bool> = BTreeMap::new();
+    for (_, spec) in every_layer() {
+        let plan = GpuPlan::new(&usual(&spec), 100).unwrap();
+        let mut without = |kernel: &Kernel, turn: &Turn, memory: &[Shared]| {
+            for (place, source) in without_each_barrier(&kernel.source()) {
+                let caught = caught.entry(place).or_default();
+                if !*caught {
+                    let found = simulated(kernel, &source, turn, &mut memory.to_vec());
+                    *caught = found.is_err_and(|problem| problem.contains("race"));
+                }
+            }
+        };
+        trained(&plan, &mut memory(&plan), &mut without).unwrap();
+    }
+    let missed: Vec<_> = caught.iter().filter(|(_, caught)| !**caught).collect();
+    assert!(missed.is_empty() && caught.len() >= 12, "{missed:?} of {}", caught.len());
+}
+
+/// A kernel of a whole model, broken, and what is said of it.
+#[test]
+fn broken_kernels_are_refused() {
+    let (_, mlp) = &every_layer()[1];
+    let plan = GpuPlan::new(&usual(mlp), 100).unwrap();
+    for (name, from, to, said) in [
+        ("loss", "select(0u, OUTPUTS, row < ROWS)", "OUTPUTS", "values["),
+        ("finish", "if (at >= PARAMETERS) { return; }", "", "["),
+        ("begin", "if (at >= PARAMETERS) { return; }", "", "["),
+        ("begin", "parts[local] = square;", "if (local > 0u) { parts[local] = square; }", "before"),
+        ("begin", "parts[local] = square;", "if (local > 9u) { return; }", "10 lanes"),
+        ("linear sums", "sums[place] = x;", "sums[0] = x;", "race"),
+        ("choose", "32u - half_bits", "28u + half_bits", "ShiftRight"),
+        ("factors", "max(square, 1e-30)", "min(square, 0.0)", "√0"),
+    ] {
+        let mut caught = false;
+        let mut broken = |kernel: &Kernel, turn: &Turn, memory: &[Shared]| {
+            let source = kernel.source().replace(from, to);
+            if kernel.name() == name && source != kernel.source() {
+                let found = simulated(kernel, &source, turn, &mut memory.to_vec());
+                caught |= found.is_err_and(|problem| problem.contains(said));
+            }
+        };
+        let mut memory = memory(&plan);
+        let found = trained(&plan, &mut memory, &mut broken);
+        assert!(found.is_ok() && caught, "{name}: {from} -> {to}");
+    }
+}
