@@ -40,7 +40,9 @@ pub enum ClaimError {
     /// The claim and the audit speak of different δ.
     #[error(
         "the claim has delta {}, the audit {}; audit with --delta {}, since \
-         values at different delta cannot be compared", given(*.claimed), given(*.audited), given(*.claimed))]
+         values at different delta cannot be compared",
+        given(*.claimed), given(*.audited), given(*.claimed)
+    )]
     Delta {
         /// δ of the claim.
         claimed: f64,

@@ -36,7 +36,10 @@ pub enum PlanError {
         delta: f64,
     },
     /// Significance of an audit.
-    #[error("significance is {}; it must lie strictly between 0 and 1, e.g. 0.05", given(*.significance))]
+    #[error(
+        "significance is {}; it must lie strictly between 0 and 1, e.g. 0.05",
+        given(*.significance)
+    )]
     Significance {
         /// The value.
         significance: f64,

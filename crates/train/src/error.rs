@@ -108,7 +108,9 @@ pub enum TrainError {
     /// No learning rate gave a model that classifies any held-out example correctly.
     #[error(
         "no learning rate from {} to {} gave a model that classifies a held-out example \
-         correctly; give --learning-rate", given(*.lowest), given(*.highest))]
+         correctly; give --learning-rate",
+        given(*.lowest), given(*.highest)
+    )]
     NoRate {
         /// The lowest that was tried.
         lowest: f64,

@@ -18,7 +18,9 @@ pub enum AccountingError {
     /// A grid that would take too much memory.
     #[error(
         "the privacy loss would need {} grid points of at most {most}; ask for a larger \
-         error, or fewer steps or epochs", given(.points.round()))]
+         error, or fewer steps or epochs",
+        given(.points.round())
+    )]
     Grid {
         /// Points that the wanted error needs.
         points: f64,
@@ -26,7 +28,10 @@ pub enum AccountingError {
         most: usize,
     },
     /// No value of the wanted argument reaches the target.
-    #[error("no {name} between {} and {} gives epsilon = {} at delta = {}", given(*.low), given(*.high), given(*.epsilon), given(*.delta))]
+    #[error(
+        "no {name} between {} and {} gives epsilon = {} at delta = {}",
+        given(*.low), given(*.high), given(*.epsilon), given(*.delta)
+    )]
     Unreachable {
         /// What is calibrated.
         name: &'static str,

@@ -11,7 +11,9 @@ pub enum MechanismError {
     /// σ outside [0.2, 20].
     #[error(
         "noise_multiplier = {} lies outside [0.2, 20]; give the noise standard deviation \
-         divided by the clip norm", given(*.value))]
+         divided by the clip norm",
+        given(*.value)
+    )]
     NoiseMultiplier {
         /// What was given.
         value: f64,
@@ -157,7 +159,10 @@ pub enum MechanismError {
         expected: u64,
     },
     /// NaN or an infinity among the outputs: the run counts against the attacker.
-    #[error("outputs[epoch {epoch}, step {step}] = {} is not finite; count the run as failed", given(*.value))]
+    #[error(
+        "outputs[epoch {epoch}, step {step}] = {} is not finite; count the run as failed",
+        given(*.value)
+    )]
     NonFiniteOutput {
         /// Epoch, from 0.
         epoch: usize,
@@ -167,7 +172,10 @@ pub enum MechanismError {
         value: f64,
     },
     /// Finite outputs so large that the score overflows.
-    #[error("score = {}: the outputs are too large to score; check their unit (clip norm)", given(*.value))]
+    #[error(
+        "score = {}: the outputs are too large to score; check their unit (clip norm)",
+        given(*.value)
+    )]
     NonFiniteScore {
         /// The score.
         value: f64,

@@ -38,7 +38,10 @@ pub enum SpecialError {
         value: f64,
     },
     /// The logarithm of a probability is not negative and finite, or is NaN.
-    #[error("{name} = {}: the logarithm of a probability must be negative and finite", given(*.value))]
+    #[error(
+        "{name} = {}: the logarithm of a probability must be negative and finite",
+        given(*.value)
+    )]
     LnProbability {
         /// Name of the argument.
         name: &'static str,
