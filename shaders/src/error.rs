@@ -1,11 +1,12 @@
 //! Errors of the score kernels.
 
+use dpscope_core::shown::given;
 /// A law that the kernel does not simulate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {
     /// Noise multiplier outside [`crate::bgm::NOISE_MULTIPLIERS`].
-    #[error("noise_multiplier must be between 0.001 and 10000, and is {value}")]
+    #[error("noise_multiplier must be between 0.001 and 10000, and is {}", given(*.value))]
     NoiseMultiplier {
         /// What was given.
         value: f64,
@@ -20,13 +21,13 @@ pub enum KernelError {
         value: u32,
     },
     /// A gap below 1 (c − b < 0) or too large for f32.
-    #[error("gap must be between 1 and 1000000, and is {value}")]
+    #[error("gap must be between 1 and 1000000, and is {}", given(*.value))]
     Gap {
         /// What was given.
         value: f64,
     },
     /// An inclusion probability outside the unit interval, or below what a 32-bit word resolves.
-    #[error("sampling_rate must be between 1e-9 and 1, and is {value}")]
+    #[error("sampling_rate must be between 1e-9 and 1, and is {}", given(*.value))]
     SamplingRate {
         /// What was given.
         value: f64,
@@ -40,7 +41,7 @@ pub enum KernelError {
         entries: u32,
     },
     /// A slot that the target cannot fall in, or a weight that is no probability.
-    #[error("weights must be above 0 and at most 1, and weight {index} is {value}")]
+    #[error("weights must be above 0 and at most 1, and weight {index} is {}", given(*.value))]
     Weight {
         /// Place of the weight, from 0.
         index: usize,
@@ -48,7 +49,7 @@ pub enum KernelError {
         value: f64,
     },
     /// Noise of the exact pair at which exponents leave the range of f32.
-    #[error("noise_multiplier must be between 0.01 and 10000, and is {value}")]
+    #[error("noise_multiplier must be between 0.01 and 10000, and is {}", given(*.value))]
     PairNoiseMultiplier {
         /// What was given.
         value: f64,
@@ -66,7 +67,7 @@ pub enum KernelError {
         value: usize,
     },
     /// Weights that are no probabilities together.
-    #[error("the weights' total must be at most 1, and is {value}")]
+    #[error("the weights' total must be at most 1, and is {}", given(*.value))]
     WeightTotal {
         /// The total.
         value: f64,

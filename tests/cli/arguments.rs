@@ -2,7 +2,8 @@
 
 use dpscope_core::mechanism::{SamplerKind, ThreatModel};
 
-use crate::dpscope;
+use crate::trainer::npy_f8;
+use crate::{Folder, dpscope};
 
 /// A simulation that would be refused nowhere else, with one option replaced or added.
 fn with(option: &str, value: &str) -> String {
@@ -146,5 +147,56 @@ fn commands_that_do_not_exist_are_refused() {
     ] {
         let ended = dpscope(words).exits(2);
         assert!(ended.stderr.contains(part), "{words}: {}", ended.stderr);
+    }
+}
+
+/// Whether text holds a number that nobody reads.
+fn has_long_number(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.').any(|number| number.len() > 22)
+}
+
+#[test]
+fn no_number_is_shown_with_hundreds_of_digits() {
+    assert!(has_long_number(&format!("x {} y", 1e300)) && has_long_number(&1e-300.to_string()));
+    assert!(!has_long_number("1.2345e300 and 0.3333333333333333"));
+    let folder = Folder::new();
+    for (name, value) in
+        [("in", 1e300), ("out", -1e300), ("tiny-in", 1e-300), ("tiny-out", -1e-300)]
+    {
+        let scores: Vec<f64> = (1..=50).map(|i| value * f64::from(i)).collect();
+        folder.write(&format!("{name}.npy"), npy_f8(&[50], &scores));
+    }
+    folder.write("s.csv", "sigma,T,delta\n1,10,1e-300\n");
+    let trained = "audit dpsgd --batch-size 20 --records 200 --runs 4 --seed 7";
+    for number in ["1e300", "1e-300"] {
+        for words in [
+            format!("{trained} --noise-multiplier 1 --clip-norm {number}"),
+            format!("{trained} --noise-multiplier 1 --learning-rate {number}"),
+            format!("{trained} --noise-multiplier 1 --fail-above {number}"),
+            format!("{trained} --poisson-epsilon {number}"),
+            format!("{trained} --noise-multiplier {number}"),
+            format!(
+                "audit scores --target in.npy --zero-out out.npy --claim {number} --plot p.svg"
+            ),
+            format!("audit scores --target tiny-in.npy --zero-out tiny-out.npy --claim {number}"),
+            format!("audit outputs --target in.npy --zero-out out.npy --clip-norm {number}"),
+            format!("plan --epsilon {number}"),
+            format!("bound poisson --steps 10 --noise-multiplier {number}"),
+            format!("bound poisson --steps 10 --noise-multiplier 1 --sampling-rate {number}"),
+            format!("bound deterministic --steps 10 --noise-multiplier {number}"),
+            format!("calibrate noise --steps 10 --epsilon {number}"),
+            format!("calibrate noise --steps 10 --epsilon 1 --delta {number}"),
+            format!("compare --steps 10 --noise-multiplier {number}"),
+            format!("sweep s.csv --csv t-{number}.csv"),
+        ] {
+            let ended = folder.run(&words);
+            assert!(matches!(ended.code, Some(0 | 2 | 3)), "{words}: {}", ended.stderr);
+            let told = format!("{}{}", ended.stdout, ended.stderr);
+            assert!(!told.is_empty() && !has_long_number(&told), "{words}: {told}");
+        }
+    }
+    for name in folder.names().iter().filter(|name| name.ends_with(".svg") || name.contains("t-")) {
+        let written = String::from_utf8(folder.read(name)).unwrap();
+        assert!(!has_long_number(&written), "{name}: {written}");
     }
 }

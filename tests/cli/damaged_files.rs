@@ -113,4 +113,7 @@ fn what_is_no_file_is_refused() {
             .refuses(2, &[name, part]);
         folder.run(&format!("audit outputs {name} --noise-multiplier 1")).refuses(2, &[name, part]);
     }
+    let turned = "audit scores --target a\u{202e}b.npy --zero-out good.npy";
+    let told = folder.run(turned).refuses(2, &["a\\u{202e}b.npy: "]).stderr;
+    assert!(!told.contains('\u{202e}'), "{told}");
 }

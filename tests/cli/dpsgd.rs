@@ -181,6 +181,33 @@ fn kept_outputs_are_audited_to_the_same_scores() {
 }
 
 #[test]
+fn a_file_is_not_taken_for_data_that_are_made_up() {
+    let folder = Folder::new();
+    let row = |row: usize| {
+        let bits = (0..600).map(|at| if (row * at) % 7 == 0 { ",1" } else { ",0" });
+        format!("{}{}\n", row % 100, bits.collect::<String>())
+    };
+    folder.write("p100-like", (0..300).map(row).collect::<String>());
+    let name = |words: &str| {
+        let ended = folder.run(&format!("{words} --json")).exits(0);
+        let name = text(&ended.json(), "/training/description/data/name").to_owned();
+        (name, ended.stderr)
+    };
+    let (made_up, told) = name(&format!("{SMALL} --data p100-like --checkpoint made-up"));
+    assert_eq!(made_up, "p100-like");
+    assert!(told.contains("made up") && told.contains("--data ./p100-like"), "{told}");
+    let (read, _) = name(&format!("{SMALL} --data ./p100-like --checkpoint read"));
+    assert_eq!(read, "./p100-like");
+    assert_eq!(name("resume made-up").0, "p100-like");
+    assert_eq!(name("resume read --data ./p100-like").0, "./p100-like");
+    folder.run("resume read").refuses(2, &["./p100-like", "--data"]);
+    for mistaken in ["resume read --data p100-like", "resume made-up --data ./p100-like"] {
+        let refused = folder.run(mistaken).exits(2).stderr;
+        assert!(refused.contains("gives other records than"), "{refused}");
+    }
+}
+
+#[test]
 fn what_is_there_already_is_not_replaced() {
     let folder = Folder::new();
     for (name, option, code) in [("part", "--out part", 5), ("o.npz.part", "--outputs-to o.npz", 2)]

@@ -24,6 +24,7 @@ mod snapshots;
 mod theory;
 mod trainer;
 mod web_figures;
+mod written_files;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,11 +8,15 @@ use serde_json::Value;
 
 /// The program, built once in the profile of the running test.
 ///
-/// Cargo tells only the package's own tests where a binary is; others find it beside themselves.
+/// Cargo tells only the package's own tests where a binary is; others find it beside themselves. It is
+/// built together with the test that runs, so that both have the same features of the same crates:
+/// alone it would have a graphics library of its own, which takes minutes.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let test = std::env::current_exe().expect("the test has a path");
+        let test_name = test.file_stem().and_then(|name| name.to_str()?.rsplit_once('-'));
+        let (test_name, _) = test_name.expect("TEST-HASH");
         let profile_folder = test.ancestors().nth(2).expect("TARGET/PROFILE/deps/TEST");
         let target_folder = profile_folder.parent().expect("TARGET/PROFILE");
         let profile = profile_folder.file_name().and_then(|name| name.to_str());
@@ -20,7 +24,8 @@ fn program() -> &'static Path {
         let profile = if profile == "debug" { "dev" } else { profile };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
-            .args(["build", "--quiet", "--package", "dpscope", "--profile", profile])
+            .args(["build", "--quiet", "--workspace", "--bin", "dpscope", "--test", test_name])
+            .args(["--profile", profile])
             .arg("--target-dir")
             .arg(target_folder)
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

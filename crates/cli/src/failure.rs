@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
-use dpscope_core::shown::given;
+use dpscope_core::shown::{excerpt, given, is_plain};
 use dpscope_core::theory::reason;
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
@@ -52,7 +52,9 @@ impl Failure {
 
     /// The same failure, with the file that it is about in front.
     pub(crate) fn about(self, path: &std::path::Path) -> Self {
-        Failure { error: self.error.context(path.display().to_string()), ..self }
+        let name = path.display().to_string();
+        let name = if name.chars().all(is_plain) { name } else { excerpt(&name, 1000) };
+        Failure { error: self.error.context(name), ..self }
     }
 }
 

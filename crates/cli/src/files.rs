@@ -20,6 +20,13 @@ pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
     path.file_name().unwrap_or_default().to_string_lossy()
 }
 
+/// The file beside outputs that holds them while they are not complete.
+pub(crate) fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    path.with_file_name(name)
+}
+
 /// The bytes of a file that is not larger than the limits allow.
 pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let read = || -> std::io::Result<Vec<u8>> {

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 
 use dpscope_engine::backend::gpu::CAUGHT_PANIC;
 
-use crate::args::Command;
+use crate::args::{Cli, Command};
+use crate::failure::Done;
 
 /// Leaves to the engine's warning what it catches and tells in better words.
 fn silence_caught_panics() {
@@ -39,11 +40,8 @@ fn silence_device_select() {
     }
 }
 
-fn main() -> ExitCode {
-    silence_caught_panics();
-    silence_device_select();
-    let cli = args::parse();
-    let done = match cli.command {
+fn run(cli: Cli) -> Done {
+    match cli.command {
         Command::Audit(audit) => match audit {
             args::Audit::Bgm(args) => commands::bgm::run(&args),
             args::Audit::Dpsgd(args) => commands::dpsgd::run(&args),
@@ -64,8 +62,13 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
-    };
-    match done {
+    }
+}
+
+fn main() -> ExitCode {
+    silence_caught_panics();
+    silence_device_select();
+    match args::parse().and_then(run) {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
             report::tell(&format!("error: {:#}", failure.error));

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use dpscope_core::shown::is_plain;
 use dpscope_engine::{Artefact, Control, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -58,7 +59,7 @@ impl Rows {
             if !bar.message().is_empty() {
                 bar.inc(1);
             }
-            bar.set_message(name.chars().filter(|c| !c.is_control()).take(30).collect::<String>());
+            bar.set_message(name.chars().filter(|&c| is_plain(c)).take(30).collect::<String>());
         }
     }
 }

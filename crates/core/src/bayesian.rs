@@ -1,6 +1,7 @@
 //! Credible limits on ε from the joint posterior of the two error rates.
 
 use crate::math;
+use crate::shown::given;
 use crate::special::quadrature::gauss_legendre_12;
 use crate::special::{BetaLaw, Tail};
 use crate::special::{UnitPoint, normal};
@@ -22,19 +23,19 @@ pub enum BayesianError {
         world: &'static str,
     },
     /// δ is outside [0, 1), or NaN.
-    #[error("delta = {delta}: must lie in [0, 1)")]
+    #[error("delta = {}: must lie in [0, 1)", given(*.delta))]
     Delta {
         /// The parameter δ.
         delta: f64,
     },
     /// ε is negative, infinite or NaN.
-    #[error("epsilon = {epsilon}: must be finite and at least 0")]
+    #[error("epsilon = {}: must be finite and at least 0", given(*.epsilon))]
     Epsilon {
         /// The parameter ε.
         epsilon: f64,
     },
     /// The posterior probability to leave out is outside [1e-9, ½], or NaN.
-    #[error("significance = {significance}: must lie in [1e-9, 0.5]")]
+    #[error("significance = {}: must lie in [1e-9, 0.5]", given(*.significance))]
     Significance {
         /// The posterior probability to leave out.
         significance: f64,

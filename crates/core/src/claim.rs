@@ -2,6 +2,7 @@
 
 use crate::adjacency::Adjacency;
 use crate::bound::EpsilonLowerBound;
+use crate::shown::given;
 
 /// What is tested: "the training is (ε, δ)-DP under this adjacency".
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,15 +32,16 @@ pub enum Verdict {
 #[non_exhaustive]
 pub enum ClaimError {
     /// ε is no privacy parameter.
-    #[error("the claimed epsilon is {epsilon}; it must be a finite number >= 0")]
+    #[error("the claimed epsilon is {}; it must be a finite number >= 0", given(*.epsilon))]
     Epsilon {
         /// The value.
         epsilon: f64,
     },
     /// The claim and the audit speak of different δ.
     #[error(
-        "the claim has delta {claimed}, the audit {audited}; audit with --delta {claimed}, since \
-         values at different delta cannot be compared"
+        "the claim has delta {}, the audit {}; audit with --delta {}, since \
+         values at different delta cannot be compared",
+        given(*.claimed), given(*.audited), given(*.claimed)
     )]
     Delta {
         /// δ of the claim.

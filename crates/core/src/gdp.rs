@@ -1,6 +1,7 @@
 //! Gaussian differential privacy: δ, ε and μ of the pair N(0, 1) against N(μ, 1).
 
 use crate::math;
+use crate::shown::given;
 use crate::special::normal::{self, mills_ratio};
 use crate::special::quadrature::gauss_legendre_32;
 
@@ -9,25 +10,25 @@ use crate::special::quadrature::gauss_legendre_32;
 #[non_exhaustive]
 pub enum GdpError {
     /// μ is negative, infinite or NaN.
-    #[error("gdp_mu = {gdp_mu}: must lie in [0, 1e100]")]
+    #[error("gdp_mu = {}: must lie in [0, 1e100]", given(*.gdp_mu))]
     Mu {
         /// The parameter μ.
         gdp_mu: f64,
     },
     /// ε is negative, infinite or NaN.
-    #[error("epsilon = {epsilon}: must lie in [0, 1e200]")]
+    #[error("epsilon = {}: must lie in [0, 1e200]", given(*.epsilon))]
     Epsilon {
         /// The parameter ε.
         epsilon: f64,
     },
     /// δ is not strictly between 0 and 1, or NaN.
-    #[error("delta = {delta}: must lie strictly between 0 and 1")]
+    #[error("delta = {}: must lie strictly between 0 and 1", given(*.delta))]
     Delta {
         /// The parameter δ.
         delta: f64,
     },
     /// A rate is outside (0, 1], or NaN. A rate of 0 would make μ infinite.
-    #[error("{name} = {value}: must lie in (0, 1]")]
+    #[error("{name} = {}: must lie in (0, 1]", given(*.value))]
     Rate {
         /// Name of the argument.
         name: &'static str,

@@ -1,6 +1,7 @@
 //! Score histograms of integer counts: mergeable in any order, constant in memory.
 
 use crate::adjacency::World;
+use crate::shown::given;
 
 /// Why a histogram could not be made or merged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -13,7 +14,7 @@ pub enum HistogramError {
         world: &'static str,
     },
     /// The unit of the integer scores is unusable.
-    #[error("score unit {unit} is not a positive finite number")]
+    #[error("score unit {} is not a positive finite number", given(*.unit))]
     Unit {
         /// Nats in one unit.
         unit: f64,

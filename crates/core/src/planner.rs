@@ -3,6 +3,7 @@
 use crate::bound::{BoundError, ThresholdRule, epsilon_from_rates};
 use crate::interval::clopper_pearson_upper;
 use crate::math::{exp, ln, ln_1p};
+use crate::shown::given;
 use crate::trade_off::Trials;
 
 /// The value of an attack without a single error: no audit of this size can report more.
@@ -154,13 +155,13 @@ const MOST_OBSERVATIONS: u64 = 1 << 53;
 #[non_exhaustive]
 pub enum PlannerError {
     /// A target outside the domain.
-    #[error("epsilon is {epsilon}; it must lie in (0, 40]")]
+    #[error("epsilon is {}; it must lie in (0, 40]", given(*.epsilon))]
     Epsilon {
         /// The value.
         epsilon: f64,
     },
     /// No plan is large enough.
-    #[error("epsilon = {epsilon} needs more than 2^53 observations of each world")]
+    #[error("epsilon = {} needs more than 2^53 observations of each world", given(*.epsilon))]
     TooMany {
         /// The target.
         epsilon: f64,

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers and foreign text as people read them.
 
 /// A number as it was given, in powers of ten where it would have many zeros.
 ///
@@ -14,9 +14,79 @@ pub fn given(value: f64) -> String {
     if is_long { format!("{value:e}") } else { (value + 0.0).to_string() }
 }
 
+/// A number with so many decimals, in powers of ten where it would have many digits.
+///
+/// # Example
+/// ```
+/// use dpscope_core::shown::rounded;
+/// assert_eq!([rounded(1.0 / 3.0, 2), rounded(1e300, 2)], ["0.33", "1.00e300"]);
+/// ```
+#[must_use]
+pub fn rounded(value: f64, decimals: usize) -> String {
+    if value.abs() >= 1e15 { format!("{value:.decimals$e}") } else { format!("{value:.decimals$}") }
+}
+
+/// Whether a terminal shows a character as it is: one that neither controls it nor the direction of
+/// the text around it.
+///
+/// # Example
+/// ```
+/// use dpscope_core::shown::is_plain;
+/// assert_eq!(['a', 'ש', '\u{1b}', '\u{202e}'].map(is_plain), [true, true, false, false]);
+/// ```
+#[must_use]
+pub fn is_plain(character: char) -> bool {
+    let turns = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    !turns && !character.is_control()
+}
+
+/// Foreign text, fit for a message: its first `most` characters, escaped, with a mark where more
+/// follow.
+///
+/// # Example
+/// ```
+/// use dpscope_core::shown::excerpt;
+/// assert_eq!([excerpt("a\u{1b}b", 5), excerpt("a longer text", 5)], ["a\\u{1b}b", "a lon…"]);
+/// ```
+#[must_use]
+pub fn excerpt(text: &str, most: usize) -> String {
+    let mut shown: String = text.chars().take(most).flat_map(char::escape_debug).collect();
+    if text.chars().nth(most).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_turns_text_around_is_not_plain() {
+        let turning = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\
+                       \u{2066}\u{2067}\u{2068}\u{2069}";
+        assert!(turning.chars().all(|c| !is_plain(c) && !excerpt(&c.to_string(), 1).contains(c)));
+        assert!("\n\u{7f}\u{9b}\u{1b}".chars().all(|c| !is_plain(c)));
+        assert!("σ é – שלום".chars().all(is_plain));
+    }
+
+    #[test]
+    fn an_excerpt_ends() {
+        assert_eq!([excerpt("abc", 3), excerpt("abcd", 3), excerpt("", 3)], ["abc", "abc…", ""]);
+        assert_eq!(excerpt("\n\n\n", 2), "\\n\\n…");
+    }
+
+    #[test]
+    fn no_number_has_many_digits() {
+        let values = [f64::MAX, f64::MIN, 1e15, 9.9e14, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY];
+        for value in values {
+            assert!(rounded(value, 4).len() <= 20 && given(value).len() <= 24, "{value:e}");
+        }
+        assert_eq!([rounded(-0.126, 2), rounded(1e14, 1)], ["-0.13", "100000000000000.0"]);
+    }
 
     #[test]
     fn long_numbers_are_powers_of_ten() {

@@ -2,6 +2,7 @@
 
 use dpscope_core::audit::{AuditHistograms, Outcome};
 use dpscope_core::bound::Statement;
+use dpscope_core::shown::{self, excerpt};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -56,12 +57,7 @@ pub struct Artefact {
 
 /// A name that a terminal shows as it is.
 fn is_plain(name: &str) -> bool {
-    name.chars().count() <= LONGEST_NAME && !name.chars().any(char::is_control)
-}
-
-/// Text from a file, fit for a message: control characters escaped, and not long.
-fn excerpt(text: &str, most: usize) -> String {
-    text.chars().take(most).flat_map(char::escape_debug).collect()
+    name.chars().count() <= LONGEST_NAME && name.chars().all(shown::is_plain)
 }
 
 impl Artefact {
@@ -191,7 +187,7 @@ impl Artefact {
         }
         if !self.has_plain_names() {
             return wrong(
-                "its version and devices are not short names without control characters, or too many",
+                "its version and devices are not short names of plain characters, or too many",
             );
         }
         if !self.layout.fits(&self.plan) {
@@ -328,7 +324,7 @@ mod tests {
             change(&mut bad);
             Artefact::from_bytes(&bad.to_bytes())
         };
-        let changes: [&dyn Fn(&mut Artefact); 18] = [
+        let changes: [&dyn Fn(&mut Artefact); 19] = [
             &|a| a.float_modes.clear(),
             &|a| a.float_modes.push(FloatMode::Exact),
             &|a| a.range.first = 1,
@@ -345,6 +341,7 @@ mod tests {
             &|a| a.version = "1".repeat(201),
             &|a| a.devices[0].push('\u{9b}'),
             &|a| a.devices[0].push('\r'),
+            &|a| a.devices[0].push('\u{202e}'),
             &|a| a.devices.push("é".repeat(201)),
             &|a| a.devices = (0..=256).map(|i| i.to_string()).collect(),
         ];

@@ -4,6 +4,7 @@ use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
 use dpscope_core::histogram::HistogramError;
 use dpscope_core::mechanism::MechanismError;
+use dpscope_core::shown::given;
 use dpscope_shaders::KernelError;
 
 /// A plan that cannot be run.
@@ -29,13 +30,16 @@ pub enum PlanError {
         observations: u64,
     },
     /// δ of an audit.
-    #[error("delta is {delta}; it must lie strictly between 0 and 1, e.g. 1e-5")]
+    #[error("delta is {}; it must lie strictly between 0 and 1, e.g. 1e-5", given(*.delta))]
     Delta {
         /// The value.
         delta: f64,
     },
     /// Significance of an audit.
-    #[error("significance is {significance}; it must lie strictly between 0 and 1, e.g. 0.05")]
+    #[error(
+        "significance is {}; it must lie strictly between 0 and 1, e.g. 0.05",
+        given(*.significance)
+    )]
     Significance {
         /// The value.
         significance: f64,

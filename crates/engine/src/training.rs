@@ -5,6 +5,7 @@ use std::fmt;
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_core::histogram::ScoreBins;
+use dpscope_core::shown;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -207,7 +208,7 @@ impl TrainingState {
 /// Text that a terminal shows as it is.
 fn is_plain(value: &serde_json::Value) -> bool {
     use serde_json::Value::{Array, Object, String};
-    let is_shown = |text: &str| !text.chars().any(char::is_control);
+    let is_shown = |text: &str| text.chars().all(shown::is_plain);
     match value {
         String(text) => is_shown(text),
         Array(values) => values.iter().all(is_plain),
@@ -442,7 +443,13 @@ mod tests {
             TrainingState::new(description).fits(digest, 0)
         };
         assert!(fits(r#"{"data":{"name":"é\\\"x"},"sizes":[1,null,true]}"#));
-        for bad in [r#"{"data":{"name":"\u001b[2J"}}"#, r#"["\u009b2J"]"#, r#"{"a\rb":1}"#, "{"] {
+        for bad in [
+            r#"{"data":{"name":"\u001b[2J"}}"#,
+            r#"["\u009b2J"]"#,
+            r#"{"a\rb":1}"#,
+            r#"["\u2066"]"#,
+            "{",
+        ] {
             assert!(!fits(bad), "{bad}");
         }
     }

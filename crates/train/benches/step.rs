@@ -1,60 +1,17 @@
 //! Sums of clipped gradients over a batch of 100, and the rate of large products of matrices beside
 //! them: `cargo bench -p dpscope-train`. Rates count every product and sum of a dense network.
 
+mod work;
+
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
-use dpscope_train::{ModelSpec, Network, Rows, Workspace};
+use dpscope_train::ModelSpec;
 
-const ROWS: usize = 100;
+use work::{ROWS, Step, shortest};
+
 const SIDE: usize = 1024;
-
-/// A network with a batch.
-struct Step {
-    network: Network,
-    theta: Vec<f32>,
-    examples: Vec<f32>,
-    labels: Vec<u32>,
-    work: Workspace,
-    out: Vec<f32>,
-    norms: Vec<f32>,
-}
-
-impl Step {
-    /// `density` of the values are 1 and the rest 0, or all are spread over 0 to 1.
-    fn new(spec: &ModelSpec, density: Option<f64>) -> Option<Self> {
-        let network = Network::new(spec).ok()?;
-        let mut state = 1_u64;
-        let mut uniform = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 11) as f64 / (1_u64 << 53) as f64
-        };
-        let theta = network.initial(&mut uniform);
-        let value = |_| match density {
-            Some(density) => f32::from(u8::from(uniform() < density)),
-            None => uniform() as f32,
-        };
-        let examples = (0..ROWS * network.inputs()).map(value).collect();
-        let labels = (0..ROWS).map(|row| (row % network.classes()) as u32).collect();
-        let out = vec![0.0; theta.len()];
-        let work = Workspace::new(&network, ROWS);
-        Some(Self { network, theta, examples, labels, work, out, norms: Vec::new() })
-    }
-
-    fn run(&mut self) {
-        let rows = Rows { examples: &self.examples, labels: &self.labels };
-        let (work, out) = (&mut self.work, &mut self.out);
-        self.network.clipped_sum(&self.theta, rows, 0.5, work, out, &mut self.norms);
-        black_box(&mut self.out);
-    }
-
-    fn operations(&self) -> u64 {
-        self.network.operations() * ROWS as u64
-    }
-}
 
 /// A product of square matrices.
 struct Square([Vec<f32>; 3]);
@@ -89,18 +46,6 @@ impl Square {
     }
 
     const OPERATIONS: u64 = 2 * (SIDE * SIDE * SIDE) as u64;
-}
-
-/// The shortest of many times: what others on the machine cost is left out.
-fn shortest(mut run: impl FnMut()) -> Duration {
-    let start = Instant::now();
-    let mut shortest = Duration::MAX;
-    while start.elapsed() < Duration::from_secs(3) {
-        let start = Instant::now();
-        run();
-        shortest = shortest.min(start.elapsed());
-    }
-    shortest
 }
 
 fn main() {

@@ -1,4 +1,5 @@
 use dpscope_core::mechanism::{MechanismError, SamplerKind, ThreatModel};
+use dpscope_core::shown::given;
 use dpscope_engine::EngineError;
 
 use crate::model::{ModelError, Shape};
@@ -42,7 +43,7 @@ pub enum TrainError {
         model: usize,
     },
     /// A number outside its domain.
-    #[error("{name} is {value}; it must be {domain}")]
+    #[error("{name} is {}; it must be {domain}", given(*.value))]
     Setting {
         /// Which.
         name: &'static str,
@@ -106,8 +107,9 @@ pub enum TrainError {
     },
     /// No learning rate gave a model that classifies any held-out example correctly.
     #[error(
-        "no learning rate from {lowest} to {highest} gave a model that classifies a held-out example \
-         correctly; give --learning-rate"
+        "no learning rate from {} to {} gave a model that classifies a held-out example \
+         correctly; give --learning-rate",
+        given(*.lowest), given(*.highest)
     )]
     NoRate {
         /// The lowest that was tried.

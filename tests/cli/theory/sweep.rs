@@ -53,8 +53,8 @@ fn a_table_is_written_for_other_programs() {
         "name,noise_multiplier,steps,epochs,delta,poisson_upper,balls_in_bins_upper,\
          shuffle_lower,deterministic_upper,missing"
     );
-    assert!(lines[1].starts_with("MNLI,0.6,50,1,0.00001,4.88") && lines[1].ends_with(','));
-    assert!(lines[2].starts_with("\"a, b\",0.1,100,2,0.00001,"), "{}", lines[2]);
+    assert!(lines[1].starts_with("MNLI,0.6,50,1,1e-5,4.88") && lines[1].ends_with(','));
+    assert!(lines[2].starts_with("\"a, b\",0.1,100,2,1e-5,"), "{}", lines[2]);
     assert!(
         lines[2].ends_with(
             "\"balls_in_bins_upper: noise_multiplier is 0.1; it must be in [0.2, 100]\""
@@ -66,7 +66,9 @@ fn a_table_is_written_for_other_programs() {
 fn only_a_table_of_its_own_is_replaced() {
     let folder = Folder::new();
     folder.write("t.csv", TABLE);
-    folder.run("sweep t.csv --csv t.csv").refuses(2, &["t.csv", "not replaced"]);
+    folder.run("sweep t.csv --csv t.csv").refuses(2, &["t.csv: ", "--csv would replace"]);
+    folder.write("other.csv", TABLE);
+    folder.run("sweep t.csv --csv other.csv").refuses(2, &["other.csv", "not replaced"]);
     assert_eq!(folder.read("t.csv"), TABLE.as_bytes());
     folder.run("sweep t.csv --csv out.csv").exits(0);
     folder.run("sweep t.csv --csv out.csv").exits(0);

@@ -7,7 +7,9 @@ mod check;
 mod compare;
 mod device;
 mod dpsgd;
+mod files;
 mod plot;
+mod reproduce;
 mod run;
 mod serve;
 
@@ -19,6 +21,7 @@ pub(crate) use compare::{CompareArgs, SweepArgs, TheoryArgs};
 pub(crate) use device::{BenchArgs, DeviceArgs, DevicesArgs};
 pub(crate) use dpsgd::{CanaryArg, DataArgs, DpSgdArgs, MemoryArgs, RateArg};
 pub(crate) use plot::PlotArgs;
+pub(crate) use reproduce::{NUMBERING, ReproduceArgs, Reproduction};
 pub(crate) use run::{Asked, RunArgs};
 pub(crate) use serve::ServeArgs;
 
@@ -95,8 +98,8 @@ pub(crate) enum Audit {
     Counts(CountsArgs),
 }
 
-/// Reads the command line; a negative number is a value, so that its message can name the domain.
-pub(crate) fn parse() -> Cli {
+/// Reads the command line and refuses files that it names twice; a negative number is a value, so that its message can name the domain.
+pub(crate) fn parse() -> Result<Cli, Failure> {
     fn negative_numbers(command: clap::Command) -> clap::Command {
         command
             .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
@@ -105,8 +108,11 @@ pub(crate) fn parse() -> Cli {
     fn takes_value(arg: &clap::Arg) -> bool {
         !arg.is_positional() && arg.get_action().takes_values()
     }
-    let matches = negative_numbers(Cli::command()).get_matches();
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let mut command = negative_numbers(Cli::command());
+    let matches = command.get_matches_mut();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    files::check_apart(&command, &matches)?;
+    Ok(cli)
 }
 
 /// What is drawn and who attacks.
@@ -418,29 +424,6 @@ pub(crate) struct ResumeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  dpscope reproduce figure-3 --observations 1e6\n  \
-        dpscope reproduce partial-shuffle --runs 200")]
-pub(crate) struct ReproduceArgs {
-    /// What to repeat.
-    #[arg(value_enum)]
-    pub(crate) what: Reproduction,
-    /// Observations of both worlds together in each setting, for figure-3 and table-1.
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub(crate) observations: Option<u64>,
-    /// Runs of both worlds together in each setting, for all others; by default what two cores do in
-    /// about two minutes.
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub(crate) runs: Option<u64>,
-    /// Seed of all random words; fresh entropy if not given.
-    #[arg(long, value_parser = seed)]
-    pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) device: DeviceArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
-}
-
-#[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dpscope completions bash \\\n    \
         > ~/.local/share/bash-completion/completions/dpscope")]
 pub(crate) struct CompletionsArgs {
@@ -450,30 +433,6 @@ pub(crate) struct CompletionsArgs {
     /// Print the script inside one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// What is repeated. A figure's number, where it becomes known, is an `alias` of what it shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reproduction {
-    /// Figure 3: epsilon by number of observations.
-    #[value(name = "figure-3")]
-    Figure3,
-    /// Table I: the settings of published models.
-    #[value(name = "table-1")]
-    Table1,
-    /// Models trained under an attacker who knows one record of every batch.
-    #[value(name = "dpsgd-partially-informed")]
-    PartiallyInformed,
-    /// DP-SGD whose every gradient is the attacker's: nothing is trained.
-    #[value(name = "dpsgd-worst-case")]
-    WorstCase,
-    /// Models trained under an attacker who knows nothing of the other records.
-    #[value(name = "dpsgd-target-canary")]
-    TargetCanary,
-    /// Models whose data were shuffled in a buffer, or not at all.
-    PartialShuffle,
-    /// Batches that were formed first and then shuffled.
-    BatchThenShuffle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,7 @@
 //! `dpscope bound`: what theory proves or estimates of ε, or of δ.
 
 use dpscope_core::accounting::Directions;
+use dpscope_core::shown::given;
 use dpscope_core::theory::{Accounted, At, Cell, Kind, Setting, ShuffleMethod};
 use dpscope_engine::pair::PairSampler;
 use serde::Serialize;
@@ -217,9 +218,10 @@ fn to_text(report: &BoundReport) -> String {
 fn subject(report: &BoundReport) -> String {
     let Settings { setting, sampling_rate } = &report.settings;
     let Setting { noise_multiplier, steps, epochs } = setting;
+    let noise_multiplier = given(*noise_multiplier);
     let batches = match report.subject {
         Bounded::Poisson => {
-            let rate = sampling_rate.unwrap_or(1.0 / *steps as f64);
+            let rate = given(sampling_rate.unwrap_or(1.0 / *steps as f64));
             return format!(
                 "Poisson sampled batches: σ = {noise_multiplier}, q = {rate}, {} steps",
                 grouped(steps.saturating_mul(*epochs))

@@ -2,6 +2,7 @@
 
 use dpscope_core::accounting::Calibrated;
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::shown::given;
 use dpscope_core::theory::{Calibration, CalibrationError, Kind, Wanted};
 use serde::Serialize;
 
@@ -152,14 +153,17 @@ fn to_text(report: &CalibrateReport) -> String {
         plain(found.epsilon, report.kind, 4)
     );
     out.push_str(&row("sampler", report.sampler.name()));
-    let given = [
-        settings.noise_multiplier.map(|value| format!("σ = {value}")),
+    let known = [
+        settings.noise_multiplier.map(|value| format!("σ = {}", given(value))),
         settings.steps.map(|steps| format!("T = {}", grouped(steps))),
         settings.epochs.map(|epochs| format!("E = {}", grouped(epochs))),
-        settings.sampling_rate.map(|rate| format!("q = {rate}")),
+        settings.sampling_rate.map(|rate| format!("q = {}", given(rate))),
     ];
-    let given: Vec<String> = given.into_iter().flatten().collect();
-    out.push_str(&row("given", &format!("ε = {}, {}", report.target_epsilon, given.join(", "))));
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    out.push_str(&row(
+        "given",
+        &format!("ε = {}, {}", given(report.target_epsilon), known.join(", ")),
+    ));
     out.push_str(&row("accountant", report.accountant));
     if let Some(poisson) = &report.poisson {
         let text = format!("{} would do, if batches were Poisson sampled", poisson.in_words());

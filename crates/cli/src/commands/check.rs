@@ -71,7 +71,7 @@ fn training(report: &CheckReport) -> String {
         counted(report.steps_per_epoch, "step"),
         grouped(report.steps),
         counted(epochs, "epoch"),
-        report.noise_multiplier
+        given(report.noise_multiplier)
     )
 }
 

@@ -3,6 +3,7 @@
 use dpscope_core::accounting::Directions;
 use dpscope_core::bound::Scope;
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::shown::given;
 use dpscope_core::theory::{Kind, Setting};
 use serde::Serialize;
 
@@ -111,7 +112,8 @@ fn to_text(report: &Comparison) -> String {
     let Setting { noise_multiplier, steps, epochs } = report.setting;
     let mut out = super::wrapped(&report.headline);
     out.push_str(&format!(
-        "\n  σ = {noise_multiplier}, T = {} steps an epoch, E = {}, δ = {:e}\n\n",
+        "\n  σ = {}, T = {} steps an epoch, E = {}, δ = {:e}\n\n",
+        given(noise_multiplier),
         grouped(steps),
         grouped(epochs),
         report.delta

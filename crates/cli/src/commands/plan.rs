@@ -3,6 +3,7 @@
 use dpscope_core::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
 use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_core::planner::PlannedAudit;
+use dpscope_core::shown::given;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Pilot, Plan};
 use serde::Serialize;
@@ -184,7 +185,7 @@ fn to_text(report: &PlanReport) -> String {
         let least = grouped(target.observations_for_ceiling);
         out.push_str(&format!(
             "  ε = {} needs at least {least} observations, if the attack never errs,\n",
-            target.epsilon,
+            given(target.epsilon),
         ));
         let about = target.observations_predicted.map(|n| format!("about {}", grouped(n)));
         let about = about.unwrap_or_else(|| "more than 10^10".to_owned());

@@ -4,6 +4,7 @@ use dpscope_core::audit::AuditResult;
 use dpscope_core::claim::PrivacyClaim;
 use dpscope_core::curve::AuditCurve;
 use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::shown::given;
 use dpscope_core::theory::Kind;
 
 use super::theory::{Sampled, line};
@@ -100,10 +101,11 @@ fn bound(result: &AuditResult) -> Result<Curve, Failure> {
 fn claimed(claim: &PrivacyClaim) -> Result<Curve, Failure> {
     let PrivacyClaim { epsilon, delta, .. } = *claim;
     let legend = format!(
-        "claim ε = {epsilon}, δ = {delta:e}: if it is true, no attack gets below this line"
+        "claim ε = {}, δ = {delta:e}: if it is true, no attack gets below this line",
+        given(epsilon)
     );
-    let rounded = (epsilon * 1e3).round() / 1e3;
-    let words = [format!("claim ε = {rounded}"), legend];
+    let rounded = if epsilon < 1e9 { (epsilon * 1e3).round() / 1e3 } else { epsilon };
+    let words = [format!("claim ε = {}", given(rounded)), legend];
     line(CurveKind::Claim, "claim", words, [epsilon, delta]).map_err(Failure::input)
 }
 

@@ -1,5 +1,7 @@
 //! Elements of an SVG, as text.
 
+use dpscope_core::shown::is_plain;
+
 /// How a drawing of this program begins.
 pub(super) const SVG_MARK: &str =
     r#"<svg xmlns="http://www.w3.org/2000/svg" data-program="dpscope""#;
@@ -18,7 +20,7 @@ pub(super) fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             c if c.is_whitespace() => out.push(' '),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c if !is_plain(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

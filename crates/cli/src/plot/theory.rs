@@ -6,6 +6,7 @@ use dpscope_core::curve::{
     TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
 };
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
+use dpscope_core::shown::given;
 use dpscope_core::theory::Setting;
 
 use super::{Curve, CurveKind, Curves, PointRow};
@@ -117,7 +118,8 @@ pub(crate) fn curves_of_sampled(sampled: &Sampled, delta: f64) -> Curves {
         title: "What theory says of the leakage".to_owned(),
         caption: vec![
             format!(
-                "σ = {noise_multiplier}, T = {steps}, E = {epochs}, sampler {}; δ = {delta:e}",
+                "σ = {}, T = {steps}, E = {epochs}, sampler {}; δ = {delta:e}",
+                given(noise_multiplier),
                 sampled.sampler.name()
             ),
             super::audit::program(),

@@ -23,6 +23,7 @@ use dpscope_core::audit::{AuditResult, Outcome, ScoreSlope, ValueAtCut};
 use dpscope_core::bayesian::CredibleInterval;
 use dpscope_core::claim::{ClaimError, PrivacyClaim, Verdict};
 use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::shown::given;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::Plan;
 use serde::Serialize;
@@ -268,9 +269,10 @@ pub(crate) fn check_claim(args: &ClaimArgs, delta: f64) -> Result<(), Failure> {
         PrivacyClaim { epsilon, delta, adjacency }.check()?;
     }
     match args.fail_above {
-        Some(epsilon) if !(epsilon >= 0.0 && epsilon.is_finite()) => {
-            Err(Failure::input(format!("--fail-above is {epsilon}; it must be a number >= 0")))
-        }
+        Some(epsilon) if !(epsilon >= 0.0 && epsilon.is_finite()) => Err(Failure::input(format!(
+            "--fail-above is {}; it must be a number >= 0",
+            given(epsilon)
+        ))),
         _ => Ok(()),
     }
 }

@@ -90,9 +90,10 @@ fn standing(row: &Accounted) -> String {
     }
 }
 
-/// A value ≥ 0 with so many decimals, rounded to its safe side; very small ones in powers of ten.
+/// A value ≥ 0 with so many decimals, rounded to its safe side; very small and very large ones in powers
+/// of ten.
 pub(crate) fn plain(value: f64, kind: Kind, digits: usize) -> String {
-    if value > 0.0 && value < 0.05 {
+    if (value > 0.0 && value < 0.05) || (value >= 1e15 && value.is_finite()) {
         return scientific(value, kind);
     }
     let digits = digits.min(6);
@@ -153,6 +154,7 @@ mod tests {
         }
         assert_eq!(plain(0.718_022_8, Kind::Upper, 4), "0.7181");
         assert_eq!(plain(8.3e-4, Kind::Lower, 4), "8.300e-4");
+        assert_eq!(plain(1.0001e300, Kind::Upper, 4), "1.001e300");
         assert_eq!(scientific(9.999_9e-4, Kind::Upper), "1.000e-3");
     }
 }

@@ -5,7 +5,7 @@ use dpscope_core::audit::AuditResult;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::claim::{PrivacyClaim, Verdict};
 
-use dpscope_core::shown::given;
+use dpscope_core::shown::{given, rounded};
 use dpscope_core::theory::Kind;
 
 use super::{Report, Subject, plain};
@@ -24,7 +24,7 @@ pub(super) fn to_text(report: &Report) -> String {
         out.push_str(&format!("claim ε = {} at δ = {delta:e}: {verdict}\n", given(*epsilon)));
     }
     if let Some(most) = report.fail_above {
-        out.push_str(&format!("limit ε = {most}: {}\n", against_limit(result, most)));
+        out.push_str(&format!("limit ε = {}: {}\n", given(most), against_limit(result, most)));
     }
     out.push('\n');
     out.push_str(&meaning(report));
@@ -110,7 +110,9 @@ fn evidence(report: &Report) -> String {
     };
     let threshold = result.threshold.map_or("threshold".to_owned(), |t| {
         let sign = if result.target_if_score == "above" { '>' } else { '<' };
-        format!("score {sign} {t:.4}")
+        let is_small = t != 0.0 && t.abs() < 1e-3;
+        let cut = if is_small { format!("{t:.4e}") } else { rounded(t, 4) };
+        format!("score {sign} {cut}")
     });
     out.push_str(&row(
         "attack",

@@ -1,6 +1,7 @@
 //! What a report tells of the models that were trained.
 
 use dpscope_core::audit::Outcome;
+use dpscope_core::shown::rounded;
 use dpscope_core::theory::Kind;
 use dpscope_engine::{TrainingState, TrainingTally};
 use serde::Serialize;
@@ -77,16 +78,18 @@ impl TrainingFacts {
         let noise = self.residual_variance.zip(self.residual_variance_error);
         if let Some((variance, _)) = noise.filter(|(seen, error)| *seen < 1.0 - NOTABLE * error) {
             findings.push(format!(
-                "the outputs vary by {variance:.4} of the noise variance, less than the noise alone \
-                 would: the noise is too small"
+                "the outputs vary by {} of the noise variance, less than the noise alone \
+                 would: the noise is too small",
+                rounded(variance, 4)
             ));
         }
         let canary = self.canary_shift.zip(self.canary_shift_error);
         if let Some((shift, _)) = canary.filter(|(seen, error)| seen.abs() > NOTABLE * error) {
             findings.push(format!(
-                "the outputs of the canary's batch lie {shift:+.4} σ beside where its gradient puts them: \
+                "the outputs of the canary's batch lie {} σ beside where its gradient puts them: \
                  it is not clipped to the clip norm, or the other records' gradients along it differ \
-                 between its batch and the others"
+                 between its batch and the others",
+                signed(shift)
             ));
         }
         findings
@@ -120,8 +123,10 @@ impl TrainingFacts {
             (self.bias, self.residual_variance, self.residual_variance_error)
         {
             let text = format!(
-                "outputs lie {bias:+.4} σ beside the idealised mean and vary by {variance:.4} ± {error:.4} \
-                 of the noise variance"
+                "outputs lie {} σ beside the idealised mean and vary by {} ± {error:.4} of the noise \
+                 variance",
+                signed(bias),
+                rounded(variance, 4)
             );
             out.push_str(&row("residuals", &text));
         }
@@ -139,6 +144,12 @@ impl TrainingFacts {
         }
         out
     }
+}
+
+/// With four decimals and a sign.
+fn signed(value: f64) -> String {
+    let sign = if value.is_sign_negative() { "" } else { "+" };
+    format!("{sign}{}", rounded(value, 4))
 }
 
 /// Of the difference of two means, at the variance seen: that of the noise at least.

@@ -1,11 +1,12 @@
 //! Why nothing could be accounted.
 
+use crate::shown::given;
 /// An argument outside the domain of an accountant.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccountingError {
     /// An argument outside its domain.
-    #[error("{name} is {value}; it must be {allowed}")]
+    #[error("{name} is {}; it must be {allowed}", given(*.value))]
     Argument {
         /// Name of the argument.
         name: &'static str,
@@ -16,8 +17,9 @@ pub enum AccountingError {
     },
     /// A grid that would take too much memory.
     #[error(
-        "the privacy loss would need {points:.0} grid points of at most {most}; ask for a larger \
-         error, or fewer steps or epochs"
+        "the privacy loss would need {} grid points of at most {most}; ask for a larger \
+         error, or fewer steps or epochs",
+        given(.points.round())
     )]
     Grid {
         /// Points that the wanted error needs.
@@ -26,7 +28,10 @@ pub enum AccountingError {
         most: usize,
     },
     /// No value of the wanted argument reaches the target.
-    #[error("no {name} between {low} and {high} gives epsilon = {epsilon} at delta = {delta}")]
+    #[error(
+        "no {name} between {} and {} gives epsilon = {} at delta = {}",
+        given(*.low), given(*.high), given(*.epsilon), given(*.delta)
+    )]
     Unreachable {
         /// What is calibrated.
         name: &'static str,

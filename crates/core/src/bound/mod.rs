@@ -1,5 +1,6 @@
 //! From error counts to a lower bound on ε.
 
+use crate::shown::given;
 mod cuts;
 mod rates;
 mod rules;
@@ -167,13 +168,13 @@ impl EpsilonEstimate {
 #[non_exhaustive]
 pub enum BoundError {
     /// δ is no probability.
-    #[error("delta is {delta}; it must lie in [0, 1)")]
+    #[error("delta is {}; it must lie in [0, 1)", given(*.delta))]
     Delta {
         /// The value.
         delta: f64,
     },
     /// The significance is no probability.
-    #[error("significance is {significance}; it must lie in (0, 1)")]
+    #[error("significance is {}; it must lie in (0, 1)", given(*.significance))]
     Significance {
         /// The value.
         significance: f64,

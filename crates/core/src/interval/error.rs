@@ -1,5 +1,6 @@
 //! Errors of the interval functions.
 
+use crate::shown::given;
 /// An argument that no interval can be computed from.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -16,7 +17,7 @@ pub enum IntervalError {
     #[error("trials = 0: a rate needs at least one trial")]
     NoTrials,
     /// A one-sided tail outside (0, 1), or NaN.
-    #[error("tail = {tail}: must lie strictly between 0 and 1")]
+    #[error("tail = {}: must lie strictly between 0 and 1", given(*.tail))]
     Tail {
         /// The tail.
         tail: f64,

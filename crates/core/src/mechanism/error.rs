@@ -1,6 +1,7 @@
 //! Errors of the mechanism's parameters and of the outputs that it scores.
 
 use super::{SamplerKind, ThreatModel};
+use crate::shown::given;
 
 /// A parameter outside its domain, a combination that is not defined, or outputs that cannot be
 /// scored.
@@ -9,8 +10,9 @@ use super::{SamplerKind, ThreatModel};
 pub enum MechanismError {
     /// σ outside [0.2, 20].
     #[error(
-        "noise_multiplier = {value} lies outside [0.2, 20]; give the noise standard deviation \
-         divided by the clip norm"
+        "noise_multiplier = {} lies outside [0.2, 20]; give the noise standard deviation \
+         divided by the clip norm",
+        given(*.value)
     )]
     NoiseMultiplier {
         /// What was given.
@@ -135,7 +137,7 @@ pub enum MechanismError {
         sampler: SamplerKind,
     },
     /// A clip norm that is not finite and positive.
-    #[error("clip_norm = {value} is not a positive finite number")]
+    #[error("clip_norm = {} is not a positive finite number", given(*.value))]
     ClipNorm {
         /// What was given.
         value: f64,
@@ -157,7 +159,10 @@ pub enum MechanismError {
         expected: u64,
     },
     /// NaN or an infinity among the outputs: the run counts against the attacker.
-    #[error("outputs[epoch {epoch}, step {step}] = {value} is not finite; count the run as failed")]
+    #[error(
+        "outputs[epoch {epoch}, step {step}] = {} is not finite; count the run as failed",
+        given(*.value)
+    )]
     NonFiniteOutput {
         /// Epoch, from 0.
         epoch: usize,
@@ -167,7 +172,10 @@ pub enum MechanismError {
         value: f64,
     },
     /// Finite outputs so large that the score overflows.
-    #[error("score = {value}: the outputs are too large to score; check their unit (clip norm)")]
+    #[error(
+        "score = {}: the outputs are too large to score; check their unit (clip norm)",
+        given(*.value)
+    )]
     NonFiniteScore {
         /// The score.
         value: f64,

@@ -1,11 +1,12 @@
 //! Errors of the special functions.
 
+use crate::shown::given;
 /// An argument outside the domain of a special function.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecialError {
     /// A probability outside the open interval (0, 1), or NaN.
-    #[error("{name} = {value}: must lie strictly between 0 and 1")]
+    #[error("{name} = {}: must lie strictly between 0 and 1", given(*.value))]
     Probability {
         /// Name of the argument.
         name: &'static str,
@@ -13,7 +14,7 @@ pub enum SpecialError {
         value: f64,
     },
     /// A point outside [0, 1], or NaN.
-    #[error("{name} = {value}: must lie in [0, 1]")]
+    #[error("{name} = {}: must lie in [0, 1]", given(*.value))]
     Unit {
         /// Name of the argument.
         name: &'static str,
@@ -21,7 +22,7 @@ pub enum SpecialError {
         value: f64,
     },
     /// A shape of a beta law outside its domain, or NaN.
-    #[error("{name} = {value}: must lie in [0.5, 2e19]")]
+    #[error("{name} = {}: must lie in [0.5, 2e19]", given(*.value))]
     Shape {
         /// Name of the argument.
         name: &'static str,
@@ -29,7 +30,7 @@ pub enum SpecialError {
         value: f64,
     },
     /// An argument that must be positive and finite is not, or is NaN.
-    #[error("{name} = {value}: must be positive and finite")]
+    #[error("{name} = {}: must be positive and finite", given(*.value))]
     Positive {
         /// Name of the argument.
         name: &'static str,
@@ -37,7 +38,10 @@ pub enum SpecialError {
         value: f64,
     },
     /// The logarithm of a probability is not negative and finite, or is NaN.
-    #[error("{name} = {value}: the logarithm of a probability must be negative and finite")]
+    #[error(
+        "{name} = {}: the logarithm of a probability must be negative and finite",
+        given(*.value)
+    )]
     LnProbability {
         /// Name of the argument.
         name: &'static str,

@@ -2,7 +2,6 @@
 
 use super::{Accounted, Found};
 use crate::accounting::AccountingError;
-use crate::shown::given;
 
 /// A row of a table: a value, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,9 +23,6 @@ pub fn reason(error: &AccountingError) -> String {
     match error {
         AccountingError::Grid { most, .. } => {
             format!("the privacy loss would need a grid of more than {most} points")
-        }
-        AccountingError::Argument { name, value, allowed } => {
-            format!("{name} is {}; it must be {allowed}", given(*value))
         }
         _ => error.to_string(),
     }

@@ -2,13 +2,14 @@
 
 use crate::claim::ClaimError;
 use crate::mechanism::MechanismError;
+use crate::shown::given;
 
 /// A description that no training run has.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainingError {
     /// An argument outside its domain.
-    #[error("{name} is {value}; it must be {allowed}")]
+    #[error("{name} is {}; it must be {allowed}", given(*.value))]
     Argument {
         /// Name of the argument.
         name: &'static str,

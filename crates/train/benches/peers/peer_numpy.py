@@ -97,6 +97,7 @@ def main():
                     "version": np.__version__,
                     "way": way,
                     "microseconds_a_step": round(seconds * 1e6, 1),
+                    "steps_per_second": round(1 / seconds),
                 }
             )
         )

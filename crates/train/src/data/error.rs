@@ -1,3 +1,4 @@
+use dpscope_core::shown;
 use dpscope_formats::FormatError;
 use thiserror::Error;
 
@@ -78,12 +79,7 @@ pub enum DataError {
     TooFewRecords { name: String, asked: usize, present: usize },
 }
 
-/// A file's name or another foreign text, fit for a message: escaped, and not long.
+/// A file's name or another foreign text, fit for a message.
 pub(super) fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 80;
-    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    shown
+    shown::excerpt(text, 80)
 }

@@ -113,12 +113,11 @@ fn train(
 pub(crate) fn built_in(
     name: &str,
     plan: &Plan,
+    has_fresh_canary: bool,
     device: &DeviceArgs,
 ) -> Result<(Backend, TrainingDigest), Failure> {
     let device = TrainingDevice::of(device, MemoryArgs { device_memory: None }, false)?;
-    let mechanism = plan.mechanism;
-    let records = mechanism.steps_per_epoch as usize * mechanism.batch_size.unwrap_or(0) as usize;
-    let training = setup::built_in(name, mechanism, records, plan.seed)?;
+    let training = setup::built_in(name, plan.mechanism, has_fresh_canary, plan.seed)?;
     let digest = TrainingDigest::of(training.description());
     Ok((device.backend(training, None)?, digest))
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dpscope_core::adjacency::World;
@@ -12,7 +12,7 @@ use dpscope_train::{OutputSink, Training};
 
 use crate::commands::simulate::Job;
 use crate::failure::Failure;
-use crate::files::{check_replaces, limits, read, write_bytes};
+use crate::files::{check_replaces, limits, part_of, read, write_bytes};
 
 /// What every npz begins with.
 const ZIP: &str = "PK\u{3}\u{4}";
@@ -70,7 +70,6 @@ impl OutputsFile {
             )));
         }
         let part = part_of(path);
-        check_apart(job, [path, &part])?;
         let is_new = !part.exists();
         let is_finished = job.resumed.as_ref().is_some_and(Artefact::is_finished);
         if is_whole && is_finished && !part.exists() {
@@ -173,31 +172,6 @@ impl OutputSink for OutputsFile {
         written
             .map_err(|error| format!("{} cannot be written: {error}", self.part.display()).into())
     }
-}
-
-/// The file beside the npz.
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    path.with_file_name(name)
-}
-
-/// Refuses files of outputs that are those of the counts.
-fn check_apart(job: &Job<'_>, files: [&Path; 2]) -> Result<(), Failure> {
-    let is_one = |file: &Path, other: &Path| match (absolute(file), absolute(other)) {
-        (Ok(file), Ok(other)) => file == other,
-        _ => file == other,
-    };
-    for (name, counts) in [("--checkpoint", job.checkpoint), ("--out", job.out)] {
-        let Some(counts) = counts else { continue };
-        if files.into_iter().any(|file| is_one(file, counts)) {
-            return Err(Failure::input(format!(
-                "{name} is a file that --outputs-to writes as well; name another file"
-            ))
-            .about(counts));
-        }
-    }
-    Ok(())
 }
 
 /// The plan's SHA-256 in words of 32 bits.

@@ -1,8 +1,10 @@
 //! Model, data, mechanism and rates of a training, from the command line.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
+use dpscope_core::shown::given;
 use dpscope_core::theory::{Calibration, Wanted};
 use dpscope_engine::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, StandIn, load};
@@ -128,6 +130,13 @@ pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure
     )
 }
 
+/// Records that are trained on: what fills no batch is not.
+fn records(mechanism: &BatchedGaussian) -> usize {
+    let batch_size = mechanism.batch_size.unwrap_or(0);
+    let records = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
+    usize::try_from(records).unwrap_or(usize::MAX)
+}
+
 /// The training that the arguments describe, with its learning rate.
 pub(super) fn training(
     args: &DpSgdArgs,
@@ -139,11 +148,7 @@ pub(super) fn training(
         Some(model) => (model.spec)(),
         None => model_file(Path::new(&args.model))?,
     };
-    // what fills no batch is not trained on
-    let records =
-        u64::from(mechanism.steps_per_epoch) * u64::from(mechanism.batch_size.unwrap_or(0));
-    let records = usize::try_from(records).unwrap_or(usize::MAX);
-    let examples = examples(&args.data, built_in, records)?;
+    let examples = examples(&args.data, built_in, records(&mechanism))?;
     let own_rate = built_in.map(|model| model.learning_rate);
     let rate = args.learning_rate.or(own_rate.map(RateArg::Given)).unwrap_or(RateArg::Search);
     let settings = Settings {
@@ -160,7 +165,7 @@ pub(super) fn training(
         return Ok(training);
     }
     let (training, search) = search_learning_rate(training, &|| !is_interrupted())?;
-    tell(&format!("learning rate {} found by a search", search.best));
+    tell(&format!("learning rate {} found by a search", given(search.best)));
     Ok(training)
 }
 
@@ -168,7 +173,7 @@ pub(super) fn training(
 pub(super) fn built_in(
     name: &str,
     mechanism: BatchedGaussian,
-    records: usize,
+    has_fresh_canary: bool,
     seed: u64,
 ) -> Result<Training, Failure> {
     let model = BUILT_IN.iter().find(|model| model.name == name);
@@ -176,10 +181,10 @@ pub(super) fn built_in(
     let settings = Settings {
         clip_norm: 1.0,
         learning_rate: model.learning_rate,
-        canary: Canary { direction: CanaryArg::Random.into(), is_fresh: true },
+        canary: Canary { direction: CanaryArg::Random.into(), is_fresh: has_fresh_canary },
         debias_records: 0,
     };
-    let examples = model.data.generate(records, HELD_OUT).map_err(Failure::input)?;
+    let examples = model.data.generate(records(&mechanism), HELD_OUT).map_err(Failure::input)?;
     Ok(Training::new(&(model.spec)(), examples, mechanism, settings, seed)?)
 }
 
@@ -216,6 +221,14 @@ pub(super) fn described(
     Ok(description.training(examples, plan.mechanism, plan.seed)?)
 }
 
+/// The name of a file of data, which is none of data that is made up.
+fn name_of_data(path: &Path) -> Cow<'_, str> {
+    match name_of(path) {
+        name if name.parse::<StandIn>().is_ok() => format!("./{name}").into(),
+        name => name,
+    }
+}
+
 /// Data that is named, or that of the model's shape.
 fn examples(
     args: &DataArgs,
@@ -230,7 +243,11 @@ fn examples(
     };
     if let Some(stand_in) = stand_in {
         let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
-        refuse_idle(&unused, &format!("on {}, which is made up with its labels", stand_in.name()))?;
+        let name = stand_in.name();
+        refuse_idle(&unused, &format!("on {name}, which is made up with its labels"))?;
+        if args.data.is_some() && Path::new(name).exists() {
+            tell(&format!("{name} is made up here; the file of that name is --data ./{name}"));
+        }
         return stand_in.generate(records, HELD_OUT).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());
@@ -240,7 +257,7 @@ fn examples(
         Some(path) => Some((read(path, &limits)?, name_of(path))),
         None => None,
     };
-    let data = Source { name: &name_of(path), bytes: &bytes };
+    let data = Source { name: &name_of_data(path), bytes: &bytes };
     let labels = labels.as_ref().map(|(bytes, name)| Source { name, bytes });
     let classes = args.classes.as_deref();
     let options = LoadOptions { records: Some(records), classes, limits: limits.clone() };

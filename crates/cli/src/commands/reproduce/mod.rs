@@ -65,8 +65,8 @@ struct Row {
 struct Ours {
     /// By the paper's rule: the largest value over all cuts, uncorrected.
     our_estimate: f64,
-    /// From the errors at the cut that decided.
-    standard_error: f64,
+    /// From the errors at the cut that decided; none where no cut shows more than 0.
+    standard_error: Option<f64>,
     /// Ours less the paper's.
     difference: Option<f64>,
     /// By the simultaneous rule, with coverage.
@@ -78,7 +78,7 @@ impl Ours {
         let estimate = estimate(state)?;
         Ok(Ours {
             our_estimate: estimate.value(),
-            standard_error: standard_error(&estimate),
+            standard_error: (estimate.value() > 0.0).then(|| standard_error(&estimate)),
             difference: published.map(|printed| estimate.value() - printed),
             our_bound: state.outcome()?.value(),
         })
@@ -117,7 +117,7 @@ struct Source {
 }
 
 pub(crate) fn run(args: &ReproduceArgs) -> Done {
-    let (source, published, default) = match args.what {
+    let (source, published, default) = match args.what.what {
         Reproduction::Figure3 => {
             let source =
                 Source { what: "figure-3", observations: 1_000_000_000, claimed: Reason::UpperEnd };
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
                 Source { what: "table-1", observations: 10_000_000, claimed: Reason::CopiedClaim };
             (source, table_1()?, 100_000)
         }
-        of_dp_sgd => return trained::run(of_dp_sgd, args),
+        _ => return trained::run(args),
     };
     refuse_idle(
         &[("--runs", args.runs.is_some())],
@@ -244,8 +244,9 @@ const HALF_A_UNIT: f64 = 0.005;
 /// Why an estimate is not the printed one: another number of observations, if it is that; none where
 /// they agree as printed.
 fn reason(ours: &Ours, other_number: Option<Reason>) -> Option<Reason> {
-    // both runs vary
-    let chance = HALF_A_UNIT + 3.0 * std::f64::consts::SQRT_2 * ours.standard_error;
+    // both runs vary; where nothing is seen, by one event at least
+    let error = ours.standard_error.unwrap_or(1.0);
+    let chance = HALF_A_UNIT + 3.0 * std::f64::consts::SQRT_2 * error;
     match ours.difference?.abs() {
         agrees if agrees <= HALF_A_UNIT => None,
         _ if other_number.is_some() => other_number,
@@ -269,8 +270,8 @@ mod tests {
     fn a_difference_has_the_reason_that_explains_it() {
         let reason = |difference: f64, other_number| {
             let (our_estimate, our_bound) = (1.0, 0.5);
-            let difference = Some(difference);
-            reason(&Ours { our_estimate, standard_error: 0.1, difference, our_bound }, other_number)
+            let (difference, standard_error) = (Some(difference), Some(0.1));
+            reason(&Ours { our_estimate, standard_error, difference, our_bound }, other_number)
         };
         assert_eq!(reason(0.004, None), None);
         assert_eq!(reason(-0.2, None), Some(Reason::Chance));

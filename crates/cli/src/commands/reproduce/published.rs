@@ -58,6 +58,9 @@ pub(super) struct Experiment {
     pub(super) sampler: SamplerKind,
     pub(super) buffer_examples: Option<u64>,
     pub(super) threat_model: ThreatModel,
+    pub(super) batch_size: u32,
+    /// Whether each run draws a canary's gradient of its own, where models are trained.
+    pub(super) has_fresh_canary: bool,
     pub(super) claimed_epsilon: f64,
     /// None where it is calibrated to the claim.
     pub(super) noise_multiplier: Option<f64>,
@@ -70,8 +73,20 @@ pub(super) struct Experiment {
 /// The settings of one experiment.
 pub(super) fn dp_sgd(what: &str) -> Result<Vec<Experiment>, Failure> {
     let row = |cells: &[&str]| -> Option<(bool, Experiment)> {
-        let &[of, name, model, sampler, buffer, threat_model, claimed, noise, published, times] =
-            cells
+        let &[
+            of,
+            name,
+            model,
+            sampler,
+            buffer,
+            attacker,
+            size,
+            canary,
+            claimed,
+            noise,
+            seen,
+            times,
+        ] = cells
         else {
             return None;
         };
@@ -80,11 +95,13 @@ pub(super) fn dp_sgd(what: &str) -> Result<Vec<Experiment>, Failure> {
             model: (!model.is_empty()).then(|| model.to_owned()),
             sampler: sampler.parse().ok()?,
             buffer_examples: buffer.parse().ok(),
-            threat_model: threat_model.parse().ok()?,
+            threat_model: attacker.parse().ok()?,
+            batch_size: size.parse().ok()?,
+            has_fresh_canary: canary != "fixed",
             claimed_epsilon: claimed.parse().ok()?,
             noise_multiplier: noise.parse().ok(),
-            published: published.parse().ok(),
-            is_below_claim: published == "below",
+            published: seen.parse().ok(),
+            is_below_claim: seen == "below",
             published_times: times.parse().ok(),
         };
         Some((of == what, experiment))

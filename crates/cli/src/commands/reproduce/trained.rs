@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal;
 
-use clap::ValueEnum;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 use dpscope_core::planner::ceiling;
@@ -11,7 +10,7 @@ use serde::Serialize;
 
 use super::published::{Experiment, dp_sgd};
 use super::{Ours, Reason, estimate, reason, trained_shown};
-use crate::args::{ReproduceArgs, Reproduction};
+use crate::args::{NUMBERING, ReproduceArgs};
 use crate::commands::dpsgd::{built_in, calibrated};
 use crate::commands::simulate::{Ended, count_whole, float_mode, idealised_counts};
 use crate::device::backend;
@@ -20,9 +19,8 @@ use crate::progress::is_interrupted;
 use crate::report::{print, print_json, tell};
 use crate::seed::seed_or_fresh;
 
-/// Records of a batch, and batches of the one epoch.
-const BATCH_SIZE: u32 = 100;
-const STEPS: u32 = 100;
+/// Records of the one epoch.
+const RECORDS: u32 = 10_000;
 
 const DELTA: f64 = 1e-5;
 const SIGNIFICANCE: f64 = 0.05;
@@ -34,6 +32,9 @@ const PUBLISHED_RUNS: u64 = 1_000_000;
 pub(super) struct Reproduced {
     schema: &'static str,
     pub(super) what: String,
+    /// What a figure's number is, where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) numbering: Option<&'static str>,
     pub(super) delta: f64,
     pub(super) significance: f64,
     pub(super) published_runs: u64,
@@ -52,6 +53,9 @@ pub(super) struct Row {
     /// None where nothing is trained.
     pub(super) model: Option<String>,
     pub(super) sampler: SamplerKind,
+    pub(super) batch_size: u32,
+    /// Whether all runs share one canary's gradient; none where nothing is trained.
+    pub(super) fixed_canary: Option<bool>,
     pub(super) runs: u64,
     pub(super) noise_multiplier: f64,
     /// By Poisson accounting, as the paper chose it.
@@ -80,10 +84,10 @@ pub(super) struct Row {
     device: String,
 }
 
-pub(super) fn run(what: Reproduction, args: &ReproduceArgs) -> Done {
+pub(super) fn run(args: &ReproduceArgs) -> Done {
     let idle = [("--observations", args.observations.is_some())];
     refuse_idle(&idle, "on DP-SGD, which takes --runs")?;
-    let what = what.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
+    let what = args.what.what.name();
     let experiments = dp_sgd(&what)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let mut rows: Vec<Row> = Vec::with_capacity(experiments.len());
@@ -103,6 +107,7 @@ pub(super) fn run(what: Reproduction, args: &ReproduceArgs) -> Done {
     let report = Reproduced {
         schema: "dpscope.training_reproduction/1",
         what,
+        numbering: args.what.is_by_number.then_some(NUMBERING),
         delta: DELTA,
         significance: SIGNIFICANCE,
         published_runs: PUBLISHED_RUNS,
@@ -125,29 +130,31 @@ pub(super) fn run(what: Reproduction, args: &ReproduceArgs) -> Done {
     Ok(Exit::Done)
 }
 
-/// What two cores do in about two minutes, all settings together.
+/// What two cores do in about two minutes, all settings together; fewer than ten a world say nothing.
 fn default_runs(all: &[Experiment], one: &Experiment) -> u64 {
     let settings = all.len().max(1) as u64;
     match one.model.as_deref() {
         None => PUBLISHED_RUNS,
-        Some("lenet") => 120 / settings,
+        Some("lenet") => (120 / settings).max(20),
         Some(_) => 3_600 / settings,
     }
 }
 
 fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> {
+    let batch_size = experiment.batch_size;
+    let steps_per_epoch = RECORDS / batch_size.max(1);
     let noise_multiplier = match experiment.noise_multiplier {
         Some(given) => given,
-        None => calibrated(experiment.claimed_epsilon, DELTA, STEPS.into(), 1)?,
+        None => calibrated(experiment.claimed_epsilon, DELTA, steps_per_epoch.into(), 1)?,
     };
     let plan = Plan {
         mechanism: BatchedGaussian {
             noise_multiplier,
-            steps_per_epoch: STEPS,
+            steps_per_epoch,
             epochs: 1,
             sampler: experiment.sampler.with_buffer(experiment.buffer_examples)?,
             threat_model: experiment.threat_model,
-            batch_size: Some(BATCH_SIZE),
+            batch_size: Some(batch_size),
         },
         observations: runs,
         delta: DELTA,
@@ -170,7 +177,8 @@ fn row(
 ) -> Result<Option<Row>, Failure> {
     let (backend, plan) = match &experiment.model {
         Some(model) => {
-            let (backend, digest) = built_in(model, &plan, &args.device)?;
+            let (backend, digest) =
+                built_in(model, &plan, experiment.has_fresh_canary, &args.device)?;
             (backend, Plan { training: Some(digest), ..plan })
         }
         None => (backend(&args.device, float_mode(&args.device, None))?, plan),
@@ -214,6 +222,8 @@ fn audited(
         name: experiment.name.clone(),
         model: experiment.model.clone(),
         sampler,
+        batch_size: experiment.batch_size,
+        fixed_canary: experiment.model.as_ref().map(|_| !experiment.has_fresh_canary),
         runs: plan.observations,
         noise_multiplier: plan.mechanism.noise_multiplier,
         claimed_epsilon,
@@ -238,12 +248,15 @@ fn audited(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueEnum;
+
+    use crate::args::Reproduction;
 
     #[test]
     fn every_experiment_has_settings_that_can_be_audited() {
         let of_dp_sgd = Reproduction::value_variants().iter().skip(2);
         for what in of_dp_sgd {
-            let name = what.to_possible_value().unwrap().get_name().to_owned();
+            let name = what.name();
             let experiments = dp_sgd(&name).unwrap();
             assert!(experiments.len() >= 3, "{name}");
             for experiment in &experiments {

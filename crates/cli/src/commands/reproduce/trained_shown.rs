@@ -1,17 +1,26 @@
 //! A reproduced experiment with DP-SGD in words.
 
+use std::collections::BTreeSet;
+
+use dpscope_core::shown::rounded;
 use dpscope_core::theory::Kind;
 use dpscope_engine::Plan;
 
 use super::shown::REASONS;
 use super::trained::{Reproduced, Row};
-use crate::report::{Align, counted, grouped, percent, plain, row, table};
+use crate::report::{Align, grouped, percent, plain, row, table};
 
 pub(super) fn text(report: &Reproduced) -> String {
     let mut out = format!(
-        "{}: DP-SGD, one epoch of 10,000 records in batches of 100, δ = {:e}\n\n",
-        report.what, report.delta
+        "{}: DP-SGD, one epoch of 10,000 records in batches of {}, δ = {:e}\n",
+        report.what,
+        batch_sizes(&report.rows),
+        report.delta
     );
+    if let Some(numbering) = report.numbering {
+        out.push_str(&row("numbering", numbering));
+    }
+    out.push('\n');
     let is_trained = report.rows.iter().any(|row| row.model.is_some());
     let columns = [
         (true, "setting", Align::Left),
@@ -81,7 +90,7 @@ fn legend(report: &Reproduced, is_trained: bool) -> String {
             "ours are made up with the shapes of the paper's".to_owned(),
         ),
         (true, "can show", report.can_show.clone()),
-        (true, "cannot", report.cannot_show.clone()),
+        (true, "cannot show", report.cannot_show.clone()),
     ];
     let applying = legend.iter().filter(|(applies, ..)| *applies);
     applying.map(|(_, label, about)| row(label, about)).collect()
@@ -102,14 +111,21 @@ fn cells(row: &Row) -> [String; 13] {
         row.claimed_epsilon.to_string(),
         published.unwrap_or_else(|| of(row.published_estimate)),
         ours,
-        format!("{:.2}", row.ours.standard_error),
+        of(row.ours.standard_error),
         row.ours.difference.map_or("-".to_owned(), |change| format!("{change:+.2}")),
         row.why_they_differ.iter().map(|reason| reason.mark()).collect(),
         plain(row.ours.our_bound, Kind::Lower, 2),
         of(row.idealised_estimate),
         format!("{:.2}", row.ceiling),
-        row.residual_variance.map_or("-".to_owned(), |variance| format!("{variance:.3}")),
+        row.residual_variance.map_or("-".to_owned(), |variance| rounded(variance, 3)),
     ]
+}
+
+/// Each size once, rising.
+fn batch_sizes(rows: &[Row]) -> String {
+    let sizes: BTreeSet<u32> = rows.iter().map(|row| row.batch_size).collect();
+    let shown: Vec<String> = sizes.into_iter().map(|size| grouped(size.into())).collect();
+    shown.join(" or ")
 }
 
 /// What runs are enough for.
@@ -117,7 +133,7 @@ pub(super) fn can_show(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     if first.model.is_none() {
         return format!(
-            "up to ε {:.2}: what this law leaks to as many observations",
+            "what this law leaks to an attacker who observes it as often, up to the ceiling of {:.2}",
             first.ceiling
         );
     }
@@ -131,12 +147,15 @@ pub(super) fn cannot_show(rows: &[Row]) -> String {
     let published: Vec<&Row> = rows.iter().filter(|row| row.published_estimate.is_some()).collect();
     let is_above = |row: &&&Row| row.published_estimate.is_some_and(|value| value > row.ceiling);
     let above = published.iter().filter(is_above).count();
-    let differences = "a difference below three standard errors (±)";
+    let differences = "a difference of less than three standard errors (±)";
     match above {
         0 => differences.to_owned(),
+        above if above == published.len() => {
+            format!("any published value, since all lie above the ceiling; nor {differences}")
+        }
         above => format!(
-            "the published value in {above} of {}, which is above the ceiling; nor {differences}",
-            counted(published.len() as u64, "setting")
+            "{above} of the {} published values, which lie above the ceiling; nor {differences}",
+            published.len()
         ),
     }
 }

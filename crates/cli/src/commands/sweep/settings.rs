@@ -1,10 +1,10 @@
 //! The table of trainings that `sweep` reads.
 
-use dpscope_core::theory::{Setting, reason};
-
 use std::path::Path;
 
 use csv::{Position, ReaderBuilder, StringRecord, Trim};
+use dpscope_core::shown::is_plain;
+use dpscope_core::theory::{Setting, reason};
 use dpscope_formats::Limits;
 
 use crate::commands::lines::check;
@@ -47,9 +47,9 @@ fn parse(text: &str, delta: f64) -> Result<Vec<Named>, String> {
             continue; // a line of blanks
         }
         let about = |error: String| format!("line {line}: {error}");
-        if row.iter().any(|cell| cell.contains(char::is_control)) {
-            let why = "a control character, or a quotation mark that is not closed; save the \
-                       table as plain text";
+        if row.iter().any(|cell| !cell.chars().all(is_plain)) {
+            let why = "a character that controls the terminal or the direction of text, or a quotation \
+                       mark that is not closed; save the table as plain text";
             return Err(about(why.to_owned()));
         }
         let Some(columns) = &columns else {
@@ -185,7 +185,8 @@ mod tests {
             ("sigma,T\n,10", &["line 2", "noise_multiplier is empty"]),
             ("sigma,T,delta\n1,10,1", &["line 2", "delta is 1"]),
             ("sigma,T\n\"1,10\n2,20", &["line 2", "quotation mark"]),
-            ("sigma,T\n1\u{1},10", &["line 2", "control character"]),
+            ("sigma,T\n1\u{1},10", &["line 2", "controls the terminal"]),
+            ("sigma,T,name\n1,10,a\u{202e}", &["line 2", "direction of text"]),
         ] {
             let error = parse(text, 1e-5).unwrap_err();
             for part in parts {

@@ -1,5 +1,6 @@
 //! A sweep as text and as CSV.
 
+use dpscope_core::shown::given;
 use dpscope_core::theory::Kind;
 
 use super::{Sweep, Swept};
@@ -79,9 +80,10 @@ pub(super) fn csv(report: &Sweep) -> String {
     out.push_str("missing\n");
     for Swept { name, setting, delta, values } in &report.rows {
         let dpscope_core::theory::Setting { noise_multiplier, steps, epochs } = setting;
+        let [noise_multiplier, delta] = [*noise_multiplier, *delta].map(given);
         out.push_str(&format!("{},{noise_multiplier},{steps},{epochs},{delta}", quoted(name)));
         for line in values {
-            let value = line.shown().map_or(String::new(), |shown| shown.epsilon.to_string());
+            let value = line.shown().map_or(String::new(), |shown| given(shown.epsilon));
             out.push_str(&format!(",{value}"));
         }
         let missing: Vec<String> = values

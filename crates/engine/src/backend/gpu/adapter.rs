@@ -1,5 +1,7 @@
 //! The adapters of a machine: which there are, what they are called, which is taken unasked.
 
+use dpscope_core::shown::is_plain;
+
 /// What is known of an adapter before it is opened.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -144,9 +146,9 @@ fn facts(index: usize, info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Adapt
     }
 }
 
-/// At most so many characters, none of which controls a terminal.
+/// At most so many characters, all of which a terminal shows as they are.
 fn plain(text: &str, most: usize) -> String {
-    text.chars().filter(|c| !c.is_control()).take(most).collect()
+    text.chars().filter(|&c| is_plain(c)).take(most).collect()
 }
 
 #[cfg(test)]
@@ -219,12 +221,12 @@ mod tests {
 
     #[test]
     fn names_of_devices_are_short_and_plain() {
-        let mut named = info("x\u{1b}[2J", wgpu::Backend::Vulkan, wgpu::DeviceType::Cpu);
+        let mut named = info("x\u{1b}[2J\u{202e}", wgpu::Backend::Vulkan, wgpu::DeviceType::Cpu);
         named.driver = "d".repeat(300);
         let facts = facts(0, &named, &wgpu::Limits::default());
         let device = facts.device();
         assert!(device.starts_with("x[2J (vulkan, ddd") && device.ends_with("d)"), "{device}");
-        assert!(device.chars().count() <= 200 && !device.chars().any(char::is_control));
+        assert!(device.chars().count() <= 200 && device.chars().all(is_plain));
         let long = AdapterFacts { name: "n".repeat(400), ..facts };
         assert_eq!(long.device().chars().count(), 200);
     }

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dpscope_core::shown::is_plain;
 use futures_channel::oneshot::{Receiver, channel};
 
 use super::adapter::Adapter;
@@ -250,5 +251,5 @@ impl Reading {
 /// A driver's message as one short line.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().filter(|c| !c.is_control()).take(300).collect()
+    words.join(" ").chars().filter(|&c| is_plain(c)).take(300).collect()
 }

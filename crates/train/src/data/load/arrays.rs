@@ -1,8 +1,9 @@
 //! Arrays of NumPy: examples and labels.
 
+use dpscope_core::shown::given;
 use dpscope_formats::{Array, Dataset, Limits, is_idx, read_idx, unpack_gzip};
 
-use super::{MOST_LABEL, Parsed, Source, named_as_idx, refused};
+use super::{MOST_LABEL, Parsed, Source, named_as_idx, refused, unpacked_name};
 use crate::data::error::{DataError, excerpt};
 use crate::data::examples::Features;
 use crate::model::Shape;
@@ -118,7 +119,7 @@ pub(super) fn finite(source: Source<'_>, values: &[f64], features: usize) -> Res
         return Ok(());
     };
     let (record, feature) = (at / features, at % features);
-    let (name, value) = (excerpt(source.name), values[at].to_string());
+    let (name, value) = (excerpt(source.name), given(values[at]));
     Err(DataError::NotFinite { name, record, feature, value })
 }
 
@@ -129,7 +130,7 @@ pub(super) fn label_of(source: Source<'_>, record: usize, label: f64) -> Result<
         return Ok(label as u32);
     }
     let name = excerpt(source.name);
-    Err(DataError::Label { name, record, label: label.to_string(), most })
+    Err(DataError::Label { name, record, label: given(label), most })
 }
 
 /// Labels of an array: one number a record, or a row with one 1 among zeros.
@@ -164,9 +165,8 @@ fn labels_of(source: Source<'_>, array: Array) -> Result<Vec<u32>, DataError> {
 pub(super) fn labels(source: Source<'_>, limits: &Limits) -> Result<Vec<u32>, DataError> {
     let refused = |error| refused(source, error);
     let bytes = unpack_gzip(source.bytes, limits).map_err(refused)?;
-    let name = source.name.to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    if is_idx(&bytes) || named_as_idx(name) {
+    let name = unpacked_name(source.name);
+    if is_idx(&bytes) || named_as_idx(&name) {
         let read = read_idx(&bytes, limits).map_err(refused)?;
         let [_] = read.shape() else {
             let (name, shape) = (excerpt(source.name), shape_text(read.shape()));
@@ -174,7 +174,7 @@ pub(super) fn labels(source: Source<'_>, limits: &Limits) -> Result<Vec<u32>, Da
         };
         return Ok(read.data().iter().map(|&label| u32::from(label)).collect());
     }
-    let dataset = Dataset::open(&bytes, name, limits).map_err(refused)?;
+    let dataset = Dataset::open(&bytes, &name, limits).map_err(refused)?;
     let named = dataset.names().into_iter().find(|name| LABELS.contains(name)).map(str::to_owned);
     let array = match named {
         Some(name) => dataset.array(&name),

@@ -170,13 +170,12 @@ enum Kind {
 
 /// The format of a file that has been unpacked, by its first bytes and the endings of its name.
 fn kind(bytes: &[u8], file_name: &str) -> Result<Kind, DataError> {
-    let name = file_name.to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let name = unpacked_name(file_name);
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     if bytes.starts_with(b"PK") || bytes.starts_with(b"\x93NUMPY") {
         return Ok(Kind::Arrays);
     }
-    if is_idx(bytes) || named_as_idx(name) {
+    if is_idx(bytes) || named_as_idx(&name) {
         return Ok(Kind::Idx);
     }
     if ends(&[".bin"]) {
@@ -209,7 +208,13 @@ fn kind(bytes: &[u8], file_name: &str) -> Result<Kind, DataError> {
     Err(DataError::UnknownFormat { name: excerpt(file_name), found, remedy })
 }
 
-/// Whether a name, in small letters and without `.gz`, is that of an IDX file.
+/// A file's name in small letters and without `.gz`.
+fn unpacked_name(file_name: &str) -> String {
+    let name = file_name.to_ascii_lowercase();
+    name.strip_suffix(".gz").map(str::to_owned).unwrap_or(name)
+}
+
+/// Whether such a name is that of an IDX file.
 fn named_as_idx(name: &str) -> bool {
     name.contains("-idx") || name.ends_with(".idx") || name.ends_with("-ubyte")
 }
