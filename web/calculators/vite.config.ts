@@ -33,7 +33,12 @@ function npmPackage(): Plugin {
         this.emitFile({ type: "asset", fileName, source });
       emit("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
       emit("custom-elements.json", `${JSON.stringify(customElements(), null, 2)}\n`);
-      emit("dpscope-calculators.d.ts", readFileSync(at("src/types.ts"), "utf8"));
+      const types = readFileSync(at("src/types.ts"), "utf8");
+      emit("dpscope-calculators.d.ts", types.replace("@dpscope/wasm/calculators", "./records.js"));
+      const records = ["question", "calculators/types"].map((name) =>
+        readFileSync(at(`../../crates/wasm/src/${name}.d.ts`), "utf8"),
+      );
+      emit("records.d.ts", records.join(""));
       emit("README.md", readFileSync(at("README.md"), "utf8"));
       for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"])
         emit(licence, readFileSync(at(`../../${licence}`), "utf8"));

@@ -39,9 +39,34 @@ test("thousands are told apart", () => {
   ]);
 });
 
+test("a confidence is shown without the noise of binary fractions", () => {
+  const shown = [0.05, 0.07, 0.5, 0.01, 0.001, 0.025, 0.00333, 1e-8].map(confidence);
+  expect(shown).toEqual([
+    "95 %",
+    "93 %",
+    "50 %",
+    "99 %",
+    "99.9 %",
+    "97.5 %",
+    "99.667 %",
+    "99.999999 %",
+  ]);
+  expect([1e-9, 4e-13, 1e-300].map(confidence)).toEqual(Array(3).fill("more than 99.999999 %"));
+});
+
+/** Whether a way to write confidences never says more than is held. */
+function isHeld(write: typeof confidence): boolean {
+  return Array.from({ length: 2000 }, (_, index) => 0.9 * 0.982 ** index).every((significance) => {
+    const risk = 1e8 - Math.round(1e6 * Number(write(significance).replace(/[^\d.]/g, "")));
+    return risk / 1e8 >= significance && risk <= Math.max(1, significance * 1e8 + 1);
+  });
+}
+
 test("a confidence is never shown as more than it is", () => {
-  const shown = [0.05, 0.5, 0.01, 0.001, 0.025, 0.00333, 1e-9].map(confidence);
-  expect(shown).toEqual(["95 %", "50 %", "99 %", "99.9 %", "97.5 %", "99.667 %", "99.9999999 %"]);
+  expect(isHeld(confidence)).toBe(true);
+  const nearest = (significance: number) => `${(100 * (1 - significance)).toFixed(6)} %`;
+  expect(isHeld(nearest)).toBe(false);
+  expect(isHeld((significance) => confidence(significance / 2))).toBe(false);
 });
 
 const VALUES = [0.718_022_8, 4.063_153_5, 349.804_809, 1e-5, 3.0025e-4, 0.05, 9.999_99, 0, 1e-300];

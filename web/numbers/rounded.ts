@@ -42,7 +42,10 @@ export function grouped(value: number): string {
     .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** A confidence: 1 − 0.05 as 95 %, without the noise of binary fractions. */
+/** A confidence, 1 − 0.05 as 95 %: never more than it is, with at most six decimals. */
 export function confidence(significance: number): string {
-  return `${Number((100 * (1 - significance)).toPrecision(12))} %`;
+  const nearest = Math.round(significance * 1e8);
+  const risk = nearest / 1e8 < significance ? nearest + 1 : nearest;
+  const shown = `${(1e8 - risk) / 1e6} %`;
+  return nearest === 0 ? `more than ${shown}` : shown;
 }

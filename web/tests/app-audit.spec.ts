@@ -58,6 +58,7 @@ test("cancelling ends the workers, and leaves an estimate", async ({ page }) => 
   const names = () => page.workers().filter((worker) => /count|audit/.test(worker.url()));
   await expect.poll(() => names().length).toBe(0);
   await expect(page.locator(".outcome .sign")).toHaveText("ε ≈");
+  await expect(page.locator(".outcome .under")).toContainText("ended before all were counted");
 });
 
 test("Enter audits the number that was just typed", async ({ page }) => {

@@ -8,18 +8,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::Failure;
 use crate::plain::{object, with};
-use crate::question::named;
+use crate::question::{RULES, named};
 use crate::record::Record;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("found.d.ts");
-
-/// Rules of audits.
-const RULES: [(&str, ThresholdRule); 3] = [
-    ("max-uncorrected", ThresholdRule::MaxUncorrected),
-    ("split", ThresholdRule::Split),
-    ("simultaneous", ThresholdRule::Simultaneous),
-];
 
 /// The rule that is asked for, else the simultaneous one.
 pub(crate) fn rule_of(given: &Record) -> Result<ThresholdRule, Failure> {

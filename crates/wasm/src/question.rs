@@ -1,5 +1,6 @@
 //! What pages ask about: a training, at a δ or an ε.
 
+use dpscope_core::bound::ThresholdRule;
 use dpscope_core::theory::{At, Setting};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -9,6 +10,14 @@ use crate::record::Record;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("question.d.ts");
+
+/// Rules of audits.
+#[cfg(any(feature = "audits", feature = "calculators", feature = "studies"))]
+pub(crate) const RULES: [(&str, ThresholdRule); 3] = [
+    ("max-uncorrected", ThresholdRule::MaxUncorrected),
+    ("split", ThresholdRule::Split),
+    ("simultaneous", ThresholdRule::Simultaneous),
+];
 
 /// Reads a training.
 ///

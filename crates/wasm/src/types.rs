@@ -58,7 +58,7 @@ fn types_have_the_fields_of_records() {
         number("target_trials", 9.0),
     ];
     let counts = Record::of(&counts, &counts.each_ref().map(|field| field.0)).unwrap();
-    assert_eq!(problem("CountsResult", &from_counts(&counts, 1e-5, 0.05).unwrap()), None);
+    assert_eq!(problem("AuditResult", &from_counts(&counts, 1e-5, 0.05).unwrap()), None);
     let rule = ("threshold_rule", Value::Text("split".to_owned()));
     let question = [number("delta", 1e-5), number("significance", 0.05), rule];
     let question =

@@ -76,6 +76,9 @@ export class Page implements App {
     new ResizeObserver(() => this.#measure()).observe(document.documentElement);
     this.redraw();
     this.#compute();
+    for (const near of ["pointerover", "focusin"]) {
+      addEventListener(near, () => this.#warm(), { once: true, passive: true });
+    }
     void this.audit.look();
   }
 
@@ -140,6 +143,10 @@ export class Page implements App {
     if (state.view !== "explore") return;
     this.theory.show(state);
     this.sweep.show(state);
+  }
+
+  #warm(): void {
+    if (this.state.view === "explore") this.theory.warm();
   }
 
   #measure(): void {

@@ -9,14 +9,14 @@ import { type ChoiceField, type NumberField, numberText } from "./fields";
 import { gap, trainingOptions } from "./gap";
 import { relation } from "./relation";
 import type {
-  CountsResult,
+  AuditResult,
   CountsSettings,
   EpsilonSettings,
   GapResult,
   NoiseResult,
   NoiseSettings,
-  PlanResult,
   PlanSettings,
+  PlanTable,
   TrainingSettings,
 } from "./types";
 
@@ -140,7 +140,7 @@ function countField(name: string, label: string, initial: number, help: string):
   return { kind: "number", name, label, least, most: 1e12, whole: true, initial, help };
 }
 
-const counts: Calculator<CountsSettings, CountsResult> = {
+const counts: Calculator<CountsSettings, AuditResult> = {
   name: "counts",
   title: "ε from error counts",
   about: "A lower bound from the errors of an attack, at one threshold that was fixed beforehand",
@@ -168,7 +168,7 @@ const counts: Calculator<CountsSettings, CountsResult> = {
     fields.significance,
   ],
   async answer(call, { delta, significance, ...errors }) {
-    const result: CountsResult = await call("counts", errors, delta, significance);
+    const result: AuditResult = await call("counts", errors, delta, significance);
     const sure = `${confidence(significance)} confidence`;
     const at = `at ${relation("δ", "=", numberText(delta))}`;
     const leaks = result.epsilon > 0;
@@ -216,7 +216,7 @@ const thresholdRule: ChoiceField = {
   help: "How the threshold will be chosen",
 };
 
-const plan: Calculator<PlanSettings, PlanResult> = {
+const plan: Calculator<PlanSettings, PlanTable> = {
   name: "plan",
   title: "Observations for an audit",
   about: "How many observations a bound needs, and how far a number of them can see",
@@ -227,7 +227,7 @@ const plan: Calculator<PlanSettings, PlanResult> = {
     fields.significance,
   ],
   async answer(call, { epsilon, delta, significance, threshold_rule }) {
-    const result: PlanResult = await call("plan", { epsilon, delta, significance, threshold_rule });
+    const result: PlanTable = await call("plan", { epsilon, delta, significance, threshold_rule });
     const observations = grouped(result.observations_for_ceiling ?? Number.NaN);
     return {
       figures: [

@@ -9,6 +9,7 @@ import init, {
   bound_columns,
   calibrate,
   counts,
+  type Failure,
   plan,
   version,
 } from "@dpscope/wasm/calculators";
@@ -23,12 +24,7 @@ export type Call = <N extends Name>(
   ...values: Parameters<Calls[N]>
 ) => Promise<ReturnType<Calls[N]>>;
 
-/** What the bundle throws. */
-export interface Failure {
-  readonly kind: string;
-  readonly field?: string;
-  readonly message: string;
-}
+export type { Failure };
 
 interface Request {
   readonly name: Name;

@@ -1,24 +1,8 @@
 /** What a page sees: the elements, their properties, and the details of their events. */
 
-/** A value that theory gives, with the names of the command line's JSON. */
-export interface Accounted {
-  readonly epsilon: number;
-  readonly delta: number;
-  readonly kind: "upper" | "lower" | "estimate";
-  readonly scope: "pair" | "mechanism";
-  readonly direction: "both" | "remove" | "add";
-  readonly method:
-    | "analytic"
-    | "privacy-loss-distribution"
-    | "max-slice"
-    | "sum"
-    | "importance-sampling"
-    | "plug-in";
-  readonly numeric_error: number;
-  /** Chance that a bound is wrong; none where it is proven. */
-  readonly significance?: number;
-  readonly standard_error?: number;
-}
+import type { Accounted, AuditResult, PlanTable } from "@dpscope/wasm/calculators";
+
+export type { Accounted, AuditResult, PlanTable };
 
 export type BatchSampler =
   | "poisson"
@@ -82,23 +66,6 @@ export interface NoiseResult {
   readonly poisson?: { readonly noise_multiplier: number; readonly epsilon: number };
 }
 
-export interface CountsResult {
-  readonly kind: "bound" | "estimate";
-  readonly epsilon: number;
-  readonly delta: number;
-  readonly significance: number;
-  readonly direction: string;
-  readonly fpr_upper: number;
-  readonly fnr_upper: number;
-  readonly gdp_mu: number | null;
-  readonly ceiling: number;
-}
-
-export interface PlanResult {
-  readonly observations_for_ceiling: number | null;
-  readonly rows: readonly { readonly observations: number; readonly ceiling: number }[];
-}
-
 /** Detail of `dpscope-result`. */
 export interface ResultDetail<Calculator extends string, Settings, Result> {
   readonly calculator: Calculator;
@@ -111,8 +78,8 @@ export interface ResultDetail<Calculator extends string, Settings, Result> {
 
 export type EpsilonDetail = ResultDetail<"epsilon", EpsilonSettings, GapResult>;
 export type NoiseDetail = ResultDetail<"noise", NoiseSettings, NoiseResult>;
-export type CountsDetail = ResultDetail<"counts", CountsSettings, CountsResult>;
-export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanResult>;
+export type CountsDetail = ResultDetail<"counts", CountsSettings, AuditResult>;
+export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanTable>;
 export type ShuffleGapDetail = ResultDetail<"shuffle-gap", TrainingSettings, GapResult>;
 export type DpscopeDetail =
   | EpsilonDetail

@@ -1,7 +1,7 @@
 //! A bound from error counts, and how many observations an audit needs.
 
 use dpscope_core::audit::{AuditResult, Outcome};
-use dpscope_core::bound::{BoundError, ThresholdRule, at_fixed_cut};
+use dpscope_core::bound::{BoundError, at_fixed_cut};
 use dpscope_core::planner::{PlannedAudit, PlannerError};
 use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_engine::Plan;
@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, FailureKind};
 use crate::plain::{Made, to_js};
-use crate::question::named;
+use crate::question::{RULES, named};
 use crate::record::Record;
 
 const COUNTS: [&str; 4] =
@@ -49,7 +49,7 @@ pub(crate) fn from_counts(
 ///
 /// # Errors
 /// A `Failure` that names the input.
-#[wasm_bindgen(unchecked_return_type = "CountsResult")]
+#[wasm_bindgen(unchecked_return_type = "AuditResult")]
 pub fn counts(
     #[wasm_bindgen(unchecked_param_type = "Counts")] counts: &JsValue,
     delta: f64,
@@ -74,12 +74,6 @@ pub(crate) struct PlanRow {
 }
 
 const QUESTION: [&str; 5] = ["epsilon", "delta", "significance", "threshold_rule", "observations"];
-
-const RULES: [(&str, ThresholdRule); 3] = [
-    ("max-uncorrected", ThresholdRule::MaxUncorrected),
-    ("split", ThresholdRule::Split),
-    ("simultaneous", ThresholdRule::Simultaneous),
-];
 
 /// What `dpscope plan` says without a mechanism.
 pub(crate) fn planned(question: &Record) -> Result<PlanTable, Failure> {

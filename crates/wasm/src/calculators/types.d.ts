@@ -15,37 +15,13 @@ export interface Counts {
   target_trials: number;
 }
 
-/** What counts show; a bound is wrong with probability at most its significance. */
-export interface CountsResult {
-  kind: "bound";
-  epsilon: number;
-  delta: number;
-  significance: number;
-  tail_per_rate: number;
-  threshold_rule: "fixed";
-  cuts: number;
-  threshold: null;
-  target_if_score: "above";
-  direction: "remove" | "add";
-  scope: Scope;
-  false_positives: number;
-  false_negatives: number;
-  fpr_upper: number;
-  fnr_upper: number;
-  gdp_mu: number | null;
-  ceiling: number;
-  events_at_threshold: number;
-  gain_at_10x: number;
-  limited_by_observations: boolean;
-}
-
 /** An audit that is yet to be made. */
 export interface PlanQuestion {
   /** Wanted, in nats; without it only the table is made. */
   epsilon?: number;
   delta: number;
   significance: number;
-  threshold_rule: "max-uncorrected" | "split" | "simultaneous";
+  threshold_rule: ThresholdRuleName;
   /** One size, even; without it a table of sizes. */
   observations?: number;
 }

@@ -44,11 +44,26 @@ export function choose(
   </div>`;
 }
 
+type Options<T> = readonly { value: T; name: string }[];
+
+/** A few buttons below what they choose, one of them pressed. */
+export function labelled<T extends string>(
+  label: string,
+  value: T,
+  options: Options<T>,
+  chosen: (value: T) => void,
+): TemplateResult {
+  return html`<div class="choose">
+    <span class="label" aria-hidden="true">${label}</span>
+    ${segments(label, value, options, chosen)}
+  </div>`;
+}
+
 /** A few buttons, one of them pressed. */
 export function segments<T extends string>(
   label: string,
   value: T,
-  options: readonly { value: T; name: string }[],
+  options: Options<T>,
   chosen: (value: T) => void,
 ): TemplateResult {
   return html`<div class="segments" role="group" aria-label=${label}>

@@ -28,8 +28,8 @@ const AT_ONCE: readonly LineName[] = [
   "persistent-shuffle",
 ];
 
-/** Asks for all lines of a state: the fast ones together, the slow ones each in a worker of its
- * own, so that none waits for another. */
+/** Asks for all lines of a state: the fast ones together, balls-in-bins after them, the exact pair
+ * at once, each in a worker of its own, so that none waits for another. */
 export class TheorySession {
   readonly #changed: () => void;
   readonly #fast: Lane;
@@ -78,7 +78,14 @@ export class TheorySession {
   show(state: State): void {
     this.#state = state;
     if (this.isStale) this.#askFast();
-    else this.#askSlow();
+    else this.#askBins();
+    if (linesOf(state.sampler).includes("pair-lower")) this.#askPair();
+    else this.#stopPair();
+  }
+
+  /** Loads what draws: a change may be near. */
+  warm(): void {
+    this.#pair.warm();
   }
 
   #missing(): LineName[] {
@@ -106,28 +113,25 @@ export class TheorySession {
         const isCurrent = key === keyOf(this.#state);
         if (!isCurrent && !this.isStale) return false; // went there and back
         this.#atOnce = { key, lines };
-        if (isCurrent) this.#askSlow();
+        if (isCurrent) this.#askBins();
         this.#changed();
         return false;
       },
     });
   }
 
-  #askSlow(): void {
+  #askBins(): void {
     const key = keyOf(this.#state);
-    if (this.#slow.key !== key && this.#asked.slow !== key) {
-      this.#asked.slow = key;
-      this.#slow = NOTHING;
-      this.#bins.run({
-        calls: [this.#call("balls-in-bins")],
-        answered: (_, answer) => {
-          this.#slow = { key, lines: { "balls-in-bins": found(answer) } };
-          this.#changed();
-        },
-      });
-    }
-    if (linesOf(this.#state.sampler).includes("pair-lower")) this.#askPair();
-    else this.#stopPair();
+    if (this.#slow.key === key || this.#asked.slow === key) return;
+    this.#asked.slow = key;
+    this.#slow = NOTHING;
+    this.#bins.run({
+      calls: [this.#call("balls-in-bins")],
+      answered: (_, answer) => {
+        this.#slow = { key, lines: { "balls-in-bins": found(answer) } };
+        this.#changed();
+      },
+    });
   }
 
   #stopPair(): void {

@@ -52,7 +52,16 @@ export function shell(app: App): TemplateResult {
         >
           Copy link
         </button>
-        <button type="button" class="quiet" @click=${() => nextTheme(app)}>
+        <button
+          type="button"
+          class="quiet"
+          title="Colours: light, dark or as the system has them"
+          @click=${() => nextTheme(app)}
+        >
+          <svg class="half" viewBox="0 0 16 16" aria-hidden="true">
+            <circle cx="8" cy="8" r="6.5"></circle>
+            <path d="M8 1.5a6.5 6.5 0 0 1 0 13z"></path>
+          </svg>
           <span class="hidden">Colours: </span>${themeName()}
         </button>
       </div>

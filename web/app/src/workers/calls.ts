@@ -1,3 +1,7 @@
+import type { Failure } from "@dpscope/wasm/calculators";
+
+export type { Failure };
+
 /** What a page asks of a worker, and what comes back. */
 export interface Call {
   name: string;
@@ -10,13 +14,6 @@ export interface Question {
 }
 
 export type Answer = { id: number; value: unknown } | { id: number; failure: Failure };
-
-/** What the bundles throw. */
-export interface Failure {
-  kind: "input" | "limit" | "stopped" | "device" | "file" | "internal";
-  field?: string;
-  message: string;
-}
 
 const KINDS = ["input", "limit", "stopped", "device", "file", "internal"];
 

@@ -59,6 +59,33 @@ test("a job that takes too long is ended for the next, and its late answer is no
   expect(told).toEqual(["next0"]);
 });
 
+test("a job that has had its time is ended at once", () => {
+  const { lane, workers, told, job, answer } = laneOf(50);
+  lane.run(job("slow"));
+  vi.advanceTimersByTime(40);
+  lane.run(job("next"));
+  vi.advanceTimersByTime(9);
+  expect(workers[0]?.isEnded).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(workers[0]?.isEnded).toBe(true);
+  vi.advanceTimersByTime(1000);
+  lane.run(job("last"));
+  vi.advanceTimersByTime(0);
+  expect(workers[1]?.isEnded).toBe(true);
+  answer(workers[2]);
+  expect(told).toEqual(["last0"]);
+});
+
+test("the first job takes the worker that was loaded before it", () => {
+  const { lane, workers, told, job, answer } = laneOf(50);
+  lane.warm();
+  lane.warm();
+  lane.run(job("a"));
+  answer(workers[0]);
+  expect(told).toEqual(["a0"]);
+  expect(workers).toHaveLength(1);
+});
+
 test("a worker that breaks fails its job, and the next has a new worker", () => {
   const { lane, workers, told, job, answer } = laneOf(50);
   lane.run(job("a", 3));

@@ -10,9 +10,9 @@ export interface Job {
 /** An answer that takes longer comes from the command line, which has the time. */
 const LONGEST_MS = 20_000;
 
-/** Does the latest job: one that comes while another runs waits for it, and ends it where that
- * takes longer than `patience_ms`. A job that never began is forgotten when a newer one comes. A
- * call fails that has no answer within `longest_ms`. */
+/** Does the latest job: one that comes while another runs waits for it, and ends it once it has run
+ * for `patience_ms`. A job that never began is forgotten when a newer one comes. A call fails that
+ * has no answer within `longest_ms`. */
 export class Lane {
   readonly #spawn: () => WorkerLike;
   readonly #patience: number;
@@ -23,6 +23,7 @@ export class Lane {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #limit: ReturnType<typeof setTimeout> | undefined;
   #id = 0;
+  #startedAt = 0;
 
   constructor(spawn: () => WorkerLike, patience_ms: number, longest_ms = LONGEST_MS) {
     this.#spawn = spawn;
@@ -40,7 +41,17 @@ export class Lane {
       return;
     }
     this.#next = job;
-    this.#timer ??= setTimeout(() => this.#cut(), this.#patience);
+    const left = this.#patience - (performance.now() - this.#startedAt);
+    this.#timer ??= setTimeout(() => this.#cut(), Math.max(0, left));
+  }
+
+  /** Loads the worker before the first job comes. */
+  warm(): void {
+    try {
+      this.#worker ??= this.#opened();
+    } catch {
+      // the first job says so
+    }
   }
 
   /** Ends what runs and forgets what waits. */
@@ -51,6 +62,7 @@ export class Lane {
 
   #start(job: Job): void {
     this.#current = { job, index: 0, id: 0 };
+    this.#startedAt = performance.now();
     this.#ask();
   }
 

@@ -20,12 +20,15 @@ export function outcome(app: App, run: AuditRun): TemplateResult {
   const result = run.result as SimulationResult;
   const kind: Kind = result.kind === "bound" ? "lower" : "estimate";
   const isOver = run.phase === "done";
+  const unfinished = run.isOver
+    ? "an estimate: the audit ended before all were counted"
+    : "so far: an estimate until all are counted";
   return html`<div class="outcome">
     <div>
       <p class="big audit">
         <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, isOver ? 4 : 2)}
       </p>
-      <p class="under">${isOver ? said(result) : "so far: an estimate until all are counted"}</p>
+      <p class="under">${isOver ? said(result) : unfinished}</p>
       ${details(app, "about-audit", badgeOf(result), kind, rows(result))}
     </div>
     <div class="verdict">${isOver ? verdict(app, run, result) : nothing}</div>

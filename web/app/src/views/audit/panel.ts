@@ -3,7 +3,7 @@ import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
 import type { AuditRun } from "../../audit/run";
-import { segments } from "../../components/choose";
+import { labelled } from "../../components/choose";
 import { paired } from "../../components/paired";
 import { counted } from "../../numbers/counts";
 import { SAMPLER, THREAT_MODEL } from "../../state/samplers";
@@ -60,7 +60,7 @@ function settings(app: App): TemplateResult {
       most: isCpu ? 10_000_000 : 100_000_000,
     })}
     <div class="choices">
-      ${segments(
+      ${labelled(
         "Device",
         state.device,
         [
@@ -70,7 +70,7 @@ function settings(app: App): TemplateResult {
         ],
         (device) => app.change({ device }),
       )}
-      ${segments(
+      ${labelled(
         "Float mode",
         state.float_mode,
         [

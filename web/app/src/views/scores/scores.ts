@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { confidence } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { choose, segments } from "../../components/choose";
+import { choose, labelled } from "../../components/choose";
 import { paired } from "../../components/paired";
 import { drop } from "./drop";
 import { found } from "./found";
@@ -36,18 +36,15 @@ export function scores(app: App): TemplateResult {
           { value: "simultaneous", name: "A few cuts share the significance" },
           { value: "max-uncorrected", name: "The largest value: an estimate" },
         ])}
-        <div class="choose">
-          <span class="label">A higher score speaks for</span>
-          ${segments(
-            "A higher score speaks for",
-            state.scores_higher,
-            [
-              { value: "target", name: "the target" },
-              { value: "zero-out", name: "its absence" },
-            ],
-            (scores_higher) => app.change({ scores_higher }),
-          )}
-        </div>
+        ${labelled(
+          "A higher score speaks for",
+          state.scores_higher,
+          [
+            { value: "target", name: "the target" },
+            { value: "zero-out", name: "its absence" },
+          ],
+          (scores_higher) => app.change({ scores_higher }),
+        )}
       </form>
       <section class="panel" aria-labelledby="found-head" aria-busy=${String(scores.isBusy)}>
         ${
