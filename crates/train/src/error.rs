@@ -42,7 +42,7 @@ pub enum TrainError {
         model: usize,
     },
     /// A number outside its domain.
-    #[error("{name} is {value}; it must be {domain}")]
+    #[error("{name} is {value:?}; it must be {domain}")]
     Setting {
         /// Which.
         name: &'static str,

@@ -86,7 +86,8 @@ pub(super) fn shape_of(
 
 fn shape_text(axes: &[usize]) -> String {
     let lengths: Vec<String> = axes.iter().take(8).map(usize::to_string).collect();
-    format!("({})", lengths.join(", "))
+    let one = if axes.len() == 1 { "," } else { "" };
+    format!("({}{one})", lengths.join(", "))
 }
 
 /// Moves the last axis of each record to the front.
@@ -118,7 +119,7 @@ pub(super) fn finite(source: Source<'_>, values: &[f64], features: usize) -> Res
         return Ok(());
     };
     let (record, feature) = (at / features, at % features);
-    let (name, value) = (excerpt(source.name), values[at].to_string());
+    let (name, value) = (excerpt(source.name), format!("{:?}", values[at]));
     Err(DataError::NotFinite { name, record, feature, value })
 }
 
@@ -129,7 +130,7 @@ pub(super) fn label_of(source: Source<'_>, record: usize, label: f64) -> Result<
         return Ok(label as u32);
     }
     let name = excerpt(source.name);
-    Err(DataError::Label { name, record, label: label.to_string(), most })
+    Err(DataError::Label { name, record, label: excerpt(&label.to_string()), most })
 }
 
 /// Labels of an array: one number a record, or a row with one 1 among zeros.
