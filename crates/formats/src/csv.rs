@@ -142,7 +142,7 @@ impl Rows<'_> {
                 return Ok(None);
             }
             self.limits.name(cell)?;
-            self.limits.arrays(names.len() as u64 + 1)?;
+            self.within_columns(names.len() as u64 + 1)?;
             names.push(cell.replace("\"\"", "\""));
         }
         // A lone quoted or blank cell is an empty cell, and no name.
@@ -176,7 +176,7 @@ impl Rows<'_> {
         }
         if self.columns == 0 {
             self.columns = found;
-            self.limits.arrays(found)?;
+            self.within_columns(found)?;
         }
         if found != self.columns {
             let (first_line, expected) = (self.first_line, self.columns);
@@ -195,6 +195,11 @@ impl Rows<'_> {
         Ok(())
     }
 
+    fn within_columns(&self, columns: u64) -> Result<(), FormatError> {
+        let place = format!("line {}", self.first_line);
+        within(place, "cells", columns, "max_arrays", self.limits.max_arrays)
+    }
+
     /// Why a cell was refused.
     fn refuse(&self, line: u64, column: u64, cell: &str) -> FormatError {
         if cell.is_empty() {
@@ -206,14 +211,16 @@ impl Rows<'_> {
             return error;
         }
         let comma = cell.replacen(',', ".", 1);
-        let remedy = if line == self.first_line {
+        let remedy = if comma != cell && comma.parse::<f64>().is_ok() {
+            "write a decimal point"
+        } else if cell.contains('\r') {
+            "end lines with a line feed"
+        } else if line == self.first_line {
             "start a header line with #, or write no numbers in it"
         } else if matches!(cell, "NA" | "N/A" | "na" | "null" | "None" | "-") {
             "write nan where a value is missing"
         } else if matches!(cell, "True" | "true" | "TRUE" | "False" | "false" | "FALSE") {
             "write 1 for true and 0 for false"
-        } else if comma != cell && comma.parse::<f64>().is_ok() {
-            "write a decimal point"
         } else {
             "remove the column, or write a number"
         };
@@ -293,6 +300,8 @@ mod tests {
             ("1,2\n\n3,x\n", "line 3, column 2: `x` is not a number; remove the column"),
             ("a,1\n2,3", "line 1, column 1: `a` is not a number; start a header line with #"),
             ("1;2\n1,5;2\n", "line 2, column 1: `1,5` is not a number; write a decimal point"),
+            ("1,5;2\n", "line 1, column 1: `1,5` is not a number; write a decimal point"),
+            ("1,2\r3,4\r", "line 1, column 2: `2\\r3` is not a number; end lines with a line feed"),
             ("1\nNA", "line 2, column 1: `NA` is not a number; write nan"),
             ("1\nTrue", "line 2, column 1: `True` is not a number; write 1 for true"),
             ("1\n1_000", "line 2, column 1: `1_000` is not a number"),
@@ -323,7 +332,8 @@ mod tests {
         assert!(read("1,2\n3,4\n5,6", four).is_err());
         let two = Limits { max_arrays: 2, ..Limits::default() };
         assert!(read("1,2", two.clone()).is_ok());
-        assert!(read("1,2,3", two.clone()).is_err());
+        let error = read("1,2,3", two.clone()).unwrap_err().to_string();
+        assert!(error.starts_with("line 1 has 3 cells, more than the limit max_arrays"), "{error}");
         assert!(read("a,b,c\n1,2,3", two).is_err());
         let short = Limits { max_cell_bytes: 3, ..Limits::default() };
         assert!(read("1.5", short.clone()).is_ok());

@@ -46,7 +46,9 @@ impl ShuffleReach {
 /// are the idealised ones but for what each step adds in all runs alike, each ratio of likelihoods has
 /// the mean 1, so that the largest of those of K numbers exceeds K/`significance` with the chance
 /// `significance` at most (Markov and Bonferroni;
-/// `unit::a_whole_shuffle_is_seldom_taken_for_less`).
+/// `unit::a_whole_shuffle_is_seldom_taken_for_less`). Outputs that spread less than that noise, by a
+/// lower noise or on another scale, would speak for a short prefix wherever the record lies: nothing is
+/// said of them (`unit::of_outputs_that_spread_too_little_nothing_is_said`).
 #[derive(Debug, Clone)]
 pub struct ShuffleEvidence<'a> {
     scorer: &'a OutputScorer,
@@ -54,6 +56,23 @@ pub struct ShuffleEvidence<'a> {
     ends: Vec<u32>,
     /// Of each but T.
     sums: Vec<f64>,
+    spread: Spread,
+}
+
+/// How far differences of outputs lie from 0.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spread {
+    /// Σ y²/v
+    squares: f64,
+    entries: f64,
+}
+
+impl Spread {
+    /// Whether the noise can hardly be there: Σ y²/v is at least a χ² of so many degrees n, which falls
+    /// below n − 4·√(2n) with chance e⁻⁸ at most (Laurent and Massart 2000, lemma 1).
+    fn is_too_small(self) -> bool {
+        self.squares < self.entries - 4.0 * (2.0 * self.entries).sqrt()
+    }
 }
 
 impl<'a> ShuffleEvidence<'a> {
@@ -76,7 +95,7 @@ impl<'a> ShuffleEvidence<'a> {
         ends.retain(|&prefix| prefix < steps);
         let sums = vec![0.0; ends.len()];
         ends.push(steps);
-        Some(ShuffleEvidence { scorer, ends, sums })
+        Some(ShuffleEvidence { scorer, ends, sums, spread: Spread::default() })
     }
 
     /// Adds a run of D and one of D′.
@@ -98,13 +117,20 @@ impl<'a> ShuffleEvidence<'a> {
             for (sum, part) in self.sums.iter_mut().zip(parts) {
                 *sum += part - whole;
             }
+            for (o, o_zero) in ours.iter().zip(theirs) {
+                self.spread.squares += (o - o_zero) * (o - o_zero) / pairs.variance;
+                self.spread.entries += 1.0;
+            }
         }
         Ok(())
     }
 
-    /// What the runs say, at this chance of being wrong.
+    /// What the runs say, at this chance of being wrong; none where they spread less than the noise.
     #[must_use]
     pub fn reach(&self, significance: f64) -> Option<ShuffleReach> {
+        if self.spread.is_too_small() {
+            return None;
+        }
         let best = self.ends.iter().zip(&self.sums).max_by(|a, b| a.1.total_cmp(b.1))?;
         let ln_needed = math::ln(self.sums.len() as f64 / significance);
         let steps_per_epoch = self.scorer.mechanism().steps_per_epoch;
@@ -309,6 +335,33 @@ mod tests {
             assert!(!evidence(&scorer, &runs(&scorer, STEPS, 60, 5, drifts)).is_shown());
         }
         assert!(!evidence(&scorer, &[]).is_shown());
+    }
+
+    #[test]
+    fn of_outputs_that_spread_too_little_nothing_is_said() {
+        let scorer = scorer(ThreatModel::PartiallyInformed);
+        let other = scorer.mechanism().batch_means().unwrap().other;
+        let scaled = |factor: f64, by: fn(f64, f64, f64) -> f64| {
+            let mut runs = runs(&scorer, STEPS, 200, 5, 0.0);
+            let outputs = runs.iter_mut().flatten().flatten();
+            outputs.for_each(|output| *output = by(*output, other, factor));
+            let mut evidence = ShuffleEvidence::new(&scorer).unwrap();
+            runs.iter().for_each(|[target, zero_out]| evidence.add(target, zero_out).unwrap());
+            evidence
+        };
+        // means over batches in place of sums; less noise about the same means, but for the record's
+        let averaged = scaled(0.2, |output, _, factor| factor * output);
+        let quiet = scaled(0.3, |output, other, factor| other + factor * (output - other));
+        for evidence in [averaged, quiet] {
+            assert_eq!(evidence.reach(0.05), None);
+            // broken twin: the spread is not looked at
+            let blind = ShuffleEvidence { spread: Spread::default(), ..evidence };
+            assert!(blind.reach(0.05).unwrap().is_shown());
+        }
+        for factor in [0.99, 1.0, 2.0] {
+            let near = scaled(factor, |output, _, factor| factor * output);
+            assert!(!near.reach(0.05).unwrap().is_shown(), "{factor}");
+        }
     }
 
     /// The sums against each place of both records.

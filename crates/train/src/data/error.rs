@@ -54,8 +54,10 @@ pub enum DataError {
         "{name}: record {record} of the labels is not one 1 among zeros; save one number a record"
     )]
     OneHot { name: String, record: usize },
-    /// A value that is NaN or infinite.
-    #[error("{name}: record {record}, feature {feature} is {value}; repair or remove the record")]
+    /// A value that is NaN or infinite, or too large for `f32`.
+    #[error(
+        "{name}: record {record}, feature {feature} is {value}; repair, scale down or remove the record"
+    )]
     NotFinite { name: String, record: usize, feature: usize, value: String },
     /// Features of no use.
     #[error("{name}: {features} features a record, but 1 to {most} are read")]

@@ -219,7 +219,7 @@ fn what_is_wrong_is_named() {
         ("a.csv", b"1,0\n-1,1\n", "record 1 has label -1"),
         ("a.csv", b"1,0\n70000,1\n", "record 1 has label 70000"),
         ("a.csv", b"1,0\n2,nan\n", "record 1, feature 0 is NaN"),
-        ("a.csv", b"1,0\n2,1e39\n", "record 1, feature 0 is 1000000"),
+        ("a.csv", b"1,0\n2,1e39\n", "record 1, feature 0 is 1e39; repair, scale down or remove"),
         ("a.csv", b"1\n2\n", "0 features a record"),
         ("a.csv", b"1,0\n2\n", "line 2 has 1 cells"),
         ("a.csv.gz", b"\x1f\x8b\x08\0", "a.csv.gz: the gzip file ends after 0 unpacked bytes"),
