@@ -184,7 +184,7 @@ fn kept_outputs_are_audited_to_the_same_scores() {
 fn a_file_is_not_taken_for_data_that_are_made_up() {
     let folder = Folder::new();
     let row = |row: usize| {
-        let bits = (0..600).map(|at| if (row * at) % 7 == 0 { ",1" } else { ",0" });
+        let bits = (0..600).map(|at| if (row * at).is_multiple_of(7) { ",1" } else { ",0" });
         format!("{}{}\n", row % 100, bits.collect::<String>())
     };
     folder.write("p100-like", (0..300).map(row).collect::<String>());

@@ -109,6 +109,8 @@ fn every_format_gives_the_same_number() {
     let [noise, clip, batch] = [0.5, 1.0, 8.0].map(|value| array(&[], &[value]));
     let about = [("noise_multiplier", &noise), ("clip_norm", &clip), ("batch_size", &batch)];
     folder.write("about.npz", write_npz(&[&plain[..], &about].concat()).unwrap());
+    folder.write("in.npz", write_npz(&[&plain[..1], &about].concat()).unwrap());
+    folder.write("out.npz", write_npz(&[&plain[1..], &about[..1]].concat()).unwrap());
     folder.write("runs.safetensors", safetensors(&shape, &worlds));
 
     let options = trainer.words();
@@ -131,6 +133,8 @@ fn every_format_gives_the_same_number() {
         format!("runs.npz {options}"),
         "about.npz".to_owned(),
         format!("about.npz {options}"),
+        two(".npz"),
+        format!("{} {options}", two(".npz")),
         format!("runs.safetensors {options}"),
     ] {
         assert_eq!(audit(&files), reference, "{files}");
@@ -150,6 +154,24 @@ fn means_are_rescaled_to_sums() {
     let means = audit(&folder, &trainer, "--per-batch-mean 8 --clip-norm 0.25");
     assert_eq!(means["result"], sums["result"]);
     assert_ne!(audit(&folder, &trainer, "")["result"], sums["result"]);
+}
+
+#[test]
+fn outputs_that_spread_less_than_the_noise_are_told() {
+    let trainer = Trainer { threat_model: "partially-informed", ..Trainer::SHUFFLE };
+    let noise = "another scale";
+    for (sampler, factor, is_told) in
+        [("shuffle", 0.125, true), ("deterministic", 0.125, true), ("shuffle", 1.0, false)]
+    {
+        let trainer = Trainer { sampler, ..trainer };
+        let folder = Folder::new();
+        let scaled = trainer.worlds(300, 4).map(|world| world.iter().map(|o| factor * o).collect());
+        write(&folder, &trainer, &scaled);
+        let findings = audit(&folder, &trainer, "")["findings"].to_string();
+        assert_eq!(findings.contains(noise), is_told, "{sampler} {factor}: {findings}");
+        let rescaled = audit(&folder, &trainer, &format!("--clip-norm {factor}"));
+        assert!(!rescaled["findings"].to_string().contains(noise), "{sampler} {factor}");
+    }
 }
 
 #[test]
@@ -246,9 +268,18 @@ fn what_is_missing_or_contradicts_is_named() {
     folder.write("deep.npy", npy_f8(&[20, 1, 1, 10], &[0.0; 200]));
     let target = Array::new(vec![2, 2], vec![0.0; 4]).unwrap();
     folder.write("one.npz", write_npz(&[("target", &target), ("other", &target)]).unwrap());
+    for (name, noise) in [("loud.npz", 2.0), ("quiet.npz", 0.5)] {
+        let noise = Array::new(vec![], vec![noise]).unwrap();
+        let arrays = [("target", &target), ("zero_out", &target), ("noise_multiplier", &noise)];
+        folder.write(name, write_npz(&arrays).unwrap());
+    }
     let both = "--target in.npy --zero-out out.npy";
     for (words, parts) in [
         (both.to_owned(), &["--noise-multiplier"][..]),
+        (
+            "--target loud.npz --zero-out quiet.npz".to_owned(),
+            &["noise_multiplier is 2.0 in the target's file and 0.5 in the other"],
+        ),
         (format!("{both} --noise-multiplier 0.5"), &["batch_size", "--batch-size B"]),
         (format!("{both} --noise-multiplier 0.1 --batch-size 8"), &["noise_multiplier = 0.1"]),
         (format!("{both} --noise-multiplier 1 --batch-size 0"), &["--batch-size", "at least one"]),

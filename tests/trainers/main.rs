@@ -111,6 +111,8 @@ fn refuted(example: Example) -> Result<(), Failed> {
     let (said, audit) = audited(example, Some("noise-divided-twice"));
     check(example.file != OWN.file || said.contains("DIFFERS"), said)?;
     let report = audit.exits(3).json();
+    let findings = format!("{:#}", report["findings"]);
+    check(findings.contains("less noise was added"), findings)?;
     check(text(&report, "/result/kind") == "bound", format!("{report:#}"))
 }
 

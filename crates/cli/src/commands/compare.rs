@@ -11,7 +11,7 @@ use super::lines::{Drawing, Line, What, check, lines};
 use crate::args::CompareArgs;
 use crate::failure::{Done, Exit};
 use crate::plot::{Sampled, curves_of_sampled};
-use crate::report::{Align, grouped, percent, plain, print, print_json, row, table};
+use crate::report::{Align, confidence, grouped, plain, print, print_json, row, table};
 
 #[derive(Serialize)]
 struct Comparison {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CompareArgs) -> Done {
     let report = Comparison {
         schema: "dpscope.comparison/1",
         version: env!("CARGO_PKG_VERSION"),
-        headline: headline(&rows, &percent(1.0 - statement.significance)),
+        headline: headline(&rows, &confidence(statement.significance)),
         setting,
         delta: statement.delta,
         significance: statement.significance,
@@ -146,7 +146,7 @@ fn to_text(report: &Comparison) -> String {
             &format!("{title}: the exact value may be as low as {at_least}"),
         ));
     }
-    let confidence = percent(1.0 - report.significance);
+    let confidence = confidence(report.significance);
     out.push('\n');
     for (label, text) in [
         ("kind", format!("upper and lower are proven, drawn ones with {confidence} confidence")),

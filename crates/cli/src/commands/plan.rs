@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::PlanArgs;
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{grouped, percent, print, print_json};
+use crate::report::{confidence, grouped, print, print_json};
 use crate::seed::seed_or_fresh;
 
 #[derive(Serialize)]
@@ -174,7 +174,7 @@ fn to_text(report: &PlanReport) -> String {
     let PlanReport { delta, cuts, .. } = report;
     let coverage = match report.threshold_rule {
         ThresholdRule::MaxUncorrected => "without coverage: an estimate".to_owned(),
-        _ => format!("{} confidence", percent(1.0 - report.significance)),
+        _ => format!("{} confidence", confidence(report.significance)),
     };
     let cuts = match cuts {
         1 => "one cut".to_owned(),

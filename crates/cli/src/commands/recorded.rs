@@ -18,12 +18,25 @@ use crate::files::{limits, name_of, read};
 use crate::report::{Beside, ReachFields, Report, Subject};
 use crate::seed::SeedSource;
 
-/// The array `world` of a file, or its only one.
-pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {
+/// What is taken from a file of arrays.
+pub(crate) fn taken<T>(
+    path: &Path,
+    take: impl FnOnce(Dataset<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let limits = limits();
     let bytes = read(path, &limits)?;
+    let dataset = Dataset::open(&bytes, &name_of(path), &limits)
+        .map_err(|error| Failure::from(error).about(path))?;
+    take(dataset)
+}
+
+/// The array `world` of a file, or its only one.
+pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {
+    taken(path, |dataset| array_in(dataset, path, world))
+}
+
+pub(crate) fn array_in(dataset: Dataset<'_>, path: &Path, world: &str) -> Result<Array, Failure> {
     let about = |error| Failure::from(error).about(path);
-    let dataset = Dataset::open(&bytes, &name_of(path), &limits).map_err(about)?;
     match dataset.array(world) {
         Err(FormatError::NotFound { .. }) => {}
         array => return array.map_err(about),

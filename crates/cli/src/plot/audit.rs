@@ -10,7 +10,7 @@ use dpscope_core::theory::Kind;
 use super::theory::{Sampled, line};
 use super::{Curve, CurveKind, Curves, PointRow};
 use crate::failure::Failure;
-use crate::report::{Report, Subject, grouped, percent, plain};
+use crate::report::{Report, Subject, confidence, grouped, plain};
 
 /// The curves of a report, with what theory says of the same mechanism.
 pub(crate) fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, Failure> {
@@ -54,7 +54,7 @@ fn value(result: &AuditResult, digits: usize) -> String {
 
 fn headline(result: &AuditResult) -> String {
     let certainty = if is_bound(result) {
-        format!("with {} confidence", percent(1.0 - result.significance))
+        format!("with {} confidence", confidence(result.significance))
     } else {
         "an estimate, without coverage".to_owned()
     };
@@ -66,7 +66,7 @@ fn observed(result: &AuditResult, seen: &AuditCurve) -> Curve {
     let legend = if has_band {
         format!(
             "audit: observed rates; the band holds the attack's whole curve with {} confidence",
-            percent(1.0 - result.significance)
+            confidence(result.significance)
         )
     } else {
         "audit: observed rates, an estimate without coverage".to_owned()
@@ -157,7 +157,7 @@ fn caption(report: &Report, seen: &AuditCurve) -> Vec<String> {
             grouped(seen_trials.target),
             grouped(seen_trials.zero_out),
             result.delta,
-            percent(1.0 - result.significance)
+            confidence(result.significance)
         ),
     ];
     let name = |world| report.input.as_ref()?.get(world)?.as_str();

@@ -14,7 +14,7 @@ pub(crate) use sentences::{InWords, plain, scientific};
 pub(crate) use simulation::{RunFacts, of_artefact};
 pub(crate) use table::{Align, table};
 use text::to_text;
-pub(crate) use text::{counted, grouped, percent, row, short};
+pub(crate) use text::{confidence, counted, grouped, row, short};
 pub(crate) use training::Idealised;
 use training::TrainingFacts;
 

@@ -5,7 +5,7 @@ use dpscope_core::bound::Scope;
 use dpscope_core::shown::given;
 use dpscope_core::theory::{Accounted, Kind};
 
-use super::percent;
+use super::confidence;
 
 /// An accounted value, told to a reader.
 pub(crate) trait InWords {
@@ -81,7 +81,7 @@ fn standing(row: &Accounted) -> String {
     match (row.kind, row.significance, row.scope) {
         (Kind::Estimate, ..) => "an estimate, without coverage".to_owned(),
         (_, Some(significance), _) => {
-            format!("with {} confidence", percent(1.0 - significance))
+            format!("with {} confidence", confidence(significance))
         }
         (Kind::Upper, None, Scope::Pair) => {
             "proven for this pair alone, not for the mechanism".to_owned()

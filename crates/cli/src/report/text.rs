@@ -57,7 +57,7 @@ fn headline(result: &AuditResult) -> String {
     let AuditResult { epsilon, delta, significance, .. } = result;
     match result.kind {
         "bound" => {
-            let confidence = percent(1.0 - significance);
+            let confidence = confidence(*significance);
             let shown = plain(*epsilon, Kind::Lower, 4);
             format!("ε ≥ {shown} at δ = {delta:e}, with {confidence} confidence\n")
         }
@@ -296,12 +296,13 @@ pub(crate) fn short(rate: f64) -> String {
     }
 }
 
-/// 0.95 as 95 %.
-pub(crate) fn percent(share: f64) -> String {
-    // Never more than is held: rounded down, but for the rounding of the product itself.
-    let shown = (share * 1e8 + 1e-4).floor() / 1e6;
-    let text = format!("{shown:.6}");
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+/// A significance of 0.05 as 95 %: never more than it is, with at most six decimals.
+pub(crate) fn confidence(significance: f64) -> String {
+    // rounded up, but for the rounding of the product itself
+    let risk = (significance * 1e8 - 1e-4).ceil();
+    let shown = format!("{:.6}", (1e8 - risk.max(1.0)) / 1e6);
+    let more = if risk < 1.0 || significance < 1e-8 { "more than " } else { "" };
+    format!("{more}{} %", shown.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -319,8 +320,9 @@ mod tests {
     #[test]
     fn numbers_are_grouped_and_text_is_wrapped() {
         assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
-        assert_eq!([0.95, 0.999, 0.9].map(percent), ["95 %", "99.9 %", "90 %"]);
-        assert_eq!(percent(1.0 - 1e-9), "99.999999 %");
+        assert_eq!([0.05, 0.001, 0.1].map(confidence), ["95 %", "99.9 %", "90 %"]);
+        assert_eq!([1e-8, 1.5e-8].map(confidence), ["99.999999 %", "99.999998 %"]);
+        assert_eq!([9e-9, 1e-13, 1e-100].map(confidence), ["more than 99.999999 %"; 3]);
         let text = row("label", &"word ".repeat(60));
         assert!(text.lines().count() > 3 && text.lines().all(|line| line.len() <= 96));
     }

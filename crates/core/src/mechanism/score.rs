@@ -207,10 +207,11 @@ impl fmt::Display for BatchedGaussian {
         }
         write!(
             f,
-            ", {}, noise multiplier {}, {} steps an epoch, {} epoch{}",
+            ", {}, noise multiplier {}, {} step{} an epoch, {} epoch{}",
             self.threat_model,
             self.noise_multiplier,
             self.steps_per_epoch,
+            if self.steps_per_epoch == 1 { "" } else { "s" },
             self.epochs,
             if self.epochs == 1 { "" } else { "s" }
         )?;

@@ -1,6 +1,6 @@
 //! How far into an epoch a shuffle reaches, told from recorded outputs.
 
-use super::{BatchSampler, MechanismError, OutputScorer, partial_shuffle_candidates};
+use super::{BatchSampler, MechanismError, OutputScorer, OutputSpread, partial_shuffle_candidates};
 use crate::adjacency::World;
 use crate::math;
 
@@ -56,23 +56,7 @@ pub struct ShuffleEvidence<'a> {
     ends: Vec<u32>,
     /// Of each but T.
     sums: Vec<f64>,
-    spread: Spread,
-}
-
-/// How far differences of outputs lie from 0.
-#[derive(Debug, Clone, Copy, Default)]
-struct Spread {
-    /// Σ y²/v
-    squares: f64,
-    entries: f64,
-}
-
-impl Spread {
-    /// Whether the noise can hardly be there: Σ y²/v is at least a χ² of so many degrees n, which falls
-    /// below n − 4·√(2n) with chance e⁻⁸ at most (Laurent and Massart 2000, lemma 1).
-    fn is_too_small(self) -> bool {
-        self.squares < self.entries - 4.0 * (2.0 * self.entries).sqrt()
-    }
+    spread: OutputSpread,
 }
 
 impl<'a> ShuffleEvidence<'a> {
@@ -95,7 +79,7 @@ impl<'a> ShuffleEvidence<'a> {
         ends.retain(|&prefix| prefix < steps);
         let sums = vec![0.0; ends.len()];
         ends.push(steps);
-        Some(ShuffleEvidence { scorer, ends, sums, spread: Spread::default() })
+        Some(ShuffleEvidence { scorer, ends, sums, spread: OutputSpread::default() })
     }
 
     /// Adds a run of D and one of D′.
@@ -117,10 +101,7 @@ impl<'a> ShuffleEvidence<'a> {
             for (sum, part) in self.sums.iter_mut().zip(parts) {
                 *sum += part - whole;
             }
-            for (o, o_zero) in ours.iter().zip(theirs) {
-                self.spread.squares += (o - o_zero) * (o - o_zero) / pairs.variance;
-                self.spread.entries += 1.0;
-            }
+            self.spread.add(ours, theirs, self.scorer.mechanism().noise_multiplier);
         }
         Ok(())
     }
@@ -355,7 +336,7 @@ mod tests {
         for evidence in [averaged, quiet] {
             assert_eq!(evidence.reach(0.05), None);
             // broken twin: the spread is not looked at
-            let blind = ShuffleEvidence { spread: Spread::default(), ..evidence };
+            let blind = ShuffleEvidence { spread: OutputSpread::default(), ..evidence };
             assert!(blind.reach(0.05).unwrap().is_shown());
         }
         for factor in [0.99, 1.0, 2.0] {

@@ -26,7 +26,7 @@ enum Root {
 #[derive(Debug, Clone)]
 enum Item {
     Words(Words),
-    Pointer(Root, Places),
+    Pointer(Root, Box<Places>),
 }
 
 /// A call that is under way.
@@ -318,7 +318,8 @@ impl<'a> Simulator<'a> {
         mask: u64,
     ) -> Done<Item> {
         let function = frame.function;
-        let pointer = |root, count| Ok(Item::Pointer(root, Places { first: [0; LANES], count }));
+        let pointer =
+            |root, count| Ok(Item::Pointer(root, Box::new(Places { first: [0; LANES], count })));
         Ok(Item::Words(match &function.expressions[handle] {
             Expression::Literal(literal) => Words::of(word(literal)?),
             Expression::Constant(constant) => {
@@ -461,7 +462,7 @@ impl<'a> Simulator<'a> {
             Item::Pointer(root, outer) => {
                 let sums = places.first.iter_mut().zip(outer.first);
                 sums.for_each(|(first, before)| *first = first.wrapping_add(before));
-                Ok(Item::Pointer(root, places))
+                Ok(Item::Pointer(root, Box::new(places)))
             }
         }
     }

@@ -6,17 +6,61 @@ use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, rescale_averaged};
 use dpscope_formats::{Array, Dataset, FormatError};
 
 use crate::args::OutputsArgs;
-use crate::commands::recorded::{array_of, check_finite};
+use crate::commands::recorded::{array_in, check_finite, taken};
 use crate::failure::Failure;
-use crate::files::{limits, name_of, read};
 
 /// Arrays of both worlds, and the numbers that a file may bring along.
 pub(super) struct Loaded {
     target: (Array, PathBuf),
     zero_out: (Array, PathBuf),
+    numbers: Numbers,
+}
+
+/// The training, as far as a file says it.
+struct Numbers {
     noise_multiplier: Option<f64>,
     clip_norm: Option<f64>,
     batch_size: Option<f64>,
+}
+
+impl Numbers {
+    fn of(dataset: &Dataset<'_>, path: &Path) -> Result<Self, Failure> {
+        let number = |name: &str| -> Result<Option<f64>, Failure> {
+            let array = match dataset.array(name) {
+                Err(FormatError::NotFound { .. }) => return Ok(None),
+                array => array.map_err(|error| Failure::from(error).about(path))?,
+            };
+            match array.data() {
+                [value] => Ok(Some(*value)),
+                _ => Err(Failure::input(format!("`{name}` is not a single number")).about(path)),
+            }
+        };
+        Ok(Numbers {
+            noise_multiplier: number("noise_multiplier")?,
+            clip_norm: number("clip_norm")?,
+            batch_size: number("batch_size")?,
+        })
+    }
+
+    /// What two files say together.
+    fn agreed(self, other: Numbers) -> Result<Self, Failure> {
+        let agreed = |name: &str, first: Option<f64>, second: Option<f64>| match (first, second) {
+            (Some(first), Some(second)) if first != second => Err(Failure::input(format!(
+                "{name} is {first:?} in the target's file and {second:?} in the other; both worlds \
+                 are runs of one training"
+            ))),
+            _ => Ok(first.or(second)),
+        };
+        Ok(Numbers {
+            noise_multiplier: agreed(
+                "noise_multiplier",
+                self.noise_multiplier,
+                other.noise_multiplier,
+            )?,
+            clip_norm: agreed("clip_norm", self.clip_norm, other.clip_norm)?,
+            batch_size: agreed("batch_size", self.batch_size, other.batch_size)?,
+        })
+    }
 }
 
 /// Runs of one world, on the scale of sums in clip norms.
@@ -36,43 +80,40 @@ impl Outputs {
 
 pub(super) fn load(args: &OutputsArgs) -> Result<Loaded, Failure> {
     if let (Some(target), Some(zero_out)) = (&args.target, &args.zero_out) {
+        let world = |path: &Path, name: &str| {
+            taken(path, |dataset| {
+                let numbers = Numbers::of(&dataset, path)?;
+                Ok((array_in(dataset, path, name)?, numbers))
+            })
+        };
+        let (in_target, numbers) = world(target, "target")?;
+        let (in_zero_out, others) = world(zero_out, "zero_out")?;
         return Ok(Loaded {
-            target: (array_of(target, "target")?, target.clone()),
-            zero_out: (array_of(zero_out, "zero_out")?, zero_out.clone()),
-            noise_multiplier: None,
-            clip_norm: None,
-            batch_size: None,
+            target: (in_target, target.clone()),
+            zero_out: (in_zero_out, zero_out.clone()),
+            numbers: numbers.agreed(others)?,
         });
     }
     let path = args.runs.as_deref().unwrap_or(Path::new(""));
-    let limits = limits();
-    let bytes = read(path, &limits)?;
-    let about = |error| Failure::from(error).about(path);
-    let dataset = Dataset::open(&bytes, &name_of(path), &limits).map_err(about)?;
-    let world = |name: &str| match dataset.array(name) {
-        Err(error @ FormatError::NotFound { .. }) => Err(Failure::input(format!(
-            "{error}; an audit needs both worlds: save them as `target` and `zero_out`, or pass \
-             --target FILE --zero-out FILE"
-        ))
-        .about(path)),
-        array => Ok((array.map_err(about)?, path.to_path_buf())),
-    };
-    let number = |name: &str| -> Result<Option<f64>, Failure> {
-        let array = match dataset.array(name) {
-            Err(FormatError::NotFound { .. }) => return Ok(None),
-            array => array.map_err(about)?,
-        };
-        match array.data() {
-            [value] => Ok(Some(*value)),
-            _ => Err(Failure::input(format!("`{name}` is not a single number")).about(path)),
+    taken(path, |dataset| {
+        let world = |name: &str| {
+            match dataset.array(name) {
+            Err(error @ FormatError::NotFound { .. }) => Err(Failure::input(format!(
+                "{error}; an audit needs both worlds: save them as `target` and `zero_out`, or pass \
+                 --target FILE --zero-out FILE"
+            ))
+            .about(path)),
+            array => {
+                let array = array.map_err(|error| Failure::from(error).about(path))?;
+                Ok((array, path.to_path_buf()))
+            }
         }
-    };
-    Ok(Loaded {
-        target: world("target")?,
-        zero_out: world("zero_out")?,
-        noise_multiplier: number("noise_multiplier")?,
-        clip_norm: number("clip_norm")?,
-        batch_size: number("batch_size")?,
+        };
+        Ok(Loaded {
+            target: world("target")?,
+            zero_out: world("zero_out")?,
+            numbers: Numbers::of(&dataset, path)?,
+        })
     })
 }
 
@@ -81,13 +122,13 @@ pub(super) fn prepare(
     args: &OutputsArgs,
     loaded: Loaded,
 ) -> Result<(BatchedGaussian, Outputs, Outputs, serde_json::Value), Failure> {
-    let Loaded { target, zero_out, .. } = loaded;
+    let Loaded { target, zero_out, numbers } = loaded;
     for (array, path) in [&target, &zero_out] {
         check_finite(array, path, args.recorded.count_non_finite)?;
     }
     let (from, clip_norm) = (
         [target.1.display().to_string(), zero_out.1.display().to_string()],
-        args.clip_norm.or(loaded.clip_norm),
+        args.clip_norm.or(numbers.clip_norm),
     );
     let (target, zero_out) = (world(args, target)?, world(args, zero_out)?);
     if (target.epochs, target.steps) != (zero_out.epochs, zero_out.steps) {
@@ -97,12 +138,12 @@ pub(super) fn prepare(
             target.epochs, target.steps, zero_out.epochs, zero_out.steps
         )));
     }
-    let noise_multiplier = args.noise_multiplier.or(loaded.noise_multiplier).ok_or_else(|| {
+    let noise_multiplier = args.noise_multiplier.or(numbers.noise_multiplier).ok_or_else(|| {
         Failure::input(
             "--noise-multiplier is missing, and the file holds no number noise_multiplier",
         )
     })?;
-    let batch_size = batch_size(args, loaded.batch_size)?;
+    let batch_size = batch_size(args, numbers.batch_size)?;
     let steps_per_epoch = whole(target.steps, "steps")?;
     let searches = searches_buffer(args);
     let sampler = if searches {

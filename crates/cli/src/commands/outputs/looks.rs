@@ -4,8 +4,8 @@ use dpscope_core::adjacency::World;
 use dpscope_core::audit::Outcome;
 use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
 use dpscope_core::mechanism::{
-    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer, ShuffleEvidence,
-    ShuffleReach, partial_shuffle_candidates,
+    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer, OutputSpread,
+    ShuffleEvidence, ShuffleReach, partial_shuffle_candidates,
 };
 use dpscope_engine::{RecordedAudit, RecordedScores};
 
@@ -25,22 +25,31 @@ pub(super) struct Scored {
     pub(super) looks: Vec<Look>,
     /// How far into an epoch the shuffle reaches, where that can be asked.
     pub(super) reach: Option<ShuffleReach>,
+    spread: OutputSpread,
 }
 
 /// Runs of the first half of one world beside those of the second half of the other: where both worlds
-/// were run from the same seeds, run i of one and run i of the other are not independent. Pairs with a
-/// run without a finite score are left out.
-fn reach(
-    scorer: &OutputScorer,
-    significance: f64,
-    [target, zero_out]: [&Outputs; 2],
-) -> Option<ShuffleReach> {
-    let mut evidence = ShuffleEvidence::new(scorer)?;
+/// were run from the same seeds, run i of one and run i of the other are not independent.
+fn pairs([target, zero_out]: [&Outputs; 2]) -> impl Iterator<Item = (&[f64], &[f64])> {
     let half = target.runs.min(zero_out.runs) / 2;
-    for (target, zero_out) in target.iter().take(half).zip(zero_out.iter().skip(half)) {
+    target.iter().take(half).zip(zero_out.iter().skip(half))
+}
+
+/// Pairs with a run without a finite score are left out.
+fn reach(scorer: &OutputScorer, significance: f64, worlds: [&Outputs; 2]) -> Option<ShuffleReach> {
+    let mut evidence = ShuffleEvidence::new(scorer)?;
+    for (target, zero_out) in pairs(worlds) {
         let _ = evidence.add(target, zero_out); // counted among the failed
     }
     evidence.reach(significance)
+}
+
+fn spread(noise_multiplier: f64, worlds: [&Outputs; 2]) -> OutputSpread {
+    let mut spread = OutputSpread::default();
+    for (target, zero_out) in pairs(worlds) {
+        spread.add(target, zero_out, noise_multiplier);
+    }
+    spread
 }
 
 impl Scored {
@@ -95,8 +104,10 @@ impl Scored {
             target,
             zero_out,
         });
-        let reach = reach(&scorer, args.recorded.statement.significance, [target, zero_out]);
-        Ok(Scored { looks: looks.collect(), reach })
+        let worlds = [target, zero_out];
+        let reach = reach(&scorer, args.recorded.statement.significance, worlds);
+        let spread = spread(mechanism.noise_multiplier, worlds);
+        Ok(Scored { looks: looks.collect(), reach, spread })
     }
 
     /// The best look, its outcome, and the largest uncorrected maximum of all looks; a bound shares
@@ -131,13 +142,24 @@ impl Scored {
             .ok_or_else(|| Failure::input("the significance is too large for this many looks"))
     }
 
-    /// What was searched, in words.
+    /// What was searched, and what does not fit the noise, in words.
     pub(super) fn notes(&self, best: usize) -> Vec<String> {
-        let Some(k) = self.looks[best].prefix else { return Vec::new() };
         let looks = self.looks.len();
-        vec![format!(
-            "the buffer was searched for: of {looks} prefixes the first {k} batches of an epoch \
-             leak most; a bound shares its significance among the {looks} looks"
-        )]
+        let searched = self.looks[best].prefix.map(|k| {
+            format!(
+                "the buffer was searched for: of {looks} prefixes the first {k} batches of an epoch \
+                 leak most; a bound shares its significance among the {looks} looks"
+            )
+        });
+        let ratio = self.spread.ratio().filter(|_| self.spread.is_too_small());
+        let quiet = ratio.map(|ratio| {
+            format!(
+                "outputs of different runs differ {ratio:.2e} times as much as their noise alone would \
+                 make them: less noise was added than the noise multiplier says, or the outputs are \
+                 on another scale (pass --per-batch-mean B for means over B records, --clip-norm C for \
+                 gradients clipped to C)"
+            )
+        });
+        searched.into_iter().chain(quiet).collect()
     }
 }

@@ -5,7 +5,7 @@ use dpscope_core::theory::{Cell, Kind};
 use dpscope_engine::Plan;
 
 use super::{Reason, Reproduced, Row};
-use crate::report::{Align, grouped, percent, plain, row, table};
+use crate::report::{Align, confidence, grouped, plain, row, table};
 
 pub(super) const REASONS: [Reason; 6] = [
     Reason::UpperEnd,
@@ -76,7 +76,7 @@ pub(super) fn text(report: &Reproduced) -> String {
     ];
     let rows: Vec<_> = report.rows.iter().map(cells).collect();
     out.push_str(&table(&columns, &rows));
-    let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
+    let (confidence, cuts) = (confidence(report.significance), Plan::DEFAULT_CUTS);
     out.push('\n');
     for (label, about) in [
         ("claimed", "printed in the paper; Poisson is our accountant's upper bound"),

@@ -8,7 +8,7 @@ use dpscope_engine::Plan;
 
 use super::shown::REASONS;
 use super::trained::{Reproduced, Row};
-use crate::report::{Align, grouped, percent, plain, row, table};
+use crate::report::{Align, confidence, grouped, plain, row, table};
 
 pub(super) fn text(report: &Reproduced) -> String {
     let mut out = format!(
@@ -60,7 +60,7 @@ pub(super) fn text(report: &Reproduced) -> String {
 }
 
 fn legend(report: &Reproduced, is_trained: bool) -> String {
-    let (confidence, cuts) = (percent(1.0 - report.significance), Plan::DEFAULT_CUTS);
+    let (confidence, cuts) = (confidence(report.significance), Plan::DEFAULT_CUTS);
     let has_times = report.rows.iter().any(|row| row.published_times.is_some());
     let legend = [
         (true, "claimed", "ε of Poisson sampled batches with this noise".to_owned()),

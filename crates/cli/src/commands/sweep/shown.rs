@@ -5,7 +5,7 @@ use dpscope_core::theory::Kind;
 
 use super::{Sweep, Swept};
 use crate::commands::lines::{Line, What};
-use crate::report::{Align, grouped, percent, plain, row, table};
+use crate::report::{Align, confidence, grouped, plain, row, table};
 
 /// A table that is as wide as it needs to be, and what its columns mean.
 pub(super) fn text(report: &Sweep) -> String {
@@ -32,7 +32,7 @@ pub(super) fn text(report: &Sweep) -> String {
         out.push_str(&row(what.column(), what.meaning()));
     }
     if let (Some(seed), Some(device)) = (&report.seed, &report.device) {
-        let confidence = percent(1.0 - report.significance);
+        let confidence = confidence(report.significance);
         out.push_str(&row("draws", &format!("{confidence} confidence; seed {seed}; {device}")));
     }
     for (name, line, at_least) in loose(report).take(MOST_REASONS) {
