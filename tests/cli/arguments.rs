@@ -141,7 +141,7 @@ fn commands_that_do_not_exist_are_refused() {
         ("audit", "Usage"),
         ("audit everything", "everything"),
         ("prove", "prove"),
-        ("reproduce figure-9", "figure-3"),
+        ("reproduce figure-8", "figure-3"),
         ("reproduce figure-3 --observations 3", "even"),
         ("completions cobol", "bash"),
     ] {

@@ -14,6 +14,8 @@ const PATHS = [
 
 /** @returns {string} */
 export function installed() {
+  const named = process.env.CHROMIUM;
+  if (named && !existsSync(named)) throw new Error(`CHROMIUM is ${named}, which is not there`);
   const path = PATHS.find((path) => path && existsSync(path));
   if (path) return path;
   throw new Error("no Chromium: install it (Debian: chromium) or set CHROMIUM to its path");

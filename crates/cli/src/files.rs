@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use dpscope_engine::{Artefact, ArtefactError, ObservationRange, Plan};
@@ -27,24 +27,33 @@ pub(crate) fn part_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// What has no length, a pipe or a device, is read so far at most.
+const MOST_OF_A_STREAM: u64 = 1 << 30;
+
 /// The bytes of a file that is not larger than the limits allow.
 pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
-    let read = || -> std::io::Result<Vec<u8>> {
+    let read = || -> std::io::Result<Result<Vec<u8>, u64>> {
         let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
+        let about = file.metadata()?;
+        if about.is_dir() {
             return Err(std::io::Error::other("it is a directory; name a file"));
         }
+        let most = match about.is_file() {
+            true => limits.max_bytes,
+            false => limits.max_bytes.min(MOST_OF_A_STREAM),
+        };
         let mut bytes = Vec::new();
-        file.take(limits.max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        if about.len() <= most {
+            file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+        }
+        let fits = about.len() <= most && bytes.len() as u64 <= most;
+        Ok(if fits { Ok(bytes) } else { Err(most) })
     };
     let bytes =
         read().map_err(|error| Failure::input(format!("cannot be read: {error}")).about(path))?;
-    if bytes.len() as u64 > limits.max_bytes {
-        let most = limits.max_bytes;
-        return Err(Failure::input(format!("is larger than the limit of {most} bytes")).about(path));
-    }
-    Ok(bytes)
+    bytes.map_err(|most| {
+        Failure::input(format!("is larger than the limit of {most} bytes")).about(path)
+    })
 }
 
 /// Reads an artefact.
@@ -57,10 +66,19 @@ pub(crate) fn read_artefact(path: &Path) -> Result<Artefact, Failure> {
 /// Writes a file under a temporary name, flushes it to the disk and renames it: whoever looks at
 /// `path` sees the old content or the new one, whole.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    write_whole(path, |file| file.write_all(bytes))
+}
+
+/// The same in parts.
+pub(crate) fn write_whole(
+    path: &Path,
+    write_parts: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let temporary = temporary_name(path)?;
     let write = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
+        let mut file = BufWriter::new(File::create(&temporary)?);
+        write_parts(&mut file)?;
+        let file = file.into_inner()?;
         file.sync_all()?;
         drop(file);
         std::fs::rename(&temporary, path)
@@ -82,7 +100,7 @@ pub(crate) fn write_artefact(path: &Path, artefact: &Artefact) -> Result<(), Fai
     write_atomically(path, &artefact.to_bytes()).map_err(|error| cannot_write(path, &error))
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("cannot be written: {error}")).about(path)
 }
 
@@ -122,11 +140,6 @@ pub(crate) fn check_replaces(path: &Path, mark: &str) -> Result<(), Failure> {
 pub(crate) fn read_text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
     let bytes = read(path, &Limits { max_bytes: most_bytes, ..Limits::default() })?;
     String::from_utf8(bytes).map_err(|_| Failure::input("is not text (UTF-8)").about(path))
-}
-
-/// Writes bytes whole.
-pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write_atomically(path, bytes).map_err(|error| cannot_write(path, &error))
 }
 
 /// Writes text whole.

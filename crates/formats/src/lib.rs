@@ -57,6 +57,6 @@ pub use idx::{ByteArray, is_idx, read_idx};
 pub use limits::Limits;
 pub use npy::{read_npy, write_npy};
 #[cfg(feature = "containers")]
-pub use npz::{Npz, read_npz, write_npz};
+pub use npz::{Npz, NpzWriter, read_npz, write_npz};
 #[cfg(feature = "containers")]
 pub use safetensors::{Safetensors, read_safetensors};

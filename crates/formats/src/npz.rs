@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io::{Cursor, Read};
 
-pub use write::write_npz;
+pub use write::{NpzWriter, write_npz};
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::dataset::ArrayInfo;

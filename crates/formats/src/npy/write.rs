@@ -14,15 +14,15 @@ use crate::shape::shape_text;
 /// ```
 #[must_use]
 pub fn write_npy(array: &Array) -> Vec<u8> {
-    let mut bytes = header(array);
+    let mut bytes = header_of(array.shape());
     bytes.reserve_exact(8 * array.data().len());
     bytes.extend(array.data().iter().flat_map(|value| value.to_le_bytes()));
     bytes
 }
 
 /// What stands before the data: the length is a multiple of 64, as NumPy pads it.
-fn header(array: &Array) -> Vec<u8> {
-    let shape: Vec<u64> = array.shape().iter().map(|&length| length as u64).collect();
+pub(crate) fn header_of(shape: &[usize]) -> Vec<u8> {
+    let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
     let shape = shape_text(&shape);
     let mut text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
     let before = MAGIC.len() + 4;

@@ -1,37 +1,85 @@
 use std::collections::HashSet;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Error, Result, Seek, Write};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::{check_name, unreadable};
 use crate::error::excerpt;
-use crate::{Array, FormatError, write_npy};
+use crate::npy::header_of;
+use crate::{Array, FormatError};
 
-/// Writes named arrays as an npz file, uncompressed as `np.savez` does. The same arrays give the
-/// same bytes.
+/// An npz file that is written array by array, uncompressed as `np.savez` does. The same arrays give
+/// the same bytes.
+#[derive(Debug)]
+pub struct NpzWriter<W: Write + Seek> {
+    writer: ZipWriter<W>,
+    names: HashSet<String>,
+}
+
+impl<W: Write + Seek> NpzWriter<W> {
+    /// Writes from here on.
+    pub fn new(to: W) -> Self {
+        NpzWriter { writer: ZipWriter::new(to), names: HashSet::new() }
+    }
+
+    /// Begins an array of this shape, whose values are written next, in C order.
+    ///
+    /// # Errors
+    /// A name that is empty, used twice, or a path out of its folder; a file that cannot be written.
+    pub fn begin(&mut self, name: &str, shape: &[usize]) -> Result<()> {
+        check_name(name).map_err(Error::other)?;
+        if !self.names.insert(name.to_owned()) {
+            return Err(Error::other(FormatError::DuplicateName { name: excerpt(name) }));
+        }
+        let header = header_of(shape);
+        let values = shape.iter().fold(1_u64, |all, &length| all.saturating_mul(length as u64));
+        let bytes = values.saturating_mul(8).saturating_add(header.len() as u64);
+        let options = SimpleFileOptions::DEFAULT
+            .compression_method(CompressionMethod::Stored)
+            .large_file(bytes > u32::MAX.into());
+        self.writer.start_file(format!("{name}.npy"), options)?;
+        self.writer.write_all(&header)
+    }
+
+    /// Some of the values of the array that was begun last.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn values(&mut self, values: &[f64]) -> Result<()> {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.writer.write_all(&bytes)
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn finish(self) -> Result<W> {
+        Ok(self.writer.finish()?)
+    }
+}
+
+/// Writes named arrays as an npz file in memory, as [`NpzWriter`] does.
 ///
 /// # Errors
 ///
 /// A name that is empty, used twice, or a path out of its folder.
-pub fn write_npz(arrays: &[(&str, &Array)]) -> Result<Vec<u8>, FormatError> {
-    let mut names = HashSet::new();
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, array) in arrays {
-        check_name(name)?;
-        if !names.insert(name) {
-            return Err(FormatError::DuplicateName { name: excerpt(name) });
+pub fn write_npz(arrays: &[(&str, &Array)]) -> std::result::Result<Vec<u8>, FormatError> {
+    let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
+    let mut written = || -> Result<()> {
+        for (name, array) in arrays {
+            writer.begin(name, array.shape())?;
+            writer.values(array.data())?;
         }
-        let bytes = write_npy(array);
-        let options = SimpleFileOptions::DEFAULT
-            .compression_method(CompressionMethod::Stored)
-            .large_file(bytes.len() > u32::MAX as usize);
-        writer
-            .start_file(format!("{name}.npy"), options)
-            .and_then(|()| Ok(writer.write_all(&bytes)?))
-            .map_err(|error| unreadable(&error))?;
-    }
-    Ok(writer.finish().map_err(|error| unreadable(&error))?.into_inner())
+        Ok(())
+    };
+    let told = |error: Error| match error.downcast::<FormatError>() {
+        Ok(error) => error,
+        Err(error) => unreadable(&error.into()),
+    };
+    written().map_err(told)?;
+    Ok(writer.finish().map_err(told)?.into_inner())
 }
 
 #[cfg(test)]
@@ -46,7 +94,14 @@ mod tests {
         let bytes = write_npz(&[("epoch/0", &first), ("σ", &second)]).unwrap();
         assert_eq!(bytes, write_npz(&[("epoch/0", &first), ("σ", &second)]).unwrap());
         let read = read_npz(&bytes, &Limits::default()).unwrap();
-        assert_eq!(read, [("epoch/0".to_owned(), first), ("σ".to_owned(), second)]);
+        assert_eq!(read, [("epoch/0".to_owned(), first.clone()), ("σ".to_owned(), second)]);
+
+        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
+        writer.begin("epoch/0", &[2, 2]).unwrap();
+        first.data().chunks(3).for_each(|some| writer.values(some).unwrap());
+        writer.begin("σ", &[]).unwrap();
+        writer.values(&[2.5]).unwrap();
+        assert_eq!(writer.finish().unwrap().into_inner(), bytes);
     }
 
     #[test]

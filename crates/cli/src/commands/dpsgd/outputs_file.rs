@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dpscope_core::adjacency::World;
 use dpscope_engine::{Artefact, ObservationRange, Plan};
-use dpscope_formats::{Array, Dataset, write_npz};
+use dpscope_formats::{Dataset, NpzWriter};
 use dpscope_train::{OutputSink, Training};
 
 use crate::commands::simulate::Job;
 use crate::failure::Failure;
-use crate::files::{check_replaces, limits, part_of, read, write_bytes};
+use crate::files::{cannot_write, check_replaces, limits, part_of, read, write_whole};
 
 /// What every npz begins with.
 const ZIP: &str = "PK\u{3}\u{4}";
@@ -25,6 +25,9 @@ const PLAN: &str = "plan_sha256";
 
 /// Largest file of outputs, in bytes as f64.
 const MOST_BYTES: u64 = 4 << 30;
+
+/// Outputs that are read of the file beside the npz at a time.
+const VALUES_AT_ONCE: usize = 1 << 16;
 
 /// Bytes before the first output.
 const HEADER: u64 = 128;
@@ -115,29 +118,37 @@ impl OutputsFile {
 
     /// Writes the npz, whole, and removes the file beside it.
     pub(super) fn finish(&self) -> Result<(), Failure> {
-        let mechanism = &self.plan.mechanism;
-        let world = |world: World| -> Result<Array, Failure> {
-            let outputs = self.outputs(world, ObservationRange { first: 0, end: self.runs })?;
-            Ok(Array::new(vec![self.runs as usize, self.epochs, self.steps], outputs)?)
-        };
-        let number = |value: f64| Array::new(vec![], vec![value]);
-        let batch_size = mechanism.batch_size.map_or(f64::NAN, f64::from);
-        let (target, zero_out) = (world(World::Target)?, world(World::ZeroOut)?);
-        // outputs are in clip norms already
-        let words = plan_words(&self.plan);
-        let plan = Array::new(vec![words.len()], words)?;
-        let numbers = [number(mechanism.noise_multiplier)?, number(1.0)?, number(batch_size)?];
-        let bytes = write_npz(&[
-            ("target", &target),
-            ("zero_out", &zero_out),
-            ("noise_multiplier", &numbers[0]),
-            ("clip_norm", &numbers[1]),
-            ("batch_size", &numbers[2]),
-            (PLAN, &plan),
-        ])?;
-        write_bytes(&self.path, &bytes)?;
+        write_whole(&self.path, |file| self.write_npz(file))
+            .map_err(|error| cannot_write(&self.path, &error))?;
         self.remove_part(); // what it held is in the npz
         Ok(())
+    }
+
+    fn write_npz(&self, file: impl Write + Seek) -> std::io::Result<()> {
+        let mut npz = NpzWriter::new(file);
+        let entries = self.epochs * self.steps;
+        let at_once = (VALUES_AT_ONCE / entries).max(1) as u64;
+        for (name, world) in [("target", World::Target), ("zero_out", World::ZeroOut)] {
+            npz.begin(name, &[self.runs as usize, self.epochs, self.steps])?;
+            for first in (0..self.runs).step_by(at_once as usize) {
+                let range = ObservationRange { first, end: (first + at_once).min(self.runs) };
+                let outputs = self.outputs(world, range);
+                npz.values(&outputs.map_err(|failure| std::io::Error::other(failure.error))?)?;
+            }
+        }
+        let mechanism = &self.plan.mechanism;
+        for (name, value) in [
+            ("noise_multiplier", mechanism.noise_multiplier),
+            ("clip_norm", 1.0), // outputs are in clip norms already
+            ("batch_size", mechanism.batch_size.map_or(f64::NAN, f64::from)),
+        ] {
+            npz.begin(name, &[])?;
+            npz.values(&[value])?;
+        }
+        let words = plan_words(&self.plan);
+        npz.begin(PLAN, &[words.len()])?;
+        npz.values(&words)?;
+        npz.finish().map(drop)
     }
 
     /// Removes the file beside the npz, unless it may hold the outputs of an earlier run.
