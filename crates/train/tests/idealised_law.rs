@@ -106,7 +106,7 @@ fn scores_follow_the_idealised_law() {
 }
 
 #[test]
-#[ignore = "2 min: 4,000 models"]
+#[ignore = "1 min with --release: 4,000 models"]
 fn a_thousand_runs_a_world_follow_the_idealised_law() {
     const RUNS: u64 = 1000;
     for threat_model in [ThreatModel::PartiallyInformed, ThreatModel::TargetCanary] {
@@ -128,7 +128,7 @@ fn a_thousand_runs_a_world_follow_the_idealised_law() {
 }
 
 #[test]
-#[ignore = "7 min: 80,000 models"]
+#[ignore = "15 min with --release: 80,000 models"]
 fn a_partial_shuffle_is_told_from_a_full_one() {
     const RUNS: u64 = 20_000;
     // the σ at which 100 Poisson sampled batches have ε = 0.1
