@@ -13,10 +13,11 @@ use dpscope_core::mechanism::{
 };
 use dpscope_engine::{Control, EngineError, ObservationRange, Trained, Trainer, TrainingTally};
 use dpscope_shaders::train::Kernel;
-use dpscope_train::data::StandIn;
-use dpscope_train::gpu::{GpuDpSgd, Refused, WaveLimits};
+use dpscope_train::data::SyntheticData;
+use dpscope_train::gpu::{GpuDpSgd, OpenError, WaveLimits};
 use dpscope_train::{
-    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, OutputSink, Settings, Shape, Training,
+    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, OutputSink, Shape, Training,
+    TrainingSettings,
 };
 use libtest_mimic::{Failed, Trial};
 
@@ -51,14 +52,18 @@ const MECHANISM: BatchedGaussian = BatchedGaussian {
     batch_size: Some(BATCH),
 };
 
-const SETTINGS: Settings = Settings {
+const SETTINGS: TrainingSettings = TrainingSettings {
     clip_norm: 0.7,
     learning_rate: 0.5,
     canary: Canary { direction: CanaryDirection::Random, is_fresh: true },
     debias_records: 0,
 };
 
-fn training(mechanism: BatchedGaussian, settings: Settings, seed: u64) -> Result<Training, Failed> {
+fn training(
+    mechanism: BatchedGaussian,
+    settings: TrainingSettings,
+    seed: u64,
+) -> Result<Training, Failed> {
     deep(1, mechanism, settings, seed)
 }
 
@@ -66,13 +71,13 @@ fn training(mechanism: BatchedGaussian, settings: Settings, seed: u64) -> Result
 fn deep(
     hidden: usize,
     mechanism: BatchedGaussian,
-    settings: Settings,
+    settings: TrainingSettings,
     seed: u64,
 ) -> Result<Training, Failed> {
     let mut layers = [LayerSpec::Linear { outputs: 3 }, LayerSpec::Relu].repeat(hidden);
     layers.push(LayerSpec::Linear { outputs: 100 });
     let spec = ModelSpec { input: Shape::flat(600), layers };
-    let examples = StandIn::P100Like.generate((BATCH * STEPS) as usize, 30)?;
+    let examples = SyntheticData::P100Like.generate((BATCH * STEPS) as usize, 30)?;
     Ok(Training::new(&spec, examples, mechanism, settings, seed)?)
 }
 
@@ -87,7 +92,7 @@ type Outputs = BTreeMap<(usize, u64), Vec<f32>>;
 struct Kept(Arc<Mutex<Outputs>>);
 
 impl OutputSink for Kept {
-    fn keep(
+    fn save(
         &self,
         world: World,
         range: ObservationRange,
@@ -150,7 +155,7 @@ fn limits() -> WaveLimits {
     WaveLimits::of_memory(1 << 26)
 }
 
-fn reason(refused: Box<Refused>) -> String {
+fn reason(refused: Box<OpenError>) -> String {
     refused.error.to_string()
 }
 
@@ -250,7 +255,7 @@ fn every_sampler() -> Result<(), Failed> {
             };
             let is_fixed = matches!(kind, SamplerKind::Poisson | SamplerKind::Deterministic);
             let canary = Canary { direction, is_fresh: !is_fixed };
-            let settings = Settings { canary, ..SETTINGS };
+            let settings = TrainingSettings { canary, ..SETTINGS };
             let what = format!("{kind}, {threat_model}");
             let (trainer, _) = gpu(training(mechanism, settings, SEED)?, limits(), None)
                 .map_err(|error| format!("{what}: {error}"))?;
@@ -310,7 +315,7 @@ fn refusals() -> Result<(), Failed> {
         ensure(all, format!("`{parts:?}` not in: {reason}"))
     };
     refused(usual()?, WaveLimits::of_memory(1 << 10), &["MiB", "may be used"])?;
-    let debiased = Settings { debias_records: 9, ..SETTINGS };
+    let debiased = TrainingSettings { debias_records: 9, ..SETTINGS };
     refused(training(MECHANISM, debiased, SEED)?, limits(), &["mean gradient", "CPU alone"])?;
     let cpu = DpSgd::new(usual()?, 0)?;
     let adapter = adapter().ok_or("no adapter")?;
@@ -427,7 +432,7 @@ fn batches_are_drawn_until_it_stops() -> Result<(), Failed> {
 
 fn a_run_that_diverges() -> Result<(), Failed> {
     let mechanism = BatchedGaussian { noise_multiplier: 20.0, epochs: 8, ..MECHANISM };
-    let settings = Settings { clip_norm: 1e6, learning_rate: 1e6, ..SETTINGS };
+    let settings = TrainingSettings { clip_norm: 1e6, learning_rate: 1e6, ..SETTINGS };
     let (trainer, kept) = gpu(deep(4, mechanism, settings, SEED)?, limits(), None)?;
     let (waves, tallies) = trained(&trainer, 4, &Watch::new(&|_| true))?;
     ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;

@@ -6,10 +6,10 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_formats::{Array, write_npz};
 use dpscope_shaders::random::{Purpose, VectorNormals, stream_words};
 use dpscope_shaders::train::{Batches, EpochBatches};
-use dpscope_train::data::{Examples, LoadOptions, Source, StandIn, load};
+use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
 use dpscope_train::gpu::plan::{GpuPlan, Place};
 use dpscope_train::{
-    Canary, CanaryDirection, ModelSpec, Network, Rows, Settings, Training, Workspace,
+    Canary, CanaryDirection, ModelSpec, Network, Rows, Training, TrainingSettings, Workspace,
 };
 use libtest_mimic::{Failed, Trial};
 
@@ -69,12 +69,13 @@ impl Case {
     fn examples(&self) -> Result<Examples, Failed> {
         let records = (self.batch_size * self.steps) as usize;
         let shape = self.spec.input;
-        let standing = [StandIn::P100Like, StandIn::FmnistLike, StandIn::CifarLike];
-        for (stand_in, spec) in
-            standing.into_iter().zip([ModelSpec::mlp(), ModelSpec::lenet(), ModelSpec::cnn()])
+        let synthetic_sets =
+            [SyntheticData::P100Like, SyntheticData::FmnistLike, SyntheticData::CifarLike];
+        for (synthetic, spec) in
+            synthetic_sets.into_iter().zip([ModelSpec::mlp(), ModelSpec::lenet(), ModelSpec::cnn()])
         {
             if spec == self.spec {
-                return Ok(stand_in.generate(records, 0)?);
+                return Ok(synthetic.generate(records, 0)?);
             }
         }
         let mut numbers = Numbers::new(5);
@@ -101,7 +102,8 @@ impl Case {
         };
         let canary = Canary { direction: self.direction, is_fresh: self.is_fresh };
         let learning_rate = self.learning_rate;
-        let settings = Settings { clip_norm: CLIP_NORM, learning_rate, canary, debias_records: 0 };
+        let settings =
+            TrainingSettings { clip_norm: CLIP_NORM, learning_rate, canary, debias_records: 0 };
         Ok(Training::new(&self.spec, self.examples()?, mechanism, settings, SEED)?)
     }
 

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, adapters, find, preferred};
 use dpscope_engine::{Control, ObservationRange, Trainer};
-use dpscope_train::data::StandIn;
+use dpscope_train::data::SyntheticData;
 use dpscope_train::gpu::GpuDpSgd;
-use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Settings, Training};
+use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
 
 /// Each device's turn.
 const TURN: Duration = Duration::from_secs(3);
@@ -64,7 +64,11 @@ impl<'a> Meter<'a> {
     }
 }
 
-fn training(spec: &ModelSpec, data: StandIn, batch_size: u32) -> Result<Training, Box<dyn Error>> {
+fn training(
+    spec: &ModelSpec,
+    data: SyntheticData,
+    batch_size: u32,
+) -> Result<Training, Box<dyn Error>> {
     let mechanism = BatchedGaussian {
         noise_multiplier: 1.0,
         steps_per_epoch: 10,
@@ -73,7 +77,7 @@ fn training(spec: &ModelSpec, data: StandIn, batch_size: u32) -> Result<Training
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(batch_size),
     };
-    let settings = Settings {
+    let settings = TrainingSettings {
         clip_norm: 1.0,
         learning_rate: 0.1,
         canary: Canary { direction: CanaryDirection::Random, is_fresh: true },
@@ -86,7 +90,7 @@ fn training(spec: &ModelSpec, data: StandIn, batch_size: u32) -> Result<Training
 fn row(
     name: &str,
     spec: &ModelSpec,
-    data: StandIn,
+    data: SyntheticData,
     adapter: &Adapter,
 ) -> Result<(), Box<dyn Error>> {
     let batch_size = if adapter.facts().hardware { 100 } else { 5 };
@@ -122,10 +126,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let adapter = index.and_then(|index| adapters.get(index)).ok_or("no such device")?;
     println!("on {}", adapter.facts().device());
-    row("mlp", &ModelSpec::mlp(), StandIn::P100Like, adapter)?;
-    row("lenet", &ModelSpec::lenet(), StandIn::FmnistLike, adapter)?;
+    row("mlp", &ModelSpec::mlp(), SyntheticData::P100Like, adapter)?;
+    row("lenet", &ModelSpec::lenet(), SyntheticData::FmnistLike, adapter)?;
     if adapter.facts().hardware {
-        row("cnn", &ModelSpec::cnn(), StandIn::CifarLike, adapter)?;
+        row("cnn", &ModelSpec::cnn(), SyntheticData::CifarLike, adapter)?;
     }
     Ok(())
 }

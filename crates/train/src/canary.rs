@@ -28,7 +28,13 @@ pub(crate) const SHARED_STREAM: u64 = u64::MAX;
 
 impl Canary {
     /// ĝ of the run with this stream; `still` is a parameter that no record moves.
-    pub(crate) fn draw(self, seed: u64, stream: u64, still: Option<usize>, out: &mut [f32]) {
+    pub(crate) fn draw(
+        self,
+        seed: u64,
+        stream: u64,
+        zero_gradient_parameter: Option<usize>,
+        out: &mut [f32],
+    ) {
         let stream = if self.is_fresh { stream } else { SHARED_STREAM };
         out.fill(0.0);
         match self.direction {
@@ -41,7 +47,7 @@ impl Canary {
                 let mut word = [0];
                 stream_words(seed, Purpose::TrainCanary, stream, 0, &mut word);
                 let drawn = ((u64::from(word[0]) * out.len() as u64) >> 32) as usize;
-                if let Some(entry) = out.get_mut(still.unwrap_or(drawn)) {
+                if let Some(entry) = out.get_mut(zero_gradient_parameter.unwrap_or(drawn)) {
                     *entry = 1.0;
                 }
             }

@@ -4,27 +4,27 @@ use dpscope_core::mechanism::BatchedGaussian;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Examples;
-use crate::{ModelSpec, Settings, TrainError, Training};
+use crate::{ModelSpec, TrainError, Training, TrainingSettings};
 
 const SCHEMA: &str = "dpscope.training/1";
 
 /// Model, data and settings, as a checkpoint keeps them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Description {
+pub struct TrainingDescription {
     schema: String,
     /// The layers.
     pub model: ModelSpec,
     /// Which data.
-    pub data: DescribedData,
+    pub data: DataDescription,
     /// How it is trained.
-    pub settings: Settings,
+    pub settings: TrainingSettings,
 }
 
 /// Data by name and content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DescribedData {
+pub struct DataDescription {
     /// The stand-in's name, or that of the file.
     pub name: String,
     /// SHA-256, as of [`Examples::digest`].
@@ -35,20 +35,20 @@ pub struct DescribedData {
     pub held_out: usize,
 }
 
-impl Description {
+impl TrainingDescription {
     pub(crate) fn new(
         model: &ModelSpec,
         examples: &Examples,
         records: u32,
-        settings: Settings,
+        settings: TrainingSettings,
     ) -> Self {
-        let data = DescribedData {
+        let data = DataDescription {
             name: examples.name().to_owned(),
             digest: examples.digest().to_owned(),
             records,
             held_out: examples.held_out().map_or(0, Examples::len),
         };
-        Description { schema: SCHEMA.to_owned(), model: model.clone(), data, settings }
+        TrainingDescription { schema: SCHEMA.to_owned(), model: model.clone(), data, settings }
     }
 
     pub(crate) fn to_json(&self) -> String {
@@ -61,7 +61,7 @@ impl Description {
     /// A text that is not that.
     pub fn from_json(text: &str) -> Result<Self, TrainError> {
         let described = |reason: String| TrainError::Description { reason };
-        let found: Description =
+        let found: TrainingDescription =
             serde_json::from_str(text).map_err(|error| described(error.to_string()))?;
         if found.schema != SCHEMA {
             return Err(described(format!("its schema is not {SCHEMA}")));
@@ -89,7 +89,7 @@ impl Description {
         )?;
         if training.described().data != self.data {
             let described = self.data.name.clone();
-            return Err(TrainError::OtherData { given, described });
+            return Err(TrainError::DataMismatch { given, described });
         }
         Ok(training)
     }
@@ -100,7 +100,7 @@ mod tests {
     use dpscope_core::mechanism::{BatchSampler, ThreatModel};
 
     use super::*;
-    use crate::data::StandIn;
+    use crate::data::SyntheticData;
     use crate::{Canary, CanaryDirection};
 
     #[test]
@@ -114,20 +114,24 @@ mod tests {
             batch_size: Some(8),
         };
         let canary = Canary { direction: CanaryDirection::Dirac, is_fresh: true };
-        let settings =
-            Settings { clip_norm: 0.1, learning_rate: 1.0 / 3.0, canary, debias_records: 2 };
-        let examples = || StandIn::P100Like.generate(40, 9).unwrap();
+        let settings = TrainingSettings {
+            clip_norm: 0.1,
+            learning_rate: 1.0 / 3.0,
+            canary,
+            debias_records: 2,
+        };
+        let examples = || SyntheticData::P100Like.generate(40, 9).unwrap();
         let first = Training::new(&ModelSpec::mlp(), examples(), mechanism, settings, 3).unwrap();
-        let described = Description::from_json(first.description()).unwrap();
+        let described = TrainingDescription::from_json(first.description()).unwrap();
         let again = described.training(examples().with_name("mine"), mechanism, 3).unwrap();
         assert_eq!(again.description(), first.description());
         for other in [(41, 9), (40, 8)] {
-            let other = StandIn::P100Like.generate(other.0, other.1).unwrap();
+            let other = SyntheticData::P100Like.generate(other.0, other.1).unwrap();
             let refused = described.training(other, mechanism, 3);
-            assert!(matches!(refused, Err(TrainError::OtherData { .. })));
+            assert!(matches!(refused, Err(TrainError::DataMismatch { .. })));
         }
         for bad in ["", "{}", "[]", &first.description().replace("training/1", "training/9")] {
-            let refused = Description::from_json(bad);
+            let refused = TrainingDescription::from_json(bad);
             assert!(matches!(refused, Err(TrainError::Description { .. })), "{bad}");
         }
     }

@@ -22,7 +22,7 @@ pub enum TrainError {
         "the model takes examples of {model} and {data} has {examples}; give a model whose input is \
          that, or other data"
     )]
-    Shape {
+    ShapeMismatch {
         /// The data's name.
         data: String,
         /// Of the data.
@@ -34,7 +34,7 @@ pub enum TrainError {
     #[error(
         "the model has {model} outputs and {data} has {classes} classes; give one output a class"
     )]
-    Classes {
+    TooFewOutputs {
         /// The data's name.
         data: String,
         /// Of the data.
@@ -44,7 +44,7 @@ pub enum TrainError {
     },
     /// A number outside its domain.
     #[error("{name} is {}; it must be {domain}", given(*.value))]
-    Setting {
+    Domain {
         /// Which.
         name: &'static str,
         /// Its value.
@@ -57,7 +57,7 @@ pub enum TrainError {
         "{steps} batches of {batch_size} records are {needed} records, and {data} has {records}; train \
          on fewer records, {records} say, or give more"
     )]
-    Records {
+    TooFewRecords {
         /// The data's name.
         data: String,
         /// Its records.
@@ -74,7 +74,7 @@ pub enum TrainError {
         "{data} has no record left to compare learning rates on; train on fewer records, or give \
          --learning-rate"
     )]
-    NothingHeldOut {
+    NoHeldOutRecords {
         /// The data's name.
         data: String,
     },
@@ -93,7 +93,7 @@ pub enum TrainError {
     },
     /// A batch size is needed.
     #[error("batch_size is missing; give the records of a batch")]
-    BatchSize,
+    MissingBatchSize,
     /// The worst case replaces every gradient.
     #[error(
         "threat model {threat_model} (sampler {sampler}) replaces every gradient, so that nothing is \
@@ -111,7 +111,7 @@ pub enum TrainError {
          correctly; give --learning-rate",
         given(*.lowest), given(*.highest)
     )]
-    NoRate {
+    NoUsefulLearningRate {
         /// The lowest that was tried.
         lowest: f64,
         /// The highest.
@@ -128,7 +128,7 @@ pub enum TrainError {
         "{given} gives other records than {described}, which the models were trained on; give that data, \
          labels and classes again"
     )]
-    OtherData {
+    DataMismatch {
         /// The name of the data that were given.
         given: String,
         /// That of the data described.

@@ -9,14 +9,14 @@ use dpscope_shaders::train::EpochBatches;
 use crate::training::Training;
 
 /// Runs of each world whose models are asked about the held-out examples.
-const ASKED_RUNS: u64 = 8;
+const EVALUATED_RUNS: u64 = 8;
 
 /// The target's record.
 const TARGET: u32 = 0;
 
 /// What an attacker sees of one run.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     /// o, epoch-major; short where the run failed.
     pub(crate) outputs: Vec<f32>,
     /// In nats; NaN where the run failed.
@@ -82,8 +82,8 @@ impl Training {
     }
 
     /// Runs of each world, from the first on, whose models are asked about the held-out examples.
-    pub(crate) fn asked_runs(&self) -> u64 {
-        if self.examples.held_out().is_some() { ASKED_RUNS } else { 0 }
+    pub(crate) fn evaluated_runs(&self) -> u64 {
+        if self.examples.held_out().is_some() { EVALUATED_RUNS } else { 0 }
     }
 
     /// Scores the outputs of a run, up to the first that is not finite, and counts them beside what lay
@@ -93,7 +93,7 @@ impl Training {
         outputs: Vec<f32>,
         batches: impl IntoIterator<Item = Batch>,
         tally: &mut TrainingTally,
-    ) -> Ran {
+    ) -> RunResult {
         let wide: Vec<f64> = outputs.iter().map(|&output| f64::from(output)).collect();
         let score = self.scorer.score(&wide).unwrap_or(f64::NAN);
         tally.runs += 1;
@@ -105,6 +105,6 @@ impl Training {
         } else {
             tally.failed += 1;
         }
-        Ran { outputs, score }
+        RunResult { outputs, score }
     }
 }

@@ -33,7 +33,7 @@ pub fn search_learning_rate(
     keep_going: &dyn Fn() -> bool,
 ) -> Result<(Training, RateSearch), TrainError> {
     if training.examples.held_out().is_none() {
-        return Err(TrainError::NothingHeldOut { data: training.examples.name().to_owned() });
+        return Err(TrainError::NoHeldOutRecords { data: training.examples.name().to_owned() });
     }
     let rates: Vec<f64> =
         (0..RATES).map(|place| math::powf(10.0, f64::from(place - 4) / 2.0)).collect();
@@ -48,14 +48,14 @@ pub fn search_learning_rate(
             // streams that no run has
             let followed = runner.follow(World::ZeroOut, SHARED_STREAM - 1 - run, keep_going);
             followed.ok_or(EngineError::Stopped)?;
-            runner.ask(&mut tally);
+            runner.evaluate(&mut tally);
         }
         tried.push((rate, tally.correct_share().unwrap_or(0.0)));
     }
     let best =
         tried.iter().fold((0.0, 0.0), |best, &next| if next.1 > best.1 { next } else { best });
     if !(best.1 > 0.0) {
-        return Err(TrainError::NoRate { lowest, highest });
+        return Err(TrainError::NoUsefulLearningRate { lowest, highest });
     }
     Ok((training.with_learning_rate(best.0)?, RateSearch { best: best.0, tried }))
 }

@@ -7,11 +7,11 @@ use dpscope_shaders::train::EpochBatches;
 
 use crate::canary::dot;
 use crate::gradient::{Rows, Workspace};
-use crate::observed::{Batch, Ran};
+use crate::observed::{Batch, RunResult};
 use crate::training::Training;
 
 /// Held-out examples that a model is asked about at a time.
-const ASKED_ROWS: usize = 256;
+const EVALUATED_ROWS: usize = 256;
 
 /// The scratch memory of one thread.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Runner<'a> {
 
 /// Outputs of a run as they come, with their batches.
 #[derive(Debug, Default)]
-pub(crate) struct Followed {
+pub(crate) struct Trajectory {
     outputs: Vec<f32>,
     batches: Vec<Batch>,
 }
@@ -48,7 +48,7 @@ struct Place {
 /// What one step makes of a model.
 #[cfg(feature = "gpu")]
 #[derive(Debug)]
-pub(crate) struct Stepped {
+pub(crate) struct StepResult {
     /// The records whose own gradients count, in their order.
     pub(crate) records: Vec<u32>,
     /// What stood for the others.
@@ -85,12 +85,12 @@ impl<'a> Runner<'a> {
         run: u64,
         tally: &mut TrainingTally,
         keep_going: &dyn Fn() -> bool,
-    ) -> Option<Ran> {
+    ) -> Option<RunResult> {
         let stream = 2 * run + world.index() as u64;
-        let Followed { outputs, batches } = self.follow(world, stream, keep_going)?;
+        let Trajectory { outputs, batches } = self.follow(world, stream, keep_going)?;
         let ran = self.training.scored(outputs, batches, tally);
-        if run < self.training.asked_runs() {
-            self.ask(tally);
+        if run < self.training.evaluated_runs() {
+            self.evaluate(tally);
         }
         Some(ran)
     }
@@ -101,10 +101,10 @@ impl<'a> Runner<'a> {
         world: World,
         stream: u64,
         keep_going: &dyn Fn() -> bool,
-    ) -> Option<Followed> {
+    ) -> Option<Trajectory> {
         let training = self.training;
         self.begin(stream);
-        let mut followed = Followed::default();
+        let mut followed = Trajectory::default();
         for epoch in 0..training.mechanism.epochs {
             training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
             for step in 0..training.mechanism.steps_per_epoch as usize {
@@ -131,7 +131,7 @@ impl<'a> Runner<'a> {
         run: u64,
         before: u64,
         parameters: &[f32],
-    ) -> Stepped {
+    ) -> StepResult {
         let (training, stream) = (self.training, 2 * run + world.index() as u64);
         let steps = u64::from(training.mechanism.steps_per_epoch);
         let (epoch, step) = ((before / steps) as u32, (before % steps) as usize);
@@ -140,14 +140,14 @@ impl<'a> Runner<'a> {
         training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
         let (output, batch) = self.step(Place { world, step, before });
         let (records, parameters) = (self.records.clone(), self.parameters.clone());
-        Stepped { records, batch, parameters, output }
+        StepResult { records, batch, parameters, output }
     }
 
     /// Asks a model of these parameters about the examples that are held out.
     #[cfg(feature = "gpu")]
-    pub(crate) fn ask_of(&mut self, parameters: &[f32], tally: &mut TrainingTally) {
+    pub(crate) fn evaluate_parameters(&mut self, parameters: &[f32], tally: &mut TrainingTally) {
         self.parameters.copy_from_slice(parameters);
-        self.ask(tally);
+        self.evaluate(tally);
     }
 
     /// θ, ĝ and noise of the run with this stream.
@@ -155,7 +155,12 @@ impl<'a> Runner<'a> {
         let training = self.training;
         self.parameters.copy_from_slice(&training.initial);
         self.normals.set_stream(stream);
-        training.settings.canary.draw(training.seed, stream, training.still, &mut self.canary);
+        training.settings.canary.draw(
+            training.seed,
+            stream,
+            training.zero_gradient_parameter,
+            &mut self.canary,
+        );
     }
 
     /// One step: what the attacker sees, o = ⟨Σ clipped gradients + noise, ĝ⟩/C.
@@ -214,11 +219,11 @@ impl<'a> Runner<'a> {
     }
 
     /// Asks the model about the examples that are held out.
-    pub(crate) fn ask(&mut self, tally: &mut TrainingTally) {
+    pub(crate) fn evaluate(&mut self, tally: &mut TrainingTally) {
         let training = self.training;
         let Some(held_out) = training.examples.held_out() else { return };
         let all: Vec<u32> = (0..held_out.len() as u32).collect();
-        for records in all.chunks(ASKED_ROWS) {
+        for records in all.chunks(EVALUATED_ROWS) {
             held_out.fill(records, &mut self.rows, &mut self.labels);
             let rows = Rows { examples: &self.rows, labels: &self.labels };
             let correct = training.network.correct(&self.parameters, rows, &mut self.workspace);

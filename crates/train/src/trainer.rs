@@ -6,7 +6,7 @@ use dpscope_core::adjacency::World;
 use dpscope_engine::{Control, EngineError, ObservationRange, Trained, Trainer, TrainingTally};
 use rayon::prelude::*;
 
-use crate::observed::Ran;
+use crate::observed::RunResult;
 use crate::run::Runner;
 use crate::{TrainError, Training};
 
@@ -17,7 +17,7 @@ pub trait OutputSink: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Whatever the keeper meets, a full disk say; the run ends with it.
-    fn keep(
+    fn save(
         &self,
         world: World,
         range: ObservationRange,
@@ -73,18 +73,23 @@ impl DpSgd {
     pub(crate) fn gathered(
         &self,
         range: ObservationRange,
-        mut ran: Vec<(Ran, TrainingTally)>,
+        mut ran: Vec<(RunResult, TrainingTally)>,
     ) -> Result<Trained, EngineError> {
         let zero_out = ran.split_off(range.len() as usize);
         let (target, first) = of_world(ran);
         let (zero_out, second) = of_world(zero_out);
-        self.keep(World::Target, range, &target)?;
-        self.keep(World::ZeroOut, range, &zero_out)?;
+        self.save(World::Target, range, &target)?;
+        self.save(World::ZeroOut, range, &zero_out)?;
         let scores = [&target, &zero_out].map(|ran| ran.iter().map(|ran| ran.score).collect());
         Ok(Trained { range, scores, tallies: [first, second], is_fallback: false })
     }
 
-    fn keep(&self, world: World, range: ObservationRange, ran: &[Ran]) -> Result<(), EngineError> {
+    fn save(
+        &self,
+        world: World,
+        range: ObservationRange,
+        ran: &[RunResult],
+    ) -> Result<(), EngineError> {
         let Some(sink) = &self.sink else { return Ok(()) };
         let length = self.training.outputs_per_run();
         let mut outputs = Vec::with_capacity(ran.len() * length);
@@ -92,7 +97,7 @@ impl DpSgd {
             outputs.extend_from_slice(&ran.outputs);
             outputs.resize((run + 1) * length, f32::NAN);
         }
-        sink.keep(world, range, &outputs).map_err(EngineError::Control)
+        sink.save(world, range, &outputs).map_err(EngineError::Control)
     }
 }
 
@@ -122,14 +127,14 @@ impl Trainer for DpSgd {
             Some((ran, tally))
         };
         let runner = || Runner::new(&self.training);
-        let trained: Option<Vec<(Ran, TrainingTally)>> = self
+        let trained: Option<Vec<(RunResult, TrainingTally)>> = self
             .pool
             .install(|| Self::runs(range).into_par_iter().map_init(runner, train).collect());
         self.gathered(range, trained.ok_or(EngineError::Stopped)?)
     }
 }
 
-fn of_world(trained: Vec<(Ran, TrainingTally)>) -> (Vec<Ran>, TrainingTally) {
+fn of_world(trained: Vec<(RunResult, TrainingTally)>) -> (Vec<RunResult>, TrainingTally) {
     let mut sum = TrainingTally::default();
     let ran = trained.into_iter().map(|(ran, tally)| {
         sum.add(&tally);

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::canary::{Canary, SHARED_STREAM};
 use crate::data::{Examples, Packed};
 use crate::model::{LayerSpec, ModelSpec, Network};
-use crate::{Description, TrainError};
+use crate::{TrainError, TrainingDescription};
 
 /// How a network is trained, beside the mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct TrainingSettings {
     /// C, above 0.
     pub clip_norm: f64,
     /// η: parameters move by −η/B times the noisy sum; from 0.
@@ -34,14 +34,14 @@ pub struct Training {
     pub(crate) network: Network,
     pub(crate) examples: Examples,
     pub(crate) mechanism: BatchedGaussian,
-    pub(crate) settings: Settings,
+    pub(crate) settings: TrainingSettings,
     pub(crate) seed: u64,
     pub(crate) batches: Batches,
     pub(crate) batch_size: u32,
     /// θ before the first step, of every run.
     pub(crate) initial: Vec<f32>,
     /// A parameter that no record moves.
-    pub(crate) still: Option<usize>,
+    pub(crate) zero_gradient_parameter: Option<usize>,
     pub(crate) scorer: OutputScorer,
     description: String,
 }
@@ -66,12 +66,12 @@ impl Training {
         spec: &ModelSpec,
         examples: Examples,
         mechanism: BatchedGaussian,
-        settings: Settings,
+        settings: TrainingSettings,
         seed: u64,
     ) -> Result<Self, TrainError> {
         let network = Network::new(spec)?;
         let scorer = scorer(&mechanism)?;
-        let batch_size = mechanism.batch_size.ok_or(TrainError::BatchSize)?;
+        let batch_size = mechanism.batch_size.ok_or(TrainError::MissingBatchSize)?;
         if !Self::is_needed(&mechanism) {
             let (threat_model, sampler) = (mechanism.threat_model, mechanism.sampler.kind());
             return Err(TrainError::NothingToTrain { threat_model, sampler });
@@ -82,12 +82,14 @@ impl Training {
         let needed = u64::from(steps) * u64::from(batch_size);
         if needed > examples.len() as u64 || needed > u64::from(Order::MOST) {
             let (data, records) = (examples.name().to_owned(), examples.len());
-            return Err(TrainError::Records { data, records, steps, batch_size, needed });
+            return Err(TrainError::TooFewRecords { data, records, steps, batch_size, needed });
         }
         let initial = initial(&network, seed);
         let batches = Batches::new(mechanism.sampler, batch_size, steps);
-        let still = still_parameter(spec, &examples, batches.records() as usize);
-        let description = Description::new(spec, &examples, batches.records(), settings).to_json();
+        let zero_gradient_parameter =
+            zero_gradient_parameter(spec, &examples, batches.records() as usize);
+        let description =
+            TrainingDescription::new(spec, &examples, batches.records(), settings).to_json();
         Ok(Training {
             spec: spec.clone(),
             network,
@@ -98,7 +100,7 @@ impl Training {
             batches,
             batch_size,
             initial,
-            still,
+            zero_gradient_parameter,
             scorer,
             description,
         })
@@ -130,7 +132,7 @@ impl Training {
 
     /// How it is trained.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &TrainingSettings {
         &self.settings
     }
 
@@ -145,8 +147,8 @@ impl Training {
         Ok(self)
     }
 
-    pub(crate) fn described(&self) -> Description {
-        Description::new(&self.spec, &self.examples, self.batches.records(), self.settings)
+    pub(crate) fn described(&self) -> TrainingDescription {
+        TrainingDescription::new(&self.spec, &self.examples, self.batches.records(), self.settings)
     }
 }
 
@@ -159,24 +161,24 @@ fn check_fit(network: &Network, spec: &ModelSpec, examples: &Examples) -> Result
     let data = || examples.name().to_owned();
     if spec.input != examples.shape() {
         let (examples, model) = (examples.shape(), spec.input);
-        return Err(TrainError::Shape { data: data(), examples, model });
+        return Err(TrainError::ShapeMismatch { data: data(), examples, model });
     }
     let (classes, model) = (examples.classes(), network.classes());
     if classes > model {
-        return Err(TrainError::Classes { data: data(), classes, model });
+        return Err(TrainError::TooFewOutputs { data: data(), classes, model });
     }
     Ok(())
 }
 
-fn check(settings: &Settings) -> Result<(), TrainError> {
-    let Settings { clip_norm, learning_rate, .. } = *settings;
+fn check(settings: &TrainingSettings) -> Result<(), TrainError> {
+    let TrainingSettings { clip_norm, learning_rate, .. } = *settings;
     if !(1e-6..=1e6).contains(&clip_norm) {
         let domain = "in [1e-6, 1e6]";
-        return Err(TrainError::Setting { name: "clip_norm", value: clip_norm, domain });
+        return Err(TrainError::Domain { name: "clip_norm", value: clip_norm, domain });
     }
     if !(0.0..=1e6).contains(&learning_rate) {
         let domain = "in [0, 1e6]";
-        return Err(TrainError::Setting { name: "learning_rate", value: learning_rate, domain });
+        return Err(TrainError::Domain { name: "learning_rate", value: learning_rate, domain });
     }
     Ok(())
 }
@@ -189,7 +191,7 @@ fn initial(network: &Network, seed: u64) -> Vec<f32> {
 
 /// The weight from the first feature that is 0 in every record to the first unit, where the first
 /// layer is linear.
-fn still_parameter(spec: &ModelSpec, examples: &Examples, records: usize) -> Option<usize> {
+fn zero_gradient_parameter(spec: &ModelSpec, examples: &Examples, records: usize) -> Option<usize> {
     if !matches!(spec.layers.first(), Some(LayerSpec::Linear { .. })) {
         return None;
     }

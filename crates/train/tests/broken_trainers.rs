@@ -9,9 +9,10 @@ use dpscope_core::independence::{RecordedRuns, duplicated_runs};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::{ObservationRange, Trainer, Unattended};
 use dpscope_shaders::train::{Batches, EpochBatches};
-use dpscope_train::data::StandIn;
+use dpscope_train::data::SyntheticData;
 use dpscope_train::{
-    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, OutputSink, Settings, Shape, Training,
+    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, OutputSink, Shape, Training,
+    TrainingSettings,
 };
 
 const SEED: u64 = 11;
@@ -26,7 +27,7 @@ type Outputs = [Vec<f64>; 2];
 struct Kept(Arc<Mutex<Outputs>>);
 
 impl OutputSink for Kept {
-    fn keep(
+    fn save(
         &self,
         world: World,
         _: ObservationRange,
@@ -56,13 +57,13 @@ fn outputs(noise_std: f64, clip_norm: f64, steps: u32) -> Outputs {
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(BATCH),
     };
-    let settings = Settings {
+    let settings = TrainingSettings {
         clip_norm,
         learning_rate: 0.5,
         canary: Canary { direction: CanaryDirection::Random, is_fresh: true },
         debias_records: 0,
     };
-    let examples = StandIn::P100Like.generate(200, 0).unwrap();
+    let examples = SyntheticData::P100Like.generate(200, 0).unwrap();
     let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
     let kept = Kept::default();
     let trainer = DpSgd::new(training, 0).unwrap().with_sink(Box::new(kept.clone()));
@@ -158,14 +159,14 @@ fn outputs_do_not_depend_on_threads_or_waves() {
         threat_model: ThreatModel::TargetCanary,
         batch_size: Some(BATCH),
     };
-    let settings = Settings {
+    let settings = TrainingSettings {
         clip_norm: 0.5,
         learning_rate: 0.5,
         canary: Canary { direction: CanaryDirection::Dirac, is_fresh: false },
         debias_records: 7,
     };
     let trained = |threads: usize, seed: u64, ranges: &[(u64, u64)]| {
-        let examples = StandIn::P100Like.generate(200, 30).unwrap();
+        let examples = SyntheticData::P100Like.generate(200, 30).unwrap();
         let training = Training::new(&spec, examples, mechanism, settings, seed).unwrap();
         let trainer = DpSgd::new(training, threads).unwrap();
         let mut scores = [Vec::new(), Vec::new()];
@@ -199,13 +200,13 @@ fn a_run_that_diverges_is_counted_as_failed() {
         threat_model: ThreatModel::PartiallyInformed,
         batch_size: Some(BATCH),
     };
-    let settings = Settings {
+    let settings = TrainingSettings {
         clip_norm: 1e6,
         learning_rate: 1e6,
         canary: Canary { direction: CanaryDirection::Random, is_fresh: true },
         debias_records: 0,
     };
-    let examples = StandIn::P100Like.generate(200, 30).unwrap();
+    let examples = SyntheticData::P100Like.generate(200, 30).unwrap();
     let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
     let kept = Kept::default();
     let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));
@@ -231,13 +232,13 @@ fn the_size_of_a_batch_is_not_taken_away() {
             threat_model: ThreatModel::TargetCanary,
             batch_size: Some(BATCH),
         };
-        let settings = Settings {
+        let settings = TrainingSettings {
             clip_norm: 1.0,
             learning_rate: 0.0,
             canary: Canary { direction: CanaryDirection::Random, is_fresh: false },
             debias_records,
         };
-        let examples = StandIn::P100Like.generate(200, 0).unwrap();
+        let examples = SyntheticData::P100Like.generate(200, 0).unwrap();
         let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
         let kept = Kept::default();
         let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod models;
 
-use dpscope_train::{LayerSpec, ModelSpec, Network, NormRoute, Rows, Shape, Workspace};
+use dpscope_train::{LayerSpec, ModelSpec, Network, NormMethod, Rows, Shape, Workspace};
 use models::{Numbers, every_layer};
 use proptest::prelude::*;
 
@@ -37,8 +37,8 @@ impl Case {
         Rows { examples: &self.examples, labels: &self.labels }
     }
 
-    fn sum(&self, clip_norm: f32, route: Option<NormRoute>) -> Sum {
-        let mut work = Workspace::with_route(&self.network, self.labels.len(), route);
+    fn sum(&self, clip_norm: f32, route: Option<NormMethod>) -> Sum {
+        let mut work = Workspace::with_norm_method(&self.network, self.labels.len(), route);
         let mut sum = Sum { out: vec![f32::NAN; self.theta.len()], norms: vec![9.0; 3] };
         let Sum { out, norms } = &mut sum;
         self.network.clipped_sum(&self.theta, self.rows(), clip_norm, &mut work, out, norms);
@@ -81,7 +81,8 @@ fn distance(out: &[f32], truth: &[f64], size: f64) -> f64 {
 }
 
 const TOLERANCE: f64 = 2e-5;
-const ROUTES: [Option<NormRoute>; 3] = [None, Some(NormRoute::Instantiated), Some(NormRoute::Gram)];
+const ROUTES: [Option<NormMethod>; 3] =
+    [None, Some(NormMethod::Instantiated), Some(NormMethod::Gram)];
 
 #[test]
 fn sums_are_those_of_single_examples() {

@@ -9,7 +9,7 @@ use thiserror::Error;
 pub enum DataError {
     /// No stand-in of that name.
     #[error("there is no built-in data set `{name}`; the names are {known}")]
-    UnknownStandIn { name: String, known: &'static str },
+    UnknownSyntheticData { name: String, known: &'static str },
     /// More records than a stand-in is made for, or none.
     #[error("records = {records} is outside 1..={most}")]
     Records { records: usize, most: usize },

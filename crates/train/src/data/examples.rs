@@ -1,6 +1,6 @@
 use sha2::{Digest, Sha256};
 
-use super::load::Reading;
+use super::load::LoadSummary;
 use crate::model::Shape;
 
 /// Labelled examples of one shape, packed.
@@ -16,7 +16,7 @@ pub struct Examples {
     features: Features,
     digest: String,
     held_out: Option<Box<Examples>>,
-    reading: Option<Reading>,
+    summary: Option<LoadSummary>,
 }
 
 /// The features of all records, one row after the other.
@@ -129,7 +129,7 @@ impl Examples {
         features.hash(&mut hasher);
         let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let name = name.to_owned();
-        Examples { name, shape, classes, labels, features, digest, held_out: None, reading: None }
+        Examples { name, shape, classes, labels, features, digest, held_out: None, summary: None }
     }
 
     /// The same examples under another name.
@@ -142,8 +142,8 @@ impl Examples {
         Examples { held_out, ..self }
     }
 
-    pub(super) fn with_reading(self, reading: Reading) -> Self {
-        Examples { reading: Some(reading), ..self }
+    pub(super) fn with_load_summary(self, summary: LoadSummary) -> Self {
+        Examples { summary: Some(summary), ..self }
     }
 
     /// Records.
@@ -209,8 +209,8 @@ impl Examples {
 
     /// How a file was read; `None` for a stand-in.
     #[must_use]
-    pub fn reading(&self) -> Option<&Reading> {
-        self.reading.as_ref()
+    pub fn load_summary(&self) -> Option<&LoadSummary> {
+        self.summary.as_ref()
     }
 
     /// Replaces the contents of `examples` and `labels` by the rows of `records`, in that order and

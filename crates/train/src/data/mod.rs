@@ -3,9 +3,9 @@
 //! `DATA.md` beside this package says where the published sets come from and how to pass them.
 //!
 //! ```
-//! use dpscope_train::data::StandIn;
+//! use dpscope_train::data::SyntheticData;
 //!
-//! let set = StandIn::FmnistLike.generate(10, 4)?;
+//! let set = SyntheticData::FmnistLike.generate(10, 4)?;
 //! let (mut pixels, mut labels) = (Vec::new(), Vec::new());
 //! set.fill(&[0, 9], &mut pixels, &mut labels);
 //! assert_eq!((pixels.len(), labels.len()), (2 * 28 * 28, 2));
@@ -17,9 +17,9 @@ mod draws;
 mod error;
 mod examples;
 mod load;
-mod stand_ins;
+mod synthetic;
 
 pub use error::DataError;
 pub use examples::{Examples, Packed};
-pub use load::{LoadOptions, Reading, Source, load};
-pub use stand_ins::StandIn;
+pub use load::{LoadOptions, LoadSummary, Source, load};
+pub use synthetic::SyntheticData;

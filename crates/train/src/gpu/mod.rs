@@ -3,7 +3,7 @@
 
 mod cut;
 mod host_rows;
-mod loaded;
+mod pipelines;
 #[doc(hidden)] // for tests of the kernels
 pub mod plan;
 mod self_test;
@@ -13,4 +13,4 @@ mod wave;
 
 #[doc(hidden)]
 pub use size::WaveLimits;
-pub use trainer::{GpuDpSgd, Refused};
+pub use trainer::{GpuDpSgd, OpenError};

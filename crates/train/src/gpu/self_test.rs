@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::host_rows::HostRows;
 use super::plan::GpuPlan;
 use super::wave::Waves;
-use crate::run::{Runner, Stepped};
+use crate::run::{Runner, StepResult};
 use crate::trainer::DpSgd;
 use crate::training::Training;
 
@@ -86,7 +86,7 @@ pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Re
             last_pass: plan.passes(rows.most_kept(within)) - 1,
         };
         let count = training.network.parameters();
-        let twins: Vec<(u64, Stepped)> = cpu.pool().install(|| {
+        let twins: Vec<(u64, StepResult)> = cpu.pool().install(|| {
             let models = DpSgd::runs(range).into_par_iter().zip(before.par_chunks(count));
             let once = |runner: &mut Runner<'_>, ((world, run), before): ((World, u64), &[f32])| {
                 (run, runner.once(world, run, step, before))
@@ -119,7 +119,7 @@ impl Found {
         &self,
         model: usize,
         before: &[f32],
-        twin: &Stepped,
+        twin: &StepResult,
         plan: &GpuPlan,
         training: &Training,
     ) -> Option<String> {
@@ -145,7 +145,7 @@ impl Found {
 }
 
 /// How far parameters may be from the CPU's, in length.
-fn allowed(before: &[f32], twin: &Stepped, training: &Training) -> f64 {
+fn allowed(before: &[f32], twin: &StepResult, training: &Training) -> f64 {
     let batch_size = f64::from(training.batch_size);
     let kink = KINK * training.settings.clip_norm * batch_size.sqrt();
     let step = distance(before, &twin.parameters);

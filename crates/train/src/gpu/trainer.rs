@@ -7,11 +7,11 @@ use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, Failure, OpenDevice, R
 use dpscope_engine::{Control, EngineError, ObservationRange, Trained, Trainer, TrainingTally};
 use rayon::prelude::*;
 
-use super::loaded::{Change, Loaded};
+use super::pipelines::{Change, Pipelines};
 use super::self_test::{self, Watch};
 use super::size::WaveLimits;
-use super::wave::{Seen, Waves};
-use crate::observed::Ran;
+use super::wave::{WaveResult, Waves};
+use crate::observed::RunResult;
 use crate::run::Runner;
 use crate::trainer::DpSgd;
 
@@ -42,7 +42,7 @@ pub struct GpuDpSgd {
 
 /// A device that does not train, and the trainer that does instead.
 #[derive(Debug)]
-pub struct Refused {
+pub struct OpenError {
     /// As it was given.
     pub cpu: DpSgd,
     /// Why.
@@ -81,7 +81,7 @@ impl GpuDpSgd {
         adapter: &Adapter,
         memory_bytes: u64,
         keep_going: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Self, Box<Refused>> {
+    ) -> Result<Self, Box<OpenError>> {
         Self::open_within(cpu, adapter, WaveLimits::of_memory(memory_bytes), None, keep_going)
     }
 
@@ -96,7 +96,7 @@ impl GpuDpSgd {
         limits: WaveLimits,
         change: Option<Change>,
         keep_going: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Self, Box<Refused>> {
+    ) -> Result<Self, Box<OpenError>> {
         let watch = Watch::new(keep_going);
         let opened = opened(adapter, &limits).and_then(|open| {
             let open = Arc::new(open);
@@ -105,7 +105,7 @@ impl GpuDpSgd {
         });
         let (open, waves) = match opened {
             Ok(opened) => opened,
-            Err(failure) => return Err(Box::new(Refused { cpu, error: failed(failure) })),
+            Err(failure) => return Err(Box::new(OpenError { cpu, error: failed(failure) })),
         };
         let state =
             State { waves: Some(waves), reopenings: REOPENINGS, is_told: false, on_cpu: false };
@@ -137,7 +137,7 @@ impl GpuDpSgd {
         state: &mut State,
         range: ObservationRange,
         control: &dyn Control,
-    ) -> Result<(ObservationRange, Seen), Failure> {
+    ) -> Result<(ObservationRange, WaveResult), Failure> {
         let waves = match &mut state.waves {
             Some(waves) => waves,
             none => {
@@ -147,7 +147,8 @@ impl GpuDpSgd {
         };
         let end = range.end.min(range.first.saturating_add(waves.runs()));
         let range = ObservationRange { end, ..range };
-        let asked = self.cpu.training().asked_runs().saturating_sub(range.first).min(range.len());
+        let asked =
+            self.cpu.training().evaluated_runs().saturating_sub(range.first).min(range.len());
         match waves.trained(&self.cpu, range, asked, control) {
             Err(Failure::Unfit(reason)) => {
                 if !waves.halve(range.len()) {
@@ -179,11 +180,11 @@ impl GpuDpSgd {
     fn scored(
         &self,
         range: ObservationRange,
-        seen: &Seen,
+        seen: &WaveResult,
         control: &dyn Control,
     ) -> Result<Trained, EngineError> {
         let length = self.cpu.training().outputs_per_run();
-        let ran: Option<Vec<(Ran, TrainingTally)>> = self.cpu.pool().install(|| {
+        let ran: Option<Vec<(RunResult, TrainingTally)>> = self.cpu.pool().install(|| {
             let runs = DpSgd::runs(range).into_par_iter().zip(seen.outputs.par_chunks(length));
             let scored = |runner: &mut _, ((world, run), outputs): ((World, u64), &[f32])| {
                 let asked = seen.parameters(range, world, run);
@@ -201,14 +202,16 @@ impl GpuDpSgd {
         (world, run): (World, u64),
         outputs: &[f32],
         asked: Option<&[f32]>,
-    ) -> (Ran, TrainingTally) {
+    ) -> (RunResult, TrainingTally) {
         let training = self.cpu.training();
         let mut tally = TrainingTally::default();
         let failed = outputs.iter().position(|output| !output.is_finite());
         let outputs = failed.map_or(outputs, |place| &outputs[..=place]).to_vec();
         let ran = training.scored(outputs, training.batches_of(world, run), &mut tally);
         if let Some(parameters) = asked {
-            runner.get_or_insert_with(|| Runner::new(training)).ask_of(parameters, &mut tally);
+            runner
+                .get_or_insert_with(|| Runner::new(training))
+                .evaluate_parameters(parameters, &mut tally);
         }
         (ran, tally)
     }
@@ -296,7 +299,7 @@ fn tested(
         let reason = "the mean gradient of the other records is taken on the CPU alone";
         return Err(Failure::Unfit(reason.to_owned()));
     }
-    let loaded = Loaded::new(open, cpu.training(), limits, cpu.pool(), change)?;
+    let loaded = Pipelines::new(open, cpu.training(), limits, cpu.pool(), change)?;
     let mut waves = Waves::new(loaded, limits.work);
     self_test::check(&mut waves, cpu, control)?;
     Ok(waves)

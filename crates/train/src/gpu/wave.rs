@@ -9,7 +9,7 @@ use dpscope_shaders::train::Turn;
 
 use super::cut::{Part, Parts};
 use super::host_rows::HostRows;
-use super::loaded::{Compiled, Loaded, SLOT_BYTES, SLOTS};
+use super::pipelines::{Pipeline, Pipelines, SLOT_BYTES, SLOTS};
 use super::plan::Place;
 use crate::trainer::DpSgd;
 
@@ -32,7 +32,7 @@ pub(super) struct Buffers {
 /// What waves of a training go through.
 #[derive(Debug)]
 pub(super) struct Waves {
-    pub(super) loaded: Loaded,
+    pub(super) loaded: Pipelines,
     buffers: Option<Buffers>,
     ahead: Ahead,
     count: u64,
@@ -40,7 +40,7 @@ pub(super) struct Waves {
 
 /// What a wave gave.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct WaveResult {
     /// o of each model, the runs of D first.
     pub(super) outputs: Vec<f32>,
     /// θ at the end of the first models of each world.
@@ -49,7 +49,7 @@ pub(super) struct Seen {
     count: usize,
 }
 
-impl Seen {
+impl WaveResult {
     /// θ at the end of a run, where it was asked for.
     pub(super) fn parameters(
         &self,
@@ -63,7 +63,7 @@ impl Seen {
 }
 
 impl Waves {
-    pub(super) fn new(loaded: Loaded, most_work: u64) -> Self {
+    pub(super) fn new(loaded: Pipelines, most_work: u64) -> Self {
         let ahead = Ahead::new(Pace::new(FIRST_WORK.min(most_work), most_work));
         Waves { loaded, buffers: None, ahead, count: 0 }
     }
@@ -88,7 +88,7 @@ impl Waves {
         range: ObservationRange,
         asked: u64,
         control: &dyn Control,
-    ) -> Result<Seen, Failure> {
+    ) -> Result<WaveResult, Failure> {
         let mut wave = self.begun(range, control)?;
         let mut rows = HostRows::new(cpu, &wave.loaded.plan, range);
         let training = cpu.training();
@@ -102,7 +102,7 @@ impl Waves {
         let asked = World::BOTH.map(|world| wave.parameters(world, asked));
         let [target, zero_out] = asked;
         let count = training.network.parameters();
-        Ok(Seen { outputs, asked: [target?, zero_out?], count })
+        Ok(WaveResult { outputs, asked: [target?, zero_out?], count })
     }
 
     /// A wave whose models are as before the first step.
@@ -146,7 +146,7 @@ impl Waves {
 }
 
 impl Buffers {
-    fn new(loaded: &Loaded, runs: u64) -> Result<Self, Failure> {
+    fn new(loaded: &Pipelines, runs: u64) -> Result<Self, Failure> {
         let device = loaded.open.device();
         let kinds = [
             wgpu::ErrorFilter::OutOfMemory,
@@ -169,7 +169,7 @@ impl Buffers {
         }
     }
 
-    fn made(loaded: &Loaded, runs: u64) -> Self {
+    fn made(loaded: &Pipelines, runs: u64) -> Self {
         use wgpu::BufferUsages as Usage;
         let (open, plan) = (&loaded.open, &loaded.plan);
         let sizes = plan.words_per_model();
@@ -214,7 +214,7 @@ impl Buffers {
 
 /// Models that are being trained.
 pub(super) struct Wave<'a> {
-    pub(super) loaded: &'a Loaded,
+    pub(super) loaded: &'a Pipelines,
     buffers: &'a Buffers,
     ahead: &'a mut Ahead,
     control: &'a dyn Control,
@@ -223,7 +223,7 @@ pub(super) struct Wave<'a> {
     /// The turns of the next submission, a slot each.
     slots: Vec<u32>,
     last: Option<Turn>,
-    dispatches: Vec<(&'a Compiled, Part, u32)>,
+    dispatches: Vec<(&'a Pipeline, Part, u32)>,
     work: u64,
 }
 
@@ -266,7 +266,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Puts a dispatch into the next submission, or into some of its own where that is full.
-    fn dispatch(&mut self, kernel: &'a Compiled, turn: &Turn) -> Result<(), Failure> {
+    fn dispatch(&mut self, kernel: &'a Pipeline, turn: &Turn) -> Result<(), Failure> {
         let work = self.models().saturating_mul(kernel.operations);
         let mut parts = Parts::new(kernel.groups, work);
         while parts.left() > 0 {
@@ -281,7 +281,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Puts a part into the next submission.
-    fn put(&mut self, kernel: &'a Compiled, part: Part, turn: &Turn) -> Result<(), Failure> {
+    fn put(&mut self, kernel: &'a Pipeline, part: Part, turn: &Turn) -> Result<(), Failure> {
         let is_new = self.last != Some(*turn);
         if is_new && self.slots.len() as u64 == SLOT_BYTES / 4 * SLOTS as u64 {
             self.submit()?;

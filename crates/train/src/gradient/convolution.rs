@@ -2,7 +2,7 @@
 
 use super::buffer::{Buffer, LANES, Lane};
 use super::instruction_set::{InstructionSet, kernel};
-use super::plan::NormRoute;
+use super::plan::NormMethod;
 use super::products::{Gathered, Products, Weights, total};
 use crate::layers::{Convolution, Weighted};
 use crate::model::Shape;
@@ -14,7 +14,7 @@ const GRAM_ROWS: usize = 4;
 #[derive(Debug)]
 pub(super) struct ConvolutionWork {
     layer: Convolution,
-    route: NormRoute,
+    route: NormMethod,
     /// Where each window starts in the padded input, and its inputs from there.
     windows: Vec<usize>,
     taps: Vec<usize>,
@@ -36,8 +36,8 @@ pub(super) struct ConvolutionWork {
 }
 
 impl ConvolutionWork {
-    pub(super) fn new(layer: Convolution, route: Option<NormRoute>) -> Self {
-        let route = route.unwrap_or_else(|| NormRoute::of(&layer));
+    pub(super) fn new(layer: Convolution, route: Option<NormMethod>) -> Self {
+        let route = route.unwrap_or_else(|| NormMethod::of(&layer));
         let [kept, biases, gram] = Self::floats(&layer, route);
         let (padded, spread, output) = (layer.padded(), layer.spread(), layer.output);
         let first = Shape { channels: 1, ..layer.input };
@@ -60,10 +60,10 @@ impl ConvolutionWork {
     }
 
     /// Floats of `kept`, `biases` and `gram`.
-    fn floats(layer: &Convolution, route: NormRoute) -> [usize; 3] {
+    fn floats(layer: &Convolution, route: NormMethod) -> [usize; 3] {
         let lanes = match route {
-            NormRoute::Instantiated => [layer.weights() + layer.biases(), 0, 0],
-            NormRoute::Gram => {
+            NormMethod::Instantiated => [layer.weights() + layer.biases(), 0, 0],
+            NormMethod::Gram => {
                 let gram = 2 * GRAM_ROWS * layer.output.positions();
                 [layer.output.len(), layer.biases(), gram]
             }
@@ -72,8 +72,8 @@ impl ConvolutionWork {
     }
 
     /// Bytes that `new` asks for.
-    pub(super) fn bytes(layer: &Convolution, route: Option<NormRoute>) -> usize {
-        let floats = Self::floats(layer, route.unwrap_or_else(|| NormRoute::of(layer)));
+    pub(super) fn bytes(layer: &Convolution, route: Option<NormMethod>) -> usize {
+        let floats = Self::floats(layer, route.unwrap_or_else(|| NormMethod::of(layer)));
         let square = layer.kernel * layer.kernel;
         let indices = 2 * layer.output.positions()
             + layer.input.positions()
@@ -167,7 +167,7 @@ impl ConvolutionWork {
         squares: &mut [f64],
     ) {
         match self.route {
-            NormRoute::Instantiated => {
+            NormMethod::Instantiated => {
                 let mut kept = std::mem::take(&mut self.kept);
                 let (weights, biases) = kept.lanes_mut().split_at_mut(self.layer.weights());
                 let mut sum = Squares::new(squares);
@@ -181,7 +181,7 @@ impl ConvolutionWork {
                 sum.finish();
                 self.kept = kept;
             }
-            NormRoute::Gram => {
+            NormMethod::Gram => {
                 self.kept.lanes_mut().copy_from_slice(&slopes[..self.layer.output.len()]);
                 let mut gram = std::mem::take(&mut self.gram);
                 let input = Gathered { places: &[], steps: &[], ..self.padded(input, border) };
@@ -258,10 +258,10 @@ impl ConvolutionWork {
         out: &mut [f32],
     ) {
         match self.route {
-            NormRoute::Instantiated => {
+            NormMethod::Instantiated => {
                 set.run(AddTotals { lanes: self.kept.lanes(), factors, out });
             }
-            NormRoute::Gram => {
+            NormMethod::Gram => {
                 let mut kept = std::mem::take(&mut self.kept);
                 for lane in kept.lanes_mut() {
                     lane.iter_mut().zip(factors).for_each(|(slope, factor)| *slope *= factor);

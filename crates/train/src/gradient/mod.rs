@@ -20,5 +20,5 @@ mod reference;
 mod workspace;
 
 pub use clipped::Rows;
-pub use plan::NormRoute;
+pub use plan::NormMethod;
 pub use workspace::Workspace;

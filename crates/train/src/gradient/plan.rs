@@ -16,7 +16,7 @@ const STORED: u64 = 48;
 ///
 /// With U the windows of an input (one a column) and Δ the slopes by outputs, the gradient is ΔUᵀ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum NormRoute {
+pub enum NormMethod {
     /// The gradient itself, held for each of 16 examples until its clipping is known.
     Instantiated,
     /// ‖ΔUᵀ‖² = Σ_pq (UᵀU ∘ ΔᵀΔ)_pq over pairs of windows p, q; the gradient is made of clipped
@@ -24,14 +24,14 @@ pub enum NormRoute {
     Gram,
 }
 
-impl NormRoute {
+impl NormMethod {
     /// The cheaper one. The gradient's own products are needed on both.
     pub(super) fn of(layer: &Convolution) -> Self {
         let windows = layer.output.positions() as u64;
         let pairs = windows * (windows + 4) / 2;
         let gram = pairs.saturating_mul((layer.taps() + layer.output.channels) as u64);
         let stored = layer.weights() as u64 * STORED;
-        if gram < stored { NormRoute::Gram } else { NormRoute::Instantiated }
+        if gram < stored { NormMethod::Gram } else { NormMethod::Instantiated }
     }
 }
 
@@ -90,7 +90,7 @@ impl Sizes {
     }
 
     /// Bytes of all memory.
-    pub(super) fn bytes(&self, network: &Network, route: Option<NormRoute>) -> usize {
+    pub(super) fn bytes(&self, network: &Network, route: Option<NormMethod>) -> usize {
         let buffer = super::buffer::Buffer::bytes;
         let own = network.layers().iter().map(|placed| match &placed.layer {
             Layer::Linear(linear) => buffer(linear.outputs * self.group),
@@ -112,12 +112,12 @@ mod tests {
     fn the_cheaper_route_is_taken() {
         let route = |channels, side| {
             let input = Shape { channels, height: side, width: side };
-            NormRoute::of(&Convolution::new(input, channels, 3, 1, 1))
+            NormMethod::of(&Convolution::new(input, channels, 3, 1, 1))
         };
-        assert_eq!(route(6, 14), NormRoute::Instantiated);
-        assert_eq!(route(64, 16), NormRoute::Instantiated);
-        assert_eq!(route(128, 8), NormRoute::Gram);
-        assert_eq!(route(512, 4), NormRoute::Gram);
+        assert_eq!(route(6, 14), NormMethod::Instantiated);
+        assert_eq!(route(64, 16), NormMethod::Instantiated);
+        assert_eq!(route(128, 8), NormMethod::Gram);
+        assert_eq!(route(512, 4), NormMethod::Gram);
     }
 
     #[test]

@@ -4,11 +4,11 @@ use super::buffer::{Buffer, LANES, Lane, lanes, lanes_mut, lanes_to_rows, rows_t
 use super::convolution::ConvolutionWork;
 use super::instruction_set::InstructionSet;
 use super::linear;
-use super::plan::{Layout, NormRoute, Sizes, layouts};
+use super::plan::{Layout, NormMethod, Sizes, layouts};
 use super::pointwise::{LinearSquares, LossSlopes, Tanh, TanhSlopes, relu, relu_slopes};
 use super::pooling::{Average, AverageSlopes, Maximum, MaximumSlopes};
 use crate::layers::Layer;
-use crate::model::{Network, Placed};
+use crate::model::{Network, PlacedLayer};
 
 /// All scratch memory of a network, so that a step of training asks for none. One a thread.
 #[derive(Debug)]
@@ -40,14 +40,18 @@ impl Workspace {
     /// Memory for batches of `most_rows` rows; more are worked on in parts.
     #[must_use]
     pub fn new(network: &Network, most_rows: usize) -> Self {
-        Self::with_route(network, most_rows, None)
+        Self::with_norm_method(network, most_rows, None)
     }
 
-    /// As `new`, with the same [`NormRoute`] for all convolutions.
+    /// As `new`, with the same [`NormMethod`] for all convolutions.
     #[must_use]
-    pub fn with_route(network: &Network, most_rows: usize, route: Option<NormRoute>) -> Self {
+    pub fn with_norm_method(
+        network: &Network,
+        most_rows: usize,
+        route: Option<NormMethod>,
+    ) -> Self {
         let sizes = Sizes::new(network, most_rows);
-        let stage = |placed: &Placed| match placed.layer {
+        let stage = |placed: &PlacedLayer| match placed.layer {
             Layer::Linear(layer) => Stage::Linear(Buffer::new(layer.outputs * sizes.group)),
             Layer::Convolution(layer) => {
                 Stage::Convolution(Box::new(ConvolutionWork::new(layer, route)))

@@ -10,4 +10,4 @@ pub use network::Network;
 pub use shape::Shape;
 pub use spec::{LayerSpec, ModelSpec};
 
-pub(crate) use network::Placed;
+pub(crate) use network::PlacedLayer;

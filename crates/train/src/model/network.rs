@@ -18,13 +18,13 @@ use crate::layers::{Convolution, Layer, Linear, Pool};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     input: Shape,
-    layers: Vec<Placed>,
+    layers: Vec<PlacedLayer>,
     parameters: usize,
 }
 
 /// A layer with its shapes and the place of its parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedLayer {
     pub(crate) layer: Layer,
     pub(crate) input: Shape,
     pub(crate) output: Shape,
@@ -57,7 +57,7 @@ impl Network {
             if end > MOST_PARAMETERS {
                 return Err(ModelError::Parameters { layer: number, kind });
             }
-            layers.push(Placed { layer, input: shape, output, parameters: first..end });
+            layers.push(PlacedLayer { layer, input: shape, output, parameters: first..end });
             (shape, first) = (output, end);
         }
         if !shape.is_flat() || shape.channels < 2 {
@@ -93,7 +93,7 @@ impl Network {
         self.input
     }
 
-    pub(crate) fn layers(&self) -> &[Placed] {
+    pub(crate) fn layers(&self) -> &[PlacedLayer] {
         &self.layers
     }
 

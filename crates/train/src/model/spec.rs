@@ -42,7 +42,7 @@ pub struct ModelSpec {
 ///
 /// With x an input, w weights and b a bias; an output's place is o, an input's i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", from = "Written")]
+#[serde(tag = "kind", rename_all = "kebab-case", from = "RawLayer")]
 pub enum LayerSpec {
     /// w·x + b over all inputs, whatever their shape.
     Linear {
@@ -80,7 +80,7 @@ pub enum LayerSpec {
 /// As in a file: variants without braces would let foreign fields pass.
 #[derive(serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-enum Written {
+enum RawLayer {
     Linear {
         outputs: usize,
     },
@@ -106,17 +106,17 @@ fn one() -> usize {
     1
 }
 
-impl From<Written> for LayerSpec {
-    fn from(written: Written) -> Self {
+impl From<RawLayer> for LayerSpec {
+    fn from(written: RawLayer) -> Self {
         match written {
-            Written::Linear { outputs } => LayerSpec::Linear { outputs },
-            Written::Convolution { channels, kernel, stride, padding } => {
+            RawLayer::Linear { outputs } => LayerSpec::Linear { outputs },
+            RawLayer::Convolution { channels, kernel, stride, padding } => {
                 LayerSpec::Convolution { channels, kernel, stride, padding }
             }
-            Written::Tanh {} => LayerSpec::Tanh,
-            Written::Relu {} => LayerSpec::Relu,
-            Written::AveragePool { size } => LayerSpec::AveragePool { size },
-            Written::MaxPool { size } => LayerSpec::MaxPool { size },
+            RawLayer::Tanh {} => LayerSpec::Tanh,
+            RawLayer::Relu {} => LayerSpec::Relu,
+            RawLayer::AveragePool { size } => LayerSpec::AveragePool { size },
+            RawLayer::MaxPool { size } => LayerSpec::MaxPool { size },
         }
     }
 }

@@ -20,7 +20,7 @@ use dpscope_shaders::train::{Kernel, Turn};
 use dpscope_train::data::{Examples, LoadOptions, Source, load};
 use dpscope_train::gpu::plan::{GpuPlan, Place};
 use dpscope_train::{
-    Canary, CanaryDirection, ModelSpec, Network, Rows, Settings, Training, Workspace,
+    Canary, CanaryDirection, ModelSpec, Network, Rows, Training, TrainingSettings, Workspace,
 };
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
@@ -74,7 +74,7 @@ fn training(
     };
     let canary = Canary { direction, is_fresh: true };
     let (clip_norm, learning_rate) = (CLIP_NORM, 0.5);
-    let settings = Settings { clip_norm, learning_rate, canary, debias_records: 0 };
+    let settings = TrainingSettings { clip_norm, learning_rate, canary, debias_records: 0 };
     Training::new(spec, examples(spec), mechanism, settings, 3).unwrap()
 }
 

@@ -63,7 +63,7 @@ impl Files<'_> {
     /// The options that a command which goes on repeats.
     fn repeat(&self, training: &Training) -> String {
         let mut out = String::new();
-        if training.examples().reading().is_some() {
+        if training.examples().load_summary().is_some() {
             let DataArgs { data, labels, classes } = self.data;
             let classes = classes
                 .as_ref()

@@ -164,7 +164,7 @@ impl OutputsFile {
 }
 
 impl OutputSink for OutputsFile {
-    fn keep(
+    fn save(
         &self,
         world: World,
         range: ObservationRange,

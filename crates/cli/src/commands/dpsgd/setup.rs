@@ -7,9 +7,11 @@ use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
 use dpscope_core::shown::given;
 use dpscope_core::theory::{Calibration, Wanted};
 use dpscope_engine::Plan;
-use dpscope_train::data::{Examples, LoadOptions, Source, StandIn, load};
+use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
 use dpscope_train::model::ModelSpec;
-use dpscope_train::{Canary, DescribedData, Description, Settings, Training, search_learning_rate};
+use dpscope_train::{
+    Canary, DataDescription, Training, TrainingDescription, TrainingSettings, search_learning_rate,
+};
 
 use crate::args::{CanaryArg, DataArgs, DpSgdArgs, RateArg};
 use crate::failure::{Exit, Failure, refuse_idle};
@@ -24,20 +26,30 @@ const HELD_OUT: usize = 2_000;
 struct BuiltIn {
     name: &'static str,
     spec: fn() -> ModelSpec,
-    data: StandIn,
+    data: SyntheticData,
     learning_rate: f64,
 }
 
 /// Rates found by `--learning-rate search` at B = 100 and a Poisson ε of 4.
 const BUILT_IN: [BuiltIn; 3] = [
-    BuiltIn { name: "mlp", spec: ModelSpec::mlp, data: StandIn::P100Like, learning_rate: 3.0 },
+    BuiltIn {
+        name: "mlp",
+        spec: ModelSpec::mlp,
+        data: SyntheticData::P100Like,
+        learning_rate: 3.0,
+    },
     BuiltIn {
         name: "lenet",
         spec: ModelSpec::lenet,
-        data: StandIn::FmnistLike,
+        data: SyntheticData::FmnistLike,
         learning_rate: 3.0,
     },
-    BuiltIn { name: "cnn", spec: ModelSpec::cnn, data: StandIn::CifarLike, learning_rate: 1.0 },
+    BuiltIn {
+        name: "cnn",
+        spec: ModelSpec::cnn,
+        data: SyntheticData::CifarLike,
+        learning_rate: 1.0,
+    },
 ];
 
 /// Who attacks, where it is not said: one who holds a record of every batch, if that is defined.
@@ -151,7 +163,7 @@ pub(super) fn training(
     let examples = examples(&args.data, built_in, records(&mechanism))?;
     let own_rate = built_in.map(|model| model.learning_rate);
     let rate = args.learning_rate.or(own_rate.map(RateArg::Given)).unwrap_or(RateArg::Search);
-    let settings = Settings {
+    let settings = TrainingSettings {
         clip_norm: args.clip_norm,
         learning_rate: match rate {
             RateArg::Given(rate) => rate,
@@ -178,7 +190,7 @@ pub(super) fn built_in(
 ) -> Result<Training, Failure> {
     let model = BUILT_IN.iter().find(|model| model.name == name);
     let model = model.ok_or_else(|| Failure::with(Exit::Internal, format!("no model {name}")))?;
-    let settings = Settings {
+    let settings = TrainingSettings {
         clip_norm: 1.0,
         learning_rate: model.learning_rate,
         canary: Canary { direction: CanaryArg::Random.into(), is_fresh: has_fresh_canary },
@@ -205,11 +217,11 @@ pub(super) fn described(
     args: &DataArgs,
     plan: &Plan,
 ) -> Result<Training, Failure> {
-    let description = Description::from_json(description)?;
-    let DescribedData { name, records, held_out, .. } = &description.data;
+    let description = TrainingDescription::from_json(description)?;
+    let DataDescription { name, records, held_out, .. } = &description.data;
     let records = *records as usize;
-    let examples = match (&args.data, name.parse::<StandIn>()) {
-        (None, Ok(stand_in)) => stand_in.generate(records, *held_out).map_err(Failure::input)?,
+    let examples = match (&args.data, name.parse::<SyntheticData>()) {
+        (None, Ok(synthetic)) => synthetic.generate(records, *held_out).map_err(Failure::input)?,
         (None, Err(_)) => {
             return Err(Failure::input(format!(
                 "the models are trained on {name}; give that file again with --data, and its --labels \
@@ -224,7 +236,7 @@ pub(super) fn described(
 /// The name of a file of data, which is none of data that is made up.
 fn name_of_data(path: &Path) -> Cow<'_, str> {
     match name_of(path) {
-        name if name.parse::<StandIn>().is_ok() => format!("./{name}").into(),
+        name if name.parse::<SyntheticData>().is_ok() => format!("./{name}").into(),
         name => name,
     }
 }
@@ -235,20 +247,20 @@ fn examples(
     built_in: Option<&BuiltIn>,
     records: usize,
 ) -> Result<Examples, Failure> {
-    let stand_in = match &args.data {
+    let synthetic = match &args.data {
         None => Some(built_in.map(|model| model.data).ok_or_else(|| {
             Failure::input("--data is missing; a model of your own needs data of its shape")
         })?),
-        Some(name) => name.parse::<StandIn>().ok(),
+        Some(name) => name.parse::<SyntheticData>().ok(),
     };
-    if let Some(stand_in) = stand_in {
+    if let Some(synthetic) = synthetic {
         let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
-        let name = stand_in.name();
+        let name = synthetic.name();
         refuse_idle(&unused, &format!("on {name}, which is made up with its labels"))?;
         if args.data.is_some() && Path::new(name).exists() {
             tell(&format!("{name} is made up here; the file of that name is --data ./{name}"));
         }
-        return stand_in.generate(records, HELD_OUT).map_err(Failure::input);
+        return synthetic.generate(records, HELD_OUT).map_err(Failure::input);
     }
     let path = Path::new(args.data.as_deref().unwrap_or_default());
     let limits = limits();
@@ -262,8 +274,8 @@ fn examples(
     let classes = args.classes.as_deref();
     let options = LoadOptions { records: Some(records), classes, limits: limits.clone() };
     let examples = load(data, labels, &options).map_err(Failure::input)?;
-    if let Some(reading) = examples.reading() {
-        tell(&reading.sentences().join("; "));
+    if let Some(summary) = examples.load_summary() {
+        tell(&summary.sentences().join("; "));
     }
     Ok(examples)
 }

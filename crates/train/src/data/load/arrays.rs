@@ -3,7 +3,7 @@
 use dpscope_core::shown::given;
 use dpscope_formats::{Array, Dataset, Limits, is_idx, read_idx, unpack_gzip};
 
-use super::{MOST_LABEL, Parsed, Source, named_as_idx, refused, unpacked_name};
+use super::{MOST_LABEL, ParsedFile, Source, named_as_idx, refused, unpacked_name};
 use crate::data::error::{DataError, excerpt};
 use crate::data::examples::Features;
 use crate::model::Shape;
@@ -12,7 +12,7 @@ const EXAMPLES: [&str; 4] = ["x", "images", "features", "data"];
 const LABELS: [&str; 3] = ["y", "labels", "label"];
 
 /// Reads npz or npy.
-pub(super) fn parse(source: Source<'_>, limits: &Limits) -> Result<Parsed, DataError> {
+pub(super) fn parse(source: Source<'_>, limits: &Limits) -> Result<ParsedFile, DataError> {
     let refused = |error| refused(source, error);
     let dataset = Dataset::open(source.bytes, source.name, limits).map_err(refused)?;
     let names: Vec<String> = dataset.names().into_iter().map(str::to_owned).collect();
@@ -45,7 +45,7 @@ fn examples(
     array: Array,
     pixels: bool,
     labels: Option<Vec<u32>>,
-) -> Result<Parsed, DataError> {
+) -> Result<ParsedFile, DataError> {
     let (axes, values) = array.into_parts();
     let (shape, channels_last) = shape_of(source, &axes, axes.get(1..).unwrap_or(&[]))?;
     let (records, features) = (axes[0], shape.len());
@@ -60,7 +60,7 @@ fn examples(
         let (name, labels) = (excerpt(source.name), labels.len());
         return Err(DataError::LabelCount { name, records, labels });
     }
-    Ok(Parsed { format, shape, features, records, labels })
+    Ok(ParsedFile { format, shape, features, records, labels })
 }
 
 /// The shape of a record with these `axes`, and whether its channels come last.

@@ -1,9 +1,9 @@
 //! Data sets from files.
 
 mod arrays;
-mod reading;
 mod rows;
 mod select;
+mod summary;
 
 use dpscope_formats::{FormatError, Limits, is_idx, read_cifar10, read_idx, unpack_gzip};
 
@@ -11,7 +11,7 @@ use super::error::{DataError, excerpt};
 use super::examples::{Examples, Features};
 use crate::model::Shape;
 
-pub use reading::Reading;
+pub use summary::LoadSummary;
 
 /// A file: its name, for messages and endings, and its bytes.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +30,12 @@ pub struct LoadOptions<'a> {
     pub records: Option<usize>,
     /// Labels that are kept; the first becomes class 0, and so on. `None`: all, in ascending order.
     pub classes: Option<&'a [u32]>,
-    /// What reading may cost.
+    /// Limits on reading.
     pub limits: Limits,
 }
 
 /// All records of a file, as they stand in it.
-struct Raw {
+struct LabelledRecords {
     format: &'static str,
     shape: Shape,
     features: Features,
@@ -43,7 +43,7 @@ struct Raw {
 }
 
 /// Features without labels, or with them.
-struct Parsed {
+struct ParsedFile {
     format: &'static str,
     shape: Shape,
     features: Features,
@@ -74,7 +74,7 @@ const MOST_LABEL: u32 = 65_535;
 ///
 /// Records that are kept are put in a fixed order, a shuffle that depends on their number alone, since
 /// published files are often sorted by class: the first `records` of that order are trained on, the
-/// others are held out. What is dropped, mapped or moved is told by [`Examples::reading`].
+/// others are held out. What is dropped, mapped or moved is told by [`Examples::load_summary`].
 ///
 /// # Guarantee
 /// Every kept record is in one part, once, with its own label
@@ -124,13 +124,13 @@ pub fn load(
             return Err(DataError::NoLabels { name, kind: parsed.format, remedy });
         }
     };
-    let Parsed { format, shape, features, .. } = parsed;
-    select::select(&name, Raw { format, shape, features, labels }, options)
+    let ParsedFile { format, shape, features, .. } = parsed;
+    select::select(&name, LabelledRecords { format, shape, features, labels }, options)
 }
 
 /// Reads features, and labels where the format has them. In text `labels_first` says whether the
 /// first column is one.
-fn parse(source: Source<'_>, labels_first: bool, limits: &Limits) -> Result<Parsed, DataError> {
+fn parse(source: Source<'_>, labels_first: bool, limits: &Limits) -> Result<ParsedFile, DataError> {
     let refused = |error| refused(source, error);
     let bytes = unpack_gzip(source.bytes, limits).map_err(refused)?;
     let parsed = match kind(&bytes, source.name)? {
@@ -139,7 +139,7 @@ fn parse(source: Source<'_>, labels_first: bool, limits: &Limits) -> Result<Pars
             let (&records, axes) = shape.split_first().unwrap_or((&0, &[]));
             let shape = arrays::shape_of(source, &shape, axes)?.0;
             let features = Features::Bytes(data);
-            Parsed { format: "IDX", shape, features, records, labels: None }
+            ParsedFile { format: "IDX", shape, features, records, labels: None }
         }
         Kind::Cifar10 => {
             let read = read_cifar10(&bytes, limits).map_err(refused)?;
@@ -147,7 +147,7 @@ fn parse(source: Source<'_>, labels_first: bool, limits: &Limits) -> Result<Pars
             let features = Features::Bytes(read.images.into_parts().1);
             let shape = Shape { channels: 3, height: 32, width: 32 };
             let (format, records) = ("CIFAR-10 binary", labels.len());
-            Parsed { format, shape, features, records, labels: Some(labels) }
+            ParsedFile { format, shape, features, records, labels: Some(labels) }
         }
         Kind::Arrays => arrays::parse(Source { bytes: &bytes, ..source }, limits)?,
         Kind::Text => rows::parse(Source { bytes: &bytes, ..source }, labels_first, limits)?,

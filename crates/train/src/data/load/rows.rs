@@ -3,7 +3,7 @@
 use dpscope_formats::{Limits, read_csv};
 
 use super::arrays::{finite, label_of, packed};
-use super::{Parsed, Source, refused};
+use super::{ParsedFile, Source, refused};
 use crate::data::error::DataError;
 use crate::model::Shape;
 
@@ -12,7 +12,7 @@ pub(super) fn parse(
     source: Source<'_>,
     labels_first: bool,
     limits: &Limits,
-) -> Result<Parsed, DataError> {
+) -> Result<ParsedFile, DataError> {
     let table = read_csv(source.bytes, limits).map_err(|error| refused(source, error))?;
     let (shape, mut values) = table.values.into_parts();
     let (records, columns) = (shape[0], shape.get(1).copied().unwrap_or(1));
@@ -30,5 +30,5 @@ pub(super) fn parse(
     finite(source, &values, features)?;
     let shape = Shape { channels: features, height: 1, width: 1 };
     let features = packed(values, features);
-    Ok(Parsed { format: "csv", shape, features, records, labels })
+    Ok(ParsedFile { format: "csv", shape, features, records, labels })
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::reading::Reading;
-use super::{LoadOptions, Raw};
+use super::summary::LoadSummary;
+use super::{LabelledRecords, LoadOptions};
 use crate::data::draws::fixed_order;
 use crate::data::error::DataError;
 use crate::data::examples::{Examples, Features};
@@ -14,7 +14,7 @@ const MOST_CLASSES: usize = 4096;
 /// Keeps the classes asked for and splits their records.
 pub(super) fn select(
     name: &str,
-    raw: Raw,
+    raw: LabelledRecords,
     options: &LoadOptions<'_>,
 ) -> Result<Examples, DataError> {
     let counts = counts(&raw.labels);
@@ -39,7 +39,7 @@ pub(super) fn select(
         Examples::new(name, raw.shape, classes.len(), labels.copied().collect(), features)
     };
     let (to_train, held_out) = order.split_at(trained);
-    let reading = Reading {
+    let summary = LoadSummary {
         format: raw.format,
         records: raw.labels.len(),
         other_classes: raw.labels.len() - kept.len(),
@@ -56,7 +56,7 @@ pub(super) fn select(
         },
     };
     let held_out = if held_out.is_empty() { None } else { Some(part(held_out)) };
-    Ok(part(to_train).with_held_out(held_out).with_reading(reading))
+    Ok(part(to_train).with_held_out(held_out).with_load_summary(summary))
 }
 
 /// Records by label.

@@ -83,8 +83,8 @@ proptest! {
             .collect();
         expected.sort();
         prop_assert_eq!(found, expected);
-        let reading = read.reading().unwrap();
-        prop_assert_eq!(reading.trained + reading.held_out + reading.other_classes, rows.len());
+        let summary = read.load_summary().unwrap();
+        prop_assert_eq!(summary.trained + summary.held_out + summary.other_classes, rows.len());
     }
 
     #[test]
@@ -120,7 +120,7 @@ fn a_pair_of_idx_files_is_images_and_labels() {
     let first = found.iter().find(|(row, _)| row[0] == (-1.0_f32).to_bits()).unwrap();
     assert_eq!((first.1, f32::from_bits(first.0[5])), (0, -245.0 / 255.0));
     assert_eq!(found.iter().filter(|(_, label)| *label == 1).count(), 2);
-    let told = set.reading().unwrap().sentences();
+    let told = set.load_summary().unwrap().sentences();
     assert_eq!(
         told,
         [
@@ -153,7 +153,7 @@ fn cifar_records_bring_their_labels() {
     assert_eq!((set.len(), set.held_out().unwrap().len()), (1, 1));
     assert_eq!(set.shape(), Shape { channels: 3, height: 32, width: 32 });
     assert!(matches!(set.packed(), Packed::Bytes(_)));
-    let told = set.reading().unwrap().sentences();
+    let told = set.load_summary().unwrap().sentences();
     assert_eq!(told[1], "1 records of other classes were dropped");
     let labels = idx(&[3], &[1, 2, 3]);
     let twice = load(source("a.bin", &bytes), Some(source("l-idx1", &labels)), &options);

@@ -7,7 +7,7 @@ use dpscope_shaders::train::{
 
 use super::records::Records;
 use crate::layers::{Convolution, Layer};
-use crate::model::{Network, Placed, Shape};
+use crate::model::{Network, PlacedLayer, Shape};
 
 /// A layer with the activation that follows it.
 #[derive(Debug, Clone, Copy)]
@@ -203,7 +203,7 @@ fn activation(layer: &Layer) -> Activation {
 }
 
 /// The layer by itself, in no place yet.
-fn step(placed: &Placed, activation: Activation) -> Step {
+fn step(placed: &PlacedLayer, activation: Activation) -> Step {
     let stage = Stage {
         source: Source::Values(0),
         inputs: placed.input.len() as u32,

@@ -260,14 +260,19 @@ fn beginning(training: &Training) -> Beginning {
     match canary.direction {
         _ if !canary.is_fresh => Beginning::Fixed,
         CanaryDirection::Random => Beginning::Random,
-        CanaryDirection::Dirac if training.still.is_some() => Beginning::Fixed,
+        CanaryDirection::Dirac if training.zero_gradient_parameter.is_some() => Beginning::Fixed,
         CanaryDirection::Dirac => Beginning::Dirac,
     }
 }
 
 fn fixed_canary(training: &Training) -> Vec<f32> {
     let mut canary = vec![0.0; training.network.parameters()];
-    training.settings.canary.draw(training.seed, SHARED_STREAM, training.still, &mut canary);
+    training.settings.canary.draw(
+        training.seed,
+        SHARED_STREAM,
+        training.zero_gradient_parameter,
+        &mut canary,
+    );
     canary
 }
 
@@ -299,17 +304,18 @@ mod tests {
     use dpscope_core::mechanism::BatchedGaussian;
 
     use super::*;
-    use crate::data::{LoadOptions, Source, StandIn, load};
-    use crate::{Canary, LayerSpec, ModelSpec, Settings, Shape};
+    use crate::data::{LoadOptions, Source, SyntheticData, load};
+    use crate::{Canary, LayerSpec, ModelSpec, Shape, TrainingSettings};
 
     const RECORDS: usize = 300;
 
     fn training(spec: &ModelSpec, batch_size: u32, threat_model: ThreatModel) -> Training {
-        let stand_ins = [StandIn::P100Like, StandIn::FmnistLike, StandIn::CifarLike];
+        let synthetic_sets =
+            [SyntheticData::P100Like, SyntheticData::FmnistLike, SyntheticData::CifarLike];
         let models = [ModelSpec::mlp(), ModelSpec::lenet(), ModelSpec::cnn()];
-        let stand_in = stand_ins.into_iter().zip(models).find(|(_, model)| model == spec);
-        let examples = match stand_in {
-            Some((stand_in, _)) => stand_in.generate(RECORDS, 0).unwrap(),
+        let synthetic = synthetic_sets.into_iter().zip(models).find(|(_, model)| model == spec);
+        let examples = match synthetic {
+            Some((synthetic, _)) => synthetic.generate(RECORDS, 0).unwrap(),
             None => {
                 let rows: String = (0..RECORDS).map(|i| format!("{},1,0.5\n", i % 2)).collect();
                 let source = Source { name: "x.csv", bytes: rows.as_bytes() };
@@ -325,7 +331,8 @@ mod tests {
             batch_size: Some(batch_size),
         };
         let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
-        let settings = Settings { clip_norm: 0.5, learning_rate: 0.5, canary, debias_records: 0 };
+        let settings =
+            TrainingSettings { clip_norm: 0.5, learning_rate: 0.5, canary, debias_records: 0 };
         Training::new(spec, examples, mechanism, settings, 1).unwrap()
     }
 

@@ -1,6 +1,6 @@
 /// How a file was read: what is there, what was kept, and where it went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct LoadSummary {
     /// The format that was found.
     pub format: &'static str,
     /// Records in the file.
@@ -17,11 +17,11 @@ pub struct Reading {
     pub features: &'static str,
 }
 
-impl Reading {
+impl LoadSummary {
     /// The same in sentences for a report.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let Reading { format, records, trained, held_out, .. } = *self;
+        let LoadSummary { format, records, trained, held_out, .. } = *self;
         let mut told = vec![format!("{format}: {records} records, features {}", self.features)];
         if self.other_classes > 0 {
             told.push(format!("{} records of other classes were dropped", self.other_classes));

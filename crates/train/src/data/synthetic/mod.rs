@@ -27,7 +27,7 @@ use crate::model::Shape;
 /// ¹ Share of 2,000 held-out records that a softmax regression on 10,000 gets right (scikit-learn's
 /// `LogisticRegression`, C = 1, 0.01, 0.01, 100 iterations); the nearest class mean gets 93.1, 83.1 and 72.8 % right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StandIn {
+pub enum SyntheticData {
     /// As Purchase-100: what 100 kinds of customers buy.
     P100Like,
     /// As two classes of Fashion-MNIST.
@@ -39,9 +39,9 @@ pub enum StandIn {
 /// Draws one record: its label, and its features into a slice.
 type Draw<'a, T> = dyn Fn(&mut Draws, &mut [T]) -> u32 + 'a;
 
-impl StandIn {
+impl SyntheticData {
     /// All of them.
-    pub const ALL: [StandIn; 3] = [Self::P100Like, Self::FmnistLike, Self::CifarLike];
+    pub const ALL: [SyntheticData; 3] = [Self::P100Like, Self::FmnistLike, Self::CifarLike];
 
     /// Most records of either part.
     pub const MOST_RECORDS: usize = 1 << 20;
@@ -75,7 +75,7 @@ impl StandIn {
     /// (`unit::a_simple_classifier_learns_some_of_it`).
     ///
     /// # Errors
-    /// No records or more than [`StandIn::MOST_RECORDS`], or no memory for them.
+    /// No records or more than [`SyntheticData::MOST_RECORDS`], or no memory for them.
     pub fn generate(self, records: usize, held_out: usize) -> Result<Examples, DataError> {
         let most = Self::MOST_RECORDS;
         for (asked, least) in [(records, 1), (held_out, 0)] {
@@ -141,13 +141,13 @@ impl StandIn {
     }
 }
 
-impl FromStr for StandIn {
+impl FromStr for SyntheticData {
     type Err = DataError;
 
     fn from_str(name: &str) -> Result<Self, DataError> {
         Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(|| {
             let known = "p100-like, fmnist-like and cifar-like";
-            DataError::UnknownStandIn { name: excerpt(name), known }
+            DataError::UnknownSyntheticData { name: excerpt(name), known }
         })
     }
 }

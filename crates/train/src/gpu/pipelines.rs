@@ -29,7 +29,7 @@ pub(super) type Change = fn(&Kernel) -> String;
 
 /// A kernel that can be dispatched.
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub(super) struct Pipeline {
     pub(super) pipeline: wgpu::ComputePipeline,
     /// Of a model.
     pub(super) groups: [u32; 2],
@@ -39,20 +39,20 @@ pub(super) struct Compiled {
 
 /// A training on a device, before there is any model.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(super) struct Pipelines {
     pub(super) open: Arc<OpenDevice>,
     pub(super) plan: GpuPlan,
     pub(super) layout: wgpu::BindGroupLayout,
-    pub(super) begin: Vec<Compiled>,
-    pub(super) choose: Vec<Compiled>,
-    pub(super) pass: Vec<Compiled>,
-    pub(super) finish: Vec<Compiled>,
+    pub(super) begin: Vec<Pipeline>,
+    pub(super) choose: Vec<Pipeline>,
+    pub(super) pass: Vec<Pipeline>,
+    pub(super) finish: Vec<Pipeline>,
     pub(super) need: Need,
     /// Runs of each world that fit.
     pub(super) most_runs: u64,
 }
 
-impl Loaded {
+impl Pipelines {
     /// Compiles the training's kernels, as `change` makes them where it is given.
     pub(super) fn new(
         open: &Arc<OpenDevice>,
@@ -68,11 +68,11 @@ impl Loaded {
         let (plan, need) = planned(training, limits.memory_bytes, buffer_bytes)?;
         let most_runs = need.runs(limits.memory_bytes, buffer_bytes).min(limits.runs);
         let layout = layout(open.device());
-        let compile = |kernels: &[Kernel]| -> Result<Vec<Compiled>, Failure> {
+        let compile = |kernels: &[Kernel]| -> Result<Vec<Pipeline>, Failure> {
             let compile = |kernel: &Kernel| compiled(open, &layout, kernel, change);
             pool.install(|| kernels.par_iter().map(compile).collect())
         };
-        Ok(Loaded {
+        Ok(Pipelines {
             open: open.clone(),
             begin: compile(plan.begin())?,
             choose: compile(plan.choose())?,
@@ -158,7 +158,7 @@ fn need(training: &Training, plan: &GpuPlan) -> Need {
     let sizes = plan.words_per_model();
     let words = [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
     let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
-    let read_models = self_test::MODELS.max(2 * training.asked_runs()) as usize;
+    let read_models = self_test::MODELS.max(2 * training.evaluated_runs()) as usize;
     // rows that the host writes: an epoch is kept, and three passes are under way
     let is_drawn_here = plan.choose().is_empty();
     let drawn =
@@ -196,13 +196,13 @@ fn compiled(
     layout: &wgpu::BindGroupLayout,
     kernel: &Kernel,
     change: Option<Change>,
-) -> Result<Compiled, Failure> {
+) -> Result<Pipeline, Failure> {
     let module = |device: &wgpu::Device| Some(module(device, kernel, change));
     let named = |reason: &str| format!("kernel {}: {reason}", kernel.name());
     match pollster::block_on(open.pipeline(layout, module, Kernel::ENTRY)) {
         Ok(Some(pipeline)) => {
             let (groups, operations) = (kernel.groups(), kernel.operations());
-            Ok(Compiled { pipeline, groups, operations })
+            Ok(Pipeline { pipeline, groups, operations })
         }
         Ok(None) => Err(Failure::Unfit(named("no module"))),
         Err(Failure::Unfit(reason)) => Err(Failure::Unfit(named(&reason))),
@@ -231,8 +231,8 @@ mod tests {
     use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 
     use super::*;
-    use crate::data::StandIn;
-    use crate::{Canary, CanaryDirection, ModelSpec, Settings};
+    use crate::data::SyntheticData;
+    use crate::{Canary, CanaryDirection, ModelSpec, TrainingSettings};
 
     #[test]
     fn devices_that_cannot_bind_a_kernel_are_refused() {
@@ -254,10 +254,10 @@ mod tests {
     fn models_fit_the_least_that_devices_give() {
         let limits = wgpu::Limits::default();
         let buffer_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        for (spec, stand_in, all_rows) in [
-            (ModelSpec::mlp(), StandIn::P100Like, true),
-            (ModelSpec::lenet(), StandIn::FmnistLike, true),
-            (ModelSpec::cnn(), StandIn::CifarLike, false),
+        for (spec, synthetic, all_rows) in [
+            (ModelSpec::mlp(), SyntheticData::P100Like, true),
+            (ModelSpec::lenet(), SyntheticData::FmnistLike, true),
+            (ModelSpec::cnn(), SyntheticData::CifarLike, false),
         ] {
             let mechanism = BatchedGaussian {
                 noise_multiplier: 1.0,
@@ -269,8 +269,8 @@ mod tests {
             };
             let canary = Canary { direction: CanaryDirection::Random, is_fresh: true };
             let (clip_norm, learning_rate) = (1.0, 0.1);
-            let settings = Settings { clip_norm, learning_rate, canary, debias_records: 0 };
-            let examples = stand_in.generate(200, 0).unwrap();
+            let settings = TrainingSettings { clip_norm, learning_rate, canary, debias_records: 0 };
+            let examples = synthetic.generate(200, 0).unwrap();
             let training = Training::new(&spec, examples, mechanism, settings, 1).unwrap();
             let (plan, need) = planned(&training, 1 << 30, buffer_bytes).unwrap();
             assert_eq!(plan.rows() == 100, all_rows, "{} rows", plan.rows());

@@ -44,7 +44,7 @@ fn nearest_mean(set: &Examples, ahead: usize) -> f64 {
 
 #[test]
 fn content_does_not_change() {
-    let digests = StandIn::ALL.map(|set| {
+    let digests = SyntheticData::ALL.map(|set| {
         let made = set.generate(300, 100).unwrap();
         [made.digest().to_owned(), made.held_out().unwrap().digest().to_owned()]
     });
@@ -69,7 +69,7 @@ fn content_does_not_change() {
 
 #[test]
 fn fewer_records_are_the_first_of_more() {
-    for set in StandIn::ALL {
+    for set in SyntheticData::ALL {
         let (few, more) = (set.generate(20, 5).unwrap(), set.generate(50, 30).unwrap());
         let start = |part: &Examples, records: usize| {
             let (examples, labels) = filled(part);
@@ -86,9 +86,9 @@ fn fewer_records_are_the_first_of_more() {
 #[test]
 fn shapes_and_classes_are_those_of_the_published_sets() {
     for (set, shape, classes) in [
-        (StandIn::P100Like, (600, 1, 1), 100),
-        (StandIn::FmnistLike, (1, 28, 28), 2),
-        (StandIn::CifarLike, (3, 32, 32), 2),
+        (SyntheticData::P100Like, (600, 1, 1), 100),
+        (SyntheticData::FmnistLike, (1, 28, 28), 2),
+        (SyntheticData::CifarLike, (3, 32, 32), 2),
     ] {
         let made = set.generate(2000, 0).unwrap();
         let (channels, height, width) = shape;
@@ -106,7 +106,7 @@ fn shapes_and_classes_are_those_of_the_published_sets() {
 
 #[test]
 fn a_simple_classifier_learns_some_of_it() {
-    for set in StandIn::ALL {
+    for set in SyntheticData::ALL {
         let made = set.generate(4000, 1000).unwrap();
         let right = nearest_mean(&made, 0);
         assert!((0.7..0.99).contains(&right), "{set:?}: {right}");
@@ -120,12 +120,12 @@ fn a_simple_classifier_learns_some_of_it() {
 #[test]
 fn absurd_sizes_and_names_are_refused() {
     let message = |records, held_out| {
-        StandIn::FmnistLike.generate(records, held_out).unwrap_err().to_string()
+        SyntheticData::FmnistLike.generate(records, held_out).unwrap_err().to_string()
     };
     assert_eq!(message(0, 5), "records = 0 is outside 1..=1048576");
     assert_eq!(message(usize::MAX, 5), format!("records = {} is outside 1..=1048576", usize::MAX));
     assert!(message(5, (1 << 20) + 1).contains("1048577"));
-    let error = "p100\u{1b}".parse::<StandIn>().unwrap_err().to_string();
+    let error = "p100\u{1b}".parse::<SyntheticData>().unwrap_err().to_string();
     assert_eq!(
         error,
         "there is no built-in data set `p100\\u{1b}`; the names are p100-like, fmnist-like and \

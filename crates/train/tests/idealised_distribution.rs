@@ -6,8 +6,8 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{ObservationRange, Trained, Trainer, TrainingTally, Unattended};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
-use dpscope_train::data::StandIn;
-use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Settings, Training};
+use dpscope_train::data::SyntheticData;
+use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
 
 /// 100 shuffled batches at the σ at which Poisson sampled ones have ε = 1 at δ = 1e-5.
 fn mechanism(threat_model: ThreatModel) -> BatchedGaussian {
@@ -23,13 +23,13 @@ fn mechanism(threat_model: ThreatModel) -> BatchedGaussian {
 
 /// Runs of the MLP on stand-in purchases.
 fn trained(mechanism: BatchedGaussian, runs: u64) -> Trained {
-    let settings = Settings {
+    let settings = TrainingSettings {
         clip_norm: 1.0,
         learning_rate: 1.0,
         canary: Canary { direction: CanaryDirection::Random, is_fresh: true },
         debias_records: 0,
     };
-    let examples = StandIn::P100Like.generate(10_000, 0).unwrap();
+    let examples = SyntheticData::P100Like.generate(10_000, 0).unwrap();
     let training = Training::new(&ModelSpec::mlp(), examples, mechanism, settings, 5).unwrap();
     let trainer = DpSgd::new(training, 0).unwrap();
     trainer.train(ObservationRange { first: 0, end: runs }, &Unattended).unwrap()
