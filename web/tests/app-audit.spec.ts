@@ -126,7 +126,7 @@ for (const how of ["throws", "closes without a word"]) {
     await worker.evaluate((isThrown) => {
       const before = self.onmessage;
       self.onmessage = (event) => {
-        if (event.data.call.name !== "count") before?.call(self as never, event);
+        if (event.data.name !== "count") before?.call(self as never, event);
         else if (isThrown) throw new Error("pulled out");
         else self.close();
       };
@@ -144,9 +144,8 @@ test("a GPU that is lost leaves the rest to the CPU, with the same figure", asyn
   await start(page);
   const worker = await counter(page);
   await worker.evaluate(() => {
-    const call = { name: "lose_gpu", args: [] };
-    const lose = () =>
-      self.onmessage?.call(self as never, { data: { id: -1, call } } as MessageEvent);
+    const data = { id: -1, name: "lose_gpu", args: [] };
+    const lose = () => self.onmessage?.call(self as never, { data } as MessageEvent);
     setInterval(lose, 100);
   });
   expect(await digest(page)).toBe(LONG?.histogram_digest);

@@ -286,7 +286,7 @@ test("a policy without wasm is told, and what stood in the element shows", async
 }) => {
   await withPolicy(page, "index.html", "script-src 'self'; worker-src 'none'");
   await page.goto(HTML);
-  await expect(page.locator("dpscope-epsilon .problem")).toContainText("did not load");
+  await expect(page.locator("dpscope-epsilon .problem")).toContainText("could not be loaded");
   await expect(page.locator("dpscope-epsilon slot:not([name])")).toHaveCount(1);
   heard.splice(0);
 });

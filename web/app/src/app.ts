@@ -15,7 +15,7 @@ export interface App {
   readonly state: State;
   readonly theory: Pick<TheorySession, "lines" | "isStale" | "isRefining">;
   readonly sweep: Pick<SweepSession, "sweep" | "isStale">;
-  readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "failure" | "start">;
+  readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "start">;
   readonly beside: Pick<BesideSession, "curves">;
   readonly see: SeeSession;
   readonly scores: Pick<

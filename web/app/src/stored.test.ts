@@ -7,7 +7,7 @@ import { type LineName, linesOf } from "./numbers/lines";
 import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
 import { initialState } from "./state/fields";
 import { settingOf } from "./theory/setting";
-import { callOf, callsOf, placesOf, seriesOf } from "./theory/sweep";
+import { columnsOf, placesOf, seriesOf } from "./theory/sweep";
 
 function bundle(name: string): { module: BufferSource } {
   const file = new URL(`../../wasm/${name}/dpscope_${name}_bg.wasm`, import.meta.url);
@@ -30,17 +30,11 @@ function computed() {
     else if (name === "pair-estimate") lines[name] = { value: found.estimate, ...drawn };
     else lines[name] = { value: bound(name as Exclude<LineName, `pair-${string}`>, setting, at) };
   }
-  const names = seriesOf(state).map(([, name]) => name);
-  const curves = callsOf(state).map(({ args }) =>
-    bound_columns(...(args as Parameters<typeof bound_columns>)),
-  );
+  const rows = [...seriesOf(state), ["balls-in-bins", "balls-in-bins"] as const];
   const epsilons = Object.fromEntries(
-    names.map((name, index) => [name, [...(curves[index] ?? [])]]),
+    rows.map(([row, name]) => [name, [...bound_columns(...columnsOf(row, state))]]),
   );
   const { axis } = state;
-  epsilons["balls-in-bins"] = [
-    ...bound_columns(...(callOf("balls-in-bins", state).args as Parameters<typeof bound_columns>)),
-  ];
   return {
     version: version(),
     lines,

@@ -6,10 +6,10 @@ import { beforeAll, expect, test } from "vitest";
 import values from "../agreement/values.json";
 import type { Calculator } from "./calculator";
 import { calculators } from "./calculators";
-import { type Call, calls } from "./calls";
+import { api, type Call } from "./calls";
 
 const call: Call = async (name, ...given) =>
-  (calls[name] as (...given: readonly unknown[]) => never)(...given);
+  (api[name] as (...given: readonly unknown[]) => never)(...given);
 
 beforeAll(() => {
   const wasm = new URL("../../wasm/calculators/dpscope_calculators_bg.wasm", import.meta.url);

@@ -12,35 +12,35 @@ const glue = vi.hoisted(() => ({
 }));
 vi.mock("@dpscope/wasm/calculators", () => glue);
 
-type Listener = (event: { data: unknown }) => void;
+type Scope = { postMessage(data: unknown): void; onmessage?: (event: { data: unknown }) => void };
 
-/** A worker in this thread: what is posted to it arrives at `serve`, unless it is broken. */
+/** A worker in this thread: what is posted to it arrives at `serveCalculators`, unless it is broken. */
 class LocalWorker {
   static made: LocalWorker[] = [];
   static isBroken = false;
   isTerminated = false;
-  onmessage: Listener | undefined;
-  onerror: (() => void) | undefined;
-  #served: Listener[] = [];
+  onmessage: Scope["onmessage"];
+  onerror: ((event: { message: string }) => void) | undefined;
+  readonly #scope: Scope = {
+    postMessage: (data) => {
+      if (!this.isTerminated) this.onmessage?.({ data });
+    },
+  };
+  readonly #served: Promise<void> | undefined;
 
   constructor() {
     LocalWorker.made.push(this);
     if (LocalWorker.isBroken) {
-      queueMicrotask(() => this.onerror?.());
+      queueMicrotask(() => this.onerror?.({ message: "" }));
       return;
     }
-    void import("./calls").then(({ serve }) =>
-      serve({
-        postMessage: (data: unknown) => {
-          if (!this.isTerminated) this.onmessage?.({ data });
-        },
-        addEventListener: (_: string, listener: Listener) => this.#served.push(listener),
-      } as never),
+    this.#served = import("./calls").then(({ serveCalculators }) =>
+      serveCalculators(this.#scope as never),
     );
   }
 
   postMessage(data: unknown): void {
-    for (const listener of this.#served) listener({ data });
+    void this.#served?.then(() => this.#scope.onmessage?.({ data }));
   }
 
   terminate(): void {
@@ -128,7 +128,7 @@ async function askedInVain(call: Call): Promise<{ open: Promise<unknown>; worker
 test("a worker that dies answers its open call, and the next call starts another", async () => {
   const call = await fresh();
   const { open, worker } = await askedInVain(call);
-  worker.onerror?.();
+  worker.onerror?.({ message: "out of memory" });
   await expect(open).rejects.toMatchObject({ kind: "internal" });
   expect(await call("version")).toBe("1.2.3");
   expect(LocalWorker.made).toHaveLength(2);

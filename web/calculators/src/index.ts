@@ -5,7 +5,7 @@
 
 import type { Calculator } from "./calculator";
 import { calculators } from "./calculators";
-import { call, serve, WORKER_NAME } from "./calls";
+import { call, serveCalculators, WORKER_NAME } from "./calls";
 import { elementOf } from "./element";
 
 export type * from "./types";
@@ -13,7 +13,7 @@ export type * from "./types";
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
 
 if (scope.name === WORKER_NAME && typeof globalThis.document === "undefined") {
-  void serve(scope);
+  serveCalculators(scope);
 } else if (typeof globalThis.customElements !== "undefined") {
   for (const calculator of calculators) {
     const tag = `dpscope-${calculator.name}`;

@@ -1,5 +1,5 @@
-import type { Failure, WorkerLike } from "../workers/calls";
-import { Remote } from "../workers/remote";
+import { Client, type WorkerLike } from "../../../protocol/protocol";
+import type { CountApi } from "../workers/count.worker";
 
 export interface Range {
   first: number;
@@ -19,7 +19,7 @@ const PATIENCE_AT_WORK_MS = 10_000;
 
 /** A worker that counts ranges, and how large a range it is given. */
 export class Counter {
-  readonly remote: Remote;
+  readonly client: Client<CountApi>;
   readonly kind: "cpu" | "gpu";
   /** Observations of each world in the next range. */
   size: number;
@@ -28,8 +28,8 @@ export class Counter {
   #startedAt = 0;
 
   /** `length`: normals of an observation. */
-  constructor(worker: WorkerLike, kind: "cpu" | "gpu", length: number) {
-    this.remote = new Remote(worker, PATIENCE_MS);
+  constructor(spawn: () => WorkerLike, kind: "cpu" | "gpu", length: number) {
+    this.client = new Client(spawn, PATIENCE_MS);
     this.kind = kind;
     const first = Math.min(FIRST_RANGE[kind], FIRST_NORMALS[kind] / length);
     this.size = Math.max(FEWEST, Math.round(first));
@@ -37,12 +37,12 @@ export class Counter {
 
   async count({ first, end }: Range): Promise<Uint8Array> {
     const asked = performance.now();
-    const counted = await this.remote.ask<Uint8Array>("count", [first, end]);
+    const counted = await this.client.request("count", [first, end]);
     const now = performance.now();
     // A question may have waited behind the one before it.
     const took = Math.max(1, now - Math.max(asked, this.#startedAt));
     this.#startedAt = now;
-    if (this.kind === "cpu") this.remote.patience_ms = PATIENCE_AT_WORK_MS;
+    if (this.kind === "cpu") this.client.timeout_ms = PATIENCE_AT_WORK_MS;
     const wanted = ((end - first) * RANGE_MS[this.kind]) / took;
     this.size = Math.max(
       FEWEST,
@@ -50,8 +50,4 @@ export class Counter {
     );
     return counted;
   }
-}
-
-export function messageOf(failure: unknown): string {
-  return (failure as Partial<Failure>).message ?? String(failure);
 }

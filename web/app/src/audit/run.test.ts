@@ -1,7 +1,7 @@
 import type { AuditPlan } from "@dpscope/wasm/audits";
 import { expect, test, vi } from "vitest";
-import type { Question } from "../workers/calls";
-import { FakeWorker, NO_ANSWER } from "../workers/fake-worker";
+import { FakeWorker, NO_RESPONSE } from "../../../protocol/fake-worker";
+import type { Request } from "../../../protocol/protocol";
 import { AuditRun, type Options } from "./run";
 
 const PLAN: AuditPlan = {
@@ -34,9 +34,9 @@ function coordinator() {
     look: () => ({ result: { observations: 2 * done(), epsilon: 1 }, curve: {} }),
   };
   const done = () => counted.reduce((sum, times) => sum + times, 0);
-  const answer = ({ call }: Question) => {
-    if (call.name !== "add") return calls[call.name]?.(...(call.args as number[]));
-    const [first = 0, end = 0] = new Float64Array((call.args[0] as Uint8Array).buffer);
+  const answer = ({ name, args }: Request) => {
+    if (name !== "add") return calls[name]?.(...(args as number[]));
+    const [first = 0, end = 0] = new Float64Array((args[0] as Uint8Array).buffer);
     for (let index = first; index < end; index += 1) counted[index] = (counted[index] ?? 0) + 1;
     return { done: 2 * done(), total: PLAN.observations };
   };
@@ -44,14 +44,14 @@ function coordinator() {
 }
 
 /** What a counter answers: the range that it was given. */
-function counts({ call }: Question): unknown {
-  if (call.name === "open_gpu") throw { kind: "device", message: "no adapter" };
-  if (call.name !== "count") return undefined;
-  return new Uint8Array(Float64Array.from(call.args as number[]).buffer);
+function counts({ name, args }: Request): unknown {
+  if (name === "open_gpu") throw { kind: "device", message: "no adapter" };
+  if (name !== "count") return undefined;
+  return new Uint8Array(Float64Array.from(args as number[]).buffer);
 }
 
 function runOf(
-  counter: (index: number) => (question: Question) => unknown,
+  counter: (index: number) => (request: Request) => unknown,
   options?: Partial<Options>,
 ) {
   const dealer = coordinator();
@@ -78,7 +78,7 @@ test("every observation is counted once", async () => {
   await over(run);
   expect(run.phase).toBe("done");
   expect(everyOnce(counted)).toBe(true);
-  expect(counters.every((counter) => counter.isEnded)).toBe(true);
+  expect(counters.every((counter) => counter.isTerminated)).toBe(true);
 });
 
 test("the check above sees an observation that is counted twice", () => {
@@ -89,13 +89,13 @@ test("the check above sees an observation that is counted twice", () => {
 
 test("what a broken worker was given is counted by another", async () => {
   let crashes = 0;
-  const { run, counters, counted } = runOf((index) => (question) => {
-    if (question.call.name === "count" && index === 1 && crashes === 0) {
+  const { run, counters, counted } = runOf((index) => (request) => {
+    if (request.name === "count" && index === 1 && crashes === 0) {
       crashes += 1;
       counters[1]?.crash("pulled out");
-      return NO_ANSWER;
+      return NO_RESPONSE;
     }
-    return counts(question);
+    return counts(request);
   });
   await run.start();
   await over(run);
@@ -106,9 +106,9 @@ test("what a broken worker was given is counted by another", async () => {
 });
 
 test("workers that break again and again end the audit with a message", async () => {
-  const { run } = runOf(() => (question) => {
-    if (question.call.name === "count") throw { kind: "internal", message: "bad luck" };
-    return counts(question);
+  const { run } = runOf(() => (request) => {
+    if (request.name === "count") throw { kind: "internal", message: "bad luck" };
+    return counts(request);
   });
   await run.start();
   await over(run);
@@ -119,13 +119,13 @@ test("workers that break again and again end the audit with a message", async ()
 test("a GPU that fails half-way leaves the rest to the CPU", async () => {
   let ranges = 0;
   const { run, counted, counters } = runOf(
-    (index) => (question) => {
-      if (index !== 0) return counts(question);
-      if (question.call.name === "open_gpu") return "a GPU";
-      if (question.call.name !== "count") return undefined;
+    (index) => (request) => {
+      if (index !== 0) return counts(request);
+      if (request.name === "open_gpu") return "a GPU";
+      if (request.name !== "count") return undefined;
       ranges += 1;
       if (ranges > 1) throw { kind: "device", message: "lost" };
-      return counts(question);
+      return counts(request);
     },
     { device: "auto" },
   );
@@ -148,28 +148,28 @@ test("no adapter is no error", async () => {
 
 test("cancelling ends every worker at once", async () => {
   const { run, counters } = runOf(
-    () => (question) => (question.call.name === "count" ? NO_ANSWER : counts(question)),
+    () => (request) => (request.name === "count" ? NO_RESPONSE : counts(request)),
   );
   await run.start();
   expect(run.phase).toBe("running");
   run.cancel();
   expect(run.phase).toBe("cancelled");
-  expect(counters.every((counter) => counter.isEnded)).toBe(true);
+  expect(counters.every((counter) => counter.isTerminated)).toBe(true);
 });
 
 test("a pause deals no more, and what was dealt before is not lost", async () => {
-  const held: Question[] = [];
-  const { run, counters, counted } = runOf(() => (question) => {
-    if (question.call.name !== "count" || held.length >= 4) return counts(question);
-    held.push(question);
-    return NO_ANSWER;
+  const held: Request[] = [];
+  const { run, counters, counted } = runOf(() => (request) => {
+    if (request.name !== "count" || held.length >= 4) return counts(request);
+    held.push(request);
+    return NO_RESPONSE;
   });
   await run.start();
   await vi.waitFor(() => expect(held).toHaveLength(4));
   run.pause();
-  for (const question of held) {
-    const owner = counters.find((counter) => counter.asked.includes(question));
-    owner?.tell({ id: question.id, value: counts(question) });
+  for (const request of held) {
+    const owner = counters.find((counter) => counter.requests.includes(request));
+    owner?.respond({ id: request.id, value: counts(request) });
   }
   await vi.waitFor(() => expect(run.done).toBe(8 * 1024));
   run.resume();
@@ -179,17 +179,17 @@ test("a pause deals no more, and what was dealt before is not lost", async () =>
 });
 
 test("a worker that breaks during a pause is replaced", async () => {
-  const held: Question[] = [];
-  const { run, counters, counted } = runOf(() => (question) => {
-    if (question.call.name !== "count" || held.length >= 4) return counts(question);
-    held.push(question);
-    return NO_ANSWER;
+  const held: Request[] = [];
+  const { run, counters, counted } = runOf(() => (request) => {
+    if (request.name !== "count" || held.length >= 4) return counts(request);
+    held.push(request);
+    return NO_RESPONSE;
   });
   await run.start();
   await vi.waitFor(() => expect(held).toHaveLength(4));
   run.pause();
   for (const counter of counters) counter.crash("pulled out");
-  await vi.waitFor(() => expect(counters[3]?.asked).toHaveLength(1));
+  await vi.waitFor(() => expect(counters[3]?.requests).toHaveLength(1));
   for (const counter of counters.slice(2)) counter.crash("pulled out again");
   run.resume();
   await over(run);
@@ -200,14 +200,14 @@ test("a worker that breaks during a pause is replaced", async () => {
 
 test("an audit that is cancelled while its GPU opens starts no worker any more", async () => {
   const { run, counters } = runOf(
-    () => (question) => (question.call.name === "open_gpu" ? NO_ANSWER : counts(question)),
+    () => (request) => (request.name === "open_gpu" ? NO_RESPONSE : counts(request)),
     { device: "auto" },
   );
   const started = run.start();
-  const isOpening = () => counters[0]?.asked.some(({ call }) => call.name === "open_gpu");
+  const isOpening = () => counters[0]?.requests.some(({ name }) => name === "open_gpu");
   await vi.waitFor(() => expect(isOpening()).toBe(true));
   run.cancel();
   await started;
   expect(run.phase).toBe("cancelled");
-  expect(counters.map((counter) => counter.isEnded)).toEqual([true]);
+  expect(counters.map((counter) => counter.isTerminated)).toEqual([true]);
 });

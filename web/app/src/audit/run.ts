@@ -1,7 +1,7 @@
 import type { AuditCurve, AuditPlan, SimulationResult } from "@dpscope/wasm/audits";
-import type { WorkerLike } from "../workers/calls";
-import { Remote } from "../workers/remote";
-import { Counter, messageOf, type Range } from "./counter";
+import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
+import type { AuditApi } from "../workers/audit.worker";
+import { Counter, type Range } from "./counter";
 
 export type Phase = "opening" | "running" | "paused" | "done" | "cancelled" | "failed";
 
@@ -16,11 +16,6 @@ export interface Options {
   /** `gpu` takes a software rasteriser too. */
   device: "auto" | "gpu" | "cpu";
   float_mode: "exact" | "fast";
-}
-
-interface Counted {
-  done: number;
-  total: number;
 }
 
 /** Workers that break one after the other end the audit at this number. */
@@ -41,13 +36,13 @@ export class AuditRun {
   readonly history: { observations: number; epsilon: number }[] = [];
   /** What counts, for people. */
   device = "";
-  /** What went wrong and was mended. */
+  /** Errors that the run recovered from. */
   readonly notes: string[] = [];
   failure: string | undefined;
   counting_ms = 0;
   readonly #crew: Crew;
   readonly #changed: () => void;
-  readonly #coordinator: Remote;
+  readonly #coordinator: Client<AuditApi>;
   #counters: Counter[] = [];
   /** Those too that are being opened, or have failed. */
   readonly #all: Counter[] = [];
@@ -63,7 +58,7 @@ export class AuditRun {
     this.total = plan.observations;
     this.#crew = crew;
     this.#changed = changed;
-    this.#coordinator = new Remote(crew.coordinator());
+    this.#coordinator = new Client(crew.coordinator);
   }
 
   get isOver(): boolean {
@@ -72,8 +67,7 @@ export class AuditRun {
 
   async start(): Promise<void> {
     try {
-      const asked = this.#coordinator.ask<Counted & { layout: Uint8Array }>("open", [this.plan]);
-      const { layout, total } = await asked;
+      const { layout, total } = await this.#coordinator.request("open", [this.plan]);
       this.#layout = layout;
       this.total = total;
       if (this.options.device === "cpu" || !(await this.#hasGpu())) await this.#useCpu();
@@ -102,14 +96,14 @@ export class AuditRun {
 
   /** What is counted so far, as the command line's `resume` reads it. */
   checkpoint(): Promise<Uint8Array> {
-    return this.#coordinator.ask<Uint8Array>("to_bytes", []);
+    return this.#coordinator.request("to_bytes", []);
   }
 
   #go(): void {
     this.phase = "running";
     this.#since = performance.now();
     for (const counter of this.#counters) {
-      const { broken } = counter.remote;
+      const { broken } = counter.client;
       if (broken === undefined) this.#employ(counter);
       else this.#replace(counter, broken).catch((failure) => this.#fail(failure));
     }
@@ -127,13 +121,13 @@ export class AuditRun {
   }
 
   async #work(counter: Counter): Promise<void> {
-    while (this.phase === "running" && counter.remote.broken === undefined) {
+    while (this.phase === "running" && counter.client.broken === undefined) {
       let range: Range | undefined;
       try {
-        range = await this.#coordinator.ask<Range | undefined>("next", [counter.size]);
+        range = await this.#coordinator.request("next", [counter.size]);
         if (range === undefined) return;
         const counted = await counter.count(range);
-        const { done } = await this.#coordinator.ask<Counted>("add", [counted], [counted.buffer]);
+        const { done } = await this.#coordinator.request("add", [counted], [counted.buffer]);
         this.done = done;
         if (done === this.total) await this.#finish();
         else this.#look();
@@ -148,7 +142,7 @@ export class AuditRun {
     if (this.isOver) return;
     try {
       if (range === undefined) throw failure;
-      await this.#coordinator.ask("give_back", [range.first, range.end]);
+      await this.#coordinator.request("give_back", [range.first, range.end]);
       if (this.#counters.includes(counter)) await this.#replace(counter, failure);
       else this.#wake();
     } catch (error) {
@@ -158,10 +152,12 @@ export class AuditRun {
 
   async #replace(counter: Counter, failure: unknown): Promise<void> {
     this.#counters = this.#counters.filter((other) => other !== counter);
-    counter.remote.close();
+    counter.client.close();
     this.#crashed(failure);
     const what = counter.kind === "gpu" ? "The GPU" : "A worker";
-    this.notes.push(`${what} failed (${messageOf(failure)}); its observations are counted again.`);
+    this.notes.push(
+      `${what} failed (${failureOf(failure).message}); its observations are counted again.`,
+    );
     if (counter.kind === "gpu") await this.#useCpu();
     else {
       const opened = await this.#reopened(); // others may have been replaced meanwhile
@@ -194,16 +190,16 @@ export class AuditRun {
 
   async #opened(kind: "cpu" | "gpu"): Promise<Counter> {
     if (this.isOver) throw new Error("the audit is over");
-    const counter = new Counter(this.#crew.counter(), kind, this.plan.steps * this.plan.epochs);
+    const counter = new Counter(this.#crew.counter, kind, this.plan.steps * this.plan.epochs);
     this.#all.push(counter);
-    await counter.remote.ask("prepare", [this.#layout]);
+    await counter.client.request("prepare", [this.#layout]);
     return counter;
   }
 
   async #hasGpu(): Promise<boolean> {
     const counter = await this.#opened("gpu");
     try {
-      const name = await counter.remote.ask<string>("open_gpu", [
+      const name = await counter.client.request("open_gpu", [
         this.options.float_mode,
         this.options.device === "gpu",
       ]);
@@ -211,8 +207,9 @@ export class AuditRun {
       this.device = name.startsWith("gpu") ? "WebGPU" : `WebGPU: ${name}`;
       return true;
     } catch (failure) {
-      counter.remote.close();
-      if (this.options.device === "gpu") this.notes.push(`No WebGPU here: ${messageOf(failure)}.`);
+      counter.client.close();
+      if (this.options.device === "gpu")
+        this.notes.push(`No WebGPU here: ${failureOf(failure).message}.`);
       return false;
     }
   }
@@ -234,11 +231,7 @@ export class AuditRun {
 
   async #lookNow(): Promise<void> {
     this.#isLooking = true;
-    const asked = this.#coordinator.ask<{ result: SimulationResult; curve: AuditCurve }>(
-      "look",
-      [],
-    );
-    const { result, curve } = await asked;
+    const { result, curve } = await this.#coordinator.request("look", []);
     this.#isLooking = false;
     this.result = result;
     this.curve = curve;
@@ -257,7 +250,7 @@ export class AuditRun {
 
   #fail(failure: unknown): void {
     if (this.isOver) return;
-    this.failure = messageOf(failure);
+    this.failure = failureOf(failure).message;
     this.#end("failed");
   }
 
@@ -265,7 +258,7 @@ export class AuditRun {
     this.#stopClock();
     this.phase = phase;
     this.#coordinator.close();
-    for (const counter of this.#all) counter.remote.close();
+    for (const counter of this.#all) counter.client.close();
     this.#counters = [];
     this.#changed();
   }

@@ -1,5 +1,4 @@
 import type { State } from "../state/fields";
-import { noWorker } from "../workers/calls";
 import { auditWorker, countWorker } from "../workers/spawn";
 import { planOf } from "./plan";
 import { AuditRun } from "./run";
@@ -10,8 +9,6 @@ export class AuditSession {
   /** The state that the run was started with. */
   state: State | undefined;
   hasGpu: boolean | undefined;
-  /** Why no audit could be started. */
-  failure: string | undefined;
   readonly cores: number;
   readonly #changed: () => void;
 
@@ -38,13 +35,8 @@ export class AuditSession {
     const { device, float_mode } = state;
     const crew = { coordinator: auditWorker, counter: countWorker, cores: this.cores };
     this.state = state;
-    this.failure = undefined;
-    try {
-      this.run = new AuditRun(planOf(state), { device, float_mode }, crew, this.#changed);
-      void this.run.start();
-    } catch (thrown) {
-      this.failure = noWorker(thrown);
-    }
+    this.run = new AuditRun(planOf(state), { device, float_mode }, crew, this.#changed);
+    void this.run.start();
     this.#changed();
   }
 }

@@ -1,7 +1,8 @@
 import type { FileFacts, ScoresOptions, ScoresResult } from "@dpscope/wasm/studies";
+import type { WorkerLike } from "../../../protocol/protocol";
 import { initialState, type State } from "../state/fields";
-import type { Call, Failure, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
+import type { ScoresApi } from "../workers/scores.worker";
 
 /** Which world a file's scores are of. */
 export type World = "target" | "zero_out";
@@ -27,7 +28,7 @@ export class ScoresSession {
   isBusy = false;
   #state: State | undefined;
   #key = "";
-  readonly #lane: Lane;
+  readonly #lane: Lane<ScoresApi>;
   readonly #changed: () => void;
 
   constructor(spawn: () => WorkerLike, changed: () => void) {
@@ -79,22 +80,30 @@ export class ScoresSession {
       return;
     }
     this.isBusy = true;
-    const calls: Call[] = given.map((file) => ({
-      name: "describe_file",
-      args: [file.bytes, file.name],
-    }));
-    if (target !== undefined) calls.push({ name: "audit_scores", args: this.#question() });
-    this.#lane.run({
-      calls,
-      answered: (index, answer) => {
-        const file = given[index];
-        if (file !== undefined) describe(file, answer);
-        else this.#told(answer);
-        const goesOn = !("failure" in answer) && !this.#waitsForSecond();
-        this.isBusy = goesOn && index < calls.length - 1;
+    this.#lane.run(async (ask) => {
+      for (const file of given) {
+        const outcome = await ask("describe_file", file.bytes, file.name);
+        if ("failure" in outcome) file.failure = outcome.failure.message;
+        else file.about = outcome.value;
+        this.isBusy = "value" in outcome && target !== undefined && !this.#waitsForSecond();
         this.#changed();
-        return goesOn;
-      },
+        if (!this.isBusy) return;
+      }
+      if (target === undefined) return;
+      const { bytes, name } = target;
+      const options = optionsOf(this.#state);
+      const outcome = await ask(
+        "audit_scores",
+        bytes,
+        name,
+        zero_out?.bytes,
+        zero_out?.name,
+        options,
+      );
+      this.failure = "failure" in outcome ? outcome.failure.message : undefined;
+      this.found = "value" in outcome ? outcome.value : undefined;
+      this.isBusy = false;
+      this.#changed();
     });
   }
 
@@ -103,26 +112,11 @@ export class ScoresSession {
     const { target, zero_out } = this.files;
     return zero_out === undefined && target?.about !== undefined && target.about.arrays.length < 2;
   }
-
-  #question(): unknown[] {
-    const { target, zero_out } = this.files;
-    return [target?.bytes, target?.name, zero_out?.bytes, zero_out?.name, optionsOf(this.#state)];
-  }
-
-  #told(answer: { value: unknown } | { failure: Failure }): void {
-    this.failure = "failure" in answer ? answer.failure.message : undefined;
-    this.found = "value" in answer ? (answer.value as ScoresResult) : undefined;
-  }
 }
 
 function optionsOf(state: State | undefined): ScoresOptions {
   const { delta, significance, scores_rule, scores_higher, seed } = state ?? initialState();
   return { delta, significance, threshold_rule: scores_rule, higher_means: scores_higher, seed };
-}
-
-function describe(file: GivenFile, answer: { value: unknown } | { failure: Failure }): void {
-  if ("failure" in answer) file.failure = answer.failure.message;
-  else file.about = answer.value as FileFacts;
 }
 
 function megabytes(bytes: number): string {

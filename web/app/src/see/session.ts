@@ -1,22 +1,17 @@
-import type { Epoch } from "@dpscope/wasm/studies";
+import type { AuditResult, Epoch } from "@dpscope/wasm/studies";
+import type { Outcome, WorkerLike } from "../../../protocol/protocol";
 import type { State } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
 import { seedAfter } from "../state/seed";
-import type { Call, WorkerLike } from "../workers/calls";
-import { Lane } from "../workers/lane";
+import { type Ask, Lane } from "../workers/lane";
+import type { StudiesApi } from "../workers/studies.worker";
+import type { TheoryApi } from "../workers/theory.worker";
 import { type Drawing, drawingOf } from "./epoch";
 import { type Stage, stageAfter, waitAfter } from "./stages";
 
 export type Speed = 1 | 4 | 32;
 /** Of each world. */
 const MANY = 2000;
-
-/** What the scores say at the threshold. */
-export interface Told {
-  epsilon: number;
-  fpr_upper: number;
-  fnr_upper: number;
-}
 
 /** Epochs drawn one after the other, and the scores that they gave. */
 export class SeeSession {
@@ -27,7 +22,8 @@ export class SeeSession {
   speed: Speed = 1;
   readonly target: number[] = [];
   readonly zeroOut: number[] = [];
-  told: Told | undefined;
+  /** What the errors at the threshold indicate. */
+  evidence: AuditResult | undefined;
   failure: string | undefined;
   #drawing: Drawing | undefined;
   #key = "";
@@ -35,8 +31,8 @@ export class SeeSession {
   #added = 0;
   #state: State | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #draws: Lane;
-  readonly #counts: Lane;
+  readonly #draws: Lane<StudiesApi>;
+  readonly #counts: Lane<TheoryApi>;
   readonly #changed: () => void;
 
   constructor(spawn: { theory(): WorkerLike; studies(): WorkerLike }, changed: () => void) {
@@ -67,7 +63,7 @@ export class SeeSession {
     this.#added = 0;
     this.target.length = 0;
     this.zeroOut.length = 0;
-    this.told = undefined;
+    this.evidence = undefined;
     this.epoch = undefined;
     this.#draw();
   }
@@ -109,26 +105,19 @@ export class SeeSession {
   more(): void {
     const drawing = this.#drawing;
     if (drawing === undefined) return;
+    const { records: _, seed, ...mechanism } = drawing;
+    const threat_model = SAMPLER[drawing.sampler].threatModels[0];
+
     this.#ask(
-      {
-        name: "scores",
-        args: [
-          {
-            noise_multiplier: drawing.noise_multiplier,
-            steps: drawing.steps,
-            epochs: 1,
-            sampler: drawing.sampler,
-            threat_model: SAMPLER[drawing.sampler].threatModels[0],
-            batch_size: drawing.batch_size,
-            buffer_examples: drawing.buffer_examples,
-          },
+      (ask) =>
+        ask(
+          "scores",
+          { ...mechanism, epochs: 1, threat_model },
           MANY,
-          seedAfter(drawing.seed, this.#added + 1),
-        ],
-      },
-      (value) => {
+          seedAfter(seed, this.#added + 1),
+        ),
+      ({ target, zero_out }) => {
         this.#added += 1;
-        const { target, zero_out } = value as { target: Float64Array; zero_out: Float64Array };
         this.target.push(...target);
         this.zeroOut.push(...zero_out);
         this.#count();
@@ -149,25 +138,25 @@ export class SeeSession {
   #draw(): void {
     const drawing = this.#drawing;
     if (drawing === undefined) return;
-    const { sampler, records, batch_size, noise_multiplier, buffer_examples, seed } = drawing;
-    const options = { records, batch_size, noise_multiplier, buffer_examples };
-    this.#ask({ name: "epoch", args: [sampler, options, seed, this.index] }, (value) => {
-      this.epoch = value as Epoch;
-      this.stage = { name: "file" };
-    });
+    const { sampler, steps: _, seed, ...size } = drawing;
+    const { index } = this;
+    this.#ask(
+      (ask) => ask("epoch", sampler, size, seed, index),
+      (epoch) => {
+        this.epoch = epoch;
+        this.stage = { name: "file" };
+      },
+    );
   }
 
-  #ask(call: Call, got: (value: unknown) => void): void {
+  #ask<T>(question: (ask: Ask<StudiesApi>) => Promise<Outcome<T>>, use: (value: T) => void): void {
     const key = this.#key;
-    this.#draws.run({
-      calls: [call],
-      answered: (_, answer) => {
-        if (key !== this.#key) return true;
-        this.failure = "failure" in answer ? answer.failure.message : undefined;
-        if ("value" in answer) got(answer.value);
-        this.#changed();
-        return true;
-      },
+    this.#draws.run(async (ask) => {
+      const outcome = await question(ask);
+      if (key !== this.#key) return;
+      this.failure = "failure" in outcome ? outcome.failure.message : undefined;
+      if ("value" in outcome) use(outcome.value);
+      this.#changed();
     });
   }
 
@@ -182,13 +171,10 @@ export class SeeSession {
       false_negatives: falseNegatives,
       target_trials: this.target.length,
     };
-    this.#counts.run({
-      calls: [{ name: "counts", args: [counts, state.delta, state.significance] }],
-      answered: (_, answer) => {
-        this.told = "value" in answer ? (answer.value as Told) : undefined;
-        this.#changed();
-        return true;
-      },
+    this.#counts.run(async (ask) => {
+      const outcome = await ask("counts", counts, state.delta, state.significance);
+      this.evidence = "value" in outcome ? outcome.value : undefined;
+      this.#changed();
     });
   }
 

@@ -4,12 +4,12 @@ interface AboutSampler {
   name: string;
   says: string;
   /** The threat models it can be audited under, the default one first. */
-  threatModels: readonly ThreatModel[];
+  threatModels: readonly [ThreatModel, ...ThreatModel[]];
   needsBatchSize: boolean;
   hasBuffer: boolean;
 }
 
-const ALL: readonly ThreatModel[] = ["worst-case", "partially-informed", "target-canary"];
+const ALL: AboutSampler["threatModels"] = ["worst-case", "partially-informed", "target-canary"];
 const plain = { threatModels: ALL, needsBatchSize: false, hasBuffer: false };
 const buffered = { threatModels: ALL, needsBatchSize: true, hasBuffer: true };
 
@@ -66,5 +66,5 @@ export const THREAT_MODEL: Record<ThreatModel, { name: string; says: string }> =
 export function consistent(state: State): State {
   const allowed = SAMPLER[state.sampler].threatModels;
   if (allowed.includes(state.threat_model)) return state;
-  return { ...state, threat_model: allowed[0] ?? "worst-case" };
+  return { ...state, threat_model: allowed[0] };
 }

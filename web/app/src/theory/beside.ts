@@ -1,7 +1,8 @@
+import type { WorkerLike } from "../../../protocol/protocol";
 import type { Colour } from "../numbers/lines";
 import type { State } from "../state/fields";
-import type { WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
+import type { StudiesApi } from "../workers/studies.worker";
 import { keyOf, settingOf } from "./setting";
 
 /** A trade-off curve that theory knows. */
@@ -18,7 +19,7 @@ const KNOWN = [
 
 /** Curves beside that of an audit. */
 export class BesideSession {
-  readonly #lane: Lane;
+  readonly #lane: Lane<StudiesApi>;
   readonly #changed: () => void;
   #key = "";
   curves: KnownCurve[] = [];
@@ -34,19 +35,13 @@ export class BesideSession {
     this.#key = key;
     this.curves = [];
     const known = KNOWN.filter(({ kind }) => kind === "poisson" || state.sampler === "shuffle");
-    this.#lane.run({
-      calls: known.map(({ kind }) => ({
-        name: "curve",
-        args: [kind, settingOf(state), undefined],
-      })),
-      answered: (index, answer) => {
-        const line = known[index];
-        if (!("value" in answer) || line === undefined) return true;
-        const { words, colour } = line;
-        this.curves.push({ words, colour, columns: apart(answer.value as Float64Array) });
+    this.#lane.run(async (ask) => {
+      for (const { kind, words, colour } of known) {
+        const outcome = await ask("curve", kind, settingOf(state), undefined);
+        if ("failure" in outcome) continue;
+        this.curves.push({ words, colour, columns: apart(outcome.value) });
         this.#changed();
-        return true;
-      },
+      }
     });
   }
 }

@@ -1,7 +1,8 @@
-import type { CheckReport } from "@dpscope/wasm/studies";
+import type { CheckReport, Training } from "@dpscope/wasm/studies";
+import type { Failure, WorkerLike } from "../../../protocol/protocol";
 import type { Field, State } from "../state/fields";
-import type { Failure, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
+import type { StudiesApi } from "../workers/studies.worker";
 
 /** The bundle's name of each field of the form. */
 export const TRAINING_FIELDS = {
@@ -23,23 +24,23 @@ export const TRAINING_FIELDS = {
   check_noise_on: "noise_on",
 } as const satisfies Partial<Record<Field, string>>;
 
-/** The description, with what was not told left out. */
-export function trainingOf(state: State): Record<string, unknown> {
+/** The description; unspecified fields are left out. */
+export function trainingOf(state: State): Training {
   const training: Record<string, unknown> = {};
   for (const [field, name] of Object.entries(TRAINING_FIELDS)) {
     const value = state[field as Field];
     if (value !== undefined) training[name] = value;
   }
   training.drop_last = state.check_drop_last === "yes";
-  return training;
+  return training as unknown as Training;
 }
 
 export class CheckSession {
   report: CheckReport | undefined;
   isStale = false;
-  #thrown: Failure | undefined;
+  #failure: Failure | undefined;
   #key = "";
-  readonly #lane: Lane;
+  readonly #lane: Lane<StudiesApi>;
   readonly #changed: () => void;
 
   constructor(spawn: () => WorkerLike, changed: () => void) {
@@ -48,13 +49,13 @@ export class CheckSession {
   }
 
   get failure(): string | undefined {
-    return this.#thrown?.message;
+    return this.#failure?.message;
   }
 
   /** What the bundle says of one input. */
   fieldFailure(field: Field): string | undefined {
     const name = (TRAINING_FIELDS as Partial<Record<Field, string>>)[field];
-    return this.#thrown?.field === name && name !== undefined ? this.#thrown?.message : undefined;
+    return this.#failure?.field === name && name !== undefined ? this.#failure?.message : undefined;
   }
 
   show(state: State): void {
@@ -63,15 +64,12 @@ export class CheckSession {
     if (key === this.#key) return;
     this.#key = key;
     this.isStale = true;
-    this.#lane.run({
-      calls: [{ name: "check", args: [training] }],
-      answered: (_, answer) => {
-        this.isStale = key !== this.#key;
-        this.#thrown = "failure" in answer ? answer.failure : undefined;
-        this.report = "value" in answer ? (answer.value as CheckReport) : undefined;
-        this.#changed();
-        return true;
-      },
+    this.#lane.run(async (ask) => {
+      const outcome = await ask("check", training);
+      this.isStale = key !== this.#key;
+      this.#failure = "failure" in outcome ? outcome.failure : undefined;
+      this.report = "value" in outcome ? outcome.value : undefined;
+      this.#changed();
     });
   }
 }

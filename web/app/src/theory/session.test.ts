@@ -1,15 +1,17 @@
 import { expect, test, vi } from "vitest";
+import { FakeWorker, NO_RESPONSE } from "../../../protocol/fake-worker";
+import type { Request } from "../../../protocol/protocol";
 import { type Lines, linesOf } from "../numbers/lines";
 import { storedLines } from "../numbers/stored";
 import { initialState, type State } from "../state/fields";
-import type { Question } from "../workers/calls";
-import { FakeWorker, NO_ANSWER } from "../workers/fake-worker";
 import { pairSteps } from "./draws";
 import { TheorySession } from "./session";
 
+const settled = () => new Promise((resolve) => setTimeout(resolve));
+
 /** The limit of a pair names the seed and the significance that were asked for. */
-function pairs({ call }: Question): unknown {
-  const [, , observations, seed, significance] = call.args;
+function pairs({ args }: Request): unknown {
+  const [, , observations, seed, significance] = args;
   const value = { epsilon: 1, kind: "lower", significance };
   return { lower: value, estimate: value, observations: observations || 500, seed };
 }
@@ -32,7 +34,7 @@ test("the stored pair is not shown for another seed or confidence", async () => 
   expect(session.lines.poisson).toEqual(storedLines().poisson);
 });
 
-test("without workers every line says why, and none waits", () => {
+test("without workers every line says why, and none waits", async () => {
   const none = () => {
     throw new Error("no workers");
   };
@@ -43,8 +45,10 @@ test("without workers every line says why, and none waits", () => {
   );
   const state: State = { ...initialState(), steps: 50 };
   session.show(state);
-  const told = linesOf(state.sampler).map((name) => session.lines[name]);
-  expect(told.every((line) => line !== undefined && "reason" in line)).toBe(true);
+  await vi.waitFor(() => {
+    const lines = linesOf(state.sampler).map((name) => session.lines[name]);
+    expect(lines.every((line) => line !== undefined && "reason" in line)).toBe(true);
+  });
 });
 
 test("the last draws are as many as the command line makes", () => {
@@ -68,11 +72,12 @@ test("an estimate of many epochs is refined, and its bound comes last", async ()
     storedLines(),
   );
   session.show({ ...initialState(), epochs: 2 });
-  expect(worker.asked).toHaveLength(1); // without waiting for the fast lines
+  expect(worker.requests).toHaveLength(1); // without waiting for the fast lines
   await vi.waitFor(() => expect(session.hasNumbers).toBe(true));
-  for (let done = 0; done < worker.asked.length; done += 1) {
-    const question = worker.asked[done] as Question;
-    worker.tell({ id: question.id, value: pairs(question) });
+  for (let done = 0; done < worker.requests.length; done += 1) {
+    const request = worker.requests[done] as Request;
+    worker.respond({ id: request.id, value: pairs(request) });
+    await settled();
   }
   expect(seen.at(-1)?.["pair-lower"]).toBeDefined();
   const drawn = seen.flatMap((lines) => {
@@ -85,9 +90,9 @@ test("an estimate of many epochs is refined, and its bound comes last", async ()
 
 test("an estimate stands when more draws fail", async () => {
   const studies = () =>
-    new FakeWorker((question) => {
-      if (question.call.name === "pair") throw { kind: "internal", message: "pulled out" };
-      return pairs(question);
+    new FakeWorker((request) => {
+      if (request.name === "pair") throw { kind: "internal", message: "pulled out" };
+      return pairs(request);
     });
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
   const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
@@ -98,12 +103,12 @@ test("an estimate stands when more draws fail", async () => {
 });
 
 test("what is being drawn is not asked again when something else changes", async () => {
-  const asked: Question[] = [];
+  const asked: Request[] = [];
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
   const studies = () =>
-    new FakeWorker((question) => {
-      asked.push(question);
-      return asked.length < 3 ? pairs(question) : NO_ANSWER;
+    new FakeWorker((request) => {
+      asked.push(request);
+      return asked.length < 3 ? pairs(request) : NO_RESPONSE;
     });
   const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
   const state = { ...initialState(), epochs: 2 };
@@ -127,12 +132,13 @@ test("a setting that was left and taken again keeps its lines", async () => {
   };
   const studies = () => new FakeWorker(pairs);
   const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
-  const fast = () => workers[0]?.asked.at(-1);
+  const fast = () => workers[0]?.requests.at(-1);
   session.show({ ...initialState(), steps: 50 });
   session.show(initialState());
   for (let id = 0; fast()?.id !== id; ) {
     id = fast()?.id ?? 0;
-    workers[0]?.tell({ id, value: { epsilon: 9, kind: "upper" } });
+    workers[0]?.respond({ id, value: { epsilon: 9, kind: "upper" } });
+    await settled();
   }
   expect(session.isStale).toBe(false);
   expect(session.lines.poisson).toEqual(storedLines().poisson);

@@ -1,9 +1,11 @@
-import type { Accounted } from "@dpscope/wasm/calculators";
+import type { Accounted, Row } from "@dpscope/wasm/calculators";
 import type { Pair, PairEstimate } from "@dpscope/wasm/studies";
+import type { Outcome, WorkerLike } from "../../../protocol/protocol";
 import { type Found, type LineName, type Lines, linesOf, only } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
-import type { Call, Failure, WorkerLike } from "../workers/calls";
-import { Lane } from "../workers/lane";
+import { type Ask, Lane } from "../workers/lane";
+import type { StudiesApi } from "../workers/studies.worker";
+import type { TheoryApi } from "../workers/theory.worker";
 import { type PairStep, pairSteps, plannedDraws } from "./draws";
 import { keyOf, pairKeyOf, settingOf } from "./setting";
 
@@ -32,9 +34,9 @@ const AT_ONCE: readonly LineName[] = [
  * at once, each in a worker of its own, so that none waits for another. */
 export class TheorySession {
   readonly #changed: () => void;
-  readonly #fast: Lane;
-  readonly #bins: Lane;
-  readonly #pair: Lane;
+  readonly #fast: Lane<TheoryApi>;
+  readonly #bins: Lane<TheoryApi>;
+  readonly #pair: Lane<StudiesApi>;
   #state: State;
   #atOnce: Keyed;
   #slow: Keyed;
@@ -93,44 +95,31 @@ export class TheorySession {
     return wanted.filter((name) => this.#atOnce.lines[name] === undefined);
   }
 
-  #call(name: LineName): Call {
-    return { name: "bound", args: [name, settingOf(this.#state), { delta: this.#state.delta }] };
-  }
-
   #askFast(): void {
-    const key = keyOf(this.#state);
-    const names = linesOf(this.#state.sampler).filter((name) => AT_ONCE.includes(name));
-    const lines: Lines = {};
-    this.#fast.run({
-      calls: names.map((name) => this.#call(name)),
-      answered: (index, answer) => {
-        const name = names[index];
-        if (name !== undefined) lines[name] = found(answer);
-        const isOver = index === names.length - 1 || isGone(answer);
-        if (!isOver) return true;
-        // A worker that is gone answers no more: its reason is that of the other lines too.
-        for (const other of names) lines[other] ??= found(answer);
-        const isCurrent = key === keyOf(this.#state);
-        if (!isCurrent && !this.isStale) return false; // went there and back
-        this.#atOnce = { key, lines };
-        if (isCurrent) this.#askBins();
-        this.#changed();
-        return false;
-      },
+    const state = this.#state;
+    const key = keyOf(state);
+    const names = linesOf(state.sampler).filter((name) => AT_ONCE.includes(name));
+    this.#fast.run(async (ask) => {
+      const lines: Lines = {};
+      for (const name of names) lines[name] = found(await askBound(ask, name, state));
+      const isCurrent = key === keyOf(this.#state);
+      if (!isCurrent && !this.isStale) return; // went there and back
+      this.#atOnce = { key, lines };
+      if (isCurrent) this.#askBins();
+      this.#changed();
     });
   }
 
   #askBins(): void {
-    const key = keyOf(this.#state);
+    const state = this.#state;
+    const key = keyOf(state);
     if (this.#slow.key === key || this.#asked.slow === key) return;
     this.#asked.slow = key;
     this.#slow = NOTHING;
-    this.#bins.run({
-      calls: [this.#call("balls-in-bins")],
-      answered: (_, answer) => {
-        this.#slow = { key, lines: { "balls-in-bins": found(answer) } };
-        this.#changed();
-      },
+    this.#bins.run(async (ask) => {
+      const line = found(await askBound(ask, "balls-in-bins", state));
+      this.#slow = { key, lines: { "balls-in-bins": line } };
+      this.#changed();
     });
   }
 
@@ -150,54 +139,58 @@ export class TheorySession {
     this.#drawn = NOTHING;
     this.isRefining = true;
     const steps = pairSteps(state.steps, state.epochs);
-    this.#pair.run({
-      calls: steps.map((step) => pairCall(state, step)),
-      answered: (index, answer) => {
+    this.#pair.run(async (ask) => {
+      for (const [index, step] of steps.entries()) {
+        const outcome = await askPair(ask, state, step);
         const isLast = index === steps.length - 1;
         const before = this.#drawn.key === key ? this.#drawn.lines : {};
-        this.#drawn = { key, lines: pairLines(answer, state, isLast, before) };
-        this.isRefining = !isLast && !("failure" in answer);
+        this.#drawn = { key, lines: pairLines(outcome, state, isLast, before) };
+        this.isRefining = !isLast && !("failure" in outcome);
         this.#changed();
-        return this.isRefining;
-      },
+        if (!this.isRefining) return;
+      }
     });
   }
 }
 
-/** Whether no other call of the job is answered. */
-function isGone(answer: { value: unknown } | { failure: Failure }): boolean {
-  return "failure" in answer && ["internal", "stopped"].includes(answer.failure.kind);
+function askBound(ask: Ask<TheoryApi>, name: LineName, state: State): Promise<Outcome<Accounted>> {
+  return ask("bound", name as Row, settingOf(state), { delta: state.delta });
 }
 
-function found(answer: { value: unknown } | { failure: Failure }): Found {
-  if ("failure" in answer) return { reason: answer.failure.message };
-  return { value: answer.value as Accounted };
+function found(outcome: Outcome<Accounted>): Found {
+  return "failure" in outcome ? { reason: outcome.failure.message } : outcome;
 }
 
-function pairCall(state: State, { name, draws }: PairStep): Call {
+function askPair(
+  ask: Ask<StudiesApi>,
+  state: State,
+  { name, draws }: PairStep,
+): Promise<Outcome<Pair | PairEstimate>> {
   const { delta, seed, significance } = state;
-  const args = [settingOf(state), { delta }, draws, seed];
-  return { name, args: name === "pair" ? [...args, significance] : args };
+  const setting = settingOf(state);
+  return name === "pair"
+    ? ask(name, setting, { delta }, draws, seed, significance)
+    : ask(name, setting, { delta }, draws, seed);
 }
 
-/** What an answer says. An estimate stands when more draws fail; a bound comes with the last alone. */
+/** An estimate stays when more draws fail; a bound comes with the last alone. */
 function pairLines(
-  answer: { value: unknown } | { failure: Failure },
+  outcome: Outcome<Pair | PairEstimate>,
   state: State,
   isLast: boolean,
   before: Lines,
 ): Lines {
-  if ("failure" in answer) {
-    const none = { reason: answer.failure.message };
+  if ("failure" in outcome) {
+    const none = { reason: outcome.failure.message };
     return { "pair-estimate": none, ...before, "pair-lower": none };
   }
-  const { estimate, observations, seed } = answer.value as Pair | PairEstimate;
+  const { estimate, observations, seed } = outcome.value;
   // Of many epochs the limit has whole runs, and the estimate draws of one epoch.
   const drawn = isLast ? (plannedDraws(state.steps, state.epochs) ?? 0) : observations;
   const about: Found =
     "reason" in estimate ? estimate : { value: estimate, observations: drawn, seed };
   if (!isLast) return { "pair-estimate": about };
-  const { lower } = answer.value as Pair;
+  const { lower } = outcome.value as Pair;
   const limit = observations === 0 ? { value: lower } : { value: lower, observations, seed };
   return { "pair-lower": limit, "pair-estimate": about };
 }

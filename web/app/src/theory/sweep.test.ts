@@ -1,16 +1,16 @@
 import { expect, test, vi } from "vitest";
+import { FakeWorker } from "../../../protocol/fake-worker";
+import type { Request } from "../../../protocol/protocol";
 import { storedSweep } from "../numbers/stored";
 import { initialState, type State } from "../state/fields";
-import type { Question } from "../workers/calls";
-import { FakeWorker } from "../workers/fake-worker";
 import { type Sweep, SweepSession, seriesOf, spreadOut } from "./sweep";
 
 /** As the bundle answers: a value for each place. */
-function ones({ call }: Question): Float64Array {
-  return new Float64Array((call.args[1] as Float64Array).length).fill(1);
+function ones({ args }: Request): Float64Array {
+  return new Float64Array((args[1] as Float64Array).length).fill(1);
 }
 
-function sessionOf(answer: (question: Question) => unknown) {
+function sessionOf(answer: (request: Request) => unknown) {
   const seen: Sweep[] = [];
   const session = new SweepSession(
     () => new FakeWorker(answer),
@@ -52,9 +52,9 @@ test("fast curves are shown together, and balls-in-bins point by point after the
 
 test("a curve that takes too long is left as far as it is, and says so", async () => {
   const now = vi.spyOn(performance, "now");
-  const { session } = sessionOf((question) => {
-    if (question.call.args[0] === "balls-in-bins") now.mockReturnValue(1e9);
-    return ones(question);
+  const { session } = sessionOf((request) => {
+    if (request.args[0] === "balls-in-bins") now.mockReturnValue(1e9);
+    return ones(request);
   });
   now.mockReturnValue(0);
   session.show(STATE);
@@ -68,11 +68,11 @@ test("a curve that takes too long is left as far as it is, and says so", async (
 
 test("a new setting ends the slow curve of the one before", async () => {
   let asked = 0;
-  const { session } = sessionOf((question) => {
-    if (question.call.args[0] === "balls-in-bins" && ++asked === 3) {
+  const { session } = sessionOf((request) => {
+    if (request.args[0] === "balls-in-bins" && ++asked === 3) {
       session.show({ ...STATE, steps: 60 });
     }
-    return ones(question);
+    return ones(request);
   });
   session.show(STATE);
   await vi.waitFor(() => expect(session.isStale).toBe(false));

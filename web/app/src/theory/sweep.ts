@@ -1,7 +1,9 @@
+import type { Row } from "@dpscope/wasm/calculators";
+import type { WorkerLike } from "../../../protocol/protocol";
 import { type LineName, linesOf } from "../numbers/lines";
 import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
-import type { Call, WorkerLike } from "../workers/calls";
 import { Lane } from "../workers/lane";
+import type { TheoryApi } from "../workers/theory.worker";
 
 /** ε of some lines along one parameter. */
 export interface Sweep {
@@ -14,7 +16,7 @@ export interface Sweep {
 }
 
 /** Row of the bundle and the line whose colour and name it has. */
-const SERIES: readonly (readonly [string, LineName])[] = [
+const SERIES: readonly (readonly [Row, LineName])[] = [
   ["deterministic", "deterministic"],
   ["poisson", "poisson"],
   ["shuffle-best", "shuffle-max-slice"],
@@ -22,7 +24,7 @@ const SERIES: readonly (readonly [string, LineName])[] = [
 ];
 
 /** The curves that say something about the sampler, as the table has its lines. */
-export function seriesOf({ sampler }: State): readonly (readonly [string, LineName])[] {
+export function seriesOf({ sampler }: State): readonly (readonly [Row, LineName])[] {
   const names = linesOf(sampler);
   return SERIES.filter(([, name]) => names.includes(name));
 }
@@ -56,8 +58,8 @@ const LONGEST_CURVE_MS = 15_000;
 const TOGETHER_MS = 150;
 
 export class SweepSession {
-  readonly #fast: Lane;
-  readonly #slow: Lane;
+  readonly #fast: Lane<TheoryApi>;
+  readonly #slow: Lane<TheoryApi>;
   readonly #changed: () => void;
   #key = "";
   sweep: Sweep | undefined;
@@ -87,17 +89,19 @@ export class SweepSession {
       this.#changed();
     };
     let soon: ReturnType<typeof setTimeout> | undefined;
-    this.#fast.run({
-      calls: callsOf(state),
-      answered: (index, answer) => {
-        const name = series[index]?.[1];
-        if ("value" in answer && name !== undefined) epsilons[name] = answer.value as Float64Array;
+    this.#fast.run(async (ask) => {
+      let bins: Sweep["bins"] = "waiting";
+      for (const [row, name] of series) {
+        const outcome = await ask("bound_columns", ...columnsOf(row, state));
         soon ??= setTimeout(() => key === this.#key && paint("computing"), TOGETHER_MS);
-        if (index < series.length - 1 && "value" in answer) return true;
-        clearTimeout(soon);
-        paint("value" in answer ? "waiting" : "cut");
-        return false;
-      },
+        if ("failure" in outcome) {
+          bins = "cut";
+          break;
+        }
+        epsilons[name] = outcome.value;
+      }
+      clearTimeout(soon);
+      paint(bins);
     });
   }
 
@@ -115,16 +119,16 @@ export class SweepSession {
       this.#changed();
     };
     tell("computing");
-    this.#slow.run({
-      calls: order.map((index) => callOf("balls-in-bins", state, [places[index] ?? 1])),
-      answered: (step, answer) => {
-        const index = order[step] ?? 0;
-        if ("value" in answer) found[index] = (answer.value as Float64Array)[0] ?? Number.NaN;
+    this.#slow.run(async (ask) => {
+      for (const [step, index] of order.entries()) {
+        const columns = columnsOf("balls-in-bins", state, [places[index] ?? 1]);
+        const outcome = await ask("bound_columns", ...columns);
+        if ("value" in outcome) found[index] = outcome.value[0] ?? Number.NaN;
         const isLast = step === order.length - 1;
-        const isCut = "failure" in answer || (!isLast && performance.now() > end);
+        const isCut = "failure" in outcome || (!isLast && performance.now() > end);
         tell(isCut ? "cut" : isLast ? undefined : "computing");
-        return !isCut;
-      },
+        if (isCut) return;
+      }
     });
   }
 }
@@ -149,16 +153,14 @@ function question(state: State) {
   return { axis, places, series, key };
 }
 
-/** What the bundle is asked: a call for each curve. */
-export function callsOf(state: State): Call[] {
-  return question(state).series.map(([row]) => callOf(row, state));
-}
-
-/** ε of a row at places along the axis of the state; at those of the whole curve, if not told. */
-export function callOf(row: string, state: State, places = question(state).places): Call {
+/** Arguments of the bundle's `bound_columns` for a row, by default at all places along the axis. */
+export function columnsOf(
+  row: Row,
+  state: State,
+  places = question(state).places,
+): Parameters<TheoryApi["bound_columns"]> {
   const { axis } = state;
-  const columns = AXES.map((name) =>
-    name === axis ? Float64Array.from(places) : new Float64Array(places.length).fill(state[name]),
-  );
-  return { name: "bound_columns", args: [row, ...columns] };
+  const column = (name: Axis) =>
+    name === axis ? Float64Array.from(places) : new Float64Array(places.length).fill(state[name]);
+  return [row, column("noise_multiplier"), column("steps"), column("epochs"), column("delta")];
 }

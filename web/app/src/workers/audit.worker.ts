@@ -1,7 +1,7 @@
-/** The coordinator of an audit: it deals observations, gathers counts and tells what they say. */
+/** The coordinator of an audit: assigns observations, adds up counts and evaluates them. */
 
 import init, { Audit, type AuditPlan } from "@dpscope/wasm/audits";
-import { answering } from "./answering";
+import { serve } from "../../../protocol/protocol";
 
 let audit: Audit | undefined;
 
@@ -10,7 +10,7 @@ function open(): Audit {
   return audit;
 }
 
-answering(init(), {
+const api = {
   open: (plan: AuditPlan) => {
     audit?.free();
     audit = Audit.open(plan);
@@ -24,4 +24,7 @@ answering(init(), {
   give_back: (first: number, end: number) => open().give_back(first, end),
   look: () => ({ result: open().result(), curve: open().curve() }),
   to_bytes: () => open().to_bytes(),
-});
+};
+export type AuditApi = typeof api;
+
+serve(init(), api);

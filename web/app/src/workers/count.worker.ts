@@ -1,15 +1,15 @@
 /** Counts ranges of observations, on the CPU or on a GPU. */
 
 import init, { count, GpuCounter } from "@dpscope/wasm/audits";
-import { answering } from "./answering";
+import { serve } from "../../../protocol/protocol";
 
 let layout: Uint8Array | undefined;
 let gpu: GpuCounter | undefined;
 
-answering(init(), {
+const api = {
   /** What all ranges have in common. */
-  prepare: (given: Uint8Array) => {
-    layout = given;
+  prepare: (shared: Uint8Array) => {
+    layout = shared;
   },
   open_gpu: async (mode: "exact" | "fast", software: boolean) => {
     gpu = await GpuCounter.open(mode, software);
@@ -21,7 +21,10 @@ answering(init(), {
     gpu?.lose_device();
   },
   count: (first: number, end: number) => {
-    if (layout === undefined) throw new Error("no layout was given");
+    if (layout === undefined) throw new Error("no layout was passed");
     return gpu === undefined ? count(layout, first, end) : gpu.count(layout, first, end);
   },
-});
+};
+export type CountApi = typeof api;
+
+serve(init(), api);

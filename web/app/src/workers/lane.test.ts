@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FakeWorker } from "./fake-worker";
+import { FakeWorker } from "../../../protocol/fake-worker";
 import { Lane } from "./lane";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+type Echo = { echo: (text: string) => number };
 
 function laneOf(patience: number) {
   const workers: FakeWorker[] = [];
@@ -11,126 +13,133 @@ function laneOf(patience: number) {
     workers.push(new FakeWorker());
     return workers.at(-1) as FakeWorker;
   };
-  const lane = new Lane(spawn, patience, 3000);
-  const told: string[] = [];
-  const job = (name: string, calls = 1) => ({
-    calls: Array.from({ length: calls }, () => ({ name, args: [] })),
-    answered: (index: number, answer: object) => {
-      told.push(`${name}${index}${"failure" in answer ? "!" : ""}`);
-      return true;
-    },
-  });
-  const answer = (worker: FakeWorker | undefined) =>
-    worker?.tell({ id: worker.asked.at(-1)?.id ?? 0, value: 1 });
-  return { lane, workers, told, job, answer };
+  const lane = new Lane<Echo>(spawn, patience, 3000);
+  const outcomes: string[] = [];
+  const run = (name: string, requests = 1) =>
+    lane.run(async (ask) => {
+      for (let index = 0; index < requests; index += 1) {
+        const outcome = await ask("echo", name);
+        outcomes.push(`${name}${index}${"failure" in outcome ? "!" : ""}`);
+        if ("failure" in outcome) outcomes.push(outcome.failure.message);
+      }
+    });
+  const respond = async (worker: FakeWorker | undefined) => {
+    worker?.respond({ id: worker.requests.at(-1)?.id ?? 0, value: 1 });
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  return { lane, workers, outcomes, run, respond };
 }
 
-test("calls of a job are made one after the other", () => {
-  const { lane, workers, told, job, answer } = laneOf(50);
-  lane.run(job("a", 2));
-  expect(workers[0]?.asked).toHaveLength(1);
-  answer(workers[0]);
-  answer(workers[0]);
-  expect(told).toEqual(["a0", "a1"]);
+test("the requests of a job are made one after the other", async () => {
+  const { lane, workers, outcomes, run, respond } = laneOf(50);
+  run("a", 2);
+  expect(workers[0]?.requests).toHaveLength(1);
+  await respond(workers[0]);
+  await respond(workers[0]);
+  expect(outcomes).toEqual(["a0", "a1"]);
   expect(lane.isBusy).toBe(false);
 });
 
-test("of the jobs that wait only the newest is done", () => {
-  const { lane, workers, told, job, answer } = laneOf(50);
-  lane.run(job("a"));
-  lane.run(job("b"));
-  lane.run(job("c"));
-  answer(workers[0]);
-  answer(workers[0]);
-  expect(told).toEqual(["a0", "c0"]);
+test("of the jobs that wait only the newest is run", async () => {
+  const { workers, outcomes, run, respond } = laneOf(50);
+  run("a");
+  run("b");
+  run("c");
+  await respond(workers[0]);
+  await respond(workers[0]);
+  expect(outcomes).toEqual(["a0", "c0"]);
   expect(workers).toHaveLength(1);
 });
 
-test("a job that takes too long is ended for the next, and its late answer is not heard", () => {
-  const { lane, workers, told, job, answer } = laneOf(50);
-  lane.run(job("slow"));
-  lane.run(job("next"));
+test("a slow job is ended for the next one, and its late response is ignored", async () => {
+  const { workers, outcomes, run, respond } = laneOf(50);
+  run("slow");
+  run("next");
   vi.advanceTimersByTime(49);
-  expect(workers[0]?.isEnded).toBe(false);
+  expect(workers[0]?.isTerminated).toBe(false);
   vi.advanceTimersByTime(1);
-  expect(workers[0]?.isEnded).toBe(true);
+  expect(workers[0]?.isTerminated).toBe(true);
   workers[0]?.onmessage?.({ data: { id: 1, value: 1 } } as MessageEvent);
-  answer(workers[1]);
-  expect(told).toEqual(["next0"]);
+  await respond(workers[1]);
+  expect(outcomes).toEqual(["next0"]);
 });
 
-test("a job that has had its time is ended at once", () => {
-  const { lane, workers, told, job, answer } = laneOf(50);
-  lane.run(job("slow"));
+test("a job that has run for its time is ended at once", async () => {
+  const { workers, outcomes, run, respond } = laneOf(50);
+  run("slow");
   vi.advanceTimersByTime(40);
-  lane.run(job("next"));
+  run("next");
   vi.advanceTimersByTime(9);
-  expect(workers[0]?.isEnded).toBe(false);
+  expect(workers[0]?.isTerminated).toBe(false);
   vi.advanceTimersByTime(1);
-  expect(workers[0]?.isEnded).toBe(true);
+  expect(workers[0]?.isTerminated).toBe(true);
   vi.advanceTimersByTime(1000);
-  lane.run(job("last"));
+  run("last");
   vi.advanceTimersByTime(0);
-  expect(workers[1]?.isEnded).toBe(true);
-  answer(workers[2]);
-  expect(told).toEqual(["last0"]);
+  expect(workers[1]?.isTerminated).toBe(true);
+  await respond(workers[2]);
+  expect(outcomes).toEqual(["last0"]);
 });
 
-test("the first job takes the worker that was loaded before it", () => {
-  const { lane, workers, told, job, answer } = laneOf(50);
+test("the first job uses the worker that was loaded before it", async () => {
+  const { lane, workers, outcomes, run, respond } = laneOf(50);
   lane.warm();
   lane.warm();
-  lane.run(job("a"));
-  answer(workers[0]);
-  expect(told).toEqual(["a0"]);
+  run("a");
+  await respond(workers[0]);
+  expect(outcomes).toEqual(["a0"]);
   expect(workers).toHaveLength(1);
 });
 
-test("a worker that breaks fails its job, and the next has a new worker", () => {
-  const { lane, workers, told, job, answer } = laneOf(50);
-  lane.run(job("a", 3));
+test("a worker that crashes fails its whole job, and the next job has a new worker", async () => {
+  const { workers, outcomes, run, respond } = laneOf(50);
+  run("a", 2);
   workers[0]?.crash("out of memory");
-  expect(told).toEqual(["a0!"]);
-  lane.run(job("b"));
-  answer(workers[1]);
-  expect(told).toEqual(["a0!", "b0"]);
-});
-
-test("a call that takes too long fails with its job, and says what to do", () => {
-  const { lane, workers, told, job, answer } = laneOf(50);
-  const messages: string[] = [];
-  lane.run({
-    calls: [
-      { name: "quick", args: [] },
-      { name: "slow", args: [] },
-    ],
-    answered: (index, answer) => {
-      messages.push("failure" in answer ? answer.failure.message : `${index}`);
-      return true;
-    },
-  });
-  vi.advanceTimersByTime(2999);
-  answer(workers[0]);
-  vi.advanceTimersByTime(2999); // each call has its own time
-  expect(messages).toEqual(["0"]);
-  vi.advanceTimersByTime(1);
-  expect(messages[1]).toContain("Not done within 3 seconds");
-  expect(messages[1]).toContain("command line");
-  expect(workers[0]?.isEnded).toBe(true);
-  lane.run(job("b"));
-  answer(workers[1]);
-  expect(told).toEqual(["b0"]);
-  vi.advanceTimersByTime(10_000);
-  expect(told).toEqual(["b0"]);
-});
-
-test("stopping ends what runs and forgets what waits", () => {
-  const { lane, workers, told, job } = laneOf(50);
-  lane.run(job("a"));
-  lane.run(job("b"));
-  lane.stop();
-  vi.advanceTimersByTime(1000);
-  expect(workers[0]?.isEnded).toBe(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(outcomes).toEqual(["a0!", "out of memory", "a1!", "out of memory"]);
   expect(workers).toHaveLength(1);
-  expect(told).toEqual([]);
+  run("b");
+  await respond(workers[1]);
+  expect(outcomes.at(-1)).toBe("b0");
+});
+
+test("a browser without workers fails the job with a message", async () => {
+  const lane = new Lane<Echo>(() => {
+    throw new Error("forbidden");
+  }, 50);
+  const outcomes: unknown[] = [];
+  lane.run(async (ask) => void outcomes.push(await ask("echo", "a")));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(outcomes).toMatchObject([
+    { failure: { kind: "internal", message: expect.stringContaining("forbidden") } },
+  ]);
+});
+
+test("a request that takes too long fails, and the message says what to do", async () => {
+  const { workers, outcomes, run, respond } = laneOf(50);
+  run("a", 2);
+  vi.advanceTimersByTime(2999);
+  await respond(workers[0]);
+  vi.advanceTimersByTime(2999); // each request has its own time
+  expect(outcomes).toEqual(["a0"]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(outcomes[1]).toBe("a1!");
+  expect(outcomes[2]).toContain("within 3 seconds");
+  expect(outcomes[2]).toContain("command line");
+  expect(workers[0]?.isTerminated).toBe(true);
+  run("b");
+  await respond(workers[1]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(outcomes.slice(3)).toEqual(["b0"]);
+});
+
+test("stopping ends the job that runs and drops the one that waits", async () => {
+  const { lane, workers, outcomes, run } = laneOf(50);
+  run("a");
+  run("b");
+  lane.stop();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(workers[0]?.isTerminated).toBe(true);
+  expect(workers).toHaveLength(1);
+  expect(outcomes).toEqual([]);
 });

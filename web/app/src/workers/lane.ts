@@ -1,29 +1,34 @@
-import { type Answer, type Call, crashed, type Failure, noWorker, type WorkerLike } from "./calls";
+import {
+  type Api,
+  Client,
+  failureOf,
+  type Outcome,
+  type Result,
+  type WorkerLike,
+} from "../../../protocol/protocol";
 
-/** Calls made one after the other, answers told as they come. */
-export interface Job {
-  calls: readonly Call[];
-  /** `false` leaves out the rest. */
-  answered(index: number, answer: { value: unknown } | { failure: Failure }): boolean | undefined;
-}
+/** A request of a job; the outcome of a job that was ended never arrives. */
+export type Ask<A extends Api> = <N extends keyof A & string>(
+  name: N,
+  ...args: Parameters<A[N]>
+) => Promise<Outcome<Result<A, N>>>;
 
-/** An answer that takes longer comes from the command line, which has the time. */
+/** Requests made one after the other. */
+export type Job<A extends Api> = (ask: Ask<A>) => Promise<void>;
+
 const LONGEST_MS = 20_000;
 
-/** Does the latest job: one that comes while another runs waits for it, and ends it once it has run
- * for `patience_ms`. A job that never began is forgotten when a newer one comes. A call fails that
- * has no answer within `longest_ms`. */
-export class Lane {
+/** Runs the latest job. A job that comes while another runs waits for it, and ends it once that has
+ * run for `patience_ms`; of the jobs that wait only the newest is run. */
+export class Lane<A extends Api> {
   readonly #spawn: () => WorkerLike;
   readonly #patience: number;
   readonly #longest: number;
-  #worker: WorkerLike | undefined;
-  #current: { job: Job; index: number; id: number } | undefined;
-  #next: Job | undefined;
+  #client: Client<A> | undefined;
+  #next: Job<A> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #limit: ReturnType<typeof setTimeout> | undefined;
-  #id = 0;
   #startedAt = 0;
+  isBusy = false;
 
   constructor(spawn: () => WorkerLike, patience_ms: number, longest_ms = LONGEST_MS) {
     this.#spawn = spawn;
@@ -31,13 +36,9 @@ export class Lane {
     this.#longest = longest_ms;
   }
 
-  get isBusy(): boolean {
-    return this.#current !== undefined;
-  }
-
-  run(job: Job): void {
-    if (this.#current === undefined) {
-      this.#start(job);
+  run(job: Job<A>): void {
+    if (!this.isBusy) {
+      void this.#start(job);
       return;
     }
     this.#next = job;
@@ -45,96 +46,49 @@ export class Lane {
     this.#timer ??= setTimeout(() => this.#cut(), Math.max(0, left));
   }
 
-  /** Loads the worker before the first job comes. */
-  warm(): void {
-    try {
-      this.#worker ??= this.#opened();
-    } catch {
-      // the first job says so
+  /** Loads the worker before the first job. */
+  warm(): Client<A> {
+    if (this.#client === undefined || (!this.isBusy && this.#client.broken !== undefined)) {
+      this.#client = new Client<A>(this.#spawn, this.#longest);
     }
+    return this.#client;
   }
 
-  /** Ends what runs and forgets what waits. */
+  /** Ends the job that runs and drops the one that waits. */
   stop(): void {
     this.#next = undefined;
-    if (this.#current !== undefined) this.#cut();
+    if (this.isBusy) this.#cut();
   }
 
-  #start(job: Job): void {
-    this.#current = { job, index: 0, id: 0 };
+  async #start(job: Job<A>): Promise<void> {
+    const client = this.warm();
+    this.isBusy = true;
     this.#startedAt = performance.now();
-    this.#ask();
-  }
-
-  #ask(): void {
-    const current = this.#current;
-    if (current === undefined) return;
-    const call = current.job.calls[current.index];
-    if (call === undefined) {
-      this.#finish();
-      return;
-    }
-    current.id = ++this.#id;
-    clearTimeout(this.#limit);
-    this.#limit = setTimeout(() => this.#tooLong(), this.#longest);
     try {
-      this.#worker ??= this.#opened();
-      this.#worker.postMessage({ id: current.id, call });
-    } catch (thrown) {
-      this.#fail({ kind: "internal", message: noWorker(thrown) });
+      await job(async (name, ...args) => {
+        const outcome = await client.request(name, args).then(
+          (value) => ({ value }),
+          (thrown) => ({ failure: failureOf(thrown) }),
+        );
+        return client === this.#client ? outcome : new Promise(() => undefined);
+      });
+    } finally {
+      if (client === this.#client) this.#finish();
     }
-  }
-
-  #opened(): WorkerLike {
-    const worker = this.#spawn();
-    worker.onmessage = (event: MessageEvent<Answer>) => {
-      if (worker === this.#worker) this.#got(event.data);
-    };
-    worker.onerror = (event) => {
-      if (worker === this.#worker) this.#fail({ kind: "internal", message: crashed(event) });
-    };
-    return worker;
-  }
-
-  #got(answer: Answer): void {
-    const current = this.#current;
-    if (current === undefined || answer.id !== current.id) return;
-    const goesOn = current.job.answered(current.index, answer);
-    if (current !== this.#current) return;
-    current.index += 1;
-    if (goesOn === false) this.#finish();
-    else this.#ask();
-  }
-
-  #tooLong(): void {
-    const seconds = Math.round(this.#longest / 1000);
-    const message = `Not done within ${seconds} seconds in this browser. The command line has the time.`;
-    this.#fail({ kind: "stopped", message });
-  }
-
-  /** The worker is given up, and the job with it. */
-  #fail(failure: Failure): void {
-    const current = this.#current;
-    this.#worker?.terminate();
-    this.#worker = undefined;
-    if (current === undefined) return;
-    current.job.answered(current.index, { failure });
-    if (current === this.#current) this.#finish();
   }
 
   #cut(): void {
-    this.#worker?.terminate();
-    this.#worker = undefined;
+    this.#client?.close();
+    this.#client = undefined;
     this.#finish();
   }
 
   #finish(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#limit);
     this.#timer = undefined;
-    this.#current = undefined;
+    this.isBusy = false;
     const next = this.#next;
     this.#next = undefined;
-    if (next !== undefined) this.#start(next);
+    if (next !== undefined) void this.#start(next);
   }
 }

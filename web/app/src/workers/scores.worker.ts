@@ -1,6 +1,9 @@
 /** Audits files of scores. */
 
 import init, { audit_scores, describe_file } from "@dpscope/wasm/studies";
-import { answering } from "./answering";
+import { serve } from "../../../protocol/protocol";
 
-answering(init(), { audit_scores, describe_file });
+const api = { audit_scores, describe_file };
+export type ScoresApi = typeof api;
+
+serve(init(), api);

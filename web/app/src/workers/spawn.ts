@@ -1,4 +1,4 @@
-import type { WorkerLike } from "./calls";
+import type { WorkerLike } from "../../../protocol/protocol";
 
 export function theoryWorker(): WorkerLike {
   return new Worker(new URL("./theory.worker.ts", import.meta.url), {

@@ -1,4 +1,7 @@
 import init, { check, curve, epoch, pair, pair_estimate, scores } from "@dpscope/wasm/studies";
-import { answering } from "./answering";
+import { serve } from "../../../protocol/protocol";
 
-answering(init(), { check, curve, epoch, pair, pair_estimate, scores });
+const api = { check, curve, epoch, pair, pair_estimate, scores };
+export type StudiesApi = typeof api;
+
+serve(init(), api);

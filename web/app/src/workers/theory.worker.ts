@@ -1,4 +1,7 @@
 import init, { bound, bound_columns, counts } from "@dpscope/wasm/calculators";
-import { answering } from "./answering";
+import { serve } from "../../../protocol/protocol";
 
-answering(init(), { bound, bound_columns, counts });
+const api = { bound, bound_columns, counts };
+export type TheoryApi = typeof api;
+
+serve(init(), api);

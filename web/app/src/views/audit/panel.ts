@@ -24,11 +24,6 @@ export function auditPanel(app: App): TemplateResult {
       each by its likelihood ratio, and counts the attacker’s errors.
     </p>
     ${run === undefined || run.isOver ? settings(app) : nothing}
-    ${
-      app.audit.failure === undefined
-        ? nothing
-        : html`<p class="failure" role="alert">${app.audit.failure}</p>`
-    }
     ${run === undefined ? nothing : progress(app, run)}
     ${run === undefined || run.result === undefined ? nothing : seen(app, run)}
   </section>`;

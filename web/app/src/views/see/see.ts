@@ -121,18 +121,18 @@ function summary(app: App): string {
 function told(app: App): TemplateResult {
   const { falsePositives, falseNegatives } = app.see.errors(app.state.see_threshold);
   const n = app.see.target.length;
-  const { told } = app.see;
+  const { evidence } = app.see;
   return html`<div class="told">
     <p>
       Wrong in <strong>${grouped(falsePositives)}</strong> of ${count(n, "epoch")} without the
       target, and in <strong>${grouped(falseNegatives)}</strong> of ${grouped(n)} with it.
     </p>
     ${
-      told === undefined || n === 0
+      evidence === undefined || n === 0
         ? nothing
         : html`<p>
           At this threshold the errors speak for
-          <strong>ε ≈ ${rounded(Math.max(0, told.epsilon), "estimate", 2)}</strong>: an estimate, as
+          <strong>ε ≈ ${rounded(Math.max(0, evidence.epsilon), "estimate", 2)}</strong>: an estimate, as
           the eye chose the threshold on the same scores.
         </p>`
     }
