@@ -2,6 +2,7 @@
 
 mod browser;
 mod count;
+mod cpu_time;
 mod debian;
 mod steps;
 mod toolchain;
@@ -15,6 +16,7 @@ use anyhow::{Result, bail};
 use crate::args::Arguments;
 use crate::process::{passed_on, shown, watched};
 use count::Counts;
+use cpu_time::{children_cpu_time, cpu_minutes};
 use steps::{STEPS, Step};
 
 const HELP: &str = "\
@@ -28,10 +30,11 @@ Options:
   --list        show the steps and stop
 
 Missing rustup targets and components are installed, and so are the npm packages of the web and, by
-root on a Debian, Chromium. Where that fails, or node is missing, the step is skipped with the reason;
-with CI=true it fails. The step deny is skipped wherever cargo-deny is not installed.
+root on a Debian, Chromium and its fonts. Where that fails, or node is missing, the step is skipped
+with the reason; with CI=true it fails. Without the fonts, pictures of the pages are not compared.
 Tests of the GPU take any Vulkan driver; on a Debian without one, root installs one in software, and
 with CI=true they must then run. Elsewhere they show as ignored.
+Each step ends with the CPU time of the programs that it ran, where the system reports it.
 The closing line counts tests; a step that fails without a failed test counts as one failed, and a
 skipped step as one skipped.
 ";
@@ -48,7 +51,38 @@ struct Finished {
     outcome: Outcome,
     /// Of its tests.
     failed: u64,
-    took: Duration,
+    cost: Cost,
+}
+
+/// Wall-clock time, and the CPU time of the programs that ran in it.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: Duration,
+    cpu: Option<Duration>,
+}
+
+impl Cost {
+    const NONE: Self = Self { wall: Duration::ZERO, cpu: Some(Duration::ZERO) };
+
+    /// The cost of `run`.
+    fn of<T>(run: impl FnOnce() -> T) -> (T, Self) {
+        let (started, before) = (Instant::now(), children_cpu_time());
+        let result = run();
+        let cpu = children_cpu_time().zip(before).map(|(after, before)| after - before);
+        (result, Self { wall: started.elapsed(), cpu })
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let cpu = self.cpu.zip(other.cpu).map(|(a, b)| a + b);
+        Self { wall: self.wall + other.wall, cpu }
+    }
+}
+
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1} s", self.wall.as_secs_f64())?;
+        self.cpu.map_or(Ok(()), |cpu| write!(f, ", {}", cpu_minutes(cpu)))
+    }
 }
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
@@ -71,14 +105,12 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
     let mut counts = Counts::default();
     let mut finished: Vec<Finished> = Vec::new();
     for step in selected {
-        let started = Instant::now();
         let mut seen = Counts::default();
-        let outcome = run_step(step, in_ci, &mut seen);
+        let (outcome, cost) = Cost::of(|| run_step(step, in_ci, &mut seen));
         counts.add(seen);
-        let took = started.elapsed();
-        println!("── {}: {}\n", step.name, line_of(&outcome, took));
+        println!("── {}: {}\n", step.name, line_of(&outcome, cost));
         let failed = matches!(outcome, Outcome::Failed(_));
-        finished.push(Finished { name: step.name, outcome, failed: seen.failed, took });
+        finished.push(Finished { name: step.name, outcome, failed: seen.failed, cost });
         if failed && !keep_going {
             break;
         }
@@ -104,9 +136,6 @@ fn select(only: &[String]) -> Result<Vec<&'static Step>> {
 
 fn run_step(step: &Step, in_ci: bool, counts: &mut Counts) -> Outcome {
     println!("── {}: {}", step.name, step.about);
-    if let Some(reason) = step.optional.and_then(toolchain::missing) {
-        return Outcome::Skipped(reason);
-    }
     if let Err(reason) = toolchain::ensure(step, in_ci) {
         let reason = format!("{reason:#}");
         return if in_ci { Outcome::Failed(reason) } else { Outcome::Skipped(reason) };
@@ -147,11 +176,10 @@ fn driver_is_there(in_ci: bool) -> bool {
     ensured.is_ok() && cfg!(target_os = "linux")
 }
 
-fn line_of(outcome: &Outcome, took: Duration) -> String {
-    let seconds = took.as_secs_f64();
+fn line_of(outcome: &Outcome, cost: Cost) -> String {
     match outcome {
-        Outcome::Passed => format!("passed in {seconds:.1} s"),
-        Outcome::Failed(why) => format!("FAILED after {seconds:.1} s: {why}"),
+        Outcome::Passed => format!("passed in {cost}"),
+        Outcome::Failed(why) => format!("FAILED after {cost}: {why}"),
         Outcome::Skipped(why) => format!("skipped: {why}"),
     }
 }
@@ -159,8 +187,10 @@ fn line_of(outcome: &Outcome, took: Duration) -> String {
 /// Prints the summary, whose last line has the counts and nothing else.
 fn close(finished: &[Finished], counts: Counts) -> ExitCode {
     for step in finished {
-        println!("{:<8} {}", step.name, line_of(&step.outcome, step.took));
+        println!("{:<8} {}", step.name, line_of(&step.outcome, step.cost));
     }
+    let total = finished.iter().map(|step| step.cost).fold(Cost::NONE, Cost::plus);
+    println!("{:<8} {total}", "total");
     let failed: Vec<&str> = finished
         .iter()
         .filter(|step| matches!(step.outcome, Outcome::Failed(_)))
@@ -189,11 +219,12 @@ fn closing_counts(finished: &[Finished], mut counts: Counts) -> Counts {
 #[cfg(test)]
 mod tests {
     use super::{
-        Counts, Duration, ExitCode, Finished, Outcome, STEPS, close, closing_counts, select,
+        Cost, Counts, Duration, ExitCode, Finished, Outcome, STEPS, close, closing_counts, line_of,
+        select,
     };
 
     fn finished(name: &'static str, outcome: Outcome) -> Finished {
-        Finished { name, outcome, failed: 0, took: Duration::ZERO }
+        Finished { name, outcome, failed: 0, cost: Cost::NONE }
     }
 
     #[test]
@@ -207,6 +238,16 @@ mod tests {
         assert_eq!(names(&[]).len(), STEPS.len());
         let unknown = select(&["lint".to_string()]).map(|_| ()).unwrap_err().to_string();
         assert!(unknown.contains("lint") && unknown.contains("clippy"), "{unknown}");
+    }
+
+    #[test]
+    fn costs_add_up_and_an_unknown_cpu_time_stays_unknown() {
+        let cost = |cpu| Cost { wall: Duration::from_secs(2), cpu };
+        let measured = cost(Some(Duration::from_secs(30)));
+        assert_eq!(line_of(&Outcome::Passed, measured), "passed in 2.0 s, 0.5 CPU-minutes");
+        let total = Cost::NONE.plus(measured).plus(measured);
+        assert_eq!(total.to_string(), "4.0 s, 1.0 CPU-minutes");
+        assert_eq!(total.plus(cost(None)).to_string(), "6.0 s");
     }
 
     #[test]
