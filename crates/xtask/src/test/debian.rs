@@ -4,6 +4,13 @@ use anyhow::{Result, bail};
 
 use crate::process::{in_root, output_of, shown};
 
+/// Whether the package manager lists the package as installed.
+pub(super) fn is_installed(package: &str) -> bool {
+    let mut query = in_root("dpkg-query");
+    query.args(["--show", "--showformat", "${db:Status-Status}", package]);
+    output_of(&mut query).is_ok_and(|status| status == "installed")
+}
+
 /// Installs the packages that `what` comes with.
 ///
 /// As root apt-get does it; others are asked to, but for a CI whose sudo wants no password.
@@ -31,4 +38,14 @@ pub(super) fn install(what: &str, packages: &[&str], in_ci: bool) -> Result<()> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_installed;
+
+    #[test]
+    fn an_unknown_package_is_not_installed() {
+        assert!(!is_installed("no-such-package"));
+    }
 }
