@@ -14,6 +14,7 @@ mod lints;
 mod names;
 mod purity;
 mod source;
+mod third_party;
 mod tree;
 
 /// Fails with every problem on its own line.

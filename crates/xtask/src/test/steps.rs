@@ -31,8 +31,6 @@ pub(super) struct Step {
     pub(super) uses_gpu: bool,
     /// The rustup component that must be installed.
     pub(super) component: Option<&'static str>,
-    /// The cargo subcommand without which the step is skipped everywhere, in CI too.
-    pub(super) optional: Option<&'static str>,
     pub(super) counts_tests: bool,
     /// What else must be there.
     pub(super) needs: &'static [Need],
@@ -67,14 +65,13 @@ const STEP: Step = Step {
     used_target: None,
     uses_gpu: false,
     component: None,
-    optional: None,
     counts_tests: false,
     needs: &[],
     kind: Kind::Cargo(&[]),
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 13] = [
+pub(super) const STEPS: [Step; 12] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -102,13 +99,6 @@ pub(super) const STEPS: [Step; 13] = [
         name: "corpora",
         about: "lists the fuzz corpora, which `test` replays; a target without one fails",
         kind: Kind::Corpora,
-        ..STEP
-    },
-    Step {
-        name: "deny",
-        about: "licences, banned crates and sources of all dependencies (deny.toml)",
-        optional: Some("deny"),
-        kind: Kind::Cargo(&["deny", "check", "licenses", "bans", "sources"]),
         ..STEP
     },
     Step {

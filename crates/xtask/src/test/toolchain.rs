@@ -32,11 +32,6 @@ pub(super) fn ensure(step: &Step, in_ci: bool) -> Result<()> {
     })
 }
 
-/// Why a step that uses the cargo subcommand is skipped; `None` where it is installed.
-pub(super) fn missing(subcommand: &str) -> Option<String> {
-    (!subcommand_is_installed(subcommand)).then(|| format!("install cargo-{subcommand}"))
-}
-
 /// Looks where rustc does, so that toolchains without rustup are understood too.
 fn target_is_installed(target: &str) -> Result<bool> {
     let sysroot = output_of(in_root("rustc").args(["--print", "sysroot"]))?;
@@ -57,7 +52,7 @@ fn install(kind: &str, name: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{missing, target_is_installed};
+    use super::{subcommand_is_installed, target_is_installed};
 
     #[test]
     fn an_unknown_target_is_missing() {
@@ -65,8 +60,8 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_subcommand_is_named() {
-        assert_eq!(missing("fmt"), None);
-        assert_eq!(missing("no-such-thing").as_deref(), Some("install cargo-no-such-thing"));
+    fn an_unknown_subcommand_is_missing() {
+        assert!(subcommand_is_installed("fmt"));
+        assert!(!subcommand_is_installed("no-such-thing"));
     }
 }
