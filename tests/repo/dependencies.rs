@@ -8,15 +8,23 @@ use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
 /// Which of our packages each may use. `tests` may use all.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("dpscope-core", &[]),
+    ("dpscope-report", &["dpscope-core"]),
     ("dpscope-shaders", &["dpscope-core"]),
     ("dpscope-formats", &[]),
     ("dpscope-engine", &["dpscope-core", "dpscope-shaders"]),
     ("dpscope-train", &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine"]),
     (
         "dpscope",
-        &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine", "dpscope-train"],
+        &[
+            "dpscope-core",
+            "dpscope-report",
+            "dpscope-shaders",
+            "dpscope-formats",
+            "dpscope-engine",
+            "dpscope-train",
+        ],
     ),
     ("dpscope-wasm", &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine"]),
     ("dpscope-wasm-bits", &["dpscope-core", "dpscope-shaders", "dpscope-engine"]),

@@ -10,7 +10,7 @@ use dpscope_engine::backend::{CpuBackend, FloatMode};
 
 use crate::args::DeviceArgs;
 use crate::failure::{Exit, Failure};
-use crate::report::tell;
+use crate::output::tell;
 
 /// What `--device` says.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,10 +5,11 @@ mod commands;
 mod device;
 mod failure;
 mod files;
-mod plot;
+mod output;
+mod plot_files;
 mod progress;
-mod report;
 mod seed;
+mod simulated_report;
 mod training_file;
 
 use std::process::ExitCode;
@@ -71,7 +72,7 @@ fn main() -> ExitCode {
     match args::parse().and_then(run) {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
-            report::tell(&format!("error: {:#}", failure.error));
+            output::tell(&format!("error: {:#}", failure.error));
             ExitCode::from(failure.code as u8)
         }
     }

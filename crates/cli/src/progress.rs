@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use dpscope_core::shown::is_plain;
 use dpscope_engine::{Artefact, Control, Progress};
+use dpscope_report::number::short;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::files::write_atomically;
-use crate::report::{short, tell};
+use crate::output::tell;
 
 /// Longest time between two writes of a checkpoint.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);

@@ -1,16 +1,8 @@
 //! Where the seed of a run comes from.
 
-use crate::failure::{Exit, Failure};
+use dpscope_report::record::SeedSource;
 
-/// Who chose the seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SeedSource {
-    Given,
-    Entropy,
-    Checkpoint,
-    Artefact,
-}
+use crate::failure::{Exit, Failure};
 
 /// The seed that was given, or fresh entropy below 2⁵³.
 pub(crate) fn seed_or_fresh(given: Option<u64>) -> Result<(u64, SeedSource), Failure> {

@@ -4,14 +4,17 @@ use dpscope_core::accounting::Directions;
 use dpscope_core::shown::given;
 use dpscope_core::theory::{Accounted, At, Cell, Kind, Setting, ShuffleMethod};
 use dpscope_engine::pair::PairSampler;
+use dpscope_report::number::{grouped, scientific};
+use dpscope_report::text::row;
+use dpscope_report::words::InWords;
 use serde::Serialize;
 
 use super::simulate::float_mode;
 use crate::args::{BoundArgs, Bounded, SideArg};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure};
+use crate::output::{print, print_json};
 use crate::progress::Terminal;
-use crate::report::{InWords, grouped, print, print_json, row, scientific};
 use crate::seed::seed_or_fresh;
 
 #[derive(Serialize)]

@@ -4,11 +4,13 @@ use dpscope_core::accounting::Calibrated;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::shown::given;
 use dpscope_core::theory::{Calibration, CalibrationError, Kind, Wanted};
+use dpscope_report::number::{grouped, plain};
+use dpscope_report::text::row;
 use serde::Serialize;
 
 use crate::args::CalibrateArgs;
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{grouped, plain, print, print_json, row};
+use crate::output::{print, print_json};
 
 #[derive(Serialize)]
 struct CalibrateReport {

@@ -4,10 +4,12 @@ use dpscope_core::claim::{PrivacyClaim, Verdict};
 use dpscope_core::shown::given;
 use dpscope_core::theory::Accounted;
 use dpscope_core::training_check::{CheckReport, CheckedClaim, TrainingSetup, diagnose};
+use dpscope_report::number::{counted, grouped, plain};
+use dpscope_report::text::{Align, row, table};
 
 use crate::args::CheckArgs;
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{Align, counted, grouped, plain, print, print_json, row, table};
+use crate::output::{print, print_json};
 use crate::training_file;
 
 pub(crate) fn run(args: &CheckArgs) -> Done {

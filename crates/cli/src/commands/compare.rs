@@ -5,13 +5,15 @@ use dpscope_core::bound::Scope;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::shown::given;
 use dpscope_core::theory::{Kind, Setting};
+use dpscope_report::figure::{Sampled, curves_of_sampled};
+use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::text::{Align, row, table};
 use serde::Serialize;
 
 use super::lines::{Drawing, Line, What, check, lines};
 use crate::args::CompareArgs;
 use crate::failure::{Done, Exit};
-use crate::plot::{Sampled, curves_of_sampled};
-use crate::report::{Align, confidence, grouped, plain, print, print_json, row, table};
+use crate::output::{print, print_json};
 
 #[derive(Serialize)]
 struct Comparison {

@@ -4,7 +4,7 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::failure::{Done, Exit};
-use crate::report::{print, print_json};
+use crate::output::{print, print_json};
 
 pub(crate) fn run(args: &CompletionsArgs) -> Done {
     let mut script = Vec::new();

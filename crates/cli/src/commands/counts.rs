@@ -5,16 +5,18 @@ use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::bound::{BoundError, at_fixed_cut};
 use dpscope_core::curve::AuditCurve;
 use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
+use dpscope_report::figure::curves_of_report;
+use dpscope_report::record::{Credible, Report, TheoryComparison};
+use dpscope_report::words::Subject;
 
 use crate::args::CountsArgs;
 use crate::failure::{Done, Failure};
-use crate::plot::curves_of_report;
-use crate::report::{Beside, Credible, Report, Subject, check_claim};
+use crate::output::{claim_test, finish};
 
 pub(crate) fn run(args: &CountsArgs) -> Done {
     let started = std::time::Instant::now();
     let (delta, significance) = (args.statement.delta, args.statement.significance);
-    check_claim(&args.claim, delta)?;
+    let test = claim_test(&args.claim, delta)?;
     args.plot.check()?;
     let trials = Trials { target: args.target_trials, zero_out: args.zero_out_trials };
     let errors = ErrorCounts {
@@ -45,17 +47,17 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
     let credible = JointBetaPosterior::new(counts, delta)
         .and_then(|posterior| posterior.credible_lower(significance))
         .ok();
-    let report = Report::new(Subject::Counts, &outcome, significance, trials, &args.claim)?;
+    let report = Report::new(Subject::Counts, &outcome, significance, trials, &test)?;
     let report = Report {
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
         credible: credible.as_ref().map(Credible::new),
-        theory: training.map(|setting| Beside::of_training(setting, &report.result)),
+        theory: training.map(|setting| TheoryComparison::of_training(setting, &report.result)),
         ..report
     };
-    let exit = report.finish(args.show.json)?;
+    let exit = finish(&report, args.show.json)?;
     args.plot.write(|| {
         let seen = AuditCurve::at_fixed_cut(cut, trials, significance);
-        curves_of_report(&report, &seen.map_err(BoundError::from)?)
+        Ok(curves_of_report(&report, &seen.map_err(BoundError::from)?)?)
     })?;
     Ok(exit)
 }

@@ -1,12 +1,14 @@
 //! `dpscope devices`: what can compute.
 
 use dpscope_engine::backend::gpu::{Adapter, AdapterFacts};
+use dpscope_report::number::grouped;
+use dpscope_report::text::{Align, row, table};
 use serde::Serialize;
 
 use crate::args::DevicesArgs;
 use crate::device::{Choice, INSTALL, found, kind, pick};
 use crate::failure::{Done, Exit};
-use crate::report::{Align, grouped, print, print_json, row, table};
+use crate::output::{print, print_json};
 
 #[derive(Serialize)]
 struct Devices {

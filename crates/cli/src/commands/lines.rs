@@ -6,6 +6,7 @@ use dpscope_core::bound::Scope;
 use dpscope_core::theory::{At, Cell, Kind, Setting, ShuffleMethod, reason};
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, EngineError};
+use dpscope_report::words::InWords;
 use serde::Serialize;
 
 use super::simulate::{count_whole, float_mode, shuffle_plan};
@@ -13,7 +14,6 @@ use crate::args::TheoryArgs;
 use crate::device;
 use crate::failure::Failure;
 use crate::progress::{Terminal, is_interrupted};
-use crate::report::InWords;
 use crate::seed::seed_or_fresh;
 
 /// What a line tells.

@@ -1,20 +1,21 @@
 //! `dpscope merge`: join the shards of a run.
 
 use dpscope_engine::{Artefact, ArtefactError, MergeOptions};
+use dpscope_report::figure::curves_of_report;
+use dpscope_report::record::SeedSource;
 
 use super::simulate::idealised;
 use crate::args::MergeArgs;
 use crate::failure::{Done, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
-use crate::plot::curves_of_report;
-use crate::report::{RunFacts, check_claim, of_artefact};
-use crate::seed::SeedSource;
+use crate::output::{claim_test, finish};
+use crate::simulated_report::{RunFacts, of_artefact};
 
 pub(crate) fn run(args: &MergeArgs) -> Done {
     let started = std::time::Instant::now();
     args.plot.check()?;
     let merged = merged(args)?;
-    check_claim(&args.claim, merged.plan.delta)?;
+    let test = claim_test(&args.claim, merged.plan.delta)?;
     let out = args.out.as_deref();
     out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
     let written = out.map_or(Ok(()), |path| write_artefact(path, &merged));
@@ -24,9 +25,9 @@ pub(crate) fn run(args: &MergeArgs) -> Done {
         resumed_from: None,
         idealised: idealised(&merged, None, args.show.quiet),
     };
-    let report = of_artefact(&merged, &facts, &args.claim)?;
-    let exit = report.finish(args.show.json)?;
-    let plotted = args.plot.write(|| curves_of_report(&report, &merged.curve()?));
+    let report = of_artefact(&merged, &facts, &test)?;
+    let exit = finish(&report, args.show.json)?;
+    let plotted = args.plot.write(|| Ok(curves_of_report(&report, &merged.curve()?)?));
     written.and(plotted)?;
     Ok(exit)
 }

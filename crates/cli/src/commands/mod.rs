@@ -22,8 +22,6 @@ pub(crate) mod serve;
 mod simulate;
 pub(crate) mod sweep;
 
-pub(crate) use outputs::Independence;
-
 /// Text in lines of at most 80 columns.
 fn wrapped(text: &str) -> String {
     let (mut out, mut width) = (String::new(), 0);

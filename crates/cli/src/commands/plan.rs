@@ -6,11 +6,12 @@ use dpscope_core::planner::PlannedAudit;
 use dpscope_core::shown::given;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Pilot, Plan};
+use dpscope_report::number::{confidence, grouped};
 use serde::Serialize;
 
 use crate::args::PlanArgs;
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{confidence, grouped, print, print_json};
+use crate::output::{print, print_json};
 use crate::seed::seed_or_fresh;
 
 #[derive(Serialize)]

@@ -10,13 +10,14 @@ use dpscope_core::theory::Setting;
 use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, FormatError};
+use dpscope_report::record::{
+    ClaimTest, IndependenceRecord, Report, SeedSource, ShuffleWindowRecord, TheoryComparison,
+};
+use dpscope_report::words::Subject;
 
-use super::outputs::Independence;
-use crate::args::{ClaimArgs, StatementArgs};
+use crate::args::StatementArgs;
 use crate::failure::Failure;
 use crate::files::{limits, name_of, read};
-use crate::report::{Beside, ReachFields, Report, Subject};
-use crate::seed::SeedSource;
 
 /// What is taken from a file of arrays.
 pub(crate) fn taken<T>(
@@ -69,10 +70,10 @@ pub(crate) enum Training {
 }
 
 impl Training {
-    fn beside(&self, result: &AuditResult) -> Beside {
+    fn beside(&self, result: &AuditResult) -> TheoryComparison {
         match self {
-            Training::Mechanism(mechanism) => Beside::of_mechanism(mechanism, result),
-            Training::Setting(setting) => Beside::of_training(*setting, result),
+            Training::Mechanism(mechanism) => TheoryComparison::of_mechanism(mechanism, result),
+            Training::Setting(setting) => TheoryComparison::of_training(*setting, result),
         }
     }
 }
@@ -85,7 +86,7 @@ pub(crate) struct Recorded<'a> {
     pub(crate) outcome: Outcome,
     pub(crate) uncorrected: EpsilonEstimate,
     pub(crate) findings: Vec<String>,
-    pub(crate) independence: Option<Independence>,
+    pub(crate) independence: Option<IndependenceRecord>,
     /// How far into an epoch the shuffle reaches, where that was asked.
     pub(crate) reach: Option<ShuffleReach>,
     /// What an accountant is asked about.
@@ -112,12 +113,12 @@ impl Recorded<'_> {
         audit: &RecordedAudit,
         seed_source: SeedSource,
         started: std::time::Instant,
-        claim: &ClaimArgs,
+        test: &ClaimTest,
     ) -> Result<Report, Failure> {
         let trials =
             Trials { target: self.target.len() as u64, zero_out: self.zero_out.len() as u64 };
         let failed = |scores: &[f64]| scores.iter().filter(|s| !s.is_finite()).count() as u64;
-        let report = Report::new(self.subject, &self.outcome, audit.significance, trials, claim)?;
+        let report = Report::new(self.subject, &self.outcome, audit.significance, trials, test)?;
         Ok(Report {
             theory: self.training.map(|training| training.beside(&report.result)),
             uncorrected_maximum: Some(self.uncorrected.into()),
@@ -129,7 +130,7 @@ impl Recorded<'_> {
             input: Some(self.input),
             findings: self.findings,
             independence: self.independence,
-            shuffle_reach: self.reach.map(ReachFields::from),
+            shuffle_reach: self.reach.map(ShuffleWindowRecord::from),
             ..report
         })
     }

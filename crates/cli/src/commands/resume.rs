@@ -1,10 +1,11 @@
 //! `dpscope resume`: go on with a checkpoint.
 
+use dpscope_report::record::SeedSource;
+
 use super::simulate::{Job, run_and_report};
 use crate::args::ResumeArgs;
 use crate::failure::{Done, refuse_idle};
 use crate::files::read_artefact;
-use crate::seed::SeedSource;
 
 pub(crate) fn run(args: &ResumeArgs) -> Done {
     let state = read_artefact(&args.checkpoint)?;

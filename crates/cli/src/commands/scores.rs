@@ -2,17 +2,18 @@
 
 use dpscope_engine::RecordedScores;
 use dpscope_formats::Array;
+use dpscope_report::figure::curves_of_report;
+use dpscope_report::words::Subject;
 
 use super::recorded::{Recorded, Training, array_of, audit_of, check_finite};
 use crate::args::{ScoresArgs, WorldArg};
 use crate::failure::{Done, Failure};
-use crate::plot::curves_of_report;
-use crate::report::{Subject, check_claim};
+use crate::output::{claim_test, finish};
 use crate::seed::seed_or_fresh;
 
 pub(crate) fn run(args: &ScoresArgs) -> Done {
     let started = std::time::Instant::now();
-    check_claim(&args.recorded.claim, args.recorded.statement.delta)?;
+    let test = claim_test(&args.recorded.claim, args.recorded.statement.delta)?;
     args.recorded.plot.check()?;
     let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let world = |path, name| -> Result<Vec<f64>, Failure> {
@@ -48,11 +49,11 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
             },
         }),
     };
-    let report = recorded.report(&audit, seed_source, started, &args.recorded.claim)?;
+    let report = recorded.report(&audit, seed_source, started, &test)?;
     let reversed = args.higher_means == WorldArg::ZeroOut;
     let report = if reversed { report.reversed() } else { report };
-    let exit = report.finish(args.recorded.show.json)?;
-    args.recorded.plot.write(|| curves_of_report(&report, &scores.curve(&audit, true)?))?;
+    let exit = finish(&report, args.recorded.show.json)?;
+    args.recorded.plot.write(|| Ok(curves_of_report(&report, &scores.curve(&audit, true)?)?))?;
     Ok(exit)
 }
 

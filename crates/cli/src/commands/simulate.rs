@@ -10,15 +10,17 @@ use dpscope_engine::{
     Artefact, ArtefactError, Backend, EngineError, Layout, ObservationRange, Plan, Shard,
     ValidPlan, run,
 };
+use dpscope_report::figure::curves_of_report;
+use dpscope_report::record::{Idealised, SeedSource};
 
 use crate::args::{Asked, DeviceArgs, PlotArgs, RunArgs};
 use crate::device::{Choice, backend};
 use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
-use crate::plot::curves_of_report;
+use crate::output::{claim_test, finish, tell};
 use crate::progress::Terminal;
-use crate::report::{Idealised, RunFacts, of_artefact, tell};
-use crate::seed::{SeedSource, seed_or_fresh};
+use crate::seed::seed_or_fresh;
+use crate::simulated_report::{RunFacts, of_artefact};
 
 /// The float mode of `--float-mode`, else that of the counts that are gone on with.
 pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> FloatMode {
@@ -220,7 +222,7 @@ pub(crate) fn run_and_report(job: &Job<'_>, asked: Asked<'_>) -> Done {
 
 /// What can be refused before there is a job.
 pub(crate) fn check_asked(asked: Asked<'_>, delta: f64) -> Result<(), Failure> {
-    crate::report::check_claim(asked.claim, delta)?;
+    claim_test(asked.claim, delta)?;
     asked.plot.check()
 }
 
@@ -259,9 +261,10 @@ pub(crate) fn run_on(backend: &Backend, job: &Job<'_>, asked: Asked<'_>) -> Done
         idealised: idealised(&ended.state, device.threads, show.quiet),
     };
     // The report first: a disk that is full must not cost what was counted.
-    let report = of_artefact(&ended.state, &facts, claim)?;
-    let exit = report.finish(show.json)?;
-    let plotted = plot.write(|| curves_of_report(&report, &ended.state.curve()?));
+    let test = claim_test(claim, ended.state.plan.delta)?;
+    let report = of_artefact(&ended.state, &facts, &test)?;
+    let exit = finish(&report, show.json)?;
+    let plotted = plot.write(|| Ok(curves_of_report(&report, &ended.state.curve()?)?));
     written.and(plotted)?;
     Ok(if ended.interrupted { Exit::Interrupted } else { exit })
 }

@@ -10,6 +10,8 @@ use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::backend::gpu::Adapter;
 use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{Backend, Layout, Plan, ValidPlan};
+use dpscope_report::number::short;
+use dpscope_report::text::{Align, row, table};
 use serde::Serialize;
 
 use self::meter::{Measured, measure};
@@ -17,8 +19,8 @@ use self::shares::{Shares, of_cpu, of_gpu};
 use crate::args::BenchArgs;
 use crate::device::{Choice, cpu, found, kind, open, pick};
 use crate::failure::{Done, Exit, Failure};
+use crate::output::{print, print_json, tell};
 use crate::progress::is_interrupted;
-use crate::report::{Align, print, print_json, row, short, table, tell};
 
 #[derive(Serialize)]
 struct Bench {

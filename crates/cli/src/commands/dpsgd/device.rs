@@ -10,8 +10,8 @@ use super::outputs_file::OutputsFile;
 use crate::args::{DeviceArgs, MemoryArgs};
 use crate::device::{Choice, cpu, found, pick};
 use crate::failure::{Exit, Failure};
+use crate::output::tell;
 use crate::progress::is_interrupted;
-use crate::report::tell;
 
 /// What `--device` names, for models.
 pub(super) struct TrainingDevice<'a> {

@@ -16,8 +16,8 @@ use dpscope_train::{
 use crate::args::{CanaryArg, DataArgs, DpSgdArgs, RateArg};
 use crate::failure::{Exit, Failure, refuse_idle};
 use crate::files::{limits, name_of, read, read_text};
+use crate::output::tell;
 use crate::progress::is_interrupted;
-use crate::report::tell;
 
 /// Held-out records of data that is made up.
 const HELD_OUT: usize = 2_000;

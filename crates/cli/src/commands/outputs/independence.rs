@@ -6,7 +6,7 @@ use dpscope_core::independence::{
     repeated_positions_over_epochs, repeated_positions_over_runs, shared_noise,
 };
 use dpscope_core::mechanism::BatchSampler;
-use serde::Serialize;
+use dpscope_report::record::{IndependenceRecord, IndependenceTest};
 
 use super::load::Outputs;
 use super::looks::Look;
@@ -16,28 +16,19 @@ const DUPLICATES: &str = "duplicated-runs";
 const POSITIONS_OVER_RUNS: &str = "repeated-positions-over-runs";
 const LAG_ONE: &str = "lag-one-correlation";
 
-/// Checks of one pair of files.
-#[derive(Debug, Serialize)]
-pub(crate) struct Independence {
-    /// Chance of any finding where all runs are independent.
-    false_alarm: f64,
-    checks: Vec<Check>,
+/// Tests of one pair of files.
+#[derive(Debug)]
+pub(super) struct Independence {
+    pub(super) record: IndependenceRecord,
 }
 
-#[derive(Debug, Serialize)]
-struct Check {
+fn test(
     name: &'static str,
     world: Option<&'static str>,
-    statistic: f64,
-    p_value: f64,
-    finding: Option<String>,
-}
-
-impl Check {
-    fn new(name: &'static str, world: Option<&'static str>, check: IndependenceCheck) -> Self {
-        let IndependenceCheck { statistic, p_value, finding } = check;
-        Check { name, world, statistic, p_value, finding }
-    }
+    check: IndependenceCheck,
+) -> IndependenceTest {
+    let IndependenceCheck { statistic, p_value, finding } = check;
+    IndependenceTest { name, world, statistic, p_value, finding }
 }
 
 impl Independence {
@@ -53,42 +44,43 @@ impl Independence {
     ) -> Result<Self, Failure> {
         let (d, d_prime) = (view(target)?, view(zero_out)?);
         let duplicates = duplicated_runs(d, d_prime).map_err(Failure::input)?;
-        let mut checks = vec![Check::new(DUPLICATES, None, duplicates.check)];
+        let mut checks = vec![test(DUPLICATES, None, duplicates.check)];
         for (world, runs, scores) in
             [(World::Target, d, &look.target), (World::ZeroOut, d_prime, &look.zero_out)]
         {
             let world = Some(world.name());
             if sampler.is_some_and(spreads_over_epochs) {
                 let check = repeated_positions_over_epochs(runs);
-                checks.push(Check::new("repeated-positions-over-epochs", world, check));
+                checks.push(test("repeated-positions-over-epochs", world, check));
             }
             if sampler.is_some_and(spreads_over_runs) {
                 let check = repeated_positions_over_runs(runs);
-                checks.push(Check::new(POSITIONS_OVER_RUNS, world, check));
+                checks.push(test(POSITIONS_OVER_RUNS, world, check));
             }
             let check = lag_one_correlation(scores);
-            checks.push(Check::new(LAG_ONE, world, check));
+            checks.push(test(LAG_ONE, world, check));
         }
         let shared = shared_noise(d, d_prime).map_err(Failure::input)?;
-        checks.push(Check::new("shared-noise", None, shared));
-        Ok(Independence { false_alarm: FALSE_ALARM, checks })
+        checks.push(test("shared-noise", None, shared));
+        let record = IndependenceRecord { false_alarm: FALSE_ALARM, checks };
+        Ok(Independence { record })
     }
 
     /// Whether runs of one world depend on each other. Noise that the worlds share does not matter
     /// here: the limits of the two rates are joined by a union bound.
     pub(super) fn costs_coverage(&self) -> bool {
         let within = [DUPLICATES, POSITIONS_OVER_RUNS, LAG_ONE];
-        self.checks.iter().any(|c| c.finding.is_some() && within.contains(&c.name))
+        self.record.checks.iter().any(|c| c.finding.is_some() && within.contains(&c.name))
     }
 
     /// What looks wrong, in words.
     pub(super) fn findings(&self) -> Vec<String> {
-        let told = |check: &Check| {
+        let told = |check: &IndependenceTest| {
             let finding = check.finding.as_ref()?;
             let world = check.world.map_or(String::new(), |world| format!(" ({world} world)"));
             Some(format!("independence{world}: {finding} (p = {:.1e})", check.p_value))
         };
-        self.checks.iter().filter_map(told).collect()
+        self.record.checks.iter().filter_map(told).collect()
     }
 }
 

@@ -4,25 +4,25 @@ mod independence;
 mod load;
 mod looks;
 
-pub(crate) use independence::Independence;
-
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::theory::Setting;
+use dpscope_report::figure::curves_of_report;
+use dpscope_report::words::Subject;
+use independence::Independence;
 
 use dpscope_engine::{RecordedAudit, RecordedScores};
 
 use super::recorded::{Recorded, Training, audit_of};
 use crate::args::OutputsArgs;
 use crate::failure::Done;
-use crate::plot::curves_of_report;
-use crate::report::{Subject, check_claim};
+use crate::output::{claim_test, finish};
 use crate::seed::seed_or_fresh;
 use load::{load, prepare, searches_buffer};
 use looks::Scored;
 
 pub(crate) fn run(args: &OutputsArgs) -> Done {
     let started = std::time::Instant::now();
-    check_claim(&args.recorded.claim, args.recorded.statement.delta)?;
+    let test = claim_test(&args.recorded.claim, args.recorded.statement.delta)?;
     args.recorded.plot.check()?;
     let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let loaded = load(args)?;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         outcome,
         uncorrected,
         findings,
-        independence: Some(independence),
+        independence: Some(independence.record),
         reach: scored.reach,
         training: Some(match known {
             Some(mechanism) => Training::Mechanism(mechanism),
@@ -64,8 +64,8 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         mechanism: known,
         input,
     };
-    let report = recorded.report(&audit, seed_source, started, &args.recorded.claim)?;
-    let exit = report.finish(args.recorded.show.json)?;
+    let report = recorded.report(&audit, seed_source, started, &test)?;
+    let exit = finish(&report, args.recorded.show.json)?;
     args.recorded.plot.write(|| {
         let scores = RecordedScores {
             target: &look.target,
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         // The look was chosen among all: its band shares the significance as its bound does.
         let significance = audit.significance / scored.looks.len() as f64;
         let shared = RecordedAudit { significance, ..audit };
-        curves_of_report(&report, &scores.curve(&shared, coverage)?)
+        Ok(curves_of_report(&report, &scores.curve(&shared, coverage)?)?)
     })?;
     Ok(exit)
 }

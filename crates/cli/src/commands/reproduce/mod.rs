@@ -18,8 +18,8 @@ use super::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::args::{ReproduceArgs, Reproduction};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure, refuse_idle};
+use crate::output::{print, print_json, tell};
 use crate::progress::Terminal;
-use crate::report::{print, print_json, tell};
 use crate::seed::seed_or_fresh;
 use published::{Published, figure_3, table_1};
 

@@ -1,11 +1,12 @@
 //! A reproduced table in words.
 
 use dpscope_core::theory::{Cell, Kind};
+use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::text::{Align, row, table};
 
 use dpscope_engine::Plan;
 
 use super::{Reason, Reproduced, Row};
-use crate::report::{Align, confidence, grouped, plain, row, table};
 
 pub(super) const REASONS: [Reason; 6] = [
     Reason::UpperEnd,

@@ -15,8 +15,8 @@ use crate::commands::dpsgd::{built_in, calibrated};
 use crate::commands::simulate::{Ended, count_whole, float_mode, idealised_counts};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure, refuse_idle};
+use crate::output::{print, print_json, tell};
 use crate::progress::is_interrupted;
-use crate::report::{print, print_json, tell};
 use crate::seed::seed_or_fresh;
 
 /// Records of the one epoch.

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use dpscope_core::shown::rounded;
 use dpscope_core::theory::Kind;
 use dpscope_engine::Plan;
+use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::text::{Align, row, table};
 
 use super::shown::REASONS;
 use super::trained::{Reproduced, Row};
-use crate::report::{Align, confidence, grouped, plain, row, table};
 
 pub(super) fn text(report: &Reproduced) -> String {
     let mut out = format!(

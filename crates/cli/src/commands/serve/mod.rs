@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::args::ServeArgs;
 use crate::failure::{Done, Exit, Failure};
-use crate::report::{print, tell};
+use crate::output::{print, tell};
 use connection::answer;
 use site::Site;
 

@@ -11,8 +11,8 @@ use super::lines::{Drawing, Line, What, lines};
 use crate::args::SweepArgs;
 use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaces, write_text};
+use crate::output::{print, print_json, tell};
 use crate::progress::{Rows, is_interrupted};
-use crate::report::{print, print_json, tell};
 use settings::{Named, load};
 
 #[derive(Serialize)]

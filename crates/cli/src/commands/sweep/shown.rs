@@ -2,10 +2,11 @@
 
 use dpscope_core::shown::given;
 use dpscope_core::theory::Kind;
+use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::text::{Align, row, table};
 
 use super::{Sweep, Swept};
 use crate::commands::lines::{Line, What};
-use crate::report::{Align, confidence, grouped, plain, row, table};
 
 /// A table that is as wide as it needs to be, and what its columns mean.
 pub(super) fn text(report: &Sweep) -> String {

@@ -1,5 +1,6 @@
 //! Curves of an audit's report.
 
+use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditResult;
 use dpscope_core::claim::PrivacyClaim;
 use dpscope_core::curve::AuditCurve;
@@ -9,13 +10,17 @@ use dpscope_core::theory::Kind;
 
 use super::theory::{Sampled, line};
 use super::{Curve, CurveKind, Curves, PointRow};
-use crate::failure::Failure;
-use crate::report::{Report, Subject, confidence, grouped, plain};
+use crate::number::{confidence, grouped, plain};
+use crate::record::Report;
+use crate::words::Subject;
 
 /// The curves of a report, with what theory says of the same mechanism.
-pub(crate) fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, Failure> {
+///
+/// # Errors
+/// A claim or result that no curve has.
+pub fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, AccountingError> {
     let result = &report.result;
-    let mechanism = report.plan.map(|plan| plan.mechanism).or(report.mechanism);
+    let mechanism = report.plan.as_ref().map(|plan| plan.mechanism).or(report.mechanism);
     let mut curves = vec![observed(result, seen)];
     curves.push(bound(result)?);
     if let Some(claim) = &report.claim {
@@ -87,7 +92,7 @@ fn kind(result: &AuditResult) -> CurveKind {
     if is_bound(result) { CurveKind::Bound } else { CurveKind::Estimate }
 }
 
-fn bound(result: &AuditResult) -> Result<Curve, Failure> {
+fn bound(result: &AuditResult) -> Result<Curve, AccountingError> {
     let what = if is_bound(result) { "bound" } else { "estimate" };
     let legend = format!(
         "{what} {} at δ = {:e}, as a line: every claim of less has its line above",
@@ -95,10 +100,10 @@ fn bound(result: &AuditResult) -> Result<Curve, Failure> {
         result.delta
     );
     let words = [value(result, 2), legend];
-    line(kind(result), "epsilon", words, [result.epsilon, result.delta]).map_err(Failure::input)
+    line(kind(result), "epsilon", words, [result.epsilon, result.delta])
 }
 
-fn claimed(claim: &PrivacyClaim) -> Result<Curve, Failure> {
+fn claimed(claim: &PrivacyClaim) -> Result<Curve, AccountingError> {
     let PrivacyClaim { epsilon, delta, .. } = *claim;
     let legend = format!(
         "claim ε = {}, δ = {delta:e}: if it is true, no attack gets below this line",
@@ -106,7 +111,7 @@ fn claimed(claim: &PrivacyClaim) -> Result<Curve, Failure> {
     );
     let rounded = if epsilon < 1e9 { (epsilon * 1e3).round() / 1e3 } else { epsilon };
     let words = [format!("claim ε = {}", given(rounded)), legend];
-    line(CurveKind::Claim, "claim", words, [epsilon, delta]).map_err(Failure::input)
+    line(CurveKind::Claim, "claim", words, [epsilon, delta])
 }
 
 /// The cut that gave the result, with the upper limits that did.

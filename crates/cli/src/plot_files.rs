@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use super::Curves;
-use super::data::{CSV_MARK, JSON_MARK, to_csv, to_json};
-use super::figure::to_svg;
-use super::svg::SVG_MARK;
+use dpscope_report::figure::{CSV_MARK, Curves, JSON_MARK, SVG_MARK, to_csv, to_json, to_svg};
+
 use crate::args::PlotArgs;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::files::{check_replaces, write_text};
 
 /// A way to write curves.
@@ -50,7 +48,7 @@ impl Format {
     fn text(self, curves: &Curves) -> Result<String, Failure> {
         match self {
             Format::Svg => Ok(to_svg(curves)),
-            Format::Json => to_json(curves),
+            Format::Json => to_json(curves).map_err(|error| Failure::with(Exit::Internal, error)),
             Format::Csv => Ok(to_csv(curves)),
         }
     }

@@ -3,12 +3,15 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::bound::max_uncorrected;
 use dpscope_core::trade_off::Trials;
-use dpscope_engine::{Artefact, EngineError};
+use dpscope_engine::{Artefact, EngineError, Plan, TrainingState, TrainingTally};
 
-use super::{Beside, Idealised, Observations, Report, Subject, TrainingFacts};
-use crate::args::ClaimArgs;
+use dpscope_report::record::{
+    ClaimTest, Idealised, Observations, PlanRecord, Report, SeedSource, TheoryComparison,
+    TrainingFacts,
+};
+use dpscope_report::words::Subject;
+
 use crate::failure::Failure;
-use crate::seed::SeedSource;
 
 /// What a report tells of the run itself.
 pub(crate) struct RunFacts {
@@ -24,7 +27,7 @@ pub(crate) struct RunFacts {
 pub(crate) fn of_artefact(
     artefact: &Artefact,
     facts: &RunFacts,
-    claim: &ClaimArgs,
+    test: &ClaimTest,
 ) -> Result<Report, Failure> {
     let outcome = artefact.outcome()?;
     let plan = artefact.plan;
@@ -45,8 +48,7 @@ pub(crate) fn of_artefact(
         ));
     }
     let modes: Vec<String> = artefact.float_modes.iter().map(ToString::to_string).collect();
-    let training =
-        artefact.training.as_ref().map(|state| TrainingFacts::of(state, facts.idealised));
+    let training = artefact.training.as_ref().map(|state| training_facts(state, facts.idealised));
     findings.extend(training.iter().flat_map(TrainingFacts::findings));
     let subject = match &training {
         Some(_) => Subject::TrainedModels,
@@ -56,10 +58,10 @@ pub(crate) fn of_artefact(
     let non_finite = Trials { target: failed(World::Target), zero_out: failed(World::ZeroOut) };
     // of a training, normals are not the work
     let rate = training.is_none().then(|| normals / (artefact.sampling_ms.max(1e-3) / 1e3));
-    let report = Report::new(subject, &outcome, plan.significance, trials, claim)?;
+    let report = Report::new(subject, &outcome, plan.significance, trials, test)?;
     Ok(Report {
         uncorrected_maximum: Some(uncorrected.into()),
-        theory: Some(Beside::of_mechanism(&plan.mechanism, &report.result)),
+        theory: Some(TheoryComparison::of_mechanism(&plan.mechanism, &report.result)),
         observations: Observations { planned: plan.observations, ..report.observations },
         saturated: Some(histograms.saturated()),
         seed: Some(plan.seed.to_string()),
@@ -72,10 +74,74 @@ pub(crate) fn of_artefact(
         histogram_digest: Some(artefact.histogram_digest()),
         resumed_from: facts.resumed_from,
         score_slope: histograms.slope(bins).map_err(EngineError::from)?,
-        plan: Some(plan),
+        plan: Some(plan_record(&plan)),
         training,
         non_finite,
         findings,
         ..report
     })
+}
+
+fn plan_record(plan: &Plan) -> PlanRecord {
+    let Plan { mechanism, observations, delta, significance, threshold_rule, cuts, seed, training } =
+        *plan;
+    PlanRecord {
+        mechanism,
+        observations,
+        delta,
+        significance,
+        threshold_rule,
+        cuts,
+        seed: seed.to_string(),
+        training: training.map(String::from),
+    }
+}
+
+/// What the trained models showed.
+fn training_facts(training: &TrainingState, idealised: Option<Idealised>) -> TrainingFacts {
+    let whole = training.whole();
+    let error = (2.0 / whole.outputs as f64).sqrt();
+    TrainingFacts {
+        description: serde_json::from_str(&training.description).unwrap_or_default(),
+        failed: whole.failed,
+        bias: whole.bias(),
+        residual_variance: whole.residual_variance(),
+        residual_variance_error: (whole.outputs > 0).then_some(error),
+        canary_shift: whole.canary_shift(),
+        canary_shift_error: (whole.canaries > 0).then(|| canary_error(&whole)),
+        correct_share: whole.correct_share(),
+        asked: whole.asked,
+        idealised,
+    }
+}
+
+/// Of the difference of two means, at the variance seen: that of the noise at least.
+fn canary_error(tally: &TrainingTally) -> f64 {
+    let others = tally.outputs.saturating_sub(tally.canaries).max(1);
+    let variance = tally.residual_variance().unwrap_or(1.0).max(1.0);
+    (variance * (1.0 / tally.canaries as f64 + 1.0 / others as f64)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_report::record::NOTABLE;
+
+    use super::*;
+
+    /// Residuals of ±`spread`, those of one in ten outputs, the canary's, higher by ½.
+    fn is_notable(spread: f64) -> bool {
+        let mut tally = TrainingTally::default();
+        for place in 0..10_000 {
+            let sign = if place / 10 % 2 == 0 { spread } else { -spread };
+            let is_canary = place % 10 == 0;
+            tally.add_residual(sign + if is_canary { 0.5 } else { 0.0 }, is_canary);
+        }
+        tally.canary_shift().unwrap().abs() > NOTABLE * canary_error(&tally)
+    }
+
+    #[test]
+    fn what_other_records_add_is_not_blamed_on_the_canary() {
+        assert!(is_notable(1.0));
+        assert!(!is_notable(4.0));
+    }
 }

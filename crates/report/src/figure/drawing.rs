@@ -39,7 +39,8 @@ fn stroke(curve: &Curve) -> Stroke {
 }
 
 /// The whole drawing.
-pub(super) fn to_svg(curves: &Curves) -> String {
+#[must_use]
+pub fn to_svg(curves: &Curves) -> String {
     let linear = Panel { left: LEFT, top: TOP, axes: Axes::Linear };
     let axes = Axes::Logarithmic(least_exponent(curves));
     let logarithmic = Panel { left: RIGHT, top: TOP, axes };

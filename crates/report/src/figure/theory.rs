@@ -13,9 +13,11 @@ use super::{Curve, CurveKind, Curves, PointRow};
 
 /// A training and how its batches are drawn.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sampled {
-    pub(crate) setting: Setting,
-    pub(crate) sampler: SamplerKind,
+pub struct Sampled {
+    /// Noise, steps and epochs.
+    pub setting: Setting,
+    /// How batches are drawn.
+    pub sampler: SamplerKind,
 }
 
 impl From<&BatchedGaussian> for Sampled {
@@ -111,7 +113,8 @@ impl Sampled {
 }
 
 /// Curves of theory alone.
-pub(crate) fn curves_of_sampled(sampled: &Sampled, delta: f64) -> Curves {
+#[must_use]
+pub fn curves_of_sampled(sampled: &Sampled, delta: f64) -> Curves {
     let (curves, notes) = sampled.curves();
     let Setting { noise_multiplier, steps, epochs } = sampled.setting;
     Curves {

@@ -4,15 +4,19 @@ use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::AuditResult;
 use dpscope_core::bound::ThresholdRule;
 use dpscope_core::claim::{PrivacyClaim, Verdict};
-
 use dpscope_core::shown::{given, rounded};
 use dpscope_core::theory::Kind;
 
-use super::{Report, Subject, plain};
-use crate::seed::SeedSource;
+use super::row;
+use super::theory::comparison_text;
+use super::training::training_text;
+use crate::number::{confidence, counted, grouped, plain, up};
+use crate::record::{Report, SeedSource};
+use crate::words::Subject;
 
 /// Verdict, evidence and limits.
-pub(super) fn to_text(report: &Report) -> String {
+#[must_use]
+pub fn report_text(report: &Report) -> String {
     let result = &report.result;
     let mut out = headline(result);
     if let Some(claim) = &report.claim {
@@ -37,7 +41,7 @@ pub(super) fn to_text(report: &Report) -> String {
         out.push_str(&row("shuffle", &reach.says));
     }
     if let Some(training) = &report.training {
-        out.push_str(&training.to_text());
+        out.push_str(&training_text(training));
     }
     out.push_str(&theory(report));
     out.push_str(&limits(report));
@@ -150,7 +154,7 @@ fn evidence(report: &Report) -> String {
 
 fn theory(report: &Report) -> String {
     match &report.theory {
-        Some(beside) => beside.to_text(&report.result),
+        Some(theory) => comparison_text(theory, &report.result),
         None => row(
             "accountant",
             "--noise-multiplier and --steps of the training show here what is usually claimed",
@@ -229,101 +233,4 @@ fn run(report: &Report) -> String {
         out.push_str(&row("seed", &format!("{seed}{again}")));
     }
     out
-}
-
-/// A label of 12 columns, then text wrapped at 96.
-pub(crate) fn row(label: &str, text: &str) -> String {
-    let mut out = String::new();
-    let mut line = format!("  {label:<12}");
-    let mut fresh = true;
-    for word in text.split_whitespace() {
-        if !fresh && line.chars().count() + 1 + word.chars().count() > 96 {
-            out.push_str(line.trim_end());
-            out.push('\n');
-            line = format!("  {:<12}", "");
-            fresh = true;
-        }
-        if !fresh {
-            line.push(' ');
-        }
-        line.push_str(word);
-        fresh = false;
-    }
-    out.push_str(line.trim_end());
-    out.push('\n');
-    out
-}
-
-/// An upper limit of a rate as text, rounded up to five digits.
-fn up(limit: f64) -> String {
-    let shown = format!("{limit:.4e}");
-    match shown.parse::<f64>() {
-        Ok(rounded) if rounded < limit => {
-            let digits = shown.split('e').nth(1).and_then(|e| e.parse::<i32>().ok());
-            let unit = digits.and_then(|e| format!("1e{}", e - 4).parse::<f64>().ok());
-            format!("{:.4e}", rounded + unit.unwrap_or(0.0))
-        }
-        _ => shown,
-    }
-}
-
-/// A number of things: 1 event, 2 events.
-pub(crate) fn counted(number: u64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", grouped(number))
-}
-
-/// 1234567 as 1,234,567.
-pub(crate) fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// 1234567 as 1.2 M.
-pub(crate) fn short(rate: f64) -> String {
-    match rate {
-        r if r >= 1e9 => format!("{:.2} G", r / 1e9),
-        r if r >= 1e6 => format!("{:.1} M", r / 1e6),
-        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
-        r => format!("{r:.1}"),
-    }
-}
-
-/// A significance of 0.05 as 95 %: never more than it is, with at most six decimals.
-pub(crate) fn confidence(significance: f64) -> String {
-    // rounded up, but for the rounding of the product itself
-    let risk = (significance * 1e8 - 1e-4).ceil();
-    let shown = format!("{:.6}", (1e8 - risk.max(1.0)) / 1e6);
-    let more = if risk < 1.0 || significance < 1e-8 { "more than " } else { "" };
-    format!("{more}{} %", shown.trim_end_matches('0').trim_end_matches('.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bounds_are_shown_rounded_outward() {
-        for limit in [1.000_000_1e-5, 0.999_999_9, 1.0, 8.732_41e-6, 0.5, 9.999_99e-3] {
-            let shown = up(limit).parse::<f64>().unwrap();
-            assert!(shown >= limit && shown <= limit * 1.000_2, "{limit}: {shown}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_grouped_and_text_is_wrapped() {
-        assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
-        assert_eq!([0.05, 0.001, 0.1].map(confidence), ["95 %", "99.9 %", "90 %"]);
-        assert_eq!([1e-8, 1.5e-8].map(confidence), ["99.999999 %", "99.999998 %"]);
-        assert_eq!([9e-9, 1e-13, 1e-100].map(confidence), ["more than 99.999999 %"; 3]);
-        let text = row("label", &"word ".repeat(60));
-        assert!(text.lines().count() > 3 && text.lines().all(|line| line.len() <= 96));
-    }
 }

@@ -2,15 +2,17 @@
 
 mod audit;
 mod data;
-mod figure;
+mod drawing;
 mod labels;
-mod output;
 mod panel;
 mod svg;
 mod theory;
 
-pub(crate) use audit::curves_of_report;
-pub(crate) use theory::{Sampled, curves_of_sampled};
+pub use audit::curves_of_report;
+pub use data::{CSV_MARK, JSON_MARK, to_csv, to_json};
+pub use drawing::to_svg;
+pub use svg::SVG_MARK;
+pub use theory::{Sampled, curves_of_sampled};
 
 use dpscope_core::curve::{RateBand, TradeOffPoint};
 use dpscope_core::trade_off::RateIntervals;
@@ -18,7 +20,7 @@ use dpscope_core::trade_off::RateIntervals;
 /// What a curve says of the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum CurveKind {
+pub enum CurveKind {
     /// Observed, without coverage of its own.
     Estimate,
     /// Holds with the stated confidence.
@@ -46,17 +48,23 @@ impl CurveKind {
 
 /// A point with the limits that hold there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub(crate) struct PointRow {
-    pub(crate) fpr: f64,
-    pub(crate) fnr: f64,
+pub struct PointRow {
+    /// False positive rate.
+    pub fpr: f64,
+    /// False negative rate.
+    pub fnr: f64,
+    /// Lower limit of the false positive rate.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fpr_lower: Option<f64>,
+    pub fpr_lower: Option<f64>,
+    /// Upper limit of the false positive rate.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fpr_upper: Option<f64>,
+    pub fpr_upper: Option<f64>,
+    /// Lower limit of the false negative rate.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fnr_lower: Option<f64>,
+    pub fnr_lower: Option<f64>,
+    /// Upper limit of the false negative rate.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fnr_upper: Option<f64>,
+    pub fnr_upper: Option<f64>,
 }
 
 impl From<&TradeOffPoint> for PointRow {
@@ -79,36 +87,44 @@ impl PointRow {
 
 /// A curve or a single point, and how it is named.
 #[derive(Debug)]
-pub(crate) struct Curve {
+pub struct Curve {
     /// Its name in data.
-    pub(crate) name: &'static str,
-    pub(crate) kind: CurveKind,
+    pub name: &'static str,
+    /// What it says of the truth.
+    pub kind: CurveKind,
     /// A few words beside the line.
-    pub(crate) short: String,
+    pub short: String,
     /// A line of the legend.
-    pub(crate) legend: String,
+    pub legend: String,
     /// By rising fpr.
-    pub(crate) points: Vec<PointRow>,
+    pub points: Vec<PointRow>,
     /// Whether it is drawn, or data only.
-    pub(crate) is_drawn: bool,
+    pub is_drawn: bool,
 }
 
 /// All curves of a result, with the words around them.
 #[derive(Debug, Default)]
-pub(crate) struct Curves {
-    pub(crate) title: String,
+pub struct Curves {
+    /// The result as a short formula.
+    pub title: String,
     /// Lines under the drawing.
-    pub(crate) caption: Vec<String>,
-    pub(crate) curves: Vec<Curve>,
-    pub(crate) band: Option<RateBand>,
+    pub caption: Vec<String>,
+    /// The curves, in the order of the legend.
+    pub curves: Vec<Curve>,
+    /// Simultaneous confidence band of the audit, where it has one.
+    pub band: Option<RateBand>,
     /// The cut that decided, with its upper limits.
-    pub(crate) deciding: Option<Curve>,
+    pub deciding: Option<Curve>,
     /// What is missing, and why.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// Observations of the world without the target; none without an audit.
-    pub(crate) zero_out_trials: Option<u64>,
-    pub(crate) delta: f64,
-    pub(crate) significance: Option<f64>,
-    pub(crate) epsilon: Option<f64>,
-    pub(crate) seed: Option<String>,
+    pub zero_out_trials: Option<u64>,
+    /// δ of the statement.
+    pub delta: f64,
+    /// Chance that the bound is wrong; none without an audit.
+    pub significance: Option<f64>,
+    /// ε of the audit, nats; none without one.
+    pub epsilon: Option<f64>,
+    /// Seed of the audit.
+    pub seed: Option<String>,
 }

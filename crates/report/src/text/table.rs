@@ -2,13 +2,16 @@
 
 /// Where the cells of a column stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
+    /// At the left edge.
     Left,
+    /// At the right edge.
     Right,
 }
 
 /// A heading and rows, two blanks between columns as wide as they need to be, two in front.
-pub(crate) fn table(columns: &[(&str, Align)], rows: &[impl AsRef<[String]>]) -> String {
+#[must_use]
+pub fn table(columns: &[(&str, Align)], rows: &[impl AsRef<[String]>]) -> String {
     let width = |text: &str| text.chars().count();
     let most = |(column, (heading, _)): (usize, &(&str, Align))| {
         let cells = rows.iter().filter_map(|row| row.as_ref().get(column));

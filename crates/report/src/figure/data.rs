@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::{Curve, CurveKind, Curves, PointRow};
-use crate::failure::{Exit, Failure};
 
-pub(super) const JSON_MARK: &str = r#"{"schema":"dpscope.curves/"#;
-pub(super) const CSV_MARK: &str = "curve,kind,fpr,fnr,";
+/// How such a JSON file begins.
+pub const JSON_MARK: &str = r#"{"schema":"dpscope.curves/"#;
+/// How such a CSV file begins.
+pub const CSV_MARK: &str = "curve,kind,fpr,fnr,";
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -43,7 +44,10 @@ fn all(curves: &Curves) -> impl Iterator<Item = &Curve> {
 }
 
 /// One document in one line.
-pub(super) fn to_json(curves: &Curves) -> Result<String, Failure> {
+///
+/// # Errors
+/// None that a curve can cause.
+pub fn to_json(curves: &Curves) -> serde_json::Result<String> {
     let document = Document {
         schema: "dpscope.curves/1",
         version: env!("CARGO_PKG_VERSION"),
@@ -56,13 +60,12 @@ pub(super) fn to_json(curves: &Curves) -> Result<String, Failure> {
         notes: &curves.notes,
         curves: all(curves).map(CurveFields::from).collect(),
     };
-    let text =
-        serde_json::to_string(&document).map_err(|error| Failure::with(Exit::Internal, error))?;
-    Ok(text + "\n")
+    Ok(serde_json::to_string(&document)? + "\n")
 }
 
 /// One line a point; limits that do not exist are empty.
-pub(super) fn to_csv(curves: &Curves) -> String {
+#[must_use]
+pub fn to_csv(curves: &Curves) -> String {
     let mut out = format!("{CSV_MARK}fpr_lower,fpr_upper,fnr_lower,fnr_upper\n");
     for curve in all(curves) {
         for point in &curve.points {

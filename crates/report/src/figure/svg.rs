@@ -3,8 +3,7 @@
 use dpscope_core::shown::is_plain;
 
 /// How a drawing of this program begins.
-pub(super) const SVG_MARK: &str =
-    r#"<svg xmlns="http://www.w3.org/2000/svg" data-program="dpscope""#;
+pub const SVG_MARK: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" data-program="dpscope""#;
 
 /// A point of the drawing, in its own units.
 pub(super) type Place = (f64, f64);

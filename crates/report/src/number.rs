@@ -1,0 +1,154 @@
+//! Numbers as a reader sees them: bounds rounded outward, counts grouped.
+
+use dpscope_core::shown::rounded;
+use dpscope_core::theory::Kind;
+
+/// A value ≥ 0 with so many decimals, rounded to its safe side; very small and very large ones in powers
+/// of ten.
+#[must_use]
+pub fn plain(value: f64, kind: Kind, digits: usize) -> String {
+    if (value > 0.0 && value < 0.05) || (value >= 1e15 && value.is_finite()) {
+        return scientific(value, kind);
+    }
+    let digits = digits.min(6);
+    let unit = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6][digits];
+    let toward = |steps: f64| match kind {
+        Kind::Upper => format!("{:.digits$}", ((value * unit).ceil() + steps) / unit),
+        Kind::Lower => format!("{:.digits$}", ((value * unit).floor() - steps) / unit),
+        Kind::Estimate => format!("{value:.digits$}"),
+    };
+    let shown = toward(0.0);
+    if is_safe(&shown, value, kind) { shown } else { toward(1.0) }
+}
+
+/// A value ≥ 0 with three decimals and a power of ten, rounded to its safe side.
+#[must_use]
+pub fn scientific(value: f64, kind: Kind) -> String {
+    let nearest = format!("{value:.3e}");
+    if is_safe(&nearest, value, kind) {
+        return nearest;
+    }
+    let Some((mantissa, power)) = nearest.split_once('e') else { return nearest };
+    let change = if kind == Kind::Upper { 0.001 } else { -0.001 };
+    let moved = mantissa.parse::<f64>().map(|mantissa| format!("{:.3}e{power}", mantissa + change));
+    // written anew, as the step may have crossed a power of ten
+    let moved = moved.ok().and_then(|text| text.parse::<f64>().ok());
+    moved.map_or(nearest, |value| format!("{value:.3e}"))
+}
+
+fn is_safe(shown: &str, value: f64, kind: Kind) -> bool {
+    shown.parse::<f64>().is_ok_and(|shown| match kind {
+        Kind::Upper => shown >= value,
+        Kind::Lower => shown <= value,
+        Kind::Estimate => true,
+    })
+}
+
+/// An upper limit of a rate as text, rounded up to five digits.
+#[must_use]
+pub fn up(limit: f64) -> String {
+    let shown = format!("{limit:.4e}");
+    match shown.parse::<f64>() {
+        Ok(rounded) if rounded < limit => {
+            let digits = shown.split('e').nth(1).and_then(|e| e.parse::<i32>().ok());
+            let unit = digits.and_then(|e| format!("1e{}", e - 4).parse::<f64>().ok());
+            format!("{:.4e}", rounded + unit.unwrap_or(0.0))
+        }
+        _ => shown,
+    }
+}
+
+/// A number of things: 1 event, 2 events.
+#[must_use]
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
+/// 1234567 as 1,234,567.
+#[must_use]
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// 1234567 as 1.2 M.
+#[must_use]
+pub fn short(rate: f64) -> String {
+    match rate {
+        r if r >= 1e9 => format!("{:.2} G", r / 1e9),
+        r if r >= 1e6 => format!("{:.1} M", r / 1e6),
+        r if r >= 1e3 => format!("{:.1} k", r / 1e3),
+        r => format!("{r:.1}"),
+    }
+}
+
+/// A significance of 0.05 as 95 %: never more than it is, with at most six decimals.
+#[must_use]
+pub fn confidence(significance: f64) -> String {
+    // rounded up, but for the rounding of the product itself
+    let risk = (significance * 1e8 - 1e-4).ceil();
+    let shown = format!("{:.6}", (1e8 - risk.max(1.0)) / 1e6);
+    let more = if risk < 1.0 || significance < 1e-8 { "more than " } else { "" };
+    format!("{more}{} %", shown.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// With four decimals and a sign.
+#[must_use]
+pub fn signed(value: f64) -> String {
+    let sign = if value.is_sign_negative() { "" } else { "+" };
+    format!("{sign}{}", rounded(value, 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_on_their_safe_side() {
+        let values = [0.718_022_8, 4.063_153_5, 349.804_809, 1e-5, 3.002_5e-4, 0.05, 9.999_99, 0.0];
+        for value in values {
+            for digits in [2, 4] {
+                let [low, high] = [Kind::Lower, Kind::Upper].map(|kind| {
+                    let shown = [plain(value, kind, digits), scientific(value, kind)];
+                    shown.map(|text| text.parse::<f64>().unwrap())
+                });
+                let margin = if digits == 2 { 0.011 } else { 1.1e-4 };
+                for place in 0..2 {
+                    assert!(
+                        low[place] <= value && value <= high[place],
+                        "{value}: {low:?} {high:?}"
+                    );
+                    assert!(high[place] - low[place] <= margin + 0.003 * value, "{value}");
+                }
+            }
+        }
+        assert_eq!(plain(0.718_022_8, Kind::Upper, 4), "0.7181");
+        assert_eq!(plain(8.3e-4, Kind::Lower, 4), "8.300e-4");
+        assert_eq!(plain(1.0001e300, Kind::Upper, 4), "1.001e300");
+        assert_eq!(scientific(9.999_9e-4, Kind::Upper), "1.000e-3");
+    }
+
+    #[test]
+    fn bounds_are_shown_rounded_outward() {
+        for limit in [1.000_000_1e-5, 0.999_999_9, 1.0, 8.732_41e-6, 0.5, 9.999_99e-3] {
+            let shown = up(limit).parse::<f64>().unwrap();
+            assert!(shown >= limit && shown <= limit * 1.000_2, "{limit}: {shown}");
+        }
+    }
+
+    #[test]
+    fn counts_are_grouped_and_confidence_is_never_overstated() {
+        assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([0.05, 0.001, 0.1].map(confidence), ["95 %", "99.9 %", "90 %"]);
+        assert_eq!([1e-8, 1.5e-8].map(confidence), ["99.999999 %", "99.999998 %"]);
+        assert_eq!([9e-9, 1e-13, 1e-100].map(confidence), ["more than 99.999999 %"; 3]);
+    }
+}

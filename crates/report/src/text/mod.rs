@@ -1,0 +1,11 @@
+//! Documents as text, for a person at a terminal.
+
+mod report;
+mod row;
+mod table;
+mod theory;
+mod training;
+
+pub use report::report_text;
+pub use row::row;
+pub use table::{Align, table};

@@ -1,0 +1,49 @@
+//! Rows that compare an audit with theory.
+
+use dpscope_core::audit::AuditResult;
+use dpscope_core::theory::{Cell, Kind};
+
+use super::row;
+use crate::number::plain;
+use crate::record::TheoryComparison;
+
+/// Rows of a report in words.
+pub(super) fn comparison_text(theory: &TheoryComparison, result: &AuditResult) -> String {
+    let mut out = row("accountant", &claimed(theory, result));
+    let value = |cell: &Option<Cell>, sign: char| {
+        let row = cell.as_ref().and_then(Cell::value)?;
+        Some(format!("ε {sign} {}", plain(row.epsilon, row.kind, 4)))
+    };
+    let proven = [value(&theory.lower, '≥'), value(&theory.upper, '≤')];
+    let proven: Vec<String> = proven.into_iter().flatten().collect();
+    if !proven.is_empty() {
+        let text = format!("{} by theory, for batches drawn in this way", proven.join(" and "));
+        out.push_str(&row("proven", &text));
+    }
+    out
+}
+
+fn claimed(theory: &TheoryComparison, result: &AuditResult) -> String {
+    let (poisson, gap) = match (&theory.poisson, theory.gap) {
+        (Cell::Value(poisson), Some(gap)) => (poisson, gap),
+        (Cell::Missing { reason }, _) => return format!("no Poisson ε: {reason}"),
+        (Cell::Value(_), None) => return String::new(),
+    };
+    let claimed = format!(
+        "ε ≤ {} if batches were Poisson sampled, which is what is usually claimed",
+        plain(poisson.epsilon, Kind::Upper, 4)
+    );
+    if gap <= 0.0 {
+        return format!("{claimed}; this audit shows no more, which proves nothing");
+    }
+    let (least, kind) = match result.kind {
+        "bound" => ("at least ", Kind::Lower),
+        _ => ("an estimated ", Kind::Estimate),
+    };
+    let times = if poisson.epsilon > 0.0 {
+        format!(" ({} times)", plain(result.epsilon / poisson.epsilon, kind, 1))
+    } else {
+        String::new()
+    };
+    format!("{claimed}; this audit shows {least}{} more{times}", plain(gap, kind, 4))
+}

@@ -1,0 +1,58 @@
+//! Rows about models that were trained.
+
+use dpscope_core::shown::rounded;
+use dpscope_core::theory::Kind;
+
+use super::row;
+use crate::number::{counted, plain, signed};
+use crate::record::{Idealised, TrainingFacts};
+
+pub(super) fn training_text(training: &TrainingFacts) -> String {
+    let name = |place: &[&str]| {
+        let found = place.iter().try_fold(&training.description, |value, key| value.get(key));
+        found.map_or(String::new(), |value| match value {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    };
+    let mut out = row(
+        "trained",
+        &format!(
+            "on {} records of {}, learning rate {}",
+            name(&["data", "records"]),
+            name(&["data", "name"]),
+            name(&["settings", "learning_rate"])
+        ),
+    );
+    if let Some(share) = training.correct_share {
+        let asked = counted(training.asked, "answer");
+        out.push_str(&row(
+            "models",
+            &format!("{:.1} % of {asked} on held-out examples right", 100.0 * share),
+        ));
+    }
+    if let (Some(bias), Some(variance), Some(error)) =
+        (training.bias, training.residual_variance, training.residual_variance_error)
+    {
+        let text = format!(
+            "outputs lie {} σ beside the idealised mean and vary by {} ± {error:.4} of the noise \
+                 variance",
+            signed(bias),
+            rounded(variance, 4)
+        );
+        out.push_str(&row("residuals", &text));
+    }
+    if let Some(Idealised { kind, epsilon }) = training.idealised {
+        let shown = if kind == "bound" {
+            format!("≥ {}", plain(epsilon, Kind::Lower, 4))
+        } else {
+            format!("≈ {epsilon:.4}")
+        };
+        let text = format!(
+            "ε {shown} by the same audit of the batched Gaussian mechanism: what these \
+                 runs could show if no record but the canary's mattered"
+        );
+        out.push_str(&row("idealised", &text));
+    }
+    out
+}

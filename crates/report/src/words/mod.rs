@@ -1,0 +1,11 @@
+//! Sentences about single values.
+
+mod accounted;
+mod claim;
+mod shuffle_window;
+mod subject;
+
+pub use accounted::InWords;
+pub use claim::claim_sentence;
+pub use shuffle_window::shuffle_window_sentence;
+pub use subject::Subject;

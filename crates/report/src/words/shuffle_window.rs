@@ -1,0 +1,22 @@
+//! What recorded outputs say about the size of a shuffle buffer.
+
+use dpscope_core::mechanism::ShuffleReach;
+
+/// How many of the first batches the outputs indicate were shuffled.
+#[must_use]
+pub fn shuffle_window_sentence(found: &ShuffleReach) -> String {
+    let ShuffleReach { prefix, steps_per_epoch, ln_evidence, ln_needed, significance } = *found;
+    if found.is_shown() {
+        format!(
+            "outputs look like a shuffle within the first {prefix} of {steps_per_epoch} batches: \
+             their likelihood ratio against a shuffle over all of them is e^{ln_evidence:.1}, where \
+             such a shuffle exceeds e^{ln_needed:.1} with chance {significance} at most, whatever \
+             else moves a step's outputs in all runs of both worlds alike"
+        )
+    } else {
+        format!(
+            "nothing in the outputs speaks against a shuffle over all {steps_per_epoch} batches, \
+             which proves nothing (largest likelihood ratio e^{ln_evidence:.1}, for the first {prefix})"
+        )
+    }
+}

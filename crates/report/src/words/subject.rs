@@ -1,0 +1,51 @@
+//! What was audited, and what a refutation of it means.
+
+use serde::Serialize;
+
+/// What was audited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// The batched Gaussian mechanism, simulated.
+    SimulatedMechanism,
+    /// Models trained here by DP-SGD.
+    TrainedModels,
+    /// Outputs recorded from the user's own training runs.
+    RecordedOutputs,
+    /// Attack scores of any kind.
+    Scores,
+    /// Error counts at one threshold.
+    Counts,
+}
+
+impl Subject {
+    /// What a refutation of this subject says, and what not.
+    #[must_use]
+    pub fn refutation(self) -> &'static str {
+        match self {
+            Subject::SimulatedMechanism => {
+                "Shuffled or otherwise batched DP-SGD with these parameters, releasing every noisy \
+                 sum, is not (epsilon, delta)-DP under zero-out adjacency. This does not measure \
+                 your trained model or your code."
+            }
+            Subject::TrainedModels => {
+                "DP-SGD as it is implemented here, with this model, data, sampler and noise, is not \
+                 (epsilon, delta)-DP under this threat model. This does not measure your own \
+                 training code."
+            }
+            Subject::RecordedOutputs => {
+                "The code that recorded these outputs is not (epsilon, delta)-DP under this threat \
+                 model, if its runs were independent and their number and the seed were fixed \
+                 before they were seen."
+            }
+            Subject::Scores => {
+                "The procedure behind these scores is not (epsilon, delta)-DP, if its runs were \
+                 independent and their number and the seed were fixed before they were seen."
+            }
+            Subject::Counts => {
+                "The procedure behind these counts is not (epsilon, delta)-DP, if its runs were \
+                 independent and their number and the threshold were fixed before they were seen."
+            }
+        }
+    }
+}
