@@ -125,7 +125,7 @@ fn a_checkpoint_is_gone_on_with_by_its_data_alone() {
     for (name, text) in [("shifted.csv", rows(215, 1)), ("more.csv", rows(216, 0))] {
         folder.write(name, text);
         let told = folder.run(&format!("resume c --data {name}")).exits(2).stderr;
-        assert!(told.contains(&format!("{name} gives other records than rows.csv")), "{told}");
+        assert!(told.contains(&format!("{name} contains other records than rows.csv")), "{told}");
     }
     folder.run("resume c --data absent.csv").refuses(2, &["absent.csv", "cannot be read"]);
     let told = folder.run("resume c --data renamed.csv --classes 1,0").exits(2).stderr;
@@ -203,7 +203,7 @@ fn a_file_is_not_taken_for_data_that_are_made_up() {
     folder.run("resume read").refuses(2, &["./p100-like", "--data"]);
     for mistaken in ["resume read --data p100-like", "resume made-up --data ./p100-like"] {
         let refused = folder.run(mistaken).exits(2).stderr;
-        assert!(refused.contains("gives other records than"), "{refused}");
+        assert!(refused.contains("contains other records than"), "{refused}");
     }
 }
 

@@ -7,7 +7,7 @@ use dpscope_formats::{Array, write_npz};
 use dpscope_shaders::random::{Purpose, VectorNormals, stream_words};
 use dpscope_shaders::train::{Batches, EpochBatches};
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
-use dpscope_train::gpu::plan::{GpuPlan, Place};
+use dpscope_train::gpu::plan::{GpuPlan, PassPosition};
 use dpscope_train::{
     Canary, CanaryDirection, ModelSpec, Network, Rows, Training, TrainingSettings, Workspace,
 };
@@ -114,8 +114,8 @@ impl Case {
 
 const CLIP_NORM: f64 = 0.75;
 
-fn place(epoch: u32, step: u32, pass: u32) -> Place {
-    Place { first_run: FIRST, runs: RUNS, epoch, step, pass }
+fn place(epoch: u32, step: u32, pass: u32) -> PassPosition {
+    PassPosition { first_run: FIRST, runs: RUNS, epoch, step, pass }
 }
 
 fn stream(model: usize) -> u64 {

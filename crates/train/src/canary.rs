@@ -1,33 +1,34 @@
-//! The direction of the canary's gradient.
+//! The canary gradient.
 
 use dpscope_shaders::random::{Purpose, VectorNormals, stream_words};
 use serde::{Deserialize, Serialize};
 
-/// Where the canary's gradient points.
+/// Direction of the canary gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryDirection {
-    /// Uniform on the sphere.
+    /// Uniform on the unit sphere.
     Random,
-    /// One parameter: a weight that no record moves, if there is one, else any.
+    /// A single parameter: one whose gradient is zero for every record, if any, otherwise a random one.
     Dirac,
 }
 
-/// The canary's gradient ĝ, of length 1.
+/// The canary gradient ĝ, a unit vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Canary {
-    /// Where it points.
+    /// Its direction.
     pub direction: CanaryDirection,
-    /// Drawn for each run anew; else one for all runs.
+    /// Whether each run draws its own canary; otherwise all runs share one.
     pub is_fresh: bool,
 }
 
-/// The stream of what all runs share: no run has it.
+/// The random stream of everything that all runs share; no run uses it.
 pub(crate) const SHARED_STREAM: u64 = u64::MAX;
 
 impl Canary {
-    /// ĝ of the run with this stream; `still` is a parameter that no record moves.
+    /// Draws ĝ for the run with a given stream. `zero_gradient_parameter` has gradient zero for every
+    /// record.
     pub(crate) fn draw(
         self,
         seed: u64,
@@ -55,7 +56,7 @@ impl Canary {
     }
 }
 
-/// ⟨a, b⟩ in f64, in sixteen sums.
+/// ⟨a, b⟩ in f64, accumulated in sixteen partial sums.
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
     let mut sums = [0.0_f64; 16];
     let (a_chunks, b_chunks) = (a.chunks_exact(16), b.chunks_exact(16));
@@ -80,12 +81,12 @@ mod tests {
     }
 
     #[test]
-    fn canaries_have_length_one() {
+    fn canaries_have_norm_one() {
         for direction in [CanaryDirection::Random, CanaryDirection::Dirac] {
             let canary = drawn(direction, true, 8);
             assert!((dot(&canary, &canary) - 1.0).abs() < 1e-6);
         }
-        // a random one points nowhere in particular
+        // uniform on the sphere: no large entry, and the kurtosis of a normal
         let canary = drawn(CanaryDirection::Random, true, 8);
         assert!(canary.iter().all(|entry| entry.abs() < 6.0 / 5000_f32.sqrt()));
         let squares = canary.iter().map(|entry| f64::from(*entry) * f64::from(*entry));
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_still_parameter_is_taken() {
+    fn dirac_canaries_use_the_zero_gradient_parameter() {
         let mut out = vec![0.0; 10];
         let canary = Canary { direction: CanaryDirection::Dirac, is_fresh: true };
         canary.draw(3, 4, Some(6), &mut out);

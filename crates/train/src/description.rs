@@ -1,4 +1,4 @@
-//! What determines a training beside mechanism and seed, as JSON.
+//! Everything that determines a training except mechanism and seed, as JSON.
 
 use dpscope_core::mechanism::BatchedGaussian;
 use serde::{Deserialize, Serialize};
@@ -8,30 +8,30 @@ use crate::{ModelSpec, TrainError, Training, TrainingSettings};
 
 const SCHEMA: &str = "dpscope.training/1";
 
-/// Model, data and settings, as a checkpoint keeps them.
+/// Model, data and settings of a training, as saved in a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingDescription {
     schema: String,
-    /// The layers.
+    /// The model.
     pub model: ModelSpec,
-    /// Which data.
+    /// The data set.
     pub data: DataDescription,
-    /// How it is trained.
+    /// The settings.
     pub settings: TrainingSettings,
 }
 
-/// Data by name and content.
+/// A data set, identified by name and content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataDescription {
-    /// The stand-in's name, or that of the file.
+    /// Name of the synthetic data set or of the file.
     pub name: String,
-    /// SHA-256, as of [`Examples::digest`].
+    /// SHA-256, see [`Examples::digest`].
     pub digest: String,
-    /// Records that are trained on.
+    /// Number of training records.
     pub records: u32,
-    /// Records that no model sees.
+    /// Number of held-out records.
     pub held_out: usize,
 }
 
@@ -55,31 +55,31 @@ impl TrainingDescription {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads what [`Training::description`] wrote.
+    /// Parses the output of [`Training::description`].
     ///
     /// # Errors
-    /// A text that is not that.
+    /// Invalid JSON, missing or unknown fields, another schema.
     pub fn from_json(text: &str) -> Result<Self, TrainError> {
-        let described = |reason: String| TrainError::Description { reason };
-        let found: TrainingDescription =
-            serde_json::from_str(text).map_err(|error| described(error.to_string()))?;
-        if found.schema != SCHEMA {
-            return Err(described(format!("its schema is not {SCHEMA}")));
+        let invalid = |reason: String| TrainError::Description { reason };
+        let description: TrainingDescription =
+            serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        if description.schema != SCHEMA {
+            return Err(invalid(format!("the schema is not {SCHEMA}")));
         }
-        Ok(found)
+        Ok(description)
     }
 
-    /// The training again, with the data it had, under whatever name.
+    /// Restores the training from the same data, under any name.
     ///
     /// # Errors
-    /// Other data, and those of [`Training::new`].
+    /// Data with different content, and the errors of [`Training::new`].
     pub fn training(
         &self,
         examples: Examples,
         mechanism: BatchedGaussian,
         seed: u64,
     ) -> Result<Training, TrainError> {
-        let given = examples.name().to_owned();
+        let provided = examples.name().to_owned();
         let training = Training::new(
             &self.model,
             examples.with_name(&self.data.name),
@@ -87,9 +87,9 @@ impl TrainingDescription {
             self.settings,
             seed,
         )?;
-        if training.described().data != self.data {
-            let described = self.data.name.clone();
-            return Err(TrainError::DataMismatch { given, described });
+        if training.to_description().data != self.data {
+            let expected = self.data.name.clone();
+            return Err(TrainError::DataMismatch { provided, expected });
         }
         Ok(training)
     }
@@ -104,7 +104,7 @@ mod tests {
     use crate::{Canary, CanaryDirection};
 
     #[test]
-    fn a_training_is_made_again_from_its_description_and_its_data() {
+    fn a_training_is_restored_from_its_description_and_data() {
         let mechanism = BatchedGaussian {
             noise_multiplier: 1.0,
             steps_per_epoch: 5,

@@ -4,134 +4,134 @@ use dpscope_engine::EngineError;
 
 use crate::model::{ModelError, Shape};
 
-/// A training that cannot be run.
+/// Reasons why a training cannot run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainError {
-    /// The model.
+    /// Invalid model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The mechanism.
+    /// Invalid mechanism.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// The device.
+    /// Error of the engine or the device.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The model takes examples of another shape.
+    /// The model's input shape differs from the shape of the data.
     #[error(
-        "the model takes examples of {model} and {data} has {examples}; give a model whose input is \
-         that, or other data"
+        "the model expects examples of shape {model}, but {data} has shape {examples}; change the model's \
+         input or the data"
     )]
     ShapeMismatch {
-        /// The data's name.
+        /// Name of the data.
         data: String,
-        /// Of the data.
+        /// Shape of an example.
         examples: Shape,
-        /// Of the model.
+        /// Shape that the model expects.
         model: Shape,
     },
-    /// The model tells too few classes apart.
+    /// The model has fewer outputs than the data has classes.
     #[error(
-        "the model has {model} outputs and {data} has {classes} classes; give one output a class"
+        "the model has {model} outputs, but {data} has {classes} classes; use one output per class"
     )]
     TooFewOutputs {
-        /// The data's name.
+        /// Name of the data.
         data: String,
-        /// Of the data.
+        /// Number of classes.
         classes: usize,
-        /// Of the model.
+        /// Number of outputs of the model.
         model: usize,
     },
     /// A number outside its domain.
     #[error("{name} is {}; it must be {domain}", given(*.value))]
     Domain {
-        /// Which.
+        /// Name of the number.
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// Domain of the number.
         domain: &'static str,
     },
-    /// Too few records.
+    /// The data have fewer records than the batches need.
     #[error(
-        "{steps} batches of {batch_size} records are {needed} records, and {data} has {records}; train \
-         on fewer records, {records} say, or give more"
+        "{steps} batches of {batch_size} records need {needed} records, but {data} has {records}; use \
+         smaller or fewer batches, or more data"
     )]
     TooFewRecords {
-        /// The data's name.
+        /// Name of the data.
         data: String,
-        /// Its records.
+        /// Number of records.
         records: usize,
-        /// T.
+        /// Batches per epoch, T.
         steps: u32,
-        /// B.
+        /// Batch size, B.
         batch_size: u32,
         /// T·B.
         needed: u64,
     },
-    /// Nothing is held out.
+    /// No records are held out.
     #[error(
-        "{data} has no record left to compare learning rates on; train on fewer records, or give \
-         --learning-rate"
+        "{data} has no held-out records to compare learning rates on; train on fewer records, or set the \
+         learning rate"
     )]
     NoHeldOutRecords {
-        /// The data's name.
+        /// Name of the data.
         data: String,
     },
-    /// More than kernels can number.
+    /// The model or the data exceed the address range of the GPU kernels.
     #[error(
-        "a model has {words} {what} on a GPU, beyond {most}; train on the CPU (--device cpu), or a \
-         smaller model"
+        "training on a GPU needs {words} {what}, more than {max}; train on the CPU, or use a smaller \
+         model"
     )]
     TooLargeForGpu {
-        /// Of what.
+        /// What is counted.
         what: &'static str,
-        /// How many there are.
+        /// How many are needed.
         words: u64,
-        /// How many there may be.
-        most: u64,
+        /// How many are possible.
+        max: u64,
     },
-    /// A batch size is needed.
-    #[error("batch_size is missing; give the records of a batch")]
+    /// The mechanism has no batch size.
+    #[error("batch_size is missing; set the number of records per batch")]
     MissingBatchSize,
-    /// The worst case replaces every gradient.
+    /// The threat model replaces every gradient.
     #[error(
-        "threat model {threat_model} (sampler {sampler}) replaces every gradient, so that nothing is \
-         trained; it is simulated"
+        "threat model {threat_model} (sampler {sampler}) replaces every gradient, so there is nothing to \
+         train; simulate the mechanism instead"
     )]
     NothingToTrain {
-        /// Who attacks.
+        /// The threat model.
         threat_model: ThreatModel,
-        /// How batches are drawn.
+        /// The sampler.
         sampler: SamplerKind,
     },
-    /// No learning rate gave a model that classifies any held-out example correctly.
+    /// No learning rate produced a model that classifies any held-out example correctly.
     #[error(
-        "no learning rate from {} to {} gave a model that classifies a held-out example \
-         correctly; give --learning-rate",
+        "no learning rate from {} to {} produced a model that classifies a held-out example correctly; \
+         set the learning rate",
         given(*.lowest), given(*.highest)
     )]
     NoUsefulLearningRate {
-        /// The lowest that was tried.
+        /// Lowest learning rate tested.
         lowest: f64,
-        /// The highest.
+        /// Highest learning rate tested.
         highest: f64,
     },
-    /// A description that cannot be read.
-    #[error("the training's description cannot be read: {reason}")]
+    /// Invalid description of a training.
+    #[error("the description of the training is invalid: {reason}")]
     Description {
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
-    /// The data are not those of a description.
+    /// The data differ from those of a description.
     #[error(
-        "{given} gives other records than {described}, which the models were trained on; give that data, \
-         labels and classes again"
+        "{provided} contains other records than {expected}, on which the models were trained; pass the \
+         original data, labels and classes"
     )]
     DataMismatch {
-        /// The name of the data that were given.
-        given: String,
-        /// That of the data described.
-        described: String,
+        /// Name of the data that were passed.
+        provided: String,
+        /// Name of the data in the description.
+        expected: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The learning rate at which models are useful.
+//! Search for a learning rate.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::math;
@@ -8,26 +8,26 @@ use crate::canary::SHARED_STREAM;
 use crate::run::Runner;
 use crate::{TrainError, Training};
 
-/// Runs for each rate.
+/// Runs per learning rate.
 const RUNS: u64 = 2;
 
-/// Rates: from 10⁻² to 10, two a power of ten.
+/// Number of learning rates: 10⁻² to 10, two per decade.
 const RATES: i32 = 7;
 
-/// What a search found.
+/// The result of a search for a learning rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RateSearch {
-    /// The rate whose models classify most held-out examples correctly; the lowest of these.
+    /// The learning rate with the highest held-out accuracy; the lowest of several equal ones.
     pub best: f64,
-    /// Each rate that was tried, rising, with the share that its models classify correctly.
-    pub tried: Vec<(f64, f64)>,
+    /// Each learning rate tested, in ascending order, with its held-out accuracy.
+    pub accuracies: Vec<(f64, f64)>,
 }
 
-/// Searches the learning rate on a logarithmic scale, with models that are trained as the runs of the
-/// other world are, but are not among those that are audited.
+/// Searches for a learning rate on a logarithmic grid. The models are trained in the world without the
+/// canary, with random words that no audited run uses.
 ///
 /// # Errors
-/// Data without a held-out part; no rate with a model that is ever right.
+/// Data without held-out records; no learning rate whose models classify any example correctly.
 pub fn search_learning_rate(
     training: Training,
     keep_going: &dyn Fn() -> bool,
@@ -39,23 +39,23 @@ pub fn search_learning_rate(
         (0..RATES).map(|place| math::powf(10.0, f64::from(place - 4) / 2.0)).collect();
     let (lowest, highest) = (rates[0], rates[rates.len() - 1]);
     let mut training = training;
-    let mut tried = Vec::new();
+    let mut accuracies = Vec::new();
     for &rate in &rates {
         training = training.with_learning_rate(rate)?;
         let mut runner = Runner::new(&training);
         let mut tally = TrainingTally::default();
         for run in 0..RUNS {
-            // streams that no run has
-            let followed = runner.follow(World::ZeroOut, SHARED_STREAM - 1 - run, keep_going);
-            followed.ok_or(EngineError::Stopped)?;
+            // streams that no audited run uses
+            let trajectory = runner.train(World::ZeroOut, SHARED_STREAM - 1 - run, keep_going);
+            trajectory.ok_or(EngineError::Stopped)?;
             runner.evaluate(&mut tally);
         }
-        tried.push((rate, tally.correct_share().unwrap_or(0.0)));
+        accuracies.push((rate, tally.correct_share().unwrap_or(0.0)));
     }
     let best =
-        tried.iter().fold((0.0, 0.0), |best, &next| if next.1 > best.1 { next } else { best });
+        accuracies.iter().fold((0.0, 0.0), |best, &next| if next.1 > best.1 { next } else { best });
     if !(best.1 > 0.0) {
         return Err(TrainError::NoUsefulLearningRate { lowest, highest });
     }
-    Ok((training.with_learning_rate(best.0)?, RateSearch { best: best.0, tried }))
+    Ok((training.with_learning_rate(best.0)?, RateSearch { best: best.0, accuracies }))
 }

@@ -1,4 +1,4 @@
-//! One run of DP-SGD, with the canary in place.
+//! One run of DP-SGD with the canary inserted.
 
 use dpscope_core::adjacency::World;
 use dpscope_engine::TrainingTally;
@@ -10,10 +10,10 @@ use crate::gradient::{Rows, Workspace};
 use crate::observed::{Batch, RunResult};
 use crate::training::Training;
 
-/// Held-out examples that a model is asked about at a time.
+/// Held-out examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;
 
-/// The scratch memory of one thread.
+/// Executes runs; holds the scratch memory of one thread.
 #[derive(Debug)]
 pub(crate) struct Runner<'a> {
     training: &'a Training,
@@ -29,43 +29,43 @@ pub(crate) struct Runner<'a> {
     norms: Vec<f32>,
 }
 
-/// Outputs of a run as they come, with their batches.
+/// Outputs of a run, with the attacker's contribution to each batch.
 #[derive(Debug, Default)]
 pub(crate) struct Trajectory {
     outputs: Vec<f32>,
     batches: Vec<Batch>,
 }
 
-/// A step's place in a run.
+/// A step of a run.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct StepPosition {
     world: World,
     step: usize,
-    /// Steps of the run before it.
+    /// Number of earlier steps of the run.
     before: u64,
 }
 
-/// What one step makes of a model.
+/// The result of one step.
 #[cfg(feature = "gpu")]
 #[derive(Debug)]
 pub(crate) struct StepResult {
-    /// The records whose own gradients count, in their order.
+    /// The records whose own gradients entered the sum, in order.
     pub(crate) records: Vec<u32>,
-    /// What stood for the others.
+    /// The attacker's contribution.
     pub(crate) batch: Batch,
-    /// θ after it.
+    /// Parameters θ after the step.
     pub(crate) parameters: Vec<f32>,
-    /// o.
+    /// Output o.
     pub(crate) output: f32,
 }
 
 impl<'a> Runner<'a> {
     pub(crate) fn new(training: &'a Training) -> Self {
         let count = training.network.parameters();
-        let most_rows = training.most_rows();
+        let max_rows = training.max_rows();
         Runner {
             training,
-            workspace: Workspace::new(&training.network, most_rows),
+            workspace: Workspace::new(&training.network, max_rows),
             normals: VectorNormals::new(training.seed, Purpose::TrainNoise, 0),
             epoch: EpochBatches::default(),
             canary: vec![0.0; count],
@@ -78,7 +78,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Trains run `run` of a world; none where `keep_going` says no.
+    /// Executes run `run` of a world; `None` if `keep_going` returned false.
     pub(crate) fn run(
         &mut self,
         world: World,
@@ -87,16 +87,16 @@ impl<'a> Runner<'a> {
         keep_going: &dyn Fn() -> bool,
     ) -> Option<RunResult> {
         let stream = 2 * run + world.index() as u64;
-        let Trajectory { outputs, batches } = self.follow(world, stream, keep_going)?;
-        let ran = self.training.scored(outputs, batches, tally);
+        let Trajectory { outputs, batches } = self.train(world, stream, keep_going)?;
+        let result = self.training.score_run(outputs, batches, tally);
         if run < self.training.evaluated_runs() {
             self.evaluate(tally);
         }
-        Some(ran)
+        Some(result)
     }
 
-    /// Trains a model with this stream, up to the first output that is not finite.
-    pub(crate) fn follow(
+    /// Trains a model with the random words of a stream, up to the first output that is not finite.
+    pub(crate) fn train(
         &mut self,
         world: World,
         stream: u64,
@@ -104,28 +104,28 @@ impl<'a> Runner<'a> {
     ) -> Option<Trajectory> {
         let training = self.training;
         self.begin(stream);
-        let mut followed = Trajectory::default();
+        let mut trajectory = Trajectory::default();
         for epoch in 0..training.mechanism.epochs {
             training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
             for step in 0..training.mechanism.steps_per_epoch as usize {
                 if !keep_going() {
                     return None;
                 }
-                let before = followed.outputs.len() as u64;
-                let (output, batch) = self.step(Place { world, step, before });
-                followed.outputs.push(output);
-                followed.batches.push(batch);
+                let before = trajectory.outputs.len() as u64;
+                let (output, batch) = self.step(StepPosition { world, step, before });
+                trajectory.outputs.push(output);
+                trajectory.batches.push(batch);
                 if !output.is_finite() {
-                    return Some(followed);
+                    return Some(trajectory);
                 }
             }
         }
-        Some(followed)
+        Some(trajectory)
     }
 
-    /// Step `before` of a run, counted over all epochs, from any parameters.
+    /// Executes step `before` of a run, counted over all epochs, from the given parameters.
     #[cfg(feature = "gpu")]
-    pub(crate) fn once(
+    pub(crate) fn step_from(
         &mut self,
         world: World,
         run: u64,
@@ -138,19 +138,19 @@ impl<'a> Runner<'a> {
         self.begin(stream);
         self.parameters.copy_from_slice(parameters);
         training.batches.draw(training.seed, stream, epoch, &mut self.epoch);
-        let (output, batch) = self.step(Place { world, step, before });
+        let (output, batch) = self.step(StepPosition { world, step, before });
         let (records, parameters) = (self.records.clone(), self.parameters.clone());
         StepResult { records, batch, parameters, output }
     }
 
-    /// Asks a model of these parameters about the examples that are held out.
+    /// Evaluates a model with the given parameters on the held-out examples.
     #[cfg(feature = "gpu")]
     pub(crate) fn evaluate_parameters(&mut self, parameters: &[f32], tally: &mut TrainingTally) {
         self.parameters.copy_from_slice(parameters);
         self.evaluate(tally);
     }
 
-    /// θ, ĝ and noise of the run with this stream.
+    /// Sets parameters, canary and noise stream for a run.
     fn begin(&mut self, stream: u64) {
         let training = self.training;
         self.parameters.copy_from_slice(&training.initial);
@@ -163,11 +163,11 @@ impl<'a> Runner<'a> {
         );
     }
 
-    /// One step: what the attacker sees, o = ⟨Σ clipped gradients + noise, ĝ⟩/C.
-    fn step(&mut self, place: Place) -> (f32, Batch) {
+    /// One step of DP-SGD; returns the attacker's output o = ⟨Σ clipped gradients + noise, ĝ⟩/C.
+    fn step(&mut self, position: StepPosition) -> (f32, Batch) {
         let training = self.training;
-        let batch = self.take_batch(place);
-        let debias = self.mean_gradient_along_canary() * training.expected_others();
+        let batch = self.select_batch(position);
+        let debias = self.mean_gradient_along_canary() * training.expected_other_records();
         training.examples.fill(&self.records, &mut self.rows, &mut self.labels);
         self.sum_clipped();
         let canary = (batch.mean * training.settings.clip_norm) as f32;
@@ -176,7 +176,7 @@ impl<'a> Runner<'a> {
             entries.for_each(|(sum, direction)| *sum += canary * direction);
         }
         let noise = (training.mechanism.noise_multiplier * training.settings.clip_norm) as f32;
-        self.normals.add(place.before, noise, &mut self.sum);
+        self.normals.add(position.before, noise, &mut self.sum);
         let output = dot(&self.sum, &self.canary) / training.settings.clip_norm - debias;
         let rate = (training.settings.learning_rate / f64::from(training.batch_size)) as f32;
         let entries = self.parameters.iter_mut().zip(&self.sum);
@@ -184,13 +184,13 @@ impl<'a> Runner<'a> {
         (output as f32, batch)
     }
 
-    /// The records of the batch whose own gradients count, and what stands for the others.
-    fn take_batch(&mut self, place: Place) -> Batch {
-        let members = self.epoch.members_at(place.step);
-        self.training.keep(place.world, members, &mut self.records)
+    /// Selects the records of the batch; returns the attacker's contribution.
+    fn select_batch(&mut self, position: StepPosition) -> Batch {
+        let members = self.epoch.members_at(position.step);
+        self.training.select_records(position.world, members, &mut self.records)
     }
 
-    /// ⟨mean clipped gradient, ĝ⟩/C over the records that stand for the others; 0 where none do.
+    /// ⟨mean clipped gradient, ĝ⟩/C over the records that estimate the others; 0 if there are none.
     fn mean_gradient_along_canary(&mut self) -> f64 {
         let training = self.training;
         let all: Vec<u32> = training.debias_records().collect();
@@ -198,7 +198,7 @@ impl<'a> Runner<'a> {
             return 0.0;
         }
         let mut along = 0.0;
-        for records in all.chunks(training.most_rows().max(1)) {
+        for records in all.chunks(training.max_rows().max(1)) {
             training.examples.fill(records, &mut self.rows, &mut self.labels);
             self.sum_clipped();
             along += dot(&self.sum, &self.canary);
@@ -206,7 +206,7 @@ impl<'a> Runner<'a> {
         along / training.settings.clip_norm / all.len() as f64
     }
 
-    /// Σ clipped gradients of the rows.
+    /// Computes the sum of clipped per-example gradients of the rows.
     fn sum_clipped(&mut self) {
         self.training.network.clipped_sum(
             &self.parameters,
@@ -218,7 +218,7 @@ impl<'a> Runner<'a> {
         );
     }
 
-    /// Asks the model about the examples that are held out.
+    /// Evaluates the model on the held-out examples.
     pub(crate) fn evaluate(&mut self, tally: &mut TrainingTally) {
         let training = self.training;
         let Some(held_out) = training.examples.held_out() else { return };
@@ -234,23 +234,22 @@ impl<'a> Runner<'a> {
 }
 
 impl Training {
-    /// Records that are looked at together.
-    pub(crate) fn most_rows(&self) -> usize {
-        // a larger batch is worked on in parts
+    /// Largest number of records processed together; larger batches are split.
+    pub(crate) fn max_rows(&self) -> usize {
         let spread = 6.0 * f64::from(self.batch_size).sqrt();
         self.batch_size as usize + if self.batches.is_fixed_size() { 0 } else { spread as usize }
     }
 
-    /// Records of a batch whose own gradients count, as the attacker expects it: how many they are in
-    /// one batch would tell who else is in it.
-    fn expected_others(&self) -> f64 {
+    /// Expected number of records of a batch whose own gradients enter the sum. The actual number must not
+    /// be used: it would reveal whether the target is in the batch.
+    fn expected_other_records(&self) -> f64 {
         let batch_size = f64::from(self.batch_size);
-        let shown =
+        let from_attacker =
             if self.is_informed() { 1.0 } else { 1.0 / f64::from(self.mechanism.steps_per_epoch) };
-        batch_size - shown
+        batch_size - from_attacker
     }
 
-    /// The records that stand for the others: those after the target.
+    /// The records that estimate the mean gradient of the others: those after the target.
     fn debias_records(&self) -> std::ops::Range<u32> {
         1..self.settings.debias_records.saturating_add(1).min(self.batches.records())
     }

@@ -1,4 +1,4 @@
-//! Runs on all threads of this machine, as a backend of the engine.
+//! Training on the CPU threads of this machine, as a backend of the engine.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::observed::RunResult;
 use crate::run::Runner;
 use crate::{TrainError, Training};
 
-/// Where the outputs of runs go.
+/// Receives the outputs of all runs.
 pub trait OutputSink: fmt::Debug + Send + Sync {
-    /// Keeps the outputs of runs `range` of a world: run by run, epoch by epoch, E·T each; a failed run
-    /// is filled up with NaN.
+    /// Saves the outputs of runs `range` of a world: run by run, epoch by epoch, E·T per run; outputs
+    /// missing from a failed run are NaN.
     ///
     /// # Errors
-    /// Whatever the keeper meets, a full disk say; the run ends with it.
+    /// Any error of the implementation, for example a full disk; it ends the audit.
     fn save(
         &self,
         world: World,
@@ -25,7 +25,7 @@ pub trait OutputSink: fmt::Debug + Send + Sync {
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
 
-/// Trains runs by DP-SGD on the CPU, one a thread.
+/// Trains models with DP-SGD on the CPU, one run per thread.
 #[derive(Debug)]
 pub struct DpSgd {
     training: Training,
@@ -34,10 +34,10 @@ pub struct DpSgd {
 }
 
 impl DpSgd {
-    /// A trainer with `threads` threads; 0 means one a core.
+    /// Creates a trainer with `threads` threads; 0 means one per core.
     ///
     /// # Errors
-    /// The system gives no threads.
+    /// The operating system provides no threads.
     pub fn new(training: Training, threads: usize) -> Result<Self, TrainError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool
@@ -45,42 +45,43 @@ impl DpSgd {
         Ok(DpSgd { training, pool, sink: None })
     }
 
-    /// The same, keeping all outputs.
+    /// Sends the outputs of all runs to a sink.
     #[must_use]
     pub fn with_sink(self, sink: Box<dyn OutputSink>) -> Self {
         DpSgd { sink: Some(sink), ..self }
     }
 
-    /// What is trained.
+    /// The training.
     #[must_use]
     pub fn training(&self) -> &Training {
         &self.training
     }
 
-    /// The threads.
+    /// The thread pool.
     #[cfg(feature = "gpu")]
     pub(crate) fn pool(&self) -> &rayon::ThreadPool {
         &self.pool
     }
 
-    /// The runs of a world and number each, those of D first.
+    /// World and number of each run in a range, those of D first.
     pub(crate) fn runs(range: ObservationRange) -> Vec<(World, u64)> {
         let of_world = |&world| (range.first..range.end).map(move |run| (world, run));
         World::BOTH.iter().flat_map(of_world).collect()
     }
 
-    /// Keeps what [`runs`](Self::runs) showed, and adds it up.
-    pub(crate) fn gathered(
+    /// Saves the results of [`runs`](Self::runs), in that order, and adds up their tallies.
+    pub(crate) fn collect_runs(
         &self,
         range: ObservationRange,
-        mut ran: Vec<(RunResult, TrainingTally)>,
+        mut results: Vec<(RunResult, TrainingTally)>,
     ) -> Result<Trained, EngineError> {
-        let zero_out = ran.split_off(range.len() as usize);
-        let (target, first) = of_world(ran);
+        let zero_out = results.split_off(range.len() as usize);
+        let (target, first) = of_world(results);
         let (zero_out, second) = of_world(zero_out);
         self.save(World::Target, range, &target)?;
         self.save(World::ZeroOut, range, &zero_out)?;
-        let scores = [&target, &zero_out].map(|ran| ran.iter().map(|ran| ran.score).collect());
+        let scores =
+            [&target, &zero_out].map(|results| results.iter().map(|result| result.score).collect());
         Ok(Trained { range, scores, tallies: [first, second], is_fallback: false })
     }
 
@@ -88,13 +89,13 @@ impl DpSgd {
         &self,
         world: World,
         range: ObservationRange,
-        ran: &[RunResult],
+        results: &[RunResult],
     ) -> Result<(), EngineError> {
         let Some(sink) = &self.sink else { return Ok(()) };
         let length = self.training.outputs_per_run();
-        let mut outputs = Vec::with_capacity(ran.len() * length);
-        for (run, ran) in ran.iter().enumerate() {
-            outputs.extend_from_slice(&ran.outputs);
+        let mut outputs = Vec::with_capacity(results.len() * length);
+        for (run, result) in results.iter().enumerate() {
+            outputs.extend_from_slice(&result.outputs);
             outputs.resize((run + 1) * length, f32::NAN);
         }
         sink.save(world, range, &outputs).map_err(EngineError::Control)
@@ -123,22 +124,22 @@ impl Trainer for DpSgd {
         let keep_going = || control.keep_going();
         let train = |runner: &mut Runner<'_>, (world, run): (World, u64)| {
             let mut tally = TrainingTally::default();
-            let ran = runner.run(world, run, &mut tally, &keep_going)?;
-            Some((ran, tally))
+            let result = runner.run(world, run, &mut tally, &keep_going)?;
+            Some((result, tally))
         };
         let runner = || Runner::new(&self.training);
         let trained: Option<Vec<(RunResult, TrainingTally)>> = self
             .pool
             .install(|| Self::runs(range).into_par_iter().map_init(runner, train).collect());
-        self.gathered(range, trained.ok_or(EngineError::Stopped)?)
+        self.collect_runs(range, trained.ok_or(EngineError::Stopped)?)
     }
 }
 
 fn of_world(trained: Vec<(RunResult, TrainingTally)>) -> (Vec<RunResult>, TrainingTally) {
     let mut sum = TrainingTally::default();
-    let ran = trained.into_iter().map(|(ran, tally)| {
+    let results = trained.into_iter().map(|(result, tally)| {
         sum.add(&tally);
-        ran
+        result
     });
-    (ran.collect(), sum)
+    (results.collect(), sum)
 }

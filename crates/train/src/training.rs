@@ -1,4 +1,4 @@
-//! What is trained, on what, and how.
+//! The definition of a training: network, data, mechanism and settings.
 
 use dpscope_core::mechanism::{
     BatchedGaussian, OutputOptions, OutputReference, OutputScorer, ThreatModel,
@@ -12,22 +12,22 @@ use crate::data::{Examples, Packed};
 use crate::model::{LayerSpec, ModelSpec, Network};
 use crate::{TrainError, TrainingDescription};
 
-/// How a network is trained, beside the mechanism.
+/// Hyperparameters of a training that are not part of the mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSettings {
-    /// C, above 0.
+    /// Clipping norm C, above 0.
     pub clip_norm: f64,
-    /// η: parameters move by −η/B times the noisy sum; from 0.
+    /// Learning rate η ≥ 0: a step adds −η/B times the noisy sum of gradients to the parameters.
     pub learning_rate: f64,
-    /// The canary's gradient.
+    /// The canary gradient.
     pub canary: Canary,
-    /// Records whose mean clipped gradient stands for that of the others, whose part in an output a
-    /// white-box attacker takes away; 0 where the outputs stay as they are.
+    /// Number of records whose mean clipped gradient estimates the contribution of all other records; a
+    /// white-box attacker subtracts that estimate from each output. 0 disables the correction.
     pub debias_records: u32,
 }
 
-/// A network, data, mechanism and settings that fit each other.
+/// A network, a data set, a mechanism and settings, checked to be compatible.
 #[derive(Debug)]
 pub struct Training {
     spec: ModelSpec,
@@ -38,30 +38,30 @@ pub struct Training {
     pub(crate) seed: u64,
     pub(crate) batches: Batches,
     pub(crate) batch_size: u32,
-    /// θ before the first step, of every run.
+    /// Initial parameters θ, the same for every run.
     pub(crate) initial: Vec<f32>,
-    /// A parameter that no record moves.
+    /// A parameter whose gradient is zero for every record.
     pub(crate) zero_gradient_parameter: Option<usize>,
     pub(crate) scorer: OutputScorer,
     description: String,
 }
 
 impl Training {
-    /// Whether any gradient is left to a model: not in the worst case, which is the only threat model of
-    /// batch-then-shuffle.
+    /// Whether the mechanism's outputs depend on a trained model. In the worst case (the only threat model
+    /// of batch-then-shuffle) the attacker chooses every gradient, and no model is trained.
     #[must_use]
     pub fn is_needed(mechanism: &BatchedGaussian) -> bool {
         mechanism.threat_model != ThreatModel::WorstCase
     }
 
-    /// Checks that all fits.
+    /// Checks that the parts are compatible.
     ///
-    /// The target is record 0 of the data; the records beyond T·B are not used.
+    /// The target is record 0 of the data; records beyond T·B are not used.
     ///
     /// # Errors
-    /// Data of another shape than the model takes, or of more classes than it tells apart; too few
-    /// records; a number outside its domain; an undefined pair of sampler and threat model; the worst
-    /// case, in which nothing is trained.
+    /// Data whose shape differs from the model's input or that has more classes than the model has
+    /// outputs; too few records; a number outside its domain; an undefined combination of sampler and
+    /// threat model; the worst case, which trains no model.
     pub fn new(
         spec: &ModelSpec,
         examples: Examples,
@@ -76,8 +76,8 @@ impl Training {
             let (threat_model, sampler) = (mechanism.threat_model, mechanism.sampler.kind());
             return Err(TrainError::NothingToTrain { threat_model, sampler });
         }
-        check_fit(&network, spec, &examples)?;
-        check(&settings)?;
+        check_compatible(&network, spec, &examples)?;
+        check_settings(&settings)?;
         let steps = mechanism.steps_per_epoch;
         let needed = u64::from(steps) * u64::from(batch_size);
         if needed > examples.len() as u64 || needed > u64::from(Order::MOST) {
@@ -106,48 +106,48 @@ impl Training {
         })
     }
 
-    /// All that determines the runs beside mechanism and seed, as JSON.
+    /// Everything that determines the runs except mechanism and seed, as JSON.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Outputs of a run, E·T.
+    /// Number of outputs per run, E·T.
     #[must_use]
     pub fn outputs_per_run(&self) -> usize {
         self.scorer.outputs_per_run() as usize
     }
 
-    /// The data.
+    /// The data set.
     #[must_use]
     pub fn examples(&self) -> &Examples {
         &self.examples
     }
 
-    /// Mechanism and attacker.
+    /// The mechanism, including sampler and threat model.
     #[must_use]
     pub fn mechanism(&self) -> &BatchedGaussian {
         &self.mechanism
     }
 
-    /// How it is trained.
+    /// The settings.
     #[must_use]
     pub fn settings(&self) -> &TrainingSettings {
         &self.settings
     }
 
-    /// The same training at another learning rate.
+    /// The same training with another learning rate.
     ///
     /// # Errors
     /// A learning rate outside its domain.
     pub fn with_learning_rate(mut self, learning_rate: f64) -> Result<Self, TrainError> {
         self.settings.learning_rate = learning_rate;
-        check(&self.settings)?;
-        self.description = self.described().to_json();
+        check_settings(&self.settings)?;
+        self.description = self.to_description().to_json();
         Ok(self)
     }
 
-    pub(crate) fn described(&self) -> TrainingDescription {
+    pub(crate) fn to_description(&self) -> TrainingDescription {
         TrainingDescription::new(&self.spec, &self.examples, self.batches.records(), self.settings)
     }
 }
@@ -157,7 +157,11 @@ fn scorer(mechanism: &BatchedGaussian) -> Result<OutputScorer, TrainError> {
     Ok(OutputScorer::new(mechanism, options)?)
 }
 
-fn check_fit(network: &Network, spec: &ModelSpec, examples: &Examples) -> Result<(), TrainError> {
+fn check_compatible(
+    network: &Network,
+    spec: &ModelSpec,
+    examples: &Examples,
+) -> Result<(), TrainError> {
     let data = || examples.name().to_owned();
     if spec.input != examples.shape() {
         let (examples, model) = (examples.shape(), spec.input);
@@ -170,7 +174,7 @@ fn check_fit(network: &Network, spec: &ModelSpec, examples: &Examples) -> Result
     Ok(())
 }
 
-fn check(settings: &TrainingSettings) -> Result<(), TrainError> {
+fn check_settings(settings: &TrainingSettings) -> Result<(), TrainError> {
     let TrainingSettings { clip_norm, learning_rate, .. } = *settings;
     if !(1e-6..=1e6).contains(&clip_norm) {
         let domain = "in [1e-6, 1e6]";
@@ -183,22 +187,22 @@ fn check(settings: &TrainingSettings) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// Parameters from uniform words, the same for all runs: a white-box attacker knows them.
+/// Initial parameters, the same for all runs: a white-box attacker knows them.
 fn initial(network: &Network, seed: u64) -> Vec<f32> {
     let mut words = Words::new(seed, Purpose::TrainInitial, SHARED_STREAM);
     network.initial(|| words.uniform())
 }
 
-/// The weight from the first feature that is 0 in every record to the first unit, where the first
-/// layer is linear.
+/// The weight between the first feature that is 0 in every record and the first unit. Requires a linear
+/// first layer.
 fn zero_gradient_parameter(spec: &ModelSpec, examples: &Examples, records: usize) -> Option<usize> {
     if !matches!(spec.layers.first(), Some(LayerSpec::Linear { .. })) {
         return None;
     }
     let Packed::Bits { row_bytes, bytes } = examples.packed() else { return None };
-    let mut seen = vec![0; row_bytes];
+    let mut nonzero = vec![0; row_bytes];
     for row in bytes.chunks_exact(row_bytes).take(records) {
-        seen.iter_mut().zip(row).for_each(|(seen, byte)| *seen |= byte);
+        nonzero.iter_mut().zip(row).for_each(|(bits, byte)| *bits |= byte);
     }
-    (0..examples.shape().len()).find(|feature| seen[feature / 8] >> (feature % 8) & 1 == 0)
+    (0..examples.shape().len()).find(|feature| nonzero[feature / 8] >> (feature % 8) & 1 == 0)
 }

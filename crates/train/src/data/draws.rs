@@ -1,30 +1,30 @@
-//! Draws from the common random stream, for data that are the same on every machine.
+//! Draws from the common random stream for data that are identical on every machine.
 
 use dpscope_core::math;
 use dpscope_shaders::random::{Purpose, Words};
 
-/// The seed of all that is built in.
+/// Seed of all synthetic data.
 const SEED: u64 = 0;
 
-/// What a stream is for. Two of them share no word.
+/// Purpose of a stream. Different parts share no random words.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
-    /// What all records have in common.
-    Law = 0,
-    /// Records to train on.
+    /// Parameters of the distribution, shared by all records.
+    Distribution = 0,
+    /// Training records.
     Record = 1,
-    /// Records that are held out.
+    /// Held-out records.
     HeldOut = 2,
-    /// Orders of records.
+    /// Record orders.
     Order = 3,
 }
 
-/// Numbers drawn one after the other from a stream of its own.
+/// Random numbers from one stream, in order.
 #[derive(Debug)]
 pub(super) struct Draws(Words);
 
 impl Draws {
-    /// The stream of `index` in a part of data set `set`.
+    /// Stream `index` of a part of data set `set`.
     pub(super) fn new(set: u8, part: Part, index: u64) -> Self {
         let stream = u64::from(set) << 56 | (part as u64) << 48 | index;
         Draws(Words::new(SEED, Purpose::StandInData, stream))
@@ -34,24 +34,24 @@ impl Draws {
         self.0.next_word()
     }
 
-    /// Uniform on (0, 1), in the middle of one of 2³² cells.
+    /// Uniform on (0, 1): the midpoint of one of 2³² cells.
     pub(super) fn uniform(&mut self) -> f64 {
         self.0.uniform()
     }
 
-    /// Uniform between two ends.
+    /// Uniform on [low, high].
     pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 
-    /// Symmetric about 0 with variance 1: the sum of the four bytes of a word. Near enough to a
-    /// normal for a jitter, and cheap.
+    /// Approximately standard normal, and cheap: the centred sum of the four bytes of a word, scaled to
+    /// variance 1.
     pub(super) fn jitter(&mut self) -> f64 {
         let sum: u32 = self.word().to_le_bytes().into_iter().map(u32::from).sum();
         (f64::from(sum) - 510.0) * (1.0 / 147.800_766_8)
     }
 
-    /// A standard normal, by Box and Muller's transform.
+    /// Standard normal, by the Box–Muller transform.
     pub(super) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * math::ln(self.uniform())).sqrt();
         radius * math::cos(std::f64::consts::TAU * self.uniform())
@@ -61,20 +61,19 @@ impl Draws {
         self.uniform() < probability
     }
 
-    /// Uniform on 0..`count`, off by at most `count`/2³².
+    /// Uniform on 0..`count`, with bias at most `count`/2³².
     pub(super) fn below(&mut self, count: usize) -> usize {
         ((u128::from(self.word()) * count as u128) >> 32) as usize
     }
 }
 
-/// The records 0..`count` in an order that depends on `count` alone.
-///
-/// Fisher and Yates's shuffle, from the last place to the first.
+/// The records 0..`count` in a random order that depends on `count` only: a Fisher–Yates shuffle, from the
+/// last position to the first.
 pub(super) fn fixed_order(count: usize) -> Vec<u32> {
     let mut draws = Draws::new(0, Part::Order, count as u64);
     let mut order: Vec<u32> = (0..count as u32).collect();
-    for place in (1..count).rev() {
-        order.swap(place, draws.below(place + 1));
+    for position in (1..count).rev() {
+        order.swap(position, draws.below(position + 1));
     }
     order
 }
@@ -85,7 +84,7 @@ mod tests {
     use dpscope_shaders::random::stream_words;
 
     #[test]
-    fn draws_have_their_moments_and_do_not_change() {
+    fn draws_have_the_expected_moments_and_stable_values() {
         let moments = |draw: &mut dyn FnMut() -> f64| {
             let values: Vec<f64> = (0..40_000).map(|_| draw()).collect();
             let mean = values.iter().sum::<f64>() / 4e4;
@@ -95,12 +94,12 @@ mod tests {
             (mean - expected.0).abs() < 5.0 * (expected.1 / 4e4).sqrt()
                 && (variance / expected.1 - 1.0).abs() < 5.0 * (2.0 / 4e4_f64).sqrt()
         };
-        let mut draws = Draws::new(9, Part::Law, 1);
+        let mut draws = Draws::new(9, Part::Distribution, 1);
         assert!(near(moments(&mut || draws.normal()), (0.0, 1.0)));
         assert!(near(moments(&mut || draws.jitter()), (0.0, 1.0)));
         assert!(near(moments(&mut || draws.between(2.0, 5.0)), (3.5, 0.75)));
         assert!(!near(moments(&mut || 0.9 * draws.normal()), (0.0, 1.0)));
-        let mut draws = Draws::new(9, Part::Law, 1);
+        let mut draws = Draws::new(9, Part::Distribution, 1);
         let words: Vec<u32> = (0..70).map(|_| draws.word()).collect();
         let mut expected = [0; 70];
         stream_words(SEED, Purpose::StandInData, 9 << 56 | 1, 0, &mut expected);
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_holds_every_record_once_and_looks_random() {
+    fn fixed_orders_are_random_permutations() {
         let order = fixed_order(1000);
         let mut sorted = order.clone();
         sorted.sort_unstable();

@@ -2,86 +2,87 @@ use dpscope_core::shown;
 use dpscope_formats::FormatError;
 use thiserror::Error;
 
-/// Why a data set cannot be had.
+/// Reasons why a data set cannot be generated or loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum DataError {
-    /// No stand-in of that name.
-    #[error("there is no built-in data set `{name}`; the names are {known}")]
+    /// Unknown name of a synthetic data set.
+    #[error("unknown synthetic data set `{name}`; available: {known}")]
     UnknownSyntheticData { name: String, known: &'static str },
-    /// More records than a stand-in is made for, or none.
-    #[error("records = {records} is outside 1..={most}")]
-    Records { records: usize, most: usize },
-    /// The memory is not there.
-    #[error("no memory for {records} records of {bytes} bytes; ask for fewer records")]
+    /// Number of records out of range.
+    #[error("{records} records are requested; 1 to {max} are possible")]
+    Records { records: usize, max: usize },
+    /// Not enough memory.
+    #[error("not enough memory for {records} records of {bytes} bytes; request fewer records")]
     OutOfMemory { records: usize, bytes: usize },
-    /// A file that its format's reader refuses.
+    /// The reader of the file's format rejected the file.
     #[error("{name}: {source}")]
     Format { name: String, source: FormatError },
-    /// A file of no format that is read here.
+    /// Unsupported file format.
     #[error("{name}: {found}; {remedy}")]
     UnknownFormat { name: String, found: &'static str, remedy: &'static str },
-    /// Images without labels.
-    #[error("{name} holds {kind} and no labels; pass the file of labels too ({remedy})")]
+    /// Missing labels.
+    #[error("{name} contains {kind} without labels; pass the label file as well ({remedy})")]
     NoLabels { name: String, kind: &'static str, remedy: &'static str },
-    /// Labels given twice.
-    #[error("{name} holds labels of its own; leave out the file of labels, {labels}")]
+    /// A label file was passed for data that include labels.
+    #[error("{name} already contains labels; omit the label file {labels}")]
     LabelsTwice { name: String, labels: String },
-    /// No array of examples among those of a file.
+    /// The file has no array of examples.
     #[error(
-        "{name}: no array of examples; name it x, images, features or data (the file holds \
+        "{name}: no array of examples; name it x, images, features or data (the file contains \
          {available})"
     )]
     NoExamples { name: String, available: String },
-    /// An array whose axes say nothing about images or rows.
+    /// Unsupported shape of the examples.
     #[error(
-        "{name}: shape {shape} is none of examples; (records, features), (records, height, width), \
-         (records, channels, height, width) or channels last is needed"
+        "{name}: shape {shape} is not supported for examples; use (records, features), (records, height, \
+         width), (records, channels, height, width) or channels last"
     )]
     Shape { name: String, shape: String },
-    /// An array whose axes say nothing about labels.
-    #[error("{name}: shape {shape} is none of labels; (records) or (records, classes) is needed")]
-    LabelShape { name: String, shape: String },
-    /// Another number of labels than of examples.
-    #[error("{name} has {records} records, but there are {labels} labels; pair the right files")]
-    LabelCount { name: String, records: usize, labels: usize },
-    /// A label that names no class.
-    #[error("{name}: record {record} has label {label}; labels are whole numbers from 0 to {most}")]
-    Label { name: String, record: usize, label: String, most: u32 },
-    /// A row of labels that is not one 1 among zeros.
+    /// Unsupported shape of the labels.
     #[error(
-        "{name}: record {record} of the labels is not one 1 among zeros; save one number a record"
+        "{name}: shape {shape} is not supported for labels; use (records) or (records, classes)"
     )]
+    LabelShape { name: String, shape: String },
+    /// The number of labels differs from the number of examples.
+    #[error("{name} has {records} records, but there are {labels} labels; pass matching files")]
+    LabelCount { name: String, records: usize, labels: usize },
+    /// A label is not a valid class.
+    #[error("{name}: record {record} has label {label}; labels must be integers from 0 to {max}")]
+    Label { name: String, record: usize, label: String, max: u32 },
+    /// A row of labels is not a one-hot vector.
+    #[error("{name}: record {record} of the labels is not one-hot; save one number per record")]
     OneHot { name: String, record: usize },
-    /// A value that is NaN or infinite, or too large for `f32`.
+    /// A value is NaN, infinite or too large for `f32`.
     #[error(
-        "{name}: record {record}, feature {feature} is {value}; repair, scale down or remove the record"
+        "{name}: record {record}, feature {feature} is {value}; correct, rescale or remove the record"
     )]
     NotFinite { name: String, record: usize, feature: usize, value: String },
-    /// Features of no use.
-    #[error("{name}: {features} features a record, but 1 to {most} are read")]
-    Features { name: String, features: usize, most: usize },
-    /// A class that is asked for and not there.
+    /// Number of features out of range.
+    #[error("{name}: {features} features per record; 1 to {max} are supported")]
+    Features { name: String, features: usize, max: usize },
+    /// A requested class does not occur.
     #[error("{name}: no record has label {class}; the labels are {available}")]
     NoSuchClass { name: String, class: u32, available: String },
-    /// A class that is asked for twice.
-    #[error("class {class} is named twice; name each class once")]
+    /// A class was requested twice.
+    #[error("class {class} is listed twice; list each class once")]
     ClassTwice { class: u32 },
-    /// Nothing to tell apart.
-    #[error("{name}: {classes} class is kept; a classifier needs two or more")]
+    /// Fewer than two classes.
+    #[error("{name}: {classes} class is selected; a classifier needs two or more")]
     TooFewClasses { name: String, classes: usize },
-    /// More classes than are read.
-    #[error("{name}: {classes} classes, more than {most}; keep some of them")]
-    TooManyClasses { name: String, classes: usize, most: usize },
-    /// More records asked for than there are.
+    /// Too many classes.
+    #[error("{name}: {classes} classes, more than {max}; select some of them")]
+    TooManyClasses { name: String, classes: usize, max: usize },
+    /// More records requested than available.
     #[error(
-        "{name}: {asked} records are asked for, but {present} are there; ask for 1 to {present}"
+        "{name}: {requested} records are requested, but {available} are available; request 1 to \
+         {available}"
     )]
-    TooFewRecords { name: String, asked: usize, present: usize },
+    TooFewRecords { name: String, requested: usize, available: usize },
 }
 
-/// A file's name or another foreign text, fit for a message.
+/// A file name or other untrusted text, sanitised for a message.
 pub(super) fn excerpt(text: &str) -> String {
     shown::excerpt(text, 80)
 }

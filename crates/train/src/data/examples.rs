@@ -3,10 +3,10 @@ use sha2::{Digest, Sha256};
 use super::load::LoadSummary;
 use crate::model::Shape;
 
-/// Labelled examples of one shape, packed.
+/// Labelled examples of one shape, in packed form.
 ///
-/// Binary features take a bit and pixels a byte each; [`Examples::fill`] unpacks the rows that a
-/// step needs. The part that is held out, if there is one, is for accuracy only: no model sees it.
+/// A binary feature takes one bit and a pixel one byte; [`Examples::fill`] unpacks selected records.
+/// Held-out examples, if any, are used for accuracy only: no model is trained on them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examples {
     name: String,
@@ -19,30 +19,30 @@ pub struct Examples {
     summary: Option<LoadSummary>,
 }
 
-/// The features of all records, one row after the other.
+/// The features of all records, row by row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Features {
-    /// 0 or 1; each row starts at a byte of its own, its first feature in the lowest bit.
+    /// 0 or 1; each row starts at a byte boundary, with its first feature in the lowest bit.
     Bits(Vec<u8>),
-    /// Pixels, which stand for 2·byte/255 − 1.
+    /// Pixels; a byte represents 2·byte/255 − 1.
     Bytes(Vec<u8>),
-    /// As they are.
+    /// Unscaled values.
     Floats(Vec<f32>),
 }
 
-/// The features as they are stored, for a device that unpacks them itself.
+/// The packed features, for a device that unpacks them itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Packed<'a> {
-    /// Binary features: each row takes `row_bytes`, its first feature in the lowest bit.
+    /// Binary features; a row takes `row_bytes` bytes, with its first feature in the lowest bit.
     Bits {
-        /// Bytes of a row.
+        /// Bytes per row.
         row_bytes: usize,
         /// All rows.
         bytes: &'a [u8],
     },
-    /// Pixels, which stand for 2·byte/255 − 1.
+    /// Pixels; a byte represents 2·byte/255 − 1.
     Bytes(&'a [u8]),
-    /// Features as they are.
+    /// Unscaled values.
     Floats(&'a [f32]),
 }
 
@@ -62,9 +62,9 @@ impl Features {
         Self::Bits(packed)
     }
 
-    /// The rows `records`, in that order.
+    /// The rows of `records`, in that order.
     pub(super) fn rows(&self, records: &[u32], features: usize) -> Self {
-        fn chosen<T: Copy>(all: &[T], records: &[u32], row: usize) -> Vec<T> {
+        fn selected<T: Copy>(all: &[T], records: &[u32], row: usize) -> Vec<T> {
             let mut rows = Vec::with_capacity(records.len() * row);
             for &record in records {
                 rows.extend_from_slice(&all[record as usize * row..][..row]);
@@ -72,9 +72,9 @@ impl Features {
             rows
         }
         match self {
-            Self::Bits(all) => Self::Bits(chosen(all, records, features.div_ceil(8))),
-            Self::Bytes(all) => Self::Bytes(chosen(all, records, features)),
-            Self::Floats(all) => Self::Floats(chosen(all, records, features)),
+            Self::Bits(all) => Self::Bits(selected(all, records, features.div_ceil(8))),
+            Self::Bytes(all) => Self::Bytes(selected(all, records, features)),
+            Self::Floats(all) => Self::Floats(selected(all, records, features)),
         }
     }
 
@@ -111,7 +111,7 @@ const PIXELS: [f32; 256] = {
 };
 
 impl Examples {
-    /// Examples whose features and labels agree in number; labels are below `classes`.
+    /// Examples from as many feature rows as labels; labels are below `classes`.
     pub(super) fn new(
         name: &str,
         shape: Shape,
@@ -146,7 +146,7 @@ impl Examples {
         Examples { summary: Some(summary), ..self }
     }
 
-    /// Records.
+    /// Number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.labels.len()
@@ -158,26 +158,26 @@ impl Examples {
         self.labels.is_empty()
     }
 
-    /// Channels, height and width of a record; a flat vector of n features is (n, 1, 1).
+    /// Shape of a record; a flat vector of n features has shape (n, 1, 1).
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Classes; labels are below it.
+    /// Number of classes; all labels are below it.
     #[must_use]
     pub fn classes(&self) -> usize {
         self.classes
     }
 
-    /// The stand-in's name, or that of the file.
+    /// Name of the synthetic data set or of the file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// SHA-256 of shape, classes, labels and packed features in hexadecimal digits, without the
-    /// part that is held out.
+    /// Hexadecimal SHA-256 of shape, number of classes, labels and packed features, without the held-out
+    /// records.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
@@ -189,7 +189,7 @@ impl Examples {
         &self.labels
     }
 
-    /// The features as they are stored.
+    /// The packed features.
     #[must_use]
     pub fn packed(&self) -> Packed<'_> {
         match &self.features {
@@ -201,25 +201,26 @@ impl Examples {
         }
     }
 
-    /// Records that no model is trained on, for accuracy.
+    /// Records that no model is trained on, used for accuracy.
     #[must_use]
     pub fn held_out(&self) -> Option<&Examples> {
         self.held_out.as_deref()
     }
 
-    /// How a file was read; `None` for a stand-in.
+    /// Summary of how a file was loaded; `None` for synthetic data.
     #[must_use]
     pub fn load_summary(&self) -> Option<&LoadSummary> {
         self.summary.as_ref()
     }
 
-    /// Replaces the contents of `examples` and `labels` by the rows of `records`, in that order and
-    /// as often as they are named.
+    /// Replaces the contents of `examples` and `labels` by the rows of `records`, in that order; a record
+    /// may occur more than once.
     ///
-    /// Binary features become 0 and 1, pixels 2·byte/255 − 1 (correctly rounded), others stay as they are. Every record must be below [`Examples::len`].
+    /// Binary features become 0 and 1, pixels 2·byte/255 − 1 (correctly rounded); other values are
+    /// unchanged. Every record must be below [`Examples::len`].
     ///
     /// # Guarantee
-    /// Bit for bit what was packed (`unit::rows_are_unpacked_as_they_were_packed`).
+    /// Unpacking inverts packing bit for bit (`unit::unpacking_inverts_packing`).
     pub fn fill(&self, records: &[u32], examples: &mut Vec<f32>, labels: &mut Vec<u32>) {
         let features = self.shape.len();
         examples.clear();
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_unpacked_as_they_were_packed() {
+    fn unpacking_inverts_packing() {
         for features in [1, 7, 8, 9, 600] {
             let value = |record: usize, feature: usize| (record * 31 + feature * 7) % 5 < 2;
             let all = (0..4 * features).map(|i| value(i / features, i % features));
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_tell_content_apart() {
+    fn digests_depend_on_content_only() {
         let set = |shape, classes, labels: &[u32], features| {
             Examples::new("x", shape, classes, labels.to_vec(), features).digest
         };
@@ -305,6 +306,6 @@ mod tests {
         assert_eq!(distinct.len(), digests.len());
         assert!(digests.iter().all(|digest| digest.len() == 64));
         let named = Examples::new("y", flat(1), 2, vec![0, 1], bytes());
-        assert_eq!(named.digest(), digests[0], "a name is no content");
+        assert_eq!(named.digest(), digests[0], "the name does not enter the digest");
     }
 }

@@ -1,6 +1,6 @@
-//! Data sets to train on: built-in stand-ins, and files of the user's own.
+//! Training data: built-in synthetic data sets and the user's own files.
 //!
-//! `DATA.md` beside this package says where the published sets come from and how to pass them.
+//! `DATA.md` of this package lists the sources of the published data sets and how to pass them.
 //!
 //! ```
 //! use dpscope_train::data::SyntheticData;

@@ -1,32 +1,33 @@
-//! Dispatches that are cut where they would take a device long: a driver kills what takes seconds.
+//! Splits long dispatches into parts: drivers kill submissions that run for seconds.
 
-/// Some of the workgroups of every model.
+/// A subset of the workgroups of every model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Along x and y.
+    /// Workgroups along x and y.
     pub(super) groups: [u32; 2],
-    /// The first of a model's.
+    /// Index of the first workgroup within a model.
     pub(super) first_group: u32,
-    /// Operations of all models.
+    /// Operations, summed over all models.
     pub(super) work: u64,
 }
 
-/// The workgroups of a dispatch, in parts.
+/// The workgroups of a dispatch, split into parts.
 ///
 /// # Guarantee
-/// Each workgroup is in one part, and a part within its budget where a column or row of workgroups is
-/// (`unit::every_workgroup_is_dispatched_once`).
+/// Each workgroup is in exactly one part, and a part stays within its budget if a single line (row or
+/// column) of workgroups does (`unit::every_workgroup_is_dispatched_once`).
 #[derive(Debug)]
 pub(super) struct Parts {
     groups: [u32; 2],
-    /// Operations of all models in a column, or in a row where there are several.
+    /// Operations per line, summed over all models: a row of workgroups if there are several, otherwise a
+    /// column.
     line_work: u64,
-    /// Lines that are dispatched already.
+    /// Number of lines already dispatched.
     next: u32,
 }
 
 impl Parts {
-    /// A dispatch of so many workgroups and operations.
+    /// A dispatch with the given workgroups and operations.
     pub(super) fn new(groups: [u32; 2], work: u64) -> Self {
         let mut parts = Parts { groups, line_work: 0, next: 0 };
         parts.line_work = work.div_ceil(parts.lines().max(1).into()).max(1);
@@ -38,18 +39,18 @@ impl Parts {
         if rows > 1 { rows } else { columns }
     }
 
-    /// Operations of what is left.
-    pub(super) fn left(&self) -> u64 {
+    /// Operations of the remaining lines.
+    pub(super) fn remaining(&self) -> u64 {
         u64::from(self.lines() - self.next).saturating_mul(self.line_work)
     }
 
-    /// The next part, of about `budget` operations; none at the end.
+    /// The next part, of about `budget` operations; `None` at the end.
     pub(super) fn next(&mut self, budget: u64) -> Option<Part> {
-        let left = self.lines() - self.next;
-        if left == 0 {
+        let remaining = self.lines() - self.next;
+        if remaining == 0 {
             return None;
         }
-        let lines = (budget / self.line_work).clamp(1, left.into()) as u32;
+        let lines = (budget / self.line_work).clamp(1, remaining.into()) as u32;
         let [columns, rows] = self.groups;
         let (groups, line) = if rows > 1 { ([columns, lines], columns) } else { ([lines, 1], 1) };
         let first_group = self.next * line;
@@ -62,16 +63,16 @@ impl Parts {
 mod tests {
     use super::*;
 
-    /// What is wrong with the parts of a dispatch.
+    /// The first problem with the parts of a dispatch.
     fn problem(groups: [u32; 2], parts: &[Part]) -> Option<String> {
         let mut seen = vec![0; (groups[0] * groups[1]) as usize];
         for part in parts {
             for (x, y) in (0..part.groups[1]).flat_map(|y| (0..part.groups[0]).map(move |x| (x, y)))
             {
-                // as kernels find their place
-                let place = part.first_group + y * groups[0] + x;
-                let Some(count) = seen.get_mut(place as usize) else {
-                    return Some(format!("there is no workgroup {place}"));
+                // the same formula as in the kernels
+                let index = part.first_group + y * groups[0] + x;
+                let Some(count) = seen.get_mut(index as usize) else {
+                    return Some(format!("there is no workgroup {index}"));
                 };
                 *count += 1;
             }
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_parts_are_refused() {
+    fn broken_parts_are_detected() {
         let good = || parts([13, 9], 900, &[300]);
         let broken: [fn(&mut Vec<Part>); 4] = [
             |parts| parts.truncate(2),

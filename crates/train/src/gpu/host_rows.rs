@@ -1,4 +1,4 @@
-//! Rows that the host draws: of samplers that take words one after the other.
+//! Batches drawn on the host, for samplers that consume random words sequentially.
 
 use dpscope_core::adjacency::World;
 use dpscope_engine::backend::gpu::Failure;
@@ -10,7 +10,7 @@ use super::plan::GpuPlan;
 use crate::trainer::DpSgd;
 use crate::training::Training;
 
-/// The batches of all models of a wave; none where the device draws them.
+/// The batches of all models of a wave; empty if the device draws them.
 #[derive(Debug)]
 pub(super) struct HostRows<'a> {
     training: &'a Training,
@@ -26,7 +26,7 @@ impl<'a> HostRows<'a> {
         HostRows { training: cpu.training(), pool: cpu.pool(), plan, models }
     }
 
-    /// Draws an epoch, which takes the CPU long where batches are Poisson's.
+    /// Draws the batches of an epoch, which is slow for Poisson sampling.
     pub(super) fn draw(&mut self, epoch: u32, control: &dyn Control) -> Result<(), Failure> {
         let HostRows { training, pool, models, .. } = self;
         let draw = |((world, run), batches): &mut ((World, u64), EpochBatches)| {
@@ -40,12 +40,12 @@ impl<'a> HostRows<'a> {
         pool.install(|| models.par_iter_mut().try_for_each(draw))
     }
 
-    /// The most records of a batch whose own gradients count.
-    pub(super) fn most_kept(&self, step: u32) -> Option<usize> {
+    /// Size of the largest batch of a step.
+    pub(super) fn max_batch(&self, step: u32) -> Option<usize> {
         self.models.iter().map(|(_, batches)| batches.members_at(step as usize).len()).max()
     }
 
-    /// What all models have of `rows` in a pass.
+    /// The contents of the buffer `rows` for a pass, for all models.
     pub(super) fn words(&self, step: u32, pass: u32) -> Option<Vec<u32>> {
         if self.models.is_empty() {
             return None;
@@ -54,9 +54,13 @@ impl<'a> HostRows<'a> {
         let mut words = vec![0; size * self.models.len()];
         self.pool.install(|| {
             let models = words.par_chunks_mut(size).zip(&self.models);
-            models.for_each_init(Vec::new, |kept, (out, ((world, _), batches))| {
-                let batch = self.training.keep(*world, batches.members_at(step as usize), kept);
-                out.copy_from_slice(&self.plan.host_rows(kept, batch.mean, pass));
+            models.for_each_init(Vec::new, |records, (out, ((world, _), batches))| {
+                let batch = self.training.select_records(
+                    *world,
+                    batches.members_at(step as usize),
+                    records,
+                );
+                out.copy_from_slice(&self.plan.host_rows(records, batch.mean, pass));
             });
         });
         Some(words)

@@ -1,4 +1,4 @@
-//! The kernels of a training on a device.
+//! The compiled kernels of a training.
 
 use std::sync::Arc;
 
@@ -8,36 +8,36 @@ use rayon::prelude::*;
 
 use super::plan::GpuPlan;
 use super::self_test;
-use super::size::{Need, WaveLimits};
+use super::size::{MemoryNeed, WaveLimits};
 use crate::TrainError;
 use crate::training::Training;
 
-/// Bytes of a turn in the uniform buffer: the offset that every device can bind.
+/// Bytes per slot of the uniform buffer: the offset alignment that every device supports.
 pub(super) const SLOT_BYTES: u64 = 256;
 
-/// Bindings of a kernel: a uniform, and storage.
+/// Bindings of a kernel: one uniform buffer, the rest storage buffers.
 const BUFFERS: u32 = 8;
 
-/// Turns of one submission.
+/// Slots of the uniform buffer, which limits the passes of a submission.
 pub(super) const SLOTS: usize = 256;
 
-/// Models that fit where there is a choice of how many rows are worked on together.
-const FEWEST_RUNS: u64 = 4;
+/// Runs of each world that must fit in memory; if necessary, fewer rows are processed together.
+const MIN_RUNS: u64 = 4;
 
-/// What tests make of a kernel's source.
-pub(super) type Change = fn(&Kernel) -> String;
+/// Modifies the source of a kernel. For tests.
+pub(super) type SourceEdit = fn(&Kernel) -> String;
 
-/// A kernel that can be dispatched.
+/// A compiled kernel.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     pub(super) pipeline: wgpu::ComputePipeline,
-    /// Of a model.
+    /// Workgroups per model.
     pub(super) groups: [u32; 2],
-    /// Of a model.
+    /// Operations per model.
     pub(super) operations: u64,
 }
 
-/// A training on a device, before there is any model.
+/// All kernels of a training, compiled for a device.
 #[derive(Debug)]
 pub(super) struct Pipelines {
     pub(super) open: Arc<OpenDevice>,
@@ -47,29 +47,30 @@ pub(super) struct Pipelines {
     pub(super) choose: Vec<Pipeline>,
     pub(super) pass: Vec<Pipeline>,
     pub(super) finish: Vec<Pipeline>,
-    pub(super) need: Need,
-    /// Runs of each world that fit.
-    pub(super) most_runs: u64,
+    pub(super) need: MemoryNeed,
+    /// Maximum number of runs of each world.
+    pub(super) max_runs: u64,
 }
 
 impl Pipelines {
-    /// Compiles the training's kernels, as `change` makes them where it is given.
+    /// Compiles the kernels of a training, after applying `edit` to their sources.
     pub(super) fn new(
         open: &Arc<OpenDevice>,
         training: &Training,
         limits: &WaveLimits,
         pool: &rayon::ThreadPool,
-        change: Option<Change>,
+        edit: Option<SourceEdit>,
     ) -> Result<Self, Failure> {
-        let own = open.device().limits();
-        fits(&own)?;
-        let buffer_bytes = own.max_storage_buffer_binding_size.min(own.max_buffer_size);
+        let device_limits = open.device().limits();
+        check_limits(&device_limits)?;
+        let buffer_bytes =
+            device_limits.max_storage_buffer_binding_size.min(device_limits.max_buffer_size);
         let buffer_bytes = limits.planned_bytes.unwrap_or(buffer_bytes);
-        let (plan, need) = planned(training, limits.memory_bytes, buffer_bytes)?;
-        let most_runs = need.runs(limits.memory_bytes, buffer_bytes).min(limits.runs);
+        let (plan, need) = plan_within(training, limits.memory_bytes, buffer_bytes)?;
+        let max_runs = need.runs(limits.memory_bytes, buffer_bytes).min(limits.runs);
         let layout = layout(open.device());
         let compile = |kernels: &[Kernel]| -> Result<Vec<Pipeline>, Failure> {
-            let compile = |kernel: &Kernel| compiled(open, &layout, kernel, change);
+            let compile = |kernel: &Kernel| compile_kernel(open, &layout, kernel, edit);
             pool.install(|| kernels.par_iter().map(compile).collect())
         };
         Ok(Pipelines {
@@ -81,55 +82,55 @@ impl Pipelines {
             plan,
             layout,
             need,
-            most_runs,
+            max_runs,
         })
     }
 
-    /// Operations of a model in the heaviest dispatch.
-    pub(super) fn heaviest(&self) -> u64 {
+    /// Operations per model of the most expensive kernel.
+    pub(super) fn max_operations(&self) -> u64 {
         let lists = [&self.begin, &self.choose, &self.pass, &self.finish];
         let all = lists.into_iter().flatten().map(|kernel| kernel.operations);
         all.fold(1, u64::max)
     }
 }
 
-/// Whether a device binds and runs what every kernel of a training needs.
-fn fits(limits: &wgpu::Limits) -> Result<(), Failure> {
+/// Checks that a device supports the bindings and workgroups of all kernels.
+fn check_limits(limits: &wgpu::Limits) -> Result<(), Failure> {
     let group = limits.max_compute_invocations_per_workgroup;
     for (what, has, needs) in [
-        ("storage buffers of a kernel", limits.max_storage_buffers_per_shader_stage, BUFFERS - 1),
-        ("invocations of a workgroup", group.min(limits.max_compute_workgroup_size_x), 64),
+        ("storage buffers per kernel", limits.max_storage_buffers_per_shader_stage, BUFFERS - 1),
+        ("invocations per workgroup", group.min(limits.max_compute_workgroup_size_x), 64),
         ("bytes of workgroup memory", limits.max_compute_workgroup_storage_size, 16_384),
-        ("workgroups of a dispatch", limits.max_compute_workgroups_per_dimension, 65_535),
+        ("workgroups per dispatch", limits.max_compute_workgroups_per_dimension, 65_535),
         ("dynamic uniform buffers", limits.max_dynamic_uniform_buffers_per_pipeline_layout, 1),
     ] {
         if has < needs {
-            let reason = format!("the device has {has} {what}, and training needs {needs}");
+            let reason = format!("the device supports {has} {what}, but training needs {needs}");
             return Err(Failure::Unfit(reason));
         }
     }
     Ok(())
 }
 
-/// The plan with the most rows at a time of which a few models fit.
-fn planned(
+/// The plan with the largest number of rows per pass at which a few models fit in memory.
+fn plan_within(
     training: &Training,
     memory_bytes: u64,
     buffer_bytes: u64,
-) -> Result<(GpuPlan, Need), Failure> {
-    let refused = |error: TrainError| Failure::Unfit(error.to_string());
-    let mut rows = training.most_rows().max(1);
+) -> Result<(GpuPlan, MemoryNeed), Failure> {
+    let unfit = |error: TrainError| Failure::Unfit(error.to_string());
+    let mut rows = training.max_rows().max(1);
     loop {
         let plan = GpuPlan::new(training, rows);
         let is_last = rows == 1;
         rows = rows.div_ceil(2);
         match plan {
-            Err(error) if is_last => return Err(refused(error)),
+            Err(error) if is_last => return Err(unfit(error)),
             Err(_) => {}
             Ok(plan) => {
-                let need = need(training, &plan);
+                let need = memory_need(training, &plan);
                 let runs = need.runs(memory_bytes, buffer_bytes);
-                if runs >= FEWEST_RUNS || is_last && runs > 0 {
+                if runs >= MIN_RUNS || is_last && runs > 0 {
                     return Ok((plan, need));
                 }
                 if is_last {
@@ -140,12 +141,12 @@ fn planned(
     }
 }
 
-fn too_large(need: &Need, memory_bytes: u64, buffer_bytes: u64) -> Failure {
+fn too_large(need: &MemoryNeed, memory_bytes: u64, buffer_bytes: u64) -> Failure {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    let largest = 2 * need.models.iter().copied().fold(need.once, u64::max);
+    let largest = 2 * need.models.iter().copied().fold(need.shared, u64::max);
     Failure::Unfit(format!(
-        "a model of each world takes {} MiB of the device's memory, {} MiB in one buffer, and {} MiB \
-         may be used, {} MiB in one buffer",
+        "one model of each world needs {} MiB of device memory ({} MiB in one buffer), but only {} MiB \
+         ({} MiB in one buffer) may be used",
         mib(need.bytes(1)),
         mib(largest),
         mib(memory_bytes),
@@ -153,25 +154,25 @@ fn too_large(need: &Need, memory_bytes: u64, buffer_bytes: u64) -> Failure {
     ))
 }
 
-/// What waves of a plan need, on their way to the device and back as well.
-fn need(training: &Training, plan: &GpuPlan) -> Need {
+/// Memory requirements of the waves of a plan, including transfers.
+fn memory_need(training: &Training, plan: &GpuPlan) -> MemoryNeed {
     let sizes = plan.words_per_model();
     let words = [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
     let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
     let read_models = self_test::MODELS.max(2 * training.evaluated_runs()) as usize;
-    // rows that the host writes: an epoch is kept, and three passes are under way
-    let is_drawn_here = plan.choose().is_empty();
+    // rows drawn by the host: one epoch in memory, three passes in flight
+    let is_drawn_by_host = plan.choose().is_empty();
     let drawn =
-        if is_drawn_here { training.batches.records() as usize + 3 * sizes.rows } else { 0 };
-    Need {
+        if is_drawn_by_host { training.batches.records() as usize + 3 * sizes.rows } else { 0 };
+    MemoryNeed {
         models: words.iter().map(|&words| 4 * words as u64).collect(),
-        passing: 4 * (sizes.outputs + drawn) as u64,
-        once: 4 * (2 * plan.data().len() + fixed + read_models * sizes.theta) as u64
+        transfer: 4 * (sizes.outputs + drawn) as u64,
+        shared: 4 * (2 * plan.data().len() + fixed + read_models * sizes.theta) as u64
             + SLOT_BYTES * SLOTS as u64,
     }
 }
 
-/// One layout for all kernels.
+/// The bind group layout of all kernels.
 fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding: u32| wgpu::BindGroupLayoutEntry {
         binding,
@@ -191,36 +192,40 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&descriptor)
 }
 
-fn compiled(
+fn compile_kernel(
     open: &OpenDevice,
     layout: &wgpu::BindGroupLayout,
     kernel: &Kernel,
-    change: Option<Change>,
+    edit: Option<SourceEdit>,
 ) -> Result<Pipeline, Failure> {
-    let module = |device: &wgpu::Device| Some(module(device, kernel, change));
-    let named = |reason: &str| format!("kernel {}: {reason}", kernel.name());
+    let module = |device: &wgpu::Device| Some(shader_module(device, kernel, edit));
+    let with_name = |reason: &str| format!("kernel {}: {reason}", kernel.name());
     match pollster::block_on(open.pipeline(layout, module, Kernel::ENTRY)) {
         Ok(Some(pipeline)) => {
             let (groups, operations) = (kernel.groups(), kernel.operations());
             Ok(Pipeline { pipeline, groups, operations })
         }
-        Ok(None) => Err(Failure::Unfit(named("no module"))),
-        Err(Failure::Unfit(reason)) => Err(Failure::Unfit(named(&reason))),
+        Ok(None) => Err(Failure::Unfit(with_name("no module"))),
+        Err(Failure::Unfit(reason)) => Err(Failure::Unfit(with_name(&reason))),
         Err(failure) => Err(failure),
     }
 }
 
-fn module(device: &wgpu::Device, kernel: &Kernel, change: Option<Change>) -> wgpu::ShaderModule {
-    let text = change.map_or_else(|| kernel.source(), |change| change(kernel));
+fn shader_module(
+    device: &wgpu::Device,
+    kernel: &Kernel,
+    edit: Option<SourceEdit>,
+) -> wgpu::ShaderModule {
+    let text = edit.map_or_else(|| kernel.source(), |edit| edit(kernel));
     let source = wgpu::ShaderSource::Wgsl(text.into());
     let descriptor = wgpu::ShaderModuleDescriptor { label: Some(kernel.name()), source };
-    if change.is_some() {
+    if edit.is_some() {
         return device.create_shader_module(descriptor);
     }
-    // SAFETY: the source is put together by `GpuPlan` from constant texts of this workspace and from
-    // the sizes by which `Buffers` makes the buffers: places of rows, values and parameters lie within
-    // those of their model, records within the data. Loops end: over tiles, rows and windows, and over
-    // the tries of an `Order`, a permutation that comes back to its domain.
+    // SAFETY: `GpuPlan` assembles the source from constant texts of this workspace and from the sizes with
+    // which `Buffers` allocates the buffers: indices of rows, values and parameters are within their model,
+    // records within the data. All loops terminate: over tiles, rows, windows, and over the cycle of an
+    // `Order`, a permutation that returns to its domain.
     unsafe {
         device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
     }
@@ -235,8 +240,8 @@ mod tests {
     use crate::{Canary, CanaryDirection, ModelSpec, TrainingSettings};
 
     #[test]
-    fn devices_that_cannot_bind_a_kernel_are_refused() {
-        assert_eq!(fits(&wgpu::Limits::default()), Ok(()));
+    fn devices_with_too_low_limits_are_rejected() {
+        assert_eq!(check_limits(&wgpu::Limits::default()), Ok(()));
         for less in [
             wgpu::Limits { max_storage_buffers_per_shader_stage: 6, ..Default::default() },
             wgpu::Limits { max_compute_invocations_per_workgroup: 63, ..Default::default() },
@@ -244,14 +249,15 @@ mod tests {
             wgpu::Limits { max_compute_workgroups_per_dimension: 1_024, ..Default::default() },
             wgpu::Limits::downlevel_webgl2_defaults(),
         ] {
-            let Err(Failure::Unfit(reason)) = fits(&less) else { panic!("it fits: {less:?}") };
+            let Err(Failure::Unfit(reason)) = check_limits(&less) else {
+                panic!("accepted: {less:?}")
+            };
             assert!(reason.contains("training needs"), "{reason}");
         }
     }
 
-    /// What a device of WebGPU's own limits trains.
     #[test]
-    fn models_fit_the_least_that_devices_give() {
+    fn models_fit_the_default_limits_of_webgpu() {
         let limits = wgpu::Limits::default();
         let buffer_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         for (spec, synthetic, all_rows) in [
@@ -272,12 +278,12 @@ mod tests {
             let settings = TrainingSettings { clip_norm, learning_rate, canary, debias_records: 0 };
             let examples = synthetic.generate(200, 0).unwrap();
             let training = Training::new(&spec, examples, mechanism, settings, 1).unwrap();
-            let (plan, need) = planned(&training, 1 << 30, buffer_bytes).unwrap();
+            let (plan, need) = plan_within(&training, 1 << 30, buffer_bytes).unwrap();
             assert_eq!(plan.rows() == 100, all_rows, "{} rows", plan.rows());
             let runs = need.runs(1 << 30, buffer_bytes);
             let largest = need.models.iter().copied().fold(0, u64::max);
-            assert!(runs >= FEWEST_RUNS && 2 * runs * largest <= buffer_bytes, "{runs} runs");
-            assert!(planned(&training, 1 << 30, 1 << 12).is_err());
+            assert!(runs >= MIN_RUNS && 2 * runs * largest <= buffer_bytes, "{runs} runs");
+            assert!(plan_within(&training, 1 << 30, 1 << 12).is_err());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Steps that a device must take as the CPU does before its runs count.
+//! Self-test: a device must reproduce the first steps of the CPU before its runs are counted.
 
 use std::time::Instant;
 
@@ -14,28 +14,28 @@ use crate::run::{Runner, StepResult};
 use crate::trainer::DpSgd;
 use crate::training::Training;
 
-/// Runs of each world.
+/// Runs per world.
 const RUNS: u64 = 2;
 
-/// Models of both worlds.
+/// Models of both worlds together.
 pub(super) const MODELS: u64 = 2 * RUNS;
 
-/// Steps of each run.
+/// Steps per run.
 const STEPS: u64 = 2;
 
-/// Relative difference of sums of f32 in another order, and of normals.
+/// Relative tolerance for f32 sums in a different order, and for normals.
 const ROUNDING: f64 = 1e-4;
 
-/// What a record may move otherwise, in clip norms: one of which a unit is within rounding of a kink.
+/// Tolerance per record, in clip norms, for units within rounding error of a kink of their activation.
 const KINK: f64 = 0.01;
 
-/// Largest difference of outputs, in max(1, noise standard deviation).
+/// Tolerance for outputs, in units of max(1, noise multiplier).
 const OUTPUT: f64 = 2e-3;
 
-/// Half a unit in the last place of parameters, before and after the step, with room.
+/// Relative tolerance for the rounding of parameters before and after a step, with a margin.
 const PARAMETER: f64 = 1.0 / 4_194_304.0;
 
-/// The caller's stop button, with a clock.
+/// The caller's cancellation callback, with a clock.
 pub(super) struct Watch<'a> {
     started: Instant,
     keep_going: &'a (dyn Fn() -> bool + Sync),
@@ -57,14 +57,14 @@ impl Control for Watch<'_> {
     }
 }
 
-/// Compares the first steps of the first runs with the CPU's, each from the parameters that the device
-/// had before it: records exactly, parameters and outputs within rounding.
+/// Compares the first steps of the first runs with the CPU, each step starting from the device's own
+/// parameters: records must be equal, parameters and outputs equal within rounding.
 pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Result<(), Failure> {
     let training = cpu.training();
-    let range = ObservationRange { first: 0, end: RUNS.min(waves.loaded.most_runs) };
+    let range = ObservationRange { first: 0, end: RUNS.min(waves.pipelines.max_runs) };
     let runs = range.len();
-    let mut wave = waves.begun(range, control)?;
-    let plan = &wave.loaded.plan;
+    let mut wave = waves.begin(range, control)?;
+    let plan = &wave.pipelines.plan;
     let mut rows = HostRows::new(cpu, plan, range);
     let length = training.outputs_per_run();
     let mut before = training.initial.repeat(2 * runs as usize);
@@ -75,7 +75,7 @@ pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Re
             rows.draw(epoch, control)?;
         }
         wave.step(&mut rows, epoch, within)?;
-        let found = Found {
+        let device_step = DeviceStep {
             rows: wave.rows()?,
             parameters: {
                 let [mut target, zero_out] = World::BOTH.map(|world| wave.parameters(world, runs));
@@ -83,39 +83,40 @@ pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Re
                 target?
             },
             outputs: wave.outputs()?.chunks(length).map(|run| run[step as usize]).collect(),
-            last_pass: plan.passes(rows.most_kept(within)) - 1,
+            last_pass: plan.passes(rows.max_batch(within)) - 1,
         };
         let count = training.network.parameters();
         let twins: Vec<(u64, StepResult)> = cpu.pool().install(|| {
             let models = DpSgd::runs(range).into_par_iter().zip(before.par_chunks(count));
-            let once = |runner: &mut Runner<'_>, ((world, run), before): ((World, u64), &[f32])| {
-                (run, runner.once(world, run, step, before))
-            };
-            models.map_init(|| Runner::new(training), once).collect()
+            let step_from =
+                |runner: &mut Runner<'_>, ((world, run), before): ((World, u64), &[f32])| {
+                    (run, runner.step_from(world, run, step, before))
+                };
+            models.map_init(|| Runner::new(training), step_from).collect()
         });
         for (model, (run, twin)) in twins.iter().enumerate() {
             let from = &before[model * count..][..count];
             let world = if (model as u64) < runs { "D" } else { "D′" };
-            found.differs(model, from, twin, plan, training).map_or(Ok(()), |what| {
+            device_step.difference(model, from, twin, plan, training).map_or(Ok(()), |what| {
                 Err(Failure::Unfit(format!("self-test: run {run} of {world}, step {step}: {what}")))
             })?;
         }
-        before = found.parameters;
+        before = device_step.parameters;
     }
     Ok(())
 }
 
-/// What a device made of a step.
-struct Found {
+/// The state of a device after a step.
+struct DeviceStep {
     rows: Vec<u32>,
     parameters: Vec<f32>,
     outputs: Vec<f32>,
     last_pass: u32,
 }
 
-impl Found {
-    /// What a model's step has that the CPU's has not, from parameters `before`.
-    fn differs(
+impl DeviceStep {
+    /// Describes how a model's step from parameters `before` differs from the CPU's, if it does.
+    fn difference(
         &self,
         model: usize,
         before: &[f32],
@@ -127,25 +128,28 @@ impl Found {
         let rows = plan.host_rows(&twin.records, twin.batch.mean, self.last_pass);
         let found = &self.rows[model * size..][..size];
         if let Some(at) = found.iter().zip(&rows).position(|(found, row)| found != row) {
-            return Some(format!("row {at} is {}, and {} on the CPU", found[at], rows[at]));
+            return Some(format!("row {at} is {}, but {} on the CPU", found[at], rows[at]));
         }
         let (output, expected) = (f64::from(self.outputs[model]), f64::from(twin.output));
         if !output.is_finite() && !expected.is_finite() {
             return None; // the run has failed on both
         }
-        let most = OUTPUT * training.mechanism.noise_multiplier.max(1.0);
-        if !((output - expected).abs() <= most) {
-            return Some(format!("the output is {output}, and {expected} on the CPU"));
+        let tolerance = OUTPUT * training.mechanism.noise_multiplier.max(1.0);
+        if !((output - expected).abs() <= tolerance) {
+            return Some(format!("the output is {output}, but {expected} on the CPU"));
         }
         let found = &self.parameters[model * before.len()..][..before.len()];
-        let (away, most) = (distance(found, &twin.parameters), allowed(before, twin, training));
-        let is_wrong = !(away <= most);
-        is_wrong.then(|| format!("the parameters are {away:e} from the CPU's, more than {most:e}"))
+        let away = distance(found, &twin.parameters);
+        let tolerance = parameter_tolerance(before, twin, training);
+        let is_wrong = !(away <= tolerance);
+        is_wrong.then(|| {
+            format!("the parameters differ by {away:e} from the CPU, more than {tolerance:e}")
+        })
     }
 }
 
-/// How far parameters may be from the CPU's, in length.
-fn allowed(before: &[f32], twin: &StepResult, training: &Training) -> f64 {
+/// Tolerance for the distance between the parameters of device and CPU.
+fn parameter_tolerance(before: &[f32], twin: &StepResult, training: &Training) -> f64 {
     let batch_size = f64::from(training.batch_size);
     let kink = KINK * training.settings.clip_norm * batch_size.sqrt();
     let step = distance(before, &twin.parameters);

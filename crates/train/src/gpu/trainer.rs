@@ -1,4 +1,4 @@
-//! Runs on a GPU, as a backend of the engine.
+//! Training on a GPU, as a backend of the engine.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, Failure, OpenDevice, R
 use dpscope_engine::{Control, EngineError, ObservationRange, Trained, Trainer, TrainingTally};
 use rayon::prelude::*;
 
-use super::pipelines::{Change, Pipelines};
+use super::pipelines::{Pipelines, SourceEdit};
 use super::self_test::{self, Watch};
 use super::size::WaveLimits;
 use super::wave::{WaveResult, Waves};
@@ -15,47 +15,47 @@ use crate::observed::RunResult;
 use crate::run::Runner;
 use crate::trainer::DpSgd;
 
-/// Trains runs by DP-SGD on a GPU, both worlds' runs of a wave together; the CPU trainer stands in where
-/// the device fails.
+/// Trains models with DP-SGD on a GPU, the runs of both worlds of a wave together. The CPU trainer takes
+/// over if the device fails.
 ///
-/// The seed gives the batches and random words that it gives on the CPU; sums have another order, so
-/// that a run's trajectory is another, with the same law.
+/// A seed determines the same batches and random words as on the CPU. Sums are accumulated in a different
+/// order, so that trajectories differ from the CPU's but have the same distribution.
 ///
 /// # Guarantee
-/// What a run shows depends on the training and its number, not on waves
-/// (`tests/gpu/training.rs::runs_do_not_depend_on_waves`); each step is the CPU's within rounding
-/// (`tests/gpu/training.rs::broken_kernels_are_refused`); a device that is lost costs no run
+/// The outputs of a run depend on the training and the number of the run, not on waves
+/// (`tests/gpu/training.rs::runs_do_not_depend_on_waves`); each step equals the CPU's within rounding
+/// (`tests/gpu/training.rs::broken_kernels_are_refused`); no run is lost with a device
 /// (`tests/gpu/training.rs::a_lost_device_costs_no_run`).
 ///
 /// # Numerics
-/// A batch is worked on whole where four runs of each world fit into the memory that way, else in parts,
-/// whose sums have other last bits: with very little memory a run's outputs depend on how little.
+/// A batch is processed whole if four runs of each world fit in memory that way, otherwise in parts, whose
+/// sums differ in their last bits: with very little memory, the outputs depend on its amount.
 #[derive(Debug)]
 pub struct GpuDpSgd {
     cpu: DpSgd,
     adapter: Adapter,
     limits: WaveLimits,
-    change: Option<Change>,
+    edit: Option<SourceEdit>,
     open: Mutex<Arc<OpenDevice>>,
     state: Mutex<State>,
 }
 
-/// A device that does not train, and the trainer that does instead.
+/// Failure to open a device for training.
 #[derive(Debug)]
 pub struct OpenError {
-    /// As it was given.
+    /// The CPU trainer that was passed.
     pub cpu: DpSgd,
-    /// Why.
+    /// Reason.
     pub error: EngineError,
 }
 
 #[derive(Debug)]
 struct State {
-    /// None before the self-test.
+    /// `None` before the self-test.
     waves: Option<Waves>,
     reopenings: u32,
-    /// Whether it was told that waves are halved.
-    is_told: bool,
+    /// Whether a warning about halved waves was issued.
+    has_warned: bool,
     on_cpu: bool,
 }
 
@@ -64,18 +64,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl GpuDpSgd {
-    /// Opens an adapter for what `cpu` trains, once it has trained as that does.
+    /// Opens an adapter for the training of `cpu` and runs the self-test.
     ///
     /// | argument | meaning | unit | domain |
     /// |---|---|---|---|
-    /// | `cpu` | training, threads and where outputs go | – | – |
+    /// | `cpu` | training, threads and output sink | – | – |
     /// | `adapter` | the GPU | – | – |
-    /// | `memory_bytes` | what waves may take of its memory | bytes | – |
-    /// | `keep_going` | asked often; false ends the self-test | – | – |
+    /// | `memory_bytes` | limit on the device memory of a wave | bytes | – |
+    /// | `keep_going` | called frequently; false cancels the self-test | – | – |
     ///
     /// # Errors
-    /// Outputs without the others' mean gradient, which the CPU alone computes; a model too large for
-    /// the device or the memory; no device; a device that fails its self-test; stopped.
+    /// `debias_records` above 0, which only the CPU supports; a model too large for the device or its
+    /// memory; no device; a failed self-test; cancelled.
     pub fn open(
         cpu: DpSgd,
         adapter: &Adapter,
@@ -85,7 +85,7 @@ impl GpuDpSgd {
         Self::open_within(cpu, adapter, WaveLimits::of_memory(memory_bytes), None, keep_going)
     }
 
-    /// Opens an adapter within other limits, with kernels as `change` makes them. For tests.
+    /// Opens an adapter within the given limits, with kernels modified by `edit`. For tests.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -94,45 +94,45 @@ impl GpuDpSgd {
         cpu: DpSgd,
         adapter: &Adapter,
         limits: WaveLimits,
-        change: Option<Change>,
+        edit: Option<SourceEdit>,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, Box<OpenError>> {
         let watch = Watch::new(keep_going);
-        let opened = opened(adapter, &limits).and_then(|open| {
+        let opened = open_device(adapter, &limits).and_then(|open| {
             let open = Arc::new(open);
-            let waves = tested(&open, &cpu, &limits, change, &watch)?;
+            let waves = self_tested_waves(&open, &cpu, &limits, edit, &watch)?;
             Ok((open, waves))
         });
         let (open, waves) = match opened {
             Ok(opened) => opened,
-            Err(failure) => return Err(Box::new(OpenError { cpu, error: failed(failure) })),
+            Err(failure) => return Err(Box::new(OpenError { cpu, error: engine_error(failure) })),
         };
         let state =
-            State { waves: Some(waves), reopenings: REOPENINGS, is_told: false, on_cpu: false };
+            State { waves: Some(waves), reopenings: REOPENINGS, has_warned: false, on_cpu: false };
         let (adapter, open, state) = (adapter.clone(), Mutex::new(open), Mutex::new(state));
-        Ok(GpuDpSgd { cpu, adapter, limits, change, open, state })
+        Ok(GpuDpSgd { cpu, adapter, limits, edit, open, state })
     }
 
-    /// Memory that waves take where nothing else is said, in bytes.
+    /// Default limit on the device memory of a wave, in bytes.
     #[must_use]
     pub fn default_memory_bytes(facts: &AdapterFacts) -> u64 {
         if facts.hardware { 1 << 30 } else { 1 << 28 }
     }
 
-    /// Destroys the device, as a driver's reset would. For tests.
+    /// Destroys the device, like a driver reset. For tests.
     #[doc(hidden)]
     pub fn lose_device(&self) {
         lock(&self.open).lose();
     }
 
-    /// Lets no device be opened in place of a lost one. For tests.
+    /// Prevents lost devices from being reopened. For tests.
     #[doc(hidden)]
     pub fn forbid_reopening(&self) {
         lock(&self.state).reopenings = 0;
     }
 
-    /// Trains the first of these runs, as many as fit.
-    fn wave(
+    /// Trains as many of the first runs of a range as fit in a wave.
+    fn train_wave(
         &self,
         state: &mut State,
         range: ObservationRange,
@@ -142,58 +142,61 @@ impl GpuDpSgd {
             Some(waves) => waves,
             none => {
                 let open = lock(&self.open).clone();
-                none.insert(tested(&open, &self.cpu, &self.limits, self.change, control)?)
+                none.insert(self_tested_waves(&open, &self.cpu, &self.limits, self.edit, control)?)
             }
         };
         let end = range.end.min(range.first.saturating_add(waves.runs()));
         let range = ObservationRange { end, ..range };
-        let asked =
+        let evaluated =
             self.cpu.training().evaluated_runs().saturating_sub(range.first).min(range.len());
-        match waves.trained(&self.cpu, range, asked, control) {
+        match waves.train(&self.cpu, range, evaluated, control) {
             Err(Failure::Unfit(reason)) => {
                 if !waves.halve(range.len()) {
                     return Err(Failure::Unfit(reason));
                 }
-                if !state.is_told {
-                    let most = waves.runs();
-                    control.warn(&format!("{reason}; {most} runs of each world at a time"));
+                if !state.has_warned {
+                    let max_runs = waves.runs();
+                    control.warn(&format!(
+                        "{reason}; training {max_runs} runs of each world at a time"
+                    ));
                 }
-                state.is_told = true;
-                self.wave(state, range, control)
+                state.has_warned = true;
+                self.train_wave(state, range, control)
             }
-            seen => Ok((range, seen?)),
+            result => Ok((range, result?)),
         }
     }
 
-    /// Opens a device in place of one that was lost.
+    /// Reopens a lost device.
     fn reopen(&self, state: &mut State) -> Result<(), String> {
         state.waves = None;
         let left = state.reopenings.checked_sub(1);
-        state.reopenings = left.ok_or("the device is not opened again")?;
-        let adapter = pollster::block_on(self.adapter.found_again()).ok_or("the device is gone")?;
-        let open = opened(&adapter, &self.limits).map_err(|failure| failure.to_string())?;
+        state.reopenings = left.ok_or("the device is not reopened again")?;
+        let adapter = pollster::block_on(self.adapter.found_again())
+            .ok_or("the device is no longer available")?;
+        let open = open_device(&adapter, &self.limits).map_err(|failure| failure.to_string())?;
         *lock(&self.open) = Arc::new(open);
         Ok(())
     }
 
-    /// Scores what a wave showed, and asks the first models.
-    fn scored(
+    /// Scores the runs of a wave and evaluates the first models.
+    fn score_wave(
         &self,
         range: ObservationRange,
-        seen: &WaveResult,
+        wave: &WaveResult,
         control: &dyn Control,
     ) -> Result<Trained, EngineError> {
         let length = self.cpu.training().outputs_per_run();
-        let ran: Option<Vec<(RunResult, TrainingTally)>> = self.cpu.pool().install(|| {
-            let runs = DpSgd::runs(range).into_par_iter().zip(seen.outputs.par_chunks(length));
-            let scored = |runner: &mut _, ((world, run), outputs): ((World, u64), &[f32])| {
-                let asked = seen.parameters(range, world, run);
-                // batches that are drawn again take long
-                control.keep_going().then(|| self.score(runner, (world, run), outputs, asked))
+        let results: Option<Vec<(RunResult, TrainingTally)>> = self.cpu.pool().install(|| {
+            let runs = DpSgd::runs(range).into_par_iter().zip(wave.outputs.par_chunks(length));
+            let score = |runner: &mut _, ((world, run), outputs): ((World, u64), &[f32])| {
+                let parameters = wave.parameters(range, world, run);
+                // drawing the batches again may be slow
+                control.keep_going().then(|| self.score(runner, (world, run), outputs, parameters))
             };
-            runs.map_init(|| None, scored).collect()
+            runs.map_init(|| None, score).collect()
         });
-        self.cpu.gathered(range, ran.ok_or(EngineError::Stopped)?)
+        self.cpu.collect_runs(range, results.ok_or(EngineError::Stopped)?)
     }
 
     fn score<'a>(
@@ -201,23 +204,23 @@ impl GpuDpSgd {
         runner: &mut Option<Runner<'a>>,
         (world, run): (World, u64),
         outputs: &[f32],
-        asked: Option<&[f32]>,
+        parameters: Option<&[f32]>,
     ) -> (RunResult, TrainingTally) {
         let training = self.cpu.training();
         let mut tally = TrainingTally::default();
-        let failed = outputs.iter().position(|output| !output.is_finite());
-        let outputs = failed.map_or(outputs, |place| &outputs[..=place]).to_vec();
-        let ran = training.scored(outputs, training.batches_of(world, run), &mut tally);
-        if let Some(parameters) = asked {
+        let first_lost = outputs.iter().position(|output| !output.is_finite());
+        let outputs = first_lost.map_or(outputs, |index| &outputs[..=index]).to_vec();
+        let result = training.score_run(outputs, training.batches_of(world, run), &mut tally);
+        if let Some(parameters) = parameters {
             runner
                 .get_or_insert_with(|| Runner::new(training))
                 .evaluate_parameters(parameters, &mut tally);
         }
-        (ran, tally)
+        (result, tally)
     }
 
-    /// Trains so little of a GPU's wave that the CPU is soon done.
-    fn start_on_cpu(
+    /// Trains the first runs of a range on the CPU: few, so that the call returns soon.
+    fn train_on_cpu(
         &self,
         range: ObservationRange,
         control: &dyn Control,
@@ -257,55 +260,55 @@ impl Trainer for GpuDpSgd {
     ) -> Result<Trained, EngineError> {
         let mut state = lock(&self.state);
         while !state.on_cpu {
-            let reason = match self.wave(&mut state, range, control) {
-                Ok((range, seen)) => return self.scored(range, &seen, control),
+            let reason = match self.train_wave(&mut state, range, control) {
+                Ok((range, wave)) => return self.score_wave(range, &wave, control),
                 Err(Failure::Stopped) => return Err(EngineError::Stopped),
                 Err(Failure::Unfit(reason)) => reason,
                 Err(Failure::Device(reason)) => match self.reopen(&mut state) {
                     Ok(()) => {
-                        control.warn(&format!("{reason}; the device was opened again"));
+                        control.warn(&format!("{reason}; the device was reopened"));
                         continue;
                     }
                     Err(closed) => format!("{reason}; {closed}"),
                 },
             };
-            control.warn(&format!("{reason}; the CPU trains from here on"));
+            control.warn(&format!("{reason}; continuing on the CPU"));
             (state.on_cpu, state.waves) = (true, None);
         }
         drop(state);
-        self.start_on_cpu(range, control)
+        self.train_on_cpu(range, control)
     }
 }
 
-fn opened(adapter: &Adapter, limits: &WaveLimits) -> Result<OpenDevice, Failure> {
-    let wanted = wgpu::Limits {
+fn open_device(adapter: &Adapter, limits: &WaveLimits) -> Result<OpenDevice, Failure> {
+    let requested = wgpu::Limits {
         max_buffer_size: limits.granted_bytes,
         max_storage_buffer_binding_size: limits.granted_bytes,
         ..wgpu::Limits::default()
     };
-    let opened = OpenDevice::open(adapter, wgpu::Features::empty(), wanted);
+    let opened = OpenDevice::open(adapter, wgpu::Features::empty(), requested);
     pollster::block_on(opened).map_err(Failure::Device)
 }
 
-/// The training's kernels on a device, once they have trained as the CPU does.
-fn tested(
+/// Compiles the kernels of a training and runs the self-test.
+fn self_tested_waves(
     open: &Arc<OpenDevice>,
     cpu: &DpSgd,
     limits: &WaveLimits,
-    change: Option<Change>,
+    edit: Option<SourceEdit>,
     control: &dyn Control,
 ) -> Result<Waves, Failure> {
     if cpu.training().settings().debias_records > 0 {
-        let reason = "the mean gradient of the other records is taken on the CPU alone";
+        let reason = "debias_records above 0 is supported on the CPU only";
         return Err(Failure::Unfit(reason.to_owned()));
     }
-    let loaded = Pipelines::new(open, cpu.training(), limits, cpu.pool(), change)?;
-    let mut waves = Waves::new(loaded, limits.work);
+    let pipelines = Pipelines::new(open, cpu.training(), limits, cpu.pool(), edit)?;
+    let mut waves = Waves::new(pipelines, limits.work);
     self_test::check(&mut waves, cpu, control)?;
     Ok(waves)
 }
 
-fn failed(failure: Failure) -> EngineError {
+fn engine_error(failure: Failure) -> EngineError {
     match failure {
         Failure::Stopped => EngineError::Stopped,
         Failure::Device(reason) | Failure::Unfit(reason) => {

@@ -1,4 +1,4 @@
-//! A wave of models on a device: its memory, its submissions, what comes back.
+//! A wave of models on a device: memory, submissions and results.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use dpscope_shaders::train::Turn;
 use super::cut::{Part, Parts};
 use super::host_rows::HostRows;
 use super::pipelines::{Pipeline, Pipelines, SLOT_BYTES, SLOTS};
-use super::plan::Place;
+use super::plan::PassPosition;
 use crate::trainer::DpSgd;
 
-/// Operations of the first submission: under a second in software, and nothing to a GPU. Dispatches
-/// beyond what a submission may take are cut.
+/// Operations of the first submission: under a second on a software driver, negligible on a GPU. Larger
+/// dispatches are split.
 const FIRST_WORK: u64 = 1 << 28;
 
-/// The memory of a wave.
+/// The device memory of a wave.
 #[derive(Debug)]
 pub(super) struct Buffers {
-    /// Runs of each world that it has room for.
+    /// Capacity in runs of each world.
     runs: u64,
     turns: wgpu::Buffer,
     theta: wgpu::Buffer,
@@ -29,28 +29,28 @@ pub(super) struct Buffers {
     bindings: wgpu::BindGroup,
 }
 
-/// What waves of a training go through.
+/// Executes the waves of a training.
 #[derive(Debug)]
 pub(super) struct Waves {
-    pub(super) loaded: Pipelines,
+    pub(super) pipelines: Pipelines,
     buffers: Option<Buffers>,
     ahead: Ahead,
     count: u64,
 }
 
-/// What a wave gave.
+/// The results of a wave.
 #[derive(Debug)]
 pub(super) struct WaveResult {
-    /// o of each model, the runs of D first.
+    /// Outputs o of each model, the runs of D first.
     pub(super) outputs: Vec<f32>,
-    /// θ at the end of the first models of each world.
-    asked: [Vec<f32>; 2],
-    /// Entries of θ.
+    /// Final parameters θ of the first models of each world.
+    parameters: [Vec<f32>; 2],
+    /// Number of parameters per model.
     count: usize,
 }
 
 impl WaveResult {
-    /// θ at the end of a run, where it was asked for.
+    /// Final parameters θ of a run, if they were requested.
     pub(super) fn parameters(
         &self,
         range: ObservationRange,
@@ -58,39 +58,40 @@ impl WaveResult {
         run: u64,
     ) -> Option<&[f32]> {
         let first = (run - range.first) as usize * self.count;
-        self.asked[world.index()].get(first..first + self.count)
+        self.parameters[world.index()].get(first..first + self.count)
     }
 }
 
 impl Waves {
-    pub(super) fn new(loaded: Pipelines, most_work: u64) -> Self {
-        let ahead = Ahead::new(Pace::new(FIRST_WORK.min(most_work), most_work));
-        Waves { loaded, buffers: None, ahead, count: 0 }
+    pub(super) fn new(pipelines: Pipelines, max_work: u64) -> Self {
+        let ahead = Ahead::new(Pace::new(FIRST_WORK.min(max_work), max_work));
+        Waves { pipelines, buffers: None, ahead, count: 0 }
     }
 
-    /// Runs of each world whose heaviest dispatch takes as long as a submission may.
+    /// Number of runs of each world whose most expensive kernel fits in one submission.
     pub(super) fn runs(&self) -> u64 {
-        let by_pace = self.ahead.budget() / (2 * self.loaded.heaviest());
-        by_pace.clamp(1, self.loaded.most_runs)
+        let by_pace = self.ahead.budget() / (2 * self.pipelines.max_operations());
+        by_pace.clamp(1, self.pipelines.max_runs)
     }
 
-    /// Halves what waves may take, if there is anything to halve.
+    /// Halves the size of waves after a wave of `failed` runs did not fit; false if nothing is left.
     pub(super) fn halve(&mut self, failed: u64) -> bool {
         self.buffers = None;
-        self.loaded.most_runs = failed.min(self.loaded.most_runs) / 2;
-        self.loaded.most_runs > 0
+        self.pipelines.max_runs = failed.min(self.pipelines.max_runs) / 2;
+        self.pipelines.max_runs > 0
     }
 
-    /// Trains both worlds' models of these runs; `asked` of each give their parameters.
-    pub(super) fn trained(
+    /// Trains the models of a range of runs in both worlds; reads the parameters of the first `evaluated` of
+    /// each world.
+    pub(super) fn train(
         &mut self,
         cpu: &DpSgd,
         range: ObservationRange,
-        asked: u64,
+        evaluated: u64,
         control: &dyn Control,
     ) -> Result<WaveResult, Failure> {
-        let mut wave = self.begun(range, control)?;
-        let mut rows = HostRows::new(cpu, &wave.loaded.plan, range);
+        let mut wave = self.begin(range, control)?;
+        let mut rows = HostRows::new(cpu, &wave.pipelines.plan, range);
         let training = cpu.training();
         for epoch in 0..training.mechanism.epochs {
             rows.draw(epoch, control)?;
@@ -99,34 +100,33 @@ impl Waves {
             }
         }
         let outputs = wave.outputs()?;
-        let asked = World::BOTH.map(|world| wave.parameters(world, asked));
-        let [target, zero_out] = asked;
+        let [target, zero_out] = World::BOTH.map(|world| wave.parameters(world, evaluated));
         let count = training.network.parameters();
-        Ok(WaveResult { outputs, asked: [target?, zero_out?], count })
+        Ok(WaveResult { outputs, parameters: [target?, zero_out?], count })
     }
 
-    /// A wave whose models are as before the first step.
-    pub(super) fn begun<'a>(
+    /// Initialises the models of a wave.
+    pub(super) fn begin<'a>(
         &'a mut self,
         range: ObservationRange,
         control: &'a dyn Control,
     ) -> Result<Wave<'a>, Failure> {
-        let Waves { loaded, buffers, ahead, count } = self;
+        let Waves { pipelines, buffers, ahead, count } = self;
         *count += 1;
         let is_enough = buffers.as_ref().is_some_and(|buffers| buffers.runs >= range.len());
         if !is_enough {
-            *buffers = None; // before there is more
+            *buffers = None; // free the memory before allocating more
         }
         let buffers = match buffers {
             Some(buffers) => buffers,
             none => {
-                // so that waves which grow take new memory seldom
-                let room = range.len().next_power_of_two().min(loaded.most_runs);
-                none.insert(Buffers::new(loaded, room.max(range.len()))?)
+                // growing waves reallocate rarely
+                let room = range.len().next_power_of_two().min(pipelines.max_runs);
+                none.insert(Buffers::new(pipelines, room.max(range.len()))?)
             }
         };
         let mut wave = Wave {
-            loaded,
+            pipelines,
             buffers,
             ahead,
             control,
@@ -138,7 +138,7 @@ impl Waves {
             work: 0,
         };
         let turn = wave.turn(0, 0, 0);
-        for kernel in &loaded.begin {
+        for kernel in &pipelines.begin {
             wave.dispatch(kernel, &turn)?;
         }
         Ok(wave)
@@ -146,32 +146,32 @@ impl Waves {
 }
 
 impl Buffers {
-    fn new(loaded: &Pipelines, runs: u64) -> Result<Self, Failure> {
-        let device = loaded.open.device();
+    fn new(pipelines: &Pipelines, runs: u64) -> Result<Self, Failure> {
+        let device = pipelines.open.device();
         let kinds = [
             wgpu::ErrorFilter::OutOfMemory,
             wgpu::ErrorFilter::Internal,
             wgpu::ErrorFilter::Validation,
         ];
         let scopes = kinds.map(|kind| device.push_error_scope(kind));
-        let buffers = Buffers::made(loaded, runs);
+        let buffers = Buffers::allocate(pipelines, runs);
         let mut errors = Vec::new();
         for scope in scopes.into_iter().rev() {
             errors.extend(pollster::block_on(scope.pop()));
         }
-        loaded.open.check()?;
+        pipelines.open.check()?;
         match errors.first() {
             None => Ok(buffers),
             Some(error) => {
-                let bytes = loaded.need.bytes(runs);
-                Err(Failure::Unfit(format!("the device gives no {bytes} bytes: {error}")))
+                let bytes = pipelines.need.bytes(runs);
+                Err(Failure::Unfit(format!("the device could not allocate {bytes} bytes: {error}")))
             }
         }
     }
 
-    fn made(loaded: &Pipelines, runs: u64) -> Self {
+    fn allocate(pipelines: &Pipelines, runs: u64) -> Self {
         use wgpu::BufferUsages as Usage;
-        let (open, plan) = (&loaded.open, &loaded.plan);
+        let (open, plan) = (&pipelines.open, &pipelines.plan);
         let sizes = plan.words_per_model();
         let models = |words: usize, usage: Usage| {
             open.buffer(Usage::STORAGE | usage, 2 * runs * 4 * words as u64)
@@ -205,22 +205,22 @@ impl Buffers {
         }
         let bindings = open.device().create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
-            layout: &loaded.layout,
+            layout: &pipelines.layout,
             entries: &entries,
         });
         Buffers { runs, turns, theta, rows, outputs, bindings }
     }
 }
 
-/// Models that are being trained.
+/// Models in training.
 pub(super) struct Wave<'a> {
-    pub(super) loaded: &'a Pipelines,
+    pub(super) pipelines: &'a Pipelines,
     buffers: &'a Buffers,
     ahead: &'a mut Ahead,
     control: &'a dyn Control,
     range: ObservationRange,
     number: u64,
-    /// The turns of the next submission, a slot each.
+    /// Uniforms of the next submission, one slot per pass.
     slots: Vec<u32>,
     last: Option<Turn>,
     dispatches: Vec<(&'a Pipeline, Part, u32)>,
@@ -229,7 +229,7 @@ pub(super) struct Wave<'a> {
 
 impl<'a> Wave<'a> {
     fn open(&self) -> &'a Arc<OpenDevice> {
-        &self.loaded.open
+        &self.pipelines.open
     }
 
     fn models(&self) -> u64 {
@@ -238,50 +238,50 @@ impl<'a> Wave<'a> {
 
     fn turn(&self, epoch: u32, step: u32, pass: u32) -> Turn {
         let (first_run, runs) = (self.range.first, self.range.len() as u32);
-        self.loaded.plan.turn(Place { first_run, runs, epoch, step, pass })
+        self.pipelines.plan.turn(PassPosition { first_run, runs, epoch, step, pass })
     }
 
-    /// One step of all models.
+    /// Executes one step of all models.
     pub(super) fn step(
         &mut self,
         rows: &mut HostRows<'_>,
         epoch: u32,
         step: u32,
     ) -> Result<(), Failure> {
-        let loaded = self.loaded;
-        let passes = loaded.plan.passes(rows.most_kept(step));
+        let pipelines = self.pipelines;
+        let passes = pipelines.plan.passes(rows.max_batch(step));
         for pass in 0..passes {
             let turn = self.turn(epoch, step, pass);
             if let Some(words) = rows.words(step, pass) {
-                // all that reads the rows of before must be submitted
+                // pending dispatches still read the previous rows
                 self.submit()?;
                 self.open().write(&self.buffers.rows, 0, &words);
             }
-            for kernel in loaded.choose.iter().chain(&loaded.pass) {
+            for kernel in pipelines.choose.iter().chain(&pipelines.pass) {
                 self.dispatch(kernel, &turn)?;
             }
         }
         let turn = self.turn(epoch, step, passes - 1);
-        loaded.finish.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))
+        pipelines.finish.iter().try_for_each(|kernel| self.dispatch(kernel, &turn))
     }
 
-    /// Puts a dispatch into the next submission, or into some of its own where that is full.
+    /// Adds a dispatch to the next submission; splits it if necessary.
     fn dispatch(&mut self, kernel: &'a Pipeline, turn: &Turn) -> Result<(), Failure> {
         let work = self.models().saturating_mul(kernel.operations);
         let mut parts = Parts::new(kernel.groups, work);
-        while parts.left() > 0 {
+        while parts.remaining() > 0 {
             let budget = self.ahead.budget();
-            if self.work > 0 && self.work.saturating_add(parts.left()) > budget {
+            if self.work > 0 && self.work.saturating_add(parts.remaining()) > budget {
                 self.submit()?;
             }
             let Some(part) = parts.next(self.ahead.budget()) else { break };
-            self.put(kernel, part, &Turn { first_group: part.first_group, ..*turn })?;
+            self.add_part(kernel, part, &Turn { first_group: part.first_group, ..*turn })?;
         }
         Ok(())
     }
 
-    /// Puts a part into the next submission.
-    fn put(&mut self, kernel: &'a Pipeline, part: Part, turn: &Turn) -> Result<(), Failure> {
+    /// Adds a part of a dispatch to the next submission.
+    fn add_part(&mut self, kernel: &'a Pipeline, part: Part, turn: &Turn) -> Result<(), Failure> {
         let is_new = self.last != Some(*turn);
         if is_new && self.slots.len() as u64 == SLOT_BYTES / 4 * SLOTS as u64 {
             self.submit()?;
@@ -298,7 +298,7 @@ impl<'a> Wave<'a> {
         Ok(())
     }
 
-    /// Submits what is waiting, once the device is not too far behind.
+    /// Submits the pending dispatches once the device is not too far behind.
     pub(super) fn submit(&mut self) -> Result<(), Failure> {
         if self.dispatches.is_empty() {
             return Ok(());
@@ -331,31 +331,31 @@ impl<'a> Wave<'a> {
         Ok(())
     }
 
-    /// All outputs so far, model by model.
+    /// Reads all outputs so far, model by model.
     pub(super) fn outputs(&mut self) -> Result<Vec<f32>, Failure> {
-        let words = self.loaded.plan.words_per_model().outputs;
+        let words = self.pipelines.plan.words_per_model().outputs;
         self.submit()?;
         let outputs = self.read(&self.buffers.outputs, 0, self.models(), words)?;
         Ok(outputs.into_iter().map(f32::from_bits).collect())
     }
 
-    /// θ of the first models of a world.
+    /// Reads the parameters θ of the first models of a world.
     pub(super) fn parameters(&mut self, world: World, models: u64) -> Result<Vec<f32>, Failure> {
-        let words = self.loaded.plan.words_per_model().theta;
+        let words = self.pipelines.plan.words_per_model().theta;
         self.submit()?;
         let first = world.index() as u64 * self.range.len();
         let parameters = self.read(&self.buffers.theta, first, models, words)?;
         Ok(parameters.into_iter().map(f32::from_bits).collect())
     }
 
-    /// The rows of the last pass, model by model.
+    /// Reads the rows of the last pass, model by model.
     pub(super) fn rows(&mut self) -> Result<Vec<u32>, Failure> {
-        let words = self.loaded.plan.words_per_model().rows;
+        let words = self.pipelines.plan.words_per_model().rows;
         self.submit()?;
         self.read(&self.buffers.rows, 0, self.models(), words)
     }
 
-    /// Waits for all that was submitted, then for so many models' words of a buffer.
+    /// Waits for all submissions, then reads the words of some models from a buffer.
     fn read(
         &mut self,
         buffer: &wgpu::Buffer,
@@ -372,7 +372,7 @@ impl<'a> Wave<'a> {
         while pollster::block_on(self.ahead.land(open, now_ms))?.is_some() {}
         let read = pollster::block_on(reading.words())?;
         if read.len() as u64 != models * words as u64 {
-            return Err(Failure::Device(format!("it sent {} words", read.len())));
+            return Err(Failure::Device(format!("the device returned {} words", read.len())));
         }
         Ok(read)
     }

@@ -1,110 +1,110 @@
-//! Models that cannot be trained.
+//! Errors of model definitions.
 
 use super::shape::Shape;
-use super::spec::{MOST_LAYERS, MOST_PARAMETERS, MOST_VALUES, ModelSpec};
+use super::spec::{MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES, ModelSpec};
 
-/// A list of layers that is no network. Layers are counted from 1.
+/// Reasons why a list of layers is not a valid network. Layers are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The file is no TOML, or not a model's.
-    #[error("the model's file cannot be read: {message}")]
+    /// The file is not valid TOML or does not define a model.
+    #[error("the model file is invalid: {message}")]
     Toml {
-        /// What the parser says, with line and column.
+        /// Message of the parser, with line and column.
         message: String,
     },
-    /// The file is too long to be a model.
-    #[error("the model's file has {bytes} bytes; a model has at most {most}", most = ModelSpec::MOST_BYTES)]
+    /// The file is too long.
+    #[error("the model file has {bytes} bytes; the limit is {max}", max = ModelSpec::MAX_BYTES)]
     Text {
-        /// Its length.
+        /// Length of the file.
         bytes: usize,
     },
-    /// The examples are empty or absurdly large.
-    #[error("an example is {input}, which must have 1 to {MOST_VALUES} values; change `input`")]
+    /// The examples are empty or too large.
+    #[error("`input` is {input}; an example must have 1 to {MAX_VALUES} values")]
     Input {
         /// Shape of an example.
         input: Shape,
     },
-    /// No layer, or too many.
-    #[error("the model has {layers} layers; it must have 1 to {MOST_LAYERS}")]
+    /// No layers, or too many.
+    #[error("the model has {layers} layers; it must have 1 to {MAX_LAYERS}")]
     Layers {
-        /// How many there are.
+        /// Number of layers.
         layers: usize,
     },
-    /// A number of the layer is 0.
+    /// A field of a layer is 0.
     #[error("layer {layer} ({kind}): {field} is 0; it must be at least 1")]
     Zero {
-        /// Which layer.
+        /// Number of the layer.
         layer: usize,
-        /// Its kind.
+        /// Kind of the layer.
         kind: &'static str,
-        /// The number.
+        /// Name of the field.
         field: &'static str,
     },
-    /// A window that is larger than what it moves over.
+    /// A window is larger than the padded input.
     #[error(
-        "layer {layer} ({kind}): {field} {size} does not fit its input of {input} with padding \
-         {padding}; make it smaller, or remove pooling or convolutions before it"
+        "layer {layer} ({kind}): {field} {size} does not fit an input of shape {input} with \
+         padding {padding}; reduce {field}, or remove pooling layers or convolutions before it"
     )]
     Window {
-        /// Which layer.
+        /// Number of the layer.
         layer: usize,
-        /// Its kind.
+        /// Kind of the layer.
         kind: &'static str,
         /// `kernel` or `size`.
         field: &'static str,
-        /// The window's side.
+        /// Side of the window.
         size: usize,
-        /// What comes in.
+        /// Shape of the input.
         input: Shape,
-        /// Zeros on each side.
+        /// Zeros added on each side.
         padding: usize,
     },
-    /// Padding of which some windows would see nothing else.
+    /// Some windows would cover padding only.
     #[error(
         "layer {layer} (convolution): padding {padding} must be less than kernel {kernel}; more \
-         of it adds outputs that see no input"
+         padding adds windows without input"
     )]
     Padding {
-        /// Which layer.
+        /// Number of the layer.
         layer: usize,
-        /// Zeros on each side.
+        /// Zeros added on each side.
         padding: usize,
-        /// The window's side.
+        /// Side of the window.
         kernel: usize,
     },
-    /// Too much to train.
+    /// The model has too many parameters.
     #[error(
-        "layer {layer} ({kind}) brings the model to more than {MOST_PARAMETERS} parameters; give \
+        "with layer {layer} ({kind}) the model has more than {MAX_PARAMETERS} parameters; use \
          fewer outputs or channels, or pool before it"
     )]
     Parameters {
-        /// Which layer.
+        /// Number of the layer.
         layer: usize,
-        /// Its kind.
+        /// Kind of the layer.
         kind: &'static str,
     },
-    /// Too much to hold for an example.
+    /// The model needs too many values per example.
     #[error(
-        "layer {layer} ({kind}) brings the model to more than {MOST_VALUES} values an example; \
-         give fewer outputs or channels, or pool before it"
+        "with layer {layer} ({kind}) the model needs more than {MAX_VALUES} values per example; \
+         use fewer outputs or channels, or pool before it"
     )]
     Values {
-        /// Which layer.
+        /// Number of the layer.
         layer: usize,
-        /// Its kind.
+        /// Kind of the layer.
         kind: &'static str,
     },
-    /// The outputs are no classes.
+    /// The last layer does not return one value per class.
     #[error(
-        "the last layer gives {output}; it must give one value a class, and at least 2: end the \
+        "the last layer returns shape {output}; it must return one value per class, at least 2: end the \
          model with {{ kind = \"linear\", outputs = CLASSES }}"
     )]
     Classes {
-        /// What the last layer gives.
+        /// Output shape of the last layer.
         output: Shape,
     },
-    /// Nothing to train.
+    /// The model has no parameters.
     #[error("the model has no parameters; add a linear layer or a convolution")]
     Untrained,
 }

@@ -1,4 +1,4 @@
-//! What a network is: a list of layers, checked, with the places of its parameters.
+//! Definition of a network: a checked list of layers and the layout of their parameters.
 
 mod error;
 mod network;

@@ -1,19 +1,19 @@
-//! A checked list of layers, with the places of its parameters.
+//! A checked list of layers and the layout of their parameters.
 
 use std::ops::Range;
 
 use super::error::ModelError;
 use super::shape::Shape;
-use super::spec::{LayerSpec, MOST_LAYERS, MOST_PARAMETERS, MOST_VALUES, ModelSpec};
+use super::spec::{LayerSpec, MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES, ModelSpec};
 use crate::layers::{Convolution, Layer, Linear, Pool};
 
-/// A network: checked layers, whose parameters lie in one slice, layer by layer, weights (output by
-/// output: out × in, or out × in × kernel × kernel) before biases.
+/// A feed-forward network. All parameters are stored in one slice, layer by layer, weights (out × in, or
+/// out × in × kernel × kernel) before biases.
 ///
 /// # Guarantee
-/// Its gradients are those of an automatic differentiation
-/// (`tests/oracles/gradients.rs::gradients_are_those_of_the_oracle`), and what is computed in f32 for
-/// a whole batch is the sum over its examples
+/// Gradients equal those of automatic differentiation
+/// (`tests/oracles/gradients.rs::gradients_are_those_of_the_oracle`), and the f32 result for a batch
+/// equals the sum over its examples
 /// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
@@ -22,7 +22,7 @@ pub struct Network {
     parameters: usize,
 }
 
-/// A layer with its shapes and the place of its parameters.
+/// A layer with its shapes and the range of its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PlacedLayer {
     pub(crate) layer: Layer,
@@ -32,29 +32,29 @@ pub(crate) struct PlacedLayer {
 }
 
 impl Network {
-    /// Checks the layers and places their parameters.
+    /// Checks the layers and assigns their parameters.
     ///
     /// # Errors
-    /// A layer that does not fit what comes before, sizes of 0 or beyond the limits (64 layers,
-    /// 2²⁶ parameters, 2²⁴ values an example), outputs that are no classes.
+    /// A layer that does not fit its input, a size of 0 or beyond the limits (64 layers, 2²⁶ parameters,
+    /// 2²⁴ values per example), a last layer that does not return one value per class.
     pub fn new(spec: &ModelSpec) -> Result<Self, ModelError> {
-        if !(1..=MOST_VALUES).contains(&spec.input.len()) {
+        if !(1..=MAX_VALUES).contains(&spec.input.len()) {
             return Err(ModelError::Input { input: spec.input });
         }
-        if !(1..=MOST_LAYERS).contains(&spec.layers.len()) {
+        if !(1..=MAX_LAYERS).contains(&spec.layers.len()) {
             return Err(ModelError::Layers { layers: spec.layers.len() });
         }
         let (mut shape, mut first, mut values) = (spec.input, 0_usize, spec.input.len());
         let mut layers = Vec::with_capacity(spec.layers.len());
         for (index, layer) in spec.layers.iter().enumerate() {
             let (number, kind) = (index + 1, layer.kind());
-            let (layer, output) = place(layer, shape, number)?;
+            let (layer, output) = layer_for(layer, shape, number)?;
             values = values.saturating_add(output.len()).saturating_add(layer.padded_values());
-            if values > MOST_VALUES {
+            if values > MAX_VALUES {
                 return Err(ModelError::Values { layer: number, kind });
             }
             let end = first.saturating_add(layer.parameters());
-            if end > MOST_PARAMETERS {
+            if end > MAX_PARAMETERS {
                 return Err(ModelError::Parameters { layer: number, kind });
             }
             layers.push(PlacedLayer { layer, input: shape, output, parameters: first..end });
@@ -69,25 +69,25 @@ impl Network {
         Ok(Self { input: spec.input, layers, parameters: first })
     }
 
-    /// How many parameters there are.
+    /// Number of parameters.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.parameters
     }
 
-    /// How many logits come out.
+    /// Number of classes, which is the number of logits.
     #[must_use]
     pub fn classes(&self) -> usize {
         self.layers.last().map_or(0, |last| last.output.len())
     }
 
-    /// Values of an example.
+    /// Number of values per example.
     #[must_use]
     pub fn inputs(&self) -> usize {
         self.input.len()
     }
 
-    /// The shape of an example.
+    /// Shape of an example.
     #[must_use]
     pub fn input(&self) -> Shape {
         self.input
@@ -97,22 +97,23 @@ impl Network {
         &self.layers
     }
 
-    /// Multiplications and additions of one example's gradient, products with inputs that are 0
-    /// included: twice the products of each layer for its outputs, as many for its weights, and for
-    /// its inputs where a layer below has parameters.
+    /// Multiplications and additions of one per-example gradient, including products with inputs that
+    /// are 0: two operations per product of a layer for its outputs, two for its weight gradients and, if
+    /// an earlier layer has parameters, two for its input gradients.
     #[must_use]
     pub fn operations(&self) -> u64 {
         let mut total = 0;
         for (index, placed) in self.layers.iter().enumerate() {
-            let below = self.layers[..index].iter().any(|lower| !lower.parameters.is_empty());
-            total += placed.layer.products() * if below { 6 } else { 4 };
+            let has_parameters_below =
+                self.layers[..index].iter().any(|lower| !lower.parameters.is_empty());
+            total += placed.layer.products() * if has_parameters_below { 6 } else { 4 };
         }
         total
     }
 
-    /// Parameters to start from: each uniform within ±1/√n, with n the inputs of one output.
+    /// Initial parameters, each uniform in ±1/√n, where n is the number of inputs of one output.
     ///
-    /// `uniform` gives numbers in [0, 1).
+    /// `uniform` must return numbers in [0, 1).
     #[must_use]
     pub fn initial(&self, mut uniform: impl FnMut() -> f64) -> Vec<f32> {
         let mut theta = Vec::with_capacity(self.parameters);
@@ -125,8 +126,8 @@ impl Network {
     }
 }
 
-/// The layer on what comes in, and the shape that comes out.
-fn place(spec: &LayerSpec, input: Shape, layer: usize) -> Result<(Layer, Shape), ModelError> {
+/// The layer for a given input shape, and its output shape.
+fn layer_for(spec: &LayerSpec, input: Shape, layer: usize) -> Result<(Layer, Shape), ModelError> {
     let kind = spec.kind();
     let positive = |value: usize, field| {
         if value == 0 { Err(ModelError::Zero { layer, kind, field }) } else { Ok(()) }
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_models_have_their_parameters() {
+    fn models_have_the_published_number_of_parameters() {
         let sizes = |spec: &ModelSpec| {
             let network = network(spec);
             (network.inputs(), network.parameters(), network.classes())
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_those_of_the_papers_runs() {
+    fn operations_are_counted_as_in_the_papers() {
         // A run of 100 steps of 100: 0.96 G, 22.6 G and 2.32 T.
         let run = |spec: &ModelSpec| {
             let operations = network(spec).operations() * 10_000;
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn initial_parameters_fill_their_ranges() {
+    fn initial_parameters_span_their_ranges() {
         let mut turn = 0_u32;
         let theta = network(&ModelSpec::mlp()).initial(|| {
             turn = (turn + 7) % 100;
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn invalid_networks_are_rejected() {
         let linear = |outputs| LayerSpec::Linear { outputs };
         let convolution = |channels, kernel, stride, padding| LayerSpec::Convolution {
             channels,
@@ -223,33 +224,33 @@ mod tests {
             stride,
             padding,
         };
-        let picture = Shape { channels: 3, height: 6, width: 5 };
+        let image = Shape { channels: 3, height: 6, width: 5 };
         let huge = usize::MAX / 2;
-        let refused: [(Shape, &[LayerSpec], &str); 18] = [
+        let invalid: [(Shape, &[LayerSpec], &str); 18] = [
             (Shape::flat(0), &[linear(2)], "1 to 16777216 values"),
-            (Shape { channels: huge, height: 2, width: huge }, &[linear(2)], "change `input`"),
-            (picture, &[], "has 0 layers"),
-            (picture, &[LayerSpec::Tanh; 65], "has 65 layers"),
-            (picture, &[linear(0)], "layer 1 (linear): outputs is 0"),
+            (Shape { channels: huge, height: 2, width: huge }, &[linear(2)], "`input` is"),
+            (image, &[], "has 0 layers"),
+            (image, &[LayerSpec::Tanh; 65], "has 65 layers"),
+            (image, &[linear(0)], "layer 1 (linear): outputs is 0"),
             (
-                picture,
+                image,
                 &[LayerSpec::Tanh, convolution(0, 3, 1, 0)],
                 "layer 2 (convolution): channels is 0",
             ),
-            (picture, &[convolution(1, 0, 1, 0)], "kernel is 0"),
-            (picture, &[convolution(1, 1, 0, 0)], "stride is 0"),
-            (picture, &[LayerSpec::MaxPool { size: 0 }], "size is 0"),
-            (picture, &[convolution(1, 8, 1, 1)], "kernel 8 does not fit its input of 3×6×5"),
-            (picture, &[LayerSpec::AveragePool { size: 6 }], "size 6 does not fit"),
-            (picture, &[convolution(1, 2, 1, 2)], "padding 2 must be less than kernel 2"),
-            (picture, &[convolution(1, huge, 1, huge - 1)], "values an example"),
-            (picture, &[convolution(huge, 3, 1, 1)], "values an example"),
-            (picture, &[linear(huge)], "values an example"),
+            (image, &[convolution(1, 0, 1, 0)], "kernel is 0"),
+            (image, &[convolution(1, 1, 0, 0)], "stride is 0"),
+            (image, &[LayerSpec::MaxPool { size: 0 }], "size is 0"),
+            (image, &[convolution(1, 8, 1, 1)], "kernel 8 does not fit an input of shape 3×6×5"),
+            (image, &[LayerSpec::AveragePool { size: 6 }], "size 6 does not fit"),
+            (image, &[convolution(1, 2, 1, 2)], "padding 2 must be less than kernel 2"),
+            (image, &[convolution(1, huge, 1, huge - 1)], "values per example"),
+            (image, &[convolution(huge, 3, 1, 1)], "values per example"),
+            (image, &[linear(huge)], "values per example"),
             (Shape::flat(1 << 14), &[linear(1 << 13)], "more than 67108864 parameters"),
-            (picture, &[convolution(2, 3, 1, 1)], "the last layer gives 2×6×5"),
-            (picture, &[linear(1)], "the last layer gives 1;"),
+            (image, &[convolution(2, 3, 1, 1)], "the last layer returns shape 2×6×5"),
+            (image, &[linear(1)], "the last layer returns shape 1;"),
         ];
-        for (input, layers, part) in refused {
+        for (input, layers, part) in invalid {
             let spec = ModelSpec { input, layers: layers.to_vec() };
             let error = Network::new(&spec).unwrap_err().to_string();
             assert!(error.contains(part), "{error}: not {part}");

@@ -1,19 +1,20 @@
-//! The shape of an example and of what layers make of it.
+//! Shapes of examples and of layer outputs.
 
 use std::fmt;
 
-/// Channels of a picture; a flat vector of n values is (n, 1, 1).
+/// Shape (channels, height, width) of an example or of a layer's output; a flat vector of n values is
+/// (n, 1, 1).
 ///
-/// Values lie channel by channel, row by row.
+/// Values are stored channel by channel, row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Channels, or the values of a flat vector.
+    /// Number of channels, or length of a flat vector.
     pub channels: usize,
-    /// Rows of a channel.
+    /// Rows per channel.
     #[serde(default = "one")]
     pub height: usize,
-    /// Values of a row.
+    /// Values per row.
     #[serde(default = "one")]
     pub width: usize,
 }
@@ -23,19 +24,19 @@ fn one() -> usize {
 }
 
 impl Shape {
-    /// A flat vector.
+    /// Shape of a flat vector.
     #[must_use]
     pub const fn flat(values: usize) -> Self {
         Self { channels: values, height: 1, width: 1 }
     }
 
-    /// Values in all; the largest number where there are more than it can say.
+    /// Number of values, saturating.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.channels.saturating_mul(self.height).saturating_mul(self.width)
     }
 
-    /// True where it holds no value.
+    /// Whether there are no values.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -45,7 +46,7 @@ impl Shape {
         self.height == 1 && self.width == 1
     }
 
-    /// Values of a channel.
+    /// Values per channel.
     pub(crate) const fn positions(&self) -> usize {
         self.height * self.width
     }

@@ -1,16 +1,16 @@
-//! A list of layers, as users write it.
+//! A model definition as written by users.
 
 use super::error::ModelError;
 use super::shape::Shape;
 
-/// Layers of a model.
-pub(crate) const MOST_LAYERS: usize = 64;
-/// Parameters of a model.
-pub(crate) const MOST_PARAMETERS: usize = 1 << 26;
-/// Values of an example in all layers, padding included.
-pub(crate) const MOST_VALUES: usize = 1 << 24;
+/// Maximum number of layers.
+pub(crate) const MAX_LAYERS: usize = 64;
+/// Maximum number of parameters.
+pub(crate) const MAX_PARAMETERS: usize = 1 << 26;
+/// Maximum number of values per example, summed over all layers, including padding.
+pub(crate) const MAX_VALUES: usize = 1 << 24;
 
-/// The shape of an example and the layers that follow, the last of which gives one logit a class.
+/// The shape of an example and the layers of the model; the last layer returns one logit per class.
 ///
 /// ```
 /// use dpscope_train::{ModelSpec, Network};
@@ -34,50 +34,50 @@ pub(crate) const MOST_VALUES: usize = 1 << 24;
 pub struct ModelSpec {
     /// The shape of an example.
     pub input: Shape,
-    /// From input to logits.
+    /// The layers, from input to logits.
     pub layers: Vec<LayerSpec>,
 }
 
 /// One layer.
 ///
-/// With x an input, w weights and b a bias; an output's place is o, an input's i.
+/// x denotes the inputs, w the weights and b the bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", from = "RawLayer")]
 pub enum LayerSpec {
-    /// w·x + b over all inputs, whatever their shape.
+    /// w·x + b over all inputs, flattened.
     Linear {
-        /// Values that come out.
+        /// Number of outputs.
         outputs: usize,
     },
-    /// Σ w·x + b over a window of all channels (a correlation, as every library has it). Windows
-    /// that would reach over the padded end are left out.
+    /// Σ w·x + b over a window of all channels (a cross-correlation, as in PyTorch). Windows that would
+    /// exceed the padded input are omitted.
     Convolution {
-        /// Channels that come out.
+        /// Number of output channels.
         channels: usize,
-        /// The window's side.
+        /// Side of the window.
         kernel: usize,
-        /// From window to window; 1 where left out.
+        /// Distance between windows; default 1.
         stride: usize,
-        /// Zeros on each side; 0 where left out.
+        /// Zeros added on each side; default 0.
         padding: usize,
     },
     /// tanh x.
     Tanh,
-    /// max(x, 0); its slope at 0 is 0.
+    /// max(x, 0), with derivative 0 at 0.
     Relu,
-    /// Mean of each `size` × `size` block; what is left over at the ends is dropped.
+    /// Mean of each `size` × `size` block; incomplete blocks are dropped.
     AveragePool {
-        /// The block's side.
+        /// Side of the block.
         size: usize,
     },
-    /// Maximum of each block; the slope goes to the first of equals.
+    /// Maximum of each block; the gradient goes to the first of equal values.
     MaxPool {
-        /// The block's side.
+        /// Side of the block.
         size: usize,
     },
 }
 
-/// As in a file: variants without braces would let foreign fields pass.
+/// The fields in a file. Variants without braces would accept unknown fields.
 #[derive(serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 enum RawLayer {
@@ -107,8 +107,8 @@ fn one() -> usize {
 }
 
 impl From<RawLayer> for LayerSpec {
-    fn from(written: RawLayer) -> Self {
-        match written {
+    fn from(layer: RawLayer) -> Self {
+        match layer {
             RawLayer::Linear { outputs } => LayerSpec::Linear { outputs },
             RawLayer::Convolution { channels, kernel, stride, padding } => {
                 LayerSpec::Convolution { channels, kernel, stride, padding }
@@ -122,7 +122,7 @@ impl From<RawLayer> for LayerSpec {
 }
 
 impl LayerSpec {
-    /// As in a model's file.
+    /// Name of the kind in a model file.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -141,8 +141,8 @@ impl LayerSpec {
 }
 
 impl ModelSpec {
-    /// Bytes of a model's file.
-    pub const MOST_BYTES: usize = 1 << 16;
+    /// Maximum size of a model file, in bytes.
+    pub const MAX_BYTES: usize = 1 << 16;
 
     /// 600 binary features, 32 ReLU units, 100 classes: 22,532 parameters.
     #[must_use]
@@ -159,7 +159,7 @@ impl ModelSpec {
     ///
     /// # Reference
     /// LeCun, Bottou, Bengio and Haffner, "Gradient-based learning applied to document recognition"
-    /// (1998); every map of its third layer sees all maps of the second here.
+    /// (1998). Deviation: every map of the third layer is connected to all maps of the second.
     #[must_use]
     pub fn lenet() -> Self {
         let layers = [
@@ -194,12 +194,12 @@ impl ModelSpec {
         Self { input: Shape { channels: 3, height: 32, width: 32 }, layers }
     }
 
-    /// Reads a model's file. What it says is checked by [`Network::new`](super::Network::new).
+    /// Parses a model file. [`Network::new`](super::Network::new) checks the layers.
     ///
     /// # Errors
-    /// A text that is too long, no TOML, or has other fields than these.
+    /// A text that is too long, is not TOML, or has missing or unknown fields.
     pub fn from_toml(text: &str) -> Result<Self, ModelError> {
-        if text.len() > Self::MOST_BYTES {
+        if text.len() > Self::MAX_BYTES {
             return Err(ModelError::Text { bytes: text.len() });
         }
         toml::from_str(text).map_err(|error| ModelError::Toml { message: error.to_string() })
@@ -213,7 +213,7 @@ mod tests {
     const LAYER: &str = "input = { channels = 9 }\n[[layers]]\n";
 
     #[test]
-    fn a_file_gives_the_layers() {
+    fn model_files_define_the_layers() {
         let text = "[input]\nchannels = 1\nheight = 28\nwidth = 28\n[[layers]]\n\
                     kind = \"convolution\"\nchannels = 6\nkernel = 5\npadding = 2\n[[layers]]\n\
                     kind = \"tanh\"\n[[layers]]\nkind = \"linear\"\noutputs = 2\n";
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn serialized_specs_are_read_back() {
         for spec in [ModelSpec::mlp(), ModelSpec::lenet(), ModelSpec::cnn()] {
             let text = toml::to_string(&spec).unwrap();
             assert_eq!(ModelSpec::from_toml(&text).unwrap(), spec);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_fields_and_numbers_are_refused() {
+    fn unknown_fields_and_invalid_numbers_are_rejected() {
         let refused = [
             ("kind = \"linear\"\noutputs = 2\nbias = false", "bias"),
             ("kind = \"tanh\"\nsize = 2", "size"),
@@ -252,7 +252,7 @@ mod tests {
             let error = ModelSpec::from_toml(&format!("{LAYER}{layer}")).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
-        let long = format!("input = {{ channels = 9 }}{}", " ".repeat(ModelSpec::MOST_BYTES));
+        let long = format!("input = {{ channels = 9 }}{}", " ".repeat(ModelSpec::MAX_BYTES));
         assert!(matches!(ModelSpec::from_toml(&long), Err(ModelError::Text { .. })));
     }
 }

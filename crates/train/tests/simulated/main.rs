@@ -18,7 +18,7 @@ use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_formats::{Array, write_npz};
 use dpscope_shaders::train::{Kernel, Turn};
 use dpscope_train::data::{Examples, LoadOptions, Source, load};
-use dpscope_train::gpu::plan::{GpuPlan, Place};
+use dpscope_train::gpu::plan::{GpuPlan, PassPosition};
 use dpscope_train::{
     Canary, CanaryDirection, ModelSpec, Network, Rows, Training, TrainingSettings, Workspace,
 };
@@ -133,7 +133,7 @@ fn trained(
             simulated(kernel, &kernel.source(), turn, memory)
         })
     };
-    let turn = |step, pass| plan.turn(Place { first_run: 7, runs: 1, epoch: 0, step, pass });
+    let turn = |step, pass| plan.turn(PassPosition { first_run: 7, runs: 1, epoch: 0, step, pass });
     run(plan.begin(), &turn(0, 0))?;
     for step in 0..STEPS {
         for pass in 0..plan.passes(None) {

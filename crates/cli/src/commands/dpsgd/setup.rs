@@ -207,7 +207,7 @@ fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
             path.display()
         )));
     }
-    let text = read_text(path, ModelSpec::MOST_BYTES as u64)?;
+    let text = read_text(path, ModelSpec::MAX_BYTES as u64)?;
     ModelSpec::from_toml(&text).map_err(|error| Failure::input(error).about(path))
 }
 

@@ -1,9 +1,9 @@
-//! Arrays of NumPy: examples and labels.
+//! NumPy arrays of examples and labels.
 
 use dpscope_core::shown::given;
 use dpscope_formats::{Array, Dataset, Limits, is_idx, read_idx, unpack_gzip};
 
-use super::{MOST_LABEL, ParsedFile, Source, named_as_idx, refused, unpacked_name};
+use super::{MAX_LABEL, ParsedFile, Source, format_error, has_idx_name, uncompressed_name};
 use crate::data::error::{DataError, excerpt};
 use crate::data::examples::Features;
 use crate::model::Shape;
@@ -11,48 +11,48 @@ use crate::model::Shape;
 const EXAMPLES: [&str; 4] = ["x", "images", "features", "data"];
 const LABELS: [&str; 3] = ["y", "labels", "label"];
 
-/// Reads npz or npy.
+/// Parses npz or npy.
 pub(super) fn parse(source: Source<'_>, limits: &Limits) -> Result<ParsedFile, DataError> {
-    let refused = |error| refused(source, error);
-    let dataset = Dataset::open(source.bytes, source.name, limits).map_err(refused)?;
+    let invalid = |error| format_error(source, error);
+    let dataset = Dataset::open(source.bytes, source.name, limits).map_err(invalid)?;
     let names: Vec<String> = dataset.names().into_iter().map(str::to_owned).collect();
-    let described = dataset.describe().map_err(refused)?;
+    let infos = dataset.describe().map_err(invalid)?;
     if names.is_empty() {
-        let array = dataset.into_only().map_err(refused)?;
-        // npy says nothing of its dtype here: whole numbers up to 255 of images are pixels.
-        let pixels = array.shape().len() > 2 && array.data().iter().all(|&v| is_byte(v));
-        return examples(source, "npy", array, pixels, None);
+        let array = dataset.into_only().map_err(invalid)?;
+        // The dtype of npy is not available here: images of integers up to 255 are pixels.
+        let are_pixels = array.shape().len() > 2 && array.data().iter().all(|&v| is_byte(v));
+        return examples(source, "npy", array, are_pixels, None);
     }
-    let find = |wanted: &[&str]| {
-        names.iter().find(|name| wanted.contains(&name.to_ascii_lowercase().as_str()))
+    let find = |candidates: &[&str]| {
+        names.iter().find(|name| candidates.contains(&name.to_ascii_lowercase().as_str()))
     };
     let Some(name) = find(&EXAMPLES) else {
-        let shown: Vec<String> = names.iter().take(10).map(|name| excerpt(name)).collect();
-        let (name, available) = (excerpt(source.name), shown.join(", "));
+        let names: Vec<String> = names.iter().take(10).map(|name| excerpt(name)).collect();
+        let (name, available) = (excerpt(source.name), names.join(", "));
         return Err(DataError::NoExamples { name, available });
     };
     let labels = match find(&LABELS) {
-        Some(name) => Some(labels_of(source, dataset.array(name).map_err(refused)?)?),
+        Some(name) => Some(labels_of(source, dataset.array(name).map_err(invalid)?)?),
         None => None,
     };
-    let pixels = described.iter().any(|info| info.name == *name && info.dtype == "uint8");
-    examples(source, "npz", dataset.array(name).map_err(refused)?, pixels, labels)
+    let are_pixels = infos.iter().any(|info| info.name == *name && info.dtype == "uint8");
+    examples(source, "npz", dataset.array(name).map_err(invalid)?, are_pixels, labels)
 }
 
 fn examples(
     source: Source<'_>,
     format: &'static str,
     array: Array,
-    pixels: bool,
+    are_pixels: bool,
     labels: Option<Vec<u32>>,
 ) -> Result<ParsedFile, DataError> {
     let (axes, values) = array.into_parts();
     let (shape, channels_last) = shape_of(source, &axes, axes.get(1..).unwrap_or(&[]))?;
     let (records, features) = (axes[0], shape.len());
-    finite(source, &values, features)?;
+    check_finite(source, &values, features)?;
     let values = if channels_last { channels_first(&values, shape) } else { values };
     let binary = values.iter().all(|&value| value == 0.0 || value == 1.0);
-    let features = match pixels && !(binary && axes.len() == 2) {
+    let features = match are_pixels && !(binary && axes.len() == 2) {
         true => Features::Bytes(values.into_iter().map(|value| value as u8).collect()),
         false => packed(values, features),
     };
@@ -63,22 +63,22 @@ fn examples(
     Ok(ParsedFile { format, shape, features, records, labels })
 }
 
-/// The shape of a record with these `axes`, and whether its channels come last.
+/// Shape of a record with the given axes, and whether its channels come last.
 pub(super) fn shape_of(
     source: Source<'_>,
-    all: &[usize],
+    array_shape: &[usize],
     axes: &[usize],
 ) -> Result<(Shape, bool), DataError> {
-    let few = |channels: usize| matches!(channels, 1 | 3 | 4);
+    let is_channel_count = |channels: usize| matches!(channels, 1 | 3 | 4);
     let (channels, height, width, last) = match *axes {
         [features] => (features, 1, 1, false),
         [height, width] => (1, height, width, false),
-        [height, width, channels] if few(channels) && !few(height) => {
+        [height, width, channels] if is_channel_count(channels) && !is_channel_count(height) => {
             (channels, height, width, true)
         }
         [channels, height, width] => (channels, height, width, false),
         _ => {
-            let (name, shape) = (excerpt(source.name), shape_text(all));
+            let (name, shape) = (excerpt(source.name), shape_text(array_shape));
             return Err(DataError::Shape { name, shape });
         }
     };
@@ -90,7 +90,7 @@ fn shape_text(axes: &[usize]) -> String {
     format!("({})", lengths.join(", "))
 }
 
-/// Moves the last axis of each record to the front.
+/// Converts records from channels last to channels first.
 fn channels_first(values: &[f64], shape: Shape) -> Vec<f64> {
     let mut moved = Vec::with_capacity(values.len());
     for record in values.chunks_exact(shape.len()) {
@@ -101,7 +101,7 @@ fn channels_first(values: &[f64], shape: Shape) -> Vec<f64> {
     moved
 }
 
-/// Bits where all values are 0 or 1.
+/// Packs values as bits if all are 0 or 1, otherwise as `f32`.
 pub(super) fn packed(values: Vec<f64>, features: usize) -> Features {
     if values.iter().all(|&value| value == 0.0 || value == 1.0) {
         return Features::bits(values.into_iter().map(|value| value != 0.0), features);
@@ -113,8 +113,12 @@ fn is_byte(value: f64) -> bool {
     (0.0..=255.0).contains(&value) && value.fract() == 0.0
 }
 
-/// Refuses NaN, infinity, and what is infinite as `f32`.
-pub(super) fn finite(source: Source<'_>, values: &[f64], features: usize) -> Result<(), DataError> {
+/// Checks that all values are finite as `f32`.
+pub(super) fn check_finite(
+    source: Source<'_>,
+    values: &[f64],
+    features: usize,
+) -> Result<(), DataError> {
     let Some(at) = values.iter().position(|&value| !(value as f32).is_finite()) else {
         return Ok(());
     };
@@ -123,35 +127,35 @@ pub(super) fn finite(source: Source<'_>, values: &[f64], features: usize) -> Res
     Err(DataError::NotFinite { name, record, feature, value })
 }
 
-/// A label, if the number is one.
-pub(super) fn label_of(source: Source<'_>, record: usize, label: f64) -> Result<u32, DataError> {
-    let most = MOST_LABEL;
-    if (0.0..=f64::from(most)).contains(&label) && label.fract() == 0.0 {
+/// Converts a number to a label.
+pub(super) fn parse_label(source: Source<'_>, record: usize, label: f64) -> Result<u32, DataError> {
+    let max = MAX_LABEL;
+    if (0.0..=f64::from(max)).contains(&label) && label.fract() == 0.0 {
         return Ok(label as u32);
     }
     let name = excerpt(source.name);
-    Err(DataError::Label { name, record, label: given(label), most })
+    Err(DataError::Label { name, record, label: given(label), max })
 }
 
-/// Labels of an array: one number a record, or a row with one 1 among zeros.
+/// Labels of an array: one number per record, or one-hot rows.
 fn labels_of(source: Source<'_>, array: Array) -> Result<Vec<u32>, DataError> {
     let (axes, values) = array.into_parts();
     match *axes.as_slice() {
         [_] | [_, 1] => values
             .into_iter()
             .enumerate()
-            .map(|(record, label)| label_of(source, record, label))
+            .map(|(record, label)| parse_label(source, record, label))
             .collect(),
         [_, classes] => values
             .chunks_exact(classes)
             .enumerate()
             .map(|(record, row)| {
                 let one = row.iter().position(|&value| value == 1.0);
-                let good = row.iter().filter(|&&value| value != 0.0).count() == 1;
+                let is_one_hot = row.iter().filter(|&&value| value != 0.0).count() == 1;
                 let one = one
-                    .filter(|_| good)
+                    .filter(|_| is_one_hot)
                     .ok_or_else(|| DataError::OneHot { name: excerpt(source.name), record })?;
-                label_of(source, record, one as f64)
+                parse_label(source, record, one as f64)
             })
             .collect(),
         _ => {
@@ -161,24 +165,24 @@ fn labels_of(source: Source<'_>, array: Array) -> Result<Vec<u32>, DataError> {
     }
 }
 
-/// Reads a file of labels alone.
+/// Reads a label file.
 pub(super) fn labels(source: Source<'_>, limits: &Limits) -> Result<Vec<u32>, DataError> {
-    let refused = |error| refused(source, error);
-    let bytes = unpack_gzip(source.bytes, limits).map_err(refused)?;
-    let name = unpacked_name(source.name);
-    if is_idx(&bytes) || named_as_idx(&name) {
-        let read = read_idx(&bytes, limits).map_err(refused)?;
+    let invalid = |error| format_error(source, error);
+    let bytes = unpack_gzip(source.bytes, limits).map_err(invalid)?;
+    let name = uncompressed_name(source.name);
+    if is_idx(&bytes) || has_idx_name(&name) {
+        let read = read_idx(&bytes, limits).map_err(invalid)?;
         let [_] = read.shape() else {
             let (name, shape) = (excerpt(source.name), shape_text(read.shape()));
             return Err(DataError::LabelShape { name, shape });
         };
         return Ok(read.data().iter().map(|&label| u32::from(label)).collect());
     }
-    let dataset = Dataset::open(&bytes, &name, limits).map_err(refused)?;
+    let dataset = Dataset::open(&bytes, &name, limits).map_err(invalid)?;
     let named = dataset.names().into_iter().find(|name| LABELS.contains(name)).map(str::to_owned);
     let array = match named {
         Some(name) => dataset.array(&name),
         None => dataset.into_only(),
     };
-    labels_of(source, array.map_err(refused)?)
+    labels_of(source, array.map_err(invalid)?)
 }

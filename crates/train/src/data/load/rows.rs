@@ -1,19 +1,19 @@
-//! Rows of text: a label and features.
+//! Text files with one record per row.
 
 use dpscope_formats::{Limits, read_csv};
 
-use super::arrays::{finite, label_of, packed};
-use super::{ParsedFile, Source, refused};
+use super::arrays::{check_finite, packed, parse_label};
+use super::{ParsedFile, Source, format_error};
 use crate::data::error::DataError;
 use crate::model::Shape;
 
-/// Reads rows of numbers; the first column is the label where `labels_first`.
+/// Parses rows of numbers; the first column contains the labels if `labels_first`.
 pub(super) fn parse(
     source: Source<'_>,
     labels_first: bool,
     limits: &Limits,
 ) -> Result<ParsedFile, DataError> {
-    let table = read_csv(source.bytes, limits).map_err(|error| refused(source, error))?;
+    let table = read_csv(source.bytes, limits).map_err(|error| format_error(source, error))?;
     let (shape, mut values) = table.values.into_parts();
     let (records, columns) = (shape[0], shape.get(1).copied().unwrap_or(1));
     let mut features = columns;
@@ -21,13 +21,13 @@ pub(super) fn parse(
     if labels_first {
         let first = values.chunks_exact(columns).map(|row| row[0]);
         let read: Result<Vec<u32>, DataError> =
-            first.enumerate().map(|(record, label)| label_of(source, record, label)).collect();
+            first.enumerate().map(|(record, label)| parse_label(source, record, label)).collect();
         labels = Some(read?);
         let mut column = 0..values.len();
         values.retain(|_| column.next().is_some_and(|at| at % columns != 0));
         features -= 1;
     }
-    finite(source, &values, features)?;
+    check_finite(source, &values, features)?;
     let shape = Shape { channels: features, height: 1, width: 1 };
     let features = packed(values, features);
     Ok(ParsedFile { format: "csv", shape, features, records, labels })

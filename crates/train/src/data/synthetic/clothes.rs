@@ -1,13 +1,13 @@
-//! T-shirts and trousers, laid flat on black.
+//! Synthetic T-shirts and trousers on a black background.
 
-use super::outline::{Place, Point, Quad, byte, coverage, ellipse};
+use super::outline::{Placement, Point, Quad, byte, coverage, ellipse};
 use crate::data::draws::Draws;
 
 pub(super) const SIDE: usize = 28;
 
-/// A garment by its parts.
+/// The outline of a garment.
 enum Outline {
-    /// The neck is cut out: half its width, and where its middle lies.
+    /// `neck` is cut out: half its width, and the y coordinate of its centre.
     Shirt {
         torso: Quad,
         sleeves: [Quad; 2],
@@ -20,13 +20,13 @@ enum Outline {
 }
 
 impl Outline {
-    /// Lengths in pixels around the middle of the image.
+    /// Lengths in pixels, relative to the centre of the image.
     fn shirt(draws: &mut Draws) -> Self {
         let top = draws.between(-12.5, -10.0);
         let hem = draws.between(8.0, 13.0);
         let shoulder = draws.between(4.5, 8.0);
         let waist = shoulder + draws.between(-2.0, 1.0);
-        // None, or short to long; hanging or held out.
+        // Sleeves: none, or short to long; drop from outstretched to hanging.
         let length = if draws.chance(0.12) { 0.0 } else { draws.between(3.0, 9.0) };
         let drop = draws.between(0.2, 2.2);
         let along = (1.0 + drop * drop).sqrt();
@@ -49,7 +49,7 @@ impl Outline {
         let waist = draws.between(3.2, 6.0);
         let hip = waist + draws.between(0.2, 1.8);
         let crotch = top + draws.between(6.0, 10.0);
-        // Negative: the legs lie on each other.
+        // Negative if the legs overlap.
         let gap = draws.between(-0.8, 2.2);
         let ankle = draws.between(2.0, 5.0);
         let spread = draws.between(-0.5, 1.5);
@@ -78,16 +78,16 @@ impl Outline {
     }
 }
 
-/// What a garment is made of.
+/// Brightness and pattern of a garment.
 struct Cloth {
-    /// Brightness at the middle, and how it changes across and down.
+    /// Brightness at the centre, and its change per pixel in x and y.
     light: f64,
     slope: Point,
-    /// Stripes: along which direction, how wide, and how strong.
+    /// Stripes: direction, width and amplitude.
     stripe: (Point, f64, f64),
-    /// A print or pocket: middle, half its size, and how bright.
+    /// A print or pocket: centre, half its size, and brightness.
     patch: (Point, Point, f64),
-    /// Deviation of the noise.
+    /// Standard deviation of the noise.
     grain: f64,
 }
 
@@ -117,19 +117,19 @@ impl Cloth {
     }
 }
 
-/// Draws a garment into a row of pixels: 0 for a T-shirt, 1 for trousers.
+/// Draws a garment: writes its pixels to `row` and returns its label, 0 for a T-shirt, 1 for trousers.
 pub(super) fn draw(draws: &mut Draws, row: &mut [u8]) -> u32 {
     let label = draws.word() >> 31;
     let outline = if label == 0 { Outline::shirt(draws) } else { Outline::trousers(draws) };
     let cloth = Cloth::new(draws);
     let middle = SIDE as f64 / 2.0;
-    let place = Place {
+    let placement = Placement {
         center: (middle + 0.8 * draws.jitter(), middle + 0.6 * draws.jitter()),
         angle: 0.05 * draws.jitter(),
-        stretch: draws.between(0.88, 1.05),
+        scale: draws.between(0.88, 1.05),
     };
-    for (pixel, point) in row.iter_mut().zip(place.points(SIDE)) {
-        let covered = coverage(outline.distance(point) * place.stretch);
+    for (pixel, point) in row.iter_mut().zip(placement.points(SIDE)) {
+        let covered = coverage(outline.distance(point) * placement.scale);
         if covered > 0.0 {
             *pixel = byte(covered * cloth.value(point, draws));
         }

@@ -1,4 +1,4 @@
-//! Built-in data sets with the shapes of published ones, for a machine that has none.
+//! Built-in synthetic data sets with the shapes of published ones.
 
 mod clothes;
 mod outline;
@@ -12,41 +12,41 @@ use super::error::{DataError, excerpt};
 use super::examples::{Examples, Features};
 use crate::model::Shape;
 
-/// A built-in data set: a law, from which any number of records is drawn.
+/// A synthetic data set: a distribution from which any number of records can be drawn.
 ///
-/// They stand in for published sets where those are not at hand: shapes, sparsity and difficulty are
-/// of their kind, no record is. Each record is a pure function of its number, with the same bits on
-/// every machine.
+/// Shapes, sparsity and difficulty resemble those of a published data set; no record is real. Each record
+/// is a pure function of its number, with the same bits on every machine.
 ///
-/// | set | law | linear classifier¹ |
+/// | data set | distribution | linear classifier¹ |
 /// |---|---|---|
-/// | `P100Like` | 600 binary features, 100 classes: popularities p ~ Beta(0.1, 3), to whose log-odds each class adds N(0, 2²) at 35 % of the features | 92.6 % |
-/// | `FmnistLike` | 28×28, T-shirts (0) and trousers (1): outlines whose every measure varies, with patterns, folds and noise | 98.3 % |
-/// | `CifarLike` | 3×32×32, airplanes (0) and cars (1): outlines at any place, size and, for airplanes, angle on 1/f fields of the colours of sky and street, which overlap | 88.4 % |
+/// | `P100Like` | 600 binary features, 100 classes: feature probabilities p ~ Beta(0.1, 3); each class shifts the log-odds of 35 % of the features by N(0, 2²) | 92.6 % |
+/// | `FmnistLike` | 28×28, T-shirts (0) and trousers (1): outlines of random dimensions with patterns, folds and noise | 98.3 % |
+/// | `CifarLike` | 3×32×32, airplanes (0) and cars (1): outlines of random position, size and (airplanes) angle on 1/f backgrounds whose sky and street colours overlap | 88.4 % |
 ///
-/// ¹ Share of 2,000 held-out records that a softmax regression on 10,000 gets right (scikit-learn's
-/// `LogisticRegression`, C = 1, 0.01, 0.01, 100 iterations); the nearest class mean gets 93.1, 83.1 and 72.8 % right.
+/// ¹ Accuracy of softmax regression on 2,000 held-out records after training on 10,000 (scikit-learn's
+/// `LogisticRegression`, C = 1, 0.01, 0.01, 100 iterations); the nearest class mean has 93.1, 83.1 and
+/// 72.8 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SyntheticData {
-    /// As Purchase-100: what 100 kinds of customers buy.
+    /// Resembles Purchase-100: purchases of 100 kinds of customers.
     P100Like,
-    /// As two classes of Fashion-MNIST.
+    /// Resembles two classes of Fashion-MNIST.
     FmnistLike,
-    /// As two classes of CIFAR-10.
+    /// Resembles two classes of CIFAR-10.
     CifarLike,
 }
 
-/// Draws one record: its label, and its features into a slice.
+/// Draws one record: writes its features to a slice and returns its label.
 type Draw<'a, T> = dyn Fn(&mut Draws, &mut [T]) -> u32 + 'a;
 
 impl SyntheticData {
-    /// All of them.
+    /// All synthetic data sets.
     pub const ALL: [SyntheticData; 3] = [Self::P100Like, Self::FmnistLike, Self::CifarLike];
 
-    /// Most records of either part.
-    pub const MOST_RECORDS: usize = 1 << 20;
+    /// Maximum number of training or held-out records.
+    pub const MAX_RECORDS: usize = 1 << 20;
 
-    /// What a command line calls it.
+    /// Name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl SyntheticData {
         }
     }
 
-    /// Channels, height and width of a record.
+    /// Shape of a record.
     #[must_use]
     pub const fn shape(self) -> Shape {
         let (channels, height, width) = match self {
@@ -67,20 +67,20 @@ impl SyntheticData {
         Shape { channels, height, width }
     }
 
-    /// Draws `records` records to train on and `held_out` others.
+    /// Generates `records` training records and `held_out` held-out records.
     ///
     /// # Guarantee
-    /// The same bits everywhere (`unit::content_does_not_change`), and the first records of a larger
-    /// set (`unit::fewer_records_are_the_first_of_more`). Learnable and not trivially so
-    /// (`unit::a_simple_classifier_learns_some_of_it`).
+    /// The content has the same bits everywhere (`unit::content_is_stable`), and a smaller set is a prefix
+    /// of a larger one (`unit::smaller_sets_are_prefixes_of_larger_ones`). A simple classifier learns the
+    /// data partly (`unit::a_simple_classifier_is_partly_accurate`).
     ///
     /// # Errors
-    /// No records or more than [`SyntheticData::MOST_RECORDS`], or no memory for them.
+    /// No records or more than [`SyntheticData::MAX_RECORDS`]; not enough memory.
     pub fn generate(self, records: usize, held_out: usize) -> Result<Examples, DataError> {
-        let most = Self::MOST_RECORDS;
-        for (asked, least) in [(records, 1), (held_out, 0)] {
-            if !(least..=most).contains(&asked) {
-                return Err(DataError::Records { records: asked, most });
+        let max = Self::MAX_RECORDS;
+        for (requested, min) in [(records, 1), (held_out, 0)] {
+            if !(min..=max).contains(&requested) {
+                return Err(DataError::Records { records: requested, max });
             }
         }
         let held_out = match held_out {
@@ -94,8 +94,12 @@ impl SyntheticData {
         let shape = self.shape();
         let (labels, features, classes) = match self {
             Self::P100Like => {
-                let law = purchases::Law::new(&mut Draws::new(self.number(), Part::Law, 0));
-                let draw = |draws: &mut Draws, row: &mut [bool]| law.draw(draws, row);
+                let distribution = purchases::Distribution::new(&mut Draws::new(
+                    self.number(),
+                    Part::Distribution,
+                    0,
+                ));
+                let draw = |draws: &mut Draws, row: &mut [bool]| distribution.draw(draws, row);
                 let (labels, rows) = self.rows(part, records, &draw)?;
                 let bits = Features::bits(rows.into_iter(), shape.len());
                 (labels, bits, purchases::CLASSES)
@@ -110,7 +114,7 @@ impl SyntheticData {
         Ok(Examples::new(self.name(), shape, classes, labels, features))
     }
 
-    /// Labels and rows, one after the other.
+    /// Labels, and features row by row.
     fn rows<T: Copy + Default>(
         self,
         part: Part,
@@ -131,7 +135,7 @@ impl SyntheticData {
         Ok((labels, rows))
     }
 
-    /// Keeps the streams of the sets apart.
+    /// Number that separates the random streams of the data sets.
     const fn number(self) -> u8 {
         match self {
             Self::P100Like => 1,

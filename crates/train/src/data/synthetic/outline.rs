@@ -1,16 +1,16 @@
-//! Outlines made of convex polygons and ellipses, painted with soft edges.
+//! Outlines composed of convex quadrilaterals and ellipses, rendered with soft edges.
 
 use dpscope_core::math;
 
-/// Coordinates, x to the right and y down.
+/// Coordinates (x, y); x points right and y down.
 pub(super) type Point = (f64, f64);
 
-/// The lines around a convex polygon, each by its outward unit normal and offset.
+/// A convex quadrilateral: outward unit normal and offset of each side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quad([(f64, f64, f64); 4]);
 
 impl Quad {
-    /// The corners in clockwise order as seen (x right, y down), convex.
+    /// A quadrilateral with the given corners, clockwise on screen (x right, y down).
     pub(super) fn new(corners: [Point; 4]) -> Self {
         Quad(std::array::from_fn(|i| {
             let ((x, y), (next_x, next_y)) = (corners[i], corners[(i + 1) % 4]);
@@ -26,7 +26,7 @@ impl Quad {
         Quad(self.0.map(|(x, y, offset)| (-x, y, offset)))
     }
 
-    /// How far a point lies outside; negative inside.
+    /// Signed distance of a point from the outline; negative inside.
     pub(super) fn distance(&self, (x, y): Point) -> f64 {
         let outside =
             self.0.map(|(normal_x, normal_y, offset)| normal_x * x + normal_y * y - offset);
@@ -34,39 +34,39 @@ impl Quad {
     }
 }
 
-/// About how far a point lies outside an ellipse around `center`; negative inside.
+/// Approximate signed distance of a point from an ellipse around `center`; negative inside.
 pub(super) fn ellipse((x, y): Point, center: Point, radii: Point) -> f64 {
     let (x, y) = ((x - center.0) / radii.0, (y - center.1) / radii.1);
     ((x * x + y * y).sqrt() - 1.0) * radii.0.min(radii.1)
 }
 
-/// Share of a pixel that is covered, by the distance of its middle from the outline in pixels.
+/// Covered fraction of a pixel, from the signed distance of its centre in pixels.
 pub(super) fn coverage(distance: f64) -> f64 {
     math::clamp(0.5 - distance, 0.0, 1.0)
 }
 
-/// Where a figure stands: its own coordinates are turned, stretched and moved onto the pixels.
+/// Placement of a figure: its own coordinates are scaled, rotated and translated to pixels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Placement {
     pub(super) center: Point,
-    /// Clockwise as seen, in radians.
+    /// Clockwise on screen, in radians.
     pub(super) angle: f64,
-    pub(super) stretch: f64,
+    pub(super) scale: f64,
 }
 
-impl Place {
-    /// The figure's coordinates of the pixels of a square image, row by row.
+impl Placement {
+    /// Coordinates, in the figure's system, of the pixels of a square image, row by row.
     pub(super) fn points(self, side: usize) -> impl Iterator<Item = Point> {
         let (sine, cosine) = math::sin_cos(self.angle);
         (0..side * side).map(move |i| {
             let x = (i % side) as f64 + 0.5 - self.center.0;
             let y = (i / side) as f64 + 0.5 - self.center.1;
-            ((cosine * x + sine * y) / self.stretch, (cosine * y - sine * x) / self.stretch)
+            ((cosine * x + sine * y) / self.scale, (cosine * y - sine * x) / self.scale)
         })
     }
 }
 
-/// A value for a byte.
+/// The nearest byte, clamped.
 pub(super) fn byte(value: f64) -> u8 {
     math::clamp(value + 0.5, 0.0, 255.0) as u8
 }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_have_their_signs() {
+    fn distances_are_signed() {
         let square = Quad::new([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]);
         assert_eq!(square.distance((0.0, 0.0)), -1.0);
         assert_eq!(square.distance((3.0, 0.5)), 2.0);
@@ -90,12 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn a_place_turns_and_moves() {
-        let place = Place { center: (1.5, 0.5), angle: 0.0, stretch: 2.0 };
-        let points: Vec<Point> = place.points(2).collect();
+    fn placements_rotate_and_translate() {
+        let placement = Placement { center: (1.5, 0.5), angle: 0.0, scale: 2.0 };
+        let points: Vec<Point> = placement.points(2).collect();
         assert_eq!(points, [(-0.5, 0.0), (0.0, 0.0), (-0.5, 0.5), (0.0, 0.5)]);
-        let turned = Place { angle: std::f64::consts::FRAC_PI_2, ..place };
-        let (x, y) = turned.points(2).nth(3).unwrap_or_default();
+        let rotated = Placement { angle: std::f64::consts::FRAC_PI_2, ..placement };
+        let (x, y) = rotated.points(2).nth(3).unwrap_or_default();
         assert!((x - 0.5).abs() < 1e-12 && y.abs() < 1e-12, "{x} {y}");
     }
 }

@@ -1,4 +1,4 @@
-//! What customers buy: a few items that many want and many that few want.
+//! Synthetic purchases: a few popular items and many rare ones.
 
 use dpscope_core::math;
 
@@ -7,13 +7,13 @@ use crate::data::draws::Draws;
 pub(super) const FEATURES: usize = 600;
 pub(super) const CLASSES: usize = 100;
 
-/// Chance of each item for each class.
-pub(super) struct Law {
-    /// Class by class; an item is bought where a word is below.
+/// Purchase probability of each item for each class.
+pub(super) struct Distribution {
+    /// Probabilities times 2³² − 1, class by class; an item is bought if a random word is below.
     thresholds: Vec<u32>,
 }
 
-impl Law {
+impl Distribution {
     pub(super) fn new(draws: &mut Draws) -> Self {
         let popularity: Vec<f64> = (0..FEATURES).map(|_| log_odds_of_beta(draws)).collect();
         let mut thresholds = Vec::with_capacity(CLASSES * FEATURES);
@@ -24,10 +24,10 @@ impl Law {
                 thresholds.push((chance * 4_294_967_295.0) as u32);
             }
         }
-        Law { thresholds }
+        Distribution { thresholds }
     }
 
-    /// Draws a class, and its features into `row`.
+    /// Draws a record: writes its features to `row` and returns its class.
     pub(super) fn draw(&self, draws: &mut Draws, row: &mut [bool]) -> u32 {
         let class = draws.below(CLASSES);
         for (bought, &threshold) in row.iter_mut().zip(&self.thresholds[class * FEATURES..]) {
@@ -37,7 +37,7 @@ impl Law {
     }
 }
 
-/// ln(p/(1 − p)) of p ~ Beta(0.1, 3), by Jöhnk's method.
+/// Log-odds ln(p/(1 − p)) of p ~ Beta(0.1, 3), by Jöhnk's algorithm.
 fn log_odds_of_beta(draws: &mut Draws) -> f64 {
     loop {
         let (x, y) = (math::powi(draws.uniform(), 10), math::cbrt(draws.uniform()));
@@ -54,7 +54,7 @@ mod tests {
 
     /// Mean and variance of p over many draws of its log-odds.
     fn moments(draw: impl Fn(&mut Draws) -> f64) -> (f64, f64) {
-        let mut draws = Draws::new(1, Part::Law, 9);
+        let mut draws = Draws::new(1, Part::Distribution, 9);
         let chance = |log_odds: f64| 1.0 / (1.0 + math::exp(-log_odds));
         let values: Vec<f64> = (0..60_000).map(|_| chance(draw(&mut draws))).collect();
         let mean = values.iter().sum::<f64>() / 6e4;
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn popularity_follows_its_beta_law() {
+    fn popularity_is_beta_distributed() {
         // a/(a + b) and ab/((a + b)²(a + b + 1)) at a = 0.1, b = 3.
         let (mean, variance): (f64, f64) = (0.1 / 3.1, 0.3 / (9.61 * 4.1));
         let near = |(m, v): (f64, f64)| {
@@ -72,6 +72,6 @@ mod tests {
         let unaccepted = |draws: &mut Draws| {
             math::ln(math::powi(draws.uniform(), 10) / math::cbrt(draws.uniform()))
         };
-        assert!(!near(moments(unaccepted)), "every proposal taken");
+        assert!(!near(moments(unaccepted)), "every proposal accepted");
     }
 }

@@ -1,4 +1,4 @@
-//! What stand-ins promise.
+//! Guarantees of the synthetic data sets.
 
 use super::*;
 
@@ -9,9 +9,9 @@ fn filled(set: &Examples) -> (Vec<f32>, Vec<u32>) {
     (examples, labels)
 }
 
-/// Share of held-out records whose class has the nearest mean; each is given the label of the one
-/// `ahead` places further.
-fn nearest_mean(set: &Examples, ahead: usize) -> f64 {
+/// Accuracy of the nearest-class-mean classifier on the held-out records, whose labels are rotated by
+/// `offset` positions.
+fn nearest_mean(set: &Examples, offset: usize) -> f64 {
     let features = set.shape().len();
     let (examples, labels) = filled(set);
     let mut means = vec![vec![0.0_f64; features]; set.classes()];
@@ -28,8 +28,8 @@ fn nearest_mean(set: &Examples, ahead: usize) -> f64 {
     }
     let held_out = set.held_out().unwrap();
     let (examples, mut labels) = filled(held_out);
-    labels.rotate_left(ahead);
-    let right = examples.chunks_exact(features).zip(&labels).filter(|(row, label)| {
+    labels.rotate_left(offset);
+    let correct = examples.chunks_exact(features).zip(&labels).filter(|(row, label)| {
         let distance = |mean: &[f64]| {
             mean.iter()
                 .zip(*row)
@@ -39,14 +39,14 @@ fn nearest_mean(set: &Examples, ahead: usize) -> f64 {
         let own = distance(&means[**label as usize]);
         means.iter().filter(|mean| distance(mean) <= own).count() == 1
     });
-    right.count() as f64 / held_out.len() as f64
+    correct.count() as f64 / held_out.len() as f64
 }
 
 #[test]
-fn content_does_not_change() {
+fn content_is_stable() {
     let digests = SyntheticData::ALL.map(|set| {
-        let made = set.generate(300, 100).unwrap();
-        [made.digest().to_owned(), made.held_out().unwrap().digest().to_owned()]
+        let data = set.generate(300, 100).unwrap();
+        [data.digest().to_owned(), data.held_out().unwrap().digest().to_owned()]
     });
     assert_eq!(
         digests,
@@ -68,7 +68,7 @@ fn content_does_not_change() {
 }
 
 #[test]
-fn fewer_records_are_the_first_of_more() {
+fn smaller_sets_are_prefixes_of_larger_ones() {
     for set in SyntheticData::ALL {
         let (few, more) = (set.generate(20, 5).unwrap(), set.generate(50, 30).unwrap());
         let start = |part: &Examples, records: usize| {
@@ -76,26 +76,30 @@ fn fewer_records_are_the_first_of_more() {
             (examples[..records * set.shape().len()].to_vec(), labels[..records].to_vec())
         };
         assert_eq!(start(&few, 20), start(&more, 20), "{set:?}");
-        let parts = [&few, &more].map(|made| made.held_out().unwrap());
+        let parts = [&few, &more].map(|data| data.held_out().unwrap());
         assert_eq!(start(parts[0], 5), start(parts[1], 5), "{set:?}");
-        assert_ne!(start(&more, 5), start(parts[1], 5), "{set:?}: held out of what is trained on");
+        assert_ne!(
+            start(&more, 5),
+            start(parts[1], 5),
+            "{set:?}: held-out records differ from training records"
+        );
         assert!(set.generate(3, 0).unwrap().held_out().is_none());
     }
 }
 
 #[test]
-fn shapes_and_classes_are_those_of_the_published_sets() {
+fn shapes_and_classes_match_the_published_sets() {
     for (set, shape, classes) in [
         (SyntheticData::P100Like, (600, 1, 1), 100),
         (SyntheticData::FmnistLike, (1, 28, 28), 2),
         (SyntheticData::CifarLike, (3, 32, 32), 2),
     ] {
-        let made = set.generate(2000, 0).unwrap();
+        let data = set.generate(2000, 0).unwrap();
         let (channels, height, width) = shape;
-        assert_eq!(made.shape(), Shape { channels, height, width });
-        assert_eq!((made.classes(), made.name(), made.len()), (classes, set.name(), 2000));
+        assert_eq!(data.shape(), Shape { channels, height, width });
+        assert_eq!((data.classes(), data.name(), data.len()), (classes, set.name(), 2000));
         let mut counts = vec![0.0; classes];
-        made.labels().iter().for_each(|&label| counts[label as usize] += 1.0);
+        data.labels().iter().for_each(|&label| counts[label as usize] += 1.0);
         let each = 2000.0 / classes as f64;
         let chi: f64 = counts.iter().map(|c| (c - each) * (c - each) / each).sum();
         let free = classes as f64 - 1.0;
@@ -105,30 +109,32 @@ fn shapes_and_classes_are_those_of_the_published_sets() {
 }
 
 #[test]
-fn a_simple_classifier_learns_some_of_it() {
+fn a_simple_classifier_is_partly_accurate() {
     for set in SyntheticData::ALL {
-        let made = set.generate(4000, 1000).unwrap();
-        let right = nearest_mean(&made, 0);
-        assert!((0.7..0.99).contains(&right), "{set:?}: {right}");
-        // Broken twin: labels that have nothing to do with the records.
-        let chance = nearest_mean(&made, 1);
-        let guess = 1.0 / made.classes() as f64;
+        let data = set.generate(4000, 1000).unwrap();
+        let accuracy = nearest_mean(&data, 0);
+        assert!((0.7..0.99).contains(&accuracy), "{set:?}: {accuracy}");
+        // Negative control: labels unrelated to the records.
+        let chance = nearest_mean(&data, 1);
+        let guess = 1.0 / data.classes() as f64;
         assert!((chance - guess).abs() < 0.1, "{set:?}: {chance}");
     }
 }
 
 #[test]
-fn absurd_sizes_and_names_are_refused() {
+fn invalid_sizes_and_names_are_rejected() {
     let message = |records, held_out| {
         SyntheticData::FmnistLike.generate(records, held_out).unwrap_err().to_string()
     };
-    assert_eq!(message(0, 5), "records = 0 is outside 1..=1048576");
-    assert_eq!(message(usize::MAX, 5), format!("records = {} is outside 1..=1048576", usize::MAX));
+    assert_eq!(message(0, 5), "0 records are requested; 1 to 1048576 are possible");
+    assert_eq!(
+        message(usize::MAX, 5),
+        format!("{} records are requested; 1 to 1048576 are possible", usize::MAX)
+    );
     assert!(message(5, (1 << 20) + 1).contains("1048577"));
     let error = "p100\u{1b}".parse::<SyntheticData>().unwrap_err().to_string();
     assert_eq!(
         error,
-        "there is no built-in data set `p100\\u{1b}`; the names are p100-like, fmnist-like and \
-         cifar-like"
+        "unknown synthetic data set `p100\\u{1b}`; available: p100-like, fmnist-like and cifar-like"
     );
 }

@@ -1,20 +1,20 @@
-//! Airplanes in the sky and cars on the street, on 1/f fields of colour.
+//! Synthetic airplanes in the sky and cars on the street, on coloured 1/f noise.
 
-use super::outline::{Place, Point, Quad, byte, coverage, ellipse};
+use super::outline::{Placement, Point, Quad, byte, coverage, ellipse};
 use crate::data::draws::Draws;
 
 pub(super) const SIDE: usize = 32;
 
 type Colour = [f64; 3];
 
-/// A random field whose amplitude falls as 1/f: from a grid of 3×3 the midpoints are filled in, and
-/// each time noise of `fall` times the amplitude before is added.
-fn field(draws: &mut Draws, fall: f64) -> Vec<f64> {
+/// A random field with a 1/f spectrum, by midpoint displacement from a 3×3 grid: each refinement adds
+/// noise whose amplitude is `decay` times the previous one.
+fn field(draws: &mut Draws, decay: f64) -> Vec<f64> {
     let mut cells = 2;
     let mut values: Vec<f64> = (0..9).map(|_| draws.jitter()).collect();
     let mut amplitude = 1.0;
     while cells < SIDE {
-        amplitude *= fall;
+        amplitude *= decay;
         let (old, new) = (cells + 1, 2 * cells + 1);
         let mut finer = Vec::with_capacity(new * new);
         for y in 0..new {
@@ -33,16 +33,16 @@ fn field(draws: &mut Draws, fall: f64) -> Vec<f64> {
     values
 }
 
-/// What lies behind, and how its colours spread.
+/// The background and the variation of its colours.
 struct Background {
     above: Colour,
     below: Colour,
-    /// Row where one gives way to the other, and over how many.
+    /// Row of the transition between the two colours, and its width in rows.
     horizon: (f64, f64),
-    /// Amplitudes of brightness and tint, and how fast they fall from scale to scale.
+    /// Amplitudes of brightness and tint, and their decay from scale to scale.
     brightness: f64,
     tint: f64,
-    fall: f64,
+    decay: f64,
 }
 
 impl Background {
@@ -59,7 +59,7 @@ impl Background {
             horizon: (16.0, 24.0),
             brightness: draws.between(6.0, 34.0),
             tint: draws.between(3.0, 14.0),
-            fall: 0.5,
+            decay: 0.5,
         }
     }
 
@@ -76,12 +76,12 @@ impl Background {
             horizon: (draws.between(12.0, 24.0), draws.between(1.0, 8.0)),
             brightness: draws.between(10.0, 40.0),
             tint: draws.between(3.0, 16.0),
-            fall: 0.6,
+            decay: 0.6,
         }
     }
 
     fn paint(&self, draws: &mut Draws) -> Vec<Colour> {
-        let fields: [Vec<f64>; 3] = std::array::from_fn(|_| field(draws, self.fall));
+        let fields: [Vec<f64>; 3] = std::array::from_fn(|_| field(draws, self.decay));
         let pixel = |i: usize| {
             let (x, y) = (i % SIDE, i / SIDE);
             let [light, warm, green] =
@@ -98,10 +98,10 @@ impl Background {
     }
 }
 
-/// One part of a figure: how far a point lies outside of it, and its colour.
+/// Calls its argument with the signed distance and the colour of each part of a figure at a point.
 type Figure = dyn Fn(Point, &mut dyn FnMut(f64, Colour));
 
-/// An airplane, its nose to the right, about 26 long.
+/// An airplane about 26 pixels long, its nose to the right.
 fn airplane(draws: &mut Draws) -> Box<Figure> {
     let white = draws.between(60.0, 250.0);
     let body = [0, 1, 2].map(|_| white + 10.0 * draws.jitter());
@@ -110,7 +110,7 @@ fn airplane(draws: &mut Draws) -> Box<Figure> {
     let thick = draws.between(1.3, 2.6);
     let (root, sweep) = (draws.between(2.0, 3.6), draws.between(2.0, 8.0));
     let span = draws.between(6.0, 12.0);
-    // Seen from the side the near wing is short.
+    // In a side view one wing appears shorter.
     let far = span * draws.between(0.1, 1.0);
     let wing = |span: f64| {
         Quad::new([(root, 0.0), (-sweep + 1.4, span), (-sweep - 0.8, span), (-root, 0.0)])
@@ -128,7 +128,7 @@ fn airplane(draws: &mut Draws) -> Box<Figure> {
     })
 }
 
-/// A car seen from its side, about 24 long.
+/// A side view of a car about 24 pixels long.
 fn car(draws: &mut Draws) -> Box<Figure> {
     let base = draws.between(40.0, 220.0);
     let hue = [0, 1, 2].map(|_| base + 45.0 * draws.jitter());
@@ -160,7 +160,8 @@ fn car(draws: &mut Draws) -> Box<Figure> {
     })
 }
 
-/// Draws a vehicle into a row of pixels, plane by plane: 0 for an airplane, 1 for a car.
+/// Draws a vehicle: writes its pixels to `row`, channel by channel, and returns its label, 0 for an
+/// airplane, 1 for a car.
 pub(super) fn draw(draws: &mut Draws, row: &mut [u8]) -> u32 {
     let label = draws.word() >> 31;
     let (background, figure, angle) = if label == 0 {
@@ -170,18 +171,18 @@ pub(super) fn draw(draws: &mut Draws, row: &mut [u8]) -> u32 {
         (Background::street(draws), car(draws), 0.06 * draws.jitter())
     };
     let middle = SIDE as f64 / 2.0;
-    let place = Place {
+    let placement = Placement {
         center: (middle + 2.0 * draws.jitter(), middle + 2.0 * draws.jitter()),
         angle,
-        stretch: draws.between(0.6, 1.15),
+        scale: draws.between(0.6, 1.15),
     };
-    // Half of them face left.
+    // Half of the figures face left.
     let facing = if draws.chance(0.5) { 1.0 } else { -1.0 };
     let grain = draws.between(1.0, 8.0);
     let mut colours = background.paint(draws);
-    for (colour, (x, y)) in colours.iter_mut().zip(place.points(SIDE)) {
+    for (colour, (x, y)) in colours.iter_mut().zip(placement.points(SIDE)) {
         figure((facing * x, y), &mut |distance, part| {
-            let covered = coverage(distance * place.stretch);
+            let covered = coverage(distance * placement.scale);
             for (value, part) in colour.iter_mut().zip(part) {
                 *value += covered * (part - *value);
             }

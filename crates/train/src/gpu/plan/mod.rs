@@ -1,4 +1,4 @@
-//! A training as kernels, and the memory that they take: data alone, no device.
+//! The kernels of a training and their memory layout. Pure data, no device.
 
 mod layers;
 mod records;
@@ -11,66 +11,67 @@ use crate::canary::{CanaryDirection, SHARED_STREAM};
 use crate::training::Training;
 use layers::Layers;
 
-/// Words of a buffer: what 32-bit indices of a kernel and every device can do.
-const MOST_WORDS: u64 = 1 << 30;
+/// Maximum number of words per buffer: the limit of 32-bit indices and of devices.
+const MAX_WORDS: u64 = 1 << 30;
 
-/// No record, in `rows`.
+/// Marks a row without a record in the buffer `rows`.
 const NONE: u32 = u32::MAX;
 
-/// Words of 4 bytes that a model takes of each buffer.
+/// Number of 4-byte words per model in each buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
-    /// Of binding 1: what flows.
+pub struct WordsPerModel {
+    /// Binding 1: activations and their gradients.
     pub values: usize,
-    /// Of binding 2: parameters.
+    /// Binding 2: parameters.
     pub theta: usize,
-    /// Of binding 3: sums of clipped gradients.
+    /// Binding 3: sums of clipped gradients.
     pub sums: usize,
-    /// Of binding 4: ĝ; 0 where all models share one.
+    /// Binding 4: canary ĝ; 0 if all models share one.
     pub canary: usize,
-    /// Of binding 6: the records of a pass.
+    /// Binding 6: records of a pass.
     pub rows: usize,
-    /// Of binding 7: what the attacker sees.
+    /// Binding 7: outputs.
     pub outputs: usize,
 }
 
-/// Where a pass is in a wave's training.
+/// Position of a pass within the training of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct PassPosition {
     /// The first run of the wave, in both worlds.
     pub first_run: u64,
-    /// Runs of each world in the wave.
+    /// Number of runs of each world in the wave.
     pub runs: u32,
-    /// The epoch.
+    /// Epoch.
     pub epoch: u32,
-    /// The step within it.
+    /// Step within the epoch.
     pub step: u32,
-    /// The pass over rows of the step's batch.
+    /// Pass within the step: part of its batch.
     pub pass: u32,
 }
 
-/// The kernels of a training and all that they need.
+/// The kernels of a training and the contents of their buffers.
 ///
-/// A step is [`choose`](Self::choose) (or rows from the host), [`pass`](Self::pass), both for each of
-/// its passes, then [`finish`](Self::finish); within a list each kernel reads what earlier ones wrote.
-/// No sum depends on how many models there are.
+/// A step consists of one or more passes over parts of its batch, each executing
+/// [`choose`](Self::choose) (or rows from the host) and [`pass`](Self::pass), followed by
+/// [`finish`](Self::finish). Within a list, a kernel reads the results of earlier ones. No sum depends on
+/// the number of models.
 ///
-/// Words a model, of what flows / θ and sums / a canary of its own, with R rows: MLP
-/// 165·R + 23 / 45,064 / 22,532; LeNet 19,525·R + 60 / 122,052 / 61,026; CNN
-/// 326,001·R + 537 / 1,099,076 / 549,538. `GPU.md` beside this package counts what a step costs.
+/// Words per model for values / θ and sums / its own canary, with R rows: MLP 165·R + 23 / 45,064 /
+/// 22,532; LeNet 19,525·R + 60 / 122,052 / 61,026; CNN 326,001·R + 537 / 1,099,076 / 549,538. `GPU.md` of
+/// this package estimates the cost of a step.
 ///
 /// # Guarantee
-/// The rows are those of [`Batches`](dpscope_shaders::train::Batches)
-/// (`tests/gpu/training_kernels.rs::rows_are_those_of_the_batches`), the sums those of
+/// Rows equal those of [`Batches`](dpscope_shaders::train::Batches)
+/// (`tests/gpu/training_kernels.rs::rows_are_those_of_the_batches`). Sums equal those of
 /// [`Network::clipped_sum`](crate::Network::clipped_sum) within 5e-6·C·√B
-/// (`tests/gpu/training_kernels.rs::sums_of_rows_are_those_of_the_cpu`), and a step ends as the CPU's,
-/// parameters within 1e-5·σCη/B, or 4.3e-4 of it where a normal is near 0, and outputs within 5e-6·σ
+/// (`tests/gpu/training_kernels.rs::sums_of_rows_are_those_of_the_cpu`). After a step, parameters equal the
+/// CPU's within 1e-5·σCη/B, or 4.3e-4 of it where a normal is near 0, and outputs within 5e-6·σ
 /// (`tests/gpu/training_kernels.rs::steps_end_as_on_the_cpu`).
 #[derive(Debug)]
 pub struct GpuPlan {
     data: Vec<u32>,
     common: Common,
-    sizes: Sizes,
+    sizes: WordsPerModel,
     fixed_canary: Option<Vec<f32>>,
     begin: Vec<Kernel>,
     choose: Vec<Kernel>,
@@ -80,32 +81,32 @@ pub struct GpuPlan {
     clip_norm: f32,
     steps: u32,
     orders: u64,
-    kept: u32,
+    max_batch: u32,
 }
 
 impl GpuPlan {
-    /// Kernels that work on `most_rows` rows at a time, or on fewer.
+    /// Plans kernels that process at most `max_rows` rows per pass.
     ///
     /// # Errors
-    /// A model or data beyond 2³⁰ words of a buffer.
-    pub fn new(training: &Training, most_rows: usize) -> Result<Self, TrainError> {
+    /// A model or data that needs more than 2³⁰ words in a buffer.
+    pub fn new(training: &Training, max_rows: usize) -> Result<Self, TrainError> {
         let is_informed = training.mechanism.threat_model == ThreatModel::PartiallyInformed;
-        let kept = training.most_rows() as u32 - u32::from(is_informed);
-        let rows = most_rows.clamp(1, kept.max(1) as usize);
+        let max_batch = training.max_rows() as u32 - u32::from(is_informed);
+        let rows = max_rows.clamp(1, max_batch.max(1) as usize);
         let parameters = training.network.parameters() as u32;
-        let (data, place) = records::packed(training);
+        let (data, place) = records::pack_data(training);
         let layers = Layers::new(&training.network, &place, rows as u32);
         let tile_sums = layers.words();
         let values = tile_sums + u64::from(Finish::tiles(parameters));
         let outputs = training.outputs_per_run() as u64;
         let inputs = (training.network.inputs() * rows) as u64;
         for (what, words) in [
-            ("values that flow", values.max(inputs)),
+            ("words of activations", values.max(inputs)),
             ("words of records", data.len() as u64),
-            ("outputs", outputs),
+            ("words of outputs", outputs),
         ] {
-            if words > MOST_WORDS {
-                return Err(TrainError::TooLargeForGpu { what, words, most: MOST_WORDS });
+            if words > MAX_WORDS {
+                return Err(TrainError::TooLargeForGpu { what, words, max: MAX_WORDS });
             }
         }
         let common = Common {
@@ -130,7 +131,7 @@ impl GpuPlan {
         };
         let choice = choice(training, is_informed);
         let parameters = parameters as usize;
-        let sizes = Sizes {
+        let sizes = WordsPerModel {
             values: values as usize,
             theta: parameters,
             sums: parameters,
@@ -150,84 +151,85 @@ impl GpuPlan {
             clip_norm,
             steps: training.mechanism.steps_per_epoch,
             orders: orders(training),
-            kept,
+            max_batch,
             common,
         })
     }
 
-    /// Binding 5, the same for all models.
+    /// Contents of binding 5, shared by all models.
     #[must_use]
     pub fn data(&self) -> &[u32] {
         &self.data
     }
 
-    /// Words a model.
+    /// Words per model in each buffer.
     #[must_use]
-    pub fn words_per_model(&self) -> Sizes {
+    pub fn words_per_model(&self) -> WordsPerModel {
         self.sizes
     }
 
-    /// R: rows that a pass works on.
+    /// Number R of rows per pass.
     #[must_use]
     pub fn rows(&self) -> u32 {
         self.common.rows
     }
 
-    /// Binding 4 where one ĝ serves all runs.
+    /// Contents of binding 4 if all runs share one canary ĝ.
     #[must_use]
     pub fn fixed_canary(&self) -> Option<&[f32]> {
         self.fixed_canary.as_deref()
     }
 
-    /// Before the first step: θ, and ĝ where each run has one of its own.
+    /// Kernels before the first step: they initialise θ and, if each run has its own, ĝ.
     #[must_use]
     pub fn begin(&self) -> &[Kernel] {
         &self.begin
     }
 
-    /// The rows of a pass. Empty where the sampler draws words one after the other: then the host
-    /// writes what [`host_rows`](Self::host_rows) gives.
+    /// Kernels that select the rows of a pass. Empty if the sampler consumes random words sequentially: then
+    /// the host writes [`host_rows`](Self::host_rows).
     #[must_use]
     pub fn choose(&self) -> &[Kernel] {
         &self.choose
     }
 
-    /// Sums of clipped gradients over the rows of a pass: a step's first pass begins them anew.
+    /// Kernels that sum the clipped gradients over the rows of a pass; the first pass of a step overwrites the
+    /// sums.
     #[must_use]
     pub fn pass(&self) -> &[Kernel] {
         &self.pass
     }
 
-    /// Canary, noise, parameters and output of a step.
+    /// Kernels that finish a step: canary, noise, parameter update and output.
     #[must_use]
     pub fn finish(&self) -> &[Kernel] {
         &self.finish
     }
 
-    /// Passes of a step whose batches have up to `kept` records whose own gradients count, at least
-    /// one; of a sampler of fixed batches where none are given.
+    /// Number of passes of a step whose batches have at most `max_batch` records, at least one. `None`: for
+    /// samplers with a fixed batch size.
     #[must_use]
-    pub fn passes(&self, kept: Option<usize>) -> u32 {
-        let kept = kept.map_or(self.kept, |kept| kept as u32);
-        kept.div_ceil(self.common.rows).max(1)
+    pub fn passes(&self, max_batch: Option<usize>) -> u32 {
+        let max_batch = max_batch.map_or(self.max_batch, |records| records as u32);
+        max_batch.div_ceil(self.common.rows).max(1)
     }
 
-    /// What a model has of binding 6 in a pass, from the records of its batch whose own gradients count
-    /// and the multiple of C·ĝ that stands for the others.
+    /// Contents of binding 6 for a model and a pass, from the records of its batch whose own gradients enter
+    /// the sum and the coefficient of C·ĝ.
     #[must_use]
-    pub fn host_rows(&self, kept: &[u32], multiple: f64, pass: u32) -> Vec<u32> {
+    pub fn host_rows(&self, records: &[u32], canary_coefficient: f64, pass: u32) -> Vec<u32> {
         let rows = self.common.rows as usize;
-        let first = (pass as usize).saturating_mul(rows).min(kept.len());
-        let mut words: Vec<u32> = kept[first..].iter().copied().take(rows).collect();
+        let first = (pass as usize).saturating_mul(rows).min(records.len());
+        let mut words: Vec<u32> = records[first..].iter().copied().take(rows).collect();
         words.resize(rows, NONE);
-        words.push((multiple as f32 * self.clip_norm).to_bits());
+        words.push((canary_coefficient as f32 * self.clip_norm).to_bits());
         words
     }
 
-    /// The uniform of a pass, of the beginning of a wave as well.
+    /// The uniforms of a pass, also used for the initialisation of a wave.
     #[must_use]
-    pub fn turn(&self, place: Place) -> Turn {
-        let Place { first_run, runs, epoch, step, pass } = place;
+    pub fn turn(&self, position: PassPosition) -> Turn {
+        let PassPosition { first_run, runs, epoch, step, pass } = position;
         let before = u64::from(epoch) * u64::from(self.steps) + u64::from(step);
         let tiles = u64::from(Finish::tiles(self.common.parameters));
         Turn {
@@ -244,7 +246,7 @@ impl GpuPlan {
     }
 }
 
-/// From records to the sums of their clipped gradients.
+/// Kernels from records to the sums of their clipped gradients.
 fn pass(common: &Common, layers: &Layers, clip_norm: f32) -> Vec<Kernel> {
     let mut kernels = layers.forward(common);
     kernels.extend(layers.backward(common));
@@ -253,8 +255,7 @@ fn pass(common: &Common, layers: &Layers, clip_norm: f32) -> Vec<Kernel> {
     kernels
 }
 
-/// Where each run has a canary of its own, and which; one parameter for all that a fresh one is set on
-/// is the same as a fixed one.
+/// The initialisation of canaries. A Dirac canary on a zero-gradient parameter is the same for all runs.
 fn beginning(training: &Training) -> Beginning {
     let canary = training.settings.canary;
     match canary.direction {
@@ -276,7 +277,7 @@ fn fixed_canary(training: &Training) -> Vec<f32> {
     canary
 }
 
-/// How a device draws the batches; none where words are drawn one after the other.
+/// How a device selects rows; `None` if the sampler consumes random words sequentially.
 fn choice(training: &Training, is_informed: bool) -> Option<Choice> {
     let records = training.batches.records();
     let block = match training.mechanism.sampler {
@@ -290,7 +291,7 @@ fn choice(training: &Training, is_informed: bool) -> Option<Choice> {
     Some(Choice { batch_size: training.batch_size, records, block, is_informed })
 }
 
-/// Orders of an epoch; 0 where all epochs take the first.
+/// Number of orders per epoch; 0 if all epochs use the first.
 fn orders(training: &Training) -> u64 {
     match choice(training, false).and_then(|choice| choice.block) {
         _ if training.mechanism.sampler == BatchSampler::PersistentShuffle => 0,
@@ -341,8 +342,8 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_as_stated() {
-        for (spec, a_row, rest) in [
+    fn memory_matches_the_documentation() {
+        for (spec, per_row, rest) in [
             (ModelSpec::mlp(), 165, 23),
             (ModelSpec::lenet(), 19_525, 60),
             (ModelSpec::cnn(), 326_001, 537),
@@ -350,8 +351,8 @@ mod tests {
             for rows in [1, 100] {
                 let plan = plan(&spec, rows);
                 let sizes = plan.words_per_model();
-                // tiles of a convolution's gradient may depend on R by little
-                assert!(sizes.values.abs_diff(a_row * rows + rest) <= 20 * rows, "{sizes:?}");
+                // the tiles of a convolution's gradient may depend slightly on R
+                assert!(sizes.values.abs_diff(per_row * rows + rest) <= 20 * rows, "{sizes:?}");
                 assert_eq!(plan.rows() as usize, rows);
                 assert_eq!([sizes.theta, sizes.sums], [sizes.canary; 2]);
                 assert_eq!((sizes.rows, sizes.outputs), (rows + 1, 9));
@@ -360,31 +361,37 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_numbered_is_refused() {
+    fn models_beyond_the_address_range_are_rejected() {
         let layers = [1 << 21, 2].map(|outputs| LayerSpec::Linear { outputs });
         let spec = ModelSpec { input: Shape::flat(2), layers: layers.to_vec() };
         let training = training(&spec, 300, ThreatModel::TargetCanary);
         assert!(GpuPlan::new(&training, 100).is_ok());
         let error = GpuPlan::new(&training, 300).unwrap_err().to_string();
-        assert!(error.contains("values that flow") && error.contains("--device cpu"), "{error}");
+        assert!(
+            error.contains("words of activations") && error.contains("train on the CPU"),
+            "{error}"
+        );
     }
 
     #[test]
-    fn the_host_writes_what_a_pass_works_on() {
+    fn host_rows_are_padded_and_end_with_the_canary() {
         let plan = plan(&ModelSpec::mlp(), 4);
-        let kept = [7, 8, 9, 10, 11, 12];
-        let rows = |pass| plan.host_rows(&kept, -1.0, pass);
+        let records = [7, 8, 9, 10, 11, 12];
+        let rows = |pass| plan.host_rows(&records, -1.0, pass);
         assert_eq!(rows(0), [7, 8, 9, 10, (-0.5_f32).to_bits()]);
         assert_eq!(rows(1), [11, 12, NONE, NONE, (-0.5_f32).to_bits()]);
         assert_eq!(rows(u32::MAX), [NONE, NONE, NONE, NONE, (-0.5_f32).to_bits()]);
-        assert_eq!([Some(0), Some(4), Some(5), None].map(|kept| plan.passes(kept)), [1, 1, 2, 25]);
+        assert_eq!(
+            [Some(0), Some(4), Some(5), None].map(|records| plan.passes(records)),
+            [1, 1, 2, 25]
+        );
     }
 
     #[test]
-    fn a_turn_has_the_words_of_its_step() {
+    fn uniforms_match_their_step() {
         let plan = plan(&ModelSpec::mlp(), 4);
-        let place = Place { first_run: 1 << 40, runs: 9, epoch: 2, step: 1, pass: 3 };
-        let turn = plan.turn(place);
+        let position = PassPosition { first_run: 1 << 40, runs: 9, epoch: 2, step: 1, pass: 3 };
+        let turn = plan.turn(position);
         let normals = dpscope_shaders::random::entry_word(7, 22_532, 0) / 16;
         assert_eq!((turn.first_block, turn.output), (normals, 7));
         assert_eq!((turn.first_order, turn.first_row, turn.step), (2, 12, 1));
@@ -392,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attacker_who_knows_all_leaves_one_record_out() {
+    fn a_partially_informed_attacker_replaces_one_record() {
         let spec = ModelSpec::mlp();
         let informed = training(&spec, 100, ThreatModel::PartiallyInformed);
         assert_eq!(GpuPlan::new(&informed, 1_000).unwrap().rows(), 99);

@@ -1,19 +1,19 @@
-//! Parameters, labels and packed records in one buffer.
+//! The data buffer: initial parameters, labels and packed records.
 
 use dpscope_shaders::train::{Packing, Source};
 
 use crate::data::Packed;
 use crate::training::Training;
 
-/// Where in the buffer things are.
+/// Layout of the data buffer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records {
     pub(super) source: Source,
     pub(super) labels: u32,
 }
 
-/// The buffer: initial parameters, labels, then records, each from a word of its own on.
-pub(super) fn packed(training: &Training) -> (Vec<u32>, Records) {
+/// Packs initial parameters, labels and records, each record starting at a word boundary.
+pub(super) fn pack_data(training: &Training) -> (Vec<u32>, Records) {
     let count = training.batches.records() as usize;
     let features = training.network.inputs();
     let mut data: Vec<u32> = training.initial.iter().map(|value| value.to_bits()).collect();
