@@ -2,12 +2,12 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use dpscope_shaders::{InstructionSet, Phase, ScoreKernel};
 use std::hint::black_box;
 
-fn one_slot(gap: f64) -> LawKind {
-    LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+fn one_slot(gap: f64) -> ScoreDistributionKind {
+    ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform }
 }
 
 fn scores(criterion: &mut Criterion) {
@@ -18,13 +18,13 @@ fn scores(criterion: &mut Criterion) {
         ("shuffle_10_epochs", 1.0, 10, 100, one_slot(2.0)),
         ("one_entry_1000_epochs", 1.0, 1000, 1, one_slot(2.0)),
         ("canary", 1.0, 1, 100, one_slot(1.0)),
-        ("weighted", 1.0, 1, 100, LawKind::OneSlot { gap: 2.0, weights: equal }),
+        ("weighted", 1.0, 1, 100, ScoreDistributionKind::OneSlot { gap: 2.0, weights: equal }),
         ("moving_centre", 0.2, 1, 100, one_slot(2.0)),
         ("batch_then_shuffle", 1.0, 1, 100, one_slot(200.0)),
-        ("poisson", 1.0, 1, 100, LawKind::Poisson { sampling_rate: 0.01 }),
+        ("poisson", 1.0, 1, 100, ScoreDistributionKind::Poisson { sampling_rate: 0.01 }),
     ];
     for (name, noise_multiplier, epochs, entries, kind) in laws {
-        let law = ScoreLaw { noise_multiplier, epochs, entries, kind };
+        let law = ScoreDistribution { noise_multiplier, epochs, entries, kind };
         let Ok(kernel) = ScoreKernel::new(&law, 7, Phase::Audit) else { continue };
         let mut out = vec![0; 1024];
         let mut group = criterion.benchmark_group(name);

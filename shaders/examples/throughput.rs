@@ -3,7 +3,7 @@
 //! `cargo run --release -p dpscope-shaders --example throughput -- --isa avx2 --entries 100`
 
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use dpscope_shaders::{InstructionSet, Phase, ScoreKernel};
 use std::error::Error;
 use std::hint::black_box;
@@ -33,11 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let gap: f64 = option("gap", "2").parse()?;
     let rate: f64 = option("poisson", "0").parse()?;
     let kind = if rate > 0.0 {
-        LawKind::Poisson { sampling_rate: rate }
+        ScoreDistributionKind::Poisson { sampling_rate: rate }
     } else {
-        LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+        ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform }
     };
-    let law = ScoreLaw { noise_multiplier: sigma, epochs, entries, kind };
+    let law = ScoreDistribution { noise_multiplier: sigma, epochs, entries, kind };
     let kernel = ScoreKernel::new(&law, 7, Phase::Audit)?.with_instruction_set(isa);
 
     let per_observation = kernel.entries_per_observation();

@@ -1,6 +1,6 @@
 //! Errors of the score kernels.
 
-use dpscope_core::shown::given;
+use dpscope_core::format::given;
 /// A law that the kernel does not simulate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,29 +1,31 @@
-//! The kernel's scores against the f64 formula of `LawKind` on the same draws.
+//! The kernel's scores against the f64 formula of `ScoreDistributionKind` on the same draws.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod reference;
 
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use dpscope_shaders::{Phase, ScoreKernel};
 use reference::{Twist, cases, law, one_slot, poisson, reference, weighted};
 
 /// Nats an epoch that the kernel may be off: rounding of f32 values of the size of the score
 /// (1 + 1/σ²), and of means gap/σ that are added to the normals and multiplied by gap/σ.
-fn tolerance(law: &ScoreLaw) -> f64 {
+fn tolerance(law: &ScoreDistribution) -> f64 {
     let variance = law.noise_multiplier * law.noise_multiplier;
-    let gap = if let LawKind::OneSlot { gap, .. } = law.kind { gap } else { 1.0 };
+    let gap = if let ScoreDistributionKind::OneSlot { gap, .. } = law.kind { gap } else { 1.0 };
     let lost = if gap > 2.0 { (2e-7 * gap * gap / variance).min(2e-5) } else { 0.0 };
     let steps = match law.kind {
-        LawKind::Poisson { sampling_rate } => 5e-8 * sampling_rate * f64::from(law.entries),
+        ScoreDistributionKind::Poisson { sampling_rate } => {
+            5e-8 * sampling_rate * f64::from(law.entries)
+        }
         _ => 0.0,
     };
     2e-6 * (1.0 + 1.0 / variance) + lost + steps
 }
 
 /// Largest |kernel − reference| ÷ tolerance over some observations of both worlds.
-fn worst(law: &ScoreLaw, twist: Twist) -> f64 {
+fn worst(law: &ScoreDistribution, twist: Twist) -> f64 {
     let kernel = ScoreKernel::new(law, 31, Phase::Audit).unwrap();
     let count = if kernel.entries_per_observation() > 20_000 { 3 } else { 70 };
     let mut worst = 0.0_f64;

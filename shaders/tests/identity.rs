@@ -7,7 +7,7 @@
 mod reference;
 
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::law::ScoreLaw;
+use dpscope_core::mechanism::ScoreDistribution;
 use dpscope_shaders::{Phase, ScoreKernel};
 use reference::{Twist, law, one_slot, poisson, reference, weighted};
 
@@ -31,7 +31,7 @@ fn deviation(target: &[f64], zero_out: &[f64]) -> f64 {
     worst
 }
 
-fn laws() -> Vec<ScoreLaw> {
+fn laws() -> Vec<ScoreDistribution> {
     vec![
         law(1.0, 1, 10, one_slot(2.0)),
         law(1.0, 2, 10, one_slot(1.0)),

@@ -2,11 +2,11 @@
 
 use dpscope_core::{
     adjacency::World,
-    independence::{
+    mechanism::{BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, ThreatModel},
+    recorded::independence::{
         FINDING_BELOW, IndependenceCheck, RecordedRuns, duplicated_runs, lag_one_correlation,
         repeated_positions_over_epochs, repeated_positions_over_runs, shared_noise,
     },
-    mechanism::{BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, ThreatModel},
 };
 use dpscope_tests::Draws;
 

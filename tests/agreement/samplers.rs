@@ -2,7 +2,9 @@
 
 use dpscope_core::{
     adjacency::World,
-    mechanism::{BatchSampler, BatchedGaussian, LawKind, SamplerKind, SlotWeights, ThreatModel},
+    mechanism::{
+        BatchSampler, BatchedGaussian, SamplerKind, ScoreDistributionKind, SlotWeights, ThreatModel,
+    },
 };
 use dpscope_tests::Draws;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -106,9 +108,9 @@ pub(crate) fn every_pair(noise_multiplier: f64, epochs: u32) -> Vec<BatchedGauss
 }
 
 fn slot_weights(m: &BatchedGaussian) -> Vec<f64> {
-    let law = m.law().unwrap();
+    let law = m.distribution().unwrap();
     match law.kind {
-        LawKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => weights,
+        ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => weights,
         _ => vec![1.0 / f64::from(law.entries); law.entries as usize],
     }
 }

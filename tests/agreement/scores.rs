@@ -4,8 +4,9 @@ use dpscope_core::{
     adjacency::World,
     math,
     mechanism::{
-        BatchSampler, BatchedGaussian, LawKind, OutputOptions, OutputReference, OutputScorer,
-        SamplerKind, ScoreLaw, SlotWeights, ThreatModel, partial_shuffle_candidates,
+        BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
+        ScoreDistribution, ScoreDistributionKind, SlotWeights, ThreatModel,
+        partial_shuffle_candidates,
     },
 };
 use dpscope_tests::{Draws, z_of_mean};
@@ -44,7 +45,8 @@ fn scorer(mechanism: &BatchedGaussian) -> OutputScorer {
 }
 
 impl Case {
-    /// 5e-15·max(1, Σ_epochs (|max x| + ½)/σ²); [`ScoreLaw::score`] promises 1e-13 at any length.
+    /// 5e-15·max(1, Σ_epochs (|max x| + ½)/σ²); [`ScoreDistribution::score`] promises 1e-13 at any
+    /// length.
     fn tolerance(&self) -> f64 {
         let mean = self.mechanism.batch_means().unwrap().target;
         let variance = self.mechanism.noise_multiplier * self.mechanism.noise_multiplier;
@@ -69,7 +71,7 @@ impl Case {
             BatchSampler::PersistentShuffle => averages(0..steps).collect(),
             BatchSampler::Deterministic => averages(0..1).collect(),
             _ => {
-                let entries = m.law().unwrap().entries as usize;
+                let entries = m.distribution().unwrap().entries as usize;
                 epochs.iter().flat_map(|e| e[..entries].iter().map(|o| o - mean)).collect()
             }
         }
@@ -84,7 +86,7 @@ fn oracle() {
         let error = (found - case.score).abs();
         worst = worst.max(error / case.tolerance());
         assert!(error <= case.tolerance(), "{}: {found} for {}", case.mechanism, case.score);
-        let law = case.mechanism.law().unwrap();
+        let law = case.mechanism.distribution().unwrap();
         let reduced = law.score(&case.centred()).unwrap();
         let error = (reduced - case.score).abs();
         assert!(error <= 2.0 * case.tolerance(), "{}: {reduced}", case.mechanism);
@@ -109,35 +111,36 @@ fn rejected(twin: impl Fn(&Case) -> Option<f64>) -> f64 {
 fn oracle_rejects_broken_twins() {
     // 1.4 for 1.5 in each epoch.
     let offset = rejected(|case| {
-        let law = case.mechanism.law().unwrap();
+        let law = case.mechanism.distribution().unwrap();
         let variance = law.noise_multiplier * law.noise_multiplier;
         Some(law.score(&case.centred()).unwrap() + f64::from(law.epochs) * 0.1 / variance)
     });
     assert!(offset > 0.999, "{offset}");
 
     let narrow = rejected(|case| {
-        let law = case.mechanism.law().unwrap();
-        let law = ScoreLaw { noise_multiplier: 0.9 * law.noise_multiplier, ..law };
+        let law = case.mechanism.distribution().unwrap();
+        let law = ScoreDistribution { noise_multiplier: 0.9 * law.noise_multiplier, ..law };
         law.score(&case.centred()).ok()
     });
     assert!(narrow > 0.999, "{narrow}");
 
     let unweighted = rejected(|case| {
-        let law = case.mechanism.law().unwrap();
-        let LawKind::OneSlot { gap, weights: SlotWeights::Weighted(_) } = law.kind else {
+        let law = case.mechanism.distribution().unwrap();
+        let ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(_) } = law.kind
+        else {
             return None;
         };
-        let kind = LawKind::OneSlot { gap, weights: SlotWeights::Uniform };
-        ScoreLaw { kind, ..law }.score(&case.centred()).ok()
+        let kind = ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform };
+        ScoreDistribution { kind, ..law }.score(&case.centred()).ok()
     });
     // Where one output towers over the rest, weights move the score by less than its rounding.
     assert!(unweighted > 0.8, "{unweighted}");
 
     let rate = rejected(|case| {
-        let law = case.mechanism.law().unwrap();
-        let LawKind::Poisson { sampling_rate } = law.kind else { return None };
-        let kind = LawKind::Poisson { sampling_rate: 0.999 * sampling_rate };
-        ScoreLaw { kind, ..law }.score(&case.centred()).ok()
+        let law = case.mechanism.distribution().unwrap();
+        let ScoreDistributionKind::Poisson { sampling_rate } = law.kind else { return None };
+        let kind = ScoreDistributionKind::Poisson { sampling_rate: 0.999 * sampling_rate };
+        ScoreDistribution { kind, ..law }.score(&case.centred()).ok()
     });
     assert!(rate > 0.999, "{rate}");
 }
@@ -236,8 +239,9 @@ fn slot_weights_and_sampling_rate_matter_to_the_identity() {
     // Weights that are all equal would pass: a score that is blind to the order of steps is the
     // exact ratio of the pair whose order is forgotten.
     let weights = SlotWeights::Weighted(vec![0.25, 0.75]);
-    let law = m.law().unwrap();
-    let swapped = ScoreLaw { kind: LawKind::OneSlot { gap: 1.0, weights }, ..law };
+    let law = m.distribution().unwrap();
+    let swapped =
+        ScoreDistribution { kind: ScoreDistributionKind::OneSlot { gap: 1.0, weights }, ..law };
     let [target, zero_out] = scores_of(&m, 60, |o| {
         let centred: Vec<f64> = o[..2].iter().map(|o| o - 1.0).collect();
         swapped.score(&centred).unwrap()
@@ -245,8 +249,9 @@ fn slot_weights_and_sampling_rate_matter_to_the_identity() {
     assert!(worst_identity(&target, &zero_out) > 6.0);
 
     let m = BatchedGaussian { sampler: BatchSampler::Poisson, ..m };
-    let law = m.law().unwrap();
-    let law = ScoreLaw { kind: LawKind::Poisson { sampling_rate: 0.25 }, ..law };
+    let law = m.distribution().unwrap();
+    let law =
+        ScoreDistribution { kind: ScoreDistributionKind::Poisson { sampling_rate: 0.25 }, ..law };
     let [target, zero_out] = scores_of(&m, 60, |o| {
         let centred: Vec<f64> = o.iter().map(|o| o - 1.0).collect();
         law.score(&centred).unwrap()

@@ -1,9 +1,9 @@
 //! Lower bounds on ε: the chance that they exceed the truth.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::bound::{at_fixed_cut, max_uncorrected, simultaneous, split};
+use dpscope_core::audit::bound::{at_fixed_cut, max_uncorrected, simultaneous, split};
+use dpscope_core::audit::trade_off::{Cut, ErrorCounts, RateIntervals, TradeOff, Trials};
 use dpscope_core::math::{exp, ln, ln_1p};
-use dpscope_core::trade_off::{Cut, ErrorCounts, RateIntervals, TradeOff, Trials};
 use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
@@ -102,8 +102,8 @@ fn fixed_cut_covers_by_every_pair_of_counts() {
     }
 }
 
-/// A setting of the Laplace pair in which choosing among cuts matters, with 64 cuts fixed beforehand,
-/// all of them tight.
+/// A setting of the Laplace pair in which choosing among cuts matters, with 64 cuts fixed
+/// beforehand, all of them tight.
 pub(crate) struct ManyCuts {
     pub(crate) pair: LaplacePair,
     trials: Trials,
@@ -217,7 +217,8 @@ fn chance_of_a_correct_band(
 ) -> f64 {
     let world = |world: World, n: u64| {
         let above: Vec<f64> = thresholds.iter().map(|&t| pair.above(world, t)).collect();
-        // The band for k scores above: all thresholds see the same counts if the scores lie far out.
+        // The band for k scores above: all thresholds see the same counts if the scores lie far
+        // out.
         let mut allowed = vec![Vec::new(); thresholds.len()];
         for k in 0..=n {
             let outside = |n: u64, k: u64| {

@@ -1,8 +1,10 @@
 //! The band around an audit's trade-off curve.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::curve::{AuditCurve, TradeOffPoint};
-use dpscope_core::trade_off::{TradeOff, Trials};
+use dpscope_core::audit::curve::AuditCurve;
+
+use dpscope_core::audit::trade_off::{TradeOff, Trials};
+use dpscope_core::curve::TradeOffPoint;
 use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;

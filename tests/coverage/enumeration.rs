@@ -1,7 +1,7 @@
 //! Exact probabilities of binomial counts, by a method of their own: nothing here uses the special
 //! functions under test.
 
-use dpscope_core::trade_off::{ErrorCounts, Trials};
+use dpscope_core::audit::trade_off::{ErrorCounts, Trials};
 
 /// The law of the number of events in n independent trials.
 #[derive(Debug, Clone)]
@@ -66,7 +66,8 @@ pub(crate) struct CutLaw {
 impl CutLaw {
     /// Pr[bound > truth] over both counts, for a bound that falls in each of them.
     ///
-    /// The pairs of counts that exceed the truth form a staircase, so R + R steps find all R² pairs.
+    /// The pairs of counts that exceed the truth form a staircase, so R + R steps find all R²
+    /// pairs.
     pub(crate) fn chance_above(&self, truth: f64, bound: impl Fn(ErrorCounts) -> f64) -> f64 {
         let fp = BinomialLaw::new(self.trials.zero_out, self.fpr);
         let fn_ = BinomialLaw::new(self.trials.target, self.fnr);
@@ -118,7 +119,8 @@ fn cumulative(terms: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Probability that the numbers of n scores above each of several rising thresholds are all allowed.
+/// Probability that the numbers of n scores above each of several rising thresholds are all
+/// allowed.
 ///
 /// | argument | meaning |
 /// |---|---|

@@ -1,10 +1,10 @@
 //! Lower bounds on the μ of Gaussian differential privacy, from the same two limits as ε.
 
-use dpscope_core::bound::at_fixed_cut;
+use dpscope_core::audit::bound::at_fixed_cut;
+use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_core::gdp::{gdp_epsilon, gdp_mu_lower_bound};
 use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_core::special::{normal_cdf, normal_quantile, normal_survival};
-use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 
 use crate::SIGNIFICANCE;
 use crate::enumeration::CutLaw;

@@ -1,11 +1,11 @@
 //! Errors that look right, each as a small broken implementation that a check rejects.
 
 use dpscope_core::adjacency::{Direction, World};
-use dpscope_core::bound::{
+use dpscope_core::audit::bound::{
     PredictedErrors, at_fixed_cut, choose_cuts, epsilon_from_rates, max_uncorrected, simultaneous,
 };
+use dpscope_core::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
 use dpscope_core::interval::clopper_pearson_upper;
-use dpscope_core::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
 use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;

@@ -2,9 +2,9 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
-use dpscope_core::bound::{Statement, ThresholdRule, at_fixed_cut, simultaneous};
-use dpscope_core::histogram::{ScoreBins, ScoreHistogram};
-use dpscope_core::trade_off::{ErrorCounts, TradeOff};
+use dpscope_core::audit::bound::{Statement, ThresholdRule, at_fixed_cut, simultaneous};
+use dpscope_core::audit::histogram::{ScoreBins, ScoreHistogram};
+use dpscope_core::audit::trade_off::{ErrorCounts, TradeOff};
 use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;

@@ -2,10 +2,10 @@
 //! moment loses its coverage.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::audit::bound::{Statement, ThresholdRule};
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditHistograms, Outcome};
-use dpscope_core::bound::{Statement, ThresholdRule};
-use dpscope_core::histogram::ScoreBins;
-use dpscope_core::trade_off::Trials;
 use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;

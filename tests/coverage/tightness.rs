@@ -3,12 +3,12 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
-use dpscope_core::bound::{
+use dpscope_core::audit::bound::{
     PredictedErrors, Statement, ThresholdRule, at_fixed_cut, choose_cuts, simultaneous, split,
 };
-use dpscope_core::histogram::ScoreBins;
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_core::audit::trade_off::{TradeOff, Trials};
 use dpscope_core::math::ln;
-use dpscope_core::trade_off::{TradeOff, Trials};
 use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;

@@ -1,7 +1,7 @@
 //! Exact mode: the bits of the CPU twin, over laws, sizes and numbers of observations.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use dpscope_engine::Backend;
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// Every way to score: gaps, weights of total 1 and less, inclusion, known slots.
-fn ways() -> Vec<ScoreLaw> {
+fn ways() -> Vec<ScoreDistribution> {
     let mut laws = Vec::new();
     for sigma in [0.3, 1.0, 4.0] {
         for (epochs, entries) in [(1, 100), (3, 37), (40, 2)] {
@@ -49,7 +49,7 @@ fn ways() -> Vec<ScoreLaw> {
 }
 
 /// Lengths of epochs at the edges of blocks (16), levels of the sums (512) and in between.
-fn lengths() -> Vec<ScoreLaw> {
+fn lengths() -> Vec<ScoreDistribution> {
     let mut laws = Vec::new();
     for entries in [1, 2, 3, 15, 16, 17, 31, 32, 33, 511, 512, 513] {
         for kind in [one_slot(2.0), one_slot(20.0), weighted(2.0, entries, 0.8), poisson(0.1)] {
@@ -62,7 +62,7 @@ fn lengths() -> Vec<ScoreLaw> {
     laws
 }
 
-fn extremes() -> Vec<ScoreLaw> {
+fn extremes() -> Vec<ScoreDistribution> {
     let mut laws = Vec::new();
     for sigma in [1e-3, 0.01, 0.1, 30.0, 1e4] {
         let kinds = [one_slot(1.0), one_slot(2.0), one_slot(1e6), weighted(2.0, 37, 0.6)];
@@ -70,7 +70,7 @@ fn extremes() -> Vec<ScoreLaw> {
         laws.extend([1e-9, 0.3].map(|rate| law(sigma, 2, 37, poisson(rate))));
     }
     // A slope so near 0 that weights alone tell which term is the largest.
-    let kind = LawKind::OneSlot {
+    let kind = ScoreDistributionKind::OneSlot {
         gap: 1.000_000_000_000_000_2,
         weights: SlotWeights::Weighted(vec![1.0 / 21.0; 21]),
     };
@@ -78,13 +78,13 @@ fn extremes() -> Vec<ScoreLaw> {
     laws
 }
 
-fn named(law: &ScoreLaw) -> String {
+fn named(law: &ScoreDistribution) -> String {
     let kind = match &law.kind {
-        LawKind::OneSlot { gap, weights } => {
+        ScoreDistributionKind::OneSlot { gap, weights } => {
             let weights = weights.as_slice().map_or(String::new(), |w| format!(" w[0] {}", w[0]));
             format!("gap {gap}{weights}")
         }
-        LawKind::Poisson { sampling_rate } => format!("rate {sampling_rate}"),
+        ScoreDistributionKind::Poisson { sampling_rate } => format!("rate {sampling_rate}"),
     };
     format!("σ {} E {} T {} {kind}", law.noise_multiplier, law.epochs, law.entries)
 }
@@ -99,7 +99,7 @@ fn same_scores(
     exact(&found, &cpu_scores(kernel, observations)).agrees(what)
 }
 
-fn check_laws(laws: &[ScoreLaw]) -> Result<(), Failed> {
+fn check_laws(laws: &[ScoreDistribution]) -> Result<(), Failed> {
     let gpu = gpu()?;
     for law in laws {
         let count = if law.normals_per_observation() > 5_000 { 70 } else { 200 };

@@ -5,8 +5,8 @@ use std::collections::hash_map::Entry;
 use std::ops::RangeInclusive;
 
 use dpscope_core::adjacency::World;
-use dpscope_core::histogram::ScoreBins;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Draws, ScoreKernel, fast_normal_error};
 use dpscope_shaders::random::{NORMAL_LIMIT, normals_of_words};
@@ -55,13 +55,13 @@ fn normals() -> Result<(), Failed> {
 
 /// The score of the formula, in f64, and the radii of the draws.
 fn formula(
-    law: &ScoreLaw,
+    law: &ScoreDistribution,
     world: World,
     draws: &Draws,
 ) -> Result<(f64, RangeInclusive<f64>), String> {
     let other = match law.kind {
-        LawKind::OneSlot { gap, .. } => -gap,
-        LawKind::Poisson { .. } => -1.0,
+        ScoreDistributionKind::OneSlot { gap, .. } => -gap,
+        ScoreDistributionKind::Poisson { .. } => -1.0,
     };
     let mean = |target: bool| match (target, world) {
         (true, World::Target) => 0.0,
@@ -86,7 +86,7 @@ fn formula(
 /// Scores of the formula and the error allowed for each: those of D, then those of D′.
 fn expected(
     kernel: &ScoreKernel,
-    law: &ScoreLaw,
+    law: &ScoreDistribution,
     observations: Observations,
 ) -> Result<(Vec<f64>, Vec<f64>), String> {
     let (mut scores, mut errors) = (Vec::new(), Vec::new());
@@ -105,7 +105,7 @@ fn nats(kernel: &ScoreKernel, scores: &[i64]) -> Vec<f64> {
     scores.iter().map(|&score| score as f64 * kernel.score_unit()).collect()
 }
 
-fn laws() -> Vec<ScoreLaw> {
+fn laws() -> Vec<ScoreDistribution> {
     let mut laws = Vec::new();
     for sigma in [0.01, 0.2, 0.5, 1.0, 4.0, 1e3] {
         for (epochs, entries) in [(1, 100), (3, 37), (20, 2)] {

@@ -1,8 +1,8 @@
 //! Laws, and the scores and counts that kernels make of them on the GPU and on the CPU.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::histogram::ScoreBins;
-use dpscope_core::mechanism::law::ScoreLaw;
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_core::mechanism::ScoreDistribution;
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, Piece, Program, ScoreKernel};
 
@@ -11,7 +11,7 @@ use crate::device::{Gpu, Work};
 pub(crate) use crate::reference::{law, one_slot, poisson, weighted};
 
 /// The kernel of a law under a seed.
-pub(crate) fn kernel(law: &ScoreLaw, seed: u64) -> Result<ScoreKernel, String> {
+pub(crate) fn kernel(law: &ScoreDistribution, seed: u64) -> Result<ScoreKernel, String> {
     let kernel = ScoreKernel::new(law, seed, Phase::Audit);
     kernel.map_err(|error| format!("{law:?}: {error}"))
 }

@@ -1,7 +1,7 @@
 //! The stages of a kernel alone, through entry points of their own: words, slots and normals.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::histogram::{MAX_BINS, ScoreBins};
+use dpscope_core::audit::histogram::{MAX_BINS, ScoreBins};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Piece, Program, ScoreKernel};
 use dpscope_shaders::random::{Purpose, normals_of_words, stream_normals, stream_words};

@@ -1,6 +1,6 @@
 //! Broken kernels and broken runs, each of which a comparison must tell from the real one.
 
-use dpscope_core::mechanism::law::ScoreLaw;
+use dpscope_core::mechanism::ScoreDistribution;
 use dpscope_shaders::FloatMode;
 use libtest_mimic::{Failed, Trial};
 
@@ -26,7 +26,7 @@ const FAR: Observations = Observations { first: (1 << 32) - 100, count: 200 };
 /// An edited kernel, or work that is changed, beside the real twin.
 fn broken(
     gpu: &Gpu,
-    law: &ScoreLaw,
+    law: &ScoreDistribution,
     mode: FloatMode,
     edit: Option<(&str, &str)>,
     change: impl Fn(Work) -> Work,
@@ -42,11 +42,11 @@ fn broken(
     Ok(exact(&found, &cpu_scores(&kernel, FAR)))
 }
 
-fn plain() -> ScoreLaw {
+fn plain() -> ScoreDistribution {
     law(1.0, 3, 37, one_slot(2.0))
 }
 
-fn drawn() -> ScoreLaw {
+fn drawn() -> ScoreDistribution {
     law(1.0, 3, 37, weighted(2.0, 37, 0.9))
 }
 
@@ -81,7 +81,7 @@ fn broken_kernels() -> Result<(), Failed> {
     broken(gpu, &drawn(), exact_mode, off_by_one, |work| work)?.differs("slots off by one")
 }
 
-fn run(what: &str, law: &ScoreLaw, change: impl Fn(Work) -> Work) -> Result<(), Failed> {
+fn run(what: &str, law: &ScoreDistribution, change: impl Fn(Work) -> Work) -> Result<(), Failed> {
     broken(gpu()?, law, FloatMode::Exact, None, change)?.differs(what)
 }
 

@@ -1,6 +1,6 @@
 //! The joint-beta posterior against tight quadrature by other code.
 
-use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
+use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_tests::{Case, Table, cases};
 
 const ESTIMATORS: &str = include_str!("data/estimators.json");

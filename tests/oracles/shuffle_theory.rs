@@ -5,7 +5,7 @@ use dpscope_core::accounting::pair::{
 };
 use dpscope_core::accounting::shuffle::{self, ShuffleRun};
 use dpscope_core::accounting::{Account, Directions, Method};
-use dpscope_core::bound::Scope;
+use dpscope_core::adjacency::Scope;
 use dpscope_core::{gdp, math};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Backend, Unattended, pair as engine};
@@ -381,8 +381,8 @@ fn limits_of_delta_cover() {
     assert!(above(|delta| delta.estimate.value()) > 8);
 }
 
-/// δ by importance sampling as the textbook has it, with a choice of mistakes: mean, standard error and
-/// the largest weight.
+/// δ by importance sampling as the textbook has it, with a choice of mistakes: mean, standard error
+/// and the largest weight.
 fn textbook(run: &ShuffleRun, epsilon: f64, cut: f64, with_other: bool, mixed: bool) -> [f64; 3] {
     let s = run.noise_multiplier;
     let (a, b) = (cut - 2.0, cut);

@@ -2,7 +2,7 @@
 //! possible way, the pair's ε by quadrature.
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::claim::PrivacyClaim;
+use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::BatchSampler;
 use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
 

@@ -5,8 +5,10 @@
 use std::sync::LazyLock;
 
 use dpscope_core::adjacency::World;
-use dpscope_core::bound::ThresholdRule;
-use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, LawKind, ScoreLaw, ThreatModel};
+use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::mechanism::{
+    BatchSampler, BatchedGaussian, ScoreDistribution, ScoreDistributionKind, ThreatModel,
+};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Artefact, Backend, Layout, Plan, Shard, Unattended, run};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
@@ -66,7 +68,7 @@ pub fn audited(plan: &Plan) -> f64 {
 }
 
 /// Scores in nats of observations 0..n of a world, by the kernel.
-pub fn scores(law: &ScoreLaw, seed: u64, phase: Phase, world: World, n: u64) -> Vec<f64> {
+pub fn scores(law: &ScoreDistribution, seed: u64, phase: Phase, world: World, n: u64) -> Vec<f64> {
     let kernel = ScoreKernel::new(law, seed, phase).expect("the kernel takes the law");
     let units = BACKEND.cpu().scores(&kernel, world, n, &|| true).expect("nobody stops it");
     units.iter().map(|&score| score as f64 * kernel.score_unit()).collect()
@@ -74,18 +76,24 @@ pub fn scores(law: &ScoreLaw, seed: u64, phase: Phase, world: World, n: u64) -> 
 
 /// Scores of observations 0..n of a world, by the f64 formula on the kernel's draws, with the noise
 /// multiplied by `noise_factor`, of which the score knows nothing: a broken twin unless it is 1.
-pub fn rescored(law: &ScoreLaw, seed: u64, world: World, n: u64, noise_factor: f64) -> Vec<f64> {
+pub fn rescored(
+    law: &ScoreDistribution,
+    seed: u64,
+    world: World,
+    n: u64,
+    noise_factor: f64,
+) -> Vec<f64> {
     redrawn(law, seed, (world, world), n, noise_factor)
 }
 
 /// Scores of a world that takes its noise and slots from the other world's stream: a broken twin.
-pub fn borrowed(law: &ScoreLaw, seed: u64, world: World, n: u64) -> Vec<f64> {
+pub fn borrowed(law: &ScoreDistribution, seed: u64, world: World, n: u64) -> Vec<f64> {
     let other = if world == World::Target { World::ZeroOut } else { World::Target };
     redrawn(law, seed, (world, other), n, 1.0)
 }
 
 fn redrawn(
-    law: &ScoreLaw,
+    law: &ScoreDistribution,
     seed: u64,
     (world, stream): (World, World),
     n: u64,
@@ -94,8 +102,8 @@ fn redrawn(
     let kernel = ScoreKernel::new(law, seed, Phase::Audit).expect("the kernel takes the law");
     let with_target = if world == World::Target { 0.0 } else { -1.0 };
     let without = match law.kind {
-        LawKind::OneSlot { gap, .. } => -gap,
-        LawKind::Poisson { .. } => -1.0,
+        ScoreDistributionKind::OneSlot { gap, .. } => -gap,
+        ScoreDistributionKind::Poisson { .. } => -1.0,
     };
     let noise = law.noise_multiplier * noise_factor;
     let score = |observation| {
@@ -137,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_formula_on_the_draws_is_the_kernel_and_its_twins_are_not() {
-        let law = shuffled(1.0, 5, 2).law().unwrap();
+        let law = shuffled(1.0, 5, 2).distribution().unwrap();
         for world in World::BOTH {
             let kernel = scores(&law, 3, Phase::Audit, world, 200);
             let apart = |noise_factor| {

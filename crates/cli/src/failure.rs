@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
-use dpscope_core::shown::{excerpt, given, is_plain};
+use dpscope_core::format::{excerpt, given, is_plain};
 use dpscope_core::theory::reason;
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
@@ -169,11 +169,11 @@ macro_rules! input_errors {
 }
 
 input_errors!(
-    dpscope_core::bound::BoundError,
-    dpscope_core::claim::ClaimError,
+    dpscope_core::audit::bound::BoundError,
+    dpscope_core::audit::claim::ClaimError,
     dpscope_core::mechanism::MechanismError,
-    dpscope_core::planner::PlannerError,
-    dpscope_core::trade_off::TradeOffError,
+    dpscope_core::audit::planner::PlannerError,
+    dpscope_core::audit::trade_off::TradeOffError,
     dpscope_engine::RecordedError,
     dpscope_formats::FormatError
 );

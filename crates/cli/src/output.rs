@@ -1,7 +1,7 @@
 //! What the program prints, and the exit code of a report.
 
-use dpscope_core::claim::{ClaimError, PrivacyClaim};
-use dpscope_core::shown::given;
+use dpscope_core::audit::claim::{ClaimError, PrivacyClaim};
+use dpscope_core::format::given;
 use dpscope_report::record::{ClaimTest, Report};
 use dpscope_report::text::report_text;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use dpscope_core::shown::is_plain;
+use dpscope_core::format::is_plain;
 use dpscope_engine::{Artefact, Control, Progress};
 use dpscope_report::number::short;
 use indicatif::{ProgressBar, ProgressStyle};

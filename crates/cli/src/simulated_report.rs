@@ -1,8 +1,8 @@
 //! The report of a simulation's artefact.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::bound::max_uncorrected;
-use dpscope_core::trade_off::Trials;
+use dpscope_core::audit::bound::max_uncorrected;
+use dpscope_core::audit::trade_off::Trials;
 use dpscope_engine::{Artefact, EngineError, Plan, TrainingState, TrainingTally};
 
 use dpscope_report::record::{
@@ -36,7 +36,7 @@ pub(crate) fn of_artefact(
     let trials = histograms.trials();
     let trade_off = histograms.trade_off(bins)?;
     let uncorrected = max_uncorrected(&trade_off, plan.delta, plan.significance)?;
-    let law = plan.mechanism.law()?;
+    let law = plan.mechanism.distribution()?;
     let normals = (trials.target + trials.zero_out) as f64 * law.normals_per_observation() as f64;
     let mut findings = Vec::new();
     if !artefact.is_complete() {

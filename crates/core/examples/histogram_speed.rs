@@ -7,10 +7,10 @@ mod cpu_clock;
 
 use std::hint::black_box;
 
-use dpscope_core::bound::max_uncorrected;
-use dpscope_core::histogram::{MAX_BINS, ScoreBins, ScoreHistogram};
+use dpscope_core::audit::bound::max_uncorrected;
+use dpscope_core::audit::histogram::{MAX_BINS, ScoreBins, ScoreHistogram};
+use dpscope_core::audit::trade_off::TradeOff;
 use dpscope_core::special::normal_cdf;
-use dpscope_core::trade_off::TradeOff;
 
 use cpu_clock::CpuClock;
 

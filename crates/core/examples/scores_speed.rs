@@ -4,9 +4,9 @@
 
 mod cpu_clock;
 
-use dpscope_core::bound::split;
+use dpscope_core::audit::bound::split;
+use dpscope_core::audit::trade_off::TradeOff;
 use dpscope_core::special::normal_quantile;
-use dpscope_core::trade_off::TradeOff;
 
 use cpu_clock::CpuClock;
 

@@ -56,6 +56,18 @@ pub enum Direction {
     Add,
 }
 
+/// What a statement about ε speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Scope {
+    /// The pair of worlds that was observed. A lower bound for a pair is one for its mechanism; an
+    /// upper bound for a pair is none.
+    Pair,
+    /// Every pair of neighbours.
+    Mechanism,
+}
+
 #[cfg(all(test, feature = "serde"))]
 mod tests {
     use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Gaussian differential privacy: δ, ε and μ of the pair N(0, 1) against N(μ, 1).
 
+use crate::format::given;
 use crate::math;
-use crate::shown::given;
 use crate::special::normal::{self, mills_ratio};
 use crate::special::quadrature::gauss_legendre_32;
 
@@ -52,7 +52,8 @@ pub enum GdpError {
 /// # Numerics
 /// Relative error below 1e-13 + 1e-15 (1 + |A|)(|A| + B), the second for the rounding of A itself
 /// (`tests/oracles/gdp.rs::independent`). The two terms are never subtracted where they are close:
-/// δ = φ(A) ∫₀^∞ e^{−As−s²/2}(1 − e^{−μs}) ds has a positive integrand. Rounds to nearest, not outward.
+/// δ = φ(A) ∫₀^∞ e^{−As−s²/2}(1 − e^{−μs}) ds has a positive integrand. Rounds to nearest, not
+/// outward.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), corollary 2.13; B. Balle and Y.-X. Wang (2018), theorem 8.
@@ -83,8 +84,8 @@ pub fn gdp_delta(gdp_mu: f64, epsilon: f64) -> Result<f64, GdpError> {
 /// [`GdpError::Mu`], [`GdpError::Delta`].
 ///
 /// # Numerics
-/// Relative error about 1e-13 where ε exceeds 1e-3 μ. ln δ is a concave function of ε, so Newton's method from
-/// the upper end ε ≤ μ(μ/2 − Φ⁻¹(δ)) converges; a bracket is kept. Rounds to nearest.
+/// Relative error about 1e-13 where ε exceeds 1e-3 μ. ln δ is a concave function of ε, so Newton's
+/// method from the upper end ε ≤ μ(μ/2 − Φ⁻¹(δ)) converges; a bracket is kept. Rounds to nearest.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), corollary 2.13.

@@ -1,8 +1,8 @@
 //! The state of a run as a file: checkpoint, shard and merged result are the same thing.
 
+use dpscope_core::audit::bound::Statement;
 use dpscope_core::audit::{AuditHistograms, Outcome};
-use dpscope_core::bound::Statement;
-use dpscope_core::shown::{self, excerpt};
+use dpscope_core::format::{self, excerpt};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -57,12 +57,13 @@ pub struct Artefact {
 
 /// A name that a terminal shows as it is.
 fn is_plain(name: &str) -> bool {
-    name.chars().count() <= LONGEST_NAME && name.chars().all(shown::is_plain)
+    name.chars().count() <= LONGEST_NAME && name.chars().all(format::is_plain)
 }
 
 impl Artefact {
-    /// Largest artefact that is read, in bytes: [`MAX_BINS`](dpscope_core::histogram::MAX_BINS) bins,
-    /// two worlds, two halves, 21 characters a count, and room for all else.
+    /// Largest artefact that is read, in bytes:
+    /// [`MAX_BINS`](dpscope_core::audit::histogram::MAX_BINS) bins, two worlds, two halves, 21
+    /// characters a count, and room for all else.
     pub const MAX_BYTES: usize = 16 << 20;
 
     /// The state before the first observation.
@@ -262,7 +263,7 @@ impl Artefact {
 
 #[cfg(test)]
 mod tests {
-    use dpscope_core::bound::ThresholdRule;
+    use dpscope_core::audit::bound::ThresholdRule;
 
     use super::*;
     use crate::Shard;

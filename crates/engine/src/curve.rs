@@ -1,8 +1,8 @@
 //! Trade-off curves of audits, at cuts that were fixed before the scores were seen.
 
-use dpscope_core::bound::{BoundError, ThresholdRule};
-use dpscope_core::curve::{AuditCurve, edges_to_show, scores_to_show};
-use dpscope_core::trade_off::TradeOff;
+use dpscope_core::audit::bound::{BoundError, ThresholdRule};
+use dpscope_core::audit::curve::{AuditCurve, edges_to_show, scores_to_show};
+use dpscope_core::audit::trade_off::TradeOff;
 
 use crate::recorded::{RecordedAudit, RecordedError, RecordedScores};
 use crate::{Artefact, EngineError, Layout};

@@ -2,9 +2,9 @@
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
-use dpscope_core::histogram::HistogramError;
+use dpscope_core::audit::histogram::HistogramError;
+use dpscope_core::format::given;
 use dpscope_core::mechanism::MechanismError;
-use dpscope_core::shown::given;
 use dpscope_shaders::KernelError;
 
 /// A plan that cannot be run.

@@ -2,9 +2,9 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditError;
-use dpscope_core::bound::{PredictedErrors, ThresholdRule, choose_cuts};
-use dpscope_core::histogram::ScoreBins;
-use dpscope_core::trade_off::TradeOff;
+use dpscope_core::audit::bound::{PredictedErrors, ThresholdRule, choose_cuts};
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_core::audit::trade_off::TradeOff;
 use dpscope_shaders::LANES;
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ pub struct Pilot {
 /// lanes draws together: at the largest law, of 10⁸ normals an observation, a quarter of a minute.
 fn pilot_observations(plan: &ValidPlan) -> u64 {
     const MOST_NORMALS: u64 = 200_000_000;
-    let affordable = MOST_NORMALS / plan.law().normals_per_observation().max(1);
+    let affordable = MOST_NORMALS / plan.distribution().normals_per_observation().max(1);
     let wanted = plan.plan().observations_per_world() / 16;
     wanted.clamp(256, 1 << 17).min(affordable).max(LANES as u64)
 }
@@ -59,7 +59,7 @@ impl Pilot {
         backend: &CpuBackend,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, EngineError> {
-        let kernel = ScoreKernel::new(plan.law(), plan.plan().seed, Phase::Pilot)?;
+        let kernel = ScoreKernel::new(plan.distribution(), plan.plan().seed, Phase::Pilot)?;
         let n = pilot_observations(plan);
         let [d, d_prime] = World::BOTH.map(|world| backend.scores(&kernel, world, n, keep_going));
         let (d, d_prime) = (d?, d_prime?);

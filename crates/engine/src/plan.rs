@@ -1,8 +1,8 @@
 //! What is to be run.
 
-use dpscope_core::bound::ThresholdRule;
-use dpscope_core::mechanism::{BatchedGaussian, ScoreLaw};
-use dpscope_core::trade_off::Trials;
+use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::trade_off::Trials;
+use dpscope_core::mechanism::{BatchedGaussian, ScoreDistribution};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -63,7 +63,7 @@ impl Plan {
         if self.threshold_rule == ThresholdRule::Fixed {
             return Err(PlanError::Rule);
         }
-        Ok(ValidPlan { plan: self, law: self.mechanism.law()? })
+        Ok(ValidPlan { plan: self, distribution: self.mechanism.distribution()? })
     }
 
     /// Observations of one world.
@@ -141,11 +141,11 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// A plan whose fields were checked, with the law of its scores.
+/// A plan whose fields were checked, with the distribution of its scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidPlan {
     plan: Plan,
-    law: ScoreLaw,
+    distribution: ScoreDistribution,
 }
 
 impl ValidPlan {
@@ -155,10 +155,10 @@ impl ValidPlan {
         &self.plan
     }
 
-    /// The law of its scores.
+    /// The distribution of its scores.
     #[must_use]
-    pub fn law(&self) -> &ScoreLaw {
-        &self.law
+    pub fn distribution(&self) -> &ScoreDistribution {
+        &self.distribution
     }
 }
 

@@ -3,11 +3,11 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::Outcome;
-use dpscope_core::bound::{
+use dpscope_core::audit::bound::{
     BoundError, EpsilonEstimate, PredictedErrors, ThresholdRule, choose_cuts, max_uncorrected,
     simultaneous, split,
 };
-use dpscope_core::trade_off::{TradeOff, Trials};
+use dpscope_core::audit::trade_off::{TradeOff, Trials};
 use dpscope_shaders::random::{Purpose, Words};
 
 /// Scores of recorded runs, higher for the target's world; a score that is not finite stands for a

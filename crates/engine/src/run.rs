@@ -40,15 +40,15 @@ pub trait Control: Sync {
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         Ok(())
     }
-    /// Called now and then while draws of the exact pair are made; some of `total` may never be asked
-    /// for.
+    /// Called now and then while draws of the exact pair are made; some of `total` may never be
+    /// asked for.
     fn after_draws(&self, _done: u64, _total: u64) {}
     /// Told once of each thing that went wrong without costing a count, a lost GPU say.
     fn warn(&self, _message: &str) {}
 }
 
-/// Nobody watches, nobody stops it. Its clock stands still: waves of a CPU grow to the whole run, and
-/// dispatches of a GPU stay small.
+/// Nobody watches, nobody stops it. Its clock stands still: waves of a CPU grow to the whole run,
+/// and dispatches of a GPU stay small.
 #[derive(Debug, Clone, Copy)]
 pub struct Unattended;
 
@@ -69,15 +69,15 @@ impl Control for Unattended {
 /// [`Control::after_wave`] is what can be gone on with.
 ///
 /// # Errors
-/// A state of another plan or float mode, or of a version whose scores have another unit; stopped by
-/// the caller; a backend that fails or miscounts; a caller that cannot save.
+/// A state of another plan or float mode, or of a version whose scores have another unit; stopped
+/// by the caller; a backend that fails or miscounts; a caller that cannot save.
 pub async fn run(
     plan: &ValidPlan,
     mut state: Artefact,
     backend: &Backend,
     control: &dyn Control,
 ) -> Result<Artefact, EngineError> {
-    let kernel = ScoreKernel::new(plan.law(), plan.plan().seed, Phase::Audit)?;
+    let kernel = ScoreKernel::new(plan.distribution(), plan.plan().seed, Phase::Audit)?;
     if plan.plan().training != backend.training() {
         return Err(
             ArtefactError::ForeignTraining { is_training: plan.plan().training.is_some() }.into()
@@ -196,7 +196,7 @@ pub(crate) mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use dpscope_core::histogram::ScoreBins;
+    use dpscope_core::audit::histogram::ScoreBins;
 
     use super::*;
     use crate::backend::CpuBackend;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
-use dpscope_core::histogram::ScoreBins;
-use dpscope_core::shown;
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_core::format;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -83,7 +83,8 @@ pub struct TrainingTally {
 }
 
 impl TrainingTally {
-    /// Adds a residual, in noise standard deviations, of a batch that holds the canary or of another.
+    /// Adds a residual, in noise standard deviations, of a batch that holds the canary or of
+    /// another.
     pub fn add_residual(&mut self, residual: f64, is_canary: bool) {
         let residual = dpscope_core::math::clamp(residual, -MOST_RESIDUAL, MOST_RESIDUAL);
         self.outputs += 1;
@@ -208,7 +209,7 @@ impl TrainingState {
 /// Text that a terminal shows as it is.
 fn is_plain(value: &serde_json::Value) -> bool {
     use serde_json::Value::{Array, Object, String};
-    let is_shown = |text: &str| text.chars().all(shown::is_plain);
+    let is_shown = |text: &str| text.chars().all(format::is_plain);
     match value {
         String(text) => is_shown(text),
         Array(values) => values.iter().all(is_plain),
@@ -230,7 +231,8 @@ pub struct Trained {
     pub is_fallback: bool,
 }
 
-/// Who trains. The worlds' runs are independent of each other, and each a function of plan and number.
+/// Who trains. The worlds' runs are independent of each other, and each a function of plan and
+/// number.
 pub trait Trainer: fmt::Debug + Send + Sync {
     /// All that determines the training beside the plan, as JSON of 65,536 bytes at most, without
     /// control characters in its text.

@@ -1,5 +1,5 @@
+use dpscope_core::format::given;
 use dpscope_core::mechanism::{MechanismError, SamplerKind, ThreatModel};
-use dpscope_core::shown::given;
 use dpscope_engine::EngineError;
 
 use crate::model::{ModelError, Shape};

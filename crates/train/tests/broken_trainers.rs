@@ -1,12 +1,12 @@
-//! What is wrong with a trainer shows in its outputs: each flaw is named by one check, and the right
-//! trainer passes all.
+//! What is wrong with a trainer shows in its outputs: each flaw is named by one check, and the
+//! right trainer passes all.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::sync::{Arc, Mutex};
 
 use dpscope_core::adjacency::World;
-use dpscope_core::independence::{RecordedRuns, duplicated_runs};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_core::recorded::independence::{RecordedRuns, duplicated_runs};
 use dpscope_engine::{ObservationRange, Trainer, Unattended};
 use dpscope_shaders::train::{Batches, EpochBatches};
 use dpscope_train::data::SyntheticData;
@@ -245,7 +245,8 @@ fn the_size_of_a_batch_is_not_taken_away() {
         trainer.train(ObservationRange { first: 0, end: 4 }, &Unattended).unwrap();
         kept.0.lock().unwrap().concat()
     };
-    // a model that stays has one mean gradient; what is taken away would else tell the target's batch
+    // a model that stays has one mean gradient; what is taken away would else tell the target's
+    // batch
     for sampler in [BatchSampler::Shuffle, BatchSampler::Poisson, BatchSampler::BallsInBins] {
         let (plain, debiased) = (outputs(sampler, 0), outputs(sampler, 199));
         let taken: Vec<f64> =

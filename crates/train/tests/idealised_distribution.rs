@@ -37,7 +37,7 @@ fn trained(mechanism: BatchedGaussian, runs: u64) -> Trained {
 
 /// Scores of the idealised law in nats, both worlds.
 fn idealised(mechanism: BatchedGaussian, count: u64) -> [Vec<f64>; 2] {
-    let law = mechanism.law().unwrap();
+    let law = mechanism.distribution().unwrap();
     let kernel = ScoreKernel::new(&law, 9, Phase::Audit).unwrap();
     let cpu = CpuBackend::new(0).unwrap();
     World::BOTH.map(|world| {
@@ -59,7 +59,8 @@ fn auc_error(runs: u64) -> f64 {
     ((2 * runs + 1) as f64 / (12 * runs * runs) as f64).sqrt()
 }
 
-/// √n·m/(n + m) times the largest distance of two distribution functions: above 2.5 once in 10⁵ times.
+/// √n·m/(n + m) times the largest distance of two distribution functions: above 2.5 once in 10⁵
+/// times.
 fn kolmogorov(first: &[f64], second: &[f64]) -> f64 {
     let sorted = |scores: &[f64]| {
         let mut sorted = scores.to_vec();

@@ -80,7 +80,7 @@ pub(crate) fn shown(value: f64) -> String {
             .to_string_with_radix(10)
             .map_or_else(|_| String::new(), String::from)
     } else {
-        dpscope_core::shown::given(value)
+        dpscope_core::format::given(value)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What audits found, as pages get it: the curve as columns; and the rules that they share.
 
-use dpscope_core::bound::ThresholdRule;
-use dpscope_core::curve::{AuditCurve, TradeOffPoint};
+use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::curve::AuditCurve;
+
+use dpscope_core::curve::TradeOffPoint;
 use js_sys::Object;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -111,6 +111,9 @@ mod tests {
             assert_eq!(read(&[(field, value)]).unwrap_err().field, Some(field));
         }
         let noise = read(&[("noise_multiplier", Value::Number(0.1))]).unwrap();
-        assert_eq!(Failure::from(noise.law().unwrap_err()).field, Some("noise_multiplier"));
+        assert_eq!(
+            Failure::from(noise.distribution().unwrap_err()).field,
+            Some("noise_multiplier")
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! What pages ask about: a training, at a δ or an ε.
 
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::theory::{At, Setting};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -1,10 +1,10 @@
 //! How far the scores of a fast GPU may be from the formula.
 //!
-//! Assumed of a device, with U = 2⁻²³: sums, products and conversions are within one unit in the last
-//! place (U relative, to either neighbour), alone or fused; polynomials, sums and products may be
-//! rewritten in any way that is equal in exact arithmetic; square roots have the accuracy of WGSL.
-//! Three things are taken as they are written: differences to a centre, the rounding to an integer
-//! in `power_of_two` (to nearest), and that each normal is one value.
+//! Assumed of a device, with U = 2⁻²³: sums, products and conversions are within one unit in the
+//! last place (U relative, to either neighbour), alone or fused; polynomials, sums and products may
+//! be rewritten in any way that is equal in exact arithmetic; square roots have the accuracy of
+//! WGSL. Three things are taken as they are written: differences to a centre, the rounding to an
+//! integer in `power_of_two` (to nearest), and that each normal is one value.
 //!
 //! A rewritten sum of products differs from its exact value by at most nU·Σ|terms|, with n the
 //! operations between an operand and the result: those of the expanded polynomial, degree + terms.
@@ -12,7 +12,7 @@
 use super::scores::ScoreKernel;
 use super::setup::Scoring;
 use dpscope_core::math::{exp, ln, ln_1p};
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use std::ops::RangeInclusive;
 
 /// One unit in the last place.
@@ -45,17 +45,18 @@ pub fn fast_normal_error(radii: &RangeInclusive<f64>) -> f64 {
 }
 
 impl ScoreKernel {
-    /// How far a score of a fast GPU may be from the formula of [`LawKind`] on the twin's draws, in
-    /// nats, where all radii √(z₀² + z₁²) are within `radii`; 0 to [`NORMAL_LIMIT`](crate::random::NORMAL_LIMIT) holds for all.
+    /// How far a score of a fast GPU may be from the formula of [`ScoreDistributionKind`] on the
+    /// twin's draws, in nats, where all radii √(z₀² + z₁²) are within `radii`; 0 to
+    /// [`NORMAL_LIMIT`](crate::random::NORMAL_LIMIT) holds for all.
     ///
     /// A normal's error A moves the score of one slot with gap g by at most K·A/σ,
     ///
     /// K = min(2g − 1, 1 + V),  V = √(¼ ln² T + 1) + ½ ln(max w/min w):
     ///
-    /// the score's gradient is (g·p − (g − 1)·q)/σ with p and q softmax laws of x at the exponents g
-    /// and g − 1, Σ|p − q| ≤ V/(g − 1) since dp/ds = p·(x − Ex), and V bounds the standard deviation
-    /// of −ln p. A Poisson step moves by at most the slope q·e^a/(1 − q + q·e^a). The rest is
-    /// rounding: of exponents, exponentials, sums, logarithms and of the score to its unit.
+    /// the score's gradient is (g·p − (g − 1)·q)/σ with p and q softmax laws of x at the exponents
+    /// g and g − 1, Σ|p − q| ≤ V/(g − 1) since dp/ds = p·(x − Ex), and V bounds the standard
+    /// deviation of −ln p. A Poisson step moves by at most the slope q·e^a/(1 − q + q·e^a). The
+    /// rest is rounding: of exponents, exponentials, sums, logarithms and of the score to its unit.
     ///
     /// # Guarantee
     /// Held by the twin, which is such a device (`unit::the_twin_is_within`), and by GPUs
@@ -101,13 +102,14 @@ pub(crate) fn additions(entries: u32) -> f64 {
     f64::from(entries.min(16) + levels.iter().sum::<u32>() + segments / 32_768 + 3)
 }
 
-fn gap(law: &ScoreLaw) -> f64 {
-    if let LawKind::OneSlot { gap, .. } = law.kind { gap } else { 1.0 }
+fn gap(law: &ScoreDistribution) -> f64 {
+    if let ScoreDistributionKind::OneSlot { gap, .. } = law.kind { gap } else { 1.0 }
 }
 
-/// −ln of the least weight ÷ the total, and ln of the largest ÷ the least; 0 where slots are uniform.
-fn weight_range(law: &ScoreLaw) -> (f64, f64) {
-    let LawKind::OneSlot { weights, .. } = &law.kind else { return (0.0, 0.0) };
+/// −ln of the least weight ÷ the total, and ln of the largest ÷ the least; 0 where slots are
+/// uniform.
+fn weight_range(law: &ScoreDistribution) -> (f64, f64) {
+    let ScoreDistributionKind::OneSlot { weights, .. } = &law.kind else { return (0.0, 0.0) };
     let Some(weights) = weights.as_slice() else { return (0.0, 0.0) };
     let total: f64 = weights.iter().sum();
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
@@ -116,7 +118,7 @@ fn weight_range(law: &ScoreLaw) -> (f64, f64) {
 }
 
 /// K: how far a score moves, in units of 1/σ, where each entry moves by at most 1.
-fn gain(law: &ScoreLaw) -> f64 {
+fn gain(law: &ScoreDistribution) -> f64 {
     let (_, range) = weight_range(law);
     let ln_entries = ln(f64::from(law.entries));
     let deviation = (0.25 * ln_entries * ln_entries + 1.0).sqrt() + 0.5 * range;
@@ -124,9 +126,9 @@ fn gain(law: &ScoreLaw) -> f64 {
 }
 
 /// y = 2^(slope·z): 4 operations and constants before, then 24U of y itself; two products with
-/// weights and y; sums; logarithms (10 operations on the exponent's term, 18 on the others', 0.54 in
-/// size) and 3 operations with the offset.
-fn fixed_error(law: &ScoreLaw, draws: &Draws, sums: f64) -> f64 {
+/// weights and y; sums; logarithms (10 operations on the exponent's term, 18 on the others', 0.54
+/// in size) and 3 operations with the offset.
+fn fixed_error(law: &ScoreDistribution, draws: &Draws, sums: f64) -> f64 {
     let (sigma, gap) = (law.noise_multiplier, gap(law));
     let powers = 2.0 * gap - 1.0;
     let reach = draws.largest + gap / sigma;
@@ -143,7 +145,7 @@ fn fixed_error(law: &ScoreLaw, draws: &Draws, sums: f64) -> f64 {
 /// The entry v = z + mean in 2 operations; exponents slope·(v − c) + (l − l′), of which the mean of
 /// |t| under the softmax law is at most ln T; moves of the centre; logarithms of 1 to T; and 8
 /// operations on the terms of the score.
-fn moving_error(law: &ScoreLaw, draws: &Draws) -> f64 {
+fn moving_error(law: &ScoreDistribution, draws: &Draws) -> f64 {
     let (sigma, gap) = (law.noise_multiplier, gap(law));
     let (lightest, _) = weight_range(law);
     let reach = draws.largest + gap / sigma;
@@ -160,19 +162,21 @@ fn moving_error(law: &ScoreLaw, draws: &Draws) -> f64 {
 }
 
 /// (|z| + ½/σ)/σ: the largest |a| of a step.
-fn reach(law: &ScoreLaw, draws: &Draws) -> f64 {
+fn reach(law: &ScoreDistribution, draws: &Draws) -> f64 {
     (draws.largest + 0.5 / law.noise_multiplier) / law.noise_multiplier
 }
 
 /// The error of a step's exponent a = z/σ ± ½/σ²: 3 operations and constants.
-fn step_error(law: &ScoreLaw, draws: &Draws) -> f64 {
+fn step_error(law: &ScoreDistribution, draws: &Draws) -> f64 {
     draws.error / law.noise_multiplier + 4.0 * U * reach(law, draws)
 }
 
 /// ln(1 + q(e^a − 1)) moves by its slope in a; 22 operations on terms of at most 3.6 times the
 /// logarithm's size; beyond `LARGE`, a + ln q in 4 operations.
-fn poisson_error(law: &ScoreLaw, draws: &Draws) -> f64 {
-    let LawKind::Poisson { sampling_rate: q } = law.kind else { return f64::INFINITY };
+fn poisson_error(law: &ScoreDistribution, draws: &Draws) -> f64 {
+    let ScoreDistributionKind::Poisson { sampling_rate: q } = law.kind else {
+        return f64::INFINITY;
+    };
     let largest = reach(law, draws);
     let up = q * exp(largest.min(600.0));
     let slope = up / (1.0 - q + up);
@@ -190,21 +194,26 @@ mod tests {
     use crate::bgm::Phase;
     use crate::random::NORMAL_LIMIT;
     use dpscope_core::adjacency::World;
-    use dpscope_core::histogram::ScoreBins;
-    use dpscope_core::mechanism::law::SlotWeights;
+    use dpscope_core::audit::histogram::ScoreBins;
+    use dpscope_core::mechanism::SlotWeights;
 
     const ALL: RangeInclusive<f64> = 0.0..=NORMAL_LIMIT;
 
-    fn one_slot(gap: f64) -> LawKind {
-        LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+    fn one_slot(gap: f64) -> ScoreDistributionKind {
+        ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform }
     }
 
-    fn weighted(gap: f64, weights: &[f64]) -> LawKind {
-        LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.to_vec()) }
+    fn weighted(gap: f64, weights: &[f64]) -> ScoreDistributionKind {
+        ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.to_vec()) }
     }
 
-    fn kernel(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreKernel {
-        let law = ScoreLaw { noise_multiplier, epochs, entries, kind };
+    fn kernel(
+        noise_multiplier: f64,
+        epochs: u32,
+        entries: u32,
+        kind: ScoreDistributionKind,
+    ) -> ScoreKernel {
+        let law = ScoreDistribution { noise_multiplier, epochs, entries, kind };
         ScoreKernel::new(&law, 5, Phase::Audit).unwrap()
     }
 
@@ -218,7 +227,12 @@ mod tests {
                 kernels.push(kernel(sigma, 3, 5, weighted(gap, &weights)));
             }
             for sampling_rate in [1e-6, 0.01, 0.5, 1.0] {
-                kernels.push(kernel(sigma, 2, 100, LawKind::Poisson { sampling_rate }));
+                kernels.push(kernel(
+                    sigma,
+                    2,
+                    100,
+                    ScoreDistributionKind::Poisson { sampling_rate },
+                ));
             }
             kernels.push(kernel(sigma, 30, 1, one_slot(2.0)));
         }
@@ -229,7 +243,7 @@ mod tests {
     fn entries(kernel: &ScoreKernel, world: World, observation: u64, noise: f64) -> Vec<f64> {
         let draws = kernel.draws(world, observation);
         let gap = gap(&kernel.law);
-        let poisson = matches!(kernel.law.kind, LawKind::Poisson { .. });
+        let poisson = matches!(kernel.law.kind, ScoreDistributionKind::Poisson { .. });
         let mean = |target: bool| match (target, world) {
             (true, World::Target) => 0.0,
             (true, World::ZeroOut) => -1.0,

@@ -8,8 +8,8 @@ use crate::float::FloatMode;
 use crate::lanes::ROWS;
 use crate::random::normal::{COS, DEEP, RADIUS, SIN, SQRT_HALF_BITS};
 use crate::wgsl::wgsl;
-use dpscope_core::histogram::ScoreBins;
-use dpscope_core::mechanism::law::ScoreLaw;
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_core::mechanism::ScoreDistribution;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -201,7 +201,7 @@ pub struct Piece<'a> {
 
 impl Program {
     pub(super) fn new(
-        law: &ScoreLaw,
+        law: &ScoreDistribution,
         setup: &Setup,
         seed: u64,
         purposes: [u32; 2],
@@ -285,8 +285,8 @@ impl Program {
         u64::from(self.epochs) * u64::from(self.entries)
     }
 
-    /// Turns of loops that one block takes at most: some drivers leave a loop, without a word, after
-    /// 65,536 turns of all loops that an invocation is in.
+    /// Turns of loops that one block takes at most: some drivers leave a loop, without a word,
+    /// after 65,536 turns of all loops that an invocation is in.
     #[must_use]
     pub fn turns_per_block(&self) -> u32 {
         let segments = (ROWS as u32).div_ceil(self.entries) + 1;

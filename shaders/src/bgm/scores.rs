@@ -15,7 +15,7 @@ use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
 use crate::random::normal::{self, Lanes, Origin};
 use crate::random::{Purpose, chacha8, key, stream_normals, stream_of, stream_words};
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use std::hint::black_box;
 
 /// Blocks of 16 words a lane between two questions whether to go on: about 5 ms.
@@ -43,7 +43,7 @@ impl Phase {
 /// Draws observations of a law and scores them.
 #[derive(Clone, Debug)]
 pub struct ScoreKernel {
-    pub(super) law: ScoreLaw,
+    pub(super) law: ScoreDistribution,
     pub(super) setup: Setup,
     seed: u64,
     phase: Phase,
@@ -102,7 +102,7 @@ impl ScoreKernel {
     ///
     /// # Errors
     /// A law outside the domains of the kernels: [`KernelError`] names the argument and its value.
-    pub fn new(law: &ScoreLaw, seed: u64, phase: Phase) -> Result<Self, KernelError> {
+    pub fn new(law: &ScoreDistribution, seed: u64, phase: Phase) -> Result<Self, KernelError> {
         let setup = Setup::new(law)?;
         Ok(ScoreKernel { law: law.clone(), setup, seed, phase, isa: InstructionSet::detect() })
     }
@@ -130,8 +130,8 @@ impl ScoreKernel {
     /// Scores of the observations `first`, `first` + 1, … in one world, in units of
     /// [`ScoreKernel::score_unit`].
     ///
-    /// The score of an epoch is the formula of [`LawKind`] in f32, rounded to the nearest unit (ties
-    /// to even); the sum over epochs is exact.
+    /// The score of an epoch is the formula of [`ScoreDistributionKind`] in f32, rounded to the
+    /// nearest unit (ties to even); the sum over epochs is exact.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
@@ -157,11 +157,11 @@ impl ScoreKernel {
     /// # Example
     /// ```
     /// use dpscope_core::adjacency::World;
-    /// use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+    /// use dpscope_core::mechanism::{ScoreDistributionKind, ScoreDistribution, SlotWeights};
     /// use dpscope_shaders::{Phase, ScoreKernel};
     ///
-    /// let kind = LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform };
-    /// let law = ScoreLaw { noise_multiplier: 1.0, epochs: 1, entries: 100, kind };
+    /// let kind = ScoreDistributionKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform };
+    /// let law = ScoreDistribution { noise_multiplier: 1.0, epochs: 1, entries: 100, kind };
     /// let kernel = ScoreKernel::new(&law, 7, Phase::Audit)?;
     /// let mut scores = [0; 3];
     /// kernel.scores(World::Target, 0, &mut scores, &|| true)?;
@@ -225,14 +225,16 @@ impl ScoreKernel {
         let normals = stream_normals(self.seed, noise, stream, count);
         let entries = self.law.entries as usize;
         let target = match (&self.law.kind, &self.setup.slots) {
-            (LawKind::Poisson { sampling_rate }, _) => {
+            (ScoreDistributionKind::Poisson { sampling_rate }, _) => {
                 let including = super::steps::including_words(*sampling_rate);
                 let mut words = vec![0; count];
                 stream_words(self.seed, slots, stream, 0, &mut words);
                 words.iter().map(|&w| u64::from(w) < including).collect()
             }
-            (LawKind::OneSlot { .. }, None) => (0..count).map(|i| i % entries == 0).collect(),
-            (LawKind::OneSlot { .. }, Some(table)) => {
+            (ScoreDistributionKind::OneSlot { .. }, None) => {
+                (0..count).map(|i| i % entries == 0).collect()
+            }
+            (ScoreDistributionKind::OneSlot { .. }, Some(table)) => {
                 let mut words = vec![0; self.law.epochs as usize];
                 stream_words(self.seed, slots, stream, 0, &mut words);
                 let slot = |i: usize| table.slot(words[i / entries]) as usize;
@@ -350,23 +352,23 @@ mod extremes;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpscope_core::mechanism::law::SlotWeights;
+    use dpscope_core::mechanism::SlotWeights;
 
-    pub(super) fn one_slot(gap: f64) -> LawKind {
-        LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+    pub(super) fn one_slot(gap: f64) -> ScoreDistributionKind {
+        ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform }
     }
 
-    pub(super) fn weighted(gap: f64, weights: impl Iterator<Item = f64>) -> LawKind {
-        LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.collect()) }
+    pub(super) fn weighted(gap: f64, weights: impl Iterator<Item = f64>) -> ScoreDistributionKind {
+        ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.collect()) }
     }
 
     pub(super) fn kernel(
         noise_multiplier: f64,
         epochs: u32,
         entries: u32,
-        kind: LawKind,
+        kind: ScoreDistributionKind,
     ) -> ScoreKernel {
-        let law = ScoreLaw { noise_multiplier, epochs, entries, kind };
+        let law = ScoreDistribution { noise_multiplier, epochs, entries, kind };
         ScoreKernel::new(&law, 20_261_121, Phase::Audit).unwrap()
     }
 
@@ -382,8 +384,8 @@ mod tests {
             kernel(0.1, 3, 37, weighted(1.0, halves())),
             kernel(3.0, 3, 37, one_slot(20.0)),
             kernel(1.0, 40, 1, one_slot(2.0)),
-            kernel(0.7, 3, 37, LawKind::Poisson { sampling_rate: 0.05 }),
-            kernel(0.05, 3, 37, LawKind::Poisson { sampling_rate: 0.05 }),
+            kernel(0.7, 3, 37, ScoreDistributionKind::Poisson { sampling_rate: 0.05 }),
+            kernel(0.05, 3, 37, ScoreDistributionKind::Poisson { sampling_rate: 0.05 }),
         ]
     }
 
@@ -434,7 +436,7 @@ mod tests {
             assert_ne!(draws.normals, kernel.draws(World::ZeroOut, 3).normals);
             draws.target.truncate(37);
             let slots = draws.target.iter().filter(|&&hit| hit).count();
-            let poisson = matches!(kernel.law.kind, LawKind::Poisson { .. });
+            let poisson = matches!(kernel.law.kind, ScoreDistributionKind::Poisson { .. });
             assert!(poisson || slots <= 37 / kernel.law.entries as usize);
         }
     }

@@ -6,7 +6,7 @@ use super::slots::SlotTable;
 use super::steps::{Linear, Poisson, including_words};
 use crate::error::KernelError;
 use crate::random::NORMAL_LIMIT;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use std::ops::RangeInclusive;
 
 /// Noise multipliers that the kernels take; f32 holds every intermediate value there.
@@ -44,7 +44,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    pub(crate) fn new(law: &ScoreLaw) -> Result<Self, KernelError> {
+    pub(crate) fn new(law: &ScoreDistribution) -> Result<Self, KernelError> {
         let sigma = law.noise_multiplier;
         if !NOISE_MULTIPLIERS.contains(&sigma) {
             return Err(KernelError::NoiseMultiplier { value: sigma });
@@ -56,20 +56,22 @@ impl Setup {
             return Err(KernelError::Entries { value: law.entries });
         }
         match &law.kind {
-            LawKind::OneSlot { gap, .. } if !GAPS.contains(gap) => {
+            ScoreDistributionKind::OneSlot { gap, .. } if !GAPS.contains(gap) => {
                 Err(KernelError::Gap { value: *gap })
             }
-            LawKind::OneSlot { gap, weights: SlotWeights::Uniform } => {
+            ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform } => {
                 Ok(Setup::uniform(sigma, *gap, law.entries))
             }
-            LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) } => {
+            ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) } => {
                 let total = check_weights(weights, law.entries)?;
                 Ok(Setup::weighted(sigma, *gap, weights, total))
             }
-            LawKind::Poisson { sampling_rate } if !SAMPLING_RATES.contains(sampling_rate) => {
+            ScoreDistributionKind::Poisson { sampling_rate }
+                if !SAMPLING_RATES.contains(sampling_rate) =>
+            {
                 Err(KernelError::SamplingRate { value: *sampling_rate })
             }
-            LawKind::Poisson { sampling_rate } => {
+            ScoreDistributionKind::Poisson { sampling_rate } => {
                 Ok(Setup::poisson(sigma, *sampling_rate, law.entries))
             }
         }
@@ -188,20 +190,28 @@ mod tests {
     use super::*;
     use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 
-    fn law(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreLaw {
-        ScoreLaw { noise_multiplier, epochs, entries, kind }
+    fn law(
+        noise_multiplier: f64,
+        epochs: u32,
+        entries: u32,
+        kind: ScoreDistributionKind,
+    ) -> ScoreDistribution {
+        ScoreDistribution { noise_multiplier, epochs, entries, kind }
     }
 
-    fn one_slot(gap: f64) -> LawKind {
-        LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+    fn one_slot(gap: f64) -> ScoreDistributionKind {
+        ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform }
     }
 
-    fn weighted(weights: &[f64]) -> LawKind {
-        LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Weighted(weights.to_vec()) }
+    fn weighted(weights: &[f64]) -> ScoreDistributionKind {
+        ScoreDistributionKind::OneSlot {
+            gap: 2.0,
+            weights: SlotWeights::Weighted(weights.to_vec()),
+        }
     }
 
-    fn poisson(sampling_rate: f64) -> LawKind {
-        LawKind::Poisson { sampling_rate }
+    fn poisson(sampling_rate: f64) -> ScoreDistributionKind {
+        ScoreDistributionKind::Poisson { sampling_rate }
     }
 
     #[test]
@@ -258,19 +268,21 @@ mod tests {
             threat_model: ThreatModel::WorstCase,
             batch_size: Some(500_000),
         };
-        assert!(Setup::new(&mechanism.law().unwrap()).is_ok());
+        assert!(Setup::new(&mechanism.distribution().unwrap()).is_ok());
         let larger = BatchedGaussian { batch_size: Some(500_001), ..mechanism };
-        assert!(larger.law().is_err());
+        assert!(larger.distribution().is_err());
         assert!(Setup::new(&law(1.0, 1, 10, one_slot(1_000_002.0))).is_err());
     }
 
     /// Spread (standard deviation, roughly from below) of an epoch's score.
-    fn spread(law: &ScoreLaw) -> f64 {
+    fn spread(law: &ScoreDistribution) -> f64 {
         let sigma = law.noise_multiplier;
         let entries = f64::from(law.entries);
         match law.kind {
-            LawKind::OneSlot { .. } => (1.0 / sigma).min(1.0 / (sigma * entries.sqrt())),
-            LawKind::Poisson { sampling_rate: q } => q * entries.sqrt() / sigma,
+            ScoreDistributionKind::OneSlot { .. } => {
+                (1.0 / sigma).min(1.0 / (sigma * entries.sqrt()))
+            }
+            ScoreDistributionKind::Poisson { sampling_rate: q } => q * entries.sqrt() / sigma,
         }
     }
 

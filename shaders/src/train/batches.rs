@@ -8,9 +8,9 @@ use crate::random::{Purpose, Words};
 /// Batches of each epoch of a run.
 ///
 /// Shuffles of training runs are [`Order`]s: epoch e of a run takes order e of its stream, or order
-/// e·m + i for block i of m of a partial shuffle. Balls in bins, Poisson batches and a sliding buffer
-/// take words of their own, from word e·2⁴⁸ on: more than the T²·B of a Poisson epoch of 10⁵ steps.
-/// Epochs from 2¹⁶ on repeat those.
+/// e·m + i for block i of m of a partial shuffle. Balls in bins, Poisson batches and a sliding
+/// buffer take words of their own, from word e·2⁴⁸ on: more than the T²·B of a Poisson epoch of 10⁵
+/// steps. Epochs from 2¹⁶ on repeat those.
 ///
 /// # Guarantee
 /// Where a record falls, and which two fall together, is as the sampler says
@@ -68,8 +68,8 @@ impl Batches {
         !matches!(self.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins)
     }
 
-    /// The step whose batch holds a record in an epoch, where that shows without drawing all batches:
-    /// where records are shuffled, or stay in order.
+    /// The step whose batch holds a record in an epoch, where that shows without drawing all
+    /// batches: where records are shuffled, or stay in order.
     ///
     /// # Guarantee
     /// As they are drawn (`unit::a_record_is_in_the_batch_that_is_named`).
@@ -105,8 +105,8 @@ impl Batches {
         });
     }
 
-    /// The same by shuffles of Fisher and Yates, from words of the caller's: an epoch that is looked at
-    /// by itself.
+    /// The same by shuffles of Fisher and Yates, from words of the caller's: an epoch that is
+    /// looked at by itself.
     pub fn draw_exactly(&self, words: &mut Words, epoch_batches: &mut EpochBatches) {
         self.draw_by(words, epoch_batches, |words, part, members| {
             let first = members.len();
@@ -233,7 +233,9 @@ fn through_reservoir(records: u32, held: u32, words: &mut Words, order: &mut Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpscope_core::mechanism::{BatchedGaussian, LawKind, SamplerKind, SlotWeights};
+    use dpscope_core::mechanism::{
+        BatchedGaussian, SamplerKind, ScoreDistributionKind, SlotWeights,
+    };
 
     const RECORDS: u32 = 12;
     const BATCH: u32 = 3;
@@ -269,11 +271,13 @@ mod tests {
             threat_model: sampler.kind().default_threat_model(),
             batch_size: Some(BATCH),
         }
-        .law()
+        .distribution()
         .unwrap();
         let entries = law.entries as usize;
         let mut slots = match law.kind {
-            LawKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => weights,
+            ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => {
+                weights
+            }
             _ if sampler.kind() == SamplerKind::Deterministic => vec![1.0],
             _ => vec![1.0 / entries as f64; entries],
         };

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use dpscope_core::adjacency::World;
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use dpscope_shaders::bgm::Draws;
 
 /// How a broken twin of the formula is broken.
@@ -20,35 +20,43 @@ pub(crate) enum Twist {
 }
 
 /// A law.
-pub(crate) fn law(noise_multiplier: f64, epochs: u32, entries: u32, kind: LawKind) -> ScoreLaw {
-    ScoreLaw { noise_multiplier, epochs, entries, kind }
+pub(crate) fn law(
+    noise_multiplier: f64,
+    epochs: u32,
+    entries: u32,
+    kind: ScoreDistributionKind,
+) -> ScoreDistribution {
+    ScoreDistribution { noise_multiplier, epochs, entries, kind }
 }
 
 /// Uniform slots.
-pub(crate) fn one_slot(gap: f64) -> LawKind {
-    LawKind::OneSlot { gap, weights: SlotWeights::Uniform }
+pub(crate) fn one_slot(gap: f64) -> ScoreDistributionKind {
+    ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform }
 }
 
 /// Weights 1, ½, ⅓, …, of that total.
-pub(crate) fn weighted(gap: f64, entries: u32, total: f64) -> LawKind {
+pub(crate) fn weighted(gap: f64, entries: u32, total: f64) -> ScoreDistributionKind {
     let raw = (1..=entries).map(|t| 1.0 / f64::from(t));
     let sum: f64 = raw.clone().sum();
-    LawKind::OneSlot { gap, weights: SlotWeights::Weighted(raw.map(|w| w * total / sum).collect()) }
+    ScoreDistributionKind::OneSlot {
+        gap,
+        weights: SlotWeights::Weighted(raw.map(|w| w * total / sum).collect()),
+    }
 }
 
 /// Poisson inclusion.
-pub(crate) fn poisson(sampling_rate: f64) -> LawKind {
-    LawKind::Poisson { sampling_rate }
+pub(crate) fn poisson(sampling_rate: f64) -> ScoreDistributionKind {
+    ScoreDistributionKind::Poisson { sampling_rate }
 }
 
 /// Geometric weights (1 − 2^−k)… that leave next to nothing for the last slots.
-pub(crate) fn geometric(gap: f64, entries: u32) -> LawKind {
+pub(crate) fn geometric(gap: f64, entries: u32) -> ScoreDistributionKind {
     let weights = (0..entries).map(|t| dpscope_core::math::exp2(-f64::from(t + 1))).collect();
-    LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) }
+    ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) }
 }
 
 /// A grid over noise, epochs, entries, gaps, weights and inclusion.
-pub(crate) fn cases() -> Vec<ScoreLaw> {
+pub(crate) fn cases() -> Vec<ScoreDistribution> {
     let mut laws = Vec::new();
     for sigma in [0.0063, 0.05, 0.2, 0.34, 0.36, 0.4, 0.7, 1.0, 3.0, 20.0] {
         for (epochs, entries) in [(1, 1), (5, 1), (1, 2), (7, 3), (1, 100), (3, 33), (2, 1000)] {
@@ -75,13 +83,13 @@ pub(crate) fn cases() -> Vec<ScoreLaw> {
 }
 
 /// The score of an observation, in f64.
-pub(crate) fn reference(law: &ScoreLaw, world: World, draws: &Draws, twist: Twist) -> f64 {
+pub(crate) fn reference(law: &ScoreDistribution, world: World, draws: &Draws, twist: Twist) -> f64 {
     let entries = law.entries as usize;
     let epochs = draws.normals.chunks(entries).zip(draws.target.chunks(entries));
     epochs.map(|(z, target)| epoch(law, world, z, target, twist)).sum()
 }
 
-fn epoch(law: &ScoreLaw, world: World, z: &[f32], target: &[bool], twist: Twist) -> f64 {
+fn epoch(law: &ScoreDistribution, world: World, z: &[f32], target: &[bool], twist: Twist) -> f64 {
     let sigma = law.noise_multiplier;
     let scored = if twist == Twist::Noise { 0.9 * sigma } else { sigma };
     let variance = scored * scored;
@@ -89,7 +97,7 @@ fn epoch(law: &ScoreLaw, world: World, z: &[f32], target: &[bool], twist: Twist)
     let rows = if twist == Twist::DroppedRow { z.len() - 1 } else { z.len() };
     let noise = z.iter().map(|&z| sigma * f64::from(z)).take(rows);
     match &law.kind {
-        LawKind::OneSlot { gap, weights } => {
+        ScoreDistributionKind::OneSlot { gap, weights } => {
             let miss = if world == World::Target { 0.0 } else { -1.0 };
             let mean = |&hit: &bool| if hit { miss } else { -gap };
             let x: Vec<f64> = noise.zip(target).map(|(n, hit)| n + mean(hit)).collect();
@@ -106,7 +114,7 @@ fn epoch(law: &ScoreLaw, world: World, z: &[f32], target: &[bool], twist: Twist)
             };
             (m + 0.5 + offset) / variance + part(*gap) - part(gap - 1.0)
         }
-        LawKind::Poisson { sampling_rate: q } => {
+        ScoreDistributionKind::Poisson { sampling_rate: q } => {
             let included = |&hit: &bool| if hit && world == World::Target { 1.0 } else { 0.0 };
             let o = noise.zip(target).map(|(n, hit)| n + included(hit));
             o.map(|o| {

@@ -10,7 +10,7 @@ mod pair;
 mod train;
 mod translation;
 
-use dpscope_core::mechanism::law::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use dpscope_shaders::bgm::{Phase, Program, Variant};
 use dpscope_shaders::{FloatMode, ScoreKernel};
 use naga::Module;
@@ -42,17 +42,17 @@ fn programs() -> Vec<Program> {
     let mut programs = Vec::new();
     for mode in [FloatMode::Exact, FloatMode::Fast] {
         for noise_multiplier in [1.0, 0.1] {
-            let one_slot = |gap, weights| LawKind::OneSlot { gap, weights };
+            let one_slot = |gap, weights| ScoreDistributionKind::OneSlot { gap, weights };
             let kinds = [
                 one_slot(1.0, uniform()),
                 one_slot(1.0, weighted()),
                 one_slot(2.0, uniform()),
                 one_slot(2.0, weighted()),
-                LawKind::Poisson { sampling_rate: 0.5 },
-                LawKind::Poisson { sampling_rate: 1.0 },
+                ScoreDistributionKind::Poisson { sampling_rate: 0.5 },
+                ScoreDistributionKind::Poisson { sampling_rate: 1.0 },
             ];
             for kind in kinds {
-                let law = ScoreLaw { noise_multiplier, epochs: 3, entries: 5, kind };
+                let law = ScoreDistribution { noise_multiplier, epochs: 3, entries: 5, kind };
                 let kernel = ScoreKernel::new(&law, 7, Phase::Audit).unwrap();
                 programs.push(kernel.program(mode));
             }

@@ -82,7 +82,7 @@ fn correlation_z(left: &[f64], right: &[f64]) -> f64 {
 fn worlds_seeds_phases_and_neighbours_are_independent() {
     const OBSERVATIONS: u64 = 20_000;
     let of = |m: &BatchedGaussian, seed, phase, world| {
-        scores(&m.law().unwrap(), seed, phase, world, OBSERVATIONS)
+        scores(&m.distribution().unwrap(), seed, phase, world, OBSERVATIONS)
     };
     for m in every_pair(1.0, 2) {
         let (seed, audit) = (17, Phase::Audit);
@@ -100,7 +100,7 @@ fn worlds_seeds_phases_and_neighbours_are_independent() {
         let next = correlation_z(&target[1..], &target[..target.len() - 1]);
         assert!(next.abs() < 4.5, "{m}: the next observation, z = {next:.1}");
         // Broken twin: D takes the random words of D′.
-        let twin = borrowed(&m.law().unwrap(), seed, World::Target, OBSERVATIONS);
+        let twin = borrowed(&m.distribution().unwrap(), seed, World::Target, OBSERVATIONS);
         let z = correlation_z(&twin, &zero_out);
         assert!(z > 10.0, "{m}: z = {z:.1}");
     }

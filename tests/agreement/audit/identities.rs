@@ -5,10 +5,10 @@
 //! noise is not the σ of the score, or where the score has a wrong offset.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::audit::histogram::ScoreBins;
 use dpscope_core::audit::{AuditHistograms, ScoreSlope};
-use dpscope_core::histogram::ScoreBins;
 use dpscope_core::math::exp;
-use dpscope_core::mechanism::{BatchedGaussian, ScoreLaw};
+use dpscope_core::mechanism::{BatchedGaussian, ScoreDistribution};
 use dpscope_shaders::Phase;
 use dpscope_tests::simulate::{Spread, counted, planned, rescored, scores};
 
@@ -36,7 +36,7 @@ impl Scores {
     }
 
     /// As if the score had the offset −1.4 in the place of −1.5.
-    fn with_offset(&self, law: &ScoreLaw) -> Self {
+    fn with_offset(&self, law: &ScoreDistribution) -> Self {
         let offset = 0.1 * f64::from(law.epochs) / (law.noise_multiplier * law.noise_multiplier);
         let shifted = |scores: &[f64]| scores.iter().map(|l| l + offset).collect();
         Scores { target: shifted(&self.target), zero_out: shifted(&self.zero_out) }
@@ -90,7 +90,7 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 /// Cuts at quantiles of the worlds and at round values, chosen on the pilot's stream. Each leaves
 /// a hundred scores of D below it and lets no score of D′ weigh much, so that errors are about
 /// normal.
-fn cuts(law: &ScoreLaw, seed: u64, observations: u64) -> Vec<f64> {
+fn cuts(law: &ScoreDistribution, seed: u64, observations: u64) -> Vec<f64> {
     let pilot = Scores::of(|world| scores(law, seed, Phase::Pilot, world, 4_000));
     let mut pooled = [pilot.target.as_slice(), &pilot.zero_out].concat();
     pooled.sort_unstable_by(f64::total_cmp);
@@ -123,14 +123,14 @@ fn mechanisms() -> impl Iterator<Item = (BatchedGaussian, u64, u64)> {
 }
 
 /// Observations of the twin with less noise, which is scored one by one.
-fn affordable(law: &ScoreLaw, observations: u64) -> u64 {
+fn affordable(law: &ScoreDistribution, observations: u64) -> u64 {
     observations.min(6_000_000 / law.normals_per_observation())
 }
 
 #[test]
 fn each_world_is_the_other_reweighted_by_the_score() {
     for (mechanism, observations, seed) in mechanisms() {
-        let law = mechanism.law().unwrap();
+        let law = mechanism.distribution().unwrap();
         let cuts = cuts(&law, seed, observations);
         assert!(cuts.len() > 4, "{mechanism}: {cuts:?}");
         let honest = Scores::of(|world| scores(&law, seed, Phase::Audit, world, observations));

@@ -2,7 +2,8 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{
-    BatchSampler, BatchedGaussian, LawKind, ScoreLaw, SlotWeights, ThreatModel,
+    BatchSampler, BatchedGaussian, ScoreDistribution, ScoreDistributionKind, SlotWeights,
+    ThreatModel,
 };
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use dpscope_tests::simulate::shuffled;
@@ -23,15 +24,17 @@ fn sliding(buffer_examples: u64) -> BatchSampler {
     BatchSampler::SlidingBuffer { buffer_examples }
 }
 
-fn weights(law: &ScoreLaw) -> Vec<f64> {
+fn weights(law: &ScoreDistribution) -> Vec<f64> {
     match &law.kind {
-        LawKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => weights.clone(),
+        ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => {
+            weights.clone()
+        }
         _ => vec![1.0 / f64::from(law.entries); law.entries as usize],
     }
 }
 
 /// How often each slot of an epoch holds the target, over all epochs of all observations.
-fn slot_counts(law: &ScoreLaw, world: World, seed: u64) -> Vec<f64> {
+fn slot_counts(law: &ScoreDistribution, world: World, seed: u64) -> Vec<f64> {
     let kernel = ScoreKernel::new(law, seed, Phase::Audit).unwrap();
     let mut counts = vec![0.0; law.entries as usize];
     for observation in 0..OBSERVATIONS {
@@ -68,13 +71,13 @@ fn drawn_slots_follow_the_sampler_and_not_its_neighbours() {
         (sliding(4), [sliding(5), partial(4), BatchSampler::Shuffle]),
         (sliding(11), [sliding(10), partial(11), BatchSampler::Shuffle]),
     ] {
-        let law = buffered(sampler).law().unwrap();
+        let law = buffered(sampler).distribution().unwrap();
         for (world, seed) in World::BOTH.into_iter().zip(90..) {
             let counts = slot_counts(&law, world, seed);
             let p = p_value(&counts, &weights(&law));
             assert!(p > 1e-4, "{sampler} in {world:?}: p = {p:e}");
             for twin in twins {
-                let p = p_value(&counts, &weights(&buffered(twin).law().unwrap()));
+                let p = p_value(&counts, &weights(&buffered(twin).distribution().unwrap()));
                 assert!(p < 1e-6, "{sampler} passes for {twin}: p = {p:e}");
             }
         }
@@ -83,7 +86,7 @@ fn drawn_slots_follow_the_sampler_and_not_its_neighbours() {
 
 #[test]
 fn slots_of_two_epochs_are_independent() {
-    let law = buffered(partial(14)).law().unwrap();
+    let law = buffered(partial(14)).distribution().unwrap();
     let kernel = ScoreKernel::new(&law, 95, Phase::Audit).unwrap();
     let slots = law.entries as usize;
     let mut pairs = vec![0.0; slots * slots];
@@ -111,7 +114,7 @@ fn poisson_includes_the_target_in_a_binomial_number_of_steps() {
         threat_model: ThreatModel::TargetCanary,
         ..shuffled(1.0, 7, 2)
     };
-    let law = mechanism.law().unwrap();
+    let law = mechanism.distribution().unwrap();
     let kernel = ScoreKernel::new(&law, 97, Phase::Audit).unwrap();
     let entries = law.normals_per_observation();
     let (mut numbers, mut steps) = (vec![0.0; entries as usize + 1], vec![0.0; entries as usize]);

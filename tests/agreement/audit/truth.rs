@@ -1,6 +1,6 @@
 //! Bounds of whole audits beside the ε that accounting gives: never above it, and not vacuous.
 
-use dpscope_core::bound::{Statement, max_uncorrected};
+use dpscope_core::audit::bound::{Statement, max_uncorrected};
 use dpscope_core::gdp::gdp_epsilon;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, MechanismError, SamplerKind, ThreatModel,

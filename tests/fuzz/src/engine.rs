@@ -19,7 +19,7 @@ pub fn plan(bytes: &[u8]) {
             let json = serde_json::to_vec(valid.plan()).expect("a plan is writable");
             let again: Plan = serde_json::from_slice(&json).expect("a written plan is readable");
             assert_eq!((again, again.hash()), (plan, plan.hash()));
-            assert!(valid.law().normals_per_observation() > 0);
+            assert!(valid.distribution().normals_per_observation() > 0);
         }
         Err(error) => check_message(&error.to_string()),
     }

@@ -6,7 +6,7 @@ mod table_1;
 use std::path::Path;
 
 use dpscope_core::adjacency::Direction;
-use dpscope_core::bound::{EpsilonEstimate, max_uncorrected};
+use dpscope_core::audit::bound::{EpsilonEstimate, max_uncorrected};
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::Artefact;
 use dpscope_tests::simulate::{Spread, counted, planned};

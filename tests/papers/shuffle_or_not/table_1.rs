@@ -1,10 +1,10 @@
 //! Table I: published models, audited over all their epochs.
 
-use dpscope_core::bound::EpsilonEstimate;
+use dpscope_core::audit::bound::EpsilonEstimate;
+use dpscope_core::audit::bound::ceiling;
+use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::math::ln;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
-use dpscope_core::planner::ceiling;
-use dpscope_core::trade_off::Trials;
 use dpscope_tests::simulate::{Spread, shuffled};
 use dpscope_tests::{Row, Table};
 

@@ -1,11 +1,12 @@
-//! Whole audits: pilot, layout, counts, outcome and the artefact's bytes; audits of recorded scores.
+//! Whole audits: pilot, layout, counts, outcome and the artefact's bytes; audits of recorded
+//! scores.
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use dpscope_core::audit::Outcome;
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{

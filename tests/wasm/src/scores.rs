@@ -2,8 +2,8 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{
-    BatchSampler, BatchedGaussian, LawKind, OutputOptions, OutputScorer, SamplerKind, ScoreLaw,
-    SlotWeights, partial_shuffle_candidates,
+    BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, SamplerKind, ScoreDistribution,
+    ScoreDistributionKind, SlotWeights, partial_shuffle_candidates,
 };
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use dpscope_shaders::random::{Purpose, stream_normals};
@@ -51,11 +51,12 @@ fn mechanisms() -> impl Iterator<Item = BatchedGaussian> {
 }
 
 /// Laws that no small mechanism has.
-fn far_laws() -> Vec<ScoreLaw> {
-    let one_slot =
-        |gap: f64, weights: SlotWeights| -> LawKind { LawKind::OneSlot { gap, weights } };
+fn far_laws() -> Vec<ScoreDistribution> {
+    let one_slot = |gap: f64, weights: SlotWeights| -> ScoreDistributionKind {
+        ScoreDistributionKind::OneSlot { gap, weights }
+    };
     let falling: Vec<f64> = (1..=40).map(|t| 1.0 / f64::from(t * (t + 1))).collect();
-    let law = |noise_multiplier, epochs, entries, kind| ScoreLaw {
+    let law = |noise_multiplier, epochs, entries, kind| ScoreDistribution {
         noise_multiplier,
         epochs,
         entries,
@@ -70,16 +71,16 @@ fn far_laws() -> Vec<ScoreLaw> {
         law(4.0, 1, 100, one_slot(1e6, SlotWeights::Uniform)),
         law(0.7, 5, 40, one_slot(2.0, SlotWeights::Weighted(falling.clone()))),
         law(0.2, 5, 40, one_slot(1.0, SlotWeights::Weighted(falling))),
-        law(0.2, 1, 1_000, LawKind::Poisson { sampling_rate: 1e-9 }),
-        law(0.5, 2, 700, LawKind::Poisson { sampling_rate: 0.01 }),
-        law(20.0, 2, 700, LawKind::Poisson { sampling_rate: 0.5 }),
-        law(1.0, 3, 50, LawKind::Poisson { sampling_rate: 1.0 }),
+        law(0.2, 1, 1_000, ScoreDistributionKind::Poisson { sampling_rate: 1e-9 }),
+        law(0.5, 2, 700, ScoreDistributionKind::Poisson { sampling_rate: 0.01 }),
+        law(20.0, 2, 700, ScoreDistributionKind::Poisson { sampling_rate: 0.5 }),
+        law(1.0, 3, 50, ScoreDistributionKind::Poisson { sampling_rate: 1.0 }),
     ]
 }
 
 pub(crate) fn collect(found: &mut Fingerprints) {
     for (seed, mechanism) in (1..).zip(mechanisms()) {
-        let law = mechanism.law().expect("the mechanism has a law");
+        let law = mechanism.distribution().expect("the mechanism has a law");
         simulated(found, &law, seed);
         recorded(found, &mechanism, seed);
     }
@@ -89,7 +90,7 @@ pub(crate) fn collect(found: &mut Fingerprints) {
 }
 
 /// Scores of the kernel, and its unit.
-fn simulated(found: &mut Fingerprints, law: &ScoreLaw, seed: u64) {
+fn simulated(found: &mut Fingerprints, law: &ScoreDistribution, seed: u64) {
     for phase in [Phase::Pilot, Phase::Audit] {
         let kernel = ScoreKernel::new(law, seed, phase).expect("the kernel takes the law");
         for world in World::BOTH {

@@ -1,21 +1,22 @@
 //! Counts → limits → ε, Gaussian differential privacy, credible limits, special functions.
 
-use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
-use dpscope_core::bound::{at_fixed_cut, epsilon_from_rates};
+use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
+use dpscope_core::audit::bound::ceiling;
+use dpscope_core::audit::bound::{at_fixed_cut, epsilon_from_rates};
+use dpscope_core::audit::planner::observations_for_ceiling;
+use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_core::gdp::{gdp_delta, gdp_epsilon, gdp_mu_for, gdp_mu_lower_bound};
-use dpscope_core::independence::{
-    RecordedRuns, lag_one_correlation, repeated_positions_over_epochs, shared_noise,
-};
 use dpscope_core::interval::{
     clopper_pearson_lower, clopper_pearson_upper, jeffreys_lower, jeffreys_upper,
 };
 use dpscope_core::math;
-use dpscope_core::planner::{ceiling, observations_for_ceiling};
-use dpscope_core::special::{
-    BetaLaw, ln_binomial_pmf, ln_gamma, normal_cdf, normal_ln_cdf, normal_ln_pdf, normal_pdf,
-    normal_quantile, normal_quantile_from_ln, normal_survival, stirling_error,
+use dpscope_core::recorded::independence::{
+    RecordedRuns, lag_one_correlation, repeated_positions_over_epochs, shared_noise,
 };
-use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
+use dpscope_core::special::{
+    BetaDistribution, ln_binomial_pmf, ln_gamma, normal_cdf, normal_ln_cdf, normal_ln_pdf,
+    normal_pdf, normal_quantile, normal_quantile_from_ln, normal_survival, stirling_error,
+};
 use dpscope_shaders::random::{Purpose, stream_normals};
 
 use crate::{Fingerprints, grid};
@@ -81,7 +82,7 @@ fn special(found: &mut Fingerprints) {
     }
     for trials in TRIALS {
         for events in events_of(trials) {
-            let law = BetaLaw::new(events as f64 + 0.5, (trials - events) as f64 + 0.5);
+            let law = BetaDistribution::new(events as f64 + 0.5, (trials - events) as f64 + 0.5);
             let law = law.expect(INSIDE);
             for probability in [1e-9, 0.01, 0.5, 0.999] {
                 let (low, high) = (law.quantile(probability), law.upper_quantile(probability));

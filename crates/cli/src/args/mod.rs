@@ -29,7 +29,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
 use dpscope_engine::Shard;
 
@@ -98,7 +98,8 @@ pub(crate) enum Audit {
     Counts(CountsArgs),
 }
 
-/// Reads the command line and refuses files that it names twice; a negative number is a value, so that its message can name the domain.
+/// Reads the command line and refuses files that it names twice; a negative number is a value, so
+/// that its message can name the domain.
 pub(crate) fn parse() -> Result<Cli, Failure> {
     fn negative_numbers(command: clap::Command) -> clap::Command {
         command

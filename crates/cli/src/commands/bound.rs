@@ -1,7 +1,7 @@
 //! `dpscope bound`: what theory proves or estimates of ε, or of δ.
 
 use dpscope_core::accounting::Directions;
-use dpscope_core::shown::given;
+use dpscope_core::format::given;
 use dpscope_core::theory::{Accounted, At, Cell, Kind, Setting, ShuffleMethod};
 use dpscope_engine::pair::PairSampler;
 use dpscope_report::number::{grouped, scientific};

@@ -1,8 +1,8 @@
 //! `dpscope calibrate`: noise, steps or epochs for a wanted ε and δ.
 
 use dpscope_core::accounting::Calibrated;
+use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::shown::given;
 use dpscope_core::theory::{Calibration, CalibrationError, Kind, Wanted};
 use dpscope_report::number::{grouped, plain};
 use dpscope_report::text::row;

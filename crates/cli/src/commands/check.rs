@@ -1,7 +1,7 @@
 //! `dpscope check`: does a described training set-up keep its claim?
 
-use dpscope_core::claim::{PrivacyClaim, Verdict};
-use dpscope_core::shown::given;
+use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::format::given;
 use dpscope_core::theory::Accounted;
 use dpscope_core::training_check::{CheckReport, CheckedClaim, TrainingSetup, diagnose};
 use dpscope_report::number::{counted, grouped, plain};

@@ -1,9 +1,9 @@
 //! `dpscope compare`: what is claimed, what is proven and what can be seen of one training.
 
 use dpscope_core::accounting::Directions;
-use dpscope_core::bound::Scope;
+use dpscope_core::adjacency::Scope;
+use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::shown::given;
 use dpscope_core::theory::{Kind, Setting};
 use dpscope_report::figure::{Sampled, curves_of_sampled};
 use dpscope_report::number::{confidence, grouped, plain};

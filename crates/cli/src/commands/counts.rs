@@ -1,10 +1,10 @@
 //! `dpscope audit counts`: error counts at one threshold.
 
 use dpscope_core::audit::Outcome;
-use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
-use dpscope_core::bound::{BoundError, at_fixed_cut};
-use dpscope_core::curve::AuditCurve;
-use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
+use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
+use dpscope_core::audit::bound::{BoundError, at_fixed_cut};
+use dpscope_core::audit::curve::AuditCurve;
+use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::{Credible, Report, TheoryComparison};
 use dpscope_report::words::Subject;

@@ -1,8 +1,8 @@
 //! The lines that `compare` and `sweep` set side by side: theory and audit of one training.
 
 use dpscope_core::accounting::{AccountingError, Directions};
+use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::Outcome;
-use dpscope_core::bound::Scope;
 use dpscope_core::theory::{At, Cell, Kind, Setting, ShuffleMethod, reason};
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, EngineError};
@@ -93,8 +93,8 @@ impl Line {
         }
     }
 
-    /// The least that the exact value may be, where the computation of an upper one leaves more than a
-    /// hundredth open.
+    /// The least that the exact value may be, where the computation of an upper one leaves more
+    /// than a hundredth open.
     pub(super) fn at_least(&self) -> Option<f64> {
         let Value::Theory(cell) = &self.value else { return None };
         let row = cell.value().filter(|row| row.kind == Kind::Upper)?;

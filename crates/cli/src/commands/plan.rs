@@ -1,9 +1,9 @@
 //! `dpscope plan`: how many observations an audit needs.
 
-use dpscope_core::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
+use dpscope_core::audit::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
+use dpscope_core::audit::planner::PlannedAudit;
+use dpscope_core::format::given;
 use dpscope_core::interval::clopper_pearson_upper;
-use dpscope_core::planner::PlannedAudit;
-use dpscope_core::shown::given;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Pilot, Plan};
 use dpscope_report::number::{confidence, grouped};

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::Outcome;
-use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
-use dpscope_core::mechanism::{BatchedGaussian, ShuffleReach};
+use dpscope_core::audit::bound::{EpsilonEstimate, ThresholdRule};
+use dpscope_core::recorded::ShuffleWindow;
+
+use dpscope_core::audit::trade_off::Trials;
+use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::theory::Setting;
-use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, FormatError};
 use dpscope_report::record::{
@@ -88,7 +90,7 @@ pub(crate) struct Recorded<'a> {
     pub(crate) findings: Vec<String>,
     pub(crate) independence: Option<IndependenceRecord>,
     /// How far into an epoch the shuffle reaches, where that was asked.
-    pub(crate) reach: Option<ShuffleReach>,
+    pub(crate) reach: Option<ShuffleWindow>,
     /// What an accountant is asked about.
     pub(crate) training: Option<Training>,
     /// What was assumed of the runs.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::theory::Setting;
 use dpscope_engine::backend::{CpuBackend, FloatMode};
@@ -192,8 +192,8 @@ pub(crate) fn idealised(
     Some(Idealised::from(&outcome))
 }
 
-/// As many observations of the batched Gaussian mechanism as models were trained; none where that takes
-/// long or was interrupted.
+/// As many observations of the batched Gaussian mechanism as models were trained; none where that
+/// takes long or was interrupted.
 pub(crate) fn idealised_counts(
     trained: &Artefact,
     threads: Option<u16>,
@@ -203,7 +203,7 @@ pub(crate) fn idealised_counts(
         return None;
     }
     let plan = Plan { training: None, ..trained.plan };
-    let a_run = plan.validated().ok()?.law().normals_per_observation();
+    let a_run = plan.validated().ok()?.distribution().normals_per_observation();
     if a_run.saturating_mul(plan.observations) > MOST_NORMALS {
         return None;
     }

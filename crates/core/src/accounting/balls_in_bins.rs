@@ -10,7 +10,7 @@ use super::{
     AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,
     EpsilonUpperBound, Method,
 };
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 use crate::math;
 use crate::special::normal;
 use sums::{INFLATION, SumLaw};
@@ -56,13 +56,13 @@ impl BallsInBins {
     /// Under Q the W are independent with mean 1. A spread of each W that keeps its mean gives a
     /// pair that dominates, a merging of its values one that is dominated, and both survive sums:
     /// the law of ΣW is built by doubling, spread to or merged in cells after each sum. Cells are
-    /// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to 0
-    /// and infinity. Masses and values are rounded outward by more than the error of their sums.
-    /// Steps of the loss are narrow beside the spread of one epoch's. `numeric_error` is the distance
-    /// of upper and lower value, which may exceed `error` where the finest grid does not suffice, and
-    /// where E T is near 10¹¹: rounded outward in each sum, all masses together move by a factor of
-    /// about e^{1e-10 E T}, and the distance can be as large as the value itself. Unlike
-    /// that of [`super::PoissonSampling`], `error` is relative above 1 nat.
+    /// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to
+    /// 0 and infinity. Masses and values are rounded outward by more than the error of their sums.
+    /// Steps of the loss are narrow beside the spread of one epoch's. `numeric_error` is the
+    /// distance of upper and lower value, which may exceed `error` where the finest grid does not
+    /// suffice, and where E T is near 10¹¹: rounded outward in each sum, all masses together move
+    /// by a factor of about e^{1e-10 E T}, and the distance can be as large as the value itself.
+    /// Unlike that of [`super::PoissonSampling`], `error` is relative above 1 nat.
     ///
     /// # Example
     /// ```
@@ -342,7 +342,8 @@ mod tests {
         }
     }
 
-    /// With steps that were as wide as the spread of a loss, brackets were a sixth of the value wide.
+    /// With steps that were as wide as the spread of a loss, brackets were a sixth of the value
+    /// wide.
     #[test]
     fn steps_are_narrow_beside_a_loss() {
         for (noise_multiplier, steps_per_epoch, epochs) in [(10.0, 10_000, 50), (100.0, 10_000, 50)]

@@ -9,7 +9,7 @@ use super::{
     AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,
     EpsilonUpperBound, Method,
 };
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 use crate::gdp;
 
 /// Noisy sums of clipped gradients, each record in the same batch of each epoch.

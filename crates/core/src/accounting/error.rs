@@ -1,6 +1,6 @@
 //! Why nothing could be accounted.
 
-use crate::shown::given;
+use crate::format::given;
 /// An argument outside the domain of an accountant.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

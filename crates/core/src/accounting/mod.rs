@@ -1,7 +1,7 @@
 //! What theory says of ε: what an accountant claims, what is proven, and the pair's own value.
 //!
 //! Lower and upper bounds here are proven, not counted; what runs show is in
-//! [`bound`](crate::bound).
+//! [`bound`](crate::audit::bound).
 
 mod balls_in_bins;
 mod bracket;

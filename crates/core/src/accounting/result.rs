@@ -1,7 +1,7 @@
 //! Accounted values: of what, in which directions, by which method, how exactly.
 
 use crate::adjacency::Direction;
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 
 /// Directions that a value covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

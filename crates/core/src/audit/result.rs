@@ -1,8 +1,8 @@
 //! What an audit found, as a record.
 
-use super::Outcome;
-use crate::adjacency::Direction;
-use crate::bound::{EpsilonEstimate, Evidence, Scope, ThresholdRule};
+use super::bound::{EpsilonEstimate, Evidence, ThresholdRule};
+use super::outcome::Outcome;
+use crate::adjacency::{Direction, Scope};
 use crate::gdp::gdp_mu_lower_bound;
 
 /// An outcome with what it rests on, as every report tells it.

@@ -3,13 +3,9 @@
 //! What an audit saw, with a band ([`AuditCurve`]), and what a claim, an accountant or a known
 //! attack says ([`TradeOffCurve`]).
 
-mod audit;
-mod cuts;
 mod tangents;
 mod theory;
 
-pub use audit::{AuditCurve, CutRates, RateBand};
-pub use cuts::{edges_to_show, scores_to_show};
 pub use theory::{claim_curve, deterministic_curve, max_slice_curve, poisson_curve};
 
 pub use crate::accounting::TradeOffPoint;

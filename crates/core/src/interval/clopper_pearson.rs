@@ -2,7 +2,7 @@
 
 use super::{IntervalError, check, rounded_down, rounded_up};
 use crate::special::Tail;
-use crate::special::{BetaLaw, UnitPoint};
+use crate::special::{BetaDistribution, UnitPoint};
 
 /// Upper Clopper–Pearson limit of a rate from k events in n independent trials.
 ///
@@ -24,8 +24,9 @@ use crate::special::{BetaLaw, UnitPoint};
 /// # Numerics
 /// Never below the exact root, and above it by less than 3e-13 of the smaller of root and 1 − root
 /// (or two units in the last place), for n to 10¹⁰ and tails from 1e-12
-/// (`tests/oracles/clopper_pearson.rs::golden`, `tests/oracles/clopper_pearson.rs::independent`); n up
-/// to 2⁶⁴ and any tail give a result. 1 − limit keeps its digits as [`clopper_pearson_lower`] of n − k.
+/// (`tests/oracles/clopper_pearson.rs::golden`, `tests/oracles/clopper_pearson.rs::independent`); n
+/// up to 2⁶⁴ and any tail give a result. 1 − limit keeps its digits as [`clopper_pearson_lower`] of
+/// n − k.
 ///
 /// # Reference
 /// C. Clopper and E. S. Pearson (1934).
@@ -83,7 +84,7 @@ pub fn clopper_pearson_lower(events: u64, trials: u64, tail: f64) -> Result<f64,
 }
 
 fn root(a: f64, b: f64, side: Tail, tail: f64) -> UnitPoint {
-    BetaLaw::with_shapes(a, b).quantile_at(side, tail)
+    BetaDistribution::with_shapes(a, b).quantile_at(side, tail)
 }
 
 #[cfg(test)]

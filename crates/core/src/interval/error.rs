@@ -1,6 +1,6 @@
 //! Errors of the interval functions.
 
-use crate::shown::given;
+use crate::format::given;
 /// An argument that no interval can be computed from.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! Jeffreys limits.
 
 use super::{IntervalError, check, rounded_down, rounded_up};
-use crate::special::BetaLaw;
+use crate::special::BetaDistribution;
 use crate::special::Tail;
 
 /// Upper Jeffreys limit of a rate from k events in n trials.
@@ -17,8 +17,9 @@ use crate::special::Tail;
 /// Credible, not a confidence limit: for some rates the chance of a miss exceeds `tail`
 /// (`tests/oracles/jeffreys.rs::misses_more_often_than_its_tail`).
 ///
-/// The plain quantile at k = n too, below 1. Microsoft's privacy-estimates sets the upper limit to 1 at
-/// k = n and the lower limit to 0 at k = 0; a caller who wants that convention tests for the ends.
+/// The plain quantile at k = n too, below 1. Microsoft's privacy-estimates sets the upper limit to
+/// 1 at k = n and the lower limit to 0 at k = 0; a caller who wants that convention tests for the
+/// ends.
 ///
 /// # Errors
 /// [`IntervalError`]: no trial, more events than trials, a tail outside (0, 1) or NaN.
@@ -59,8 +60,8 @@ pub fn jeffreys_lower(events: u64, trials: u64, tail: f64) -> Result<f64, Interv
     Ok(rounded_down(posterior(events, trials).quantile_at(Tail::Lower, tail), tail))
 }
 
-fn posterior(events: u64, trials: u64) -> BetaLaw {
-    BetaLaw::with_shapes(events as f64 + 0.5, (trials - events) as f64 + 0.5)
+fn posterior(events: u64, trials: u64) -> BetaDistribution {
+    BetaDistribution::with_shapes(events as f64 + 0.5, (trials - events) as f64 + 0.5)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Errors of the mechanism's parameters and of the outputs that it scores.
 
 use super::{SamplerKind, ThreatModel};
-use crate::shown::given;
+use crate::format::given;
 
 /// A parameter outside its domain, a combination that is not defined, or outputs that cannot be
 /// scored.
@@ -39,8 +39,8 @@ pub enum MechanismError {
         /// What was given.
         value: u32,
     },
-    /// Batches that move as a whole and are larger than 5·10⁵: their gap 2B would leave the domain of
-    /// the score kernels.
+    /// Batches that move as a whole and are larger than 5·10⁵: their gap 2B would leave the domain
+    /// of the score kernels.
     #[error(
         "batch_size = {value} lies outside 1..=500000, the domain of sampler batch-then-shuffle; \
          give the records in one batch"
@@ -143,7 +143,9 @@ pub enum MechanismError {
         value: f64,
     },
     /// Weights that do not match the entries.
-    #[error("weights has {actual} values where the law has {expected} entries; give one an entry")]
+    #[error(
+        "weights has {actual} values where the distribution has {expected} entries; give one an entry"
+    )]
     WeightCount {
         /// What was given.
         actual: usize,

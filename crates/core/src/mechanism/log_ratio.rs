@@ -13,7 +13,7 @@ use crate::math;
 /// |---|---|---|
 /// | `gap` | a − b | ≥ 1 |
 /// | `variance` | σ² | > 0 |
-/// | `weights` | law of the slot; none is uniform | one an output, each > 0 |
+/// | `weights` | distribution of the slot; none is uniform | one an output, each > 0 |
 /// | `outputs` | the outputs of an epoch, in their own frame | finite, not empty |
 /// | `mean_target` | a in that frame | finite |
 ///

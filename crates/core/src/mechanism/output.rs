@@ -1,8 +1,8 @@
 //! Scores of recorded outputs: what a user's own runs enter through.
 
 use super::{
-    BatchSampler, BatchedGaussian, MechanismError, ScoreLaw,
-    law::{check_finite, finite_score},
+    BatchSampler, BatchedGaussian, MechanismError, ScoreDistribution,
+    distribution::{check_finite, finite_score},
     log_ratio,
 };
 use crate::adjacency::World;
@@ -31,7 +31,7 @@ pub struct OutputOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputScorer {
     mechanism: BatchedGaussian,
-    law: ScoreLaw,
+    distribution: ScoreDistribution,
     mean_target: f64,
     target_slot: u32,
 }
@@ -40,13 +40,14 @@ impl OutputScorer {
     /// A scorer for the runs of one mechanism.
     ///
     /// # Errors
-    /// As [`BatchedGaussian::law`]; the worst case without a batch size, unless the outputs refer to
-    /// the other batches; a target slot outside the epoch, or for a sampler that draws the slot.
+    /// As [`BatchedGaussian::distribution`]; the worst case without a batch size, unless the
+    /// outputs refer to the other batches; a target slot outside the epoch, or for a sampler that
+    /// draws the slot.
     pub fn new(
         mechanism: &BatchedGaussian,
         options: OutputOptions,
     ) -> Result<Self, MechanismError> {
-        let law = mechanism.law()?;
+        let distribution = mechanism.distribution()?;
         let mean_target = match options.reference {
             OutputReference::Sum => mechanism.batch_means()?.target,
             OutputReference::OtherBatches => mechanism.gap()?,
@@ -59,13 +60,13 @@ impl OutputScorer {
             let sampler = mechanism.sampler.kind();
             return Err(MechanismError::TargetSlotUnused { value, sampler });
         }
-        Ok(Self { mechanism: *mechanism, law, mean_target, target_slot: value })
+        Ok(Self { mechanism: *mechanism, distribution, mean_target, target_slot: value })
     }
 
-    /// The law of the scores.
+    /// The distribution of the scores.
     #[must_use]
-    pub const fn law(&self) -> &ScoreLaw {
-        &self.law
+    pub const fn distribution(&self) -> &ScoreDistribution {
+        &self.distribution
     }
 
     /// Outputs of one run, E·T.
@@ -96,7 +97,7 @@ impl OutputScorer {
     /// overflows: such a run counts against the attacker.
     ///
     /// # Numerics
-    /// As [`ScoreLaw::score`], with the rounding of o − b on top.
+    /// As [`ScoreDistribution::score`], with the rounding of o − b on top.
     ///
     /// # Example
     /// ```
@@ -119,19 +120,19 @@ impl OutputScorer {
         self.check(outputs)?;
         let steps = self.mechanism.steps_per_epoch as usize;
         let score = match self.mechanism.sampler {
-            BatchSampler::PersistentShuffle => {
-                self.law.epoch_score(&mean_over_epochs(outputs, steps, 0..steps), self.mean_target)
-            }
+            BatchSampler::PersistentShuffle => self
+                .distribution
+                .epoch_score(&mean_over_epochs(outputs, steps, 0..steps), self.mean_target),
             BatchSampler::Deterministic => {
                 let slot = self.target_slot as usize;
                 let mean = mean_over_epochs(outputs, steps, slot..slot + 1);
-                self.law.epoch_score(&mean, self.mean_target)
+                self.distribution.epoch_score(&mean, self.mean_target)
             }
             _ => outputs
                 .chunks_exact(steps)
                 .map(|epoch| {
-                    let seen = epoch.get(..self.law.entries as usize).unwrap_or(epoch);
-                    self.law.epoch_score(seen, self.mean_target)
+                    let seen = epoch.get(..self.distribution.entries as usize).unwrap_or(epoch);
+                    self.distribution.epoch_score(seen, self.mean_target)
                 })
                 .sum(),
         };
@@ -193,8 +194,9 @@ impl OutputScorer {
         &self.mechanism
     }
 
-    /// How far the mean of the batch of a world's record lies above the others', and the others' mean.
-    pub(super) fn shift_and_other(&self, world: World) -> Result<(f64, f64), MechanismError> {
+    /// How far the mean of the batch of a world's record lies above the others', and the others'
+    /// mean.
+    pub(crate) fn shift_and_other(&self, world: World) -> Result<(f64, f64), MechanismError> {
         let gap = self.mechanism.gap()?;
         let shift = match world {
             World::Target => gap,
@@ -203,7 +205,7 @@ impl OutputScorer {
         Ok((shift, self.mean_target - gap))
     }
 
-    pub(super) fn check(&self, outputs: &[f64]) -> Result<(), MechanismError> {
+    pub(crate) fn check(&self, outputs: &[f64]) -> Result<(), MechanismError> {
         let expected = self.outputs_per_run();
         if outputs.len() as u64 != expected {
             return Err(MechanismError::OutputCount { actual: outputs.len(), expected });

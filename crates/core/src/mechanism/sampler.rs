@@ -125,7 +125,7 @@ impl SamplerKind {
         matches!(self, SamplerKind::PartialShuffle | SamplerKind::SlidingBuffer)
     }
 
-    /// Whether the law of the score needs to know the records a batch.
+    /// Whether the distribution of the score needs to know the records a batch.
     #[must_use]
     pub const fn needs_batch_size(self) -> bool {
         self.has_buffer() || matches!(self, SamplerKind::BatchThenShuffle)

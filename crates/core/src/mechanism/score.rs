@@ -1,8 +1,11 @@
-//! The mechanism's parameters, and the law that its score follows.
+//! The mechanism's parameters, and the distribution that its score follows.
 
 use std::fmt;
 
-use super::{BatchSampler, LawKind, MechanismError, ScoreLaw, SlotWeights, ThreatModel, slots};
+use super::{
+    BatchSampler, MechanismError, ScoreDistribution, ScoreDistributionKind, SlotWeights,
+    ThreatModel, slots,
+};
 
 /// Parameters of the batched Gaussian mechanism under one attacker.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,8 +21,8 @@ pub struct BatchedGaussian {
     pub sampler: BatchSampler,
     /// Who attacks.
     pub threat_model: ThreatModel,
-    /// Records a batch B, from 1; needed by the buffered samplers and by batch-then-shuffle, where it
-    /// is at most 5·10⁵.
+    /// Records a batch B, from 1; needed by the buffered samplers and by batch-then-shuffle, where
+    /// it is at most 5·10⁵.
     pub batch_size: Option<u32>,
 }
 
@@ -35,7 +38,7 @@ pub struct BatchMeans {
 }
 
 impl BatchedGaussian {
-    /// The law of this mechanism's score.
+    /// The distribution of this mechanism's score.
     ///
     /// | sampler | entries | epochs | σ | slot weights |
     /// |---|---|---|---|---|
@@ -43,7 +46,7 @@ impl BatchedGaussian {
     /// | persistent shuffle | T | 1 | σ/√E | uniform |
     /// | deterministic | 1 | 1 | σ/√E | uniform |
     /// | partial shuffle | ⌈K/B⌉ | E | σ | B/K, the last (K mod B)/K if that is not 0 |
-    /// | sliding buffer | ≤ T | E | σ | law of the first record's exit; see Numerics |
+    /// | sliding buffer | ≤ T | E | σ | distribution of the first record's exit; see Numerics |
     /// | Poisson | T | E | σ | in each step with probability 1/T |
     ///
     /// The gap a − b is 2 (worst case, partially informed), 1 (target canary) or 2B
@@ -75,20 +78,21 @@ impl BatchedGaussian {
     ///     threat_model: ThreatModel::WorstCase,
     ///     batch_size: None,
     /// };
-    /// let law = mechanism.law()?;
-    /// println!("{} normals at noise multiplier {}", law.normals_per_observation(), law.noise_multiplier);
+    /// let distribution = mechanism.distribution()?;
+    /// let normals = distribution.normals_per_observation();
+    /// println!("{normals} normals at noise multiplier {}", distribution.noise_multiplier);
     /// // 100 normals at noise multiplier 0.5
-    /// # assert_eq!((law.normals_per_observation(), law.noise_multiplier), (100, 0.5));
+    /// # assert_eq!((normals, distribution.noise_multiplier), (100, 0.5));
     /// # Ok::<(), dpscope_core::mechanism::MechanismError>(())
     /// ```
-    pub fn law(&self) -> Result<ScoreLaw, MechanismError> {
+    pub fn distribution(&self) -> Result<ScoreDistribution, MechanismError> {
         self.check()?;
-        let one_slot = |entries, weights| -> Result<ScoreLaw, MechanismError> {
-            Ok(ScoreLaw {
+        let one_slot = |entries, weights| -> Result<ScoreDistribution, MechanismError> {
+            Ok(ScoreDistribution {
                 noise_multiplier: self.noise_multiplier,
                 epochs: self.epochs,
                 entries,
-                kind: LawKind::OneSlot { gap: self.gap()?, weights },
+                kind: ScoreDistributionKind::OneSlot { gap: self.gap()?, weights },
             })
         };
         let steps = self.steps_per_epoch;
@@ -108,11 +112,11 @@ impl BatchedGaussian {
                 let found = slots::sliding_buffer(steps, self.buffered_batch()?, buffer_examples);
                 one_slot(found.entries, found.weights)
             }
-            BatchSampler::Poisson => Ok(ScoreLaw {
+            BatchSampler::Poisson => Ok(ScoreDistribution {
                 noise_multiplier: self.noise_multiplier,
                 epochs: self.epochs,
                 entries: steps,
-                kind: LawKind::Poisson { sampling_rate: 1.0 / f64::from(steps) },
+                kind: ScoreDistributionKind::Poisson { sampling_rate: 1.0 / f64::from(steps) },
             }),
         }
     }
@@ -127,7 +131,7 @@ impl BatchedGaussian {
     /// | worst case, batch-then-shuffle | B | B − 1 | −B |
     ///
     /// # Errors
-    /// As [`law`](Self::law), and the worst case without a batch size.
+    /// As [`distribution`](Self::distribution), and the worst case without a batch size.
     pub fn batch_means(&self) -> Result<BatchMeans, MechanismError> {
         self.check()?;
         let other = match self.threat_model {
@@ -192,10 +196,10 @@ impl BatchedGaussian {
     }
 }
 
-/// The law where the target's slot is the same in all epochs: their mean is sufficient.
-fn epochs_summed(law: ScoreLaw) -> ScoreLaw {
-    let noise_multiplier = law.noise_multiplier / f64::from(law.epochs).sqrt();
-    ScoreLaw { noise_multiplier, epochs: 1, ..law }
+/// The distribution where the target's slot is the same in all epochs: their mean is sufficient.
+fn epochs_summed(distribution: ScoreDistribution) -> ScoreDistribution {
+    let noise_multiplier = distribution.noise_multiplier / f64::from(distribution.epochs).sqrt();
+    ScoreDistribution { noise_multiplier, epochs: 1, ..distribution }
 }
 
 /// One line that names every parameter.
@@ -241,25 +245,31 @@ mod tests {
     #[test]
     fn each_parameter_outside_its_domain_is_named() {
         for value in [f64::NAN, 0.19, 20.1, 0.0, -1.0, f64::INFINITY] {
-            let error = BatchedGaussian { noise_multiplier: value, ..shuffle() }.law().unwrap_err();
+            let error = BatchedGaussian { noise_multiplier: value, ..shuffle() }
+                .distribution()
+                .unwrap_err();
             assert!(error.to_string().starts_with(&format!("noise_multiplier = {value} ")));
         }
         for value in [0, 100_001] {
-            let error = BatchedGaussian { steps_per_epoch: value, ..shuffle() }.law().unwrap_err();
+            let error =
+                BatchedGaussian { steps_per_epoch: value, ..shuffle() }.distribution().unwrap_err();
             assert_eq!(error, MechanismError::StepsPerEpoch { value });
         }
         for value in [0, 1_001] {
-            let error = BatchedGaussian { epochs: value, ..shuffle() }.law().unwrap_err();
+            let error = BatchedGaussian { epochs: value, ..shuffle() }.distribution().unwrap_err();
             assert_eq!(error, MechanismError::Epochs { value });
         }
-        let error = BatchedGaussian { batch_size: Some(0), ..shuffle() }.law().unwrap_err();
+        let error =
+            BatchedGaussian { batch_size: Some(0), ..shuffle() }.distribution().unwrap_err();
         assert_eq!(error, MechanismError::BatchSize { value: 0 });
     }
 
     #[test]
     fn a_batch_that_moves_as_a_whole_has_at_most_half_a_million_records() {
         let of = |sampler, value| {
-            BatchedGaussian { sampler, batch_size: Some(value), ..shuffle() }.law().map(|_| ())
+            BatchedGaussian { sampler, batch_size: Some(value), ..shuffle() }
+                .distribution()
+                .map(|_| ())
         };
         let rigid = BatchSampler::BatchThenShuffle;
         assert_eq!(of(rigid, 500_000), Ok(()));
@@ -274,7 +284,7 @@ mod tests {
         for (noise_multiplier, steps_per_epoch, epochs) in [(0.2, 1, 1), (20.0, 100_000, 1_000)] {
             let mechanism =
                 BatchedGaussian { noise_multiplier, steps_per_epoch, epochs, ..shuffle() };
-            assert!(mechanism.law().is_ok());
+            assert!(mechanism.distribution().is_ok());
         }
     }
 
@@ -285,14 +295,18 @@ mod tests {
                 let sampler = kind.with_buffer(kind.has_buffer().then_some(150)).unwrap();
                 let mechanism =
                     BatchedGaussian { sampler, threat_model, batch_size: Some(10), ..shuffle() };
-                assert_eq!(mechanism.law().is_ok(), kind.is_defined(threat_model), "{mechanism}");
+                assert_eq!(
+                    mechanism.distribution().is_ok(),
+                    kind.is_defined(threat_model),
+                    "{mechanism}"
+                );
                 let without = BatchedGaussian { batch_size: None, ..mechanism };
                 let expected = kind.is_defined(threat_model) && !kind.needs_batch_size();
-                assert_eq!(without.law().is_ok(), expected, "{without}");
+                assert_eq!(without.distribution().is_ok(), expected, "{without}");
             }
         }
         let sampler = BatchSampler::Poisson;
-        let error = BatchedGaussian { sampler, ..shuffle() }.law().unwrap_err();
+        let error = BatchedGaussian { sampler, ..shuffle() }.distribution().unwrap_err();
         assert_eq!(
             error.to_string(),
             "sampler poisson is not defined with threat model worst-case; use target-canary"
@@ -307,29 +321,38 @@ mod tests {
                 BatchSampler::SlidingBuffer { buffer_examples },
             ] {
                 let mechanism = BatchedGaussian { sampler, batch_size: Some(10), ..shuffle() };
-                assert_eq!(mechanism.law().is_ok(), inside, "{mechanism}");
+                assert_eq!(mechanism.distribution().is_ok(), inside, "{mechanism}");
             }
         }
     }
 
     #[test]
     fn reductions() {
-        let law_of =
-            |sampler| BatchedGaussian { sampler, batch_size: Some(10), ..shuffle() }.law().unwrap();
-        let shape = |law: &ScoreLaw| (law.entries, law.epochs, law.noise_multiplier);
+        let law_of = |sampler| {
+            BatchedGaussian { sampler, batch_size: Some(10), ..shuffle() }.distribution().unwrap()
+        };
+        let shape = |distribution: &ScoreDistribution| {
+            (distribution.entries, distribution.epochs, distribution.noise_multiplier)
+        };
         assert_eq!(shape(&law_of(BatchSampler::Shuffle)), (100, 4, 1.0));
         assert_eq!(shape(&law_of(BatchSampler::PersistentShuffle)), (100, 1, 0.5));
         assert_eq!(shape(&law_of(BatchSampler::Deterministic)), (1, 1, 0.5));
         let partial = law_of(BatchSampler::PartialShuffle { buffer_examples: 100 });
         assert_eq!(shape(&partial), (10, 4, 1.0));
         let rigid = law_of(BatchSampler::BatchThenShuffle);
-        assert_eq!(rigid.kind, LawKind::OneSlot { gap: 20.0, weights: SlotWeights::Uniform });
+        assert_eq!(
+            rigid.kind,
+            ScoreDistributionKind::OneSlot { gap: 20.0, weights: SlotWeights::Uniform }
+        );
 
         let canary = BatchedGaussian { threat_model: ThreatModel::TargetCanary, ..shuffle() };
         let bins = BatchedGaussian { sampler: BatchSampler::BallsInBins, ..canary };
-        assert_eq!(bins.law(), canary.law());
+        assert_eq!(bins.distribution(), canary.distribution());
         let poisson = BatchedGaussian { sampler: BatchSampler::Poisson, ..canary };
-        assert_eq!(poisson.law().unwrap().kind, LawKind::Poisson { sampling_rate: 0.01 });
+        assert_eq!(
+            poisson.distribution().unwrap().kind,
+            ScoreDistributionKind::Poisson { sampling_rate: 0.01 }
+        );
     }
 
     #[test]

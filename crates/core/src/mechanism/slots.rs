@@ -7,7 +7,7 @@ use crate::math;
 /// of the outputs is a valid score, so what is dropped costs tightness only, and 10⁻¹² of it.
 const BEYOND: f64 = 1e-12;
 
-/// Entries that the score looks at, and the law of the target's slot among them.
+/// Entries that the score looks at, and the distribution of the target's slot among them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Slots {
     pub(super) entries: u32,
@@ -72,8 +72,8 @@ impl Reservoir {
         full * ((self.examples - draws) as f64 / self.buffer_examples as f64)
     }
 
-    /// The probability that the first record leaves in `draws` draws after `before` of them, without
-    /// cancellation: S(before) − S(before + draws).
+    /// The probability that the first record leaves in `draws` draws after `before` of them,
+    /// without cancellation: S(before) − S(before + draws).
     pub(crate) fn first_leaves(&self, before: u64, draws: u64) -> f64 {
         let (full_draws, end) = (self.full_draws(), before + draws);
         let while_full = end.min(full_draws).saturating_sub(before);

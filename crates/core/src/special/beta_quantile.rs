@@ -1,8 +1,8 @@
-//! Quantiles of the beta law.
+//! Quantiles of the beta distribution.
 
 use std::f64::consts::LN_2;
 
-use super::beta_law::{BetaLaw, Tail};
+use super::beta::{BetaDistribution, Tail};
 use super::{UnitPoint, normal};
 use crate::math;
 
@@ -14,16 +14,16 @@ use crate::math;
 /// bisection, so at most some 100 evaluations are ever made; 3 to 5 are usual.
 ///
 /// The smaller of the two tails is the one that is solved for. Below x = 1e-304 the result is 0.
-pub(crate) fn solve(law: &BetaLaw, tail: Tail, probability: f64) -> UnitPoint {
+pub(crate) fn solve(distribution: &BetaDistribution, tail: Tail, probability: f64) -> UnitPoint {
     if probability > 0.5 {
-        return solve_small(law, tail.mirrored(), 1.0 - probability);
+        return solve_small(distribution, tail.mirrored(), 1.0 - probability);
     }
-    solve_small(law, tail, probability)
+    solve_small(distribution, tail, probability)
 }
 
-fn solve_small(law: &BetaLaw, tail: Tail, probability: f64) -> UnitPoint {
-    if law.a > law.b {
-        return solve_small(&law.mirrored(), tail.mirrored(), probability).mirrored();
+fn solve_small(distribution: &BetaDistribution, tail: Tail, probability: f64) -> UnitPoint {
+    if distribution.a > distribution.b {
+        return solve_small(&distribution.mirrored(), tail.mirrored(), probability).mirrored();
     }
     if probability == 0.0 {
         return if tail == Tail::Lower { UnitPoint::ZERO } else { UnitPoint::ZERO.mirrored() };
@@ -31,10 +31,10 @@ fn solve_small(law: &BetaLaw, tail: Tail, probability: f64) -> UnitPoint {
     let ln_target = math::ln(probability);
     let sign = if tail == Tail::Lower { 1.0 } else { -1.0 };
     let (mut low, mut high) = (-708.0, 708.0);
-    let mut point = start(law, tail, probability, ln_target);
+    let mut point = start(distribution, tail, probability, ln_target);
     let mut last_step = f64::INFINITY;
     for _ in 0..200 {
-        let ln_tail = law.ln_tail(tail, point);
+        let ln_tail = distribution.ln_tail(tail, point);
         let excess = ln_tail - ln_target;
         let u = point.logit();
         if excess * sign > 0.0 {
@@ -46,8 +46,8 @@ fn solve_small(law: &BetaLaw, tail: Tail, probability: f64) -> UnitPoint {
             return UnitPoint::ZERO;
         }
         // ln T has slope ±m and curvature −m(m ± d)
-        let slope = math::exp(law.ln_logit_density(point) - ln_tail);
-        let drift = super::binomial::drift(law.a, law.b, point);
+        let slope = math::exp(distribution.ln_logit_density(point) - ln_tail);
+        let drift = super::binomial::drift(distribution.a, distribution.b, point);
         let newton = -sign * excess / slope;
         let bend = 0.5 * newton * (sign * slope + drift);
         let step = newton / (1.0 - bend).clamp(0.5, 2.0);
@@ -72,13 +72,18 @@ fn solve_small(law: &BetaLaw, tail: Tail, probability: f64) -> UnitPoint {
 }
 
 /// A first guess for a ≤ b and a probability of at most one half.
-fn start(law: &BetaLaw, tail: Tail, probability: f64, ln_target: f64) -> UnitPoint {
-    let (a, b) = (law.a, law.b);
+fn start(
+    distribution: &BetaDistribution,
+    tail: Tail,
+    probability: f64,
+    ln_target: f64,
+) -> UnitPoint {
+    let (a, b) = (distribution.a, distribution.b);
     if tail == Tail::Lower && a < 2.0 {
         // I_x(a, b) ≤ x^a/(a B(a, b)) for b ≥ 1
-        let at_mean = UnitPoint::from_value(law.mean());
+        let at_mean = UnitPoint::from_value(distribution.mean());
         let ln_beta = a * math::ln(at_mean.value()) + b * math::ln(at_mean.complement())
-            - law.ln_logit_density(at_mean);
+            - distribution.ln_logit_density(at_mean);
         let ln_x = (ln_target + math::ln(a) + ln_beta) / a;
         return UnitPoint::from_logit(ln_x.clamp(-707.0, 0.0));
     }
@@ -112,16 +117,16 @@ mod tests {
     fn inverts_both_tails() {
         for a in [0.5, 1.0, 1.5, 2.0, 7.5, 40.0, 999.5, 1e5, 3e9] {
             for b in [0.5, 1.0, 3.0, 88.5, 2000.0, 1e7, 9e9] {
-                let law = BetaLaw::with_shapes(a, b);
+                let distribution = BetaDistribution::with_shapes(a, b);
                 for p in [1e-12, 1e-6, 0.025, 0.3, 0.5, 0.7, 0.999] {
                     for tail in [Tail::Lower, Tail::Upper] {
-                        let x = solve(&law, tail, p);
+                        let x = solve(&distribution, tail, p);
                         let size = x.value().min(x.complement());
                         if size < 1e-290 {
                             continue;
                         }
-                        let seen = law.ln_tail(tail, x);
-                        let slope = math::exp(law.ln_logit_density(x) - seen);
+                        let seen = distribution.ln_tail(tail, x);
+                        let slope = math::exp(distribution.ln_logit_density(x) - seen);
                         let error = (seen - math::ln(p)).abs() / slope;
                         assert!(error < 1e-13, "{a} {b} {p} {tail:?}: {error:e}");
                     }
@@ -134,9 +139,9 @@ mod tests {
     fn tiny_probabilities_do_not_hang() {
         for p in [5e-324, 1e-300, 1e-100, 1.0 - 1.2e-16] {
             for (a, b) in [(0.5, 0.5), (0.5, 1e18), (1.0, 1e10), (1e18, 1e18), (500.0, 1e12)] {
-                let law = BetaLaw::with_shapes(a, b);
+                let distribution = BetaDistribution::with_shapes(a, b);
                 for tail in [Tail::Lower, Tail::Upper] {
-                    let x = solve(&law, tail, p);
+                    let x = solve(&distribution, tail, p);
                     assert!((0.0..=1.0).contains(&x.value()), "{a} {b} {p}");
                 }
             }

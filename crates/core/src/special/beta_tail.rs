@@ -1,10 +1,10 @@
-//! Tails of the beta law, each as the density of the logit times a Mills ratio.
+//! Tails of the beta distribution, each as the density of the logit times a Mills ratio.
 //!
 //! With u = ln(x/(1−x)), p(u) = x^a(1−x)^b/B(a, b) and d = (a+b)x − a, a tail is T = p·F. On its
 //! own side of the mean F is a sum, a continued fraction or an integral of positive terms.
 
 use super::UnitPoint;
-use super::beta_law::{BetaLaw, Tail};
+use super::beta::{BetaDistribution, Tail};
 use super::binomial::drift;
 use super::quadrature::gauss_legendre_32;
 use crate::math;
@@ -14,68 +14,68 @@ const LARGE: f64 = 1000.0;
 const TINY: f64 = 1e-17;
 
 /// ln P[X ≤ x] or ln P[X ≥ x] for x strictly inside (0, 1).
-pub(crate) fn ln_tail(law: &BetaLaw, tail: Tail, x: UnitPoint) -> f64 {
-    if law.a > law.b {
-        return ln_tail(&law.mirrored(), tail.mirrored(), x.mirrored());
+pub(crate) fn ln_tail(distribution: &BetaDistribution, tail: Tail, x: UnitPoint) -> f64 {
+    if distribution.a > distribution.b {
+        return ln_tail(&distribution.mirrored(), tail.mirrored(), x.mirrored());
     }
-    let d = drift(law.a, law.b, x);
-    let ln_density = law.ln_logit_density(x);
+    let d = drift(distribution.a, distribution.b, x);
+    let ln_density = distribution.ln_logit_density(x);
     let own_side = if d < 0.0 { Tail::Lower } else { Tail::Upper };
     let ratio = match own_side {
-        Tail::Lower => lower_mills(law, x, d),
-        Tail::Upper => upper_mills(law, x, d),
+        Tail::Lower => lower_mills(distribution, x, d),
+        Tail::Upper => upper_mills(distribution, x, d),
     };
     let near = ln_density + math::ln(ratio);
     if tail == own_side { near.min(0.0) } else { math::ln_1p(-math::exp(near).min(1.0)) }
 }
 
 /// P[X ≤ x]/p for d ≤ 0 and a ≤ b.
-fn lower_mills(law: &BetaLaw, x: UnitPoint, d: f64) -> f64 {
-    if law.a > LARGE {
-        return integrated_mills(law.a + law.b, x, d, -1.0);
+fn lower_mills(distribution: &BetaDistribution, x: UnitPoint, d: f64) -> f64 {
+    if distribution.a > LARGE {
+        return integrated_mills(distribution.a + distribution.b, x, d, -1.0);
     }
     // (1/a)(1 + Σ_j Π_{i≤j} (a+b+i)x/(a+1+i)); the factors fall from below 1 to x
     let (mut term, mut sum) = (1.0, 1.0);
     let mut i = 0.0;
     while term > TINY * sum && i < 10_000.0 {
-        term *= (law.a + law.b + i) * x.value() / (law.a + 1.0 + i);
+        term *= (distribution.a + distribution.b + i) * x.value() / (distribution.a + 1.0 + i);
         sum += term;
         i += 1.0;
     }
-    sum / law.a
+    sum / distribution.a
 }
 
 /// P[X ≥ x]/p for d ≥ 0 and a ≤ b.
-fn upper_mills(law: &BetaLaw, x: UnitPoint, d: f64) -> f64 {
-    if law.a > LARGE {
-        integrated_mills(law.a + law.b, x, d, 1.0)
-    } else if law.a.fract() == 0.0 {
-        binomial_sum(law, x)
+fn upper_mills(distribution: &BetaDistribution, x: UnitPoint, d: f64) -> f64 {
+    if distribution.a > LARGE {
+        integrated_mills(distribution.a + distribution.b, x, d, 1.0)
+    } else if distribution.a.fract() == 0.0 {
+        binomial_sum(distribution, x)
     } else {
-        continued_fraction(law, x, d)
+        continued_fraction(distribution, x, d)
     }
 }
 
 /// P[Bin(a+b−1, x) < a]/p for an integer a: (1/bx) Σ of ratios of neighbouring probabilities.
-fn binomial_sum(law: &BetaLaw, x: UnitPoint) -> f64 {
-    let n = law.a + law.b;
+fn binomial_sum(distribution: &BetaDistribution, x: UnitPoint) -> f64 {
+    let n = distribution.a + distribution.b;
     let odds = x.complement() / x.value();
     let (mut term, mut sum) = (1.0, 1.0);
-    let mut j = law.a - 1.0;
+    let mut j = distribution.a - 1.0;
     while j >= 1.0 && term > TINY * sum {
         term *= j / (n - j) * odds;
         sum += term;
         j -= 1.0;
     }
-    sum / (law.b * x.value())
+    sum / (distribution.b * x.value())
 }
 
 /// I_y(b, a)/p with y = 1 − x: the even part of Gauss' continued fraction.
 ///
 /// A. R. DiDonato and A. H. Morris, ACM TOMS 18 (1992), eq. 8, by the modified Lentz method.
-fn continued_fraction(law: &BetaLaw, x: UnitPoint, d: f64) -> f64 {
+fn continued_fraction(distribution: &BetaDistribution, x: UnitPoint, d: f64) -> f64 {
     const FLOOR: f64 = 1e-280;
-    let (a, b, y) = (law.b, law.a, x.complement());
+    let (a, b, y) = (distribution.b, distribution.a, x.complement());
     let not_zero = |v: f64| if v.abs() < FLOOR { FLOOR } else { v };
     // a(1−y) − by = d
     let denominator = |m: f64| {
@@ -135,18 +135,18 @@ mod tests {
     #[test]
     fn routes_agree_where_they_meet() {
         for (a, b) in [(900.0, 1100.0), (1000.0, 1e6), (1000.0, 1e10)] {
-            let law = BetaLaw::with_shapes(a, b);
+            let distribution = BetaDistribution::with_shapes(a, b);
             for sds in [0.1, 1.0, 3.0, 7.0] {
-                let x = UnitPoint::from_value(law.mean() * (1.0 + sds / f64::sqrt(a)));
+                let x = UnitPoint::from_value(distribution.mean() * (1.0 + sds / f64::sqrt(a)));
                 let d = drift(a, b, x);
-                let sum = binomial_sum(&law, x);
-                let fraction = continued_fraction(&law, x, d);
+                let sum = binomial_sum(&distribution, x);
+                let fraction = continued_fraction(&distribution, x, d);
                 let integral = integrated_mills(a + b, x, d, 1.0);
                 assert!((fraction / sum - 1.0).abs() < 1e-13, "{a} {b} {sds}: {fraction} {sum}");
                 assert!((integral / sum - 1.0).abs() < 1e-12, "{a} {b} {sds}: {integral} {sum}");
-                let x = UnitPoint::from_value(law.mean() * (1.0 - sds / f64::sqrt(a)));
+                let x = UnitPoint::from_value(distribution.mean() * (1.0 - sds / f64::sqrt(a)));
                 let d = drift(a, b, x);
-                let series = lower_mills(&law, x, d);
+                let series = lower_mills(&distribution, x, d);
                 let integral = integrated_mills(a + b, x, d, -1.0);
                 assert!((integral / series - 1.0).abs() < 1e-12, "{a} {b} {sds}");
             }
@@ -156,10 +156,10 @@ mod tests {
     #[test]
     fn tails_add_to_one() {
         for (a, b) in [(0.5, 0.5), (0.5, 1e9), (7.5, 9.0), (2000.0, 1e8), (5e9, 5e9)] {
-            let law = BetaLaw::with_shapes(a, b);
+            let distribution = BetaDistribution::with_shapes(a, b);
             for x in [0.2, 0.9, 1.0, 1.1, 1.5] {
-                let x = UnitPoint::from_value(law.mean() * x);
-                let sum = law.tail(Tail::Lower, x) + law.tail(Tail::Upper, x);
+                let x = UnitPoint::from_value(distribution.mean() * x);
+                let sum = distribution.tail(Tail::Lower, x) + distribution.tail(Tail::Upper, x);
                 assert!((sum - 1.0).abs() < 1e-14, "{a} {b}: {sum}");
             }
         }

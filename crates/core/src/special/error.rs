@@ -1,6 +1,6 @@
 //! Errors of the special functions.
 
-use crate::shown::given;
+use crate::format::given;
 /// An argument outside the domain of a special function.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub enum SpecialError {
         /// Its value.
         value: f64,
     },
-    /// A shape of a beta law outside its domain, or NaN.
+    /// A shape of a beta distribution outside its domain, or NaN.
     #[error("{name} = {}: must lie in [0.5, 2e19]", given(*.value))]
     Shape {
         /// Name of the argument.

@@ -14,7 +14,8 @@ use crate::math;
 ///
 /// # Numerics
 /// A few units in the last place. Differences of large values lose digits: use
-/// [`stirling_error`], [`crate::special::ln_binomial_pmf`] or [`crate::special::BetaLaw`] there.
+/// [`stirling_error`], [`crate::special::ln_binomial_pmf`] or [`crate::special::BetaDistribution`]
+/// there.
 ///
 /// # Example
 /// ```

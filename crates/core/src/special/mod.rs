@@ -1,10 +1,10 @@
 //! Special functions that stay accurate in the far tail and at huge counts.
 //!
-//! One file a law: [`normal`], [`gamma`], [`binomial`], [`BetaLaw`]. Tails are computed from their own
-//! side, never as one minus the other, and quantiles come as a [`UnitPoint`], which holds x and
-//! 1 − x, each to full relative accuracy.
+//! One file a distribution: [`normal`], [`gamma`], [`binomial`], [`BetaDistribution`]. Tails are
+//! computed from their own side, never as one minus the other, and quantiles come as a
+//! [`UnitPoint`], which holds x and 1 − x, each to full relative accuracy.
 
-mod beta_law;
+mod beta;
 mod beta_quantile;
 mod beta_tail;
 pub mod binomial;
@@ -14,8 +14,8 @@ pub mod normal;
 pub(crate) mod quadrature;
 pub mod unit_point;
 
-pub use beta_law::BetaLaw;
-pub(crate) use beta_law::Tail;
+pub use beta::BetaDistribution;
+pub(crate) use beta::Tail;
 pub use binomial::ln_binomial_pmf;
 pub use error::SpecialError;
 pub use gamma::{ln_gamma, stirling_error};

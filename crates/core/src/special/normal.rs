@@ -1,11 +1,11 @@
-//! The standard normal law.
+//! The standard normal distribution.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2};
 
 use super::SpecialError;
 use crate::math;
 
-/// Density φ(x) of the standard normal law.
+/// Density φ(x) of the standard normal distribution.
 ///
 /// # Example
 /// ```
@@ -20,7 +20,7 @@ pub fn normal_pdf(x: f64) -> f64 {
     math::exp(-0.5 * square - math::LN_SQRT_2PI) * (1.0 - 0.5 * lost)
 }
 
-/// Logarithm of the density of the standard normal law, −x²/2 − ½ ln 2π.
+/// Logarithm of the density of the standard normal distribution, −x²/2 − ½ ln 2π.
 ///
 /// # Example
 /// ```
@@ -30,10 +30,11 @@ pub fn normal_ln_pdf(x: f64) -> f64 {
     -0.5 * x * x - math::LN_SQRT_2PI
 }
 
-/// Distribution function Φ(x) of the standard normal law. NaN stays NaN.
+/// Distribution function Φ(x) of the standard normal distribution. NaN stays NaN.
 ///
 /// # Numerics
-/// Relative error below 1e-15 for x ≥ −37; 0 from about −38.6 down, where [`normal_ln_cdf`] goes on.
+/// Relative error below 1e-15 for x ≥ −37; 0 from about −38.6 down, where [`normal_ln_cdf`] goes
+/// on.
 ///
 /// # Example
 /// ```
@@ -96,7 +97,7 @@ pub(crate) fn mills_ratio(x: f64) -> f64 {
     1.0 / fraction
 }
 
-/// Quantile Φ⁻¹(p) of the standard normal law.
+/// Quantile Φ⁻¹(p) of the standard normal distribution.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -125,7 +126,7 @@ pub fn normal_quantile(probability: f64) -> Result<f64, SpecialError> {
     Ok(quantile(probability))
 }
 
-/// Quantile of the standard normal law at a probability that is given by its logarithm.
+/// Quantile of the standard normal distribution at a probability that is given by its logarithm.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|

@@ -4,7 +4,7 @@ use crate::accounting::{
     Account, DeltaEstimate, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonEstimate,
     EpsilonLowerBound, EpsilonUpperBound, Method,
 };
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 
 /// On which side of the truth a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::accounting::shuffle::{self, ShuffleRun};
 use crate::accounting::{
     AccountingError, BallsInBins, DeterministicBatches, Directions, PoissonSampling,
 };
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 use crate::mechanism::BatchedGaussian;
 
 /// A training: σ, T batches an epoch, E epochs.
@@ -43,8 +43,8 @@ pub enum ShuffleMethod {
 /// A value, or why there is none.
 pub type Found = Result<Accounted, AccountingError>;
 
-/// Wanted errors of an accountant, nats for ε and relative for δ: the next one where the grid of one
-/// would be too large. That of balls-in-bins is slower to refine, and relative above 1 nat.
+/// Wanted errors of an accountant, nats for ε and relative for δ: the next one where the grid of
+/// one would be too large. That of balls-in-bins is slower to refine, and relative above 1 nat.
 const ERRORS: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
 const BALLS_IN_BINS_ERRORS: [f64; 3] = [1e-3, 1e-2, 1e-1];
 

@@ -2,7 +2,7 @@
 
 use super::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingError, TrainingSetup};
 use crate::adjacency::Adjacency;
-use crate::claim::PrivacyClaim;
+use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::SamplerKind;
 
 /// A training run and its claim, as far as told: the options of a command, a form, a file.

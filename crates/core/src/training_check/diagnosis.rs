@@ -5,7 +5,7 @@ use super::error::within;
 use super::{AssumedAccounting, Finding, StepsReading, TrainingError, TrainingSetup};
 use crate::accounting::{EpsilonLowerBound, EpsilonUpperBound};
 use crate::adjacency::Adjacency;
-use crate::claim::{PrivacyClaim, Verdict};
+use crate::audit::claim::{PrivacyClaim, Verdict};
 use crate::mechanism::SamplerKind;
 
 /// Relative change of a rate or a noise multiplier that rounded decimals explain.
@@ -38,9 +38,9 @@ pub struct Diagnosis {
 /// Compares a claim with the training that is described.
 ///
 /// Refuted is a claim below a proven lower bound of the loader: for shuffles the closed forms of
-/// [`TargetSlots`](crate::accounting::shuffle::TargetSlots), for the rest the accountant's own value
-/// rounded down. Poisson batches may have q = B/N or one over the batches an epoch: the smaller one
-/// refutes, the larger one is the upper bound.
+/// [`TargetSlots`](crate::accounting::shuffle::TargetSlots), for the rest the accountant's own
+/// value rounded down. Poisson batches may have q = B/N or one over the batches an epoch: the
+/// smaller one refutes, the larger one is the upper bound.
 ///
 /// | argument | meaning |
 /// |---|---|
@@ -58,7 +58,7 @@ pub struct Diagnosis {
 /// # Example
 /// ```
 /// use dpscope_core::adjacency::Adjacency;
-/// use dpscope_core::claim::{PrivacyClaim, Verdict};
+/// use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
 /// use dpscope_core::mechanism::BatchSampler;
 /// use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
 ///
@@ -90,7 +90,8 @@ pub fn diagnose(
     let noise_multiplier = setup.drawn_noise_multiplier();
     let (sampling_rate, steps) = (setup.sampling_rate(), setup.steps());
     let lower = bounds::lower(setup, delta);
-    // A replaced record moves a sum by up to twice the clip norm: no bound of zero-out reaches that.
+    // A replaced record moves a sum by up to twice the clip norm: no bound of zero-out reaches
+    // that.
     let upper = match claim.adjacency {
         Adjacency::Replace => None,
         Adjacency::AddRemove | Adjacency::ZeroOut => bounds::upper(setup, delta),

@@ -1,8 +1,8 @@
 //! Why a set-up cannot be checked.
 
-use crate::claim::ClaimError;
+use crate::audit::claim::ClaimError;
+use crate::format::given;
 use crate::mechanism::MechanismError;
-use crate::shown::given;
 
 /// A description that no training run has.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use super::{AssumedAccounting, Diagnosis, Finding, Severity, TrainingSetup};
 use crate::adjacency::Adjacency;
-use crate::claim::{PrivacyClaim, Verdict};
+use crate::audit::claim::{PrivacyClaim, Verdict};
 use crate::mechanism::SamplerKind;
 use crate::theory::{Accounted, ToAccounted};
 

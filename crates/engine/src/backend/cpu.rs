@@ -3,7 +3,7 @@
 use dpscope_core::accounting::pair::Draw;
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
-use dpscope_core::histogram::ScoreBins;
+use dpscope_core::audit::histogram::ScoreBins;
 use dpscope_shaders::bgm::ScoreKernel;
 #[cfg(feature = "gpu")]
 use dpscope_shaders::pair::VALUES;

@@ -11,7 +11,7 @@ pub use gpu::GpuBackend;
 pub(crate) use pair::PairDrawing;
 
 use dpscope_core::audit::AuditHistograms;
-use dpscope_core::histogram::ScoreBins;
+use dpscope_core::audit::histogram::ScoreBins;
 pub use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
 

@@ -2,10 +2,10 @@
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditResult;
-use dpscope_core::claim::PrivacyClaim;
-use dpscope_core::curve::AuditCurve;
+use dpscope_core::audit::claim::PrivacyClaim;
+use dpscope_core::audit::curve::AuditCurve;
+use dpscope_core::format::given;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_core::shown::given;
 use dpscope_core::theory::Kind;
 
 use super::theory::{Sampled, line};

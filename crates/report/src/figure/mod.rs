@@ -14,8 +14,10 @@ pub use drawing::to_svg;
 pub use svg::SVG_MARK;
 pub use theory::{Sampled, curves_of_sampled};
 
-use dpscope_core::curve::{RateBand, TradeOffPoint};
-use dpscope_core::trade_off::RateIntervals;
+use dpscope_core::audit::curve::RateBand;
+
+use dpscope_core::audit::trade_off::RateIntervals;
+use dpscope_core::curve::TradeOffPoint;
 
 /// What a curve says of the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]

@@ -5,8 +5,8 @@ use dpscope_core::accounting::shuffle::ShuffleRun;
 use dpscope_core::curve::{
     TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
 };
+use dpscope_core::format::given;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
-use dpscope_core::shown::given;
 use dpscope_core::theory::Setting;
 
 use super::{Curve, CurveKind, Curves, PointRow};

@@ -1,7 +1,7 @@
 //! A claim beside the audit that tests it.
 
 use dpscope_core::audit::Outcome;
-use dpscope_core::claim::{ClaimError, PrivacyClaim, Verdict};
+use dpscope_core::audit::claim::{ClaimError, PrivacyClaim, Verdict};
 use serde::Serialize;
 
 use crate::words::{Subject, claim_sentence};

@@ -1,6 +1,6 @@
 //! What determines the integers of a simulated run.
 
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::BatchedGaussian;
 use serde::Serialize;
 

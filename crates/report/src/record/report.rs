@@ -2,10 +2,10 @@
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::{AuditResult, Outcome, ScoreSlope, ValueAtCut};
-use dpscope_core::bayesian::CredibleInterval;
-use dpscope_core::claim::{ClaimError, Verdict};
+use dpscope_core::audit::bayesian::CredibleInterval;
+use dpscope_core::audit::claim::{ClaimError, Verdict};
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_core::trade_off::Trials;
+use dpscope_core::audit::trade_off::Trials;
 use serde::Serialize;
 
 use super::{

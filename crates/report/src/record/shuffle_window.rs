@@ -1,6 +1,6 @@
 //! How far into an epoch a shuffle reaches.
 
-use dpscope_core::mechanism::ShuffleReach;
+use dpscope_core::recorded::ShuffleWindow;
 use serde::Serialize;
 
 use crate::words::shuffle_window_sentence;
@@ -9,14 +9,14 @@ use crate::words::shuffle_window_sentence;
 #[derive(Debug, Serialize)]
 pub struct ShuffleWindowRecord {
     #[serde(flatten)]
-    found: ShuffleReach,
+    found: ShuffleWindow,
     is_shown: bool,
     /// The finding as a sentence.
     pub says: String,
 }
 
-impl From<ShuffleReach> for ShuffleWindowRecord {
-    fn from(found: ShuffleReach) -> Self {
+impl From<ShuffleWindow> for ShuffleWindowRecord {
+    fn from(found: ShuffleWindow) -> Self {
         let says = shuffle_window_sentence(&found);
         ShuffleWindowRecord { is_shown: found.is_shown(), found, says }
     }

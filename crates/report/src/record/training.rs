@@ -1,7 +1,7 @@
 //! Facts about models that were trained.
 
 use dpscope_core::audit::Outcome;
-use dpscope_core::shown::rounded;
+use dpscope_core::format::rounded;
 use serde::Serialize;
 
 use crate::number::signed;

@@ -2,9 +2,9 @@
 
 use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::AuditResult;
-use dpscope_core::bound::ThresholdRule;
-use dpscope_core::claim::{PrivacyClaim, Verdict};
-use dpscope_core::shown::{given, rounded};
+use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::format::{given, rounded};
 use dpscope_core::theory::Kind;
 
 use super::row;

@@ -1,6 +1,6 @@
 //! Rows about models that were trained.
 
-use dpscope_core::shown::rounded;
+use dpscope_core::format::rounded;
 use dpscope_core::theory::Kind;
 
 use super::row;

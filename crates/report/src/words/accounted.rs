@@ -1,8 +1,8 @@
 //! Accounted values in words, rounded outward.
 
 use dpscope_core::accounting::{Directions, Method};
-use dpscope_core::bound::Scope;
-use dpscope_core::shown::given;
+use dpscope_core::adjacency::Scope;
+use dpscope_core::format::given;
 use dpscope_core::theory::{Accounted, Kind};
 
 use crate::number::{confidence, plain, scientific};

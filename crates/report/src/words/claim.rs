@@ -1,6 +1,6 @@
 //! What a verdict on a claim means.
 
-use dpscope_core::claim::Verdict;
+use dpscope_core::audit::claim::Verdict;
 
 use super::Subject;
 

@@ -1,11 +1,11 @@
 //! What recorded outputs say about the size of a shuffle buffer.
 
-use dpscope_core::mechanism::ShuffleReach;
+use dpscope_core::recorded::ShuffleWindow;
 
 /// How many of the first batches the outputs indicate were shuffled.
 #[must_use]
-pub fn shuffle_window_sentence(found: &ShuffleReach) -> String {
-    let ShuffleReach { prefix, steps_per_epoch, ln_evidence, ln_needed, significance } = *found;
+pub fn shuffle_window_sentence(found: &ShuffleWindow) -> String {
+    let ShuffleWindow { prefix, steps_per_epoch, ln_evidence, ln_needed, significance } = *found;
     if found.is_shown() {
         format!(
             "outputs look like a shuffle within the first {prefix} of {steps_per_epoch} batches: \

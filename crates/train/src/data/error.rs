@@ -1,4 +1,4 @@
-use dpscope_core::shown;
+use dpscope_core::format;
 use dpscope_formats::FormatError;
 use thiserror::Error;
 
@@ -84,5 +84,5 @@ pub enum DataError {
 
 /// A file name or other untrusted text, sanitised for a message.
 pub(super) fn excerpt(text: &str) -> String {
-    shown::excerpt(text, 80)
+    format::excerpt(text, 80)
 }

@@ -1,7 +1,7 @@
 //! The coordinator of a simulation: it deals observations, gathers counts, and tells what they say.
 
 use dpscope_core::audit::AuditResult;
-use dpscope_core::curve::AuditCurve;
+use dpscope_core::audit::curve::AuditCurve;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Artefact, Dealer, EngineError, Layout, ObservationRange, Shard};
 use serde::Serialize;

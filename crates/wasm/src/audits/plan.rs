@@ -53,7 +53,7 @@ pub(super) fn plan_of(given: &Record) -> Result<ValidPlan, Failure> {
 /// As [`plan_of`].
 pub(super) fn checked(plan: Plan) -> Result<ValidPlan, Failure> {
     let valid = plan.validated()?;
-    let normals = valid.law().normals_per_observation();
+    let normals = valid.distribution().normals_per_observation();
     if normals > MOST_NORMALS {
         let message = format!(
             "an observation has {normals} normals, and a browser draws at most {MOST_NORMALS}; \
@@ -80,7 +80,7 @@ impl From<PlanError> for Failure {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use dpscope_core::bound::ThresholdRule;
+    use dpscope_core::audit::bound::ThresholdRule;
     use dpscope_core::mechanism::ThreatModel;
 
     use super::*;

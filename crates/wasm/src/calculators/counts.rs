@@ -1,9 +1,9 @@
 //! A bound from error counts, and how many observations an audit needs.
 
+use dpscope_core::audit::bound::{BoundError, at_fixed_cut};
+use dpscope_core::audit::planner::{PlannedAudit, PlannerError};
+use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_core::audit::{AuditResult, Outcome};
-use dpscope_core::bound::{BoundError, at_fixed_cut};
-use dpscope_core::planner::{PlannedAudit, PlannerError};
-use dpscope_core::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_engine::Plan;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;

@@ -1,7 +1,7 @@
 //! Does a described training keep its claim?
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::claim::ClaimError;
+use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{
     CheckReport, NoiseTarget, TrainingDescription, TrainingError, diagnose,
@@ -120,7 +120,7 @@ impl From<TrainingError> for Failure {
 pub(crate) mod tests {
     use super::*;
     use crate::record::Value;
-    use dpscope_core::claim::Verdict;
+    use dpscope_core::audit::claim::Verdict;
 
     fn training(changes: &[(&'static str, Option<Value>)]) -> Result<CheckReport, Failure> {
         let mut fields = vec![

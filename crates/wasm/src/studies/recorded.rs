@@ -1,8 +1,8 @@
 //! Audits of scores that the reader recorded: files in, result out; nothing leaves the page.
 
+use dpscope_core::audit::curve::AuditCurve;
+use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditResult, ValueAtCut};
-use dpscope_core::curve::AuditCurve;
-use dpscope_core::trade_off::Trials;
 use dpscope_engine::{Plan, RecordedAudit, RecordedError, RecordedScores};
 use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
 use js_sys::Object;
@@ -175,8 +175,8 @@ impl From<RecordedError> for Failure {
 
 /// Audits the scores of two worlds, one number a run: files of npy or csv.
 ///
-/// An array is taken by the name of its world, else the only one of its file. One file may hold both
-/// worlds, if it names them.
+/// An array is taken by the name of its world, else the only one of its file. One file may hold
+/// both worlds, if it names them.
 ///
 /// # Errors
 /// A file that cannot be read, or too few runs.

@@ -28,8 +28,8 @@ pub(crate) fn drawn(
     if !(1..=MOST_OBSERVATIONS).contains(&observations) {
         return Err(Failure::outside("observations", observations as f64, "in 1 to 20000"));
     }
-    let kernel =
-        ScoreKernel::new(&mechanism.law()?, seed, Phase::Audit).map_err(EngineError::from)?;
+    let kernel = ScoreKernel::new(&mechanism.distribution()?, seed, Phase::Audit)
+        .map_err(EngineError::from)?;
     let normals = kernel.entries_per_observation().saturating_mul(2 * observations);
     if normals > MOST_NORMALS {
         let message = "so many observations of so many steps take too long; give fewer of either";

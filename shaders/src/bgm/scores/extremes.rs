@@ -4,7 +4,7 @@ use super::tests::{kernel, one_slot, weighted};
 use super::*;
 use crate::bgm::fixed::Fixed;
 use crate::random::NORMAL_LIMIT;
-use dpscope_core::mechanism::law::SlotWeights;
+use dpscope_core::mechanism::SlotWeights;
 
 /// Whether the normal of an entry is at the upper limit, in each lane's pattern.
 fn is_up(lane: usize, t: u32, slot: u32, entries: u32) -> bool {
@@ -50,7 +50,7 @@ fn extreme_scores(kernel: &ScoreKernel, world: World) -> Row<i64> {
 
 /// The formula of the law in f64 for a lane of `extreme_scores`.
 fn extreme_formula(kernel: &ScoreKernel, world: World, lane: usize) -> f64 {
-    let LawKind::OneSlot { gap, weights } = &kernel.law.kind else { return f64::NAN };
+    let ScoreDistributionKind::OneSlot { gap, weights } = &kernel.law.kind else { return f64::NAN };
     let (sigma, slot) = (kernel.law.noise_multiplier, extreme_slot(kernel, lane));
     let mean = |t| if t == slot { [0.0, -1.0][world.index()] } else { -gap };
     let limit = f64::from(NORMAL_LIMIT as f32) * sigma;
@@ -127,7 +127,7 @@ fn extreme_poisson_steps_stay_finite() {
     for sigma in [1e-3, 0.0063, 0.1, 0.2, 1.0, 20.0, 1e4] {
         for entries in [1, 17] {
             for sampling_rate in [1e-9, 1e-5, 0.5, 0.999_999, 1.0] {
-                let kind = LawKind::Poisson { sampling_rate };
+                let kind = ScoreDistributionKind::Poisson { sampling_rate };
                 for world in World::BOTH {
                     let kernel = kernel(sigma, 1, entries, kind.clone());
                     let scores = extreme_scores(&kernel, world);

@@ -5,7 +5,7 @@ mod shares;
 
 use std::io::IsTerminal;
 
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::backend::gpu::Adapter;
 use dpscope_engine::backend::{CpuBackend, FloatMode};
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &BenchArgs) -> Done {
         schema: "dpscope.bench/1",
         version: env!("CARGO_PKG_VERSION"),
         mechanism: work.plan.plan().mechanism,
-        normals_per_observation: work.plan.law().normals_per_observation(),
+        normals_per_observation: work.plan.distribution().normals_per_observation(),
         seconds: args.seconds,
         rows,
     };
@@ -178,7 +178,7 @@ impl Row {
             observations: measured.observations,
             elapsed_ms: measured.elapsed_ms,
             observations_per_second: rate,
-            normals_per_second: rate * work.plan.law().normals_per_observation() as f64,
+            normals_per_second: rate * work.plan.distribution().normals_per_observation() as f64,
             ratio_to_cpu: 1.0,
         });
         self

@@ -41,7 +41,7 @@ const NORMALS: u64 = 4_000_000;
 
 /// The shares of one thread of the CPU, from the shortest of several timings of each stage.
 pub(super) fn of_cpu(work: &Work) -> Result<Shares, Failure> {
-    let kernel = ScoreKernel::new(work.plan.law(), work.plan.plan().seed, Phase::Audit)
+    let kernel = ScoreKernel::new(work.plan.distribution(), work.plan.plan().seed, Phase::Audit)
         .map_err(EngineError::from)?;
     let observations = (NORMALS / kernel.entries_per_observation() / 2).max(1);
     let bins = &work.layout.bins;
@@ -92,7 +92,7 @@ fn timed(task: impl FnOnce() -> Result<(), EngineError>) -> Result<Duration, Fai
 
 /// The shares of a GPU, from the shortest of several timings of a dispatch as far as each stage.
 pub(super) fn of_gpu(work: &Work, gpu: &GpuBackend) -> Result<Shares, Failure> {
-    let kernel = ScoreKernel::new(work.plan.law(), work.plan.plan().seed, Phase::Audit)
+    let kernel = ScoreKernel::new(work.plan.distribution(), work.plan.plan().seed, Phase::Audit)
         .map_err(EngineError::from)?;
     let started = Instant::now();
     let now_ms = || 1e3 * started.elapsed().as_secs_f64();

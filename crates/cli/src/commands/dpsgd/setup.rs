@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use dpscope_core::format::given;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
-use dpscope_core::shown::given;
 use dpscope_core::theory::{Calibration, Wanted};
 use dpscope_engine::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
@@ -99,7 +99,7 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
         threat_model: threat_model(args),
         batch_size: Some(batch_size),
     };
-    mechanism.law()?;
+    mechanism.distribution()?;
     Ok(mechanism)
 }
 

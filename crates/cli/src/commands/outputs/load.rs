@@ -160,7 +160,7 @@ pub(super) fn prepare(
         threat_model: args.sampler.threat_model(),
         batch_size,
     };
-    mechanism.law()?;
+    mechanism.distribution()?;
     let input = serde_json::json!({
         "target": from[0], "zero_out": from[1],
         "sampler": args.sampler.sampler, "clip_norm": clip_norm, "per_batch_mean": args.per_batch_mean,

@@ -2,10 +2,12 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::Outcome;
-use dpscope_core::bound::{EpsilonEstimate, ThresholdRule};
+use dpscope_core::audit::bound::{EpsilonEstimate, ThresholdRule};
+use dpscope_core::recorded::{OutputSpread, ShuffleEvidence, ShuffleWindow};
+
 use dpscope_core::mechanism::{
-    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer, OutputSpread,
-    ShuffleEvidence, ShuffleReach, partial_shuffle_candidates,
+    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer,
+    partial_shuffle_candidates,
 };
 use dpscope_engine::{RecordedAudit, RecordedScores};
 
@@ -24,19 +26,19 @@ pub(super) struct Look {
 pub(super) struct Scored {
     pub(super) looks: Vec<Look>,
     /// How far into an epoch the shuffle reaches, where that can be asked.
-    pub(super) reach: Option<ShuffleReach>,
+    pub(super) reach: Option<ShuffleWindow>,
     spread: OutputSpread,
 }
 
-/// Runs of the first half of one world beside those of the second half of the other: where both worlds
-/// were run from the same seeds, run i of one and run i of the other are not independent.
+/// Runs of the first half of one world beside those of the second half of the other: where both
+/// worlds were run from the same seeds, run i of one and run i of the other are not independent.
 fn pairs([target, zero_out]: [&Outputs; 2]) -> impl Iterator<Item = (&[f64], &[f64])> {
     let half = target.runs.min(zero_out.runs) / 2;
     target.iter().take(half).zip(zero_out.iter().skip(half))
 }
 
 /// Pairs with a run without a finite score are left out.
-fn reach(scorer: &OutputScorer, significance: f64, worlds: [&Outputs; 2]) -> Option<ShuffleReach> {
+fn reach(scorer: &OutputScorer, significance: f64, worlds: [&Outputs; 2]) -> Option<ShuffleWindow> {
     let mut evidence = ShuffleEvidence::new(scorer)?;
     for (target, zero_out) in pairs(worlds) {
         let _ = evidence.add(target, zero_out); // counted among the failed

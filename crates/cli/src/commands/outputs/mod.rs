@@ -4,7 +4,7 @@ mod independence;
 mod load;
 mod looks;
 
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::theory::Setting;
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::words::Subject;

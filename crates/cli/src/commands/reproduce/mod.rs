@@ -7,8 +7,8 @@ mod trained_shown;
 
 use std::io::IsTerminal;
 
-use dpscope_core::bound::{EpsilonEstimate, max_uncorrected};
-use dpscope_core::planner::ceiling;
+use dpscope_core::audit::bound::ceiling;
+use dpscope_core::audit::bound::{EpsilonEstimate, max_uncorrected};
 use dpscope_core::theory::{At, Cell, Setting};
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Artefact, Backend, EngineError, Plan};
@@ -241,8 +241,8 @@ impl Published {
 /// Of the last digit that is printed.
 const HALF_A_UNIT: f64 = 0.005;
 
-/// Why an estimate is not the printed one: another number of observations, if it is that; none where
-/// they agree as printed.
+/// Why an estimate is not the printed one: another number of observations, if it is that; none
+/// where they agree as printed.
 fn reason(ours: &Ours, other_number: Option<Reason>) -> Option<Reason> {
     // both runs vary; where nothing is seen, by one event at least
     let error = ours.standard_error.unwrap_or(1.0);

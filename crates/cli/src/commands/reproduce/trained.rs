@@ -2,9 +2,9 @@
 
 use std::io::IsTerminal;
 
-use dpscope_core::bound::ThresholdRule;
+use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::bound::ceiling;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
-use dpscope_core::planner::ceiling;
 use dpscope_engine::{Artefact, Backend, Plan, TrainingState};
 use serde::Serialize;
 
@@ -69,8 +69,8 @@ pub(super) struct Row {
     pub(super) our_times: Option<f64>,
     #[serde(flatten)]
     pub(super) ours: Ours,
-    /// The estimate at as many observations of the batched Gaussian mechanism; none where that takes
-    /// long, or nothing is trained.
+    /// The estimate at as many observations of the batched Gaussian mechanism; none where that
+    /// takes long, or nothing is trained.
     pub(super) idealised_estimate: Option<f64>,
     /// No estimate from as many runs is larger.
     pub(super) ceiling: f64,
@@ -130,7 +130,8 @@ pub(super) fn run(args: &ReproduceArgs) -> Done {
     Ok(Exit::Done)
 }
 
-/// What two cores do in about two minutes, all settings together; fewer than ten a world say nothing.
+/// What two cores do in about two minutes, all settings together; fewer than ten a world say
+/// nothing.
 fn default_runs(all: &[Experiment], one: &Experiment) -> u64 {
     let settings = all.len().max(1) as u64;
     match one.model.as_deref() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dpscope_core::shown::rounded;
+use dpscope_core::format::rounded;
 use dpscope_core::theory::Kind;
 use dpscope_engine::Plan;
 use dpscope_report::number::{confidence, grouped, plain};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use csv::{Position, ReaderBuilder, StringRecord, Trim};
-use dpscope_core::shown::is_plain;
+use dpscope_core::format::is_plain;
 use dpscope_core::theory::{Setting, reason};
 use dpscope_formats::Limits;
 

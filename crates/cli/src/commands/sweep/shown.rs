@@ -1,6 +1,6 @@
 //! A sweep as text and as CSV.
 
-use dpscope_core::shown::given;
+use dpscope_core::format::given;
 use dpscope_core::theory::Kind;
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::text::{Align, row, table};

@@ -2,8 +2,8 @@
 //!
 //! An event A whose probability is known in both worlds proves P(A) − e^ε Q(A) ≤ δ(ε). What it
 //! misses, E_P[(1 − e^{ε−L})₊ − 1_A (1 − e^{ε−L})], is never negative and small, and only this is
-//! sampled. So a limit from below is never worse than the closed form by more than the sampling error
-//! of a small part.
+//! sampled. So a limit from below is never worse than the closed form by more than the sampling
+//! error of a small part.
 
 mod event;
 mod many_epochs;
@@ -28,7 +28,7 @@ use super::shuffle::max_slice::{best_delta_cut, best_epsilon_cut};
 use super::shuffle::run::{check_delta, check_epsilon};
 use super::shuffle::{self, ShuffleRun};
 use super::{AccountingError, Target};
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 use crate::gdp;
 
 /// How much is drawn, and how sure a limit is to be.
@@ -52,8 +52,8 @@ pub struct PairEpsilon {
     pub lower: EpsilonLowerBound,
     /// The value itself, with its standard error.
     pub estimate: EpsilonEstimate,
-    /// Mean weight of the draws of one epoch; `None` where none was drawn, or whole runs were, whose
-    /// weights are far from 1 but where it matters.
+    /// Mean weight of the draws of one epoch; `None` where none was drawn, or whole runs were,
+    /// whose weights are far from 1 but where it matters.
     pub mean_weight: Option<MeanWeight>,
 }
 
@@ -79,9 +79,9 @@ pub struct PairDelta {
 ///
 /// δ(ε) = P(A) − e^ε Q(A) + E_q[w ((1 − e^{ε−L})₊ − 1_A (1 − e^{ε−L}))]
 ///
-/// A is {max_t x_t > C} or {Σ_t x_t > C}, whichever proves more; q is a mixture of P₁ with the target's
-/// slot, another slot and, where sums tell much, all slots shifted to the cut; w = dP₁/dq over the
-/// whole mixture.
+/// A is {max_t x_t > C} or {Σ_t x_t > C}, whichever proves more; q is a mixture of P₁ with the
+/// target's slot, another slot and, where sums tell much, all slots shifted to the cut; w = dP₁/dq
+/// over the whole mixture.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -93,18 +93,21 @@ pub struct PairDelta {
 /// # Guarantee
 /// The lower limit exceeds the pair's ε with probability at most `significance`
 /// (`tests/oracles/shuffle_theory.rs::one_epoch_of_the_exact_pair`): τ and ε are fixed on a pilot,
-/// and the closed form, which is proven, stands where that ε fails. It is never below the closed form.
+/// and the closed form, which is proven, stands where that ε fails. It is never below the closed
+/// form.
 ///
 /// # Errors
 /// [`AccountingError::Argument`]; the source fails.
 ///
 /// # Numerics
 /// From normals, f64 throughout; sums in a fixed order, so the same normals give the same bits
-/// everywhere. Floating-point error of the weights, about 1e-13, is covered by a relative 1e-9 of the
-/// sampled part. Where a source states a larger [error](DrawError), the limit is rounded outward by it:
-/// each draw stands beside one of exact normals no further than that, what is sampled is never negative,
-/// and of the values which the exact draw may have the least is taken, 0 where the side of A is in doubt
-/// (`crates/core/src/accounting/pair/one_epoch.rs::least_values_are_below_those_of_all_draws_nearby`). The estimate is of the draws as they are.
+/// everywhere. Floating-point error of the weights, about 1e-13, is covered by a relative 1e-9 of
+/// the sampled part. Where a source states a larger [error](DrawError), the limit is rounded
+/// outward by it: each draw stands beside one of exact normals no further than that, what is
+/// sampled is never negative, and of the values which the exact draw may have the least is taken, 0
+/// where the side of A is in doubt
+/// (`crates/core/src/accounting/pair/one_epoch.rs::least_values_are_below_those_of_all_draws_nearby`).
+/// The estimate is of the draws as they are.
 ///
 /// # Reference
 /// A. Maurer and M. Pontil (COLT 2009), theorem 4; L. Chua et al. (ICML 2024) for the events. That
@@ -194,7 +197,8 @@ pub fn epsilon_proposal(run: &ShuffleRun, delta: f64) -> Result<Proposal, Accoun
 
 /// δ of the pair of one epoch at an ε, remove direction: a rigorous lower limit and an estimate.
 ///
-/// See [`pair_epsilon`]; τ alone is fixed on the pilot, and the limit is never below the closed form.
+/// See [`pair_epsilon`]; τ alone is fixed on the pilot, and the limit is never below the closed
+/// form.
 ///
 /// # Guarantee
 /// The lower limit exceeds the pair's δ with probability at most `significance`
@@ -243,8 +247,8 @@ pub fn pair_delta<S: PairDraws>(
 
 /// ε of the pair of a run of many epochs, remove direction: a rigorous lower limit and an estimate.
 ///
-/// δ(ε) = E_q[Π w_e (1 − e^{ε − ΣL_e})₊], whole runs drawn, each epoch from a mixture that is fitted to
-/// P tilted by e^{θL}, θ of Chernoff's bound at δ.
+/// δ(ε) = E_q[Π w_e (1 − e^{ε − ΣL_e})₊], whole runs drawn, each epoch from a mixture that is
+/// fitted to P tilted by e^{θL}, θ of Chernoff's bound at δ.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -294,7 +298,8 @@ pub fn pair_runs_epsilon<S: PairDraws>(
 /// δ of the pair of a run of many epochs at an ε, remove direction: a rigorous lower limit and an
 /// estimate.
 ///
-/// See [`pair_runs_epsilon`]; τ alone is fixed on the pilot, and the limit is never below the closed form.
+/// See [`pair_runs_epsilon`]; τ alone is fixed on the pilot, and the limit is never below the
+/// closed form.
 ///
 /// # Guarantee
 /// The lower limit exceeds the pair's δ with probability at most `significance`
@@ -329,9 +334,9 @@ pub fn pair_runs_delta<S: PairDraws>(
 
 /// ε of the pair of a run of many epochs, from the law of one epoch's L as it was drawn, composed.
 ///
-/// A plug-in estimate, not a bound: δ of the composed law is not linear in the law of one epoch, so its
-/// expectation is not the pair's δ, and the difference grows with E over the number of draws. The limit
-/// beside it is the closed form, for which nothing is drawn.
+/// A plug-in estimate, not a bound: δ of the composed law is not linear in the law of one epoch, so
+/// its expectation is not the pair's δ, and the difference grows with E over the number of draws.
+/// The limit beside it is the closed form, for which nothing is drawn.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -344,10 +349,10 @@ pub fn pair_runs_delta<S: PairDraws>(
 /// [`AccountingError`]; the source fails.
 ///
 /// # Numerics
-/// The standard error comes from the spread of eight parts of the draws. Losses are spread over a grid
-/// with E e^{−L} kept: an error of ε of at most 1e-4 or, where σ is so small that the grid must be
-/// wider, of a quarter of its squared step an epoch. The estimate is moved into what is proven: at least
-/// the closed form, at most deterministic batching
+/// The standard error comes from the spread of eight parts of the draws. Losses are spread over a
+/// grid with E e^{−L} kept: an error of ε of at most 1e-4 or, where σ is so small that the grid
+/// must be wider, of a quarter of its squared step an epoch. The estimate is moved into what is
+/// proven: at least the closed form, at most deterministic batching
 /// (`unit::a_plug_in_stays_within_what_is_proven`).
 pub fn pair_plug_in_epsilon<S: PairDraws>(
     run: &ShuffleRun,

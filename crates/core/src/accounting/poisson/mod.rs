@@ -9,8 +9,8 @@
 //! | the same, layers of the whole staircase, Chernoff for the other direction | .5 | 1.9 | 3.8 | 35, off by 1.5e-4 | 440, off by 2.4e-3 | .4 |
 //! | the same, spectra by gridding, slow terms smoothed, a coarse search for the tilt | .2 | .4 | .7 | 4 | 10 | .2 |
 //!
-//! Smoothing alone would have saved little: terms times outputs was the work. Grids are left for a loss
-//! that is rare or has few steps behind it, and q = 1 needs neither.
+//! Smoothing alone would have saved little: terms times outputs was the work. Grids are left for a
+//! loss that is rare or has few steps behind it, and q = 1 needs neither.
 
 mod cells;
 mod decay;
@@ -26,7 +26,7 @@ use super::{
     AccountingError, DeltaLowerBound, DeltaUpperBound, DeterministicBatches, Directions,
     EpsilonLowerBound, EpsilonUpperBound, Method,
 };
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 use crate::math;
 use crate::special::normal;
 use cells::CutStep;
@@ -67,13 +67,12 @@ impl PoissonSampling {
     /// [`AccountingError`] outside the domain, and where the error needs too large a grid.
     ///
     /// # Numerics
-    /// δ is a sum over the characteristic function of the losses, with a bound of all that it leaves
-    /// out and of each rounding. Where its terms fall off slowly (few steps, little noise), they are
-    /// smoothed at a cost that has a bound. Where there would still be too many, a grid is refined
-    /// until the values rounded up and down are within `error`.
-    /// q = 1 is the Gaussian mechanism, in closed form.
-    /// `numeric_error` is the distance of upper and lower value; where neither method gets as
-    /// close as `error`, it is larger.
+    /// δ is a sum over the characteristic function of the losses, with a bound of all that it
+    /// leaves out and of each rounding. Where its terms fall off slowly (few steps, little noise),
+    /// they are smoothed at a cost that has a bound. Where there would still be too many, a grid is
+    /// refined until the values rounded up and down are within `error`. q = 1 is the Gaussian
+    /// mechanism, in closed form. `numeric_error` is the distance of upper and lower value; where
+    /// neither method gets as close as `error`, it is larger.
     ///
     /// # Example
     /// ```

@@ -8,7 +8,7 @@ use crate::accounting::result::{
     Method,
 };
 use crate::accounting::{AccountingError, PrivacyLossDistribution, Rounding, Target};
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 use crate::math;
 
 /// Error of one slice's loss from rounding, nats.
@@ -145,7 +145,8 @@ fn law(epoch: GridLaw, side: Side) -> Result<PrivacyLossDistribution, Accounting
 mod tests {
     use super::*;
 
-    /// A code that rounds every loss up on a grid of 2e-5 is above, by half a step an epoch and more.
+    /// A code that rounds every loss up on a grid of 2e-5 is above, by half a step an epoch and
+    /// more.
     #[test]
     fn slices_from_above_match_a_code_that_rounds_up() {
         for (noise_multiplier, steps_per_epoch, epochs, theirs) in

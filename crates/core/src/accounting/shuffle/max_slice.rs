@@ -5,7 +5,7 @@ use super::maximum::Maximum;
 use super::run::{check_delta, check_epsilon};
 use crate::accounting::AccountingError;
 use crate::accounting::result::{Account, DeltaLowerBound, Directions, EpsilonLowerBound, Method};
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 use crate::math;
 use crate::special::normal::quantile_from_ln;
 

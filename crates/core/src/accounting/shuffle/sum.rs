@@ -3,7 +3,7 @@
 use super::run::{ShuffleRun, check_delta, check_epsilon};
 use crate::accounting::AccountingError;
 use crate::accounting::result::{Account, DeltaLowerBound, Directions, EpsilonLowerBound, Method};
-use crate::bound::Scope;
+use crate::adjacency::Scope;
 use crate::gdp;
 
 /// Relative change that takes μ past its own rounding.

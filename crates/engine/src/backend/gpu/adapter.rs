@@ -1,6 +1,6 @@
 //! The adapters of a machine: which there are, what they are called, which is taken unasked.
 
-use dpscope_core::shown::is_plain;
+use dpscope_core::format::is_plain;
 
 /// What is known of an adapter before it is opened.
 #[derive(Debug, Clone, PartialEq)]

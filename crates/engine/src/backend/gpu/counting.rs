@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
-use dpscope_core::histogram::{ScoreBins, ScoreHistogram};
+use dpscope_core::audit::histogram::{ScoreBins, ScoreHistogram};
 use dpscope_shaders::bgm::{Program, WORKGROUP};
 
 use super::GpuBackend;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dpscope_core::histogram::ScoreBins;
+use dpscope_core::audit::histogram::ScoreBins;
 use dpscope_shaders::bgm::{Piece, Program};
 #[cfg(not(target_arch = "wasm32"))]
 use dpscope_shaders::pair::PairProgram;

@@ -1,7 +1,7 @@
 //! Some observations alone: their scores, or their counts, for comparison with the CPU's.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::histogram::ScoreBins;
+use dpscope_core::audit::histogram::ScoreBins;
 use dpscope_shaders::bgm::Program;
 
 use super::loaded::{Loaded, Output};

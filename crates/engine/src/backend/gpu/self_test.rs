@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dpscope_core::adjacency::World;
-use dpscope_core::histogram::ScoreBins;
-use dpscope_core::mechanism::{LawKind, ScoreLaw, SlotWeights};
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, Program, ScoreKernel, Variant};
 
@@ -82,8 +82,8 @@ pub(super) async fn check_own(
     }
 }
 
-/// Compares scores with the CPU's, and counts with the scores; in bins that suit these where none are
-/// given.
+/// Compares scores with the CPU's, and counts with the scores; in bins that suit these where none
+/// are given.
 async fn compare(
     pass: Pass<'_>,
     kernel: &ScoreKernel,
@@ -157,14 +157,14 @@ fn difference(
 
 /// Laws of every variant: one epoch whose blocks are all but one full, and three that blocks
 /// straddle.
-fn laws() -> Vec<ScoreLaw> {
-    let uniform = |gap| LawKind::OneSlot { gap, weights: SlotWeights::Uniform };
+fn laws() -> Vec<ScoreDistribution> {
+    let uniform = |gap| ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform };
     let weighted = |gap, entries: u32| {
         // A total below 1: some observations have no slot.
         let weights = (0..entries).map(|entry| f64::from(1 + entry % 7) / 8.0 / f64::from(entries));
-        LawKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.collect()) }
+        ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.collect()) }
     };
-    let law = |noise_multiplier, epochs, entries, kind| ScoreLaw {
+    let law = |noise_multiplier, epochs, entries, kind| ScoreDistribution {
         noise_multiplier,
         epochs,
         entries,
@@ -179,7 +179,12 @@ fn laws() -> Vec<ScoreLaw> {
             }
         }
         for (noise_multiplier, sampling_rate) in [(1.0, 0.01), (0.3, 0.4), (1.0, 1.0)] {
-            laws.push(law(noise_multiplier, epochs, entries, LawKind::Poisson { sampling_rate }));
+            laws.push(law(
+                noise_multiplier,
+                epochs,
+                entries,
+                ScoreDistributionKind::Poisson { sampling_rate },
+            ));
         }
     }
     laws
@@ -191,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    fn kernel(law: &ScoreLaw) -> ScoreKernel {
+    fn kernel(law: &ScoreDistribution) -> ScoreKernel {
         ScoreKernel::new(law, SEED, Phase::Audit).unwrap()
     }
 
@@ -199,7 +204,7 @@ mod tests {
     fn every_variant_has_laws() {
         for variant in Variant::all() {
             let of_variant =
-                |law: &&ScoreLaw| kernel(law).program(variant.mode()).variant() == variant;
+                |law: &&ScoreDistribution| kernel(law).program(variant.mode()).variant() == variant;
             let laws = laws();
             let found = laws.iter().filter(of_variant).count();
             assert!(found >= 2, "{}: {found}", variant.name());

@@ -1,6 +1,6 @@
 //! How long a device takes as far as each stage of a kernel, for benchmarks.
 
-use dpscope_core::histogram::ScoreBins;
+use dpscope_core::audit::histogram::ScoreBins;
 use dpscope_shaders::bgm::{Program, ScoreKernel, Stage};
 
 use super::GpuBackend;

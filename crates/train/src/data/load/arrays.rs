@@ -1,6 +1,6 @@
 //! NumPy arrays of examples and labels.
 
-use dpscope_core::shown::given;
+use dpscope_core::format::given;
 use dpscope_formats::{Array, Dataset, Limits, is_idx, read_idx, unpack_gzip};
 
 use super::{MAX_LABEL, ParsedFile, Source, format_error, has_idx_name, uncompressed_name};

@@ -1,10 +1,10 @@
 //! Cuts for the simultaneous rule, chosen on a pilot.
 
 use crate::adjacency::World;
-use crate::bound::epsilon_from_rates;
+use crate::audit::bound::epsilon_from_rates;
+use crate::audit::trade_off::{TradeOff, Trials};
 use crate::interval::clopper_pearson_upper;
 use crate::math::exp;
-use crate::trade_off::{TradeOff, Trials};
 
 use super::BoundError;
 
@@ -23,9 +23,9 @@ impl PredictedErrors {
     /// Predictions from likelihood ratios: the scores of both worlds, pooled, serve both rates.
     ///
     /// FPR(τ) = E[2/(1 + e^L); L > τ] and FNR(τ) = E[2/(1 + e^{−L}); L ≤ τ] over the even mixture
-    /// of the worlds, where L is the log-likelihood ratio in nats, each divided by its value without
-    /// the restriction. A rate of 1e-6 is thus predicted well from thousands of scores, and so is a
-    /// rate's complement.
+    /// of the worlds, where L is the log-likelihood ratio in nats, each divided by its value
+    /// without the restriction. A rate of 1e-6 is thus predicted well from thousands of scores, and
+    /// so is a rate's complement.
     ///
     /// | argument | meaning | shape |
     /// |---|---|---|
@@ -64,14 +64,14 @@ impl PredictedErrors {
 
     /// Predictions from a pilot's own error counts: for scores of unknown scale.
     ///
-    /// Thresholds are the scores of both worlds. A cut that is dominated in the pilot need not be so
-    /// in the run: beyond the highest pilot score of D′ lie the cuts at which a long run sees few
-    /// false positives.
+    /// Thresholds are the scores of both worlds. A cut that is dominated in the pilot need not be
+    /// so in the run: beyond the highest pilot score of D′ lie the cuts at which a long run sees
+    /// few false positives.
     #[must_use]
     pub fn from_counts(pilot: &TradeOff) -> Vec<PredictedErrors> {
         let Trials { target, zero_out } = pilot.trials();
         let rate = |events: u64, trials: u64| (events as f64 + 0.5) / (trials as f64 + 1.0);
-        let predict = |cut: crate::trade_off::Cut| PredictedErrors {
+        let predict = |cut: crate::audit::trade_off::Cut| PredictedErrors {
             threshold: cut.threshold,
             fpr: rate(cut.errors.false_positives, zero_out),
             fnr: rate(cut.errors.false_negatives, target),

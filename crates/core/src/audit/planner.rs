@@ -1,39 +1,9 @@
 //! How far a number of observations can see.
 
-use crate::bound::{BoundError, ThresholdRule, epsilon_from_rates};
-use crate::interval::clopper_pearson_upper;
+use crate::audit::bound::{BoundError, ThresholdRule, ceiling};
+use crate::audit::trade_off::Trials;
+use crate::format::given;
 use crate::math::{exp, ln, ln_1p};
-use crate::shown::given;
-use crate::trade_off::Trials;
-
-/// The value of an attack without a single error: no audit of this size can report more.
-///
-/// ln((1 − u − δ)/u) with u = 1 − t^{1/R}; with unequal worlds the better of both directions.
-///
-/// | argument | meaning | domain |
-/// |---|---|---|
-/// | `trials` | evaluated observations of each world | ≥ 1 each |
-/// | `delta` | δ | [0, 1) |
-/// | `tail` | one-sided tail of each rate's limit | (0, 1) |
-///
-/// # Errors
-/// An argument outside its domain.
-///
-/// # Example
-/// ```
-/// use dpscope_core::{planner::ceiling, trade_off::Trials};
-/// let trials = Trials { target: 500_000, zero_out: 500_000 };
-/// assert_eq!(format!("{:.2}", ceiling(trials, 1e-5, 0.025)?), "11.82");
-/// # Ok::<(), dpscope_core::bound::BoundError>(())
-/// ```
-pub fn ceiling(trials: Trials, delta: f64, tail: f64) -> Result<f64, BoundError> {
-    if !(0.0..1.0).contains(&delta) {
-        return Err(BoundError::Delta { delta });
-    }
-    let fpr = clopper_pearson_upper(0, trials.zero_out, tail)?;
-    let fnr = clopper_pearson_upper(0, trials.target, tail)?;
-    Ok(epsilon_from_rates(fpr, fnr, delta).epsilon)
-}
 
 /// Fewest observations of each world whose [`ceiling`] reaches `epsilon`.
 ///
@@ -51,9 +21,9 @@ pub fn ceiling(trials: Trials, delta: f64, tail: f64) -> Result<f64, BoundError>
 ///
 /// # Example
 /// ```
-/// let needed = dpscope_core::planner::observations_for_ceiling(9.0, 1e-5, 0.025)?;
+/// let needed = dpscope_core::audit::planner::observations_for_ceiling(9.0, 1e-5, 0.025)?;
 /// assert_eq!(needed, 29_894);
-/// # Ok::<(), dpscope_core::planner::PlannerError>(())
+/// # Ok::<(), dpscope_core::audit::planner::PlannerError>(())
 /// ```
 pub fn observations_for_ceiling(epsilon: f64, delta: f64, tail: f64) -> Result<u64, PlannerError> {
     if !(epsilon > 0.0 && epsilon <= 40.0) {

@@ -1,12 +1,12 @@
 //! The threshold rules.
 
+use super::ceiling::ceiling;
 use super::{
     BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, ThresholdRule, check,
     epsilon_from_rates,
 };
+use crate::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
 use crate::interval::clopper_pearson_upper;
-use crate::planner::ceiling;
-use crate::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
 
 /// What every cut of one rule has in common.
 struct Setting {
@@ -89,8 +89,8 @@ impl Setting {
 /// | `significance` | chance that the bound is wrong | (0, 1) |
 ///
 /// # Guarantee
-/// The value exceeds ε with probability at most `significance`, for every (ε, δ)-indistinguishable pair. Test:
-/// `tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`.
+/// The value exceeds ε with probability at most `significance`, for every (ε, δ)-indistinguishable
+/// pair. Test: `tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`.
 ///
 /// # Errors
 /// An argument outside its domain.
@@ -123,7 +123,8 @@ pub fn at_fixed_cut(
 /// | `significance` | chance that the bound is wrong | (0, 1) |
 ///
 /// # Guarantee
-/// The value exceeds ε with probability at most `significance`. Test: `tests/coverage/bounds.rs::simultaneous_covers_on_a_laplace_pair`.
+/// The value exceeds ε with probability at most `significance`. Test:
+/// `tests/coverage/bounds.rs::simultaneous_covers_on_a_laplace_pair`.
 ///
 /// # Errors
 /// An argument outside its domain.
@@ -149,9 +150,9 @@ pub fn simultaneous(
     Ok(EpsilonLowerBound { value, significance, evidence })
 }
 
-/// The half that chooses pays for this many cuts, so that a few lucky events do not win: on Gaussian
-/// pairs the mean bound rises from 0.70 to 0.90 of the best fixed cut's (μ = ½, 500 observations),
-/// and nowhere falls below 0.89.
+/// The half that chooses pays for this many cuts, so that a few lucky events do not win: on
+/// Gaussian pairs the mean bound rises from 0.70 to 0.90 of the best fixed cut's (μ = ½, 500
+/// observations), and nowhere falls below 0.89.
 const CUTS_CHOSEN_FROM: f64 = 32.0;
 
 /// The value at the threshold that is best on `choose`, evaluated on `evaluate`.
@@ -166,8 +167,8 @@ const CUTS_CHOSEN_FROM: f64 = 32.0;
 /// | `significance` | chance that the bound is wrong | (0, 1) |
 ///
 /// # Guarantee
-/// The value exceeds ε with probability at most `significance` where the halves are independent. Test:
-/// `tests/coverage/bounds.rs::split_covers_on_a_laplace_pair`.
+/// The value exceeds ε with probability at most `significance` where the halves are independent.
+/// Test: `tests/coverage/bounds.rs::split_covers_on_a_laplace_pair`.
 ///
 /// # Errors
 /// An argument outside its domain.

@@ -1,9 +1,9 @@
 //! Credible limits on ε from the joint posterior of the two error rates.
 
+use crate::format::given;
 use crate::math;
-use crate::shown::given;
 use crate::special::quadrature::gauss_legendre_12;
-use crate::special::{BetaLaw, Tail};
+use crate::special::{BetaDistribution, Tail};
 use crate::special::{UnitPoint, normal};
 
 /// An argument that no posterior can be formed from.
@@ -78,10 +78,10 @@ pub struct CredibleInterval {
 ///
 /// # Numerics
 /// The probability has an absolute error below 1e-9, the ends of ε below 1e-6, for counts from 0
-/// to 10⁹ (`tests/oracles/bayesian.rs::golden`, `tests/oracles/bayesian.rs::independent`). The outer
-/// integral runs over the logit of FNR, between its quantiles and the images of the quantiles of FPR
-/// under the edge of the region, so that neither law is narrow within a panel. Rounds to nearest, not
-/// outward.
+/// to 10⁹ (`tests/oracles/bayesian.rs::golden`, `tests/oracles/bayesian.rs::independent`). The
+/// outer integral runs over the logit of FNR, between its quantiles and the images of the quantiles
+/// of FPR under the edge of the region, so that neither distribution is narrow within a panel.
+/// Rounds to nearest, not outward.
 ///
 /// # Reference
 /// S. Zanella-Béguelin et al. (2023), "Bayesian estimation of differential privacy",
@@ -89,7 +89,7 @@ pub struct CredibleInterval {
 ///
 /// # Example
 /// ```
-/// use dpscope_core::bayesian::{ConfusionCounts, JointBetaPosterior};
+/// use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
 /// let counts = ConfusionCounts {
 ///     true_positives: 90,
 ///     false_negatives: 10,
@@ -99,12 +99,12 @@ pub struct CredibleInterval {
 /// let posterior = JointBetaPosterior::new(counts, 1e-5)?;
 /// let credible = posterior.credible_lower(0.05)?;
 /// assert_eq!(format!("{:.6}", credible.lower), "1.912976");
-/// # Ok::<(), dpscope_core::bayesian::BayesianError>(())
+/// # Ok::<(), dpscope_core::audit::bayesian::BayesianError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct JointBetaPosterior {
-    fnr: BetaLaw,
-    fpr: BetaLaw,
+    fnr: BetaDistribution,
+    fpr: BetaDistribution,
     delta: f64,
     fnr_grid: Vec<UnitPoint>,
     fpr_grid: Vec<UnitPoint>,
@@ -314,7 +314,11 @@ impl Region {
     }
 }
 
-fn posterior(world: &'static str, events: u64, others: u64) -> Result<BetaLaw, BayesianError> {
+fn posterior(
+    world: &'static str,
+    events: u64,
+    others: u64,
+) -> Result<BetaDistribution, BayesianError> {
     const MOST: u64 = 1_000_000_000_000_000_000;
     if events == 0 && others == 0 {
         return Err(BayesianError::NoObservations { world });
@@ -322,12 +326,12 @@ fn posterior(world: &'static str, events: u64, others: u64) -> Result<BetaLaw, B
     if events > MOST || others > MOST {
         return Err(BayesianError::TooManyObservations { world });
     }
-    Ok(BetaLaw::with_shapes(events as f64 + 0.5, others as f64 + 0.5))
+    Ok(BetaDistribution::with_shapes(events as f64 + 0.5, others as f64 + 0.5))
 }
 
 /// Quantiles at the normal levels −7 … 7; 1e-12 of the mass lies outside on either side.
-fn grid(law: &BetaLaw) -> Vec<UnitPoint> {
-    let at = |tail, z: i32| law.quantile_at(tail, normal::normal_cdf(-f64::from(z)));
+fn grid(distribution: &BetaDistribution) -> Vec<UnitPoint> {
+    let at = |tail, z: i32| distribution.quantile_at(tail, normal::normal_cdf(-f64::from(z)));
     let lower = (0..=7).rev().map(|z| at(Tail::Lower, z));
     lower.chain((1..=7).map(|z| at(Tail::Upper, z))).collect()
 }

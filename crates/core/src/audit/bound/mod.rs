@@ -1,17 +1,19 @@
 //! From error counts to a lower bound on ε.
 
-use crate::shown::given;
+use crate::format::given;
+mod ceiling;
 mod cuts;
 mod rates;
 mod rules;
 
+pub use ceiling::ceiling;
 pub use cuts::{PredictedErrors, choose_cuts};
 pub use rates::{EpsilonFromRates, epsilon_from_rates};
 pub use rules::{at_fixed_cut, max_uncorrected, simultaneous, split};
 
 use crate::adjacency::Direction;
+use crate::audit::trade_off::{ErrorCounts, TradeOffError, Trials};
 use crate::interval::IntervalError;
-use crate::trade_off::{ErrorCounts, TradeOffError, Trials};
 
 /// How the threshold is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,18 +37,6 @@ pub struct Statement {
     pub delta: f64,
     /// Chance that the bound is wrong, in (0, 1).
     pub significance: f64,
-}
-
-/// What a statement about ε speaks of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum Scope {
-    /// The pair of worlds that was observed. A lower bound for a pair is one for its mechanism; an
-    /// upper bound for a pair is none.
-    Pair,
-    /// Every pair of neighbours.
-    Mechanism,
 }
 
 /// The cut that decided, and what its errors say. Rates are shares of a world's observations, ε and

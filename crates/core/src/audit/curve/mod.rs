@@ -1,8 +1,12 @@
 //! What an audit saw at cuts that were fixed beforehand, with a band.
 
-use super::TradeOffPoint;
+mod cuts;
+
+pub use cuts::{edges_to_show, scores_to_show};
+
+use crate::accounting::TradeOffPoint;
+use crate::audit::trade_off::{Cut, RateIntervals, TradeOff, Trials};
 use crate::interval::IntervalError;
-use crate::trade_off::{Cut, RateIntervals, TradeOff, Trials};
 
 /// Observed rates at one cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -166,7 +170,7 @@ fn rates(cut: Cut, trials: Trials) -> CutRates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trade_off::ErrorCounts;
+    use crate::audit::trade_off::ErrorCounts;
 
     fn scores(n: u32, shift: f64) -> Vec<f64> {
         (0..n).map(|i| f64::from(i % 100) + shift).collect()

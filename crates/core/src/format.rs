@@ -4,7 +4,7 @@
 ///
 /// # Example
 /// ```
-/// use dpscope_core::shown::given;
+/// use dpscope_core::format::given;
 /// assert_eq!([0.05, 60_000.0, 1e-300].map(given), ["0.05", "60000", "1e-300"]);
 /// ```
 #[must_use]
@@ -18,7 +18,7 @@ pub fn given(value: f64) -> String {
 ///
 /// # Example
 /// ```
-/// use dpscope_core::shown::rounded;
+/// use dpscope_core::format::rounded;
 /// assert_eq!([rounded(1.0 / 3.0, 2), rounded(1e300, 2)], ["0.33", "1.00e300"]);
 /// ```
 #[must_use]
@@ -31,7 +31,7 @@ pub fn rounded(value: f64, decimals: usize) -> String {
 ///
 /// # Example
 /// ```
-/// use dpscope_core::shown::is_plain;
+/// use dpscope_core::format::is_plain;
 /// assert_eq!(['a', 'ש', '\u{1b}', '\u{202e}'].map(is_plain), [true, true, false, false]);
 /// ```
 #[must_use]
@@ -48,7 +48,7 @@ pub fn is_plain(character: char) -> bool {
 ///
 /// # Example
 /// ```
-/// use dpscope_core::shown::excerpt;
+/// use dpscope_core::format::excerpt;
 /// assert_eq!([excerpt("a\u{1b}b", 5), excerpt("a longer text", 5)], ["a\\u{1b}b", "a lon…"]);
 /// ```
 #[must_use]

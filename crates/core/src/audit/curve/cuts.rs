@@ -1,7 +1,7 @@
 //! Which cuts of an audit are shown: chosen without the scores that are shown there.
 
-use crate::histogram::ScoreBins;
-use crate::trade_off::{TradeOff, Trials};
+use crate::audit::histogram::ScoreBins;
+use crate::audit::trade_off::{TradeOff, Trials};
 
 /// Edges of the bins, three quarters of them in the middle half, and the thresholds of the rule:
 /// both were fixed by the pilot, whose scores lie in that half.

@@ -16,8 +16,8 @@ const LEAST_SCORES: usize = 20;
 /// | `scores` | scores of one world, in file order; those not finite are left out | nats |
 ///
 /// # Guarantee
-/// Mean and variance are those of a random order of the same ranks, exact for any law of the
-/// scores and any ties; the two-sided p-value is normal. Test
+/// Mean and variance are those of a random order of the same ranks, exact for any distribution of
+/// the scores and any ties; the two-sided p-value is normal. Test
 /// `tests/agreement/independence.rs::lag_one`.
 ///
 /// # Reference
@@ -26,7 +26,7 @@ const LEAST_SCORES: usize = 20;
 ///
 /// # Example
 /// ```
-/// use dpscope_core::independence::lag_one_correlation;
+/// use dpscope_core::recorded::independence::lag_one_correlation;
 ///
 /// let rising: Vec<f64> = (0..100).map(f64::from).collect();
 /// let check = lag_one_correlation(&rising);

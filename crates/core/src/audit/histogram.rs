@@ -1,7 +1,7 @@
 //! Score histograms of integer counts: mergeable in any order, constant in memory.
 
 use crate::adjacency::World;
-use crate::shown::given;
+use crate::format::given;
 
 /// Why a histogram could not be made or merged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! The attack's error counts at every cut of its scores.
 
 use crate::adjacency::World;
-use crate::histogram::{ScoreBins, ScoreHistogram};
+use crate::audit::histogram::{ScoreBins, ScoreHistogram};
 use crate::interval::{IntervalError, clopper_pearson_lower, clopper_pearson_upper};
 
 /// Observations of each world.
@@ -72,8 +72,8 @@ pub enum TradeOffError {
     },
 }
 
-/// Error counts at every cut that can be the best one, by rising threshold: FN never falls, FP never
-/// rises.
+/// Error counts at every cut that can be the best one, by rising threshold: FN never falls, FP
+/// never rises.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TradeOff {
     trials: Trials,
@@ -246,7 +246,8 @@ impl TradeOff {
     ///
     /// # Guarantee
     /// Each of the four limits fails with probability at most `tail`: pointwise at a cut fixed
-    /// beforehand. Test: `tests/coverage/intervals.rs::clopper_pearson_covers_and_its_twin_does_not`.
+    /// beforehand. Test:
+    /// `tests/coverage/intervals.rs::clopper_pearson_covers_and_its_twin_does_not`.
     ///
     /// # Errors
     /// `tail` outside its domain.

@@ -1,8 +1,8 @@
 //! Claims about privacy, and what a bound says about them.
 
 use crate::adjacency::Adjacency;
-use crate::bound::EpsilonLowerBound;
-use crate::shown::given;
+use crate::audit::bound::EpsilonLowerBound;
+use crate::format::given;
 
 /// What is tested: "the training is (ε, δ)-DP under this adjacency".
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,8 +98,8 @@ impl PrivacyClaim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bound::at_fixed_cut;
-    use crate::trade_off::{Cut, ErrorCounts, Trials};
+    use crate::audit::bound::at_fixed_cut;
+    use crate::audit::trade_off::{Cut, ErrorCounts, Trials};
 
     fn bound() -> EpsilonLowerBound {
         let errors = ErrorCounts { false_positives: 10, false_negatives: 10 };

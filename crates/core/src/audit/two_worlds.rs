@@ -1,17 +1,13 @@
 //! The histograms of a whole audit, and what a threshold rule makes of them.
 
-mod result;
-
-pub use result::{AuditResult, ValueAtCut};
-
-use crate::adjacency::World;
-use crate::bound::{
-    BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, Statement, ThresholdRule,
-    at_fixed_cut, max_uncorrected, simultaneous, split,
+use super::bound::{
+    BoundError, Statement, ThresholdRule, at_fixed_cut, max_uncorrected, simultaneous, split,
 };
-use crate::histogram::{HistogramError, ScoreBins, ScoreHistogram};
-use crate::math::exp;
-use crate::trade_off::{TradeOff, TradeOffError, Trials};
+use super::histogram::{HistogramError, ScoreBins, ScoreHistogram};
+use super::outcome::Outcome;
+use super::slope::ScoreSlope;
+use super::trade_off::{TradeOff, TradeOffError, Trials};
+use crate::adjacency::World;
 
 /// Histograms of both worlds, each in two halves by the parity of the observation's index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,114 +186,6 @@ impl AuditHistograms {
     }
 }
 
-/// Logistic regression of the world on the score.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ScoreSlope {
-    /// Fitted slope; 1 for a log-likelihood ratio.
-    pub slope: f64,
-    /// Its standard error, from the Fisher information.
-    pub standard_error: f64,
-    /// Bins that held scores.
-    pub bins: u32,
-}
-
-impl ScoreSlope {
-    /// Maximum likelihood from (score, observations of D, observations of both) by Newton's method.
-    fn fit(points: &[(f64, f64, f64)]) -> Option<Self> {
-        let total: f64 = points.iter().map(|p| p.2).sum();
-        let centre = points.iter().map(|p| p.0 * p.2).sum::<f64>() / total;
-        let (mut intercept, mut slope) = (centre, 1.0);
-        for _ in 0..50 {
-            let (mut g0, mut g1) = (0.0, 0.0);
-            let (mut h00, mut h01, mut h11) = (0.0, 0.0, 0.0);
-            for &(score, n_target, n) in points {
-                let x = score - centre;
-                let p = 1.0 / (1.0 + exp(-(intercept + slope * x)));
-                let (residual, weight) = (n_target - n * p, n * p * (1.0 - p));
-                g0 += residual;
-                g1 += residual * x;
-                h00 += weight;
-                h01 += weight * x;
-                h11 += weight * x * x;
-            }
-            let determinant = h00 * h11 - h01 * h01;
-            if !(determinant > 1e-9 * h00 * h11) {
-                return None;
-            }
-            let change = (h00 * g1 - h01 * g0) / determinant;
-            intercept += (h11 * g0 - h01 * g1) / determinant;
-            slope += change;
-            let standard_error = (h00 / determinant).sqrt();
-            if change.abs() < 1e-6 * standard_error.min(1.0) {
-                let bins = points.len() as u32;
-                return (standard_error < 0.5).then_some(ScoreSlope {
-                    slope,
-                    standard_error,
-                    bins,
-                });
-            }
-        }
-        None
-    }
-}
-
-/// What an audit found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Outcome {
-    /// A value with coverage.
-    Bound(EpsilonLowerBound),
-    /// A value without.
-    Estimate(EpsilonEstimate),
-}
-
-impl Outcome {
-    /// The largest of several outcomes of one audit: a bound if all are bounds, at the sum of their
-    /// significances ([`EpsilonLowerBound::best_of`]).
-    #[must_use]
-    pub fn best_of(outcomes: &[Outcome]) -> Option<Outcome> {
-        let bounds: Vec<EpsilonLowerBound> = outcomes
-            .iter()
-            .filter_map(|outcome| match outcome {
-                Outcome::Bound(bound) => Some(*bound),
-                Outcome::Estimate(_) => None,
-            })
-            .collect();
-        if bounds.len() == outcomes.len() {
-            return EpsilonLowerBound::best_of(&bounds).map(Outcome::Bound);
-        }
-        let largest = outcomes.iter().max_by(|a, b| a.value().total_cmp(&b.value()))?;
-        Some(largest.into_estimate())
-    }
-
-    /// The same value without a claim to coverage.
-    #[must_use]
-    pub fn into_estimate(self) -> Outcome {
-        match self {
-            Outcome::Bound(bound) => Outcome::Estimate(bound.into_estimate()),
-            estimate @ Outcome::Estimate(_) => estimate,
-        }
-    }
-
-    /// ε in nats.
-    #[must_use]
-    pub fn value(&self) -> f64 {
-        match self {
-            Outcome::Bound(bound) => bound.value(),
-            Outcome::Estimate(estimate) => estimate.value(),
-        }
-    }
-
-    /// The deciding cut.
-    #[must_use]
-    pub fn evidence(&self) -> &Evidence {
-        match self {
-            Outcome::Bound(bound) => bound.evidence(),
-            Outcome::Estimate(estimate) => estimate.evidence(),
-        }
-    }
-}
-
 /// Why an audit has no outcome.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -349,25 +237,5 @@ mod tests {
         let (bins, h) = histograms();
         let found = h.evaluate(&bins, ThresholdRule::Split, &[], AT, true).unwrap();
         assert_eq!(found.evidence().trials, Trials { target: 2000, zero_out: 2000 });
-    }
-
-    #[test]
-    fn the_slope_of_exact_log_odds_is_recovered() {
-        let points = |slope: f64| -> Vec<(f64, f64, f64)> {
-            let at = |i: i32| {
-                let x = f64::from(i) * 0.1;
-                let n = 1000.0 * exp(-x * x / 4.0);
-                (x, n / (1.0 + exp(-slope * x - 0.3)), n)
-            };
-            (-40..=60).map(at).collect()
-        };
-        for slope in [1.0, 0.9, 2.5] {
-            let found = ScoreSlope::fit(&points(slope)).unwrap();
-            assert!((found.slope - slope).abs() < 1e-5, "{found:?}");
-        }
-        let separated = [(-1.0, 0.0, 50.0), (-0.5, 0.0, 9.0), (0.5, 30.0, 30.0), (1.0, 9.0, 9.0)];
-        assert_eq!(ScoreSlope::fit(&separated), None);
-        assert_eq!(ScoreSlope::fit(&[(0.0, 1.0, 2.0)]), None);
-        assert_eq!(ScoreSlope::fit(&[]), None);
     }
 }

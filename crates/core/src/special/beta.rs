@@ -1,38 +1,38 @@
-//! The beta law: distribution function, both tails, quantiles.
+//! The beta distribution: distribution function, both tails, quantiles.
 
 use super::gamma::stirling_series;
 use super::{SpecialError, UnitPoint, beta_quantile, beta_tail, binomial};
 use crate::math;
 
-/// The beta law with shapes a and b, density x^{a−1}(1−x)^{b−1}/B(a, b).
+/// The beta distribution with shapes a and b, density x^{a−1}(1−x)^{b−1}/B(a, b).
 ///
 /// Its distribution function is the regularised incomplete beta function I_x(a, b). What depends
 /// on the shapes alone is computed once.
 ///
 /// # Numerics
 /// Shapes from ½ to 2e19, integers or not. The tail that is asked for is computed from its own
-/// side: relative error about 1e-14 for shapes up to 1,000. For larger shapes the error of the tail is
-/// what a rounding of x would cause, so quantiles at tails down to 1e-12 keep a relative error below
-/// 5e-14 on the smaller of x and 1 − x (`tests/oracles/clopper_pearson.rs::independent`). The number
-/// of steps is bounded whatever the shapes.
+/// side: relative error about 1e-14 for shapes up to 1,000. For larger shapes the error of the tail
+/// is what a rounding of x would cause, so quantiles at tails down to 1e-12 keep a relative error
+/// below 5e-14 on the smaller of x and 1 − x (`tests/oracles/clopper_pearson.rs::independent`). The
+/// number of steps is bounded whatever the shapes.
 ///
 /// # Example
 /// ```
-/// use dpscope_core::special::BetaLaw;
-/// let law = BetaLaw::new(3.0, 8.0)?;
-/// assert_eq!(format!("{:.12}", law.cdf(0.25)?), "0.474407196045");
-/// assert_eq!(format!("{:.12}", law.upper_quantile(0.05)?.value()), "0.506901301063");
+/// use dpscope_core::special::BetaDistribution;
+/// let distribution = BetaDistribution::new(3.0, 8.0)?;
+/// assert_eq!(format!("{:.12}", distribution.cdf(0.25)?), "0.474407196045");
+/// assert_eq!(format!("{:.12}", distribution.upper_quantile(0.05)?.value()), "0.506901301063");
 /// # Ok::<(), dpscope_core::special::SpecialError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BetaLaw {
+pub struct BetaDistribution {
     pub(crate) a: f64,
     pub(crate) b: f64,
     /// ln √(ab/2πn) + S(n) − S(a) − S(b), n = a + b
     ln_peak: f64,
 }
 
-/// A tail of the law at a point.
+/// A tail of the distribution at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// P[X ≤ x]
@@ -41,8 +41,8 @@ pub(crate) enum Tail {
     Upper,
 }
 
-impl BetaLaw {
-    /// The law with shapes a and b.
+impl BetaDistribution {
+    /// The distribution with shapes a and b.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
@@ -60,7 +60,7 @@ impl BetaLaw {
         Ok(Self::with_shapes(shape_a, shape_b))
     }
 
-    /// [`BetaLaw::new`] where the shapes are known to lie in the domain.
+    /// [`BetaDistribution::new`] where the shapes are known to lie in the domain.
     pub(crate) fn with_shapes(a: f64, b: f64) -> Self {
         let stirling = stirling_series(a + b) - (stirling_series(a) + stirling_series(b));
         let ln_peak = 0.5 * math::ln(a / (a + b) * b) - math::LN_SQRT_2PI + stirling;
@@ -132,7 +132,7 @@ impl BetaLaw {
         self.ln_peak - binomial::total_deviance(self.a, self.b, x)
     }
 
-    /// The law of 1 − X.
+    /// The distribution of 1 − X.
     pub(crate) fn mirrored(&self) -> Self {
         Self { a: self.b, b: self.a, ln_peak: self.ln_peak }
     }
@@ -183,8 +183,9 @@ mod tests {
     fn distribution_function_matches_fifty_digit_values() {
         // (a, b, x, I_x(a, b), 1 − I_x(a, b)): mpmath betainc at 60 digits
         for (a, b, x, cdf, survival) in CASES {
-            let law = BetaLaw::new(a, b).unwrap();
-            for (seen, value) in [(law.cdf(x).unwrap(), cdf), (law.survival(x).unwrap(), survival)]
+            let distribution = BetaDistribution::new(a, b).unwrap();
+            for (seen, value) in
+                [(distribution.cdf(x).unwrap(), cdf), (distribution.survival(x).unwrap(), survival)]
             {
                 let change = (seen / value - 1.0).abs();
                 assert!(change < 2e-13, "a {a} b {b} x {x}: {seen:e} {value:e} {change:e}");
@@ -195,19 +196,19 @@ mod tests {
     #[test]
     fn swapped_shapes_fail_this_check() {
         let (a, b, x, cdf, _) = CASES[1];
-        let seen = BetaLaw::new(b, a).unwrap().cdf(x).unwrap();
+        let seen = BetaDistribution::new(b, a).unwrap().cdf(x).unwrap();
         assert!((seen / cdf - 1.0).abs() > 1e-2);
     }
 
     #[test]
     fn closed_forms() {
         for (n, x) in [(3.0, 0.2), (1e6, 1e-7), (1e10, 3e-10)] {
-            let law = BetaLaw::new(1.0, n).unwrap();
+            let distribution = BetaDistribution::new(1.0, n).unwrap();
             let survival = n * math::ln_1p(-x);
-            assert!((law.ln_survival(x).unwrap() / survival - 1.0).abs() < 1e-13);
-            let law = BetaLaw::new(n, 1.0).unwrap();
+            assert!((distribution.ln_survival(x).unwrap() / survival - 1.0).abs() < 1e-13);
+            let distribution = BetaDistribution::new(n, 1.0).unwrap();
             let ln_cdf = n * math::ln_1p(-x);
-            let seen = law.ln_tail(Tail::Lower, UnitPoint::from_complement(x));
+            let seen = distribution.ln_tail(Tail::Lower, UnitPoint::from_complement(x));
             assert!((seen / ln_cdf - 1.0).abs() < 1e-13, "{seen} {ln_cdf}");
         }
     }
@@ -215,12 +216,16 @@ mod tests {
     #[test]
     fn a_shape_of_one_beside_any_other_has_a_closed_form() {
         for b in [0.5, 0.7, 0.999, 1.0, 1.5] {
-            let (law, mirror) = (BetaLaw::new(1.0, b).unwrap(), BetaLaw::new(b, 1.0).unwrap());
+            let (distribution, mirror) =
+                (BetaDistribution::new(1.0, b).unwrap(), BetaDistribution::new(b, 1.0).unwrap());
             for x in [1e-12, 2e-6, 0.1, 0.5, 0.75, 0.999] {
                 let ln_survival = b * math::ln_1p(-x);
-                assert!((law.ln_survival(x).unwrap() / ln_survival - 1.0).abs() < 2e-13, "{b} {x}");
+                assert!(
+                    (distribution.ln_survival(x).unwrap() / ln_survival - 1.0).abs() < 2e-13,
+                    "{b} {x}"
+                );
                 let cdf = -math::exp_m1(ln_survival);
-                assert!((law.cdf(x).unwrap() / cdf - 1.0).abs() < 2e-13, "{b} {x}");
+                assert!((distribution.cdf(x).unwrap() / cdf - 1.0).abs() < 2e-13, "{b} {x}");
                 let power = math::powf(x, b);
                 assert!((mirror.cdf(x).unwrap() / power - 1.0).abs() < 2e-13, "{b} {x}");
             }
@@ -229,17 +234,17 @@ mod tests {
 
     #[test]
     fn ends_and_refusals() {
-        let law = BetaLaw::new(2.0, 5.0).unwrap();
-        assert_eq!(law.cdf(0.0).unwrap(), 0.0);
-        assert_eq!(law.cdf(1.0).unwrap(), 1.0);
-        assert_eq!(law.survival(0.0).unwrap(), 1.0);
-        assert!(law.cdf(f64::NAN).is_err());
-        assert!(law.cdf(1.5).is_err());
-        assert!(law.quantile(0.0).is_err());
-        assert!(law.upper_quantile(f64::NAN).is_err());
+        let distribution = BetaDistribution::new(2.0, 5.0).unwrap();
+        assert_eq!(distribution.cdf(0.0).unwrap(), 0.0);
+        assert_eq!(distribution.cdf(1.0).unwrap(), 1.0);
+        assert_eq!(distribution.survival(0.0).unwrap(), 1.0);
+        assert!(distribution.cdf(f64::NAN).is_err());
+        assert!(distribution.cdf(1.5).is_err());
+        assert!(distribution.quantile(0.0).is_err());
+        assert!(distribution.upper_quantile(f64::NAN).is_err());
         for shape in [0.0, -1.0, 0.4, 1e20, f64::NAN] {
-            assert!(BetaLaw::new(shape, 1.0).is_err());
-            assert!(BetaLaw::new(1.0, shape).is_err());
+            assert!(BetaDistribution::new(shape, 1.0).is_err());
+            assert!(BetaDistribution::new(1.0, shape).is_err());
         }
     }
 

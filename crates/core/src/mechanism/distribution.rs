@@ -2,7 +2,7 @@
 
 use super::{MechanismError, log_ratio};
 
-/// The law of one observation's score, reduced to the entries that the score looks at.
+/// The distribution of one observation's score, reduced to the entries that the score looks at.
 ///
 /// All values are in units of the clip norm. An *entry* is one noisy output, centred on the mean
 /// `a` that the target's batch has in D: with x = o − a, an entry is N(0, σ²) at the target's slot
@@ -12,7 +12,7 @@ use super::{MechanismError, log_ratio};
 /// Persistent shuffle and deterministic batching are reduced here: sums over epochs are sufficient
 /// for them, so they are one epoch at σ/√E.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ScoreLaw {
+pub struct ScoreDistribution {
     /// Noise standard deviation ÷ clip norm, after reduction; finite, > 0.
     pub noise_multiplier: f64,
     /// Independent epochs, whose scores add; ≥ 1.
@@ -20,12 +20,12 @@ pub struct ScoreLaw {
     /// Entries of one epoch that the score looks at; ≥ 1. Entry index is epoch-major.
     pub entries: u32,
     /// How the score is formed.
-    pub kind: LawKind,
+    pub kind: ScoreDistributionKind,
 }
 
 /// How the entries of an epoch are drawn and scored.
 #[derive(Debug, Clone, PartialEq)]
-pub enum LawKind {
+pub enum ScoreDistributionKind {
     /// The target's batch falls in exactly one slot of each epoch.
     ///
     /// Score of an epoch, with g = `gap`, w = the slot weights and any centre m:
@@ -47,7 +47,7 @@ pub enum LawKind {
     },
 }
 
-/// The law of the target's slot within an epoch.
+/// The distribution of the target's slot within an epoch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SlotWeights {
     /// Uniform over the entries; by symmetry a simulation keeps the target at entry 0.
@@ -68,7 +68,7 @@ impl SlotWeights {
     }
 }
 
-impl ScoreLaw {
+impl ScoreDistribution {
     /// Normals that one simulated observation consumes, E·`entries`.
     #[must_use]
     pub const fn normals_per_observation(&self) -> u64 {
@@ -77,7 +77,7 @@ impl ScoreLaw {
 
     /// The score of one observation in nats, from its centred entries.
     ///
-    /// log Λ = Σ_epochs (score of the epoch), each as [`LawKind`] defines it
+    /// log Λ = Σ_epochs (score of the epoch), each as [`ScoreDistributionKind`] defines it
     ///
     /// | argument | meaning | shape | unit |
     /// |---|---|---|---|
@@ -100,15 +100,15 @@ impl ScoreLaw {
     ///
     /// # Example
     /// ```
-    /// use dpscope_core::mechanism::{LawKind, ScoreLaw, SlotWeights};
+    /// use dpscope_core::mechanism::{ScoreDistributionKind, ScoreDistribution, SlotWeights};
     ///
-    /// let law = ScoreLaw {
+    /// let distribution = ScoreDistribution {
     ///     noise_multiplier: 1.0,
     ///     epochs: 1,
     ///     entries: 3,
-    ///     kind: LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform },
+    ///     kind: ScoreDistributionKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform },
     /// };
-    /// let score = law.score(&[0.5, -2.0, -1.5])?;
+    /// let score = distribution.score(&[0.5, -2.0, -1.5])?;
     /// assert_eq!(format!("{score:.6}"), "0.828011");
     /// # Ok::<(), dpscope_core::mechanism::MechanismError>(())
     /// ```
@@ -129,10 +129,10 @@ impl ScoreLaw {
     pub(super) fn epoch_score(&self, outputs: &[f64], mean_target: f64) -> f64 {
         let variance = self.noise_multiplier * self.noise_multiplier;
         match &self.kind {
-            LawKind::OneSlot { gap, weights } => {
+            ScoreDistributionKind::OneSlot { gap, weights } => {
                 log_ratio::one_slot(*gap, variance, weights.as_slice(), outputs, mean_target)
             }
-            LawKind::Poisson { sampling_rate } => outputs
+            ScoreDistributionKind::Poisson { sampling_rate } => outputs
                 .iter()
                 .map(|o| {
                     log_ratio::poisson_step(*sampling_rate, (o - mean_target + 0.5) / variance)
@@ -144,7 +144,7 @@ impl ScoreLaw {
     fn check_weights(&self) -> Result<(), MechanismError> {
         let expected = self.entries as usize;
         match &self.kind {
-            LawKind::OneSlot { weights: SlotWeights::Weighted(weights), .. }
+            ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. }
                 if weights.len() != expected =>
             {
                 Err(MechanismError::WeightCount { actual: weights.len(), expected })
@@ -174,57 +174,66 @@ pub(super) fn finite_score(value: f64) -> Result<f64, MechanismError> {
 mod tests {
     use super::*;
 
-    fn law(kind: LawKind) -> ScoreLaw {
-        ScoreLaw { noise_multiplier: 2.0, epochs: 2, entries: 3, kind }
+    fn distribution(kind: ScoreDistributionKind) -> ScoreDistribution {
+        ScoreDistribution { noise_multiplier: 2.0, epochs: 2, entries: 3, kind }
     }
 
     #[test]
     fn epochs_add() {
-        let law = law(LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform });
-        let one = ScoreLaw { epochs: 1, ..law.clone() };
+        let distribution = distribution(ScoreDistributionKind::OneSlot {
+            gap: 2.0,
+            weights: SlotWeights::Uniform,
+        });
+        let one = ScoreDistribution { epochs: 1, ..distribution.clone() };
         let (first, second) = ([0.1, -2.0, -3.5], [-1.0, 2.0, 0.25]);
-        let both = law.score(&[first, second].concat()).unwrap();
+        let both = distribution.score(&[first, second].concat()).unwrap();
         assert_eq!(both, one.score(&first).unwrap() + one.score(&second).unwrap());
-        assert_eq!(law.normals_per_observation(), 6);
+        assert_eq!(distribution.normals_per_observation(), 6);
     }
 
     #[test]
     fn poisson_is_centred_on_the_target() {
         // x = −½ is o = ½, where both worlds are equally likely whatever q.
-        let law = law(LawKind::Poisson { sampling_rate: 0.25 });
-        assert_eq!(law.score(&[-0.5; 6]), Ok(0.0));
+        let distribution = distribution(ScoreDistributionKind::Poisson { sampling_rate: 0.25 });
+        assert_eq!(distribution.score(&[-0.5; 6]), Ok(0.0));
     }
 
     #[test]
     fn a_broken_observation_is_refused_with_its_place() {
-        let law = law(LawKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform });
+        let distribution = distribution(ScoreDistributionKind::OneSlot {
+            gap: 2.0,
+            weights: SlotWeights::Uniform,
+        });
         assert_eq!(
-            law.score(&[0.0; 5]),
+            distribution.score(&[0.0; 5]),
             Err(MechanismError::OutputCount { actual: 5, expected: 6 })
         );
         let mut centred = [0.0; 6];
         centred[4] = f64::NEG_INFINITY;
         assert_eq!(
-            law.score(&centred),
+            distribution.score(&centred),
             Err(MechanismError::NonFiniteOutput { epoch: 1, step: 1, value: f64::NEG_INFINITY })
         );
-        let narrow = ScoreLaw { noise_multiplier: 0.2, ..law };
+        let narrow = ScoreDistribution { noise_multiplier: 0.2, ..distribution };
         assert!(matches!(narrow.score(&[1e308; 6]), Err(MechanismError::NonFiniteScore { .. })));
     }
 
     #[test]
     fn weights_must_match_the_entries() {
         let weights = SlotWeights::Weighted(vec![0.5, 0.5]);
-        let law = law(LawKind::OneSlot { gap: 2.0, weights });
+        let distribution = distribution(ScoreDistributionKind::OneSlot { gap: 2.0, weights });
         assert_eq!(
-            law.score(&[0.0; 6]),
+            distribution.score(&[0.0; 6]),
             Err(MechanismError::WeightCount { actual: 2, expected: 3 })
         );
     }
 
     #[test]
     fn an_empty_law_is_refused() {
-        let law = ScoreLaw { entries: 0, ..law(LawKind::Poisson { sampling_rate: 0.5 }) };
-        assert!(law.score(&[]).is_err());
+        let distribution = ScoreDistribution {
+            entries: 0,
+            ..distribution(ScoreDistributionKind::Poisson { sampling_rate: 0.5 })
+        };
+        assert!(distribution.score(&[]).is_err());
     }
 }

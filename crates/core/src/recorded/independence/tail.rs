@@ -1,22 +1,25 @@
 //! Tail probabilities of the checks.
 
 use crate::math;
-use crate::special::BetaLaw;
+use crate::special::BetaDistribution;
 
 /// P(|Z| ≥ |z|) for a standard normal Z.
 pub(super) fn normal_two_sided(z: f64) -> f64 {
     math::erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
-/// P(|T| ≥ |t|) for T of Student's law with `degrees` ≥ 1 degrees of freedom ν; 1 where t is NaN.
+/// P(|T| ≥ |t|) for T of Student's distribution with `degrees` ≥ 1 degrees of freedom ν; 1 where t
+/// is NaN.
 ///
 /// I_x(ν/2, ½) at x = ν/(ν + t²), from the smaller of x and 1 − x.
 pub(super) fn student_two_sided(t: f64, degrees: f64) -> f64 {
     let (square, half) = (t * t, degrees / 2.0);
     let tail = if square < degrees {
-        BetaLaw::new(0.5, half).and_then(|law| law.survival(square / (degrees + square)))
+        BetaDistribution::new(0.5, half)
+            .and_then(|distribution| distribution.survival(square / (degrees + square)))
     } else {
-        BetaLaw::new(half, 0.5).and_then(|law| law.cdf(degrees / (degrees + square)))
+        BetaDistribution::new(half, 0.5)
+            .and_then(|distribution| distribution.cdf(degrees / (degrees + square)))
     };
     tail.unwrap_or(1.0)
 }
@@ -32,8 +35,8 @@ pub(super) fn binomial_at_least(hits: u64, trials: u64, chance: f64) -> f64 {
     if hits > trials {
         return 0.0;
     }
-    let law = BetaLaw::new(hits as f64, (trials - hits) as f64 + 1.0);
-    law.and_then(|law| law.cdf(chance)).unwrap_or(1.0)
+    let distribution = BetaDistribution::new(hits as f64, (trials - hits) as f64 + 1.0);
+    distribution.and_then(|distribution| distribution.cdf(chance)).unwrap_or(1.0)
 }
 
 #[cfg(test)]
@@ -75,16 +78,16 @@ mod tests {
 
     #[test]
     fn symmetric_tails_are_those_of_a_peer() {
-        let twice = |law: &dyn Fn(f64) -> f64, x: f64| 2.0 * law(-f64::abs(x));
+        let twice = |distribution: &dyn Fn(f64) -> f64, x: f64| 2.0 * distribution(-f64::abs(x));
         let normal = Normal::standard();
         for z in [0.0, 1e-9, 0.3, -1.959_963_984_540_054, 4.0, 30.0] {
             let peer = twice(&|x| normal.cdf(x), z);
             assert!((normal_two_sided(z) / peer - 1.0).abs() < 1e-9, "{z}");
         }
         for degrees in [1.0, 2.0, 3.0, 58.0, 1_999.0, 2_001.0, 1e5] {
-            let law = StudentsT::new(0.0, 1.0, degrees).unwrap();
+            let distribution = StudentsT::new(0.0, 1.0, degrees).unwrap();
             for t in [0.01, 0.9, 1.1, -2.5, 6.0] {
-                let peer = twice(&|x| law.cdf(x), t);
+                let peer = twice(&|x| distribution.cdf(x), t);
                 let near = |degrees| (student_two_sided(t, degrees) / peer - 1.0).abs() < 1e-9;
                 assert!(near(degrees), "{t} with {degrees} degrees");
                 assert!(degrees > 100.0 || !near(degrees + 1.0), "one degree more passed");

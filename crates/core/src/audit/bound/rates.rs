@@ -37,7 +37,7 @@ pub struct EpsilonFromRates {
 ///
 /// # Example
 /// ```
-/// let found = dpscope_core::bound::epsilon_from_rates(0.01, 0.5, 1e-5);
+/// let found = dpscope_core::audit::bound::epsilon_from_rates(0.01, 0.5, 1e-5);
 /// assert_eq!(format!("{:.4}", found.epsilon), "3.9120");
 /// ```
 #[must_use]

@@ -1,27 +1,28 @@
 //! How far into an epoch a shuffle reaches, told from recorded outputs.
 
-use super::{BatchSampler, MechanismError, OutputScorer, OutputSpread, partial_shuffle_candidates};
+use super::output_spread::OutputSpread;
 use crate::adjacency::World;
 use crate::math;
+use crate::mechanism::{BatchSampler, MechanismError, OutputScorer, partial_shuffle_candidates};
 
 /// What recorded outputs say of a shuffle that may reach the first k of T batches only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct ShuffleReach {
+pub struct ShuffleWindow {
     /// k: of the numbers tried, the one that the outputs speak for most.
     pub prefix: u32,
     /// T.
     pub steps_per_epoch: u32,
     /// ln of the likelihood ratio of k batches against all T, over all pairs of runs.
     pub ln_evidence: f64,
-    /// What a shuffle over all T batches exceeds with the chance `significance` at most, whichever of
-    /// the numbers is looked at.
+    /// What a shuffle over all T batches exceeds with the chance `significance` at most, whichever
+    /// of the numbers is looked at.
     pub ln_needed: f64,
     /// Shared over the numbers that were tried.
     pub significance: f64,
 }
 
-impl ShuffleReach {
+impl ShuffleWindow {
     /// Whether a shuffle over all batches is refuted.
     #[must_use]
     pub fn is_shown(&self) -> bool {
@@ -31,24 +32,25 @@ impl ShuffleReach {
 
 /// Adds up what pairs of runs, one of each world, say of each number of first batches.
 ///
-/// In the difference y = o − o′ of a run of D and one of D′ all cancels that moves the outputs of both
-/// worlds alike, in one step more than in another. Where the records lie in batches s and s′ of an
-/// epoch, y has the density of noise of variance v = 2σ² times e^{l_s + l′_{s′}}, and times e^{m m′/v} if
-/// s = s′, with
+/// In the difference y = o − o′ of a run of D and one of D′ all cancels that moves the outputs of
+/// both worlds alike, in one step more than in another. Where the records lie in batches s and s′
+/// of an epoch, y has the density of noise of variance v = 2σ² times e^{l_s + l′_{s′}}, and times
+/// e^{m m′/v} if s = s′, with
 ///
 /// l_t = (m·y_t − m²/2)/v, l′_t = (−m′·y_t − m′²/2)/v, m = a − b, m′ = c − b
 ///
-/// So a shuffle within the first k batches has the likelihood (A A′ + (e^{m m′/v} − 1) B)/k², with A, A′
-/// and B the sums of e^{l_t}, e^{l′_t} and e^{l_t + l′_t} over t ≤ k, and over all T the same with k = T.
+/// So a shuffle within the first k batches has the likelihood (A A′ + (e^{m m′/v} − 1) B)/k², with
+/// A, A′ and B the sums of e^{l_t}, e^{l′_t} and e^{l_t + l′_t} over t ≤ k, and over all T the same
+/// with k = T.
 ///
 /// # Guarantee
 /// Under a shuffle over all T batches with the mechanism's noise, and independent runs whose means
-/// are the idealised ones but for what each step adds in all runs alike, each ratio of likelihoods has
-/// the mean 1, so that the largest of those of K numbers exceeds K/`significance` with the chance
-/// `significance` at most (Markov and Bonferroni;
-/// `unit::a_whole_shuffle_is_seldom_taken_for_less`). Outputs that spread less than that noise, by a
-/// lower noise or on another scale, would speak for a short prefix wherever the record lies: nothing is
-/// said of them (`unit::of_outputs_that_spread_too_little_nothing_is_said`).
+/// are the idealised ones but for what each step adds in all runs alike, each ratio of likelihoods
+/// has the mean 1, so that the largest of those of K numbers exceeds K/`significance` with the
+/// chance `significance` at most (Markov and Bonferroni;
+/// `unit::a_whole_shuffle_is_seldom_taken_for_less`). Outputs that spread less than that noise, by
+/// a lower noise or on another scale, would speak for a short prefix wherever the record lies:
+/// nothing is said of them (`unit::of_outputs_that_spread_too_little_nothing_is_said`).
 #[derive(Debug, Clone)]
 pub struct ShuffleEvidence<'a> {
     scorer: &'a OutputScorer,
@@ -106,9 +108,10 @@ impl<'a> ShuffleEvidence<'a> {
         Ok(())
     }
 
-    /// What the runs say, at this chance of being wrong; none where they spread less than the noise.
+    /// What the runs say, at this chance of being wrong; none where they spread less than the
+    /// noise.
     #[must_use]
-    pub fn reach(&self, significance: f64) -> Option<ShuffleReach> {
+    pub fn reach(&self, significance: f64) -> Option<ShuffleWindow> {
         if self.spread.is_too_small() {
             return None;
         }
@@ -116,11 +119,11 @@ impl<'a> ShuffleEvidence<'a> {
         let ln_needed = math::ln(self.sums.len() as f64 / significance);
         let steps_per_epoch = self.scorer.mechanism().steps_per_epoch;
         let (&prefix, &ln_evidence) = best;
-        Some(ShuffleReach { prefix, steps_per_epoch, ln_evidence, ln_needed, significance })
+        Some(ShuffleWindow { prefix, steps_per_epoch, ln_evidence, ln_needed, significance })
     }
 }
 
-/// The law of a difference of outputs of both worlds.
+/// The distribution of a difference of outputs of both worlds.
 #[derive(Clone, Copy)]
 struct PairLikelihood {
     /// m
@@ -251,7 +254,7 @@ mod tests {
 
     type Pair = [Vec<f64>; 2];
 
-    fn evidence(scorer: &OutputScorer, runs: &[Pair]) -> ShuffleReach {
+    fn evidence(scorer: &OutputScorer, runs: &[Pair]) -> ShuffleWindow {
         let mut evidence = ShuffleEvidence::new(scorer).unwrap();
         for [target, zero_out] in runs {
             evidence.add(target, zero_out).unwrap();
@@ -260,7 +263,7 @@ mod tests {
     }
 
     /// A broken twin: runs of D as they are, and nothing else.
-    fn without_differences(scorer: &OutputScorer, runs: &[Pair]) -> ShuffleReach {
+    fn without_differences(scorer: &OutputScorer, runs: &[Pair]) -> ShuffleWindow {
         let mut evidence = ShuffleEvidence::new(scorer).unwrap();
         let means = scorer.mechanism().batch_means().unwrap();
         let noise = scorer.mechanism().noise_multiplier;
@@ -289,7 +292,7 @@ mod tests {
                 let drawn: Vec<_> =
                     (0..300).map(|seed| runs(&scorer, STEPS, 20, seed, drifts)).collect();
                 let reached = drawn.iter().map(|runs| evidence(&scorer, runs));
-                let reached: Vec<ShuffleReach> = reached.collect();
+                let reached: Vec<ShuffleWindow> = reached.collect();
                 // 15 in the mean at most, and fewer than 32 but once in 10⁴ times
                 let shown = reached.iter().filter(|reach| reach.is_shown()).count();
                 assert!(shown < 32, "{threat_model}: {shown}");
@@ -297,7 +300,7 @@ mod tests {
                 let positive = reached.iter().filter(|reach| reach.ln_evidence > -0.7).count();
                 assert!(positive >= 32, "{threat_model}: {positive}");
                 let alone = drawn.iter().map(|runs| without_differences(&scorer, runs));
-                let wrong = alone.filter(ShuffleReach::is_shown).count();
+                let wrong = alone.filter(ShuffleWindow::is_shown).count();
                 assert_eq!(wrong >= 32, drifts > 0.0, "{threat_model}: {wrong}");
             }
         }
@@ -330,7 +333,8 @@ mod tests {
             runs.iter().for_each(|[target, zero_out]| evidence.add(target, zero_out).unwrap());
             evidence
         };
-        // means over batches in place of sums; less noise about the same means, but for the record's
+        // means over batches in place of sums; less noise about the same means, but for the
+        // record's
         let averaged = scaled(0.2, |output, _, factor| factor * output);
         let quiet = scaled(0.3, |output, other, factor| other + factor * (output - other));
         for evidence in [averaged, quiet] {

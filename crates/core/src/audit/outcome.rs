@@ -1,0 +1,59 @@
+//! A value of ε with coverage or without.
+
+use super::bound::{EpsilonEstimate, EpsilonLowerBound, Evidence};
+
+/// What an audit found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    /// A value with coverage.
+    Bound(EpsilonLowerBound),
+    /// A value without.
+    Estimate(EpsilonEstimate),
+}
+
+impl Outcome {
+    /// The largest of several outcomes of one audit: a bound if all are bounds, at the sum of their
+    /// significances ([`EpsilonLowerBound::best_of`]).
+    #[must_use]
+    pub fn best_of(outcomes: &[Outcome]) -> Option<Outcome> {
+        let bounds: Vec<EpsilonLowerBound> = outcomes
+            .iter()
+            .filter_map(|outcome| match outcome {
+                Outcome::Bound(bound) => Some(*bound),
+                Outcome::Estimate(_) => None,
+            })
+            .collect();
+        if bounds.len() == outcomes.len() {
+            return EpsilonLowerBound::best_of(&bounds).map(Outcome::Bound);
+        }
+        let largest = outcomes.iter().max_by(|a, b| a.value().total_cmp(&b.value()))?;
+        Some(largest.into_estimate())
+    }
+
+    /// The same value without a claim to coverage.
+    #[must_use]
+    pub fn into_estimate(self) -> Outcome {
+        match self {
+            Outcome::Bound(bound) => Outcome::Estimate(bound.into_estimate()),
+            estimate @ Outcome::Estimate(_) => estimate,
+        }
+    }
+
+    /// ε in nats.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        match self {
+            Outcome::Bound(bound) => bound.value(),
+            Outcome::Estimate(estimate) => estimate.value(),
+        }
+    }
+
+    /// The deciding cut.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        match self {
+            Outcome::Bound(bound) => bound.evidence(),
+            Outcome::Estimate(estimate) => estimate.evidence(),
+        }
+    }
+}

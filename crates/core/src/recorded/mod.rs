@@ -1,0 +1,8 @@
+//! What recorded outputs say about the code that made them.
+
+pub mod independence;
+mod output_spread;
+mod shuffle_window;
+
+pub use output_spread::OutputSpread;
+pub use shuffle_window::{ShuffleEvidence, ShuffleWindow};
