@@ -5,11 +5,11 @@ use dpscope_core::accounting::pair::{
     Draw, DrawError, EpochSums, PairDraws, Proposal, Sampling, pair_delta, pair_epsilon,
 };
 use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::random::{Purpose, stream_words};
 use dpscope_core::{math, special::normal_quantile};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Backend, Control, EngineError, Unattended, pair};
 use dpscope_shaders::PairKernel;
-use dpscope_shaders::random::{Purpose, stream_words};
 use dpscope_tests::Draws;
 
 const SEED: u64 = 11;

@@ -2,9 +2,10 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::histogram::{MAX_BINS, ScoreBins};
+use dpscope_core::random::{Purpose, stream_words};
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Piece, Program, ScoreKernel};
-use dpscope_shaders::random::{Purpose, normals_of_words, stream_normals, stream_words};
+use dpscope_shaders::random::{normals_of_words, stream_normals};
 use libtest_mimic::{Failed, Trial};
 
 use crate::comparison::exact;

@@ -3,8 +3,9 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_core::random::{Purpose, stream_words};
 use dpscope_formats::{Array, write_npz};
-use dpscope_shaders::random::{Purpose, VectorNormals, stream_words};
+use dpscope_shaders::random::VectorNormals;
 use dpscope_shaders::train::{Batches, EpochBatches};
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
 use dpscope_train::gpu::plan::{GpuPlan, PassPosition};

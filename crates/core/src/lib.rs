@@ -12,6 +12,7 @@ pub mod gdp;
 pub mod interval;
 pub mod math;
 pub mod mechanism;
+pub mod random;
 pub mod recorded;
 pub mod special;
 pub mod theory;

@@ -15,8 +15,8 @@ use dpscope_core::accounting::pair::{
     pair_epsilon, pair_plug_in_delta, pair_plug_in_epsilon, pair_runs_delta, pair_runs_epsilon,
 };
 use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::random::{Purpose, WideNormals};
 use dpscope_shaders::PairKernel;
-use dpscope_shaders::random::{Purpose, WideNormals};
 
 use crate::backend::{CpuBackend, PairDrawing};
 use crate::{Backend, Control, EngineError, ObservationRange};

@@ -8,7 +8,7 @@ use dpscope_core::audit::bound::{
     simultaneous, split,
 };
 use dpscope_core::audit::trade_off::{TradeOff, Trials};
-use dpscope_shaders::random::{Purpose, Words};
+use dpscope_core::random::{Purpose, Words};
 
 /// Scores of recorded runs, higher for the target's world; a score that is not finite stands for a
 /// failed run and counts against the attacker.

@@ -1,6 +1,7 @@
 //! The canary gradient.
 
-use dpscope_shaders::random::{Purpose, VectorNormals, stream_words};
+use dpscope_core::random::{Purpose, stream_words};
+use dpscope_shaders::random::VectorNormals;
 use serde::{Deserialize, Serialize};
 
 /// Direction of the canary gradient.

@@ -1,8 +1,9 @@
 //! One run of DP-SGD with the canary inserted.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::random::Purpose;
 use dpscope_engine::TrainingTally;
-use dpscope_shaders::random::{Purpose, VectorNormals};
+use dpscope_shaders::random::VectorNormals;
 use dpscope_shaders::train::EpochBatches;
 
 use crate::canary::dot;

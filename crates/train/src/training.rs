@@ -3,7 +3,7 @@
 use dpscope_core::mechanism::{
     BatchedGaussian, OutputOptions, OutputReference, OutputScorer, ThreatModel,
 };
-use dpscope_shaders::random::{Purpose, Words};
+use dpscope_core::random::{Purpose, Words};
 use dpscope_shaders::train::{Batches, Order};
 use serde::{Deserialize, Serialize};
 

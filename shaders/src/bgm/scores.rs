@@ -13,9 +13,10 @@ use crate::error::{Cancelled, KernelError};
 use crate::float::FloatMode;
 use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
 use crate::random::normal::{self, Lanes, Origin};
-use crate::random::{Purpose, chacha8, key, stream_normals, stream_of, stream_words};
+use crate::random::{chacha8, stream_normals};
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
+use dpscope_core::random::{Purpose, key, stream_of, stream_words};
 use std::hint::black_box;
 
 /// Blocks of 16 words a lane between two questions whether to go on: about 5 ms.
@@ -300,7 +301,11 @@ impl ScoreKernel {
     fn draw_slots(&self, key: &[u32; 8], stream: u64, epoch: u64, scratch: &mut Scratch) {
         let Some(table) = &self.setup.slots else { return };
         for (slot, lane) in scratch.slots.iter_mut().zip(0_u64..) {
-            let words = chacha8::block(key, epoch / 16, stream.wrapping_add(2 * lane));
+            let words = dpscope_core::random::chacha8::block(
+                key,
+                epoch / 16,
+                stream.wrapping_add(2 * lane),
+            );
             *slot = table.slot(words[(epoch % 16) as usize]);
         }
     }

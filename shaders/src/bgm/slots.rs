@@ -31,7 +31,7 @@ impl SlotTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, stream_words};
+    use dpscope_core::random::{Purpose, stream_words};
 
     #[test]
     fn edges_of_the_thresholds() {

@@ -12,10 +12,11 @@
 use crate::bgm::{Sums, exp2_from_below};
 use crate::error::{Cancelled, KernelError};
 use crate::lanes::{InstructionSet, LANES, ROWS, Row, Tile, lane_fn};
+use crate::random::chacha8;
 use crate::random::normal::{self, Lanes, Origin};
-use crate::random::{Purpose, chacha8, key, stream_of};
 use dpscope_core::accounting::pair::{Draw, EpochSums, Proposal, Shift};
 use dpscope_core::adjacency::World;
+use dpscope_core::random::{Purpose, key, stream_of};
 use std::f64::consts::LOG2_E;
 use std::ops::RangeInclusive;
 

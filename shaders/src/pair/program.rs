@@ -3,8 +3,8 @@
 use super::draws::{EXTREME, HEAD, PairKernel, RADIUS_WORDS, VALUES};
 use crate::bgm::{Fields, WORKGROUP, shared_constants};
 use crate::float::FloatMode;
-use crate::random::Purpose;
 use crate::wgsl::wgsl;
+use dpscope_core::random::Purpose;
 use std::fmt::Write;
 
 /// The kernel of a proposal for a GPU, in exact mode.

@@ -1,6 +1,7 @@
 //! Standard normals from pairs of random words, by Box and Muller's transform in f32.
 
-use super::chacha8;
+use dpscope_core::random::chacha8::block;
+
 use crate::lanes::{InstructionSet, LANES, ROWS, Tile, lane_fn};
 
 /// −2 ln(1 + f)/f on [√½ − 1, √2 − 1]; `fit/polynomials.py`, as are the others.
@@ -187,13 +188,14 @@ pub fn normals_of_words(words: &[u32], extensions: &[u32]) -> Vec<f32> {
 fn extension(key: &[u32; 8], stream: u64, position: u64) -> u32 {
     let mut key = *key;
     key[2] ^= 1 << 31;
-    chacha8::block(&key, position / 16, stream)[(position % 16) as usize]
+    block(&key, position / 16, stream)[(position % 16) as usize]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, stream_words};
+    use crate::random::chacha8;
+    use dpscope_core::random::{Purpose, stream_words};
     use std::f64::consts::{FRAC_PI_2, SQRT_2};
 
     type Transform = fn(u32, u32) -> (f32, f32);
@@ -282,7 +284,7 @@ mod tests {
 
     #[test]
     fn small_radius_words_are_extended_in_both_generators() {
-        let key = crate::random::key(3, Purpose::Test);
+        let key = dpscope_core::random::key(3, Purpose::Test);
         let mut extended = 0;
         let mut scratch = Tile([[0.0; LANES]; ROWS]);
         for block in 0..400 {

@@ -1,7 +1,9 @@
 //! Long vectors of normals: the noise of one step on every parameter of a model.
 
+use super::chacha8;
 use super::normal::{self, Lanes, Origin};
-use super::{Purpose, chacha8, key};
+use dpscope_core::random::{Purpose, key};
+
 use crate::lanes::{InstructionSet, LANES, ROWS, Tile};
 
 /// Entries that are drawn together.

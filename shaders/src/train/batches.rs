@@ -3,7 +3,7 @@
 use dpscope_core::mechanism::BatchSampler;
 
 use super::Order;
-use crate::random::{Purpose, Words};
+use dpscope_core::random::{Purpose, Words};
 
 /// Batches of each epoch of a run.
 ///

@@ -4,8 +4,8 @@ use super::finish::Finish;
 use super::kernel::Kernel;
 use super::memory::Common;
 use super::output;
-use crate::random::Purpose;
 use crate::wgsl::wgsl;
+use dpscope_core::random::Purpose;
 
 /// The canary of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::kernel::{Kernel, WORKGROUP};
 use super::memory::Common;
-use crate::random::Purpose;
 use crate::wgsl::wgsl;
+use dpscope_core::random::Purpose;
 
 /// A sampler whose batches a device draws record by record, as [`Batches`](super::Batches) does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

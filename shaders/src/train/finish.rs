@@ -3,8 +3,8 @@
 use super::kernel::Kernel;
 use super::memory::Common;
 use super::output;
-use crate::random::Purpose;
 use crate::wgsl::wgsl;
+use dpscope_core::random::Purpose;
 
 /// Parameters of a tile.
 pub(super) const TILE: u32 = 1024;

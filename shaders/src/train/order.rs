@@ -1,6 +1,6 @@
 //! Permutations that are computed entry by entry and stored nowhere.
 
-use crate::random::{Purpose, stream_words};
+use dpscope_core::random::{Purpose, stream_words};
 
 /// Passes of the network over both halves.
 const PASSES: usize = 4;

@@ -8,11 +8,12 @@ use std::task::{Context, Poll, Waker};
 use dpscope_core::audit::Outcome;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
+use dpscope_core::random::Purpose;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{
     Artefact, Backend, Dealer, Layout, Plan, RecordedAudit, RecordedScores, Shard, Unattended, run,
 };
-use dpscope_shaders::random::{Purpose, stream_normals};
+use dpscope_shaders::random::stream_normals;
 
 use crate::{Fingerprints, hash};
 

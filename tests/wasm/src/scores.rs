@@ -5,8 +5,9 @@ use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, SamplerKind, ScoreDistribution,
     ScoreDistributionKind, SlotWeights, partial_shuffle_candidates,
 };
+use dpscope_core::random::Purpose;
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
-use dpscope_shaders::random::{Purpose, stream_normals};
+use dpscope_shaders::random::stream_normals;
 
 use crate::{Fingerprints, bits};
 

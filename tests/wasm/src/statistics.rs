@@ -10,6 +10,7 @@ use dpscope_core::interval::{
     clopper_pearson_lower, clopper_pearson_upper, jeffreys_lower, jeffreys_upper,
 };
 use dpscope_core::math;
+use dpscope_core::random::Purpose;
 use dpscope_core::recorded::independence::{
     RecordedRuns, lag_one_correlation, repeated_positions_over_epochs, shared_noise,
 };
@@ -17,7 +18,7 @@ use dpscope_core::special::{
     BetaDistribution, ln_binomial_pmf, ln_gamma, normal_cdf, normal_ln_cdf, normal_ln_pdf,
     normal_pdf, normal_quantile, normal_quantile_from_ln, normal_survival, stirling_error,
 };
-use dpscope_shaders::random::{Purpose, stream_normals};
+use dpscope_shaders::random::stream_normals;
 
 use crate::{Fingerprints, grid};
 

@@ -1,6 +1,7 @@
 //! Random words and normals.
 
-use dpscope_shaders::random::{Purpose, WideNormals, stream_normals, stream_words};
+use dpscope_core::random::{Purpose, WideNormals, stream_words};
+use dpscope_shaders::random::stream_normals;
 
 use crate::Fingerprints;
 
@@ -15,7 +16,7 @@ const PURPOSES: [Purpose; 11] = [
     Purpose::PairRuns,
     Purpose::EpochOrder,
     Purpose::EpochNoise,
-    Purpose::StandInData,
+    Purpose::SyntheticData,
 ];
 
 /// Seeds and streams on both sides of 32 bits.

@@ -1,7 +1,7 @@
 //! Draws from the common random stream for data that are identical on every machine.
 
 use dpscope_core::math;
-use dpscope_shaders::random::{Purpose, Words};
+use dpscope_core::random::{Purpose, Words};
 
 /// Seed of all synthetic data.
 const SEED: u64 = 0;
@@ -27,7 +27,7 @@ impl Draws {
     /// Stream `index` of a part of data set `set`.
     pub(super) fn new(set: u8, part: Part, index: u64) -> Self {
         let stream = u64::from(set) << 56 | (part as u64) << 48 | index;
-        Draws(Words::new(SEED, Purpose::StandInData, stream))
+        Draws(Words::new(SEED, Purpose::SyntheticData, stream))
     }
 
     pub(super) fn word(&mut self) -> u32 {
@@ -81,7 +81,7 @@ pub(super) fn fixed_order(count: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpscope_shaders::random::stream_words;
+    use dpscope_core::random::stream_words;
 
     #[test]
     fn draws_have_the_expected_moments_and_stable_values() {
@@ -102,7 +102,7 @@ mod tests {
         let mut draws = Draws::new(9, Part::Distribution, 1);
         let words: Vec<u32> = (0..70).map(|_| draws.word()).collect();
         let mut expected = [0; 70];
-        stream_words(SEED, Purpose::StandInData, 9 << 56 | 1, 0, &mut expected);
+        stream_words(SEED, Purpose::SyntheticData, 9 << 56 | 1, 0, &mut expected);
         assert_eq!(words, expected);
     }
 

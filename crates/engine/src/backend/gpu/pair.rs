@@ -147,7 +147,7 @@ async fn compare(
 
 #[cfg(test)]
 mod tests {
-    use dpscope_shaders::random::{Purpose, stream_words};
+    use dpscope_core::random::{Purpose, stream_words};
 
     use super::*;
 

@@ -192,7 +192,7 @@ fn laws() -> Vec<ScoreDistribution> {
 
 #[cfg(test)]
 mod tests {
-    use dpscope_shaders::random::{Purpose, stream_words};
+    use dpscope_core::random::{Purpose, stream_words};
 
     use super::*;
 

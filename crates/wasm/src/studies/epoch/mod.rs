@@ -4,7 +4,8 @@ use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
 };
-use dpscope_shaders::random::{Purpose, Words, stream_normals};
+use dpscope_core::random::{Purpose, Words};
+use dpscope_shaders::random::stream_normals;
 use dpscope_shaders::train::{Batches, EpochBatches};
 use js_sys::Object;
 use wasm_bindgen::prelude::*;

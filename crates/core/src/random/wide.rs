@@ -1,7 +1,7 @@
 //! Standard normals in f64, for what is computed in f64.
 
 use super::{Purpose, chacha8, key};
-use dpscope_core::math;
+use crate::math;
 
 /// Independent standard normals in f64 from the words of one stream.
 ///
@@ -74,7 +74,7 @@ impl WideNormals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpscope_core::special::normal_cdf;
+    use crate::special::normal_cdf;
 
     /// χ² of 64 equally likely cells in standard deviations, and the correlation of neighbours in
     /// standard errors, whichever is larger.

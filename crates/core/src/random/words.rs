@@ -1,5 +1,9 @@
 //! Words of one stream, one after another.
 
+use std::convert::Infallible;
+
+use rand_core::{TryRng, utils};
+
 use super::{Purpose, stream_words};
 
 /// Words that are drawn at a time.
@@ -7,8 +11,21 @@ const BLOCK: usize = 64;
 
 /// The words of a stream in their order, for draws whose number depends on what was drawn.
 ///
+/// The traits of `rand` ([`rand_core::Rng`]) draw the same words, so its algorithms apply. Audits use
+/// the methods below instead: their draws must not change with a version of `rand`.
+///
 /// # Guarantee
-/// Those of [`stream_words`] (`unit::words_are_those_of_the_stream`).
+/// Those of [`stream_words`] (`unit::words_are_those_of_the_stream`), by either way
+/// (`unit::rand_draws_the_same_words`).
+///
+/// # Example
+/// ```
+/// use dpscope_core::random::{Purpose, Words};
+/// use rand::RngExt;
+///
+/// let mut words = Words::new(7, Purpose::Test, 0);
+/// assert_eq!(words.random_range(1..=6), 2);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Words {
     seed: u64,
@@ -33,6 +50,7 @@ impl Words {
     }
 
     /// The next word.
+    #[inline]
     pub fn next_word(&mut self) -> u32 {
         if self.used == BLOCK {
             let Words { seed, purpose, stream, next, .. } = *self;
@@ -73,8 +91,26 @@ impl Words {
     }
 }
 
+impl TryRng for Words {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(self.next_word())
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        utils::next_u64_via_u32(self)
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
+        utils::fill_bytes_via_next_word(out, || Ok(self.next_word()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use rand_core::Rng;
+
     use super::*;
 
     const DRAWS: u32 = 20_000;
@@ -104,6 +140,18 @@ mod tests {
             let expected = (f64::from(words.next_word()) + 0.5) / 4_294_967_296.0;
             assert_eq!(uniforms.uniform(), expected);
         }
+    }
+
+    #[test]
+    fn rand_draws_the_same_words() {
+        let start = || Words::new(3, Purpose::Test, 9);
+        let (mut words, mut rand) = (start(), start());
+        let [first, second, third, fourth] = [(); 4].map(|()| words.next_word());
+        assert_eq!(rand.next_u32(), first);
+        assert_eq!(rand.next_u64(), u64::from(third) << 32 | u64::from(second));
+        let mut bytes = [0; 4];
+        rand.fill_bytes(&mut bytes);
+        assert_eq!(u32::from_le_bytes(bytes), fourth);
     }
 
     #[test]
