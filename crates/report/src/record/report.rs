@@ -1,11 +1,11 @@
 //! The report of an audit.
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::{AuditResult, Outcome, ScoreSlope, ValueAtCut};
 use dpscope_core::audit::bayesian::CredibleInterval;
 use dpscope_core::audit::claim::{ClaimError, Verdict};
-use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::audit::trade_off::Trials;
+use dpscope_core::audit::{AuditResult, Outcome, ScoreSlope, ValueAtCut};
+use dpscope_core::mechanism::BatchedGaussian;
 use serde::Serialize;
 
 use super::{

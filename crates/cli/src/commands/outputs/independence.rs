@@ -1,11 +1,11 @@
 //! What recorded outputs say about the independence that intervals need.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::mechanism::BatchSampler;
 use dpscope_core::recorded::independence::{
     FALSE_ALARM, IndependenceCheck, RecordedRuns, duplicated_runs, lag_one_correlation,
     repeated_positions_over_epochs, repeated_positions_over_runs, shared_noise,
 };
-use dpscope_core::mechanism::BatchSampler;
 use dpscope_report::record::{IndependenceRecord, IndependenceTest};
 
 use super::load::Outputs;
