@@ -10,14 +10,14 @@ mod plot_files;
 mod progress;
 mod seed;
 mod simulated_report;
-mod training_file;
 
 use std::process::ExitCode;
 
+use clap::{CommandFactory, FromArgMatches, Parser};
 use dpscope_engine::backend::gpu::CAUGHT_PANIC;
 
-use crate::args::{Cli, Command};
-use crate::failure::Done;
+use crate::commands::Command;
+use crate::failure::Failure;
 
 /// Leaves to the engine's warning what it catches and tells in better words.
 fn silence_caught_panics() {
@@ -41,39 +41,54 @@ fn silence_device_select() {
     }
 }
 
-fn run(cli: Cli) -> Done {
-    match cli.command {
-        Command::Audit(audit) => match audit {
-            args::Audit::Bgm(args) => commands::bgm::run(&args),
-            args::Audit::Dpsgd(args) => commands::dpsgd::run(&args),
-            args::Audit::Outputs(args) => commands::outputs::run(&args),
-            args::Audit::Scores(args) => commands::scores::run(&args),
-            args::Audit::Counts(args) => commands::counts::run(&args),
-        },
-        Command::Bound(args) => commands::bound::run(&args),
-        Command::Calibrate(args) => commands::calibrate::run(&args),
-        Command::Compare(args) => commands::compare::run(&args),
-        Command::Sweep(args) => commands::sweep::run(&args),
-        Command::Plan(args) => commands::plan::run(&args),
-        Command::Merge(args) => commands::merge::run(&args),
-        Command::Resume(args) => commands::resume::run(&args),
-        Command::Reproduce(args) => commands::reproduce::run(&args),
-        Command::Devices(args) => commands::devices::run(&args),
-        Command::Bench(args) => commands::bench::run(&args),
-        Command::Check(args) => commands::check::run(&args),
-        Command::Serve(args) => commands::serve::run(&args),
-        Command::Completions(args) => commands::completions::run(&args),
+/// Shows how much privacy a differentially private training run really leaks.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7\n\n\
+        Exit codes: 0 done, 1 internal error, 2 bad input, 3 claim refuted (only with --claim or \
+        --fail-above), 4 no such device, 5 artefact of another run, 130 interrupted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Reads the command line and refuses files that it names twice; a negative number is a value, so that its message can name the domain.
+fn parse() -> Result<Cli, Failure> {
+    fn negative_numbers(command: clap::Command) -> clap::Command {
+        command
+            .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+            .mut_subcommands(negative_numbers)
     }
+    fn takes_value(arg: &clap::Arg) -> bool {
+        !arg.is_positional() && arg.get_action().takes_values()
+    }
+    let mut command = negative_numbers(Cli::command());
+    let matches = command.get_matches_mut();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    args::check_apart(&command, &matches)?;
+    Ok(cli)
 }
 
 fn main() -> ExitCode {
     silence_caught_panics();
     silence_device_select();
-    match args::parse().and_then(run) {
+    match parse().and_then(|cli| cli.command.run()) {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
             output::tell(&format!("error: {:#}", failure.error));
             ExitCode::from(failure.code as u8)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
     }
 }

@@ -96,7 +96,7 @@ fn place(path: &Path) -> PathBuf {
 }
 
 /// Refuses a file that a command would write twice, or write and read.
-pub(super) fn check_apart(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
+pub(crate) fn check_apart(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
     let (mut command, mut matches) = (command, matches);
     let mut seen: Vec<Named> = Vec::new();
     loop {
@@ -136,7 +136,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::args::Cli;
+    use crate::Cli;
 
     fn unused(command: &Command) -> Vec<String> {
         let paths = command.get_arguments().filter(|argument| is_path(argument));

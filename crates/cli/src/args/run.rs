@@ -6,9 +6,7 @@ use clap::Args;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::{Plan, Shard};
 
-use super::{
-    ClaimArgs, DeviceArgs, PlotArgs, ResumeArgs, RuleArg, ShowArgs, StatementArgs, seed, shard,
-};
+use super::{ClaimArgs, DeviceArgs, PlotArgs, RuleArg, ShowArgs, StatementArgs, seed, shard};
 
 /// How a run is evaluated, where it is counted and what becomes of it.
 #[derive(Debug, Args)]
@@ -47,13 +45,6 @@ pub(crate) struct Asked<'a> {
     pub(crate) plot: &'a PlotArgs,
     pub(crate) claim: &'a ClaimArgs,
     pub(crate) show: &'a ShowArgs,
-}
-
-impl ResumeArgs {
-    pub(crate) fn asked(&self) -> Asked<'_> {
-        let ResumeArgs { device, plot, claim, show, .. } = self;
-        Asked { device, plot, claim, show }
-    }
 }
 
 impl RunArgs {

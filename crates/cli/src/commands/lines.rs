@@ -1,5 +1,6 @@
 //! The lines that `compare` and `sweep` set side by side: theory and audit of one training.
 
+use clap::Args;
 use dpscope_core::accounting::{AccountingError, Directions};
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::Outcome;
@@ -10,11 +11,28 @@ use dpscope_report::words::InWords;
 use serde::Serialize;
 
 use super::simulate::{count_whole, float_mode, shuffle_plan};
-use crate::args::TheoryArgs;
+use crate::args::{DeviceArgs, ShowArgs, StatementArgs, count, seed};
 use crate::device;
 use crate::failure::Failure;
 use crate::progress::{Terminal, is_interrupted};
 use crate::seed::seed_or_fresh;
+
+/// What `compare` and `sweep` share.
+#[derive(Debug, Args)]
+pub(crate) struct TheoryArgs {
+    /// Audit as well, with so many simulated observations of both worlds together.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) observations: Option<u64>,
+    /// Seed of all draws, below 2^53; fresh entropy if not given.
+    #[arg(long, value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
 
 /// What a line tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

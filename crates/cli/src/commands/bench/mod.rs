@@ -1,7 +1,10 @@
 //! `dpscope bench`: how fast each device counts.
 
+mod args;
 mod meter;
 mod shares;
+
+pub(crate) use args::BenchArgs;
 
 use std::io::IsTerminal;
 
@@ -16,7 +19,6 @@ use serde::Serialize;
 
 use self::meter::{Measured, measure};
 use self::shares::{Shares, of_cpu, of_gpu};
-use crate::args::BenchArgs;
 use crate::device::{Choice, cpu, found, kind, open, pick};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::{print, print_json, tell};

@@ -1,9 +1,12 @@
 //! `dpscope reproduce`: published audits beside ours.
 
+mod args;
 mod published;
 mod shown;
 mod trained;
 mod trained_shown;
+
+pub(crate) use args::ReproduceArgs;
 
 use std::io::IsTerminal;
 
@@ -14,13 +17,13 @@ use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Artefact, Backend, EngineError, Plan};
 use serde::Serialize;
 
-use super::simulate::{count_whole, float_mode, shuffle_plan};
-use crate::args::{ReproduceArgs, Reproduction};
+use crate::commands::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure, refuse_idle};
 use crate::output::{print, print_json, tell};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
+use args::Reproduction;
 use published::{Published, figure_3, table_1};
 
 #[derive(Serialize)]
@@ -199,7 +202,7 @@ fn pair_of(
 fn reproduced(
     published: Published,
     source: &Source,
-    ended: &super::simulate::Ended,
+    ended: &crate::commands::simulate::Ended,
     pair: PairRows,
 ) -> Result<Row, Failure> {
     let state = &ended.state;

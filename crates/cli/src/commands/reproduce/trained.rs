@@ -8,10 +8,11 @@ use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 use dpscope_engine::{Artefact, Backend, Plan, TrainingState};
 use serde::Serialize;
 
+use super::ReproduceArgs;
+use super::args::NUMBERING;
 use super::published::{Experiment, dp_sgd};
 use super::{Ours, Reason, estimate, reason, trained_shown};
-use crate::args::{NUMBERING, ReproduceArgs};
-use crate::commands::dpsgd::{built_in, calibrated};
+use crate::commands::audit::dpsgd::{built_in, calibrated};
 use crate::commands::simulate::{Ended, count_whole, float_mode, idealised_counts};
 use crate::device::backend;
 use crate::failure::{Done, Exit, Failure, refuse_idle};
@@ -165,7 +166,7 @@ fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> 
         seed,
         training: None,
     };
-    plan.validated().map_err(crate::commands::dpsgd::of_runs)?;
+    plan.validated().map_err(crate::commands::audit::dpsgd::of_runs)?;
     Ok(plan)
 }
 
@@ -251,7 +252,7 @@ mod tests {
     use super::*;
     use clap::ValueEnum;
 
-    use crate::args::Reproduction;
+    use super::super::args::Reproduction;
 
     #[test]
     fn every_experiment_has_settings_that_can_be_audited() {

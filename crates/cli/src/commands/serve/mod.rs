@@ -1,8 +1,11 @@
 //! `dpscope serve`: the app, on loopback only.
 
+mod args;
 mod connection;
 mod request;
 mod site;
+
+pub(crate) use args::ServeArgs;
 
 use std::io::IsTerminal;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -11,7 +14,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::args::ServeArgs;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::{print, tell};
 use connection::answer;

@@ -1,14 +1,16 @@
 //! `dpscope sweep`: theory, and audits where wanted, of a table of trainings.
 
+mod args;
 mod settings;
 mod shown;
+
+pub(crate) use args::SweepArgs;
 
 use dpscope_core::theory::Setting;
 
 use serde::Serialize;
 
-use super::lines::{Drawing, Line, What, lines};
-use crate::args::SweepArgs;
+use crate::commands::lines::{Drawing, Line, What, lines};
 use crate::failure::{Done, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::{print, print_json, tell};

@@ -1,0 +1,105 @@
+//! Values of options: numbers, seeds and shards.
+
+use dpscope_engine::Shard;
+
+/// A whole number, also as 1e7 or 10_000_000.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    const MOST: u64 = 1 << 53;
+    let plain = text.replace('_', "");
+    let parsed = plain.parse::<u64>().ok().or_else(|| {
+        let value: f64 = plain.parse().ok()?;
+        // Beyond 2⁵³ the cast saturates, and the limit refuses it.
+        (value.fract() == 0.0 && value >= 0.0).then_some(value as u64)
+    });
+    match parsed {
+        Some(value) if value <= MOST => Ok(value),
+        Some(_) => Err(format!("`{text}` is more than 2^53")),
+        None => {
+            Err(format!("`{text}` is not a whole number from 0; write 10000000, 10_000_000 or 1e7"))
+        }
+    }
+}
+
+/// As [`count`], at least 1.
+pub(crate) fn positive(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err(format!("`{text}` is too small; give at least 1")),
+        value => Ok(value),
+    }
+}
+
+/// A number of any kind; its domain is checked where it is used.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number; write it as 0.5 or 1e-5"))
+}
+
+/// A seed that a JSON number and a link can carry.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    let parsed = text.parse().ok().filter(|&seed: &u64| seed < 1 << 53);
+    parsed.ok_or_else(|| format!("`{text}` is not a whole number from 0 and below 2^53"))
+}
+
+/// A number strictly between 0 and 1.
+pub(crate) fn open_unit(text: &str) -> Result<f64, String> {
+    let parsed = text.parse().ok().filter(|&value: &f64| value > 0.0 && value < 1.0);
+    parsed.ok_or_else(|| format!("`{text}` does not lie strictly between 0 and 1"))
+}
+
+pub(crate) fn small_count(text: &str) -> Result<u32, String> {
+    u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
+}
+
+pub(crate) fn batch_size(text: &str) -> Result<u32, String> {
+    match small_count(text)? {
+        0 => Err("a batch holds at least one record".to_owned()),
+        size => Ok(size),
+    }
+}
+
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
+    let wanted = || format!("`{text}` is not a shard; write i/N with 1 <= i <= N, e.g. 2/8");
+    let (index, count) = text.split_once('/').ok_or_else(wanted)?;
+    let number = |part: &str| part.trim().parse::<u64>().map_err(|_| wanted());
+    let shard = Shard { index: number(index)?, count: number(count)? };
+    if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(wanted()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_may_be_written_with_an_exponent() {
+        for (text, value) in [
+            ("1e7", 10_000_000),
+            ("10_000", 10_000),
+            ("2.5e3", 2500),
+            ("0", 0),
+            ("9007199254740992", 1 << 53),
+        ] {
+            assert_eq!(count(text), Ok(value));
+        }
+        for text in ["", "1.5", "-1", "1e300", "nan", "inf", "ten", "9007199254740993"] {
+            assert!(count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn probabilities_and_seeds_stay_inside_their_domain() {
+        assert_eq!((open_unit("1e-5"), seed("9007199254740991")), (Ok(1e-5), Ok((1 << 53) - 1)));
+        for text in ["0", "1", "-1", "nan", "inf", "", "x"] {
+            assert!(open_unit(text).is_err(), "{text}");
+        }
+        for text in ["9007199254740992", "-1", "1.5", "", "x"] {
+            assert!(seed(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shards_are_counted_from_one() {
+        assert_eq!(shard("2/8"), Ok(Shard { index: 2, count: 8 }));
+        for text in ["0/8", "9/8", "1", "a/b", "1/0", "-1/3", "1/2/3"] {
+            assert!(shard(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Arguments of `audit dpsgd`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dpscope_train::CanaryDirection;
+
+use crate::args::{DataArgs, MemoryArgs, RunArgs, SamplerArgs, count, small_count};
+
+const CHECKPOINT: &str = "Save the state here, once a second or after each wave of runs; the same \
+                          command, or `dpscope resume`, goes on from it";
+const SHARD: &str =
+    "Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`";
+
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("checkpoint", |arg| arg.help(CHECKPOINT)),
+    mut_arg("shard", |arg| arg.help(SHARD)),
+    after_help = "Examples:\n  dpscope audit dpsgd --batch-size 100 --poisson-epsilon 4 --runs 2000\n  \
+        dpscope audit dpsgd --model lenet --data train-images-idx3-ubyte.gz \\\n    \
+        --labels train-labels-idx1-ubyte.gz --classes 0,1 \\\n    \
+        --batch-size 100 --poisson-epsilon 2 --runs 200\n\n\
+        Models are trained together on a GPU where there is one, else on the CPU. The threat model \
+        worst-case replaces every gradient: nothing is \
+        trained, and the result is that of `audit bgm`."
+)]
+pub(crate) struct DpSgdArgs {
+    /// mlp, lenet, cnn, or a TOML file with a list of layers.
+    #[arg(long, value_name = "MODEL", default_value = Self::MODEL)]
+    pub(crate) model: String,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Records to train on.
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
+    pub(crate) records: u64,
+    /// Passes over the data, 1 to 1000.
+    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
+    pub(crate) epochs: u32,
+    /// Noise standard deviation divided by the clip norm, 0.2 to 20.
+    #[arg(long, value_name = "S", required_unless_present = "poisson_epsilon")]
+    pub(crate) noise_multiplier: Option<f64>,
+    /// Take the noise at which Poisson sampled batches have this epsilon: what would be claimed.
+    #[arg(long, value_name = "EPS", conflicts_with = "noise_multiplier")]
+    pub(crate) poisson_epsilon: Option<f64>,
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    /// Clip norm C of a record's gradient.
+    #[arg(long, value_name = "C", default_value = "1")]
+    pub(crate) clip_norm: f64,
+    /// Learning rate, or search for a logarithmic search; by default that of the model, and a search
+    /// for models of your own.
+    #[arg(long, value_name = "RATE")]
+    pub(crate) learning_rate: Option<RateArg>,
+    /// Where the canary's gradient points.
+    #[arg(long, value_enum, default_value = "random")]
+    pub(crate) canary: CanaryArg,
+    /// Draw the canary's gradient once for all runs instead of for each run.
+    #[arg(long)]
+    pub(crate) fixed_canary: bool,
+    /// Take away what the other records add, as a white-box attacker would: their mean gradient, by
+    /// that of M records.
+    #[arg(long, value_name = "M", default_value = "0", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub(crate) debias_records: u32,
+    /// Runs of both worlds together; even; may be written 1e4.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) runs: u64,
+    /// Write every run's outputs here as npz, for `dpscope audit outputs`.
+    #[arg(long, value_name = "FILE.npz", conflicts_with = "shard")]
+    pub(crate) outputs_to: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+impl DpSgdArgs {
+    /// The model that is trained where none is named.
+    pub(crate) const MODEL: &str = "mlp";
+}
+
+/// A learning rate, or the wish for one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RateArg {
+    Given(f64),
+    Search,
+}
+
+impl std::str::FromStr for RateArg {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "search" => Ok(RateArg::Search),
+            _ => text.parse().map(RateArg::Given).map_err(|_| "write a number, or search"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CanaryArg {
+    /// Uniform on the sphere.
+    Random,
+    /// One parameter: a weight that no record moves, if there is one, else any.
+    Dirac,
+}
+
+impl From<CanaryArg> for CanaryDirection {
+    fn from(canary: CanaryArg) -> Self {
+        match canary {
+            CanaryArg::Random => CanaryDirection::Random,
+            CanaryArg::Dirac => CanaryDirection::Dirac,
+        }
+    }
+}

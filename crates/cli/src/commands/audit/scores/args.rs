@@ -1,0 +1,37 @@
+//! Arguments of `audit scores`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::args::{AccountedArgs, RuleArg};
+use crate::commands::audit::recorded::RecordedArgs;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dpscope audit scores --target in.npy --zero-out out.npy --claim 2.0"
+)]
+pub(crate) struct ScoresArgs {
+    /// Scores of the runs with the target record: npy, npz or safetensors with one array, csv.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) target: PathBuf,
+    /// Scores of the runs without it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) zero_out: PathBuf,
+    /// Which world a higher score speaks for.
+    #[arg(long, value_enum, default_value = "target")]
+    pub(crate) higher_means: WorldArg,
+    /// How the threshold is chosen.
+    #[arg(long, value_enum, default_value = "split")]
+    pub(crate) threshold_rule: RuleArg,
+    #[command(flatten)]
+    pub(crate) training: AccountedArgs,
+    #[command(flatten)]
+    pub(crate) recorded: RecordedArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorldArg {
+    Target,
+    ZeroOut,
+}

@@ -1,0 +1,96 @@
+//! `dpscope check`: does a described training set-up keep its claim?
+
+mod args;
+mod file;
+
+pub(crate) use args::CheckArgs;
+
+use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::format::given;
+use dpscope_core::theory::Accounted;
+use dpscope_core::training_check::{CheckReport, CheckedClaim, TrainingSetup, diagnose};
+use dpscope_report::number::{counted, grouped, plain};
+use dpscope_report::text::{Align, row, table};
+
+use crate::failure::{Done, Exit, Failure};
+use crate::output::{print, print_json};
+
+pub(crate) fn run(args: &CheckArgs) -> Done {
+    if args.example {
+        print(file::EXAMPLE)?;
+        return Ok(Exit::Done);
+    }
+    let about = |failure: Failure| match &args.file {
+        Some(path) => failure.about(path),
+        None => failure,
+    };
+    let in_file = args.file.as_deref().map(file::read).transpose()?;
+    let told = args.training.clone().or(in_file.unwrap_or_default());
+    let (setup, accounting, claim) =
+        told.description().complete().map_err(|error| about(error.into()))?;
+    let found = diagnose(&setup, &accounting, &claim).map_err(|error| about(error.into()))?;
+    let verdict = found.verdict;
+    let report = CheckReport::new(setup, accounting, claim, found);
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print(&to_text(&report))?;
+    }
+    Ok(if verdict == Verdict::Refuted { Exit::Refuted } else { Exit::Done })
+}
+
+fn to_text(report: &CheckReport) -> String {
+    let CheckedClaim { claim, verdict, says, note } = &report.claim;
+    let verdict = match verdict {
+        Verdict::Refuted => "REFUTED",
+        Verdict::NotRefuted => "not refuted",
+    };
+    let PrivacyClaim { epsilon, delta, .. } = claim;
+    let mut out = format!("claim ε = {} at δ = {delta:e}: {verdict}\n\n", given(*epsilon));
+    for told in &report.findings {
+        out.push_str(&row(&told.severity.to_string(), &told.says));
+    }
+    out.push_str(&row("meaning", &format!("{says} Adjacency: {note}.")));
+    out.push_str(&row("training", &training(report)));
+    out.push('\n');
+    out.push_str(&values(report));
+    if !report.next.is_empty() {
+        out.push_str(
+            "\nFind the noise that keeps the claim, with this loader or with Poisson batches:\n",
+        );
+        for command in &report.next {
+            out.push_str(&format!("  {command}\n"));
+        }
+    }
+    out
+}
+
+fn training(report: &CheckReport) -> String {
+    let TrainingSetup { dataset_size, epochs, loader, drop_last, .. } = report.setup;
+    let dropped = if drop_last { ", last batch left out" } else { "" };
+    format!(
+        "{loader}{dropped}: {} records, sampling rate {:.6}, {} an epoch, {} in {}, noise \
+         multiplier {}",
+        grouped(dataset_size),
+        report.sampling_rate,
+        counted(report.steps_per_epoch, "step"),
+        grouped(report.steps),
+        counted(epochs, "epoch"),
+        given(report.noise_multiplier)
+    )
+}
+
+fn values(report: &CheckReport) -> String {
+    let rows = [
+        ("this loader, at least (proven)", &report.lower),
+        ("this loader, at most (proven)", &report.upper),
+        ("Poisson accounting would say", &report.poisson),
+    ];
+    let shown = |value: &Accounted| plain(value.epsilon, value.kind, 4);
+    let row = |(name, value): (&str, &Option<Accounted>)| {
+        [name.to_owned(), value.as_ref().map_or_else(|| "unknown".to_owned(), shown)]
+    };
+    let claimed = ["claimed".to_owned(), given(report.claim.claim.epsilon)];
+    let rows: Vec<[String; 2]> = [claimed].into_iter().chain(rows.map(row)).collect();
+    table(&[("", Align::Left), ("ε", Align::Right)], &rows)
+}

@@ -1,0 +1,30 @@
+//! Arguments of `merge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::{ClaimArgs, PlotArgs, ShowArgs};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dpscope merge shard-*.json --claim 0.72")]
+pub(crate) struct MergeArgs {
+    /// Artefacts of one plan, in any order.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Write the joined histograms here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Accept missing observations; the result is then an estimate.
+    #[arg(long)]
+    pub(crate) allow_gaps: bool,
+    /// Accept shards of different float modes.
+    #[arg(long)]
+    pub(crate) allow_mixed: bool,
+    #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}

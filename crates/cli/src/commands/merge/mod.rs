@@ -1,0 +1,50 @@
+//! `dpscope merge`: join the shards of a run.
+
+mod args;
+
+pub(crate) use args::MergeArgs;
+
+use dpscope_engine::{Artefact, ArtefactError, MergeOptions};
+use dpscope_report::figure::curves_of_report;
+use dpscope_report::record::SeedSource;
+
+use crate::commands::simulate::idealised;
+use crate::failure::{Done, Failure};
+use crate::files::{check_replaceable, read_artefact, write_artefact};
+use crate::output::{claim_test, finish};
+use crate::simulated_report::{RunFacts, of_artefact};
+
+pub(crate) fn run(args: &MergeArgs) -> Done {
+    let started = std::time::Instant::now();
+    args.plot.check()?;
+    let merged = merged(args)?;
+    let test = claim_test(&args.claim, merged.plan.delta)?;
+    let out = args.out.as_deref();
+    out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
+    let written = out.map_or(Ok(()), |path| write_artefact(path, &merged));
+    let facts = RunFacts {
+        seed_source: SeedSource::Artefact,
+        elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
+        resumed_from: None,
+        idealised: idealised(&merged, None, args.show.quiet),
+    };
+    let report = of_artefact(&merged, &facts, &test)?;
+    let exit = finish(&report, args.show.json)?;
+    let plotted = args.plot.write(|| Ok(curves_of_report(&report, &merged.curve()?)?));
+    written.and(plotted)?;
+    Ok(exit)
+}
+
+/// The sum of all files; an error names the file that does not belong.
+fn merged(args: &MergeArgs) -> Result<Artefact, Failure> {
+    let mut sum: Option<Artefact> = None;
+    for path in &args.files {
+        let part = read_artefact(path)?;
+        match &mut sum {
+            None => sum = Some(part),
+            Some(sum) => sum.absorb(part).map_err(|error| Failure::from(error).about(path))?,
+        }
+    }
+    let options = MergeOptions { allow_gaps: args.allow_gaps, allow_mixed_modes: args.allow_mixed };
+    Ok(sum.ok_or(ArtefactError::Nothing)?.merged(options)?)
+}

@@ -1,0 +1,40 @@
+//! Arguments of `plan`.
+
+use clap::Args;
+
+use crate::args::{RuleArg, SamplerArgs, StatementArgs, count, seed, small_count};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dpscope plan --epsilon 9\n  dpscope plan --noise-multiplier 1 --steps 100 --observations 1e7"
+)]
+pub(crate) struct PlanArgs {
+    /// The epsilon that a bound should be able to reach.
+    #[arg(long, value_name = "EPS")]
+    pub(crate) epsilon: Option<f64>,
+    /// Observations of both worlds together.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) observations: Option<u64>,
+    /// With --steps: predict the bound of an audit by a small simulation.
+    #[arg(long, value_name = "S", requires = "steps")]
+    pub(crate) noise_multiplier: Option<f64>,
+    /// Batches an epoch.
+    #[arg(long, value_name = "T", value_parser = small_count, requires = "noise_multiplier")]
+    pub(crate) steps: Option<u32>,
+    /// Passes over the data.
+    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
+    pub(crate) epochs: u32,
+    #[command(flatten)]
+    pub(crate) sampler: SamplerArgs,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    /// How the threshold will be chosen.
+    #[arg(long, value_enum, default_value = "simultaneous")]
+    pub(crate) threshold_rule: RuleArg,
+    /// Seed of the small simulation.
+    #[arg(long, value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,215 @@
+//! `dpscope plan`: how many observations an audit needs.
+
+mod args;
+
+pub(crate) use args::PlanArgs;
+
+use dpscope_core::audit::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
+use dpscope_core::audit::planner::PlannedAudit;
+use dpscope_core::format::given;
+use dpscope_core::interval::clopper_pearson_upper;
+use dpscope_engine::backend::CpuBackend;
+use dpscope_engine::{Pilot, Plan};
+use dpscope_report::number::{confidence, grouped};
+use serde::Serialize;
+
+use crate::failure::{Done, Exit, Failure};
+use crate::output::{print, print_json};
+use crate::seed::seed_or_fresh;
+
+#[derive(Serialize)]
+struct PlanReport {
+    schema: &'static str,
+    delta: f64,
+    significance: f64,
+    threshold_rule: ThresholdRule,
+    cuts: u32,
+    tail_per_rate: f64,
+    target: Option<Target>,
+    rows: Vec<Row>,
+    seed: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Target {
+    epsilon: f64,
+    /// Fewest observations of both worlds together whose ceiling reaches it.
+    observations_for_ceiling: u64,
+    /// Predicted for an audit of the mechanism; none if no number up to 10¹⁰ reaches it.
+    observations_predicted: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    observations: u64,
+    ceiling: f64,
+    /// An estimate.
+    predicted_epsilon: Option<f64>,
+}
+
+/// Most observations that a prediction is made for.
+const MOST: u64 = 10_000_000_000;
+
+pub(crate) fn run(args: &PlanArgs) -> Done {
+    if args.epsilon.is_none() && args.observations.is_none() && args.noise_multiplier.is_none() {
+        return Err(Failure::input(
+            "nothing to plan: give --epsilon, --observations, or --noise-multiplier and --steps",
+        ));
+    }
+    let rule: ThresholdRule = args.threshold_rule.into();
+    let (delta, significance) = (args.statement.delta, args.statement.significance);
+    let audit =
+        PlannedAudit { delta, significance, threshold_rule: rule, cuts: Plan::DEFAULT_CUTS };
+    let tail = audit.tail_per_rate();
+    let pilot = pilot(args, rule)?;
+    let row = |observations: u64| -> Result<Row, Failure> {
+        let per_world = audit.evaluated_per_world(observations);
+        let predicted = pilot.as_ref().map(|(pilot, _)| predict(pilot, per_world, delta, tail));
+        Ok(Row {
+            observations,
+            ceiling: audit.ceiling(observations)?,
+            predicted_epsilon: predicted.transpose()?,
+        })
+    };
+    let target = match args.epsilon {
+        None => None,
+        Some(epsilon) => {
+            let needed = audit.observations_for_ceiling(epsilon)?;
+            let reaches = |n: u64| Ok::<_, Failure>(row(n)?.predicted_epsilon >= Some(epsilon));
+            let found = if pilot.is_some() { fewest(reaches)? } else { None };
+            Some(Target {
+                epsilon,
+                observations_for_ceiling: needed,
+                observations_predicted: found,
+            })
+        }
+    };
+    let sizes: Vec<u64> = match args.observations {
+        Some(n) if n >= 2 && n % 2 == 0 => vec![n],
+        Some(n) => {
+            return Err(Failure::input(format!("--observations is {n}; it must be even, from 2")));
+        }
+        None => PlannedAudit::SIZES.to_vec(),
+    };
+    let rows: Result<Vec<Row>, Failure> = sizes.into_iter().map(row).collect();
+    let report = PlanReport {
+        schema: "dpscope.plan/1",
+        delta,
+        significance,
+        threshold_rule: rule,
+        cuts: audit.cuts(),
+        tail_per_rate: tail,
+        target,
+        rows: rows?,
+        seed: pilot.map(|(_, seed)| seed.to_string()),
+    };
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print(&to_text(&report))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, Failure> {
+    let (Some(noise_multiplier), Some(steps_per_epoch)) = (args.noise_multiplier, args.steps)
+    else {
+        return Ok(None);
+    };
+    let (seed, _) = seed_or_fresh(args.seed)?;
+    let plan = Plan {
+        mechanism: args.sampler.mechanism(noise_multiplier, steps_per_epoch, args.epochs)?,
+        observations: 1 << 22, // for the largest pilot
+        delta: args.statement.delta,
+        significance: args.statement.significance,
+        threshold_rule: rule,
+        cuts: Plan::DEFAULT_CUTS,
+        seed,
+        training: None,
+    };
+    // A pilot is drawn on the CPU, whatever counts the audit.
+    let pilot = Pilot::draw(&plan.validated()?, &CpuBackend::new(0)?, &|| true)?;
+    Ok(Some((pilot, seed)))
+}
+
+/// Scores of the pilot beyond a cut, of both worlds together, below which its rates say little.
+///
+/// The largest of many guesses from single scores would promise more than the mechanism leaks.
+const FEWEST_BEYOND: f64 = 30.0;
+
+/// The largest predicted value over all cuts that the pilot can speak for.
+fn predict(pilot: &Pilot, per_world: u64, delta: f64, tail: f64) -> Result<f64, Failure> {
+    let mut best = 0.0_f64;
+    // Neighbouring bins predict nearly the same.
+    let least = FEWEST_BEYOND / pilot.observations as f64;
+    let known = |p: &&PredictedErrors| {
+        let (above, below) = (1.0 - p.fnr + p.fpr, p.fnr + 1.0 - p.fpr);
+        above >= least && below >= least
+    };
+    for p in pilot.predicted.iter().step_by(8).filter(known) {
+        let upper = |rate: f64| {
+            let events = (rate * per_world as f64).round() as u64;
+            clopper_pearson_upper(events.min(per_world), per_world, tail)
+        };
+        let [fpr, fnr] = [p.fpr, p.fnr].map(upper);
+        let (fpr, fnr) = (fpr.map_err(Failure::input)?, fnr.map_err(Failure::input)?);
+        best = best.max(epsilon_from_rates(fpr, fnr, delta).epsilon);
+    }
+    Ok(best)
+}
+
+/// The fewest observations, to 5 %, that `reaches` accepts.
+fn fewest(reaches: impl Fn(u64) -> Result<bool, Failure>) -> Result<Option<u64>, Failure> {
+    if !reaches(MOST)? {
+        return Ok(None);
+    }
+    let (mut low, mut high) = (1_u64, MOST);
+    while high as f64 > low as f64 * 1.05 {
+        let middle = (low as f64 * high as f64).sqrt() as u64;
+        if middle <= low || middle >= high {
+            break;
+        }
+        if reaches(middle)? { high = middle } else { low = middle }
+    }
+    Ok(Some(high + high % 2))
+}
+
+fn to_text(report: &PlanReport) -> String {
+    let PlanReport { delta, cuts, .. } = report;
+    let coverage = match report.threshold_rule {
+        ThresholdRule::MaxUncorrected => "without coverage: an estimate".to_owned(),
+        _ => format!("{} confidence", confidence(report.significance)),
+    };
+    let cuts = match cuts {
+        1 => "one cut".to_owned(),
+        _ => format!("{cuts} cuts that share the significance"),
+    };
+    let mut out = format!("At δ = {delta:e}, {coverage}, {cuts}:\n\n");
+    if let Some(target) = &report.target {
+        let least = grouped(target.observations_for_ceiling);
+        out.push_str(&format!(
+            "  ε = {} needs at least {least} observations, if the attack never errs,\n",
+            given(target.epsilon),
+        ));
+        let about = target.observations_predicted.map(|n| format!("about {}", grouped(n)));
+        let about = about.unwrap_or_else(|| "more than 10^10".to_owned());
+        out.push_str(&match report.seed {
+            Some(_) => format!("  and {about} for this mechanism (estimate).\n\n"),
+            None => "  and more for a real mechanism (predicted with --noise-multiplier and --steps).\n\n".to_owned(),
+        });
+    }
+    let predicts = report.seed.is_some();
+    let heading = if predicts { "  predicted (estimate)" } else { "" };
+    out.push_str(&format!("  {:>16}  {:>8}{heading}\n", "observations", "ceiling"));
+    for row in &report.rows {
+        out.push_str(&format!("  {:>16}  {:>8.3}", grouped(row.observations), row.ceiling));
+        if let Some(epsilon) = row.predicted_epsilon {
+            out.push_str(&format!("  {epsilon:>20.3}"));
+        }
+        out.push('\n');
+    }
+    if let Some(seed) = &report.seed {
+        out.push_str(&format!("\nseed {seed}\n"));
+    }
+    out
+}

@@ -1,0 +1,30 @@
+//! `dpscope resume`: go on with a checkpoint.
+
+mod args;
+
+pub(crate) use args::ResumeArgs;
+
+use crate::commands::simulate::{Job, run_and_report};
+use dpscope_report::record::SeedSource;
+use crate::failure::{Done, refuse_idle};
+use crate::files::read_artefact;
+
+pub(crate) fn run(args: &ResumeArgs) -> Done {
+    let state = read_artefact(&args.checkpoint)?;
+    let job = Job {
+        plan: state.plan.validated()?,
+        range: state.range,
+        resumed: Some(state),
+        seed_source: SeedSource::Checkpoint,
+        checkpoint: Some(&args.checkpoint),
+        out: args.out.as_deref(),
+        repeat: String::new(),
+    };
+    if job.plan.plan().training.is_some() {
+        return crate::commands::audit::dpsgd::resume(args, job);
+    }
+    let unused =
+        [("--data", args.data.data.is_some()), ("--outputs-to", args.outputs_to.is_some())];
+    refuse_idle(&unused, "on a checkpoint that counts no trained models")?;
+    run_and_report(&job, args.asked())
+}
