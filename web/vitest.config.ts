@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: [
       "{app,calculators}/{src,build}/**/*.test.ts",
-      "{numbers,protocol,tests}/**/*.test.ts",
+      "{fields,numbers,protocol,tests}/**/*.test.ts",
     ],
     testTimeout: 60_000, // of a machine that has other work
     reporters: ["default", "./tests/counts.ts"],

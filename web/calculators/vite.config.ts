@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { calculators } from "./src/calculators";
+import { attributeOf, type Input } from "./src/fields";
 
 /** A server that only imports the module has no DOM: these stand in for it, and nothing is defined. */
 const WITHOUT_DOM =
@@ -54,8 +55,8 @@ function customElements(): unknown {
     name: `dpscope-${name}`,
     tagName: `dpscope-${name}`,
     description: about,
-    attributes: fields.map((field) => ({
-      name: field.name,
+    attributes: Object.entries<Input>(fields).map(([name, field]) => ({
+      name: attributeOf(name),
       description: field.help,
       default: String(field.initial),
       type: {

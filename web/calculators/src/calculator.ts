@@ -3,7 +3,7 @@
 import { methodInWords } from "../../numbers/methods";
 import { confidence, rounded, SIGN } from "../../numbers/rounded";
 import type { Call } from "./calls";
-import type { Field } from "./fields";
+import type { Inputs } from "./fields";
 import { relation } from "./relation";
 import type { Accounted } from "./types";
 
@@ -43,7 +43,7 @@ export interface Calculator<Settings, Result> {
   readonly name: string;
   readonly title: string;
   readonly about: string;
-  readonly fields: readonly Field[];
+  readonly fields: Inputs;
   answer(call: Call, settings: Settings): Promise<Answer<Result>>;
   command(settings: Settings): string;
   /** Curves that do not depend on the noise multiplier, where the calculator draws some. */

@@ -1,11 +1,12 @@
 /** The five calculators. */
 
+import { numberText } from "../../fields/field";
+import * as shared from "../../fields/shared";
 import { methodInWords } from "../../numbers/methods";
 import { confidence, grouped, rounded } from "../../numbers/rounded";
 import type { Answer, Calculator, Columns } from "./calculator";
 import type { Call } from "./calls";
-import * as fields from "./fields";
-import { type ChoiceField, type NumberField, numberText } from "./fields";
+import type { Input } from "./fields";
 import { gap, trainingOptions } from "./gap";
 import { relation } from "./relation";
 import type {
@@ -20,29 +21,38 @@ import type {
   TrainingSettings,
 } from "./types";
 
-const training = [fields.noiseMultiplier, fields.steps, fields.epochs, fields.delta] as const;
+const { steps, epochs, delta, significance } = shared;
+const training = { noise_multiplier: shared.noiseMultiplier, steps, epochs, delta };
+
+const sampler = {
+  kind: "choice",
+  label: "Batches",
+  options: [
+    ["shuffle", "shuffled in each epoch"],
+    ["persistent-shuffle", "shuffled once"],
+    ["poisson", "Poisson sampled"],
+    ["balls-in-bins", "balls-in-bins"],
+    ["deterministic", "the same in each epoch"],
+  ],
+  initial: "shuffle",
+  help: "How batches are drawn",
+} as const;
+
+const targetEpsilon = {
+  kind: "number",
+  label: "Target epsilon",
+  symbol: "ε",
+  least: 1e-3,
+  most: 100,
+  initial: 4,
+  help: "The ε to reach",
+} as const;
 
 const epsilon: Calculator<EpsilonSettings, GapResult> = {
   name: "epsilon",
   title: "ε of a training",
   about: "What accounting claims, and what is proven of the way that batches are drawn",
-  fields: [
-    {
-      kind: "choice",
-      name: "sampler",
-      label: "Batches",
-      options: [
-        ["shuffle", "shuffled in each epoch"],
-        ["persistent-shuffle", "shuffled once"],
-        ["poisson", "Poisson sampled"],
-        ["balls-in-bins", "balls-in-bins"],
-        ["deterministic", "the same in each epoch"],
-      ],
-      initial: "shuffle",
-      help: "How batches are drawn",
-    },
-    ...training,
-  ],
+  fields: { sampler, ...training },
   answer: gap,
   command({ sampler, ...settings }) {
     const options = trainingOptions(settings);
@@ -56,25 +66,13 @@ const noise: Calculator<NoiseSettings, NoiseResult> = {
   name: "noise",
   title: "Noise for a wanted ε",
   about: "The least noise multiplier that keeps a wanted ε",
-  fields: [
-    {
-      kind: "choice",
-      name: "sampler",
-      label: "Batches",
-      options: [
-        ["poisson", "Poisson sampled"],
-        ["shuffle", "shuffled in each epoch"],
-        ["persistent-shuffle", "shuffled once"],
-        ["balls-in-bins", "balls-in-bins"],
-      ],
-      initial: "shuffle",
-      help: "How batches are drawn",
-    },
-    fields.epsilon,
-    fields.steps,
-    fields.epochs,
-    fields.delta,
-  ],
+  fields: {
+    sampler: { ...sampler, options: sampler.options.slice(0, 4) },
+    epsilon: targetEpsilon,
+    steps,
+    epochs,
+    delta,
+  },
   async answer(call, settings) {
     const { sampler, epsilon, delta, steps, epochs } = settings;
     const find = (sampler: NoiseSettings["sampler"]) =>
@@ -135,38 +133,35 @@ function noiseAnswer(
   };
 }
 
-function countField(name: string, label: string, initial: number, help: string): NumberField {
-  const least = name.endsWith("trials") ? 1 : 0;
-  return { kind: "number", name, label, least, most: 1e12, whole: true, initial, help };
+function countField(label: string, initial: number, help: string, least = 0): Input {
+  return { kind: "number", label, least, most: 1e12, whole: true, initial, help };
 }
 
 const counts: Calculator<CountsSettings, AuditResult> = {
   name: "counts",
   title: "ε from error counts",
   about: "A lower bound from the errors of an attack, at one threshold that was fixed beforehand",
-  fields: [
-    countField(
-      "false-positives",
+  fields: {
+    false_positives: countField(
       "False positives",
       12,
-      "Runs without the target record that the attack took for runs with it",
+      "Runs without the target record that the attack classified as with it",
     ),
-    countField(
-      "zero-out-trials",
+    zero_out_trials: countField(
       "of runs without the record",
       1000,
       "Runs without the target record",
+      1,
     ),
-    countField(
-      "false-negatives",
+    false_negatives: countField(
       "False negatives",
       480,
-      "Runs with the target record that the attack took for runs without it",
+      "Runs with the target record that the attack classified as without it",
     ),
-    countField("target-trials", "of runs with the record", 1000, "Runs with the target record"),
-    fields.delta,
-    fields.significance,
-  ],
+    target_trials: countField("of runs with the record", 1000, "Runs with the target record", 1),
+    delta,
+    significance,
+  },
   async answer(call, { delta, significance, ...errors }) {
     const result: AuditResult = await call("counts", errors, delta, significance);
     const sure = `${confidence(significance)} confidence`;
@@ -204,9 +199,8 @@ const counts: Calculator<CountsSettings, AuditResult> = {
   },
 };
 
-const thresholdRule: ChoiceField = {
+const thresholdRule: Input = {
   kind: "choice",
-  name: "threshold-rule",
   label: "Threshold",
   options: [
     ["simultaneous", "a few cuts, all data"],
@@ -220,12 +214,12 @@ const plan: Calculator<PlanSettings, PlanTable> = {
   name: "plan",
   title: "Observations for an audit",
   about: "How many observations a bound needs, and how far a number of them can see",
-  fields: [
-    { ...fields.epsilon, most: 40, initial: 9 },
-    thresholdRule,
-    fields.delta,
-    fields.significance,
-  ],
+  fields: {
+    epsilon: { ...targetEpsilon, most: 40, initial: 9 },
+    threshold_rule: thresholdRule,
+    delta,
+    significance,
+  },
   async answer(call, { epsilon, delta, significance, threshold_rule }) {
     const result: PlanTable = await call("plan", { epsilon, delta, significance, threshold_rule });
     const observations = grouped(result.observations_for_ceiling ?? Number.NaN);
@@ -258,24 +252,21 @@ const plan: Calculator<PlanSettings, PlanTable> = {
 };
 
 /** Noise multipliers of the curves: even steps on a logarithmic scale. */
-const SLIDER = [0.4, 4] as const;
+const SLIDER = { least: 0.4, most: 4 };
 const POINTS = 21;
 
 const shuffleGap: Calculator<TrainingSettings, GapResult> = {
   name: "shuffle-gap",
   title: "The leak of shuffled batches",
   about: "What Poisson accounting claims, and what shuffled batches leak, as the noise changes",
-  fields: [
-    { ...fields.noiseMultiplier, slider: SLIDER },
-    fields.steps,
-    fields.epochs,
-    fields.delta,
-  ],
+  fields: { ...training, noise_multiplier: { ...shared.noiseMultiplier, slider: SLIDER } },
   answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle" }),
   command: (settings) => `dpscope compare ${trainingOptions(settings)}`,
   async columns(call, { steps, epochs, delta }, isWanted, show) {
     const noiseMultipliers = Float64Array.from({ length: POINTS }, (_, index) =>
-      Number((SLIDER[0] * (SLIDER[1] / SLIDER[0]) ** (index / (POINTS - 1))).toPrecision(3)),
+      Number(
+        (SLIDER.least * (SLIDER.most / SLIDER.least) ** (index / (POINTS - 1))).toPrecision(3),
+      ),
     );
     const none = new Float64Array(POINTS).fill(Number.NaN);
     const found = { noiseMultipliers, claimed: none, lower: none, upper: none };

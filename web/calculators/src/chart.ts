@@ -1,8 +1,8 @@
 /** The mini chart: ε against the noise multiplier, both axes logarithmic. */
 
 import { type SVGTemplateResult, svg } from "lit";
+import { numberText } from "../../fields/field";
 import type { Columns } from "./calculator";
-import { numberText } from "./fields";
 
 const HEIGHT = 200;
 const MARGIN = { left: 38, right: 12, top: 10, bottom: 34 };

@@ -8,9 +8,10 @@ import {
   type PropertyValues,
   type TemplateResult,
 } from "lit";
+import { numberText, type Value } from "../../fields/field";
 import type { Answer, Calculator, Columns } from "./calculator";
 import { type Call, type Failure, failureOf } from "./calls";
-import { type Field, numberText, propertyOf, read, settingOf, type Value } from "./fields";
+import { attributeOf, type Input, propertyOf, read } from "./fields";
 import { style } from "./style";
 import { answerView, chartView, failureView, fieldView, footView } from "./view";
 
@@ -28,21 +29,21 @@ export function elementOf<Settings extends object, Result>(
   calculator: Calculator<Settings, Result>,
   call: Call,
 ): CustomElementConstructor {
-  const { fields } = calculator;
+  const fields = Object.entries(calculator.fields);
 
   return class extends LitElement {
     static override styles = style;
 
     static override properties: PropertyDeclarations = Object.fromEntries(
-      fields.map((field) => [
-        propertyOf(field),
-        { attribute: field.name, reflect: true, useDefault: true, converter },
+      fields.map(([name]) => [
+        propertyOf(name),
+        { attribute: attributeOf(name), reflect: true, useDefault: true, converter },
       ]),
     );
 
-    #problems = new Map<Field, string>();
+    #problems = new Map<string, string>();
     /** What is being typed and is no value yet. */
-    #drafts = new Map<Field, string>();
+    #drafts = new Map<string, string>();
     #answer: Answer<Result> | undefined;
     #failure: Failure | undefined;
     #columns: Columns | undefined;
@@ -61,19 +62,19 @@ export function elementOf<Settings extends object, Result>(
 
     constructor() {
       super();
-      for (const field of fields) this.#set(field, field.initial);
+      for (const [name, field] of fields) this.#set(name, field.initial);
     }
 
-    #value(field: Field): Value {
-      return (this as unknown as Record<string, Value>)[propertyOf(field)] ?? field.initial;
+    #value(name: string, field: Input): Value {
+      return (this as unknown as Record<string, Value>)[propertyOf(name)] ?? field.initial;
     }
 
-    #set(field: Field, value: Value): void {
-      (this as unknown as Record<string, Value>)[propertyOf(field)] = value;
+    #set(name: string, value: Value): void {
+      (this as unknown as Record<string, Value>)[propertyOf(name)] = value;
     }
 
     #settings(): Settings {
-      const entries = fields.map((field) => [settingOf(field), this.#value(field)]);
+      const entries = fields.map(([name, field]) => [name, this.#value(name, field)]);
       return Object.fromEntries(entries) as Settings;
     }
 
@@ -106,16 +107,13 @@ export function elementOf<Settings extends object, Result>(
     }
 
     protected override willUpdate(changed: PropertyValues): void {
-      const moved = fields.filter((field) => changed.has(propertyOf(field)));
-      for (const field of moved) {
-        const { value, problem } = read(
-          field,
-          this.#value(field),
-          changed.get(propertyOf(field)) as Value | undefined,
-        );
-        this.#set(field, value);
-        if (problem === undefined) this.#problems.delete(field);
-        else this.#problems.set(field, `${problem} ${numberText(value)} is used.`);
+      const moved = fields.filter(([name]) => changed.has(propertyOf(name)));
+      for (const [name, field] of moved) {
+        const before = changed.get(propertyOf(name)) as Value | undefined;
+        const { value, problem } = read(name, field, this.#value(name, field), before);
+        this.#set(name, value);
+        if (problem === undefined) this.#problems.delete(name);
+        else this.#problems.set(name, `${problem} ${numberText(value)} is used.`);
       }
       if (moved.length > 0) {
         this.#isStale = true;
@@ -194,23 +192,23 @@ export function elementOf<Settings extends object, Result>(
     }
 
     /** Half a number is no mistake yet: the last value stands until there is another. */
-    #typed(field: Field, text: string): void {
+    #typed(name: string, field: Input, text: string): void {
       this.#isTouched = true;
-      this.#drafts.set(field, text);
-      const { value, problem } = read(field, text, this.#value(field));
+      this.#drafts.set(name, text);
+      const { value, problem } = read(name, field, text, this.#value(name, field));
       if (problem === undefined) {
-        this.#set(field, value);
-        this.#problems.delete(field);
+        this.#set(name, value);
+        this.#problems.delete(name);
       } else {
-        this.#problems.set(field, problem);
+        this.#problems.set(name, problem);
       }
       this.requestUpdate();
     }
 
-    #committed(field: Field, text: string): void {
+    #committed(name: string, text: string): void {
       this.#isTouched = true;
-      this.#drafts.delete(field);
-      this.#set(field, text);
+      this.#drafts.delete(name);
+      this.#set(name, text);
     }
 
     async #copy(): Promise<void> {
@@ -226,13 +224,14 @@ export function elementOf<Settings extends object, Result>(
     protected override render(): TemplateResult {
       const { title, about, columns } = calculator;
       const settings = this.#settings();
-      const inputs = fields.map((field) => ({
+      const inputs = fields.map(([name, field]) => ({
+        id: attributeOf(name),
         field,
-        value: this.#value(field),
-        draft: this.#drafts.get(field),
-        problem: this.#problems.get(field),
-        typed: (text: string) => this.#typed(field, text),
-        committed: (text: string) => this.#committed(field, text),
+        value: this.#value(name, field),
+        draft: this.#drafts.get(name),
+        problem: this.#problems.get(name),
+        typed: (text: string) => this.#typed(name, field, text),
+        committed: (text: string) => this.#committed(name, text),
       }));
       const noiseMultiplier = (settings as { noise_multiplier?: number }).noise_multiplier ?? 1;
       return html`

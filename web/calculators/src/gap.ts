@@ -1,9 +1,9 @@
 /** What accounting claims beside what is proven of the way that batches are drawn. */
 
+import { numberText } from "../../fields/field";
 import { rounded } from "../../numbers/rounded";
 import { type Answer, type Figure, figureOf } from "./calculator";
 import { type Call, failureOf } from "./calls";
-import { numberText } from "./fields";
 import { relation } from "./relation";
 import type {
   Accounted,

@@ -2,8 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { numberText } from "../../fields/field";
 import { calculators } from "./calculators";
-import { type Field, numberText } from "./fields";
+import { attributeOf, type Input } from "./fields";
 import { style } from "./style";
 
 const text = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -21,17 +22,16 @@ function missing(readme: string): string[] {
         ?.matchAll(/`(.+?)`/g) ?? []),
     ];
     const found = listed.map(([, attribute]) => attribute).sort();
-    const expected = fields.map((field) => field.name).sort();
+    const expected = Object.keys(fields).map(attributeOf).sort();
     return `${found}` === `${expected}` ? [] : [`${name} has ${expected}, not ${found}`];
   });
-  const known = (field: Field) =>
+  const known = (field: Input) =>
     field.kind === "choice"
       ? [field.initial, ...field.options.map(([value]) => `\`${value}\``)]
       : [field.least, field.most, field.initial].map(numberText);
-  for (const field of calculators.flatMap(({ fields }) => fields)) {
-    const row = rowOf(field.name);
-    for (const part of known(field))
-      if (!row.includes(part)) problems.push(`${field.name}: ${part}`);
+  for (const [name, field] of calculators.flatMap(({ fields }) => Object.entries<Input>(fields))) {
+    const row = rowOf(attributeOf(name));
+    for (const part of known(field)) if (!row.includes(part)) problems.push(`${name}: ${part}`);
   }
   return problems;
 }

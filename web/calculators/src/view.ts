@@ -2,16 +2,23 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
+import {
+  type ChoiceField,
+  type Field,
+  type NumberField,
+  numberText,
+  type Value,
+} from "../../fields/field";
 import { rounded } from "../../numbers/rounded";
 import type { Answer, Columns } from "./calculator";
 import type { Failure } from "./calls";
 import { CURVES, chart, HEIGHT } from "./chart";
-import { type ChoiceField, type Field, type NumberField, numberText, type Value } from "./fields";
 
 type Shown = TemplateResult | typeof nothing;
 
 /** An input with its value, what is being typed, and what is wrong with it. */
-export interface Input<F extends Field = Field> {
+export interface InputView<F extends Field = NumberField | ChoiceField> {
+  readonly id: string;
   readonly field: F;
   readonly value: Value;
   readonly draft: string | undefined;
@@ -22,14 +29,14 @@ export interface Input<F extends Field = Field> {
 
 const textOf = (event: Event) => (event.target as HTMLInputElement | HTMLSelectElement).value;
 
-export function fieldView(input: Input): TemplateResult {
-  const { field, problem } = input;
-  const { name, label, symbol, help } = field;
+export function fieldView(input: InputView): TemplateResult {
+  const { id, field, problem } = input;
+  const { label, symbol, help } = field;
   const slides = field.kind === "number" && field.slider !== undefined;
   const shape = slides ? "slides" : field.kind;
   return html`
     <div class=${`field ${shape}`} part="field">
-      <label for=${name} title=${help} part="label"
+      <label for=${id} title=${help ?? nothing} part="label"
         >${label}${symbol === undefined ? nothing : html` <i>${symbol}</i>`}</label
       >
       ${
@@ -38,17 +45,23 @@ export function fieldView(input: Input): TemplateResult {
           : html`${slides ? sliderView({ ...input, field }) : nothing}${numberView({ ...input, field })}`
       }
     </div>
-    ${problem === undefined ? nothing : html`<p class="problem" part="problem" id=${`${name}-problem`}>${problem}</p>`}
+    ${problem === undefined ? nothing : html`<p class="problem" part="problem" id=${`${id}-problem`}>${problem}</p>`}
   `;
 }
 
-function choiceView({ field, value, problem, committed }: Input<ChoiceField>): TemplateResult {
-  const { name, options } = field;
+function choiceView({
+  id,
+  field,
+  value,
+  problem,
+  committed,
+}: InputView<ChoiceField>): TemplateResult {
+  const { options } = field;
   return html`
     <select
-      id=${name}
+      id=${id}
       part="input"
-      aria-describedby=${problem === undefined ? nothing : `${name}-problem`}
+      aria-describedby=${problem === undefined ? nothing : `${id}-problem`}
       .value=${live(value)}
       @change=${(event: Event) => committed(textOf(event))}
     >
@@ -58,16 +71,16 @@ function choiceView({ field, value, problem, committed }: Input<ChoiceField>): T
 }
 
 function numberView({
-  field: { name },
+  id,
   value,
   draft,
   problem,
   typed,
   committed,
-}: Input<NumberField>): TemplateResult {
+}: InputView<NumberField>): TemplateResult {
   return html`
     <input
-      id=${name}
+      id=${id}
       part="input"
       type="text"
       inputmode="decimal"
@@ -75,7 +88,7 @@ function numberView({
       spellcheck="false"
       maxlength="32"
       aria-invalid=${problem === undefined ? "false" : "true"}
-      aria-describedby=${problem === undefined ? nothing : `${name}-problem`}
+      aria-describedby=${problem === undefined ? nothing : `${id}-problem`}
       .value=${live(draft ?? numberText(value))}
       @input=${(event: Event) => typed(textOf(event))}
       @change=${(event: Event) => committed(textOf(event))}
@@ -86,8 +99,8 @@ function numberView({
 const SLIDER_STEPS = 200;
 
 /** Even steps on a logarithmic scale; a value outside stands at the nearer end. */
-function sliderView({ field, value, committed }: Input<NumberField>): TemplateResult {
-  const [least, most] = field.slider ?? [field.least, field.most];
+function sliderView({ field, value, committed }: InputView<NumberField>): TemplateResult {
+  const { least = field.least, most = field.most } = field.slider ?? {};
   const span = Math.log(most / least);
   const position = Math.round((SLIDER_STEPS * Math.log(Number(value) / least)) / span);
   const moved = (event: Event) => {

@@ -1,80 +1,83 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import type { ChoiceField } from "../../../fields/field";
 import type { App } from "../app";
-import type { Field, State } from "../state/fields";
+import { FIELDS, type Field, type State } from "../state/fields";
+import { labelOf } from "./paired";
 
-interface Option {
-  value: string;
-  name: string;
-  isOff?: boolean;
-}
+/** Names of the fields that are choices. */
+type ChoiceName = {
+  [F in Field]: (typeof FIELDS)[F] extends ChoiceField ? F : never;
+}[Field];
 
 /** A list to choose one from. */
 export function choose(
   app: App,
-  field: Field,
-  label: string,
-  options: readonly Option[],
+  name: ChoiceName,
   hint?: string,
+  isAvailable: (value: string) => boolean = () => true,
 ): TemplateResult {
-  const value = app.state[field] ?? "";
-  const told = `${field}-told`;
+  const field: ChoiceField = FIELDS[name];
+  const value = app.state[name] ?? "";
+  const described = `${name}-told`;
+  const unspecified = field.initial === undefined ? [["", "Unspecified"] as const] : [];
   return html`<div class="choose">
-    <label for=${field}>${label}</label>
+    ${labelOf(name)}
     <select
-      id=${field}
-      aria-describedby=${hint === undefined ? nothing : told}
+      id=${name}
+      aria-describedby=${hint === undefined ? nothing : described}
       @change=${(event: Event) => {
         const chosen = (event.target as HTMLSelectElement).value;
-        app.change({ [field]: chosen === "" ? undefined : chosen } as Partial<State>);
+        app.change({ [name]: chosen === "" ? undefined : chosen } as Partial<State>);
       }}
     >
-      ${options.map(
-        (option) =>
+      ${[...unspecified, ...field.options].map(
+        ([option, label]) =>
           html`<option
-            value=${option.value}
-            ?selected=${option.value === value}
-            .selected=${option.value === value}
-            ?disabled=${option.isOff === true}
+            value=${option}
+            ?selected=${option === value}
+            .selected=${option === value}
+            ?disabled=${!isAvailable(option)}
           >
-            ${option.name}
+            ${label}
           </option>`,
       )}
     </select>
-    ${hint === undefined ? nothing : html`<p class="hint" id=${told}>${hint}</p>`}
+    ${hint === undefined ? nothing : html`<p class="hint" id=${described}>${hint}</p>`}
   </div>`;
 }
 
-type Options<T> = readonly { value: T; name: string }[];
-
-/** A few buttons below what they choose, one of them pressed. */
-export function labelled<T extends string>(
-  label: string,
-  value: T,
-  options: Options<T>,
-  chosen: (value: T) => void,
-): TemplateResult {
+/** A field as a few buttons below its label. */
+export function labelled(app: App, name: ChoiceName): TemplateResult {
   return html`<div class="choose">
-    <span class="label" aria-hidden="true">${label}</span>
-    ${segments(label, value, options, chosen)}
+    <span class="label" aria-hidden="true">${FIELDS[name].label}</span>
+    ${buttons(app, name)}
   </div>`;
+}
+
+/** A field as a few buttons. */
+export function buttons(app: App, name: ChoiceName): TemplateResult {
+  const { label, options }: ChoiceField = FIELDS[name];
+  return segments(label, app.state[name] ?? "", options, (value) =>
+    app.change({ [name]: value } as Partial<State>),
+  );
 }
 
 /** A few buttons, one of them pressed. */
 export function segments<T extends string>(
   label: string,
   value: T,
-  options: Options<T>,
+  options: readonly (readonly [T, string])[],
   chosen: (value: T) => void,
 ): TemplateResult {
   return html`<div class="segments" role="group" aria-label=${label}>
     ${options.map(
-      (option) =>
+      ([option, words]) =>
         html`<button
           type="button"
-          aria-pressed=${option.value === value ? "true" : "false"}
-          @click=${() => chosen(option.value)}
+          aria-pressed=${option === value ? "true" : "false"}
+          @click=${() => chosen(option)}
         >
-          ${option.name}
+          ${words}
         </button>`,
     )}
   </div>`;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parse } from "../../../fields/field";
 import { FIELDS } from "../state/fields";
 import { plainNumber } from "./paired";
 
@@ -9,6 +10,6 @@ test("commas between thousands are read, and no other comma", () => {
     "1000.5",
   ]);
   for (const typed of ["0,5", "1,5", "1,0000", "0,100", "1,00", ",5", "1e1,000"]) {
-    expect(FIELDS.noise_multiplier.parse(plainNumber(typed))).toBeUndefined();
+    expect(parse(FIELDS.noise_multiplier, plainNumber(typed))).toBeUndefined();
   }
 });

@@ -1,68 +1,71 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { domainOf, type NumberField, numberText, parse } from "../../../fields/field";
 import type { App } from "../app";
-import { type NumberCodec, short } from "../state/codec";
-import { FIELDS, type Field, type State } from "../state/fields";
+import { FIELDS, type Field, fieldOf, type State } from "../state/fields";
 
-/** Fields that are numbers with ends. */
-export type NumberField = {
-  [F in Field]: (typeof FIELDS)[F] extends NumberCodec ? F : never;
+/** Names of the fields that are numbers. */
+export type NumberName = {
+  [F in Field]: (typeof FIELDS)[F] extends NumberField ? F : never;
 }[Field];
 
 interface Options {
-  label: string;
-  symbol?: string;
   hint?: string;
-  /** Ends of the slider where they are not the field's. */
-  least?: number;
+  /** End of the slider where it depends on the page. */
   most?: number;
-  isLinear?: boolean;
 }
 
 const STEPS = 400;
 
-/** A slider and a number, two ways to give one value. */
-export function paired(app: App, field: NumberField, options: Options): TemplateResult {
-  const value = app.state[field];
-  const refused = app.refused.get(field);
-  const { label, symbol, hint } = options;
-  const scale = slider(field, options);
-  const told = `${field}-told`;
+/** A slider and a number, two ways to enter one value. */
+export function paired(app: App, name: NumberName, { hint, most }: Options = {}): TemplateResult {
+  const field: NumberField = FIELDS[name];
+  const value = app.state[name] ?? field.least;
+  const refused = app.refused.get(name);
+  const scale = slider(
+    most === undefined ? field : { ...field, slider: { ...field.slider, most } },
+  );
+  const described = refused === undefined && hint === undefined ? "" : `${name}-told`;
   return html`<div class="paired">
-    <label for=${field}>${label}${symbol === undefined ? nothing : html` <i>${symbol}</i>`}</label>
-    ${numberInput(app, field, refused === undefined && hint === undefined ? "" : told)}
+    ${labelOf(name)} ${numberInput(app, name, described)}
     <input
       class="slider"
       type="range"
       min="0"
       max=${String(STEPS)}
       step="1"
-      aria-label=${`${label}, slider`}
-      aria-valuetext=${short(value)}
+      aria-label=${`${field.label}, slider`}
+      aria-valuetext=${numberText(value)}
       .value=${String(scale.position(value))}
       @input=${(event: Event) => {
         const position = Number((event.target as HTMLInputElement).value);
-        app.change({ [field]: scale.value(position, value) } as Partial<State>);
+        app.change({ [name]: scale.value(position, value) } as Partial<State>);
       }}
     />
-    ${told === "" ? nothing : note(told, refused, hint)}
+    ${described === "" ? nothing : note(described, refused, hint)}
   </div>`;
 }
 
+/** The label of an input. */
+export function labelOf(name: Field): TemplateResult {
+  const { label, symbol, help } = fieldOf(name);
+  return html`<label for=${name} title=${help ?? nothing}
+    >${label}${symbol === undefined ? nothing : html` <i>${symbol}</i>`}</label
+  >`;
+}
+
 /** A number without a slider. */
-export function numberInput(app: App, field: Field, described: string): TemplateResult {
-  const value = app.state[field];
-  const refused = app.refused.has(field);
+export function numberInput(app: App, name: Field, described: string): TemplateResult {
   return html`<input
-    id=${field}
+    id=${name}
     class="number"
     type="text"
     inputmode="decimal"
     autocomplete="off"
     spellcheck="false"
-    aria-invalid=${refused ? "true" : "false"}
+    aria-invalid=${app.refused.has(name) ? "true" : "false"}
     aria-describedby=${described === "" ? nothing : described}
-    .value=${value === undefined ? "" : typeof value === "number" ? short(value) : value}
-    @change=${(event: Event) => take(app, field, (event.target as HTMLInputElement).value)}
+    .value=${numberText(app.state[name] ?? "")}
+    @change=${(event: Event) => take(app, name, (event.target as HTMLInputElement).value)}
   />`;
 }
 
@@ -72,17 +75,18 @@ export function note(id: string, refused: string | undefined, hint?: string): un
 }
 
 /** Takes what was typed, or says what is allowed. */
-export function take(app: App, field: Field, typed: string): void {
-  const codec = FIELDS[field];
+export function take(app: App, name: Field, typed: string): void {
+  const field = fieldOf(name);
   const text = plainNumber(typed.trim());
-  const value = text === "" && codec.initial === undefined ? undefined : codec.parse(text);
-  if (value === undefined && !(text === "" && codec.initial === undefined)) {
-    app.refused.set(field, `Give ${codec.allowed}.`);
+  const isCleared = text === "" && field.initial === undefined;
+  const value = parse(field, text);
+  if (value === undefined && !isCleared) {
+    app.refused.set(name, `Enter ${domainOf(field)}.`);
     app.redraw();
     return;
   }
-  app.refused.delete(field);
-  app.change({ [field]: value });
+  app.refused.delete(name);
+  app.change({ [name]: value });
 }
 
 /** Without commas between thousands; any other comma is refused with the text: 0,5 is not 05. */
@@ -97,21 +101,18 @@ interface Scale {
   value(position: number, before: number): number;
 }
 
-/** Positions of the slider, logarithmic unless told. */
-export function slider(field: NumberField, options: Partial<Options>): Scale {
-  const codec: NumberCodec = FIELDS[field];
-  const least = options.least ?? codec.least;
-  const most = options.most ?? codec.most;
-  const isLinear = options.isLinear === true;
+/** Positions of the slider. */
+export function slider(field: NumberField): Scale {
+  const { least = field.least, most = field.most, isLinear = false } = field.slider ?? {};
   const share = (value: number) =>
     isLinear ? (value - least) / (most - least) : Math.log(value / least) / Math.log(most / least);
   const at = (place: number) =>
     isLinear ? least + place * (most - least) : least * (most / least) ** place;
   const tidy = (value: number) => {
-    const tidied = codec.whole
+    const tidied = field.whole
       ? Number(Math.round(value).toPrecision(value >= 1000 ? 2 : 3))
       : Number(value.toPrecision(isLinear ? 3 : 2));
-    return Math.min(codec.most, Math.max(codec.least, tidied));
+    return Math.min(field.most, Math.max(field.least, tidied));
   };
   const position = (value: number) => Math.round(STEPS * Math.min(1, Math.max(0, share(value))));
   return {

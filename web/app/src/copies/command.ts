@@ -1,17 +1,17 @@
+import { numberText } from "../../../fields/field";
 import type { LineName } from "../numbers/lines";
-import { short } from "../state/codec";
 import type { State } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
 import { trainingOf } from "../theory/check";
 
 function training(state: State): string {
-  const epochs = state.epochs === 1 ? "" : ` --epochs ${short(state.epochs)}`;
-  return `--noise-multiplier ${short(state.noise_multiplier)} --steps ${short(state.steps)}${epochs}`;
+  const epochs = state.epochs === 1 ? "" : ` --epochs ${numberText(state.epochs)}`;
+  return `--noise-multiplier ${numberText(state.noise_multiplier)} --steps ${numberText(state.steps)}${epochs}`;
 }
 
 /** Left out where it is the program's own. */
 function significance(state: State): string {
-  return state.significance === 0.05 ? "" : ` --significance ${short(state.significance)}`;
+  return state.significance === 0.05 ? "" : ` --significance ${numberText(state.significance)}`;
 }
 
 /** What `dpscope bound` is asked for a line of the table. */
@@ -30,12 +30,12 @@ const SUBJECT: Record<LineName, string> = {
 export function boundCommand(state: State, name: LineName): string {
   const isDrawn = name === "pair-lower" || name === "pair-estimate";
   const drawn = isDrawn ? `${significance(state)} --seed ${state.seed}` : "";
-  return `dpscope bound ${SUBJECT[name]} ${training(state)} --delta ${short(state.delta)}${drawn}`;
+  return `dpscope bound ${SUBJECT[name]} ${training(state)} --delta ${numberText(state.delta)}${drawn}`;
 }
 
 /** The command that gives the lines of every sampler. */
 export function compareCommand(state: State): string {
-  return `dpscope compare ${training(state)} --delta ${short(state.delta)}${significance(state)} --seed ${state.seed}`;
+  return `dpscope compare ${training(state)} --delta ${numberText(state.delta)}${significance(state)} --seed ${state.seed}`;
 }
 
 /** The command that gives the same audit, to the last count where it is exact. */
@@ -44,10 +44,10 @@ export function auditCommand(state: State, seed: string, observations: number): 
   const parts = [
     `dpscope audit bgm ${training(state)}`,
     state.sampler === "shuffle" ? "" : `--sampler ${state.sampler}`,
-    about.hasBuffer ? `--buffer-examples ${short(state.buffer_examples)}` : "",
-    about.needsBatchSize ? `--batch-size ${short(state.batch_size)}` : "",
+    about.hasBuffer ? `--buffer-examples ${numberText(state.buffer_examples)}` : "",
+    about.needsBatchSize ? `--batch-size ${numberText(state.batch_size)}` : "",
     `--threat-model ${state.threat_model}`,
-    `--observations ${short(observations)} --delta ${short(state.delta)}`,
+    `--observations ${numberText(observations)} --delta ${numberText(state.delta)}`,
     significance(state).trim(),
     `--seed ${seed} --float-mode ${state.float_mode}`,
   ];
@@ -59,7 +59,7 @@ export function checkCommand(state: State): string {
   const parts: string[] = [];
   for (const [name, value] of Object.entries(trainingOf(state))) {
     if (value === false) continue;
-    const text = typeof value === "number" ? short(value) : String(value);
+    const text = typeof value === "number" ? numberText(value) : String(value);
     parts.push(`--${name.replaceAll("_", "-")}${value === true ? "" : ` ${text}`}`);
   }
   return `dpscope check ${parts.join(" ")}`;
@@ -74,7 +74,7 @@ export function scoresCommand(
 ): string {
   const second = zeroOut === undefined ? "" : ` --zero-out ${quoted(zeroOut)}`;
   const higher = state.scores_higher === "target" ? "" : " --higher-means zero-out";
-  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${short(state.delta)} --significance ${short(state.significance)} --seed ${seed}`;
+  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)} --seed ${seed}`;
 }
 
 /** A file name as a shell takes it. */

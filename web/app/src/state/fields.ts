@@ -1,93 +1,260 @@
-import { type Codec, choice, optional, real, seedCodec, whole } from "./codec";
+import type { Field as AnyField, ValueOf } from "../../../fields/field";
+import * as shared from "../../../fields/shared";
+import { SAMPLER, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
 
-export const VIEWS = ["explore", "see", "check", "scores", "meaning"] as const;
-export type View = (typeof VIEWS)[number];
-
-export const SAMPLERS = [
-  "shuffle",
-  "persistent-shuffle",
-  "poisson",
-  "balls-in-bins",
-  "deterministic",
-  "partial-shuffle",
-  "sliding-buffer",
-  "batch-then-shuffle",
+const { noiseMultiplier, steps, epochs, delta, significance } = shared;
+const batchSize = { kind: "number", label: "Batch size", symbol: "B", whole: true } as const;
+const bufferSize = { kind: "number", label: "Shuffle buffer size", whole: true } as const;
+const yesOrNo = [
+  ["no", "No"],
+  ["yes", "Yes"],
 ] as const;
-export type Sampler = (typeof SAMPLERS)[number];
 
-export const THREAT_MODELS = ["worst-case", "partially-informed", "target-canary"] as const;
-export type ThreatModel = (typeof THREAT_MODELS)[number];
-
-export const AXES = ["noise_multiplier", "steps", "epochs", "delta"] as const;
-export type Axis = (typeof AXES)[number];
-
-const anySampler = (initial: Sampler): Codec<Sampler> => choice(SAMPLERS, initial);
-
-/** Every field of the state, with the link's default of this version. */
+/** Every field of the state. A default is that of version 1 of the links; `record` is the name in the
+ * bundle's description of a training. */
 export const FIELDS = {
-  view: choice(VIEWS, "explore"),
-  noise_multiplier: real(0.2, 20, 1),
-  steps: whole(1, 100_000, 100),
-  epochs: whole(1, 1000, 1),
-  delta: real(1e-12, 0.1, 1e-5),
-  sampler: anySampler("shuffle"),
-  threat_model: choice(THREAT_MODELS, "worst-case"),
-  batch_size: whole(1, 500_000, 64),
-  buffer_examples: whole(1, 1_000_000_000, 1000),
-  significance: real(1e-6, 0.5, 0.05),
-  seed: seedCodec,
-  axis: choice(AXES, "noise_multiplier"),
-  observations: whole(1000, 100_000_000, 1_000_000),
-  device: choice(["auto", "gpu", "cpu"], "auto"),
-  float_mode: choice(["exact", "fast"], "exact"),
-  see_sampler: choice(
-    [
+  view: {
+    kind: "choice",
+    label: "View",
+    options: [
+      ["explore", "Explore"],
+      ["see", "See it happen"],
+      ["check", "Check my training"],
+      ["scores", "My scores"],
+      ["meaning", "What a bound means"],
+    ],
+    initial: "explore",
+  },
+  noise_multiplier: { ...noiseMultiplier, least: 0.2, most: 20, slider: { most: 10 } },
+  steps: { ...steps, most: 1e5 },
+  epochs: { ...epochs, most: 1000 },
+  delta: { ...delta, least: 1e-12, most: 0.1 },
+  sampler: {
+    kind: "choice",
+    label: "How batches are drawn",
+    options: samplers(),
+    initial: "shuffle",
+  },
+  threat_model: {
+    kind: "choice",
+    label: "Threat model of the audit",
+    options: Object.entries(THREAT_MODEL).map(([value, { name }]) => [value as ThreatModel, name]),
+    initial: "worst-case",
+  },
+  batch_size: { ...batchSize, least: 1, most: 500_000, initial: 64 },
+  buffer_examples: { ...bufferSize, least: 1, most: 1e9, initial: 1000 },
+  significance: { ...significance, least: 1e-6, slider: { least: 0.001 } },
+  seed: { kind: "seed", label: "Random seed", initial: "1" },
+  axis: {
+    kind: "choice",
+    label: "Parameter on the x axis",
+    options: [
+      ["noise_multiplier", "noise σ"],
+      ["steps", "steps T"],
+      ["epochs", "epochs E"],
+      ["delta", "δ"],
+    ],
+    initial: "noise_multiplier",
+  },
+  observations: {
+    kind: "number",
+    label: "Observations",
+    symbol: "n",
+    least: 1000,
+    most: 1e8,
+    whole: true,
+    initial: 1e6,
+  },
+  device: {
+    kind: "choice",
+    label: "Device",
+    options: [
+      ["auto", "Auto"],
+      ["gpu", "WebGPU"],
+      ["cpu", "CPU"],
+    ],
+    initial: "auto",
+  },
+  float_mode: {
+    kind: "choice",
+    label: "Float mode",
+    options: [
+      ["exact", "exact"],
+      ["fast", "fast"],
+    ],
+    initial: "exact",
+  },
+  see_sampler: {
+    kind: "choice",
+    label: "How batches are drawn",
+    options: samplers([
       "shuffle",
       "poisson",
       "balls-in-bins",
       "partial-shuffle",
       "batch-then-shuffle",
       "deterministic",
+    ]),
+    initial: "shuffle",
+  },
+  see_noise: { ...noiseMultiplier, least: 0.2, most: 5, initial: 0.6 },
+  see_steps: {
+    ...steps,
+    label: "Batches per epoch",
+    least: 2,
+    most: 12,
+    initial: 8,
+    slider: { isLinear: true },
+  },
+  see_batch: { ...batchSize, least: 1, most: 8, initial: 4, slider: { isLinear: true } },
+  see_threshold: {
+    kind: "number",
+    label: "Threshold of the attacker",
+    least: 0,
+    most: 20,
+    initial: 3,
+    slider: { most: 10, isLinear: true },
+  },
+  check_dataset: {
+    kind: "number",
+    label: "Dataset size",
+    least: 1,
+    most: 1e12,
+    whole: true,
+    initial: 60_000,
+    record: "dataset_size",
+  },
+  check_batch: { ...batchSize, least: 1, most: 1e9, initial: 256, record: "batch_size" },
+  check_epochs: { ...epochs, most: 1e6, initial: 20, record: "epochs" },
+  check_noise: {
+    ...noiseMultiplier,
+    least: 0.01,
+    most: 1e4,
+    initial: 0.8,
+    record: "noise_multiplier",
+  },
+  check_loader: {
+    kind: "choice",
+    label: "How the data loader draws batches",
+    options: samplers(),
+    initial: "shuffle",
+    record: "loader",
+  },
+  check_buffer: { ...bufferSize, least: 1, most: 1e12, record: "buffer_examples" },
+  check_drop_last: {
+    kind: "choice",
+    label: "Drop a smaller last batch",
+    options: yesOrNo,
+    initial: "no",
+    record: "drop_last",
+  },
+  check_claim: {
+    kind: "number",
+    label: "Claimed ε",
+    least: 0,
+    most: 1e6,
+    initial: 2.6,
+    record: "claim",
+  },
+  check_delta: { ...delta, label: "at δ", least: 1e-50, most: 0.999, record: "delta" },
+  check_adjacency: {
+    kind: "choice",
+    label: "Adjacency",
+    options: [
+      ["add-remove", "Add or remove a record"],
+      ["zero-out", "Zero out a record"],
+      ["replace", "Replace a record"],
     ],
-    "shuffle",
-  ),
-  see_noise: real(0.2, 5, 0.6),
-  see_steps: whole(2, 12, 8),
-  see_batch: whole(1, 8, 4),
-  see_threshold: real(0, 20, 3),
-  check_dataset: whole(1, 1_000_000_000_000, 60_000),
-  check_batch: whole(1, 1_000_000_000, 256),
-  check_epochs: whole(1, 1_000_000, 20),
-  check_noise: real(0.01, 10_000, 0.8),
-  check_claim: real(0, 1e6, 2.6),
-  check_delta: real(1e-50, 0.999, 1e-5),
-  check_loader: anySampler("shuffle"),
-  check_buffer: optional(whole(1, 1_000_000_000_000, 10_000)),
-  check_drop_last: choice(["no", "yes"], "no"),
-  check_accountant: optional(anySampler("poisson")),
-  check_rate: optional(real(1e-9, 1, 0.01)),
-  check_steps: optional(whole(1, 1e9, 1000)),
-  check_std: optional(real(1e-12, 1e12, 1)),
-  check_clip: optional(real(1e-12, 1e12, 1)),
-  check_noise_on: optional(choice(["sum", "mean"], "sum")),
-  check_adjacency: choice(["add-remove", "zero-out", "replace"], "add-remove"),
-  scores_rule: choice(["split", "simultaneous", "max-uncorrected"], "split"),
-  scores_higher: choice(["target", "zero-out"], "target"),
-};
+    initial: "add-remove",
+    record: "claim_adjacency",
+  },
+  check_accountant: {
+    kind: "choice",
+    label: "Sampler that it assumes",
+    options: samplers(),
+    record: "accountant",
+  },
+  check_rate: {
+    kind: "number",
+    label: "Sampling rate (optional)",
+    least: 1e-9,
+    most: 1,
+    record: "accounted_sampling_rate",
+  },
+  check_steps: {
+    kind: "number",
+    label: "Total steps (optional)",
+    least: 1,
+    most: 1e9,
+    whole: true,
+    record: "accounted_steps",
+  },
+  check_std: {
+    kind: "number",
+    label: "Standard deviation (optional)",
+    least: 1e-12,
+    most: 1e12,
+    record: "noise_std",
+  },
+  check_clip: {
+    kind: "number",
+    label: "Clip norm (optional)",
+    least: 1e-12,
+    most: 1e12,
+    record: "clip_norm",
+  },
+  check_noise_on: {
+    kind: "choice",
+    label: "Added to",
+    options: [
+      ["sum", "The sum over the batch"],
+      ["mean", "The mean over the batch"],
+    ],
+    record: "noise_on",
+  },
+  scores_rule: {
+    kind: "choice",
+    label: "How the threshold is chosen",
+    options: [
+      ["split", "Choose on half, test on the rest"],
+      ["simultaneous", "A few cuts share the significance"],
+      ["max-uncorrected", "The largest value: an estimate"],
+    ],
+    initial: "split",
+  },
+  scores_higher: {
+    kind: "choice",
+    label: "A higher score indicates",
+    options: [
+      ["target", "the target"],
+      ["zero-out", "its absence"],
+    ],
+    initial: "target",
+  },
+} as const satisfies Record<string, AnyField & { record?: string }>;
 
 type Fields = typeof FIELDS;
 export type Field = keyof Fields;
 /** The whole screen as one record. */
-export type State = { [F in Field]: Fields[F] extends Codec<infer T> ? T : never };
+export type State = { [F in Field]: ValueOf<Fields[F]> };
+export type { Sampler, ThreatModel };
+export type View = State["view"];
+export type Axis = State["axis"];
 
+export const AXES: readonly Axis[] = FIELDS.axis.options.map(([axis]) => axis);
 export const FIELD_NAMES = Object.keys(FIELDS) as Field[];
 
-export function initialState(): State {
-  const pairs = FIELD_NAMES.map((name) => [name, FIELDS[name].initial]);
-  return Object.fromEntries(pairs) as State;
+/** A field's entry, whatever its kind. */
+export function fieldOf(name: Field): AnyField & { record?: string } {
+  return FIELDS[name];
 }
 
-/** A field's codec, whatever its type. */
-export function codecOf(name: Field): Codec<unknown> {
-  return FIELDS[name] as unknown as Codec<unknown>;
+export function initialState(): State {
+  return Object.fromEntries(FIELD_NAMES.map((name) => [name, fieldOf(name).initial])) as State;
+}
+
+/** The state with a threat model that its sampler allows. */
+export function consistent(state: State): State {
+  const allowed = SAMPLER[state.sampler].threatModels;
+  return allowed.includes(state.threat_model) ? state : { ...state, threat_model: allowed[0] };
 }

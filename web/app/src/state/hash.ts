@@ -1,5 +1,5 @@
-import { codecOf, FIELD_NAMES, type Field, initialState, type State } from "./fields";
-import { consistent } from "./samplers";
+import { domainOf, numberText, parse } from "../../../fields/field";
+import { consistent, FIELD_NAMES, type Field, fieldOf, initialState, type State } from "./fields";
 
 /** Version of the links: a change of a field's name, meaning or default is a new one. */
 export const LINK_VERSION = "1";
@@ -52,30 +52,29 @@ export function parseHash(hash: string): Parsed {
 }
 
 function twice(name: string): string {
-  return `The link gives ${quoted(name)} more than once; the first is taken.`;
+  return `The link gives ${quoted(name)} more than once; the first is used.`;
 }
 
 function replaced({ sampler, threat_model }: State, allowed: State): string {
-  return `The link asks for threat model ${threat_model}, which ${sampler} batches are not audited under; ${allowed.threat_model} is taken.`;
+  return `The link asks for threat model ${threat_model}, which is not available for ${sampler} batches; ${allowed.threat_model} is used.`;
 }
 
 /** The link of a state: fields at their default are left out, which the version pins. */
 export function formatHash(state: State): string {
   const pairs = new URLSearchParams({ v: LINK_VERSION });
   for (const name of FIELD_NAMES) {
-    const codec = codecOf(name);
-    const text = codec.format(state[name]);
-    if (state[name] !== undefined && text !== codec.format(codec.initial)) pairs.set(name, text);
+    const value = state[name];
+    if (value !== undefined && value !== fieldOf(name).initial) pairs.set(name, numberText(value));
   }
   return `#${pairs.toString()}`;
 }
 
 function set(state: State, name: string, text: string): string | undefined {
-  if (!isField(name)) return `The link has an unknown field ${quoted(name)}; it is left out.`;
-  const codec = codecOf(name);
-  const value = codec.parse(text);
+  if (!isField(name)) return `The link has an unknown field ${quoted(name)}; it is ignored.`;
+  const field = fieldOf(name);
+  const value = parse(field, text);
   if (value === undefined) {
-    return `The link gives ${name} = ${quoted(text)}; it must be ${codec.allowed}. The default is shown.`;
+    return `The link gives ${name} = ${quoted(text)}; it must be ${domainOf(field)}. The default is used.`;
   }
   Object.assign(state, { [name]: value });
   return undefined;

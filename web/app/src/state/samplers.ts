@@ -1,4 +1,4 @@
-import type { Sampler, State, ThreatModel } from "./fields";
+export type ThreatModel = "worst-case" | "partially-informed" | "target-canary";
 
 interface AboutSampler {
   name: string;
@@ -14,7 +14,7 @@ const plain = { threatModels: ALL, needsBatchSize: false, hasBuffer: false };
 const buffered = { threatModels: ALL, needsBatchSize: true, hasBuffer: true };
 
 /** As `dpscope audit bgm` has them; the bundle refuses what is not defined. */
-export const SAMPLER: Record<Sampler, AboutSampler> = {
+const ALL_SAMPLERS = {
   shuffle: { name: "Shuffle", says: "a fresh permutation each epoch", ...plain },
   "persistent-shuffle": {
     name: "Persistent shuffle",
@@ -51,7 +51,17 @@ export const SAMPLER: Record<Sampler, AboutSampler> = {
     threatModels: ["worst-case"],
     needsBatchSize: true,
   },
-};
+} as const satisfies Record<string, AboutSampler>;
+
+export type Sampler = keyof typeof ALL_SAMPLERS;
+export const SAMPLER: Record<Sampler, AboutSampler> = ALL_SAMPLERS;
+
+/** Samplers as options of a field. */
+export function samplers<S extends Sampler = Sampler>(
+  values = Object.keys(SAMPLER) as S[],
+): (readonly [S, string])[] {
+  return values.map((value) => [value, SAMPLER[value].name]);
+}
 
 export const THREAT_MODEL: Record<ThreatModel, { name: string; says: string }> = {
   "worst-case": { name: "Worst case", says: "the attacker chooses every record" },
@@ -61,10 +71,3 @@ export const THREAT_MODEL: Record<ThreatModel, { name: string; says: string }> =
   },
   "target-canary": { name: "Target canary", says: "the attacker chooses the target alone" },
 };
-
-/** The state with a threat model that its sampler allows. */
-export function consistent(state: State): State {
-  const allowed = SAMPLER[state.sampler].threatModels;
-  if (allowed.includes(state.threat_model)) return state;
-  return { ...state, threat_model: allowed[0] };
-}

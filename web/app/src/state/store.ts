@@ -1,6 +1,5 @@
-import type { State } from "./fields";
+import { consistent, type State } from "./fields";
 import { formatHash, parseHash } from "./hash";
-import { consistent } from "./samplers";
 
 type Listener = (state: State, before: State) => void;
 

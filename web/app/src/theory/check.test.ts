@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { check, initSync } from "@dpscope/wasm/studies";
 import { expect, test } from "vitest";
-import { FIELDS, initialState } from "../state/fields";
-import { TRAINING_FIELDS, trainingOf } from "./check";
+import { parse } from "../../../fields/field";
+import { FIELDS, fieldOf, initialState } from "../state/fields";
+import { trainingOf } from "./check";
 
 const file = new URL("../../../wasm/studies/dpscope_studies_bg.wasm", import.meta.url);
 initSync({ module: readFileSync(fileURLToPath(file)) });
@@ -25,14 +26,13 @@ test.each([
 ] as const)(
   "the form takes what the library takes: %s",
   (field, least, most) => {
-    const name = TRAINING_FIELDS[field];
-    const { parse } = FIELDS[field];
-    expect(parse(String(least))).toBe(least);
+    const { record: name } = FIELDS[field];
+    expect(parse(fieldOf(field), String(least))).toBe(least);
     expect(isTaken(name, least)).toBe(true);
     expect(isTaken(name, least * 0.9)).toBe(false);
     if (most === undefined) return;
-    expect(parse(String(most))).toBe(most);
-    expect(parse(String(2 * most))).toBeUndefined();
+    expect(parse(fieldOf(field), String(most))).toBe(most);
+    expect(parse(fieldOf(field), String(2 * most))).toBeUndefined();
     expect(isTaken(name, most)).toBe(true);
     expect(isTaken(name, 2 * most)).toBe(false);
   },

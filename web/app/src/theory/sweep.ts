@@ -1,4 +1,5 @@
 import type { Row } from "@dpscope/wasm/calculators";
+import type { NumberField } from "../../../fields/field";
 import type { WorkerLike } from "../../../protocol/protocol";
 import { type LineName, linesOf } from "../numbers/lines";
 import { AXES, type Axis, FIELDS, initialState, type State } from "../state/fields";
@@ -44,10 +45,11 @@ export function ends(axis: Axis, value: number): [number, number] {
 
 /** Places along the axis, evenly apart on a logarithmic scale. */
 export function placesOf(axis: Axis, value: number, count = 41): number[] {
+  const { whole = false }: NumberField = FIELDS[axis];
   const [least, most] = ends(axis, value);
   const all = Array.from({ length: count }, (_, index) => {
     const place = least * (most / least) ** (index / (count - 1));
-    return FIELDS[axis].whole ? Math.round(place) : Number(place.toPrecision(4));
+    return whole ? Math.round(place) : Number(place.toPrecision(4));
   });
   return [...new Set(all)];
 }

@@ -6,12 +6,12 @@ import type { App } from "../app";
 import { badge, scientificDelta } from "../components/badge";
 import { choose } from "../components/choose";
 import { copies, copyLine } from "../components/copies";
-import { note, numberInput } from "../components/paired";
+import { labelOf, note, numberInput } from "../components/paired";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
 import { linkOf } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
-import { type Field, SAMPLERS } from "../state/fields";
+import type { Field } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
 
 /** The form of `dpscope check`. */
@@ -33,7 +33,6 @@ export function check(app: App): TemplateResult {
 
 function form(app: App): TemplateResult {
   const { state } = app;
-  const loaders = SAMPLERS.map((value) => ({ value, name: SAMPLER[value].name }));
   const isBuffered = SAMPLER[state.check_loader].hasBuffer;
   return html`<form
     class="fields"
@@ -42,56 +41,36 @@ function form(app: App): TemplateResult {
   >
     <fieldset>
       <legend>The training</legend>
-      ${field(app, "check_dataset", "Records in the data")}
-      ${field(app, "check_batch", "Records a batch")} ${field(app, "check_epochs", "Epochs")}
-      ${field(app, "check_noise", "Noise multiplier σ")}
-      ${choose(app, "check_loader", "How the loader draws batches", loaders, SAMPLER[state.check_loader].says)}
-      ${isBuffered ? field(app, "check_buffer", "Records in its buffer") : nothing}
-      ${choose(app, "check_drop_last", "Drops a smaller last batch", [
-        { value: "no", name: "No" },
-        { value: "yes", name: "Yes" },
-      ])}
+      ${field(app, "check_dataset")} ${field(app, "check_batch")} ${field(app, "check_epochs")}
+      ${field(app, "check_noise")}
+      ${choose(app, "check_loader", SAMPLER[state.check_loader].says)}
+      ${isBuffered ? field(app, "check_buffer") : nothing} ${choose(app, "check_drop_last")}
     </fieldset>
     <fieldset>
       <legend>The claim</legend>
-      ${field(app, "check_claim", "Claimed ε")} ${field(app, "check_delta", "at δ")}
-      ${choose(app, "check_adjacency", "Adjacency", [
-        { value: "add-remove", name: "Add or remove a record" },
-        { value: "zero-out", name: "Zero a record out" },
-        { value: "replace", name: "Replace a record" },
-      ])}
+      ${field(app, "check_claim")} ${field(app, "check_delta")} ${choose(app, "check_adjacency")}
     </fieldset>
     <details class="more">
-      <summary>What the accountant was told</summary>
+      <summary>What the accountant was configured with</summary>
       <fieldset>
-        ${choose(app, "check_accountant", "Sampler it assumes", [
-          { value: "", name: "Not known" },
-          ...loaders,
-        ])}
-        ${field(app, "check_rate", "Sampling rate, if told")}
-        ${field(app, "check_steps", "Steps in all, if told")}
+        ${choose(app, "check_accountant")} ${field(app, "check_rate")} ${field(app, "check_steps")}
       </fieldset>
     </details>
     <details class="more">
       <summary>How the code adds noise</summary>
       <fieldset>
-        ${field(app, "check_std", "Standard deviation")} ${field(app, "check_clip", "Clip norm")}
-        ${choose(app, "check_noise_on", "Added to", [
-          { value: "", name: "Not told" },
-          { value: "sum", name: "The sum of a batch" },
-          { value: "mean", name: "Its mean" },
-        ])}
+        ${field(app, "check_std")} ${field(app, "check_clip")} ${choose(app, "check_noise_on")}
       </fieldset>
     </details>
   </form>`;
 }
 
-function field(app: App, name: Field, label: string): TemplateResult {
-  const told = `${name}-told`;
+function field(app: App, name: Field): TemplateResult {
+  const described = `${name}-told`;
   const refused = app.refused.get(name) ?? app.check.fieldFailure(name);
   return html`<div class="field">
-    <label for=${name}>${label}</label>
-    ${numberInput(app, name, refused === undefined ? "" : told)} ${note(told, refused)}
+    ${labelOf(name)} ${numberInput(app, name, refused === undefined ? "" : described)}
+    ${note(described, refused)}
   </div>`;
 }
 

@@ -1,8 +1,9 @@
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { optionLabel } from "../../../fields/field";
 import type { App } from "../app";
 import { copyText } from "../components/copies";
 import { linkOf, linkTo } from "../copies/link";
-import type { View } from "../state/fields";
+import { FIELDS, type View } from "../state/fields";
 import { nextTheme, themeName } from "../theme";
 import { auditPanel } from "./audit/panel";
 import { check } from "./check";
@@ -11,17 +12,9 @@ import { meaning } from "./meaning";
 import { scores } from "./scores/scores";
 import { see } from "./see/see";
 
-const VIEW_NAMES: readonly (readonly [View, string])[] = [
-  ["explore", "Explore"],
-  ["see", "See it happen"],
-  ["check", "Check my training"],
-  ["scores", "My scores"],
-  ["meaning", "What a bound means"],
-];
-
 /** What the window is called: tabs and bookmarks of two views differ. */
 export function titleOf(view: View): string {
-  const name = VIEW_NAMES.find(([other]) => other === view)?.[1] ?? "";
+  const name = optionLabel(FIELDS.view, view);
   return view === "explore" ? "dpscope: what shuffled training really leaks" : `${name}: dpscope`;
 }
 
@@ -32,7 +25,7 @@ export function shell(app: App): TemplateResult {
       <a class="brand" href=${linkTo(app, "explore")}>${mark()} dpscope</a>
       <nav aria-label="Views">
         <ul>
-          ${VIEW_NAMES.map(
+          ${FIELDS.view.options.map(
             ([view, name]) =>
               html`<li>
                 <a

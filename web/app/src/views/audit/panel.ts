@@ -49,31 +49,9 @@ function settings(app: App): TemplateResult {
       audit.start(app.state); // what Enter has just changed is not drawn yet
     }}
   >
-    ${paired(app, "observations", {
-      label: "Observations",
-      symbol: "n",
-      most: isCpu ? 10_000_000 : 100_000_000,
-    })}
+    ${paired(app, "observations", { most: isCpu ? 1e7 : 1e8 })}
     <div class="choices">
-      ${labelled(
-        "Device",
-        state.device,
-        [
-          { value: "auto", name: "Auto" },
-          { value: "gpu", name: "WebGPU" },
-          { value: "cpu", name: "CPU" },
-        ],
-        (device) => app.change({ device }),
-      )}
-      ${labelled(
-        "Float mode",
-        state.float_mode,
-        [
-          { value: "exact", name: "exact" },
-          { value: "fast", name: "fast" },
-        ],
-        (float_mode) => app.change({ float_mode }),
-      )}
+      ${labelled(app, "device")} ${labelled(app, "float_mode")}
       <button type="submit" class="main-button">
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>

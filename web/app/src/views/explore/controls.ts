@@ -2,10 +2,9 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import { confidence } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { choose } from "../../components/choose";
-import { note, numberInput, paired } from "../../components/paired";
-import { SAMPLERS, THREAT_MODELS } from "../../state/fields";
+import { labelOf, note, numberInput, paired } from "../../components/paired";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
-import { SAMPLER, THREAT_MODEL } from "../../state/samplers";
+import { SAMPLER, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 
 /** The training: what is set by hand. */
@@ -19,47 +18,27 @@ export function controls(app: App): TemplateResult {
   >
     <h2>The training</h2>
     ${presets(app)}
-    ${paired(app, "noise_multiplier", { label: "Noise multiplier", symbol: "σ", most: 10 })}
-    ${paired(app, "steps", { label: "Steps an epoch", symbol: "T" })}
-    ${paired(app, "epochs", { label: "Epochs", symbol: "E" })}
-    ${paired(app, "delta", { label: "Delta", symbol: "δ" })}
-    ${choose(
-      app,
-      "sampler",
-      "How batches are really drawn",
-      SAMPLERS.map((value) => ({ value, name: SAMPLER[value].name })),
-      about.says,
-    )}
+    ${paired(app, "noise_multiplier")} ${paired(app, "steps")} ${paired(app, "epochs")}
+    ${paired(app, "delta")} ${choose(app, "sampler", about.says)}
     <details class="more">
       <summary>Attacker, confidence, seed</summary>
-      ${choose(
-        app,
-        "threat_model",
-        "Threat model of the audit",
-        THREAT_MODELS.map((value) => ({
-          value,
-          name: THREAT_MODEL[value].name,
-          isOff: !about.threatModels.includes(value),
-        })),
-        THREAT_MODEL[state.threat_model].says,
+      ${choose(app, "threat_model", THREAT_MODEL[state.threat_model].says, (value) =>
+        about.threatModels.includes(value as ThreatModel),
       )}
       ${paired(app, "significance", {
-        label: "Significance",
-        least: 0.001,
-        hint: `Chance that a drawn bound is wrong; here ${confidence(state.significance)} confidence.`,
+        hint: `Probability that a simulated bound is wrong: here ${confidence(state.significance)} confidence.`,
       })}
       ${seed(app)}
     </details>
-    ${about.needsBatchSize ? paired(app, "batch_size", { label: "Records a batch", symbol: "B" }) : nothing}
-    ${about.hasBuffer ? paired(app, "buffer_examples", { label: "Records in the buffer" }) : nothing}
+    ${about.needsBatchSize ? paired(app, "batch_size") : nothing}
+    ${about.hasBuffer ? paired(app, "buffer_examples") : nothing}
   </form>`;
 }
 
 function seed(app: App): TemplateResult {
   const refused = app.refused.get("seed");
   return html`<div class="paired">
-    <label for="seed">Seed of all draws</label>
-    ${numberInput(app, "seed", "seed-told")}
+    ${labelOf("seed")} ${numberInput(app, "seed", "seed-told")}
     <button type="button" class="quiet" @click=${() => app.change({ seed: freshSeed() })}>
       New seed
     </button>

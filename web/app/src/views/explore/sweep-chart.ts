@@ -1,19 +1,19 @@
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
+import { numberText } from "../../../../fields/field";
 import { rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { dataTable, type Table } from "../../charts/data-table";
 import { between, curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
-import { segments } from "../../components/choose";
+import { buttons } from "../../components/choose";
 import { LINE, type LineName } from "../../numbers/lines";
-import { short } from "../../state/codec";
-import { AXES, type Axis } from "../../state/fields";
+import type { Axis } from "../../state/fields";
 import type { Sweep } from "../../theory/sweep";
 
-const AXIS: Record<Axis, { short: string; label: string }> = {
-  noise_multiplier: { short: "noise σ", label: "noise multiplier σ" },
-  steps: { short: "steps T", label: "steps an epoch T" },
-  epochs: { short: "epochs E", label: "epochs E" },
-  delta: { short: "δ", label: "δ" },
+const AXIS: Record<Axis, string> = {
+  noise_multiplier: "noise multiplier σ",
+  steps: "steps per epoch T",
+  epochs: "epochs E",
+  delta: "δ",
 };
 
 const NAMES: Partial<Record<LineName, string>> = {
@@ -30,13 +30,8 @@ export function sweepChart(app: App): TemplateResult {
   const table = sweep === undefined ? undefined : sweepTable(sweep);
   return html`<section class="panel" aria-labelledby="sweep-head">
     <div class="head">
-      <h2 id="sweep-head">ε against ${AXIS[app.state.axis].label}</h2>
-      ${segments(
-        "Parameter on the x axis",
-        app.state.axis,
-        AXES.map((axis) => ({ value: axis, name: AXIS[axis].short })),
-        (axis) => app.change({ axis }),
-      )}
+      <h2 id="sweep-head">ε against ${AXIS[app.state.axis]}</h2>
+      ${buttons(app, "axis")}
     </div>
     ${
       sweep === undefined || sweep.axis !== app.state.axis
@@ -65,12 +60,12 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
   const first = sweep.places[0] ?? 1;
   const last = sweep.places.at(-1) ?? 10;
   const chart = plot(size, {
-    x: { label: AXIS[sweep.axis].label, ends: [first, last], isLog: true },
+    x: { label: AXIS[sweep.axis], ends: [first, last], isLog: true },
     y: { label: "ε", ends: [least * 0.8, most * 1.25], isLog: true },
   });
   const { state } = app;
   const here = state[sweep.axis];
-  const title = `ε against ${AXIS[sweep.axis].label}`;
+  const title = `ε against ${AXIS[sweep.axis]}`;
   const labels = lines.flatMap(([name, values]) => {
     const y = lastFinite(values);
     return y === undefined ? [] : [{ words: NAMES[name] ?? name, y, colour: LINE[name].colour }];
@@ -127,13 +122,10 @@ export function sweepTable(sweep: Sweep): Table {
   const names = Object.keys(sweep.epsilons) as LineName[];
   const kind = (name: LineName) => (NAMES[name] === "leaks at least" ? "lower" : "upper");
   return {
-    caption: `ε against ${AXIS[sweep.axis].label}`,
-    columns: [
-      AXIS[sweep.axis].label,
-      ...names.map((name) => `${LINE[name].title}, ${kind(name)} bound`),
-    ],
+    caption: `ε against ${AXIS[sweep.axis]}`,
+    columns: [AXIS[sweep.axis], ...names.map((name) => `${LINE[name].title}, ${kind(name)} bound`)],
     rows: sweep.places.map((place, index) => [
-      short(place),
+      numberText(place),
       ...names.map((name) => {
         const value = sweep.epsilons[name]?.[index];
         return value === undefined || Number.isNaN(value) ? "–" : rounded(value, kind(name), 4);

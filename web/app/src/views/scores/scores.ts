@@ -25,26 +25,11 @@ export function scores(app: App): TemplateResult {
     </p>
     <div class="split spaced">
       <form class="fields" aria-label="The audit" @submit=${(event: Event) => event.preventDefault()}>
-        ${paired(app, "delta", { label: "Delta", symbol: "δ" })}
+        ${paired(app, "delta")}
         ${paired(app, "significance", {
-          label: "Significance",
-          least: 0.001,
-          hint: `Chance that the bound is wrong; here ${confidence(state.significance)} confidence.`,
+          hint: `Probability that the bound is wrong: here ${confidence(state.significance)} confidence.`,
         })}
-        ${choose(app, "scores_rule", "How the threshold is chosen", [
-          { value: "split", name: "One half chooses, the other bounds" },
-          { value: "simultaneous", name: "A few cuts share the significance" },
-          { value: "max-uncorrected", name: "The largest value: an estimate" },
-        ])}
-        ${labelled(
-          "A higher score speaks for",
-          state.scores_higher,
-          [
-            { value: "target", name: "the target" },
-            { value: "zero-out", name: "its absence" },
-          ],
-          (scores_higher) => app.change({ scores_higher }),
-        )}
+        ${choose(app, "scores_rule")} ${labelled(app, "scores_higher")}
       </form>
       <section class="panel" aria-labelledby="found-head" aria-busy=${String(scores.isBusy)}>
         ${

@@ -1,23 +1,13 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { segments } from "../../components/choose";
+import { buttons, segments } from "../../components/choose";
 import { paired } from "../../components/paired";
 import { count } from "../../numbers/counts";
 import type { Speed } from "../../see/session";
-import { SAMPLER } from "../../state/samplers";
 import { histograms } from "./histograms";
 import { scene } from "./scene";
 import { nowInWords, WHY } from "./words";
-
-const SEEN = [
-  "shuffle",
-  "poisson",
-  "balls-in-bins",
-  "partial-shuffle",
-  "batch-then-shuffle",
-  "deterministic",
-] as const;
 
 /** One epoch after the other, as the attacker sees it. */
 export function see(app: App): TemplateResult {
@@ -31,12 +21,7 @@ export function see(app: App): TemplateResult {
         attacker tells whether it was there.
       </p>
     </div>
-    ${segments(
-      "How batches are drawn",
-      state.see_sampler,
-      SEEN.map((value) => ({ value, name: SAMPLER[value].name })),
-      (see_sampler) => app.change({ see_sampler }),
-    )}
+    ${buttons(app, "see_sampler")}
     <p class="why">${WHY[state.see_sampler]}</p>
     <section class="stage" aria-label="An epoch">
       ${scene(
@@ -73,15 +58,10 @@ export function see(app: App): TemplateResult {
       </section>
       <form class="fields" aria-label="The picture" @submit=${(event: Event) => event.preventDefault()}>
         ${paired(app, "see_threshold", {
-          label: "Threshold of the attacker",
-          isLinear: true,
-          most: 10,
-          hint: "Above it the attacker says: the target was there.",
+          hint: "For scores above it the attacker guesses: the target was there.",
         })}
         ${told(app)}
-        ${paired(app, "see_noise", { label: "Noise multiplier", symbol: "σ" })}
-        ${paired(app, "see_steps", { label: "Batches an epoch", symbol: "T", isLinear: true })}
-        ${paired(app, "see_batch", { label: "Records a batch", symbol: "B", isLinear: true })}
+        ${paired(app, "see_noise")} ${paired(app, "see_steps")} ${paired(app, "see_batch")}
       </form>
     </div>`;
 }
@@ -100,9 +80,9 @@ function player(app: App): TemplateResult {
       "Speed",
       `${see.speed}`,
       [
-        { value: "1", name: "1×" },
-        { value: "4", name: "4×" },
-        { value: "32", name: "32×" },
+        ["1", "1×"],
+        ["4", "4×"],
+        ["32", "32×"],
       ],
       (speed) => see.setSpeed(Number(speed) as Speed),
     )}

@@ -1,0 +1,86 @@
+/** Inputs of the app, its links and the calculators: what one entry of their tables says. */
+
+interface Described {
+  readonly label: string;
+  readonly symbol?: string;
+  readonly help?: string;
+}
+
+/** A number in [least, most]; one without an initial value is optional. */
+export interface NumberField extends Described {
+  readonly kind: "number";
+  readonly least: number;
+  readonly most: number;
+  readonly whole?: boolean;
+  readonly initial?: number;
+  /** Ends that differ from the domain's; logarithmic by default. */
+  readonly slider?: { readonly least?: number; readonly most?: number; readonly isLinear?: true };
+}
+
+/** One of some words, each with a label. */
+export interface ChoiceField extends Described {
+  readonly kind: "choice";
+  readonly options: readonly (readonly [value: string, label: string])[];
+  readonly initial?: string;
+}
+
+/** A whole number below 2^53 as decimal digits. */
+export interface SeedField extends Described {
+  readonly kind: "seed";
+  readonly initial: string;
+}
+
+export type Field = NumberField | ChoiceField | SeedField;
+export type Value = number | string;
+
+type Required<F> = F extends { kind: "number" }
+  ? number
+  : F extends { options: readonly (readonly [infer T, string])[] }
+    ? T
+    : string;
+/** Values of a field. */
+export type ValueOf<F> = F extends { initial: Value } ? Required<F> : Required<F> | undefined;
+
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const LONGEST = 32;
+
+/** NaN for text that is no decimal number. */
+export function numberOf(text: string): number {
+  const trimmed = text.trim();
+  return trimmed.length <= LONGEST && DECIMAL.test(trimmed) ? Number(trimmed) : Number.NaN;
+}
+
+/** The value that a text stands for; `undefined` for any text outside the domain. */
+export function parse(field: Field, text: string): Value | undefined {
+  if (field.kind === "choice") return field.options.find(([value]) => value === text)?.[0];
+  if (field.kind === "seed") {
+    const seed = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    return Number.isSafeInteger(seed) ? String(seed) : undefined;
+  }
+  const value = numberOf(text);
+  const { least, most, whole = false } = field;
+  return value >= least && value <= most && (!whole || Number.isInteger(value)) ? value : undefined;
+}
+
+/** The domain of a field, for messages: `a number from 0.2 to 20`. */
+export function domainOf(field: Field): string {
+  if (field.kind === "choice") return `one of ${field.options.map(([value]) => value).join(", ")}`;
+  if (field.kind === "seed") return "a whole number below 2^53";
+  const ends = `from ${numberText(field.least)} to ${numberText(field.most)}`;
+  return `${field.whole === true ? "a whole number" : "a number"} ${ends}`;
+}
+
+/** The shortest text that parses to the number, as links and the command line have it: powers of ten
+ * where plain digits are hard to read. */
+export function numberText(value: Value): string {
+  if (typeof value === "string") return value;
+  const plain = String(value);
+  const power = value.toExponential().replace("e+", "e");
+  const isHard = Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5;
+  return isHard && power.length < plain.length - 1 ? power : plain.replace("e+", "e");
+}
+
+/** The label of a choice's value. */
+export function optionLabel({ options }: ChoiceField, value: Value): string {
+  return options.find(([option]) => option === value)?.[1] ?? String(value);
+}
