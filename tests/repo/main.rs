@@ -11,6 +11,7 @@ mod guarantees;
 mod kernels;
 mod layout;
 mod lints;
+mod modules;
 mod names;
 mod purity;
 mod source;
