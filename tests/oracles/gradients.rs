@@ -110,15 +110,15 @@ fn gradients_are_those_of_the_oracle() {
 fn tangents_and_curvatures_are_those_of_the_oracle() {
     for case in cases().iter().filter(|case| case.theta.len() < 100_000) {
         let theta = case.theta.iter().zip(&case.direction);
-        let theta: Vec<_> = theta.map(|(&value, &slope)| Dual { value, slope }).collect();
+        let theta: Vec<_> = theta.map(|(&value, &derivative)| Dual { value, derivative }).collect();
         let dual = |values: &[f64]| values.iter().map(|&value| Dual::from_f64(value)).collect();
         let (direction, example): (Vec<_>, Vec<_>) = (dual(&case.direction), dual(&case.example));
         let (loss, along) = case.network.tangent(&theta, &direction, &example, case.label);
-        let (slope, curvature) = (case.float("slope"), case.float("curvature"));
+        let (derivative, curvature) = (case.float("slope"), case.float("curvature"));
         let near = |own: f64, truth: f64| (own - truth).abs() < 1e-11 * truth.abs().max(1.0);
-        assert!(near(loss.slope, slope), "{}: {loss:?} {slope}", case.name);
-        assert!(near(along.value, slope), "{}: {along:?} {slope}", case.name);
-        assert!(near(along.slope, curvature), "{}: {along:?} {curvature}", case.name);
+        assert!(near(loss.derivative, derivative), "{}: {loss:?} {derivative}", case.name);
+        assert!(near(along.value, derivative), "{}: {along:?} {derivative}", case.name);
+        assert!(near(along.derivative, curvature), "{}: {along:?} {curvature}", case.name);
         assert!(curvature.abs() > 1e-6, "{} is flat", case.name);
     }
 }

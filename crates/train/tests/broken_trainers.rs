@@ -1,5 +1,5 @@
-//! What is wrong with a trainer shows in its outputs: each flaw is named by one check, and the
-//! right trainer passes all.
+//! Faults of a trainer are visible in its outputs: each fault fails exactly one check, and the correct
+//! trainer passes all.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::sync::{Arc, Mutex};
@@ -24,22 +24,23 @@ const STEPS: u32 = 10;
 type Outputs = [Vec<f64>; 2];
 
 #[derive(Debug, Clone, Default)]
-struct Kept(Arc<Mutex<Outputs>>);
+struct SavedOutputs(Arc<Mutex<Outputs>>);
 
-impl OutputSink for Kept {
+impl OutputSink for SavedOutputs {
     fn save(
         &self,
         world: World,
         _: ObservationRange,
         outputs: &[f32],
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let mut kept = self.0.lock().unwrap();
-        kept[world.index()].extend(outputs.iter().map(|&output| f64::from(output)));
+        let mut saved = self.0.lock().unwrap();
+        saved[world.index()].extend(outputs.iter().map(|&output| f64::from(output)));
         Ok(())
     }
 }
 
-/// Trains with this noise and clip norm, σ·C and C, and gives outputs in claimed clip norms of 1.
+/// Trains with noise standard deviation σ·C and clipping norm C; returns outputs in units of the claimed
+/// clipping norm 1.
 fn outputs(noise_std: f64, clip_norm: f64, steps: u32) -> Outputs {
     let spec = ModelSpec {
         input: Shape::flat(600),
@@ -65,14 +66,14 @@ fn outputs(noise_std: f64, clip_norm: f64, steps: u32) -> Outputs {
     };
     let examples = SyntheticData::P100Like.generate(200, 0).unwrap();
     let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
-    let kept = Kept::default();
-    let trainer = DpSgd::new(training, 0).unwrap().with_sink(Box::new(kept.clone()));
+    let saved = SavedOutputs::default();
+    let trainer = DpSgd::new(training, 0).unwrap().with_sink(Box::new(saved.clone()));
     trainer.train(ObservationRange { first: 0, end: RUNS }, &Unattended).unwrap();
-    let outputs = kept.0.lock().unwrap().clone();
+    let outputs = saved.0.lock().unwrap().clone();
     outputs.map(|world| world.into_iter().map(|output| output * clip_norm).collect())
 }
 
-/// Number, mean and variance of some residuals.
+/// Number, mean and variance of residuals.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     count: f64,
@@ -80,8 +81,8 @@ struct Moments {
     variance: f64,
 }
 
-/// Residuals at σ = 1: of the canary's batches in D, and of all others, in which nobody but the
-/// attacker has much of a gradient along ĝ.
+/// Residuals at σ = 1 of the batches with the canary in D, and of all others; the gradients of other
+/// records along ĝ are small.
 fn residuals(outputs: &Outputs) -> [Moments; 2] {
     let batches = Batches::new(BatchSampler::Shuffle, BATCH, STEPS);
     let mut epoch = EpochBatches::default();
@@ -89,9 +90,9 @@ fn residuals(outputs: &Outputs) -> [Moments; 2] {
     for (run, outputs) in outputs[0].chunks_exact(STEPS as usize).enumerate() {
         batches.draw(SEED, 2 * run as u64, 0, &mut epoch);
         for (step, output) in outputs.iter().enumerate() {
-            let is_canarys = epoch.members_at(step).contains(&0);
-            let mean = if is_canarys { 1.0 } else { -1.0 };
-            residuals[usize::from(!is_canarys)].push(output - mean);
+            let has_target = epoch.members_at(step).contains(&0);
+            let mean = if has_target { 1.0 } else { -1.0 };
+            residuals[usize::from(!has_target)].push(output - mean);
         }
     }
     residuals.map(|residuals| {
@@ -102,49 +103,49 @@ fn residuals(outputs: &Outputs) -> [Moments; 2] {
     })
 }
 
-/// Names of the checks that fail, each once in 10⁶ times by chance.
-fn failing(outputs: &Outputs) -> Vec<&'static str> {
+/// Names of the failed checks; the false alarm rate of each is 10⁻⁶.
+fn failed_checks(outputs: &Outputs) -> Vec<&'static str> {
     let steps = STEPS as usize;
     if outputs.iter().any(|world| world.len() != RUNS as usize * steps) {
         return vec!["steps"];
     }
-    let mut failing = Vec::new();
+    let mut failed = Vec::new();
     let [canary, others] = residuals(outputs);
-    // squares of outputs vary by 2 about 1; the other records' gradients add a little
+    // squared standard normals have variance 2; the gradients of other records add a little
     if !((others.variance - 1.0).abs() < 5.0 * (2.0 / others.count).sqrt() + 0.02) {
-        failing.push("noise");
+        failed.push("noise");
     }
     let error = (1.0 / canary.count + 1.0 / others.count).sqrt();
     if !((canary.mean - others.mean).abs() < 5.0 * error) {
-        failing.push("clipping");
+        failed.push("clipping");
     }
     let runs = [0, 1].map(|world| RecordedRuns::new(&outputs[world], 1, steps).unwrap());
     if duplicated_runs(runs[0], runs[1]).unwrap().check.finding.is_some() {
-        failing.push("independence");
+        failed.push("independence");
     }
-    failing
+    failed
 }
 
 #[test]
-fn each_flaw_is_named_by_its_check() {
-    let right = outputs(1.0, 1.0, STEPS);
-    assert_eq!(failing(&right), Vec::<&str>::new());
+fn each_fault_fails_its_check() {
+    let correct = outputs(1.0, 1.0, STEPS);
+    assert_eq!(failed_checks(&correct), Vec::<&str>::new());
 
     let loosely_clipped = outputs(1.0, std::f64::consts::SQRT_2, STEPS);
-    assert_eq!(failing(&loosely_clipped), ["clipping"]);
+    assert_eq!(failed_checks(&loosely_clipped), ["clipping"]);
 
     let quiet = outputs(0.9, 1.0, STEPS);
-    assert_eq!(failing(&quiet), ["noise"]);
+    assert_eq!(failed_checks(&quiet), ["noise"]);
 
     let run = STEPS as usize;
-    let mut repeated = right.clone();
+    let mut repeated = correct.clone();
     let (first, second) = repeated[0].split_at_mut(run);
     second[..run].copy_from_slice(first);
-    assert_eq!(failing(&repeated), ["independence"]);
+    assert_eq!(failed_checks(&repeated), ["independence"]);
 
-    let [target, _] = right;
+    let [target, _] = correct;
     let [_, without_the_last_batch] = outputs(1.0, 1.0, STEPS - 1);
-    assert_eq!(failing(&[target, without_the_last_batch]), ["steps"]);
+    assert_eq!(failed_checks(&[target, without_the_last_batch]), ["steps"]);
 }
 
 #[test]
@@ -208,19 +209,19 @@ fn a_run_that_diverges_is_counted_as_failed() {
     };
     let examples = SyntheticData::P100Like.generate(200, 30).unwrap();
     let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
-    let kept = Kept::default();
-    let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));
+    let saved = SavedOutputs::default();
+    let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(saved.clone()));
     let trained = trainer.train(ObservationRange { first: 0, end: 3 }, &Unattended).unwrap();
     for (scores, tally) in trained.scores.iter().zip(trained.tallies) {
         let failed = scores.iter().filter(|score| !score.is_finite()).count() as u64;
         assert_eq!((tally.runs, tally.failed), (3, failed));
     }
-    let outputs = kept.0.lock().unwrap().clone();
+    let outputs = saved.0.lock().unwrap().clone();
     assert!(outputs.iter().all(|world| world.len() == 3 * 30 * STEPS as usize));
 }
 
 #[test]
-fn the_size_of_a_batch_is_not_taken_away() {
+fn debiasing_does_not_reveal_batch_sizes() {
     let outputs = |sampler: BatchSampler, debias_records: u32| {
         let spec =
             ModelSpec { input: Shape::flat(600), layers: vec![LayerSpec::Linear { outputs: 100 }] };
@@ -240,18 +241,21 @@ fn the_size_of_a_batch_is_not_taken_away() {
         };
         let examples = SyntheticData::P100Like.generate(200, 0).unwrap();
         let training = Training::new(&spec, examples, mechanism, settings, SEED).unwrap();
-        let kept = Kept::default();
-        let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(kept.clone()));
+        let saved = SavedOutputs::default();
+        let trainer = DpSgd::new(training, 1).unwrap().with_sink(Box::new(saved.clone()));
         trainer.train(ObservationRange { first: 0, end: 4 }, &Unattended).unwrap();
-        kept.0.lock().unwrap().concat()
+        saved.0.lock().unwrap().concat()
     };
-    // a model that stays has one mean gradient; what is taken away would else tell the target's
-    // batch
+    // a model that never changes has a constant mean gradient, so the correction must be constant as well:
+    // otherwise it would reveal the target's batch
     for sampler in [BatchSampler::Shuffle, BatchSampler::Poisson, BatchSampler::BallsInBins] {
         let (plain, debiased) = (outputs(sampler, 0), outputs(sampler, 199));
-        let taken: Vec<f64> =
+        let corrections: Vec<f64> =
             plain.iter().zip(&debiased).map(|(plain, debiased)| plain - debiased).collect();
-        assert!(taken[0].abs() > 1e-3, "{}", taken[0]);
-        assert!(taken.iter().all(|other| (other - taken[0]).abs() < 1e-5), "{taken:?}");
+        assert!(corrections[0].abs() > 1e-3, "{}", corrections[0]);
+        assert!(
+            corrections.iter().all(|other| (other - corrections[0]).abs() < 1e-5),
+            "{corrections:?}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The sum over a batch in f32 against gradients of single examples in f64.
+//! Compares f32 sums of clipped gradients with per-example gradients in f64.
 
 #[cfg(test)]
 mod models;
@@ -15,7 +15,7 @@ struct Case {
     labels: Vec<u32>,
 }
 
-/// What a batch gives.
+/// Sum and norms of a batch.
 struct Sum {
     out: Vec<f32>,
     norms: Vec<f32>,
@@ -37,15 +37,15 @@ impl Case {
         Rows { examples: &self.examples, labels: &self.labels }
     }
 
-    fn sum(&self, clip_norm: f32, route: Option<NormMethod>) -> Sum {
-        let mut work = Workspace::with_norm_method(&self.network, self.labels.len(), route);
+    fn sum(&self, clip_norm: f32, norm_method: Option<NormMethod>) -> Sum {
+        let mut work = Workspace::with_norm_method(&self.network, self.labels.len(), norm_method);
         let mut sum = Sum { out: vec![f32::NAN; self.theta.len()], norms: vec![9.0; 3] };
         let Sum { out, norms } = &mut sum;
         self.network.clipped_sum(&self.theta, self.rows(), clip_norm, &mut work, out, norms);
         sum
     }
 
-    /// Gradients of single examples.
+    /// Per-example gradients.
     fn gradients(&self) -> Vec<Vec<f64>> {
         let theta: Vec<f64> = self.theta.iter().map(|&value| f64::from(value)).collect();
         let examples = self.examples.chunks(self.network.inputs());
@@ -74,14 +74,14 @@ fn clipped(gradients: &[Vec<f64>], clip_norm: f64) -> Vec<f64> {
     sum
 }
 
-/// How far a sum is from the truth, in parts of what clipping lets through.
+/// Distance of a sum from the truth, relative to `size`.
 fn distance(out: &[f32], truth: &[f64], size: f64) -> f64 {
     let differences = out.iter().zip(truth).map(|(&out, truth)| f64::from(out) - truth);
     norm(&differences.collect::<Vec<f64>>()) / size
 }
 
 const TOLERANCE: f64 = 2e-5;
-const ROUTES: [Option<NormMethod>; 3] =
+const NORM_METHODS: [Option<NormMethod>; 3] =
     [None, Some(NormMethod::Instantiated), Some(NormMethod::Gram)];
 
 #[test]
@@ -95,28 +95,31 @@ fn sums_are_those_of_single_examples() {
             let clip_norm = 0.8 * norms.get(rows / 2).copied().unwrap_or(1.0) as f32;
             let truth = clipped(&gradients, f64::from(clip_norm));
             let size = f64::from(clip_norm) * (rows as f64).sqrt();
-            for route in ROUTES {
-                let sum = case.sum(clip_norm, route);
+            for norm_method in NORM_METHODS {
+                let sum = case.sum(clip_norm, norm_method);
                 assert_eq!(sum.norms.len(), rows);
                 if rows == 0 {
                     assert!(sum.out.iter().all(|&value| value == 0.0), "{name}");
                     continue;
                 }
                 let error = distance(&sum.out, &truth, size);
-                assert!(error < TOLERANCE, "{name}, {rows} rows, {route:?}: {error}");
+                assert!(error < TOLERANCE, "{name}, {rows} rows, {norm_method:?}: {error}");
                 for (gradient, &found) in gradients.iter().zip(&sum.norms) {
                     let truth = norm(gradient);
                     let error = (f64::from(found) / truth - 1.0).abs();
-                    assert!(error < TOLERANCE, "{name}, {rows} rows, {route:?}: {found} {truth}");
+                    assert!(
+                        error < TOLERANCE,
+                        "{name}, {rows} rows, {norm_method:?}: {found} {truth}"
+                    );
                 }
             }
-            // A row left out, and clipping off by a thousandth.
+            // Negative controls: one row omitted, and a clipping norm 0.1 % too large.
             if rows > 0 {
                 let short = clipped(&gradients[1..], f64::from(clip_norm));
                 let short = if rows == 1 { vec![0.0; truth.len()] } else { short };
-                let lax = clipped(&gradients, 1.001 * f64::from(clip_norm));
+                let loose = clipped(&gradients, 1.001 * f64::from(clip_norm));
                 let sum = case.sum(clip_norm, None);
-                for broken in [short, lax] {
+                for broken in [short, loose] {
                     let error = distance(&sum.out, &broken, size);
                     assert!(error > 2.0 * TOLERANCE, "{name}, {rows} rows: {error}");
                 }
@@ -126,7 +129,7 @@ fn sums_are_those_of_single_examples() {
 }
 
 #[test]
-fn a_batch_may_be_larger_than_its_memory() {
+fn batches_may_exceed_the_planned_size() {
     for (_, spec) in every_layer() {
         let case = Case::new(&spec, 300, 5);
         let whole = case.sum(0.5, None);
@@ -141,7 +144,7 @@ fn a_batch_may_be_larger_than_its_memory() {
 }
 
 #[test]
-fn memory_of_another_network_is_replaced() {
+fn a_workspace_of_another_network_is_replaced() {
     let models = every_layer();
     let (one, other) = (Case::new(&models[0].1, 7, 1), Case::new(&models[3].1, 7, 2));
     let mut work = Workspace::new(&one.network, 7);
@@ -152,34 +155,34 @@ fn memory_of_another_network_is_replaced() {
 }
 
 #[test]
-fn what_is_not_finite_is_never_dropped() {
-    let is_lost = |sum: &Sum| sum.out.iter().all(|value| value.is_finite());
+fn non_finite_gradients_are_never_dropped() {
+    let is_finite = |sum: &Sum| sum.out.iter().all(|value| value.is_finite());
     for (name, spec) in every_layer() {
-        for route in ROUTES {
-            let sound = Case::new(&spec, 20, 3);
-            assert!(is_lost(&sound.sum(1.0, route)), "{name}");
+        for norm_method in NORM_METHODS {
+            let finite_case = Case::new(&spec, 20, 3);
+            assert!(is_finite(&finite_case.sum(1.0, norm_method)), "{name}");
             for (place, value) in [(3, f32::NAN), (5, f32::INFINITY)] {
                 let mut case = Case::new(&spec, 20, 3);
                 let last = case.examples.len() - place;
                 case.examples[last] = value;
-                let sum = case.sum(1.0, route);
-                // tanh and pooling may take an infinity; then the gradient is finite.
+                let sum = case.sum(1.0, norm_method);
+                // tanh and pooling can absorb an infinity; then the gradient is finite.
                 let finite = case.gradients().iter().flatten().all(|value| value.is_finite());
-                assert_eq!(is_lost(&sum), finite, "{name} {route:?} {value}");
+                assert_eq!(is_finite(&sum), finite, "{name} {norm_method:?} {value}");
             }
             let mut case = Case::new(&spec, 20, 3);
             case.labels[4] = case.network.classes() as u32;
-            assert!(!is_lost(&case.sum(1.0, route)), "{name}: a label that is no class");
-            assert!(case.sum(1.0, route).norms[4].is_nan(), "{name}");
+            assert!(!is_finite(&case.sum(1.0, norm_method)), "{name}: invalid label");
+            assert!(case.sum(1.0, norm_method).norms[4].is_nan(), "{name}");
         }
     }
-    // Finite gradients whose squares are not.
+    // A finite gradient whose square overflows.
     let spec = ModelSpec { input: Shape::flat(2), layers: vec![LayerSpec::Linear { outputs: 2 }] };
     let mut case = Case::new(&spec, 1, 3);
     case.theta.fill(0.0);
     case.examples.fill(1e30);
     let sum = case.sum(1.0, None);
-    assert!(sum.norms[0].is_infinite() && !is_lost(&sum), "{:?}", sum.out);
+    assert!(sum.norms[0].is_infinite() && !is_finite(&sum), "{:?}", sum.out);
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn correct_rows_are_counted() {
         });
         let truth = truth.count();
         assert_eq!(case.network.correct(&case.theta, case.rows(), &mut work), truth, "{name}");
-        assert!((1..50).contains(&truth), "{name}: {truth} tell nothing");
+        assert!((1..50).contains(&truth), "{name}: {truth} is not informative");
         case.theta.fill(0.0);
         assert_eq!(case.network.correct(&case.theta, case.rows(), &mut work), 0, "{name}: ties");
         case.theta.fill(f32::NAN);
@@ -217,7 +220,7 @@ proptest! {
     fn clipping_is_never_exceeded(
         seed in any::<u64>(),
         model in 0..10_usize,
-        route in 0..3_usize,
+        norm_method in 0..3_usize,
         magnitude in -3.0..3.0_f64,
         clip in -6.0..3.0_f64,
     ) {
@@ -226,11 +229,11 @@ proptest! {
         let magnitude = dpscope_core::math::powf(10.0, magnitude) as f32;
         case.examples.iter_mut().for_each(|value| *value *= magnitude);
         let clip_norm = dpscope_core::math::powf(10.0, clip) as f32;
-        let sum = case.sum(clip_norm, ROUTES[route]);
+        let sum = case.sum(clip_norm, NORM_METHODS[norm_method]);
         let out: Vec<f64> = sum.out.iter().map(|&value| f64::from(value)).collect();
         prop_assert!(norm(&out) <= f64::from(clip_norm), "{} {clip_norm}", norm(&out));
-        // And clipping takes no more than it must, where squares stay above what f32 can hold.
-        let kept = norm(&out) / f64::from(clip_norm).min(f64::from(sum.norms[0]));
-        prop_assert!(sum.norms[0] < 1e-12 || kept > 1.0 - 1e-5, "{kept} {:?}", sum.norms);
+        // Clipping is tight unless squares underflow.
+        let ratio = norm(&out) / f64::from(clip_norm).min(f64::from(sum.norms[0]));
+        prop_assert!(sum.norms[0] < 1e-12 || ratio > 1.0 - 1e-5, "{ratio} {:?}", sum.norms);
     }
 }

@@ -1,4 +1,4 @@
-//! The reference against differences of its own loss.
+//! Compares reference gradients with finite differences of the loss.
 
 #[cfg(test)]
 mod models;
@@ -39,12 +39,12 @@ impl Case {
         out
     }
 
-    /// Errors of central differences of the loss at steps that halve.
-    fn errors(&self, slope: f64) -> Vec<f64> {
+    /// Errors of central differences of the loss for repeatedly halved steps.
+    fn errors(&self, derivative: f64) -> Vec<f64> {
         let loss = |step| self.network.loss(&self.moved(step), &self.example, self.label);
         let steps = (0..4).map(|halvings| 2e-4 * powi(0.5, halvings));
         let difference = |step: f64| (loss(step) - loss(-step)) / (2.0 * step);
-        steps.map(|step| (difference(step) - slope).abs()).collect()
+        steps.map(|step| (difference(step) - derivative).abs()).collect()
     }
 }
 
@@ -52,50 +52,50 @@ fn product(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(left, right)| left * right).sum()
 }
 
-/// Each halving of the step divides the error by about four, down to rounding.
-fn falls_as_the_square(errors: &[f64]) -> bool {
-    let falls = |pair: &[f64]| pair[1] < 1e-11 || (3.5..4.5).contains(&(pair[0] / pair[1]));
-    errors.windows(2).all(falls)
+/// Whether each halving of the step divides the error by about four, down to rounding errors.
+fn converges_quadratically(errors: &[f64]) -> bool {
+    let is_quarter = |pair: &[f64]| pair[1] < 1e-11 || (3.5..4.5).contains(&(pair[0] / pair[1]));
+    errors.windows(2).all(is_quarter)
 }
 
 #[test]
-fn differences_tend_to_the_gradient() {
+fn differences_converge_to_the_gradient() {
     for (name, spec) in every_layer() {
         let case = Case::new(&spec);
         let gradient = case.gradient(&case.theta);
         let errors = case.errors(product(&gradient, &case.direction));
-        assert!(falls_as_the_square(&errors), "{name}: {errors:?}");
+        assert!(converges_quadratically(&errors), "{name}: {errors:?}");
     }
 }
 
 #[test]
-fn a_wrong_gradient_is_told_by_differences() {
+fn differences_detect_wrong_gradients() {
     for (name, spec) in every_layer() {
         let case = Case::new(&spec);
         let gradient = case.gradient(&case.theta);
         for (broken, what) in models::broken(&spec, &gradient) {
             let errors = case.errors(product(&broken, &case.direction));
-            assert!(!falls_as_the_square(&errors), "{name}, {what}: {errors:?}");
+            assert!(!converges_quadratically(&errors), "{name}, {what}: {errors:?}");
         }
     }
 }
 
 #[test]
-fn tangents_are_products_with_the_gradient() {
+fn tangents_are_inner_products_with_the_gradient() {
     for (name, spec) in every_layer() {
         let case = Case::new(&spec);
         let along = |direction: &[f64]| {
             case.network.tangent(&case.theta, direction, &case.example, case.label)
         };
-        let (loss, slope) = along(&case.direction);
+        let (loss, derivative) = along(&case.direction);
         let gradient = case.gradient(&case.theta);
         let truth = product(&gradient, &case.direction);
         let size = product(&gradient, &gradient).sqrt();
-        assert!((slope - truth).abs() < 1e-12 * size.max(1.0), "{name}: {slope} {truth}");
+        assert!((derivative - truth).abs() < 1e-12 * size.max(1.0), "{name}: {derivative} {truth}");
         assert_eq!(loss, case.network.loss(&case.theta, &case.example, case.label));
         for (broken, what) in models::broken(&spec, &gradient) {
             let wrong = product(&broken, &case.direction);
-            assert!((slope - wrong).abs() > 1e-9 * size, "{name}, {what}");
+            assert!((derivative - wrong).abs() > 1e-9 * size, "{name}, {what}");
         }
     }
 }
@@ -104,7 +104,7 @@ fn tangents_are_products_with_the_gradient() {
 fn dual_numbers_give_second_derivatives() {
     for (name, spec) in every_layer() {
         let case = Case::new(&spec);
-        let dual = |value: f64, slope: f64| Dual { value, slope };
+        let dual = |value: f64, derivative: f64| Dual { value, derivative };
         let theta: Vec<_> =
             case.theta.iter().zip(&case.direction).map(|(&v, &s)| dual(v, s)).collect();
         let example: Vec<_> = case.example.iter().map(|&value| Dual::from_f64(value)).collect();
@@ -115,21 +115,28 @@ fn dual_numbers_give_second_derivatives() {
         for (at, out) in out.iter().enumerate() {
             assert!((out.value - gradient[at]).abs() < 1e-15, "{name} {at}");
             let difference = (ahead[at] - behind[at]) / (2.0 * step);
-            assert!((out.slope - difference).abs() < 1e-7, "{name} {at}: {out:?} {difference}");
+            assert!(
+                (out.derivative - difference).abs() < 1e-7,
+                "{name} {at}: {out:?} {difference}"
+            );
         }
-        assert!((loss.slope - product(&gradient, &case.direction)).abs() < 1e-12, "{name}");
-        // Along the direction, the tangent of dual numbers has the curvature as its slope.
+        assert!((loss.derivative - product(&gradient, &case.direction)).abs() < 1e-12, "{name}");
+        // The tangent of dual numbers along the same direction gives the curvature.
         let direction: Vec<_> = case.direction.iter().map(|&value| Dual::from_f64(value)).collect();
-        let (_, slope) = case.network.tangent(&theta, &direction, &example, case.label);
-        let curvature: f64 = out.iter().zip(&case.direction).map(|(out, d)| out.slope * d).sum();
-        assert!((slope.slope - curvature).abs() < 1e-10 * curvature.abs().max(1.0), "{name}");
-        assert!(curvature.abs() > 1e-6, "{name} is flat");
+        let (_, derivative) = case.network.tangent(&theta, &direction, &example, case.label);
+        let curvature: f64 =
+            out.iter().zip(&case.direction).map(|(out, d)| out.derivative * d).sum();
+        assert!(
+            (derivative.derivative - curvature).abs() < 1e-10 * curvature.abs().max(1.0),
+            "{name}"
+        );
+        assert!(curvature.abs() > 1e-6, "{name}: no curvature");
     }
 }
 
 #[test]
-fn derivatives_of_dual_numbers_are_right() {
-    let at = |f: fn(Dual<f64>) -> Dual<f64>, x: f64| f(Dual { value: x, slope: 1.0 });
+fn dual_numbers_differentiate_elementary_functions() {
+    let at = |f: fn(Dual<f64>) -> Dual<f64>, x: f64| f(Dual { value: x, derivative: 1.0 });
     let functions: [fn(Dual<f64>) -> Dual<f64>; 6] = [
         |x| x.exp() * x,
         |x| x.ln() / x,
@@ -141,8 +148,11 @@ fn derivatives_of_dual_numbers_are_right() {
     for (index, function) in functions.into_iter().enumerate() {
         for x in [0.3, 0.9, 1.7] {
             let difference = (at(function, x + 1e-6).value - at(function, x - 1e-6).value) / 2e-6;
-            let slope = at(function, x).slope;
-            assert!((slope - difference).abs() < 1e-8, "{index} at {x}: {slope} {difference}");
+            let derivative = at(function, x).derivative;
+            assert!(
+                (derivative - difference).abs() < 1e-8,
+                "{index} at {x}: {derivative} {difference}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Scores of trained models against the idealised law of the batched Gaussian mechanism.
+//! Compares scores of trained models with the idealised batched Gaussian mechanism.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use dpscope_core::adjacency::World;
@@ -9,7 +9,7 @@ use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use dpscope_train::data::SyntheticData;
 use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
 
-/// 100 shuffled batches at the σ at which Poisson sampled ones have ε = 1 at δ = 1e-5.
+/// 100 shuffled batches; with Poisson sampling, this σ gives ε = 1 at δ = 1e-5.
 fn mechanism(threat_model: ThreatModel) -> BatchedGaussian {
     BatchedGaussian {
         noise_multiplier: 0.902_029_285_562_524_8,
@@ -21,7 +21,7 @@ fn mechanism(threat_model: ThreatModel) -> BatchedGaussian {
     }
 }
 
-/// Runs of the MLP on stand-in purchases.
+/// Trains the MLP on synthetic purchases.
 fn trained(mechanism: BatchedGaussian, runs: u64) -> Trained {
     let settings = TrainingSettings {
         clip_norm: 1.0,
@@ -35,10 +35,10 @@ fn trained(mechanism: BatchedGaussian, runs: u64) -> Trained {
     trainer.train(ObservationRange { first: 0, end: runs }, &Unattended).unwrap()
 }
 
-/// Scores of the idealised law in nats, both worlds.
+/// Scores of the idealised mechanism in nats, both worlds.
 fn idealised(mechanism: BatchedGaussian, count: u64) -> [Vec<f64>; 2] {
-    let law = mechanism.distribution().unwrap();
-    let kernel = ScoreKernel::new(&law, 9, Phase::Audit).unwrap();
+    let distribution = mechanism.distribution().unwrap();
+    let kernel = ScoreKernel::new(&distribution, 9, Phase::Audit).unwrap();
     let cpu = CpuBackend::new(0).unwrap();
     World::BOTH.map(|world| {
         let scores = cpu.scores(&kernel, world, count, &|| true).unwrap();
@@ -46,7 +46,7 @@ fn idealised(mechanism: BatchedGaussian, count: u64) -> [Vec<f64>; 2] {
     })
 }
 
-/// The chance that a score of D is above one of D′.
+/// AUC: the probability that a score of D exceeds one of D′.
 fn auc([target, zero_out]: &[Vec<f64>; 2]) -> f64 {
     let mut sorted = zero_out.clone();
     sorted.sort_by(f64::total_cmp);
@@ -54,13 +54,12 @@ fn auc([target, zero_out]: &[Vec<f64>; 2]) -> f64 {
     target.iter().map(below).sum::<f64>() / (target.len() * zero_out.len()) as f64
 }
 
-/// Its standard deviation with so many runs a world, where the worlds hardly differ.
+/// Standard deviation of the AUC with `runs` runs per world, if the worlds are nearly equal.
 fn auc_error(runs: u64) -> f64 {
     ((2 * runs + 1) as f64 / (12 * runs * runs) as f64).sqrt()
 }
 
-/// √n·m/(n + m) times the largest distance of two distribution functions: above 2.5 once in 10⁵
-/// times.
+/// Two-sample Kolmogorov–Smirnov statistic times √(nm/(n + m)): above 2.5 with probability 10⁻⁵.
 fn kolmogorov(first: &[f64], second: &[f64]) -> f64 {
     let sorted = |scores: &[f64]| {
         let mut sorted = scores.to_vec();
@@ -71,68 +70,66 @@ fn kolmogorov(first: &[f64], second: &[f64]) -> f64 {
     let share = |sorted: &[f64], score: f64| {
         sorted.partition_point(|other| *other <= score) as f64 / sorted.len() as f64
     };
-    let far = first.iter().map(|&score| (share(&first, score) - share(&second, score)).abs());
+    let distances = first.iter().map(|&score| (share(&first, score) - share(&second, score)).abs());
     let (n, m) = (first.len() as f64, second.len() as f64);
-    (n * m / (n + m)).sqrt() * far.fold(0.0, f64::max)
+    (n * m / (n + m)).sqrt() * distances.fold(0.0, f64::max)
 }
 
-/// Of all runs together.
-fn whole(trained: &Trained) -> TrainingTally {
-    let mut whole = trained.tallies[0];
-    whole.add(&trained.tallies[1]);
-    whole
+/// Tally of all runs.
+fn total(trained: &Trained) -> TrainingTally {
+    let mut total = trained.tallies[0];
+    total.add(&trained.tallies[1]);
+    total
 }
 
 #[test]
-fn scores_follow_the_idealised_law() {
+fn scores_follow_the_idealised_distribution() {
     const RUNS: u64 = 150;
     let informed = mechanism(ThreatModel::PartiallyInformed);
-    let seen = trained(informed, RUNS);
-    let law = idealised(informed, 30_000);
-    // 30,000 outputs: 0.8 % a standard error of the variance
-    let variance = whole(&seen).residual_variance().unwrap();
+    let observed = trained(informed, RUNS);
+    let reference = idealised(informed, 30_000);
+    // 30,000 outputs: the standard error of the variance is 0.8 %
+    let variance = total(&observed).residual_variance().unwrap();
     assert!((variance - 1.0).abs() < 0.03, "{variance}");
-    for (seen, law) in seen.scores.iter().zip(&law) {
-        let far = kolmogorov(seen, law);
-        assert!(far < 2.5, "{far}");
+    for (scores, reference) in observed.scores.iter().zip(&reference) {
+        let statistic = kolmogorov(scores, reference);
+        assert!(statistic < 2.5, "{statistic}");
     }
-    let (change, error) = (auc(&seen.scores) - auc(&law), auc_error(RUNS));
+    let (change, error) = (auc(&observed.scores) - auc(&reference), auc_error(RUNS));
     assert!(change.abs() < 4.0 * error, "{change} {error}");
 
-    // broken twin: a tenth less noise than is claimed
+    // negative control: 10 % less noise than claimed
     let noise_multiplier = 0.9 * informed.noise_multiplier;
     let quiet = trained(BatchedGaussian { noise_multiplier, ..informed }, RUNS);
-    let variance = 0.81 * whole(&quiet).residual_variance().unwrap();
+    let variance = 0.81 * total(&quiet).residual_variance().unwrap();
     assert!((variance - 1.0).abs() > 0.03, "{variance}");
 }
 
 #[test]
 #[ignore = "1 min with --release: 4,000 models"]
-fn a_thousand_runs_a_world_follow_the_idealised_law() {
+fn a_thousand_runs_per_world_follow_the_idealised_distribution() {
     const RUNS: u64 = 1000;
     for threat_model in [ThreatModel::PartiallyInformed, ThreatModel::TargetCanary] {
         let (mechanism, error) = (mechanism(threat_model), auc_error(RUNS));
-        let seen = trained(mechanism, RUNS);
-        let variance = whole(&seen).residual_variance().unwrap();
+        let observed = trained(mechanism, RUNS);
+        let variance = total(&observed).residual_variance().unwrap();
         assert!((variance - 1.0).abs() < 0.03, "{threat_model}: {variance}");
-        let law = idealised(mechanism, 100_000);
-        let (found, expected) = (auc(&seen.scores), auc(&law));
-        println!(
-            "{threat_model}: AUC {found:.4} where the idealised law has {expected:.4} ± {error:.4}"
-        );
+        let reference = idealised(mechanism, 100_000);
+        let (found, expected) = (auc(&observed.scores), auc(&reference));
+        println!("{threat_model}: AUC {found:.4}, idealised {expected:.4} ± {error:.4}");
         assert!((found - expected).abs() < 4.0 * error, "{found} {expected} {error}");
-        for (seen, law) in seen.scores.iter().zip(&law) {
-            let far = kolmogorov(seen, law);
-            assert!(far < 2.5, "{threat_model}: {far}");
+        for (scores, reference) in observed.scores.iter().zip(&reference) {
+            let statistic = kolmogorov(scores, reference);
+            assert!(statistic < 2.5, "{threat_model}: {statistic}");
         }
     }
 }
 
 #[test]
 #[ignore = "15 min with --release: 80,000 models"]
-fn a_partial_shuffle_is_told_from_a_full_one() {
+fn partial_and_full_shuffles_are_distinguished() {
     const RUNS: u64 = 20_000;
-    // the σ at which 100 Poisson sampled batches have ε = 0.1
+    // with Poisson sampling, this σ gives ε = 0.1 for 100 batches
     let full = BatchedGaussian {
         noise_multiplier: 3.301_627,
         ..mechanism(ThreatModel::PartiallyInformed)
@@ -143,7 +140,7 @@ fn a_partial_shuffle_is_told_from_a_full_one() {
     let [full, partial] = [full, partial].map(|mechanism| {
         let (found, expected) =
             (auc(&trained(mechanism, RUNS).scores), auc(&idealised(mechanism, 1_000_000)));
-        println!("{:?}: AUC {found:.4}, idealised {expected:.4}, ± {error:.4}", mechanism.sampler);
+        println!("{:?}: AUC {found:.4}, idealised {expected:.4} ± {error:.4}", mechanism.sampler);
         assert!((found - expected).abs() < 4.0 * error, "{found} {expected} {error}");
         found
     });

@@ -1,12 +1,12 @@
-//! Scratch memory, and the two layouts of values.
+//! Scratch memory and the two layouts of values.
 
-/// Examples that are worked on side by side.
+/// Number of examples processed in parallel.
 pub(super) const LANES: usize = 16;
 
-/// One number an example.
+/// One number per example.
 pub(super) type Lane = [f32; LANES];
 
-/// Floats from the start of a cache line on, so that no vector crosses one.
+/// Floats aligned to cache lines, so that no vector load crosses one.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     memory: Vec<f32>,
@@ -26,13 +26,13 @@ impl Buffer {
         Self { memory, start }
     }
 
-    /// Bytes that `new(floats)` asks for.
+    /// Bytes allocated by `new(floats)`.
     pub(super) const fn bytes(floats: usize) -> usize {
         if floats == 0 { 0 } else { floats.saturating_add(SLACK).saturating_mul(size_of::<f32>()) }
     }
 
     #[cfg(test)]
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn allocated_bytes(&self) -> usize {
         self.memory.capacity() * size_of::<f32>()
     }
 
@@ -53,17 +53,17 @@ impl Buffer {
     }
 }
 
-/// Floats as lanes; those that fill none are left out.
+/// Floats as lanes; an incomplete last lane is omitted.
 pub(super) fn lanes(floats: &[f32]) -> &[Lane] {
     floats.as_chunks().0
 }
 
-/// As [`lanes`].
+/// Mutable [`lanes`].
 pub(super) fn lanes_mut(floats: &mut [f32]) -> &mut [Lane] {
     floats.as_chunks_mut().0
 }
 
-/// From rows, one an example, to lanes, one a value. Lanes without a row get the last row.
+/// Converts rows (one per example) to lanes (one per value). Missing examples repeat the last row.
 pub(super) fn rows_to_lanes(rows: &[f32], values: usize, out: &mut [Lane]) {
     let last = (rows.len() / values).saturating_sub(1);
     for (value, lane) in out[..values].iter_mut().enumerate() {
@@ -73,7 +73,7 @@ pub(super) fn rows_to_lanes(rows: &[f32], values: usize, out: &mut [Lane]) {
     }
 }
 
-/// From lanes to rows, as many as `out` has.
+/// Converts lanes to as many rows as `out` has.
 pub(super) fn lanes_to_rows(lanes: &[Lane], values: usize, out: &mut [f32]) {
     for (row, numbers) in out.chunks_exact_mut(values).enumerate() {
         for (number, lane) in numbers.iter_mut().zip(lanes) {

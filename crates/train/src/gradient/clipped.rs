@@ -1,21 +1,21 @@
-//! Sums of clipped gradients over a batch.
+//! Sums of clipped per-example gradients over a batch.
 
 use super::workspace::Workspace;
 use crate::model::Network;
 
-/// Rows of a data set: examples one after the other, and the class of each.
+/// Examples, row by row, and their labels.
 ///
-/// Slices of other lengths than stated are a mistake of the caller, which panics.
+/// Functions panic if the slices have other lengths than documented.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
-    /// Values, `inputs()` a row.
+    /// Features, `inputs()` per row.
     pub examples: &'a [f32],
-    /// Classes, one a row.
+    /// Labels, one per row.
     pub labels: &'a [u32],
 }
 
 impl Rows<'_> {
-    /// Parts of at most `rows` rows.
+    /// Splits the rows into parts of at most `rows` rows.
     fn parts(&self, inputs: usize, rows: usize) -> impl Iterator<Item = Rows<'_>> {
         let examples = self.examples[..self.labels.len() * inputs].chunks(rows * inputs);
         examples.zip(self.labels.chunks(rows)).map(|(examples, labels)| Rows { examples, labels })
@@ -23,29 +23,28 @@ impl Rows<'_> {
 }
 
 impl Network {
-    /// Σ_i g_i · min(1, C ÷ ‖g_i‖) over the rows i, with g_i the gradient of a row's loss by all
-    /// parameters.
+    /// The sum of clipped per-example gradients, Σ_i g_i · min(1, C ÷ ‖g_i‖), with g_i the gradient of the loss
+    /// of row i with respect to all parameters.
     ///
     /// | argument | meaning | shape |
     /// |---|---|---|
     /// | `theta` | parameters | `parameters()` |
-    /// | `rows` | the batch, which may be empty | `inputs()` values a row |
-    /// | `clip_norm` | C | above 0 |
-    /// | `work` | scratch memory; made anew where it is another network's | – |
-    /// | `out` | the sum, overwritten | `parameters()` |
-    /// | `norms` | ‖g_i‖ before clipping, overwritten | one a row |
+    /// | `rows` | batch, possibly empty | `inputs()` features per row |
+    /// | `clip_norm` | clipping norm C | above 0 |
+    /// | `work` | scratch memory; reallocated if it belongs to another network | – |
+    /// | `out` | receives the sum | `parameters()` |
+    /// | `norms` | receives ‖g_i‖ before clipping | one per row |
     ///
     /// # Guarantee
-    /// The sum is that of gradients of single rows in f64
-    /// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`), and no row adds more
-    /// than C (`crates/train/tests/clipped_sums.rs::clipping_is_never_exceeded`). Where a gradient is
-    /// not finite, or too long for its norm to be, or a label is no class, the sum is NaN
-    /// (`crates/train/tests/clipped_sums.rs::what_is_not_finite_is_never_dropped`).
+    /// The sum equals that of per-example f64 gradients
+    /// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`), and no row contributes more
+    /// than C (`crates/train/tests/clipped_sums.rs::clipping_is_never_exceeded`). If a gradient or its norm is
+    /// not finite, or a label is invalid, the sum is NaN
+    /// (`crates/train/tests/clipped_sums.rs::non_finite_gradients_are_never_dropped`).
     ///
     /// # Numerics
-    /// f32, with norms added in f64; norms below 1e-12 lose digits, as squares then leave f32. Sums
-    /// differ in their last bits between instruction sets, as products and sums are fused where that
-    /// is one instruction.
+    /// f32, with norms accumulated in f64. Norms below 1e-12 lose digits because squares underflow. Sums
+    /// differ in their last bits between instruction sets, because fused multiply-add is used if available.
     ///
     /// # Reference
     /// Goodfellow, "Efficient per-example gradient computations" (2015), arXiv:1510.01799, for linear
@@ -73,7 +72,7 @@ impl Network {
         }
     }
 
-    /// How many rows have their largest logit at their label; ties and NaN count as wrong.
+    /// Number of rows whose largest logit is at their label; ties and NaN count as incorrect.
     #[must_use]
     pub fn correct(&self, theta: &[f32], rows: Rows<'_>, work: &mut Workspace) -> usize {
         self.prepare(theta, rows, work);
@@ -84,8 +83,8 @@ impl Network {
             let is_correct = |(logits, label): &(&[f32], &u32)| {
                 let label = **label as usize;
                 let others = logits.iter().enumerate().filter(|(class, _)| *class != label);
-                let Some(own) = logits.get(label) else { return false };
-                others.map(|(_, other)| other).all(|other| own > other)
+                let Some(at_label) = logits.get(label) else { return false };
+                others.map(|(_, other)| other).all(|other| at_label > other)
             };
             correct += logits.zip(part.labels).filter(is_correct).count();
         }

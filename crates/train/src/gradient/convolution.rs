@@ -1,4 +1,4 @@
-//! Convolutions in lanes: sums over the windows of a bordered input, gathered by their places.
+//! Convolutions in lanes: sums over gathered windows of a padded input.
 
 use super::buffer::{Buffer, LANES, Lane};
 use super::instruction_set::{InstructionSet, kernel};
@@ -7,59 +7,59 @@ use super::products::{Gathered, Products, Weights, total};
 use crate::layers::{Convolution, Weighted};
 use crate::model::Shape;
 
-/// Rows of a Gram matrix that are made at a time.
+/// Rows of a Gram matrix computed at a time.
 const GRAM_ROWS: usize = 4;
 
-/// A convolution with its places and its own memory.
+/// A convolution with its index tables and scratch memory.
 #[derive(Debug)]
 pub(super) struct ConvolutionWork {
     layer: Convolution,
     route: NormMethod,
-    /// Where each window starts in the padded input, and its inputs from there.
+    /// Offset of each window in the padded input, and of each input within a window.
     windows: Vec<usize>,
     taps: Vec<usize>,
-    /// Where the window over the spread slopes starts that gives each input's slope, and its slopes
-    /// from there.
+    /// For each input, offset of its window in the dilated output gradient, and of each value within a
+    /// window.
     inputs: Vec<usize>,
-    spread_taps: Vec<usize>,
-    /// Where each output channel starts, and its positions from there.
+    dilated_taps: Vec<usize>,
+    /// Offset of each output channel, and of each position within a channel.
     channels: Vec<usize>,
     positions: Vec<usize>,
-    /// Weights by input channel, turned by 180°.
-    turned: Vec<f32>,
-    /// Gradients of examples, or slopes by outputs.
-    kept: Buffer,
-    /// Gradients of biases, where `kept` has slopes.
+    /// Weights by input channel, rotated by 180°.
+    flipped: Vec<f32>,
+    /// Per-example gradients (`Instantiated`) or output gradients (`Gram`).
+    saved: Buffer,
+    /// Per-example gradients of the biases (`Gram`).
     biases: Buffer,
-    /// Some rows of both Gram matrices.
+    /// `GRAM_ROWS` rows of both Gram matrices.
     gram: Buffer,
 }
 
 impl ConvolutionWork {
     pub(super) fn new(layer: Convolution, route: Option<NormMethod>) -> Self {
         let route = route.unwrap_or_else(|| NormMethod::of(&layer));
-        let [kept, biases, gram] = Self::floats(&layer, route);
-        let (padded, spread, output) = (layer.padded(), layer.spread(), layer.output);
+        let [saved, biases, gram] = Self::floats(&layer, route);
+        let (padded, dilated, output) = (layer.padded(), layer.dilated(), layer.output);
         let first = Shape { channels: 1, ..layer.input };
-        let inside = layer.padding * (spread.width + 1);
+        let inside = layer.padding * (dilated.width + 1);
         let offset = |places: Vec<usize>| places.iter().map(|place| place + inside).collect();
         Self {
             route,
             windows: places(Shape { channels: 1, ..output }, padded, layer.stride),
             taps: places(window(&layer, layer.input.channels), padded, 1),
-            inputs: offset(places(first, spread, 1)),
-            spread_taps: places(window(&layer, output.channels), spread, 1),
+            inputs: offset(places(first, dilated, 1)),
+            dilated_taps: places(window(&layer, output.channels), dilated, 1),
             channels: (0..output.channels).map(|channel| channel * output.positions()).collect(),
             positions: (0..output.positions()).collect(),
-            turned: vec![0.0; layer.weights()],
-            kept: Buffer::new(kept),
+            flipped: vec![0.0; layer.weights()],
+            saved: Buffer::new(saved),
             biases: Buffer::new(biases),
             gram: Buffer::new(gram),
             layer,
         }
     }
 
-    /// Floats of `kept`, `biases` and `gram`.
+    /// Floats of `saved`, `biases` and `gram`.
     fn floats(layer: &Convolution, route: NormMethod) -> [usize; 3] {
         let lanes = match route {
             NormMethod::Instantiated => [layer.weights() + layer.biases(), 0, 0],
@@ -71,7 +71,7 @@ impl ConvolutionWork {
         lanes.map(|lanes| lanes * LANES)
     }
 
-    /// Bytes that `new` asks for.
+    /// Bytes allocated by `new`.
     pub(super) fn bytes(layer: &Convolution, route: Option<NormMethod>) -> usize {
         let floats = Self::floats(layer, route.unwrap_or_else(|| NormMethod::of(layer)));
         let square = layer.kernel * layer.kernel;
@@ -79,25 +79,25 @@ impl ConvolutionWork {
             + layer.input.positions()
             + (layer.input.channels + layer.output.channels) * square
             + layer.output.channels;
-        let turned = layer.weights() * size_of::<f32>();
-        floats.map(Buffer::bytes).iter().sum::<usize>() + indices * size_of::<usize>() + turned
+        let flipped = layer.weights() * size_of::<f32>();
+        floats.map(Buffer::bytes).iter().sum::<usize>() + indices * size_of::<usize>() + flipped
     }
 
     #[cfg(test)]
-    pub(super) fn held(&self) -> usize {
-        let lists = [&self.windows, &self.taps, &self.inputs, &self.spread_taps, &self.channels];
+    pub(super) fn allocated_bytes(&self) -> usize {
+        let lists = [&self.windows, &self.taps, &self.inputs, &self.dilated_taps, &self.channels];
         let indices = lists.iter().map(|list| list.capacity()).sum::<usize>();
         let indices = (indices + self.positions.capacity()) * size_of::<usize>();
-        let buffers = [&self.kept, &self.biases, &self.gram].map(Buffer::held);
-        indices + self.turned.capacity() * size_of::<f32>() + buffers.iter().sum::<usize>()
+        let buffers = [&self.saved, &self.biases, &self.gram].map(Buffer::allocated_bytes);
+        indices + self.flipped.capacity() * size_of::<f32>() + buffers.iter().sum::<usize>()
     }
 
-    /// Takes what it needs of new parameters.
+    /// Updates the rotated weights for new parameters.
     pub(super) fn prepare(&mut self, theta: &[f32]) {
         let (square, channels) =
             (self.layer.kernel * self.layer.kernel, self.layer.output.channels);
         let taps = self.layer.taps();
-        for (at, weight) in self.turned.iter_mut().enumerate() {
+        for (at, weight) in self.flipped.iter_mut().enumerate() {
             let (input, rest) = (at / (channels * square), at % (channels * square));
             let (channel, tap) = (rest / square, square - 1 - rest % square);
             *weight = theta[channel * taps + input * square + tap];
@@ -109,7 +109,7 @@ impl ConvolutionWork {
         Self: 'a,
     {
         if self.layer.padding > 0 {
-            put_inside(
+            scatter_into(
                 input,
                 self.layer.input,
                 border,
@@ -140,54 +140,54 @@ impl ConvolutionWork {
         set.run(Products { left: Weights(weights), rows: 0..biases.len(), right, sink });
     }
 
-    /// Slopes by the inputs from those by the outputs.
-    pub(super) fn input_slopes(
+    /// Gradient with respect to the inputs, from that with respect to the outputs.
+    pub(super) fn input_gradient(
         &self,
         set: InstructionSet,
-        (slopes, border): (&[Lane], &mut [Lane]),
-        input_slopes: &mut [Lane],
+        (output_gradient, border): (&[Lane], &mut [Lane]),
+        input_gradient: &mut [Lane],
     ) {
         let Convolution { output, kernel, stride, .. } = self.layer;
-        put_inside(slopes, output, border, self.layer.spread(), (kernel - 1, stride));
-        let right = Gathered { lanes: border, places: &self.inputs, steps: &self.spread_taps };
+        scatter_into(output_gradient, output, border, self.layer.dilated(), (kernel - 1, stride));
+        let right = Gathered { lanes: border, places: &self.inputs, steps: &self.dilated_taps };
         let positions = self.inputs.len();
         let sink = |channel: usize, position: usize, lane: &Lane| {
-            input_slopes[channel * positions + position] = *lane;
+            input_gradient[channel * positions + position] = *lane;
         };
         let rows = 0..self.layer.input.channels;
-        set.run(Products { left: Weights(&self.turned), rows, right, sink });
+        set.run(Products { left: Weights(&self.flipped), rows, right, sink });
     }
 
-    /// Adds the squared norm of each example's gradient, and keeps what [`Self::accumulate`] needs.
+    /// Adds the squared norm of each per-example gradient and saves the input of [`Self::accumulate`].
     pub(super) fn add_squares(
         &mut self,
         set: InstructionSet,
         (input, border): (&[Lane], &mut [Lane]),
-        slopes: &[Lane],
+        output_gradient: &[Lane],
         squares: &mut [f64],
     ) {
         match self.route {
             NormMethod::Instantiated => {
-                let mut kept = std::mem::take(&mut self.kept);
-                let (weights, biases) = kept.lanes_mut().split_at_mut(self.layer.weights());
+                let mut saved = std::mem::take(&mut self.saved);
+                let (weights, biases) = saved.lanes_mut().split_at_mut(self.layer.weights());
                 let mut sum = Squares::new(squares);
-                self.weight_gradients(set, (input, border), slopes, |at, lane| {
+                self.weight_gradients(set, (input, border), output_gradient, |at, lane| {
                     weights[at] = *lane;
                     sum.add(lane);
                 });
                 let positions = self.positions.len();
-                set.run(ChannelSums { slopes, positions, out: biases });
+                set.run(ChannelSums { output_gradient, positions, out: biases });
                 biases.iter().for_each(|bias| sum.add(bias));
                 sum.finish();
-                self.kept = kept;
+                self.saved = saved;
             }
             NormMethod::Gram => {
-                self.kept.lanes_mut().copy_from_slice(&slopes[..self.layer.output.len()]);
+                self.saved.lanes_mut().copy_from_slice(&output_gradient[..self.layer.output.len()]);
                 let mut gram = std::mem::take(&mut self.gram);
                 let input = Gathered { places: &[], steps: &[], ..self.padded(input, border) };
-                self.add_gram(set, input.lanes, slopes, gram.lanes_mut(), squares);
+                self.add_gram(set, input.lanes, output_gradient, gram.lanes_mut(), squares);
                 let out = self.biases.lanes_mut();
-                set.run(ChannelSums { slopes, positions: self.positions.len(), out });
+                set.run(ChannelSums { output_gradient, positions: self.positions.len(), out });
                 let mut sum = Squares::new(squares);
                 self.biases.lanes().iter().for_each(|bias| sum.add(bias));
                 sum.finish();
@@ -196,40 +196,41 @@ impl ConvolutionWork {
         }
     }
 
-    /// Gives each weight's place and its gradient.
+    /// Calls `visit` with the index and the gradient of each weight.
     fn weight_gradients(
         &self,
         set: InstructionSet,
         (input, border): (&[Lane], &mut [Lane]),
-        slopes: &[Lane],
-        mut give: impl FnMut(usize, &Lane),
+        output_gradient: &[Lane],
+        mut visit: impl FnMut(usize, &Lane),
     ) {
-        let left = Gathered { lanes: slopes, places: &self.channels, steps: &self.positions };
+        let left =
+            Gathered { lanes: output_gradient, places: &self.channels, steps: &self.positions };
         let right =
             Gathered { places: &self.taps, steps: &self.windows, ..self.padded(input, border) };
         let taps = self.taps.len();
-        let sink = |channel: usize, tap: usize, lane: &Lane| give(channel * taps + tap, lane);
+        let sink = |channel: usize, tap: usize, lane: &Lane| visit(channel * taps + tap, lane);
         set.run(Products { left, rows: 0..self.channels.len(), right, sink });
     }
 
-    /// Σ_pq (UᵀU ∘ ΔᵀΔ)_pq, in rows p and columns q ≤ p of which those below the diagonal count twice.
+    /// Adds Σ_pq (UᵀU ∘ ΔᵀΔ)_pq, computed for q ≤ p; terms below the diagonal count twice.
     fn add_gram(
         &self,
         set: InstructionSet,
         padded: &[Lane],
-        slopes: &[Lane],
+        output_gradient: &[Lane],
         gram: &mut [Lane],
         squares: &mut [f64],
     ) {
         let windows = self.windows.len();
-        let (of_inputs, of_slopes) = gram.split_at_mut(gram.len() / 2);
+        let (of_inputs, of_gradients) = gram.split_at_mut(gram.len() / 2);
         for first in (0..windows).step_by(GRAM_ROWS) {
             let end = (first + GRAM_ROWS).min(windows);
             let rows = first..end;
             let of = |lanes, places, steps| Gathered { lanes, places, steps };
             let pairs = [
                 (of(padded, &self.windows[..], &self.taps[..]), &mut *of_inputs),
-                (of(slopes, &self.positions[..], &self.channels[..]), &mut *of_slopes),
+                (of(output_gradient, &self.positions[..], &self.channels[..]), &mut *of_gradients),
             ];
             for (left, out) in pairs {
                 let right = Gathered { places: &left.places[..end], ..left };
@@ -240,16 +241,16 @@ impl ConvolutionWork {
                 for q in 0..=p {
                     let at = (p - first) * windows + q;
                     let twice = if q < p { 2.0 } else { 1.0 };
-                    let pairs = of_inputs[at].iter().zip(&of_slopes[at]);
-                    for (square, (&input, &slope)) in squares.iter_mut().zip(pairs) {
-                        *square += twice * f64::from(input) * f64::from(slope);
+                    let pairs = of_inputs[at].iter().zip(&of_gradients[at]);
+                    for (square, (&input, &derivative)) in squares.iter_mut().zip(pairs) {
+                        *square += twice * f64::from(input) * f64::from(derivative);
                     }
                 }
             }
         }
     }
 
-    /// Adds Σ factor · gradient.
+    /// Adds Σ factor · gradient over the examples.
     pub(super) fn accumulate(
         &mut self,
         set: InstructionSet,
@@ -259,31 +260,33 @@ impl ConvolutionWork {
     ) {
         match self.route {
             NormMethod::Instantiated => {
-                set.run(AddTotals { lanes: self.kept.lanes(), factors, out });
+                set.run(AddTotals { lanes: self.saved.lanes(), factors, out });
             }
             NormMethod::Gram => {
-                let mut kept = std::mem::take(&mut self.kept);
-                for lane in kept.lanes_mut() {
-                    lane.iter_mut().zip(factors).for_each(|(slope, factor)| *slope *= factor);
+                let mut saved = std::mem::take(&mut self.saved);
+                for lane in saved.lanes_mut() {
+                    lane.iter_mut()
+                        .zip(factors)
+                        .for_each(|(derivative, factor)| *derivative *= factor);
                 }
                 let (weights, biases) = out.split_at_mut(self.layer.weights());
                 let add = |at: usize, lane: &Lane| weights[at] += total(lane);
-                self.weight_gradients(set, (input, border), kept.lanes(), add);
+                self.weight_gradients(set, (input, border), saved.lanes(), add);
                 for (bias, sum) in biases.iter_mut().zip(self.biases.lanes()) {
                     *bias += sum.iter().zip(factors).map(|(sum, factor)| sum * factor).sum::<f32>();
                 }
-                self.kept = kept;
+                self.saved = saved;
             }
         }
     }
 }
 
-/// The window of a channel, or of several.
+/// Shape of a window over some channels.
 fn window(layer: &Convolution, channels: usize) -> Shape {
     Shape { channels, height: layer.kernel, width: layer.kernel }
 }
 
-/// The places of a smaller shape's values within a larger one, `stride` apart.
+/// Offsets of the values of a smaller shape within a larger one, `stride` apart.
 fn places(of: Shape, within: Shape, stride: usize) -> Vec<usize> {
     let place = |at: usize| {
         let (channel, position) = (at / of.positions(), at % of.positions());
@@ -293,8 +296,8 @@ fn places(of: Shape, within: Shape, stride: usize) -> Vec<usize> {
     (0..of.len()).map(place).collect()
 }
 
-/// Values into a larger shape: the first at (offset, offset), then `stride` apart, zeros elsewhere.
-fn put_inside(
+/// Copies values into a larger shape, from (offset, offset) on and `stride` apart, with zeros elsewhere.
+fn scatter_into(
     values: &[Lane],
     shape: Shape,
     out: &mut [Lane],
@@ -317,10 +320,10 @@ fn put_inside(
 
 kernel! {
     /// Sums over the positions of each channel, lane by lane.
-    ChannelSums { slopes: &'a [Lane], positions: usize, out: &'a mut [Lane] } => {
-        for (out, slopes) in out.iter_mut().zip(slopes.chunks_exact(positions)) {
+    ChannelSums { output_gradient: &'a [Lane], positions: usize, out: &'a mut [Lane] } => {
+        for (out, output_gradient) in out.iter_mut().zip(output_gradient.chunks_exact(positions)) {
             let mut sums = [0.0; LANES];
-            for lane in slopes {
+            for lane in output_gradient {
                 for (sum, value) in sums.iter_mut().zip(lane) {
                     *sum += value;
                 }
@@ -330,7 +333,7 @@ kernel! {
     }
 }
 
-/// Adds Σ x² of each example: short sums in f32, which are added in f64.
+/// Adds Σ x² per example: blocks are summed in f32, their sums in f64.
 struct Squares<'a> {
     sums: Lane,
     terms: u32,
@@ -363,7 +366,7 @@ impl<'a> Squares<'a> {
 }
 
 kernel! {
-    /// Adds the sum over examples of factor times value.
+    /// Adds Σ factor · value over the examples.
     AddTotals {
         lanes: &'a [Lane],
         factors: &'a Lane,

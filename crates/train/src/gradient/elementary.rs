@@ -1,12 +1,12 @@
-//! e^x and tanh x in f32 whose loops vectorise, with the same bits on every machine: sums and
-//! products in one order, never fused.
+//! Vectorisable e^x and tanh x in f32 with the same bits on every machine: a fixed order of operations,
+//! never fused. The crate `libm` does not vectorise.
 
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
-/// ln 2 = `LN_2_HIGH` + `LN_2_LOW`, where products of the former with exponents are exact.
+/// ln 2 = `LN_2_HIGH` + `LN_2_LOW`; products of the former with exponents are exact.
 const LN_2_HIGH: f32 = 0.693_359_4;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
-/// Added to a small number and subtracted again, it rounds it to an integer, which stands in the
-/// sum's last bits.
+/// Adding and subtracting this constant rounds a small number to an integer, which is in the low bits of
+/// the sum.
 const ROUNDER: f32 = 12_582_912.0;
 
 /// (n, e^r − 1) with x = n·ln 2 + r, |r| ≤ ½ ln 2: Taylor's series to r⁷, of error below 6e-9·|r|.
@@ -27,9 +27,9 @@ fn power_of_two(n: i32) -> f32 {
     f32::from_bits(((n + 127) << 23) as u32)
 }
 
-/// `x` within ±`reach`; NaN stays.
+/// Clamps `x`; NaN is preserved.
 #[inline(always)]
-fn within(x: f32, low: f32, high: f32) -> f32 {
+fn clamp(x: f32, low: f32, high: f32) -> f32 {
     let x = if x < low { low } else { x };
     if x > high { high } else { x }
 }
@@ -37,12 +37,12 @@ fn within(x: f32, low: f32, high: f32) -> f32 {
 /// e^x.
 ///
 /// # Numerics
-/// Relative error below 1.5e-7 where the result is a normal number (`unit::exp_is_near`); 0 and
+/// Relative error below 1.5e-7 where the result is a normal number (`unit::exp_is_accurate`); 0 and
 /// infinity beyond.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    let (n, power) = reduced(within(x, -110.0, 90.0));
-    // In two halves, of which each is a normal number.
+    let (n, power) = reduced(clamp(x, -110.0, 90.0));
+    // 2^n as two factors, each a normal number.
     let half = n >> 1;
     (1.0 + power) * power_of_two(half.clamp(-126, 127)) * power_of_two((n - half).clamp(-126, 127))
 }
@@ -50,10 +50,10 @@ pub(crate) fn exp(x: f32) -> f32 {
 /// tanh x = E/(E + 2) with E = e^2x − 1 = 2ⁿ·(e^r − 1) + (2ⁿ − 1).
 ///
 /// # Numerics
-/// Relative error below 3e-7 (`unit::tanh_is_near`).
+/// Relative error below 3e-7 (`unit::tanh_is_accurate`).
 #[inline(always)]
 pub(crate) fn tanh(x: f32) -> f32 {
-    let (n, power) = reduced(within(2.0 * x, -20.0, 20.0));
+    let (n, power) = reduced(clamp(2.0 * x, -20.0, 20.0));
     let two = power_of_two(n.clamp(-126, 127));
     let less_one = two * power + (two - 1.0);
     less_one / (less_one + 2.0)
@@ -64,18 +64,18 @@ mod tests {
     use super::*;
     use dpscope_core::math;
 
-    fn worst(near: impl Fn(f32) -> f32, truth: fn(f64) -> f64, reach: f32) -> f64 {
+    fn worst(approximation: impl Fn(f32) -> f32, truth: fn(f64) -> f64, reach: f32) -> f64 {
         let points = (-20_000..=20_000).map(|at| at as f32 / 20_000.0 * reach);
         let tiny = (1..60).map(|at| math::powi(0.5, at) as f32);
         let error = |x: f32| {
             let truth = truth(f64::from(x));
-            if truth == 0.0 { 0.0 } else { (f64::from(near(x)) / truth - 1.0).abs() }
+            if truth == 0.0 { 0.0 } else { (f64::from(approximation(x)) / truth - 1.0).abs() }
         };
         points.chain(tiny).map(error).fold(0.0, f64::max)
     }
 
     #[test]
-    fn exp_is_near() {
+    fn exp_is_accurate() {
         let error = worst(exp, math::exp, 87.0);
         assert!(error < 1.5e-7, "{error}");
         assert_eq!([exp(-1e9), exp(0.0), exp(1e9)], [0.0, 1.0, f32::INFINITY]);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn tanh_is_near() {
+    fn tanh_is_accurate() {
         let error = worst(tanh, math::tanh, 12.0);
         assert!(error < 3e-7, "{error}");
         assert_eq!([tanh(-1e9), tanh(0.0), tanh(1e9)], [-1.0, 0.0, 1.0]);

@@ -1,16 +1,16 @@
-//! Loops compiled once for each instruction set.
+//! Loops compiled for several instruction sets.
 
-/// A loop to be compiled for each instruction set.
+/// A loop that is compiled for each instruction set.
 ///
-/// `run` and all that it calls must be `#[inline(always)]`: what is called is compiled for the
+/// `run` and every function it calls must be `#[inline(always)]`; other functions are compiled for the
 /// baseline.
 pub(super) trait Kernel {
-    /// `WIDTH`: floats of a vector; `COLUMNS`: tiles of 4 × `COLUMNS` vectors fit the registers;
-    /// `FUSED`: a product and a sum are one instruction.
+    /// `WIDTH`: floats per vector; `COLUMNS`: tiles of 4 × `COLUMNS` vectors fit in the registers; `FUSED`:
+    /// fused multiply-add is available.
     fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self);
 }
 
-/// Makes a [`Kernel`] of a loop over fields.
+/// Defines a [`Kernel`] from its fields and a loop body.
 macro_rules! kernel {
     ($(#[$meta:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? } => $body:block) => {
         $(#[$meta])*
@@ -29,7 +29,7 @@ macro_rules! kernel {
 }
 pub(super) use kernel;
 
-/// An instruction set that this machine has; a value of this type is the proof.
+/// An instruction set supported by this machine; a value proves the support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InstructionSet(Kind);
 
@@ -43,7 +43,7 @@ enum Kind {
 }
 
 impl InstructionSet {
-    /// Those that this machine has, the widest last.
+    /// The supported instruction sets, the widest last.
     pub(super) fn available() -> Vec<Self> {
         #[allow(unused_mut, reason = "grows on x86-64 only")]
         let mut sets = vec![Self(Kind::Portable)];
@@ -61,20 +61,20 @@ impl InstructionSet {
         sets
     }
 
-    /// The widest that this machine has.
+    /// The widest supported instruction set.
     pub(super) fn detect() -> Self {
         Self::available().last().copied().unwrap_or(Self(Kind::Portable))
     }
 
     pub(super) fn run(self, kernel: impl Kernel) {
         match self.0 {
-            // Every aarch64 has 32 registers and fuses.
+            // All aarch64 machines have 32 vector registers and fused multiply-add.
             #[cfg(target_arch = "aarch64")]
             Kind::Portable => kernel.run::<4, 4, true>(),
             #[cfg(not(target_arch = "aarch64"))]
             Kind::Portable => kernel.run::<4, 3, false>(),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `InstructionSet` exists only where the machine has its features.
+            // SAFETY: an `InstructionSet` exists only if the machine supports its features.
             Kind::Avx2 => unsafe { avx2(kernel) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! Linear layers: products of matrices with one row an example.
+//! Linear layers: matrix products with one row per example.
 
 use super::matrix::Matrix;
 use crate::layers::Linear;
@@ -14,34 +14,34 @@ pub(super) fn forward(layer: &Linear, theta: &[f32], input: &[f32], output: &mut
     Matrix::new(input, rows, layer.inputs).times(weights, 1.0, output);
 }
 
-/// Slopes by the inputs from those by the outputs.
-pub(super) fn input_slopes(
+/// Gradient of the loss with respect to the inputs, from that with respect to the outputs.
+pub(super) fn input_gradient(
     layer: &Linear,
     theta: &[f32],
-    slopes: &[f32],
-    input_slopes: &mut [f32],
+    output_gradient: &[f32],
+    input_gradient: &mut [f32],
 ) {
-    let rows = slopes.len() / layer.outputs;
+    let rows = output_gradient.len() / layer.outputs;
     let weights = Matrix::new(theta, layer.outputs, layer.inputs);
-    Matrix::new(slopes, rows, layer.outputs).times(weights, 0.0, input_slopes);
+    Matrix::new(output_gradient, rows, layer.outputs).times(weights, 0.0, input_gradient);
 }
 
-/// Adds Σ factor · gradient; `slopes` are multiplied by the factors.
+/// Adds Σ factor · gradient over the examples; scales `output_gradient` by the factors.
 pub(super) fn accumulate(
     layer: &Linear,
     input: &[f32],
-    slopes: &mut [f32],
+    output_gradient: &mut [f32],
     factors: &[f32],
     out: &mut [f32],
 ) {
     let (weights, biases) = out.split_at_mut(layer.inputs * layer.outputs);
-    for (slopes, factor) in slopes.chunks_exact_mut(layer.outputs).zip(factors) {
-        for (slope, bias) in slopes.iter_mut().zip(biases.iter_mut()) {
-            *slope *= factor;
-            *bias += *slope;
+    for (output_gradient, factor) in output_gradient.chunks_exact_mut(layer.outputs).zip(factors) {
+        for (derivative, bias) in output_gradient.iter_mut().zip(biases.iter_mut()) {
+            *derivative *= factor;
+            *bias += *derivative;
         }
     }
     let rows = factors.len();
     let input = Matrix::new(input, rows, layer.inputs);
-    Matrix::transposed(slopes, rows, layer.outputs).times(input, 1.0, weights);
+    Matrix::transposed(output_gradient, rows, layer.outputs).times(input, 1.0, weights);
 }

@@ -1,6 +1,6 @@
-//! Products of matrices.
+//! Matrix products.
 
-/// A matrix whose rows lie one after the other, or its transpose.
+/// A row-major matrix, or its transpose.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix<'a> {
     values: &'a [f32],
@@ -17,19 +17,19 @@ impl<'a> Matrix<'a> {
     }
 
     pub(super) fn transposed(values: &'a [f32], rows: usize, columns: usize) -> Self {
-        let of = Self::new(values, rows, columns);
-        let (row_step, column_step) = (of.column_step, of.row_step);
-        Self { rows: columns, columns: rows, row_step, column_step, ..of }
+        let matrix = Self::new(values, rows, columns);
+        let (row_step, column_step) = (matrix.column_step, matrix.row_step);
+        Self { rows: columns, columns: rows, row_step, column_step, ..matrix }
     }
 
-    /// out = self · right + kept · out, where `out` has its rows one after the other. With `kept` 0
-    /// it is overwritten, whatever it holds.
-    pub(super) fn times(self, right: Matrix<'_>, kept: f32, out: &mut [f32]) {
+    /// out = self · right + beta · out, with `out` row-major. With `beta` 0 the previous content of `out` is
+    /// ignored, even NaN.
+    pub(super) fn times(self, right: Matrix<'_>, beta: f32, out: &mut [f32]) {
         let inner = self.columns.min(right.rows);
         let out = &mut out[..self.rows * right.columns];
         let step = |step: usize| step as isize;
-        // SAFETY: a matrix holds `rows * columns` values, each at `row * row_step + column *
-        // column_step`; `out` holds all of the product, and no one else has it.
+        // SAFETY: a matrix has `rows * columns` values, each at `row * row_step + column * column_step`;
+        // `out` is large enough for the product and exclusively borrowed.
         unsafe {
             matrixmultiply::sgemm(
                 self.rows,
@@ -42,7 +42,7 @@ impl<'a> Matrix<'a> {
                 right.values.as_ptr(),
                 step(right.row_step),
                 step(right.column_step),
-                kept,
+                beta,
                 out.as_mut_ptr(),
                 step(right.columns),
                 1,

@@ -1,9 +1,9 @@
-//! Gradients: the reference for one example, and sums of clipped ones for a batch in f32.
+//! Gradients: a reference for one example, and the f32 sum of clipped per-example gradients of a batch.
 //!
-//! A batch is worked on in groups. Linear layers have their values row by row, one an example, and
-//! are products of matrices. Convolutions and pooling have them in lanes: each value of a layer is 16
-//! numbers, one an example, so that whatever the layer's shape, loops run over full vectors. An
-//! elementwise layer has the layout of the layer that follows.
+//! A batch is processed in groups. Linear layers store their values row by row, one row per example, and
+//! are matrix products. Convolutions and pooling use lanes: each value of a layer is 16 numbers, one per
+//! example, so that loops run over full vectors whatever the shape of the layer. An elementwise layer uses
+//! the layout of the next layer.
 
 mod buffer;
 mod clipped;

@@ -1,41 +1,43 @@
-//! What a batch needs: layouts, ways to norms, sizes of memory.
+//! Layouts, methods for norms, and memory sizes for a batch.
 
 use super::buffer::LANES;
 use super::convolution::ConvolutionWork;
 use crate::layers::{Convolution, Layer, Weighted};
 use crate::model::Network;
 
-/// Rows that a network without lanes works on at a time.
-const MOST_ROWS: usize = 128;
+/// Maximum number of rows processed together by a network without lanes.
+const MAX_ROWS: usize = 128;
 
-/// What storing a parameter's gradient for an example and reading it again costs, in products:
-/// measured 40 where it stays in the second-level cache, 100 where it does not.
-const STORED: u64 = 48;
+/// Cost of storing and reloading a per-example gradient entry, in multiply-adds: measured as 40 within the
+/// second-level cache, 100 beyond.
+const STORE_COST: u64 = 48;
 
-/// How the norm of a convolution's gradient is found, example by example.
+/// Method for the per-example gradient norm of a convolution.
 ///
-/// With U the windows of an input (one a column) and Δ the slopes by outputs, the gradient is ΔUᵀ.
+/// With U the windows of an input (one per column) and Δ the gradient with respect to the outputs, the weight
+/// gradient is ΔUᵀ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NormMethod {
-    /// The gradient itself, held for each of 16 examples until its clipping is known.
+    /// Computes and stores per-example gradients for 16 examples at a time, until their clipping factors are
+    /// known.
     Instantiated,
-    /// ‖ΔUᵀ‖² = Σ_pq (UᵀU ∘ ΔᵀΔ)_pq over pairs of windows p, q; the gradient is made of clipped
-    /// slopes afterwards. Cheaper where windows are few and parameters many.
+    /// Ghost norm: ‖ΔUᵀ‖² = Σ_pq (UᵀU ∘ ΔᵀΔ)_pq over pairs of windows p, q; the sum of gradients is computed
+    /// afterwards from scaled Δ. Cheaper for few windows and many parameters.
     Gram,
 }
 
 impl NormMethod {
-    /// The cheaper one. The gradient's own products are needed on both.
+    /// The cheaper method. Both need the products of the gradient itself.
     pub(super) fn of(layer: &Convolution) -> Self {
         let windows = layer.output.positions() as u64;
         let pairs = windows * (windows + 4) / 2;
         let gram = pairs.saturating_mul((layer.taps() + layer.output.channels) as u64);
-        let stored = layer.weights() as u64 * STORED;
+        let stored = layer.weights() as u64 * STORE_COST;
         if gram < stored { NormMethod::Gram } else { NormMethod::Instantiated }
     }
 }
 
-/// How the values of a layer lie.
+/// Memory layout of the values of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Example by example.
@@ -44,7 +46,7 @@ pub(super) enum Layout {
     Lanes,
 }
 
-/// The layout of what comes into each layer, and of the logits.
+/// Layout of the input of each layer, and of the logits.
 pub(super) fn layouts(network: &Network) -> Vec<Layout> {
     let mut layouts = vec![Layout::Rows];
     for placed in network.layers().iter().rev() {
@@ -62,44 +64,47 @@ pub(super) fn layouts(network: &Network) -> Vec<Layout> {
 /// The sizes of a [`Workspace`](super::Workspace).
 #[derive(Debug)]
 pub(super) struct Sizes {
-    /// Rows at a time.
+    /// Rows per group.
     pub(super) group: usize,
-    /// Floats of what comes into each layer, and of the logits.
+    /// Floats of the input of each layer, and of the logits.
     pub(super) values: Vec<usize>,
-    /// Floats of the slopes by any of them.
-    pub(super) slopes: usize,
-    /// Floats of any bordered input or slopes.
+    /// Floats of the largest of their gradients.
+    pub(super) gradients: usize,
+    /// Floats of the largest padded input or dilated output gradient.
     pub(super) border: usize,
 }
 
 impl Sizes {
-    pub(super) fn new(network: &Network, most_rows: usize) -> Self {
+    pub(super) fn new(network: &Network, max_rows: usize) -> Self {
         let in_lanes = layouts(network).contains(&Layout::Lanes);
-        let group = if in_lanes { LANES } else { most_rows.clamp(1, MOST_ROWS) };
-        // Rows that come into a network without lanes are used where they are.
+        let group = if in_lanes { LANES } else { max_rows.clamp(1, MAX_ROWS) };
+        // A network without lanes reads the examples in place.
         let first = if in_lanes { network.inputs() } else { 0 };
         let outputs = network.layers().iter().map(|placed| placed.output.len());
         let values: Vec<usize> =
             std::iter::once(first).chain(outputs).map(|values| values * group).collect();
-        let slopes = values.iter().copied().max().unwrap_or(0);
+        let gradients = values.iter().copied().max().unwrap_or(0);
         let bordered = network.layers().iter().map(|placed| match &placed.layer {
-            Layer::Convolution(layer) => layer.padded().len().max(layer.spread().len()) * LANES,
+            Layer::Convolution(layer) => layer.padded().len().max(layer.dilated().len()) * LANES,
             _ => 0,
         });
-        Self { group, values, slopes, border: bordered.max().unwrap_or(0) }
+        Self { group, values, gradients, border: bordered.max().unwrap_or(0) }
     }
 
-    /// Bytes of all memory.
+    /// Total size in bytes.
     pub(super) fn bytes(&self, network: &Network, route: Option<NormMethod>) -> usize {
         let buffer = super::buffer::Buffer::bytes;
-        let own = network.layers().iter().map(|placed| match &placed.layer {
+        let layers = network.layers().iter().map(|placed| match &placed.layer {
             Layer::Linear(linear) => buffer(linear.outputs * self.group),
             Layer::Convolution(layer) => ConvolutionWork::bytes(layer, route),
             _ => 0,
         });
         let values = self.values.iter().map(|&floats| buffer(floats));
         let rows = self.group * (size_of::<f64>() + size_of::<f32>());
-        own.chain(values).sum::<usize>() + 2 * buffer(self.slopes) + buffer(self.border) + rows
+        layers.chain(values).sum::<usize>()
+            + 2 * buffer(self.gradients)
+            + buffer(self.border)
+            + rows
     }
 }
 
@@ -109,7 +114,7 @@ mod tests {
     use crate::model::{ModelSpec, Shape};
 
     #[test]
-    fn the_cheaper_route_is_taken() {
+    fn the_cheaper_method_is_used() {
         let route = |channels, side| {
             let input = Shape { channels, height: side, width: side };
             NormMethod::of(&Convolution::new(input, channels, 3, 1, 1))
@@ -121,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn elementwise_layers_have_the_next_layers_layout() {
+    fn elementwise_layers_use_the_next_layers_layout() {
         use Layout::{Lanes, Rows};
         let of = |spec: &ModelSpec| layouts(&Network::new(spec).unwrap());
         assert_eq!(of(&ModelSpec::mlp()), [Rows; 4]);

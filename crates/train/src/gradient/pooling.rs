@@ -5,14 +5,14 @@ use super::instruction_set::kernel;
 use crate::layers::Pool;
 
 kernel! {
-    /// Means of blocks.
+    /// Mean of each block.
     Average { pool: &'a Pool, input: &'a [Lane], output: &'a mut [Lane] } => {
         let share = pool.share() as f32;
         for (at, lane) in output.iter_mut().enumerate() {
             let corner = pool.corner(at);
             let mut sums = [0.0; LANES];
-            for step in pool.steps() {
-                for (sum, value) in sums.iter_mut().zip(&input[corner + step]) {
+            for offset in pool.offsets() {
+                for (sum, value) in sums.iter_mut().zip(&input[corner + offset]) {
                     *sum += value;
                 }
             }
@@ -24,22 +24,22 @@ kernel! {
 }
 
 kernel! {
-    /// Slopes by the inputs of [`Average`].
-    AverageSlopes { pool: &'a Pool, slopes: &'a [Lane], input_slopes: &'a mut [Lane] } => {
+    /// Gradient with respect to the inputs of [`Average`].
+    AverageGradient { pool: &'a Pool, output_gradient: &'a [Lane], input_gradient: &'a mut [Lane] } => {
         let share = pool.share() as f32;
-        input_slopes[..pool.input.len()].fill([0.0; LANES]);
-        for (at, lane) in slopes.iter().enumerate() {
+        input_gradient[..pool.input.len()].fill([0.0; LANES]);
+        for (at, lane) in output_gradient.iter().enumerate() {
             let (corner, mut shares) = (pool.corner(at), *lane);
-            shares.iter_mut().for_each(|slope| *slope *= share);
-            for step in pool.steps() {
-                input_slopes[corner + step] = shares;
+            shares.iter_mut().for_each(|derivative| *derivative *= share);
+            for offset in pool.offsets() {
+                input_gradient[corner + offset] = shares;
             }
         }
     }
 }
 
 kernel! {
-    /// The largest values of blocks.
+    /// Maximum of each block.
     Maximum { pool: &'a Pool, input: &'a [Lane], output: &'a mut [Lane] } => {
         for (at, lane) in output.iter_mut().enumerate() {
             *lane = largest(pool, pool.corner(at), input);
@@ -48,37 +48,37 @@ kernel! {
 }
 
 kernel! {
-    /// Slopes by the inputs of [`Maximum`]: that of a block goes to the first of the largest; to
-    /// none where that is NaN, and then slopes above are NaN too.
-    MaximumSlopes {
+    /// Gradient with respect to the inputs of [`Maximum`]: the gradient of a block goes to the first maximum.
+    /// If the maximum is NaN it goes nowhere; then the gradients of later layers are NaN anyway.
+    MaximumGradient {
         pool: &'a Pool,
         input: &'a [Lane],
-        slopes: &'a [Lane],
-        input_slopes: &'a mut [Lane],
+        output_gradient: &'a [Lane],
+        input_gradient: &'a mut [Lane],
     } => {
-        input_slopes[..pool.input.len()].fill([0.0; LANES]);
-        for (at, slope) in slopes.iter().enumerate() {
+        input_gradient[..pool.input.len()].fill([0.0; LANES]);
+        for (at, derivative) in output_gradient.iter().enumerate() {
             let corner = pool.corner(at);
-            let (most, mut left) = (largest(pool, corner, input), *slope);
-            for step in pool.steps() {
-                let (values, out) = (&input[corner + step], &mut input_slopes[corner + step]);
+            let (max, mut remaining) = (largest(pool, corner, input), *derivative);
+            for offset in pool.offsets() {
+                let (values, out) = (&input[corner + offset], &mut input_gradient[corner + offset]);
                 for lane in 0..LANES {
-                    let found = values[lane] == most[lane];
-                    out[lane] = if found { left[lane] } else { 0.0 };
-                    left[lane] = if found { 0.0 } else { left[lane] };
+                    let is_max = values[lane] == max[lane];
+                    out[lane] = if is_max { remaining[lane] } else { 0.0 };
+                    remaining[lane] = if is_max { 0.0 } else { remaining[lane] };
                 }
             }
         }
     }
 }
 
-/// The largest values of a block; NaN where one is.
+/// Maximum of a block; NaN if any value is NaN.
 #[inline(always)]
 fn largest(pool: &Pool, corner: usize, input: &[Lane]) -> Lane {
     let mut lane = input[corner];
-    for step in pool.steps() {
-        for (most, &value) in lane.iter_mut().zip(&input[corner + step]) {
-            *most = if value > *most || value.is_nan() { value } else { *most };
+    for offset in pool.offsets() {
+        for (max, &value) in lane.iter_mut().zip(&input[corner + offset]) {
+            *max = if value > *max || value.is_nan() { value } else { *max };
         }
     }
     lane

@@ -1,11 +1,11 @@
-//! The one inner loop of convolutions: tiles of sums of products, lane by lane.
+//! The inner loop of convolutions: tiles of sums of products, lane by lane.
 
 use std::ops::Range;
 
 use super::buffer::{LANES, Lane};
 use super::instruction_set::Kernel;
 
-/// Lanes at `places[n] + steps[r]` of a slice, for column n and term r of a sum.
+/// A gathered matrix: the lanes at `places[n] + steps[r]` of a slice, for column n and term r.
 #[derive(Clone, Copy)]
 pub(super) struct Gathered<'a> {
     pub(super) lanes: &'a [Lane],
@@ -13,17 +13,17 @@ pub(super) struct Gathered<'a> {
     pub(super) steps: &'a [usize],
 }
 
-/// The left factors of a sum: a row of terms.
+/// A left factor, row by row.
 pub(super) trait Left: Copy {
     type Row: Copy;
 
     fn row(self, row: usize, terms: usize) -> Self::Row;
 
-    /// Part of a lane (`WIDTH` floats of it).
+    /// Part of a lane: `WIDTH` floats.
     fn term<const WIDTH: usize>(self, row: Self::Row, term: usize, part: usize) -> Vector<WIDTH>;
 }
 
-/// Weights, the same for all examples: row by row.
+/// Weights, row-major and shared by all examples.
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'a>(pub(super) &'a [f32]);
 
@@ -55,7 +55,7 @@ impl Left for Gathered<'_> {
     }
 }
 
-/// Gives `sink` (m, n, Σ_r left(m, r) ∘ right(n, r)) for the rows m of `rows` and all columns n.
+/// Calls `sink(m, n, Σ_r left(m, r) ∘ right(n, r))` for the rows m in `rows` and all columns n.
 pub(super) struct Products<'a, L, F> {
     pub(super) left: L,
     pub(super) rows: Range<usize>,
@@ -137,7 +137,7 @@ impl<L: Left, F: FnMut(usize, usize, &Lane)> Products<'_, L, F> {
     }
 }
 
-/// What one register holds.
+/// A vector register.
 #[derive(Clone, Copy)]
 pub(super) struct Vector<const WIDTH: usize>([f32; WIDTH]);
 
@@ -160,12 +160,12 @@ impl<const WIDTH: usize> Vector<WIDTH> {
 }
 
 #[inline(always)]
-#[allow(clippy::disallowed_methods, reason = "fused only where that is one instruction")]
+#[allow(clippy::disallowed_methods, reason = "fused only if that is one instruction")]
 fn sum_of_product<const FUSED: bool>(left: f32, right: f32, sum: f32) -> f32 {
     if FUSED { left.mul_add(right, sum) } else { left * right + sum }
 }
 
-/// The sum over the examples, in one order on every machine.
+/// The sum over the examples, in a fixed order on every machine.
 #[inline(always)]
 pub(super) fn total(lane: &Lane) -> f32 {
     let mut sums = *lane;

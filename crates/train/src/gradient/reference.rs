@@ -1,6 +1,6 @@
-//! Loss, gradient and tangent of one example, for any [`Scalar`].
+//! Loss, gradient and directional derivative of one example, for any [`Scalar`].
 
-use crate::layers::{Scalar, loss, loss_slopes};
+use crate::layers::{Scalar, loss, loss_gradient};
 use crate::model::Network;
 
 impl Network {
@@ -9,19 +9,19 @@ impl Network {
     /// | argument | meaning | shape |
     /// |---|---|---|
     /// | `theta` | parameters | `parameters()` |
-    /// | `example` | values | `inputs()` |
-    /// | `label` | its class | below `classes()` |
+    /// | `example` | features | `inputs()` |
+    /// | `label` | class | below `classes()` |
     #[must_use]
     pub fn loss<S: Scalar>(&self, theta: &[S], example: &[S], label: usize) -> S {
         let values = self.values(theta, example);
         loss(last(&values), label)
     }
 
-    /// The gradient of one example's loss, which overwrites `out`, and the loss.
+    /// Writes the gradient of one example's loss to `out` and returns the loss.
     ///
     /// # Guarantee
-    /// Central differences tend to it with the square of their step
-    /// (`crates/train/tests/derivatives.rs::differences_tend_to_the_gradient`).
+    /// Central differences converge to it with the square of their step
+    /// (`crates/train/tests/derivatives.rs::differences_converge_to_the_gradient`).
     pub fn gradient<S: Scalar>(
         &self,
         theta: &[S],
@@ -31,26 +31,25 @@ impl Network {
     ) -> S {
         let values = self.values(theta, example);
         let logits = last(&values);
-        let mut slopes = vec![S::from_f64(0.0); logits.len()];
-        loss_slopes(logits, label, &mut slopes);
+        let mut output_gradient = vec![S::from_f64(0.0); logits.len()];
+        loss_gradient(logits, label, &mut output_gradient);
         out.fill(S::from_f64(0.0));
         for (placed, values) in self.layers().iter().zip(values.windows(2)).rev() {
             let range = placed.parameters.clone();
-            let mut below = vec![S::from_f64(0.0); placed.input.len()];
+            let mut input_gradient = vec![S::from_f64(0.0); placed.input.len()];
             let (gradient, theta) = (&mut out[range.clone()], &theta[range]);
             let values = (&values[0][..], &values[1][..]);
-            placed.layer.backward(theta, values, &slopes, gradient, &mut below);
-            slopes = below;
+            placed.layer.backward(theta, values, &output_gradient, gradient, &mut input_gradient);
+            output_gradient = input_gradient;
         }
         loss(logits, label)
     }
 
-    /// The loss of one example and its derivative along `direction` in the parameters, in one pass
-    /// forward.
+    /// The loss of one example and its derivative along `direction` in the parameters, in one forward pass.
     ///
     /// # Guarantee
-    /// It is the product of gradient and direction
-    /// (`crates/train/tests/derivatives.rs::tangents_are_products_with_the_gradient`).
+    /// The derivative is the inner product of gradient and direction
+    /// (`crates/train/tests/derivatives.rs::tangents_are_inner_products_with_the_gradient`).
     #[must_use]
     pub fn tangent<S: Scalar>(
         &self,
@@ -70,16 +69,16 @@ impl Network {
             change = next;
         }
         let logits = last(&values);
-        let mut slopes = vec![S::from_f64(0.0); logits.len()];
-        loss_slopes(logits, label, &mut slopes);
+        let mut output_gradient = vec![S::from_f64(0.0); logits.len()];
+        loss_gradient(logits, label, &mut output_gradient);
         let mut derivative = S::from_f64(0.0);
-        for (&slope, &change) in slopes.iter().zip(&change) {
-            derivative += slope * change;
+        for (&gradient, &change) in output_gradient.iter().zip(&change) {
+            derivative += gradient * change;
         }
         (loss(logits, label), derivative)
     }
 
-    /// The example and what each layer makes of it.
+    /// The example and the output of each layer.
     fn values<S: Scalar>(&self, theta: &[S], example: &[S]) -> Vec<Vec<S>> {
         let mut values = vec![example.to_vec()];
         for placed in self.layers() {

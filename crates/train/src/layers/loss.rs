@@ -2,7 +2,7 @@
 
 use super::scalar::Scalar;
 
-/// ln Σ e^z − z at the label, for logits z.
+/// Cross-entropy ln Σ e^z − z_label for logits z.
 pub(crate) fn loss<S: Scalar>(logits: &[S], label: usize) -> S {
     let centre = centre(logits);
     let mut total = S::from_f64(0.0);
@@ -12,21 +12,21 @@ pub(crate) fn loss<S: Scalar>(logits: &[S], label: usize) -> S {
     total.ln() - (logits[label] - centre)
 }
 
-/// Slopes of the loss by the logits: the softmax, less 1 at the label.
-pub(crate) fn loss_slopes<S: Scalar>(logits: &[S], label: usize, slopes: &mut [S]) {
+/// Gradient of the loss with respect to the logits: softmax − 1 at the label.
+pub(crate) fn loss_gradient<S: Scalar>(logits: &[S], label: usize, output_gradient: &mut [S]) {
     let centre = centre(logits);
     let mut total = S::from_f64(0.0);
-    for (slope, &logit) in slopes.iter_mut().zip(logits) {
-        *slope = (logit - centre).exp();
-        total += *slope;
+    for (derivative, &logit) in output_gradient.iter_mut().zip(logits) {
+        *derivative = (logit - centre).exp();
+        total += *derivative;
     }
-    for slope in slopes.iter_mut() {
-        *slope = *slope / total;
+    for derivative in output_gradient.iter_mut() {
+        *derivative = *derivative / total;
     }
-    slopes[label] += S::from_f64(-1.0);
+    output_gradient[label] += S::from_f64(-1.0);
 }
 
-/// The largest logit, without its slope.
+/// The largest logit, as a constant.
 fn centre<S: Scalar>(logits: &[S]) -> S {
     let largest = logits.iter().copied().reduce(Scalar::max);
     S::from_f64(largest.map_or(0.0, Scalar::to_f64))

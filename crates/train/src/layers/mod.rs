@@ -1,19 +1,19 @@
-//! The layers, one example at a time and for any [`Scalar`]: clear rather than fast.
+//! Reference implementation of the layers, for one example and any [`Scalar`]: simple rather than fast.
 //!
-//! Each has a forward pass, a backward pass (adds to the gradient of the loss, and gives the slopes
-//! by its inputs) and a tangent (the derivative of its outputs along a direction).
+//! Each layer has a forward pass, a backward pass (vector-Jacobian product) and a tangent (Jacobian-vector
+//! product).
 
 mod loss;
 mod pooling;
 mod scalar;
 mod weighted;
 
-pub(crate) use loss::{loss, loss_slopes};
+pub(crate) use loss::{loss, loss_gradient};
 pub(crate) use pooling::Pool;
 pub use scalar::{Dual, Scalar};
 pub(crate) use weighted::{Convolution, Linear, Weighted};
 
-/// A layer, checked against what comes in.
+/// A layer, checked against its input shape.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Layer {
     Linear(Linear),
@@ -33,16 +33,16 @@ impl Layer {
         }
     }
 
-    /// Weights and biases.
+    /// Number of weights and biases.
     pub(crate) fn parameters(&self) -> usize {
         self.weighted().map_or(0, |layer| layer.weights().saturating_add(layer.biases()))
     }
 
-    pub(crate) fn inputs_of_an_output(&self) -> usize {
+    pub(crate) fn inputs_per_output(&self) -> usize {
         self.weighted().map_or(1, |layer| layer.weights() / layer.biases())
     }
 
-    /// Products of weights and inputs in a forward pass.
+    /// Number of multiplications in a forward pass.
     pub(crate) fn products(&self) -> u64 {
         match self {
             Layer::Linear(linear) => linear.weights() as u64,
@@ -53,7 +53,7 @@ impl Layer {
         }
     }
 
-    /// What padding adds to the values of an example.
+    /// Number of values per example for padding.
     pub(crate) fn padded_values(&self) -> usize {
         match self {
             Layer::Convolution(convolution) => convolution.padded_values(),
@@ -61,7 +61,7 @@ impl Layer {
         }
     }
 
-    /// Outputs from inputs, of which the former are overwritten.
+    /// Computes the outputs from the inputs.
     pub(crate) fn forward<S: Scalar>(&self, theta: &[S], input: &[S], output: &mut [S]) {
         let zero = S::from_f64(0.0);
         match self {
@@ -87,53 +87,57 @@ impl Layer {
                 output.fill(zero);
                 pool.members(|o, i| output[o] += input[i] * S::from_f64(pool.share()));
             }
-            Layer::MaxPool(pool) => pool.winners(input, |o, i| output[o] = input[i]),
+            Layer::MaxPool(pool) => pool.maxima(input, |o, i| output[o] = input[i]),
         }
     }
 
-    /// Adds to the gradient, and overwrites the slopes of the loss by the inputs, from those by the
-    /// outputs.
+    /// From the gradient of the loss with respect to the outputs, adds to that with respect to the parameters
+    /// and overwrites that with respect to the inputs.
     pub(crate) fn backward<S: Scalar>(
         &self,
         theta: &[S],
         (input, output): (&[S], &[S]),
-        slopes: &[S],
+        output_gradient: &[S],
         gradient: &mut [S],
-        input_slopes: &mut [S],
+        input_gradient: &mut [S],
     ) {
         let (zero, one) = (S::from_f64(0.0), S::from_f64(1.0));
-        input_slopes.fill(zero);
+        input_gradient.fill(zero);
         match self {
             Layer::Linear(_) | Layer::Convolution(_) => {
                 let Some(layer) = self.weighted() else { return };
                 let (weights, biases) = gradient.split_at_mut(layer.weights());
-                for (at, &slope) in slopes.iter().enumerate() {
-                    biases[layer.bias_of(at)] += slope;
+                for (at, &derivative) in output_gradient.iter().enumerate() {
+                    biases[layer.bias_of(at)] += derivative;
                 }
                 layer.products(&mut |o, w, i| {
-                    weights[w] += slopes[o] * input[i];
-                    input_slopes[i] += slopes[o] * theta[w];
+                    weights[w] += output_gradient[o] * input[i];
+                    input_gradient[i] += output_gradient[o] * theta[w];
                 });
             }
             Layer::Tanh => {
-                for (at, slope) in input_slopes.iter_mut().enumerate() {
-                    *slope = slopes[at] * (one - output[at] * output[at]);
+                for (at, derivative) in input_gradient.iter_mut().enumerate() {
+                    *derivative = output_gradient[at] * (one - output[at] * output[at]);
                 }
             }
             Layer::Relu => {
-                for (at, slope) in input_slopes.iter_mut().enumerate() {
-                    *slope = if input[at].to_f64() > 0.0 { slopes[at] } else { zero };
+                for (at, derivative) in input_gradient.iter_mut().enumerate() {
+                    *derivative = if input[at].to_f64() > 0.0 { output_gradient[at] } else { zero };
                 }
             }
             Layer::AveragePool(pool) => {
-                pool.members(|o, i| input_slopes[i] = slopes[o] * S::from_f64(pool.share()));
+                pool.members(|o, i| {
+                    input_gradient[i] = output_gradient[o] * S::from_f64(pool.share())
+                });
             }
-            Layer::MaxPool(pool) => pool.winners(input, |o, i| input_slopes[i] = slopes[o]),
+            Layer::MaxPool(pool) => {
+                pool.maxima(input, |o, i| input_gradient[i] = output_gradient[o])
+            }
         }
     }
 
-    /// The change of the outputs, which is overwritten, along `direction` in the parameters and
-    /// `change` in the inputs.
+    /// Computes the derivative of the outputs along `direction` in the parameters and `change` in the
+    /// inputs.
     pub(crate) fn tangent<S: Scalar>(
         &self,
         (theta, direction): (&[S], &[S]),
@@ -167,7 +171,7 @@ impl Layer {
                 output_change.fill(zero);
                 pool.members(|o, i| output_change[o] += change[i] * S::from_f64(pool.share()));
             }
-            Layer::MaxPool(pool) => pool.winners(input, |o, i| output_change[o] = change[i]),
+            Layer::MaxPool(pool) => pool.maxima(input, |o, i| output_change[o] = change[i]),
         }
     }
 }

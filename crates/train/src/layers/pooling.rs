@@ -1,4 +1,4 @@
-//! Pooling: blocks of `size` × `size` become one value.
+//! Pooling of `size` × `size` blocks.
 
 use super::scalar::Scalar;
 use crate::model::Shape;
@@ -12,18 +12,18 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// `size` is at most the input's sides.
+    /// `size` must not exceed the sides of the input.
     pub(crate) fn new(input: Shape, size: usize) -> Self {
         let (height, width) = (input.height / size, input.width / size);
         Self { input, output: Shape { height, width, ..input }, size }
     }
 
-    /// 1 ÷ the values of a block.
+    /// 1 ÷ number of values per block.
     pub(crate) fn share(&self) -> f64 {
         1.0 / (self.size * self.size) as f64
     }
 
-    /// The first value of an output's block.
+    /// Index of the first value of an output's block.
     pub(crate) fn corner(&self, output: usize) -> usize {
         let positions = self.output.positions();
         let (channel, position) = (output / positions, output % positions);
@@ -31,30 +31,30 @@ impl Pool {
         (channel * self.input.height + row * self.size) * self.input.width + column * self.size
     }
 
-    /// The values of a block, row by row, as steps from its corner.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+    /// Offsets of the values of a block from its corner, row by row.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let row = move |row| (0..self.size).map(move |column| row * self.input.width + column);
         (0..self.size).flat_map(row)
     }
 
-    /// Gives the places of each (output, input of its block).
+    /// Calls `visit` with the indices of each output and each input of its block.
     pub(crate) fn members(&self, mut visit: impl FnMut(usize, usize)) {
         for output in 0..self.output.len() {
-            for step in self.steps() {
-                visit(output, self.corner(output) + step);
+            for offset in self.offsets() {
+                visit(output, self.corner(output) + offset);
             }
         }
     }
 
-    /// Gives the places of each (output, input that it is).
-    pub(crate) fn winners<S: Scalar>(&self, input: &[S], mut visit: impl FnMut(usize, usize)) {
+    /// Calls `visit` with the indices of each output and the input that is its maximum.
+    pub(crate) fn maxima<S: Scalar>(&self, input: &[S], mut visit: impl FnMut(usize, usize)) {
         for output in 0..self.output.len() {
             let corner = self.corner(output);
             let larger = |best: usize, at: usize| {
                 let (left, right) = (input[best].to_f64(), input[at].to_f64());
                 if right > left || (right.is_nan() && !left.is_nan()) { at } else { best }
             };
-            visit(output, self.steps().map(|step| corner + step).fold(corner, larger));
+            visit(output, self.offsets().map(|offset| corner + offset).fold(corner, larger));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The numbers that the reference runs on.
+//! Number types of the reference implementation.
 
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
@@ -7,7 +7,7 @@ use dpscope_core::math;
 
 use crate::gradient::elementary;
 
-/// A number with the operations of a network: `f32`, `f64` and [`Dual`] numbers over them.
+/// A number type with the operations of a network: `f32`, `f64`, and [`Dual`] numbers over them.
 pub trait Scalar:
     Copy
     + Debug
@@ -18,13 +18,13 @@ pub trait Scalar:
     + Neg<Output = Self>
     + AddAssign
 {
-    /// The number, rounded.
+    /// Rounds an f64 to this type.
     fn from_f64(value: f64) -> Self;
 
-    /// Without its slope.
+    /// The value without derivatives.
     fn to_f64(self) -> f64;
 
-    /// e^x.
+    /// Exponential.
     #[must_use]
     fn exp(self) -> Self;
 
@@ -36,7 +36,7 @@ pub trait Scalar:
     #[must_use]
     fn tanh(self) -> Self;
 
-    /// The larger; the first of equals, and NaN where one is.
+    /// Maximum; the first of equal numbers, NaN if either is NaN.
     #[must_use]
     fn max(self, other: Self) -> Self {
         let (left, right) = (self.to_f64(), other.to_f64());
@@ -88,31 +88,31 @@ impl Scalar for f32 {
     }
 }
 
-/// v + s·ε with ε² = 0: a value and its derivative along one direction.
+/// A dual number v + s·ε with ε² = 0: a value and its derivative along one direction.
 ///
-/// Over another `Dual` it carries second derivatives.
+/// Nested dual numbers represent second derivatives.
 ///
 /// # Guarantee
-/// The slope of a gradient is the Hessian times the direction
+/// The derivative of a gradient is the Hessian times the direction
 /// (`crates/train/tests/derivatives.rs::dual_numbers_give_second_derivatives`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dual<S> {
-    /// v.
+    /// Value v.
     pub value: S,
-    /// s.
-    pub slope: S,
+    /// Derivative s.
+    pub derivative: S,
 }
 
 impl<S: Scalar> Dual<S> {
-    /// f(v) with the slope s·f′(v).
+    /// f(v) with the derivative s·f′(v).
     fn chain(self, value: S, derivative: S) -> Self {
-        Self { value, slope: self.slope * derivative }
+        Self { value, derivative: self.derivative * derivative }
     }
 }
 
 impl<S: Scalar> Scalar for Dual<S> {
     fn from_f64(value: f64) -> Self {
-        Self { value: S::from_f64(value), slope: S::from_f64(0.0) }
+        Self { value: S::from_f64(value), derivative: S::from_f64(0.0) }
     }
 
     fn to_f64(self) -> f64 {
@@ -138,7 +138,7 @@ impl<S: Scalar> Add for Dual<S> {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { value: self.value + other.value, slope: self.slope + other.slope }
+        Self { value: self.value + other.value, derivative: self.derivative + other.derivative }
     }
 }
 
@@ -152,7 +152,7 @@ impl<S: Scalar> Sub for Dual<S> {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        Self { value: self.value - other.value, slope: self.slope - other.slope }
+        Self { value: self.value - other.value, derivative: self.derivative - other.derivative }
     }
 }
 
@@ -160,7 +160,7 @@ impl<S: Scalar> Neg for Dual<S> {
     type Output = Self;
 
     fn neg(self) -> Self {
-        Self { value: -self.value, slope: -self.slope }
+        Self { value: -self.value, derivative: -self.derivative }
     }
 }
 
@@ -168,8 +168,8 @@ impl<S: Scalar> Mul for Dual<S> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        let slope = self.slope * other.value + self.value * other.slope;
-        Self { value: self.value * other.value, slope }
+        let derivative = self.derivative * other.value + self.value * other.derivative;
+        Self { value: self.value * other.value, derivative }
     }
 }
 
@@ -178,6 +178,6 @@ impl<S: Scalar> Div for Dual<S> {
 
     fn div(self, other: Self) -> Self {
         let value = self.value / other.value;
-        Self { value, slope: (self.slope - value * other.slope) / other.value }
+        Self { value, derivative: (self.derivative - value * other.derivative) / other.value }
     }
 }

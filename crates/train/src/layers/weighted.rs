@@ -1,5 +1,5 @@
-//! Layers with weights. Their outputs are sums of products of a weight and an input, and biases; so
-//! a list of these products is all that forward, backward and tangent need.
+//! Layers with weights. Outputs are sums of weight–input products plus biases, so that an enumeration of the
+//! products defines forward pass, backward pass and tangent.
 
 use crate::model::Shape;
 
@@ -7,13 +7,13 @@ use crate::model::Shape;
 pub(crate) trait Weighted {
     fn weights(&self) -> usize;
 
-    /// One an output, or one a channel.
+    /// One per output or per channel.
     fn biases(&self) -> usize;
 
-    /// The bias of an output.
+    /// Index of the bias of an output.
     fn bias_of(&self, output: usize) -> usize;
 
-    /// Gives each product as the places of (output, weight, input).
+    /// Calls `visit` with the indices (output, weight, input) of each product.
     fn products(&self, visit: &mut dyn FnMut(usize, usize, usize));
 }
 
@@ -44,7 +44,7 @@ impl Weighted for Linear {
     }
 }
 
-/// Σ w·x + b over windows.
+/// Σ w·x + b over windows of all channels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Convolution {
     pub(crate) input: Shape,
@@ -55,7 +55,7 @@ pub(crate) struct Convolution {
 }
 
 impl Convolution {
-    /// `kernel` and `padding` fit the input.
+    /// `kernel` and `padding` must fit the input.
     pub(crate) fn new(
         input: Shape,
         channels: usize,
@@ -69,14 +69,14 @@ impl Convolution {
         Self { input, output: Shape { channels, height, width }, kernel, stride, padding }
     }
 
-    /// The input with its border of zeros.
+    /// Shape of the padded input.
     pub(crate) fn padded(&self) -> Shape {
         self.bordered(self.input.channels, self.padding.saturating_mul(2))
     }
 
-    /// The slopes by outputs, `stride` apart, within a border of kernel − 1: windows over this one,
-    /// one at each value of the padded input, give the slopes by the inputs.
-    pub(crate) fn spread(&self) -> Shape {
+    /// Shape of the output gradient with `stride` − 1 zeros between values and a border of kernel − 1: a
+    /// convolution of it gives the input gradient.
+    pub(crate) fn dilated(&self) -> Shape {
         let border = self.padding.saturating_mul(2).saturating_add(self.kernel - 1);
         self.bordered(self.output.channels, border)
     }
@@ -88,10 +88,10 @@ impl Convolution {
     }
 
     pub(crate) fn padded_values(&self) -> usize {
-        self.padded().len().saturating_add(self.spread().len())
+        self.padded().len().saturating_add(self.dilated().len())
     }
 
-    /// Inputs of a window.
+    /// Number of inputs per window.
     pub(crate) fn taps(&self) -> usize {
         self.input.channels.saturating_mul(self.kernel).saturating_mul(self.kernel)
     }
@@ -118,7 +118,7 @@ impl Weighted for Convolution {
                 (output / self.output.positions(), output % self.output.positions());
             let (row, column) = (position / self.output.width, position % self.output.width);
             for tap in 0..channels * side * side {
-                // In the padded input, where the first `padding` rows and columns are zeros.
+                // Coordinates in the padded input.
                 let y = row * self.stride + tap / side % side;
                 let x = column * self.stride + tap % side;
                 let inside = (self.padding..self.padding + height).contains(&y)

@@ -118,7 +118,7 @@ impl Network {
     pub fn initial(&self, mut uniform: impl FnMut() -> f64) -> Vec<f32> {
         let mut theta = Vec::with_capacity(self.parameters);
         for placed in &self.layers {
-            let bound = 1.0 / (placed.layer.inputs_of_an_output() as f64).sqrt();
+            let bound = 1.0 / (placed.layer.inputs_per_output() as f64).sqrt();
             let draw = |_| ((2.0 * uniform() - 1.0) * bound) as f32;
             theta.extend(placed.parameters.clone().map(draw));
         }

@@ -1,10 +1,10 @@
-//! Models that together have every layer, stride and padding, and numbers to fill them with.
-#![allow(dead_code, reason = "each test file uses its part")]
+//! Small models that together cover every layer, stride and padding, and a generator of test numbers.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use dpscope_train::LayerSpec::{self, AveragePool, Linear, MaxPool, Relu, Tanh};
 use dpscope_train::{ModelSpec, Network, Shape};
 
-/// A stream of numbers for tests: a linear congruential generator with its output mixed.
+/// Test numbers from a linear congruential generator with mixed output.
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
@@ -40,17 +40,17 @@ fn model(input: [usize; 3], layers: &[LayerSpec]) -> ModelSpec {
     ModelSpec { input: Shape { channels, height, width }, layers: layers.to_vec() }
 }
 
-/// A network that is known to be one.
+/// The network of a valid spec.
 pub(crate) fn network(spec: &ModelSpec) -> Network {
-    Network::new(spec).expect("the model is sound")
+    Network::new(spec).expect("the model is valid")
 }
 
-/// Small models by name.
+/// All models by name.
 pub(crate) fn every_layer() -> Vec<(&'static str, ModelSpec)> {
-    usual().into_iter().chain(odd()).collect()
+    common_models().into_iter().chain(unusual_models()).collect()
 }
 
-fn usual() -> Vec<(&'static str, ModelSpec)> {
+fn common_models() -> Vec<(&'static str, ModelSpec)> {
     let two = Linear { outputs: 2 };
     vec![
         ("linear", model([5, 1, 1], &[Linear { outputs: 3 }])),
@@ -95,7 +95,7 @@ fn usual() -> Vec<(&'static str, ModelSpec)> {
     ]
 }
 
-fn odd() -> Vec<(&'static str, ModelSpec)> {
+fn unusual_models() -> Vec<(&'static str, ModelSpec)> {
     let two = Linear { outputs: 2 };
     vec![
         (
@@ -103,7 +103,7 @@ fn odd() -> Vec<(&'static str, ModelSpec)> {
             model([2, 9, 7], &[convolution(5, 3, 2, 1), Tanh, convolution(3, 2, 2, 0), Relu, two]),
         ),
         (
-            "stride 3, windows left out",
+            "stride 3, windows omitted",
             model([2, 11, 8], &[Tanh, convolution(4, 4, 3, 3), Tanh, convolution(7, 2, 1, 1), two]),
         ),
         (
@@ -136,7 +136,7 @@ fn odd() -> Vec<(&'static str, ModelSpec)> {
     ]
 }
 
-/// Gradients with one layer's sign turned, its weights transposed or its biases left out.
+/// Wrong gradients: the sign of one layer flipped, its weights transposed or its biases omitted.
 pub(crate) fn broken(spec: &ModelSpec, gradient: &[f64]) -> Vec<(Vec<f64>, String)> {
     let mut found = Vec::new();
     for layer in 0..spec.layers.len() {
@@ -167,7 +167,7 @@ pub(crate) fn broken(spec: &ModelSpec, gradient: &[f64]) -> Vec<(Vec<f64>, Strin
     found
 }
 
-/// Parameters of layers that need not end in classes: what two ends have in common.
+/// Number of parameters of layers that need not end in classes, from two different last layers.
 fn parameters(spec: &ModelSpec) -> usize {
     let with_end = |outputs| {
         let mut whole = spec.clone();

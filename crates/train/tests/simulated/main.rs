@@ -1,8 +1,7 @@
-//! The kernels of a training on a device that hides nothing: every word that two invocations share
-//! without a barrier between them, that lies outside its buffer or was never written, every barrier that
-//! not all lanes reach, and every operation that WGSL leaves undefined is an error here.
+//! Runs the kernels of a training on a strict simulator. Data races, out-of-bounds accesses, reads of
+//! uninitialised words, non-uniform barriers and operations that WGSL leaves undefined are errors.
 //!
-//! Drivers in software run a workgroup in one order, and forgive such faults; hardware does not.
+//! Software drivers execute a workgroup in a fixed order and hide such faults; hardware does not.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -35,7 +34,7 @@ const CLIP_NORM: f64 = 0.75;
 /// Models of a wave, one of each world.
 const MODELS: usize = 2;
 
-/// Places of bindings.
+/// Binding numbers.
 const THETA: usize = 2;
 const SUMS: usize = 3;
 const ROWS: usize = 6;
@@ -78,35 +77,35 @@ fn training(
     Training::new(spec, examples(spec), mechanism, settings, 3).unwrap()
 }
 
-fn usual(spec: &ModelSpec) -> Training {
+fn default_training(spec: &ModelSpec) -> Training {
     let threat_model = ThreatModel::TargetCanary;
     training(spec, BatchSampler::Shuffle, threat_model, CanaryDirection::Random)
 }
 
-/// A wave whose memory holds nothing.
+/// Uninitialised memory of a wave.
 fn memory(plan: &GpuPlan) -> Vec<Shared> {
     let sizes = plan.words_per_model();
-    let unwritten = |name, words: usize| Shared::unwritten(name, MODELS * words);
+    let uninitialized = |name, words: usize| Shared::uninitialized(name, MODELS * words);
     let canary = match plan.fixed_canary() {
         Some(canary) => {
             let words: Vec<u32> = canary.iter().map(|entry| entry.to_bits()).collect();
             Shared::filled("canary", &words)
         }
-        None => unwritten("canary", sizes.canary),
+        None => uninitialized("canary", sizes.canary),
     };
     vec![
         Shared::default(),
-        unwritten("values", sizes.values),
-        unwritten("theta", sizes.theta),
-        unwritten("sums", sizes.sums),
+        uninitialized("values", sizes.values),
+        uninitialized("theta", sizes.theta),
+        uninitialized("sums", sizes.sums),
         canary,
         Shared::filled("data", plan.data()),
-        unwritten("rows", sizes.rows),
-        unwritten("outputs", sizes.outputs),
+        uninitialized("rows", sizes.rows),
+        uninitialized("outputs", sizes.outputs),
     ]
 }
 
-fn simulated(
+fn simulate(
     kernel: &Kernel,
     source: &str,
     turn: &Turn,
@@ -121,8 +120,8 @@ fn simulated(
     found.map_err(|problem| format!("{}: {problem}", kernel.name()))
 }
 
-/// Both steps of a wave; `each` is told of every kernel before it runs.
-fn trained(
+/// Executes both steps of a wave; calls `each` before every kernel.
+fn train(
     plan: &GpuPlan,
     memory: &mut [Shared],
     each: &mut dyn FnMut(&Kernel, &Turn, &[Shared]),
@@ -130,7 +129,7 @@ fn trained(
     let mut run = |kernels: &[Kernel], turn: &Turn| {
         kernels.iter().try_for_each(|kernel| {
             each(kernel, turn, memory);
-            simulated(kernel, &kernel.source(), turn, memory)
+            simulate(kernel, &kernel.source(), turn, memory)
         })
     };
     let turn = |step, pass| plan.turn(PassPosition { first_run: 7, runs: 1, epoch: 0, step, pass });
@@ -146,11 +145,11 @@ fn trained(
 }
 
 #[test]
-fn no_kernel_depends_on_the_order_of_a_device() {
+fn no_kernel_depends_on_execution_order() {
     for (index, (name, spec)) in every_layer().into_iter().enumerate() {
         let rows = if index % 2 == 0 { 2 } else { 100 };
-        let plan = GpuPlan::new(&usual(&spec), rows).unwrap();
-        let found = trained(&plan, &mut memory(&plan), &mut |_, _, _| {});
+        let plan = GpuPlan::new(&default_training(&spec), rows).unwrap();
+        let found = train(&plan, &mut memory(&plan), &mut |_, _, _| {});
         found.unwrap_or_else(|problem| panic!("{name}, {rows} rows at a time: {problem}"));
     }
     let (_, linear) = &every_layer()[0];
@@ -162,23 +161,22 @@ fn no_kernel_depends_on_the_order_of_a_device() {
         let informed = ThreatModel::PartiallyInformed;
         let training = training(linear, sampler, informed, CanaryDirection::Dirac);
         let plan = GpuPlan::new(&training, 100).unwrap();
-        trained(&plan, &mut memory(&plan), &mut |_, _, _| {}).unwrap();
+        train(&plan, &mut memory(&plan), &mut |_, _, _| {}).unwrap();
     }
 }
 
-/// What the simulator makes of a kernel is what the CPU does.
 #[test]
-fn simulated_sums_are_those_of_the_cpu() {
+fn simulated_sums_equal_the_cpus() {
     for (name, spec) in every_layer().into_iter().step_by(2) {
-        let training = usual(&spec);
+        let training = default_training(&spec);
         let plan = GpuPlan::new(&training, 100).unwrap();
         let (mut memory, mut seen) = (memory(&plan), Vec::new());
-        let mut keep = |kernel: &Kernel, _: &Turn, memory: &[Shared]| {
+        let mut record = |kernel: &Kernel, _: &Turn, memory: &[Shared]| {
             if kernel.name() == "finish" {
                 seen.push([THETA, SUMS, ROWS].map(|at| memory[at].words().to_vec()));
             }
         };
-        trained(&plan, &mut memory, &mut keep).unwrap();
+        train(&plan, &mut memory, &mut record).unwrap();
         let network = Network::new(&spec).unwrap();
         let mut work = Workspace::new(&network, BATCH_SIZE as usize);
         let sizes = plan.words_per_model();
@@ -204,13 +202,13 @@ fn simulated_sums_are_those_of_the_cpu() {
     }
 }
 
-/// A source without one of its barriers, and the lines beside that.
+/// The variants of a source without one of its barriers, each with the adjacent lines.
 fn without_each_barrier(source: &str) -> Vec<(String, String)> {
     let cut = |(at, _): (usize, &str)| {
         let (before, after) = (&source[..at], &source[at + BARRIER.len()..]);
         let line = before.trim_end().lines().next_back().unwrap_or("");
         let lines = after.trim_start().lines().take(2);
-        // without the size of a tile
+        // strip tile sizes
         let lines: Vec<&str> = lines.flat_map(|line| line.split('<').next()).collect();
         (format!("{line} … {}", lines.join(" ")), format!("{before}{after}"))
     };
@@ -218,37 +216,36 @@ fn without_each_barrier(source: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_barrier_that_is_left_out_is_missed() {
-    // by the lines beside: not every kernel calls every function that it has, nor takes every turn
+fn every_missing_barrier_is_detected() {
+    // keyed by adjacent lines: not every kernel executes every function and loop of its source
     let mut caught: BTreeMap<String, bool> = BTreeMap::new();
     for (_, spec) in every_layer() {
-        let plan = GpuPlan::new(&usual(&spec), 100).unwrap();
-        let mut without = |kernel: &Kernel, turn: &Turn, memory: &[Shared]| {
+        let plan = GpuPlan::new(&default_training(&spec), 100).unwrap();
+        let mut remove_barriers = |kernel: &Kernel, turn: &Turn, memory: &[Shared]| {
             for (place, source) in without_each_barrier(&kernel.source()) {
                 let caught = caught.entry(place).or_default();
                 if !*caught {
-                    let found = simulated(kernel, &source, turn, &mut memory.to_vec());
+                    let found = simulate(kernel, &source, turn, &mut memory.to_vec());
                     *caught = found.is_err_and(|problem| problem.contains("race"));
                 }
             }
         };
-        trained(&plan, &mut memory(&plan), &mut without).unwrap();
+        train(&plan, &mut memory(&plan), &mut remove_barriers).unwrap();
     }
     let missed: Vec<_> = caught.iter().filter(|(_, caught)| !**caught).collect();
     assert!(missed.is_empty() && caught.len() >= 12, "{missed:?} of {}", caught.len());
 }
 
-/// A kernel of a whole model, broken, and what is said of it.
 #[test]
-fn broken_kernels_are_refused() {
+fn broken_kernels_are_rejected() {
     let (_, mlp) = &every_layer()[1];
-    let plan = GpuPlan::new(&usual(mlp), 100).unwrap();
-    for (name, from, to, said) in [
+    let plan = GpuPlan::new(&default_training(mlp), 100).unwrap();
+    for (name, from, to, message) in [
         ("loss", "select(0u, OUTPUTS, row < ROWS)", "OUTPUTS", "values["),
         ("finish", "if (at >= PARAMETERS) { return; }", "", "["),
         ("begin", "if (at >= PARAMETERS) { return; }", "", "["),
         ("begin", "parts[local] = square;", "if (local > 0u) { parts[local] = square; }", "before"),
-        ("begin", "parts[local] = square;", "if (local > 9u) { return; }", "10 lanes"),
+        ("begin", "parts[local] = square;", "if (local > 9u) { return; }", "by 10 lanes"),
         ("linear sums", "sums[place] = x;", "sums[0] = x;", "race"),
         ("choose", "32u - half_bits", "28u + half_bits", "ShiftRight"),
         ("factors", "max(square, 1e-30)", "min(square, 0.0)", "√0"),
@@ -257,12 +254,12 @@ fn broken_kernels_are_refused() {
         let mut broken = |kernel: &Kernel, turn: &Turn, memory: &[Shared]| {
             let source = kernel.source().replace(from, to);
             if kernel.name() == name && source != kernel.source() {
-                let found = simulated(kernel, &source, turn, &mut memory.to_vec());
-                caught |= found.is_err_and(|problem| problem.contains(said));
+                let found = simulate(kernel, &source, turn, &mut memory.to_vec());
+                caught |= found.is_err_and(|problem| problem.contains(message));
             }
         };
         let mut memory = memory(&plan);
-        let found = trained(&plan, &mut memory, &mut broken);
+        let found = train(&plan, &mut memory, &mut broken);
         assert!(found.is_ok() && caught, "{name}: {from} -> {to}");
     }
 }

@@ -1,42 +1,42 @@
-//! Memory that knows who touched it: two invocations may share a word only where a barrier is between
-//! them, or where both read.
+//! Memory that records accesses: two invocations may access the same word only with a barrier between them,
+//! or if both read.
 
 use crate::operations::{LANES, Words};
 
-/// One word's history since the last barrier, or in buffers since the dispatch began.
+/// Accesses to a word since the last barrier (in buffers: since the start of the dispatch).
 #[derive(Debug, Clone, Copy, Default)]
-struct Touched {
+struct AccessHistory {
     phase: u64,
     writer: Option<u64>,
     reader: Option<u64>,
     has_more_readers: bool,
 }
 
-/// Words that several invocations see.
+/// Words shared by several invocations.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shared {
     pub(crate) name: String,
     words: Vec<u32>,
     is_written: Vec<bool>,
-    touched: Vec<Touched>,
-    /// Grows at each barrier, and at each dispatch.
+    history: Vec<AccessHistory>,
+    /// Incremented at each barrier and at each dispatch.
     pub(crate) phase: u64,
 }
 
 impl Shared {
-    /// Words that nobody has written.
-    pub(crate) fn unwritten(name: &str, count: usize) -> Self {
+    /// Uninitialised words.
+    pub(crate) fn uninitialized(name: &str, count: usize) -> Self {
         Shared {
             name: name.to_owned(),
             words: vec![0; count],
             is_written: vec![false; count],
-            touched: vec![Touched::default(); count],
+            history: vec![AccessHistory::default(); count],
             phase: 0,
         }
     }
 
     pub(crate) fn filled(name: &str, words: &[u32]) -> Self {
-        let mut shared = Shared::unwritten(name, words.len());
+        let mut shared = Shared::uninitialized(name, words.len());
         shared.words.copy_from_slice(words);
         shared.is_written.fill(true);
         shared
@@ -46,28 +46,28 @@ impl Shared {
         &self.words
     }
 
-    /// As before the first write.
-    pub(crate) fn forget(&mut self) {
+    /// Marks all words as uninitialised.
+    pub(crate) fn uninitialize(&mut self) {
         self.is_written.fill(false);
     }
 
-    fn touch(&mut self, at: u32) -> Result<&mut Touched, String> {
+    fn history_of(&mut self, at: u32) -> Result<&mut AccessHistory, String> {
         let (name, count, phase) = (&self.name, self.words.len(), self.phase);
-        let touched = self.touched.get_mut(at as usize);
-        let touched = touched.ok_or_else(|| format!("{name}[{at}] of {count} words"))?;
-        if touched.phase != phase {
-            *touched = Touched { phase, ..Touched::default() };
+        let history = self.history.get_mut(at as usize);
+        let history = history.ok_or_else(|| format!("{name}[{at}] of {count} words"))?;
+        if history.phase != phase {
+            *history = AccessHistory { phase, ..AccessHistory::default() };
         }
-        Ok(touched)
+        Ok(history)
     }
 
     pub(crate) fn read(&mut self, at: u32, invocation: u64) -> Result<u32, String> {
-        let touched = self.touch(at)?;
-        let is_race = touched.writer.is_some_and(|writer| writer != invocation);
-        touched.has_more_readers |= touched.reader.is_some_and(|reader| reader != invocation);
-        touched.reader = Some(invocation);
+        let history = self.history_of(at)?;
+        let is_race = history.writer.is_some_and(|writer| writer != invocation);
+        history.has_more_readers |= history.reader.is_some_and(|reader| reader != invocation);
+        history.reader = Some(invocation);
         if is_race {
-            return Err(format!("race: {}[{at}] is read beside a write", self.name));
+            return Err(format!("race: {}[{at}] is read and written concurrently", self.name));
         }
         if !self.is_written[at as usize] {
             return Err(format!("{}[{at}] is read before it is written", self.name));
@@ -76,20 +76,20 @@ impl Shared {
     }
 
     pub(crate) fn write(&mut self, at: u32, word: u32, invocation: u64) -> Result<(), String> {
-        let touched = self.touch(at)?;
+        let history = self.history_of(at)?;
         let by_others = |known: Option<u64>| known.is_some_and(|known| known != invocation);
         let is_race =
-            by_others(touched.writer) || by_others(touched.reader) || touched.has_more_readers;
-        touched.writer = Some(invocation);
+            by_others(history.writer) || by_others(history.reader) || history.has_more_readers;
+        history.writer = Some(invocation);
         if is_race {
-            return Err(format!("race: {}[{at}] is written beside others", self.name));
+            return Err(format!("race: {}[{at}] is accessed concurrently with a write", self.name));
         }
         (self.words[at as usize], self.is_written[at as usize]) = (word, true);
         Ok(())
     }
 }
 
-/// Where a value lies, per lane.
+/// Location of a value, per lane.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     pub(crate) first: [u32; LANES],
@@ -97,7 +97,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Each word of each lane that takes part.
+    /// Each word of each active lane.
     pub(crate) fn each(&self, mask: u64) -> impl Iterator<Item = (usize, usize, u32)> + '_ {
         let lanes = (0..LANES).filter(move |lane| mask >> lane & 1 == 1);
         lanes.flat_map(move |lane| {
@@ -107,7 +107,7 @@ impl Places {
     }
 }
 
-/// Words of every lane by itself.
+/// Reads lane-private words.
 pub(crate) fn read_own(memory: &Words, places: &Places, mask: u64) -> Result<Words, String> {
     let mut found = Words::zeros(places.count);
     for (word, lane, at) in places.each(mask) {
@@ -117,7 +117,7 @@ pub(crate) fn read_own(memory: &Words, places: &Places, mask: u64) -> Result<Wor
     Ok(found)
 }
 
-/// The same of a write.
+/// Writes lane-private words.
 pub(crate) fn write_own(
     memory: &mut Words,
     places: &Places,

@@ -1,11 +1,11 @@
-//! Operations of WGSL on words of 64 lanes; what WGSL leaves undefined is an error.
+//! WGSL operations on words of 64 lanes; operations that WGSL leaves undefined are errors.
 
 use naga::{BinaryOperator, MathFunction, ScalarKind, UnaryOperator};
 
 /// Invocations of a workgroup.
 pub(crate) const LANES: usize = 64;
 
-/// A value of every lane, word by word; true is 1.
+/// A value per lane, word by word; true is 1.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words(pub(crate) Vec<[u32; LANES]>);
 
@@ -19,12 +19,12 @@ impl Words {
         Words(vec![[word; LANES]])
     }
 
-    /// A word of this value, or the only one of a scalar beside a vector.
+    /// A word of this value; a scalar is broadcast.
     fn row(&self, at: usize) -> &[u32; LANES] {
         &self.0[if self.0.len() == 1 { 0 } else { at }]
     }
 
-    /// Lanes where a truth value holds.
+    /// Mask of the lanes in which a boolean is true.
     pub(crate) fn lanes(&self) -> u64 {
         (0..LANES).filter(|&lane| self.0[0][lane] != 0).fold(0, |mask, lane| mask | 1 << lane)
     }
@@ -34,8 +34,8 @@ fn float(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 
-/// What `operation` makes of each word of lanes that take part; the others keep 0.
-fn mapped(
+/// Applies `operation` to each word of the active lanes; the others are 0.
+fn map_lanes(
     mask: u64,
     operands: &[&Words],
     operation: impl Fn(&[u32]) -> Result<u32, String>,
@@ -60,16 +60,16 @@ pub(crate) fn binary(
     operands: [&Words; 2],
     mask: u64,
 ) -> Result<Words, String> {
-    mapped(mask, &operands, |inputs| {
+    map_lanes(mask, &operands, |inputs| {
         let (a, b) = (inputs[0], inputs[1]);
         match kind {
-            ScalarKind::Float => of_floats(op, float(a), float(b)),
-            _ => of_integers(op, kind == ScalarKind::Sint, a, b),
+            ScalarKind::Float => float_operation(op, float(a), float(b)),
+            _ => integer_operation(op, kind == ScalarKind::Sint, a, b),
         }
     })
 }
 
-fn of_floats(op: BinaryOperator, a: f32, b: f32) -> Result<u32, String> {
+fn float_operation(op: BinaryOperator, a: f32, b: f32) -> Result<u32, String> {
     use BinaryOperator as Op;
     Ok(match op {
         Op::Add => (a + b).to_bits(),
@@ -86,7 +86,7 @@ fn of_floats(op: BinaryOperator, a: f32, b: f32) -> Result<u32, String> {
     })
 }
 
-fn of_integers(op: BinaryOperator, is_signed: bool, a: u32, b: u32) -> Result<u32, String> {
+fn integer_operation(op: BinaryOperator, is_signed: bool, a: u32, b: u32) -> Result<u32, String> {
     use BinaryOperator as Op;
     let (i, j) = (a as i32, b as i32);
     let order = if is_signed { i.cmp(&j) } else { a.cmp(&b) };
@@ -124,7 +124,7 @@ pub(crate) fn unary(
     operand: &Words,
     mask: u64,
 ) -> Result<Words, String> {
-    mapped(mask, &[operand], |inputs| {
+    map_lanes(mask, &[operand], |inputs| {
         let a = inputs[0];
         Ok(match (op, kind) {
             (UnaryOperator::Negate, ScalarKind::Float) => a ^ 1 << 31,
@@ -146,18 +146,18 @@ pub(crate) fn math(
         ScalarKind::Sint => (a as i32) < b as i32,
         _ => a < b,
     };
-    let [least, most] = [|a, b, less: bool| if less { a } else { b }; 2];
-    mapped(mask, operands, |inputs| {
+    let [min, max] = [|a, b, less: bool| if less { a } else { b }; 2];
+    map_lanes(mask, operands, |inputs| {
         let a = inputs[0];
         Ok(match (function, kind, &inputs[1..]) {
-            (MathFunction::Min, _, &[b]) => least(a, b, order(a, b)),
-            (MathFunction::Max, _, &[b]) => most(a, b, order(b, a)),
+            (MathFunction::Min, _, &[b]) => min(a, b, order(a, b)),
+            (MathFunction::Max, _, &[b]) => max(a, b, order(b, a)),
             (MathFunction::Clamp, _, &[low, high]) => {
-                let raised = most(a, low, order(low, a));
-                least(raised, high, order(raised, high))
+                let raised = max(a, low, order(low, a));
+                min(raised, high, order(raised, high))
             }
             (MathFunction::Abs, ScalarKind::Float, _) => a & 0x7fff_ffff,
-            // drivers may take √0 as 0·(1/√0)
+            // drivers may compute √0 as 0·(1/√0)
             (MathFunction::Sqrt, _, _) if float(a) <= 0.0 => return Err(format!("√{}", float(a))),
             (MathFunction::Sqrt, _, _) => float(a).sqrt().to_bits(),
             (MathFunction::CountLeadingZeros, _, _) => a.leading_zeros(),
@@ -166,27 +166,27 @@ pub(crate) fn math(
     })
 }
 
-/// A number of one kind as the same of another.
-pub(crate) fn converted(
+/// Converts a number to another kind.
+pub(crate) fn convert(
     from: ScalarKind,
     to: ScalarKind,
     operand: &Words,
     mask: u64,
 ) -> Result<Words, String> {
     use ScalarKind::{Bool, Float, Sint, Uint};
-    mapped(mask, &[operand], |inputs| {
+    map_lanes(mask, &[operand], |inputs| {
         let a = inputs[0];
         let x = f64::from(float(a));
-        let within = |least: f64, most: f64| {
-            if x > least && x < most { Ok(()) } else { Err(format!("{x} as an integer")) }
+        let check_range = |min: f64, max: f64| {
+            if x > min && x < max { Ok(()) } else { Err(format!("{x} as an integer")) }
         };
         Ok(match (from, to) {
             (Float, Sint) => {
-                within(-2_147_483_649.0, 2_147_483_648.0)?;
+                check_range(-2_147_483_649.0, 2_147_483_648.0)?;
                 x as i32 as u32
             }
             (Float, Uint) => {
-                within(-1.0, 4_294_967_296.0)?;
+                check_range(-1.0, 4_294_967_296.0)?;
                 x as u32
             }
             (Sint, Float) => (a as i32 as f32).to_bits(),
@@ -198,13 +198,13 @@ pub(crate) fn converted(
     })
 }
 
-pub(crate) fn selected(
+pub(crate) fn select(
     condition: &Words,
     accept: &Words,
     reject: &Words,
     mask: u64,
 ) -> Result<Words, String> {
-    mapped(mask, &[condition, accept, reject], |inputs| {
+    map_lanes(mask, &[condition, accept, reject], |inputs| {
         Ok(if inputs[0] != 0 { inputs[1] } else { inputs[2] })
     })
 }

@@ -1,7 +1,6 @@
-//! A dispatch of a compute shader, invocation by invocation in lockstep, from naga's module.
+//! Executes a dispatch of a compute shader from naga's module, all lanes of a workgroup in lockstep.
 //!
-//! Lanes of a workgroup take each statement together; [`Shared`] memory tells where another order of
-//! theirs, or of workgroups, could give something else.
+//! [`Shared`] memory detects results that depend on the execution order of lanes or workgroups.
 
 use std::collections::HashMap;
 
@@ -29,7 +28,7 @@ enum Item {
     Pointer(Root, Box<Places>),
 }
 
-/// A call that is under way.
+/// A call frame.
 struct Frame<'a> {
     function: &'a Function,
     info: &'a FunctionInfo,
@@ -41,11 +40,11 @@ struct Frame<'a> {
     result: Words,
 }
 
-/// A kernel, and the memory that its workgroups see.
+/// A kernel and the memory of its workgroups.
 pub(crate) struct Simulator<'a> {
     module: &'a Module,
     info: &'a ModuleInfo,
-    /// Buffers by binding, between dispatches as they were left.
+    /// Buffers by binding; they persist between dispatches.
     buffers: &'a mut [Shared],
     workgroup: HashMap<Handle<GlobalVariable>, Shared>,
     private: HashMap<Handle<GlobalVariable>, Words>,
@@ -53,7 +52,7 @@ pub(crate) struct Simulator<'a> {
     group: u64,
 }
 
-type Done<T> = Result<T, String>;
+type SimulationResult<T> = Result<T, String>;
 
 impl<'a> Simulator<'a> {
     pub(crate) fn new(
@@ -66,7 +65,7 @@ impl<'a> Simulator<'a> {
     }
 
     /// Runs every workgroup of a grid.
-    pub(crate) fn dispatch(&mut self, grid: [u32; 3]) -> Done<()> {
+    pub(crate) fn dispatch(&mut self, grid: [u32; 3]) -> SimulationResult<()> {
         let entry = self.module.entry_points.first().ok_or("no entry point")?;
         if entry.workgroup_size != [LANES as u32, 1, 1] {
             return Err(format!("workgroups of {:?}", entry.workgroup_size));
@@ -84,7 +83,8 @@ impl<'a> Simulator<'a> {
                 }
                 ref other => Err(format!("argument {other:?}")),
             };
-            let arguments = entry.function.arguments.iter().map(builtin).collect::<Done<_>>()?;
+            let arguments =
+                entry.function.arguments.iter().map(builtin).collect::<SimulationResult<_>>()?;
             let info = self.info.get_entry_point(0);
             self.call(&entry.function, info, arguments, ALL)?;
             self.group += 1;
@@ -92,16 +92,16 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    /// Memory of its own, in which nothing is written.
-    fn begin_workgroup(&mut self) -> Done<()> {
+    /// Resets workgroup and private memory.
+    fn begin_workgroup(&mut self) -> SimulationResult<()> {
         for (handle, variable) in self.module.global_variables.iter() {
             match variable.space {
                 AddressSpace::WorkGroup => {
                     let words = self.size(&self.module.types[variable.ty].inner)?;
                     let name = variable.name.as_deref().unwrap_or("workgroup");
                     let shared = self.workgroup.entry(handle);
-                    let shared = shared.or_insert_with(|| Shared::unwritten(name, words));
-                    shared.forget();
+                    let shared = shared.or_insert_with(|| Shared::uninitialized(name, words));
+                    shared.uninitialize();
                     shared.phase += 1;
                 }
                 AddressSpace::Private => {
@@ -114,8 +114,8 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    /// Words of a value; those of buffers lie as closely.
-    fn size(&self, inner: &TypeInner) -> Done<usize> {
+    /// Size of a value in words; buffers have the same packed layout.
+    fn size(&self, inner: &TypeInner) -> SimulationResult<usize> {
         let of = |ty: Handle<Type>| self.size(&self.module.types[ty].inner);
         Ok(match inner {
             TypeInner::Scalar(_) => 1,
@@ -125,28 +125,29 @@ impl<'a> Simulator<'a> {
             }
             TypeInner::Array { size: ArraySize::Dynamic, .. } => 0,
             TypeInner::Struct { members, .. } => {
-                members.iter().map(|member| of(member.ty)).sum::<Done<usize>>()?
+                members.iter().map(|member| of(member.ty)).sum::<SimulationResult<usize>>()?
             }
             other => return Err(format!("a value of {other:?}")),
         })
     }
 
-    /// First word and size of a part of a type, and how many parts there are.
-    fn part(&self, inner: &TypeInner, index: u32) -> Done<(u32, usize, u32)> {
+    /// Offset and size of a component of a type, and the number of components.
+    fn part(&self, inner: &TypeInner, index: u32) -> SimulationResult<(u32, usize, u32)> {
         Ok(match inner {
             TypeInner::Vector { size, .. } => (index, 1, *size as u32),
             TypeInner::Array { base, size, .. } => {
                 let own = self.size(&self.module.types[*base].inner)?;
                 let count = match size {
                     ArraySize::Constant(count) => count.get(),
-                    _ => u32::MAX, // the buffer knows
+                    _ => u32::MAX, // checked by the buffer
                 };
                 (index.wrapping_mul(own as u32), own, count)
             }
             TypeInner::Struct { members, .. } => {
                 let size =
                     |member: &naga::StructMember| self.size(&self.module.types[member.ty].inner);
-                let before = members[..index as usize].iter().map(size).sum::<Done<usize>>()?;
+                let before =
+                    members[..index as usize].iter().map(size).sum::<SimulationResult<usize>>()?;
                 (before as u32, size(&members[index as usize])?, members.len() as u32)
             }
             other => return Err(format!("a part of {other:?}")),
@@ -159,7 +160,7 @@ impl<'a> Simulator<'a> {
         info: &'a FunctionInfo,
         arguments: Vec<Words>,
         mask: u64,
-    ) -> Done<Words> {
+    ) -> SimulationResult<Words> {
         let result = match &function.result {
             Some(result) => self.size(&self.module.types[result.ty].inner)?,
             None => 0,
@@ -186,8 +187,13 @@ impl<'a> Simulator<'a> {
         Ok(frame.result)
     }
 
-    /// Lanes that come to the end of the block.
-    fn block(&mut self, frame: &mut Frame<'a>, block: &'a Block, mut mask: u64) -> Done<u64> {
+    /// Executes a block; returns the lanes that reach its end.
+    fn block(
+        &mut self,
+        frame: &mut Frame<'a>,
+        block: &'a Block,
+        mut mask: u64,
+    ) -> SimulationResult<u64> {
         for statement in block {
             if mask == 0 {
                 break;
@@ -202,11 +208,11 @@ impl<'a> Simulator<'a> {
         frame: &mut Frame<'a>,
         statement: &'a Statement,
         mask: u64,
-    ) -> Done<u64> {
+    ) -> SimulationResult<u64> {
         match statement {
             Statement::Emit(range) => {
                 for handle in range.clone() {
-                    let item = self.evaluated(frame, handle, mask)?;
+                    let item = self.evaluate(frame, handle, mask)?;
                     frame.items.insert(handle, item);
                 }
             }
@@ -230,7 +236,8 @@ impl<'a> Simulator<'a> {
             Statement::Return { value } => {
                 if let Some(value) = value {
                     let value = self.words(frame, *value, mask)?;
-                    frame.result = operations::selected(&masked(mask), &value, &frame.result, ALL)?;
+                    frame.result =
+                        operations::select(&mask_words(mask), &value, &frame.result, ALL)?;
                 }
                 return Ok(0);
             }
@@ -241,7 +248,7 @@ impl<'a> Simulator<'a> {
             }
             Statement::Call { function, arguments, result } => {
                 let words = |handle: &Handle<Expression>| self.words(frame, *handle, mask);
-                let arguments = arguments.iter().map(words).collect::<Done<_>>()?;
+                let arguments = arguments.iter().map(words).collect::<SimulationResult<_>>()?;
                 let called = &self.module.functions[*function];
                 let found = self.call(called, &self.info[*function], arguments, mask)?;
                 result.map(|result| frame.items.insert(result, Item::Words(found)));
@@ -257,7 +264,7 @@ impl<'a> Simulator<'a> {
         [body, continuing]: [&'a Block; 2],
         break_if: Option<Handle<Expression>>,
         mask: u64,
-    ) -> Done<u64> {
+    ) -> SimulationResult<u64> {
         let outer = (frame.broken, frame.continued);
         let (mut live, mut left) = (mask, 0);
         while live != 0 {
@@ -276,9 +283,9 @@ impl<'a> Simulator<'a> {
         Ok(left)
     }
 
-    fn barrier(&mut self, barrier: Barrier, mask: u64) -> Done<()> {
+    fn barrier(&mut self, barrier: Barrier, mask: u64) -> SimulationResult<()> {
         if mask != ALL {
-            return Err(format!("a barrier that {} lanes reach", mask.count_ones()));
+            return Err(format!("a barrier is reached by {} lanes only", mask.count_ones()));
         }
         if barrier.contains(Barrier::WORK_GROUP) {
             self.workgroup.values_mut().for_each(|shared| shared.phase += 1);
@@ -291,18 +298,23 @@ impl<'a> Simulator<'a> {
         frame: &mut Frame<'a>,
         handle: Handle<Expression>,
         mask: u64,
-    ) -> Done<Words> {
+    ) -> SimulationResult<Words> {
         match self.item(frame, handle, mask)? {
             Item::Words(words) => Ok(words),
-            Item::Pointer(..) => Err("a pointer as a value".to_owned()),
+            Item::Pointer(..) => Err("a pointer is used as a value".to_owned()),
         }
     }
 
-    /// What was emitted; what needs not be is found now.
-    fn item(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>, mask: u64) -> Done<Item> {
+    /// The value of an expression, evaluated now if it was not emitted.
+    fn item(
+        &mut self,
+        frame: &mut Frame<'a>,
+        handle: Handle<Expression>,
+        mask: u64,
+    ) -> SimulationResult<Item> {
         match frame.items.get(&handle) {
             Some(item) => Ok(item.clone()),
-            None => self.evaluated(frame, handle, mask),
+            None => self.evaluate(frame, handle, mask),
         }
     }
 
@@ -311,12 +323,12 @@ impl<'a> Simulator<'a> {
         inner.scalar_kind().unwrap_or(ScalarKind::Uint)
     }
 
-    fn evaluated(
+    fn evaluate(
         &mut self,
         frame: &mut Frame<'a>,
         handle: Handle<Expression>,
         mask: u64,
-    ) -> Done<Item> {
+    ) -> SimulationResult<Item> {
         let function = frame.function;
         let pointer =
             |root, count| Ok(Item::Pointer(root, Box::new(Places { first: [0; LANES], count })));
@@ -344,22 +356,22 @@ impl<'a> Simulator<'a> {
             }
             Expression::Access { base, index } => {
                 let index = self.words(frame, *index, mask)?;
-                return self.accessed(frame, *base, &index, mask);
+                return self.access(frame, *base, &index, mask);
             }
             Expression::AccessIndex { base, index } => {
-                return self.accessed(frame, *base, &Words::of(*index), mask);
+                return self.access(frame, *base, &Words::of(*index), mask);
             }
             Expression::Load { pointer } => return self.load(frame, *pointer, mask),
-            _ => return self.computed(frame, handle, mask),
+            _ => return self.compute(frame, handle, mask),
         }))
     }
 
-    fn computed(
+    fn compute(
         &mut self,
         frame: &mut Frame<'a>,
         handle: Handle<Expression>,
         mask: u64,
-    ) -> Done<Item> {
+    ) -> SimulationResult<Item> {
         let function = frame.function;
         Ok(Item::Words(match &function.expressions[handle] {
             Expression::Splat { size, value } => {
@@ -384,7 +396,7 @@ impl<'a> Simulator<'a> {
                 let condition = self.words(frame, *condition, mask)?;
                 let accept = self.words(frame, *accept, mask)?;
                 let reject = self.words(frame, *reject, mask)?;
-                operations::selected(&condition, &accept, &reject, mask)?
+                operations::select(&condition, &accept, &reject, mask)?
             }
             Expression::Math { fun, arg, arg1, arg2, arg3 } => {
                 let mut operands = Vec::new();
@@ -397,9 +409,7 @@ impl<'a> Simulator<'a> {
             Expression::As { expr, kind, convert } => {
                 let operand = self.words(frame, *expr, mask)?;
                 match convert {
-                    Some(_) => {
-                        operations::converted(self.kind(frame, *expr), *kind, &operand, mask)?
-                    }
+                    Some(_) => operations::convert(self.kind(frame, *expr), *kind, &operand, mask)?,
                     None => operand,
                 }
             }
@@ -407,7 +417,7 @@ impl<'a> Simulator<'a> {
         }))
     }
 
-    fn constant(&self, handle: Handle<Expression>) -> Done<Words> {
+    fn constant(&self, handle: Handle<Expression>) -> SimulationResult<Words> {
         Ok(match &self.module.global_expressions[handle] {
             Expression::Literal(literal) => Words::of(word(literal)?),
             Expression::Constant(constant) => {
@@ -428,14 +438,14 @@ impl<'a> Simulator<'a> {
         })
     }
 
-    /// A part of a value, or where it lies.
-    fn accessed(
+    /// A component of a value, or a pointer to it.
+    fn access(
         &mut self,
         frame: &mut Frame<'a>,
         base: Handle<Expression>,
         index: &Words,
         mask: u64,
-    ) -> Done<Item> {
+    ) -> SimulationResult<Item> {
         let item = self.item(frame, base, mask)?;
         let inner = frame.info[base].ty.inner_with(&self.module.types);
         let inner = match inner {
@@ -467,9 +477,14 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    fn load(&mut self, frame: &mut Frame<'a>, from: Handle<Expression>, mask: u64) -> Done<Item> {
+    fn load(
+        &mut self,
+        frame: &mut Frame<'a>,
+        from: Handle<Expression>,
+        mask: u64,
+    ) -> SimulationResult<Item> {
         let Item::Pointer(root, places) = self.item(frame, from, mask)? else {
-            return Err("a load of a value".to_owned());
+            return Err("load from a value".to_owned());
         };
         let own = match root {
             Root::Local(local) => frame.locals.get(&local),
@@ -493,9 +508,9 @@ impl<'a> Simulator<'a> {
         to: Handle<Expression>,
         value: &Words,
         mask: u64,
-    ) -> Done<()> {
+    ) -> SimulationResult<()> {
         let Item::Pointer(root, places) = self.item(frame, to, mask)? else {
-            return Err("a store into a value".to_owned());
+            return Err("store to a value".to_owned());
         };
         let own = match root {
             Root::Local(local) => frame.locals.get_mut(&local),
@@ -512,8 +527,8 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    /// Memory of the workgroup, or a buffer.
-    fn shared(&mut self, root: Root) -> Done<&mut Shared> {
+    /// The workgroup variable or buffer behind a pointer.
+    fn shared(&mut self, root: Root) -> SimulationResult<&mut Shared> {
         let Root::Global(global) = root else { return Err("no such variable".to_owned()) };
         if let Some(shared) = self.workgroup.get_mut(&global) {
             return Ok(shared);
@@ -524,12 +539,12 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// 1 in these lanes.
-fn masked(mask: u64) -> Words {
+/// 1 in the lanes of the mask.
+fn mask_words(mask: u64) -> Words {
     Words(vec![std::array::from_fn(|lane| (mask >> lane & 1) as u32)])
 }
 
-fn word(literal: &Literal) -> Done<u32> {
+fn word(literal: &Literal) -> SimulationResult<u32> {
     match *literal {
         Literal::F32(x) => Ok(x.to_bits()),
         Literal::U32(x) => Ok(x),
