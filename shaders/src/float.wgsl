@@ -1,7 +1,8 @@
 // What the float mode is made of. In exact mode a product is xor-ed with `law.zero`, a zero that no
-// compiler knows of, before it reaches a sum or another product, and a sum before it reaches another
-// sum: nothing can be fused or reassociated, so every result is one rounded f32 operation, as in the
-// twin. Where the compiler takes orders not to (BARRIERS is false), the source is without.
+// compiler knows of, before it reaches a sum or another product, and a sum before it reaches
+// another sum: nothing can be fused or reassociated, so every result is one rounded f32 operation,
+// as in the twin. Where the compiler takes orders not to (BARRIERS is false), the source is
+// without.
 //
 // Parity: exact mode bit for bit; fast mode within the error of `fast.rs`.
 
@@ -27,8 +28,9 @@ fn kept4(x: vec4<f32>) -> vec4<f32> {
     return x;
 }
 
-// The word w, with `offset` 2^39 + 2^23, rounded to nearest. The conversion f32(u32) may round either
-// way; here the halves of w are set into numbers with an exact difference, and the sum rounds once.
+// The word w, with `offset` 2^39 + 2^23, rounded to nearest. The conversion f32(u32) may round
+// either way; here the halves of w are set into numbers with an exact difference, and the sum
+// rounds once.
 fn join_halves(w: vec2<u32>, offset: f32) -> vec2<f32> {
     let high = bitcast<vec2<f32>>((w >> vec2<u32>(16u)) | vec2<u32>(0x53000000u)); // 2^39 + high·2^16
     let low = bitcast<vec2<f32>>((w & vec2<u32>(0xffffu)) | vec2<u32>(0x4b000000u)); // 2^23 + low
@@ -50,8 +52,8 @@ fn from_signed(w: vec2<u32>) -> vec2<f32> {
 // Nearest f32 of the square root of 0 or a normal number.
 //
 // The built-in functions may be off by some units of the last place. One step of Newton's from the
-// guess leaves less than 1.1 units, and the nearest is found in integers: with 4^j ≤ x < 4^(j+1) the
-// root is s·2^(j − 23) with s² = S, an integer whose lowest 32 bits are those of x's mantissa
+// guess leaves less than 1.1 units, and the nearest is found in integers: with 4^j ≤ x < 4^(j+1)
+// the root is s·2^(j − 23) with s² = S, an integer whose lowest 32 bits are those of x's mantissa
 // shifted. S − s² is small where s is near, hence exact in 32 bits; the nearest s is the one with
 // −s < S − s² ≤ s.
 fn root(x: vec2<f32>) -> vec2<f32> {

@@ -111,7 +111,8 @@ fn benches() -> Result<(), String> {
     Ok(())
 }
 
-/// Models are trained where `--device` says, into outputs that another audit reads, or it says why not.
+/// Models are trained where `--device` says, into outputs that another audit reads, or it says why
+/// not.
 fn trainings() -> Result<(), String> {
     const TRAIN: &str = "audit dpsgd --batch-size 20 --records 100 --noise-multiplier 1 --runs 60 \
                          --seed 7 --outputs-to o.npz";

@@ -1,8 +1,8 @@
 //! Does a GPU give what the CPU twins give, whatever its limits and faults?
 //!
 //! Any adapter will do, one in software included (Debian: mesa-vulkan-drivers). Without one the
-//! tests show as ignored, with the reason; with `REQUIRE_GPU=1` they fail. `DPSCOPE_TEST_DEVICE=NAME`
-//! picks the first adapter whose name holds NAME.
+//! tests show as ignored, with the reason; with `REQUIRE_GPU=1` they fail.
+//! `DPSCOPE_TEST_DEVICE=NAME` picks the first adapter whose name holds NAME.
 
 mod audits;
 mod cli;

@@ -389,8 +389,8 @@ const NORMAL: f64 = 1e-5;
 /// The same of one near 0.
 const SMALL_NORMAL: f64 = 4.3e-4;
 
-/// Devices round words to floats either way, which moves r² by 1.8e-7 near r = 0, hence r by 9e-8 ÷ r,
-/// and by √1.8e-7 at most; r is not below the normal.
+/// Devices round words to floats either way, which moves r² by 1.8e-7 near r = 0, hence r by 9e-8 ÷
+/// r, and by √1.8e-7 at most; r is not below the normal.
 fn normal_tolerance(normal: f64) -> f64 {
     (9e-8 / normal.abs()).clamp(NORMAL, SMALL_NORMAL)
 }
@@ -417,7 +417,8 @@ fn beginnings() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The end of a step beside the CPU's: parameters in parts of what noise moves them by, and outputs.
+/// The end of a step beside the CPU's: parameters in parts of what noise moves them by, and
+/// outputs.
 fn compared_end(case: &Case, edit: [&str; 3]) -> Result<[Comparison; 2], Failed> {
     let training = case.training()?;
     let plan = GpuPlan::new(&training, 100)?;

@@ -1,7 +1,8 @@
 //! Can a user's own trainer be audited as the examples show?
 //!
-//! Runs those of `crates/cli/examples/own_trainer`, right and broken, and audits what they recorded.
-//! Without a Python that imports what they need the tests show as ignored, with the reason; with
+//! Runs those of `crates/cli/examples/own_trainer`, right and broken, and audits what they
+//! recorded. Without a Python that imports what they need the tests show as ignored, with the
+//! reason; with
 //! `REQUIRE_NUMPY=1` or `REQUIRE_OPACUS=1` they fail.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 

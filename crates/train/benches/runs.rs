@@ -1,6 +1,7 @@
-//! Runs of DP-SGD on a GPU beside the CPU, in turn: `cargo bench -p dpscope-train --features gpu --bench
-//! runs`. `DPSCOPE_BENCH_DEVICE` holds an index or part of a name; else the first GPU is taken, or what
-//! there is. Software gets small batches: there the ratio says that it works, and no more.
+//! Runs of DP-SGD on a GPU beside the CPU, in turn: `cargo bench -p dpscope-train --features gpu
+//! --bench runs`. `DPSCOPE_BENCH_DEVICE` holds an index or part of a name; else the first GPU is
+//! taken, or what there is. Software gets small batches: there the ratio says that it works, and no
+//! more.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

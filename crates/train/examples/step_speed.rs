@@ -1,4 +1,5 @@
-//! Sums of clipped gradients a second, the MLP and a batch of 100, one thread: prints one line of JSON.
+//! Sums of clipped gradients a second, the MLP and a batch of 100, one thread: prints one line of
+//! JSON.
 //!
 //! `cargo run --release -p dpscope-train --example step_speed`
 

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum CanaryDirection {
     /// Uniform on the unit sphere.
     Random,
-    /// A single parameter: one whose gradient is zero for every record, if any, otherwise a random one.
+    /// A single parameter: one whose gradient is zero for every record, if any, otherwise a random
+    /// one.
     Dirac,
 }
 
@@ -28,8 +29,8 @@ pub struct Canary {
 pub(crate) const SHARED_STREAM: u64 = u64::MAX;
 
 impl Canary {
-    /// Draws ĝ for the run with a given stream. `zero_gradient_parameter` has gradient zero for every
-    /// record.
+    /// Draws ĝ for the run with a given stream. `zero_gradient_parameter` has gradient zero for
+    /// every record.
     pub(crate) fn draw(
         self,
         seed: u64,

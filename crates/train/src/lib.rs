@@ -1,8 +1,8 @@
-//! DP-SGD on many small models, with a canary gradient inserted by the attacker: the observations that an
-//! audit of a training procedure is based on.
+//! DP-SGD on many small models, with a canary gradient inserted by the attacker: the observations
+//! that an audit of a training procedure is based on.
 //!
-//! A [`Training`] combines a network, a data set, a mechanism and settings. A [`DpSgd`] executes its runs
-//! and is a backend of `dpscope-engine`.
+//! A [`Training`] combines a network, a data set, a mechanism and settings. A [`DpSgd`] executes
+//! its runs and is a backend of `dpscope-engine`.
 
 mod canary;
 pub mod data;

@@ -26,8 +26,8 @@ pub(crate) struct RunResult {
 /// The attacker's contribution to a batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Batch {
-    /// Coefficient of C·ĝ in the sum: the expected output if the gradients of all other records were
-    /// orthogonal to ĝ.
+    /// Coefficient of C·ĝ in the sum: the expected output if the gradients of all other records
+    /// were orthogonal to ĝ.
     pub(crate) mean: f64,
     /// Whether the batch contains the target, or ⊥ in its place.
     pub(crate) has_target: bool,
@@ -95,8 +95,8 @@ impl Training {
         if self.examples.held_out().is_some() { EVALUATED_RUNS } else { 0 }
     }
 
-    /// Scores the outputs of a run, up to the first that is not finite, and adds their residuals to the
-    /// tally.
+    /// Scores the outputs of a run, up to the first that is not finite, and adds their residuals to
+    /// the tally.
     pub(crate) fn score_run(
         &self,
         outputs: Vec<f32>,

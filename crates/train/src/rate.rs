@@ -23,8 +23,8 @@ pub struct RateSearch {
     pub accuracies: Vec<(f64, f64)>,
 }
 
-/// Searches for a learning rate on a logarithmic grid. The models are trained in the world without the
-/// canary, with random words that no audited run uses.
+/// Searches for a learning rate on a logarithmic grid. The models are trained in the world without
+/// the canary, with random words that no audited run uses.
 ///
 /// # Errors
 /// Data without held-out records; no learning rate whose models classify any example correctly.

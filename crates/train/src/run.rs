@@ -241,8 +241,8 @@ impl Training {
         self.batch_size as usize + if self.batches.is_fixed_size() { 0 } else { spread as usize }
     }
 
-    /// Expected number of records of a batch whose own gradients enter the sum. The actual number must not
-    /// be used: it would reveal whether the target is in the batch.
+    /// Expected number of records of a batch whose own gradients enter the sum. The actual number
+    /// must not be used: it would reveal whether the target is in the batch.
     fn expected_other_records(&self) -> f64 {
         let batch_size = f64::from(self.batch_size);
         let from_attacker =

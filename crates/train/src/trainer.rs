@@ -12,8 +12,8 @@ use crate::{TrainError, Training};
 
 /// Receives the outputs of all runs.
 pub trait OutputSink: fmt::Debug + Send + Sync {
-    /// Saves the outputs of runs `range` of a world: run by run, epoch by epoch, E·T per run; outputs
-    /// missing from a failed run are NaN.
+    /// Saves the outputs of runs `range` of a world: run by run, epoch by epoch, E·T per run;
+    /// outputs missing from a failed run are NaN.
     ///
     /// # Errors
     /// Any error of the implementation, for example a full disk; it ends the audit.

@@ -22,8 +22,9 @@ pub struct TrainingSettings {
     pub learning_rate: f64,
     /// The canary gradient.
     pub canary: Canary,
-    /// Number of records whose mean clipped gradient estimates the contribution of all other records; a
-    /// white-box attacker subtracts that estimate from each output. 0 disables the correction.
+    /// Number of records whose mean clipped gradient estimates the contribution of all other
+    /// records; a white-box attacker subtracts that estimate from each output. 0 disables the
+    /// correction.
     pub debias_records: u32,
 }
 
@@ -47,8 +48,9 @@ pub struct Training {
 }
 
 impl Training {
-    /// Whether the mechanism's outputs depend on a trained model. In the worst case (the only threat model
-    /// of batch-then-shuffle) the attacker chooses every gradient, and no model is trained.
+    /// Whether the mechanism's outputs depend on a trained model. In the worst case (the only
+    /// threat model of batch-then-shuffle) the attacker chooses every gradient, and no model is
+    /// trained.
     #[must_use]
     pub fn is_needed(mechanism: &BatchedGaussian) -> bool {
         mechanism.threat_model != ThreatModel::WorstCase
@@ -60,8 +62,8 @@ impl Training {
     ///
     /// # Errors
     /// Data whose shape differs from the model's input or that has more classes than the model has
-    /// outputs; too few records; a number outside its domain; an undefined combination of sampler and
-    /// threat model; the worst case, which trains no model.
+    /// outputs; too few records; a number outside its domain; an undefined combination of sampler
+    /// and threat model; the worst case, which trains no model.
     pub fn new(
         spec: &ModelSpec,
         examples: Examples,
@@ -193,8 +195,8 @@ fn initial(network: &Network, seed: u64) -> Vec<f32> {
     network.initial(|| words.uniform())
 }
 
-/// The weight between the first feature that is 0 in every record and the first unit. Requires a linear
-/// first layer.
+/// The weight between the first feature that is 0 in every record and the first unit. Requires a
+/// linear first layer.
 fn zero_gradient_parameter(spec: &ModelSpec, examples: &Examples, records: usize) -> Option<usize> {
     if !matches!(spec.layers.first(), Some(LayerSpec::Linear { .. })) {
         return None;

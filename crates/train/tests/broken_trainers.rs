@@ -1,5 +1,5 @@
-//! Faults of a trainer are visible in its outputs: each fault fails exactly one check, and the correct
-//! trainer passes all.
+//! Faults of a trainer are visible in its outputs: each fault fails exactly one check, and the
+//! correct trainer passes all.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::sync::{Arc, Mutex};
@@ -39,8 +39,8 @@ impl OutputSink for SavedOutputs {
     }
 }
 
-/// Trains with noise standard deviation σ·C and clipping norm C; returns outputs in units of the claimed
-/// clipping norm 1.
+/// Trains with noise standard deviation σ·C and clipping norm C; returns outputs in units of the
+/// claimed clipping norm 1.
 fn outputs(noise_std: f64, clip_norm: f64, steps: u32) -> Outputs {
     let spec = ModelSpec {
         input: Shape::flat(600),
@@ -81,8 +81,8 @@ struct Moments {
     variance: f64,
 }
 
-/// Residuals at σ = 1 of the batches with the canary in D, and of all others; the gradients of other
-/// records along ĝ are small.
+/// Residuals at σ = 1 of the batches with the canary in D, and of all others; the gradients of
+/// other records along ĝ are small.
 fn residuals(outputs: &Outputs) -> [Moments; 2] {
     let batches = Batches::new(BatchSampler::Shuffle, BATCH, STEPS);
     let mut epoch = EpochBatches::default();
@@ -246,8 +246,8 @@ fn debiasing_does_not_reveal_batch_sizes() {
         trainer.train(ObservationRange { first: 0, end: 4 }, &Unattended).unwrap();
         saved.0.lock().unwrap().concat()
     };
-    // a model that never changes has a constant mean gradient, so the correction must be constant as well:
-    // otherwise it would reveal the target's batch
+    // a model that never changes has a constant mean gradient, so the correction must be constant
+    // as well: otherwise it would reveal the target's batch
     for sampler in [BatchSampler::Shuffle, BatchSampler::Poisson, BatchSampler::BallsInBins] {
         let (plain, debiased) = (outputs(sampler, 0), outputs(sampler, 199));
         let corrections: Vec<f64> =

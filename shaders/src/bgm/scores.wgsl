@@ -191,8 +191,8 @@ fn block_at(i: u32) -> vec2<u32> {
     return vec2<u32>(low, dispatch.block_high + select(0u, 1u, low < i));
 }
 
-// Adds blocks from `from` until before `end`, each 16 rows within the epoch, or until one has a deep
-// word; returns where it stopped.
+// Adds blocks from `from` until before `end`, each 16 rows within the epoch, or until one has a
+// deep word; returns where it stopped.
 fn add_plain_blocks(from_block: u32, end: u32, entry: u32, stream: vec2<u32>) -> u32 {
     var i = from_block;
     if (i < end) {
@@ -212,8 +212,9 @@ fn add_plain_blocks(from_block: u32, end: u32, entry: u32, stream: vec2<u32>) ->
     return i;
 }
 
-// All that is rare happens outside the loop over plain blocks, and loops end at their ends: software
-// rasterisers execute both sides of every branch, and the rest of a loop's turn after a break.
+// All that is rare happens outside the loop over plain blocks, and loops end at their ends:
+// software rasterisers execute both sides of every branch, and the rest of a loop's turn after a
+// break.
 fn draw_and_score(stream: vec2<u32>) {
     var epoch = dispatch.epoch;
     var t = dispatch.entry;

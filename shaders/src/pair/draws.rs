@@ -136,7 +136,8 @@ impl PairKernel {
     /// A kernel for a proposal, on the widest instruction set of this machine.
     ///
     /// # Errors
-    /// A proposal outside the domain of the kernel: [`KernelError`] names the argument and its value.
+    /// A proposal outside the domain of the kernel: [`KernelError`] names the argument and its
+    /// value.
     pub fn new(proposal: &Proposal, seed: u64) -> Result<Self, KernelError> {
         let (value, steps) = (proposal.noise_multiplier(), proposal.steps_per_epoch());
         if !NOISE_MULTIPLIERS.contains(&value) {
@@ -179,8 +180,9 @@ impl PairKernel {
     ///
     /// # Guarantee
     /// A draw depends on the proposal, the seed and its number alone
-    /// (`unit::grouping_and_instruction_sets_do_not_matter`), and is within [`PairKernel::error`] of
-    /// the f64 route on the same words (`tests/agreement/pair.rs::draws_are_within_the_derived_error`).
+    /// (`unit::grouping_and_instruction_sets_do_not_matter`), and is within [`PairKernel::error`]
+    /// of the f64 route on the same words
+    /// (`tests/agreement/pair.rs::draws_are_within_the_derived_error`).
     ///
     /// # Errors
     /// [`Cancelled`] where `keep_going` returned false.

@@ -1,8 +1,9 @@
 //! How far the kernel's draws may be from those of exact normals, derived.
 //!
-//! The words of an epoch stand for exact normals: u uniform on the cell of a radius word (and of its
-//! extension), the angle uniform around that of an angle word. These are independent and N(0, 1), and
-//! the kernel's normals are within [`normal_error`] of them wherever the radius word is among
+//! The words of an epoch stand for exact normals: u uniform on the cell of a radius word (and of
+//! its extension), the angle uniform around that of an angle word. These are independent and N(0,
+//! 1), and the kernel's normals are within [`normal_error`] of them wherever the radius word is
+//! among
 //! `RADIUS_WORDS`. A draw with another radius word is marked, and counts as 0 in a limit. All f32
 //! operations of the twin, and of a GPU in exact mode, round to nearest: U = 2⁻²⁴ relative.
 
@@ -27,8 +28,8 @@ const MOST_RADIUS: f64 = 6.67;
 /// How far a normal of the kernel may be from the exact one that the same words stand for.
 ///
 /// What [`stream_normals`](crate::random::stream_normals) states of the words' middles, and the
-/// width of their cells: |dr| = |du|/(u r) is at most 2⁻³³/(2⁻²⁰·5.265) < 2.3e-5 where a radius word is
-/// not extended, less where it is; half a step of the angle is below 8e-10.
+/// width of their cells: |dr| = |du|/(u r) is at most 2⁻³³/(2⁻²⁰·5.265) < 2.3e-5 where a radius
+/// word is not extended, less where it is; half a step of the angle is below 8e-10.
 fn normal_error() -> f64 {
     let twin = 5e-7 + 1.7e-7 * MOST_RADIUS + 7e-8 / LEAST_RADIUS;
     twin + 2.3e-5 + 8e-10 * MOST_RADIUS
@@ -41,7 +42,8 @@ impl PairKernel {
     /// another slot. L's gradient is (2p − q)/σ² with p and q softmax laws, so that errors of
     /// outputs move it by at most 3A′/σ. Each sum of powers has the relative error of
     ///
-    /// - exponents: 3 operations, on |t| of mean at most ln(T) + 60 ln 2 under the sum's softmax law;
+    /// - exponents: 3 operations, on |t| of mean at most ln(T) + 60 ln 2 under the sum's softmax
+    /// law;
     /// - 2^t, twice where it is squared;
     /// - moves of the centre, each by 60 bits at least: a power and a product;
     /// - additions.

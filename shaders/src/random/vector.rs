@@ -12,8 +12,8 @@ const TILE: usize = ROWS * LANES;
 /// The word of a stream from which entry `entry` of vector `vector` comes, where vectors have
 /// `length` entries.
 ///
-/// Entries lie 64 blocks side by side: entry 64·r + l of a tile of 1024 is word r of block l, so that
-/// neighbours are drawn by neighbours among lanes, or among the threads of a GPU.
+/// Entries lie 64 blocks side by side: entry 64·r + l of a tile of 1024 is word r of block l, so
+/// that neighbours are drawn by neighbours among lanes, or among the threads of a GPU.
 #[must_use]
 pub const fn entry_word(vector: u64, length: usize, entry: usize) -> u64 {
     let tiles = vector * length.div_ceil(TILE) as u64 + (entry / TILE) as u64;
@@ -23,8 +23,8 @@ pub const fn entry_word(vector: u64, length: usize, entry: usize) -> u64 {
 
 /// Vectors of independent standard normals, all of one length, from one stream.
 ///
-/// Entry j of vector v is one of the two normals of the words at [`entry_word`]: rows 2i and 2i + 1 of
-/// a block are a pair, as in [`stream_normals`](super::stream_normals), with its numerics.
+/// Entry j of vector v is one of the two normals of the words at [`entry_word`]: rows 2i and 2i + 1
+/// of a block are a pair, as in [`stream_normals`](super::stream_normals), with its numerics.
 ///
 /// # Guarantee
 /// Each entry is the one that its words give, whatever else is drawn and on every instruction set

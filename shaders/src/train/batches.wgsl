@@ -34,7 +34,8 @@ fn run(
     let first = law.step * BATCH_SIZE;
     let slot = target_place() - first;
     let has_target = slot < BATCH_SIZE;
-    // The target's own gradient is replaced, and the last record's where the attacker knows no more.
+    // The target's own gradient is replaced, and the last record's where the attacker knows no
+    // more.
     let kept = BATCH_SIZE - select(LEFT_OUT, 1u, has_target);
     let index = law.first_row + row;
     var record = NONE;

@@ -12,8 +12,8 @@ pub struct Choice {
     pub batch_size: u32,
     /// T·B.
     pub records: u32,
-    /// Records of a block that is shuffled by itself: all of them, or those of a buffer; none where the
-    /// records stay in order.
+    /// Records of a block that is shuffled by itself: all of them, or those of a buffer; none where
+    /// the records stay in order.
     pub block: Option<u32>,
     /// Whether the last record of a batch without the target is replaced by −ĝ.
     pub is_informed: bool,

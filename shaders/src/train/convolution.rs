@@ -28,9 +28,9 @@ impl Picture {
 
 /// A convolution on R rows.
 ///
-/// The squared norm of a row's gradient is found from the gradient itself, tile by tile. Where that is
-/// small beside what flows, it is kept until the factors are known; else it is made again from clipped
-/// slopes, which costs as many products as it did.
+/// The squared norm of a row's gradient is found from the gradient itself, tile by tile. Where that
+/// is small beside what flows, it is kept until the factors are known; else it is made again from
+/// clipped slopes, which costs as many products as it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConvolutionLayer {
     /// Where its numbers lie.

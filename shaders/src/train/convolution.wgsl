@@ -1,5 +1,5 @@
-// A convolution on R rows: Σ w·x + b over windows, its slopes by the inputs, gradients of single rows
-// with the sums of their squares, and Σ factor·gradient. Windows are never stored.
+// A convolution on R rows: Σ w·x + b over windows, its slopes by the inputs, gradients of single
+// rows with the sums of their squares, and Σ factor·gradient. Windows are never stored.
 //
 // Parity: relative, that of sums in f32.
 
@@ -9,8 +9,8 @@ const POSITIONS_IN: u32 = HEIGHT * WIDTH;
 const POSITIONS: u32 = HEIGHT_OUT * WIDTH_OUT;
 const BIASES: u32 = WEIGHTS + CHANNELS * TAPS;
 
-// A column of the right factor: where its row of values begins, and its own place (y, x) and number in
-// them, which wrap around 0 in the border.
+// A column of the right factor: where its row of values begins, and its own place (y, x) and number
+// in them, which wrap around 0 in the border.
 struct Spot {
     first: u32,
     at: u32,

@@ -57,8 +57,8 @@ fn place_of(group: vec3<u32>) -> u32 {
     return law.first_group + group.y * COLUMNS + group.x;
 }
 
-// The bits of a number as something that the compiler does not know to be one: it may take every float
-// to be finite, and tests of their bits to be known.
+// The bits of a number as something that the compiler does not know to be one: it may take every
+// float to be finite, and tests of their bits to be known.
 fn bits_of(x: f32) -> u32 {
     return bitcast<u32>(x) ^ law.zero;
 }

@@ -8,8 +8,8 @@ const LOWEST: f32 = -3e38;
 
 var<workgroup> parts: array<f32, WORKGROUP>;
 
-// The largest, or the sum, of what the threads of a row give. A NaN among what is compared is lost, and
-// stays in the sum.
+// The largest, or the sum, of what the threads of a row give. A NaN among what is compared is lost,
+// and stays in the sum.
 fn joined(local: u32, x: f32, is_sum: bool) -> f32 {
     parts[local] = x;
     workgroupBarrier();

@@ -7,7 +7,8 @@ const TANH: u32 = 1u;
 const RELU: u32 = 2u;
 const NONE: u32 = 0xffffffffu;
 
-// Where the values of a row that comes in begin: of the layer before, or of a record as it is packed.
+// Where the values of a row that comes in begin: of the layer before, or of a record as it is
+// packed.
 fn row_first(row: u32) -> u32 {
     if (SOURCE == FROM_VALUES) { return model * VALUES + INPUT + row * INPUTS; }
     let record = rows[model * ROW_WORDS + row];

@@ -7,10 +7,10 @@ const PASSES: usize = 4;
 
 /// A permutation of 0 … n − 1 from eight key words.
 ///
-/// A Feistel network of eight rounds on 2h bits, 2^{2h} the least even power of two ≥ n and ≥ 256; what
-/// falls outside is sent through again. A round adds to one half the top bits of
-/// μ(other half + key), with the 32-bit mixer μ of two multiplications. Each entry takes 1 to 4 tries
-/// in the mean where n > 64: 1.64 for n = 10,000.
+/// A Feistel network of eight rounds on 2h bits, 2^{2h} the least even power of two ≥ n and ≥ 256;
+/// what falls outside is sent through again. A round adds to one half the top bits of
+/// μ(other half + key), with the 32-bit mixer μ of two multiplications. Each entry takes 1 to 4
+/// tries in the mean where n > 64: 1.64 for n = 10,000.
 ///
 /// # Guarantee
 /// A permutation for each key (`unit::every_order_is_a_permutation`) with its inverse
@@ -18,8 +18,8 @@ const PASSES: usize = 4;
 /// shuffle do (`unit::entries_and_pairs_fall_as_in_an_exact_shuffle`).
 ///
 /// # Reference
-/// M. Luby and C. Rackoff (1988) for the rounds; J. Black and P. Rogaway (2002) for domains that are
-/// no power of two.
+/// M. Luby and C. Rackoff (1988) for the rounds; J. Black and P. Rogaway (2002) for domains that
+/// are no power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     count: u32,
@@ -161,7 +161,8 @@ mod tests {
         assert_ne!(order, Order::new(20_261_120, 3, 1, 10_000));
     }
 
-    /// χ² in standard deviations of where record 0 falls and of how far record 1 falls behind it, in
+    /// χ² in standard deviations of where record 0 falls and of how far record 1 falls behind it,
+    /// in
     /// `cells` cells each, over `draws` orders of `count`.
     fn worst_deviation(count: u32, cells: u32, draws: u64, order: impl Fn(u64) -> Order) -> f64 {
         let mut counts = [vec![0.0; cells as usize], vec![0.0; cells as usize]];

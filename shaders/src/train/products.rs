@@ -1,17 +1,17 @@
 //! Products of matrices, one batch of tiles a model: the skeleton of all layers with weights.
 //!
-//! out(i, j) = Σ_k left(i, k)·right(k, j), where a layer says what left, right and out are. A workgroup
-//! of 64 threads has a tile, each thread a part of it in registers; slabs of the factors pass through
-//! workgroup memory.
+//! out(i, j) = Σ_k left(i, k)·right(k, j), where a layer says what left, right and out are. A
+//! workgroup of 64 threads has a tile, each thread a part of it in registers; slabs of the factors
+//! pass through workgroup memory.
 //!
-//! Counts, for a tile of a × b with r × s in a thread's registers and d terms of a slab: each word that
-//! is loaded from memory takes part in b products (of the left) or a (of the right), and each that a
-//! thread loads from its workgroup's memory in r·s/(r + s): 4 for 8 × 8, 2.7 for 8 × 4. Workgroup memory
-//! is 4·d·(a + b + 2) bytes, at most 8.8 KB, and 1 KB for slices; registers are about r·s + r + s and 20
-//! for places, 100 for 8 × 8: 10 workgroups a multiprocessor of 65,536.
+//! Counts, for a tile of a × b with r × s in a thread's registers and d terms of a slab: each word
+//! that is loaded from memory takes part in b products (of the left) or a (of the right), and each
+//! that a thread loads from its workgroup's memory in r·s/(r + s): 4 for 8 × 8, 2.7 for 8 × 4.
+//! Workgroup memory is 4·d·(a + b + 2) bytes, at most 8.8 KB, and 1 KB for slices; registers are
+//! about r·s + r + s and 20 for places, 100 for 8 × 8: 10 workgroups a multiprocessor of 65,536.
 //!
-//! Where a product has few rows and columns and many terms, threads that share a place take the terms in
-//! turn, and their sums are joined at the end, in a fixed order.
+//! Where a product has few rows and columns and many terms, threads that share a place take the
+//! terms in turn, and their sums are joined at the end, in a fixed order.
 
 use std::fmt::Write;
 
@@ -34,9 +34,9 @@ pub(super) enum Along {
 }
 
 /// What a layer gives: functions NAME_left(i, k), NAME_right(k, j) and NAME_store(i, j, sum), and
-/// NAME_end where there is something to do at the end of a tile. A right factor whose neighbours lie
-/// along the tile is NAME_right(spot, k) with NAME_spot(j), found once a column: what the place of a
-/// column costs is paid once.
+/// NAME_end where there is something to do at the end of a tile. A right factor whose neighbours
+/// lie along the tile is NAME_right(spot, k) with NAME_spot(j), found once a column: what the place
+/// of a column costs is paid once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
     pub(super) name: &'static str,
@@ -215,7 +215,8 @@ impl Tile {
         text.push_str("}\n");
     }
 
-    /// Loads a slab of one factor; indices are checked only where a tile may reach beyond the matrix.
+    /// Loads a slab of one factor; indices are checked only where a tile may reach beyond the
+    /// matrix.
     fn fetch(&self, product: &Product, parts: &Parts, side: Side) -> String {
         let (name, size, all, along, own, whole) = match side {
             Side::Left => ("left", "TILE_ROWS", "ALL_ROWS", parts.left, self.rows(), product.rows),

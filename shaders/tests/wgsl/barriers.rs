@@ -32,8 +32,8 @@ const EXCEPTIONS: [(&str, Rule, &str); 6] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Rule {
     /// A product goes into a barrier and nowhere else; a sum also into a product, unless either is
-    /// with a constant that is distributed: (x + c)·d, which becomes x·d + c·d, and (x ± 1)·y, which
-    /// becomes x·y ± y fused.
+    /// with a constant that is distributed: (x + c)·d, which becomes x·d + c·d, and (x ± 1)·y,
+    /// which becomes x·y ± y fused.
     Barrier,
     /// An integer becomes a float where that is exact.
     Conversion,

@@ -1,5 +1,6 @@
-//! A training's kernels tell numbers from what is none by bits that no compiler knows to be a float's:
-//! one that may take floats to be finite answers for `x != x`, and for the bits of x, without looking.
+//! A training's kernels tell numbers from what is none by bits that no compiler knows to be a
+//! float's: one that may take floats to be finite answers for `x != x`, and for the bits of x,
+//! without looking.
 
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::Variant;

@@ -44,8 +44,8 @@ impl Draws {
         low + (high - low) * self.uniform()
     }
 
-    /// Approximately standard normal, and cheap: the centred sum of the four bytes of a word, scaled to
-    /// variance 1.
+    /// Approximately standard normal, and cheap: the centred sum of the four bytes of a word,
+    /// scaled to variance 1.
     pub(super) fn jitter(&mut self) -> f64 {
         let sum: u32 = self.word().to_le_bytes().into_iter().map(u32::from).sum();
         (f64::from(sum) - 510.0) * (1.0 / 147.800_766_8)
@@ -67,8 +67,8 @@ impl Draws {
     }
 }
 
-/// The records 0..`count` in a random order that depends on `count` only: a Fisher–Yates shuffle, from the
-/// last position to the first.
+/// The records 0..`count` in a random order that depends on `count` only: a Fisher–Yates shuffle,
+/// from the last position to the first.
 pub(super) fn fixed_order(count: usize) -> Vec<u32> {
     let mut draws = Draws::new(0, Part::Order, count as u64);
     let mut order: Vec<u32> = (0..count as u32).collect();

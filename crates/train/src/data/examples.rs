@@ -5,8 +5,8 @@ use crate::model::Shape;
 
 /// Labelled examples of one shape, in packed form.
 ///
-/// A binary feature takes one bit and a pixel one byte; [`Examples::fill`] unpacks selected records.
-/// Held-out examples, if any, are used for accuracy only: no model is trained on them.
+/// A binary feature takes one bit and a pixel one byte; [`Examples::fill`] unpacks selected
+/// records. Held-out examples, if any, are used for accuracy only: no model is trained on them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examples {
     name: String,
@@ -176,8 +176,8 @@ impl Examples {
         &self.name
     }
 
-    /// Hexadecimal SHA-256 of shape, number of classes, labels and packed features, without the held-out
-    /// records.
+    /// Hexadecimal SHA-256 of shape, number of classes, labels and packed features, without the
+    /// held-out records.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
@@ -213,8 +213,8 @@ impl Examples {
         self.summary.as_ref()
     }
 
-    /// Replaces the contents of `examples` and `labels` by the rows of `records`, in that order; a record
-    /// may occur more than once.
+    /// Replaces the contents of `examples` and `labels` by the rows of `records`, in that order; a
+    /// record may occur more than once.
     ///
     /// Binary features become 0 and 1, pixels 2·byte/255 − 1 (correctly rounded); other values are
     /// unchanged. Every record must be below [`Examples::len`].

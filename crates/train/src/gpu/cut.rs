@@ -14,13 +14,13 @@ pub(super) struct Part {
 /// The workgroups of a dispatch, split into parts.
 ///
 /// # Guarantee
-/// Each workgroup is in exactly one part, and a part stays within its budget if a single line (row or
-/// column) of workgroups does (`unit::every_workgroup_is_dispatched_once`).
+/// Each workgroup is in exactly one part, and a part stays within its budget if a single line (row
+/// or column) of workgroups does (`unit::every_workgroup_is_dispatched_once`).
 #[derive(Debug)]
 pub(super) struct Parts {
     groups: [u32; 2],
-    /// Operations per line, summed over all models: a row of workgroups if there are several, otherwise a
-    /// column.
+    /// Operations per line, summed over all models: a row of workgroups if there are several,
+    /// otherwise a column.
     line_work: u64,
     /// Number of lines already dispatched.
     next: u32,

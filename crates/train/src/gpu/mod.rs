@@ -1,5 +1,5 @@
-//! DP-SGD on a GPU: waves of models that are trained together, with all parameters in device memory. The
-//! CPU trainer is the reference of the self-test and the fallback.
+//! DP-SGD on a GPU: waves of models that are trained together, with all parameters in device
+//! memory. The CPU trainer is the reference of the self-test and the fallback.
 
 mod cut;
 mod host_rows;

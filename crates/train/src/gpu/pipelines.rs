@@ -222,9 +222,10 @@ fn shader_module(
     if edit.is_some() {
         return device.create_shader_module(descriptor);
     }
-    // SAFETY: `GpuPlan` assembles the source from constant texts of this workspace and from the sizes with
-    // which `Buffers` allocates the buffers: indices of rows, values and parameters are within their model,
-    // records within the data. All loops terminate: over tiles, rows, windows, and over the cycle of an
+    // SAFETY: `GpuPlan` assembles the source from constant texts of this workspace and from the
+    // sizes with which `Buffers` allocates the buffers: indices of rows, values and parameters are
+    // within their model, records within the data. All loops terminate: over tiles, rows, windows,
+    // and over the cycle of an
     // `Order`, a permutation that returns to its domain.
     unsafe {
         device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())

@@ -26,7 +26,8 @@ const STEPS: u64 = 2;
 /// Relative tolerance for f32 sums in a different order, and for normals.
 const ROUNDING: f64 = 1e-4;
 
-/// Tolerance per record, in clip norms, for units within rounding error of a kink of their activation.
+/// Tolerance per record, in clip norms, for units within rounding error of a kink of their
+/// activation.
 const KINK: f64 = 0.01;
 
 /// Tolerance for outputs, in units of max(1, noise multiplier).
@@ -57,8 +58,8 @@ impl Control for Watch<'_> {
     }
 }
 
-/// Compares the first steps of the first runs with the CPU, each step starting from the device's own
-/// parameters: records must be equal, parameters and outputs equal within rounding.
+/// Compares the first steps of the first runs with the CPU, each step starting from the device's
+/// own parameters: records must be equal, parameters and outputs equal within rounding.
 pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Result<(), Failure> {
     let training = cpu.training();
     let range = ObservationRange { first: 0, end: RUNS.min(waves.pipelines.max_runs) };

@@ -15,21 +15,22 @@ use crate::observed::RunResult;
 use crate::run::Runner;
 use crate::trainer::DpSgd;
 
-/// Trains models with DP-SGD on a GPU, the runs of both worlds of a wave together. The CPU trainer takes
-/// over if the device fails.
+/// Trains models with DP-SGD on a GPU, the runs of both worlds of a wave together. The CPU trainer
+/// takes over if the device fails.
 ///
-/// A seed determines the same batches and random words as on the CPU. Sums are accumulated in a different
-/// order, so that trajectories differ from the CPU's but have the same distribution.
+/// A seed determines the same batches and random words as on the CPU. Sums are accumulated in a
+/// different order, so that trajectories differ from the CPU's but have the same distribution.
 ///
 /// # Guarantee
 /// The outputs of a run depend on the training and the number of the run, not on waves
-/// (`tests/gpu/training.rs::runs_do_not_depend_on_waves`); each step equals the CPU's within rounding
-/// (`tests/gpu/training.rs::broken_kernels_are_refused`); no run is lost with a device
+/// (`tests/gpu/training.rs::runs_do_not_depend_on_waves`); each step equals the CPU's within
+/// rounding (`tests/gpu/training.rs::broken_kernels_are_refused`); no run is lost with a device
 /// (`tests/gpu/training.rs::a_lost_device_costs_no_run`).
 ///
 /// # Numerics
-/// A batch is processed whole if four runs of each world fit in memory that way, otherwise in parts, whose
-/// sums differ in their last bits: with very little memory, the outputs depend on its amount.
+/// A batch is processed whole if four runs of each world fit in memory that way, otherwise in
+/// parts, whose sums differ in their last bits: with very little memory, the outputs depend on its
+/// amount.
 #[derive(Debug)]
 pub struct GpuDpSgd {
     cpu: DpSgd,
@@ -74,8 +75,8 @@ impl GpuDpSgd {
     /// | `keep_going` | called frequently; false cancels the self-test | – | – |
     ///
     /// # Errors
-    /// `debias_records` above 0, which only the CPU supports; a model too large for the device or its
-    /// memory; no device; a failed self-test; cancelled.
+    /// `debias_records` above 0, which only the CPU supports; a model too large for the device or
+    /// its memory; no device; a failed self-test; cancelled.
     pub fn open(
         cpu: DpSgd,
         adapter: &Adapter,

@@ -13,8 +13,8 @@ use super::pipelines::{Pipeline, Pipelines, SLOT_BYTES, SLOTS};
 use super::plan::PassPosition;
 use crate::trainer::DpSgd;
 
-/// Operations of the first submission: under a second on a software driver, negligible on a GPU. Larger
-/// dispatches are split.
+/// Operations of the first submission: under a second on a software driver, negligible on a GPU.
+/// Larger dispatches are split.
 const FIRST_WORK: u64 = 1 << 28;
 
 /// The device memory of a wave.
@@ -74,15 +74,16 @@ impl Waves {
         by_pace.clamp(1, self.pipelines.max_runs)
     }
 
-    /// Halves the size of waves after a wave of `failed` runs did not fit; false if nothing is left.
+    /// Halves the size of waves after a wave of `failed` runs did not fit; false if nothing is
+    /// left.
     pub(super) fn halve(&mut self, failed: u64) -> bool {
         self.buffers = None;
         self.pipelines.max_runs = failed.min(self.pipelines.max_runs) / 2;
         self.pipelines.max_runs > 0
     }
 
-    /// Trains the models of a range of runs in both worlds; reads the parameters of the first `evaluated` of
-    /// each world.
+    /// Trains the models of a range of runs in both worlds; reads the parameters of the first
+    /// `evaluated` of each world.
     pub(super) fn train(
         &mut self,
         cpu: &DpSgd,

@@ -23,8 +23,8 @@ impl Rows<'_> {
 }
 
 impl Network {
-    /// The sum of clipped per-example gradients, Σ_i g_i · min(1, C ÷ ‖g_i‖), with g_i the gradient of the loss
-    /// of row i with respect to all parameters.
+    /// The sum of clipped per-example gradients, Σ_i g_i · min(1, C ÷ ‖g_i‖), with g_i the gradient
+    /// of the loss of row i with respect to all parameters.
     ///
     /// | argument | meaning | shape |
     /// |---|---|---|
@@ -37,21 +37,23 @@ impl Network {
     ///
     /// # Guarantee
     /// The sum equals that of per-example f64 gradients
-    /// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`), and no row contributes more
-    /// than C (`crates/train/tests/clipped_sums.rs::clipping_is_never_exceeded`). If a gradient or its norm is
-    /// not finite, or a label is invalid, the sum is NaN
+    /// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`), and no row
+    /// contributes more than C (`crates/train/tests/clipped_sums.rs::clipping_is_never_exceeded`).
+    /// If a gradient or its norm is not finite, or a label is invalid, the sum is NaN
     /// (`crates/train/tests/clipped_sums.rs::non_finite_gradients_are_never_dropped`).
     ///
     /// # Numerics
-    /// f32, with norms accumulated in f64. Norms below 1e-12 lose digits because squares underflow. Sums
-    /// differ in their last bits between instruction sets, because fused multiply-add is used if available.
+    /// f32, with norms accumulated in f64. Norms below 1e-12 lose digits because squares underflow.
+    /// Sums differ in their last bits between instruction sets, because fused multiply-add is used
+    /// if available.
     ///
     /// # Reference
-    /// Goodfellow, "Efficient per-example gradient computations" (2015), arXiv:1510.01799, for linear
-    /// layers; Rochette, Manoel and Tramel, "Efficient per-example gradient computations in
-    /// convolutional neural networks" (2019), arXiv:1912.06015, for instantiated gradients; Bu, Mao and
-    /// Xu, "Scalable and efficient training of large convolutional neural networks with differential
-    /// privacy" (2022), arXiv:2205.10683, for the Gram identity and the choice between the two.
+    /// Goodfellow, "Efficient per-example gradient computations" (2015), arXiv:1510.01799, for
+    /// linear layers; Rochette, Manoel and Tramel, "Efficient per-example gradient computations in
+    /// convolutional neural networks" (2019), arXiv:1912.06015, for instantiated gradients; Bu, Mao
+    /// and Xu, "Scalable and efficient training of large convolutional neural networks with
+    /// differential privacy" (2022), arXiv:2205.10683, for the Gram identity and the choice between
+    /// the two.
     pub fn clipped_sum(
         &self,
         theta: &[f32],

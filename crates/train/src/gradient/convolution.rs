@@ -18,8 +18,8 @@ pub(super) struct ConvolutionWork {
     /// Offset of each window in the padded input, and of each input within a window.
     windows: Vec<usize>,
     taps: Vec<usize>,
-    /// For each input, offset of its window in the dilated output gradient, and of each value within a
-    /// window.
+    /// For each input, offset of its window in the dilated output gradient, and of each value
+    /// within a window.
     inputs: Vec<usize>,
     dilated_taps: Vec<usize>,
     /// Offset of each output channel, and of each position within a channel.
@@ -158,7 +158,8 @@ impl ConvolutionWork {
         set.run(Products { left: Weights(&self.flipped), rows, right, sink });
     }
 
-    /// Adds the squared norm of each per-example gradient and saves the input of [`Self::accumulate`].
+    /// Adds the squared norm of each per-example gradient and saves the input of
+    /// [`Self::accumulate`].
     pub(super) fn add_squares(
         &mut self,
         set: InstructionSet,
@@ -296,7 +297,8 @@ fn places(of: Shape, within: Shape, stride: usize) -> Vec<usize> {
     (0..of.len()).map(place).collect()
 }
 
-/// Copies values into a larger shape, from (offset, offset) on and `stride` apart, with zeros elsewhere.
+/// Copies values into a larger shape, from (offset, offset) on and `stride` apart, with zeros
+/// elsewhere.
 fn scatter_into(
     values: &[Lane],
     shape: Shape,

@@ -1,12 +1,12 @@
-//! Vectorisable e^x and tanh x in f32 with the same bits on every machine: a fixed order of operations,
-//! never fused. The crate `libm` does not vectorise.
+//! Vectorisable e^x and tanh x in f32 with the same bits on every machine: a fixed order of
+//! operations, never fused. The crate `libm` does not vectorise.
 
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
 /// ln 2 = `LN_2_HIGH` + `LN_2_LOW`; products of the former with exponents are exact.
 const LN_2_HIGH: f32 = 0.693_359_4;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
-/// Adding and subtracting this constant rounds a small number to an integer, which is in the low bits of
-/// the sum.
+/// Adding and subtracting this constant rounds a small number to an integer, which is in the low
+/// bits of the sum.
 const ROUNDER: f32 = 12_582_912.0;
 
 /// (n, e^r − 1) with x = n·ln 2 + r, |r| ≤ ½ ln 2: Taylor's series to r⁷, of error below 6e-9·|r|.

@@ -2,11 +2,11 @@
 
 /// A loop that is compiled for each instruction set.
 ///
-/// `run` and every function it calls must be `#[inline(always)]`; other functions are compiled for the
-/// baseline.
+/// `run` and every function it calls must be `#[inline(always)]`; other functions are compiled for
+/// the baseline.
 pub(super) trait Kernel {
-    /// `WIDTH`: floats per vector; `COLUMNS`: tiles of 4 × `COLUMNS` vectors fit in the registers; `FUSED`:
-    /// fused multiply-add is available.
+    /// `WIDTH`: floats per vector; `COLUMNS`: tiles of 4 × `COLUMNS` vectors fit in the registers;
+    /// `FUSED`: fused multiply-add is available.
     fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self);
 }
 

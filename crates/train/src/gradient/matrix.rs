@@ -22,13 +22,14 @@ impl<'a> Matrix<'a> {
         Self { rows: columns, columns: rows, row_step, column_step, ..matrix }
     }
 
-    /// out = self · right + beta · out, with `out` row-major. With `beta` 0 the previous content of `out` is
-    /// ignored, even NaN.
+    /// out = self · right + beta · out, with `out` row-major. With `beta` 0 the previous content of
+    /// `out` is ignored, even NaN.
     pub(super) fn times(self, right: Matrix<'_>, beta: f32, out: &mut [f32]) {
         let inner = self.columns.min(right.rows);
         let out = &mut out[..self.rows * right.columns];
         let step = |step: usize| step as isize;
-        // SAFETY: a matrix has `rows * columns` values, each at `row * row_step + column * column_step`;
+        // SAFETY: a matrix has `rows * columns` values, each at `row * row_step + column *
+        // column_step`;
         // `out` is large enough for the product and exclusively borrowed.
         unsafe {
             matrixmultiply::sgemm(

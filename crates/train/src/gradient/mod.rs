@@ -1,9 +1,10 @@
-//! Gradients: a reference for one example, and the f32 sum of clipped per-example gradients of a batch.
+//! Gradients: a reference for one example, and the f32 sum of clipped per-example gradients of a
+//! batch.
 //!
-//! A batch is processed in groups. Linear layers store their values row by row, one row per example, and
-//! are matrix products. Convolutions and pooling use lanes: each value of a layer is 16 numbers, one per
-//! example, so that loops run over full vectors whatever the shape of the layer. An elementwise layer uses
-//! the layout of the next layer.
+//! A batch is processed in groups. Linear layers store their values row by row, one row per
+//! example, and are matrix products. Convolutions and pooling use lanes: each value of a layer is
+//! 16 numbers, one per example, so that loops run over full vectors whatever the shape of the
+//! layer. An elementwise layer uses the layout of the next layer.
 
 mod buffer;
 mod clipped;

@@ -8,21 +8,21 @@ use crate::model::Network;
 /// Maximum number of rows processed together by a network without lanes.
 const MAX_ROWS: usize = 128;
 
-/// Cost of storing and reloading a per-example gradient entry, in multiply-adds: measured as 40 within the
-/// second-level cache, 100 beyond.
+/// Cost of storing and reloading a per-example gradient entry, in multiply-adds: measured as 40
+/// within the second-level cache, 100 beyond.
 const STORE_COST: u64 = 48;
 
 /// Method for the per-example gradient norm of a convolution.
 ///
-/// With U the windows of an input (one per column) and Δ the gradient with respect to the outputs, the weight
-/// gradient is ΔUᵀ.
+/// With U the windows of an input (one per column) and Δ the gradient with respect to the outputs,
+/// the weight gradient is ΔUᵀ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NormMethod {
-    /// Computes and stores per-example gradients for 16 examples at a time, until their clipping factors are
-    /// known.
+    /// Computes and stores per-example gradients for 16 examples at a time, until their clipping
+    /// factors are known.
     Instantiated,
-    /// Ghost norm: ‖ΔUᵀ‖² = Σ_pq (UᵀU ∘ ΔᵀΔ)_pq over pairs of windows p, q; the sum of gradients is computed
-    /// afterwards from scaled Δ. Cheaper for few windows and many parameters.
+    /// Ghost norm: ‖ΔUᵀ‖² = Σ_pq (UᵀU ∘ ΔᵀΔ)_pq over pairs of windows p, q; the sum of gradients is
+    /// computed afterwards from scaled Δ. Cheaper for few windows and many parameters.
     Gram,
 }
 

@@ -16,7 +16,8 @@ kernel! {
 }
 
 kernel! {
-    /// Converts the gradient with respect to the outputs of tanh to that with respect to its inputs.
+    /// Converts the gradient with respect to the outputs of tanh to that with respect to its
+    /// inputs.
     TanhGradient { output: &'a [f32], output_gradient: &'a mut [f32] } => {
         for (derivative, &value) in output_gradient.iter_mut().zip(output) {
             *derivative *= 1.0 - value * value;
@@ -39,8 +40,8 @@ pub(super) fn relu_gradient(output: &[f32], output_gradient: &mut [f32]) {
 }
 
 kernel! {
-    /// Gradient of the loss with respect to the logits, row by row: softmax − 1 at the label. An invalid
-    /// label gives NaN.
+    /// Gradient of the loss with respect to the logits, row by row: softmax − 1 at the label. An
+    /// invalid label gives NaN.
     LossGradient {
         logits: &'a [f32],
         labels: &'a [u32],
@@ -93,8 +94,8 @@ fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
 }
 
 kernel! {
-    /// Adds the squared gradient norm of a linear layer, (‖a‖² + 1)·‖δ‖², for inputs a and output gradient
-    /// δ: the squared norms of δaᵀ (weights) and δ (biases).
+    /// Adds the squared gradient norm of a linear layer, (‖a‖² + 1)·‖δ‖², for inputs a and output
+    /// gradient δ: the squared norms of δaᵀ (weights) and δ (biases).
     LinearSquares {
         inputs: &'a [f32],
         output_gradient: &'a [f32],

@@ -48,8 +48,9 @@ kernel! {
 }
 
 kernel! {
-    /// Gradient with respect to the inputs of [`Maximum`]: the gradient of a block goes to the first maximum.
-    /// If the maximum is NaN it goes nowhere; then the gradients of later layers are NaN anyway.
+    /// Gradient with respect to the inputs of [`Maximum`]: the gradient of a block goes to the
+    /// first maximum. If the maximum is NaN it goes nowhere; then the gradients of later layers are
+    /// NaN anyway.
     MaximumGradient {
         pool: &'a Pool,
         input: &'a [Lane],

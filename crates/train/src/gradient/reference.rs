@@ -45,7 +45,8 @@ impl Network {
         loss(logits, label)
     }
 
-    /// The loss of one example and its derivative along `direction` in the parameters, in one forward pass.
+    /// The loss of one example and its derivative along `direction` in the parameters, in one
+    /// forward pass.
     ///
     /// # Guarantee
     /// The derivative is the inner product of gradient and direction

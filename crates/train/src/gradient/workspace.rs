@@ -178,8 +178,9 @@ impl Workspace {
         }
     }
 
-    /// Appends the norms and computes the clipping factor of each example, min(1, `clip_norm` ÷ norm). The
-    /// quotient is reduced by a factor of 1 − 2⁻¹⁸, so that rounding cannot raise a clipped gradient above
+    /// Appends the norms and computes the clipping factor of each example, min(1, `clip_norm` ÷
+    /// norm). The quotient is reduced by a factor of 1 − 2⁻¹⁸, so that rounding cannot raise a
+    /// clipped gradient above
     /// `clip_norm`. If a norm is not finite, its factor is NaN.
     pub(super) fn clip(&mut self, clip_norm: f32, rows: usize, norms: &mut Vec<f32>) {
         const DOWN: f64 = 1.0 - 1.0 / 262_144.0;
@@ -259,8 +260,8 @@ fn forward(
     }
 }
 
-/// Backward pass of one layer, elementwise layers excepted: adds squared norms and, if `below` is given,
-/// computes the gradient with respect to the inputs.
+/// Backward pass of one layer, elementwise layers excepted: adds squared norms and, if `below` is
+/// given, computes the gradient with respect to the inputs.
 fn backward(
     set: InstructionSet,
     (layer, memory): (&Layer, &mut LayerMemory),

@@ -1,7 +1,8 @@
-//! Reference implementation of the layers, for one example and any [`Scalar`]: simple rather than fast.
+//! Reference implementation of the layers, for one example and any [`Scalar`]: simple rather than
+//! fast.
 //!
-//! Each layer has a forward pass, a backward pass (vector-Jacobian product) and a tangent (Jacobian-vector
-//! product).
+//! Each layer has a forward pass, a backward pass (vector-Jacobian product) and a tangent
+//! (Jacobian-vector product).
 
 mod loss;
 mod pooling;
@@ -91,8 +92,8 @@ impl Layer {
         }
     }
 
-    /// From the gradient of the loss with respect to the outputs, adds to that with respect to the parameters
-    /// and overwrites that with respect to the inputs.
+    /// From the gradient of the loss with respect to the outputs, adds to that with respect to the
+    /// parameters and overwrites that with respect to the inputs.
     pub(crate) fn backward<S: Scalar>(
         &self,
         theta: &[S],
@@ -136,8 +137,8 @@ impl Layer {
         }
     }
 
-    /// Computes the derivative of the outputs along `direction` in the parameters and `change` in the
-    /// inputs.
+    /// Computes the derivative of the outputs along `direction` in the parameters and `change` in
+    /// the inputs.
     pub(crate) fn tangent<S: Scalar>(
         &self,
         (theta, direction): (&[S], &[S]),

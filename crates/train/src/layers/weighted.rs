@@ -1,5 +1,5 @@
-//! Layers with weights. Outputs are sums of weight–input products plus biases, so that an enumeration of the
-//! products defines forward pass, backward pass and tangent.
+//! Layers with weights. Outputs are sums of weight–input products plus biases, so that an
+//! enumeration of the products defines forward pass, backward pass and tangent.
 
 use crate::model::Shape;
 
@@ -74,8 +74,8 @@ impl Convolution {
         self.bordered(self.input.channels, self.padding.saturating_mul(2))
     }
 
-    /// Shape of the output gradient with `stride` − 1 zeros between values and a border of kernel − 1: a
-    /// convolution of it gives the input gradient.
+    /// Shape of the output gradient with `stride` − 1 zeros between values and a border of kernel −
+    /// 1: a convolution of it gives the input gradient.
     pub(crate) fn dilated(&self) -> Shape {
         let border = self.padding.saturating_mul(2).saturating_add(self.kernel - 1);
         self.bordered(self.output.channels, border)

@@ -7,13 +7,13 @@ use super::shape::Shape;
 use super::spec::{LayerSpec, MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES, ModelSpec};
 use crate::layers::{Convolution, Layer, Linear, Pool};
 
-/// A feed-forward network. All parameters are stored in one slice, layer by layer, weights (out × in, or
-/// out × in × kernel × kernel) before biases.
+/// A feed-forward network. All parameters are stored in one slice, layer by layer, weights (out ×
+/// in, or out × in × kernel × kernel) before biases.
 ///
 /// # Guarantee
 /// Gradients equal those of automatic differentiation
-/// (`tests/oracles/gradients.rs::gradients_are_those_of_the_oracle`), and the f32 result for a batch
-/// equals the sum over its examples
+/// (`tests/oracles/gradients.rs::gradients_are_those_of_the_oracle`), and the f32 result for a
+/// batch equals the sum over its examples
 /// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
@@ -35,8 +35,8 @@ impl Network {
     /// Checks the layers and assigns their parameters.
     ///
     /// # Errors
-    /// A layer that does not fit its input, a size of 0 or beyond the limits (64 layers, 2²⁶ parameters,
-    /// 2²⁴ values per example), a last layer that does not return one value per class.
+    /// A layer that does not fit its input, a size of 0 or beyond the limits (64 layers, 2²⁶
+    /// parameters, 2²⁴ values per example), a last layer that does not return one value per class.
     pub fn new(spec: &ModelSpec) -> Result<Self, ModelError> {
         if !(1..=MAX_VALUES).contains(&spec.input.len()) {
             return Err(ModelError::Input { input: spec.input });
@@ -97,9 +97,9 @@ impl Network {
         &self.layers
     }
 
-    /// Multiplications and additions of one per-example gradient, including products with inputs that
-    /// are 0: two operations per product of a layer for its outputs, two for its weight gradients and, if
-    /// an earlier layer has parameters, two for its input gradients.
+    /// Multiplications and additions of one per-example gradient, including products with inputs
+    /// that are 0: two operations per product of a layer for its outputs, two for its weight
+    /// gradients and, if an earlier layer has parameters, two for its input gradients.
     #[must_use]
     pub fn operations(&self) -> u64 {
         let mut total = 0;

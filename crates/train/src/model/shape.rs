@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Shape (channels, height, width) of an example or of a layer's output; a flat vector of n values is
-/// (n, 1, 1).
+/// Shape (channels, height, width) of an example or of a layer's output; a flat vector of n values
+/// is (n, 1, 1).
 ///
 /// Values are stored channel by channel, row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

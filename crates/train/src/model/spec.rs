@@ -49,8 +49,8 @@ pub enum LayerSpec {
         /// Number of outputs.
         outputs: usize,
     },
-    /// Σ w·x + b over a window of all channels (a cross-correlation, as in PyTorch). Windows that would
-    /// exceed the padded input are omitted.
+    /// Σ w·x + b over a window of all channels (a cross-correlation, as in PyTorch). Windows that
+    /// would exceed the padded input are omitted.
     Convolution {
         /// Number of output channels.
         channels: usize,

@@ -1,4 +1,5 @@
-//! Small models that together cover every layer, stride and padding, and a generator of test numbers.
+//! Small models that together cover every layer, stride and padding, and a generator of test
+//! numbers.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use dpscope_train::LayerSpec::{self, AveragePool, Linear, MaxPool, Relu, Tanh};

@@ -1,5 +1,6 @@
-//! Runs the kernels of a training on a strict simulator. Data races, out-of-bounds accesses, reads of
-//! uninitialised words, non-uniform barriers and operations that WGSL leaves undefined are errors.
+//! Runs the kernels of a training on a strict simulator. Data races, out-of-bounds accesses, reads
+//! of uninitialised words, non-uniform barriers and operations that WGSL leaves undefined are
+//! errors.
 //!
 //! Software drivers execute a workgroup in a fixed order and hide such faults; hardware does not.
 

@@ -1,5 +1,5 @@
-//! Memory that records accesses: two invocations may access the same word only with a barrier between them,
-//! or if both read.
+//! Memory that records accesses: two invocations may access the same word only with a barrier
+//! between them, or if both read.
 
 use crate::operations::{LANES, Words};
 

@@ -1,4 +1,5 @@
-//! Executes a dispatch of a compute shader from naga's module, all lanes of a workgroup in lockstep.
+//! Executes a dispatch of a compute shader from naga's module, all lanes of a workgroup in
+//! lockstep.
 //!
 //! [`Shared`] memory detects results that depend on the execution order of lanes or workgroups.
 

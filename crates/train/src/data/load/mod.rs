@@ -25,10 +25,11 @@ pub struct Source<'a> {
 /// Selects what is loaded from a file.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions<'a> {
-    /// Number of training records, taken from the start of the fixed order; the rest is held out. `None`
-    /// uses all records for training.
+    /// Number of training records, taken from the start of the fixed order; the rest is held out.
+    /// `None` uses all records for training.
     pub records: Option<usize>,
-    /// Labels to select; the first becomes class 0, and so on. `None` selects all, in ascending order.
+    /// Labels to select; the first becomes class 0, and so on. `None` selects all, in ascending
+    /// order.
     pub classes: Option<&'a [u32]>,
     /// Limits on reading.
     pub limits: Limits,
@@ -67,23 +68,24 @@ const MAX_LABEL: u32 = 65_535;
 /// | npy | one array | a second file |
 /// | csv | one row per record | the first column, or a second file |
 ///
-/// All files may be gzip-compressed. A label file is IDX, npy, npz or csv; labels are integers or one-hot
-/// rows. Features that are all 0 or 1 are stored as bits; bytes are pixels and represent 2·byte/255 − 1;
-/// other values are stored as `f32`. Images with axes (records, height, width, channels) and 1, 3 or 4
-/// channels are converted to channels first.
+/// All files may be gzip-compressed. A label file is IDX, npy, npz or csv; labels are integers or
+/// one-hot rows. Features that are all 0 or 1 are stored as bits; bytes are pixels and represent
+/// 2·byte/255 − 1; other values are stored as `f32`. Images with axes (records, height, width,
+/// channels) and 1, 3 or 4 channels are converted to channels first.
 ///
-/// Published files are often sorted by class, so the selected records are shuffled by a fixed permutation
-/// that depends on their number only: the first `records` are used for training, the others are held
-/// out. [`Examples::load_summary`] reports what was dropped and how labels were mapped.
+/// Published files are often sorted by class, so the selected records are shuffled by a fixed
+/// permutation that depends on their number only: the first `records` are used for training, the
+/// others are held out. [`Examples::load_summary`] reports what was dropped and how labels were
+/// mapped.
 ///
 /// # Guarantee
-/// Every selected record is either a training or a held-out record, exactly once and with its own label
-/// (`crates/train/src/data/load/tests.rs::each_selected_record_is_in_one_part`).
+/// Every selected record is either a training or a held-out record, exactly once and with its own
+/// label (`crates/train/src/data/load/tests.rs::each_selected_record_is_in_one_part`).
 ///
 /// # Errors
-/// A file that is malformed, has no labels or a wrong number of them; a label that is not an integer from
-/// 0 to 65,535; features that are not finite; a requested class that does not occur; fewer than two
-/// classes; more training records than selected records.
+/// A file that is malformed, has no labels or a wrong number of them; a label that is not an
+/// integer from 0 to 65,535; features that are not finite; a requested class that does not occur;
+/// fewer than two classes; more training records than selected records.
 ///
 /// # Example
 /// ```

@@ -117,7 +117,8 @@ impl Cloth {
     }
 }
 
-/// Draws a garment: writes its pixels to `row` and returns its label, 0 for a T-shirt, 1 for trousers.
+/// Draws a garment: writes its pixels to `row` and returns its label, 0 for a T-shirt, 1 for
+/// trousers.
 pub(super) fn draw(draws: &mut Draws, row: &mut [u8]) -> u32 {
     let label = draws.word() >> 31;
     let outline = if label == 0 { Outline::shirt(draws) } else { Outline::trousers(draws) };

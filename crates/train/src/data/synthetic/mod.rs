@@ -14,8 +14,8 @@ use crate::model::Shape;
 
 /// A synthetic data set: a distribution from which any number of records can be drawn.
 ///
-/// Shapes, sparsity and difficulty resemble those of a published data set; no record is real. Each record
-/// is a pure function of its number, with the same bits on every machine.
+/// Shapes, sparsity and difficulty resemble those of a published data set; no record is real. Each
+/// record is a pure function of its number, with the same bits on every machine.
 ///
 /// | data set | distribution | linear classifier¹ |
 /// |---|---|---|
@@ -23,9 +23,9 @@ use crate::model::Shape;
 /// | `FmnistLike` | 28×28, T-shirts (0) and trousers (1): outlines of random dimensions with patterns, folds and noise | 98.3 % |
 /// | `CifarLike` | 3×32×32, airplanes (0) and cars (1): outlines of random position, size and (airplanes) angle on 1/f backgrounds whose sky and street colours overlap | 88.4 % |
 ///
-/// ¹ Accuracy of softmax regression on 2,000 held-out records after training on 10,000 (scikit-learn's
-/// `LogisticRegression`, C = 1, 0.01, 0.01, 100 iterations); the nearest class mean has 93.1, 83.1 and
-/// 72.8 %.
+/// ¹ Accuracy of softmax regression on 2,000 held-out records after training on 10,000
+/// (scikit-learn's `LogisticRegression`, C = 1, 0.01, 0.01, 100 iterations); the nearest class mean
+/// has 93.1, 83.1 and 72.8 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SyntheticData {
     /// Resembles Purchase-100: purchases of 100 kinds of customers.
@@ -70,9 +70,9 @@ impl SyntheticData {
     /// Generates `records` training records and `held_out` held-out records.
     ///
     /// # Guarantee
-    /// The content has the same bits everywhere (`unit::content_is_stable`), and a smaller set is a prefix
-    /// of a larger one (`unit::smaller_sets_are_prefixes_of_larger_ones`). A simple classifier learns the
-    /// data partly (`unit::a_simple_classifier_is_partly_accurate`).
+    /// The content has the same bits everywhere (`unit::content_is_stable`), and a smaller set is a
+    /// prefix of a larger one (`unit::smaller_sets_are_prefixes_of_larger_ones`). A simple
+    /// classifier learns the data partly (`unit::a_simple_classifier_is_partly_accurate`).
     ///
     /// # Errors
     /// No records or more than [`SyntheticData::MAX_RECORDS`]; not enough memory.

@@ -9,7 +9,8 @@ fn filled(set: &Examples) -> (Vec<f32>, Vec<u32>) {
     (examples, labels)
 }
 
-/// Accuracy of the nearest-class-mean classifier on the held-out records, whose labels are rotated by
+/// Accuracy of the nearest-class-mean classifier on the held-out records, whose labels are rotated
+/// by
 /// `offset` positions.
 fn nearest_mean(set: &Examples, offset: usize) -> f64 {
     let features = set.shape().len();

@@ -7,8 +7,8 @@ pub(super) const SIDE: usize = 32;
 
 type Colour = [f64; 3];
 
-/// A random field with a 1/f spectrum, by midpoint displacement from a 3×3 grid: each refinement adds
-/// noise whose amplitude is `decay` times the previous one.
+/// A random field with a 1/f spectrum, by midpoint displacement from a 3×3 grid: each refinement
+/// adds noise whose amplitude is `decay` times the previous one.
 fn field(draws: &mut Draws, decay: f64) -> Vec<f64> {
     let mut cells = 2;
     let mut values: Vec<f64> = (0..9).map(|_| draws.jitter()).collect();

@@ -169,8 +169,8 @@ fn place_outputs(steps: &mut [Step], records: &Records, words: &mut Words) {
     }
 }
 
-/// Slopes of the last layer lie where the logits do; those of layers with parameters stay until their
-/// factors are known; the others have two places in turn.
+/// Slopes of the last layer lie where the logits do; those of layers with parameters stay until
+/// their factors are known; the others have two places in turn.
 fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
     let last = steps.len().saturating_sub(1);
     let passing = steps[lowest..last].iter().filter(|step| !step.has_parameters());

@@ -53,20 +53,20 @@ pub struct PassPosition {
 ///
 /// A step consists of one or more passes over parts of its batch, each executing
 /// [`choose`](Self::choose) (or rows from the host) and [`pass`](Self::pass), followed by
-/// [`finish`](Self::finish). Within a list, a kernel reads the results of earlier ones. No sum depends on
-/// the number of models.
+/// [`finish`](Self::finish). Within a list, a kernel reads the results of earlier ones. No sum
+/// depends on the number of models.
 ///
 /// Words per model for values / θ and sums / its own canary, with R rows: MLP 165·R + 23 / 45,064 /
-/// 22,532; LeNet 19,525·R + 60 / 122,052 / 61,026; CNN 326,001·R + 537 / 1,099,076 / 549,538. `GPU.md` of
-/// this package estimates the cost of a step.
+/// 22,532; LeNet 19,525·R + 60 / 122,052 / 61,026; CNN 326,001·R + 537 / 1,099,076 / 549,538.
+/// `GPU.md` of this package estimates the cost of a step.
 ///
 /// # Guarantee
 /// Rows equal those of [`Batches`](dpscope_shaders::train::Batches)
 /// (`tests/gpu/training_kernels.rs::rows_are_those_of_the_batches`). Sums equal those of
 /// [`Network::clipped_sum`](crate::Network::clipped_sum) within 5e-6·C·√B
-/// (`tests/gpu/training_kernels.rs::sums_of_rows_are_those_of_the_cpu`). After a step, parameters equal the
-/// CPU's within 1e-5·σCη/B, or 4.3e-4 of it where a normal is near 0, and outputs within 5e-6·σ
-/// (`tests/gpu/training_kernels.rs::steps_end_as_on_the_cpu`).
+/// (`tests/gpu/training_kernels.rs::sums_of_rows_are_those_of_the_cpu`). After a step, parameters
+/// equal the CPU's within 1e-5·σCη/B, or 4.3e-4 of it where a normal is near 0, and outputs within
+/// 5e-6·σ (`tests/gpu/training_kernels.rs::steps_end_as_on_the_cpu`).
 #[derive(Debug)]
 pub struct GpuPlan {
     data: Vec<u32>,
@@ -186,15 +186,15 @@ impl GpuPlan {
         &self.begin
     }
 
-    /// Kernels that select the rows of a pass. Empty if the sampler consumes random words sequentially: then
-    /// the host writes [`host_rows`](Self::host_rows).
+    /// Kernels that select the rows of a pass. Empty if the sampler consumes random words
+    /// sequentially: then the host writes [`host_rows`](Self::host_rows).
     #[must_use]
     pub fn choose(&self) -> &[Kernel] {
         &self.choose
     }
 
-    /// Kernels that sum the clipped gradients over the rows of a pass; the first pass of a step overwrites the
-    /// sums.
+    /// Kernels that sum the clipped gradients over the rows of a pass; the first pass of a step
+    /// overwrites the sums.
     #[must_use]
     pub fn pass(&self) -> &[Kernel] {
         &self.pass
@@ -206,16 +206,16 @@ impl GpuPlan {
         &self.finish
     }
 
-    /// Number of passes of a step whose batches have at most `max_batch` records, at least one. `None`: for
-    /// samplers with a fixed batch size.
+    /// Number of passes of a step whose batches have at most `max_batch` records, at least one.
+    /// `None`: for samplers with a fixed batch size.
     #[must_use]
     pub fn passes(&self, max_batch: Option<usize>) -> u32 {
         let max_batch = max_batch.map_or(self.max_batch, |records| records as u32);
         max_batch.div_ceil(self.common.rows).max(1)
     }
 
-    /// Contents of binding 6 for a model and a pass, from the records of its batch whose own gradients enter
-    /// the sum and the coefficient of C·ĝ.
+    /// Contents of binding 6 for a model and a pass, from the records of its batch whose own
+    /// gradients enter the sum and the coefficient of C·ĝ.
     #[must_use]
     pub fn host_rows(&self, records: &[u32], canary_coefficient: f64, pass: u32) -> Vec<u32> {
         let rows = self.common.rows as usize;
@@ -255,7 +255,8 @@ fn pass(common: &Common, layers: &Layers, clip_norm: f32) -> Vec<Kernel> {
     kernels
 }
 
-/// The initialisation of canaries. A Dirac canary on a zero-gradient parameter is the same for all runs.
+/// The initialisation of canaries. A Dirac canary on a zero-gradient parameter is the same for all
+/// runs.
 fn beginning(training: &Training) -> Beginning {
     let canary = training.settings.canary;
     match canary.direction {
