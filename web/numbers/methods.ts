@@ -3,10 +3,10 @@ import type { Accounted } from "@dpscope/wasm/calculators";
 const METHODS: Record<Accounted["method"], string> = {
   analytic: "closed Gaussian formula",
   "privacy-loss-distribution": "privacy loss distribution",
-  "max-slice": "the largest output of each epoch",
-  sum: "the sum of the outputs of each epoch",
+  "max-slice": "largest output of each epoch",
+  sum: "sum of the outputs of each epoch",
   "importance-sampling": "importance sampling",
-  "plug-in": "the drawn law of one epoch, composed",
+  "plug-in": "simulated distribution of one epoch, composed",
 };
 
 /** A method of the accountants, in words. */

@@ -23,13 +23,13 @@ function isOutward(write: typeof rounded): boolean {
   });
 }
 
-test("no bound on a grid is shown on its wrong side", () => {
+test("no bound on a grid is rounded to its wrong side", () => {
   expect(isOutward(rounded)).toBe(true);
   const broken = (value: number) => value.toFixed(4);
   expect(isOutward(broken)).toBe(false);
 });
 
-test("thousands are told apart", () => {
+test("thousands are separated", () => {
   expect([0, 999, 1000, 104724, 1e10].map(grouped)).toEqual([
     "0",
     "999",
@@ -71,7 +71,7 @@ test("a confidence is never shown as more than it is", () => {
 
 const VALUES = [0.718_022_8, 4.063_153_5, 349.804_809, 1e-5, 3.0025e-4, 0.05, 9.999_99, 0, 1e-300];
 
-test("bounds are shown on their safe side, and near", () => {
+test("bounds are rounded to their safe side, and stay close", () => {
   for (const value of VALUES) {
     for (const decimals of [2, 4]) {
       for (const shown of [rounded, scientific]) {
@@ -87,12 +87,12 @@ test("bounds are shown on their safe side, and near", () => {
   }
 });
 
-test("rounding to the nearest would not do", () => {
+test("rounding to nearest fails the check", () => {
   const nearest = (value: number) => Number(value.toFixed(2));
   expect(VALUES.every((value) => nearest(value) <= value)).toBe(false);
 });
 
-test("shown as the command line shows them", () => {
+test("numbers have the text of the command line", () => {
   expect(rounded(0.718_022_8, "upper")).toBe("0.7181");
   expect(rounded(8.3e-4, "lower")).toBe("8.300e-4");
   expect(scientific(9.9999e-4, "upper")).toBe("1.000e-3");

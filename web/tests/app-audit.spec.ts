@@ -58,7 +58,9 @@ test("cancelling ends the workers, and leaves an estimate", async ({ page }) => 
   const names = () => page.workers().filter((worker) => /count|audit/.test(worker.url()));
   await expect.poll(() => names().length).toBe(0);
   await expect(page.locator(".outcome .sign")).toHaveText("ε ≈");
-  await expect(page.locator(".outcome .under")).toContainText("ended before all were counted");
+  await expect(page.locator(".outcome .under")).toContainText(
+    "ended before all observations were counted",
+  );
 });
 
 test("Enter audits the number that was just typed", async ({ page }) => {
@@ -72,7 +74,7 @@ test("Enter audits the number that was just typed", async ({ page }) => {
 });
 
 for (const width of [390, 820, 1000, 1440]) {
-  test(`charts are shown at the size at which they are drawn: ${width}`, async ({ page }) => {
+  test(`charts are displayed at their drawn size: ${width}`, async ({ page }) => {
     await page.setViewportSize({ width, height: 900 });
     await page.goto("#v=1&observations=2000&device=cpu");
     await start(page);
@@ -85,7 +87,7 @@ for (const width of [390, 820, 1000, 1440]) {
   });
 }
 
-test("a pause can be saved, and goes on", async ({ page }) => {
+test("a paused audit can be saved and resumed", async ({ page }) => {
   await page.goto("#v=1&observations=2e6&device=cpu");
   await start(page);
   await expect(page.locator(".outcome")).toContainText("so far");
@@ -115,7 +117,7 @@ test("a crashed worker is replaced, and nothing is lost", async ({ page, heard }
 });
 
 for (const how of ["throws", "closes without a word"]) {
-  test(`a worker that ${how} in the middle of its work is replaced, and nothing is lost`, async ({
+  test(`a worker that ${how} during its work is replaced, and nothing is lost`, async ({
     page,
     heard,
   }) => {
@@ -156,7 +158,7 @@ test("without WebGPU the page says so and counts by CPU", async ({ page }) => {
   test.skip(isGpu(), "needs a browser without WebGPU");
   await page.goto("#v=1&observations=20000&device=gpu");
   await start(page);
-  await expect(page.locator(".audit .note")).toContainText("No WebGPU here");
+  await expect(page.locator(".audit .note")).toContainText("WebGPU is not available");
   await isDone(page);
   await expect(page.locator(".audit .head")).toContainText("CPU");
 });
@@ -167,7 +169,7 @@ test("an audit that cannot be made says why", async ({ page }) => {
   await expect(page.locator(".audit .failure")).toContainText("fewer steps or epochs");
 });
 
-test("the setting of an audit stays told when the training is changed", async ({ page }) => {
+test("the settings of an audit stay visible when the training changes", async ({ page }) => {
   await page.goto("#v=1&observations=20000&device=cpu");
   await start(page);
   await isDone(page);

@@ -11,7 +11,7 @@ test("the first paint needs no script", async ({ browser, baseURL }) => {
   await context.close();
 });
 
-test("the script takes the first paint over without a change", async ({ page }) => {
+test("the script takes over the first paint without a change", async ({ page }) => {
   await page.goto("");
   await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
   await expect(page.locator(".hero .big")).toHaveText(["0.72", "4.06", "5.6×"]);
@@ -46,12 +46,12 @@ test("every arrow key moves a slider of small whole numbers", async ({ page }) =
   await expect(page.getByLabel("Epochs E", { exact: true })).toHaveValue("3");
 });
 
-test("what is not allowed is said at the field, and nothing changes", async ({ page }) => {
+test("an invalid value is reported at its field and changes nothing", async ({ page }) => {
   await page.goto("");
-  const steps = page.getByLabel("Steps an epoch T", { exact: true });
+  const steps = page.getByLabel("Steps per epoch T", { exact: true });
   await steps.fill("-3");
   await steps.press("Enter");
-  await expect(page.getByText("Give a whole number from 1 to 1e5.")).toBeVisible();
+  await expect(page.getByText("Enter a whole number from 1 to 1e5.")).toBeVisible();
   await expect(steps).toHaveAttribute("aria-invalid", "true");
   await expect(page).not.toHaveURL(/steps/);
 });
@@ -70,7 +70,7 @@ test("a link reproduces the screen", async ({ page }) => {
   await page.goBack();
   await expect(page.locator(".hero .big").first()).toHaveText("2.97");
   await page.reload();
-  await expect(page.getByLabel("Seed of all draws", { exact: true })).toHaveValue("42");
+  await expect(page.getByLabel("Random seed", { exact: true })).toHaveValue("42");
 });
 
 const HOSTILE = [
@@ -84,7 +84,7 @@ const HOSTILE = [
 ];
 
 for (const [index, hash] of HOSTILE.entries()) {
-  test(`a hostile link gives defaults and a message: ${index}`, async ({ page }) => {
+  test(`a hostile link yields defaults and a message: ${index}`, async ({ page }) => {
     await page.goto(hash);
     await expect(page.getByRole("alert")).toBeVisible();
     await expect(page.locator(".hero .big").first()).toHaveText("0.72");
@@ -92,53 +92,58 @@ for (const [index, hash] of HOSTILE.entries()) {
   });
 }
 
-test("results can be taken along in every form", async ({ page, context }) => {
+test("results can be copied in every form", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto("");
-  const taken = async (name: string) => {
+  const copied = async (name: string) => {
     await page.locator(".panel", { hasText: "Theory says" }).getByText("Copy as …").click();
     await page.getByRole("menuitem", { name, exact: true }).click();
     await expect(page.getByRole("status").last()).toHaveText(`Copied: ${name}.`);
     return page.evaluate(() => navigator.clipboard.readText());
   };
-  expect(await taken("number")).toBe("4.0631");
-  const json = JSON.parse(await taken("JSON"));
+  expect(await copied("number")).toBe("4.0631");
+  const json = JSON.parse(await copied("JSON"));
   expect(json.rows[0]).toMatchObject({ what: "poisson", kind: "upper", scope: "mechanism" });
-  expect(await taken("CSV of the numbers")).toContain("poisson,0.718");
-  expect((await taken("CSV of the curves")).split("\n").length).toBeGreaterThan(30);
-  const svg = await taken("SVG of the curves");
+  expect(await copied("CSV of the numbers")).toContain("poisson,0.718");
+  expect((await copied("CSV of the curves")).split("\n").length).toBeGreaterThan(30);
+  const svg = await copied("SVG of the curves");
   expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
   expect(svg).not.toContain("var(");
-  expect(await taken("link")).toMatch(/#v=1$/);
-  expect(await taken("BibTeX")).toContain("@software{dpscope,");
-  expect(await taken("command")).toBe(
+  expect(await copied("link")).toMatch(/#v=1$/);
+  expect(await copied("BibTeX")).toContain("@software{dpscope,");
+  expect(await copied("command")).toBe(
     "dpscope bound shuffle --method max-slice --noise-multiplier 1 --steps 100 --delta 1e-5",
   );
-  expect(await taken("command of every sampler")).toBe(
+  expect(await copied("command of every sampler")).toBe(
     "dpscope compare --noise-multiplier 1 --steps 100 --delta 1e-5 --seed 1",
   );
 });
 
-test("a number tells what it is", async ({ page }) => {
+test("a number describes itself", async ({ page }) => {
   await page.goto("");
   await page.locator(".hero").getByRole("button", { name: "lower bound, proven" }).click();
   const about = page.locator("#about-least");
   await expect(about).toBeVisible();
-  for (const words of ["pair", "the largest output of each epoch", "dpscope 0.1.0", "certain"]) {
+  for (const words of [
+    "pair",
+    "largest output of each epoch",
+    "dpscope 0.1.0",
+    "already included",
+  ]) {
     await expect(about).toContainText(words);
   }
   await page.keyboard.press("Escape");
   await expect(about).toBeHidden();
 });
 
-test("the exact pair follows, and balls-in-bins holds nothing up", async ({ page }) => {
+test("the exact pair follows, and balls-in-bins blocks nothing", async ({ page }) => {
   await page.goto("#v=1&noise_multiplier=0.9&steps=150&seed=3");
   await expect(page.locator(".numbers tbody tr").nth(3).locator(".right")).toContainText("≥");
   await expect(page.locator(".numbers tbody tr").nth(4)).toContainText("lower bound, 95 %");
   await expect(page.locator(".numbers")).not.toContainText("refining");
 });
 
-test("many epochs: an estimate at once, refined as draws come in, and the bound last", async ({
+test("many epochs: first an estimate, refined with more draws, and the bound last", async ({
   page,
 }) => {
   await page.goto("#v=1&epochs=2&steps=50");
@@ -148,8 +153,8 @@ test("many epochs: an estimate at once, refined as draws come in, and the bound 
     const seen: string[] = [];
     Object.assign(window, { seen });
     const look = () => {
-      const told = document.querySelector(".numbers .drawn")?.textContent?.trim() ?? "";
-      if (told !== "" && seen.at(-1) !== told) seen.push(told.replaceAll(/\s+/g, " "));
+      const text = document.querySelector(".numbers .drawn")?.textContent?.trim() ?? "";
+      if (text !== "" && seen.at(-1) !== text) seen.push(text.replaceAll(/\s+/g, " "));
     };
     new MutationObserver(look).observe(document.body, {
       childList: true,
@@ -162,10 +167,10 @@ test("many epochs: an estimate at once, refined as draws come in, and the bound 
   await expect(estimate).not.toContainText("refining");
   const seen = await page.evaluate(() => (window as never as { seen: string[] }).seen);
   expect(seen.length).toBeGreaterThan(1);
-  expect(seen.slice(0, -1).every((told) => told.includes("refining"))).toBe(true);
+  expect(seen.slice(0, -1).every((text) => text.includes("refining"))).toBe(true);
 });
 
-test("balls-in-bins is drawn into the chart when its points are there", async ({ page }) => {
+test("balls-in-bins is added to the chart when its points are computed", async ({ page }) => {
   await page.goto("#v=1&steps=20&axis=delta");
   const chart = page.locator("#sweep");
   await expect(chart.locator("path.curve.attack")).toHaveCount(1);
@@ -177,7 +182,7 @@ test("balls-in-bins is drawn into the chart when its points are there", async ({
   expect(await last.count()).toBeGreaterThan(30);
 });
 
-test("the significance of what is drawn can be chosen, and is in the link", async ({ page }) => {
+test("the significance of simulated bounds can be chosen, and is in the link", async ({ page }) => {
   await page.goto("");
   await page.getByText("Attacker, confidence, seed").click();
   const significance = page.getByLabel("Significance", { exact: true });
@@ -187,15 +192,17 @@ test("the significance of what is drawn can be chosen, and is in the link", asyn
   await expect(page.locator(".numbers tbody tr").nth(4)).toContainText("lower bound, 99 %");
   await significance.fill("0.6");
   await significance.press("Enter");
-  await expect(page.getByText("Give a number from 1e-6 to 0.5.")).toBeVisible();
+  await expect(page.getByText("Enter a number from 1e-6 to 0.5.")).toBeVisible();
 });
 
-test("a threat model that does not fit the sampler is replaced aloud", async ({ page }) => {
+test("a threat model that the sampler does not allow is replaced with a message", async ({
+  page,
+}) => {
   await page.goto("#v=1&sampler=poisson&threat_model=worst-case");
-  await expect(page.getByRole("alert")).toContainText("target-canary is taken");
+  await expect(page.getByRole("alert")).toContainText("target-canary is used");
 });
 
-test("without its program the page says what to do", async ({ page, heard }) => {
+test("without its WebAssembly the page says what to do", async ({ page, heard }) => {
   await page.route(/\.wasm$/, (route) => route.abort());
   await page.goto("#v=1&steps=50");
   await expect(page.locator(".numbers")).toContainText("Reload the page");
@@ -212,7 +219,7 @@ test("opened as a file the page says how to open it", async ({ page, heard }) =>
   heard.length = 0;
 });
 
-test("works without a network once it was loaded", async ({ page, context }) => {
+test("works offline once it has been loaded", async ({ page, context }) => {
   await page.goto("");
   await page.evaluate(async () => {
     const { active } = await navigator.serviceWorker.ready;

@@ -3,11 +3,11 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "@playwright/test";
 import { expect, isBuilt, scores, test } from "./page";
 
-/** Pictures are compared only where they were made: with the same fonts and browser. */
+/** Pictures are compared only with the fonts and the browser that made them. */
 const MADE_WITH = fileURLToPath(new URL("screenshots/made-with.json", import.meta.url));
 const STEADY = fileURLToPath(new URL("screenshots/steady.css", import.meta.url));
 
-/** What changes text on the screen: the browser, and how wide its fonts are. */
+/** What changes the rendering of text: the browser, and the widths of its fonts. */
 async function fingerprint(page: Page, browser: Browser): Promise<string> {
   const widths = await page.evaluate(() => {
     const pen = document.createElement("canvas").getContext("2d");
@@ -33,7 +33,7 @@ interface Picture {
   /** What the page may log. */
   mayLog?: string;
   at: readonly (readonly [width: number, scheme: "light" | "dark"])[];
-  /** Opens what is seen, and waits until it stands still. */
+  /** Opens the picture, and waits until it is still. */
   show(page: Page): Promise<void>;
 }
 
@@ -77,10 +77,10 @@ const PICTURES: Record<string, Picture> = {
     async show(page) {
       await opened(page, "#v=1&view=see");
       await page.getByRole("button", { name: "Add 2,000 epochs" }).click();
-      await expect(page.locator(".told")).toContainText("ε ≈");
+      await expect(page.locator(".errors")).toContainText("ε ≈");
       const step = page.getByRole("button", { name: "Step", exact: true });
       for (let times = 0; times < 5; times += 1) await step.click();
-      await expect(page.locator(".now")).toContainText("Batch 4 gives out");
+      await expect(page.locator(".now")).toContainText("Batch 4 outputs");
     },
   },
   check: {
@@ -130,7 +130,7 @@ const PICTURES: Record<string, Picture> = {
       [390, "dark"],
       [768, "light"],
     ],
-    // The page's policy, not ours, refuses the style that stills what moves.
+    // The page's own policy refuses the style that stops animations.
     mayLog: "Applying inline style",
     async show(page) {
       test.skip(!isBuilt("html"), "the page with calculators is not built");
@@ -151,7 +151,7 @@ async function opened(page: Page, link: string): Promise<void> {
 
 for (const [name, picture] of Object.entries(PICTURES)) {
   for (const [width, colorScheme] of picture.at) {
-    test(`${name} looks as it did: ${width} px, ${colorScheme}`, async ({
+    test(`${name} matches its picture: ${width} px, ${colorScheme}`, async ({
       page,
       browser,
       heard,
@@ -164,9 +164,9 @@ for (const [name, picture] of Object.entries(PICTURES)) {
       await page.goto("about:blank");
       await picture.show(page);
       const file = `${name}-${width}-${colorScheme}.png`;
-      const look = { stylePath: STEADY };
-      if (picture.part === undefined) await expect(page).toHaveScreenshot(file, look);
-      else await expect(page.locator(picture.part)).toHaveScreenshot(file, look);
+      const options = { stylePath: STEADY };
+      if (picture.part === undefined) await expect(page).toHaveScreenshot(file, options);
+      else await expect(page.locator(picture.part)).toHaveScreenshot(file, options);
       const { mayLog } = picture;
       const rest = heard.filter((line) => mayLog === undefined || !line.includes(mayLog));
       heard.splice(0, heard.length, ...rest);

@@ -64,46 +64,46 @@ test("the theme is chosen by hand, and remembered", async ({ page }) => {
   await expect(theme).toContainText("Dark");
 });
 
-test("the way to the meaning of a number loses nothing", async ({ page }) => {
+test("following a number to its meaning loses no setting", async ({ page }) => {
   await page.goto("#v=1&steps=50");
   await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
   await page.locator(".hero .badge").first().click();
   await page.locator("#about-claimed a").click();
   await expect(page.locator("math").first()).toBeAttached();
   await page.getByRole("link", { name: "Explore", exact: true }).click();
-  await expect(page.getByLabel("Steps an epoch", { exact: false }).first()).toHaveValue("50");
+  await expect(page.getByLabel("Steps per epoch", { exact: false }).first()).toHaveValue("50");
 });
 
 test.describe("see it happen", () => {
-  test("epochs that are added again are others", async ({ page }) => {
+  test("epochs that are added again differ", async ({ page }) => {
     await page.goto("#v=1&view=see");
     await isReady(page, "see");
-    const told = page.locator(".told strong").first();
+    const wrong = page.locator(".errors strong").first();
     const add = page.getByRole("button", { name: "Add 2,000 epochs" });
     await add.click();
-    await expect(page.locator(".told")).toContainText("of 2,000 epochs");
-    const once = Number(await told.textContent());
+    await expect(page.locator(".errors")).toContainText("of 2,000 epochs");
+    const once = Number(await wrong.textContent());
     await add.click();
-    await expect(page.locator(".told")).toContainText("of 4,000 epochs");
-    expect(Number(await told.textContent())).not.toBe(2 * once);
+    await expect(page.locator(".errors")).toContainText("of 4,000 epochs");
+    expect(Number(await wrong.textContent())).not.toBe(2 * once);
   });
 
   test("an epoch goes step by step to its scores", async ({ page }) => {
     await page.goto("#v=1&view=see&see_steps=4");
     await isReady(page, "see");
     const step = page.getByRole("button", { name: "Step", exact: true });
-    await expect(page.locator(".now")).toContainText("The data lie in the file");
+    await expect(page.locator(".now")).toContainText("The records are in file order");
     await step.click();
-    await expect(page.locator(".now")).toContainText("falls into batch");
+    await expect(page.locator(".now")).toContainText("the target is in batch");
     await expect(page.locator(".batch.hit")).toHaveCount(1);
     for (let batch = 1; batch <= 4; batch += 1) {
       await step.click();
-      await expect(page.locator(".now")).toContainText(`Batch ${batch} gives out`);
+      await expect(page.locator(".now")).toContainText(`Batch ${batch} outputs`);
       await expect(page.locator(".output.with")).toHaveCount(batch);
     }
     await step.click();
-    await expect(page.locator(".now")).toContainText("the attacker says");
-    await expect(page.locator(".told")).toContainText("of 1 epoch ");
+    await expect(page.locator(".now")).toContainText("the attacker guesses");
+    await expect(page.locator(".errors")).toContainText("of 1 epoch ");
     await step.click();
     await expect(page.locator(".now")).toContainText("Epoch 2");
   });
@@ -119,8 +119,8 @@ test.describe("see it happen", () => {
       await page.goto(`#v=1&view=see&see_sampler=${sampler}`);
       await isReady(page, "see");
       await page.getByRole("button", { name: "Add 2,000 epochs" }).click();
-      await expect(page.locator(".told")).toContainText("of 2,000 epochs");
-      await expect(page.locator(".told")).toContainText("ε ≈");
+      await expect(page.locator(".errors")).toContainText("of 2,000 epochs");
+      await expect(page.locator(".errors")).toContainText("ε ≈");
     });
   }
 
@@ -129,7 +129,7 @@ test.describe("see it happen", () => {
     await isReady(page, "see");
     await page.getByRole("button", { name: "32×" }).click();
     await page.getByRole("button", { name: "Play" }).click();
-    await expect(page.locator(".told")).toContainText(/of [1-9]\d+ epochs/);
+    await expect(page.locator(".errors")).toContainText(/of [1-9]\d+ epochs/);
     await page.getByRole("button", { name: "Pause" }).click();
     await expect(page.getByRole("button", { name: "Play" })).toBeVisible();
   });
@@ -157,25 +157,25 @@ test.describe("check my training", () => {
     );
   });
 
-  test("with a larger claim it is not", async ({ page }) => {
+  test("a larger claim is not refuted", async ({ page }) => {
     await page.goto("#v=1&view=check");
     const claim = page.getByLabel("Claimed ε");
     await claim.fill("40");
     await claim.press("Enter");
     await expect(page.locator("#check-head")).toContainText("not refuted");
     await expect(page.locator("section.panel")).toContainText("proves nothing");
-    await page.getByLabel("How the loader draws batches").selectOption("Poisson");
+    await page.getByLabel("How the data loader draws batches").selectOption("Poisson");
     await expect(page).toHaveURL(/check_loader=poisson/);
   });
 
-  test("what does not fit together is said", async ({ page }) => {
+  test("an inconsistent description is reported", async ({ page }) => {
     await page.goto("#v=1&view=check&check_batch=100000");
     await expect(page.locator(".failure, .refused").first()).toBeVisible();
   });
 });
 
 test.describe("my scores", () => {
-  test("two files of scores are audited here", async ({ page }) => {
+  test("two files of scores are audited in the browser", async ({ page }) => {
     await page.goto("#v=1&view=scores&scores_rule=simultaneous");
     await page.getByLabel("With the target record").setInputFiles({
       name: "in.csv",
@@ -200,7 +200,7 @@ test.describe("my scores", () => {
       mimeType: "text/csv",
       buffer: Buffer.from(scores(100, 3)),
     });
-    await expect(page.locator("#found-head")).toHaveText("Now give the runs without the target");
+    await expect(page.locator("#found-head")).toHaveText("Now add the runs without the target");
     await expect(page.locator(".failure")).toHaveCount(0);
   });
 
@@ -214,7 +214,7 @@ test.describe("my scores", () => {
     ["another format", "<img src=x onerror=alert(1)>.exe", Buffer.from("MZ")],
   ];
   for (const [what, name, buffer] of hostile) {
-    test(`a hostile file is refused in words: ${what}`, async ({ page }) => {
+    test(`a hostile file is refused with a message: ${what}`, async ({ page }) => {
       await page.goto("#v=1&view=scores");
       const files = { name, mimeType: "application/octet-stream", buffer };
       await page.getByLabel("With the target record").setInputFiles(files);

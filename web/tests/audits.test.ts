@@ -39,7 +39,7 @@ function thrown(call: () => unknown): unknown {
   return undefined;
 }
 
-test("however it is divided, whoever is lost, the result is the same", () => {
+test("the result does not depend on division or lost workers", () => {
   const whole = finish(Audit.open(PLAN), 1e9).result();
   expect(whole).toMatchObject({ kind: "bound", observations: 30_000, planned: 30_000, seed: "7" });
   const audit = Audit.open(PLAN);
@@ -59,7 +59,7 @@ test("however it is divided, whoever is lost, the result is the same", () => {
   expect(finish(resumed, 999).result()).toEqual(whole);
 });
 
-test("counts that are not those asked for are refused", () => {
+test("counts of another range are refused", () => {
   const audit = Audit.open(PLAN);
   const layout = audit.layout();
   const range = audit.next(1_024);
@@ -85,7 +85,7 @@ test("a bound has a band in which its curve lies", () => {
   expect(band?.least.fpr.length).toBeGreaterThan(20);
 });
 
-test("what cannot be audited is told with its field", () => {
+test("an invalid plan is refused with the name of its field", () => {
   const refused = (change: object) => thrown(() => Audit.open({ ...PLAN, ...change }));
   expect(refused({ steps: 0.5 })).toMatchObject({ kind: "input", field: "steps" });
   expect(refused({ sampler: "<b>" })).toMatchObject({ kind: "input", field: "sampler" });
@@ -97,7 +97,7 @@ test("what cannot be audited is told with its field", () => {
   expect(thrown(() => count(new Uint8Array(9), 0, 1))).toMatchObject({ kind: "file" });
 });
 
-test("a seed that is not given is fresh, and told", () => {
+test("an omitted seed is fresh, and reported", () => {
   const { seed: _, ...unseeded } = PLAN;
   const seeds = [unseeded, { ...unseeded, seed: "" }].map((plan) => {
     const { seed } = finish(Audit.open({ ...plan, observations: 2_000 }), 1e9).result();

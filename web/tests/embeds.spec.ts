@@ -76,7 +76,7 @@ for (const tool of TOOLS) {
   });
 }
 
-test("an event tells numbers, settings and the command line of the same", async ({ page }) => {
+test("an event contains result, settings and command", async ({ page }) => {
   const heard = await listen(page);
   await page.goto(HTML);
   for (const name of CALCULATORS) await answered(page, name);
@@ -90,7 +90,7 @@ test("an event tells numbers, settings and the command line of the same", async 
   expect(epsilon?.version).toBe(manifest.version);
 });
 
-test("attributes and properties are one, and a change asks again", async ({ page }) => {
+test("attributes and properties agree, and a change computes again", async ({ page }) => {
   const heard = await listen(page);
   await showPage(page, `<dpscope-counts false-positives="0" delta="1e-6"></dpscope-counts>`);
   await answered(page, "counts");
@@ -111,7 +111,7 @@ test("attributes and properties are one, and a change asks again", async ({ page
   await expect.poll(newest).toMatchObject({ false_positives: 5 });
 });
 
-test("what is typed and is no value leaves the last answer, and is told", async ({ page }) => {
+test("an invalid input keeps the last answer and is reported", async ({ page }) => {
   await showPage(page, `<dpscope-counts></dpscope-counts>`);
   const before = await answered(page, "counts");
   const input = page.getByLabel("Significance");
@@ -127,7 +127,7 @@ test("what is typed and is no value leaves the last answer, and is told", async 
   await expect(problem).toHaveCount(0);
 });
 
-test("what the bundle refuses is told in its words", async ({ page }) => {
+test("the message of a refused setting is shown", async ({ page }) => {
   await showPage(page, `<dpscope-counts false-positives="2000">was 3.15</dpscope-counts>`);
   await expect(page.locator("dpscope-counts .problem")).toContainText("false_positives must be");
   await expect(page.locator("dpscope-counts slot:not([name])")).toHaveCount(0);
@@ -154,7 +154,7 @@ test("hostile attributes are text, and are clamped", async ({ page }) => {
   for (const [name, value] of [
     ["sampler", "shuffle"],
     ["noise-multiplier", "1"],
-    ["steps", "1000000"],
+    ["steps", "1e6"],
     ["epochs", "1"],
     ["delta", "1e-15"],
   ] as const) {
@@ -181,7 +181,7 @@ test("the module loaded twice is still one instance", async ({ page }) => {
   expect(wasm).toHaveLength(1);
 });
 
-test("nothing is fetched for a calculator that nobody has scrolled to", async ({ page }) => {
+test("nothing is fetched for a calculator outside the view", async ({ page }) => {
   const wasm = wasmOf(page);
   await showPage(page, `<svg width="10" height="5000"></svg><dpscope-plan></dpscope-plan>`);
   await expect(page.locator("dpscope-plan .result")).toHaveText("Loading …");
@@ -190,7 +190,7 @@ test("nothing is fetched for a calculator that nobody has scrolled to", async ({
   expect(wasm).toHaveLength(1);
 });
 
-test("colours and parts are the page's to set", async ({ page }) => {
+test("a page can set colours and parts", async ({ page }) => {
   await showPage(
     page,
     `<style>
@@ -280,7 +280,7 @@ test("a page without workers computes by itself", async ({ page, heard }) => {
   expect(heard.splice(0).join()).toContain("worker");
 });
 
-test("a policy without wasm is told, and what stood in the element shows", async ({
+test("a policy without wasm is reported, and the content of the element is shown", async ({
   page,
   heard,
 }) => {
@@ -293,13 +293,13 @@ test("a policy without wasm is told, and what stood in the element shows", async
 
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
-  test("what stands in the element is what is seen", async ({ page }) => {
+  test("the content of the element is shown", async ({ page }) => {
     await page.goto(HTML);
     await expect(page.getByText("shuffled, ε ≥ 4.0631")).toBeVisible();
   });
 });
 
-test("a frame tells its height, and its host believes nobody else", async ({ page }) => {
+test("a frame posts its height, and its host ignores other senders", async ({ page }) => {
   await page.goto("./pages/html/iframe.html");
   const frame = page.locator("iframe");
   const inside = page.frameLocator("iframe").locator("dpscope-counts");
@@ -322,7 +322,7 @@ test("a frame tells its height, and its host believes nobody else", async ({ pag
   expect(await height()).toBe(open);
 });
 
-test("the page for frames refuses what it does not know", async ({ page }) => {
+test("the page for frames refuses unknown calculators and attributes", async ({ page }) => {
   const address = "./calculators/embed.html";
   await page.goto(`${address}?calculator=${encodeURIComponent("<b>x</b>")}`);
   await expect(page.getByText("There is no such calculator")).toBeVisible();

@@ -1,4 +1,4 @@
-/** The `test` of every browser test: a page that must stay quiet and on its own origin. */
+/** The `test` of every browser test: a page must log nothing and stay on its own origin. */
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,11 +8,11 @@ import { expect, type Page, test as plain } from "@playwright/test";
 export { expect };
 
 interface Watched {
-  /** What was wrong so far; a test that expects some of it takes it out. */
+  /** Errors so far; a test removes those that it expects. */
   heard: string[];
 }
 
-/** Fails when a page logs an error, throws, breaks its policy or asks another origin for anything. */
+/** Fails when a page logs an error, throws, violates its policy or contacts another origin. */
 export const test = plain.extend<Watched>({
   heard: [
     async ({ context, baseURL }, use) => {

@@ -9,13 +9,13 @@ test("the page runs under the policy of dpscope serve", async ({ page }) => {
   await expect(page.locator("body")).not.toBeEmpty();
 });
 
-test("WebGPU is there in the project of that name only", async ({ page }, info) => {
+test("WebGPU is available in the project of that name only", async ({ page }, info) => {
   await page.goto("./");
   const has = await page.evaluate(async () => (await navigator.gpu?.requestAdapter()) != null);
   expect(has).toBe(info.project.name === "webgpu");
 });
 
-test("a page that is not quiet is heard", async ({ page, heard }) => {
+test("errors of a page are detected", async ({ page, heard }) => {
   await page.goto("./");
   await page.evaluate(() => {
     console.error("logged");

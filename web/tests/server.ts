@@ -1,4 +1,4 @@
-/** Serves what was built as `dpscope serve` does: the app at the root, the pages with calculators below `/pages/`. */
+/** Serves the build as `dpscope serve` does: the app at the root, the pages with calculators below `/pages/`. */
 
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -25,12 +25,12 @@ const TYPES: Record<string, string> = {
   ".wasm": "application/wasm",
 };
 
-/** Told of each file that is sent. */
+/** Called for each file that is sent. */
 type Sent = (name: string, bytes: Buffer) => void;
 
 async function answer(url: string, response: ServerResponse, sent?: Sent): Promise<void> {
   const path = decodeURIComponent(new URL(url, "http://localhost").pathname);
-  // A browser asks for it of its own accord.
+  // Browsers request it by themselves.
   if (path === "/favicon.ico") return void response.writeHead(204).end();
   const isPage = path.startsWith("/pages/");
   const file = normalize(
@@ -40,7 +40,7 @@ async function answer(url: string, response: ServerResponse, sent?: Sent): Promi
     if (!file.startsWith(WEB + (isPage ? "pages" : "dist") + sep)) throw new Error("outside");
     const bytes = await readFile(file);
     const type = TYPES[extname(file)] ?? "application/octet-stream";
-    // Pages of documentation tools bring scripts of their own.
+    // Pages of documentation tools have scripts of their own.
     const policy = Object.fromEntries(isPage ? [] : headers);
     response.writeHead(200, { ...policy, "Content-Type": type, "Cache-Control": "no-cache" });
     response.end(bytes);
@@ -50,7 +50,7 @@ async function answer(url: string, response: ServerResponse, sent?: Sent): Promi
   }
 }
 
-/** A server on a port that is free, with its address. */
+/** A server on a free port, with its address. */
 export async function serve(sent?: Sent): Promise<{ url: string; close: () => void }> {
   const server = createServer((request, response) => {
     void answer(request.url ?? "/", response, sent);

@@ -5,8 +5,8 @@ import type { Plugin } from "vite";
 const MATHS = /<math-tex( display)?>([\s\S]*?)<\/math-tex>/g;
 const QUERY = "?mathml";
 
-/** Turns `page.html?mathml` into a Lit template whose formulas are MathML: nothing of a typesetter
- * is left to run in the browser. */
+/** Turns `page.html?mathml` into a Lit template whose formulas are MathML, so that no typesetter runs
+ * in the browser. */
 export function mathml(): Plugin {
   return {
     name: "dpscope-mathml",
@@ -20,12 +20,17 @@ export function mathml(): Plugin {
   };
 }
 
-/** A module that gives the page as a template. */
+/** A module that exports the page as a template. */
 export function template(page: string): string {
   const rendered = page.replace(MATHS, (_, display: string | undefined, formula: string) => {
-    const options = { displayMode: display !== undefined, throwOnError: true, annotate: false };
-    // The page's policy allows no inline style; what is left out are small spaces.
-    return temml.renderToString(entities(formula), options).replace(/ style="[^"]*"/g, "");
+    const isDisplay = display !== undefined;
+    const options = { displayMode: isDisplay, throwOnError: true, annotate: false };
+    // The page's policy allows no inline style; this only drops small spaces.
+    const math = temml.renderToString(entities(formula), options).replace(/ style="[^"]*"/g, "");
+    // Fonts decide whether a formula fits: a box that may scroll must take the focus.
+    return isDisplay
+      ? `<div class="formula" tabindex="0" role="group" aria-label="Formula">${math}</div>`
+      : math;
   });
   const escaped = rendered.replace(/[\\`]|\$\{/g, (sign) => `\\${sign}`);
   return `import { html } from "lit/html.js";\nexport default () => html\`${escaped}\`;\n`;

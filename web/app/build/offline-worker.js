@@ -34,9 +34,9 @@ async function pageOf(request) {
   try {
     return await fetch(request);
   } catch (error) {
-    const kept = await caches.match("./", { ignoreSearch: true });
-    if (kept === undefined) throw error;
-    return kept;
+    const cached = await caches.match("./", { ignoreSearch: true });
+    if (cached === undefined) throw error;
+    return cached;
   }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { template } from "./mathml";
 import { toHtml } from "./static";
 
-test("a template is the HTML that Lit would make of it", () => {
+test("a template becomes the HTML that Lit renders", () => {
   const list = ["one", "two"].map((text) => html`<li>${text}</li>`);
   const made = html`<a class="x ${"y"}" href=${"#a"} ?hidden=${false} @click=${() => undefined}
     >${list}${nothing}${svg`<path d=${"M0"}></path>`}</a>`;
@@ -12,7 +12,7 @@ test("a template is the HTML that Lit would make of it", () => {
   );
 });
 
-test("properties of inputs become attributes, what is nothing is left out", () => {
+test("properties of inputs become attributes, and nothing is omitted", () => {
   const made = html`<input .value=${"1"} ?disabled=${true} aria-describedby=${nothing} />`;
   expect(toHtml(made)).toBe('<input value="1" disabled />');
 });
@@ -23,13 +23,14 @@ test("text stays text", () => {
   );
 });
 
-test("formulas become MathML without styles, and backticks stay text", () => {
+test("formulas become MathML without styles, display formulas can be focused, and backticks stay text", () => {
   const made = template("<p>`$" + "{x}` <math-tex>a &lt; b</math-tex></p>");
   expect(made).toContain("<math>");
+  expect(template("<math-tex display>a</math-tex>")).toContain('tabindex="0"');
   expect(made).toContain("\\`\\$" + "{x}\\`");
   expect(made).not.toContain("style=");
 });
 
-test("a formula that cannot be read stops the build", () => {
+test("an invalid formula stops the build", () => {
   expect(() => template("<math-tex>\\frac{1}</math-tex>")).toThrow();
 });

@@ -1,8 +1,8 @@
-// Modules do not load from a file's address, and without them nothing else could say so.
+// Modules do not load from a file:// address, so a plain script has to report it.
 if (location.protocol === "file:") {
-  const told = document.getElementById("from-file");
-  if (told !== null) {
-    told.hidden = false;
-    document.body.prepend(told);
+  const note = document.getElementById("from-file");
+  if (note !== null) {
+    note.hidden = false;
+    document.body.prepend(note);
   }
 }

@@ -4,8 +4,8 @@ import type { ScoresSession } from "./scores/session";
 import type { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import type { Store } from "./state/store";
-import type { BesideSession } from "./theory/beside";
 import type { CheckSession } from "./theory/check";
+import type { ComparisonSession } from "./theory/comparison";
 import type { TheorySession } from "./theory/session";
 import type { SweepSession } from "./theory/sweep";
 
@@ -16,24 +16,21 @@ export interface App {
   readonly theory: Pick<TheorySession, "lines" | "isStale" | "isRefining">;
   readonly sweep: Pick<SweepSession, "sweep" | "isStale">;
   readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "start">;
-  readonly beside: Pick<BesideSession, "curves">;
+  readonly comparison: Pick<ComparisonSession, "curves">;
   readonly see: SeeSession;
-  readonly scores: Pick<
-    ScoresSession,
-    "files" | "found" | "failure" | "isBusy" | "give" | "forget"
-  >;
+  readonly scores: Pick<ScoresSession, "files" | "found" | "failure" | "isBusy" | "add" | "remove">;
   readonly check: Pick<CheckSession, "report" | "failure" | "fieldFailure" | "isStale">;
-  /** What was typed into a field and is not allowed. */
+  /** Why typed text was refused, by field. */
   readonly refused: Map<Field, string>;
   readonly layout: Layout;
   readonly version: string;
-  /** What was told last. */
+  /** The last short message. */
   readonly toast: string;
-  /** What screen readers are told of the figures. */
+  /** What screen readers hear of the figures. */
   readonly spoken: string;
   change(part: Partial<State>): void;
   /** Draws anew before the next frame. */
   redraw(): void;
-  /** Tells a short message to all, screen readers included. */
-  tell(message: string): void;
+  /** Shows a short message, to screen readers too. */
+  announce(message: string): void;
 }

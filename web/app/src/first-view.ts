@@ -16,7 +16,7 @@ export function firstView(): unknown {
     theory: { lines: storedLines(), isStale: false, isRefining: false },
     sweep: { sweep: storedSweep(), isStale: false },
     audit: { run: undefined, state: undefined, hasGpu: undefined, cores: 1, start: nothingYet },
-    beside: { curves: [] },
+    comparison: { curves: [] },
     refused: new Map(),
     layout: layoutOf(1440),
     version: storedVersion,

@@ -14,14 +14,14 @@ if (root !== null) {
     render(shell(app), root);
   });
   page.start();
-  keepForOffline();
+  cacheForOffline();
 }
 
-/** Once the page stands: every file is kept, so that nothing needs the network any more. */
-function keepForOffline(): void {
+/** Caches every file once the page has loaded, for offline use. */
+function cacheForOffline(): void {
   if (!import.meta.env.PROD || !("serviceWorker" in navigator)) return;
   addEventListener("load", () => {
-    // where a browser keeps nothing, the app works as long as it is online
+    // without a cache the app works online
     navigator.serviceWorker.register("./offline.js").catch(() => undefined);
   });
 }

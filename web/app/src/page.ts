@@ -7,8 +7,8 @@ import { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
 import { Store } from "./state/store";
-import { BesideSession } from "./theory/beside";
 import { CheckSession } from "./theory/check";
+import { ComparisonSession } from "./theory/comparison";
 import { TheorySession } from "./theory/session";
 import { SweepSession } from "./theory/sweep";
 import { titleOf } from "./views/shell";
@@ -18,13 +18,13 @@ import { scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
 const WAIT_FOR_HISTORY_MS = 250;
 const SPEAK_EVERY_MS = 2000;
 
-/** Joins the state, what is computed and what is drawn. */
+/** Connects the state, the sessions and the views. */
 export class Page implements App {
   readonly store: Store;
   readonly theory: TheorySession;
   readonly sweep: SweepSession;
   readonly audit: AuditSession;
-  readonly beside: BesideSession;
+  readonly comparison: ComparisonSession;
   readonly see: SeeSession;
   readonly check: CheckSession;
   readonly scores: ScoresSession;
@@ -54,10 +54,10 @@ export class Page implements App {
     );
     this.sweep = new SweepSession(theoryWorker, theoryChanged, storedSweep());
     this.audit = new AuditSession(() => {
-      if (this.audit.state !== undefined) this.beside.show(this.audit.state);
+      if (this.audit.state !== undefined) this.comparison.show(this.audit.state);
       this.redraw();
     });
-    this.beside = new BesideSession(studiesWorker, redraw);
+    this.comparison = new ComparisonSession(studiesWorker, redraw);
     this.see = new SeeSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
     this.check = new CheckSession(studiesWorker, redraw);
     this.scores = new ScoresSession(scoresWorker, redraw);
@@ -109,7 +109,7 @@ export class Page implements App {
     }, SPEAK_EVERY_MS);
   }
 
-  tell(message: string): void {
+  announce(message: string): void {
     this.toast = message;
     clearTimeout(this.#toastTimer);
     this.#toastTimer = setTimeout(() => {
@@ -129,7 +129,7 @@ export class Page implements App {
     this.redraw();
   }
 
-  /** Into the address; a slider's way there is no history. */
+  /** Into the address, without a history entry for each step of a slider. */
   #remember(): void {
     if (location.hash !== this.store.hash) history.replaceState(null, "", this.store.hash);
   }

@@ -42,7 +42,7 @@ function computed() {
   };
 }
 
-test("the figures that are painted first are those of the bundle (UPDATE=1 writes them anew)", () => {
+test("the stored figures are those of the bundle (UPDATE=1 rewrites them)", () => {
   const now = computed();
   if (process.env.UPDATE === "1") {
     const file = fileURLToPath(new URL("./stored.json", import.meta.url));

@@ -48,7 +48,7 @@ test.each(values)("$calculator: $command", async ({ calculator, settings, comman
   expect(unequal(plain(result), expected)).toEqual([]);
 });
 
-test("a number that is off is seen", () => {
+test("a wrong number is detected", () => {
   const found = { epsilon: 1, rows: [{ ceiling: 2 }] };
   expect(unequal(found, { epsilon: 1, rows: [{ ceiling: 2 }] })).toEqual([]);
   expect(unequal(found, { epsilon: 1 + 2 ** -52 })).toHaveLength(1);
@@ -56,7 +56,7 @@ test("a number that is off is seen", () => {
   expect(unequal(found, { upper: 1 })).toHaveLength(1);
 });
 
-test("every calculator is held against the command line", () => {
+test("every calculator is compared with the command line", () => {
   const seen = new Set(values.map(({ calculator }) => calculator));
   expect([...seen].sort()).toEqual(calculators.map(({ name }) => name).sort());
 });

@@ -51,7 +51,7 @@ const targetEpsilon = {
 const epsilon: Calculator<EpsilonSettings, GapResult> = {
   name: "epsilon",
   title: "ε of a training",
-  about: "What accounting claims, and what is proven of the way that batches are drawn",
+  about: "What accounting claims, and what is proven for the actual sampler",
   fields: { sampler, ...training },
   answer: gap,
   command({ sampler, ...settings }) {
@@ -64,8 +64,8 @@ const epsilon: Calculator<EpsilonSettings, GapResult> = {
 
 const noise: Calculator<NoiseSettings, NoiseResult> = {
   name: "noise",
-  title: "Noise for a wanted ε",
-  about: "The least noise multiplier that keeps a wanted ε",
+  title: "Noise for a target ε",
+  about: "The smallest noise multiplier that achieves a target ε",
   fields: {
     sampler: { ...sampler, options: sampler.options.slice(0, 4) },
     epsilon: targetEpsilon,
@@ -78,7 +78,7 @@ const noise: Calculator<NoiseSettings, NoiseResult> = {
     const find = (sampler: NoiseSettings["sampler"]) =>
       call("calibrate", "noise", sampler, { epsilon, delta }, { steps, epochs });
     const found = await find(sampler);
-    // a comparison that cannot be made costs no answer
+    // the answer does not depend on the comparison
     const poisson =
       sampler === "poisson" ? undefined : await find("poisson").catch(() => undefined);
     return noiseAnswer(settings, found, poisson);
@@ -99,17 +99,15 @@ function noiseAnswer(
   const isShuffled = settings.sampler === "shuffle" || settings.sampler === "persistent-shuffle";
   const value = rounded(found.value, "upper");
   const sentences = [
-    `A noise multiplier of ${value} keeps ${relation("ε", "≤", rounded(found.epsilon, "upper"))} at ${relation("δ", "=", numberText(settings.delta))}.`,
+    `A noise multiplier of ${value} guarantees ${relation("ε", "≤", rounded(found.epsilon, "upper"))} at ${relation("δ", "=", numberText(settings.delta))}.`,
   ];
   if (isShuffled) {
-    sentences.push(
-      "It is proven for every way to shuffle; less noise may do, but of no shuffle is that proven.",
-    );
+    sentences.push("This is proven for every way to shuffle; less may suffice, but is not proven.");
   }
   const figures = [
     {
       role: "answer" as const,
-      label: "Least noise multiplier",
+      label: "Smallest noise multiplier",
       value: relation("σ", "=", value),
       standing: "upper bound on ε, proven",
       method: isShuffled ? "deterministic batches" : methodInWords("privacy-loss-distribution"),
@@ -140,7 +138,7 @@ function countField(label: string, initial: number, help: string, least = 0): In
 const counts: Calculator<CountsSettings, AuditResult> = {
   name: "counts",
   title: "ε from error counts",
-  about: "A lower bound from the errors of an attack, at one threshold that was fixed beforehand",
+  about: "A lower bound from the errors of an attack at a threshold fixed in advance",
   fields: {
     false_positives: countField(
       "False positives",
@@ -179,9 +177,9 @@ const counts: Calculator<CountsSettings, AuditResult> = {
       ],
       sentences: [
         leaks
-          ? `A claim of a smaller ε ${at} is refuted, with ${sure}.`
+          ? `Any smaller claimed ε ${at} is refuted with ${sure}.`
           : "This attack did not find any leakage. That proves nothing.",
-        `So many runs can show at most ${relation("ε", "=", rounded(result.ceiling, "upper"))}. The threshold and the number of runs must have been fixed before they were seen.`,
+        `This many runs can show at most ${relation("ε", "=", rounded(result.ceiling, "upper"))}. The threshold and the number of runs must have been fixed in advance.`,
       ],
       result,
     };
@@ -203,8 +201,8 @@ const thresholdRule: Input = {
   kind: "choice",
   label: "Threshold",
   options: [
-    ["simultaneous", "a few cuts, all data"],
-    ["split", "one cut, half the data"],
+    ["simultaneous", "a few thresholds, all data"],
+    ["split", "one threshold, half the data"],
   ],
   initial: "simultaneous",
   help: "How the threshold will be chosen",
@@ -213,7 +211,7 @@ const thresholdRule: Input = {
 const plan: Calculator<PlanSettings, PlanTable> = {
   name: "plan",
   title: "Observations for an audit",
-  about: "How many observations a bound needs, and how far a number of them can see",
+  about: "How many observations a bound needs, and the largest ε that they can show",
   fields: {
     epsilon: { ...targetEpsilon, most: 40, initial: 9 },
     threshold_rule: thresholdRule,
@@ -227,17 +225,17 @@ const plan: Calculator<PlanSettings, PlanTable> = {
       figures: [
         {
           role: "answer",
-          label: "Observations of both worlds",
+          label: "Observations, both worlds together",
           value: relation("n", "≥", observations),
-          standing: `least number, ${confidence(significance)} confidence`,
-          method: "the bound of an attack that never errs",
+          standing: `minimum, ${confidence(significance)} confidence`,
+          method: "bound of an attack without errors",
         },
       ],
       sentences: [
-        `A bound of ${relation("ε", "=", numberText(epsilon))} at ${relation("δ", "=", numberText(delta))} needs at least ${observations} observations, and more for a real mechanism, whose attacks err.`,
+        `A bound of ${relation("ε", "=", numberText(epsilon))} at ${relation("δ", "=", numberText(delta))} needs at least ${observations} observations; real attacks make errors and need more.`,
       ],
       table: {
-        head: ["Observations", "Largest ε they can show"],
+        head: ["Observations", "Largest ε that they can show"],
         rows: result.rows.map(({ observations, ceiling }) => [
           grouped(observations),
           rounded(ceiling, "upper", 3),
@@ -257,7 +255,7 @@ const POINTS = 21;
 
 const shuffleGap: Calculator<TrainingSettings, GapResult> = {
   name: "shuffle-gap",
-  title: "The leak of shuffled batches",
+  title: "Leakage of shuffled batches",
   about: "What Poisson accounting claims, and what shuffled batches leak, as the noise changes",
   fields: { ...training, noise_multiplier: { ...shared.noiseMultiplier, slider: SLIDER } },
   answer: (call, settings) => gap(call, { ...settings, sampler: "shuffle" }),
@@ -270,7 +268,7 @@ const shuffleGap: Calculator<TrainingSettings, GapResult> = {
     );
     const none = new Float64Array(POINTS).fill(Number.NaN);
     const found = { noiseMultipliers, claimed: none, lower: none, upper: none };
-    // a few points at a time: other calculators need not wait, and a changed setting ends it
+    // a few points at a time: other calculators do not wait, and a changed setting ends it
     const draw = async (row: Parameters<typeof columnOf>[1], key: keyof Columns) => {
       found[key] = found[key].slice();
       for (let start = 0; start < POINTS && isWanted(); start += 7) {

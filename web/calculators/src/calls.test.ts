@@ -72,7 +72,7 @@ test("many calls share one worker and one wasm instance", async () => {
   expect(glue.default).toHaveBeenCalledTimes(1);
 });
 
-test("where no worker can be had, the page computes, and no second worker is tried", async () => {
+test("without workers the page computes, and no second worker is tried", async () => {
   LocalWorker.isBroken = true;
   const call = await fresh();
   expect(await call("version")).toBe("1.2.3");
@@ -90,7 +90,7 @@ test("where no worker can be had, the page computes, and no second worker is tri
   expect(await (await fresh())("version")).toBe("1.2.3");
 });
 
-test("what the bundle throws reaches the caller as it is", async () => {
+test("a failure of the bundle reaches the caller unchanged", async () => {
   const failure = { kind: "input", field: "false_positives", message: "too many" };
   glue.counts.mockImplementation(() => {
     throw failure;
@@ -125,7 +125,7 @@ async function askedInVain(call: Call): Promise<{ open: Promise<unknown>; worker
   return { open, worker };
 }
 
-test("a worker that dies answers its open call, and the next call starts another", async () => {
+test("a worker that dies fails its open call, and the next call starts another", async () => {
   const call = await fresh();
   const { open, worker } = await askedInVain(call);
   worker.onerror?.({ message: "out of memory" });
@@ -134,7 +134,7 @@ test("a worker that dies answers its open call, and the next call starts another
   expect(LocalWorker.made).toHaveLength(2);
 });
 
-test("a call that takes too long is ended, and those behind it are answered", async () => {
+test("a call that takes too long is ended, and the calls behind it are answered", async () => {
   vi.useFakeTimers();
   const call = await fresh();
   const { open, worker } = await askedInVain(call);
@@ -148,7 +148,7 @@ test("a call that takes too long is ended, and those behind it are answered", as
   expect(LocalWorker.made).toHaveLength(2);
 });
 
-test("a wasm file that did not load is tried again", async () => {
+test("a failed load of the wasm file is retried", async () => {
   const call = await fresh();
   glue.default.mockRejectedValueOnce(new Error("404"));
   await expect(call("version")).rejects.toMatchObject({

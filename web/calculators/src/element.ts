@@ -18,7 +18,7 @@ import { answerView, chartView, failureView, fieldView, footView } from "./view"
 /** Least time between two announcements to screen readers. */
 const QUIET_MS = 1200;
 
-/** An attribute's text is read when the element updates, as is what a property was set to. */
+/** Attributes and properties are parsed when the element updates. */
 const converter = {
   fromAttribute: (text: string | null) => text,
   toAttribute: numberText,
@@ -42,7 +42,7 @@ export function elementOf<Settings extends object, Result>(
     );
 
     #problems = new Map<string, string>();
-    /** What is being typed and is no value yet. */
+    /** Text being typed that is no value yet. */
     #drafts = new Map<string, string>();
     #answer: Answer<Result> | undefined;
     #failure: Failure | undefined;
@@ -159,7 +159,7 @@ export function elementOf<Settings extends object, Result>(
       }
     }
 
-    /** Curves, unless those of these settings stand there: the noise multiplier only moves the mark. */
+    /** Curves, unless these settings already have theirs: the noise multiplier only moves the mark. */
     async #draw(): Promise<void> {
       if (!calculator.columns || this.#failure !== undefined) return;
       const settings = this.#settings();
@@ -174,12 +174,12 @@ export function elementOf<Settings extends object, Result>(
       try {
         await calculator.columns(call, settings, isWanted, show);
       } catch {
-        // the figures stand without their chart, which the next change tries again
+        // the numbers stay without their chart, which the next change tries again
         if (isWanted()) this.#drawn = "";
       }
     }
 
-    /** At most one announcement in a while, and none of what the page itself set. */
+    /** Announcements are rate-limited, and start once the reader has changed something. */
     #announce(text: string): void {
       if (!this.#isTouched) return;
       clearTimeout(this.#announcement);
@@ -191,7 +191,7 @@ export function elementOf<Settings extends object, Result>(
       }, wait);
     }
 
-    /** Half a number is no mistake yet: the last value stands until there is another. */
+    /** Half a number is no error yet: the last value is used until there is another. */
     #typed(name: string, field: Input, text: string): void {
       this.#isTouched = true;
       this.#drafts.set(name, text);
@@ -216,7 +216,7 @@ export function elementOf<Settings extends object, Result>(
         await navigator.clipboard.writeText(calculator.command(this.#settings()));
         this.#copied = "Copied";
       } catch {
-        this.#copied = "Copy it from Method";
+        this.#copied = "Copy it under Method";
       }
       this.requestUpdate();
     }

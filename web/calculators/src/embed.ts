@@ -1,17 +1,17 @@
 /**
- * The page for an iframe: `embed.html?calculator=epsilon&steps=100&theme=dark`. It tells its parent
- * how high it is and listens to nothing. The page loads the calculators before this.
+ * The page for an iframe: `embed.html?calculator=epsilon&steps=100&theme=dark`. It posts its
+ * height to its parent and listens to nothing. The page loads the calculators before this.
  */
 
 const CALCULATORS = ["epsilon", "noise", "counts", "plan", "shuffle-gap"] as const;
 
-/** The element that a query asks for; attributes that it does not know are left out. */
+/** The element that a query asks for; unknown attributes are ignored. */
 export function elementFor(query: URLSearchParams, document: Document): HTMLElement {
   const wanted = query.get("calculator") ?? "epsilon";
   const name = CALCULATORS.find((name) => name === wanted);
   if (name === undefined) {
     const refusal = document.createElement("p");
-    refusal.textContent = `There is no such calculator; calculator must be one of ${CALCULATORS.join(", ")}.`;
+    refusal.textContent = `There is no such calculator: calculator must be one of ${CALCULATORS.join(", ")}.`;
     return refusal;
   }
   const element = document.createElement(`dpscope-${name}`);
@@ -31,12 +31,12 @@ const element = elementFor(query, document);
 document.querySelector("main")?.append(element);
 
 if (window.parent !== window) {
-  let told = 0;
+  let posted = 0;
   new ResizeObserver(() => {
     const height = Math.ceil(element.getBoundingClientRect().height);
-    if (height === told) return;
-    told = height;
-    // a height is no secret: any parent may hear it
+    if (height === posted) return;
+    posted = height;
+    // a height is no secret: any parent may receive it
     window.parent.postMessage({ type: "dpscope:resize", height }, "*");
   }).observe(element);
 }

@@ -18,7 +18,7 @@ const colour: Input = {
 };
 
 describe("read", () => {
-  test("a value within the domain stands as it is, whatever its notation", () => {
+  test("a value within the domain is unchanged, in any notation", () => {
     expect(read("noise_multiplier", noiseMultiplier, "1.50")).toEqual({ value: 1.5 });
     expect(read("noise_multiplier", noiseMultiplier, " .5 ")).toEqual({ value: 0.5 });
     expect(read("delta", delta, "1e-5")).toEqual({ value: 1e-5 });
@@ -27,7 +27,7 @@ describe("read", () => {
     expect(read("colour", colour, "blue")).toEqual({ value: "blue" });
   });
 
-  test("nothing is the initial value", () => {
+  test("a missing value is the initial value", () => {
     expect(read("noise_multiplier", noiseMultiplier, null, 3)).toEqual({ value: 1 });
     expect(read("colour", colour, undefined, "blue")).toEqual({ value: "red" });
   });
@@ -58,7 +58,7 @@ describe("read", () => {
     {},
     [1],
     true,
-  ])("%j is no number: what was there is kept", (given) => {
+  ])("%j is no number: the previous value is used", (given) => {
     const found = read("noise_multiplier", noiseMultiplier, given, 3);
     expect(found.value).toBe(3);
     expect(found.problem).toMatch(/must be a number/);
@@ -76,7 +76,7 @@ describe("read", () => {
     expect(found.problem).toBe("colour is “<img onerror=alert(1)>”; it must be one of red, blue.");
   });
 
-  test("a problem quotes no more than a little of a long text", () => {
+  test("a problem quotes only the start of a long text", () => {
     expect(read("noise_multiplier", noiseMultiplier, "x".repeat(1e6)).problem?.length).toBeLessThan(
       150,
     );

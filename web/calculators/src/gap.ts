@@ -1,4 +1,4 @@
-/** What accounting claims beside what is proven of the way that batches are drawn. */
+/** What accounting claims, and what is proven for the actual sampler. */
 
 import { numberText } from "../../fields/field";
 import { rounded } from "../../numbers/rounded";
@@ -22,7 +22,7 @@ interface Subject {
 }
 
 const SUBJECTS: Readonly<Record<BatchSampler, Subject>> = {
-  poisson: { batches: "Poisson sampled batches" },
+  poisson: { batches: "Poisson-sampled batches" },
   shuffle: { batches: "shuffled batches", lower: "shuffle-best", upper: "deterministic" },
   "persistent-shuffle": {
     batches: "batches shuffled once",
@@ -86,9 +86,9 @@ function summary(batches: string, { claimed, lower, upper, ratio }: Found, delta
   if (upper && claimed && upper.epsilon <= claimed.epsilon)
     return `${capital(batches)} leak no more than Poisson accounting claims, ${at}.`;
   if (upper && claimed)
-    return `What is proven of ${batches} is above what Poisson accounting claims, ${at}.`;
-  if (claimed) return `This ε covers ${batches} alone, ${at}; shuffled data leak more.`;
-  return `Nothing is known of this setting, ${at}.`;
+    return `The proven upper bound for ${batches} exceeds what Poisson accounting claims, ${at}.`;
+  if (claimed) return `This ε is valid for ${batches} only, ${at}; shuffled batches leak more.`;
+  return `Nothing is known about this setting, ${at}.`;
 }
 
 function present({ claimed, lower, upper, ratio }: Found): GapResult {

@@ -36,13 +36,13 @@ function missing(readme: string): string[] {
   return problems;
 }
 
-test("elements and attributes are those of the code", () => {
+test("the README lists the elements and attributes of the code", () => {
   expect(missing(text)).toEqual([]);
   expect(missing(text.replace("`false-positives` `zero", "`zero"))).toHaveLength(1);
   expect(missing(text.replace("1e-15 to 0.5", "0 to 0.5")).length).toBeGreaterThan(0);
 });
 
-test("parts and properties are those of the code", () => {
+test("the README lists the parts and properties of the code", () => {
   const listed = (pattern: RegExp, source: string) =>
     new Set([...source.matchAll(pattern)].flatMap(([, names]) => (names ?? "").split(" ")));
   const parts = listed(/part="([\w -]+)"/g, view + element);

@@ -1,4 +1,4 @@
-/** What a calculator looks like: templates of plain data, without state. */
+/** The templates of a calculator: functions of plain data, without state. */
 
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
@@ -16,7 +16,7 @@ import { CURVES, chart, HEIGHT } from "./chart";
 
 type Shown = TemplateResult | typeof nothing;
 
-/** An input with its value, what is being typed, and what is wrong with it. */
+/** An input with its value, the text being typed, and the problem with it. */
 export interface InputView<F extends Field = NumberField | ChoiceField> {
   readonly id: string;
   readonly field: F;
@@ -98,7 +98,7 @@ function numberView({
 
 const SLIDER_STEPS = 200;
 
-/** Even steps on a logarithmic scale; a value outside stands at the nearer end. */
+/** Even steps on a logarithmic scale; a value outside is shown at the nearer end. */
 function sliderView({ field, value, committed }: InputView<NumberField>): TemplateResult {
   const { least = field.least, most = field.most } = field.slider ?? {};
   const span = Math.log(most / least);
@@ -122,7 +122,7 @@ function sliderView({ field, value, committed }: InputView<NumberField>): Templa
   `;
 }
 
-/** What went wrong; where nothing could be loaded, what stands in the element shows again. */
+/** A failure; if nothing could be loaded, the content of the element is shown again. */
 export function failureView({ kind, message }: Failure): TemplateResult {
   return html`
     <div class="result" part="result">
@@ -206,7 +206,7 @@ function tableView(
   `;
 }
 
-/** How the numbers were computed, and the command line that gives the same. */
+/** How the numbers were computed, and the command that reproduces them. */
 export function footView(
   answer: Answer<unknown> | undefined,
   version: string,

@@ -81,13 +81,13 @@ test("every observation is counted once", async () => {
   expect(counters.every((counter) => counter.isTerminated)).toBe(true);
 });
 
-test("the check above sees an observation that is counted twice", () => {
+test("the check above detects an observation that is counted twice", () => {
   const counted = new Uint8Array(EACH).fill(1);
   counted[7] = 2;
   expect(everyOnce(counted)).toBe(false);
 });
 
-test("what a broken worker was given is counted by another", async () => {
+test("the range of a broken worker is counted by another", async () => {
   let crashes = 0;
   const { run, counters, counted } = runOf((index) => (request) => {
     if (request.name === "count" && index === 1 && crashes === 0) {
@@ -105,7 +105,7 @@ test("what a broken worker was given is counted by another", async () => {
   expect(run.notes).toHaveLength(1);
 });
 
-test("workers that break again and again end the audit with a message", async () => {
+test("repeatedly broken workers end the audit with a message", async () => {
   const { run } = runOf(() => (request) => {
     if (request.name === "count") throw { kind: "internal", message: "bad luck" };
     return counts(request);
@@ -157,7 +157,7 @@ test("cancelling ends every worker at once", async () => {
   expect(counters.every((counter) => counter.isTerminated)).toBe(true);
 });
 
-test("a pause deals no more, and what was dealt before is not lost", async () => {
+test("a pause assigns no more ranges, and those assigned before are not lost", async () => {
   const held: Request[] = [];
   const { run, counters, counted } = runOf(() => (request) => {
     if (request.name !== "count" || held.length >= 4) return counts(request);
@@ -198,7 +198,7 @@ test("a worker that breaks during a pause is replaced", async () => {
   expect(run.notes).toHaveLength(4);
 });
 
-test("an audit that is cancelled while its GPU opens starts no worker any more", async () => {
+test("an audit that is cancelled while its GPU opens starts no worker", async () => {
   const { run, counters } = runOf(
     () => (request) => (request.name === "open_gpu" ? NO_RESPONSE : counts(request)),
     { device: "auto" },

@@ -13,17 +13,17 @@ export interface Crew {
 }
 
 export interface Options {
-  /** `gpu` takes a software rasteriser too. */
+  /** `gpu` accepts a software adapter too. */
   device: "auto" | "gpu" | "cpu";
   float_mode: "exact" | "fast";
 }
 
-/** Workers that break one after the other end the audit at this number. */
+/** The audit fails after this many broken workers. */
 const MOST_CRASHES = 8;
 const LOOK_MS = 250;
 
-/** One audit: deals ranges to workers, and gives those of a broken worker to a new one. No count is
- * lost, and none is added twice: the coordinator refuses both. */
+/** One audit: assigns ranges to workers, and those of a broken worker to a new one. No count is lost,
+ * and none is added twice: the coordinator rejects both. */
 export class AuditRun {
   phase: Phase = "opening";
   readonly plan: AuditPlan;
@@ -32,9 +32,9 @@ export class AuditRun {
   total: number;
   result: SimulationResult | undefined;
   curve: AuditCurve | undefined;
-  /** What was seen on the way. */
+  /** ε as observations were added. */
   readonly history: { observations: number; epsilon: number }[] = [];
-  /** What counts, for people. */
+  /** The device that counts, for people. */
   device = "";
   /** Errors that the run recovered from. */
   readonly notes: string[] = [];
@@ -44,7 +44,7 @@ export class AuditRun {
   readonly #changed: () => void;
   readonly #coordinator: Client<AuditApi>;
   #counters: Counter[] = [];
-  /** Those too that are being opened, or have failed. */
+  /** Includes those that are opening or have failed. */
   readonly #all: Counter[] = [];
   #layout: Uint8Array = new Uint8Array();
   #crashes = 0;
@@ -88,13 +88,13 @@ export class AuditRun {
     if (this.phase === "paused") this.#go();
   }
 
-  /** At once: workers are ended in the middle of what they count. */
+  /** Terminates the workers at once, in the middle of a range. */
   cancel(): void {
     if (this.isOver) return;
     this.#end("cancelled");
   }
 
-  /** What is counted so far, as the command line's `resume` reads it. */
+  /** The counts so far, as a file for `dpscope resume`. */
   checkpoint(): Promise<Uint8Array> {
     return this.#coordinator.request("to_bytes", []);
   }
@@ -110,12 +110,12 @@ export class AuditRun {
     this.#changed();
   }
 
-  /** Two questions at a time, so that none waits for a message. */
+  /** Two ranges at a time, so that none waits for a message. */
   #employ(counter: Counter): void {
-    while (counter.questions < 2) {
-      counter.questions += 1;
+    while (counter.assigned < 2) {
+      counter.assigned += 1;
       void this.#work(counter).finally(() => {
-        counter.questions -= 1;
+        counter.assigned -= 1;
       });
     }
   }
@@ -182,7 +182,7 @@ export class AuditRun {
     }
   }
 
-  /** What was given back is dealt again. */
+  /** Assigns released ranges again. */
   #wake(): void {
     if (this.phase === "running") for (const counter of this.#counters) this.#employ(counter);
     this.#changed();
@@ -209,7 +209,7 @@ export class AuditRun {
     } catch (failure) {
       counter.client.close();
       if (this.options.device === "gpu")
-        this.notes.push(`No WebGPU here: ${failureOf(failure).message}.`);
+        this.notes.push(`WebGPU is not available: ${failureOf(failure).message}.`);
       return false;
     }
   }
@@ -221,7 +221,7 @@ export class AuditRun {
     this.device = `CPU: ${cores} ${cores === 1 ? "worker" : "workers"}`;
   }
 
-  /** A few times a second: what is seen so far. */
+  /** Evaluates the counts so far, a few times per second. */
   #look(): void {
     const now = performance.now();
     if (this.#isLooking || now - this.#lookedAt < LOOK_MS) return;

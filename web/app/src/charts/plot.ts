@@ -7,7 +7,7 @@ import { apart } from "./labels";
 
 export type Place = readonly [x: number, y: number];
 
-/** An axis: ends in the data's units, whether logarithmic, and what stands beside it. */
+/** An axis: its ends in the data's units, its scale and its label. */
 export interface AxisOptions {
   label: string;
   ends: readonly [number, number];

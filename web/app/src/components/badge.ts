@@ -9,15 +9,20 @@ import { directionInWords, scopeInWords, standing } from "../numbers/accounted";
 import { count } from "../numbers/counts";
 import type { LineName } from "../numbers/lines";
 
-interface Beside {
+interface Provenance {
   observations?: number | undefined;
   seed?: string | undefined;
-  /** What gives the same number. */
+  /** Reproduces the number. */
   command?: string | undefined;
 }
 
-/** What a number is, in three words; all that belongs to it one click away. */
-export function badge(app: App, id: string, value: Accounted, beside: Beside = {}): TemplateResult {
+/** What a number is in three words, and its details one click away. */
+export function badge(
+  app: App,
+  id: string,
+  value: Accounted,
+  provenance: Provenance = {},
+): TemplateResult {
   const rows: (readonly [string, string])[] = [
     ["value", `ε ${SIGN[value.kind]} ${rounded(value.epsilon, value.kind, 6)}`],
     ["at", `δ = ${scientificDelta(value.delta)}`],
@@ -26,18 +31,16 @@ export function badge(app: App, id: string, value: Accounted, beside: Beside = {
     ["scope", scopeInWords(value)],
     ["direction", directionInWords(value.direction)],
     ["method", methodInWords(value.method)],
-    [
-      "numeric error",
-      `at most ${scientific(value.numeric_error, "upper")}, already on the safe side`,
-    ],
+    ["numeric error", `at most ${scientific(value.numeric_error, "upper")}, already included`],
   ];
   if (value.standard_error !== undefined) {
     rows.push(["standard error", rounded(value.standard_error, "upper", 5)]);
   }
-  if (beside.observations !== undefined) rows.push(["n", count(beside.observations, "draw")]);
-  if (beside.seed !== undefined) rows.push(["seed", beside.seed]);
+  if (provenance.observations !== undefined)
+    rows.push(["n", count(provenance.observations, "draw")]);
+  if (provenance.seed !== undefined) rows.push(["seed", provenance.seed]);
   rows.push(["version", `dpscope ${app.version}`]);
-  if (beside.command !== undefined) rows.push(["command", beside.command]);
+  if (provenance.command !== undefined) rows.push(["command", provenance.command]);
   return details(app, id, standing(value), value.kind, rows);
 }
 
@@ -71,7 +74,7 @@ export function details(
 
 function confidenceOf(value: Accounted): string {
   if (value.kind === "estimate") return "none: an estimate has no coverage";
-  return value.significance === undefined ? "certain: proven" : confidence(value.significance);
+  return value.significance === undefined ? "proven" : confidence(value.significance);
 }
 
 export function scientificDelta(delta: number): string {

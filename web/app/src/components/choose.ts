@@ -18,7 +18,7 @@ export function choose(
 ): TemplateResult {
   const field: ChoiceField = FIELDS[name];
   const value = app.state[name] ?? "";
-  const described = `${name}-told`;
+  const described = `${name}-hint`;
   const unspecified = field.initial === undefined ? [["", "Unspecified"] as const] : [];
   return html`<div class="choose">
     ${labelOf(name)}

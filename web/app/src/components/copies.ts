@@ -1,10 +1,10 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../app";
 
-/** One way to take a result along. */
+/** One way to copy a result. */
 export interface CopyItem {
   name: string;
-  /** What is copied, made when asked for. */
+  /** The text to copy. */
   text(): string | undefined;
 }
 
@@ -40,15 +40,15 @@ export function copyLine(app: App, text: string, label = "Copy command"): Templa
 async function copy(app: App, id: string, item: CopyItem): Promise<void> {
   document.getElementById(id)?.hidePopover();
   const text = item.text();
-  if (text === undefined) app.tell(`There is no ${item.name} yet.`);
+  if (text === undefined) app.announce(`There is no ${item.name} yet.`);
   else await copyText(app, item.name, text);
 }
 
 export async function copyText(app: App, name: string, text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    app.tell(`Copied: ${name}.`);
+    app.announce(`Copied: ${name}.`);
   } catch {
-    app.tell("The browser did not allow copying. Select the text and copy it by hand.");
+    app.announce("The browser did not allow copying. Select the text and copy it manually.");
   }
 }

@@ -24,7 +24,7 @@ export function paired(app: App, name: NumberName, { hint, most }: Options = {})
   const scale = slider(
     most === undefined ? field : { ...field, slider: { ...field.slider, most } },
   );
-  const described = refused === undefined && hint === undefined ? "" : `${name}-told`;
+  const described = refused === undefined && hint === undefined ? "" : `${name}-hint`;
   return html`<div class="paired">
     ${labelOf(name)} ${numberInput(app, name, described)}
     <input

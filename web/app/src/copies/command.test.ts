@@ -3,7 +3,7 @@ import { initialState } from "../state/fields";
 import { bibtex } from "./bibtex";
 import { auditCommand, boundCommand, checkCommand, compareCommand, scoresCommand } from "./command";
 
-test("commands give what the page shows", () => {
+test("commands reproduce what the page shows", () => {
   const state = initialState();
   expect(compareCommand(state)).toBe(
     "dpscope compare --noise-multiplier 1 --steps 100 --delta 1e-5 --seed 1",

@@ -12,8 +12,8 @@ export function standing(value: Pick<Accounted, "kind" | "significance" | "scope
 export function scopeInWords(value: Accounted): string {
   if (value.scope === "mechanism") return "mechanism: every pair of neighbouring data sets";
   return value.kind === "lower"
-    ? "pair: a lower bound of one pair is one of the mechanism"
-    : "pair: an upper value of one pair bounds no mechanism";
+    ? "pair: a lower bound on one pair is also one on the mechanism"
+    : "pair: an upper bound on one pair does not bound the mechanism";
 }
 
 export function directionInWords(direction: Accounted["direction"]): string {
@@ -22,7 +22,7 @@ export function directionInWords(direction: Accounted["direction"]): string {
   return "both: the larger of remove and add";
 }
 
-/** What a bundle says, as a sentence of its own; names and symbols stay as they are. */
+/** A message as a sentence; names and symbols keep their case. */
 export function capitalised(text: string): string {
   return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }

@@ -11,7 +11,7 @@ test("counts in few characters", () => {
   ]);
 });
 
-test("one of a thing, and more of them", () => {
+test("singular and plural", () => {
   expect([0, 1, 2000].map((value) => count(value, "run"))).toEqual([
     "0 runs",
     "1 run",
@@ -19,7 +19,7 @@ test("one of a thing, and more of them", () => {
   ]);
 });
 
-test("how many times more is told only where it is more", () => {
+test("a factor is stated only if it exceeds one", () => {
   const times = [5.659, 1.1, 1.099, 1.04, 1.004, 1, 0.5].map((value) => timesMore(value, 1));
   expect(times).toEqual(["5.6", "1.1", "1.09", "1.04", undefined, undefined, undefined]);
   expect(timesMore(1, 0)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { grouped, rounded } from "../../../numbers/rounded";
 
-/** So many of a thing: 1 run, 2,000 runs. */
+/** 1 run, 2,000 runs. */
 export function count(value: number, thing: string): string {
   return `${grouped(value)} ${thing}${value === 1 ? "" : "s"}`;
 }
@@ -19,7 +19,7 @@ export function superscript(power: number): string {
     .replace(/[0-9]/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(digit)));
 }
 
-/** How many times one is the other, for "at least": nothing where so few digits show no more. */
+/** How many times larger a value is, rounded down; none where no digit would show it. */
 export function timesMore(value: number, than: number): string | undefined {
   if (!(than > 0 && value > than)) return undefined;
   const [coarse, fine] = [1, 2].map((decimals) => rounded(value / than, "lower", decimals));

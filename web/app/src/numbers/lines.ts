@@ -1,7 +1,7 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import type { Sampler } from "../state/fields";
 
-/** Lines of the table of what is claimed, proven and seen. */
+/** Lines of the table of claimed, proven and simulated values. */
 export type LineName =
   | "poisson"
   | "balls-in-bins"
@@ -12,9 +12,11 @@ export type LineName =
   | "pair-estimate"
   | "deterministic";
 
-/** A value, why there is none, or nothing yet. */
-export type Found = { value: Accounted; observations?: number; seed?: string } | { reason: string };
-export type Lines = Partial<Record<LineName, Found>>;
+/** A value, or why there is none. */
+export type LineResult =
+  | { value: Accounted; observations?: number; seed?: string }
+  | { reason: string };
+export type Lines = Partial<Record<LineName, LineResult>>;
 
 export type Colour = "poisson" | "attack" | "deterministic" | "audit" | "claim" | "plain";
 
@@ -27,18 +29,22 @@ interface AboutLine {
 export const LINE: Record<LineName, AboutLine> = {
   poisson: {
     title: "Poisson accounting",
-    says: "what is usually claimed",
+    says: "the usual claim",
     colour: "poisson",
   },
   "balls-in-bins": {
     title: "Balls-in-bins",
-    says: "a sampler that keeps fixed steps",
+    says: "a sampler with fixed steps",
     colour: "plain",
   },
-  "shuffle-sum": { title: "Shuffled, sum", says: "seen in the sum of outputs", colour: "attack" },
+  "shuffle-sum": {
+    title: "Shuffled, sum",
+    says: "lower bound from the sum of outputs",
+    colour: "attack",
+  },
   "shuffle-max-slice": {
     title: "Shuffled, max-slice",
-    says: "seen in the largest output",
+    says: "lower bound from the largest output",
     colour: "attack",
   },
   "persistent-shuffle": {
@@ -46,18 +52,22 @@ export const LINE: Record<LineName, AboutLine> = {
     says: "one order for all epochs",
     colour: "attack",
   },
-  "pair-lower": { title: "Exact pair, limit", says: "drawn, at least", colour: "audit" },
-  "pair-estimate": { title: "Exact pair, estimate", says: "drawn, about", colour: "audit" },
+  "pair-lower": {
+    title: "Worst-case pair, lower bound",
+    says: "simulated; best available",
+    colour: "audit",
+  },
+  "pair-estimate": { title: "Worst-case pair, estimate", says: "simulated", colour: "audit" },
   deterministic: {
     title: "No shuffling at all",
-    says: "no way to shuffle leaks more",
+    says: "upper bound for every shuffle",
     colour: "deterministic",
   },
 };
 
 const ALWAYS: readonly LineName[] = ["poisson", "balls-in-bins"];
 
-/** The lines that say something about a sampler, in the order of the table. */
+/** The lines that apply to a sampler, in the order of the table. */
 export function linesOf(sampler: Sampler): readonly LineName[] {
   const proven = ["shuffle-sum", "shuffle-max-slice"] as const;
   switch (sampler) {

@@ -17,36 +17,36 @@ const LINES: Lines = {
   deterministic: value(4.377_18, "upper"),
 };
 
-test("the gap is told outward, and the proof before the draws", () => {
+test("the gap is rounded outward, and a proof precedes a simulation", () => {
   expect(statement("shuffle", LINES).sentence).toBe(
-    "Poisson accounting claims ε = 0.72; with shuffle batches the pair leaks at least 4.06 (proven), and no data leak more than 4.38 (proven). That is at least 5.6 times the claim.",
+    "Poisson accounting claims ε = 0.72; with shuffled batches, the worst-case pair leaks at least 4.06 (proven), and no dataset leaks more than 4.38 (proven). That is at least 5.6 times the claim.",
   );
   expect(statement("shuffle", LINES).factor).toBe("5.6");
 });
 
-test("a drawn limit is told where it says what the proof cannot", () => {
+test("a simulated bound is used where only it exceeds the claim", () => {
   const weak = { ...LINES, "shuffle-max-slice": value(0.5, "lower") };
-  const told = statement("shuffle", weak);
-  expect(told.leastName).toBe("pair-lower");
-  expect(told.sentence).toContain("4.06 (95 % confidence)");
+  const found = statement("shuffle", weak);
+  expect(found.leastName).toBe("pair-lower");
+  expect(found.sentence).toContain("4.06 (95 % confidence)");
 });
 
-test("no gap is no gap", () => {
+test("without a gap no factor is stated", () => {
   const none = {
     ...LINES,
     "shuffle-max-slice": value(0.3, "lower"),
     "pair-lower": value(0.4, "lower"),
   };
-  const told = statement("shuffle", none);
-  expect(told.factor).toBeUndefined();
-  expect(told.sentence).toContain("neither refutes the claim nor supports it");
+  const found = statement("shuffle", none);
+  expect(found.factor).toBeUndefined();
+  expect(found.sentence).toContain("The claim is neither refuted nor confirmed.");
 });
 
-test("a gap too small for a factor is still a gap", () => {
+test("a gap too small for a factor is still stated", () => {
   const near = { ...LINES, "shuffle-max-slice": value(0.7205, "lower") };
-  const told = statement("shuffle", near);
-  expect(told.factor).toBeUndefined();
-  expect(told.sentence).toContain("That is more than the claim.");
+  const found = statement("shuffle", near);
+  expect(found.factor).toBeUndefined();
+  expect(found.sentence).toContain("That is more than the claim.");
 });
 
 test("each sampler has a sentence, with and without values", () => {
@@ -58,7 +58,7 @@ test("each sampler has a sentence, with and without values", () => {
   expect(statement("partial-shuffle", LINES).least).toBeUndefined();
 });
 
-test("what has no value is not told as one", () => {
-  const told = statement("shuffle", { poisson: { reason: "too large" } });
-  expect(told.claimed).toBeUndefined();
+test("a line without a value is not stated", () => {
+  const found = statement("shuffle", { poisson: { reason: "too large" } });
+  expect(found.claimed).toBeUndefined();
 });

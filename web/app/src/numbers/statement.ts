@@ -1,16 +1,17 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { confidence, rounded } from "../../../numbers/rounded";
 import type { Sampler } from "../state/fields";
+import { SAMPLER } from "../state/samplers";
 import { timesMore } from "./counts";
 import { accountedOf, type LineName, type Lines, linesOf, only } from "./lines";
 
-/** What a reader should take from the table. */
+/** The conclusion of the table. */
 export interface Statement {
   claimed?: Accounted;
   /** The largest lower bound of the chosen sampler. */
   least?: Accounted;
   leastName?: LineName;
-  /** What its sampler cannot exceed. */
+  /** The upper bound for the chosen sampler. */
   most?: Accounted;
   mostName?: LineName;
   /** How many times the claim is exceeded, rounded down. */
@@ -32,20 +33,23 @@ export function statement(sampler: Sampler, all: Lines): Statement {
     ...(most === undefined || sampler === "poisson" ? {} : { most, mostName }),
   };
   if (claimed === undefined) {
-    return { ...parts, sentence: "Poisson accounting has no value here; the table says why." };
+    return {
+      ...parts,
+      sentence: "Poisson accounting has no value here; the table gives the reason.",
+    };
   }
   const factor = timesMore(least?.epsilon ?? 0, claimed.epsilon);
   const withFactor = factor === undefined ? parts : { ...parts, factor };
   return { ...withFactor, sentence: sentence(sampler, withFactor) };
 }
 
-/** The line of the one number that is taken along. */
+/** The line of the one number that is copied. */
 export function mainLine({ least, leastName, most, mostName }: Statement): LineName {
   if (least !== undefined && leastName !== undefined) return leastName;
   return most !== undefined && mostName !== undefined ? mostName : "poisson";
 }
 
-/** A drawn limit is told only where it says what the proof cannot. */
+/** A simulated bound replaces a proven one only where it alone exceeds the claim. */
 function largestLower(lines: Lines, claimed: Accounted | undefined): [LineName?, Accounted?] {
   let best: [LineName?, Accounted?] = [];
   for (const name of LOWER) {
@@ -63,26 +67,27 @@ function largestLower(lines: Lines, claimed: Accounted | undefined): [LineName?,
 function sentence(sampler: Sampler, parts: Omit<Statement, "sentence">): string {
   const { claimed, least, most, factor } = parts;
   if (claimed === undefined) return "";
+  const { batches } = SAMPLER[sampler];
   const claim = `Poisson accounting claims ε = ${rounded(claimed.epsilon, "upper", 2)}`;
   if (sampler === "poisson") {
-    return `${claim}, and these batches are Poisson sampled: that is what is proven for them.`;
+    return `${claim}. These batches are Poisson sampled, so the claim is proven.`;
   }
   const atMost =
     most === undefined
       ? ""
-      : `no data leak more than ${rounded(most.epsilon, "upper", 2)} (proven)`;
+      : `no dataset leaks more than ${rounded(most.epsilon, "upper", 2)} (proven)`;
   const holds = most !== undefined && most.epsilon <= claimed.epsilon;
   if (least === undefined) {
-    const end = holds ? "So the claim holds." : "An audit can tell what leaks at least.";
-    if (atMost === "") return `${claim}. No bound of ${sampler} batches has a value here.`;
-    return `${claim}; with ${sampler} batches ${atMost}. ${end}`;
+    const end = holds ? "So the claim holds." : "Run an audit for a lower bound.";
+    if (atMost === "") return `${claim}. No bound for ${batches} is available here.`;
+    return `${claim}; with ${batches}, ${atMost}. ${end}`;
   }
   const sure =
     least.significance === undefined ? "proven" : `${confidence(least.significance)} confidence`;
-  const atLeast = `with ${sampler} batches the pair leaks at least ${rounded(least.epsilon, "lower", 2)} (${sure})`;
+  const atLeast = `with ${batches}, the worst-case pair leaks at least ${rounded(least.epsilon, "lower", 2)} (${sure})`;
   const all = `${claim}; ${atLeast}${atMost === "" ? "" : `, and ${atMost}`}.`;
   if (factor !== undefined) return `${all} That is at least ${factor} times the claim.`;
   if (least.epsilon > claimed.epsilon) return `${all} That is more than the claim.`;
   if (holds) return `${all} So the claim holds.`;
-  return `${all} That neither refutes the claim nor supports it.`;
+  return `${all} The claim is neither refuted nor confirmed.`;
 }

@@ -4,25 +4,25 @@ import { initialState, type State } from "../state/fields";
 import { Lane } from "../workers/lane";
 import type { ScoresApi } from "../workers/scores.worker";
 
-/** Which world a file's scores are of. */
+/** The world of a file's scores. */
 export type World = "target" | "zero_out";
 
-export interface GivenFile {
+export interface ScoreFile {
   name: string;
   bytes: Uint8Array;
-  /** What the bundle says of it. */
+  /** Its format and arrays. */
   about?: FileFacts;
   failure?: string;
 }
 
-/** Larger files are for the command line, which reads them piece by piece. */
+/** Larger files need the command line, which streams them. */
 export const MOST_BYTES = 64 * 2 ** 20;
 /** The largest file on a slow machine. */
 const LONGEST_MS = 120_000;
 
-/** Files of scores, audited in a worker; they are sent nowhere. */
+/** Files of scores, audited in a worker and never sent anywhere. */
 export class ScoresSession {
-  readonly files: Partial<Record<World, GivenFile>> = {};
+  readonly files: Partial<Record<World, ScoreFile>> = {};
   found: ScoresResult | undefined;
   failure: string | undefined;
   isBusy = false;
@@ -36,31 +36,31 @@ export class ScoresSession {
     this.#changed = changed;
   }
 
-  async give(world: World, file: File): Promise<void> {
-    const given: GivenFile = { name: file.name, bytes: new Uint8Array() };
-    this.files[world] = given;
+  async add(world: World, file: File): Promise<void> {
+    const added: ScoreFile = { name: file.name, bytes: new Uint8Array() };
+    this.files[world] = added;
     this.found = undefined;
     this.failure = undefined;
     if (file.size > MOST_BYTES) {
-      given.failure = `The file has ${megabytes(file.size)}; a page takes at most ${megabytes(MOST_BYTES)}. Use dpscope audit scores.`;
+      added.failure = `The file is ${megabytes(file.size)}; this page accepts at most ${megabytes(MOST_BYTES)}. Use \`dpscope audit scores\` instead.`;
     } else {
       try {
-        given.bytes = new Uint8Array(await file.arrayBuffer());
+        added.bytes = new Uint8Array(await file.arrayBuffer());
       } catch {
-        given.failure = "The browser could not read the file.";
+        added.failure = "The browser could not read the file.";
       }
     }
-    if (this.files[world] === given) this.#ask();
+    if (this.files[world] === added) this.#ask();
   }
 
-  forget(world: World): void {
+  remove(world: World): void {
     delete this.files[world];
     this.found = undefined;
     this.failure = undefined;
     this.#ask();
   }
 
-  /** Audits again where what was asked has changed. */
+  /** Audits again if the settings have changed. */
   show(state: State): void {
     const { delta, significance, scores_rule, scores_higher, seed } = state;
     const key = [delta, significance, scores_rule, scores_higher, seed].join(" ");
@@ -72,16 +72,16 @@ export class ScoresSession {
 
   #ask(): void {
     const { target, zero_out } = this.files;
-    const given = [target, zero_out].filter((file) => file !== undefined);
+    const files = [target, zero_out].filter((file) => file !== undefined);
     this.#changed();
-    if (given.length === 0 || given.some((file) => file.failure !== undefined)) {
+    if (files.length === 0 || files.some((file) => file.failure !== undefined)) {
       this.isBusy = false;
       this.#lane.stop();
       return;
     }
     this.isBusy = true;
     this.#lane.run(async (ask) => {
-      for (const file of given) {
+      for (const file of files) {
         const outcome = await ask("describe_file", file.bytes, file.name);
         if ("failure" in outcome) file.failure = outcome.failure.message;
         else file.about = outcome.value;

@@ -13,7 +13,7 @@ export type Speed = 1 | 4 | 32;
 /** Of each world. */
 const MANY = 2000;
 
-/** Epochs drawn one after the other, and the scores that they gave. */
+/** Epochs drawn one after the other, and their scores. */
 export class SeeSession {
   epoch: Epoch | undefined;
   index = 0;
@@ -27,7 +27,7 @@ export class SeeSession {
   failure: string | undefined;
   #drawing: Drawing | undefined;
   #key = "";
-  /** Times that many epochs were added: each has draws of its own. */
+  /** How often many epochs were added: each time has its own draws. */
   #added = 0;
   #state: State | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -160,7 +160,7 @@ export class SeeSession {
     });
   }
 
-  /** What so many errors at the threshold say: an estimate, as the eye chose it. */
+  /** What the errors at the threshold indicate: an estimate, as the threshold was chosen on them. */
   #count(): void {
     const state = this.#state;
     if (state === undefined || this.target.length === 0) return;
@@ -186,7 +186,7 @@ export class SeeSession {
   }
 }
 
-/** At the highest speed an epoch is two pictures. */
+/** At the highest speed an epoch has two frames. */
 function atOnce(stage: Stage): Stage | undefined {
   return stage.name === "scored" ? undefined : { name: "scored" };
 }

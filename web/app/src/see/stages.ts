@@ -1,5 +1,5 @@
-/** What of an epoch is shown: the data as they lie in the file; the batches drawn from them; so many
- * outputs; the scores. */
+/** What is shown of an epoch: the records in file order, the batches drawn from them, the first
+ * `shown` outputs, the scores. */
 export type Stage =
   | { name: "file" }
   | { name: "drawn" }
@@ -20,7 +20,7 @@ export function stageAfter(stage: Stage, steps: number): Stage | undefined {
   }
 }
 
-/** How long a stage is looked at, in milliseconds at the lowest speed. */
+/** How long a stage is shown, in milliseconds at the lowest speed. */
 export function waitAfter(stage: Stage): number {
   return { file: 500, drawn: 1300, outputs: 420, scored: 1800 }[stage.name];
 }

@@ -36,14 +36,14 @@ describe("links", () => {
     }
   });
 
-  test("a link that forgets a field is seen by the check above", () => {
+  test("the check above detects a link that omits a field", () => {
     const random = generator(2);
     const broken = (state: State) => formatHash(state).replace(/&seed=[0-9]+/, "");
     const states = Array.from({ length: 50 }, () => randomState(random));
     expect(states.every((state) => parseHash(broken(state)).state.seed === state.seed)).toBe(false);
   });
 
-  test("whatever the link holds, there is a state within its domains", () => {
+  test("every link has a state within its domains", () => {
     const random = generator(3);
     const parts = [
       "v=1",
@@ -86,7 +86,7 @@ describe("links", () => {
     ["#v=1&constructor=1", "unknown field"],
     ["#v=1&seed=9007199254740993", "below 2^53"],
     ["#v=1&sampler=<img src=x onerror=alert(1)>", "one of shuffle"],
-  ])("%s gives defaults and a message", (hash, message) => {
+  ])("%s yields defaults and a message", (hash, message) => {
     const parsed = parseHash(hash);
     expect(parsed.state).toEqual(initialState());
     expect(parsed.messages.join(" ")).toContain(message);
@@ -98,26 +98,26 @@ describe("links", () => {
     expect(formatHash(initialState())).toBe("#v=1");
   });
 
-  test("of a field that is given twice the first counts, and it is said", () => {
+  test("the first of two values of a field is used, with a message", () => {
     const { state, messages } = parseHash("#v=1&steps=200&steps=300");
     expect(state.steps).toBe(200);
     expect(messages.join()).toContain("“steps” more than once");
   });
 
-  test("a threat model that the sampler is not audited under is replaced, and it is said", () => {
+  test("a threat model that the sampler does not allow is replaced, with a message", () => {
     const { state, messages } = parseHash("#v=1&sampler=poisson&threat_model=worst-case");
     expect(state.threat_model).toBe("target-canary");
     expect(messages.join()).toContain("target-canary is used");
     expect(parseHash("#v=1&sampler=poisson")).toEqual({ state, messages: [] });
   });
 
-  test("one bad field leaves the others", () => {
+  test("one invalid field leaves the others", () => {
     const { state, messages } = parseHash("#v=1&steps=200&epochs=zero");
     expect(state).toEqual({ ...initialState(), steps: 200 });
     expect(messages).toHaveLength(1);
   });
 
-  test("numbers are as short as they can be read", () => {
+  test("numbers have their shortest readable text", () => {
     expect([60_000, 1e6, 1e-5, 0.8, 2.5e5, 100, 0].map(numberText)).toEqual([
       "60000",
       "1e6",

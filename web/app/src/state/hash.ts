@@ -7,12 +7,11 @@ const LONGEST_LINK = 4096;
 
 export interface Parsed {
   state: State;
-  /** What in the link was not understood, for people. */
+  /** What was not understood, for people. */
   messages: string[];
 }
 
-/** The state that a link holds; what it does not hold, or holds wrongly, has its default, and what
- * does not go together is told. */
+/** The state of a link; missing and invalid fields have their defaults, and conflicts a message. */
 export function parseHash(hash: string): Parsed {
   const state = initialState();
   const text = hash.startsWith("#") ? hash.slice(1) : hash;
@@ -20,7 +19,7 @@ export function parseHash(hash: string): Parsed {
   if (text.length > LONGEST_LINK) {
     return {
       state,
-      messages: ["The link is too long to be one of this page. Defaults are shown."],
+      messages: ["The link is too long. Defaults are used."],
     };
   }
   const pairs = new URLSearchParams(text);
@@ -35,7 +34,7 @@ export function parseHash(hash: string): Parsed {
           : `is of version ${quoted(version)}`;
     return {
       state,
-      messages: [`The link ${which}; this page reads version ${LINK_VERSION}. Defaults are shown.`],
+      messages: [`The link ${which}; this page reads version ${LINK_VERSION}. Defaults are used.`],
     };
   }
   const messages: string[] = [];
@@ -52,7 +51,7 @@ export function parseHash(hash: string): Parsed {
 }
 
 function twice(name: string): string {
-  return `The link gives ${quoted(name)} more than once; the first is used.`;
+  return `The link contains ${quoted(name)} more than once; the first is used.`;
 }
 
 function replaced({ sampler, threat_model }: State, allowed: State): string {
@@ -74,7 +73,7 @@ function set(state: State, name: string, text: string): string | undefined {
   const field = fieldOf(name);
   const value = parse(field, text);
   if (value === undefined) {
-    return `The link gives ${name} = ${quoted(text)}; it must be ${domainOf(field)}. The default is used.`;
+    return `The link has ${name} = ${quoted(text)}; it must be ${domainOf(field)}. The default is used.`;
   }
   Object.assign(state, { [name]: value });
   return undefined;

@@ -3,6 +3,8 @@ export type ThreatModel = "worst-case" | "partially-informed" | "target-canary";
 interface AboutSampler {
   name: string;
   says: string;
+  /** Its batches, within a sentence. */
+  batches: string;
   /** The threat models it can be audited under, the default one first. */
   threatModels: readonly [ThreatModel, ...ThreatModel[]];
   needsBatchSize: boolean;
@@ -13,40 +15,56 @@ const ALL: AboutSampler["threatModels"] = ["worst-case", "partially-informed", "
 const plain = { threatModels: ALL, needsBatchSize: false, hasBuffer: false };
 const buffered = { threatModels: ALL, needsBatchSize: true, hasBuffer: true };
 
-/** As `dpscope audit bgm` has them; the bundle refuses what is not defined. */
+/** The samplers of `dpscope audit bgm`; the bundle rejects any other combination. */
 const ALL_SAMPLERS = {
-  shuffle: { name: "Shuffle", says: "a fresh permutation each epoch", ...plain },
+  shuffle: {
+    name: "Shuffle",
+    says: "a new permutation in each epoch",
+    batches: "shuffled batches",
+    ...plain,
+  },
   "persistent-shuffle": {
     name: "Persistent shuffle",
     says: "one permutation for all epochs",
+    batches: "batches shuffled once",
     ...plain,
   },
   poisson: {
     name: "Poisson",
-    says: "each record in each batch independently: what accountants assume",
+    says: "each record joins each batch independently, as accountants assume",
+    batches: "Poisson-sampled batches",
     ...plain,
     threatModels: ["target-canary"],
   },
   "balls-in-bins": {
     name: "Balls-in-bins",
     says: "each record in one random batch of each epoch",
+    batches: "balls-in-bins batches",
     ...plain,
     threatModels: ["target-canary"],
   },
-  deterministic: { name: "Deterministic", says: "the same order, always", ...plain },
+  deterministic: {
+    name: "Deterministic",
+    says: "always the same order",
+    batches: "batches in a fixed order",
+    ...plain,
+  },
   "partial-shuffle": {
     name: "Partial shuffle",
-    says: "blocks of a buffer’s size are shuffled",
+    says: "shuffled within blocks of the buffer size",
+    batches: "partially shuffled batches",
     ...buffered,
   },
   "sliding-buffer": {
     name: "Sliding buffer",
-    says: "a reservoir that is drawn from and refilled, as tf.data’s shuffle",
+    says: "a buffer that is sampled and refilled, like tf.data’s shuffle",
+    batches: "batches from a shuffle buffer",
     ...buffered,
   },
   "batch-then-shuffle": {
     name: "Batch, then shuffle",
     says: "batches are formed first, then their order is shuffled",
+    batches: "batches formed before shuffling",
     ...plain,
     threatModels: ["worst-case"],
     needsBatchSize: true,

@@ -1,4 +1,4 @@
-/** The seed so many places on, below 2⁵³ as every seed: draws of their own. */
+/** A seed for independent draws, below 2⁵³ as every seed. */
 export function seedAfter(seed: string, places: number): string {
   return String((BigInt(seed) + BigInt(places)) % 2n ** 53n);
 }

@@ -3,7 +3,7 @@ import { formatHash, parseHash } from "./hash";
 
 type Listener = (state: State, before: State) => void;
 
-/** Holds the state and tells of changes. */
+/** The state, and who listens to its changes. */
 export class Store {
   #state: State;
   #listeners: Listener[] = [];

@@ -24,7 +24,7 @@ test.each([
   ["check_rate", 1e-9, 1],
   ["check_steps", 1, 1e9],
 ] as const)(
-  "the form takes what the library takes: %s",
+  "the form accepts what the library accepts: %s",
   (field, least, most) => {
     const { record: name } = FIELDS[field];
     expect(parse(fieldOf(field), String(least))).toBe(least);

@@ -7,7 +7,7 @@ import { plannedDraws } from "./draws";
 const file = new URL("../../../wasm/studies/dpscope_studies_bg.wasm", import.meta.url);
 initSync({ module: readFileSync(fileURLToPath(file)) });
 
-test("the draws that are told of an estimate are those that the bundle made", () => {
+test("the number of draws of an estimate is that of the bundle", () => {
   const setting = { noise_multiplier: 1, steps: 100, epochs: 2 };
   const at = { delta: 1e-5 };
   const planned = plannedDraws(setting.steps, setting.epochs) ?? 0;

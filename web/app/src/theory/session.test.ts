@@ -34,7 +34,7 @@ test("the stored pair is not shown for another seed or confidence", async () => 
   expect(session.lines.poisson).toEqual(storedLines().poisson);
 });
 
-test("without workers every line says why, and none waits", async () => {
+test("without workers every line has a reason, and none waits", async () => {
   const none = () => {
     throw new Error("no workers");
   };
@@ -88,21 +88,21 @@ test("an estimate of many epochs is refined, and its bound comes last", async ()
   expect(seen.slice(0, -1).every((lines) => lines["pair-lower"] === undefined)).toBe(true);
 });
 
-test("an estimate stands when more draws fail", async () => {
+test("an estimate stays when more draws fail", async () => {
   const studies = () =>
     new FakeWorker((request) => {
-      if (request.name === "pair") throw { kind: "internal", message: "pulled out" };
+      if (request.name === "pair") throw { kind: "internal", message: "out of memory" };
       return pairs(request);
     });
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
   const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
   session.show({ ...initialState(), epochs: 2 });
-  await vi.waitFor(() => expect(session.lines["pair-lower"]).toEqual({ reason: "pulled out" }));
+  await vi.waitFor(() => expect(session.lines["pair-lower"]).toEqual({ reason: "out of memory" }));
   expect(session.lines["pair-estimate"]).toMatchObject({ observations: 24_752 });
   expect(session.isRefining).toBe(false);
 });
 
-test("what is being drawn is not asked again when something else changes", async () => {
+test("a simulation in progress is not restarted when something else changes", async () => {
   const asked: Request[] = [];
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
   const studies = () =>
@@ -124,7 +124,7 @@ test("what is being drawn is not asked again when something else changes", async
   await vi.waitFor(() => expect(asked).toHaveLength(4));
 });
 
-test("a setting that was left and taken again keeps its lines", async () => {
+test("a setting that is left and restored keeps its lines", async () => {
   const workers: FakeWorker[] = [];
   const theory = () => {
     workers.push(new FakeWorker());

@@ -1,7 +1,7 @@
 import type { Accounted, Row } from "@dpscope/wasm/calculators";
 import type { Pair, PairEstimate } from "@dpscope/wasm/studies";
 import type { Outcome, WorkerLike } from "../../../protocol/protocol";
-import { type Found, type LineName, type Lines, linesOf, only } from "../numbers/lines";
+import { type LineName, type LineResult, type Lines, linesOf, only } from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
 import { type Ask, Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
@@ -101,7 +101,7 @@ export class TheorySession {
     const names = linesOf(state.sampler).filter((name) => AT_ONCE.includes(name));
     this.#fast.run(async (ask) => {
       const lines: Lines = {};
-      for (const name of names) lines[name] = found(await askBound(ask, name, state));
+      for (const name of names) lines[name] = lineOf(await askBound(ask, name, state));
       const isCurrent = key === keyOf(this.#state);
       if (!isCurrent && !this.isStale) return; // went there and back
       this.#atOnce = { key, lines };
@@ -117,7 +117,7 @@ export class TheorySession {
     this.#asked.slow = key;
     this.#slow = NOTHING;
     this.#bins.run(async (ask) => {
-      const line = found(await askBound(ask, "balls-in-bins", state));
+      const line = lineOf(await askBound(ask, "balls-in-bins", state));
       this.#slow = { key, lines: { "balls-in-bins": line } };
       this.#changed();
     });
@@ -157,7 +157,7 @@ function askBound(ask: Ask<TheoryApi>, name: LineName, state: State): Promise<Ou
   return ask("bound", name as Row, settingOf(state), { delta: state.delta });
 }
 
-function found(outcome: Outcome<Accounted>): Found {
+function lineOf(outcome: Outcome<Accounted>): LineResult {
   return "failure" in outcome ? { reason: outcome.failure.message } : outcome;
 }
 
@@ -187,7 +187,7 @@ function pairLines(
   const { estimate, observations, seed } = outcome.value;
   // Of many epochs the limit has whole runs, and the estimate draws of one epoch.
   const drawn = isLast ? (plannedDraws(state.steps, state.epochs) ?? 0) : observations;
-  const about: Found =
+  const about: LineResult =
     "reason" in estimate ? estimate : { value: estimate, observations: drawn, seed };
   if (!isLast) return { "pair-estimate": about };
   const { lower } = outcome.value as Pair;

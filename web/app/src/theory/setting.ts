@@ -6,7 +6,7 @@ export function settingOf(state: State): Setting {
   return { noise_multiplier, steps, epochs };
 }
 
-/** Equal for states that the same theory speaks about. */
+/** Equal for states with the same theory. */
 export function keyOf(state: State): string {
   const { noise_multiplier, steps, epochs, delta } = state;
   return [noise_multiplier, steps, epochs, delta].join(" ");

@@ -24,7 +24,7 @@ function sessionOf(answer: (request: Request) => unknown) {
 
 const STATE: State = { ...initialState(), steps: 50 };
 
-test("the stored curves need nothing more", () => {
+test("the stored curves need no computation", () => {
   const { session, seen } = sessionOf(ones);
   session.show(initialState());
   session.showSlow(initialState());
@@ -50,7 +50,7 @@ test("fast curves are shown together, and balls-in-bins point by point after the
   expect(one).not.toBe(session.sweep?.epsilons["balls-in-bins"]);
 });
 
-test("a curve that takes too long is left as far as it is, and says so", async () => {
+test("a curve that takes too long stays partial and says so", async () => {
   const now = vi.spyOn(performance, "now");
   const { session } = sessionOf((request) => {
     if (request.args[0] === "balls-in-bins") now.mockReturnValue(1e9);
@@ -83,7 +83,7 @@ test("a new setting ends the slow curve of the one before", async () => {
   expect(asked).toBe(3);
 });
 
-test("only curves that say something about the sampler are drawn", () => {
+test("only curves that apply to the sampler are drawn", () => {
   const rows = (sampler: State["sampler"]) => seriesOf({ ...STATE, sampler }).map(([row]) => row);
   expect(rows("shuffle")).toEqual(["deterministic", "poisson", "shuffle-best"]);
   expect(rows("persistent-shuffle")).toEqual(["deterministic", "poisson", "persistent-shuffle"]);

@@ -11,8 +11,7 @@ export interface Sweep {
   axis: Axis;
   places: number[];
   epsilons: Partial<Record<LineName, ArrayLike<number>>>;
-  /** How far the curve of balls-in-bins is, where it is not whole; `cut`: something is missing for
-   * lack of time. */
+  /** Progress of the balls-in-bins curve until it is complete; `cut`: it ran out of time. */
   bins?: "waiting" | "computing" | "cut" | undefined;
 }
 
@@ -24,7 +23,7 @@ const SERIES: readonly (readonly [Row, LineName])[] = [
   ["persistent-shuffle", "persistent-shuffle"],
 ];
 
-/** The curves that say something about the sampler, as the table has its lines. */
+/** The curves that apply to the sampler, as the lines of the table. */
 export function seriesOf({ sampler }: State): readonly (readonly [Row, LineName])[] {
   const names = linesOf(sampler);
   return SERIES.filter(([, name]) => names.includes(name));
@@ -75,7 +74,7 @@ export class SweepSession {
     this.#changed = changed;
   }
 
-  /** Whether the curves are those of a setting before. */
+  /** Whether the curves belong to an earlier setting. */
   isStale = false;
 
   show(state: State): void {

@@ -17,10 +17,9 @@ import { SAMPLER } from "../state/samplers";
 /** The form of `dpscope check`. */
 export function check(app: App): TemplateResult {
   return html`<div class="lead">
-      <h1>Does my training keep its claim?</h1>
+      <h1>Does my training satisfy its claim?</h1>
       <p>
-        Describe the training as it is written down. What is said here is about the description: the
-        model and the code are not looked at.
+        Describe the training as documented. This checks the description, not the model or the code.
       </p>
     </div>
     <div class="split">
@@ -66,7 +65,7 @@ function form(app: App): TemplateResult {
 }
 
 function field(app: App, name: Field): TemplateResult {
-  const described = `${name}-told`;
+  const described = `${name}-hint`;
   const refused = app.refused.get(name) ?? app.check.fieldFailure(name);
   return html`<div class="field">
     ${labelOf(name)} ${numberInput(app, name, refused === undefined ? "" : described)}
@@ -113,11 +112,11 @@ function numbers(app: App, report: CheckReport): TemplateResult {
   const rows: [string, string, Accounted | null][] = [
     ["about-loader-lower", "This loader leaks at least", report.lower],
     ["about-loader-upper", "This loader leaks at most", report.upper],
-    ["about-loader-poisson", "Poisson accounting would say", report.poisson],
+    ["about-loader-poisson", "Poisson accounting gives", report.poisson],
   ];
   return html`<table class="numbers">
     <caption>
-      ε of the description
+      ε of this training
     </caption>
     <tbody>
       <tr>
@@ -143,6 +142,6 @@ function numbers(app: App, report: CheckReport): TemplateResult {
 
 function next(app: App, report: CheckReport): TemplateResult | typeof nothing {
   if (report.next.length === 0) return nothing;
-  return html`<h3>Next: find the noise that keeps the claim</h3>
+  return html`<h3>Next: find the noise that satisfies the claim</h3>
     ${report.next.map((command) => copyLine(app, command))}`;
 }

@@ -12,7 +12,7 @@ import { meaning } from "./meaning";
 import { scores } from "./scores/scores";
 import { see } from "./see/see";
 
-/** What the window is called: tabs and bookmarks of two views differ. */
+/** The title of the window, different for each view. */
 export function titleOf(view: View): string {
   const name = optionLabel(FIELDS.view, view);
   return view === "explore" ? "dpscope: what shuffled training really leaks" : `${name}: dpscope`;
@@ -48,7 +48,7 @@ export function shell(app: App): TemplateResult {
         <button
           type="button"
           class="quiet"
-          title="Colours: light, dark or as the system has them"
+          title="Colours: light, dark or system"
           @click=${() => nextTheme(app)}
         >
           <svg class="half" viewBox="0 0 16 16" aria-hidden="true">

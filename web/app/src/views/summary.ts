@@ -9,7 +9,7 @@ export function summary(app: App): string {
   return `${statement(app.state.sampler, app.theory.lines).sentence} ${auditSummary(app)}`.trim();
 }
 
-/** Of a running audit only its tenths are told. */
+/** A running audit is announced every tenth. */
 function auditSummary(app: App): string {
   const { run } = app.audit;
   if (run === undefined) return "";
@@ -19,5 +19,5 @@ function auditSummary(app: App): string {
     return `Audit ${run.phase}: ${10 * tenths} % of ${counted(run.total)} observations.`;
   }
   const epsilon = run.result?.epsilon ?? 0;
-  return `The audit is done: ε at least ${rounded(epsilon, "lower", 2)}.`;
+  return `The audit is complete: ε at least ${rounded(epsilon, "lower", 2)}.`;
 }

@@ -7,23 +7,23 @@ import { dataTable } from "../../charts/data-table";
 import { curve, drawing, endLabels, type Place, plot } from "../../charts/plot";
 import { accountedOf, type Colour, type LineName } from "../../numbers/lines";
 
-const BESIDE: readonly { name: LineName; words: string; colour: Colour }[] = [
+const COMPARED: readonly { name: LineName; words: string; colour: Colour }[] = [
   { name: "poisson", words: "claimed", colour: "poisson" },
-  { name: "pair-estimate", words: "exact pair", colour: "attack" },
+  { name: "pair-estimate", words: "estimate", colour: "attack" },
 ];
 
-/** ε as observations come in, beside what is claimed and what there is to find. */
+/** ε as observations come in, with the claim and the estimate for comparison. */
 export function climbChart(app: App, run: AuditRun): TemplateResult {
   const points = run.history.map(({ observations, epsilon }): Place => [observations, epsilon]);
-  const beside = isSamePlan(run.plan, app.state)
-    ? BESIDE.flatMap((line) => {
+  const compared = isSamePlan(run.plan, app.state)
+    ? COMPARED.flatMap((line) => {
         const value = accountedOf(app.theory.lines, line.name);
         return value === undefined ? [] : [{ ...line, y: value.epsilon }];
       })
     : [];
   const width = chartWidth(app);
   const first = Math.min(points[0]?.[0] ?? 1000, run.total / 10);
-  const most = Math.max(...points.map(([, y]) => y), ...beside.map(({ y }) => y), 0.1);
+  const most = Math.max(...points.map(([, y]) => y), ...compared.map(({ y }) => y), 0.1);
   const chart = plot(
     { width, height: 290, right: 82 },
     {
@@ -33,11 +33,11 @@ export function climbChart(app: App, run: AuditRun): TemplateResult {
   );
   const last = points.at(-1);
   const labels = [
-    ...beside,
+    ...compared,
     ...(last === undefined ? [] : [{ words: "audit", colour: "audit" as const, y: last[1] }]),
   ];
   const content = svg`
-    ${beside.map((line) =>
+    ${compared.map((line) =>
       curve(
         chart,
         [
@@ -65,7 +65,7 @@ export function climbChart(app: App, run: AuditRun): TemplateResult {
   </div>`;
 }
 
-/** Two charts beside each other where there is room. */
+/** Two charts compared each other where there is room. */
 export function chartWidth(app: App): number {
   return app.layout.panel >= 720 ? Math.floor((app.layout.panel - 28) / 2) : app.layout.panel;
 }

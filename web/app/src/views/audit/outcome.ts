@@ -21,14 +21,14 @@ export function outcome(app: App, run: AuditRun): TemplateResult {
   const kind: Kind = result.kind === "bound" ? "lower" : "estimate";
   const isOver = run.phase === "done";
   const unfinished = run.isOver
-    ? "an estimate: the audit ended before all were counted"
-    : "so far: an estimate until all are counted";
+    ? "an estimate: the audit ended before all observations were counted"
+    : "so far: an estimate until all observations are counted";
   return html`<div class="outcome">
     <div>
       <p class="big audit">
         <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, isOver ? 4 : 2)}
       </p>
-      <p class="under">${isOver ? said(result) : unfinished}</p>
+      <p class="under">${isOver ? level(result) : unfinished}</p>
       ${details(app, "about-audit", badgeOf(result), kind, rows(result))}
     </div>
     <div class="verdict">${isOver ? verdict(app, run, result) : nothing}</div>
@@ -36,7 +36,7 @@ export function outcome(app: App, run: AuditRun): TemplateResult {
   ${isOver ? taken(app, run, result) : nothing}`;
 }
 
-function said(result: SimulationResult): string {
+function level(result: SimulationResult): string {
   const at = `at δ = ${scientificDelta(result.delta)}`;
   if (result.kind !== "bound") return `${at}: an estimate`;
   return `${at}, with ${confidence(result.significance)} confidence`;
@@ -65,8 +65,8 @@ function verdict(app: App, run: AuditRun, result: SimulationResult): TemplateRes
   }
   return html`<p><strong>not refuted</strong></p>
     <p class="small">
-      This audit shows no more than the claimed ε = ${claimed}. That proves nothing; ten times the
-      observations would add about ${rounded(result.gain_at_10x, "estimate", 2)}.
+      This audit found no more leakage than the claimed ε = ${claimed}. That proves nothing; ten times
+      the observations would add about ${rounded(result.gain_at_10x, "estimate", 2)}.
     </p>`;
 }
 
@@ -77,8 +77,8 @@ function taken(app: App, run: AuditRun, result: SimulationResult): TemplateResul
     <p class="small">
       ${
         result.float_modes.every((mode) => mode === "exact")
-          ? "This command gives the same figure, to the last count, on any machine."
-          : "Counted in fast mode: the command’s figure may differ in the last digits."
+          ? "This command reproduces the result exactly, on any machine."
+          : "Counted in fast mode: the command’s result may differ in the last digits."
       }
     </p>
     ${copies(app, "copy-audit", [
@@ -117,7 +117,7 @@ function rows(result: SimulationResult): (readonly [string, string])[] {
         : `score > ${result.threshold.toFixed(4)}: ${count(result.false_positives, "false positive")}, ${count(result.false_negatives, "false negative")}`,
     ],
     ["direction", result.direction],
-    ["scope", "pair: a lower bound of one pair is one of the mechanism"],
+    ["scope", "pair: a lower bound on one pair is also one on the mechanism"],
     ["seed", result.seed],
     ["device", result.devices.join(", ")],
     ["float mode", result.float_modes.join(", ")],

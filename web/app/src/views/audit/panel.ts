@@ -11,21 +11,21 @@ import { climbChart } from "./climb";
 import { outcome } from "./outcome";
 import { tradeOffChart } from "./trade-off";
 
-/** Plays the attacker: simulated runs, counted here. */
+/** An audit: simulated runs, counted in this browser. */
 export function auditPanel(app: App): TemplateResult {
   const { run } = app.audit;
   return html`<section class="panel audit" aria-labelledby="audit-head">
     <div class="head">
-      <h2 id="audit-head">See for yourself: audit it</h2>
+      <h2 id="audit-head">Run an audit</h2>
       <p class="small">${run === undefined || run.device === "" ? where(app) : run.device}</p>
     </div>
     <p class="small intro">
-      Plays the attacker: draws runs of this training with and without the target record, scores
+      Simulates the attack: draws runs of this training with and without the target record, scores
       each by its likelihood ratio, and counts the attacker’s errors.
     </p>
     ${run === undefined || run.isOver ? settings(app) : nothing}
     ${run === undefined ? nothing : progress(app, run)}
-    ${run === undefined || run.result === undefined ? nothing : seen(app, run)}
+    ${run === undefined || run.result === undefined ? nothing : results(app, run)}
   </section>`;
 }
 
@@ -34,8 +34,8 @@ function where(app: App): string {
   const cpu = `${cores} CPU ${cores === 1 ? "worker" : "workers"}`;
   if (app.state.device === "cpu") return `will run on ${cpu}`;
   if (hasGpu === undefined) return "";
-  if (hasGpu || app.state.device === "gpu") return "will run on WebGPU, if it opens";
-  return `no GPU here: will run on ${cpu}`;
+  if (hasGpu || app.state.device === "gpu") return "will run on WebGPU, if available";
+  return `no GPU found: will run on ${cpu}`;
 }
 
 function settings(app: App): TemplateResult {
@@ -73,7 +73,7 @@ function progress(app: App, run: AuditRun): TemplateResult {
       isSamePlan(run.plan, app.state)
         ? nothing
         : html`<p class="note">
-          The training above was changed since; this audit is of the one named here.
+          The training has changed since; this result is for the settings above.
         </p>`
     }
     <div class="bar-row">
@@ -87,7 +87,7 @@ function progress(app: App, run: AuditRun): TemplateResult {
     ${phase === "failed" ? html`<p class="failure" role="alert">${run.failure}</p>` : nothing}
     ${
       phase === "cancelled"
-        ? html`<p class="note">Cancelled. What was seen until then is an estimate.</p>`
+        ? html`<p class="note">Cancelled. The result so far is an estimate.</p>`
         : nothing
     }
   </div>`;
@@ -97,7 +97,7 @@ function rate(run: AuditRun): string {
   const seconds = run.elapsed_ms / 1000;
   if (seconds < 0.05 || run.done === 0) return run.phase === "opening" ? ", starting" : "";
   const normals = (run.done * run.plan.steps * run.plan.epochs) / seconds;
-  return `, ${seconds.toFixed(1)} s, ${Math.round(normals / 1e6)} million normals a second`;
+  return `, ${seconds.toFixed(1)} s, ${Math.round(normals / 1e6)} million normals per second`;
 }
 
 function buttons(app: App, run: AuditRun): TemplateResult | typeof nothing {
@@ -123,10 +123,10 @@ async function save(app: App, run: AuditRun): Promise<void> {
   link.download = "audit.dpscope";
   link.click();
   URL.revokeObjectURL(url);
-  app.tell("Saved. Go on with: dpscope resume audit.dpscope");
+  app.announce("Saved. Resume with: dpscope resume audit.dpscope");
 }
 
-function seen(app: App, run: AuditRun): TemplateResult {
+function results(app: App, run: AuditRun): TemplateResult {
   return html`${outcome(app, run)}
     <div class="charts">${climbChart(app, run)} ${tradeOffChart(app, run)}</div>`;
 }

@@ -5,12 +5,12 @@ import type { AuditRun } from "../../audit/run";
 import { dataTable, type Table } from "../../charts/data-table";
 import { curve, drawing, type Place, type Plot, plot, polygon } from "../../charts/plot";
 import type { Colour } from "../../numbers/lines";
-import type { KnownCurve } from "../../theory/beside";
+import type { KnownCurve } from "../../theory/comparison";
 import { chartWidth } from "./climb";
 
 type Columns = { fpr: ArrayLike<number>; fnr: ArrayLike<number> };
 
-interface Shown {
+interface Input {
   width: number;
   /** Of both worlds together. */
   runs: number;
@@ -18,18 +18,18 @@ interface Shown {
   known: readonly KnownCurve[];
 }
 
-/** The curve of an audit beside those that theory knows. */
+/** The curve of an audit with those of theory. */
 export function tradeOffChart(app: App, run: AuditRun): TemplateResult {
   return tradeOff({
     width: chartWidth(app),
     runs: run.total,
     curve: run.curve,
-    known: app.beside.curves,
+    known: app.comparison.curves,
   });
 }
 
-/** How often the attacker is right against how often it is wrong, on logarithmic axes. */
-export function tradeOff({ width, runs, curve: seen, known }: Shown): TemplateResult {
+/** True against false positive rate, on logarithmic axes. */
+export function tradeOff({ width, runs, curve: seen, known }: Input): TemplateResult {
   const least = 10 ** Math.floor(Math.log10(2 / Math.max(20, runs)));
   const ends = [Math.max(1e-7, least), 1] as const;
   const chart = plot(
@@ -56,9 +56,9 @@ export function tradeOff({ width, runs, curve: seen, known }: Shown): TemplateRe
     { words: "no leakage", colour: "plain" },
   ];
   const title = "Trade-off curve of the attack";
-  const says = "True positive rate against false positive rate; the higher, the more leaks.";
+  const says = "True positive rate against false positive rate; a higher curve means more leakage.";
   return html`<div class="figure-box">
-    <h3>How well the attacker tells the worlds apart</h3>
+    <h3>How well the attacker distinguishes the worlds</h3>
     ${drawing(chart, "trade-off", title, says, content)}
     <ul class="legend">
       ${legend.map((line) => html`<li><span class="dash ${line.colour}"></span>${line.words}</li>`)}
@@ -71,7 +71,7 @@ function places({ fpr, fnr }: Columns): Place[] {
   return thinned(Array.from({ length: fpr.length }, (_, i) => [fpr[i] ?? 0, 1 - (fnr[i] ?? 1)]));
 }
 
-/** What a screen can show: points that differ by a hundredth of a decade. */
+/** Points that differ visibly: by about a hundredth of a decade. */
 function thinned(points: Place[]): Place[] {
   let last: Place = [-1, -1];
   return points.filter((point, index) => {

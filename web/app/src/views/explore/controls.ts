@@ -7,7 +7,7 @@ import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
 import { SAMPLER, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 
-/** The training: what is set by hand. */
+/** The settings of the training. */
 export function controls(app: App): TemplateResult {
   const { state } = app;
   const about = SAMPLER[state.sampler];
@@ -38,11 +38,11 @@ export function controls(app: App): TemplateResult {
 function seed(app: App): TemplateResult {
   const refused = app.refused.get("seed");
   return html`<div class="paired">
-    ${labelOf("seed")} ${numberInput(app, "seed", "seed-told")}
+    ${labelOf("seed")} ${numberInput(app, "seed", "seed-hint")}
     <button type="button" class="quiet" @click=${() => app.change({ seed: freshSeed() })}>
       New seed
     </button>
-    ${note("seed-told", refused, "The same seed gives the same draws, here and in the command line.")}
+    ${note("seed-hint", refused, "The same seed reproduces the same draws, here and on the command line.")}
   </div>`;
 }
 
@@ -61,7 +61,7 @@ function presets(app: App): TemplateResult {
       }}
     >
       <option value="" ?selected=${chosen === undefined} .selected=${chosen === undefined}>
-        Your own
+        Custom
       </option>
       ${groups.map(
         (group) =>
@@ -85,7 +85,7 @@ function presets(app: App): TemplateResult {
       (chosen?.printed === undefined && chosen?.empirical === undefined)
         ? nothing
         : html`<p class="hint">
-          The paper prints
+          The paper reports
           ${chosen.printed === undefined ? nothing : html`a claim of ε = ${chosen.printed}`}
           ${chosen.printed !== undefined && chosen.empirical !== undefined ? "and" : nothing}
           ${chosen.empirical === undefined ? nothing : html`an estimate of ε ≈ ${chosen.empirical}`}.

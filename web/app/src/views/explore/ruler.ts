@@ -2,9 +2,9 @@ import { html, nothing, svg, type TemplateResult } from "lit/html.js";
 import { type Plot, plot } from "../../charts/plot";
 import type { Statement } from "../../numbers/statement";
 
-/** One line of ε: what is claimed, where the truth lies, and the gap between them. */
-export function ruler(width: number, told: Statement): TemplateResult | typeof nothing {
-  const { claimed, least, most } = told;
+/** One axis of ε: the claim, the range of the true value, and the gap between them. */
+export function ruler(width: number, statement: Statement): TemplateResult | typeof nothing {
+  const { claimed, least, most } = statement;
   if (claimed === undefined) return nothing;
   const largest = Math.max(claimed.epsilon, least?.epsilon ?? 0, most?.epsilon ?? 0);
   const axis = { label: "", ends: [0, niceEnd(largest)] as const };
@@ -14,9 +14,9 @@ export function ruler(width: number, told: Statement): TemplateResult | typeof n
     id="ruler"
     viewBox="0 0 ${width} 104"
     role="img"
-    aria-label=${told.sentence}
+    aria-label=${statement.sentence}
   >
-    ${line(drawn)} ${truth(drawn, told)} ${claim(drawn, claimed.epsilon)}
+    ${line(drawn)} ${truth(drawn, statement)} ${claim(drawn, claimed.epsilon)}
   </svg>`;
 }
 
@@ -66,7 +66,7 @@ function truth(drawn: Plot, { claimed, least, most }: Statement): unknown {
     <rect class="truth" x=${start} y=${AXIS - 10} width=${Math.max(2, end - start)} height="10"></rect>
     ${from === undefined ? nothing : svg`<line class="mark attack" x1=${start} x2=${start} y1=${AXIS - 26} y2=${AXIS}></line>`}
     ${to === undefined ? nothing : svg`<line class="mark deterministic" x1=${end} x2=${end} y1=${AXIS - 26} y2=${AXIS}></line>`}
-    ${words(middle, AXIS - 34, "the truth lies here", "plain")}
+    ${words(middle, AXIS - 34, "true ε lies here", "plain")}
   </g>`;
 }
 

@@ -24,7 +24,7 @@ const NAMES: Partial<Record<LineName, string>> = {
   deterministic: "at most",
 };
 
-/** ε against one parameter, the others as they are. */
+/** ε against one parameter, the others fixed. */
 export function sweepChart(app: App): TemplateResult {
   const { sweep } = app.sweep;
   const table = sweep === undefined ? undefined : sweepTable(sweep);

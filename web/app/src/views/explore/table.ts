@@ -8,20 +8,20 @@ import { capitalised } from "../../numbers/accounted";
 import { counted } from "../../numbers/counts";
 import { accountedOf, LINE, type LineName, linesOf } from "../../numbers/lines";
 
-/** All that theory says of the setting, a line each. */
+/** What theory says about the setting, one row per line. */
 export function numberTable(app: App): TemplateResult {
   const names = linesOf(app.state.sampler);
   const values = names.map((name) => accountedOf(app.theory.lines, name)?.epsilon ?? 0);
   const largest = Math.max(...values.filter(Number.isFinite), 1e-9);
   return html`<table class="numbers ${app.theory.isStale ? "stale" : ""}">
     <caption>
-      What is claimed, what is proven and what the exact pair shows
+      Claimed, proven and simulated values of ε
     </caption>
     <thead>
       <tr>
-        <th scope="col">what</th>
+        <th scope="col">line</th>
         <th scope="col" class="right">ε</th>
-        <th scope="col" class="bars"><span class="hidden">drawn to scale</span></th>
+        <th scope="col" class="bars"><span class="hidden">to scale</span></th>
         <th scope="col">kind</th>
       </tr>
     </thead>
@@ -38,7 +38,8 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
     <span class="dot ${colour}"></span>${title}<span class="says">${says}</span>
   </th>`;
   if (found === undefined) {
-    const waits = name === "pair-lower" && app.theory.isRefining ? "drawing more …" : "computing …";
+    const waits =
+      name === "pair-lower" && app.theory.isRefining ? "simulating more …" : "computing …";
     return html`<tr>
       ${head}
       <td class="right">–</td>
@@ -68,7 +69,7 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
   </tr>`;
 }
 
-/** What an estimate rests on, while it is refined and after. */
+/** The number of draws behind an estimate, and its standard error. */
 function drawn(app: App, value: Accounted, observations: number | undefined): TemplateResult {
   const error = value.standard_error ?? 0;
   const shown = error > 0 ? `, ±\u00a0${Number(error.toPrecision(2))}` : "";
@@ -77,7 +78,7 @@ function drawn(app: App, value: Accounted, observations: number | undefined): Te
   </span>`;
 }
 
-/** A bar with a head that points to where the truth may be. */
+/** A bar whose head points to where the true value may be. */
 function bar(share: number, kind: "upper" | "lower" | "estimate", colour: string): TemplateResult {
   const at = 4 + 184 * share;
   const head =

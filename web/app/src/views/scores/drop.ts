@@ -9,16 +9,16 @@ const TYPES = ".npy,.npz,.csv,.safetensors";
 export function drop(app: App, world: World, label: string): TemplateResult {
   const file = app.scores.files[world];
   const id = `file-${world}`;
-  const give = (list: FileList | null | undefined) => {
-    const given = list?.[0];
-    if (given !== undefined) void app.scores.give(world, given);
+  const add = (list: FileList | null | undefined) => {
+    const chosen = list?.[0];
+    if (chosen !== undefined) void app.scores.add(world, chosen);
   };
   return html`<div
     class="drop"
     @dragover=${(event: DragEvent) => event.preventDefault()}
     @drop=${(event: DragEvent) => {
       event.preventDefault();
-      give(event.dataTransfer?.files);
+      add(event.dataTransfer?.files);
     }}
   >
     <label for=${id}>${label}</label>
@@ -26,21 +26,21 @@ export function drop(app: App, world: World, label: string): TemplateResult {
       id=${id}
       type="file"
       accept=${TYPES}
-      aria-describedby="${id}-told"
+      aria-describedby="${id}-hint"
       @change=${(event: Event) => {
         const input = event.target as HTMLInputElement;
-        give(input.files);
+        add(input.files);
         input.value = "";
       }}
     />
-    <div id="${id}-told" aria-live="polite">
+    <div id="${id}-hint" aria-live="polite">
       ${
         file === undefined
           ? html`<p class="hint">Choose a file, or drop it here.</p>`
           : html`<p class="file-name">${file.name}</p>
               ${file.failure === undefined ? nothing : html`<p class="refused">${file.failure}</p>`}
               ${file.about === undefined ? nothing : about(file.about)}
-              <button type="button" class="quiet" @click=${() => app.scores.forget(world)}>
+              <button type="button" class="quiet" @click=${() => app.scores.remove(world)}>
                 Remove
               </button>`
       }

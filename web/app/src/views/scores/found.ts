@@ -12,7 +12,7 @@ import { standaloneSvg } from "../../copies/svg";
 import { count } from "../../numbers/counts";
 import { curveTable, tradeOff } from "../audit/trade-off";
 
-/** What the audit of the files found. */
+/** The result of the audit of files. */
 export function found(app: App, result: ScoresResult): TemplateResult {
   const isBound = result.kind === "bound";
   const kind: Kind = isBound ? "lower" : "estimate";
@@ -38,8 +38,8 @@ export function found(app: App, result: ScoresResult): TemplateResult {
       <p class="small verdict">
         From ${count(n.target, "run")} with the target and ${grouped(n.zero_out)} without.
         ${count(result.false_positives, "false positive")} and
-        ${count(result.false_negatives, "false negative")} at the deciding cut. Not more than
-        ${rounded(result.ceiling, "upper", 2)} can be shown by so many runs.
+        ${count(result.false_negatives, "false negative")} at the chosen threshold. This many runs can show at most
+        ε = ${rounded(result.ceiling, "upper", 2)}.
       </p>
     </div>
     ${

@@ -6,22 +6,22 @@ import { paired } from "../../components/paired";
 import { drop } from "./drop";
 import { found } from "./found";
 
-/** The user's own attack: files of scores, audited here. */
+/** Audits the user's files of scores. */
 export function scores(app: App): TemplateResult {
   const { state, scores } = app;
   return html`<div class="lead">
       <h1>Audit my own scores</h1>
       <p>
-        One number for each run of your training, from any attack: a file of runs with the target
-        record, a file of runs without. The files stay in this browser.
+        One score per training run, from any attack: one file for runs with the target record, one
+        for runs without. The files stay in this browser.
       </p>
     </div>
     <div class="drops">
       ${drop(app, "target", "With the target record")} ${drop(app, "zero_out", "Without it")}
     </div>
     <p class="hint">
-      npy, csv, npz or safetensors with one array; up to 64 MiB each. One npz or safetensors may
-      hold both worlds as <code>target</code> and <code>zero_out</code>.
+      npy, csv, npz or safetensors with one array; up to 64 MiB each. A single npz or safetensors
+      file may contain both worlds as <code>target</code> and <code>zero_out</code>.
     </p>
     <div class="split spaced">
       <form class="fields" aria-label="The audit" @submit=${(event: Event) => event.preventDefault()}>
@@ -58,6 +58,6 @@ function waiting({ scores }: App): string {
   if (scores.isBusy) return "Auditing …";
   const { target, zero_out } = scores.files;
   return target?.about !== undefined && zero_out === undefined
-    ? "Now give the runs without the target"
-    : "The result will stand here";
+    ? "Now add the runs without the target"
+    : "Your result will appear here";
 }

@@ -17,8 +17,8 @@ export function see(app: App): TemplateResult {
   return html`<div class="lead">
       <h1>See it happen</h1>
       <p>
-        Follow one record through an epoch: into which batch it falls, what comes out, and how an
-        attacker tells whether it was there.
+        Follow one record through an epoch: which batch it is in, what the outputs are, and how an
+        attacker detects it.
       </p>
     </div>
     ${buttons(app, "see_sampler")}
@@ -56,11 +56,11 @@ export function see(app: App): TemplateResult {
             : undefined,
         )}
       </section>
-      <form class="fields" aria-label="The picture" @submit=${(event: Event) => event.preventDefault()}>
+      <form class="fields" aria-label="Settings" @submit=${(event: Event) => event.preventDefault()}>
         ${paired(app, "see_threshold", {
           hint: "For scores above it the attacker guesses: the target was there.",
         })}
-        ${told(app)}
+        ${errors(app)}
         ${paired(app, "see_noise")} ${paired(app, "see_steps")} ${paired(app, "see_batch")}
       </form>
     </div>`;
@@ -95,14 +95,14 @@ function player(app: App): TemplateResult {
 }
 
 function summary(app: App): string {
-  return `${grouped(Math.floor(app.see.index / 10) * 10)} epochs and more.`;
+  return `At least ${grouped(Math.floor(app.see.index / 10) * 10)} epochs.`;
 }
 
-function told(app: App): TemplateResult {
+function errors(app: App): TemplateResult {
   const { falsePositives, falseNegatives } = app.see.errors(app.state.see_threshold);
   const n = app.see.target.length;
   const { evidence } = app.see;
-  return html`<div class="told">
+  return html`<div class="errors">
     <p>
       Wrong in <strong>${grouped(falsePositives)}</strong> of ${count(n, "epoch")} without the
       target, and in <strong>${grouped(falseNegatives)}</strong> of ${grouped(n)} with it.
@@ -111,9 +111,9 @@ function told(app: App): TemplateResult {
       evidence === undefined || n === 0
         ? nothing
         : html`<p>
-          At this threshold the errors speak for
-          <strong>ε ≈ ${rounded(Math.max(0, evidence.epsilon), "estimate", 2)}</strong>: an estimate, as
-          the eye chose the threshold on the same scores.
+          At this threshold the errors indicate
+          <strong>ε ≈ ${rounded(Math.max(0, evidence.epsilon), "estimate", 2)}</strong>. This is an
+          estimate: the threshold was chosen on the same scores.
         </p>`
     }
   </div>`;

@@ -5,7 +5,7 @@ import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
 import { keyOf, settingOf } from "./setting";
 
-/** A trade-off curve that theory knows. */
+/** A trade-off curve of theory. */
 export interface KnownCurve {
   words: string;
   colour: Colour;
@@ -17,8 +17,8 @@ const KNOWN = [
   { kind: "max-slice", words: "largest output", colour: "attack" },
 ] as const;
 
-/** Curves beside that of an audit. */
-export class BesideSession {
+/** Curves of theory to compare an audit with. */
+export class ComparisonSession {
   readonly #lane: Lane<StudiesApi>;
   readonly #changed: () => void;
   #key = "";
