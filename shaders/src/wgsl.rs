@@ -1,6 +1,9 @@
 //! WGSL files as devices get them: without comments and indentation, which a page would load for
 //! nothing.
 
+/// The fields of a uniform, each of 4 bytes, by name and in order.
+pub(crate) type Fields = Vec<(&'static str, u32)>;
+
 /// A WGSL file without comments, indentation and empty lines.
 macro_rules! wgsl {
     ($path:literal) => {{

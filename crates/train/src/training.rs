@@ -5,28 +5,12 @@ use dpscope_core::mechanism::{
 };
 use dpscope_core::random::{Purpose, Words};
 use dpscope_shaders::train::{Batches, Order};
-use serde::{Deserialize, Serialize};
 
-use crate::canary::{Canary, SHARED_STREAM};
+use crate::TrainError;
+use crate::canary::SHARED_STREAM;
 use crate::data::{Examples, Packed};
+use crate::description::{TrainingDescription, TrainingSettings};
 use crate::model::{LayerSpec, ModelSpec, Network};
-use crate::{TrainError, TrainingDescription};
-
-/// Hyperparameters of a training that are not part of the mechanism.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrainingSettings {
-    /// Clipping norm C, above 0.
-    pub clip_norm: f64,
-    /// Learning rate η ≥ 0: a step adds −η/B times the noisy sum of gradients to the parameters.
-    pub learning_rate: f64,
-    /// The canary gradient.
-    pub canary: Canary,
-    /// Number of records whose mean clipped gradient estimates the contribution of all other
-    /// records; a white-box attacker subtracts that estimate from each output. 0 disables the
-    /// correction.
-    pub debias_records: u32,
-}
 
 /// A network, a data set, a mechanism and settings, checked to be compatible.
 #[derive(Debug)]
@@ -154,6 +138,33 @@ impl Training {
     }
 }
 
+impl TrainingDescription {
+    /// Restores the training from the same data, under any name.
+    ///
+    /// # Errors
+    /// Data with different content, and the errors of [`Training::new`].
+    pub fn training(
+        &self,
+        examples: Examples,
+        mechanism: BatchedGaussian,
+        seed: u64,
+    ) -> Result<Training, TrainError> {
+        let provided = examples.name().to_owned();
+        let training = Training::new(
+            &self.model,
+            examples.with_name(&self.data.name),
+            mechanism,
+            self.settings,
+            seed,
+        )?;
+        if training.to_description().data != self.data {
+            let expected = self.data.name.clone();
+            return Err(TrainError::DataMismatch { provided, expected });
+        }
+        Ok(training)
+    }
+}
+
 fn scorer(mechanism: &BatchedGaussian) -> Result<OutputScorer, TrainError> {
     let options = OutputOptions { reference: OutputReference::Sum, target_slot: 0 };
     Ok(OutputScorer::new(mechanism, options)?)
@@ -207,4 +218,46 @@ fn zero_gradient_parameter(spec: &ModelSpec, examples: &Examples, records: usize
         nonzero.iter_mut().zip(row).for_each(|(bits, byte)| *bits |= byte);
     }
     (0..examples.shape().len()).find(|feature| nonzero[feature / 8] >> (feature % 8) & 1 == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_core::mechanism::{BatchSampler, ThreatModel};
+
+    use super::*;
+    use crate::data::SyntheticData;
+    use crate::{Canary, CanaryDirection};
+
+    #[test]
+    fn a_training_is_restored_from_its_description_and_data() {
+        let mechanism = BatchedGaussian {
+            noise_multiplier: 1.0,
+            steps_per_epoch: 5,
+            epochs: 1,
+            sampler: BatchSampler::Shuffle,
+            threat_model: ThreatModel::TargetCanary,
+            batch_size: Some(8),
+        };
+        let canary = Canary { direction: CanaryDirection::Dirac, is_fresh: true };
+        let settings = TrainingSettings {
+            clip_norm: 0.1,
+            learning_rate: 1.0 / 3.0,
+            canary,
+            debias_records: 2,
+        };
+        let examples = || SyntheticData::P100Like.generate(40, 9).unwrap();
+        let first = Training::new(&ModelSpec::mlp(), examples(), mechanism, settings, 3).unwrap();
+        let described = TrainingDescription::from_json(first.description()).unwrap();
+        let again = described.training(examples().with_name("mine"), mechanism, 3).unwrap();
+        assert_eq!(again.description(), first.description());
+        for other in [(41, 9), (40, 8)] {
+            let other = SyntheticData::P100Like.generate(other.0, other.1).unwrap();
+            let refused = described.training(other, mechanism, 3);
+            assert!(matches!(refused, Err(TrainError::DataMismatch { .. })));
+        }
+        for bad in ["", "{}", "[]", &first.description().replace("training/1", "training/9")] {
+            let refused = TrainingDescription::from_json(bad);
+            assert!(matches!(refused, Err(TrainError::Description { .. })), "{bad}");
+        }
+    }
 }

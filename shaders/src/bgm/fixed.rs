@@ -10,10 +10,10 @@
 //! gap·(Z/σ + gap/σ²) + ln T ≤ 80 (σ ≥ 0.35 at gap 2 and T = 100); see [`Fixed::fits`].
 
 use super::math::{exp2, ln};
-use super::program::Fields;
 use super::sums::Sums;
 use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
 use crate::random::NORMAL_LIMIT;
+use crate::wgsl::Fields;
 use dpscope_core::adjacency::World;
 use std::f64::consts::LOG2_E;
 

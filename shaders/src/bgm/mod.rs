@@ -16,7 +16,7 @@ pub use draws::Draws;
 pub(crate) use fast::additions;
 pub use fast::fast_normal_error;
 pub(crate) use math::exp2_from_below;
-pub(crate) use program::{Fields, shared_constants};
+pub(crate) use program::shared_constants;
 pub use program::{Piece, Program, STATE_VALUES, Stage, Variant, WORKGROUP};
 pub use scores::{Phase, ScoreKernel};
 pub use setup::{GAPS, MAX_ENTRIES, NOISE_MULTIPLIERS, SAMPLING_RATES};

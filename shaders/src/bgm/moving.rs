@@ -9,9 +9,9 @@
 //! The two centres are the same entry nearly always, so that nothing large cancels.
 
 use super::math::{exp2_from_below, ln};
-use super::program::Fields;
 use super::sums::Sums;
 use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
+use crate::wgsl::Fields;
 use dpscope_core::adjacency::World;
 use std::f64::consts::LOG2_E;
 

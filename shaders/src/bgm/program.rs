@@ -7,7 +7,7 @@ use super::steps::{LARGE, Linear};
 use crate::float::FloatMode;
 use crate::lanes::ROWS;
 use crate::random::normal::{COS, DEEP, RADIUS, SIN, SQRT_HALF_BITS};
-use crate::wgsl::wgsl;
+use crate::wgsl::{Fields, wgsl};
 use dpscope_core::audit::histogram::ScoreBins;
 use dpscope_core::mechanism::ScoreDistribution;
 use std::fmt::Write;
@@ -18,9 +18,6 @@ pub const WORKGROUP: u32 = 64;
 
 /// Values of 4 bytes that an observation keeps between dispatches.
 pub const STATE_VALUES: u32 = 15;
-
-/// The fields of a uniform, each of 4 bytes, by name and in order.
-pub(crate) type Fields = Vec<(&'static str, u32)>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Way {

@@ -4,9 +4,9 @@
 //! w = q·(e^a − 1); where the target is surely in, a step scores a itself.
 
 use super::math::{exp2, ln_1p};
-use super::program::Fields;
 use super::sums::Sums;
 use crate::lanes::{InstructionSet, LANES, Row, lane_fn};
+use crate::wgsl::Fields;
 use dpscope_core::adjacency::World;
 use std::f64::consts::LOG2_E;
 

@@ -1,9 +1,9 @@
 //! The draws of the exact pair for a GPU: one source, and what a proposal binds to it.
 
 use super::draws::{EXTREME, HEAD, PairKernel, RADIUS_WORDS, VALUES};
-use crate::bgm::{Fields, WORKGROUP, shared_constants};
+use crate::bgm::{WORKGROUP, shared_constants};
 use crate::float::FloatMode;
-use crate::wgsl::wgsl;
+use crate::wgsl::{Fields, wgsl};
 use dpscope_core::random::Purpose;
 use std::fmt::Write;
 

@@ -6,9 +6,6 @@ use super::output;
 use crate::wgsl::wgsl;
 use dpscope_core::random::Purpose;
 
-/// Parameters of a tile.
-pub(super) const TILE: u32 = 1024;
-
 /// Operations a parameter, about: those of a normal and what follows.
 const OPERATIONS: u64 = 80;
 
@@ -33,7 +30,7 @@ impl Finish {
     /// Words of the sums over tiles.
     #[must_use]
     pub const fn tiles(parameters: u32) -> u32 {
-        parameters.div_ceil(TILE)
+        output::tiles(parameters)
     }
 
     /// Canary, noise, parameters and output.
@@ -49,6 +46,6 @@ impl Finish {
             .constant("TILE_SUMS", self.tile_sums)
             .part(wgsl!("finish.wgsl"))
             .finish(OPERATIONS * u64::from(parameters));
-        vec![finish, output::of_step(common, self)]
+        vec![finish, output::of_step(common, self.clip_norm, self.outputs, self.tile_sums)]
     }
 }

@@ -1,18 +1,25 @@
 //! Sums over the tiles of a model: the kernels of `output.wgsl`.
 
-use super::finish::Finish;
 use super::kernel::{Draft, Kernel};
 use super::memory::Common;
 use crate::wgsl::wgsl;
 
+/// Parameters of a tile.
+const TILE: u32 = 1024;
+
+/// Tiles of a model.
+pub(super) const fn tiles(parameters: u32) -> u32 {
+    parameters.div_ceil(TILE)
+}
+
 /// The attacker's output of a step.
-pub(super) fn of_step(common: &Common, finish: &Finish) -> Kernel {
+pub(super) fn of_step(common: &Common, clip_norm: f32, outputs: u32, tile_sums: u32) -> Kernel {
     let draft = common
         .draft("output", 1)
         .flag("IS_LENGTH", false)
-        .float("CLIP_NORM", finish.clip_norm)
-        .constant("OUTPUTS_PER_RUN", finish.outputs);
-    summed(draft, common, finish.tile_sums)
+        .float("CLIP_NORM", clip_norm)
+        .constant("OUTPUTS_PER_RUN", outputs);
+    summed(draft, common, tile_sums)
 }
 
 /// 1 ÷ the length of a vector, which replaces the sum of the first tile.
@@ -26,7 +33,7 @@ pub(super) fn of_length(common: &Common, tile_sums: u32) -> Kernel {
 }
 
 fn summed(draft: Draft, common: &Common, tile_sums: u32) -> Kernel {
-    let tiles = Finish::tiles(common.parameters);
+    let tiles = tiles(common.parameters);
     draft
         .constants(&[("TILE_SUMS", tile_sums), ("TILES", tiles)])
         .part(wgsl!("output.wgsl"))

@@ -7,7 +7,6 @@ use dpscope_shaders::train::Kernel;
 use rayon::prelude::*;
 
 use super::plan::GpuPlan;
-use super::self_test;
 use super::size::{MemoryNeed, WaveLimits};
 use crate::TrainError;
 use crate::training::Training;
@@ -20,6 +19,9 @@ const BUFFERS: u32 = 8;
 
 /// Slots of the uniform buffer, which limits the passes of a submission.
 pub(super) const SLOTS: usize = 256;
+
+/// Models of the self-test, of both worlds together.
+pub(super) const SELF_TEST_MODELS: u64 = 4;
 
 /// Runs of each world that must fit in memory; if necessary, fewer rows are processed together.
 const MIN_RUNS: u64 = 4;
@@ -159,7 +161,7 @@ fn memory_need(training: &Training, plan: &GpuPlan) -> MemoryNeed {
     let sizes = plan.words_per_model();
     let words = [sizes.values, sizes.theta, sizes.sums, sizes.canary, sizes.rows, sizes.outputs];
     let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
-    let read_models = self_test::MODELS.max(2 * training.evaluated_runs()) as usize;
+    let read_models = SELF_TEST_MODELS.max(2 * training.evaluated_runs()) as usize;
     // rows drawn by the host: one epoch in memory, three passes in flight
     let is_drawn_by_host = plan.choose().is_empty();
     let drawn =

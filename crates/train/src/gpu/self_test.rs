@@ -8,6 +8,7 @@ use dpscope_engine::{Control, ObservationRange};
 use rayon::prelude::*;
 
 use super::host_rows::HostRows;
+use super::pipelines::SELF_TEST_MODELS;
 use super::plan::GpuPlan;
 use super::wave::Waves;
 use crate::run::{Runner, StepResult};
@@ -15,10 +16,7 @@ use crate::trainer::DpSgd;
 use crate::training::Training;
 
 /// Runs per world.
-const RUNS: u64 = 2;
-
-/// Models of both worlds together.
-pub(super) const MODELS: u64 = 2 * RUNS;
+const RUNS: u64 = SELF_TEST_MODELS / 2;
 
 /// Steps per run.
 const STEPS: u64 = 2;

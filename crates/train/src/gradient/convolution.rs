@@ -2,7 +2,7 @@
 
 use super::buffer::{Buffer, LANES, Lane};
 use super::instruction_set::{InstructionSet, kernel};
-use super::plan::NormMethod;
+use super::norm_method::NormMethod;
 use super::products::{Gathered, Products, Weights, total};
 use crate::layers::{Convolution, Weighted};
 use crate::model::Shape;

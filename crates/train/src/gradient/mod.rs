@@ -13,6 +13,7 @@ pub(crate) mod elementary;
 mod instruction_set;
 mod linear;
 mod matrix;
+mod norm_method;
 mod plan;
 mod pointwise;
 mod pooling;
@@ -21,5 +22,5 @@ mod reference;
 mod workspace;
 
 pub use clipped::Rows;
-pub use plan::NormMethod;
+pub use norm_method::NormMethod;
 pub use workspace::Workspace;

@@ -4,7 +4,8 @@ use super::buffer::{Buffer, LANES, Lane, lanes, lanes_mut, lanes_to_rows, rows_t
 use super::convolution::ConvolutionWork;
 use super::instruction_set::InstructionSet;
 use super::linear;
-use super::plan::{Layout, NormMethod, Sizes, layouts};
+use super::norm_method::NormMethod;
+use super::plan::{Layout, Sizes, layouts};
 use super::pointwise::{LinearSquares, LossGradient, Tanh, TanhGradient, relu, relu_gradient};
 use super::pooling::{Average, AverageGradient, Maximum, MaximumGradient};
 use crate::layers::Layer;

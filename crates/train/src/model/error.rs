@@ -1,7 +1,7 @@
 //! Errors of model definitions.
 
+use super::limits::{MAX_BYTES, MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES};
 use super::shape::Shape;
-use super::spec::{MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES, ModelSpec};
 
 /// Reasons why a list of layers is not a valid network. Layers are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum ModelError {
         message: String,
     },
     /// The file is too long.
-    #[error("the model file has {bytes} bytes; the limit is {max}", max = ModelSpec::MAX_BYTES)]
+    #[error("the model file has {bytes} bytes; the limit is {MAX_BYTES}")]
     Text {
         /// Length of the file.
         bytes: usize,

@@ -1,6 +1,7 @@
 //! Definition of a network: a checked list of layers and the layout of their parameters.
 
 mod error;
+mod limits;
 mod network;
 mod shape;
 mod spec;

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::error::ModelError;
+use super::limits::{MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES};
 use super::shape::Shape;
-use super::spec::{LayerSpec, MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES, ModelSpec};
+use super::spec::{LayerSpec, ModelSpec};
 use crate::layers::{Convolution, Layer, Linear, Pool};
 
 /// A feed-forward network. All parameters are stored in one slice, layer by layer, weights (out ×

@@ -1,14 +1,8 @@
 //! A model definition as written by users.
 
 use super::error::ModelError;
+use super::limits::MAX_BYTES;
 use super::shape::Shape;
-
-/// Maximum number of layers.
-pub(crate) const MAX_LAYERS: usize = 64;
-/// Maximum number of parameters.
-pub(crate) const MAX_PARAMETERS: usize = 1 << 26;
-/// Maximum number of values per example, summed over all layers, including padding.
-pub(crate) const MAX_VALUES: usize = 1 << 24;
 
 /// The shape of an example and the layers of the model; the last layer returns one logit per class.
 ///
@@ -142,7 +136,7 @@ impl LayerSpec {
 
 impl ModelSpec {
     /// Maximum size of a model file, in bytes.
-    pub const MAX_BYTES: usize = 1 << 16;
+    pub const MAX_BYTES: usize = MAX_BYTES;
 
     /// 600 binary features, 32 ReLU units, 100 classes: 22,532 parameters.
     #[must_use]
@@ -199,7 +193,7 @@ impl ModelSpec {
     /// # Errors
     /// A text that is too long, is not TOML, or has missing or unknown fields.
     pub fn from_toml(text: &str) -> Result<Self, ModelError> {
-        if text.len() > Self::MAX_BYTES {
+        if text.len() > MAX_BYTES {
             return Err(ModelError::Text { bytes: text.len() });
         }
         toml::from_str(text).map_err(|error| ModelError::Toml { message: error.to_string() })

@@ -5,8 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::folder;
-use super::node::{program, succeed};
+use super::node::{folder, program, succeed};
 use crate::process::{cargo, target_folder};
 
 const TARGET: &str = "wasm32-unknown-unknown";

@@ -4,7 +4,6 @@ mod bundles;
 mod node;
 mod pages;
 
-use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result};
@@ -26,7 +25,7 @@ node 20.19 or later with npm, and rustup's target wasm32-unknown-unknown.
 ";
 
 pub(crate) use bundles::features;
-pub(crate) use node::{found, install, npm};
+pub(crate) use node::{folder, found, install, npm};
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let mut arguments = Arguments::new(arguments);
@@ -51,11 +50,6 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let mut sizes = in_root("node");
     sizes.arg(folder().join("sizes.js")).args(only_wasm.then_some("--wasm"));
     node::succeed(&mut sizes)
-}
-
-/// The npm workspace.
-pub(crate) fn folder() -> PathBuf {
-    root().join("web")
 }
 
 /// The program embeds the app, and its build script cannot watch a folder that is not there yet.

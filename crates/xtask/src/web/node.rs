@@ -1,12 +1,11 @@
 //! node and npm: whether they are there, what they install, what they build.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::folder;
-use crate::process::{in_root, output_of, passed_on, shown};
+use crate::process::{in_root, output_of, passed_on, root, shown};
 
 /// The oldest node that every tool of the workspace runs on.
 const OLDEST: (u32, u32) = (20, 19);
@@ -25,6 +24,11 @@ fn is_recent(version: &str) -> bool {
         (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= OLDEST,
         _ => false,
     }
+}
+
+/// The npm workspace.
+pub(crate) fn folder() -> PathBuf {
+    root().join("web")
 }
 
 /// npm in the workspace's folder.

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::folder;
-use super::node::succeed;
+use super::node::{folder, succeed};
 use crate::process::{cargo, in_root, target_folder};
 use crate::python::interpreter;
 

@@ -3,7 +3,7 @@
 use dpscope_core::format::given;
 use dpscope_formats::{Array, Dataset, Limits, is_idx, read_idx, unpack_gzip};
 
-use super::{MAX_LABEL, ParsedFile, Source, format_error, has_idx_name, uncompressed_name};
+use super::source::{MAX_LABEL, ParsedFile, Source, format_error, has_idx_name, uncompressed_name};
 use crate::data::error::{DataError, excerpt};
 use crate::data::examples::Features;
 use crate::model::Shape;

@@ -3,60 +3,22 @@
 mod arrays;
 mod rows;
 mod select;
+mod source;
 mod summary;
 
-use dpscope_formats::{FormatError, Limits, is_idx, read_cifar10, read_idx, unpack_gzip};
+use dpscope_formats::{Limits, is_idx, read_cifar10, read_idx, unpack_gzip};
 
 use super::error::{DataError, excerpt};
 use super::examples::{Examples, Features};
 use crate::model::Shape;
 
+use source::{LabelledRecords, ParsedFile, format_error, has_idx_name, uncompressed_name};
+
+pub use source::{LoadOptions, Source};
 pub use summary::LoadSummary;
-
-/// Name and content of a file. The name is used in messages and to recognise formats.
-#[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
-    /// File name without its directory.
-    pub name: &'a str,
-    /// Content, optionally gzip-compressed.
-    pub bytes: &'a [u8],
-}
-
-/// Selects what is loaded from a file.
-#[derive(Debug, Clone, Default)]
-pub struct LoadOptions<'a> {
-    /// Number of training records, taken from the start of the fixed order; the rest is held out.
-    /// `None` uses all records for training.
-    pub records: Option<usize>,
-    /// Labels to select; the first becomes class 0, and so on. `None` selects all, in ascending
-    /// order.
-    pub classes: Option<&'a [u32]>,
-    /// Limits on reading.
-    pub limits: Limits,
-}
-
-/// All records of a file, in file order.
-struct LabelledRecords {
-    format: &'static str,
-    shape: Shape,
-    features: Features,
-    labels: Vec<u32>,
-}
-
-/// A parsed file: features, and labels if the format includes them.
-struct ParsedFile {
-    format: &'static str,
-    shape: Shape,
-    features: Features,
-    records: usize,
-    labels: Option<Vec<u32>>,
-}
 
 /// Maximum number of features per record.
 const MAX_FEATURES: usize = 1 << 20;
-
-/// Largest label.
-const MAX_LABEL: u32 = 65_535;
 
 /// Loads a data set.
 ///
@@ -204,21 +166,6 @@ fn kind(bytes: &[u8], file_name: &str) -> Result<FileKind, DataError> {
         ),
     };
     Err(DataError::UnknownFormat { name: excerpt(file_name), found, remedy })
-}
-
-/// File name in lower case without `.gz`.
-fn uncompressed_name(file_name: &str) -> String {
-    let name = file_name.to_ascii_lowercase();
-    name.strip_suffix(".gz").map(str::to_owned).unwrap_or(name)
-}
-
-/// Whether a lower-case name is that of an IDX file.
-fn has_idx_name(name: &str) -> bool {
-    name.contains("-idx") || name.ends_with(".idx") || name.ends_with("-ubyte")
-}
-
-fn format_error(source: Source<'_>, error: FormatError) -> DataError {
-    DataError::Format { name: excerpt(source.name), source: error }
 }
 
 #[cfg(test)]

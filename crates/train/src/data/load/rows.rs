@@ -3,7 +3,7 @@
 use dpscope_formats::{Limits, read_csv};
 
 use super::arrays::{check_finite, packed, parse_label};
-use super::{ParsedFile, Source, format_error};
+use super::source::{ParsedFile, Source, format_error};
 use crate::data::error::DataError;
 use crate::model::Shape;
 

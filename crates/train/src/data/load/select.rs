@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::source::{LabelledRecords, LoadOptions};
 use super::summary::LoadSummary;
-use super::{LabelledRecords, LoadOptions};
 use crate::data::draws::fixed_order;
 use crate::data::error::DataError;
 use crate::data::examples::{Examples, Features};
