@@ -128,11 +128,11 @@ impl Layer {
             }
             Layer::AveragePool(pool) => {
                 pool.members(|o, i| {
-                    input_gradient[i] = output_gradient[o] * S::from_f64(pool.share())
+                    input_gradient[i] = output_gradient[o] * S::from_f64(pool.share());
                 });
             }
             Layer::MaxPool(pool) => {
-                pool.maxima(input, |o, i| input_gradient[i] = output_gradient[o])
+                pool.maxima(input, |o, i| input_gradient[i] = output_gradient[o]);
             }
         }
     }

@@ -11,6 +11,7 @@ mod memory;
 mod models;
 mod operations;
 mod simulator;
+mod values;
 
 use std::collections::BTreeMap;
 

@@ -7,12 +7,13 @@ use std::collections::HashMap;
 
 use naga::valid::{FunctionInfo, ModuleInfo};
 use naga::{
-    AddressSpace, ArraySize, Barrier, Binding, Block, BuiltIn, Expression, Function,
-    GlobalVariable, Handle, Literal, LocalVariable, Module, ScalarKind, Statement, Type, TypeInner,
+    AddressSpace, Barrier, Binding, Block, BuiltIn, Expression, Function, GlobalVariable, Handle,
+    LocalVariable, Module, ScalarKind, Statement, TypeInner,
 };
 
 use crate::memory::{Places, Shared, read_own, write_own};
 use crate::operations::{self, LANES, Words};
+use crate::values::{SimulationResult, component, constant_words, word, words_in};
 
 /// All lanes.
 const ALL: u64 = u64::MAX;
@@ -52,8 +53,6 @@ pub(crate) struct Simulator<'a> {
     /// Number of the workgroup in the dispatch.
     group: u64,
 }
-
-type SimulationResult<T> = Result<T, String>;
 
 impl<'a> Simulator<'a> {
     pub(crate) fn new(
@@ -98,7 +97,7 @@ impl<'a> Simulator<'a> {
         for (handle, variable) in self.module.global_variables.iter() {
             match variable.space {
                 AddressSpace::WorkGroup => {
-                    let words = self.size(&self.module.types[variable.ty].inner)?;
+                    let words = words_in(self.module, &self.module.types[variable.ty].inner)?;
                     let name = variable.name.as_deref().unwrap_or("workgroup");
                     let shared = self.workgroup.entry(handle);
                     let shared = shared.or_insert_with(|| Shared::uninitialized(name, words));
@@ -106,53 +105,13 @@ impl<'a> Simulator<'a> {
                     shared.phase += 1;
                 }
                 AddressSpace::Private => {
-                    let words = self.size(&self.module.types[variable.ty].inner)?;
+                    let words = words_in(self.module, &self.module.types[variable.ty].inner)?;
                     self.private.insert(handle, Words::zeros(words));
                 }
                 _ => {}
             }
         }
         Ok(())
-    }
-
-    /// Size of a value in words; buffers have the same packed layout.
-    fn size(&self, inner: &TypeInner) -> SimulationResult<usize> {
-        let of = |ty: Handle<Type>| self.size(&self.module.types[ty].inner);
-        Ok(match inner {
-            TypeInner::Scalar(_) => 1,
-            TypeInner::Vector { size, .. } => *size as usize,
-            TypeInner::Array { base, size: ArraySize::Constant(count), .. } => {
-                count.get() as usize * of(*base)?
-            }
-            TypeInner::Array { size: ArraySize::Dynamic, .. } => 0,
-            TypeInner::Struct { members, .. } => {
-                members.iter().map(|member| of(member.ty)).sum::<SimulationResult<usize>>()?
-            }
-            other => return Err(format!("a value of {other:?}")),
-        })
-    }
-
-    /// Offset and size of a component of a type, and the number of components.
-    fn part(&self, inner: &TypeInner, index: u32) -> SimulationResult<(u32, usize, u32)> {
-        Ok(match inner {
-            TypeInner::Vector { size, .. } => (index, 1, *size as u32),
-            TypeInner::Array { base, size, .. } => {
-                let own = self.size(&self.module.types[*base].inner)?;
-                let count = match size {
-                    ArraySize::Constant(count) => count.get(),
-                    _ => u32::MAX, // checked by the buffer
-                };
-                (index.wrapping_mul(own as u32), own, count)
-            }
-            TypeInner::Struct { members, .. } => {
-                let size =
-                    |member: &naga::StructMember| self.size(&self.module.types[member.ty].inner);
-                let before =
-                    members[..index as usize].iter().map(size).sum::<SimulationResult<usize>>()?;
-                (before as u32, size(&members[index as usize])?, members.len() as u32)
-            }
-            other => return Err(format!("a part of {other:?}")),
-        })
     }
 
     fn call(
@@ -163,7 +122,7 @@ impl<'a> Simulator<'a> {
         mask: u64,
     ) -> SimulationResult<Words> {
         let result = match &function.result {
-            Some(result) => self.size(&self.module.types[result.ty].inner)?,
+            Some(result) => words_in(self.module, &self.module.types[result.ty].inner)?,
             None => 0,
         };
         let mut frame = Frame {
@@ -177,7 +136,7 @@ impl<'a> Simulator<'a> {
             result: Words::zeros(result),
         };
         for (handle, local) in function.local_variables.iter() {
-            let words = self.size(&self.module.types[local.ty].inner)?;
+            let words = words_in(self.module, &self.module.types[local.ty].inner)?;
             let value = match local.init {
                 Some(init) => self.words(&mut frame, init, mask)?,
                 None => Words::zeros(words),
@@ -336,17 +295,25 @@ impl<'a> Simulator<'a> {
         Ok(Item::Words(match &function.expressions[handle] {
             Expression::Literal(literal) => Words::of(word(literal)?),
             Expression::Constant(constant) => {
-                self.constant(self.module.constants[*constant].init)?
+                constant_words(self.module, self.module.constants[*constant].init)?
             }
-            Expression::ZeroValue(ty) => Words::zeros(self.size(&self.module.types[*ty].inner)?),
+            Expression::ZeroValue(ty) => {
+                Words::zeros(words_in(self.module, &self.module.types[*ty].inner)?)
+            }
             Expression::FunctionArgument(index) => frame.arguments[*index as usize].clone(),
             Expression::GlobalVariable(global) => {
                 let ty = self.module.global_variables[*global].ty;
-                return pointer(Root::Global(*global), self.size(&self.module.types[ty].inner)?);
+                return pointer(
+                    Root::Global(*global),
+                    words_in(self.module, &self.module.types[ty].inner)?,
+                );
             }
             Expression::LocalVariable(local) => {
                 let ty = function.local_variables[*local].ty;
-                return pointer(Root::Local(*local), self.size(&self.module.types[ty].inner)?);
+                return pointer(
+                    Root::Local(*local),
+                    words_in(self.module, &self.module.types[ty].inner)?,
+                );
             }
             Expression::Compose { components, .. } => {
                 let mut all = Words::default();
@@ -418,27 +385,6 @@ impl<'a> Simulator<'a> {
         }))
     }
 
-    fn constant(&self, handle: Handle<Expression>) -> SimulationResult<Words> {
-        Ok(match &self.module.global_expressions[handle] {
-            Expression::Literal(literal) => Words::of(word(literal)?),
-            Expression::Constant(constant) => {
-                self.constant(self.module.constants[*constant].init)?
-            }
-            Expression::ZeroValue(ty) => Words::zeros(self.size(&self.module.types[*ty].inner)?),
-            Expression::Splat { size, value } => {
-                Words(vec![self.constant(*value)?.0[0]; *size as usize])
-            }
-            Expression::Compose { components, .. } => {
-                let mut all = Words::default();
-                for component in components {
-                    all.0.extend(self.constant(*component)?.0);
-                }
-                all
-            }
-            other => return Err(format!("the constant {other:?}")),
-        })
-    }
-
     /// A component of a value, or a pointer to it.
     fn access(
         &mut self,
@@ -457,16 +403,16 @@ impl<'a> Simulator<'a> {
             other => other.clone(),
         };
         let lanes = (0..LANES).filter(|lane| mask >> lane & 1 == 1);
-        let mut places = Places { first: [0; LANES], count: self.part(&inner, 0)?.1 };
+        let mut places = Places { first: [0; LANES], count: component(self.module, &inner, 0)?.1 };
         for lane in lanes {
-            let (first, _, count) = self.part(&inner, index.0[0][lane])?;
+            let (first, _, count) = component(self.module, &inner, index.0[0][lane])?;
             if index.0[0][lane] >= count {
                 return Err(format!("index {} of {count}", index.0[0][lane]));
             }
             places.first[lane] = first;
         }
         if let TypeInner::Struct { .. } = inner {
-            places.count = self.part(&inner, index.0[0][0])?.1;
+            places.count = component(self.module, &inner, index.0[0][0])?.1;
         }
         match item {
             Item::Words(words) => Ok(Item::Words(read_own(&words, &places, mask)?)),
@@ -543,14 +489,4 @@ impl<'a> Simulator<'a> {
 /// 1 in the lanes of the mask.
 fn mask_words(mask: u64) -> Words {
     Words(vec![std::array::from_fn(|lane| (mask >> lane & 1) as u32)])
-}
-
-fn word(literal: &Literal) -> SimulationResult<u32> {
-    match *literal {
-        Literal::F32(x) => Ok(x.to_bits()),
-        Literal::U32(x) => Ok(x),
-        Literal::I32(x) => Ok(x as u32),
-        Literal::Bool(x) => Ok(x.into()),
-        ref other => Err(format!("{other:?}")),
-    }
 }

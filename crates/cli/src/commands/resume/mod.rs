@@ -5,9 +5,9 @@ mod args;
 pub(crate) use args::ResumeArgs;
 
 use crate::commands::simulate::{Job, run_and_report};
-use dpscope_report::record::SeedSource;
 use crate::failure::{Done, refuse_idle};
 use crate::files::read_artefact;
+use dpscope_report::record::SeedSource;
 
 pub(crate) fn run(args: &ResumeArgs) -> Done {
     let state = read_artefact(&args.checkpoint)?;
