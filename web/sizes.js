@@ -1,4 +1,4 @@
-// `node sizes.js [--wasm]`: what a page loads, compressed, against what it may.
+// `node sizes.js [--wasm]`: compressed download sizes against their budgets.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -64,12 +64,12 @@ export function row(what, parts, kibibytes) {
 }
 
 /**
- * A table for people.
+ * A table for display.
  *
  * @param {Row[]} rows
  */
 export function table(rows) {
-  // Rounded up: what is shown as within the budget is.
+  // Rounded up, so that a size shown within its budget is.
   const kibibytes = (/** @type {number} */ bytes) =>
     (Math.ceil((bytes / KIB) * 10) / 10).toFixed(1);
   const lines = rows.map(({ what, raw, gzipped, most }) => {

@@ -3,13 +3,13 @@ import { defineConfig, type Plugin } from "vite";
 import { calculators } from "./src/calculators";
 import { attributeOf, type Input } from "./src/fields";
 
-/** A server that only imports the module has no DOM: these stand in for it, and nothing is defined. */
+/** Substitutes for the DOM where a server imports the module, which then defines nothing. */
 const WITHOUT_DOM =
   "const HTMLElement = globalThis.HTMLElement ?? class {}, document = globalThis.document ?? { createTreeWalker() {} };";
 
 const at = (path: string) => new URL(path, import.meta.url);
 
-/** What makes the output an npm package of its own, beside the built module. */
+/** Emits the other files of the npm package. */
 function npmPackage(): Plugin {
   return {
     name: "npm-package",

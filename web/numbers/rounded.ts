@@ -1,13 +1,12 @@
-/** Numbers for people, rounded to their safe side: what the app and the calculators both show. */
+/** Numbers for display, with bounds rounded to their safe side. */
 
-/** Which side of the truth a value is on; an estimate is rounded to nearest. */
+/** The side of the true value; an estimate is rounded to nearest. */
 export type Kind = "upper" | "lower" | "estimate";
 
-/** How a value of a kind is introduced. */
+/** The relation sign of each kind. */
 export const SIGN = { upper: "≤", lower: "≥", estimate: "≈" } as const;
 
-/** A value ≥ 0 with so many decimals, upper bounds up and lower bounds down; a positive one below 0.05
- * in powers of ten. */
+/** A value ≥ 0 with `decimals`, upper bounds up and lower bounds down; below 0.05 in powers of ten. */
 export function rounded(value: number, kind: Kind, decimals = 4): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "–";
   if (value > 0 && value < 0.05) return scientific(value, kind);

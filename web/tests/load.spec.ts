@@ -1,4 +1,4 @@
-/** What a cold load brings, counted where it is sent; `sizes.js` counts from the files, and the workers with it. */
+/** Sizes of a cold load, counted at the server; `sizes.js` counts the files, workers included. */
 
 import { gzipSync } from "node:zlib";
 import { expect, test as quiet } from "./page";
@@ -17,10 +17,10 @@ const test = quiet.extend({
   },
 });
 
-// What is kept for the next visit is loaded after the page.
+// The offline cache is loaded after the page.
 test.use({ serviceWorkers: "block" });
 
-test("a cold load brings at most 150 KiB compressed, and no audit", async ({ page }) => {
+test("a cold load transfers at most 150 KiB compressed, and no audit", async ({ page }) => {
   await page.goto("./");
   await page.waitForLoadState("networkidle");
   const names = () => [...loaded.keys()].join(" ");

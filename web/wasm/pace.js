@@ -1,7 +1,7 @@
-// `node web/wasm/pace.js [SECONDS]`: normals a second that the audits' bundle draws in one worker and in
-// two, of 100 steps an epoch, as `cargo run --release -p dpscope-shaders --example throughput --
-// --isa portable --entries 100` says of native code with SSE2. CPU seconds are little disturbed by other work;
-// how two workers scale is only told on a machine that does nothing else.
+// `node web/wasm/pace.js [SECONDS]`: normals per second that the bundle of the audits draws in one worker
+// and in two, with 100 steps per epoch, as `cargo run --release -p dpscope-shaders --example throughput --
+// --isa portable --entries 100` says of native code with SSE2. CPU seconds depend little on other work;
+// how two workers scale can be measured only on an idle machine.
 
 import { readFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";

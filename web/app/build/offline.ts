@@ -5,7 +5,7 @@ import type { Plugin } from "vite";
 
 const WORKER = new URL("./offline-worker.js", import.meta.url);
 
-/** Writes `offline.js`, a service worker that keeps every file of the build, so that the app works
+/** Writes `offline.js`, a service worker that caches every file of the build, so that the app works
  * without a network once it was loaded. */
 export function offline(): Plugin {
   return {

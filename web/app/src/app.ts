@@ -9,7 +9,7 @@ import type { ComparisonSession } from "./theory/comparison";
 import type { TheorySession } from "./theory/session";
 import type { SweepSession } from "./theory/sweep";
 
-/** What every view sees. */
+/** What views read and call. */
 export interface App {
   readonly store: Pick<Store, "messages" | "hash">;
   readonly state: State;
@@ -29,7 +29,7 @@ export interface App {
   /** What screen readers hear of the figures. */
   readonly spoken: string;
   change(part: Partial<State>): void;
-  /** Draws anew before the next frame. */
+  /** Renders before the next frame. */
   redraw(): void;
   /** Shows a short message, to screen readers too. */
   announce(message: string): void;

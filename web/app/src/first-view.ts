@@ -7,7 +7,7 @@ import { shell } from "./views/shell";
 
 const nothingYet = () => undefined;
 
-/** The page as it is before anything is computed: the default view with its stored figures. */
+/** The page before anything is computed: the default view with its stored results. */
 export function firstView(): unknown {
   const state = initialState();
   const app = {

@@ -1,5 +1,5 @@
-/** Widths of the page's parts in CSS pixels, as the style sheets have them: charts are drawn at the
- * size at which they are shown, so that their text keeps its own. */
+/** Widths of the page's parts in CSS pixels, as in the style sheets: charts are drawn at their displayed
+ * size, so that their text has the right size. */
 export interface Layout {
   /** All content. */
   content: number;
@@ -7,12 +7,12 @@ export interface Layout {
   column: number;
   /** Inside a panel of that column. */
   panel: number;
-  /** Inside a panel beside a form. */
+  /** Inside a panel next to a form. */
   split: number;
 }
 
 const MOST = 1320;
-/** Nothing is drawn smaller: a window that closes has no width at all. */
+/** Minimum width: a window that closes has none. */
 const LEAST = 220;
 const WIDE = 980;
 
@@ -21,7 +21,7 @@ export function layoutOf(viewport: number): Layout {
   const content = Math.max(LEAST, Math.min(MOST, viewport) - 2 * gutter);
   const isWide = viewport >= WIDE;
   const column = isWide ? content - 344 : content;
-  const beside = isWide ? content - 380 : content;
+  const side = isWide ? content - 380 : content;
   const padding = between(16, 0.022 * viewport, 26) + 1;
   const around = 2 * padding - (viewport <= 560 ? gutter : 0);
   const inside = (width: number) => Math.max(LEAST, Math.round(width - around));
@@ -29,7 +29,7 @@ export function layoutOf(viewport: number): Layout {
     content: Math.round(content),
     column: Math.round(column),
     panel: inside(column),
-    split: inside(beside),
+    split: inside(side),
   };
 }
 

@@ -79,7 +79,7 @@ export class Page implements App {
     for (const near of ["pointerover", "focusin"]) {
       addEventListener(near, () => this.#warm(), { once: true, passive: true });
     }
-    void this.audit.look();
+    void this.audit.findGpu();
   }
 
   change(part: Partial<State>): void {

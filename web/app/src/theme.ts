@@ -21,7 +21,7 @@ export function nextTheme(app: App): void {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // a browser that keeps nothing shows it for this visit
+    // without storage the theme lasts for this visit
   }
   app.redraw();
 }
@@ -29,8 +29,8 @@ export function nextTheme(app: App): void {
 /** The theme of the last visit. */
 export function rememberedTheme(): void {
   try {
-    const kept = localStorage.getItem(KEY);
-    show(THEMES.find((theme) => theme === kept) ?? "auto");
+    const stored = localStorage.getItem(KEY);
+    show(THEMES.find((theme) => theme === stored) ?? "auto");
   } catch {
     // as the system has it
   }

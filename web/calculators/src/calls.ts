@@ -1,7 +1,7 @@
 /**
- * One wasm instance for all calculators of a page. It lives in a worker made of this same module, so
+ * One wasm instance for all calculators of a page. It runs in a worker from this same module, so
  * that a long computation does not block the page; where a page forbids workers, or the module came
- * from another origin, it lives in the page.
+ * from another origin, it runs in the page.
  */
 
 import init, {
@@ -49,7 +49,7 @@ const callHere: Call = async (name, ...args) => {
   return (api[name] as (...args: readonly unknown[]) => never)(...args);
 };
 
-/** Connects to the worker, unless the page has to do without. */
+/** Connects to the worker, or falls back to the page. */
 async function connect(): Promise<Client<CalculatorApi> | "page"> {
   const client = new Client<CalculatorApi>(
     () => new Worker(new URL(import.meta.url), { type: "module", name: WORKER_NAME }),
@@ -68,7 +68,7 @@ async function connect(): Promise<Client<CalculatorApi> | "page"> {
 let host: Client<CalculatorApi> | "page" | undefined;
 let queue: Promise<unknown> = Promise.resolve();
 
-/** Asks the page's one instance, when those who asked before have their answers. */
+/** Calls the one instance of the page, after earlier calls have their answers. */
 export const call: Call = (name, ...args) => {
   const answer = queue.then(async () => {
     if (host !== "page" && (host === undefined || host.broken !== undefined))

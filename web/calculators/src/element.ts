@@ -1,4 +1,4 @@
-/** The one element behind all calculators: inputs, lazy start, questions, events. */
+/** The element of all calculators: inputs, lazy start, requests, events. */
 
 import {
   html,
@@ -15,7 +15,7 @@ import { attributeOf, type Input, propertyOf, read } from "./fields";
 import { style } from "./style";
 import { answerView, chartView, failureView, fieldView, footView } from "./view";
 
-/** Least time between two announcements to screen readers. */
+/** Minimum time between two announcements to screen readers. */
 const QUIET_MS = 1200;
 
 /** Attributes and properties are parsed when the element updates. */
@@ -24,7 +24,7 @@ const converter = {
   toAttribute: numberText,
 };
 
-/** The element of one calculator; `call` reaches the wasm bundle. */
+/** The element of one calculator; `call` calls the wasm bundle. */
 export function elementOf<Settings extends object, Result>(
   calculator: Calculator<Settings, Result>,
   call: Call,
@@ -121,7 +121,7 @@ export function elementOf<Settings extends object, Result>(
       }
     }
 
-    /** Answers the newest settings; one question is open at a time. */
+    /** Computes the newest settings, one request at a time. */
     async #work(): Promise<void> {
       if (!this.#isVisible || this.#isBusy) return;
       this.#isBusy = true;

@@ -7,8 +7,8 @@ const CALCULATORS = ["epsilon", "noise", "counts", "plan", "shuffle-gap"] as con
 
 /** The element that a query asks for; unknown attributes are ignored. */
 export function elementFor(query: URLSearchParams, document: Document): HTMLElement {
-  const wanted = query.get("calculator") ?? "epsilon";
-  const name = CALCULATORS.find((name) => name === wanted);
+  const requested = query.get("calculator") ?? "epsilon";
+  const name = CALCULATORS.find((name) => name === requested);
   if (name === undefined) {
     const refusal = document.createElement("p");
     refusal.textContent = `There is no such calculator: calculator must be one of ${CALCULATORS.join(", ")}.`;

@@ -33,7 +33,7 @@ const SUBJECTS: Readonly<Record<BatchSampler, Subject>> = {
   deterministic: { batches: "the same batches in each epoch", upper: "deterministic" },
 };
 
-/** The claim and the bounds of one training; what cannot be computed becomes a sentence. */
+/** The claim and the bounds of one training; a value that cannot be computed becomes a sentence. */
 export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer<GapResult>> {
   const { sampler, delta, noise_multiplier, steps, epochs } = settings;
   const { batches, lower: below, upper: above } = SUBJECTS[sampler];

@@ -1,4 +1,4 @@
-/** `δ = 1e-5`, which no line break tears apart. */
+/** `δ = 1e-5`, without line breaks. */
 export function relation(symbol: string, sign: "=" | "≤" | "≥" | "≈", value: string): string {
   return `${symbol}\u00a0${sign}\u00a0${value}`;
 }

@@ -1,6 +1,6 @@
 import { css } from "lit";
 
-/** Quiet in other people's pages: font and colours are inherited, lines are mixed from the text's colour. */
+/** Font and colours are inherited from the page, and lines mixed from its text colour. */
 export const style = css`
   :host {
     --line: var(--dpscope-line, color-mix(in srgb, currentcolor 24%, transparent));

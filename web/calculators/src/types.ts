@@ -48,9 +48,9 @@ export interface PlanSettings {
   threshold_rule: ThresholdRule;
 }
 
-/** What is claimed, and what is proven of the sampler; a value that cannot be had is left out. */
+/** What is claimed, and what is proven for the sampler; unavailable values are omitted. */
 export interface GapResult {
-  /** What accounting says if batches are taken for Poisson sampled. */
+  /** The result of accounting as if batches were Poisson sampled. */
   readonly claimed?: Accounted;
   readonly lower?: Accounted;
   readonly upper?: Accounted;
@@ -62,7 +62,7 @@ export interface NoiseResult {
   readonly noise_multiplier: number;
   readonly epsilon: number;
   readonly kind: "upper";
-  /** What Poisson accounting would have asked for, where the sampler is another. */
+  /** The result of Poisson accounting, for other samplers. */
   readonly poisson?: { readonly noise_multiplier: number; readonly epsilon: number };
 }
 
@@ -71,7 +71,7 @@ export interface ResultDetail<Calculator extends string, Settings, Result> {
   readonly calculator: Calculator;
   readonly settings: Readonly<Settings>;
   readonly result: Result;
-  /** The command line that gives the same numbers. */
+  /** The command that reproduces the numbers. */
   readonly command: string;
   readonly version: string;
 }

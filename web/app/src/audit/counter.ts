@@ -13,7 +13,7 @@ const RANGE_MS = { cpu: 25, gpu: 200 };
 const FIRST_RANGE = { cpu: 1024, gpu: 65_536 };
 const FIRST_NORMALS = { cpu: 1e6, gpu: 4e8 };
 const FEWEST = 16;
-/** A GPU may have shaders to compile, and a worker its program to load. */
+/** Time limits; at first a GPU may compile shaders, and a worker load its program. */
 const PATIENCE_MS = 30_000;
 const PATIENCE_AT_WORK_MS = 10_000;
 

@@ -2,7 +2,7 @@ import type { AuditPlan } from "@dpscope/wasm/audits";
 import type { State } from "../state/fields";
 import { SAMPLER } from "../state/samplers";
 
-/** The plan of the audit that a state asks for. */
+/** The audit plan of a state. */
 export function planOf(state: State): AuditPlan {
   const { noise_multiplier, steps, epochs, sampler, threat_model } = state;
   const { observations, delta, significance, seed } = state;
@@ -22,7 +22,7 @@ export function planOf(state: State): AuditPlan {
   };
 }
 
-/** Whether the state asks for the same mechanism, δ and confidence. */
+/** Whether the state has the same mechanism, δ and confidence. */
 export function isSamePlan(plan: AuditPlan, state: State): boolean {
   const now = planOf(state);
   return (Object.keys(now) as (keyof AuditPlan)[]).every(

@@ -31,7 +31,7 @@ function coordinator() {
       return { first, end: dealt };
     },
     give_back: (first = 0, end = 0) => void back.push([first, end]),
-    look: () => ({ result: { observations: 2 * done(), epsilon: 1 }, curve: {} }),
+    evaluate: () => ({ result: { observations: 2 * done(), epsilon: 1 }, curve: {} }),
   };
   const done = () => counted.reduce((sum, times) => sum + times, 0);
   const answer = ({ name, args }: Request) => {

@@ -20,7 +20,7 @@ export interface Options {
 
 /** The audit fails after this many broken workers. */
 const MOST_CRASHES = 8;
-const LOOK_MS = 250;
+const EVALUATE_MS = 250;
 
 /** One audit: assigns ranges to workers, and those of a broken worker to a new one. No count is lost,
  * and none is added twice: the coordinator rejects both. */
@@ -48,8 +48,8 @@ export class AuditRun {
   readonly #all: Counter[] = [];
   #layout: Uint8Array = new Uint8Array();
   #crashes = 0;
-  #lookedAt = 0;
-  #isLooking = false;
+  #evaluatedAt = 0;
+  #isEvaluating = false;
   #since = 0;
 
   constructor(plan: AuditPlan, options: Options, crew: Crew, changed: () => void) {
@@ -130,7 +130,7 @@ export class AuditRun {
         const { done } = await this.#coordinator.request("add", [counted], [counted.buffer]);
         this.done = done;
         if (done === this.total) await this.#finish();
-        else this.#look();
+        else this.#evaluate();
       } catch (failure) {
         await this.#broken(counter, range, failure);
         return;
@@ -222,17 +222,17 @@ export class AuditRun {
   }
 
   /** Evaluates the counts so far, a few times per second. */
-  #look(): void {
+  #evaluate(): void {
     const now = performance.now();
-    if (this.#isLooking || now - this.#lookedAt < LOOK_MS) return;
-    this.#lookedAt = now;
-    void this.#lookNow().catch((failure) => this.#fail(failure));
+    if (this.#isEvaluating || now - this.#evaluatedAt < EVALUATE_MS) return;
+    this.#evaluatedAt = now;
+    void this.#evaluateNow().catch((failure) => this.#fail(failure));
   }
 
-  async #lookNow(): Promise<void> {
-    this.#isLooking = true;
-    const { result, curve } = await this.#coordinator.request("look", []);
-    this.#isLooking = false;
+  async #evaluateNow(): Promise<void> {
+    this.#isEvaluating = true;
+    const { result, curve } = await this.#coordinator.request("evaluate", []);
+    this.#isEvaluating = false;
     this.result = result;
     this.curve = curve;
     const { observations, epsilon } = result;
@@ -244,7 +244,7 @@ export class AuditRun {
 
   async #finish(): Promise<void> {
     if (this.isOver) return;
-    await this.#lookNow();
+    await this.#evaluateNow();
     this.#end("done");
   }
 

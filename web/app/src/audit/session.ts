@@ -3,7 +3,7 @@ import { auditWorker, countWorker } from "../workers/spawn";
 import { planOf } from "./plan";
 import { AuditRun } from "./run";
 
-/** The audit of the page, and what it would run on. */
+/** The audit of the page, and its devices. */
 export class AuditSession {
   run: AuditRun | undefined;
   /** The state that the run was started with. */
@@ -17,8 +17,8 @@ export class AuditSession {
     this.cores = Math.max(1, Math.min(32, navigator.hardwareConcurrency || 1));
   }
 
-  /** Asks once whether there is a GPU, to say so before an audit starts. */
-  async look(): Promise<void> {
+  /** Looks once for a GPU, to show it before an audit starts. */
+  async findGpu(): Promise<void> {
     if (this.hasGpu !== undefined) return;
     this.hasGpu = false;
     try {

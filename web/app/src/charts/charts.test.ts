@@ -22,8 +22,8 @@ test("logarithmic ticks are round and not too many", () => {
 test("ticks far from one are powers of ten, and minus is a minus", () => {
   const axis = { label: "", ends: [0, 1] } as const;
   const values = [3e-4, 1e-3, 0.03, 0, -2.5, 300, 1e4, 3e5];
-  const told = values.map((value) => shown(axis, value));
-  expect(told).toEqual(["3·10⁻⁴", "10⁻³", "0.03", "0", "−2.5", "300", "10⁴", "3·10⁵"]);
+  const texts = values.map((value) => shown(axis, value));
+  expect(texts).toEqual(["3·10⁻⁴", "10⁻³", "0.03", "0", "−2.5", "300", "10⁴", "3·10⁵"]);
 });
 
 test("a cell that a spreadsheet would run is only text", () => {

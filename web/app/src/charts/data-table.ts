@@ -6,7 +6,7 @@ export interface Table {
   rows: readonly (readonly string[])[];
 }
 
-/** The numbers of a chart, for those who do not see it and for those who want them. */
+/** The numbers of a chart as a table. */
 export function dataTable(table: Table): TemplateResult {
   return html`<details class="data">
     <summary>${table.caption} as a table</summary>
@@ -30,7 +30,7 @@ export function dataTable(table: Table): TemplateResult {
   </details>`;
 }
 
-/** The table as a CSV file: text that a spreadsheet would run is quoted away. */
+/** The table as a CSV file; text that a spreadsheet would run is quoted. */
 export function toCsv(table: Table): string {
   const cell = (text: string) => {
     const tame = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;

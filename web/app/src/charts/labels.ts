@@ -1,14 +1,14 @@
-/** Heights for words that want to stand at `wanted`, all between `top` and `bottom` and at least
- * `gap` from each other where there is room. */
+/** Heights of labels near their `ideal` ones, between `top` and `bottom` and at least `gap` apart
+ * where there is room. */
 export function apart(
-  wanted: readonly number[],
+  ideal: readonly number[],
   top: number,
   bottom: number,
   gap: number,
 ): number[] {
-  const order = wanted.map((_, index) => index);
-  order.sort((one, other) => (wanted[one] ?? 0) - (wanted[other] ?? 0));
-  const found = [...wanted];
+  const order = ideal.map((_, index) => index);
+  order.sort((one, other) => (ideal[one] ?? 0) - (ideal[other] ?? 0));
+  const found = [...ideal];
   let least = top;
   for (const index of order) {
     found[index] = Math.max(found[index] ?? top, least);

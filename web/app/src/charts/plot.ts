@@ -21,7 +21,7 @@ interface Scale {
   ticks(count?: number): number[];
 }
 
-/** Where data stand on the drawing. */
+/** Positions of data on the drawing. */
 export interface Plot {
   width: number;
   height: number;
@@ -55,15 +55,15 @@ function scale(axis: AxisOptions, from: number, to: number): Scale {
     .clamp(true) as unknown as Scale;
 }
 
-/** The drawing with axes around its content, and words beside it; `title` and `says` are read
- * aloud. */
+/** The drawing with axes around its content, and labels at its side; screen readers read `title` and
+ * `says`. */
 export function drawing(
   plot: Plot,
   id: string,
   title: string,
   says: string,
   content: unknown,
-  beside: unknown = nothing,
+  labels: unknown = nothing,
 ): TemplateResult {
   const { width, height } = plot;
   return html`<svg
@@ -87,7 +87,7 @@ export function drawing(
     >
       ${content}
     </svg>
-    ${beside}
+    ${labels}
   </svg>`;
 }
 
@@ -174,12 +174,12 @@ export function between(
   return path === null ? nothing : svg`<path class=${className} d=${tidy(path)}></path>`;
 }
 
-/** A tenth of a pixel is fine enough. */
+/** With tenths of a pixel. */
 function tidy(path: string): string {
   return path.replace(/-?\d+\.\d+/g, (number) => String(Math.round(10 * Number(number)) / 10));
 }
 
-/** Words at the right ends of curves, none over another. */
+/** Labels at the right ends of curves, without overlap. */
 export function endLabels(
   plot: Plot,
   labels: readonly { words: string; y: number; colour: Colour }[],

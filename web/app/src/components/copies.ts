@@ -22,7 +22,7 @@ export function copies(app: App, id: string, items: readonly CopyItem[]): Templa
     </div>`;
 }
 
-/** A text in a box of its own with a button that copies it. */
+/** A command with a button that copies it. */
 export function copyLine(app: App, text: string, label = "Copy command"): TemplateResult {
   return html`<div class="command">
     <code tabindex="0">${text.split(" ").map((word) => html`<span>${word}</span> `)}</code>

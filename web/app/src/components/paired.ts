@@ -74,7 +74,7 @@ export function note(id: string, refused: string | undefined, hint?: string): un
   return hint === undefined ? nothing : html`<p class="hint" id=${id}>${hint}</p>`;
 }
 
-/** Takes what was typed, or says what is allowed. */
+/** Uses typed text, or says what is allowed. */
 export function take(app: App, name: Field, typed: string): void {
   const field = fieldOf(name);
   const text = plainNumber(typed.trim());

@@ -9,12 +9,12 @@ function training(state: State): string {
   return `--noise-multiplier ${numberText(state.noise_multiplier)} --steps ${numberText(state.steps)}${epochs}`;
 }
 
-/** Left out where it is the program's own. */
+/** Omitted where it is the program's default. */
 function significance(state: State): string {
   return state.significance === 0.05 ? "" : ` --significance ${numberText(state.significance)}`;
 }
 
-/** What `dpscope bound` is asked for a line of the table. */
+/** The subject of `dpscope bound` for a line of the table. */
 const SUBJECT: Record<LineName, string> = {
   poisson: "poisson",
   "balls-in-bins": "balls-in-bins",
@@ -26,19 +26,19 @@ const SUBJECT: Record<LineName, string> = {
   deterministic: "deterministic",
 };
 
-/** The command that gives the number of a line. */
+/** The command that reproduces a line. */
 export function boundCommand(state: State, name: LineName): string {
   const isDrawn = name === "pair-lower" || name === "pair-estimate";
   const drawn = isDrawn ? `${significance(state)} --seed ${state.seed}` : "";
   return `dpscope bound ${SUBJECT[name]} ${training(state)} --delta ${numberText(state.delta)}${drawn}`;
 }
 
-/** The command that gives the lines of every sampler. */
+/** The command that reproduces the lines of every sampler. */
 export function compareCommand(state: State): string {
   return `dpscope compare ${training(state)} --delta ${numberText(state.delta)}${significance(state)} --seed ${state.seed}`;
 }
 
-/** The command that gives the same audit, to the last count where it is exact. */
+/** The command that reproduces the audit, exactly in exact mode. */
 export function auditCommand(state: State, seed: string, observations: number): string {
   const about = SAMPLER[state.sampler];
   const parts = [
@@ -77,7 +77,7 @@ export function scoresCommand(
   return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)} --seed ${seed}`;
 }
 
-/** A file name as a shell takes it. */
+/** A file name quoted for a shell. */
 function quoted(name: string): string {
   return /^[\w.][\w.-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 }

@@ -12,7 +12,7 @@ import { boundCommand, compareCommand } from "./command";
 import { linkOf } from "./link";
 import { standaloneSvg } from "./svg";
 
-/** What can be taken along from Explore. */
+/** The results of Explore that can be copied. */
 export function exploreCopies(app: App): CopyItem[] {
   return [
     { name: "number", text: () => numberText(app) },
@@ -43,7 +43,7 @@ function numberText(app: App): string | undefined {
   return value === undefined ? undefined : rounded(value.epsilon, value.kind, 4);
 }
 
-/** As `dpscope compare --json` has its rows. */
+/** Rows as in `dpscope compare --json`. */
 function jsonText(app: App): string | undefined {
   if (app.theory.isStale) return undefined; // lines of the setting before
   const names = linesOf(app.state.sampler);

@@ -1,4 +1,4 @@
-const KEPT = [
+const PROPERTIES = [
   "fill",
   "fill-opacity",
   "stroke",
@@ -11,7 +11,7 @@ const KEPT = [
   "font-family",
 ];
 
-/** A drawing of the page as a file of its own: colours written out, text as text. */
+/** A drawing of the page as a standalone file: computed colours, text as text. */
 export function standaloneSvg(id: string): string | undefined {
   const shown = document.getElementById(id);
   if (!(shown instanceof SVGSVGElement)) return undefined;
@@ -20,7 +20,7 @@ export function standaloneSvg(id: string): string | undefined {
   const to = [copy, ...copy.querySelectorAll("*")];
   from.forEach((element, index) => {
     const style = getComputedStyle(element);
-    for (const name of KEPT) to[index]?.setAttribute(name, style.getPropertyValue(name));
+    for (const name of PROPERTIES) to[index]?.setAttribute(name, style.getPropertyValue(name));
     to[index]?.removeAttribute("class");
   });
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");

@@ -2,7 +2,7 @@ import stored from "../stored.json";
 import type { Sweep } from "../theory/sweep";
 import type { Lines } from "./lines";
 
-/** The default training, computed beforehand: what is painted first. A test computes it again. */
+/** The default training, computed in advance and painted first. A test recomputes it. */
 export function storedLines(): Lines {
   return stored.lines as Lines;
 }

@@ -32,7 +32,7 @@ export interface Drawing {
   seed: string;
 }
 
-/** What is drawn; the buffer of a partial shuffle is two batches, so that its blocks are seen. */
+/** The parameters of a state; the buffer of a partial shuffle is two batches, so that blocks are visible. */
 export function drawingOf(state: State): Drawing {
   const { see_sampler, see_steps, see_batch, see_noise, seed } = state;
   return {

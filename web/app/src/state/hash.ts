@@ -58,7 +58,7 @@ function replaced({ sampler, threat_model }: State, allowed: State): string {
   return `The link asks for threat model ${threat_model}, which is not available for ${sampler} batches; ${allowed.threat_model} is used.`;
 }
 
-/** The link of a state: fields at their default are left out, which the version pins. */
+/** The link of a state, without fields at their default, which the version pins. */
 export function formatHash(state: State): string {
   const pairs = new URLSearchParams({ v: LINK_VERSION });
   for (const name of FIELD_NAMES) {

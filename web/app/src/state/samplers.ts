@@ -5,7 +5,7 @@ interface AboutSampler {
   says: string;
   /** Its batches, within a sentence. */
   batches: string;
-  /** The threat models it can be audited under, the default one first. */
+  /** The threat models that it supports, the default first. */
   threatModels: readonly [ThreatModel, ...ThreatModel[]];
   needsBatchSize: boolean;
   hasBuffer: boolean;

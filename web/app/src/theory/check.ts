@@ -31,7 +31,7 @@ export class CheckSession {
     return this.#failure?.message;
   }
 
-  /** What the bundle says of one input. */
+  /** The failure of one input. */
   fieldFailure(field: Field): string | undefined {
     const { record } = fieldOf(field);
     const failure = this.#failure;

@@ -30,8 +30,8 @@ const AT_ONCE: readonly LineName[] = [
   "persistent-shuffle",
 ];
 
-/** Asks for all lines of a state: the fast ones together, balls-in-bins after them, the exact pair
- * at once, each in a worker of its own, so that none waits for another. */
+/** Computes all lines of a state in three workers, so that none waits for another: the fast lines
+ * together, balls-in-bins after them, and the worst-case pair at once. */
 export class TheorySession {
   readonly #changed: () => void;
   readonly #fast: Lane<TheoryApi>;
@@ -41,9 +41,9 @@ export class TheorySession {
   #atOnce: Keyed;
   #slow: Keyed;
   #drawn: Keyed;
-  /** What was asked last: not again while it is computed. */
+  /** Keys of the latest requests, which are not repeated while they run. */
   readonly #asked = { slow: "", pair: "" };
-  /** The planned draws are not all made yet. */
+  /** Whether more draws are planned. */
   isRefining = false;
 
   constructor(spawn: Spawn, changed: () => void, stored: Lines) {
@@ -59,12 +59,12 @@ export class TheorySession {
     this.#drawn = { key: pairKeyOf(state), lines: only(stored, ["pair-lower", "pair-estimate"]) };
   }
 
-  /** Whether the fast lines are not those of the state. */
+  /** Whether the fast lines belong to an earlier state. */
   get isStale(): boolean {
     return this.#atOnce.key !== keyOf(this.#state) || this.#missing().length > 0;
   }
 
-  /** Whether all lines that are not drawn are there. */
+  /** Whether all lines without simulation are complete. */
   get hasNumbers(): boolean {
     return !this.isStale && this.#slow.key === keyOf(this.#state);
   }
@@ -85,14 +85,14 @@ export class TheorySession {
     else this.#stopPair();
   }
 
-  /** Loads what draws: a change may be near. */
+  /** Loads the worker that simulates: a change may be near. */
   warm(): void {
     this.#pair.warm();
   }
 
   #missing(): LineName[] {
-    const wanted = linesOf(this.#state.sampler).filter((name) => AT_ONCE.includes(name));
-    return wanted.filter((name) => this.#atOnce.lines[name] === undefined);
+    const names = linesOf(this.#state.sampler).filter((name) => AT_ONCE.includes(name));
+    return names.filter((name) => this.#atOnce.lines[name] === undefined);
   }
 
   #askFast(): void {
@@ -103,7 +103,7 @@ export class TheorySession {
       const lines: Lines = {};
       for (const name of names) lines[name] = lineOf(await askBound(ask, name, state));
       const isCurrent = key === keyOf(this.#state);
-      if (!isCurrent && !this.isStale) return; // went there and back
+      if (!isCurrent && !this.isStale) return; // changed and changed back
       this.#atOnce = { key, lines };
       if (isCurrent) this.#askBins();
       this.#changed();
@@ -129,7 +129,7 @@ export class TheorySession {
     this.isRefining = false;
   }
 
-  /** More and more draws, up to the planned number: only that gives a bound. */
+  /** More and more draws, up to the planned number, which alone yields a bound. */
   #askPair(): void {
     const state = this.#state;
     const key = pairKeyOf(state);

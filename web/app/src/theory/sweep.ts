@@ -15,7 +15,7 @@ export interface Sweep {
   bins?: "waiting" | "computing" | "cut" | undefined;
 }
 
-/** Row of the bundle and the line whose colour and name it has. */
+/** A row of the bundle, and the line that gives it colour and name. */
 const SERIES: readonly (readonly [Row, LineName])[] = [
   ["deterministic", "deterministic"],
   ["poisson", "poisson"],
@@ -53,9 +53,9 @@ export function placesOf(axis: Axis, value: number, count = 41): number[] {
   return [...new Set(all)];
 }
 
-/** Computing a curve point by point ends after this time. */
+/** Time limit of a curve that is computed point by point. */
 const LONGEST_CURVE_MS = 15_000;
-/** Curves that come within this time of the first appear together, so that nothing jumps. */
+/** Curves that arrive within this time of the first appear together, so that nothing jumps. */
 const TOGETHER_MS = 150;
 
 export class SweepSession {
@@ -106,7 +106,7 @@ export class SweepSession {
     });
   }
 
-  /** The curve of balls-in-bins: a point at a time, once nothing else waits for the processor. */
+  /** The curve of balls-in-bins: point by point, once nothing else needs the processor. */
   showSlow(state: State): void {
     const { sweep } = this;
     if (this.isStale || sweep?.bins !== "waiting") return;
@@ -114,12 +114,12 @@ export class SweepSession {
     const order = spreadOut(places.length);
     const found = new Float64Array(places.length).fill(Number.NaN);
     const end = performance.now() + LONGEST_CURVE_MS;
-    const tell = (bins: Sweep["bins"]) => {
+    const publish = (bins: Sweep["bins"]) => {
       const { epsilons } = sweep;
       this.sweep = { ...sweep, epsilons: { ...epsilons, "balls-in-bins": found.slice() }, bins };
       this.#changed();
     };
-    tell("computing");
+    publish("computing");
     this.#slow.run(async (ask) => {
       for (const [step, index] of order.entries()) {
         const columns = columnsOf("balls-in-bins", state, [places[index] ?? 1]);
@@ -127,14 +127,14 @@ export class SweepSession {
         if ("value" in outcome) found[index] = outcome.value[0] ?? Number.NaN;
         const isLast = step === order.length - 1;
         const isCut = "failure" in outcome || (!isLast && performance.now() > end);
-        tell(isCut ? "cut" : isLast ? undefined : "computing");
+        publish(isCut ? "cut" : isLast ? undefined : "computing");
         if (isCut) return;
       }
     });
   }
 }
 
-/** Every place once, the far apart ones first, so that a curve is seen soon and gets finer. */
+/** Every place once, distant ones first, so that a coarse curve appears early. */
 export function spreadOut(count: number): number[] {
   const order = new Set<number>();
   for (let gap = 8; gap >= 1; gap /= 2) {

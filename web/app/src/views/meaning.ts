@@ -4,7 +4,7 @@ import type { App } from "../app";
 type Text = () => TemplateResult;
 let text: Text | undefined;
 
-/** What a bound means and does not mean: loaded when it is asked for. */
+/** What a bound means and does not mean, loaded on demand. */
 export function meaning(app: App): TemplateResult {
   if (text === undefined) {
     void import("../meaning/meaning.html?mathml").then((loaded) => {

@@ -22,7 +22,7 @@ const api = {
     return open().progress();
   },
   give_back: (first: number, end: number) => open().give_back(first, end),
-  look: () => ({ result: open().result(), curve: open().curve() }),
+  evaluate: () => ({ result: open().result(), curve: open().curve() }),
   to_bytes: () => open().to_bytes(),
 };
 export type AuditApi = typeof api;

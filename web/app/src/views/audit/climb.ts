@@ -65,7 +65,7 @@ export function climbChart(app: App, run: AuditRun): TemplateResult {
   </div>`;
 }
 
-/** Two charts compared each other where there is room. */
+/** Two charts side by side where there is room. */
 export function chartWidth(app: App): number {
   return app.layout.panel >= 720 ? Math.floor((app.layout.panel - 28) / 2) : app.layout.panel;
 }

@@ -15,7 +15,7 @@ import { count, timesMore } from "../../numbers/counts";
 import { accountedOf } from "../../numbers/lines";
 import { curveTable } from "./trade-off";
 
-/** What the audit found so far, or in the end. */
+/** The result of the audit so far. */
 export function outcome(app: App, run: AuditRun): TemplateResult {
   const result = run.result as SimulationResult;
   const kind: Kind = result.kind === "bound" ? "lower" : "estimate";
@@ -33,7 +33,7 @@ export function outcome(app: App, run: AuditRun): TemplateResult {
     </div>
     <div class="verdict">${isOver ? verdict(app, run, result) : nothing}</div>
   </div>
-  ${isOver ? taken(app, run, result) : nothing}`;
+  ${isOver ? reproduce(app, run, result) : nothing}`;
 }
 
 function level(result: SimulationResult): string {
@@ -70,9 +70,9 @@ function verdict(app: App, run: AuditRun, result: SimulationResult): TemplateRes
     </p>`;
 }
 
-function taken(app: App, run: AuditRun, result: SimulationResult): TemplateResult {
+function reproduce(app: App, run: AuditRun, result: SimulationResult): TemplateResult {
   const command = commandOf(app, run, result);
-  return html`<div class="taken">
+  return html`<div class="reproduce">
     ${copyLine(app, command)}
     <p class="small">
       ${

@@ -6,7 +6,7 @@ import { type Statement, statement } from "../../numbers/statement";
 import { SAMPLER } from "../../state/samplers";
 import { ruler } from "./ruler";
 
-/** The one thing to see: what is claimed and what leaks. */
+/** The main result: what is claimed and what leaks. */
 export function hero(app: App): TemplateResult {
   const summary = statement(app.state.sampler, app.theory.lines);
   const { claimed } = summary;

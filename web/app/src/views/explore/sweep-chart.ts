@@ -79,15 +79,15 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
   </div>`;
 }
 
-/** How far the curve is that takes its time. */
+/** Progress of the slow curve. */
 function slowCurve({ bins }: Sweep): TemplateResult | typeof nothing {
   if (bins === undefined) return nothing;
   return html`<p class="waits">
-    ${bins === "cut" ? "not every curve could be computed in time" : "computing the rest …"}
+    ${bins === "cut" ? "not all curves could be computed in time" : "computing the rest …"}
   </p>`;
 }
 
-/** What is claimed away: between the claim and what leaks at least. */
+/** The gap between the claim and the lower bound. */
 function gapArea(chart: ReturnType<typeof plot>, sweep: Sweep): unknown {
   const claimed = sweep.epsilons.poisson;
   const least = sweep.epsilons["shuffle-max-slice"] ?? sweep.epsilons["persistent-shuffle"];

@@ -50,7 +50,7 @@ export function found(app: App, result: ScoresResult): TemplateResult {
           </ul>`
     }
     ${tradeOff({ width: app.layout.split, runs: n.target + n.zero_out, curve: result.curve, known: [] })}
-    <div class="taken">
+    <div class="reproduce">
       ${copyLine(app, command)}
       ${copies(app, "copy-scores", [
         { name: "number", text: () => rounded(result.epsilon, kind, 4) },

@@ -8,7 +8,7 @@ interface Bins {
   zeroOut: number[];
 }
 
-/** Scores of both worlds, one above the line and one below, and the cut between them. */
+/** Scores of both worlds, one above the line and one below, and the threshold. */
 export function histograms(
   width: number,
   scores: { target: readonly number[]; zeroOut: readonly number[] },
@@ -60,7 +60,7 @@ export function histograms(
 
 const BINS = 44;
 
-/** Bins of equal width with an edge at the cut, so that no bin is on both of its sides. */
+/** Bins of equal width with an edge at the threshold, so that no bin straddles it. */
 function binned(target: readonly number[], zeroOut: readonly number[], cut: number): Bins {
   let [least, most] = [Math.min(-2, cut - 1), Math.max(4, cut + 1)];
   for (const score of [...target, ...zeroOut]) {

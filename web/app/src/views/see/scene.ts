@@ -16,7 +16,7 @@ interface Grid {
   height: number;
 }
 
-/** Records in the file, in batches, and what each batch gives out. */
+/** Records in the file, in batches, and the output of each batch. */
 export function scene(
   width: number,
   shape: { steps: number; batchSize: number; isInstant: boolean },
@@ -103,7 +103,7 @@ function columns(grid: Grid, steps: number, epoch: Epoch | undefined, stage: Sta
   </g>`;
 }
 
-/** Where the record lies in the file. */
+/** Position of the record in the file. */
 function home(grid: Grid, batchSize: number, record: number): [number, number] {
   const group = Math.floor(record / batchSize);
   return slot(grid, group, record % batchSize, grid.dataTop);
