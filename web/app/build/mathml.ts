@@ -26,7 +26,14 @@ export function template(page: string): string {
     const isDisplay = display !== undefined;
     const options = { displayMode: isDisplay, throwOnError: true, annotate: false };
     // The page's policy allows no inline style; this only drops small spaces.
-    const math = temml.renderToString(entities(formula), options).replace(/ style="[^"]*"/g, "");
+    const math = temml
+      .renderToString(entities(formula), options)
+      .replace(/ style="[^"]*"/g, "")
+      // Browsers take variables from Mathematical Italic, which few text fonts have: CSS slants them.
+      .replace(
+        /<mi(?: class="[^"]*")?>(.)<\/mi>/gu,
+        '<mi mathvariant="normal" class="variable">$1</mi>',
+      );
     // Fonts decide whether a formula fits: a box that may scroll must take the focus.
     return isDisplay
       ? `<div class="formula" tabindex="0" role="group" aria-label="Formula">${math}</div>`

@@ -28,6 +28,7 @@ test("formulas become MathML without styles, display formulas can be focused, an
   expect(made).toContain("<math>");
   expect(template("<math-tex display>a</math-tex>")).toContain('tabindex="0"');
   expect(made).toContain("\\`\\$" + "{x}\\`");
+  expect(made).toContain('<mi mathvariant="normal" class="variable">a</mi>');
   expect(made).not.toContain("style=");
 });
 

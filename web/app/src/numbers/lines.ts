@@ -39,12 +39,12 @@ export const LINE: Record<LineName, AboutLine> = {
   },
   "shuffle-sum": {
     title: "Shuffled, sum",
-    says: "lower bound from the sum of outputs",
+    says: "from the sum of outputs",
     colour: "attack",
   },
   "shuffle-max-slice": {
     title: "Shuffled, max-slice",
-    says: "lower bound from the largest output",
+    says: "from the largest output",
     colour: "attack",
   },
   "persistent-shuffle": {
@@ -53,14 +53,14 @@ export const LINE: Record<LineName, AboutLine> = {
     colour: "attack",
   },
   "pair-lower": {
-    title: "Worst-case pair, lower bound",
-    says: "simulated; best available",
+    title: "Worst-case pair",
+    says: "simulated, best available",
     colour: "audit",
   },
-  "pair-estimate": { title: "Worst-case pair, estimate", says: "simulated", colour: "audit" },
+  "pair-estimate": { title: "Worst-case pair", says: "simulated estimate", colour: "audit" },
   deterministic: {
     title: "No shuffling at all",
-    says: "upper bound for every shuffle",
+    says: "applies to every shuffle",
     colour: "deterministic",
   },
 };

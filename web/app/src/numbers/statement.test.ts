@@ -19,7 +19,7 @@ const LINES: Lines = {
 
 test("the gap is rounded outward, and a proof precedes a simulation", () => {
   expect(statement("shuffle", LINES).sentence).toBe(
-    "Poisson accounting claims ε = 0.72; with shuffled batches, the worst-case pair leaks at least 4.06 (proven), and no dataset leaks more than 4.38 (proven). That is at least 5.6 times the claim.",
+    "Poisson accounting claims ε = 0.72; with shuffled batches, the worst-case pair leaks at least 4.06 (proven), and no dataset leaks more than 4.38 (proven). The leakage is at least 5.6 times the claim.",
   );
   expect(statement("shuffle", LINES).factor).toBe("5.6");
 });
@@ -46,7 +46,7 @@ test("a gap too small for a factor is still stated", () => {
   const near = { ...LINES, "shuffle-max-slice": value(0.7205, "lower") };
   const found = statement("shuffle", near);
   expect(found.factor).toBeUndefined();
-  expect(found.sentence).toContain("That is more than the claim.");
+  expect(found.sentence).toContain("The leakage exceeds the claim.");
 });
 
 test("each sampler has a sentence, with and without values", () => {

@@ -86,8 +86,8 @@ function sentence(sampler: Sampler, parts: Omit<Statement, "sentence">): string 
     least.significance === undefined ? "proven" : `${confidence(least.significance)} confidence`;
   const atLeast = `with ${batches}, the worst-case pair leaks at least ${rounded(least.epsilon, "lower", 2)} (${sure})`;
   const all = `${claim}; ${atLeast}${atMost === "" ? "" : `, and ${atMost}`}.`;
-  if (factor !== undefined) return `${all} That is at least ${factor} times the claim.`;
-  if (least.epsilon > claimed.epsilon) return `${all} That is more than the claim.`;
+  if (factor !== undefined) return `${all} The leakage is at least ${factor} times the claim.`;
+  if (least.epsilon > claimed.epsilon) return `${all} The leakage exceeds the claim.`;
   if (holds) return `${all} So the claim holds.`;
   return `${all} The claim is neither refuted nor confirmed.`;
 }

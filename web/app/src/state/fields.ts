@@ -156,7 +156,7 @@ export const FIELDS = {
     initial: 2.6,
     record: "claim",
   },
-  check_delta: { ...delta, label: "at δ", least: 1e-50, most: 0.999, record: "delta" },
+  check_delta: { ...delta, least: 1e-50, most: 0.999, record: "delta" },
   check_adjacency: {
     kind: "choice",
     label: "Adjacency",
@@ -217,7 +217,7 @@ export const FIELDS = {
     label: "How the threshold is chosen",
     options: [
       ["split", "Choose on half, test on the rest"],
-      ["simultaneous", "A few cuts share the significance"],
+      ["simultaneous", "A few thresholds share the significance"],
       ["max-uncorrected", "The largest value: an estimate"],
     ],
     initial: "split",
