@@ -19,7 +19,7 @@ export function numberTable(app: App): TemplateResult {
     </caption>
     <thead>
       <tr>
-        <th scope="col">line</th>
+        <th scope="col">source</th>
         <th scope="col" class="right">ε</th>
         <th scope="col" class="bars"><span class="hidden">to scale</span></th>
         <th scope="col">kind</th>

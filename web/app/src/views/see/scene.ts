@@ -77,9 +77,9 @@ function largestOutput(epoch: Epoch | undefined): number {
 function labels({ left, dataTop, batchTop, zero }: Grid): unknown {
   if (left < 50) return nothing;
   const rows: [number, string, string][] = [
-    [dataTop + 12, "the data", "in the file’s order"],
+    [dataTop + 12, "the records", "in file order"],
     [batchTop + 12, "the batches", "of one epoch"],
-    [zero - 6, "noisy sums", "what is seen"],
+    [zero - 6, "noisy sums", "the outputs"],
   ];
   return svg`<g>${rows.map(
     ([y, name, about]) =>
