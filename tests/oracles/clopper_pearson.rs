@@ -1,7 +1,9 @@
 //! Clopper–Pearson limits against 40-digit values, an independent method and enumeration.
 
+use std::path::Path;
+
 use dpscope_core::interval::{clopper_pearson_lower, clopper_pearson_upper};
-use dpscope_tests::Table;
+use dpscope_tests::golden::{Answer, Library, Outcome, evaluate};
 use proptest::prelude::*;
 
 type Limit = fn(u64, u64, f64) -> f64;
@@ -14,39 +16,24 @@ fn lower(events: u64, trials: u64, tail: f64) -> f64 {
     clopper_pearson_lower(events, trials, tail).expect("arguments are in the domain")
 }
 
-/// What a limit is off by, or why it is wrong: outward, and by less than 3e-13 of the smaller of
-/// the value and its complement (or two units in the last place).
-fn check(seen: f64, value: f64, is_upper: bool) -> Result<f64, String> {
-    let outward = if is_upper { seen - value } else { value - seen };
-    if outward.is_nan() || outward < 0.0 {
-        return Err(format!("{seen:e} is inside {value:e}"));
-    }
-    let last_place = 2.0 * f64::EPSILON * value;
-    if outward > 3e-13 * value.min(1.0 - value) + last_place {
-        return Err(format!("{seen:e} is too far outside {value:e}"));
-    }
-    Ok(if value == 0.0 { 0.0 } else { outward / value })
+struct Limits {
+    upper: Limit,
+    lower: Limit,
 }
 
-/// Runs both limits over a file; the number of wrong limits and the largest relative change.
-fn run(text: &str, upper: Limit, lower: Limit) -> (Vec<String>, f64, usize) {
-    let table = Table::parse(text);
-    let (mut wrong, mut largest, mut limits) = (Vec::new(), 0.0_f64, 0);
-    for row in table.rows() {
-        let (k, n, tail) = (row.count("events"), row.count("trials"), row.float("tail"));
-        let both = [
-            check(upper(k, n, tail), row.float("upper"), true),
-            check(lower(k, n, tail), row.float("lower"), false),
-        ];
-        for outcome in both {
-            limits += 1;
-            match outcome {
-                Ok(change) => largest = largest.max(change),
-                Err(reason) => wrong.push(format!("{k} of {n} at {tail:e}: {reason}")),
-            }
-        }
+impl Library for Limits {
+    fn clopper_pearson(&self, events: u64, trials: u64, tail: f64) -> Answer<(f64, f64)> {
+        Ok(((self.lower)(events, trials, tail), (self.upper)(events, trials, tail)))
     }
-    (wrong, largest, limits)
+}
+
+/// Evaluates both limits over a file; the wrong limits, the largest relative change, all limits.
+fn run(text: &str, upper: Limit, lower: Limit) -> (Vec<String>, f64, usize) {
+    let findings = evaluate(text, "limits", Path::new("."), &Limits { upper, lower });
+    let findings = findings.expect("the file is well-formed");
+    let largest = findings.iter().map(|found| found.relative).fold(0.0, f64::max);
+    let wrong = findings.iter().filter(|found| found.outcome != Outcome::Passed);
+    (wrong.map(ToString::to_string).collect(), largest, findings.len())
 }
 
 const GOLDEN: &str = include_str!("data/clopper_pearson.csv");

@@ -2,8 +2,8 @@
 
 Python 3.11, mpmath==1.3.0 (the only package); run by `cargo xtask oracles tests/oracles`.
 Writes data/clopper_pearson_independent.csv, data/jeffreys_independent.csv,
-data/gdp_independent.csv, data/bayesian_independent.csv and data/bayesian_correction.csv, the same
-bytes on every run. About ten minutes.
+data/gdp_independent.csv, data/bayesian_independent.csv, data/bayesian_correction.csv and
+data/eps_emp_correction.csv, the same bytes on every run. About ten minutes.
 
 Method, at 60 digits, none of it shared with the Rust code:
 * beta tails: mpmath's hypergeometric betainc while the smaller shape is below 300, else
@@ -160,13 +160,13 @@ def write_bayesian(path):
                 out.write(f"{row},{delta!r},{epsilon!r},{mp.nstr(value, 14, min_fixed=0, max_fixed=0)}\n")
 
 
-def write_correction(path):
-    """The golden upper end of f_bayesian_joint_beta-11, which is off by 2e-6, again at 30 digits.
+def epsilon_without_events(trials, outside, near_by):
+    """Epsilon with this posterior mass below the lower edge, with no event in either world, at 30 digits.
 
-    No event among 100 in either world: the mass below the lower edge, over s = sqrt(FNR).
+    The mass is taken over s = sqrt(FNR).
     """
     with mp.workdps(30):
-        a, b, d, mass = mp.mpf("0.5"), mp.mpf("100.5"), mp.mpf("1e-5"), mp.mpf("0.05")
+        a, b, d, mass = mp.mpf("0.5"), trials + mp.mpf("0.5"), mp.mpf("1e-5"), mp.mpf(outside)
 
         def below(epsilon):
             e = mp.exp(epsilon)
@@ -176,18 +176,26 @@ def write_correction(path):
                 mp.betainc(a, b, 0, edge(s * s), regularized=True)
             )
             near = [kink * (1 - mp.mpf(10) ** (-mp.mpf(j) / 2)) for j in range(40)] + [kink]
-            far = [kink] + [mp.mpf(10) ** -j for j in (4, 3, 2, 1)] + [1 - d]
+            far = [kink] + [mp.mpf(10) ** -j for j in (4, 3, 2, 1) if mp.mpf(10) ** -j > kink] + [1 - d]
             root_of = lambda xs: [mp.sqrt(x) for x in xs]
             return mp.quad(outer, root_of(near)) + mp.quad(outer, root_of(far))
 
-        epsilon = mp.findroot(lambda t: below(t) - mass, (mp.mpf("12.19606"), mp.mpf("12.19607")), tol=1e-20)
-        with open(path, "w", newline="\n") as out:
-            out.write("case,upper\n")
-            out.write(f"f_bayesian_joint_beta-11,{mp.nstr(epsilon, 13)}\n")
+        start = tuple(mp.mpf(end) for end in near_by)
+        return mp.nstr(mp.findroot(lambda t: below(t) - mass, start, tol=1e-20), 13)
+
+
+def write_corrections():
+    """Golden values that are off by 2e-6, again."""
+    upper = epsilon_without_events(100, "0.05", ("12.19606", "12.19607"))
+    with open("data/bayesian_correction.csv", "w", newline="\n") as out:
+        out.write(f"case,upper\nf_bayesian_joint_beta-11,{upper}\n")
+    lower = epsilon_without_events(1000, "0.95", ("7.20720", "7.20722"))
+    with open("data/eps_emp_correction.csv", "w", newline="\n") as out:
+        out.write(f"row,lower\n9,{lower}\n")
 
 
 if __name__ == "__main__":
-    write_correction("data/bayesian_correction.csv")
+    write_corrections()
     write_gdp("data/gdp_independent.csv")
     write_bayesian("data/bayesian_independent.csv")
     half = mp.mpf(1) / 2

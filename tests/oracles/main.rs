@@ -7,6 +7,8 @@ mod clopper_pearson;
 mod counts;
 mod gdp;
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod gradients;
 mod jeffreys;
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 pub mod cli;
 mod draws;
-mod golden;
+pub mod golden;
+mod oracle_data;
 pub mod simulate;
 
 pub use draws::{Draws, z_of_mean};
-pub use golden::{Case, Row, Table, cases, relative_change};
+pub use oracle_data::{Case, Row, Table, cases, relative_change};

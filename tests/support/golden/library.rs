@@ -1,0 +1,254 @@
+//! Every call of the library that a golden value is compared with, in one place.
+//!
+//! Tests replace single methods to show that a broken library is rejected.
+
+use dpscope_core::accounting::pair::{Sampling, pair_epsilon, pair_plug_in_epsilon};
+use dpscope_core::accounting::shuffle::{self, ShuffleRun};
+use dpscope_core::accounting::{
+    BallsInBins, DeterministicBatches, Directions, PoissonSampling, PrivacyTarget, poisson_noise,
+};
+use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
+use dpscope_core::audit::bound::{at_fixed_cut, epsilon_from_rates, max_uncorrected};
+use dpscope_core::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
+use dpscope_core::{gdp, interval};
+
+use crate::Draws;
+
+/// A number, or why the library refuses.
+pub type Answer<T = f64> = Result<T, String>;
+
+/// Decisions of an attack by world.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts {
+    /// Runs with the target, recognised.
+    pub true_positives: u64,
+    /// Runs with the target, missed.
+    pub false_negatives: u64,
+    /// Runs without it, taken for runs with it.
+    pub false_positives: u64,
+    /// Runs without it, recognised.
+    pub true_negatives: u64,
+}
+
+/// A training run.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    /// σ.
+    pub noise_multiplier: f64,
+    /// T.
+    pub steps_per_epoch: u64,
+    /// E.
+    pub epochs: u64,
+    /// q, for Poisson sampling.
+    pub sampling_rate: f64,
+    /// δ.
+    pub delta: f64,
+}
+
+/// Whose ε: remove, add, or the larger of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OneSide {
+    /// With the record against without.
+    Remove,
+    /// Without the record against with.
+    Add,
+    /// The larger.
+    Max,
+}
+
+/// A proven lower and a proven upper value.
+#[derive(Debug, Clone, Copy)]
+pub struct Bracket {
+    /// At most the truth.
+    pub lower: f64,
+    /// At least the truth.
+    pub upper: f64,
+}
+
+/// ε of the exact pair, drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct PairValue {
+    /// Lower bound.
+    pub lower: f64,
+    /// Estimate.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+/// What golden values are compared with.
+pub trait Library {
+    /// One-sided Clopper–Pearson limits (lower, upper).
+    fn clopper_pearson(&self, events: u64, trials: u64, tail: f64) -> Answer<(f64, f64)> {
+        let lower = interval::clopper_pearson_lower(events, trials, tail).map_err(text)?;
+        Ok((lower, interval::clopper_pearson_upper(events, trials, tail).map_err(text)?))
+    }
+
+    /// One-sided upper Jeffreys limit.
+    fn jeffreys_upper(&self, events: u64, trials: u64, tail: f64) -> Answer {
+        interval::jeffreys_upper(events, trials, tail).map_err(text)
+    }
+
+    /// ε from upper limits of both rates, the better direction.
+    fn epsilon_from_rates(&self, fpr_upper: f64, fnr_upper: f64, delta: f64) -> Answer {
+        Ok(epsilon_from_rates(fpr_upper, fnr_upper, delta).epsilon)
+    }
+
+    /// Lower bound of ε at one fixed threshold.
+    fn epsilon_at_fixed_cut(&self, counts: Counts, delta: f64, significance: f64) -> Answer {
+        let trials = Trials {
+            target: counts.true_positives + counts.false_negatives,
+            zero_out: counts.false_positives + counts.true_negatives,
+        };
+        let errors = ErrorCounts {
+            false_positives: counts.false_positives,
+            false_negatives: counts.false_negatives,
+        };
+        let cut = Cut { threshold: f64::NAN, errors };
+        Ok(at_fixed_cut(cut, trials, delta, significance).map_err(text)?.value())
+    }
+
+    /// The largest ε over all thresholds, without correction.
+    fn max_uncorrected(&self, scores: [&[f64]; 2], delta: f64, significance: f64) -> Answer {
+        let [target, zero_out] = scores;
+        let trade_off = TradeOff::from_scores(target, zero_out).map_err(text)?;
+        Ok(max_uncorrected(&trade_off, delta, significance).map_err(text)?.value())
+    }
+
+    /// Lower end of the one-sided credible interval.
+    fn credible_lower(&self, counts: Counts, delta: f64, significance: f64) -> Answer {
+        let posterior = posterior(counts, delta)?;
+        Ok(posterior.credible_lower(significance).map_err(text)?.lower)
+    }
+
+    /// Ends of the equal-tailed credible interval.
+    fn credible_interval(&self, counts: Counts, delta: f64, significance: f64) -> Answer<[f64; 2]> {
+        let both = posterior(counts, delta)?.credible_interval(significance).map_err(text)?;
+        Ok([both.lower, both.upper])
+    }
+
+    /// Posterior probability that the rates are (ε, δ)-indistinguishable.
+    fn probability_within(&self, counts: Counts, delta: f64, epsilon: f64) -> Answer {
+        posterior(counts, delta)?.probability_within(epsilon).map_err(text)
+    }
+
+    /// ε of μ-GDP at δ.
+    fn gdp_epsilon(&self, gdp_mu: f64, delta: f64) -> Answer {
+        gdp::gdp_epsilon(gdp_mu, delta).map_err(text)
+    }
+
+    /// μ whose ε at δ this is.
+    fn gdp_mu_for(&self, epsilon: f64, delta: f64) -> Answer {
+        gdp::gdp_mu_for(epsilon, delta).map_err(text)
+    }
+
+    /// Lower bound of μ from upper limits of both rates.
+    fn gdp_mu_lower_bound(&self, fpr_upper: f64, fnr_upper: f64) -> Answer {
+        gdp::gdp_mu_lower_bound(fpr_upper, fnr_upper).map_err(text)
+    }
+
+    /// Poisson sampling; `error` is the width that is asked for.
+    fn poisson(&self, run: Run, side: OneSide, error: f64) -> Answer<Bracket> {
+        let training = PoissonSampling {
+            noise_multiplier: run.noise_multiplier,
+            sampling_rate: run.sampling_rate,
+            steps: run.steps_per_epoch * run.epochs,
+        };
+        let directions = directions(side);
+        let upper = training.epsilon_upper(run.delta, directions, error).map_err(text)?.value();
+        let lower = training.epsilon_lower(run.delta, directions, error).map_err(text)?.value();
+        Ok(Bracket { lower, upper })
+    }
+
+    /// Deterministic batches.
+    fn deterministic(&self, run: Run) -> Answer<Bracket> {
+        let training =
+            DeterministicBatches { noise_multiplier: run.noise_multiplier, epochs: run.epochs };
+        let upper = training.epsilon_upper(run.delta).map_err(text)?.value();
+        Ok(Bracket { lower: training.epsilon_lower(run.delta).map_err(text)?.value(), upper })
+    }
+
+    /// Balls in bins; `error` is the width that is asked for.
+    fn balls_in_bins(&self, run: Run, error: f64) -> Answer<Bracket> {
+        let training = BallsInBins {
+            noise_multiplier: run.noise_multiplier,
+            steps_per_epoch: run.steps_per_epoch,
+            epochs: run.epochs,
+        };
+        let both = Directions::Both;
+        let upper = training.epsilon_upper(run.delta, both, error).map_err(text)?.value();
+        let lower = training.epsilon_lower(run.delta, both, error).map_err(text)?.value();
+        Ok(Bracket { lower, upper })
+    }
+
+    /// Lower bound of shuffled batches by the largest output of each epoch.
+    fn shuffle_max_slice(&self, run: Run) -> Answer {
+        Ok(shuffle::max_slice_epsilon(&shuffled(run), run.delta).map_err(text)?.value())
+    }
+
+    /// The noise multiplier of Poisson sampling for an ε, which is met within `error`.
+    fn poisson_noise(&self, run: Run, epsilon: f64, error: f64) -> Answer {
+        let target = PrivacyTarget { epsilon, delta: run.delta, error };
+        let steps = run.steps_per_epoch * run.epochs;
+        Ok(poisson_noise(target, run.sampling_rate, steps).map_err(text)?.value)
+    }
+
+    /// ε of the exact pair: importance sampling of one epoch, the plug-in value of many.
+    fn pair(&self, run: Run) -> Answer<PairValue> {
+        let shuffled = shuffled(run);
+        let value = if run.epochs == 1 {
+            let draws = (4_000_000 / run.steps_per_epoch.max(1)).clamp(1_000, 40_000) as usize;
+            let sampling = Sampling { draws, significance: 0.025 };
+            pair_epsilon(&shuffled, run.delta, sampling, &mut normals(5)).map_err(text)?
+        } else {
+            let draws = (9_600_000 / run.steps_per_epoch.max(1)).clamp(12_000, 48_000) as usize;
+            pair_plug_in_epsilon(&shuffled, run.delta, draws, &mut normals(41)).map_err(text)?
+        };
+        Ok(PairValue {
+            lower: value.lower.value(),
+            estimate: value.estimate.value(),
+            standard_error: value.estimate.standard_error(),
+        })
+    }
+}
+
+/// The library as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Real;
+
+impl Library for Real {}
+
+fn text(error: impl std::fmt::Display) -> String {
+    format!("the library refuses: {error}")
+}
+
+fn posterior(counts: Counts, delta: f64) -> Answer<JointBetaPosterior> {
+    let counts = ConfusionCounts {
+        true_positives: counts.true_positives,
+        false_negatives: counts.false_negatives,
+        false_positives: counts.false_positives,
+        true_negatives: counts.true_negatives,
+    };
+    JointBetaPosterior::new(counts, delta).map_err(text)
+}
+
+fn directions(side: OneSide) -> Directions {
+    match side {
+        OneSide::Remove => Directions::Remove,
+        OneSide::Add => Directions::Add,
+        OneSide::Max => Directions::Both,
+    }
+}
+
+fn shuffled(run: Run) -> ShuffleRun {
+    ShuffleRun {
+        noise_multiplier: run.noise_multiplier,
+        steps_per_epoch: run.steps_per_epoch,
+        epochs: run.epochs,
+    }
+}
+
+fn normals(seed: u64) -> impl FnMut(&mut [f64]) {
+    let mut draws = Draws::new(seed);
+    move |out: &mut [f64]| out.iter_mut().for_each(|z| *z = draws.normal())
+}

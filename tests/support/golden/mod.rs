@@ -1,0 +1,125 @@
+//! Golden files: values of other codes and methods, and whether the library agrees with them.
+//!
+//! | file | content |
+//! |---|---|
+//! | `accounting.json` | ε of training runs, with an `interval` in which the truth lies |
+//! | `estimators.json` | ε from counts, rates and scores, with a tolerance per case |
+//! | `eps_emp.json` | ε from counts, without a tolerance: equal to 1e-9, the posterior to 1e-6 |
+//! | `clopper_pearson.csv` | limits at 40 to 50 digits: rounded outward, and by at most 3e-13 |
+//!
+//! The kind of a file is recognised by its content. A value of another method, or of a peer that
+//! reports no number, is skipped and never counted as passed.
+
+mod accounting;
+mod document;
+mod estimators;
+mod library;
+mod limits;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::Path;
+
+pub use document::GoldenError;
+pub use library::{Answer, Bracket, Counts, Library, OneSide, PairValue, Real, Run};
+
+use document::{Document, Format, json};
+
+/// What became of one expected value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The library agrees.
+    Passed,
+    /// It does not, and how.
+    Failed(String),
+    /// The library does not compute it, and why.
+    Skipped(String),
+}
+
+/// One expected value of one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The case's id.
+    pub case: String,
+    /// Which of its values.
+    pub value: String,
+    /// Absolute distance between both values; 0 where the library's lies in the interval.
+    pub distance: f64,
+    /// The distance in units of the value.
+    pub relative: f64,
+    /// Whether they agree.
+    pub outcome: Outcome,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (case, value) = (&self.case, &self.value);
+        match &self.outcome {
+            Outcome::Passed => write!(f, "passed   {case}: {value}"),
+            Outcome::Failed(how) => write!(f, "FAILED   {case}: {value}: {how}"),
+            Outcome::Skipped(why) => write!(f, "skipped  {case}: {value}: {why}"),
+        }
+    }
+}
+
+/// Numbers of values by outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The library agrees.
+    pub passed: usize,
+    /// It does not.
+    pub failed: usize,
+    /// Not computed by the library.
+    pub skipped: usize,
+}
+
+impl Tally {
+    /// Counts the findings.
+    pub fn of(findings: &[Finding]) -> Self {
+        let mut tally = Tally::default();
+        for finding in findings {
+            match finding.outcome {
+                Outcome::Passed => tally.passed += 1,
+                Outcome::Failed(_) => tally.failed += 1,
+                Outcome::Skipped(_) => tally.skipped += 1,
+            }
+        }
+        tally
+    }
+}
+
+/// Evaluates the file at `path`; paths of score arrays are relative to its folder.
+///
+/// # Errors
+/// The file cannot be read, has no known format, or a field is missing or malformed.
+pub fn evaluate_file(path: &Path, library: &dyn Library) -> Result<Vec<Finding>, GoldenError> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| GoldenError::of_file(&name, &error.to_string()))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    evaluate(&text, &name, folder, library)
+}
+
+/// Evaluates the text of a golden file.
+///
+/// # Errors
+/// As of [`evaluate_file`].
+pub fn evaluate(
+    text: &str,
+    name: &str,
+    folder: &Path,
+    library: &dyn Library,
+) -> Result<Vec<Finding>, GoldenError> {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return limits::evaluate(text, name, library);
+    }
+    let document: Document = json(text, name)?;
+    match document.format {
+        Format::Accounting => document.each_case(|case| accounting::evaluate(case, library)),
+        Format::Estimators => {
+            document.each_case(|case| estimators::evaluate(case, folder, library))
+        }
+        Format::Counts => document.each_case(|case| estimators::evaluate_row(case, library)),
+    }
+}
