@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod fuzz;
+mod golden;
 mod oracles;
 mod process;
 mod python;
@@ -23,6 +24,7 @@ Tasks:
   web      the app and the calculators into web/dist, with their sizes against the budgets
   bench    speed beside the named peers, as ratios
   oracles  regenerate the oracle data with pinned versions and show what changed
+  golden   evaluate files of golden values against the library
   fuzz     run the fuzz targets (needs a nightly toolchain and cargo-fuzz)
 
 `cargo xtask TASK --help` shows the options of a task.
@@ -47,11 +49,12 @@ fn run(mut arguments: Vec<String>) -> Result<ExitCode> {
     match task.as_str() {
         "test" => return test::run(arguments),
         "web" => web::run(arguments)?,
+        "golden" => return golden::run(arguments),
         "bench" => bench::run(arguments)?,
         "oracles" => oracles::run(arguments)?,
         "fuzz" => fuzz::run(arguments)?,
         "help" | "-h" | "--help" => print!("{HELP}"),
-        _ => bail!("no task `{task}`; tasks are test, web, bench, oracles, fuzz"),
+        _ => bail!("no task `{task}`; tasks are test, web, bench, oracles, golden, fuzz"),
     }
     Ok(ExitCode::SUCCESS)
 }
