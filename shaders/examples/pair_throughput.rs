@@ -2,8 +2,7 @@
 //!
 //! `cargo run --release -p dpscope-shaders --example pair_throughput -- --isa avx2 --steps 100`
 
-use dpscope_core::accounting::pair::epsilon_proposal;
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::{Training, pair::epsilon_proposal};
 use dpscope_shaders::{InstructionSet, PairKernel};
 use std::error::Error;
 use std::hint::black_box;
@@ -41,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let isa = InstructionSet::by_name(&isa_name).ok_or(format!("no {isa_name} here"))?;
     let steps: u64 = option("steps", "100").parse()?;
     let noise_multiplier: f64 = option("sigma", "1").parse()?;
-    let run = ShuffleRun { noise_multiplier, steps_per_epoch: steps, epochs: 1 };
+    let run = Training { noise_multiplier, steps_per_epoch: steps, epochs: 1, sampling_rate: None };
     let proposal = epsilon_proposal(&run, 1e-5)?;
     let kernel = PairKernel::new(&proposal, 7)?.with_instruction_set(isa);
     let draws = (20_000_000 / steps).max(64).next_multiple_of(64) as usize;

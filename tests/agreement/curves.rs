@@ -1,7 +1,8 @@
 //! Trade-off curves against privacy profiles, and against counts.
 
-use dpscope_core::accounting::shuffle::{ShuffleRun, max_slice_epsilon};
-use dpscope_core::accounting::{DeterministicBatches, Directions, PoissonSampling};
+use dpscope_core::accounting::{
+    Accountant, Deterministic, Directions, Given, Poisson, Query, Shuffle, ShuffleMethod, Training,
+};
 use dpscope_core::curve::{
     TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
 };
@@ -23,25 +24,35 @@ fn profile<'a>(
 #[test]
 fn curves_and_profiles_agree() {
     for (noise_multiplier, steps) in [(1.0, 100), (0.6, 1000), (3.0, 30)] {
-        let training = PoissonSampling { noise_multiplier, sampling_rate: 0.01, steps };
+        let sampling_rate = Some(0.01);
+        let training =
+            Training { noise_multiplier, steps_per_epoch: steps, epochs: 1, sampling_rate };
         let curve = poisson_curve(&training).unwrap();
         let exchanged = curve.exchanged();
-        for (curve, direction) in [(&curve, Directions::Remove), (&exchanged, Directions::Add)] {
-            let of = |training: PoissonSampling| {
-                move |epsilon| training.delta_upper(epsilon, direction, 1e-4).unwrap().value()
+        for (curve, directions) in [(&curve, Directions::Remove), (&exchanged, Directions::Add)] {
+            let bound = move |training, given, error| {
+                let query = Query { directions, error, ..Query::upper(training, given) };
+                Poisson.account(&query).unwrap()
             };
-            let reach = training.epsilon_upper(1e-6, direction, 1e-3).unwrap().value();
+            let of = |training: Training| {
+                move |epsilon| bound(training, Given::Epsilon(epsilon), Some(1e-4)).delta
+            };
+            let reach = bound(training, Given::Delta(1e-6), Some(1e-3)).epsilon;
             let epsilons = [0.1, 0.4, 0.9].map(|share| share * reach);
             let distance = apart(profile(curve, of(training), &epsilons));
-            assert!(distance < 0.02, "{training:?} {direction:?}: {distance}");
-            let quieter = PoissonSampling { noise_multiplier: 0.97 * noise_multiplier, ..training };
+            assert!(distance < 0.02, "{training:?} {directions:?}: {distance}");
+            let quieter = Training { noise_multiplier: 0.97 * noise_multiplier, ..training };
             let distance = apart(profile(curve, of(quieter), &epsilons));
             assert!(distance > 0.02, "another law passes: {distance}");
         }
     }
-    let training = DeterministicBatches { noise_multiplier: 1.0, epochs: 4 };
+    let training =
+        Training { noise_multiplier: 1.0, steps_per_epoch: 1, epochs: 4, sampling_rate: None };
     let curve = deterministic_curve(&training).unwrap();
-    let delta = |epsilon| training.delta_upper(epsilon).unwrap().value();
+    let delta = |epsilon| {
+        let query = Query::upper(training, Given::Epsilon(epsilon));
+        Deterministic.account(&query).unwrap().delta
+    };
     assert!(apart(profile(&curve, delta, &[0.5, 3.0, 8.0])) < 0.01);
 }
 
@@ -49,8 +60,9 @@ fn curves_and_profiles_agree() {
 fn the_closed_form_bound_is_a_tangent_of_the_closed_form_attack() {
     let delta = 1e-5;
     for (noise_multiplier, steps_per_epoch) in [(0.5, 100), (1.0, 100), (1.0, 1), (2.0, 1000)] {
-        let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
-        let epsilon = max_slice_epsilon(&run, delta).unwrap().value();
+        let run = Training { noise_multiplier, steps_per_epoch, epochs: 1, sampling_rate: None };
+        let query = Query::lower(run, Given::Delta(delta));
+        let epsilon = Shuffle(ShuffleMethod::MaxSlice).account(&query).unwrap().epsilon;
         let attack = max_slice_curve(&run).unwrap();
         let found = attack.delta_at(epsilon);
         assert!(found <= delta * 1.000_001 && found > 0.97 * delta, "{run:?}: {found:e}");
@@ -64,7 +76,7 @@ fn the_closed_form_bound_is_a_tangent_of_the_closed_form_attack() {
 }
 
 /// Shares of epochs whose largest output exceeds a cut, by world.
-fn counted(run: &ShuffleRun, cuts: &[f64], epochs: u32) -> Vec<(f64, f64)> {
+fn counted(run: &Training, cuts: &[f64], epochs: u32) -> Vec<(f64, f64)> {
     let mut draws = Draws::new(77);
     let mut errors = vec![(0.0, 0.0); cuts.len()];
     for _ in 0..epochs {
@@ -87,9 +99,10 @@ fn counted(run: &ShuffleRun, cuts: &[f64], epochs: u32) -> Vec<(f64, f64)> {
 
 #[test]
 fn the_closed_form_attack_has_the_rates_that_are_counted() {
-    let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 20, epochs: 1 };
+    let run =
+        Training { noise_multiplier: 1.0, steps_per_epoch: 20, epochs: 1, sampling_rate: None };
     let attack = max_slice_curve(&run).unwrap();
-    let other = max_slice_curve(&ShuffleRun { steps_per_epoch: 30, ..run }).unwrap();
+    let other = max_slice_curve(&Training { steps_per_epoch: 30, ..run }).unwrap();
     let epochs = 40_000;
     let farthest = |curve: &TradeOffCurve| {
         let distance = |(fpr, fnr): (f64, f64)| (fnr - curve.fnr_at(fpr)).abs();

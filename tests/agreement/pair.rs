@@ -1,10 +1,9 @@
 //! Draws of the exact pair in f32 lanes against the f64 route on the same random words.
 
-use dpscope_core::accounting::AccountingError;
 use dpscope_core::accounting::pair::{
-    Draw, DrawError, EpochSums, PairDraws, Proposal, Sampling, pair_delta, pair_epsilon,
+    Draw, DrawError, EpochSums, ExactPair, PairDraws, PairMethod, Proposal,
 };
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::{AccountingError, Given, Training};
 use dpscope_core::random::{Purpose, stream_words};
 use dpscope_core::{math, special::normal_quantile};
 use dpscope_engine::backend::CpuBackend;
@@ -13,6 +12,16 @@ use dpscope_shaders::PairKernel;
 use dpscope_tests::Draws;
 
 const SEED: u64 = 11;
+
+const DELTA: Given = Given::Delta(1e-5);
+
+fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> Training {
+    Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None }
+}
+
+fn one_epoch(draws: usize) -> ExactPair {
+    ExactPair { method: PairMethod::OneEpoch, draws, significance: 0.025 }
+}
 
 /// Noise with little and much of every component, and epochs on both sides of a block's end.
 const SIGMAS: [f64; 5] = [0.1, 0.4, 1.0, 2.0, 5.0];
@@ -102,12 +111,12 @@ impl PairDraws for Comparison<'_> {
 
 fn compared(broken: &dyn Fn(&Proposal, &mut EpochSums)) -> [f64; 4] {
     let mut comparison = Comparison { broken, worst: [0.0; 4] };
-    let sampling = Sampling { draws: 1_000, significance: 0.025 };
     for noise_multiplier in SIGMAS {
         for steps_per_epoch in STEPS {
-            let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
-            pair_epsilon(&run, 1e-5, sampling, &mut comparison).unwrap();
-            pair_delta(&run, 1.0, sampling, &mut comparison).unwrap();
+            let run = run(noise_multiplier, steps_per_epoch, 1);
+            for given in [DELTA, Given::Epsilon(1.0)] {
+                one_epoch(1_000).sample(&run, given, &mut comparison).unwrap();
+            }
         }
     }
     comparison.worst
@@ -141,11 +150,11 @@ fn backend() -> Backend {
 
 /// Mean weights in standard errors from 1, of a source.
 fn worst_mean_weight<S: PairDraws<Error: std::fmt::Debug>>(source: &mut S) -> f64 {
-    let sampling = Sampling { draws: 60_000, significance: 0.025 };
     let mut worst = 0.0_f64;
     for (noise_multiplier, steps_per_epoch) in [(0.4, 30), (1.0, 100), (2.0, 10), (5.0, 100)] {
-        let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
-        let weight = pair_epsilon(&run, 1e-5, sampling, source).unwrap().mean_weight.unwrap();
+        let run = run(noise_multiplier, steps_per_epoch, 1);
+        let values = one_epoch(60_000).sample(&run, DELTA, source).unwrap();
+        let weight = values.mean_weight.unwrap();
         worst = worst.max((weight.value - 1.0).abs() / weight.standard_error);
     }
     worst
@@ -191,20 +200,20 @@ fn mean_weights_are_one() {
 
 #[test]
 fn limits_of_lanes_and_of_f64_agree() {
-    let sampling = Sampling { draws: 60_000, significance: 0.025 };
     let mut worst = [0.0_f64; 2];
     for (noise_multiplier, steps_per_epoch) in [(0.5, 100), (1.0, 100), (2.0, 10), (5.0, 100)] {
-        let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
-        let less = ShuffleRun { noise_multiplier: 0.995 * noise_multiplier, ..run };
+        let run = run(noise_multiplier, steps_per_epoch, 1);
+        let less = Training { noise_multiplier: 0.995 * noise_multiplier, ..run };
         let mut random = Draws::new(3);
         let mut normals = |out: &mut [f64]| out.iter_mut().for_each(|z| *z = random.normal());
-        let wide = pair_epsilon(&run, 1e-5, sampling, &mut normals).unwrap();
+        let wide = one_epoch(60_000).sample(&run, DELTA, &mut normals).unwrap();
         for (run, worst) in [run, less].iter().zip(&mut worst) {
-            let seen = pair::epsilon(run, 1e-5, sampling, SEED, &backend(), &Unattended).unwrap();
-            let [a, b] = [&seen, &wide].map(|pair| pair.estimate.standard_error());
+            let exact = one_epoch(60_000);
+            let seen = pair::sample(&exact, run, DELTA, SEED, &backend(), &Unattended).unwrap();
+            let [a, b] = [&seen, &wide].map(|pair| pair.estimate.standard_error.unwrap());
             let error = (a * a + b * b).sqrt();
-            *worst = worst.max((seen.estimate.value() - wide.estimate.value()).abs() / error);
-            assert!(seen.lower.value() <= seen.estimate.value() + 4.0 * a, "{run:?}");
+            *worst = worst.max((seen.estimate.epsilon - wide.estimate.epsilon).abs() / error);
+            assert!(seen.lower.epsilon <= seen.estimate.epsilon + 4.0 * a, "{run:?}");
         }
     }
     assert!(worst[0] < 4.0 && worst[1] > 4.0, "{worst:?}: agree, less noise does not");
@@ -212,21 +221,20 @@ fn limits_of_lanes_and_of_f64_agree() {
 
 #[test]
 fn results_depend_on_the_seed_alone() {
-    let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 37, epochs: 1 };
-    let sampling = Sampling { draws: 30_000, significance: 0.025 };
+    let run_of_37 = run(1.0, 37, 1);
     let seen = |seed, threads| {
         let backend = Backend::Cpu(CpuBackend::new(threads).unwrap());
-        let epsilon = pair::epsilon(&run, 1e-5, sampling, seed, &backend, &Unattended).unwrap();
-        let delta = pair::delta(&run, 2.0, sampling, seed, &backend, &Unattended).unwrap();
-        (epsilon, delta)
+        [DELTA, Given::Epsilon(2.0)].map(|given| {
+            let exact = one_epoch(30_000);
+            pair::sample(&exact, &run_of_37, given, seed, &backend, &Unattended).unwrap()
+        })
     };
     assert_eq!(seen(1, 1), seen(1, 3));
     assert_ne!(seen(1, 1), seen(2, 1));
     // longer than the kernel's epochs: in f64
-    let long = ShuffleRun { noise_multiplier: 0.5, steps_per_epoch: 70_000, epochs: 1 };
-    let few = Sampling { draws: 1_000, ..sampling };
-    let of_long = pair::epsilon(&long, 1e-5, few, 1, &backend(), &Unattended).unwrap();
-    assert!(of_long.estimate.value() > 0.0);
+    let (few, long) = (one_epoch(1_000), run(0.5, 70_000, 1));
+    let of_long = pair::sample(&few, &long, DELTA, 1, &backend(), &Unattended).unwrap();
+    assert!(of_long.estimate.epsilon > 0.0);
 }
 
 /// Says no after some questions.
@@ -244,24 +252,25 @@ impl Control for Stopper {
 }
 
 #[test]
-fn each_function_can_be_stopped_and_names_bad_arguments() {
-    let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 20, epochs: 1 };
-    let many = ShuffleRun { epochs: 3, ..run };
-    let sampling = Sampling { draws: 100_000, significance: 0.025 };
+fn each_method_can_be_stopped_and_names_bad_arguments() {
+    let (one, many) = (run(1.0, 20, 1), run(1.0, 20, 3));
     let backend = backend();
     for questions in [0, 1, 2, 5] {
         let stop = || Stopper(questions.into());
-        let stopped = [
-            pair::epsilon(&run, 1e-5, sampling, 1, &backend, &stop()).err(),
-            pair::delta(&run, 1.0, sampling, 1, &backend, &stop()).err(),
-            pair::runs_epsilon(&many, 1e-5, sampling, 1, &backend, &stop()).err(),
-            pair::plug_in_epsilon(&many, 1e-5, 100_000, 1, &backend, &stop()).err(),
-        ];
-        for error in stopped {
+        for (method, run, given) in [
+            (PairMethod::OneEpoch, one, DELTA),
+            (PairMethod::OneEpoch, one, Given::Epsilon(1.0)),
+            (PairMethod::WholeRuns, many, DELTA),
+            (PairMethod::PlugIn, many, DELTA),
+        ] {
+            let exact = ExactPair { method, ..one_epoch(100_000) };
+            let error = pair::sample(&exact, &run, given, 1, &backend, &stop()).err();
             assert!(matches!(error, Some(EngineError::Stopped)), "{questions}: {error:?}");
         }
     }
-    let refused = pair::epsilon(&run, 2.0, sampling, 1, &backend, &Unattended).err().unwrap();
+    let exact = one_epoch(100_000);
+    let refused = pair::sample(&exact, &one, Given::Delta(2.0), 1, &backend, &Unattended);
+    let refused = refused.err().unwrap();
     assert!(refused.to_string().starts_with("delta is 2;"), "{refused}");
     assert_eq!(DrawError::default().loss, 0.0);
 }

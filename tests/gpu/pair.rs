@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-use dpscope_core::accounting::pair::{Sampling, epsilon_proposal};
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::pair::{ExactPair, PairMethod, epsilon_proposal};
+use dpscope_core::accounting::{Given, Training};
 use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{Backend, Control, Unattended, pair};
 use dpscope_shaders::PairKernel;
@@ -31,7 +31,7 @@ const FAR: u64 = (1 << 32) - 100;
 const DEEP: u64 = 87_151;
 
 fn kernel(noise_multiplier: f64, steps: u64, seed: u64) -> Result<PairKernel, String> {
-    let run = ShuffleRun { noise_multiplier, steps_per_epoch: steps, epochs: 1 };
+    let run = Training { noise_multiplier, steps_per_epoch: steps, epochs: 1, sampling_rate: None };
     let proposal = epsilon_proposal(&run, 1e-5).map_err(|error| error.to_string())?;
     PairKernel::new(&proposal, seed).map_err(|error| error.to_string())
 }
@@ -147,23 +147,26 @@ fn backend() -> Result<Backend, Failed> {
     Ok(crate::audits::gpu(FloatMode::Exact, OWN)?)
 }
 
-const RUN: ShuffleRun = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
-const SAMPLING: Sampling = Sampling { draws: 60_000, significance: 0.025 };
+const RUN: Training =
+    Training { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
+const PAIR: ExactPair =
+    ExactPair { method: PairMethod::OneEpoch, draws: 60_000, significance: 0.025 };
+const DELTA: Given = Given::Delta(1e-5);
 
 fn pair_results_equal_those_of_the_cpu() -> Result<(), Failed> {
     let cpu = Backend::Cpu(CpuBackend::new(0)?);
     for (noise_multiplier, steps_per_epoch) in [(1.0, 100), (0.4, 31), (5.0, 60)] {
-        let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
+        let run = Training { noise_multiplier, steps_per_epoch, epochs: 1, sampling_rate: None };
         let told = Told { lost_at: usize::MAX, device: None, seen: Mutex::default() };
-        let on_gpu = pair::epsilon(&run, 1e-5, SAMPLING, 3, &backend()?, &told)?;
-        let on_cpu = pair::epsilon(&run, 1e-5, SAMPLING, 3, &cpu, &Unattended)?;
-        let other = pair::epsilon(&run, 1e-5, SAMPLING, 4, &cpu, &Unattended)?;
+        let on_gpu = pair::sample(&PAIR, &run, DELTA, 3, &backend()?, &told)?;
+        let on_cpu = pair::sample(&PAIR, &run, DELTA, 3, &cpu, &Unattended)?;
+        let other = pair::sample(&PAIR, &run, DELTA, 4, &cpu, &Unattended)?;
         let (_, warnings) = told.seen.into_inner()?;
         if on_gpu != on_cpu || on_gpu == other || !warnings.is_empty() {
             return Err(format!("{run:?}: {on_gpu:?}, {on_cpu:?}, {warnings:?}").into());
         }
-        let on_gpu = pair::delta(&run, 1.0, SAMPLING, 3, &backend()?, &Unattended)?;
-        if on_gpu != pair::delta(&run, 1.0, SAMPLING, 3, &cpu, &Unattended)? {
+        let on_gpu = pair::sample(&PAIR, &run, Given::Epsilon(1.0), 3, &backend()?, &Unattended)?;
+        if on_gpu != pair::sample(&PAIR, &run, Given::Epsilon(1.0), 3, &cpu, &Unattended)? {
             return Err(format!("{run:?}: another delta").into());
         }
     }
@@ -201,12 +204,12 @@ impl Control for Told<'_> {
 
 fn a_lost_device_costs_no_pair_draw() -> Result<(), Failed> {
     let cpu = Backend::Cpu(CpuBackend::new(0)?);
-    let expected = pair::epsilon(&RUN, 1e-5, SAMPLING, 3, &cpu, &Unattended)?;
+    let expected = pair::sample(&PAIR, &RUN, DELTA, 3, &cpu, &Unattended)?;
     for lost_at in [1, 2] {
         let backend = backend()?;
         let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
         let told = Told { lost_at, device: Some(device), seen: Mutex::default() };
-        let seen = pair::epsilon(&RUN, 1e-5, SAMPLING, 3, &backend, &told)?;
+        let seen = pair::sample(&PAIR, &RUN, DELTA, 3, &backend, &told)?;
         let (_, warnings) = told.seen.into_inner()?;
         if seen != expected || warnings.len() != 1 || !warnings[0].ends_with("from here on") {
             return Err(format!("lost at {lost_at}: {seen:?}, {warnings:?}").into());

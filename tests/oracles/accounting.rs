@@ -1,9 +1,8 @@
 //! Accountants against peers' intervals, quadrature and simulation.
 
 use dpscope_core::accounting::{
-    AccountingError, BallsInBins, DeterministicBatches, Directions, PoissonSampling, PrivacyTarget,
-    balls_in_bins_epochs, balls_in_bins_noise, deterministic_epochs, deterministic_noise,
-    poisson_epochs, poisson_noise, poisson_steps,
+    Accountant, Accounted, AccountingError, BallsInBins, Calibrated, Deterministic, Directions,
+    Given, Kind, Parameter, Poisson, PrivacyTarget, Query, Training, calibrate,
 };
 use dpscope_core::math;
 use dpscope_core::special::normal_cdf;
@@ -44,22 +43,52 @@ impl Golden {
         (end(0), end(1))
     }
 
-    fn poisson(&self) -> PoissonSampling {
-        PoissonSampling {
-            noise_multiplier: self.setting("sigma"),
-            sampling_rate: 1.0 / self.setting("steps_per_epoch"),
-            steps: self.count("steps_per_epoch") * self.count("epochs"),
-        }
+    fn training(&self) -> Training {
+        run(self.setting("sigma"), self.count("steps_per_epoch"), self.count("epochs"))
     }
 }
 
+fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> Training {
+    Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None }
+}
+
+/// Steps at a rate of their own.
+fn sampled(noise_multiplier: f64, sampling_rate: f64, steps: u64) -> Training {
+    Training { sampling_rate: Some(sampling_rate), ..run(noise_multiplier, steps, 1) }
+}
+
+/// What an accountant answers, with this error.
+fn account(
+    accountant: &dyn Accountant,
+    training: Training,
+    given: Given,
+    (kind, directions, error): (Kind, Directions, f64),
+) -> Accounted {
+    let query = Query { kind, directions, error: Some(error), ..Query::upper(training, given) };
+    accountant.account(&query).expect("in the domain")
+}
+
+/// The most exact answer, for both directions.
+fn exact(training: Training, given: Given, kind: Kind) -> Accounted {
+    account(&Deterministic, training, given, (kind, Directions::Both, 1.0))
+}
+
+fn calibrated(
+    accountant: &dyn Accountant,
+    parameter: Parameter,
+    target: PrivacyTarget,
+    training: Training,
+) -> Calibrated {
+    calibrate(accountant, parameter, &target, &training).expect("in reach")
+}
+
 /// Upper and lower value are on their sides of the truth, and close to the interval.
-fn holds(training: PoissonSampling, case: &Golden, key: &str, directions: Directions) -> bool {
+fn holds(training: Training, case: &Golden, key: &str, directions: Directions) -> bool {
     let (low, high) = case.interval(Some(key));
     let error = (0.4 * (high - low)).clamp(2e-6, 1e-4);
-    let delta = case.setting("delta");
-    let upper = training.epsilon_upper(delta, directions, error).expect("in the domain").value();
-    let lower = training.epsilon_lower(delta, directions, error).expect("in the domain").value();
+    let given = Given::Delta(case.setting("delta"));
+    let epsilon = |kind| account(&Poisson, training, given, (kind, directions, error)).epsilon;
+    let (upper, lower) = (epsilon(Kind::Upper), epsilon(Kind::Lower));
     lower <= upper && upper >= low && lower <= high && upper <= high + error && lower >= low - error
 }
 
@@ -69,7 +98,7 @@ fn poisson_brackets_hold_the_golden_intervals() {
         let keys =
             [("remove", Directions::Remove), ("add", Directions::Add), ("max", Directions::Both)];
         for (key, directions) in keys {
-            assert!(holds(case.poisson(), &case, key, directions), "{} {key}", case.id());
+            assert!(holds(case.training(), &case, key, directions), "{} {key}", case.id());
         }
     }
 }
@@ -77,11 +106,11 @@ fn poisson_brackets_hold_the_golden_intervals() {
 #[test]
 fn another_sampling_rate_is_told_from_the_golden_one() {
     let case = &golden("a_poisson")[2];
-    let training = case.poisson();
+    let training = case.training();
     assert!(holds(training, case, "max", Directions::Both));
     for factor in [0.9999, 1.0001] {
-        let sampling_rate = factor * training.sampling_rate;
-        let broken = PoissonSampling { sampling_rate, ..training };
+        let sampling_rate = Some(factor * training.sampling_rate());
+        let broken = Training { sampling_rate, ..training };
         assert!(!holds(broken, case, "max", Directions::Both), "{factor}");
     }
 }
@@ -89,26 +118,24 @@ fn another_sampling_rate_is_told_from_the_golden_one() {
 #[test]
 fn places_365_needs_no_cap() {
     // σ = 1, T = 440, E = 509: peers' interval is not in the golden file
-    let training =
-        PoissonSampling { noise_multiplier: 1.0, sampling_rate: 1.0 / 440.0, steps: 440 * 509 };
-    let bound = training.epsilon_upper(1e-5, Directions::Both, 1e-3).unwrap();
-    assert!((bound.value() - 6.5913).abs() < 1e-3, "{}", bound.value());
-    assert!(bound.account().numeric_error <= 1e-3);
-    let far = PoissonSampling { noise_multiplier: 0.3, sampling_rate: 0.5, steps: 20 };
-    assert!(far.epsilon_upper(1e-5, Directions::Both, 1e-2).unwrap().value() > 60.0);
+    let upper = |training, error| {
+        let bound = (Kind::Upper, Directions::Both, error);
+        account(&Poisson, training, Given::Delta(1e-5), bound)
+    };
+    let bound = upper(run(1.0, 440, 509), 1e-3);
+    assert!((bound.epsilon - 6.5913).abs() < 1e-3, "{}", bound.epsilon);
+    assert!(bound.numeric_error <= 1e-3);
+    assert!(upper(sampled(0.3, 0.5, 20), 1e-2).epsilon > 60.0);
 }
 
 #[test]
 fn deterministic_values_are_the_golden_ones() {
     for case in golden("c_deterministic") {
         let (low, high) = case.interval(None);
-        let training = DeterministicBatches {
-            noise_multiplier: case.setting("sigma"),
-            epochs: case.count("epochs"),
-        };
-        let delta = case.setting("delta");
-        let upper = training.epsilon_upper(delta).unwrap().value();
-        let lower = training.epsilon_lower(delta).unwrap().value();
+        let training = run(case.setting("sigma"), 1, case.count("epochs"));
+        let given = Given::Delta(case.setting("delta"));
+        let upper = exact(training, given, Kind::Upper).epsilon;
+        let lower = exact(training, given, Kind::Lower).epsilon;
         assert!(low < lower && lower < upper && upper < high, "{}: {lower} {upper}", case.id());
         assert!(upper - lower < 1e-10 * upper, "{}: {lower} {upper}", case.id());
     }
@@ -117,17 +144,20 @@ fn deterministic_values_are_the_golden_ones() {
 #[test]
 fn deterministic_deltas_undo_epsilons() {
     for epochs in [1, 10, 509] {
-        let training = DeterministicBatches { noise_multiplier: 0.7, epochs };
+        let training = run(0.7, 1, epochs);
+        let epsilon_at = |delta: f64, kind| exact(training, Given::Delta(delta), kind).epsilon;
+        let delta_at = |epsilon: f64, kind| exact(training, Given::Epsilon(epsilon), kind).delta;
         for delta in [1e-12, 1e-5, 0.3] {
-            let epsilon = training.epsilon_lower(delta).unwrap().value();
-            let back = training.delta_upper(epsilon).unwrap().value();
+            let epsilon = epsilon_at(delta, Kind::Lower);
+            let back = delta_at(epsilon, Kind::Upper);
             assert!(back >= delta && back < delta * (1.0 + 1e-8), "{epochs} {delta:e}: {back:e}");
-            let epsilon = training.epsilon_upper(delta).unwrap().value();
-            let back = training.delta_lower(epsilon).unwrap().value();
+            let epsilon = epsilon_at(delta, Kind::Upper);
+            let back = delta_at(epsilon, Kind::Lower);
             assert!(back <= delta && back > delta * (1.0 - 1e-8), "{epochs} {delta:e}: {back:e}");
             // too much noise is seen
-            let noisy = DeterministicBatches { noise_multiplier: 0.7 * (1.0 + 1e-6), epochs };
-            assert!(noisy.delta_upper(epsilon).unwrap().value() < back, "{epochs} {delta:e}");
+            let noisy = run(0.7 * (1.0 + 1e-6), 1, epochs);
+            let of_noisy = exact(noisy, Given::Epsilon(epsilon), Kind::Upper).delta;
+            assert!(of_noisy < back, "{epochs} {delta:e}");
         }
     }
 }
@@ -137,52 +167,55 @@ fn calibrated_noise_is_the_golden_one() {
     for case in golden("e_calibrated_sigma") {
         let (low, high) = case.interval(None);
         let epsilon = case.setting("target_epsilon");
-        let target = PrivacyTarget { epsilon, delta: case.setting("delta"), error: 2e-6 * epsilon };
-        let steps = case.count("steps_per_epoch") * case.count("epochs");
-        let rate = 1.0 / case.setting("steps_per_epoch");
-        let noise = poisson_noise(target, rate, steps).unwrap();
+        let error = 2e-6 * epsilon;
+        let target = PrivacyTarget { epsilon, delta: case.setting("delta"), error: Some(error) };
+        let (steps, epochs) = (case.count("steps_per_epoch"), case.count("epochs"));
+        let noise = calibrated(&Poisson, Parameter::Noise, target, run(1.0, steps, epochs));
         assert!(low <= noise.value && noise.value <= high, "{}: {noise:?}", case.id());
-        assert!(noise.epsilon <= epsilon && noise.epsilon > epsilon - target.error);
+        assert!(noise.epsilon <= epsilon && noise.epsilon > epsilon - error);
     }
     for (epochs, epsilon) in [(1, 1.0), (10, 8.0), (509, 349.805)] {
-        let target = PrivacyTarget { epsilon, delta: 1e-5, error: 1e-6 };
-        let noise = deterministic_noise(target, epochs).unwrap();
+        let target = PrivacyTarget { epsilon, delta: 1e-5, error: Some(1e-6) };
+        let noise = calibrated(&Deterministic, Parameter::Noise, target, run(1.0, 1, epochs));
         assert!(noise.epsilon <= epsilon && noise.epsilon > epsilon - 1e-6, "{noise:?}");
     }
 }
 
 #[test]
 fn calibrated_steps_use_the_target_up() {
-    let target = PrivacyTarget { epsilon: 2.0, delta: 1e-5, error: 1e-3 };
-    let found = poisson_steps(target, 1.0, 0.01).unwrap();
-    let epsilon_of = |steps: f64| {
-        let training =
-            PoissonSampling { noise_multiplier: 1.0, sampling_rate: 0.01, steps: steps as u64 };
-        training.epsilon_lower(1e-5, Directions::Both, 1e-4).unwrap().value()
+    let target = PrivacyTarget { epsilon: 2.0, delta: 1e-5, error: Some(1e-3) };
+    let lower = |training| {
+        let bound = (Kind::Lower, Directions::Both, 1e-4);
+        account(&Poisson, training, Given::Delta(1e-5), bound).epsilon
     };
+    let found = calibrated(&Poisson, Parameter::Steps, target, sampled(1.0, 0.01, 1));
+    let epsilon_of = |steps: f64| lower(sampled(1.0, 0.01, steps as u64));
     assert!(epsilon_of(found.value) <= 2.0 && epsilon_of(found.value + 2.0) > 2.0 - 1e-3);
-    let found = deterministic_epochs(target, 10.0).unwrap();
-    let epsilon_of = |epochs: f64| {
-        let training = DeterministicBatches { noise_multiplier: 10.0, epochs: epochs as u64 };
-        training.epsilon_upper(1e-5).unwrap().value()
-    };
+    let found = calibrated(&Deterministic, Parameter::Epochs, target, run(10.0, 1, 1));
+    let epsilon_of =
+        |epochs: f64| exact(run(10.0, 1, epochs as u64), Given::Delta(1e-5), Kind::Upper).epsilon;
     assert!(epsilon_of(found.value) <= 2.0 && epsilon_of(found.value + 1.0) > 2.0, "{found:?}");
-    assert!(deterministic_epochs(target, 0.1).is_err());
+    let refused = |parameter, noise_multiplier| {
+        calibrate(&Deterministic, parameter, &target, &run(noise_multiplier, 1, 1)).unwrap_err()
+    };
+    assert!(matches!(refused(Parameter::Epochs, 0.1), AccountingError::Unreachable { .. }));
+    assert!(matches!(refused(Parameter::Steps, 10.0), AccountingError::NotCalibrated { .. }));
 }
 
 #[test]
 fn calibrated_epochs_use_the_target_up() {
-    let target = PrivacyTarget { epsilon: 2.0, delta: 1e-5, error: 1e-3 };
-    let found = poisson_epochs(target, 1.0, 100).unwrap();
+    let target = PrivacyTarget { epsilon: 2.0, delta: 1e-5, error: Some(1e-3) };
+    let found = calibrated(&Poisson, Parameter::Epochs, target, run(1.0, 100, 1));
     let epsilon_of = |epochs: f64| {
-        let steps = 100 * epochs as u64;
-        let training = PoissonSampling { noise_multiplier: 1.0, sampling_rate: 0.01, steps };
-        training.epsilon_lower(1e-5, Directions::Both, 1e-4).unwrap().value()
+        let bound = (Kind::Lower, Directions::Both, 1e-4);
+        account(&Poisson, run(1.0, 100, epochs as u64), Given::Delta(1e-5), bound).epsilon
     };
     assert!(epsilon_of(found.value) <= found.epsilon && found.epsilon <= 2.0, "{found:?}");
     assert!(epsilon_of(found.value + 1.0) > 2.0, "{found:?}");
     for epsilon in [0.5, 1e-3] {
-        let refused = poisson_epochs(PrivacyTarget { epsilon, ..target }, 1.0, 100).unwrap_err();
+        let target = PrivacyTarget { epsilon, ..target };
+        let training = run(1.0, 100, 1);
+        let refused = calibrate(&Poisson, Parameter::Epochs, &target, &training).unwrap_err();
         assert!(
             matches!(refused, AccountingError::Unreachable { name: "epochs", .. }),
             "{refused}"
@@ -193,13 +226,14 @@ fn calibrated_epochs_use_the_target_up() {
 #[test]
 fn tiny_and_huge_targets_are_calibrated() {
     for (epsilon, steps) in [(1e-3, 1_000), (0.05, 20), (60.0, 500), (500.0, 2_000)] {
-        let target = PrivacyTarget { epsilon, delta: 1e-5, error: 1e-3 * epsilon.min(100.0) };
-        let noise = poisson_noise(target, 0.01, steps).unwrap();
-        assert!(noise.epsilon <= epsilon && noise.epsilon > epsilon - target.error, "{noise:?}");
-        let less =
-            PoissonSampling { noise_multiplier: 0.99 * noise.value, sampling_rate: 0.01, steps };
-        let lower = less.epsilon_lower(1e-5, Directions::Both, 0.2 * target.error).unwrap();
-        assert!(lower.value() > epsilon, "{epsilon}: {lower:?}");
+        let error = 1e-3 * f64::min(epsilon, 100.0);
+        let target = PrivacyTarget { epsilon, delta: 1e-5, error: Some(error) };
+        let noise = calibrated(&Poisson, Parameter::Noise, target, sampled(1.0, 0.01, steps));
+        assert!(noise.epsilon <= epsilon && noise.epsilon > epsilon - error, "{noise:?}");
+        let less = sampled(0.99 * noise.value, 0.01, steps);
+        let bound = (Kind::Lower, Directions::Both, 0.2 * error);
+        let lower = account(&Poisson, less, Given::Delta(1e-5), bound);
+        assert!(lower.epsilon > epsilon, "{epsilon}: {lower:?}");
     }
 }
 
@@ -263,10 +297,11 @@ impl Step {
 }
 
 fn brackets(step: Step, steps: u64, epsilon: f64, exact: f64) -> bool {
-    let training = PoissonSampling { noise_multiplier: step.sigma, sampling_rate: step.q, steps };
+    let training = sampled(step.sigma, step.q, steps);
     let directions = if step.add { Directions::Add } else { Directions::Remove };
-    let upper = training.delta_upper(epsilon, directions, 1e-4).expect("in the domain").value();
-    let lower = training.delta_lower(epsilon, directions, 1e-4).expect("in the domain").value();
+    let given = Given::Epsilon(epsilon);
+    let delta = |kind| account(&Poisson, training, given, (kind, directions, 1e-4)).delta;
+    let (upper, lower) = (delta(Kind::Upper), delta(Kind::Lower));
     lower <= exact && exact <= upper && upper - lower <= 2e-3 * exact
 }
 
@@ -288,13 +323,13 @@ fn deltas_bracket_quadrature() {
 }
 
 /// z of the mean of (1 − e^{ε − L})₊ over simulated runs against a value of δ.
-fn z_of_simulation(training: PoissonSampling, epsilon: f64, delta: f64) -> f64 {
+fn z_of_simulation(training: Training, epsilon: f64, delta: f64) -> f64 {
     let mut draws = Draws::new(4);
-    let (sigma, q) = (training.noise_multiplier, training.sampling_rate);
+    let (sigma, q) = (training.noise_multiplier, training.sampling_rate());
     let step = Step { sigma, q, add: false };
     let excess: Vec<f64> = (0..100_000)
         .map(|_| {
-            let loss = (0..training.steps)
+            let loss = (0..training.steps())
                 .map(|_| {
                     let mean = if draws.uniform() < q { 1.0 } else { 0.0 };
                     step.at(mean + sigma * draws.normal()).1
@@ -308,47 +343,41 @@ fn z_of_simulation(training: PoissonSampling, epsilon: f64, delta: f64) -> f64 {
 
 #[test]
 fn deltas_are_those_of_simulated_runs() {
-    let training = PoissonSampling { noise_multiplier: 0.8, sampling_rate: 0.1, steps: 12 };
-    let delta = training.delta_upper(1.0, Directions::Remove, 1e-3).unwrap().value();
+    let training = sampled(0.8, 0.1, 12);
+    let bound = (Kind::Upper, Directions::Remove, 1e-3);
+    let delta = account(&Poisson, training, Given::Epsilon(1.0), bound).delta;
     let z = z_of_simulation(training, 1.0, delta);
     assert!(z.abs() < 4.0, "{z}");
-    let broken = PoissonSampling { noise_multiplier: 0.83, ..training };
+    let broken = Training { noise_multiplier: 0.83, ..training };
     let z = z_of_simulation(broken, 1.0, delta);
     assert!(z.abs() > 4.0, "{z}");
 }
 
 /// The upper value is not below the interval, the lower one not above, and both are close.
-fn bins_agree(training: BallsInBins, case: &Golden) -> bool {
+fn bins_agree(training: Training, case: &Golden) -> bool {
     let (low, high) = case.interval(None);
-    let value = |is_upper: bool| {
-        let (delta, error) = (case.setting("delta"), 5e-4 / high.max(1.0));
-        if is_upper {
-            training.epsilon_upper(delta, Directions::Both, error).expect("in the domain").value()
-        } else {
-            training.epsilon_lower(delta, Directions::Both, error).expect("in the domain").value()
-        }
+    let value = |kind| {
+        let (given, error) = (Given::Delta(case.setting("delta")), 5e-4 / high.max(1.0));
+        account(&BallsInBins, training, given, (kind, Directions::Both, error)).epsilon
     };
-    let (lower, upper) = (value(false), value(true));
+    let (lower, upper) = (value(Kind::Lower), value(Kind::Upper));
     lower <= upper && upper - lower <= 1e-3 && low <= upper && upper <= high && low <= lower
 }
 
 #[test]
 fn balls_in_bins_agree_with_the_golden_intervals() {
     for case in golden("d_balls_in_bins") {
-        let training = BallsInBins {
-            noise_multiplier: case.setting("sigma"),
-            steps_per_epoch: case.count("steps_per_epoch"),
-            epochs: case.count("epochs"),
-        };
+        let training = case.training();
         assert!(bins_agree(training, &case), "{}", case.id());
-        let broken = BallsInBins { noise_multiplier: 1.06 * training.noise_multiplier, ..training };
+        let broken = Training { noise_multiplier: 1.06 * training.noise_multiplier, ..training };
         assert!(!bins_agree(broken, &case), "{} is not seen", case.id());
     }
 }
 
 /// z of simulated epochs' (1 − e^{ε − L})₊ against δ, at the ε that is accounted for δ.
-fn z_of_bins(training: BallsInBins, sigma: f64, delta: f64) -> f64 {
-    let epsilon = training.epsilon_upper(delta, Directions::Remove, 1e-3).unwrap().value();
+fn z_of_bins(training: Training, sigma: f64, delta: f64) -> f64 {
+    let bound = (Kind::Upper, Directions::Remove, 1e-3);
+    let epsilon = account(&BallsInBins, training, Given::Delta(delta), bound).epsilon;
     let mut draws = Draws::new(9);
     let excess: Vec<f64> = (0..60_000)
         .map(|_| {
@@ -372,7 +401,7 @@ fn z_of_bins(training: BallsInBins, sigma: f64, delta: f64) -> f64 {
 
 #[test]
 fn balls_in_bins_are_those_of_simulated_epochs() {
-    let training = BallsInBins { noise_multiplier: 0.9, steps_per_epoch: 6, epochs: 3 };
+    let training = run(0.9, 6, 3);
     let z = z_of_bins(training, 0.9, 0.05);
     assert!(z.abs() < 4.0, "{z}");
     let z = z_of_bins(training, 0.93, 0.05);
@@ -384,19 +413,26 @@ fn balls_in_bins_deltas_undo_epsilons() {
     for (noise_multiplier, steps_per_epoch, epochs, delta) in
         [(0.6, 20, 1, 1e-5), (1.0, 50, 1, 1e-3), (1.5, 5, 4, 1e-6)]
     {
-        let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs };
-        let less = BallsInBins { noise_multiplier: 0.98 * noise_multiplier, ..training };
+        let training = run(noise_multiplier, steps_per_epoch, epochs);
+        let less = Training { noise_multiplier: 0.98 * noise_multiplier, ..training };
         for directions in [Directions::Remove, Directions::Add, Directions::Both] {
-            let epsilon = training.epsilon_lower(delta, directions, 1e-2).unwrap().value();
-            let upper = training.delta_upper(epsilon, directions, 0.05).unwrap().value();
+            let epsilon_at = |kind| {
+                let given = Given::Delta(delta);
+                account(&BallsInBins, training, given, (kind, directions, 1e-2)).epsilon
+            };
+            let delta_at = |training, epsilon, kind| {
+                let given = Given::Epsilon(epsilon);
+                account(&BallsInBins, training, given, (kind, directions, 0.05)).delta
+            };
+            let upper = delta_at(training, epsilon_at(Kind::Lower), Kind::Upper);
             assert!(upper >= delta, "{training:?} {directions:?}: {upper:e}");
-            let epsilon = training.epsilon_upper(delta, directions, 1e-2).unwrap().value();
-            let lower = training.delta_lower(epsilon, directions, 0.05).unwrap().value();
+            let epsilon = epsilon_at(Kind::Upper);
+            let lower = delta_at(training, epsilon, Kind::Lower);
             assert!(
                 lower <= delta && lower > 0.8 * delta,
                 "{training:?} {directions:?}: {lower:e}"
             );
-            let broken = less.delta_lower(epsilon, directions, 0.05).unwrap().value();
+            let broken = delta_at(less, epsilon, Kind::Lower);
             assert!(broken > delta, "{training:?} {directions:?}: {broken:e}");
         }
     }
@@ -404,16 +440,17 @@ fn balls_in_bins_deltas_undo_epsilons() {
 
 #[test]
 fn calibrated_balls_in_bins_undo_epsilons() {
-    let target = PrivacyTarget { epsilon: 1.5, delta: 1e-5, error: 0.02 };
-    let noise = balls_in_bins_noise(target, 20, 2).unwrap();
+    let target = PrivacyTarget { epsilon: 1.5, delta: 1e-5, error: Some(0.02) };
+    let noise = calibrated(&BallsInBins, Parameter::Noise, target, run(1.0, 20, 2));
     let epsilon_of = |noise_multiplier: f64, epochs: u64| {
-        let training = BallsInBins { noise_multiplier, steps_per_epoch: 20, epochs };
-        training.epsilon_lower(1e-5, Directions::Both, 0.005).unwrap().value()
+        let (training, bound) =
+            (run(noise_multiplier, 20, epochs), (Kind::Lower, Directions::Both, 0.005));
+        account(&BallsInBins, training, Given::Delta(1e-5), bound).epsilon
     };
     assert!(noise.epsilon <= 1.5 && noise.epsilon > 1.48, "{noise:?}");
     let (here, less) = (epsilon_of(noise.value, 2), epsilon_of(0.98 * noise.value, 2));
     assert!(here <= 1.5 && less > 1.5, "{noise:?}: {here} {less}");
-    let epochs = balls_in_bins_epochs(target, noise.value, 20).unwrap();
+    let epochs = calibrated(&BallsInBins, Parameter::Epochs, target, run(noise.value, 20, 1));
     assert!(epochs.value == 2.0 && epsilon_of(noise.value, 3) > 1.5, "{epochs:?}");
-    assert!(balls_in_bins_epochs(target, 0.3, 20).is_err());
+    assert!(calibrate(&BallsInBins, Parameter::Epochs, &target, &run(0.3, 20, 1)).is_err());
 }

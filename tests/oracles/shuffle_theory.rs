@@ -1,10 +1,9 @@
 //! Shuffled batches: closed forms, slices and the exact pair against other codes and methods.
 
-use dpscope_core::accounting::pair::{
-    Sampling, pair_delta, pair_epsilon, pair_plug_in_epsilon, pair_runs_epsilon,
+use dpscope_core::accounting::pair::{ExactPair, PairMethod, PairValues};
+use dpscope_core::accounting::{
+    Accountant, Accounted, Directions, Given, Kind, Method, Query, Shuffle, ShuffleMethod, Training,
 };
-use dpscope_core::accounting::shuffle::{self, ShuffleRun};
-use dpscope_core::accounting::{Account, Directions, Method};
 use dpscope_core::adjacency::Scope;
 use dpscope_core::{gdp, math};
 use dpscope_engine::backend::CpuBackend;
@@ -18,7 +17,7 @@ const GOLDEN: &str = include_str!("data/accounting.json");
 /// One case of a group, read into what a shuffled run needs.
 pub(crate) struct Golden {
     pub(crate) id: String,
-    pub(crate) run: ShuffleRun,
+    pub(crate) run: Training,
     pub(crate) delta: f64,
     pub(crate) interval: (f64, f64),
     case: Value,
@@ -34,11 +33,11 @@ pub(crate) fn golden(group: &str) -> Vec<Golden> {
             let interval = |at: usize| case["interval"][at].as_f64().expect("interval");
             Golden {
                 id: case["id"].as_str().expect("id").to_string(),
-                run: ShuffleRun {
-                    noise_multiplier: number("sigma"),
-                    steps_per_epoch: number("steps_per_epoch") as u64,
-                    epochs: number("epochs") as u64,
-                },
+                run: run(
+                    number("sigma"),
+                    number("steps_per_epoch") as u64,
+                    number("epochs") as u64,
+                ),
                 delta: number("delta"),
                 interval: (interval(0), interval(1)),
                 case: case.clone(),
@@ -49,8 +48,8 @@ pub(crate) fn golden(group: &str) -> Vec<Golden> {
     found
 }
 
-fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> ShuffleRun {
-    ShuffleRun { noise_multiplier, steps_per_epoch, epochs }
+fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> Training {
+    Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None }
 }
 
 pub(crate) fn normals(seed: u64) -> impl FnMut(&mut [f64]) {
@@ -58,12 +57,32 @@ pub(crate) fn normals(seed: u64) -> impl FnMut(&mut [f64]) {
     move |out: &mut [f64]| out.iter_mut().for_each(|z| *z = draws.normal())
 }
 
-pub(crate) fn sampling(draws: usize) -> Sampling {
-    Sampling { draws, significance: 0.025 }
+pub(crate) fn pair(method: PairMethod, draws: usize) -> ExactPair {
+    ExactPair { method, draws, significance: 0.025 }
+}
+
+/// The pair of one epoch.
+fn one_epoch(run: &Training, given: Given, draws: usize, seed: u64) -> PairValues {
+    pair(PairMethod::OneEpoch, draws).sample(run, given, &mut normals(seed)).expect("valid")
+}
+
+/// From below.
+pub(crate) fn shuffled(run: &Training, given: Given, method: ShuffleMethod) -> Accounted {
+    Shuffle(method).account(&Query::lower(*run, given)).expect("valid")
+}
+
+/// From above.
+fn pair_upper(run: &Training, given: Given) -> Accounted {
+    Shuffle(ShuffleMethod::MaxSlice).account(&Query::upper(*run, given)).expect("valid")
+}
+
+/// An estimate's value of ε or δ, and its standard error.
+fn with_error(estimate: &Accounted, given: Given) -> (f64, f64) {
+    (estimate.value(given), estimate.standard_error.expect("an estimate"))
 }
 
 /// Cases of a group whose interval the value misses.
-fn missed(group: &str, value: impl Fn(&ShuffleRun, f64) -> f64) -> Vec<String> {
+fn missed(group: &str, value: impl Fn(&Training, f64) -> f64) -> Vec<String> {
     let mut missed = Vec::new();
     for golden in golden(group) {
         let seen = value(&golden.run, golden.delta);
@@ -75,15 +94,15 @@ fn missed(group: &str, value: impl Fn(&ShuffleRun, f64) -> f64) -> Vec<String> {
     missed
 }
 
-fn max_slice(run: &ShuffleRun, delta: f64) -> f64 {
-    shuffle::max_slice_epsilon(run, delta).expect("valid").value()
+fn max_slice(run: &Training, delta: f64) -> f64 {
+    shuffled(run, Given::Delta(delta), ShuffleMethod::MaxSlice).epsilon
 }
 
-fn best(run: &ShuffleRun, delta: f64) -> f64 {
-    shuffle::best_epsilon(run, delta).expect("valid").value()
+fn best(run: &Training, delta: f64) -> f64 {
+    shuffled(run, Given::Delta(delta), ShuffleMethod::Best).epsilon
 }
 
-fn deterministic(run: &ShuffleRun, delta: f64) -> f64 {
+fn deterministic(run: &Training, delta: f64) -> f64 {
     gdp::gdp_epsilon((run.epochs as f64).sqrt() / run.noise_multiplier, delta).expect("valid")
 }
 
@@ -93,7 +112,7 @@ fn one_epoch_lower_bounds() {
     assert!(missed_by_ours.is_empty(), "{missed_by_ours:#?}");
     for golden in golden("b_shuffle_lower_single") {
         let seen = max_slice(&golden.run, golden.delta);
-        let back = shuffle::max_slice_delta(&golden.run, seen).expect("valid").value();
+        let back = shuffled(&golden.run, Given::Epsilon(seen), ShuffleMethod::MaxSlice).delta;
         assert!((back / golden.delta - 1.0).abs() < 1e-9, "{}: {back}", golden.id);
     }
 }
@@ -103,12 +122,12 @@ fn round_trip(
     epsilon: f64,
     error: f64,
     delta: f64,
-    delta_at: impl Fn(f64) -> (f64, Account),
+    delta_at: impl Fn(f64) -> Accounted,
 ) -> (f64, f64) {
-    let (back, account) = delta_at(epsilon);
+    let Accounted { delta: back, numeric_error, .. } = delta_at(epsilon);
     let width = 1e-4 * epsilon;
-    let slope = (delta_at(epsilon - width).0 - delta_at(epsilon + width).0) / (2.0 * width);
-    let allowed = 2.0 * error + (2.0 * account.numeric_error + 1e-9 * delta) / slope;
+    let slope = (delta_at(epsilon - width).delta - delta_at(epsilon + width).delta) / (2.0 * width);
+    let allowed = 2.0 * error + (2.0 * numeric_error + 1e-9 * delta) / slope;
     ((back - delta) / slope, allowed)
 }
 
@@ -117,12 +136,11 @@ fn many_epochs_lower_bounds() {
     let missed_by_ours = missed("b_shuffle_lower_multi", max_slice);
     assert!(missed_by_ours.is_empty(), "{missed_by_ours:#?}");
     for golden in golden("b_shuffle_lower_multi") {
-        let bound = shuffle::max_slice_epsilon(&golden.run, golden.delta).expect("valid");
-        let (epsilon, error) = (bound.value(), bound.account().numeric_error);
-        let there_and_back = |run: ShuffleRun| {
+        let bound = shuffled(&golden.run, Given::Delta(golden.delta), ShuffleMethod::MaxSlice);
+        let (epsilon, error) = (bound.epsilon, bound.numeric_error);
+        let there_and_back = |run: Training| {
             round_trip(epsilon, error, golden.delta, |at| {
-                let bound = shuffle::max_slice_delta(&run, at).expect("valid");
-                (bound.value(), *bound.account())
+                shuffled(&run, Given::Epsilon(at), ShuffleMethod::MaxSlice)
             })
         };
         let (change, allowed) = there_and_back(golden.run);
@@ -134,8 +152,8 @@ fn many_epochs_lower_bounds() {
     }
 }
 
-fn with_less_noise(run: &ShuffleRun, share: f64) -> ShuffleRun {
-    ShuffleRun { noise_multiplier: (1.0 - share) * run.noise_multiplier, ..*run }
+fn with_less_noise(run: &Training, share: f64) -> Training {
+    Training { noise_multiplier: (1.0 - share) * run.noise_multiplier, ..*run }
 }
 
 #[test]
@@ -148,9 +166,9 @@ fn broken_bounds_miss_the_golden_intervals() {
             let less = with_less_noise(&golden.run, 2.0 * (high - low) / low);
             assert!(max_slice(&less, golden.delta) > high, "{}", golden.id);
         }
-        let shorter = |run: &ShuffleRun, delta: f64| {
+        let shorter = |run: &Training, delta: f64| {
             let steps_per_epoch = run.steps_per_epoch - 1;
-            max_slice(&ShuffleRun { steps_per_epoch, ..*run }, delta)
+            max_slice(&Training { steps_per_epoch, ..*run }, delta)
         };
         assert!(missed(group, shorter).len() > cases.len() / 3);
     }
@@ -159,34 +177,33 @@ fn broken_bounds_miss_the_golden_intervals() {
 #[test]
 fn sums_are_gaussian() {
     for (run, expected) in [(run(5.0, 100, 1), 0.0586), (run(20.0, 10_000, 1), 8.3e-4)] {
-        let bound = shuffle::sum_epsilon(&run, 1e-5).expect("valid");
-        assert!((bound.value() / expected - 1.0).abs() < 0.01, "{}", bound.value());
-        assert!(bound.value() > shuffle::max_slice_epsilon(&run, 1e-5).expect("valid").value());
-        let account = *bound.account();
-        assert_eq!((account.method, account.directions), (Method::Sum, Directions::Both));
-        let back = shuffle::sum_delta(&run, bound.value()).expect("valid").value();
+        let bound = shuffled(&run, Given::Delta(1e-5), ShuffleMethod::Sum);
+        assert!((bound.epsilon / expected - 1.0).abs() < 0.01, "{}", bound.epsilon);
+        assert!(bound.epsilon > max_slice(&run, 1e-5));
+        assert_eq!((bound.method, bound.direction), (Method::Sum, Directions::Both));
+        let back = shuffled(&run, Given::Epsilon(bound.epsilon), ShuffleMethod::Sum).delta;
         assert!((back / 1e-5 - 1.0).abs() < 1e-9);
     }
     // the exact pair is above, but not by much
-    let pair = pair_epsilon(&run(5.0, 100, 1), 1e-5, sampling(20_000), &mut normals(3));
-    let pair = pair.expect("valid").estimate;
-    assert!((pair.value() - 0.0653).abs() < 1e-4 + 4.0 * pair.standard_error(), "{pair:?}");
+    let given = Given::Delta(1e-5);
+    let pair = one_epoch(&run(5.0, 100, 1), given, 20_000, 3).estimate;
+    let (value, error) = with_error(&pair, given);
+    assert!((value - 0.0653).abs() < 1e-4 + 4.0 * error, "{pair:?}");
 }
 
 #[test]
 fn upper_values_bracket_the_pair() {
     for group in ["b_shuffle_lower_single", "b_shuffle_lower_multi"] {
         for golden in golden(group) {
-            let upper = shuffle::pair_upper_epsilon(&golden.run, golden.delta).expect("valid");
+            let upper = pair_upper(&golden.run, Given::Delta(golden.delta));
             let nearest = deterministic(&golden.run, golden.delta);
-            assert!(upper.value() >= golden.interval.0, "{}: {}", golden.id, upper.value());
-            assert!(upper.value() <= nearest * (1.0 + 1e-11), "{}", golden.id);
-            let of_mechanism = upper.account().scope == Scope::Mechanism;
-            assert_eq!(of_mechanism, upper.account().method == Method::Analytic);
-            let error = upper.account().numeric_error;
-            let (change, allowed) = round_trip(upper.value(), error, golden.delta, |at| {
-                let bound = shuffle::pair_upper_delta(&golden.run, at).expect("valid");
-                (bound.value(), *bound.account())
+            let (epsilon, error) = (upper.epsilon, upper.numeric_error);
+            assert!(epsilon >= golden.interval.0, "{}: {epsilon}", golden.id);
+            assert!(epsilon <= nearest * (1.0 + 1e-11), "{}", golden.id);
+            let of_mechanism = upper.scope == Scope::Mechanism;
+            assert_eq!(of_mechanism, upper.method == Method::Analytic);
+            let (change, allowed) = round_trip(epsilon, error, golden.delta, |at| {
+                pair_upper(&golden.run, Given::Epsilon(at))
             });
             assert!(change.abs() <= allowed, "{}: {change:e} {allowed:e}", golden.id);
         }
@@ -207,14 +224,12 @@ fn upper_values_are_not_above_those_of_another_code() {
     for group in ["b_shuffle_lower_single", "b_shuffle_lower_multi"] {
         for golden in golden(group) {
             let theirs = their_upper(&golden);
-            let seen = |run: &ShuffleRun| {
-                shuffle::pair_upper_epsilon(run, golden.delta).expect("valid").value()
-            };
+            let seen = |run: &Training| pair_upper(run, Given::Delta(golden.delta)).epsilon;
             let ours = seen(&golden.run);
             assert!(ours <= theirs, "{}: {ours} {theirs}", golden.id);
             // ε grows by a larger share than 1/σ does
             let noise_multiplier = golden.run.noise_multiplier * ours / (theirs * 1.0001);
-            let less = ShuffleRun { noise_multiplier, ..golden.run };
+            let less = Training { noise_multiplier, ..golden.run };
             assert!(seen(&less) > theirs, "{} is not seen", golden.id);
             // very tight where the noise is small and an epoch short
             let gap = ours / best(&golden.run, golden.delta) - 1.0;
@@ -244,15 +259,15 @@ fn outside(value: f64, standard_error: f64, (low, high): (f64, f64)) -> f64 {
 fn one_epoch_of_the_exact_pair() {
     for golden in golden("f_exact_pair_single") {
         let draws = (4_000_000 / golden.run.steps_per_epoch).clamp(1_000, 40_000) as usize;
-        let seen = pair_epsilon(&golden.run, golden.delta, sampling(draws), &mut normals(5));
-        let seen = seen.expect("valid");
-        let (value, error) = (seen.estimate.value(), seen.estimate.standard_error());
+        let given = Given::Delta(golden.delta);
+        let seen = one_epoch(&golden.run, given, draws, 5);
+        let (value, error) = with_error(&seen.estimate, given);
         assert!(outside(value, error, golden.interval) < 4.0, "{}: {value} {error}", golden.id);
-        assert!(seen.lower.value() <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
-        assert!(seen.lower.value() >= best(&golden.run, golden.delta), "{}", golden.id);
+        assert!(seen.lower.epsilon <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
+        assert!(seen.lower.epsilon >= best(&golden.run, golden.delta), "{}", golden.id);
         let weight = seen.mean_weight.expect("drawn");
         assert!((weight.value - 1.0).abs() < 4.5 * weight.standard_error, "{}", golden.id);
-        assert_eq!(seen.estimate.account().scope, Scope::Pair);
+        assert_eq!(seen.estimate.scope, Scope::Pair);
     }
 }
 
@@ -262,15 +277,15 @@ fn one_epoch_drawn_by_the_engine() {
     for golden in golden("f_exact_pair_single") {
         let draws = (40_000_000 / golden.run.steps_per_epoch).clamp(1_000, 400_000) as usize;
         let (run, delta) = (&golden.run, golden.delta);
-        let seen = engine::epsilon(run, delta, sampling(draws), 5, &backend, &Unattended);
-        let seen = seen.expect("valid");
-        let (value, error) = (seen.estimate.value(), seen.estimate.standard_error());
+        let (exact, given) = (pair(PairMethod::OneEpoch, draws), Given::Delta(delta));
+        let seen = engine::sample(&exact, run, given, 5, &backend, &Unattended).expect("valid");
+        let (value, error) = with_error(&seen.estimate, given);
         assert!(outside(value, error, golden.interval) < 4.0, "{}: {value} {error}", golden.id);
-        assert!(seen.lower.value() <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
+        assert!(seen.lower.epsilon <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
         let closed = best(run, delta);
-        assert!(seen.lower.value() >= closed, "{}", golden.id);
+        assert!(seen.lower.epsilon >= closed, "{}", golden.id);
         // little is lost to the error of f32 and to sampling
-        let lost = golden.interval.0 - seen.lower.value();
+        let lost = golden.interval.0 - seen.lower.epsilon;
         assert!(lost < 4e-3, "{}: {lost}", golden.id);
     }
 }
@@ -278,19 +293,22 @@ fn one_epoch_drawn_by_the_engine() {
 #[test]
 fn a_limit_beats_counting_and_the_closed_form() {
     let run = run(1.0, 100, 1);
-    let seen = pair_epsilon(&run, 1e-5, sampling(100_000), &mut normals(6)).expect("valid");
-    assert!(seen.lower.value() > 4.064 && seen.lower.significance() == 0.025, "{:?}", seen.lower);
+    let given = Given::Delta(1e-5);
+    let seen = one_epoch(&run, given, 100_000, 6);
+    let lower = seen.lower;
+    assert!(lower.epsilon > 4.064 && lower.significance == Some(0.025), "{lower:?}");
     assert!(best(&run, 1e-5) < 4.0632);
-    assert!(seen.lower.value() < 4.0666 && seen.estimate.standard_error() < 3e-4);
+    assert!(lower.epsilon < 4.0666 && with_error(&seen.estimate, given).1 < 3e-4);
 }
 
 #[test]
 fn less_noise_is_told_from_the_pair() {
     let golden = &golden("f_exact_pair_single")[7];
-    let less = ShuffleRun { noise_multiplier: golden.run.noise_multiplier * 0.995, ..golden.run };
-    let seen = pair_epsilon(&less, golden.delta, sampling(20_000), &mut normals(5));
-    let seen = seen.expect("valid").estimate;
-    assert!(outside(seen.value(), seen.standard_error(), golden.interval) > 4.0, "{seen:?}");
+    let less = Training { noise_multiplier: golden.run.noise_multiplier * 0.995, ..golden.run };
+    let given = Given::Delta(golden.delta);
+    let seen = one_epoch(&less, given, 20_000, 5).estimate;
+    let (value, error) = with_error(&seen, given);
+    assert!(outside(value, error, golden.interval) > 4.0, "{seen:?}");
 }
 
 /// δ of the pair of two steps, by the trapezium rule in the plane.
@@ -324,7 +342,7 @@ fn two_steps(noise_multiplier: f64, epsilon: f64) -> f64 {
 }
 
 /// (1 − e^{ε−L})₊ of one epoch drawn from P.
-fn plain_value(run: &ShuffleRun, epsilon: f64, draws: &mut Draws) -> f64 {
+fn plain_value(run: &Training, epsilon: f64, draws: &mut Draws) -> f64 {
     let variance = run.noise_multiplier * run.noise_multiplier;
     let (mut one, mut two) = (0.0, 0.0);
     for step in 0..run.steps_per_epoch {
@@ -341,27 +359,27 @@ fn delta_by_quadrature_and_simulation() {
     for (noise_multiplier, epsilon) in [(0.5, 8.0), (1.0, 0.5), (1.0, 3.0), (3.0, 0.2), (3.0, 1.0)]
     {
         let exact = gdp::gdp_delta(1.0 / noise_multiplier, epsilon).expect("valid");
-        let one =
-            pair_delta(&run(noise_multiplier, 1, 1), epsilon, sampling(1_000), &mut normals(1));
-        assert!((one.expect("valid").estimate.value() / exact - 1.0).abs() < 1e-12);
+        let given = Given::Epsilon(epsilon);
+        let one = one_epoch(&run(noise_multiplier, 1, 1), given, 1_000, 1);
+        assert!((one.estimate.delta / exact - 1.0).abs() < 1e-12);
 
         let exact = two_steps(noise_multiplier, epsilon);
         let run = run(noise_multiplier, 2, 1);
-        let two = pair_delta(&run, epsilon, sampling(40_000), &mut normals(2)).expect("valid");
-        let (seen, error) = (two.estimate.value(), two.estimate.standard_error());
+        let two = one_epoch(&run, given, 40_000, 2);
+        let (seen, error) = with_error(&two.estimate, given);
         assert!((seen - exact).abs() < 4.0 * error + 3e-4 * exact, "{run:?}: {seen:e} {exact:e}");
-        assert!(two.lower.value() < exact * (1.0 + 3e-4), "{run:?}: {:?}", two.lower);
-        assert!(two.lower.value() > 0.9 * exact, "{run:?}: {:?} {exact:e}", two.lower);
+        assert!(two.lower.delta < exact * (1.0 + 3e-4), "{run:?}: {:?}", two.lower);
+        assert!(two.lower.delta > 0.9 * exact, "{run:?}: {:?} {exact:e}", two.lower);
     }
     let mut draws = Draws::new(8);
     for (run, epsilon) in [(run(1.0, 30, 1), 0.8), (run(2.0, 8, 1), 0.3), (run(0.7, 60, 1), 2.0)] {
         let values: Vec<f64> =
             (0..40_000).map(|_| plain_value(&run, epsilon, &mut draws)).collect();
-        let seen = pair_delta(&run, epsilon, sampling(40_000), &mut normals(2)).expect("valid");
-        let z = z_of_mean(&values, seen.estimate.value());
+        let seen = one_epoch(&run, Given::Epsilon(epsilon), 40_000, 2);
+        let z = z_of_mean(&values, seen.estimate.delta);
         assert!(z.abs() < 4.5, "{run:?}: {z}");
         // twice what the plain draws say of the distance to a wrong δ
-        assert!(z_of_mean(&values, 1.1 * seen.estimate.value()).abs() > 4.5, "{run:?}");
+        assert!(z_of_mean(&values, 1.1 * seen.estimate.delta).abs() > 4.5, "{run:?}");
     }
 }
 
@@ -369,21 +387,21 @@ fn delta_by_quadrature_and_simulation() {
 fn limits_of_delta_cover() {
     let (run, epsilon) = (run(1.0, 2, 1), 2.0);
     let exact = two_steps(1.0, epsilon) * (1.0 + 2e-4);
-    let above = |value: fn(&dpscope_core::accounting::pair::PairDelta) -> f64| {
+    let above = |value: fn(&PairValues) -> f64| {
         let seen = (0..40).map(|seed| {
-            let few = Sampling { draws: 1_000, significance: 0.05 };
-            pair_delta(&run, epsilon, few, &mut normals(100 + seed)).expect("valid")
+            let few = ExactPair { significance: 0.05, ..pair(PairMethod::OneEpoch, 1_000) };
+            few.sample(&run, Given::Epsilon(epsilon), &mut normals(100 + seed)).expect("valid")
         });
         seen.filter(|delta| value(delta) > exact).count()
     };
-    assert!(above(|delta| delta.lower.value()) <= 5);
+    assert!(above(|delta| delta.lower.delta) <= 5);
     // an estimate taken for a limit
-    assert!(above(|delta| delta.estimate.value()) > 8);
+    assert!(above(|delta| delta.estimate.delta) > 8);
 }
 
 /// δ by importance sampling as the textbook has it, with a choice of mistakes: mean, standard error
 /// and the largest weight.
-fn textbook(run: &ShuffleRun, epsilon: f64, cut: f64, with_other: bool, mixed: bool) -> [f64; 3] {
+fn textbook(run: &Training, epsilon: f64, cut: f64, with_other: bool, mixed: bool) -> [f64; 3] {
     let s = run.noise_multiplier;
     let (a, b) = (cut - 2.0, cut);
     let steps = run.steps_per_epoch as usize;
@@ -416,8 +434,7 @@ fn textbook(run: &ShuffleRun, epsilon: f64, cut: f64, with_other: bool, mixed: b
 #[test]
 fn broken_samplers_are_rejected() {
     let (run, epsilon, cut) = (run(1.5, 100, 1), 1.464, 5.9);
-    let ours = pair_delta(&run, epsilon, sampling(40_000), &mut normals(9)).expect("valid");
-    let reference = ours.estimate.value();
+    let reference = one_epoch(&run, Given::Epsilon(epsilon), 40_000, 9).estimate.delta;
     let z = |[mean, error, _]: [f64; 3]| (mean - reference) / error;
     let right = textbook(&run, epsilon, cut, true, true);
     assert!(z(right).abs() < 4.0 && right[2] <= 10.0, "{right:?} {reference:e}");
@@ -427,13 +444,13 @@ fn broken_samplers_are_rejected() {
     // weights of the picked component alone have no limit
     assert!(textbook(&run, epsilon, cut, true, false)[2] > 10.0);
     // P and Q drawn apart: a histogram of each shows leakage that cannot be
-    let upper = shuffle::pair_upper_delta(&run, 4.5).expect("valid").value();
+    let upper = pair_upper(&run, Given::Epsilon(4.5)).delta;
     let apart = drawn_apart(&run, 4.5);
     assert!(upper < 1e-7 && apart > 1e-5, "{apart:e} {upper:e}");
 }
 
 /// Σ over bins of (p − e^ε q)₊, the shares of bins of L counted in worlds that are drawn apart.
-fn drawn_apart(run: &ShuffleRun, epsilon: f64) -> f64 {
+fn drawn_apart(run: &Training, epsilon: f64) -> f64 {
     let mut draws = Draws::new(4);
     let mut bins = vec![(0.0_f64, 0.0_f64); 400];
     let runs = 20_000;
@@ -466,23 +483,27 @@ fn many_epochs_of_the_exact_pair() {
     assert!(cases.len() >= 4);
     for golden in cases {
         let draws = if golden.run.epochs > 100 { 2_000 } else { 10_000 };
-        let seen = pair_runs_epsilon(&golden.run, golden.delta, sampling(draws), &mut normals(31));
-        let seen = seen.expect("valid");
-        let (value, error) = (seen.estimate.value(), seen.estimate.standard_error());
+        let given = Given::Delta(golden.delta);
+        let whole_runs = |run: &Training| {
+            let pair = pair(PairMethod::WholeRuns, draws);
+            pair.sample(run, given, &mut normals(31)).expect("valid")
+        };
+        let seen = whole_runs(&golden.run);
+        let (value, error) = with_error(&seen.estimate, given);
         assert!(outside(value, error, golden.interval) < 4.0, "{}: {value} {error}", golden.id);
         assert!(error < 0.05, "{}: {error}", golden.id);
-        assert!(seen.lower.value() <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
-        assert!(seen.lower.value() >= best(&golden.run, golden.delta), "{}", golden.id);
+        assert!(seen.lower.epsilon <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
+        assert!(seen.lower.epsilon >= best(&golden.run, golden.delta), "{}", golden.id);
         if golden.run.epochs > 100 {
             // as tight as limits of audits must be, which the closed form is not
             let least = 0.9 * golden.interval.0;
-            assert!(seen.lower.value() > least, "{}: {:?} {error}", golden.id, seen.lower);
+            assert!(seen.lower.epsilon > least, "{}: {:?} {error}", golden.id, seen.lower);
             assert!(best(&golden.run, golden.delta) < least, "{}: {least}", golden.id);
             let more =
-                ShuffleRun { noise_multiplier: 0.97 * golden.run.noise_multiplier, ..golden.run };
-            let broken = pair_runs_epsilon(&more, golden.delta, sampling(draws), &mut normals(31));
-            let broken = broken.expect("valid").estimate;
-            let away = outside(broken.value(), broken.standard_error(), golden.interval);
+                Training { noise_multiplier: 0.97 * golden.run.noise_multiplier, ..golden.run };
+            let broken = whole_runs(&more).estimate;
+            let (value, error) = with_error(&broken, given);
+            let away = outside(value, error, golden.interval);
             assert!(away > 4.0, "{broken:?}");
         }
     }
@@ -492,32 +513,33 @@ fn many_epochs_of_the_exact_pair() {
 fn plug_in_laws_agree_with_the_exact_pair() {
     for golden in golden("f_exact_pair_plugin_pld") {
         let draws = (9_600_000 / golden.run.steps_per_epoch).clamp(12_000, 48_000) as usize;
-        let seen = pair_plug_in_epsilon(&golden.run, golden.delta, draws, &mut normals(41));
-        let seen = seen.expect("valid").estimate;
-        let away = outside(seen.value(), seen.standard_error(), golden.interval);
+        let given = Given::Delta(golden.delta);
+        let plug_in = |run: &Training| {
+            let pair = pair(PairMethod::PlugIn, draws);
+            pair.sample(run, given, &mut normals(41)).expect("valid").estimate
+        };
+        let seen = plug_in(&golden.run);
+        let (value, error) = with_error(&seen, given);
+        let away = outside(value, error, golden.interval);
         assert!(away < 4.0, "{}: {seen:?}", golden.id);
-        assert_eq!(seen.account().method, Method::PlugIn);
-        let less = ShuffleRun { noise_multiplier: 0.8 * golden.run.noise_multiplier, ..golden.run };
-        let broken = pair_plug_in_epsilon(&less, golden.delta, draws, &mut normals(41));
-        let broken = broken.expect("valid").estimate;
-        let away = outside(broken.value(), broken.standard_error(), golden.interval);
+        assert_eq!((seen.method, seen.kind), (Method::PlugIn, Kind::Estimate));
+        let less = Training { noise_multiplier: 0.8 * golden.run.noise_multiplier, ..golden.run };
+        let broken = plug_in(&less);
+        let (value, error) = with_error(&broken, given);
+        let away = outside(value, error, golden.interval);
         assert!(away > 4.0, "{}: {broken:?}", golden.id);
     }
 }
 
 /// Bounds of one run that exceed the exact pair of another by 4 standard errors, or its
 /// deterministic bound.
-fn beyond(bounded: &ShuffleRun, run: &ShuffleRun, delta: f64) -> usize {
+fn beyond(bounded: &Training, run: &Training, delta: f64) -> usize {
     let all = deterministic(run, delta) * (1.0 + 1e-11);
-    let pair = pair_epsilon(run, delta, sampling(2_000), &mut normals(13));
-    let pair = pair.expect("valid").estimate;
-    let high = pair.value() + 4.0 * pair.standard_error() + 1e-9;
-    let bounds = [
-        shuffle::max_slice_epsilon(bounded, delta),
-        shuffle::sum_epsilon(bounded, delta),
-        shuffle::best_epsilon(bounded, delta),
-    ];
-    let values = bounds.map(|bound| bound.expect("valid").value());
+    let given = Given::Delta(delta);
+    let (value, error) = with_error(&one_epoch(run, given, 2_000, 13).estimate, given);
+    let high = value + 4.0 * error + 1e-9;
+    let methods = [ShuffleMethod::MaxSlice, ShuffleMethod::Sum, ShuffleMethod::Best];
+    let values = methods.map(|method| shuffled(bounded, given, method).epsilon);
     values.into_iter().filter(|value| !(*value <= high && *value <= all)).count()
 }
 
@@ -530,7 +552,7 @@ fn bounds_are_ordered_on_a_grid() {
                 let run = run(noise_multiplier, steps, 1);
                 assert_eq!(beyond(&run, &run, delta), 0, "{run:?} {delta}");
                 seen += beyond(&with_less_noise(&run, 0.02), &run, delta);
-                let epochs = ShuffleRun { epochs: 7, ..run };
+                let epochs = Training { epochs: 7, ..run };
                 let value = best(&epochs, delta);
                 assert!(value <= deterministic(&epochs, delta) * (1.0 + 1e-11), "{run:?} {delta}");
                 assert!(value >= best(&run, delta) - 1e-4, "{run:?} {delta}");

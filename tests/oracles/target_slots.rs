@@ -1,7 +1,7 @@
 //! Lower bounds for a target that may be absent, against the pair's own value by quadrature.
 
-use dpscope_core::accounting::DeterministicBatches;
 use dpscope_core::accounting::shuffle::TargetSlots;
+use dpscope_core::accounting::{Accountant, Deterministic, Given, Query, Training};
 
 use crate::quadrature::{ERROR, Pair, normal};
 
@@ -26,10 +26,16 @@ fn two_epochs(sigma: f64, gap: f64, presence: f64) -> Pair {
 }
 
 fn bound(run: TargetSlots, delta: f64) -> f64 {
-    run.epsilon_lower(delta).expect("in the domain").value()
+    run.epsilon_lower(delta).expect("in the domain").epsilon
 }
 
 const DELTA: f64 = 1e-5;
+
+fn deterministic(noise_multiplier: f64, epochs: u64) -> f64 {
+    let training = Training { noise_multiplier, steps_per_epoch: 1, epochs, sampling_rate: None };
+    let query = Query::upper(training, Given::Delta(DELTA));
+    Deterministic.account(&query).expect("in the domain").epsilon
+}
 
 #[test]
 fn bounds_hold_for_the_pair_by_quadrature() {
@@ -71,8 +77,7 @@ fn composed_slices_are_the_pair_where_there_is_one_output() {
 fn no_bound_is_above_deterministic_batches() {
     for noise_multiplier in [0.3, 1.0, 4.0] {
         for epochs in [1, 7, 100] {
-            let all = DeterministicBatches { noise_multiplier, epochs };
-            let most = all.epsilon_upper(DELTA).expect("in the domain").value();
+            let most = deterministic(noise_multiplier, epochs);
             for slots in [1, 30, 2000] {
                 for presence in [1.0, 0.99, 0.3] {
                     for gap in [2.0, 20.0] {
@@ -89,8 +94,7 @@ fn no_bound_is_above_deterministic_batches() {
 #[test]
 fn a_target_that_stands_out_is_as_if_its_batch_were_known() {
     for (noise_multiplier, epochs) in [(1.0, 1), (1.0, 10), (3.0, 4)] {
-        let all = DeterministicBatches { noise_multiplier, epochs };
-        let most = all.epsilon_upper(DELTA).expect("in the domain").value();
+        let most = deterministic(noise_multiplier, epochs);
         let gap = 2.0 + 18.0 * noise_multiplier;
         let run = TargetSlots { noise_multiplier, slots: 500, presence: 1.0, gap, epochs };
         let seen = bound(run, DELTA);

@@ -134,7 +134,7 @@ fn exact(setup: &TrainingSetup, target: usize, together: bool) -> f64 {
 fn proven(setup: &TrainingSetup) -> f64 {
     let claim = PrivacyClaim { epsilon: 0.0, delta: DELTA, adjacency: Adjacency::ZeroOut };
     let found = diagnose(setup, &AssumedAccounting::default(), &claim).expect("a training");
-    found.lower.expect("a bound").value()
+    found.lower.expect("a bound").epsilon
 }
 
 fn setup(
@@ -241,8 +241,8 @@ fn bounds_are_in_order_for_all_that_is_accepted() {
                     let found = diagnose(&setup, &AssumedAccounting::default(), &claim);
                     let found = found.expect("a training");
                     let [lower, upper] = [
-                        found.lower.map(|bound| bound.value()),
-                        found.upper.map(|bound| bound.value()),
+                        found.lower.map(|bound| bound.epsilon),
+                        found.upper.map(|bound| bound.epsilon),
                     ];
                     let is_ordered = lower.is_some() && Some(0.0) <= lower && lower <= upper;
                     assert!(is_ordered, "{setup:?}: {lower:?} {upper:?}");

@@ -3,7 +3,6 @@
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
 use dpscope_core::format::{excerpt, given, is_plain};
-use dpscope_core::theory::reason;
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
 use dpscope_train::TrainError;
@@ -90,12 +89,13 @@ impl From<AccountingError> for Failure {
     fn from(error: AccountingError) -> Self {
         let AccountingError::Argument { name, value, allowed } = error else {
             return Failure::input(match error {
-                AccountingError::Grid { .. } => {
-                    let why = reason(&error);
-                    format!(
-                        "{why}; give fewer --steps or --epochs, a larger --delta, or another \
-                         --noise-multiplier"
-                    )
+                AccountingError::Grid { .. } => format!(
+                    "{error}; give fewer --steps or --epochs, a larger --delta, or another \
+                     --noise-multiplier"
+                ),
+                AccountingError::Infinite { .. } => format!("--{error}"),
+                AccountingError::NoValue { .. } | AccountingError::NotCalibrated { .. } => {
+                    error.to_string()
                 }
                 AccountingError::Unreachable { name: "noise_multiplier", .. } => {
                     format!("{error}; change --epsilon or --delta")

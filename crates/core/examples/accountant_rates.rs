@@ -7,60 +7,42 @@ mod cpu_clock;
 
 use std::error::Error;
 
-use dpscope_core::accounting::pair::{Sampling, pair_epsilon};
-use dpscope_core::accounting::shuffle::{ShuffleRun, max_slice_epsilon};
-use dpscope_core::accounting::{Directions, PoissonSampling, PrivacyTarget, poisson_noise};
+use dpscope_core::accounting::pair::{ExactPair, PairMethod};
+use dpscope_core::accounting::{
+    Accountant, Given, Parameter, Poisson, PrivacyTarget, Query, Shuffle, ShuffleMethod, Training,
+    calibrate,
+};
 use dpscope_core::math;
 
 use cpu_clock::CpuClock;
 
 const DELTA: f64 = 1e-5;
+const GIVEN: Given = Given::Delta(DELTA);
 
 /// Draws of a pair.
 const DRAWS: usize = 40_000;
 
-struct Setting {
-    noise_multiplier: f64,
-    steps_per_epoch: u64,
-    epochs: u64,
+fn poisson(training: Training) -> Result<f64, Box<dyn Error>> {
+    let query = Query { error: Some(1e-4), ..Query::upper(training, GIVEN) };
+    Ok(Poisson.account(&query)?.epsilon)
 }
 
-impl Setting {
-    fn poisson(&self) -> Result<f64, Box<dyn Error>> {
-        let training = PoissonSampling {
-            noise_multiplier: self.noise_multiplier,
-            sampling_rate: 1.0 / self.steps_per_epoch as f64,
-            steps: self.steps_per_epoch * self.epochs,
-        };
-        Ok(training.epsilon_upper(DELTA, Directions::Both, 1e-4)?.value())
-    }
+/// σ for ε = 2.
+fn calibration(training: Training) -> Result<f64, Box<dyn Error>> {
+    let target = PrivacyTarget { epsilon: 2.0, delta: DELTA, error: Some(1e-3) };
+    Ok(calibrate(&Poisson, Parameter::Noise, &target, &training)?.value)
+}
 
-    /// σ for ε = 2.
-    fn calibration(&self) -> Result<f64, Box<dyn Error>> {
-        let target = PrivacyTarget { epsilon: 2.0, delta: DELTA, error: 1e-3 };
-        let rate = 1.0 / self.steps_per_epoch as f64;
-        Ok(poisson_noise(target, rate, self.steps_per_epoch * self.epochs)?.value)
-    }
+fn shuffle(training: Training) -> Result<f64, Box<dyn Error>> {
+    let query = Query::lower(training, GIVEN);
+    Ok(Shuffle(ShuffleMethod::MaxSlice).account(&query)?.epsilon)
+}
 
-    fn run(&self) -> ShuffleRun {
-        ShuffleRun {
-            noise_multiplier: self.noise_multiplier,
-            steps_per_epoch: self.steps_per_epoch,
-            epochs: self.epochs,
-        }
-    }
-
-    fn shuffle(&self) -> Result<f64, Box<dyn Error>> {
-        Ok(max_slice_epsilon(&self.run(), DELTA)?.value())
-    }
-
-    fn pair(&self, seed: u64) -> Result<f64, Box<dyn Error>> {
-        let mut normals = Normals(seed);
-        let sampling = Sampling { draws: DRAWS, significance: 0.025 };
-        let pair =
-            pair_epsilon(&self.run(), DELTA, sampling, &mut |out: &mut [f64]| normals.fill(out))?;
-        Ok(pair.lower.value())
-    }
+fn pair(training: Training, seed: u64) -> Result<f64, Box<dyn Error>> {
+    let mut normals = Normals(seed);
+    let pair = ExactPair { method: PairMethod::OneEpoch, draws: DRAWS, significance: 0.025 };
+    let values = pair.sample(&training, GIVEN, &mut |out: &mut [f64]| normals.fill(out))?;
+    Ok(values.lower.epsilon)
 }
 
 /// SplitMix64 and the polar method.
@@ -98,19 +80,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [what, noise_multiplier, steps_per_epoch, epochs] = &arguments[..] else {
         return Err(usage.into());
     };
-    let setting = Setting {
+    let training = Training {
         noise_multiplier: noise_multiplier.parse()?,
         steps_per_epoch: steps_per_epoch.parse()?,
         epochs: epochs.parse()?,
+        sampling_rate: None,
     };
     let (clock, mut evaluations, mut least) = (CpuClock::start(), 0_u64, f64::INFINITY);
     while clock.seconds() < 1.0 {
         evaluations += 1;
         let value = match what.as_str() {
-            "poisson" => setting.poisson()?,
-            "calibration" => setting.calibration()?,
-            "shuffle" => setting.shuffle()?,
-            "pair" => setting.pair(evaluations)?,
+            "poisson" => poisson(training)?,
+            "calibration" => calibration(training)?,
+            "shuffle" => shuffle(training)?,
+            "pair" => pair(training, evaluations)?,
             _ => return Err(usage.into()),
         };
         least = least.min(value);

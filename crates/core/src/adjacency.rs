@@ -56,6 +56,28 @@ pub enum Direction {
     Add,
 }
 
+/// Directions that a value covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Directions {
+    /// D against D′ alone.
+    Remove,
+    /// D′ against D alone.
+    Add,
+    /// The larger of both.
+    Both,
+}
+
+impl From<Direction> for Directions {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Remove => Directions::Remove,
+            Direction::Add => Directions::Add,
+        }
+    }
+}
+
 /// What a statement about ε speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

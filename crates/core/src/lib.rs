@@ -15,5 +15,4 @@ pub mod mechanism;
 pub mod random;
 pub mod recorded;
 pub mod special;
-pub mod theory;
 pub mod training_check;

@@ -3,8 +3,8 @@
 //! `cargo run --release -p dpscope-engine --example pair_speed -- --steps 100 --draws 200000`; on the
 //! preferred GPU with `--features gpu` and `--device gpu`.
 
-use dpscope_core::accounting::pair::Sampling;
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::pair::{ExactPair, PairMethod};
+use dpscope_core::accounting::{Given, Training};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Backend, Control, pair};
 use std::error::Error;
@@ -53,23 +53,28 @@ impl Control for Timed {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let run = ShuffleRun {
+    let run = Training {
         noise_multiplier: option("noise-multiplier", "1").parse()?,
         steps_per_epoch: option("steps", "100").parse()?,
         epochs: 1,
+        sampling_rate: None,
     };
-    let delta = option("delta", "1e-5").parse()?;
-    let sampling = Sampling { draws: option("draws", "200000").parse()?, significance: 0.025 };
+    let given = Given::Delta(option("delta", "1e-5").parse()?);
+    let exact = ExactPair {
+        method: PairMethod::OneEpoch,
+        draws: option("draws", "200000").parse()?,
+        significance: 0.025,
+    };
     let threads: usize = option("threads", "1").parse()?;
     let backend = backend(threads, &option("device", "cpu"))?;
     let control = Timed(Instant::now());
     let mut best_ms = f64::INFINITY;
     for _ in 0..option("repeats", "7").parse()? {
         let start = Instant::now();
-        pair::epsilon(&run, delta, sampling, 1, &backend, &control)?;
+        pair::sample(&exact, &run, given, 1, &backend, &control)?;
         best_ms = best_ms.min(1e3 * start.elapsed().as_secs_f64());
     }
-    let seen = pair::epsilon(&run, delta, sampling, 1, &backend, &control)?;
+    let seen = pair::sample(&exact, &run, given, 1, &backend, &control)?;
     println!(
         "{{\"program\": \"dpscope\", \"device\": \"{}\", \"noise_multiplier\": {}, \"steps\": {}, \
          \"draws\": {}, \"lower\": {:.5}, \"estimate\": {:.5}, \"standard_error\": {:.5}, \
@@ -77,12 +82,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         backend.device(),
         run.noise_multiplier,
         run.steps_per_epoch,
-        sampling.draws,
-        seen.lower.value(),
-        seen.estimate.value(),
-        seen.estimate.standard_error(),
-        1e3 * sampling.draws as f64 / best_ms,
-        1e3 * sampling.draws as f64 * run.steps_per_epoch as f64 / best_ms,
+        exact.draws,
+        seen.lower.epsilon,
+        seen.estimate.epsilon,
+        seen.estimate.standard_error.unwrap_or(0.0),
+        1e3 * exact.draws as f64 / best_ms,
+        1e3 * exact.draws as f64 * run.steps_per_epoch as f64 / best_ms,
     );
     Ok(())
 }

@@ -11,26 +11,25 @@ mod sampler;
 pub use sampler::{PairRows, PairSampler};
 
 use dpscope_core::accounting::pair::{
-    Draw, DrawError, PairDelta, PairDraws, PairEpsilon, Proposal, Sampling, pair_delta,
-    pair_epsilon, pair_plug_in_delta, pair_plug_in_epsilon, pair_runs_delta, pair_runs_epsilon,
+    Draw, DrawError, ExactPair, PairDraws, PairMethod, PairValues, Proposal,
 };
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::{Given, Training};
 use dpscope_core::random::{Purpose, WideNormals};
 use dpscope_shaders::PairKernel;
 
 use crate::backend::{CpuBackend, PairDrawing};
 use crate::{Backend, Control, EngineError, ObservationRange};
 
-/// ε of the pair of one epoch: a rigorous lower limit and an estimate; see [`pair_epsilon`].
+/// A rigorous lower limit and an estimate of the pair; see [`ExactPair::sample`].
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `run` | σ, T, one epoch | see [`pair_epsilon`] |
-/// | `delta` | δ | [1e-300, 1) |
-/// | `sampling` | draws and significance | see [`Sampling`] |
+/// | `pair` | what is drawn, how much, significance | see [`ExactPair`] |
+/// | `training` | σ, T, E | see [`ExactPair::sample`] |
+/// | `given` | δ or ε | see [`ExactPair::sample`] |
 /// | `seed` | of the random stream | any |
-/// | `backend` | where draws are made | – |
-/// | `control` | asked whether to go on, told of progress and of a device that fails | – |
+/// | `backend` | where draws of one epoch are made; many epochs are drawn in f64 by one thread | – |
+/// | `control` | progress, cancellation, reports of a device that fails | – |
 ///
 /// # Guarantee
 /// The result does not depend on threads or device
@@ -43,105 +42,33 @@ use crate::{Backend, Control, EngineError, ObservationRange};
 ///
 /// # Example
 /// ```
-/// use dpscope_core::accounting::{pair::Sampling, shuffle::ShuffleRun};
+/// use dpscope_core::accounting::pair::{ExactPair, PairMethod};
+/// use dpscope_core::accounting::{Given, Training};
 /// use dpscope_engine::{Backend, Unattended, backend::CpuBackend, pair};
-/// let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
-/// let sampling = Sampling { draws: 50_000, significance: 0.025 };
+/// let training =
+///     Training { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
+/// let method = PairMethod::OneEpoch;
+/// let exact = ExactPair { method, draws: 50_000, significance: 0.025 };
 /// let backend = Backend::Cpu(CpuBackend::new(1)?);
-/// let pair = pair::epsilon(&run, 1e-5, sampling, 1, &backend, &Unattended)?;
-/// println!("{:.3} {:.3}", pair.lower.value(), pair.estimate.value());
-/// # assert_eq!(format!("{:.3}", pair.estimate.value()), "4.065");
+/// let values = pair::sample(&exact, &training, Given::Delta(1e-5), 1, &backend, &Unattended)?;
+/// println!("{:.3} {:.3}", values.lower.epsilon, values.estimate.epsilon);
+/// # assert_eq!(format!("{:.3}", values.estimate.epsilon), "4.065");
 /// # Ok::<(), dpscope_engine::EngineError>(())
 /// ```
-pub fn epsilon(
-    run: &ShuffleRun,
-    delta: f64,
-    sampling: Sampling,
+pub fn sample(
+    pair: &ExactPair,
+    training: &Training,
+    given: Given,
     seed: u64,
     backend: &Backend,
     control: &dyn Control,
-) -> Result<PairEpsilon, EngineError> {
-    let mut source = BackendDraws::new(sampling.draws, seed, backend, control);
-    pair_epsilon(run, delta, sampling, &mut source)
-}
-
-/// δ of the pair of one epoch at an ε; arguments as of [`epsilon`], see [`pair_delta`].
-///
-/// # Errors
-/// An argument outside its domain; stopped by the caller.
-pub fn delta(
-    run: &ShuffleRun,
-    epsilon: f64,
-    sampling: Sampling,
-    seed: u64,
-    backend: &Backend,
-    control: &dyn Control,
-) -> Result<PairDelta, EngineError> {
-    let mut source = BackendDraws::new(sampling.draws, seed, backend, control);
-    pair_delta(run, epsilon, sampling, &mut source)
-}
-
-/// ε of the pair of many epochs from whole runs; arguments as of [`epsilon`], see
-/// [`pair_runs_epsilon`]. The draws are made in f64 by one thread, whatever the backend.
-///
-/// # Errors
-/// An argument outside its domain; stopped by the caller.
-pub fn runs_epsilon(
-    run: &ShuffleRun,
-    delta: f64,
-    sampling: Sampling,
-    seed: u64,
-    backend: &Backend,
-    control: &dyn Control,
-) -> Result<PairEpsilon, EngineError> {
-    pair_runs_epsilon(run, delta, sampling, &mut RunDraws::new(seed, backend, control))
-}
-
-/// ε of the pair of many epochs from the drawn law of one, an estimate; arguments as of [`epsilon`],
-/// see [`pair_plug_in_epsilon`]. The draws are made in f64 by one thread, whatever the backend.
-///
-/// # Errors
-/// An argument outside its domain; stopped by the caller.
-pub fn plug_in_epsilon(
-    run: &ShuffleRun,
-    delta: f64,
-    draws: usize,
-    seed: u64,
-    backend: &Backend,
-    control: &dyn Control,
-) -> Result<PairEpsilon, EngineError> {
-    pair_plug_in_epsilon(run, delta, draws, &mut RunDraws::new(seed, backend, control))
-}
-
-/// δ of the pair of many epochs at an ε from whole runs; see [`runs_epsilon`] and [`pair_runs_delta`].
-///
-/// # Errors
-/// An argument outside its domain; stopped by the caller.
-pub fn runs_delta(
-    run: &ShuffleRun,
-    epsilon: f64,
-    sampling: Sampling,
-    seed: u64,
-    backend: &Backend,
-    control: &dyn Control,
-) -> Result<PairDelta, EngineError> {
-    pair_runs_delta(run, epsilon, sampling, &mut RunDraws::new(seed, backend, control))
-}
-
-/// δ of the pair of many epochs at an ε from the drawn law of one, an estimate; see
-/// [`plug_in_epsilon`] and [`pair_plug_in_delta`].
-///
-/// # Errors
-/// An argument outside its domain; stopped by the caller.
-pub fn plug_in_delta(
-    run: &ShuffleRun,
-    epsilon: f64,
-    draws: usize,
-    seed: u64,
-    backend: &Backend,
-    control: &dyn Control,
-) -> Result<PairDelta, EngineError> {
-    pair_plug_in_delta(run, epsilon, draws, &mut RunDraws::new(seed, backend, control))
+) -> Result<PairValues, EngineError> {
+    if pair.method == PairMethod::OneEpoch {
+        let mut source = BackendDraws::new(pair.draws, seed, backend, control);
+        pair.sample(training, given, &mut source)
+    } else {
+        pair.sample(training, given, &mut RunDraws::new(seed, backend, control))
+    }
 }
 
 /// Draws from f64 normals, until the caller stops them.

@@ -1,7 +1,7 @@
 //! Numbers as a reader sees them: bounds rounded outward, counts grouped.
 
+use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
-use dpscope_core::theory::Kind;
 
 /// A value ≥ 0 with so many decimals, rounded to its safe side; very small and very large ones in powers
 /// of ten.

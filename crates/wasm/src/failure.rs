@@ -100,6 +100,10 @@ impl From<AccountingError> for Failure {
                 name,
                 &["reaches this epsilon at this delta at no value; change epsilon or delta"],
             ),
+            AccountingError::Infinite { delta } => {
+                let allowed = "larger: there is no finite epsilon at this delta";
+                Failure::outside("delta", delta, allowed)
+            }
             _ => Failure::of(FailureKind::Internal, "the accountant failed"),
         }
     }

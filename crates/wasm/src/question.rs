@@ -1,7 +1,7 @@
 //! What pages ask about: a training, at a δ or an ε.
 
+use dpscope_core::accounting::{Given, Training};
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_core::theory::{At, Setting};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -23,12 +23,13 @@ pub(crate) const RULES: [(&str, ThresholdRule); 3] = [
 ///
 /// # Errors
 /// A field that is missing, or no number.
-pub fn setting(value: &JsValue) -> Result<Setting, Failure> {
+pub fn setting(value: &JsValue) -> Result<Training, Failure> {
     let record = Record::read(value, "setting", &["noise_multiplier", "steps", "epochs"])?;
-    Ok(Setting {
+    Ok(Training {
         noise_multiplier: record.needed_number("noise_multiplier")?,
-        steps: record.needed_whole("steps", 1)?,
+        steps_per_epoch: record.needed_whole("steps", 1)?,
         epochs: record.needed_whole("epochs", 1)?,
+        sampling_rate: None,
     })
 }
 
@@ -36,11 +37,11 @@ pub fn setting(value: &JsValue) -> Result<Setting, Failure> {
 ///
 /// # Errors
 /// Both or neither.
-pub fn at(value: &JsValue) -> Result<At, Failure> {
+pub fn at(value: &JsValue) -> Result<Given, Failure> {
     let record = Record::read(value, "at", &["delta", "epsilon"])?;
     match (record.number("delta")?, record.number("epsilon")?) {
-        (Some(delta), None) => Ok(At::Delta(delta)),
-        (None, Some(epsilon)) => Ok(At::Epsilon(epsilon)),
+        (Some(delta), None) => Ok(Given::Delta(delta)),
+        (None, Some(epsilon)) => Ok(Given::Epsilon(epsilon)),
         _ => Err(Failure::input("at", &["needs delta or epsilon, one of them"])),
     }
 }

@@ -1,6 +1,6 @@
 //! Do the types that pages see have the fields of the records that they are given?
 
-use dpscope_core::theory::{At, Setting};
+use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -67,10 +67,11 @@ fn types_have_the_fields_of_records() {
     assert_eq!(problem("Calibrated", &Calibrated { value: 1.0, epsilon: 1.0 }), None);
     assert_eq!(problem("Failure", &Failure::missing("steps")), None);
 
-    let setting = Setting { noise_multiplier: 1.0, steps: 10, epochs: 1 };
-    let at = At::Delta(1e-5);
+    let setting =
+        Training { noise_multiplier: 1.0, steps_per_epoch: 10, epochs: 1, sampling_rate: None };
+    let at = Given::Delta(1e-5);
     assert_eq!(problem("Setting", &setting), None);
-    assert_eq!(problem("Accounted", &setting.poisson(at).unwrap()), None);
+    assert_eq!(problem("Accounted", &Poisson.account(&Query::upper(setting, at)).unwrap()), None);
     let pair = studies::drawn_pair(setting, at, 1_000, 7, 0.05).unwrap();
     assert_eq!(problem("Pair", &pair), None);
     let estimated = studies::estimated_pair(setting, at, 1_000, 7).unwrap();

@@ -1,7 +1,6 @@
 //! The same of the kernel of the exact pair.
 
-use dpscope_core::accounting::pair::epsilon_proposal;
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::{Training, pair::epsilon_proposal};
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::pair::PairProgram;
@@ -12,7 +11,8 @@ use crate::translation::translated;
 use crate::{edited, validated};
 
 fn program() -> PairProgram {
-    let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
+    let run =
+        Training { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
     PairKernel::new(&epsilon_proposal(&run, 1e-5).unwrap(), 7).unwrap().program()
 }
 

@@ -1,7 +1,7 @@
 //! Draws of the exact pair, and what they say.
 
-use dpscope_core::accounting::pair::{Sampling, epsilon_proposal};
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::pair::{ExactPair, PairMethod, epsilon_proposal};
+use dpscope_core::accounting::{Given, Training};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Backend, Unattended, pair};
 use dpscope_shaders::PairKernel;
@@ -13,17 +13,17 @@ pub(crate) fn collect(found: &mut Fingerprints) {
     for (seed, (noise_multiplier, steps_per_epoch)) in
         (7..).zip([(1.0, 100), (0.05, 13), (5.0, 30), (0.3, 2)])
     {
-        let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
+        let run = Training { noise_multiplier, steps_per_epoch, epochs: 1, sampling_rate: None };
         let proposal = epsilon_proposal(&run, 1e-5).expect("in the domain");
         let kernel = PairKernel::new(&proposal, seed).expect("the kernel takes it");
         let values = kernel.values(1_000_003, 200, &|| true).expect("nobody stops it");
         let words = values.iter().flatten().map(|&word| u64::from(word));
         found.hashed("pair draws", words);
-        let sampling = Sampling { draws: 2_000, significance: 0.025 };
-        let seen = pair::epsilon(&run, 1e-5, sampling, seed, &backend, &Unattended);
+        let exact = ExactPair { method: PairMethod::OneEpoch, draws: 2_000, significance: 0.025 };
+        let seen = pair::sample(&exact, &run, Given::Delta(1e-5), seed, &backend, &Unattended);
         let seen = seen.expect("in the domain");
-        found.float("pair epsilon", seen.lower.value());
-        found.float("pair epsilon", seen.estimate.value());
-        found.float("pair epsilon", seen.estimate.standard_error());
+        found.float("pair epsilon", seen.lower.epsilon);
+        found.float("pair epsilon", seen.estimate.epsilon);
+        found.float("pair epsilon", seen.estimate.standard_error.expect("an estimate"));
     }
 }

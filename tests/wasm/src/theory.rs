@@ -1,36 +1,37 @@
 //! What accountants say of trainings, what is calibrated, and the rows of the exact pair.
 
-use dpscope_core::accounting::Directions;
+use dpscope_core::accounting::{
+    Accountant, Accounted, AccountingResult, BallsInBins, Calibration, Cell, Deterministic,
+    Directions, Given, Parameter, PersistentShuffle, Poisson, Query, Shuffle, ShuffleMethod,
+    Training,
+};
 use dpscope_core::curve::poisson_curve;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::theory::{
-    Accounted, At, Calibration, Cell, Found, Kind, Setting, ShuffleMethod, Wanted,
-};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::pair::PairSampler;
 use dpscope_engine::{Backend, Unattended};
 
 use crate::Fingerprints;
 
-const AT: [At; 3] = [At::Delta(1e-5), At::Delta(1e-9), At::Epsilon(1.5)];
+const GIVEN: [Given; 3] = [Given::Delta(1e-5), Given::Delta(1e-9), Given::Epsilon(1.5)];
 
 pub(crate) fn collect(found: &mut Fingerprints) {
-    for (noise_multiplier, steps, epochs) in
+    for (noise_multiplier, steps_per_epoch, epochs) in
         [(1.0, 100, 1), (0.5, 30, 1), (3.0, 1000, 1), (0.8, 50, 4), (2.0, 200, 20)]
     {
-        let setting = Setting { noise_multiplier, steps, epochs };
-        accountants(found, setting);
-        pairs(found, setting);
-        let curve = poisson_curve(&setting.as_poisson(None)).expect("in the domain");
+        let training = Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None };
+        accountants(found, training);
+        pairs(found, training);
+        let curve = poisson_curve(&training).expect("in the domain");
         let points = curve.points().iter().flat_map(|point| [point.fpr, point.fnr]);
         found.hashed("curves", points.map(f64::to_bits));
     }
     calibrations(found);
 }
 
-fn accountants(found: &mut Fingerprints, setting: Setting) {
-    for at in AT {
-        let mut row = |row: Found| match row {
+fn accountants(found: &mut Fingerprints, training: Training) {
+    for given in GIVEN {
+        let mut row = |row: AccountingResult| match row {
             Ok(Accounted { epsilon, delta, numeric_error, .. }) => {
                 found.float("accountants", epsilon);
                 found.float("accountants", delta);
@@ -38,27 +39,29 @@ fn accountants(found: &mut Fingerprints, setting: Setting) {
             }
             Err(_) => found.integer("accountants", 0),
         };
-        row(setting.poisson(at));
-        row(setting.poisson_sampled(Some(0.02), at, Kind::Lower, Directions::Remove));
+        let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
+        row(Poisson.account(&upper));
+        let training = Training { sampling_rate: Some(0.02), ..training };
+        row(Poisson.account(&Query { training, directions: Directions::Remove, ..lower }));
         // the slowest of them
-        if setting.epochs == 1 && at != At::Delta(1e-9) {
-            row(setting.balls_in_bins(at, Kind::Upper, Directions::Both));
-            row(setting.balls_in_bins(at, Kind::Lower, Directions::Add));
+        if training.epochs == 1 && given != Given::Delta(1e-9) {
+            row(BallsInBins.account(&upper));
+            row(BallsInBins.account(&Query { directions: Directions::Add, ..lower }));
         }
-        row(setting.deterministic(at));
+        row(Deterministic.account(&upper));
         for method in [ShuffleMethod::MaxSlice, ShuffleMethod::Sum, ShuffleMethod::Best] {
-            row(setting.shuffle_lower(at, method));
+            row(Shuffle(method).account(&lower));
         }
-        row(setting.persistent_shuffle_lower(at, ShuffleMethod::Best));
-        row(setting.pair_upper(at));
+        row(PersistentShuffle(ShuffleMethod::Best).account(&lower));
+        row(Shuffle(ShuffleMethod::MaxSlice).account(&upper));
     }
 }
 
-fn pairs(found: &mut Fingerprints, setting: Setting) {
+fn pairs(found: &mut Fingerprints, training: Training) {
     let backend = Backend::Cpu(CpuBackend::new(1).expect("a thread"));
     let sampler =
         PairSampler { seed: 7, observations: Some(2_000), significance: 0.05, whole_runs: true };
-    let rows = sampler.rows(setting, At::Delta(1e-5), &backend, &Unattended).expect("drawn");
+    let rows = sampler.rows(training, Given::Delta(1e-5), &backend, &Unattended).expect("drawn");
     found.float("rows of the pair", rows.lower.epsilon);
     match rows.estimate {
         Cell::Value(row) => found.float("rows of the pair", row.epsilon),
@@ -70,16 +73,16 @@ fn pairs(found: &mut Fingerprints, setting: Setting) {
 }
 
 fn calibrations(found: &mut Fingerprints) {
-    for (wanted, sampler) in [
-        (Wanted::Noise, SamplerKind::Poisson),
-        (Wanted::Epochs, SamplerKind::Poisson),
-        (Wanted::Noise, SamplerKind::Shuffle),
-        (Wanted::Epochs, SamplerKind::Deterministic),
-        (Wanted::Noise, SamplerKind::BallsInBins),
+    for (parameter, sampler) in [
+        (Parameter::Noise, SamplerKind::Poisson),
+        (Parameter::Epochs, SamplerKind::Poisson),
+        (Parameter::Noise, SamplerKind::Shuffle),
+        (Parameter::Epochs, SamplerKind::Deterministic),
+        (Parameter::Noise, SamplerKind::BallsInBins),
     ] {
-        let is_noise = wanted == Wanted::Noise;
+        let is_noise = parameter == Parameter::Noise;
         let asked = Calibration {
-            wanted,
+            parameter,
             sampler,
             epsilon: 4.0,
             delta: 1e-5,
@@ -88,7 +91,7 @@ fn calibrations(found: &mut Fingerprints) {
             epochs: None,
             sampling_rate: None,
         };
-        let calibrated = asked.found().expect("in reach");
+        let calibrated = asked.run().expect("in reach");
         found.float("calibration", calibrated.value);
         found.float("calibration", calibrated.epsilon);
     }

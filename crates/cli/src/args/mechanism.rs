@@ -1,8 +1,8 @@
 //! The mechanism: noise, batches and who attacks.
 
 use clap::Args;
+use dpscope_core::accounting::Training;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
-use dpscope_core::theory::Setting;
 
 use super::{batch_size, count, positive};
 use crate::failure::Failure;
@@ -66,9 +66,9 @@ pub(crate) struct SettingArgs {
 }
 
 impl SettingArgs {
-    pub(crate) fn setting(&self) -> Setting {
+    pub(crate) fn setting(&self) -> Training {
         let SettingArgs { noise_multiplier, steps, epochs } = *self;
-        Setting { noise_multiplier, steps, epochs }
+        Training { noise_multiplier, steps_per_epoch: steps, epochs, sampling_rate: None }
     }
 }
 
@@ -88,9 +88,10 @@ pub(crate) struct AccountedArgs {
 }
 
 impl AccountedArgs {
-    pub(crate) fn setting(&self) -> Option<Setting> {
-        let (noise_multiplier, steps) = (self.noise_multiplier?, self.steps?);
-        Some(Setting { noise_multiplier, steps, epochs: self.epochs })
+    pub(crate) fn setting(&self) -> Option<Training> {
+        let (noise_multiplier, steps_per_epoch) = (self.noise_multiplier?, self.steps?);
+        let epochs = self.epochs;
+        Some(Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None })
     }
 }
 

@@ -1,10 +1,12 @@
 //! The lines that `compare` and `sweep` set side by side: theory and audit of one training.
 
 use clap::Args;
-use dpscope_core::accounting::{AccountingError, Directions};
+use dpscope_core::accounting::{
+    Accountant, AccountingError, BallsInBins, Cell, Deterministic, Directions, Given, Kind,
+    Poisson, Query, Shuffle, ShuffleMethod, Training,
+};
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::Outcome;
-use dpscope_core::theory::{At, Cell, Kind, Setting, ShuffleMethod, reason};
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, EngineError};
 use dpscope_report::words::InWords;
@@ -149,19 +151,19 @@ impl<'a> Drawing<'a> {
         self.backend.device()
     }
 
-    fn pair(&self, setting: Setting, delta: f64) -> Result<Result<PairRows, String>, Failure> {
+    fn pair(&self, setting: Training, delta: f64) -> Result<Result<PairRows, String>, Failure> {
         let significance = self.args.statement.significance;
         let sampler =
             PairSampler { seed: self.seed, observations: None, significance, whole_runs: true };
         let terminal = Terminal::of_pair(self.quiet);
-        match sampler.rows(setting, At::Delta(delta), &self.backend, &terminal) {
+        match sampler.rows(setting, Given::Delta(delta), &self.backend, &terminal) {
             Ok(rows) => Ok(Ok(rows)),
-            Err(EngineError::Accounting(error)) => Ok(Err(reason(&error))),
+            Err(EngineError::Accounting(error)) => Ok(Err(error.to_string())),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn audit(&self, setting: Setting, delta: f64, observations: u64) -> Result<Value, Failure> {
+    fn audit(&self, setting: Training, delta: f64, observations: u64) -> Result<Value, Failure> {
         let significance = self.args.statement.significance;
         let plan = shuffle_plan(setting, observations, delta, significance, self.seed);
         if let Err(error) = plan.validated() {
@@ -189,13 +191,13 @@ impl<'a> Drawing<'a> {
 
 /// A line for each of `wanted`; without `drawing`, those that need draws have a reason instead.
 pub(super) fn lines(
-    setting: Setting,
+    setting: Training,
     delta: f64,
     wanted: &[What],
     drawing: Option<&Drawing<'_>>,
 ) -> Result<Vec<Line>, Failure> {
-    let at = At::Delta(delta);
-    let poisson = Cell::from(setting.poisson(at));
+    let query = Query::upper(setting, Given::Delta(delta));
+    let poisson = Cell::from(Poisson.account(&query));
     let claimed = poisson.value().map(|row| row.epsilon);
     let is_drawn = |what: &What| matches!(what, What::PairLower | What::PairEstimate);
     let pair = match drawing {
@@ -206,7 +208,8 @@ pub(super) fn lines(
         Ok(rows) => cell(rows),
         Err(reason) => Cell::missing(reason),
     };
-    let shuffle = |method| setting.shuffle_lower(at, method).into();
+    let shuffle =
+        |method| Cell::from(Shuffle(method).account(&Query { kind: Kind::Lower, ..query }));
     let mut lines = Vec::with_capacity(wanted.len());
     for &what in wanted {
         if is_interrupted() {
@@ -214,13 +217,13 @@ pub(super) fn lines(
         }
         let cell = match what {
             What::Poisson => poisson.clone(),
-            What::BallsInBins => setting.balls_in_bins(at, Kind::Upper, Directions::Both).into(),
+            What::BallsInBins => BallsInBins.account(&query).into(),
             What::ShuffleLower => shuffle(ShuffleMethod::Best),
             What::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
             What::ShuffleSum => shuffle(ShuffleMethod::Sum),
             What::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
             What::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
-            What::Deterministic => setting.deterministic(at).into(),
+            What::Deterministic => Deterministic.account(&query).into(),
             What::Audit => Cell::missing("nothing was drawn"),
         };
         let value = match (what, drawing) {
@@ -240,7 +243,8 @@ pub(super) fn lines(
 }
 
 /// Refuses a setting that no accountant takes, with the option that is wrong.
-pub(super) fn check(setting: Setting, delta: f64) -> Result<(), AccountingError> {
-    setting.deterministic(At::Delta(delta))?;
-    setting.shuffle_lower(At::Delta(delta), ShuffleMethod::Sum).map(|_| ())
+pub(super) fn check(setting: Training, delta: f64) -> Result<(), AccountingError> {
+    let query = Query::upper(setting, Given::Delta(delta));
+    Deterministic.account(&query)?;
+    Shuffle(ShuffleMethod::Sum).account(&Query { kind: Kind::Lower, ..query }).map(|_| ())
 }

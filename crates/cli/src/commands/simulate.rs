@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use dpscope_core::accounting::Training;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
-use dpscope_core::theory::Setting;
 use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{
     Artefact, ArtefactError, Backend, EngineError, Layout, ObservationRange, Plan, Shard,
@@ -138,7 +138,7 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
 
 /// The plan that audits a shuffle at its worst, cuts fixed by a pilot.
 pub(crate) fn shuffle_plan(
-    setting: Setting,
+    setting: Training,
     observations: u64,
     delta: f64,
     significance: f64,
@@ -149,7 +149,7 @@ pub(crate) fn shuffle_plan(
     Plan {
         mechanism: BatchedGaussian {
             noise_multiplier: setting.noise_multiplier,
-            steps_per_epoch: whole(setting.steps),
+            steps_per_epoch: whole(setting.steps_per_epoch),
             epochs: whole(setting.epochs),
             sampler: BatchSampler::Shuffle,
             threat_model: ThreatModel::WorstCase,

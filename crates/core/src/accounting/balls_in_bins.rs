@@ -2,164 +2,133 @@
 
 mod sums;
 
-use super::bracket::Bracket;
+use super::bracket::{self, Bracket};
+use super::calibration::{PrivacyTarget, SearchRange, calibrate};
 use super::error::argument;
-use super::pld::{LossCells, Masses, Rounding, Target, check_delta, check_epsilon};
-use super::result::Account;
+use super::pld::{LossCells, Masses, Rounding, check_delta, check_epsilon};
 use super::{
-    AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,
-    EpsilonUpperBound, Method,
+    Accountant, AccountingError, AccountingResult, Deterministic, Given, Method, Parameter, Query,
+    Training,
 };
-use crate::adjacency::Scope;
+use crate::adjacency::Directions;
 use crate::math;
 use crate::special::normal;
 use sums::{INFLATION, SumLaw};
 
-/// Noisy sums of clipped gradients; of T batches an epoch the record's is drawn uniformly.
+/// The accountant of balls-in-bins batches: each record is in one batch of each epoch, drawn uniformly.
 ///
 /// P = mean over t of N(e_t, σ²I), Q = N(0, σ²I), composed over the epochs;
 /// e^L = (1/T) Σ_t W_t, W_t = e^{x_t/σ² − 1/(2σ²)}
 ///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `noise_multiplier` | σ | [0.2, 100] |
+/// | `steps_per_epoch` | T | 1 … 10⁶ |
+/// | `epochs` | E | 1 … 10⁵ |
+/// | `given` | δ | [1e-50, 1) |
+/// | | or ε, nats | [0, ∞) |
+/// | `error` | as in [`Query`] | [1e-6, 1] |
+///
+/// # Guarantee
+/// An upper value is not below the truth, a lower one not above
+/// (`tests/oracles/accounting.rs::balls_in_bins_agree_with_the_golden_intervals`,
+/// `tests/oracles/accounting.rs::balls_in_bins_deltas_undo_epsilons`).
+///
+/// # Errors
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] where the grid would be too
+/// large; [`AccountingError::NoValue`] for an estimate.
+///
+/// # Numerics
+/// Under Q the W are independent with mean 1. A spread of each W that keeps its mean gives a
+/// pair that dominates, a merging of its values one that is dominated, and both survive sums:
+/// the distribution of ΣW is built by doubling, spread to or merged in cells after each sum. Cells are
+/// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to 0
+/// and infinity. Masses and values are rounded outward by more than the error of their sums.
+/// Steps of the loss are narrow beside the spread of one epoch's. `numeric_error` is the distance
+/// of upper and lower value, which may exceed the error of the query where the finest grid does not
+/// suffice, and where E T is near 10¹¹: rounded outward in each sum, all masses together move by a factor
+/// of about e^{1e-10 E T}, and the distance can be as large as the value itself. δ below 1e-50 is rounded
+/// up to about that. Without an error in the query: the first of 1e-3, 1e-2 and 0.1 whose grid is not too
+/// large.
+///
 /// # Reference
 /// L. Chua and others (2024), "Balls-and-Bins Sampling for DP-SGD", for the dominating pair.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BallsInBins {
-    /// σ, in [0.2, 100].
-    pub noise_multiplier: f64,
-    /// T, 1 … 10⁶.
-    pub steps_per_epoch: u64,
-    /// E, 1 … 10⁵.
-    pub epochs: u64,
-}
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{Accountant, BallsInBins, Given, Query, Training};
+/// let training =
+///     Training { noise_multiplier: 0.8, steps_per_epoch: 10, epochs: 1, sampling_rate: None };
+/// let query = Query { error: Some(1e-2), ..Query::upper(training, Given::Delta(1e-8)) };
+/// assert_eq!(format!("{:.1}", BallsInBins.account(&query)?.epsilon), "5.1");
+/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BallsInBins;
+
+/// Errors to try, from the finest: slower to refine than those of Poisson sampling.
+const ERRORS: [f64; 3] = [1e-3, 1e-2, 1e-1];
 
 /// Finest grid of the sums.
 const FINEST: f64 = 0.006;
 
 const LEAST_DELTA: f64 = 1e-50;
 
-impl BallsInBins {
-    /// A value that ε does not exceed.
-    ///
-    /// | argument | meaning | domain |
-    /// |---|---|---|
-    /// | `delta` | δ | [1e-50, 1) |
-    /// | `directions` | whose ε | – |
-    /// | `error` | wanted distance of upper and lower value, nats, relative above 1 nat | [1e-6, 1] |
-    ///
-    /// # Guarantee
-    /// Not below ε (`tests/oracles/accounting.rs::balls_in_bins_agree_with_the_golden_intervals`).
-    ///
-    /// # Errors
-    /// [`AccountingError`] outside the domain, and where the grid would be too large.
-    ///
-    /// # Numerics
-    /// Under Q the W are independent with mean 1. A spread of each W that keeps its mean gives a
-    /// pair that dominates, a merging of its values one that is dominated, and both survive sums:
-    /// the law of ΣW is built by doubling, spread to or merged in cells after each sum. Cells are
-    /// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to
-    /// 0 and infinity. Masses and values are rounded outward by more than the error of their sums.
-    /// Steps of the loss are narrow beside the spread of one epoch's. `numeric_error` is the
-    /// distance of upper and lower value, which may exceed `error` where the finest grid does not
-    /// suffice, and where E T is near 10¹¹: rounded outward in each sum, all masses together move
-    /// by a factor of about e^{1e-10 E T}, and the distance can be as large as the value itself.
-    /// Unlike that of [`super::PoissonSampling`], `error` is relative above 1 nat.
-    ///
-    /// # Example
-    /// ```
-    /// use dpscope_core::accounting::{BallsInBins, Directions};
-    /// let training = BallsInBins { noise_multiplier: 0.8, steps_per_epoch: 10, epochs: 1 };
-    /// let bound = training.epsilon_upper(1e-8, Directions::Both, 1e-2)?;
-    /// assert_eq!(format!("{:.1}", bound.value()), "5.1");
-    /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
-    /// ```
-    pub fn epsilon_upper(
-        &self,
-        delta: f64,
-        directions: Directions,
-        error: f64,
-    ) -> Result<EpsilonUpperBound, AccountingError> {
-        let bracket = self.bracket(Target::Delta(delta), directions, error)?;
-        Ok(EpsilonUpperBound::new(bracket.upper, delta, account(directions, bracket)))
+impl Accountant for BallsInBins {
+    fn account(&self, query: &Query) -> AccountingResult {
+        let bins = Bins(query.training);
+        let method = Method::PrivacyLossDistribution;
+        let bracket = |error| bins.bracket(query.given, query.directions, error);
+        bracket::answer(query, &ERRORS, method, &bracket)
     }
 
-    /// A value that ε exceeds; arguments as [`Self::epsilon_upper`].
-    ///
-    /// # Guarantee
-    /// Not above ε (`tests/oracles/accounting.rs::balls_in_bins_agree_with_the_golden_intervals`).
-    ///
-    /// # Errors
-    /// As [`Self::epsilon_upper`].
-    pub fn epsilon_lower(
+    fn search_range(
         &self,
-        delta: f64,
-        directions: Directions,
-        error: f64,
-    ) -> Result<EpsilonLowerBound, AccountingError> {
-        let bracket = self.bracket(Target::Delta(delta), directions, error)?;
-        Ok(EpsilonLowerBound::new(bracket.lower, 0.0, account(directions, bracket)))
+        parameter: Parameter,
+        target: &PrivacyTarget,
+        training: &Training,
+    ) -> Result<Option<SearchRange>, AccountingError> {
+        // finer grids take many seconds
+        let error = (3e-3 * target.epsilon).clamp(1e-4, 1e-2);
+        let nats_per_error = target.epsilon.max(1.0);
+        let range =
+            SearchRange { error, nats_per_error, least_error: 1e-6, ..SearchRange::default() };
+        Ok(match parameter {
+            Parameter::Noise => {
+                let target = PrivacyTarget { error: target.error.or(Some(error)), ..*target };
+                let noise = calibrate(&Deterministic, parameter, &target, training)?;
+                Some(SearchRange { low: 0.01, high: 5.0, start: 1.0 / noise.value, ..range })
+            }
+            Parameter::Epochs => Some(SearchRange { high: 1e5, ..range }),
+            Parameter::Steps => None,
+        })
     }
+}
 
-    /// A value that δ does not exceed.
-    ///
-    /// | argument | meaning | domain |
-    /// |---|---|---|
-    /// | `epsilon` | ε, nats | [0, ∞) |
-    /// | `directions` | whose δ | – |
-    /// | `error` | wanted relative distance of upper and lower value | [1e-6, 1] |
-    ///
-    /// # Guarantee
-    /// Not below δ (`tests/oracles/accounting.rs::balls_in_bins_deltas_undo_epsilons`).
-    ///
-    /// # Errors
-    /// As [`Self::epsilon_upper`].
-    ///
-    /// # Numerics
-    /// As [`Self::epsilon_upper`]; below 1e-50 δ is rounded up to about that.
-    pub fn delta_upper(
-        &self,
-        epsilon: f64,
-        directions: Directions,
-        error: f64,
-    ) -> Result<DeltaUpperBound, AccountingError> {
-        let bracket = self.bracket(Target::Epsilon(epsilon), directions, error)?;
-        Ok(DeltaUpperBound::new(bracket.upper, epsilon, account(directions, bracket)))
-    }
+/// The pair of a training run.
+#[derive(Debug, Clone, Copy)]
+struct Bins(Training);
 
-    /// A value that δ exceeds; arguments as [`Self::delta_upper`].
-    ///
-    /// # Guarantee
-    /// Not above δ (`tests/oracles/accounting.rs::balls_in_bins_deltas_undo_epsilons`).
-    ///
-    /// # Errors
-    /// As [`Self::epsilon_upper`].
-    pub fn delta_lower(
-        &self,
-        epsilon: f64,
-        directions: Directions,
-        error: f64,
-    ) -> Result<DeltaLowerBound, AccountingError> {
-        let bracket = self.bracket(Target::Epsilon(epsilon), directions, error)?;
-        Ok(DeltaLowerBound::new(bracket.lower, 0.0, account(directions, bracket)))
-    }
-
-    fn check(&self, target: Target, error: f64) -> Result<(), AccountingError> {
-        match target {
-            Target::Epsilon(epsilon) => check_epsilon(epsilon)?,
-            Target::Delta(delta) => {
+impl Bins {
+    fn check(&self, given: Given, error: f64) -> Result<(), AccountingError> {
+        let Training { noise_multiplier, steps_per_epoch, epochs, .. } = self.0;
+        match given {
+            Given::Epsilon(epsilon) => check_epsilon(epsilon)?,
+            Given::Delta(delta) => {
                 check_delta(delta)?;
                 if !(delta >= LEAST_DELTA) {
                     return Err(argument("delta", delta, "at least 1e-50"));
                 }
             }
         }
-        if !(0.2..=100.0).contains(&self.noise_multiplier) {
-            return Err(argument("noise_multiplier", self.noise_multiplier, "in [0.2, 100]"));
+        if !(0.2..=100.0).contains(&noise_multiplier) {
+            return Err(argument("noise_multiplier", noise_multiplier, "in [0.2, 100]"));
         }
-        if !(1..=1_000_000).contains(&self.steps_per_epoch) {
-            return Err(argument("steps_per_epoch", self.steps_per_epoch as f64, "in 1 to 10^6"));
+        if !(1..=1_000_000).contains(&steps_per_epoch) {
+            return Err(argument("steps_per_epoch", steps_per_epoch as f64, "in 1 to 10^6"));
         }
-        if !(1..=100_000).contains(&self.epochs) {
-            return Err(argument("epochs", self.epochs as f64, "in 1 to 100000"));
+        if !(1..=100_000).contains(&epochs) {
+            return Err(argument("epochs", epochs as f64, "in 1 to 100000"));
         }
         if !(1e-6..=1.0).contains(&error) {
             return Err(argument("error", error, "in [1e-6, 1]"));
@@ -170,27 +139,27 @@ impl BallsInBins {
     /// Lower and upper value.
     fn bracket(
         &self,
-        target: Target,
+        given: Given,
         directions: Directions,
         error: f64,
     ) -> Result<Bracket, AccountingError> {
-        self.check(target, error)?;
+        self.check(given, error)?;
         let mut width = 0.048;
         // about that of one epoch's loss, beside which a step must be narrow
-        let variance = self.noise_multiplier * self.noise_multiplier;
-        let spread = (math::exp_m1(1.0 / variance) / self.steps_per_epoch as f64).sqrt();
+        let variance = self.0.noise_multiplier * self.0.noise_multiplier;
+        let spread = (math::exp_m1(1.0 / variance) / self.0.steps_per_epoch as f64).sqrt();
         let grid = |width: f64, error: f64, delta: f64| Fineness {
             width,
-            step: (width * (4.0 * spread).min(0.05)).min((error / self.epochs as f64).sqrt()),
+            step: (width * (4.0 * spread).min(0.05)).min((error / self.0.epochs as f64).sqrt()),
             delta,
         };
         // of a first look, which tells how large the value is
         let mut wanted = 10.0 * error;
-        let delta = match target {
-            Target::Delta(delta) => delta,
-            Target::Epsilon(_) => {
+        let delta = match given {
+            Given::Delta(delta) => delta,
+            Given::Epsilon(_) => {
                 let coarse = grid(width, wanted, LEAST_DELTA);
-                let value = self.value(target, directions, coarse, Rounding::Pessimistic)?;
+                let value = self.value(given, directions, coarse, Rounding::Pessimistic)?;
                 value.clamp(LEAST_DELTA, 0.5)
             }
         };
@@ -198,14 +167,14 @@ impl BallsInBins {
         loop {
             let grid = grid(width, wanted, delta);
             best = best.tighter(Bracket {
-                lower: self.value(target, directions, grid, Rounding::Optimistic)?,
-                upper: self.value(target, directions, grid, Rounding::Pessimistic)?,
+                lower: self.value(given, directions, grid, Rounding::Optimistic)?,
+                upper: self.value(given, directions, grid, Rounding::Pessimistic)?,
             });
-            wanted = match target {
-                Target::Delta(_) => error * best.upper.max(1.0),
-                Target::Epsilon(_) => error,
+            wanted = match given {
+                Given::Delta(_) => error * best.upper.max(1.0),
+                Given::Epsilon(_) => error,
             };
-            let excess = best.excess(target, wanted);
+            let excess = best.excess(given, wanted);
             if excess <= 1.0 || width <= FINEST {
                 return Ok(best);
             }
@@ -216,23 +185,23 @@ impl BallsInBins {
 
     fn value(
         &self,
-        target: Target,
+        given: Given,
         directions: Directions,
         grid: Fineness,
         rounding: Rounding,
     ) -> Result<f64, AccountingError> {
         let Fineness { width, step, delta } = grid;
-        let (steps, epochs) = (self.steps_per_epoch as f64, self.epochs as f64);
+        let (steps, epochs) = (self.0.steps_per_epoch as f64, self.0.epochs as f64);
         let cut = -normal::quantile(1e-8 * delta / (steps * epochs));
-        let depth = 2.0 * f64::from(u64::BITS - self.steps_per_epoch.leading_zeros());
+        let depth = 2.0 * f64::from(u64::BITS - self.0.steps_per_epoch.leading_zeros());
         let tail = 1e-4 * delta / (depth * epochs);
-        let law = SumLaw::of_one(self.noise_multiplier, cut, tail, width, rounding);
-        let law = law.of_many(self.steps_per_epoch);
+        let law = SumLaw::of_one(self.0.noise_multiplier, cut, tail, width, rounding);
+        let law = law.of_many(self.0.steps_per_epoch);
         let atoms: Vec<(f64, f64)> =
             law.points.iter().map(|&(value, mass)| (value / steps, mass)).collect();
         let mut cells = LossCells::of_atoms(step, &atoms, 1e-8 * delta / epochs);
         // an output beyond the cut: P has one with mean 1 among those with mean 0
-        let sigma = self.noise_multiplier;
+        let sigma = self.0.noise_multiplier;
         let without = normal::normal_survival(cut + 1.0 / sigma);
         let with = normal::normal_survival(cut);
         cells.above =
@@ -243,10 +212,10 @@ impl BallsInBins {
             Rounding::Optimistic => -INFLATION * depth * epochs,
         };
         let of = |cells: &LossCells| -> Result<f64, AccountingError> {
-            let law = cells.law(rounding)?.self_composed_near(self.epochs, target)?;
-            match target {
-                Target::Delta(delta) => Ok((law.epsilon_at(delta)? + moved).max(0.0)),
-                Target::Epsilon(epsilon) => law.delta_at(epsilon - moved),
+            let law = cells.law(rounding)?.self_composed_near(self.0.epochs, given)?;
+            match given {
+                Given::Delta(delta) => Ok((law.epsilon_at(delta)? + moved).max(0.0)),
+                Given::Epsilon(epsilon) => law.delta_at(epsilon - moved),
             }
         };
         Ok(match directions {
@@ -268,26 +237,25 @@ struct Fineness {
     delta: f64,
 }
 
-fn account(directions: Directions, bracket: Bracket) -> Account {
-    Account {
-        scope: Scope::Mechanism,
-        directions,
-        method: Method::PrivacyLossDistribution,
-        numeric_error: bracket.gap(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounting::DeterministicBatches;
+    use crate::accounting::deterministic;
+
+    fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> Training {
+        Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None }
+    }
+
+    /// ε of the Gaussian mechanism.
+    fn gaussian(noise_multiplier: f64, epochs: u64, delta: f64) -> f64 {
+        let training = run(noise_multiplier, 1, epochs);
+        deterministic::upper(&training, Given::Delta(delta)).unwrap().epsilon
+    }
 
     /// What is found for one batch an epoch, and what is exact: the Gaussian mechanism.
     fn one_batch(sigma: f64, of: f64, epochs: u64, directions: Directions) -> (Bracket, f64) {
-        let training = BallsInBins { noise_multiplier: sigma, steps_per_epoch: 1, epochs };
-        let exact = DeterministicBatches { noise_multiplier: of, epochs };
-        let exact = exact.epsilon_upper(1e-5).unwrap().value();
-        (training.bracket(Target::Delta(1e-5), directions, 1e-3).unwrap(), exact)
+        let exact = gaussian(of, epochs, 1e-5);
+        (Bins(run(sigma, 1, epochs)).bracket(Given::Delta(1e-5), directions, 1e-3).unwrap(), exact)
     }
 
     #[test]
@@ -313,8 +281,9 @@ mod tests {
         let holds = |seen: Bracket, exact: f64| seen.lower < exact && exact < seen.upper;
         for (epochs, add, remove) in exact {
             let of = |noise_multiplier, directions| {
-                let training = BallsInBins { noise_multiplier, steps_per_epoch: 533, epochs };
-                training.bracket(Target::Delta(1e-5), directions, 0.1).unwrap()
+                Bins(run(noise_multiplier, 533, epochs))
+                    .bracket(Given::Delta(1e-5), directions, 0.1)
+                    .unwrap()
             };
             let seen = (of(1.466, Directions::Add), of(1.466, Directions::Remove));
             assert!(holds(seen.0, add) && holds(seen.1, remove), "{epochs}: {seen:?}");
@@ -328,13 +297,10 @@ mod tests {
     fn losses_narrower_than_a_step_keep_their_sides() {
         // so many batches that an epoch's loss is nearly Gaussian, μ² = (e^{1/σ²} − 1)/T
         let of = |noise_multiplier: f64, directions| {
-            let training =
-                BallsInBins { noise_multiplier, steps_per_epoch: 1_000_000, epochs: 100_000 };
-            training.bracket(Target::Delta(1e-50), directions, 0.5).unwrap()
+            let training = run(noise_multiplier, 1_000_000, 100_000);
+            Bins(training).bracket(Given::Delta(1e-50), directions, 0.5).unwrap()
         };
-        let noise_multiplier = (10.0 / math::exp_m1(1.0)).sqrt();
-        let exact = DeterministicBatches { noise_multiplier, epochs: 1 };
-        let exact = exact.epsilon_upper(1e-50).unwrap().value();
+        let exact = gaussian((10.0 / math::exp_m1(1.0)).sqrt(), 1, 1e-50);
         for directions in [Directions::Remove, Directions::Add] {
             let seen = of(1.0, directions);
             assert!(seen.lower < exact && exact < seen.upper, "{seen:?} {exact}");
@@ -342,14 +308,13 @@ mod tests {
         }
     }
 
-    /// With steps that were as wide as the spread of a loss, brackets were a sixth of the value
-    /// wide.
+    /// With steps that were as wide as the spread of a loss, brackets were a sixth of the value wide.
     #[test]
     fn steps_are_narrow_beside_a_loss() {
         for (noise_multiplier, steps_per_epoch, epochs) in [(10.0, 10_000, 50), (100.0, 10_000, 50)]
         {
-            let training = BallsInBins { noise_multiplier, steps_per_epoch, epochs };
-            let seen = training.bracket(Target::Delta(1e-5), Directions::Both, 1e-3).unwrap();
+            let training = run(noise_multiplier, steps_per_epoch, epochs);
+            let seen = Bins(training).bracket(Given::Delta(1e-5), Directions::Both, 1e-3).unwrap();
             assert!(seen.gap() < 0.03 * seen.upper, "{training:?}: {seen:?}");
         }
     }
@@ -362,15 +327,16 @@ mod tests {
 
     #[test]
     fn refuses_bad_arguments() {
-        let good = BallsInBins { noise_multiplier: 1.0, steps_per_epoch: 10, epochs: 1 };
-        let value = |training: BallsInBins, delta, error| {
-            training.epsilon_upper(delta, Directions::Both, error)
+        let good = run(1.0, 10, 1);
+        let value = |training: Training, delta, error| {
+            let given = Given::Delta(delta);
+            BallsInBins.account(&Query { error: Some(error), ..Query::upper(training, given) })
         };
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(value(BallsInBins { noise_multiplier: bad, ..good }, 1e-5, 1e-2).is_err());
+            assert!(value(run(bad, 10, 1), 1e-5, 1e-2).is_err());
             assert!(value(good, bad, 1e-2).is_err() && value(good, 1e-5, bad).is_err());
         }
-        assert!(value(BallsInBins { steps_per_epoch: 0, ..good }, 1e-5, 1e-2).is_err());
-        assert!(value(BallsInBins { epochs: 0, ..good }, 1e-5, 1e-2).is_err());
+        assert!(value(run(1.0, 0, 1), 1e-5, 1e-2).is_err());
+        assert!(value(run(1.0, 10, 0), 1e-5, 1e-2).is_err());
     }
 }

@@ -1,8 +1,10 @@
 //! Upper and lower values of a composed pair, refined until they are as close as is wanted.
 
+use super::answer::Basis;
 use super::error::argument;
-use super::pld::{LossCells, MOST_POINTS, Rounding, Target};
-use super::{AccountingError, Directions};
+use super::pld::{LossCells, MOST_POINTS, Rounding};
+use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query};
+use crate::adjacency::{Directions, Scope};
 
 /// How fine a grid is.
 #[derive(Debug, Clone, Copy)]
@@ -32,15 +34,15 @@ impl Bracket {
     }
 
     /// Is the gap at most the wanted one, which is relative for δ?
-    pub(super) fn is_near(&self, target: Target, error: f64) -> bool {
-        self.excess(target, error) <= 1.0
+    pub(super) fn is_near(&self, given: Given, error: f64) -> bool {
+        self.excess(given, error) <= 1.0
     }
 
     /// The gap in units of the wanted one; a δ below 1e-200 is as good as none.
-    pub(super) fn excess(&self, target: Target, error: f64) -> f64 {
-        let wanted = match target {
-            Target::Delta(_) => error,
-            Target::Epsilon(_) => (error * self.upper).max(1e-200),
+    pub(super) fn excess(&self, given: Given, error: f64) -> f64 {
+        let wanted = match given {
+            Given::Delta(_) => error,
+            Given::Epsilon(_) => (error * self.upper).max(1e-200),
         };
         let excess = self.gap() / wanted;
         if excess.is_nan() { f64::INFINITY } else { excess }
@@ -55,6 +57,48 @@ impl Bracket {
     }
 }
 
+/// The side of the interval that is asked for, at the error that is asked for, else at the first of
+/// `errors` whose grid is not too large.
+pub(super) fn answer(
+    query: &Query,
+    errors: &[f64],
+    method: Method,
+    bracket: &dyn Fn(f64) -> Result<Bracket, AccountingError>,
+) -> AccountingResult {
+    if query.kind == Kind::Estimate {
+        return Err(query.refused());
+    }
+    let found = match query.error {
+        Some(error) => bracket(error)?,
+        None => finest(errors, bracket)?,
+    };
+    let value = if query.kind == Kind::Lower { found.lower } else { found.upper };
+    let (scope, directions) = (Scope::Mechanism, query.directions);
+    let basis = Basis { scope, directions, method, numeric_error: found.gap() };
+    Accounted::new(query.kind, query.given, value, basis).checked(query)
+}
+
+/// The interval at the first error whose grid is not too large.
+fn finest(
+    errors: &[f64],
+    bracket: &dyn Fn(f64) -> Result<Bracket, AccountingError>,
+) -> Result<Bracket, AccountingError> {
+    let is_too_fine = |found: &Result<Bracket, AccountingError>| {
+        matches!(
+            found,
+            Err(AccountingError::Grid { .. } | AccountingError::Argument { name: "error", .. })
+        )
+    };
+    let mut found = bracket(errors.first().copied().unwrap_or(1.0));
+    for &error in errors.iter().skip(1) {
+        if !is_too_fine(&found) {
+            break;
+        }
+        found = bracket(error);
+    }
+    found
+}
+
 /// A pair of laws, one composition of it.
 pub(super) trait Pair {
     /// The loss ln dP/dQ in cells, P the world with the target.
@@ -65,7 +109,7 @@ pub(super) trait Pair {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub(super) compositions: u64,
-    pub(super) target: Target,
+    pub(super) given: Given,
     pub(super) directions: Directions,
     /// Wanted distance of the two values; relative for δ.
     pub(super) error: f64,
@@ -81,9 +125,9 @@ const CELL: f64 = 4.0;
 
 impl Question {
     pub(super) fn check(&self) -> Result<(), AccountingError> {
-        match self.target {
-            Target::Delta(delta) => super::pld::check_delta(delta)?,
-            Target::Epsilon(epsilon) => super::pld::check_epsilon(epsilon)?,
+        match self.given {
+            Given::Delta(delta) => super::pld::check_delta(delta)?,
+            Given::Epsilon(epsilon) => super::pld::check_epsilon(epsilon)?,
         }
         if !(1..=1_000_000_000).contains(&self.compositions) {
             return Err(argument("steps", self.compositions as f64, "in 1 to 10^9"));
@@ -113,7 +157,7 @@ impl Question {
                 Ok(bracket) => bracket,
                 Err(reason) => return best.filter(|best| self.is_nearly(best)).ok_or(reason),
             };
-            let excess = bracket.excess(self.target, self.error);
+            let excess = bracket.excess(self.given, self.error);
             let is_last = best.is_some_and(|best| bracket.gap() >= 0.9 * best.gap());
             let tightest = match best {
                 Some(best) => bracket.tighter(best),
@@ -135,7 +179,7 @@ impl Question {
     }
 
     fn is_nearly(&self, bracket: &Bracket) -> bool {
-        bracket.excess(self.target, self.error) < 100.0
+        bracket.excess(self.given, self.error) < 100.0
     }
 
     fn round(
@@ -175,15 +219,15 @@ impl Question {
         spent: &mut f64,
     ) -> Result<f64, AccountingError> {
         // δ is wanted to a relative error: e of ln δ
-        let error = match self.target {
-            Target::Delta(_) => self.error,
-            Target::Epsilon(_) => 0.1 * self.error,
+        let error = match self.given {
+            Given::Delta(_) => self.error,
+            Given::Epsilon(_) => 0.1 * self.error,
         };
-        let law = cells.law(rounding)?.composed_to(self.compositions, self.target, error)?;
+        let law = cells.law(rounding)?.composed_to(self.compositions, self.given, error)?;
         *spent += law.masses().len() as f64;
-        match self.target {
-            Target::Delta(delta) => law.epsilon_at(delta),
-            Target::Epsilon(epsilon) => law.delta_at(epsilon),
+        match self.given {
+            Given::Delta(delta) => law.epsilon_at(delta),
+            Given::Epsilon(epsilon) => law.delta_at(epsilon),
         }
     }
 }

@@ -1,164 +1,171 @@
-//! Deterministic batches: the Gaussian mechanism, once an epoch.
+//! Deterministic batches: the Gaussian mechanism, once per epoch.
 
+use super::answer::Basis;
 use super::bracket::Bracket;
+use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
-use super::pld::{Target, check_delta, check_epsilon};
-use super::result::Account;
+use super::pld::{check_delta, check_epsilon};
 use super::shuffle::sum::{gdp_delta_below, gdp_epsilon_below, relative_error};
 use super::{
-    AccountingError, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound,
-    EpsilonUpperBound, Method,
+    Accountant, Accounted, AccountingError, AccountingResult, Given, Kind, Method, Parameter,
+    Query, Training,
 };
-use crate::adjacency::Scope;
+use crate::adjacency::{Directions, Scope};
 use crate::gdp;
 
-/// Noisy sums of clipped gradients, each record in the same batch of each epoch.
+/// The accountant of deterministic batches: each record in the same batch of each epoch.
 ///
-/// μ-GDP with μ = √E/σ
+/// μ-GDP with μ = √E/σ, in both directions, whatever T
 ///
-/// Also the proven upper bound of every way to shuffle: given the record's place, an epoch is one
-/// Gaussian mechanism, and ε and δ are jointly convex.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DeterministicBatches {
-    /// σ, in [1e-6, 1e6].
-    pub noise_multiplier: f64,
-    /// E, 1 … 10¹².
-    pub epochs: u64,
+/// Its upper side also holds for every way to shuffle: given the record's place, an epoch is one
+/// Gaussian mechanism, and ε and δ are jointly convex. Its lower side is of deterministic batches alone.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `noise_multiplier` | σ | [1e-6, 1e6] |
+/// | `epochs` | E | 1 … 10¹² |
+/// | `given` | δ | (0, 1) |
+/// | | or ε, nats | [0, 1e200] |
+///
+/// # Guarantee
+/// An upper value is not below the truth, a lower one not above
+/// (`tests/oracles/accounting.rs::deterministic_values_are_the_golden_ones`,
+/// `tests/oracles/accounting.rs::deterministic_deltas_undo_epsilons`).
+///
+/// # Errors
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::NoValue`] for an estimate.
+///
+/// # Numerics
+/// ε from above exceeds the exact value by at most 2e-12 (ε + μ). No cap. δ from below is 0 so far in the
+/// tail that the rounding of ε/μ exceeds all.
+///
+/// # Reference
+/// J. Dong, A. Roth and W. Su (2022), corollary 2.13.
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{Accountant, Deterministic, Given, Query, Training};
+/// let training =
+///     Training { noise_multiplier: 1.0, steps_per_epoch: 440, epochs: 509, sampling_rate: None };
+/// let bound = Deterministic.account(&Query::upper(training, Given::Delta(1e-5)))?;
+/// assert_eq!(format!("{:.6}", bound.epsilon), "349.804809");
+/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deterministic;
+
+impl Accountant for Deterministic {
+    fn account(&self, query: &Query) -> AccountingResult {
+        let training = &query.training;
+        match query.kind {
+            Kind::Upper => upper(training, query.given),
+            Kind::Lower => lower(training, query.given),
+            Kind::Estimate => Err(query.refused()),
+        }?
+        .checked(query)
+    }
+
+    fn search_range(
+        &self,
+        parameter: Parameter,
+        target: &PrivacyTarget,
+        training: &Training,
+    ) -> Result<Option<SearchRange>, AccountingError> {
+        let error = (1e-4 * target.epsilon).clamp(1e-7, 1e-3);
+        let range = SearchRange { error, ..SearchRange::default() };
+        Ok(match parameter {
+            Parameter::Noise => {
+                let start = 1.0 / (training.epochs as f64).sqrt();
+                Some(SearchRange { low: 1e-6, high: 1e6, start, ..range })
+            }
+            Parameter::Epochs => Some(SearchRange { high: 1e10, ..range }),
+            Parameter::Steps => None,
+        })
+    }
 }
 
-impl DeterministicBatches {
-    /// The parameter μ = √E/σ of Gaussian differential privacy.
-    ///
-    /// # Errors
-    /// [`AccountingError::Argument`] outside the domain of the fields.
-    pub fn gdp_mu(&self) -> Result<f64, AccountingError> {
-        if !(1e-6..=1e6).contains(&self.noise_multiplier) {
-            return Err(argument("noise_multiplier", self.noise_multiplier, "in [1e-6, 1e6]"));
+/// The parameter μ = √E/σ of Gaussian differential privacy.
+pub(crate) fn gdp_mu(training: &Training) -> Result<f64, AccountingError> {
+    let Training { noise_multiplier, epochs, .. } = *training;
+    if !(1e-6..=1e6).contains(&noise_multiplier) {
+        return Err(argument("noise_multiplier", noise_multiplier, "in [1e-6, 1e6]"));
+    }
+    if !(1..=1_000_000_000_000).contains(&epochs) {
+        return Err(argument("epochs", epochs as f64, "in 1 to 10^12"));
+    }
+    Ok((epochs as f64).sqrt() / noise_multiplier)
+}
+
+/// From above; of every way to shuffle as well.
+pub(crate) fn upper(training: &Training, given: Given) -> AccountingResult {
+    let (value, error) = match given {
+        Given::Delta(delta) => epsilon_above(training, delta)?,
+        Given::Epsilon(epsilon) => {
+            check_epsilon(epsilon)?;
+            delta_above(gdp_mu_above(training)?, epsilon)?
         }
-        if !(1..=1_000_000_000_000).contains(&self.epochs) {
-            return Err(argument("epochs", self.epochs as f64, "in 1 to 10^12"));
+    };
+    Ok(Accounted::new(Kind::Upper, given, value, basis(Scope::Mechanism, error)))
+}
+
+/// From below, for deterministic batches alone.
+fn lower(training: &Training, given: Given) -> AccountingResult {
+    let (value, error) = match given {
+        Given::Delta(delta) => {
+            let epsilon = nearest_epsilon(training, delta)?;
+            let error = 1e-12 * (epsilon + gdp_mu(training)?);
+            ((epsilon - error).max(0.0), 2.0 * error)
         }
-        Ok((self.epochs as f64).sqrt() / self.noise_multiplier)
-    }
+        Given::Epsilon(epsilon) => delta_below(training, epsilon)?,
+    };
+    Ok(Accounted::new(Kind::Lower, given, value, basis(Scope::Pair, error)))
+}
 
-    /// A value that ε does not exceed, in both directions, here and for every way to shuffle.
-    ///
-    /// | argument | meaning | domain |
-    /// |---|---|---|
-    /// | `delta` | δ | (0, 1) |
-    ///
-    /// # Guarantee
-    /// Not below ε (`tests/oracles/accounting.rs::deterministic_values_are_the_golden_ones`).
-    ///
-    /// # Errors
-    /// [`AccountingError::Argument`] outside the domain.
-    ///
-    /// # Numerics
-    /// Above the exact value by at most 2e-12 (ε + μ). No cap.
-    ///
-    /// # Reference
-    /// J. Dong, A. Roth and W. Su (2022), corollary 2.13.
-    ///
-    /// # Example
-    /// ```
-    /// use dpscope_core::accounting::DeterministicBatches;
-    /// let training = DeterministicBatches { noise_multiplier: 1.0, epochs: 509 };
-    /// assert_eq!(format!("{:.6}", training.epsilon_upper(1e-5)?.value()), "349.804809");
-    /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
-    /// ```
-    pub fn epsilon_upper(&self, delta: f64) -> Result<EpsilonUpperBound, AccountingError> {
-        let nearest = self.epsilon(delta)?;
-        let gdp_mu = self.gdp_mu_above()?;
-        let mut change = 1e-13 * (nearest + gdp_mu);
-        // The root alone rounds to nearest: δ is checked to be low enough.
-        while delta_above(gdp_mu, nearest + change)?.0 > delta && change < 1.0 + nearest {
-            change *= 4.0;
-        }
-        Ok(EpsilonUpperBound::new(nearest + change, delta, account(change)))
-    }
+/// What ε or δ lies between, in either direction.
+pub(super) fn bracket(training: &Training, given: Given) -> Result<Bracket, AccountingError> {
+    let upper = upper(training, given)?.value(given);
+    let lower = match given {
+        Given::Delta(delta) => gdp_epsilon_below(gdp_mu_below(training)?, delta).0,
+        Given::Epsilon(epsilon) => delta_below(training, epsilon)?.0,
+    };
+    Ok(Bracket { lower, upper })
+}
 
-    /// A value that ε exceeds, for deterministic batches alone.
-    ///
-    /// | argument | meaning | domain |
-    /// |---|---|---|
-    /// | `delta` | δ | (0, 1) |
-    ///
-    /// # Guarantee
-    /// Not above ε (`tests/oracles/accounting.rs::deterministic_values_are_the_golden_ones`).
-    ///
-    /// # Errors
-    /// [`AccountingError::Argument`] outside the domain.
-    pub fn epsilon_lower(&self, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
-        let epsilon = self.epsilon(delta)?;
-        let error = 1e-12 * (epsilon + self.gdp_mu()?);
-        Ok(EpsilonLowerBound::new((epsilon - error).max(0.0), 0.0, account(2.0 * error)))
+/// ε rounded up, and by how much.
+fn epsilon_above(training: &Training, delta: f64) -> Result<(f64, f64), AccountingError> {
+    let nearest = nearest_epsilon(training, delta)?;
+    let gdp_mu = gdp_mu_above(training)?;
+    let mut change = 1e-13 * (nearest + gdp_mu);
+    // The root alone rounds to nearest: δ is checked to be low enough.
+    while delta_above(gdp_mu, nearest + change)?.0 > delta && change < 1.0 + nearest {
+        change *= 4.0;
     }
+    Ok((nearest + change, change))
+}
 
-    /// A value that δ does not exceed, in both directions, here and for every way to shuffle.
-    ///
-    /// | argument | meaning | domain |
-    /// |---|---|---|
-    /// | `epsilon` | ε, nats | [0, 1e200] |
-    ///
-    /// # Guarantee
-    /// Not below δ (`tests/oracles/accounting.rs::deterministic_deltas_undo_epsilons`).
-    ///
-    /// # Errors
-    /// [`AccountingError::Argument`] outside the domain.
-    pub fn delta_upper(&self, epsilon: f64) -> Result<DeltaUpperBound, AccountingError> {
-        check_epsilon(epsilon)?;
-        let (delta, error) = delta_above(self.gdp_mu_above()?, epsilon)?;
-        Ok(DeltaUpperBound::new(delta, epsilon, account(error)))
-    }
+/// δ rounded down, and its error.
+fn delta_below(training: &Training, epsilon: f64) -> Result<(f64, f64), AccountingError> {
+    check_epsilon(epsilon)?;
+    let gdp_mu = gdp_mu_below(training)?;
+    let delta = gdp_delta_below(gdp_mu, epsilon);
+    Ok((delta, 2.0 * relative_error(gdp_mu, epsilon) * delta))
+}
 
-    /// What ε or δ lies between, in either direction.
-    pub(super) fn bracket(&self, target: Target) -> Result<Bracket, AccountingError> {
-        match target {
-            Target::Delta(delta) => {
-                let upper = self.epsilon_upper(delta)?.value();
-                let (lower, _) = gdp_epsilon_below(self.gdp_mu_below()?, delta);
-                Ok(Bracket { lower, upper })
-            }
-            Target::Epsilon(epsilon) => {
-                let upper = self.delta_upper(epsilon)?.value();
-                Ok(Bracket { lower: self.delta_lower(epsilon)?.value(), upper })
-            }
-        }
-    }
+/// μ, rounded down.
+fn gdp_mu_below(training: &Training) -> Result<f64, AccountingError> {
+    Ok(gdp_mu(training)? * (1.0 - 4.0 * f64::EPSILON))
+}
 
-    /// A value that δ exceeds, for deterministic batches alone; arguments as [`Self::delta_upper`].
-    ///
-    /// # Guarantee
-    /// Not above δ (`tests/oracles/accounting.rs::deterministic_deltas_undo_epsilons`).
-    ///
-    /// # Errors
-    /// [`AccountingError::Argument`] outside the domain.
-    ///
-    /// # Numerics
-    /// 0 so far in the tail that the rounding of A exceeds all.
-    pub fn delta_lower(&self, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
-        check_epsilon(epsilon)?;
-        let gdp_mu = self.gdp_mu_below()?;
-        let delta = gdp_delta_below(gdp_mu, epsilon);
-        Ok(DeltaLowerBound::new(delta, 0.0, account(2.0 * relative_error(gdp_mu, epsilon) * delta)))
-    }
+/// μ, rounded up.
+fn gdp_mu_above(training: &Training) -> Result<f64, AccountingError> {
+    Ok(gdp_mu(training)? * (1.0 + 4.0 * f64::EPSILON))
+}
 
-    /// μ, rounded down.
-    fn gdp_mu_below(&self) -> Result<f64, AccountingError> {
-        Ok(self.gdp_mu()? * (1.0 - 4.0 * f64::EPSILON))
-    }
-
-    /// μ, rounded up.
-    fn gdp_mu_above(&self) -> Result<f64, AccountingError> {
-        Ok(self.gdp_mu()? * (1.0 + 4.0 * f64::EPSILON))
-    }
-
-    /// ε, rounded to nearest.
-    fn epsilon(&self, delta: f64) -> Result<f64, AccountingError> {
-        check_delta(delta)?;
-        gdp::gdp_epsilon(self.gdp_mu()?, delta)
-            .map_err(|_| argument("delta", delta, "strictly between 0 and 1"))
-    }
+/// ε, rounded to nearest.
+fn nearest_epsilon(training: &Training, delta: f64) -> Result<f64, AccountingError> {
+    check_delta(delta)?;
+    gdp::gdp_epsilon(gdp_mu(training)?, delta)
+        .map_err(|_| argument("delta", delta, "strictly between 0 and 1"))
 }
 
 /// δ of μ-GDP above by twice the error that [`gdp::gdp_delta`] states, and that error.
@@ -179,11 +186,6 @@ fn gdp_delta(gdp_mu: f64, epsilon: f64) -> Result<f64, AccountingError> {
     delta.map_err(|_| argument("epsilon", epsilon, "at most 1e200"))
 }
 
-fn account(numeric_error: f64) -> Account {
-    Account {
-        scope: Scope::Mechanism,
-        directions: Directions::Both,
-        method: Method::Analytic,
-        numeric_error,
-    }
+fn basis(scope: Scope, numeric_error: f64) -> Basis {
+    Basis { scope, directions: Directions::Both, method: Method::Analytic, numeric_error }
 }

@@ -1,7 +1,10 @@
-//! Why nothing could be accounted.
+//! Why an accountant has no answer.
 
+use super::Kind;
+use crate::adjacency::Directions;
 use crate::format::given;
-/// An argument outside the domain of an accountant.
+
+/// Why an accountant has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccountingError {
@@ -16,18 +19,30 @@ pub enum AccountingError {
         allowed: &'static str,
     },
     /// A grid that would take too much memory.
-    #[error(
-        "the privacy loss would need {} grid points of at most {most}; ask for a larger \
-         error, or fewer steps or epochs",
-        given(.points.round())
-    )]
+    #[error("the privacy loss would need a grid of more than {most} points")]
     Grid {
         /// Points that the wanted error needs.
         points: f64,
         /// Most points.
         most: usize,
     },
-    /// No value of the wanted argument reaches the target.
+    /// No finite ε has so small a δ.
+    #[error(
+        "delta is {}; it must be larger: there is no finite epsilon at this delta", given(*.delta)
+    )]
+    Infinite {
+        /// δ.
+        delta: f64,
+    },
+    /// The accountant has no value on this side, or in this direction.
+    #[error("this accountant has no {} value, directions {directions:?}", .kind.name())]
+    NoValue {
+        /// The side that was asked for.
+        kind: Kind,
+        /// The directions that were asked for.
+        directions: Directions,
+    },
+    /// No value of the calibrated parameter reaches the target.
     #[error(
         "no {name} between {} and {} gives epsilon = {} at delta = {}",
         given(*.low), given(*.high), given(*.epsilon), given(*.delta)
@@ -43,6 +58,12 @@ pub enum AccountingError {
         epsilon: f64,
         /// Target δ.
         delta: f64,
+    },
+    /// The accountant does not calibrate this parameter.
+    #[error("this accountant does not calibrate {name}")]
+    NotCalibrated {
+        /// The parameter.
+        name: &'static str,
     },
 }
 

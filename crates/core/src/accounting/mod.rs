@@ -1,30 +1,46 @@
-//! What theory says of ε: what an accountant claims, what is proven, and the pair's own value.
+//! What theory says of ε: a [`Query`] about a [`Training`] run, an [`Accountant`] that answers it, and the
+//! [`Accounted`] value.
 //!
-//! Lower and upper bounds here are proven, not counted; what runs show is in
-//! [`bound`](crate::audit::bound).
+//! | batches | accountant | from above | from below |
+//! |---|---|---|---|
+//! | each record in each batch with probability q | [`Poisson`] | mechanism | mechanism |
+//! | each record in one random batch of each epoch | [`BallsInBins`] | mechanism | mechanism |
+//! | the same batches in each epoch | [`Deterministic`] | every shuffle as well | this order alone |
+//! | shuffled in each epoch | [`Shuffle`] | deterministic, or the pair's own | closed forms |
+//! | shuffled once | [`PersistentShuffle`] | deterministic, or the pair's own | closed forms |
+//! | a record that may be absent from an epoch | [`shuffle::TargetSlots`] | – | closed forms |
+//! | shuffled, by sampling the exact pair | [`pair::SeededPair`] | – | with confidence, and an estimate |
+//!
+//! [`accountant`] looks up the one that is proven for a sampler; [`calibrate`] inverts any of them. A new sampler
+//! is a file that implements [`Accountant`] and a row of [`accountant`].
+//!
+//! Bounds here are proven, or hold for draws of a known pair; what runs show is in [`audit`](crate::audit).
 
+mod accountant;
+mod answer;
 mod balls_in_bins;
 mod bracket;
 mod calibration;
-mod deterministic;
+pub(crate) mod deterministic;
 mod error;
 mod fft;
 pub mod pair;
 mod pld;
-mod poisson;
-mod result;
+pub(crate) mod poisson;
+mod query;
 pub mod shuffle;
 
+pub use accountant::{Accountant, accountant};
+pub use answer::{Accounted, AccountingResult, Cell, Kind, Method};
 pub use balls_in_bins::BallsInBins;
 pub use calibration::{
-    Calibrated, PrivacyTarget, balls_in_bins_epochs, balls_in_bins_noise, deterministic_epochs,
-    deterministic_noise, poisson_epochs, poisson_noise, poisson_steps,
+    Calibrated, Calibration, CalibrationError, Parameter, PrivacyTarget, SearchRange, calibrate,
 };
-pub use deterministic::DeterministicBatches;
+pub use deterministic::Deterministic;
 pub use error::AccountingError;
-pub use pld::{PrivacyLossDistribution, Rounding, Target, TradeOffPoint};
-pub use poisson::PoissonSampling;
-pub use result::{
-    Account, DeltaEstimate, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonEstimate,
-    EpsilonLowerBound, EpsilonUpperBound, Method,
-};
+pub use pld::{PrivacyLossDistribution, Rounding, TradeOffPoint};
+pub use poisson::Poisson;
+pub use query::{Given, Query, Training};
+pub use shuffle::{PersistentShuffle, Shuffle, ShuffleMethod};
+
+pub use crate::adjacency::Directions;

@@ -2,10 +2,9 @@
 
 use super::tangents::{ProfilePoint, curve_below};
 use super::{TradeOffCurve, TradeOffPoint};
-use crate::accounting::shuffle::ShuffleRun;
 use crate::accounting::shuffle::maximum::Maximum;
 use crate::accounting::{
-    AccountingError, DeterministicBatches, PoissonSampling, PrivacyLossDistribution, Rounding,
+    AccountingError, Given, PrivacyLossDistribution, Rounding, Training, deterministic, poisson,
 };
 use crate::math::exp;
 use crate::special::normal::quantile_from_ln;
@@ -57,17 +56,15 @@ pub fn claim_curve(epsilon: f64, delta: f64) -> Result<TradeOffCurve, Accounting
 /// (`unit::the_gaussian_curve_is_just_below_the_formula`).
 ///
 /// # Errors
-/// [`AccountingError::Argument`] outside the domain of the fields.
+/// [`AccountingError::Argument`] outside the domain of σ and E.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), definition 2.6.
-pub fn deterministic_curve(
-    training: &DeterministicBatches,
-) -> Result<TradeOffCurve, AccountingError> {
-    let end = training.epsilon_upper(LEAST_RATE)?.value();
+pub fn deterministic_curve(training: &Training) -> Result<TradeOffCurve, AccountingError> {
+    let end = deterministic::upper(training, Given::Delta(LEAST_RATE))?.epsilon;
     let profile = epsilons_from(end)
         .map(|epsilon| {
-            let delta = training.delta_upper(epsilon)?.value();
+            let delta = deterministic::upper(training, Given::Epsilon(epsilon))?.delta;
             Ok(ProfilePoint { epsilon, delta })
         })
         .collect::<Result<Vec<_>, AccountingError>>()?;
@@ -78,25 +75,26 @@ pub fn deterministic_curve(
 /// [`TradeOffCurve::exchanged`].
 ///
 /// # Guarantee
-/// Nowhere above the truth, and at most its numeric error and 1e-3 below it: tangents of the law
+/// Nowhere above the truth, and at most its numeric error and 1e-3 below it: tangents of the distribution
 /// that is rounded pessimistically (`unit::one_poisson_step_is_just_above_its_curve`).
 ///
 /// # Errors
-/// [`AccountingError`] outside the domain of the fields, or where the law would need too much memory.
+/// [`AccountingError`] outside the domain of the fields, or where the distribution would need too much memory.
 ///
 /// # Numerics
 /// The numeric error is the largest distance of the profiles that are rounded up and down.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), proposition 2.12, for the curve as the dual of δ(ε).
-pub fn poisson_curve(training: &PoissonSampling) -> Result<TradeOffCurve, AccountingError> {
-    let laws = |rounding| training.laws(1e-9, 1e-5, rounding);
-    let above = laws(Rounding::Pessimistic)?;
-    let below = laws(Rounding::Optimistic)?;
+pub fn poisson_curve(training: &Training) -> Result<TradeOffCurve, AccountingError> {
+    let losses = |rounding| poisson::loss_distributions(training, 1e-9, 1e-5, rounding);
+    let above = losses(Rounding::Pessimistic)?;
+    let below = losses(Rounding::Optimistic)?;
     let mut numeric_error = 0.0_f64;
     let mut profile = |index: usize| -> Result<Vec<ProfilePoint>, AccountingError> {
         let end = reach(&above[index])?;
-        let [deltas, low] = [&above, &below].map(|laws| laws[index].deltas_at(epsilons_from(end)));
+        let [deltas, low] =
+            [&above, &below].map(|losses| losses[index].deltas_at(epsilons_from(end)));
         for (delta, low) in deltas.iter().zip(low) {
             numeric_error = numeric_error.max(delta - low);
         }
@@ -107,10 +105,10 @@ pub fn poisson_curve(training: &PoissonSampling) -> Result<TradeOffCurve, Accoun
     Ok(curve_below(&remove, &add, numeric_error))
 }
 
-/// ε at the least δ that the law can tell.
-fn reach(law: &PrivacyLossDistribution) -> Result<f64, AccountingError> {
+/// ε at the least δ that the distribution resolves.
+fn reach(losses: &PrivacyLossDistribution) -> Result<f64, AccountingError> {
     for delta in [LEAST_RATE, 1e-10, 1e-8, 1e-6, 1e-3] {
-        let end = law.epsilon_at(delta)?;
+        let end = losses.epsilon_at(delta)?;
         if end.is_finite() {
             return Ok(end);
         }
@@ -131,7 +129,7 @@ fn epsilons_from(end: f64) -> impl Iterator<Item = f64> {
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `run` | σ, T; E is 1 | see [`ShuffleRun`] |
+/// | `training` | σ, T; E is 1 | as of [`Shuffle`](crate::accounting::Shuffle) |
 ///
 /// # Guarantee
 /// This attack has these rates, so that the mechanism leaks at least as much
@@ -145,32 +143,32 @@ fn epsilons_from(end: f64) -> impl Iterator<Item = f64> {
 ///
 /// # Reference
 /// L. Chua et al. (ICML 2024), the sets of theorem 4.2.
-pub fn max_slice_curve(run: &ShuffleRun) -> Result<TradeOffCurve, AccountingError> {
-    run.check()?;
-    if run.epochs != 1 {
+pub fn max_slice_curve(training: &Training) -> Result<TradeOffCurve, AccountingError> {
+    training.check_shuffle()?;
+    if training.epochs != 1 {
         return Err(AccountingError::Argument {
             name: "epochs",
-            value: run.epochs as f64,
+            value: training.epochs as f64,
             allowed: "1: the attack's rates have no closed form in more",
         });
     }
-    let law = Maximum::new(*run);
-    let s = run.noise_multiplier;
+    let largest = Maximum::new(*training);
+    let s = training.noise_multiplier;
     let tail = |ln_rate: f64| -s * quantile_from_ln(ln_rate);
     let ln_least = crate::math::ln(LEAST_RATE);
-    let others = crate::math::ln(run.steps_per_epoch as f64);
+    let others = crate::math::ln(training.steps_per_epoch as f64);
     let highest = (1.0 + tail(ln_least)).max(tail(ln_least - others));
     let mut low = 1.0 - tail(ln_least);
     let mut high = highest;
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if law.ln_below(middle, 1.0) < ln_least { low = middle } else { high = middle }
+        if largest.ln_below(middle, 1.0) < ln_least { low = middle } else { high = middle }
     }
     let mut points = vec![TradeOffPoint { fpr: 0.0, fnr: 1.0 }];
     for i in 0..=PIECES {
         let cut = highest + (low - highest) * f64::from(i) / f64::from(PIECES);
-        let fpr = exp(law.ln_above(cut, 1.0).value).min(1.0);
-        points.push(TradeOffPoint { fpr, fnr: exp(law.ln_below(cut, 2.0)).min(1.0) });
+        let fpr = exp(largest.ln_above(cut, 1.0).value).min(1.0);
+        points.push(TradeOffPoint { fpr, fnr: exp(largest.ln_below(cut, 2.0)).min(1.0) });
     }
     points.push(TradeOffPoint { fpr: 1.0, fnr: 0.0 });
     Ok(TradeOffCurve { points, numeric_error: 1e-12 })
@@ -180,6 +178,10 @@ pub fn max_slice_curve(run: &ShuffleRun) -> Result<TradeOffCurve, AccountingErro
 mod tests {
     use super::*;
     use crate::special::{normal_cdf, normal_survival};
+
+    fn run(noise_multiplier: f64, steps_per_epoch: u64, epochs: u64) -> Training {
+        Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None }
+    }
 
     fn is_monotone(curve: &TradeOffCurve) -> bool {
         let points = curve.points();
@@ -229,8 +231,8 @@ mod tests {
     #[test]
     fn the_gaussian_curve_is_just_below_the_formula() {
         for (noise_multiplier, epochs) in [(1.0, 1), (5.0, 1), (0.5, 10), (0.2, 1), (20.0, 1)] {
-            let training = DeterministicBatches { noise_multiplier, epochs };
-            let gdp_mu = training.gdp_mu().unwrap();
+            let training = run(noise_multiplier, 1, epochs);
+            let gdp_mu = deterministic::gdp_mu(&training).unwrap();
             let curve = deterministic_curve(&training).unwrap();
             assert!(is_monotone(&curve) && curve.points().len() < 600);
             let formula = |t: f64| (normal_survival(t), normal_cdf(t - gdp_mu));
@@ -243,15 +245,15 @@ mod tests {
             });
             assert!(seen, "{gdp_mu}: a curve above the truth passes");
         }
-        let far = DeterministicBatches { noise_multiplier: 0.01, epochs: 1000 };
-        let curve = deterministic_curve(&far).unwrap();
+        let curve = deterministic_curve(&run(0.01, 1, 1000)).unwrap();
         assert!(is_monotone(&curve) && curve.fnr_at(1e-6) < 1e-9);
     }
 
     #[test]
     fn one_poisson_step_is_just_above_its_curve() {
         for (noise_multiplier, sampling_rate) in [(1.0, 0.01), (0.5, 0.2), (2.0, 1.0), (0.4, 0.5)] {
-            let training = PoissonSampling { noise_multiplier, sampling_rate, steps: 1 };
+            let training =
+                Training { sampling_rate: Some(sampling_rate), ..run(noise_multiplier, 1, 1) };
             let curve = poisson_curve(&training).unwrap();
             assert!(is_monotone(&curve));
             let (s, q) = (noise_multiplier, sampling_rate);
@@ -274,16 +276,14 @@ mod tests {
     #[test]
     fn the_closed_form_attack_is_above_every_proven_curve() {
         for (noise_multiplier, steps_per_epoch) in [(0.5, 100), (1.0, 1), (1.0, 100), (5.0, 100)] {
-            let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
-            let attack = max_slice_curve(&run).unwrap();
+            let training = run(noise_multiplier, steps_per_epoch, 1);
+            let attack = max_slice_curve(&training).unwrap();
             assert!(is_monotone(&attack));
-            let training = DeterministicBatches { noise_multiplier, epochs: 1 };
             let proven = deterministic_curve(&training).unwrap();
             for point in attack.points() {
-                assert!(point.fnr - proven.fnr_at(point.fpr) > -1e-12, "{run:?} {point:?}");
+                assert!(point.fnr - proven.fnr_at(point.fpr) > -1e-12, "{training:?} {point:?}");
             }
         }
-        let two = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 9, epochs: 2 };
-        assert!(max_slice_curve(&two).is_err());
+        assert!(max_slice_curve(&run(1.0, 9, 2)).is_err());
     }
 }

@@ -3,8 +3,7 @@
 use super::{AssumedAccounting, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
 use crate::accounting::{
-    BallsInBins, DeterministicBatches, Directions, EpsilonLowerBound, EpsilonUpperBound,
-    PoissonSampling,
+    Accountant, Accounted, BallsInBins, Deterministic, Given, Poisson, Query, Training,
 };
 use crate::mechanism::slots::Reservoir;
 use crate::mechanism::{BatchSampler, SamplerKind};
@@ -25,7 +24,7 @@ const LEAST_POISSON_NOISE: f64 = 0.3;
 const DOWN: f64 = 1.0 - 1e-13;
 
 /// A value of ε that the loader exceeds; none where no accountant reaches so far.
-pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<EpsilonLowerBound> {
+pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
     match setup.loader {
         BatchSampler::Poisson | BatchSampler::BallsInBins | BatchSampler::Deterministic => {
             let noise_multiplier = setup.drawn_noise_multiplier();
@@ -41,7 +40,7 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<EpsilonLowerBou
                 slots.epsilon_lower(delta).or_else(|_| one_epoch.epsilon_lower(delta))
             };
             let bounds = target_slots(setup).into_iter().map(with_least_noise).map(bound);
-            bounds.flatten().max_by(|a, b| a.value().total_cmp(&b.value()))
+            bounds.flatten().max_by(|a, b| a.epsilon.total_cmp(&b.epsilon))
         }
     }
 }
@@ -50,68 +49,62 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<EpsilonLowerBou
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
 /// most once an epoch.
-pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<EpsilonUpperBound> {
-    let noise_multiplier = setup.drawn_noise_multiplier();
+pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
+    let training =
+        Training { noise_multiplier: setup.drawn_noise_multiplier(), ..setup.training() };
     if setup.loader == BatchSampler::Poisson {
         let [_, sampling_rate] = setup.sampling_rates();
-        return poisson_upper(noise_multiplier, sampling_rate, setup.steps(), delta);
+        return poisson_upper(&Training { sampling_rate: Some(sampling_rate), ..training }, delta);
     }
-    let all = DeterministicBatches { noise_multiplier, epochs: setup.epochs };
-    let all = all.epsilon_upper(delta).ok()?;
+    let given = Given::Delta(delta);
+    let all = Deterministic.account(&Query::upper(training, given)).ok()?;
     if setup.loader == BatchSampler::BallsInBins {
-        let bins = bins(setup, noise_multiplier).epsilon_upper(delta, Directions::Both, BINS_ERROR);
-        return bins.ok().filter(|bins| bins.value() < all.value()).or(Some(all));
+        let query = Query { error: Some(BINS_ERROR), ..Query::upper(training, given) };
+        let bins = BallsInBins.account(&query);
+        return bins.ok().filter(|bins| bins.epsilon < all.epsilon).or(Some(all));
     }
     Some(all)
 }
 
 /// What Poisson accounting gives; none where its grid does not reach, or for so little noise that it
 /// would take long.
-pub(super) fn poisson_upper(
-    noise_multiplier: f64,
-    sampling_rate: f64,
-    steps: u64,
-    delta: f64,
-) -> Option<EpsilonUpperBound> {
-    if !(noise_multiplier >= LEAST_POISSON_NOISE) {
+pub(super) fn poisson_upper(training: &Training, delta: f64) -> Option<Accounted> {
+    if !(training.noise_multiplier >= LEAST_POISSON_NOISE) {
         return None;
     }
-    PoissonSampling { noise_multiplier, sampling_rate, steps }
-        .epsilon_upper(delta, Directions::Both, ERROR)
-        .ok()
+    let query = Query::upper(*training, Given::Delta(delta));
+    Poisson.account(&Query { error: Some(ERROR), ..query }).ok()
 }
 
-/// The least that the assumed accountant gives at the σ that it is told; none for a sampler without
+/// The least that the assumed accountant gives at the σ that it assumes; none for a sampler without
 /// an accountant.
 pub(super) fn accountant_lower(
     setup: &TrainingSetup,
     assumed: &AssumedAccounting,
     delta: f64,
-) -> Option<EpsilonLowerBound> {
-    let TrainingSetup { noise_multiplier, epochs, .. } = *setup;
+) -> Option<Accounted> {
+    let training = setup.training();
+    let lower = |accountant: &dyn Accountant, least_noise: f64, error: f64, training: Training| {
+        let noise_multiplier = training.noise_multiplier.max(least_noise);
+        let training = Training { noise_multiplier, ..training };
+        let query = Query::lower(training, Given::Delta(delta));
+        accountant.account(&Query { error: Some(error), ..query }).ok()
+    };
     match assumed.sampler? {
         SamplerKind::Poisson => {
-            let training = PoissonSampling {
-                noise_multiplier: noise_multiplier.max(LEAST_POISSON_NOISE),
-                sampling_rate: assumed.sampling_rate.unwrap_or(setup.sampling_rates()[0]),
-                steps: assumed.steps.unwrap_or(setup.steps()),
+            let rate = assumed.sampling_rate.unwrap_or(setup.sampling_rates()[0]);
+            let all_steps = Training {
+                steps_per_epoch: assumed.steps.unwrap_or(setup.steps()),
+                epochs: 1,
+                sampling_rate: Some(rate),
+                ..training
             };
-            training.epsilon_lower(delta, Directions::Both, ERROR).ok()
+            lower(&Poisson, LEAST_POISSON_NOISE, ERROR, all_steps)
         }
-        SamplerKind::BallsInBins => {
-            let bins = bins(setup, noise_multiplier.max(LEAST_BINS_NOISE));
-            bins.epsilon_lower(delta, Directions::Both, BINS_ERROR).ok()
-        }
-        SamplerKind::Deterministic => {
-            DeterministicBatches { noise_multiplier, epochs }.epsilon_lower(delta).ok()
-        }
+        SamplerKind::BallsInBins => lower(&BallsInBins, LEAST_BINS_NOISE, BINS_ERROR, training),
+        SamplerKind::Deterministic => lower(&Deterministic, 0.0, ERROR, training),
         _ => None,
     }
-}
-
-fn bins(setup: &TrainingSetup, noise_multiplier: f64) -> BallsInBins {
-    let (steps_per_epoch, epochs) = (setup.steps_per_epoch(), setup.epochs);
-    BallsInBins { noise_multiplier, steps_per_epoch, epochs }
 }
 
 /// Pairs of neighbours of a shuffling loader: where the target's record lies in the file, and which

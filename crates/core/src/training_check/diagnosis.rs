@@ -3,7 +3,7 @@
 use super::bounds;
 use super::error::within;
 use super::{AssumedAccounting, Finding, StepsReading, TrainingError, TrainingSetup};
-use crate::accounting::{EpsilonLowerBound, EpsilonUpperBound};
+use crate::accounting::{Accounted, Training};
 use crate::adjacency::Adjacency;
 use crate::audit::claim::{PrivacyClaim, Verdict};
 use crate::mechanism::SamplerKind;
@@ -24,11 +24,11 @@ pub struct Diagnosis {
     /// σ of the noise that is drawn.
     pub noise_multiplier: f64,
     /// What the loader leaks at least, if that can be computed.
-    pub lower: Option<EpsilonLowerBound>,
+    pub lower: Option<Accounted>,
     /// What it leaks at most, likewise; none for a claim under replacement.
-    pub upper: Option<EpsilonUpperBound>,
+    pub upper: Option<Accounted>,
     /// What Poisson accounting gives at q, T·E and σ, if its grid is not too large.
-    pub poisson: Option<EpsilonUpperBound>,
+    pub poisson: Option<Accounted>,
     /// What was found, the most severe first.
     pub findings: Vec<Finding>,
     /// Whether the claim is refuted; "not refuted" proves nothing.
@@ -96,13 +96,15 @@ pub fn diagnose(
         Adjacency::Replace => None,
         Adjacency::AddRemove | Adjacency::ZeroOut => bounds::upper(setup, delta),
     };
-    let poisson = bounds::poisson_upper(noise_multiplier, sampling_rate, steps, delta);
+    let described =
+        Training { noise_multiplier, sampling_rate: Some(sampling_rate), ..setup.training() };
+    let poisson = bounds::poisson_upper(&described, delta);
     let mut findings = Vec::new();
     findings.extend(about_claim(setup, assumed, claim, lower.as_ref(), upper.as_ref()));
     findings.extend(about_accountant(setup, assumed));
     findings.extend(about_data(setup, delta));
     findings.sort_by_key(Finding::severity);
-    let is_refuted = lower.is_some_and(|lower| lower.value() > claim.epsilon);
+    let is_refuted = lower.is_some_and(|lower| lower.epsilon > claim.epsilon);
     Ok(Diagnosis {
         sampling_rate,
         steps_per_epoch: setup.steps_per_epoch(),
@@ -120,26 +122,26 @@ fn about_claim(
     setup: &TrainingSetup,
     assumed: &AssumedAccounting,
     claim: &PrivacyClaim,
-    lower: Option<&EpsilonLowerBound>,
-    upper: Option<&EpsilonUpperBound>,
+    lower: Option<&Accounted>,
+    upper: Option<&Accounted>,
 ) -> Vec<Finding> {
     let (epsilon, loader) = (claim.epsilon, setup.loader.kind());
     let mut findings = Vec::new();
-    match lower.map(EpsilonLowerBound::value) {
+    match lower.map(|lower| lower.epsilon) {
         None => findings.push(Finding::NoLowerBound { loader }),
         Some(lower) if lower > epsilon => {
             findings.push(Finding::ClaimBelowBound { claim: epsilon, lower, loader });
         }
         Some(_) => {}
     }
-    if let Some(upper) = upper.map(EpsilonUpperBound::value).filter(|&upper| upper <= epsilon) {
+    if let Some(upper) = upper.map(|upper| upper.epsilon).filter(|&upper| upper <= epsilon) {
         findings.push(Finding::ClaimCovered { claim: epsilon, upper });
     }
     let accountant = bounds::accountant_lower(setup, assumed, claim.delta);
     if let (Some(accountant), Some(lower)) = (assumed.sampler, accountant)
-        && lower.value() > epsilon
+        && lower.epsilon > epsilon
     {
-        let lower = lower.value();
+        let lower = lower.epsilon;
         findings.push(Finding::ClaimBelowAccountant { claim: epsilon, lower, accountant });
     }
     findings

@@ -1,10 +1,10 @@
 //! A diagnosis as the document that the command line prints and a page shows.
 
 use super::{AssumedAccounting, Diagnosis, Finding, Severity, TrainingSetup};
+use crate::accounting::Accounted;
 use crate::adjacency::Adjacency;
 use crate::audit::claim::{PrivacyClaim, Verdict};
 use crate::mechanism::SamplerKind;
-use crate::theory::{Accounted, ToAccounted};
 
 /// What was described, what was found, and what would keep the claim.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +77,6 @@ impl CheckReport {
         claim: PrivacyClaim,
         found: Diagnosis,
     ) -> Self {
-        let delta = claim.delta;
         let next = next(&setup, &claim, &found);
         let says = match found.verdict {
             Verdict::Refuted => {
@@ -111,9 +110,9 @@ impl CheckReport {
             steps: found.steps,
             noise_multiplier: found.noise_multiplier,
             findings: found.findings.into_iter().map(told).collect(),
-            lower: found.lower.map(|bound| bound.at(delta)),
-            upper: found.upper.map(|bound| bound.at(delta)),
-            poisson: found.poisson.map(|bound| bound.at(delta)),
+            lower: found.lower,
+            upper: found.upper,
+            poisson: found.poisson,
             next,
         }
     }

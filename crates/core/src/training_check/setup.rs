@@ -2,6 +2,7 @@
 
 use super::TrainingError;
 use super::error::within;
+use crate::accounting::Training;
 use crate::mechanism::{BatchSampler, SamplerKind};
 
 /// Where noise is added.
@@ -124,6 +125,17 @@ impl TrainingSetup {
     pub fn steps_per_epoch(&self) -> u64 {
         let batch = self.batch_size.max(1);
         if self.drop_last { self.dataset_size / batch } else { self.dataset_size.div_ceil(batch) }
+    }
+
+    /// What accountants take: the σ that is accounted, T and E; q follows from the loader.
+    #[must_use]
+    pub fn training(&self) -> Training {
+        Training {
+            noise_multiplier: self.noise_multiplier,
+            steps_per_epoch: self.steps_per_epoch(),
+            epochs: self.epochs,
+            sampling_rate: None,
+        }
     }
 
     /// T·E.

@@ -1,10 +1,11 @@
 //! How many draws of the exact pair a training can afford, and what they say.
 
-use dpscope_core::accounting::pair::Sampling;
-use dpscope_core::theory::{Accounted, At, Cell, Setting, ShuffleMethod, ToAccounted, reason};
+use dpscope_core::accounting::pair::{ExactPair, PairMethod, PairValues};
+use dpscope_core::accounting::{
+    Accountant, Accounted, AccountingResult, Cell, Given, Query, Shuffle, ShuffleMethod, Training,
+};
 use serde::Serialize;
 
-use super::{plug_in_delta, plug_in_epsilon, runs_delta, runs_epsilon};
 use crate::{Backend, Control, EngineError};
 
 /// How the exact pair is drawn.
@@ -45,72 +46,66 @@ impl PairSampler {
     /// A rigorous lower limit and an estimate of the pair, remove direction.
     ///
     /// # Guarantee
-    /// As of [`epsilon`](super::epsilon), [`delta`](super::delta), [`runs_epsilon`], [`runs_delta`],
-    /// [`plug_in_epsilon`] and [`plug_in_delta`]: the same for every device (`tests/agreement/pair.rs::results_depend_on_the_seed_alone`).
+    /// As of [`sample`](super::sample): the same for every device
+    /// (`tests/agreement/pair.rs::results_depend_on_the_seed_alone`).
     ///
     /// # Errors
     /// An argument outside its domain; stopped by the caller.
     pub fn rows(
         &self,
-        setting: Setting,
-        at: At,
+        training: Training,
+        given: Given,
         backend: &Backend,
         control: &dyn Control,
     ) -> Result<PairRows, EngineError> {
         let place = (backend, control);
-        if setting.epochs == 1 {
-            self.one_epoch(setting, at, place)
+        if training.epochs == 1 {
+            self.one_epoch(&training, given, place)
         } else {
-            self.many_epochs(setting, at, place)
+            self.many_epochs(&training, given, place)
         }
     }
 
     fn one_epoch(
         &self,
-        setting: Setting,
-        at: At,
-        (backend, control): Where<'_>,
-    ) -> Result<PairRows, EngineError> {
-        let Some(sampling) = self.sampling(setting.steps, ONE_EPOCH, 0.1) else {
-            return closed_form(setting, at, TOO_LONG);
-        };
-        let (run, seed) = (setting.as_shuffle(), self.seed);
-        let (lower, estimate) = match at {
-            At::Delta(delta) => {
-                let found = super::epsilon(&run, delta, sampling, seed, backend, control)?;
-                (found.lower.at(delta), found.estimate.at(delta))
-            }
-            At::Epsilon(epsilon) => {
-                let found = super::delta(&run, epsilon, sampling, seed, backend, control)?;
-                (found.lower.at(epsilon), found.estimate.at(epsilon))
-            }
-        };
-        let observations = sampling.draws as u64;
-        Ok(PairRows { lower, estimate: Cell::Value(estimate), observations })
-    }
-
-    /// Whole runs for the limit, the composed law of one epoch for the estimate.
-    fn many_epochs(
-        &self,
-        setting: Setting,
-        at: At,
+        training: &Training,
+        given: Given,
         place: Where<'_>,
     ) -> Result<PairRows, EngineError> {
-        let Some(plug_in) = self.sampling(setting.steps, MANY_EPOCHS, 0.1) else {
-            return closed_form(setting, at, TOO_LONG);
+        let steps = training.steps_per_epoch;
+        let Some(pair) = self.sized(PairMethod::OneEpoch, steps, ONE_EPOCH, 0.1) else {
+            return closed_form(training, given, TOO_LONG);
         };
-        let length = setting.steps.saturating_mul(setting.epochs);
-        let whole = self.sampling(length, 0.4 * MANY_EPOCHS, 1.0).filter(|_| self.whole_runs);
+        let found = self.sample(pair, training, given, place)?;
+        let observations = pair.draws as u64;
+        Ok(PairRows { lower: found.lower, estimate: Cell::Value(found.estimate), observations })
+    }
+
+    /// Whole runs for the limit, the composed distribution of one epoch for the estimate.
+    fn many_epochs(
+        &self,
+        training: &Training,
+        given: Given,
+        place: Where<'_>,
+    ) -> Result<PairRows, EngineError> {
+        let steps = training.steps_per_epoch;
+        let Some(plug_in) = self.sized(PairMethod::PlugIn, steps, MANY_EPOCHS, 0.1) else {
+            return closed_form(training, given, TOO_LONG);
+        };
+        let whole = self
+            .sized(PairMethod::WholeRuns, training.steps(), 0.4 * MANY_EPOCHS, 1.0)
+            .filter(|_| self.whole_runs);
         let whole = match whole {
-            Some(whole) => Some((self.runs(setting, at, whole, place)?, whole.draws as u64)),
+            Some(pair) => {
+                Some((self.sample(pair, training, given, place)?.lower, pair.draws as u64))
+            }
             None => None,
         };
-        let (closed, estimate) = match self.plug_in(setting, at, plug_in.draws, place) {
-            Ok((closed, estimate)) => (Ok(closed), Cell::Value(estimate)),
+        let (closed, estimate) = match self.sample(plug_in, training, given, place) {
+            Ok(found) => (Ok(found.lower), Cell::Value(found.estimate)),
             // A limit stands without an estimate.
             Err(EngineError::Accounting(error)) => {
-                let closed = setting.shuffle_lower(at, ShuffleMethod::Best);
-                (closed, Cell::Missing { reason: reason(&error) })
+                (closed_lower(training, given), Cell::from(Err(error)))
             }
             Err(error) => return Err(error),
         };
@@ -121,48 +116,25 @@ impl PairSampler {
         Ok(PairRows { lower, estimate, observations })
     }
 
-    fn runs(
+    fn sample(
         &self,
-        setting: Setting,
-        at: At,
-        whole: Sampling,
+        pair: ExactPair,
+        training: &Training,
+        given: Given,
         (backend, control): Where<'_>,
-    ) -> Result<Accounted, EngineError> {
-        let (run, seed) = (setting.as_shuffle(), self.seed);
-        Ok(match at {
-            At::Delta(delta) => {
-                runs_epsilon(&run, delta, whole, seed, backend, control)?.lower.at(delta)
-            }
-            At::Epsilon(epsilon) => {
-                runs_delta(&run, epsilon, whole, seed, backend, control)?.lower.at(epsilon)
-            }
-        })
-    }
-
-    /// The closed form, and the estimate.
-    fn plug_in(
-        &self,
-        setting: Setting,
-        at: At,
-        draws: usize,
-        (backend, control): Where<'_>,
-    ) -> Result<(Accounted, Accounted), EngineError> {
-        let (run, seed) = (setting.as_shuffle(), self.seed);
-        Ok(match at {
-            At::Delta(delta) => {
-                let found = plug_in_epsilon(&run, delta, draws, seed, backend, control)?;
-                (found.lower.at(delta), found.estimate.at(delta))
-            }
-            At::Epsilon(epsilon) => {
-                let found = plug_in_delta(&run, epsilon, draws, seed, backend, control)?;
-                (found.lower.at(epsilon), found.estimate.at(epsilon))
-            }
-        })
+    ) -> Result<PairValues, EngineError> {
+        super::sample(&pair, training, given, self.seed, backend, control)
     }
 
     /// As many draws as were asked for, else what `normals` allow; none where that is less than
     /// `share` of the fewest.
-    fn sampling(&self, length: u64, normals: f64, share: f64) -> Option<Sampling> {
+    fn sized(
+        &self,
+        method: PairMethod,
+        length: u64,
+        normals: f64,
+        share: f64,
+    ) -> Option<ExactPair> {
         let significance = self.significance;
         let affordable = normals / (length as f64 + 1.0);
         let draws = match self.observations {
@@ -170,14 +142,19 @@ impl PairSampler {
             None if affordable < share * FEWEST_DRAWS as f64 => return None,
             None => (affordable as u64).clamp(FEWEST_DRAWS, 200_000),
         };
-        Some(Sampling { draws: usize::try_from(draws).unwrap_or(usize::MAX), significance })
+        let draws = usize::try_from(draws).unwrap_or(usize::MAX);
+        Some(ExactPair { method, draws, significance })
     }
 }
 
 const TOO_LONG: &str = "epochs so long are not drawn unless a number of observations is given";
 
+fn closed_lower(training: &Training, given: Given) -> AccountingResult {
+    Shuffle(ShuffleMethod::Best).account(&Query::lower(*training, given))
+}
+
 /// What is proven without draws.
-fn closed_form(setting: Setting, at: At, reason: &str) -> Result<PairRows, EngineError> {
-    let lower = setting.shuffle_lower(at, ShuffleMethod::Best)?;
+fn closed_form(training: &Training, given: Given, reason: &str) -> Result<PairRows, EngineError> {
+    let lower = closed_lower(training, given)?;
     Ok(PairRows { lower, estimate: Cell::missing(reason), observations: 0 })
 }

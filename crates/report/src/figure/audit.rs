@@ -1,12 +1,12 @@
 //! Curves of an audit's report.
 
 use dpscope_core::accounting::AccountingError;
+use dpscope_core::accounting::Kind;
 use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::audit::curve::AuditCurve;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_core::theory::Kind;
 
 use super::theory::{Sampled, line};
 use super::{Curve, CurveKind, Curves, PointRow};

@@ -1,13 +1,11 @@
 //! Curves of what theory says of a setting.
 
-use dpscope_core::accounting::AccountingError;
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::{AccountingError, Training};
 use dpscope_core::curve::{
     TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
 };
 use dpscope_core::format::given;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
-use dpscope_core::theory::Setting;
 
 use super::{Curve, CurveKind, Curves, PointRow};
 
@@ -15,14 +13,14 @@ use super::{Curve, CurveKind, Curves, PointRow};
 #[derive(Debug, Clone, Copy)]
 pub struct Sampled {
     /// Noise, steps and epochs.
-    pub setting: Setting,
+    pub setting: Training,
     /// How batches are drawn.
     pub sampler: SamplerKind,
 }
 
 impl From<&BatchedGaussian> for Sampled {
     fn from(mechanism: &BatchedGaussian) -> Self {
-        Sampled { setting: Setting::of(mechanism), sampler: mechanism.sampler.kind() }
+        Sampled { setting: mechanism.into(), sampler: mechanism.sampler.kind() }
     }
 }
 
@@ -70,7 +68,7 @@ impl Sampled {
     }
 
     fn poisson(&self) -> Result<Vec<Curve>, AccountingError> {
-        let found = poisson_curve(&self.setting.as_poisson(None))?;
+        let found = poisson_curve(&self.setting)?;
         let words = [
             "poisson",
             "Poisson",
@@ -82,7 +80,7 @@ impl Sampled {
     }
 
     fn deterministic(&self) -> Result<Vec<Curve>, AccountingError> {
-        let found = deterministic_curve(&self.setting.as_deterministic())?;
+        let found = deterministic_curve(&self.setting)?;
         let words = [
             "deterministic",
             "deterministic",
@@ -92,8 +90,8 @@ impl Sampled {
     }
 
     /// The one shuffled epoch that the largest output is known for.
-    fn shuffled_epoch(&self) -> Option<ShuffleRun> {
-        let run = self.setting.as_shuffle();
+    fn shuffled_epoch(&self) -> Option<Training> {
+        let run = self.setting;
         match self.sampler {
             SamplerKind::Shuffle if run.epochs == 1 => Some(run),
             SamplerKind::PersistentShuffle => Some(run.persistent()),
@@ -101,7 +99,7 @@ impl Sampled {
         }
     }
 
-    fn attack(&self, run: &ShuffleRun) -> Result<Vec<Curve>, AccountingError> {
+    fn attack(&self, run: &Training) -> Result<Vec<Curve>, AccountingError> {
         let found = max_slice_curve(run)?;
         let words = [
             "shuffle-attack",
@@ -116,12 +114,12 @@ impl Sampled {
 #[must_use]
 pub fn curves_of_sampled(sampled: &Sampled, delta: f64) -> Curves {
     let (curves, notes) = sampled.curves();
-    let Setting { noise_multiplier, steps, epochs } = sampled.setting;
+    let Training { noise_multiplier, steps_per_epoch, epochs, .. } = sampled.setting;
     Curves {
         title: "What theory says of the leakage".to_owned(),
         caption: vec![
             format!(
-                "σ = {}, T = {steps}, E = {epochs}, sampler {}; δ = {delta:e}",
+                "σ = {}, T = {steps_per_epoch}, E = {epochs}, sampler {}; δ = {delta:e}",
                 given(noise_multiplier),
                 sampled.sampler.name()
             ),

@@ -1,8 +1,10 @@
 //! What an accountant claims of the audited training, and what theory proves of it.
 
+use dpscope_core::accounting::{
+    Accountant, Cell, Deterministic, Given, Kind, Poisson, Query, Training, accountant,
+};
 use dpscope_core::audit::AuditResult;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
-use dpscope_core::theory::{At, Cell, Found, Setting, ShuffleMethod};
 use serde::Serialize;
 
 /// Theory beside an audit, at the audit's δ.
@@ -23,8 +25,8 @@ pub struct TheoryComparison {
 impl TheoryComparison {
     /// Of a training whose batches were drawn in a way that is not known.
     #[must_use]
-    pub fn of_training(setting: Setting, result: &AuditResult) -> Self {
-        let poisson = Cell::from(setting.poisson(At::Delta(result.delta)));
+    pub fn of_training(setting: Training, result: &AuditResult) -> Self {
+        let poisson = Cell::from(Poisson.account(&upper(setting, result)));
         let gap = poisson.value().map(|poisson| result.epsilon - poisson.epsilon);
         TheoryComparison { poisson, gap, lower: None, upper: None }
     }
@@ -32,25 +34,21 @@ impl TheoryComparison {
     /// Of a mechanism whose sampler is known.
     #[must_use]
     pub fn of_mechanism(mechanism: &BatchedGaussian, result: &AuditResult) -> Self {
-        let setting = Setting::of(mechanism);
-        let at = At::Delta(result.delta);
-        let lower: Option<Found> = match mechanism.sampler {
-            BatchSampler::Shuffle | BatchSampler::BatchThenShuffle => {
-                Some(setting.shuffle_lower(at, ShuffleMethod::Best))
-            }
-            BatchSampler::PersistentShuffle => {
-                Some(setting.persistent_shuffle_lower(at, ShuffleMethod::Best))
-            }
-            BatchSampler::Deterministic => Some(setting.deterministic_lower(at)),
-            _ => None,
-        };
+        let setting = Training::from(mechanism);
+        let query = upper(setting, result);
         let is_a_shuffle =
             !matches!(mechanism.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins);
-        let upper = is_a_shuffle.then(|| setting.deterministic(at));
+        let lower = accountant(mechanism.sampler.kind(), Kind::Lower).filter(|_| is_a_shuffle);
+        let lower = lower.map(|lower| lower.account(&Query { kind: Kind::Lower, ..query }));
+        let upper = is_a_shuffle.then(|| Deterministic.account(&query));
         TheoryComparison {
             lower: lower.map(Cell::from),
             upper: upper.map(Cell::from),
             ..TheoryComparison::of_training(setting, result)
         }
     }
+}
+
+fn upper(setting: Training, result: &AuditResult) -> Query {
+    Query::upper(setting, Given::Delta(result.delta))
 }

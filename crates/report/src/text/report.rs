@@ -1,11 +1,11 @@
 //! A report in plain words, for a person at a terminal.
 
+use dpscope_core::accounting::Kind;
 use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
 use dpscope_core::format::{given, rounded};
-use dpscope_core::theory::Kind;
 
 use super::row;
 use super::theory::comparison_text;

@@ -1,7 +1,7 @@
 //! Rows that compare an audit with theory.
 
+use dpscope_core::accounting::{Cell, Kind};
 use dpscope_core::audit::AuditResult;
-use dpscope_core::theory::{Cell, Kind};
 
 use super::row;
 use crate::number::plain;

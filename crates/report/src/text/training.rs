@@ -1,7 +1,7 @@
 //! Rows about models that were trained.
 
+use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
-use dpscope_core::theory::Kind;
 
 use super::row;
 use crate::number::{counted, plain, signed};

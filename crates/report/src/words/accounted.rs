@@ -1,9 +1,8 @@
 //! Accounted values in words, rounded outward.
 
-use dpscope_core::accounting::{Directions, Method};
+use dpscope_core::accounting::{Accounted, Directions, Kind, Method};
 use dpscope_core::adjacency::Scope;
 use dpscope_core::format::given;
-use dpscope_core::theory::{Accounted, Kind};
 
 use crate::number::{confidence, plain, scientific};
 

@@ -1,7 +1,9 @@
 //! The accountants: one value, or columns of them.
 
-use dpscope_core::accounting::Directions;
-use dpscope_core::theory::{Accounted, At, Found, Kind, Setting, ShuffleMethod};
+use dpscope_core::accounting::{
+    Accountant, Accounted, AccountingResult, BallsInBins, Deterministic, Given, PersistentShuffle,
+    Poisson, Query, Shuffle, ShuffleMethod, Training,
+};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
@@ -38,13 +40,14 @@ impl Row {
     }
 
     /// From above, but for shuffles, of which only lower bounds are their own.
-    pub(crate) fn bound(self, setting: Setting, at: At) -> Found {
+    pub(crate) fn bound(self, training: Training, given: Given) -> AccountingResult {
+        let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
         match self {
-            Row::Poisson => setting.poisson(at),
-            Row::BallsInBins => setting.balls_in_bins(at, Kind::Upper, Directions::Both),
-            Row::Deterministic => setting.deterministic(at),
-            Row::Shuffle(method) => setting.shuffle_lower(at, method),
-            Row::PersistentShuffle => setting.persistent_shuffle_lower(at, ShuffleMethod::Best),
+            Row::Poisson => Poisson.account(&upper),
+            Row::BallsInBins => BallsInBins.account(&upper),
+            Row::Deterministic => Deterministic.account(&upper),
+            Row::Shuffle(method) => Shuffle(method).account(&lower),
+            Row::PersistentShuffle => PersistentShuffle(ShuffleMethod::Best).account(&lower),
         }
     }
 }
@@ -88,12 +91,13 @@ pub fn bound_columns(
         return Err(Failure::outside("noise_multipliers", rows as f64, allowed));
     }
     let epsilon = |index: usize| -> Option<f64> {
-        let setting = Setting {
+        let training = Training {
             noise_multiplier: *noise_multipliers.get(index)?,
-            steps: whole("steps", *steps.get(index)?, 1).ok()?,
+            steps_per_epoch: whole("steps", *steps.get(index)?, 1).ok()?,
             epochs: whole("epochs", *epochs.get(index)?, 1).ok()?,
+            sampling_rate: None,
         };
-        let found = row.bound(setting, At::Delta(*deltas.get(index)?));
+        let found = row.bound(training, Given::Delta(*deltas.get(index)?));
         Some(found.ok()?.epsilon)
     };
     Ok((0..rows).map(|index| epsilon(index).unwrap_or(f64::NAN)).collect())

@@ -1,7 +1,7 @@
 //! Noise, steps or epochs for a wanted ε and δ.
 
+use dpscope_core::accounting::{Calibration, CalibrationError, Parameter};
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::theory::{Calibration, CalibrationError, Wanted};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -10,8 +10,8 @@ use crate::plain::{Made, to_js};
 use crate::question::named;
 use crate::record::Record;
 
-const WANTED: [(&str, Wanted); 3] =
-    [("noise", Wanted::Noise), ("steps", Wanted::Steps), ("epochs", Wanted::Epochs)];
+const PARAMETERS: [(&str, Parameter); 3] =
+    [("noise", Parameter::Noise), ("steps", Parameter::Steps), ("epochs", Parameter::Epochs)];
 
 /// The value, and the ε that it gives.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ pub fn calibrate(
     let known = ["noise_multiplier", "steps", "epochs", "sampling_rate"];
     let given = Record::read(given, "given", &known)?;
     let asked = Calibration {
-        wanted: named("wanted", &WANTED, wanted)?,
+        parameter: named("wanted", &PARAMETERS, wanted)?,
         sampler: named("sampler", &SamplerKind::ALL.map(|kind| (kind.name(), kind)), sampler)?,
         epsilon: target.needed_number("epsilon")?,
         delta: target.needed_number("delta")?,
@@ -45,7 +45,7 @@ pub fn calibrate(
         epochs: given.whole("epochs", 1)?,
         sampling_rate: given.number("sampling_rate")?,
     };
-    let found = asked.found().map_err(refused)?;
+    let found = asked.run().map_err(refused)?;
     to_js(&Calibrated { value: found.value, epsilon: found.epsilon })
 }
 

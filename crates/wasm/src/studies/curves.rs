@@ -1,10 +1,9 @@
 //! Trade-off curves of what is claimed or proven.
 
-use dpscope_core::accounting::AccountingError;
+use dpscope_core::accounting::{AccountingError, Training};
 use dpscope_core::curve::{
     TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
 };
-use dpscope_core::theory::Setting;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
@@ -32,11 +31,11 @@ pub(crate) fn flat(curve: &TradeOffCurve) -> Vec<f64> {
     curve.points().iter().flat_map(|point| [point.fpr, point.fnr]).collect()
 }
 
-pub(crate) fn of_setting(kind: CurveKind, setting: Setting) -> Result<Vec<f64>, AccountingError> {
+pub(crate) fn of_setting(kind: CurveKind, setting: Training) -> Result<Vec<f64>, AccountingError> {
     let curve = match kind {
-        CurveKind::Poisson => poisson_curve(&setting.as_poisson(None)),
-        CurveKind::MaxSlice => max_slice_curve(&setting.as_shuffle()),
-        _ => deterministic_curve(&setting.as_deterministic()),
+        CurveKind::Poisson => poisson_curve(&setting),
+        CurveKind::MaxSlice => max_slice_curve(&setting),
+        _ => deterministic_curve(&setting),
     };
     Ok(flat(&curve?))
 }

@@ -1,6 +1,6 @@
 //! The exact pair of a shuffled run, drawn on this thread.
 
-use dpscope_core::theory::{Accounted, At, Cell, Setting};
+use dpscope_core::accounting::{Accounted, Cell, Given, Training};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, Unattended};
@@ -28,15 +28,15 @@ pub(crate) struct PairEstimate {
     pub(crate) seed: String,
 }
 
-fn rows(setting: Setting, at: At, sampler: PairSampler) -> Result<PairRows, Failure> {
+fn rows(setting: Training, at: Given, sampler: PairSampler) -> Result<PairRows, Failure> {
     let backend = Backend::Cpu(CpuBackend::new(1)?);
     Ok(sampler.rows(setting, at, &backend, &Unattended)?)
 }
 
 /// Draws; 0 for as many as take about a second.
 pub(crate) fn drawn(
-    setting: Setting,
-    at: At,
+    setting: Training,
+    at: Given,
     draws: u64,
     seed: u64,
     significance: f64,
@@ -48,8 +48,8 @@ pub(crate) fn drawn(
 }
 
 pub(crate) fn estimated(
-    setting: Setting,
-    at: At,
+    setting: Training,
+    at: Given,
     draws: u64,
     seed: u64,
 ) -> Result<PairEstimate, Failure> {

@@ -1,12 +1,11 @@
 //! Draws of all kinds of proposals, and broken ones.
 
 use super::*;
-use dpscope_core::accounting::pair::epsilon_proposal;
-use dpscope_core::accounting::shuffle::ShuffleRun;
+use dpscope_core::accounting::{Training, pair::epsilon_proposal};
 
 /// The proposal for an epoch at δ = 1e-5.
 fn proposal(noise_multiplier: f64, steps_per_epoch: u64) -> Proposal {
-    let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 };
+    let run = Training { noise_multiplier, steps_per_epoch, epochs: 1, sampling_rate: None };
     epsilon_proposal(&run, 1e-5).unwrap()
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use dpscope_core::accounting::Training;
 use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::Outcome;
 use dpscope_core::audit::bound::{EpsilonEstimate, ThresholdRule};
@@ -10,7 +11,6 @@ use dpscope_core::recorded::ShuffleWindow;
 
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_core::theory::Setting;
 use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, FormatError};
 use dpscope_report::record::{
@@ -86,16 +86,18 @@ pub(crate) fn check_finite(array: &Array, path: &Path, count: bool) -> Result<()
 }
 
 /// The training behind the runs, as far as it is known.
-pub(crate) enum Training {
+pub(crate) enum KnownTraining {
     Mechanism(BatchedGaussian),
-    Setting(Setting),
+    Setting(Training),
 }
 
-impl Training {
+impl KnownTraining {
     fn beside(&self, result: &AuditResult) -> TheoryComparison {
         match self {
-            Training::Mechanism(mechanism) => TheoryComparison::of_mechanism(mechanism, result),
-            Training::Setting(setting) => TheoryComparison::of_training(*setting, result),
+            KnownTraining::Mechanism(mechanism) => {
+                TheoryComparison::of_mechanism(mechanism, result)
+            }
+            KnownTraining::Setting(setting) => TheoryComparison::of_training(*setting, result),
         }
     }
 }
@@ -112,7 +114,7 @@ pub(crate) struct Recorded<'a> {
     /// How far into an epoch the shuffle reaches, where that was asked.
     pub(crate) reach: Option<ShuffleWindow>,
     /// What an accountant is asked about.
-    pub(crate) training: Option<Training>,
+    pub(crate) training: Option<KnownTraining>,
     /// What was assumed of the runs.
     pub(crate) mechanism: Option<BatchedGaussian>,
     pub(crate) input: serde_json::Value,

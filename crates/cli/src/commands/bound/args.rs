@@ -1,8 +1,7 @@
 //! Arguments of `bound`.
 
 use clap::{Args, ValueEnum};
-use dpscope_core::accounting::Directions;
-use dpscope_core::theory::{Kind, ShuffleMethod};
+use dpscope_core::accounting::{Directions, Kind, ShuffleMethod};
 use serde::Serialize;
 
 use crate::args::{DeviceArgs, SettingArgs, ShowArgs, count, open_unit, seed};

@@ -4,9 +4,11 @@ mod args;
 
 pub(crate) use args::BoundArgs;
 
-use dpscope_core::accounting::Directions;
+use dpscope_core::accounting::{
+    Accountant, Accounted, BallsInBins, Cell, Deterministic, Directions, Given, Kind,
+    PersistentShuffle, Poisson, Query, Shuffle, ShuffleMethod, Training,
+};
 use dpscope_core::format::given;
-use dpscope_core::theory::{Accounted, At, Cell, Kind, Setting, ShuffleMethod};
 use dpscope_engine::pair::PairSampler;
 use dpscope_report::number::{grouped, scientific};
 use dpscope_report::text::row;
@@ -28,21 +30,13 @@ struct BoundReport {
     subject: Bounded,
     #[serde(flatten)]
     value: Accounted,
-    settings: Settings,
+    settings: Training,
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<PairRows>,
     #[serde(skip_serializing_if = "Option::is_none")]
     draws: Option<Draws>,
     #[serde(skip)]
-    asked: At,
-}
-
-#[derive(Serialize)]
-struct Settings {
-    #[serde(flatten)]
-    setting: Setting,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sampling_rate: Option<f64>,
+    given: Given,
 }
 
 /// The pair from all sides.
@@ -62,29 +56,30 @@ struct Draws {
 
 pub(crate) fn run(args: &BoundArgs) -> Done {
     refuse_unused(args)?;
-    let setting = args.setting.setting();
-    let asked = args.epsilon.map_or(At::Delta(args.delta), At::Epsilon);
+    let training = Training { sampling_rate: args.sampling_rate, ..args.setting.setting() };
+    let given = args.epsilon.map_or(Given::Delta(args.delta), Given::Epsilon);
     let side = args.side.map(Kind::from).unwrap_or(match args.subject {
         Bounded::Shuffle => Kind::Lower,
         _ => Kind::Upper,
     });
-    let rate = || args.sampling_rate.unwrap_or(1.0 / setting.steps as f64);
-    let sampling_rate = (args.subject == Bounded::Poisson).then(rate);
+    let sampling_rate = (args.subject == Bounded::Poisson).then(|| training.sampling_rate());
     let (value, rows, draws) = if args.subject == Bounded::Pair {
-        let (rows, draws) = pair(args, setting, asked)?;
+        let (rows, draws) = pair(args, training, given)?;
         (asked_for(&rows, side)?, Some(rows), Some(draws))
     } else {
-        (closed(args, setting, asked, side)?, None, None)
+        let directions = args.direction.map_or(Directions::Both, Directions::from);
+        let query = Query { training, given, kind: side, directions, error: None };
+        (closed(args, &query)?, None, None)
     };
     let report = BoundReport {
         schema: "dpscope.bound/1",
         version: env!("CARGO_PKG_VERSION"),
         subject: args.subject,
         value,
-        settings: Settings { setting, sampling_rate },
+        settings: Training { sampling_rate, ..training },
         rows,
         draws,
-        asked,
+        given,
     };
     if args.show.json {
         print_json(&report)?;
@@ -124,47 +119,25 @@ fn refuse_unused(args: &BoundArgs) -> Result<(), Failure> {
 }
 
 /// What needs no draws.
-fn closed(args: &BoundArgs, setting: Setting, asked: At, side: Kind) -> Result<Accounted, Failure> {
-    let directions = args.direction.map_or(Directions::Both, Directions::from);
-    let found = match (args.subject, side) {
-        (Bounded::Poisson, ..) => {
-            setting.poisson_sampled(args.sampling_rate, asked, side, directions)
-        }
-        (Bounded::Deterministic, Kind::Upper) => setting.deterministic(asked),
-        (Bounded::Deterministic, ..) => setting.deterministic_lower(asked),
-        (Bounded::BallsInBins, ..) => setting.balls_in_bins(asked, side, directions),
-        _ => return shuffle(args, setting, asked, side),
-    };
-    Ok(found?)
-}
-
-/// Either shuffle, by its method.
-fn shuffle(
-    args: &BoundArgs,
-    setting: Setting,
-    asked: At,
-    side: Kind,
-) -> Result<Accounted, Failure> {
-    let is_persistent = args.subject == Bounded::PersistentShuffle;
+fn closed(args: &BoundArgs, query: &Query) -> Result<Accounted, Failure> {
     let method = args.method.map_or(ShuffleMethod::Best, ShuffleMethod::from);
-    let found = match (side, method) {
-        (Kind::Lower, _) if is_persistent => setting.persistent_shuffle_lower(asked, method),
-        (Kind::Lower, _) => setting.shuffle_lower(asked, method),
-        (_, ShuffleMethod::Best) => setting.deterministic(asked),
-        (_, ShuffleMethod::MaxSlice) if is_persistent => setting.persistent_pair_upper(asked),
-        (_, ShuffleMethod::MaxSlice) => setting.pair_upper(asked),
-        (_, ShuffleMethod::Sum) => {
-            return Err(Failure::input(
-                "--method sum has no upper side; use best, which is proven, or max-slice",
-            ));
-        }
-    };
-    Ok(found?)
+    if query.kind == Kind::Upper && method == ShuffleMethod::Sum {
+        return Err(Failure::input(
+            "--method sum has no upper side; use best, which is proven, or max-slice",
+        ));
+    }
+    Ok(match args.subject {
+        Bounded::Poisson => Poisson.account(query),
+        Bounded::Deterministic => Deterministic.account(query),
+        Bounded::BallsInBins => BallsInBins.account(query),
+        Bounded::PersistentShuffle => PersistentShuffle(method).account(query),
+        Bounded::Shuffle | Bounded::Pair => Shuffle(method).account(query),
+    }?)
 }
 
-fn pair(args: &BoundArgs, setting: Setting, asked: At) -> Result<(PairRows, Draws), Failure> {
+fn pair(args: &BoundArgs, training: Training, given: Given) -> Result<(PairRows, Draws), Failure> {
     // Domain errors show before a device is opened.
-    let upper = setting.pair_upper(asked)?;
+    let upper = Shuffle(ShuffleMethod::MaxSlice).account(&Query::upper(training, given))?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let backend = backend(&args.device, float_mode(&args.device, None))?;
     let sampler = PairSampler {
@@ -173,7 +146,7 @@ fn pair(args: &BoundArgs, setting: Setting, asked: At) -> Result<(PairRows, Draw
         significance: args.significance.unwrap_or(0.05),
         whole_runs: true,
     };
-    let found = sampler.rows(setting, asked, &backend, &Terminal::of_pair(args.show.quiet))?;
+    let found = sampler.rows(training, given, &backend, &Terminal::of_pair(args.show.quiet))?;
     let rows = PairRows { lower: found.lower, estimate: found.estimate, upper };
     let (seed, device) = (seed.to_string(), backend.device());
     Ok((rows, Draws { observations: found.observations, seed, device }))
@@ -191,7 +164,7 @@ fn asked_for(rows: &PairRows, side: Kind) -> Result<Accounted, Failure> {
 }
 
 fn to_text(report: &BoundReport) -> String {
-    let is_delta = matches!(report.asked, At::Epsilon(_));
+    let is_delta = matches!(report.given, Given::Epsilon(_));
     let mut out = format!("{}\n\n", report.value.sentence(is_delta));
     out.push_str(&row("of", &subject(report)));
     if let Some(PairRows { lower, estimate, upper }) = &report.rows {
@@ -223,15 +196,14 @@ fn to_text(report: &BoundReport) -> String {
 }
 
 fn subject(report: &BoundReport) -> String {
-    let Settings { setting, sampling_rate } = &report.settings;
-    let Setting { noise_multiplier, steps, epochs } = setting;
-    let noise_multiplier = given(*noise_multiplier);
+    let Training { noise_multiplier, steps_per_epoch, epochs, .. } = report.settings;
+    let noise_multiplier = given(noise_multiplier);
     let batches = match report.subject {
         Bounded::Poisson => {
-            let rate = given(sampling_rate.unwrap_or(1.0 / *steps as f64));
+            let rate = given(report.settings.sampling_rate());
             return format!(
                 "Poisson sampled batches: σ = {noise_multiplier}, q = {rate}, {} steps",
-                grouped(steps.saturating_mul(*epochs))
+                grouped(report.settings.steps())
             );
         }
         Bounded::Deterministic => "deterministic batches, the same in all epochs",
@@ -240,6 +212,6 @@ fn subject(report: &BoundReport) -> String {
         Bounded::PersistentShuffle => "shuffled batches, one order for all epochs",
         Bounded::Pair => "the exact pair of shuffled batches",
     };
-    let (steps, epochs) = (grouped(*steps), grouped(*epochs));
+    let (steps, epochs) = (grouped(steps_per_epoch), grouped(epochs));
     format!("{batches}: σ = {noise_multiplier}, T = {steps}, E = {epochs}")
 }

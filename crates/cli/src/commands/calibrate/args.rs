@@ -1,8 +1,8 @@
 //! Arguments of `calibrate`.
 
 use clap::{Args, ValueEnum};
+use dpscope_core::accounting::Parameter;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::theory::Wanted;
 
 use crate::args::{open_unit, positive, sampler_parser};
 
@@ -54,12 +54,12 @@ pub(crate) enum WantedArg {
     Epochs,
 }
 
-impl From<WantedArg> for Wanted {
+impl From<WantedArg> for Parameter {
     fn from(wanted: WantedArg) -> Self {
         match wanted {
-            WantedArg::Noise => Wanted::Noise,
-            WantedArg::Steps => Wanted::Steps,
-            WantedArg::Epochs => Wanted::Epochs,
+            WantedArg::Noise => Parameter::Noise,
+            WantedArg::Steps => Parameter::Steps,
+            WantedArg::Epochs => Parameter::Epochs,
         }
     }
 }

@@ -4,10 +4,9 @@ mod args;
 
 pub(crate) use args::CalibrateArgs;
 
-use dpscope_core::accounting::Calibrated;
+use dpscope_core::accounting::{Calibrated, Calibration, CalibrationError, Kind, Parameter};
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::theory::{Calibration, CalibrationError, Kind, Wanted};
 use dpscope_report::number::{grouped, plain};
 use dpscope_report::text::row;
 use serde::Serialize;
@@ -19,7 +18,7 @@ use crate::output::{print, print_json};
 struct CalibrateReport {
     schema: &'static str,
     version: &'static str,
-    wanted: Wanted,
+    wanted: Parameter,
     sampler: SamplerKind,
     #[serde(flatten)]
     found: Found,
@@ -55,12 +54,12 @@ struct Settings {
 }
 
 impl Found {
-    fn new(wanted: Wanted, found: Calibrated) -> Self {
+    fn new(wanted: Parameter, found: Calibrated) -> Self {
         let whole = |is_wanted: bool| is_wanted.then_some(found.value as u64);
         Found {
-            noise_multiplier: (wanted == Wanted::Noise).then_some(found.value),
-            steps: whole(wanted == Wanted::Steps),
-            epochs: whole(wanted == Wanted::Epochs),
+            noise_multiplier: (wanted == Parameter::Noise).then_some(found.value),
+            steps: whole(wanted == Parameter::Steps),
+            epochs: whole(wanted == Parameter::Epochs),
             epsilon: found.epsilon,
         }
     }
@@ -68,9 +67,9 @@ impl Found {
 
 pub(crate) fn run(args: &CalibrateArgs) -> Done {
     let CalibrateArgs { sampler, noise_multiplier, steps, epochs, sampling_rate, .. } = *args;
-    let wanted = Wanted::from(args.wanted);
+    let wanted = Parameter::from(args.wanted);
     let asked = Calibration {
-        wanted,
+        parameter: wanted,
         sampler,
         epsilon: args.epsilon,
         delta: args.delta,
@@ -79,13 +78,13 @@ pub(crate) fn run(args: &CalibrateArgs) -> Done {
         epochs,
         sampling_rate,
     };
-    let found = asked.found().map_err(|error| refused(error, &asked))?;
+    let found = asked.run().map_err(|error| refused(error, &asked))?;
     let is_poisson = sampler == SamplerKind::Poisson;
     // A comparison that cannot be made costs no answer.
-    let poisson = if is_poisson { None } else { asked.by_poisson().ok() };
-    let rate = is_poisson.then(|| asked.rate()).transpose();
+    let poisson = if is_poisson { None } else { asked.run_as_poisson().ok() };
+    let rate = is_poisson.then(|| asked.sampling_rate()).transpose();
     let sampling_rate = rate.map_err(|error| refused(error, &asked))?;
-    let epochs = if wanted == Wanted::Noise { epochs.or(Some(1)) } else { None };
+    let epochs = if wanted == Parameter::Noise { epochs.or(Some(1)) } else { None };
     let report = CalibrateReport {
         schema: "dpscope.calibrate/1",
         version: env!("CARGO_PKG_VERSION"),

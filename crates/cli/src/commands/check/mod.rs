@@ -5,9 +5,9 @@ mod file;
 
 pub(crate) use args::CheckArgs;
 
+use dpscope_core::accounting::Accounted;
 use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
 use dpscope_core::format::given;
-use dpscope_core::theory::Accounted;
 use dpscope_core::training_check::{CheckReport, CheckedClaim, TrainingSetup, diagnose};
 use dpscope_report::number::{counted, grouped, plain};
 use dpscope_report::text::{Align, row, table};

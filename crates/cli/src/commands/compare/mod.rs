@@ -4,11 +4,10 @@ mod args;
 
 pub(crate) use args::CompareArgs;
 
-use dpscope_core::accounting::Directions;
+use dpscope_core::accounting::{Directions, Kind, Training};
 use dpscope_core::adjacency::Scope;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::theory::{Kind, Setting};
 use dpscope_report::figure::{Sampled, curves_of_sampled};
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::text::{Align, row, table};
@@ -24,7 +23,7 @@ struct Comparison {
     version: &'static str,
     headline: String,
     #[serde(flatten)]
-    setting: Setting,
+    setting: Training,
     delta: f64,
     significance: f64,
     rows: Vec<Line>,
@@ -114,12 +113,12 @@ fn headline(rows: &[Line], confidence: &str) -> String {
 }
 
 fn to_text(report: &Comparison) -> String {
-    let Setting { noise_multiplier, steps, epochs } = report.setting;
+    let Training { noise_multiplier, steps_per_epoch, epochs, .. } = report.setting;
     let mut out = crate::commands::wrapped(&report.headline);
     out.push_str(&format!(
         "\n  σ = {}, T = {} steps an epoch, E = {}, δ = {:e}\n\n",
         given(noise_multiplier),
-        grouped(steps),
+        grouped(steps_per_epoch),
         grouped(epochs),
         report.delta
     ));

@@ -10,9 +10,9 @@ pub(crate) use args::ReproduceArgs;
 
 use std::io::IsTerminal;
 
+use dpscope_core::accounting::{Accountant, Cell, Given, Poisson, Query, Training};
 use dpscope_core::audit::bound::ceiling;
 use dpscope_core::audit::bound::{EpsilonEstimate, max_uncorrected};
-use dpscope_core::theory::{At, Cell, Setting};
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Artefact, Backend, EngineError, Plan};
 use serde::Serialize;
@@ -190,7 +190,7 @@ fn pair_of(
         significance: plan.significance,
         whole_runs: false,
     };
-    let (setting, at) = (published.setting(), At::Delta(plan.delta));
+    let (setting, at) = (published.setting(), Given::Delta(plan.delta));
     sampler.rows(setting, at, backend, &Terminal::of_pair(quiet)).map_err(|error| match error {
         EngineError::Stopped => {
             Failure::with(Exit::Interrupted, "interrupted; nothing of it is kept")
@@ -207,7 +207,9 @@ fn reproduced(
 ) -> Result<Row, Failure> {
     let state = &ended.state;
     let ours = Ours::of(state, published.empirical_epsilon)?;
-    let poisson = Cell::from(published.setting().poisson(At::Delta(state.plan.delta)));
+    let poisson = Cell::from(
+        Poisson.account(&Query::upper(published.setting(), Given::Delta(state.plan.delta))),
+    );
     let claimed_difference =
         poisson.value().and_then(|row| Some(published.claimed_epsilon? - row.epsilon));
     let mut why_they_differ = Vec::new();
@@ -235,9 +237,14 @@ fn reproduced(
 }
 
 impl Published {
-    fn setting(&self) -> Setting {
+    fn setting(&self) -> Training {
         let Published { noise_multiplier, steps, epochs, .. } = *self;
-        Setting { noise_multiplier, steps: steps.into(), epochs: epochs.into() }
+        Training {
+            noise_multiplier,
+            steps_per_epoch: steps.into(),
+            epochs: epochs.into(),
+            sampling_rate: None,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A reproduced table in words.
 
-use dpscope_core::theory::{Cell, Kind};
+use dpscope_core::accounting::{Cell, Kind};
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::text::{Align, row, table};
 

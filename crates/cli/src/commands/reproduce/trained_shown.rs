@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
-use dpscope_core::theory::Kind;
 use dpscope_engine::Plan;
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::text::{Align, row, table};

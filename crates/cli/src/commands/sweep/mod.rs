@@ -6,7 +6,7 @@ mod shown;
 
 pub(crate) use args::SweepArgs;
 
-use dpscope_core::theory::Setting;
+use dpscope_core::accounting::Training;
 
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ struct Sweep {
 struct Swept {
     name: String,
     #[serde(flatten)]
-    setting: Setting,
+    setting: Training,
     delta: f64,
     values: Vec<Line>,
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use csv::{Position, ReaderBuilder, StringRecord, Trim};
+use dpscope_core::accounting::Training;
 use dpscope_core::format::is_plain;
-use dpscope_core::theory::{Setting, reason};
 use dpscope_formats::Limits;
 
 use crate::commands::lines::check;
@@ -15,7 +15,7 @@ use crate::files::read;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Named {
     pub(super) name: String,
-    pub(super) setting: Setting,
+    pub(super) setting: Training,
     pub(super) delta: f64,
 }
 
@@ -136,9 +136,10 @@ impl Columns {
             .ok_or_else(|| needed("noise_multiplier"))?;
         let steps = count(Some(self.steps), "steps")?.ok_or_else(|| needed("steps"))?;
         let epochs = count(self.epochs, "epochs")?.unwrap_or(1);
-        let setting = Setting { noise_multiplier, steps, epochs };
+        let setting =
+            Training { noise_multiplier, steps_per_epoch: steps, epochs, sampling_rate: None };
         let delta = float(self.delta, "delta")?.unwrap_or(delta);
-        check(setting, delta).map_err(|error| reason(&error))?;
+        check(setting, delta).map_err(|error| error.to_string())?;
         let name = cell(self.name).map_or_else(|| number.to_string(), str::to_owned);
         Ok(Named { name, setting, delta })
     }
@@ -160,9 +161,19 @@ mod tests {
     fn tables_are_read_in_any_order_of_columns() {
         let text = "\u{feff}T, sigma,name,E,delta\r\n100,1.0,\"a, \"\"b\"\"\",,\n\n1e3,2,,5,1e-6\n";
         let rows = parse(text, 1e-5).unwrap();
-        let first = Setting { noise_multiplier: 1.0, steps: 100, epochs: 1 };
+        let first = Training {
+            noise_multiplier: 1.0,
+            steps_per_epoch: 100,
+            epochs: 1,
+            sampling_rate: None,
+        };
         assert_eq!(rows[0], Named { name: "a, \"b\"".into(), setting: first, delta: 1e-5 });
-        let second = Setting { noise_multiplier: 2.0, steps: 1000, epochs: 5 };
+        let second = Training {
+            noise_multiplier: 2.0,
+            steps_per_epoch: 1000,
+            epochs: 5,
+            sampling_rate: None,
+        };
         assert_eq!(rows[1], Named { name: "2".into(), setting: second, delta: 1e-6 });
     }
 

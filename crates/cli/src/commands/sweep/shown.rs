@@ -1,7 +1,7 @@
 //! A sweep as text and as CSV.
 
+use dpscope_core::accounting::{Kind, Training};
 use dpscope_core::format::given;
-use dpscope_core::theory::Kind;
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::text::{Align, row, table};
 
@@ -18,7 +18,7 @@ pub(super) fn text(report: &Sweep) -> String {
         let mut row = vec![
             name.clone(),
             setting.noise_multiplier.to_string(),
-            grouped(setting.steps),
+            grouped(setting.steps_per_epoch),
             grouped(setting.epochs),
             format!("{delta:e}"),
         ];
@@ -80,9 +80,12 @@ pub(super) fn csv(report: &Sweep) -> String {
     }
     out.push_str("missing\n");
     for Swept { name, setting, delta, values } in &report.rows {
-        let dpscope_core::theory::Setting { noise_multiplier, steps, epochs } = setting;
+        let Training { noise_multiplier, steps_per_epoch, epochs, .. } = setting;
         let [noise_multiplier, delta] = [*noise_multiplier, *delta].map(given);
-        out.push_str(&format!("{},{noise_multiplier},{steps},{epochs},{delta}", quoted(name)));
+        out.push_str(&format!(
+            "{},{noise_multiplier},{steps_per_epoch},{epochs},{delta}",
+            quoted(name)
+        ));
         for line in values {
             let value = line.shown().map_or(String::new(), |shown| given(shown.epsilon));
             out.push_str(&format!(",{value}"));

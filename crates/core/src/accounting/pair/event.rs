@@ -1,7 +1,7 @@
 //! Events whose probability is known in both worlds: what they prove needs no sampling.
 
 use super::proposal::{Draw, DrawError};
-use crate::accounting::shuffle::ShuffleRun;
+use crate::accounting::Training;
 use crate::accounting::shuffle::maximum::{Logarithm, Maximum};
 use crate::math;
 use crate::special::normal_ln_cdf;
@@ -33,7 +33,7 @@ impl Event {
     }
 
     /// P(A) − e^ε Q(A), rounded down; may be negative.
-    pub(super) fn advantage(self, run: &ShuffleRun, epsilon: f64) -> f64 {
+    pub(super) fn advantage(self, run: &Training, epsilon: f64) -> f64 {
         let (with, without) = match self {
             Event::Maximum { cut } => {
                 let law = Maximum::new(*run);
@@ -56,7 +56,7 @@ impl Event {
     }
 
     /// The event of the sum that proves most at ε: its likelihood ratio is e^ε at the cut.
-    pub(super) fn of_total(run: &ShuffleRun, epsilon: f64) -> Event {
+    pub(super) fn of_total(run: &Training, epsilon: f64) -> Event {
         let steps = run.steps_per_epoch as f64;
         let variance = run.noise_multiplier * run.noise_multiplier;
         Event::Total { cut: 1.5 + epsilon * steps * variance }

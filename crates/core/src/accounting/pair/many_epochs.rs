@@ -1,12 +1,12 @@
 //! Many epochs of the exact pair: whole runs by importance sampling, and the plug-in law.
 
-use super::Sampling;
+use super::ExactPair;
 use super::one_epoch::{largest_at_least, parts};
 use super::source::PairDraws;
 use super::tally::{Tally, bernstein};
 use super::tilt::{Fitted, fitted};
-use crate::accounting::shuffle::ShuffleRun;
-use crate::accounting::{AccountingError, PrivacyLossDistribution, Target};
+use crate::accounting::Training;
+use crate::accounting::{AccountingError, Given, PrivacyLossDistribution};
 use crate::math;
 use crate::special::normal_cdf;
 
@@ -81,27 +81,27 @@ impl RunsPilot {
 
 /// The pilot of whole runs, each epoch drawn near P tilted towards the target.
 fn runs_pilot<S: PairDraws>(
-    run: &ShuffleRun,
-    target: Target,
-    sampling: Sampling,
+    run: &Training,
+    given: Given,
+    sampling: &ExactPair,
     source: &mut S,
 ) -> Result<(Fitted, RunsPilot, usize), S::Error> {
-    let fitted = fitted(run, target, source)?;
+    let fitted = fitted(run, given, source)?;
     let (pilot_size, main_size) = parts(sampling.draws);
     let mut draws = Vec::with_capacity(pilot_size);
     each_run(&fitted, run.epochs, pilot_size, source, |draw| draws.push(draw))?;
-    let Sampling { significance, .. } = sampling;
+    let ExactPair { significance, .. } = *sampling;
     Ok((fitted, RunsPilot { draws, main_draws: main_size as f64, significance }, main_size))
 }
 
 /// ε from whole runs.
 pub(super) fn runs_epsilon<S: PairDraws>(
-    run: &ShuffleRun,
+    run: &Training,
     delta: f64,
-    sampling: Sampling,
+    sampling: &ExactPair,
     source: &mut S,
 ) -> Result<RunsOutcome, S::Error> {
-    let (fitted, pilot, main_size) = runs_pilot(run, Target::Delta(delta), sampling, source)?;
+    let (fitted, pilot, main_size) = runs_pilot(run, Given::Delta(delta), sampling, source)?;
     let highest = pilot.draws.iter().map(|draw| draw.loss).fold(0.0, f64::max);
     let near = largest_at_least(delta, 0.0, highest, |e| pilot.tally(e, f64::INFINITY).mean);
     let most = pilot.best_truncation(near);
@@ -130,12 +130,12 @@ pub(super) fn runs_epsilon<S: PairDraws>(
 
 /// δ from whole runs.
 pub(super) fn runs_delta<S: PairDraws>(
-    run: &ShuffleRun,
+    run: &Training,
     epsilon: f64,
-    sampling: Sampling,
+    sampling: &ExactPair,
     source: &mut S,
 ) -> Result<RunsOutcome, S::Error> {
-    let (fitted, pilot, main_size) = runs_pilot(run, Target::Epsilon(epsilon), sampling, source)?;
+    let (fitted, pilot, main_size) = runs_pilot(run, Given::Epsilon(epsilon), sampling, source)?;
     let most = pilot.best_truncation(epsilon);
     let (mut limited, mut estimated) = (Tally::default(), Tally::default());
     each_run(&fitted, run.epochs, main_size, source, |draw| {
@@ -219,7 +219,7 @@ fn picked(candidates: &[(f64, f64)], share: f64) -> f64 {
 }
 
 /// Grid step of a plug-in, nats: fine, but so wide that the losses of P lie on the grid.
-pub(super) fn plug_in_step(run: &ShuffleRun) -> f64 {
+pub(super) fn plug_in_step(run: &Training) -> f64 {
     let s = run.noise_multiplier;
     // L ≤ (max_t x_t − 1.5)/σ²
     let largest = s * (10.0 + (2.0 * math::ln(run.steps_per_epoch as f64)).sqrt());
@@ -229,12 +229,12 @@ pub(super) fn plug_in_step(run: &ShuffleRun) -> f64 {
 
 /// ε or δ of E epochs from the law of one epoch's L as it was drawn, and its standard error.
 pub(super) fn plug_in<S: PairDraws>(
-    run: &ShuffleRun,
-    target: Target,
+    run: &Training,
+    given: Given,
     draws: usize,
     source: &mut S,
 ) -> Result<(f64, f64), S::Error> {
-    let proposal = fitted(run, target, source)?.proposal;
+    let proposal = fitted(run, given, source)?.proposal;
     let step = plug_in_step(run);
     let mut laws = Vec::with_capacity(PARTS);
     for _ in 0..PARTS {
@@ -243,10 +243,10 @@ pub(super) fn plug_in<S: PairDraws>(
         laws.push(law);
     }
     let value_of = |laws: &[DrawnLaw]| {
-        let law = DrawnLaw::pooled(laws, step)?.self_composed_near(run.epochs, target)?;
-        match target {
-            Target::Delta(delta) => law.epsilon_at(delta),
-            Target::Epsilon(epsilon) => law.delta_at(epsilon),
+        let law = DrawnLaw::pooled(laws, step)?.self_composed_near(run.epochs, given)?;
+        match given {
+            Given::Delta(delta) => law.epsilon_at(delta),
+            Given::Epsilon(epsilon) => law.delta_at(epsilon),
         }
     };
     let mut parts = Tally::default();

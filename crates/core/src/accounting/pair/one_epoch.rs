@@ -4,7 +4,7 @@ use super::event::Event;
 use super::proposal::{Component, Draw, DrawError, Proposal, Shift};
 use super::source::PairDraws;
 use super::tally::{Tally, bernstein};
-use crate::accounting::shuffle::ShuffleRun;
+use crate::accounting::Training;
 use crate::math;
 
 /// Standard errors that the pilot's ε stays below what is expected of the main draws.
@@ -17,7 +17,7 @@ const PILOT_SHARE: usize = 5;
 const MOST_PILOT: usize = 20_000;
 
 /// The proposal for losses around the cut of an event, as weights times shifts.
-pub(super) fn proposal(run: &ShuffleRun, maximum: Option<f64>, total: Option<f64>) -> Proposal {
+pub(super) fn proposal(run: &Training, maximum: Option<f64>, total: Option<f64>) -> Proposal {
     let mut shifts = Vec::new();
     if let Some(cut) = maximum {
         let quarters = nearest_quarters(cut);
@@ -124,7 +124,7 @@ pub(super) fn main_draws<S: PairDraws>(
 
 /// The pilot with what its statistics are asked about.
 pub(super) struct Pilot<'a> {
-    pub(super) run: &'a ShuffleRun,
+    pub(super) run: &'a Training,
     pub(super) draws: &'a [Draw],
     pub(super) error: DrawError,
     pub(super) main_draws: usize,
@@ -204,7 +204,8 @@ pub(super) fn largest_at_least(
 mod tests {
     use super::*;
 
-    const RUN: ShuffleRun = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 5, epochs: 1 };
+    const RUN: Training =
+        Training { noise_multiplier: 1.0, steps_per_epoch: 5, epochs: 1, sampling_rate: None };
 
     fn draws() -> impl Iterator<Item = Draw> {
         let proposal = proposal(&RUN, Some(4.0), None);

@@ -1,7 +1,7 @@
 //! Where observations of one epoch are drawn, and their exact weights.
 
 use super::power_sums::PowerSums;
-use crate::accounting::shuffle::ShuffleRun;
+use crate::accounting::Training;
 use crate::math;
 use crate::special::normal::quantile;
 
@@ -102,7 +102,7 @@ pub struct DrawError {
 
 impl Proposal {
     /// `components` start with [`Shift::None`] and their probabilities sum to 1.
-    pub(super) fn new(run: &ShuffleRun, components: Vec<Component>) -> Self {
+    pub(super) fn new(run: &Training, components: Vec<Component>) -> Self {
         let mut below = 0.0;
         let mut cuts = Vec::with_capacity(components.len());
         for component in &components {
@@ -241,7 +241,8 @@ mod tests {
     use super::*;
 
     fn proposal(steps_per_epoch: u64) -> Proposal {
-        let run = ShuffleRun { noise_multiplier: 0.7, steps_per_epoch, epochs: 1 };
+        let run =
+            Training { noise_multiplier: 0.7, steps_per_epoch, epochs: 1, sampling_rate: None };
         let shifts = [Shift::None, Shift::Target(2.0), Shift::Other(9), Shift::All(0.1)];
         Proposal::new(&run, shifts.map(|shift| Component { probability: 0.25, shift }).to_vec())
     }

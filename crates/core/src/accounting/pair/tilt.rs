@@ -2,8 +2,8 @@
 
 use super::proposal::{Component, Draw, Proposal, Shift};
 use super::source::PairDraws;
-use crate::accounting::Target;
-use crate::accounting::shuffle::ShuffleRun;
+use crate::accounting::Given;
+use crate::accounting::Training;
 use crate::math;
 
 /// Draws of each of the two stages.
@@ -29,13 +29,13 @@ pub(super) struct Fitted {
 ///
 /// Whatever is fitted, weights are exact: a poor fit costs variance alone.
 pub(super) fn fitted<S: PairDraws>(
-    run: &ShuffleRun,
-    target: Target,
+    run: &Training,
+    given: Given,
     source: &mut S,
 ) -> Result<Fitted, S::Error> {
     let broad = Proposal::new(run, library(run, 2.0));
     let draws = stage(&broad, source)?;
-    let tilt = best_tilt(&draws, run.epochs as f64, target);
+    let tilt = best_tilt(&draws, run.epochs as f64, given);
     let near = Proposal::new(run, library(run, tilt));
     let tilted = Tilted::new(&near, &stage(&near, source)?, tilt);
     let probabilities = tilted.maximum_likelihood();
@@ -54,7 +54,7 @@ fn stage<S: PairDraws>(proposal: &Proposal, source: &mut S) -> Result<Vec<Draw>,
 }
 
 /// Shifts up to that of a slot whose output alone decides L: e^{θx/σ²} moves a normal mean by θ.
-fn library(run: &ShuffleRun, tilt: f64) -> Vec<Component> {
+fn library(run: &Training, tilt: f64) -> Vec<Component> {
     let spread = run.noise_multiplier / (run.steps_per_epoch as f64).sqrt();
     let mut shifts = vec![Shift::None];
     shifts.extend([0.25, 0.5, 0.75, 1.0, 1.5].map(|share| Shift::Target(share * tilt)));
@@ -64,14 +64,14 @@ fn library(run: &ShuffleRun, tilt: f64) -> Vec<Component> {
     shifts.into_iter().map(|shift| Component { probability, shift }).collect()
 }
 
-fn best_tilt(draws: &[Draw], epochs: f64, target: Target) -> f64 {
+fn best_tilt(draws: &[Draw], epochs: f64, given: Given) -> f64 {
     let largest = draws.iter().map(|draw| draw.loss).fold(f64::NEG_INFINITY, f64::max);
     let chernoff = |tilt: f64| {
         let terms = draws.iter().map(|d| d.weight * math::exp(tilt * (d.loss - largest)));
         let cumulant = math::ln(terms.sum::<f64>() / draws.len() as f64) + tilt * largest;
-        match target {
-            Target::Delta(delta) => (epochs * cumulant - math::ln(delta)) / tilt,
-            Target::Epsilon(epsilon) => epochs * cumulant - tilt * epsilon,
+        match given {
+            Given::Delta(delta) => (epochs * cumulant - math::ln(delta)) / tilt,
+            Given::Epsilon(epsilon) => epochs * cumulant - tilt * epsilon,
         }
     };
     // Both bounds have one valley.

@@ -2,8 +2,9 @@
 
 use super::super::fft::{Complex, RealTransform};
 use super::moments::{Aim, Moments};
-use super::{MOST_POINTS, PrivacyLossDistribution, Rounding, Target};
+use super::{MOST_POINTS, PrivacyLossDistribution, Rounding};
 use crate::accounting::AccountingError;
+use crate::accounting::Given;
 use crate::accounting::error::argument;
 use crate::math;
 
@@ -58,23 +59,23 @@ impl PrivacyLossDistribution {
     pub fn self_composed_near(
         &self,
         compositions: u64,
-        target: Target,
+        given: Given,
     ) -> Result<Self, AccountingError> {
-        self.composed_to(compositions, target, 1e-9)
+        self.composed_to(compositions, given, 1e-9)
     }
 
     /// As [`Self::self_composed_near`]; windows and transforms change ε by a small part of `error`.
     pub(in crate::accounting) fn composed_to(
         &self,
         compositions: u64,
-        target: Target,
+        given: Given,
         error: f64,
     ) -> Result<Self, AccountingError> {
-        match target {
-            Target::Delta(delta) => super::check_delta(delta)?,
-            Target::Epsilon(epsilon) => super::check_epsilon(epsilon)?,
+        match given {
+            Given::Delta(delta) => super::check_delta(delta)?,
+            Given::Epsilon(epsilon) => super::check_epsilon(epsilon)?,
         }
-        self.power(compositions, |moments, count| moments.aim(count, target, error))
+        self.power(compositions, |moments, count| moments.aim(count, given, error))
     }
 
     /// The law of the sum of a loss of this law and an independent one of another.

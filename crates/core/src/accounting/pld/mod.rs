@@ -23,15 +23,6 @@ pub enum Rounding {
     Optimistic,
 }
 
-/// Where a composed law shall be accurate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Target {
-    /// Near the ε of this δ, in (0, 1).
-    Delta(f64),
-    /// Near this ε ≥ 0, nats.
-    Epsilon(f64),
-}
-
 /// A point of a trade-off curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

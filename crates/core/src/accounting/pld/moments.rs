@@ -1,6 +1,7 @@
 //! Exponential moments of a law, and what Chernoff's bound makes of them.
 
-use super::{PrivacyLossDistribution, Target};
+use super::PrivacyLossDistribution;
+use crate::accounting::Given;
 use crate::math;
 
 const BLOCK: usize = 16;
@@ -50,10 +51,10 @@ impl<'a> Moments<'a> {
     /// The tilt for a target: the least θ that makes the errors of a transform small against δ.
     ///
     /// The larger θ, the heavier the tails of the tilted law, and the wider its window.
-    pub(super) fn aim(&self, compositions: f64, target: Target, error: f64) -> Aim {
+    pub(super) fn aim(&self, compositions: f64, given: Given, error: f64) -> Aim {
         let spread = (compositions * self.law.variance()).sqrt().max(self.law.step);
         let ln_moment = |tilt: f64| compositions * self.ln_moment(tilt);
-        let (steepest, epsilon, ln_delta) = chernoff(ln_moment, spread, target);
+        let (steepest, epsilon, ln_delta) = chernoff(ln_moment, spread, given);
         let ln_peak = |tilt: f64| compositions * self.ln_moment(tilt) - tilt * epsilon;
         // a change of ε by e is one of ln δ by about θe
         let negligible = (0.02 * error * steepest).clamp(1e-10, 1e-4);
@@ -160,14 +161,14 @@ impl PrivacyLossDistribution {
 pub(in crate::accounting) fn chernoff(
     ln_moment: impl Fn(f64) -> f64,
     spread: f64,
-    target: Target,
+    given: Given,
 ) -> (f64, f64, f64) {
     let bound = |ln_tilt: f64| {
         let tilt = math::exp(ln_tilt);
         let ln_profile = ln_profile(tilt);
-        match target {
-            Target::Delta(delta) => (ln_moment(tilt) + ln_profile - math::ln(delta)) / tilt,
-            Target::Epsilon(epsilon) => ln_moment(tilt) + ln_profile - tilt * epsilon,
+        match given {
+            Given::Delta(delta) => (ln_moment(tilt) + ln_profile - math::ln(delta)) / tilt,
+            Given::Epsilon(epsilon) => ln_moment(tilt) + ln_profile - tilt * epsilon,
         }
     };
     let start = math::ln(6.0 / spread);
@@ -183,9 +184,9 @@ pub(in crate::accounting) fn chernoff(
             }
         }
     }
-    let (epsilon, ln_delta) = match target {
-        Target::Delta(delta) => (least.max(0.0), math::ln(delta)),
-        Target::Epsilon(epsilon) => (epsilon, least.min(0.0) - 3.0),
+    let (epsilon, ln_delta) = match given {
+        Given::Delta(delta) => (least.max(0.0), math::ln(delta)),
+        Given::Epsilon(epsilon) => (epsilon, least.min(0.0) - 3.0),
     };
     (math::exp(best), epsilon, ln_delta)
 }

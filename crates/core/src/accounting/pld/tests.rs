@@ -1,4 +1,5 @@
 use super::*;
+use crate::accounting::Given;
 
 /// n-fold law by plain sums.
 fn brute_force(law: &PrivacyLossDistribution, compositions: usize) -> (i64, Vec<f64>) {
@@ -78,10 +79,10 @@ fn tilted_composition_is_right_in_the_far_tail() {
             }
             for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
                 let law = law().with_rounding(rounding);
-                let by = |target| law.self_composed_near(compositions as u64, target).unwrap();
-                let seen = by(Target::Epsilon(epsilon)).delta_at(epsilon).unwrap();
+                let by = |given| law.self_composed_near(compositions as u64, given).unwrap();
+                let seen = by(Given::Epsilon(epsilon)).delta_at(epsilon).unwrap();
                 assert!((seen / exact - 1.0).abs() < 1e-9, "{compositions} {epsilon}: {seen:e}");
-                let back = by(Target::Delta(exact)).epsilon_at(exact).unwrap();
+                let back = by(Given::Delta(exact)).epsilon_at(exact).unwrap();
                 assert!((back - epsilon).abs() < 1e-8, "{compositions} {epsilon}: {back}");
                 let high = rounding == Rounding::Pessimistic;
                 assert!((seen > exact) == high && (back > epsilon) == high, "{compositions}");
@@ -94,7 +95,7 @@ fn tilted_composition_is_right_in_the_far_tail() {
 #[test]
 fn far_from_its_aim_a_law_is_safe() {
     let (lowest, masses) = brute_force(&law(), 64);
-    for aim in [Target::Epsilon(30.0), Target::Epsilon(20.0), Target::Delta(1e-30)] {
+    for aim in [Given::Epsilon(30.0), Given::Epsilon(20.0), Given::Delta(1e-30)] {
         for epsilon in [-9.0, 0.0, 2.0, 6.0, 10.0, 15.0] {
             let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
             let of = |rounding| {
@@ -113,7 +114,7 @@ fn nothing_lies_beyond_the_highest_loss() {
     for (compositions, epsilon) in [(2, 3.0), (9, 50.0), (64, 1e3)] {
         let of = |rounding| {
             let law = law().with_rounding(rounding);
-            let law = law.self_composed_near(compositions, Target::Epsilon(epsilon)).unwrap();
+            let law = law.self_composed_near(compositions, Given::Epsilon(epsilon)).unwrap();
             law.delta_at(epsilon).unwrap()
         };
         assert_eq!(of(Rounding::Optimistic), 0.0, "{compositions} {epsilon}");
@@ -184,7 +185,7 @@ fn refuses_bad_arguments() {
     let law = law();
     for delta in [0.0, 1.0, -1.0, f64::NAN] {
         assert!(law.epsilon_at(delta).is_err());
-        assert!(law.self_composed_near(2, Target::Delta(delta)).is_err());
+        assert!(law.self_composed_near(2, Given::Delta(delta)).is_err());
     }
     assert!(law.delta_at(f64::NAN).is_err());
     assert!(law.self_composed(0).is_err());
@@ -205,7 +206,7 @@ fn grid_points_without_mass_change_nothing() {
     for room in [20, 200, 1300, 5000] {
         for (count, delta) in [(2, 1e-5), (2, 1e-12), (7, 1e-9), (100, 1e-3)] {
             let epsilon = |law: PrivacyLossDistribution| {
-                let law = law.self_composed_near(count, Target::Delta(delta)).unwrap();
+                let law = law.self_composed_near(count, Given::Delta(delta)).unwrap();
                 law.epsilon_at(delta).unwrap()
             };
             let (seen, expected) = (epsilon(padded(room)), epsilon(padded(0)));

@@ -172,8 +172,8 @@ impl CutStep {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::Given;
     use crate::accounting::Rounding;
-    use crate::accounting::pld::Target;
 
     const PAIRS: [(f64, f64); 5] = [(1.0, 0.01), (0.5, 0.01), (0.4, 0.001), (2.0, 0.3), (0.8, 1.0)];
 
@@ -242,7 +242,7 @@ mod tests {
             let cells = pair.cells(Resolution { step, widest: 20.0 * step }).unwrap();
             let value = |rounding| {
                 let law = cells.law(rounding).unwrap();
-                law.self_composed_near(100, Target::Delta(1e-5)).unwrap().epsilon_at(1e-5).unwrap()
+                law.self_composed_near(100, Given::Delta(1e-5)).unwrap().epsilon_at(1e-5).unwrap()
             };
             value(Rounding::Pessimistic) - value(Rounding::Optimistic)
         };

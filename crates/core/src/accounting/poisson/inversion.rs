@@ -3,9 +3,10 @@
 use super::decay::Decay;
 use super::quadrature::{OneStep, TiltedLaw, ln_moment_about};
 use super::spectrum::Spectrum;
+use crate::accounting::Given;
 use crate::accounting::bracket::Bracket;
 use crate::accounting::fft::Complex;
-use crate::accounting::pld::{Target, chernoff, ln_profile, power};
+use crate::accounting::pld::{chernoff, ln_profile, power};
 use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -57,10 +58,10 @@ struct Line {
 }
 
 /// Lower and upper value, as near as is wanted or nearly so; none where this method is too slow.
-pub(super) fn bracket(losses: Losses, target: Target, error: f64) -> Option<Bracket> {
-    let (mut steepest, mut epsilon, mut ln_delta) = losses.steepest(target);
+pub(super) fn bracket(losses: Losses, given: Given, error: f64) -> Option<Bracket> {
+    let (mut steepest, mut epsilon, mut ln_delta) = losses.steepest(given);
     let mut best: Option<Bracket> = None;
-    if let Target::Delta(_) = target {
+    if let Given::Delta(_) = given {
         // Chernoff's ε lies above
         epsilon = (epsilon - 8.0 / steepest).max(0.0);
     }
@@ -69,9 +70,9 @@ pub(super) fn bracket(losses: Losses, target: Target, error: f64) -> Option<Brac
     // a first answer tells where to be exact
     for _ in 0..4 {
         // ln δ changes with ε by θ or so
-        let relative = match target {
-            Target::Delta(_) => steepest * error,
-            Target::Epsilon(_) => error,
+        let relative = match given {
+            Given::Delta(_) => steepest * error,
+            Given::Epsilon(_) => error,
         };
         let ln_wanted = ln_delta + math::ln((0.05 * relative).clamp(1e-12, 1e-4));
         // δ_h/δ is about 1 + h²θ(θ + 1)/2
@@ -80,40 +81,40 @@ pub(super) fn bracket(losses: Losses, target: Target, error: f64) -> Option<Brac
         let Some(line) = Line::new(losses, 0.9 * steepest, epsilon, ln_wanted, variance) else {
             break;
         };
-        let found = match target {
-            Target::Epsilon(epsilon) => line.deltas(epsilon),
-            Target::Delta(delta) => line.root(delta, 1e-4 * error).and_then(|root| {
+        let found = match given {
+            Given::Epsilon(epsilon) => line.deltas(epsilon),
+            Given::Delta(delta) => line.root(delta, 1e-4 * error).and_then(|root| {
                 epsilon = root.0;
                 line.epsilons(delta, root, error)
             }),
         };
         if let Some(found) = found {
             best = Some(best.map_or(found, |best| best.tighter(found)));
-            if found.is_near(target, error) {
+            if found.is_near(given, error) {
                 break;
             }
             if line.variance > 0.0 {
-                share *= (0.8 / found.excess(target, error)).clamp(0.02, 0.8);
+                share *= (0.8 / found.excess(given, error)).clamp(0.02, 0.8);
             }
-            if let Target::Epsilon(_) = target {
+            if let Given::Epsilon(_) = given {
                 ln_delta = math::ln(found.upper.max(f64::MIN_POSITIVE));
             }
         }
-        (steepest, _, _) = losses.steepest(Target::Epsilon(epsilon));
+        (steepest, _, _) = losses.steepest(Given::Epsilon(epsilon));
     }
     best
 }
 
 impl Losses {
     /// Does a Chernoff bound show ε, or δ, to be at most that?
-    pub(super) fn is_at_most(&self, target: Target, most: f64) -> bool {
+    pub(super) fn is_at_most(&self, given: Given, most: f64) -> bool {
         let start = 6.0 / self.spread();
         let tilts = [0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1].map(|change| start * math::exp(change));
         let is_shown = |tilt: f64, ln_moment: f64, slack: f64| {
             let ln_bound = ln_moment + ln_profile(tilt) + slack;
-            match target {
-                Target::Delta(delta) => (ln_bound - math::ln(delta)) / tilt <= most * (1.0 - 1e-12),
-                Target::Epsilon(epsilon) => {
+            match given {
+                Given::Delta(delta) => (ln_bound - math::ln(delta)) / tilt <= most * (1.0 - 1e-12),
+                Given::Epsilon(epsilon) => {
                     math::exp(ln_bound - tilt * epsilon * (1.0 - 1e-12)) <= most
                 }
             }
@@ -127,8 +128,8 @@ impl Losses {
     }
 
     /// The tilt of the least Chernoff bound, with about the ε and ln δ there.
-    fn steepest(&self, target: Target) -> (f64, f64, f64) {
-        chernoff(|tilt| self.ln_moment_about(tilt), self.spread(), target)
+    fn steepest(&self, given: Given) -> (f64, f64, f64) {
+        chernoff(|tilt| self.ln_moment_about(tilt), self.spread(), given)
     }
 
     /// About the standard deviation, but for rare large losses.
@@ -385,7 +386,7 @@ mod tests {
 
     /// The same line without smoothing, and with this h².
     fn lines(losses: Losses, epsilon: f64, variance: f64) -> (Line, Line) {
-        let (steepest, _, ln_delta) = losses.steepest(Target::Epsilon(epsilon));
+        let (steepest, _, ln_delta) = losses.steepest(Given::Epsilon(epsilon));
         let tilt = 0.9 * steepest;
         let ln_wanted = ln_delta + math::ln(1e-9);
         let fine = TiltedLaw::fine(losses.step, losses.power(tilt)).unwrap();
@@ -412,7 +413,7 @@ mod tests {
                 let losses = Losses { step, steps, is_add };
                 // the other direction has no such losses
                 let epsilon = if is_add && noise_multiplier < 0.5 { 0.1 } else { epsilon };
-                let tilt = losses.steepest(Target::Epsilon(epsilon)).0;
+                let tilt = losses.steepest(Given::Epsilon(epsilon)).0;
                 let relative = 1e-3;
                 let (plain, mut smooth) = lines(losses, epsilon, relative / (tilt * (tilt + 1.0)));
                 let (exact, seen) =

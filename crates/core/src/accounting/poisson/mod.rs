@@ -9,8 +9,8 @@
 //! | the same, layers of the whole staircase, Chernoff for the other direction | .5 | 1.9 | 3.8 | 35, off by 1.5e-4 | 440, off by 2.4e-3 | .4 |
 //! | the same, spectra by gridding, slow terms smoothed, a coarse search for the tilt | .2 | .4 | .7 | 4 | 10 | .2 |
 //!
-//! Smoothing alone would have saved little: terms times outputs was the work. Grids are left for a
-//! loss that is rare or has few steps behind it, and q = 1 needs neither.
+//! Smoothing alone would have saved little: terms times outputs was the work. Grids are left for a loss
+//! that is rare or has few steps behind it, and q = 1 needs neither.
 
 mod cells;
 mod decay;
@@ -18,138 +18,157 @@ mod inversion;
 mod quadrature;
 mod spectrum;
 
-use super::bracket::{Bracket, Pair, Question, Resolution};
+use super::bracket::{self, Bracket, Pair, Question, Resolution};
+use super::calibration::{PrivacyTarget, SearchRange};
 use super::error::argument;
-use super::pld::{LossCells, PrivacyLossDistribution, Rounding, Target};
-use super::result::Account;
+use super::pld::{LossCells, PrivacyLossDistribution, Rounding};
 use super::{
-    AccountingError, DeltaLowerBound, DeltaUpperBound, DeterministicBatches, Directions,
-    EpsilonLowerBound, EpsilonUpperBound, Method,
+    Accountant, AccountingError, AccountingResult, Given, Method, Parameter, Query, Training,
+    deterministic,
 };
-use crate::adjacency::Scope;
+use crate::adjacency::Directions;
 use crate::math;
 use crate::special::normal;
 use cells::CutStep;
 use inversion::Losses;
 use quadrature::OneStep;
 
-/// Noisy sums of clipped gradients, each record in each batch with the same probability.
+/// The accountant of Poisson sampled batches: each record is in each batch with the same probability.
 ///
-/// P = (1 − q) N(0, σ²) + q N(1, σ²), Q = N(0, σ²), composed over all steps. The pair dominates
+/// P = (1 − q) N(0, σ²) + q N(1, σ²), Q = N(0, σ²), composed over all T·E steps. The pair dominates
 /// every pair of neighbours that differ by one record, so that its values are the mechanism's.
+///
+/// | argument | meaning | domain |
+/// |---|---|---|
+/// | `noise_multiplier` | σ | [0.01, 1e4] |
+/// | `sampling_rate` | q, else 1/T | [1e-9, 1] |
+/// | `steps_per_epoch`, `epochs` | T, E | T·E in 1 … 10⁹ |
+/// | `given` | δ | [1e-200, 1) |
+/// | | or ε, nats | [0, ∞) |
+///
+/// # Guarantee
+/// An upper value is not below the truth, a lower one not above
+/// (`tests/oracles/accounting.rs::poisson_brackets_hold_the_golden_intervals`,
+/// `tests/oracles/accounting.rs::deltas_bracket_quadrature`).
+///
+/// # Errors
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] where the error needs too
+/// large a grid; [`AccountingError::NoValue`] for an estimate.
+///
+/// # Numerics
+/// δ is a sum over the characteristic function of the losses, with a bound of all that it leaves
+/// out and of each rounding. Where its terms fall off slowly (few steps, little noise), they are
+/// smoothed at a cost that has a bound. Where there would still be too many, a grid is refined
+/// until the values rounded up and down are within the error.
+/// q = 1 is the Gaussian mechanism, in closed form.
+/// `numeric_error` is the distance of upper and lower value; where neither method gets as
+/// close as the error, it is larger. Without an error in the query: the first of 1e-4, 1e-3, 1e-2 and 0.1
+/// whose grid is not too large.
 ///
 /// # Reference
 /// M. Abadi and others (2016); Y. Zhu, J. Dong and Y.-X. Wang (2022) for the dominating pair and
 /// for characteristic functions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PoissonSampling {
-    /// σ, in [0.01, 1e4].
-    pub noise_multiplier: f64,
-    /// q, in (0, 1].
-    pub sampling_rate: f64,
-    /// Steps in all, 1 … 10⁹.
-    pub steps: u64,
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training};
+/// let training =
+///     Training { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
+/// let bound = Poisson.account(&Query::upper(training, Given::Delta(1e-5)))?;
+/// assert_eq!(format!("{:.3}", bound.epsilon), "0.718");
+/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Poisson;
+
+/// Errors to try, from the finest.
+const ERRORS: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
+
+impl Accountant for Poisson {
+    fn account(&self, query: &Query) -> AccountingResult {
+        let steps = SampledSteps::from(query.training);
+        let method = match steps.as_deterministic() {
+            Some(_) => Method::Analytic,
+            None => Method::PrivacyLossDistribution,
+        };
+        let bracket = |error| steps.bracket(query.given, query.directions, error);
+        bracket::answer(query, &ERRORS, method, &bracket)
+            .map_err(|error| in_terms_of(&query.training, error))
+    }
+
+    fn search_range(
+        &self,
+        parameter: Parameter,
+        target: &PrivacyTarget,
+        training: &Training,
+    ) -> Result<Option<SearchRange>, AccountingError> {
+        let error = (1e-4 * target.epsilon).clamp(1e-7, 1e-3);
+        let range = SearchRange { error, ..SearchRange::default() };
+        Ok(match parameter {
+            Parameter::Noise => {
+                let width = training.sampling_rate() * (training.steps() as f64).sqrt();
+                let start =
+                    target.epsilon / (4.0 * width) + 1.0 / (0.3 + 0.6 * target.epsilon.sqrt());
+                let start = 1.0 / (1.0 / start).clamp(0.3, 100.0);
+                Some(SearchRange { low: 1e-4, high: 20.0, start, ..range })
+            }
+            Parameter::Steps => Some(SearchRange { high: 1e8, start: 100.0, ..range }),
+            Parameter::Epochs => None,
+        })
+    }
 }
 
-impl PoissonSampling {
-    /// A value that ε does not exceed.
-    ///
-    /// | argument | meaning | domain |
-    /// |---|---|---|
-    /// | `delta` | δ | [1e-200, 1) |
-    /// | `directions` | whose ε | – |
-    /// | `error` | wanted distance of upper and lower value, nats | [1e-9, 1] |
-    ///
-    /// # Guarantee
-    /// Not below ε (`tests/oracles/accounting.rs::poisson_brackets_hold_the_golden_intervals`).
-    ///
-    /// # Errors
-    /// [`AccountingError`] outside the domain, and where the error needs too large a grid.
-    ///
-    /// # Numerics
-    /// δ is a sum over the characteristic function of the losses, with a bound of all that it
-    /// leaves out and of each rounding. Where its terms fall off slowly (few steps, little noise),
-    /// they are smoothed at a cost that has a bound. Where there would still be too many, a grid is
-    /// refined until the values rounded up and down are within `error`. q = 1 is the Gaussian
-    /// mechanism, in closed form. `numeric_error` is the distance of upper and lower value; where
-    /// neither method gets as close as `error`, it is larger.
-    ///
-    /// # Example
-    /// ```
-    /// use dpscope_core::accounting::{Directions, PoissonSampling};
-    /// let training =
-    ///     PoissonSampling { noise_multiplier: 1.0, sampling_rate: 0.01, steps: 100 };
-    /// let bound = training.epsilon_upper(1e-5, Directions::Both, 1e-4)?;
-    /// assert_eq!(format!("{:.3}", bound.value()), "0.718");
-    /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
-    /// ```
-    pub fn epsilon_upper(
-        &self,
-        delta: f64,
-        directions: Directions,
-        error: f64,
-    ) -> Result<EpsilonUpperBound, AccountingError> {
-        let bracket = self.bracket(Target::Delta(delta), directions, error)?;
-        Ok(EpsilonUpperBound::new(bracket.upper, delta, self.account(directions, bracket)))
+/// The same refusal, in terms of T where q or T·E follow from it.
+fn in_terms_of(training: &Training, error: AccountingError) -> AccountingError {
+    match error {
+        AccountingError::Argument { name: "sampling_rate", .. }
+            if training.sampling_rate.is_none() =>
+        {
+            let allowed = "at most 1e9: the sampling rate is one over it";
+            argument("steps", training.steps_per_epoch as f64, allowed)
+        }
+        AccountingError::Argument { name: "steps", value, .. } => {
+            argument("steps", value, "at most 1e9 in all epochs together")
+        }
+        error => error,
     }
+}
 
-    /// A value that ε exceeds; arguments as [`Self::epsilon_upper`].
-    ///
-    /// # Guarantee
-    /// Not above ε (`tests/oracles/accounting.rs::poisson_brackets_hold_the_golden_intervals`).
-    ///
-    /// # Errors
-    /// As [`Self::epsilon_upper`].
-    pub fn epsilon_lower(
-        &self,
-        delta: f64,
-        directions: Directions,
-        error: f64,
-    ) -> Result<EpsilonLowerBound, AccountingError> {
-        let bracket = self.bracket(Target::Delta(delta), directions, error)?;
-        Ok(EpsilonLowerBound::new(bracket.lower, 0.0, self.account(directions, bracket)))
+/// Distributions of the loss of a whole run, directions remove and add, to about `error` nats down to
+/// `delta`.
+pub(crate) fn loss_distributions(
+    training: &Training,
+    delta: f64,
+    error: f64,
+    rounding: Rounding,
+) -> Result<[PrivacyLossDistribution; 2], AccountingError> {
+    SampledSteps::from(*training)
+        .loss_distributions(delta, error, rounding)
+        .map_err(|error| in_terms_of(training, error))
+}
+
+/// All steps of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct SampledSteps {
+    /// σ.
+    noise_multiplier: f64,
+    /// q.
+    sampling_rate: f64,
+    /// T·E.
+    steps: u64,
+}
+
+impl From<Training> for SampledSteps {
+    fn from(training: Training) -> Self {
+        SampledSteps {
+            noise_multiplier: training.noise_multiplier,
+            sampling_rate: training.sampling_rate(),
+            steps: training.steps(),
+        }
     }
+}
 
-    /// A value that δ does not exceed.
-    ///
-    /// | argument | meaning | domain |
-    /// |---|---|---|
-    /// | `epsilon` | ε, nats | [0, ∞) |
-    /// | `directions` | whose δ | – |
-    /// | `error` | wanted relative distance of upper and lower value | [1e-9, 1] |
-    ///
-    /// # Guarantee
-    /// Not below δ (`tests/oracles/accounting.rs::deltas_bracket_quadrature`).
-    ///
-    /// # Errors
-    /// As [`Self::epsilon_upper`].
-    pub fn delta_upper(
-        &self,
-        epsilon: f64,
-        directions: Directions,
-        error: f64,
-    ) -> Result<DeltaUpperBound, AccountingError> {
-        let bracket = self.bracket(Target::Epsilon(epsilon), directions, error)?;
-        Ok(DeltaUpperBound::new(bracket.upper, epsilon, self.account(directions, bracket)))
-    }
-
-    /// A value that δ exceeds; arguments as [`Self::delta_upper`].
-    ///
-    /// # Guarantee
-    /// Not above δ (`tests/oracles/accounting.rs::deltas_bracket_quadrature`).
-    ///
-    /// # Errors
-    /// As [`Self::epsilon_upper`].
-    pub fn delta_lower(
-        &self,
-        epsilon: f64,
-        directions: Directions,
-        error: f64,
-    ) -> Result<DeltaLowerBound, AccountingError> {
-        let bracket = self.bracket(Target::Epsilon(epsilon), directions, error)?;
-        Ok(DeltaLowerBound::new(bracket.lower, 0.0, self.account(directions, bracket)))
-    }
-
+impl SampledSteps {
     fn check(&self) -> Result<(), AccountingError> {
         if !(0.01..=1e4).contains(&self.noise_multiplier) {
             return Err(argument("noise_multiplier", self.noise_multiplier, "in [0.01, 10000]"));
@@ -160,27 +179,27 @@ impl PoissonSampling {
         Ok(())
     }
 
-    pub(super) fn bracket(
+    fn bracket(
         &self,
-        target: Target,
+        given: Given,
         directions: Directions,
         error: f64,
     ) -> Result<Bracket, AccountingError> {
         self.check()?;
-        let question = Question { compositions: self.steps, target, directions, error };
+        let question = Question { compositions: self.steps, given, directions, error };
         question.check()?;
         if let Some(same) = self.as_deterministic() {
-            return same.bracket(target);
+            return deterministic::bracket(&same, given);
         }
         let one = |is_add: bool| {
-            if let Some(known) = self.obvious(target, is_add, error) {
+            if let Some(known) = self.obvious(given, is_add, error) {
                 return Ok(known);
             }
             let directions = if is_add { Directions::Add } else { Directions::Remove };
-            let inverted = |error: f64| inversion::bracket(self.losses(is_add), target, error);
+            let inverted = |error: f64| inversion::bracket(self.losses(is_add), given, error);
             let found = inverted(error);
             match found {
-                Some(found) if found.is_near(target, error) => Ok(found),
+                Some(found) if found.is_near(given, error) => Ok(found),
                 _ => match self.on_a_grid(Question { directions, ..question }) {
                     Ok(other) => Ok(found.map_or(other, |found| found.tighter(other))),
                     Err(reason) => {
@@ -195,7 +214,7 @@ impl PoissonSampling {
             Directions::Both => {
                 let remove = one(false)?;
                 // a Chernoff bound of the other direction will mostly do
-                if self.losses(true).is_at_most(target, remove.lower) {
+                if self.losses(true).is_at_most(given, remove.lower) {
                     return Ok(remove);
                 }
                 Ok(remove.larger(one(true)?))
@@ -204,23 +223,25 @@ impl PoissonSampling {
     }
 
     /// All records in all batches: the Gaussian mechanism, of μ = √n/σ.
-    fn as_deterministic(&self) -> Option<DeterministicBatches> {
-        let PoissonSampling { noise_multiplier, sampling_rate, steps } = *self;
-        (sampling_rate == 1.0).then_some(DeterministicBatches { noise_multiplier, epochs: steps })
+    fn as_deterministic(&self) -> Option<Training> {
+        let SampledSteps { noise_multiplier, sampling_rate, steps } = *self;
+        let all =
+            Training { noise_multiplier, steps_per_epoch: 1, epochs: steps, sampling_rate: None };
+        (sampling_rate == 1.0).then_some(all)
     }
 
     /// The answer where it is 0, or where δ is nearly 1.
-    fn obvious(&self, target: Target, is_add: bool, error: f64) -> Option<Bracket> {
-        let PoissonSampling { noise_multiplier, sampling_rate, steps } = *self;
+    fn obvious(&self, given: Given, is_add: bool, error: f64) -> Option<Bracket> {
+        let SampledSteps { noise_multiplier, sampling_rate, steps } = *self;
         let steps = steps as f64 * (1.0 + 1e-12);
-        match target {
-            Target::Delta(delta) => {
+        match given {
+            Given::Delta(delta) => {
                 // δ(0) is at most the sum of the steps' total variations
                 let tails = 2.0 * normal::normal_cdf(-0.5 / noise_multiplier);
                 let most = steps * sampling_rate * (1.0 - tails + 1e-15);
                 (most <= delta).then_some(Bracket { lower: 0.0, upper: 0.0 })
             }
-            Target::Epsilon(epsilon) => {
+            Given::Epsilon(epsilon) => {
                 if is_add && epsilon >= -steps * math::ln_1p(-sampling_rate) {
                     return Some(Bracket { lower: 0.0, upper: 0.0 });
                 }
@@ -233,14 +254,6 @@ impl PoissonSampling {
         }
     }
 
-    fn account(&self, directions: Directions, bracket: Bracket) -> Account {
-        let method = match self.as_deterministic() {
-            Some(_) => Method::Analytic,
-            None => Method::PrivacyLossDistribution,
-        };
-        Account { scope: Scope::Mechanism, directions, method, numeric_error: bracket.gap() }
-    }
-
     fn losses(&self, is_add: bool) -> Losses {
         Losses { step: self.one_step(), steps: self.steps, is_add }
     }
@@ -251,26 +264,24 @@ impl PoissonSampling {
 
     /// By a privacy loss distribution.
     fn on_a_grid(&self, question: Question) -> Result<Bracket, AccountingError> {
-        let Question { target, error, .. } = question;
-        let delta = match target {
-            Target::Delta(delta) => delta.max(1e-200),
-            Target::Epsilon(_) => 1e-24,
+        let Question { given, error, .. } = question;
+        let delta = match given {
+            Given::Delta(delta) => delta.max(1e-200),
+            Given::Epsilon(_) => 1e-24,
         };
         let (pair, start) = self.cut_step(delta, error);
         question.answer(&pair, start)
     }
 
-    /// Laws of the loss of the whole run, directions remove and add, to about `error` nats down to
-    /// `delta`.
-    pub(crate) fn laws(
+    fn loss_distributions(
         &self,
         delta: f64,
         error: f64,
         rounding: Rounding,
     ) -> Result<[PrivacyLossDistribution; 2], AccountingError> {
+        let given = Given::Delta(delta);
         self.check()?;
-        let target = Target::Delta(delta);
-        Question { compositions: self.steps, target, directions: Directions::Both, error }
+        Question { compositions: self.steps, given, directions: Directions::Both, error }
             .check()?;
         let (pair, start) = self.cut_step(delta, error);
         let cells = pair.cells(start)?;
@@ -294,13 +305,14 @@ impl PoissonSampling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounting::Kind;
 
     /// Both methods' brackets, for one direction.
-    fn both(training: PoissonSampling, target: Target, is_add: bool) -> (Bracket, Bracket) {
+    fn both(training: SampledSteps, given: Given, is_add: bool) -> (Bracket, Bracket) {
         let directions = if is_add { Directions::Add } else { Directions::Remove };
-        let question = Question { compositions: training.steps, target, directions, error: 1e-3 };
-        let inverted = inversion::bracket(training.losses(is_add), target, 1e-6).unwrap();
-        assert!(inverted.is_near(target, 1e-6), "{training:?} {target:?}: {inverted:?}");
+        let question = Question { compositions: training.steps, given, directions, error: 1e-3 };
+        let inverted = inversion::bracket(training.losses(is_add), given, 1e-6).unwrap();
+        assert!(inverted.is_near(given, 1e-6), "{training:?} {given:?}: {inverted:?}");
         (inverted, training.on_a_grid(question).unwrap())
     }
 
@@ -309,24 +321,21 @@ mod tests {
         for (noise_multiplier, sampling_rate, steps) in
             [(1.0, 0.01, 100), (0.5, 0.1, 20), (2.0, 0.3, 50), (0.8, 0.001, 3000), (4.0, 1.0, 30)]
         {
-            let training = PoissonSampling { noise_multiplier, sampling_rate, steps };
-            let noisier = PoissonSampling { noise_multiplier: 1.02 * noise_multiplier, ..training };
-            for target in [Target::Delta(1e-8), Target::Delta(0.01), Target::Epsilon(0.1)] {
+            let training = SampledSteps { noise_multiplier, sampling_rate, steps };
+            let noisier = SampledSteps { noise_multiplier: 1.02 * noise_multiplier, ..training };
+            for given in [Given::Delta(1e-8), Given::Delta(0.01), Given::Epsilon(0.1)] {
                 for is_add in [false, true] {
-                    let (inverted, grid) = both(training, target, is_add);
+                    let (inverted, grid) = both(training, given, is_add);
                     let agree = |bracket: Bracket| {
                         bracket.lower <= grid.upper && grid.lower <= bracket.upper
                     };
                     assert!(
                         agree(inverted),
-                        "{training:?} {target:?} {is_add} {inverted:?} {grid:?}"
+                        "{training:?} {given:?} {is_add} {inverted:?} {grid:?}"
                     );
                     assert!(inverted.lower <= inverted.upper);
-                    let broken = inversion::bracket(noisier.losses(is_add), target, 1e-6).unwrap();
-                    assert!(
-                        !agree(broken) || grid.upper == 0.0,
-                        "{training:?} {target:?} {is_add}"
-                    );
+                    let broken = inversion::bracket(noisier.losses(is_add), given, 1e-6).unwrap();
+                    assert!(!agree(broken) || grid.upper == 0.0, "{training:?} {given:?} {is_add}");
                 }
             }
         }
@@ -334,31 +343,32 @@ mod tests {
 
     #[test]
     fn obvious_answers_agree_with_the_others() {
-        let training = PoissonSampling { noise_multiplier: 0.5, sampling_rate: 0.1, steps: 100 };
-        let exact = inversion::bracket(training.losses(false), Target::Epsilon(0.0), 1e-6).unwrap();
-        let seen = training.obvious(Target::Epsilon(0.0), false, 0.5).unwrap();
+        let training = SampledSteps { noise_multiplier: 0.5, sampling_rate: 0.1, steps: 100 };
+        let exact = inversion::bracket(training.losses(false), Given::Epsilon(0.0), 1e-6).unwrap();
+        let seen = training.obvious(Given::Epsilon(0.0), false, 0.5).unwrap();
         assert!(seen.lower <= exact.upper && exact.lower <= seen.upper, "{seen:?} {exact:?}");
         let missed = 1.0 - seen.lower;
         assert!(1.0 - missed * missed * missed > exact.upper, "{missed} {exact:?}");
-        assert!(training.obvious(Target::Epsilon(0.0), false, 0.5 * missed).is_none());
+        assert!(training.obvious(Given::Epsilon(0.0), false, 0.5 * missed).is_none());
         // δ(0) of one step is the bound itself
-        let one = PoissonSampling { steps: 1, ..training };
-        let most = one.delta_upper(0.0, Directions::Both, 1e-6).unwrap().value();
-        assert!(one.obvious(Target::Delta(1.001 * most), false, 1e-4).is_some());
-        assert!(one.obvious(Target::Delta(0.999 * most), false, 1e-4).is_none());
+        let one = SampledSteps { steps: 1, ..training };
+        let most = one.bracket(Given::Epsilon(0.0), Directions::Both, 1e-6).unwrap().upper;
+        assert!(one.obvious(Given::Delta(1.001 * most), false, 1e-4).is_some());
+        assert!(one.obvious(Given::Delta(0.999 * most), false, 1e-4).is_none());
         let highest = -100.0 * math::ln_1p(-0.1);
-        assert!(training.obvious(Target::Epsilon(1.001 * highest), true, 1e-4).is_some());
-        assert!(training.obvious(Target::Epsilon(0.999 * highest), true, 1e-4).is_none());
+        assert!(training.obvious(Given::Epsilon(1.001 * highest), true, 1e-4).is_some());
+        assert!(training.obvious(Given::Epsilon(0.999 * highest), true, 1e-4).is_none());
     }
 
     #[test]
     fn losses_beyond_the_floats_give_no_small_bound() {
-        let training = PoissonSampling { noise_multiplier: 0.04, sampling_rate: 0.01, steps: 300 };
-        let bound = training.epsilon_upper(1e-5, Directions::Both, 1e-1).unwrap();
-        assert!(bound.value() > 3963.86, "{}", bound.value());
-        let less = PoissonSampling { noise_multiplier: 0.03, ..training };
-        match less.epsilon_upper(1e-5, Directions::Both, 1e-1) {
-            Ok(bound) => assert!(bound.value() > 6000.0, "{}", bound.value()),
+        let training = SampledSteps { noise_multiplier: 0.04, sampling_rate: 0.01, steps: 300 };
+        let epsilon = |training: SampledSteps| {
+            training.bracket(Given::Delta(1e-5), Directions::Both, 1e-1).map(|found| found.upper)
+        };
+        assert!(epsilon(training).unwrap() > 3963.86, "{:?}", epsilon(training));
+        match epsilon(SampledSteps { noise_multiplier: 0.03, ..training }) {
+            Ok(bound) => assert!(bound > 6000.0, "{bound}"),
             Err(refused) => assert!(refused.to_string().contains("noise_multiplier is 0.03")),
         }
     }
@@ -371,58 +381,87 @@ mod tests {
             (0.198339, 0.000907, 4, 7.9e-10, (36.33203, 36.3407)),
             (0.2, 0.01, 100, 1e-5, (75.09471, 75.10356)),
         ] {
-            let training = PoissonSampling { noise_multiplier, sampling_rate, steps };
-            let bound = training.epsilon_upper(delta, Directions::Both, 1e-4).unwrap();
-            let (value, error) = (bound.value(), bound.account().numeric_error);
-            assert!(error < 3e-4, "{training:?}: {value} {error:e}");
-            assert!(coarse.0 < value && value - error < coarse.1, "{training:?}: {value}");
+            let training = SampledSteps { noise_multiplier, sampling_rate, steps };
+            let found = training.bracket(Given::Delta(delta), Directions::Both, 1e-4).unwrap();
+            assert!(found.gap() < 3e-4, "{training:?}: {found:?}");
+            assert!(coarse.0 < found.upper && found.lower < coarse.1, "{training:?}: {found:?}");
         }
     }
 
     #[test]
     fn all_records_in_all_batches_are_the_gaussian_mechanism() {
         for (noise_multiplier, steps) in [(1.0, 509), (0.01, 1_000_000_000), (50.0, 3)] {
-            let training = PoissonSampling { noise_multiplier, sampling_rate: 1.0, steps };
-            let gaussian = DeterministicBatches { noise_multiplier, epochs: steps };
+            let training = Training {
+                noise_multiplier,
+                steps_per_epoch: 1,
+                epochs: steps,
+                sampling_rate: Some(1.0),
+            };
+            let at = Given::Delta(1e-5);
+            let gaussian = deterministic::upper(&training, at).unwrap().epsilon;
             for directions in [Directions::Remove, Directions::Add, Directions::Both] {
-                let bound = training.epsilon_upper(1e-5, directions, 1e-9).unwrap();
-                assert_eq!(bound.value(), gaussian.epsilon_upper(1e-5).unwrap().value());
-                let account = bound.account();
-                assert_eq!((account.method, account.directions), (Method::Analytic, directions));
-                assert!(account.numeric_error <= 1e-11 * (1.0 + bound.value()), "{account:?}");
-                let lower = training.delta_lower(bound.value(), directions, 1e-9).unwrap();
-                assert!(lower.value() <= 1e-5 && lower.value() > 0.99e-5, "{}", lower.value());
+                let query = Query { directions, error: Some(1e-9), ..Query::upper(training, at) };
+                let bound = Poisson.account(&query).unwrap();
+                assert_eq!(bound.epsilon, gaussian);
+                assert_eq!((bound.method, bound.direction), (Method::Analytic, directions));
+                assert!(bound.numeric_error <= 1e-11 * (1.0 + bound.epsilon), "{bound:?}");
+                let (kind, given) = (Kind::Lower, Given::Epsilon(bound.epsilon));
+                let lower = Poisson.account(&Query { kind, given, ..query }).unwrap();
+                assert!(lower.delta <= 1e-5 && lower.delta > 0.99e-5, "{}", lower.delta);
             }
-            let fewer = PoissonSampling { sampling_rate: 0.999, ..training };
-            let fewer = fewer.epsilon_upper(1e-5, Directions::Both, 1.0);
-            assert!(fewer.is_err() || fewer.unwrap().account().method != Method::Analytic);
+            let fewer = Training { sampling_rate: Some(0.999), ..training };
+            let query = Query { error: Some(1.0), ..Query::upper(fewer, at) };
+            let fewer = Poisson.account(&query);
+            assert!(fewer.is_err() || fewer.unwrap().method != Method::Analytic);
         }
     }
 
     #[test]
     fn no_delta_underflows_to_nothing() {
-        let training = PoissonSampling { noise_multiplier: 1.0, sampling_rate: 0.1, steps: 100 };
+        let training = SampledSteps { noise_multiplier: 1.0, sampling_rate: 0.1, steps: 100 };
         for epsilon in [50.0, 300.0, 500.0, 1e4] {
-            let bound = training.delta_upper(epsilon, Directions::Both, 1e-2);
-            assert!(bound.is_err() || bound.unwrap().value() > 0.0, "{epsilon}");
+            let found = training.bracket(Given::Epsilon(epsilon), Directions::Both, 1e-2);
+            assert!(found.is_err() || found.unwrap().upper > 0.0, "{epsilon}");
         }
     }
 
     #[test]
     fn refuses_bad_arguments() {
-        let good = PoissonSampling { noise_multiplier: 1.0, sampling_rate: 0.1, steps: 10 };
-        let value = |training: PoissonSampling, delta, error| {
-            training.epsilon_upper(delta, Directions::Both, error)
+        let good = SampledSteps { noise_multiplier: 1.0, sampling_rate: 0.1, steps: 10 };
+        let value = |training: SampledSteps, delta, error| {
+            training.bracket(Given::Delta(delta), Directions::Both, error)
         };
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(value(PoissonSampling { noise_multiplier: bad, ..good }, 1e-5, 1e-3).is_err());
-            assert!(value(PoissonSampling { sampling_rate: bad, ..good }, 1e-5, 1e-3).is_err());
+            assert!(value(SampledSteps { noise_multiplier: bad, ..good }, 1e-5, 1e-3).is_err());
+            assert!(value(SampledSteps { sampling_rate: bad, ..good }, 1e-5, 1e-3).is_err());
             assert!(value(good, bad, 1e-3).is_err() && value(good, 1e-5, bad).is_err());
         }
-        assert!(value(PoissonSampling { steps: 0, ..good }, 1e-5, 1e-3).is_err());
-        assert!(value(PoissonSampling { sampling_rate: 1.1, ..good }, 1e-5, 1e-3).is_err());
-        let huge = PoissonSampling { noise_multiplier: 0.05, sampling_rate: 1e-6, steps: 1 << 20 };
+        assert!(value(SampledSteps { steps: 0, ..good }, 1e-5, 1e-3).is_err());
+        assert!(value(SampledSteps { sampling_rate: 1.1, ..good }, 1e-5, 1e-3).is_err());
+        let huge = SampledSteps { noise_multiplier: 0.05, sampling_rate: 1e-6, steps: 1 << 20 };
         let error = value(huge, 1e-5, 1e-9).unwrap_err();
-        assert!(error.to_string().contains("ask for a larger error"), "{error}");
+        assert!(matches!(error, AccountingError::Grid { .. }), "{error}");
+    }
+
+    #[test]
+    fn refusals_name_what_the_query_has() {
+        let training = Training {
+            noise_multiplier: 1.0,
+            steps_per_epoch: 2_000_000_000,
+            epochs: 1,
+            sampling_rate: None,
+        };
+        let refused = |training| {
+            Poisson.account(&Query::upper(training, Given::Delta(1e-5))).unwrap_err().to_string()
+        };
+        let long = refused(training);
+        assert_eq!(
+            long,
+            "steps is 2000000000; it must be at most 1e9: the sampling rate is one over it"
+        );
+        let total = refused(Training { steps_per_epoch: 1_000_000, epochs: 2_000, ..training });
+        assert_eq!(total, "steps is 2000000000; it must be at most 1e9 in all epochs together");
+        let rate = refused(Training { sampling_rate: Some(2.0), ..training });
+        assert!(rate.starts_with("sampling_rate is 2;"), "{rate}");
     }
 }

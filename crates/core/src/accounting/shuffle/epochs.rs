@@ -1,14 +1,14 @@
 //! Several epochs: slices of each epoch's largest output, composed; and the pair from above.
 
-use super::run::{ShuffleRun, check_delta, check_epsilon};
+use super::run::check_given;
 use super::slices::{GridLaw, dominated, dominating};
 use super::{TargetSlots, max_slice};
-use crate::accounting::result::{
-    Account, DeltaLowerBound, DeltaUpperBound, Directions, EpsilonLowerBound, EpsilonUpperBound,
-    Method,
+use crate::accounting::answer::Basis;
+use crate::accounting::{
+    Accounted, AccountingError, AccountingResult, Given, Kind, Method, PrivacyLossDistribution,
+    Rounding, Training,
 };
-use crate::accounting::{AccountingError, PrivacyLossDistribution, Rounding, Target};
-use crate::adjacency::Scope;
+use crate::adjacency::{Directions, Scope};
 use crate::math;
 
 /// Error of one slice's loss from rounding, nats.
@@ -27,75 +27,67 @@ struct Composed {
     loss_error: f64,
 }
 
-/// ε from the slices of every epoch, composed.
-pub(super) fn epsilon(run: &TargetSlots, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
-    check_delta(delta)?;
+/// ε or δ from the slices of every epoch, composed.
+pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
+    check_given(given)?;
     if run.epochs == 1 {
-        return max_slice::epsilon(run, delta);
+        return max_slice::lower(run, given);
     }
-    let at = |step: f64| {
-        let composed = composed(run, Side::Below, step, Target::Delta(delta))?;
-        let value = composed.law.epsilon_at(delta)? - composed.loss_error;
-        Ok((value.max(0.0), composed.loss_error))
+    let (value, error) = match given {
+        Given::Delta(delta) => {
+            let at = |step: f64| {
+                let composed = composed(run, Side::Below, step, given)?;
+                let value = composed.law.epsilon_at(delta)? - composed.loss_error;
+                Ok((value.max(0.0), composed.loss_error))
+            };
+            let (value, loss_error) = at(step(run))?;
+            // the error falls with the square of the step: a third of what doubling costs is left
+            let doubled = at(2.0 * step(run))?.0;
+            (value, ((value - doubled) / 3.0).max(grid_error(run)) + loss_error)
+        }
+        Given::Epsilon(epsilon) => {
+            let at = |step: f64| {
+                let composed = composed(run, Side::Below, step, given)?;
+                let value = composed.law.delta_at(epsilon + composed.loss_error)?;
+                Ok((value, composed.law.delta_at(epsilon - grid_error(run))? - value))
+            };
+            let (value, change) = at(step(run))?;
+            (value, ((value - at(2.0 * step(run))?.0) / 3.0).max(change))
+        }
     };
-    let (value, loss_error) = at(step(run))?;
-    // the error falls with the square of the step: a third of what doubling costs is left
-    let doubled = at(2.0 * step(run))?.0;
-    let error = ((value - doubled) / 3.0).max(grid_error(run)) + loss_error;
-    Ok(EpsilonLowerBound::new(value, 0.0, account(Method::MaxSlice, error)))
+    Ok(Accounted::new(Kind::Lower, given, value, basis(Method::MaxSlice, error)))
 }
 
-/// δ from the slices of every epoch, composed.
-pub(super) fn delta(run: &TargetSlots, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
-    check_epsilon(epsilon)?;
-    if run.epochs == 1 {
-        return max_slice::delta(run, epsilon);
-    }
-    let at = |step: f64| {
-        let composed = composed(run, Side::Below, step, Target::Epsilon(epsilon))?;
-        let value = composed.law.delta_at(epsilon + composed.loss_error)?;
-        Ok((value, composed.law.delta_at(epsilon - grid_error(run))? - value))
-    };
-    let (value, change) = at(step(run))?;
-    let error = ((value - at(2.0 * step(run))?.0) / 3.0).max(change);
-    Ok(DeltaLowerBound::new(value, 0.0, account(Method::MaxSlice, error)))
-}
-
-/// The pair's ε from above, remove direction.
-pub(super) fn upper_epsilon(
-    run: &ShuffleRun,
-    delta: f64,
-) -> Result<EpsilonUpperBound, AccountingError> {
-    check_delta(delta)?;
+/// The pair's ε or δ from above, remove direction.
+pub(super) fn upper(run: &Training, given: Given) -> AccountingResult {
+    check_given(given)?;
     let run = &TargetSlots::from(*run);
-    let at = |step: f64| {
-        let composed = composed(run, Side::Above, step, Target::Delta(delta))?;
-        Ok((composed.law.epsilon_at(delta)? + composed.loss_error, composed.loss_error))
+    let (value, error) = match given {
+        Given::Delta(delta) => {
+            let at = |step: f64| {
+                let composed = composed(run, Side::Above, step, given)?;
+                Ok((composed.law.epsilon_at(delta)? + composed.loss_error, composed.loss_error))
+            };
+            let (value, loss_error) = at(step(run))?;
+            let doubled = at(2.0 * step(run))?.0;
+            (value, ((doubled - value) / 3.0).max(grid_error(run)) + loss_error)
+        }
+        Given::Epsilon(epsilon) => {
+            let at = |step: f64| {
+                let composed = composed(run, Side::Above, step, given)?;
+                let value = composed.law.delta_at(epsilon - composed.loss_error)?;
+                Ok((value, value - composed.law.delta_at(epsilon + grid_error(run))?))
+            };
+            let (value, change) = at(step(run))?;
+            (value, ((at(2.0 * step(run))?.0 - value) / 3.0).max(change))
+        }
     };
-    let (value, loss_error) = at(step(run))?;
-    let error = ((at(2.0 * step(run))?.0 - value) / 3.0).max(grid_error(run)) + loss_error;
-    Ok(EpsilonUpperBound::new(value, delta, account(Method::PrivacyLossDistribution, error)))
+    let method = Method::PrivacyLossDistribution;
+    Ok(Accounted::new(Kind::Upper, given, value, basis(method, error)))
 }
 
-/// The pair's δ from above, remove direction.
-pub(super) fn upper_delta(
-    run: &ShuffleRun,
-    epsilon: f64,
-) -> Result<DeltaUpperBound, AccountingError> {
-    check_epsilon(epsilon)?;
-    let run = &TargetSlots::from(*run);
-    let at = |step: f64| {
-        let composed = composed(run, Side::Above, step, Target::Epsilon(epsilon))?;
-        let value = composed.law.delta_at(epsilon - composed.loss_error)?;
-        Ok((value, value - composed.law.delta_at(epsilon + grid_error(run))?))
-    };
-    let (value, change) = at(step(run))?;
-    let error = ((at(2.0 * step(run))?.0 - value) / 3.0).max(change);
-    Ok(DeltaUpperBound::new(value, epsilon, account(Method::PrivacyLossDistribution, error)))
-}
-
-fn account(method: Method, numeric_error: f64) -> Account {
-    Account { scope: Scope::Pair, directions: Directions::Remove, method, numeric_error }
+fn basis(method: Method, numeric_error: f64) -> Basis {
+    Basis { scope: Scope::Pair, directions: Directions::Remove, method, numeric_error }
 }
 
 /// Grid step h, nats.
@@ -112,12 +104,12 @@ fn composed(
     run: &TargetSlots,
     side: Side,
     step: f64,
-    target: Target,
+    given: Given,
 ) -> Result<Composed, AccountingError> {
     let epochs = run.epochs as f64;
-    let ln_delta = match target {
-        Target::Delta(delta) => math::ln(delta),
-        Target::Epsilon(_) => -700.0,
+    let ln_delta = match given {
+        Given::Delta(delta) => math::ln(delta),
+        Given::Epsilon(_) => -700.0,
     };
     let ln_outside = (ln_delta - 20.0).min(-40.0) - math::ln(2.0 * epochs);
     let epoch = match side {
@@ -125,7 +117,7 @@ fn composed(
         Side::Above => dominating(run, ln_outside, step),
     };
     let loss_error = epochs * LOSS_ERROR * epoch.slices as f64;
-    let law = law(epoch, side)?.self_composed_near(run.epochs, target)?;
+    let law = law(epoch, side)?.self_composed_near(run.epochs, given)?;
     Ok(Composed { law, loss_error })
 }
 
@@ -145,20 +137,19 @@ fn law(epoch: GridLaw, side: Side) -> Result<PrivacyLossDistribution, Accounting
 mod tests {
     use super::*;
 
-    /// A code that rounds every loss up on a grid of 2e-5 is above, by half a step an epoch and
-    /// more.
+    /// A code that rounds every loss up on a grid of 2e-5 is above, by half a step an epoch and more.
     #[test]
     fn slices_from_above_match_a_code_that_rounds_up() {
         for (noise_multiplier, steps_per_epoch, epochs, theirs) in
             [(0.6, 10, 5, 22.178784010867872), (0.6, 100, 10, 35.91566139823535)]
         {
-            let run = ShuffleRun { noise_multiplier, steps_per_epoch, epochs };
-            let seen = upper_epsilon(&run, 1e-5).unwrap();
-            let change = seen.value() - theirs;
+            let run = Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None };
+            let seen = upper(&run, Given::Delta(1e-5)).unwrap();
+            let change = seen.epsilon - theirs;
             assert!(change < 5e-5 && change > -2e-5 * epochs as f64, "{run:?}: {change:e}");
-            assert_eq!(seen.account().scope, Scope::Pair);
-            let low = epsilon(&run.into(), 1e-5).unwrap().value();
-            assert!(low < seen.value());
+            assert_eq!(seen.scope, Scope::Pair);
+            let low = lower(&run.into(), Given::Delta(1e-5)).unwrap().epsilon;
+            assert!(low < seen.epsilon);
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::TargetSlots;
 use super::maximum::Maximum;
-use super::run::{check_delta, check_epsilon};
-use crate::accounting::AccountingError;
-use crate::accounting::result::{Account, DeltaLowerBound, Directions, EpsilonLowerBound, Method};
-use crate::adjacency::Scope;
+use super::run::check_given;
+use crate::accounting::answer::Basis;
+use crate::accounting::{Accounted, AccountingResult, Given, Kind, Method};
+use crate::adjacency::{Directions, Scope};
 use crate::math;
 use crate::special::normal::quantile_from_ln;
 
@@ -18,29 +18,25 @@ pub(crate) struct BestCut {
     pub(crate) error: f64,
 }
 
-/// ε from one epoch's largest output.
+/// ε or δ from one epoch's largest output.
 ///
-/// max_C ln((p(C) − δ)/q(C)), with the masses of [`TargetSlots::epsilon_lower`].
-pub(super) fn epsilon(run: &TargetSlots, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
-    check_delta(delta)?;
-    let best = best_epsilon_cut(run, delta);
-    Ok(EpsilonLowerBound::new(best.value.max(0.0), 0.0, account(best.error)))
-}
-
-/// δ from one epoch's largest output: max_C p(C) − e^ε q(C).
-pub(super) fn delta(run: &TargetSlots, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
-    check_epsilon(epsilon)?;
-    let best = best_delta_cut(run, epsilon);
-    Ok(DeltaLowerBound::new(math::exp(best.value), 0.0, account(best.error)))
-}
-
-fn account(numeric_error: f64) -> Account {
-    Account {
-        scope: Scope::Pair,
-        directions: Directions::Remove,
-        method: Method::MaxSlice,
-        numeric_error,
-    }
+/// max_C ln((p(C) − δ)/q(C)), max_C p(C) − e^ε q(C), with the masses of [`TargetSlots::epsilon_lower`].
+pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
+    check_given(given)?;
+    let (value, numeric_error) = match given {
+        Given::Delta(delta) => {
+            let best = best_epsilon_cut(run, delta);
+            (best.value.max(0.0), best.error)
+        }
+        Given::Epsilon(epsilon) => {
+            let best = best_delta_cut(run, epsilon);
+            // that of ln δ, which is larger than that of δ
+            (math::exp(best.value), best.error)
+        }
+    };
+    let (scope, directions) = (Scope::Pair, Directions::Remove);
+    let basis = Basis { scope, directions, method: Method::MaxSlice, numeric_error };
+    Ok(Accounted::new(Kind::Lower, given, value, basis))
 }
 
 /// The cut whose set proves the largest ε at δ.

@@ -211,11 +211,11 @@ pub(crate) fn ln_difference(a: f64, b: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounting::shuffle::ShuffleRun;
+    use crate::accounting::Training;
     use crate::special::{normal_cdf, normal_pdf, normal_survival};
 
     fn shuffled(noise_multiplier: f64, steps_per_epoch: u64) -> Maximum {
-        Maximum::new(ShuffleRun { noise_multiplier, steps_per_epoch, epochs: 1 })
+        Maximum::new(Training { noise_multiplier, steps_per_epoch, epochs: 1, sampling_rate: None })
     }
 
     #[test]

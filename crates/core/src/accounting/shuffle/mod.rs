@@ -8,185 +8,169 @@ mod slices;
 pub(crate) mod sum;
 mod target_slots;
 
-pub use run::ShuffleRun;
-use run::{check_delta, check_epsilon};
 pub use target_slots::TargetSlots;
-use target_slots::or_one_epoch;
 
-use super::AccountingError;
-use super::result::{DeltaLowerBound, DeltaUpperBound, EpsilonLowerBound, EpsilonUpperBound};
+use run::check_given;
 
-/// A lower bound of ε from the largest output of every epoch.
-///
-/// One epoch: max_C ln((mass(C, 2) − δ)/mass(C, 1)), mass(C, m) = 1 − Φ((C−m)/σ) Φ(C/σ)^{T−1}.
-/// Weak at large σ: see [`sum_epsilon`].
+use super::calibration::{PrivacyTarget, SearchRange};
+use super::error::argument;
+use super::{
+    Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Given, Kind,
+    Parameter, Query, Training, deterministic,
+};
+
+/// Which outputs of an epoch a bound looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShuffleMethod {
+    /// The largest output of each epoch.
+    ///
+    /// From below, one epoch: max_C ln((mass(C, 2) − δ)/mass(C, 1)),
+    /// mass(C, m) = 1 − Φ((C−m)/σ) Φ(C/σ)^{T−1}. Weak at large σ.
+    ///
+    /// From above: L ≤ (max_t x_t − 1.5)/σ² in every epoch, composed; tight at small σ. At large σ the
+    /// bound of deterministic batches is smaller and is the answer: its scope is the mechanism, else the
+    /// scope is the pair.
+    MaxSlice,
+    /// The sum of the outputs of each epoch, which is Gaussian in both worlds, whatever the slot: μ-GDP with
+    /// μ = √(E/T)/σ. From below alone.
+    Sum,
+    /// From below, the larger of the two; both are proven, so their maximum is. Where the grid of the slices
+    /// of many epochs would be too large, those of one epoch count. From above, deterministic batches,
+    /// which is proven of the mechanism.
+    Best,
+}
+
+/// The accountant of batches that are shuffled anew in every epoch.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `run` | σ, T, E | see [`ShuffleRun`] |
-/// | `delta` | δ | [1e-300, 1) |
+/// | `noise_multiplier` | σ | [0.01, 1e6] |
+/// | `steps_per_epoch` | T | 1 to 1e9 |
+/// | `epochs` | E | 1 to 1e6 |
+/// | `given` | δ | [1e-300, 1) |
+/// | | or ε, nats | [0, 1e6] |
 ///
 /// # Guarantee
-/// At most the ε of the pair, remove direction, and so of the mechanism
-/// (`tests/oracles/shuffle_theory.rs::one_epoch_lower_bounds`).
+/// A lower value is at most that of the pair, remove direction (both directions for sums), and so of the
+/// mechanism (`tests/oracles/shuffle_theory.rs::one_epoch_lower_bounds`,
+/// `tests/oracles/shuffle_theory.rs::sums_are_gaussian`). An upper value is at least that of the pair; of the
+/// mechanism only where the answer's scope says so
+/// (`tests/oracles/shuffle_theory.rs::upper_values_bracket_the_pair`).
 ///
 /// # Errors
-/// [`AccountingError::Argument`].
+/// [`AccountingError::Argument`]; [`AccountingError::Grid`] for slices of many epochs;
+/// [`AccountingError::NoValue`] for an estimate and for sums from above.
 ///
 /// # Numerics
-/// Rounded down by a limit of the floating-point error, about 1e-13; logarithms throughout.
+/// Closed forms are rounded outward by a limit of the floating-point error, about 1e-13; logarithms
+/// throughout. Many epochs: δ is convex in e^{−L}, so mass is spread to both ends of a grid cell, at an
+/// error of the square of the step.
 ///
 /// # Reference
-/// L. Chua et al. (ICML 2024), theorem 4.2; the cut is refined past a grid.
-///
-/// # Example
-/// ```
-/// use dpscope_core::accounting::shuffle::{ShuffleRun, max_slice_epsilon};
-/// let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1 };
-/// assert_eq!(format!("{:.7}", max_slice_epsilon(&run, 1e-5)?.value()), "4.0631535");
-/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
-/// ```
-pub fn max_slice_epsilon(
-    run: &ShuffleRun,
-    delta: f64,
-) -> Result<EpsilonLowerBound, AccountingError> {
-    run.check()?;
-    epochs::epsilon(&(*run).into(), delta)
-}
-
-/// A lower bound of δ from the largest output of every epoch; see [`max_slice_epsilon`].
-///
-/// # Errors
-/// [`AccountingError::Argument`].
-pub fn max_slice_delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
-    run.check()?;
-    epochs::delta(&(*run).into(), epsilon)
-}
-
-/// A lower bound of ε from the sums of the outputs of every epoch.
-///
-/// The sum of an epoch is Gaussian in both worlds, whatever the slot: μ-GDP with μ = √(E/T)/σ.
-///
-/// | argument | meaning | domain |
-/// |---|---|---|
-/// | `run` | σ, T, E | see [`ShuffleRun`] |
-/// | `delta` | δ | [1e-300, 1) |
-///
-/// # Guarantee
-/// At most the ε of the pair in both directions, and so of the mechanism
-/// (`tests/oracles/shuffle_theory.rs::sums_are_gaussian`).
-///
-/// # Errors
-/// [`AccountingError::Argument`].
-///
-/// # Numerics
-/// Rounded down: δ at the result is checked to reach the wanted one.
-///
-/// # Example
-/// ```
-/// use dpscope_core::accounting::shuffle::{ShuffleRun, sum_epsilon};
-/// let run = ShuffleRun { noise_multiplier: 5.0, steps_per_epoch: 100, epochs: 1 };
-/// assert_eq!(format!("{:.4}", sum_epsilon(&run, 1e-5)?.value()), "0.0586");
-/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
-/// ```
-pub fn sum_epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
-    run.check()?;
-    sum::epsilon(run, delta)
-}
-
-/// A lower bound of δ from the sums of the outputs of every epoch; see [`sum_epsilon`].
-///
-/// # Errors
-/// [`AccountingError::Argument`].
-pub fn sum_delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
-    run.check()?;
-    sum::delta(run, epsilon)
-}
-
-/// The larger of [`max_slice_epsilon`] and [`sum_epsilon`]; both are proven, so their maximum is.
-///
-/// Where the grid of the slices of many epochs would be too large, those of one epoch count.
-///
-/// # Errors
-/// [`AccountingError::Argument`].
-pub fn best_epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
-    TargetSlots::from(*run).epsilon_lower(delta)
-}
-
-/// The larger of [`max_slice_delta`] and [`sum_delta`]; see [`best_epsilon`].
-///
-/// # Errors
-/// [`AccountingError::Argument`].
-pub fn best_delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
-    run.check()?;
-    let slice = or_one_epoch(&(*run).into(), |run| epochs::delta(run, epsilon))?;
-    let sum = sum::delta(run, epsilon)?;
-    Ok(if slice.value() > sum.value() { slice } else { sum })
-}
-
-/// An upper bound of the pair's ε.
-///
-/// L ≤ (max_t x_t − 1.5)/σ² in every epoch, composed; tight at small σ, useless at large, where it is
-/// more than deterministic batching, whose bound is returned then: it has scope mechanism.
-///
-/// | argument | meaning | domain |
-/// |---|---|---|
-/// | `run` | σ, T, E | see [`ShuffleRun`] |
-/// | `delta` | δ | [1e-300, 1) |
-///
-/// # Guarantee
-/// At least the ε of the pair, remove direction; of the mechanism only where the result's scope says
-/// so (`tests/oracles/shuffle_theory.rs::upper_values_bracket_the_pair`).
-///
-/// # Errors
-/// [`AccountingError::Argument`], [`AccountingError::Grid`].
-///
-/// # Numerics
-/// Rounded up; δ is convex in e^{−L}, so mass is spread to both ends of a grid cell, at an error of
-/// the square of the step.
-///
-/// # Reference
+/// L. Chua et al. (ICML 2024), theorem 4.2, for one epoch from below; the cut is refined past a grid.
 /// L. Chua et al. (2024), arXiv 2411.04205, for slices; the spread instead of rounding up is ours.
 ///
 /// # Example
 /// ```
-/// use dpscope_core::accounting::shuffle::{ShuffleRun, pair_upper_epsilon};
-/// let run = ShuffleRun { noise_multiplier: 0.5, steps_per_epoch: 100, epochs: 1 };
-/// assert_eq!(format!("{:.4}", pair_upper_epsilon(&run, 1e-5)?.value()), "9.9973");
+/// use dpscope_core::accounting::{Accountant, Given, Query, Shuffle, ShuffleMethod, Training};
+/// let training =
+///     Training { noise_multiplier: 0.5, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
+/// let delta = Given::Delta(1e-5);
+/// let lower = Shuffle(ShuffleMethod::Best).account(&Query::lower(training, delta))?;
+/// let upper = Shuffle(ShuffleMethod::Best).account(&Query::upper(training, delta))?;
+/// assert_eq!(format!("{:.4} ≤ ε ≤ {:.4}", lower.epsilon, upper.epsilon), "9.9954 ≤ ε ≤ 9.9973");
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
-pub fn pair_upper_epsilon(
-    run: &ShuffleRun,
-    delta: f64,
-) -> Result<EpsilonUpperBound, AccountingError> {
-    run.check()?;
-    check_delta(delta)?;
-    let all = run.deterministic().epsilon_upper(delta)?;
-    smaller(epochs::upper_epsilon(run, delta), all, EpsilonUpperBound::value)
-}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shuffle(pub ShuffleMethod);
 
-/// An upper bound of the pair's δ; see [`pair_upper_epsilon`].
+/// The accountant of batches that are shuffled once, in the same order for every epoch.
+///
+/// As [`Shuffle`] for one epoch at σ/√E, which leaks as much: see [`Training::persistent`].
+///
+/// # Guarantee
+/// As [`Shuffle`] (`unit::persistent_run_is_one_epoch_of_less_noise`).
 ///
 /// # Errors
-/// [`AccountingError::Argument`], [`AccountingError::Grid`].
-pub fn pair_upper_delta(
-    run: &ShuffleRun,
-    epsilon: f64,
-) -> Result<DeltaUpperBound, AccountingError> {
-    run.check()?;
-    check_epsilon(epsilon)?;
-    let all = run.deterministic().delta_upper(epsilon)?;
-    smaller(epochs::upper_delta(run, epsilon), all, DeltaUpperBound::value)
+/// As [`Shuffle`]; σ/√E must lie in its domain of σ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PersistentShuffle(pub ShuffleMethod);
+
+impl Accountant for Shuffle {
+    fn account(&self, query: &Query) -> AccountingResult {
+        let Query { training, given, .. } = *query;
+        match (query.kind, self.0) {
+            (Kind::Lower, method) => lower(&training, given, method),
+            (Kind::Upper, ShuffleMethod::Best) => return Deterministic.account(query),
+            (Kind::Upper, ShuffleMethod::MaxSlice) => upper(&training, given),
+            (Kind::Upper, ShuffleMethod::Sum) | (Kind::Estimate, _) => Err(query.refused()),
+        }?
+        .checked(query)
+    }
+
+    fn search_range(
+        &self,
+        parameter: Parameter,
+        target: &PrivacyTarget,
+        training: &Training,
+    ) -> Result<Option<SearchRange>, AccountingError> {
+        Deterministic.search_range(parameter, target, training)
+    }
 }
 
-/// The smaller of two bounds, the second where the first would need too large a grid.
-fn smaller<T>(
-    slices: Result<T, AccountingError>,
-    all: T,
-    value: impl Fn(&T) -> f64,
-) -> Result<T, AccountingError> {
-    match slices {
-        Ok(slices) if value(&slices) < value(&all) => Ok(slices),
+impl Accountant for PersistentShuffle {
+    fn account(&self, query: &Query) -> AccountingResult {
+        let Query { training, given, .. } = *query;
+        let one_epoch = training.persistent();
+        let answer = match (query.kind, self.0) {
+            (Kind::Lower, method) => lower(&one_epoch, given, method),
+            (Kind::Upper, ShuffleMethod::Best) => return Deterministic.account(query),
+            (Kind::Upper, ShuffleMethod::MaxSlice) => {
+                // down in σ is up in ε
+                let noise_multiplier = one_epoch.noise_multiplier * (1.0 - 8.0 * f64::EPSILON);
+                upper(&Training { noise_multiplier, ..one_epoch }, given)
+            }
+            (Kind::Upper, ShuffleMethod::Sum) | (Kind::Estimate, _) => Err(query.refused()),
+        };
+        answer.and_then(|answer| answer.checked(query)).map_err(|error| match error {
+            AccountingError::Argument { name: "noise_multiplier", .. } if training.epochs > 1 => {
+                let allowed = "between 0.01 and 1e6 when divided by the root of the epochs";
+                argument("noise_multiplier", training.noise_multiplier, allowed)
+            }
+            error => error,
+        })
+    }
+
+    fn search_range(
+        &self,
+        parameter: Parameter,
+        target: &PrivacyTarget,
+        training: &Training,
+    ) -> Result<Option<SearchRange>, AccountingError> {
+        Deterministic.search_range(parameter, target, training)
+    }
+}
+
+/// From below, for the pair.
+pub(crate) fn lower(training: &Training, given: Given, method: ShuffleMethod) -> AccountingResult {
+    training.check_shuffle()?;
+    let slots = TargetSlots::from(*training);
+    match method {
+        ShuffleMethod::MaxSlice => epochs::lower(&slots, given),
+        ShuffleMethod::Sum => sum::lower(training, given),
+        ShuffleMethod::Best => slots.lower(given),
+    }
+}
+
+/// The pair's value from above, or that of deterministic batches where it is smaller or the grid of the
+/// former would be too large.
+fn upper(training: &Training, given: Given) -> AccountingResult {
+    training.check_shuffle()?;
+    check_given(given)?;
+    let all = deterministic::upper(training, given)?;
+    let is_smaller = |slices: &Accounted| slices.value(given) < all.value(given);
+    match epochs::upper(training, given) {
+        Ok(slices) if is_smaller(&slices) => Ok(slices),
         Ok(_) | Err(AccountingError::Grid { .. }) => Ok(all),
         Err(error) => Err(error),
     }

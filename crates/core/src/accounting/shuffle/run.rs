@@ -1,26 +1,9 @@
-//! What a shuffled run of DP-SGD is, to an accountant.
+//! The domain of accountants of shuffled batches, and one shuffle for all epochs.
 
 use crate::accounting::error::argument;
-use crate::accounting::{AccountingError, DeterministicBatches};
+use crate::accounting::{AccountingError, Given, Training};
 
-/// A run whose data are shuffled anew in every epoch.
-///
-/// | field | meaning | domain |
-/// |---|---|---|
-/// | `noise_multiplier` | σ | [0.01, 1e6] |
-/// | `steps_per_epoch` | T | 1 to 1e9 |
-/// | `epochs` | E | 1 to 1e6 |
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ShuffleRun {
-    /// σ.
-    pub noise_multiplier: f64,
-    /// T.
-    pub steps_per_epoch: u64,
-    /// E.
-    pub epochs: u64,
-}
-
-impl ShuffleRun {
+impl Training {
     /// The run of one epoch that says as much as a run under one permutation for all epochs.
     ///
     /// Every slot's outputs have one mean in all E epochs, so their averages lose nothing: one epoch
@@ -32,28 +15,20 @@ impl ShuffleRun {
     ///
     /// # Example
     /// ```
-    /// use dpscope_core::accounting::shuffle::ShuffleRun;
-    /// let run = ShuffleRun { noise_multiplier: 0.6, steps_per_epoch: 100, epochs: 10 };
+    /// use dpscope_core::accounting::Training;
+    /// let run = Training { noise_multiplier: 0.6, steps_per_epoch: 100, epochs: 10, sampling_rate: None };
     /// assert_eq!(format!("{:.6}", run.persistent().noise_multiplier), "0.189737");
     /// ```
     #[must_use]
-    pub fn persistent(self) -> ShuffleRun {
+    pub fn persistent(self) -> Training {
         let noise_multiplier =
             self.noise_multiplier / (self.epochs as f64).sqrt() * (1.0 + 2.0 * f64::EPSILON);
-        ShuffleRun { noise_multiplier, epochs: 1, ..self }
+        Training { noise_multiplier, epochs: 1, ..self }
     }
 
-    /// The batches whose bound holds for this run, however it shuffles.
-    pub(crate) fn deterministic(&self) -> DeterministicBatches {
-        let ShuffleRun { noise_multiplier, epochs, .. } = *self;
-        DeterministicBatches { noise_multiplier, epochs }
-    }
-
-    /// Refuses values outside the domains of the fields.
-    ///
-    /// # Errors
-    /// [`AccountingError::Argument`].
-    pub(crate) fn check(&self) -> Result<(), AccountingError> {
+    /// Refuses values outside the domain of the accountants of shuffled batches: σ in [0.01, 1e6], T in 1
+    /// to 1e9, E in 1 to 1e6.
+    pub(crate) fn check_shuffle(&self) -> Result<(), AccountingError> {
         if !(0.01..=1e6).contains(&self.noise_multiplier) {
             let value = self.noise_multiplier;
             return Err(argument("noise_multiplier", value, "between 0.01 and 1e6"));
@@ -69,7 +44,14 @@ impl ShuffleRun {
     }
 }
 
-/// Refuses a δ outside [1e-300, 1).
+/// Refuses a δ outside [1e-300, 1), and an ε outside [0, 1e6].
+pub(crate) fn check_given(given: Given) -> Result<(), AccountingError> {
+    match given {
+        Given::Delta(delta) => check_delta(delta),
+        Given::Epsilon(epsilon) => check_epsilon(epsilon),
+    }
+}
+
 pub(crate) fn check_delta(delta: f64) -> Result<(), AccountingError> {
     if (1e-300..1.0).contains(&delta) {
         return Ok(());
@@ -77,7 +59,6 @@ pub(crate) fn check_delta(delta: f64) -> Result<(), AccountingError> {
     Err(argument("delta", delta, "at least 1e-300 and below 1"))
 }
 
-/// Refuses an ε outside [0, 1e6].
 pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), AccountingError> {
     if (0.0..=1e6).contains(&epsilon) {
         return Ok(());
@@ -91,14 +72,16 @@ mod tests {
 
     #[test]
     fn refuses_bad_runs() {
-        let run = ShuffleRun { noise_multiplier: 1.0, steps_per_epoch: 10, epochs: 2 };
-        assert!(run.check().is_ok());
+        let run =
+            Training { noise_multiplier: 1.0, steps_per_epoch: 10, epochs: 2, sampling_rate: None };
+        assert!(run.check_shuffle().is_ok());
         for noise_multiplier in [0.0, -1.0, f64::NAN, f64::INFINITY, 0.009] {
-            let message = ShuffleRun { noise_multiplier, ..run }.check().unwrap_err().to_string();
+            let message =
+                Training { noise_multiplier, ..run }.check_shuffle().unwrap_err().to_string();
             assert!(message.contains("noise_multiplier"), "{message}");
         }
-        assert!(ShuffleRun { steps_per_epoch: 0, ..run }.check().is_err());
-        assert!(ShuffleRun { epochs: 0, ..run }.check().is_err());
+        assert!(Training { steps_per_epoch: 0, ..run }.check_shuffle().is_err());
+        assert!(Training { epochs: 0, ..run }.check_shuffle().is_err());
         for delta in [0.0, 1.0, -1.0, f64::NAN] {
             assert!(check_delta(delta).is_err());
         }
@@ -109,7 +92,8 @@ mod tests {
 
     #[test]
     fn persistent_run_is_one_epoch_of_less_noise() {
-        let run = ShuffleRun { noise_multiplier: 1.7, steps_per_epoch: 10, epochs: 7 };
+        let run =
+            Training { noise_multiplier: 1.7, steps_per_epoch: 10, epochs: 7, sampling_rate: None };
         let persistent = run.persistent();
         assert_eq!((persistent.steps_per_epoch, persistent.epochs), (10, 1));
         let nearest = 1.7 / 7.0_f64.sqrt();

@@ -313,6 +313,7 @@ fn upper_share(lower_half: f64, step: f64, width: f64) -> f64 {
 mod tests {
     use super::super::max_slice;
     use super::*;
+    use crate::accounting::Given;
 
     fn delta(law: &GridLaw, epsilon: f64) -> f64 {
         let gain = |(place, mass): (usize, &f64)| {
@@ -338,7 +339,7 @@ mod tests {
                 assert!((law.total() - 1.0).abs() < 1e-10, "{run:?}: {}", law.total());
             }
             for epsilon in [0.0, 0.1, 1.0, 4.0, 60.0] {
-                let exact = max_slice::delta(&run, epsilon).unwrap().value();
+                let exact = max_slice::lower(&run, Given::Epsilon(epsilon)).unwrap().delta;
                 let seen = delta(&below, epsilon);
                 assert!(
                     seen <= exact * (1.0 + 1e-10) + 1e-17,
@@ -362,7 +363,7 @@ mod tests {
                 let law = dominated(&run, -41.0, 2e-3);
                 assert!((law.total() - 1.0).abs() < 1e-9, "{run:?}: {}", law.total());
                 for epsilon in [0.0, 0.1, 1.0, 8.0] {
-                    let exact = max_slice::delta(&run, epsilon).unwrap().value();
+                    let exact = max_slice::lower(&run, Given::Epsilon(epsilon)).unwrap().delta;
                     let seen = delta(&law, epsilon);
                     assert!(seen <= exact * (1.0 + 1e-9) + 1e-16, "{run:?}: {seen:e} {exact:e}");
                 }
@@ -387,7 +388,7 @@ mod tests {
         let close = law(merged(&slices, step, lowest_index));
         let all = vec![true; slices.len()];
         let rounded = law(mixed(&slices, step, lowest_index, &all));
-        let exact = max_slice::delta(&run, 4.0).unwrap().value();
+        let exact = max_slice::lower(&run, Given::Epsilon(4.0)).unwrap().delta;
         let (near, far) = (exact - delta(&close, 4.0), exact - delta(&rounded, 4.0));
         assert!(near > 0.0 && far > 20.0 * near, "{near:e} {far:e}");
     }

@@ -1,36 +1,33 @@
 //! Lower bounds from the sum of every epoch's outputs, which is Gaussian in both worlds.
 
-use super::run::{ShuffleRun, check_delta, check_epsilon};
-use crate::accounting::AccountingError;
-use crate::accounting::result::{Account, DeltaLowerBound, Directions, EpsilonLowerBound, Method};
-use crate::adjacency::Scope;
+use super::run::check_given;
+use crate::accounting::answer::Basis;
+use crate::accounting::{Accounted, AccountingResult, Given, Kind, Method, Training};
+use crate::adjacency::{Directions, Scope};
 use crate::gdp;
 
 /// Relative change that takes μ past its own rounding.
 const MARGIN: f64 = 4.0 * f64::EPSILON;
 
 /// μ of the sums, rounded down: √(E/T)/σ.
-pub(crate) fn gdp_mu(run: &ShuffleRun) -> f64 {
+pub(crate) fn gdp_mu(run: &Training) -> f64 {
     let epochs_per_step = run.epochs as f64 / run.steps_per_epoch as f64;
     epochs_per_step.sqrt() / run.noise_multiplier * (1.0 - MARGIN)
 }
 
-pub(super) fn epsilon(run: &ShuffleRun, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
-    check_delta(delta)?;
-    let (value, numeric_error) = gdp_epsilon_below(gdp_mu(run), delta);
-    Ok(EpsilonLowerBound::new(value, 0.0, account(numeric_error)))
-}
-
-pub(super) fn delta(run: &ShuffleRun, epsilon: f64) -> Result<DeltaLowerBound, AccountingError> {
-    check_epsilon(epsilon)?;
+pub(super) fn lower(run: &Training, given: Given) -> AccountingResult {
+    check_given(given)?;
     let gdp_mu = gdp_mu(run);
-    let value = gdp_delta_below(gdp_mu, epsilon);
-    let numeric_error = 2.0 * value * relative_error(gdp_mu, epsilon);
-    Ok(DeltaLowerBound::new(value, 0.0, account(numeric_error)))
-}
-
-fn account(numeric_error: f64) -> Account {
-    Account { scope: Scope::Pair, directions: Directions::Both, method: Method::Sum, numeric_error }
+    let (value, numeric_error) = match given {
+        Given::Delta(delta) => gdp_epsilon_below(gdp_mu, delta),
+        Given::Epsilon(epsilon) => {
+            let value = gdp_delta_below(gdp_mu, epsilon);
+            (value, 2.0 * value * relative_error(gdp_mu, epsilon))
+        }
+    };
+    let (scope, directions) = (Scope::Pair, Directions::Both);
+    let basis = Basis { scope, directions, method: Method::Sum, numeric_error };
+    Ok(Accounted::new(Kind::Lower, given, value, basis))
 }
 
 /// The error that [`gdp::gdp_delta`] states, twice.

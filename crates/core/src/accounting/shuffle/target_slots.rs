@@ -1,9 +1,9 @@
 //! A run in which the target falls in one of a few outputs of an epoch, or in none.
 
-use super::run::{ShuffleRun, check_delta};
+use super::run::check_given;
 use super::{epochs, sum};
 use crate::accounting::error::argument;
-use crate::accounting::{AccountingError, EpsilonLowerBound};
+use crate::accounting::{AccountingError, AccountingResult, Given, Training};
 
 /// A run in which one of T outputs an epoch has mean g with the target and g − 1 without, with
 /// probability w, and all outputs have mean 0 otherwise; which one may follow any law.
@@ -32,9 +32,9 @@ pub struct TargetSlots {
     pub epochs: u64,
 }
 
-impl From<ShuffleRun> for TargetSlots {
-    fn from(run: ShuffleRun) -> Self {
-        let ShuffleRun { noise_multiplier, steps_per_epoch, epochs } = run;
+impl From<Training> for TargetSlots {
+    fn from(run: Training) -> Self {
+        let Training { noise_multiplier, steps_per_epoch, epochs, .. } = run;
         TargetSlots { noise_multiplier, slots: steps_per_epoch, presence: 1.0, gap: 2.0, epochs }
     }
 }
@@ -73,28 +73,33 @@ impl TargetSlots {
     /// let run = TargetSlots {
     ///     noise_multiplier: 1.0, slots: 100, presence: 0.5, gap: 2.0, epochs: 1,
     /// };
-    /// assert_eq!(format!("{:.4}", run.epsilon_lower(1e-5)?.value()), "3.5980");
+    /// assert_eq!(format!("{:.4}", run.epsilon_lower(1e-5)?.epsilon), "3.5980");
     /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
     /// ```
-    pub fn epsilon_lower(&self, delta: f64) -> Result<EpsilonLowerBound, AccountingError> {
+    pub fn epsilon_lower(&self, delta: f64) -> AccountingResult {
         self.check()?;
-        check_delta(delta)?;
-        let slice = or_one_epoch(self, |run| epochs::epsilon(run, delta))?;
+        self.lower(Given::Delta(delta))
+    }
+
+    /// From below, without a check of the fields.
+    pub(super) fn lower(&self, given: Given) -> AccountingResult {
+        check_given(given)?;
+        let slice = or_one_epoch(self, |run| epochs::lower(run, given))?;
         if self.presence < 1.0 {
             return Ok(slice);
         }
-        let sum = sum::epsilon(&self.as_shuffle(), delta)?;
-        Ok(if slice.value() > sum.value() { slice } else { sum })
+        let sum = sum::lower(&self.as_shuffle(), given)?;
+        Ok(if slice.value(given) > sum.value(given) { slice } else { sum })
     }
 
     /// The shuffle of as many slots.
-    fn as_shuffle(&self) -> ShuffleRun {
+    fn as_shuffle(&self) -> Training {
         let TargetSlots { noise_multiplier, slots, epochs, .. } = *self;
-        ShuffleRun { noise_multiplier, steps_per_epoch: slots, epochs }
+        Training { noise_multiplier, steps_per_epoch: slots, epochs, sampling_rate: None }
     }
 
     fn check(&self) -> Result<(), AccountingError> {
-        self.as_shuffle().check()?;
+        self.as_shuffle().check_shuffle()?;
         if !(self.presence > 0.0 && self.presence <= 1.0) {
             return Err(argument("presence", self.presence, "above 0 and at most 1"));
         }
@@ -106,10 +111,10 @@ impl TargetSlots {
 }
 
 /// A bound of the run, or of one epoch of it where the grid for all would be too large.
-pub(super) fn or_one_epoch<T>(
+fn or_one_epoch(
     run: &TargetSlots,
-    bound: impl Fn(&TargetSlots) -> Result<T, AccountingError>,
-) -> Result<T, AccountingError> {
+    bound: impl Fn(&TargetSlots) -> AccountingResult,
+) -> AccountingResult {
     match bound(run) {
         Err(AccountingError::Grid { .. }) => bound(&TargetSlots { epochs: 1, ..*run }),
         found => found,
@@ -122,18 +127,23 @@ mod tests {
 
     #[test]
     fn many_epochs_leak_at_least_what_one_does() {
-        let run = ShuffleRun { noise_multiplier: 0.05, steps_per_epoch: 3, epochs: 1_000_000 };
+        let run = Training {
+            noise_multiplier: 0.05,
+            steps_per_epoch: 3,
+            epochs: 1_000_000,
+            sampling_rate: None,
+        };
         let many = TargetSlots::from(run);
-        let slices = |run: &TargetSlots| epochs::delta(run, 3.0);
+        let slices = |run: &TargetSlots| epochs::lower(run, Given::Epsilon(3.0));
         assert!(matches!(slices(&many), Err(AccountingError::Grid { .. })));
         let one = slices(&TargetSlots { epochs: 1, ..many }).unwrap();
-        assert!(one.value() > 0.999, "{one:?}");
+        assert!(one.delta > 0.999, "{one:?}");
         assert_eq!(or_one_epoch(&many, slices).unwrap(), one);
-        let more = TargetSlots::from(ShuffleRun { noise_multiplier: 1.0, epochs: 4, ..run });
-        let slices = |run: &TargetSlots| epochs::epsilon(run, 1e-5);
-        let seen = or_one_epoch(&more, slices).unwrap().value();
-        assert_eq!(seen, slices(&more).unwrap().value());
-        assert!(seen > slices(&TargetSlots { epochs: 1, ..more }).unwrap().value());
+        let more = TargetSlots::from(Training { noise_multiplier: 1.0, epochs: 4, ..run });
+        let slices = |run: &TargetSlots| epochs::lower(run, Given::Delta(1e-5));
+        let seen = or_one_epoch(&more, slices).unwrap().epsilon;
+        assert_eq!(seen, slices(&more).unwrap().epsilon);
+        assert!(seen > slices(&TargetSlots { epochs: 1, ..more }).unwrap().epsilon);
     }
 
     #[test]
@@ -157,7 +167,7 @@ mod tests {
     fn more_presence_and_fewer_slots_leak_more() {
         let of = |slots, presence, epochs| {
             let run = TargetSlots { noise_multiplier: 0.8, slots, presence, gap: 2.0, epochs };
-            run.epsilon_lower(1e-5).unwrap().value()
+            run.epsilon_lower(1e-5).unwrap().epsilon
         };
         for epochs in [1, 5] {
             let present: Vec<f64> = [0.01, 0.3, 0.9, 0.999, 1.0].map(|w| of(20, w, epochs)).into();
@@ -171,7 +181,7 @@ mod tests {
     fn certain_presence_is_the_limit() {
         for (noise_multiplier, slots, epochs) in [(0.5, 50, 1), (1.0, 100, 10), (2.0, 1, 3)] {
             let run = TargetSlots { noise_multiplier, slots, presence: 1.0, gap: 2.0, epochs };
-            let slice = |run: &TargetSlots| epochs::epsilon(run, 1e-5).unwrap().value();
+            let slice = |run: &TargetSlots| epochs::lower(run, Given::Delta(1e-5)).unwrap().epsilon;
             let almost = slice(&TargetSlots { presence: 1.0 - 1e-12, ..run });
             assert!((slice(&run) - almost).abs() < 2e-4, "{run:?}: {almost} {}", slice(&run));
         }

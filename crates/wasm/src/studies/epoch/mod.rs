@@ -148,8 +148,9 @@ pub fn epoch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpscope_core::accounting::Directions;
-    use dpscope_core::theory::{At, Kind, Setting};
+    use dpscope_core::accounting::{
+        Accountant, BallsInBins, Deterministic, Given, Query, Training,
+    };
 
     fn size(kind: SamplerKind) -> EpochSize {
         let sampler = kind.with_buffer(kind.has_buffer().then_some(4)).unwrap();
@@ -195,10 +196,12 @@ mod tests {
     #[test]
     fn scores_show_no_more_than_is_proven() {
         // P(score > ε) ≤ e^ε P′(score > ε) + δ at ε of the upper bound for all shuffles
-        let setting = Setting { noise_multiplier: 1.0, steps: 4, epochs: 1 };
-        let found = setting.deterministic(At::Delta(0.05)).unwrap();
-        let poisson = setting.balls_in_bins(At::Delta(0.05), Kind::Upper, Directions::Both);
-        assert!(found.epsilon >= poisson.unwrap().epsilon - 1e-2);
+        let training =
+            Training { noise_multiplier: 1.0, steps_per_epoch: 4, epochs: 1, sampling_rate: None };
+        let query = Query::upper(training, Given::Delta(0.05));
+        let found = Deterministic.account(&query).unwrap();
+        let bins = BallsInBins.account(&query).unwrap();
+        assert!(found.epsilon >= bins.epsilon - 1e-2);
         let above = |world: usize| {
             let scores = (0..20_000).map(|i| drawn(size(SamplerKind::Shuffle), 3, i).unwrap());
             let count = scores.filter(|epoch| epoch.scores[world] > found.epsilon).count();

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use dpscope_core::accounting::{Calibration, Parameter};
 use dpscope_core::format::given;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
-use dpscope_core::theory::{Calibration, Wanted};
 use dpscope_engine::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
 use dpscope_train::model::ModelSpec;
@@ -113,7 +113,7 @@ pub(crate) fn calibrated(
     epochs: u64,
 ) -> Result<f64, Failure> {
     let calibration = Calibration {
-        wanted: Wanted::Noise,
+        parameter: Parameter::Noise,
         sampler: SamplerKind::Poisson,
         epsilon,
         delta,
@@ -122,7 +122,7 @@ pub(crate) fn calibrated(
         epochs: Some(epochs),
         sampling_rate: None,
     };
-    let found = calibration.found().map_err(Failure::input)?;
+    let found = calibration.run().map_err(Failure::input)?;
     Ok(found.value)
 }
 

@@ -8,14 +8,13 @@ mod load;
 pub(crate) use args::OutputsArgs;
 
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_core::theory::Setting;
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::words::Subject;
 use independence::Independence;
 
 use dpscope_engine::{RecordedAudit, RecordedScores};
 
-use crate::commands::audit::recorded::{Recorded, Training, audit_of};
+use crate::commands::audit::recorded::{KnownTraining, Recorded, audit_of};
 use crate::failure::Done;
 use crate::output::{claim_test, finish};
 use crate::seed::seed_or_fresh;
@@ -60,8 +59,8 @@ pub(crate) fn run(args: &OutputsArgs) -> Done {
         independence: Some(independence.record),
         reach: scored.reach,
         training: Some(match known {
-            Some(mechanism) => Training::Mechanism(mechanism),
-            None => Training::Setting(Setting::of(&mechanism)),
+            Some(mechanism) => KnownTraining::Mechanism(mechanism),
+            None => KnownTraining::Setting((&mechanism).into()),
         }),
         mechanism: known,
         input,

@@ -9,7 +9,7 @@ use dpscope_formats::Array;
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::words::Subject;
 
-use crate::commands::audit::recorded::{Recorded, Training, array_of, audit_of, check_finite};
+use crate::commands::audit::recorded::{KnownTraining, Recorded, array_of, audit_of, check_finite};
 use crate::failure::{Done, Failure};
 use crate::output::{claim_test, finish};
 use crate::seed::seed_or_fresh;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
         findings: Vec::new(),
         independence: None,
         reach: None,
-        training: args.training.setting().map(Training::Setting),
+        training: args.training.setting().map(KnownTraining::Setting),
         mechanism: None,
         input: serde_json::json!({
             "target": args.target.display().to_string(),

@@ -1,38 +1,25 @@
-//! Noise, steps or epochs for a wanted ε and δ, by the accountant that a sampler has.
+//! A request for a calibration, as users write it: what is not given is refused where it is needed.
 
+use super::{Calibrated, Parameter, PrivacyTarget, calibrate};
 use crate::accounting::{
-    AccountingError, Calibrated, PrivacyTarget, balls_in_bins_epochs, balls_in_bins_noise,
-    deterministic_epochs, deterministic_noise, poisson_epochs, poisson_noise, poisson_steps,
+    Accountant, AccountingError, BallsInBins, Deterministic, Poisson, Training,
 };
 use crate::mechanism::SamplerKind;
 
-/// What is calibrated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum Wanted {
-    /// The least noise multiplier.
-    Noise,
-    /// The most steps in all (Poisson only).
-    Steps,
-    /// The most epochs.
-    Epochs,
-}
-
-/// A wanted ε and δ, and what is given of the training.
+/// A target ε and δ, and what is known of the training.
 ///
 /// | field | meaning | domain |
 /// |---|---|---|
 /// | `epsilon` | ε, nats | [1e-6, 1e4] |
 /// | `delta` | δ | (0, 1) |
-/// | `noise_multiplier` | σ, unless wanted | see the accountant |
-/// | `steps` | T, steps an epoch | from 1 |
-/// | `epochs` | E, for wanted noise; 1 if not given | from 1 |
-/// | `sampling_rate` | q of Poisson sampling; 1/T if not given | (0, 1] |
+/// | `noise_multiplier` | σ, unless it is calibrated | see the accountant |
+/// | `steps` | T, steps per epoch | from 1 |
+/// | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
+/// | `sampling_rate` | q of Poisson sampling \[default: 1/T\] | (0, 1] |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// What is wanted.
-    pub wanted: Wanted,
+    /// What is calibrated.
+    pub parameter: Parameter,
     /// How batches are drawn.
     pub sampler: SamplerKind,
     /// ε that must not be exceeded.
@@ -54,22 +41,22 @@ pub struct Calibration {
 #[non_exhaustive]
 pub enum CalibrationError {
     /// The sampler has no proven accountant.
-    #[error("sampler {sampler} has no proven accountant; use one that has")]
+    #[error("sampler {sampler} has no proven accountant")]
     NoAccountant {
         /// The sampler.
         sampler: SamplerKind,
     },
     /// A field that would have no effect.
-    #[error("{name} has no effect here; leave it out")]
+    #[error("{name} has no effect here")]
     Unused {
         /// Its name.
         name: &'static str,
     },
     /// Steps, of a sampler whose epoch costs the same however many steps it has.
-    #[error("steps are calibrated for sampler poisson alone; calibrate epochs")]
+    #[error("steps are calibrated for sampler poisson alone")]
     StepsOfEpoch,
     /// A field that is needed.
-    #[error("{name} is missing; add it")]
+    #[error("{name} is missing")]
     Missing {
         /// Its name.
         name: &'static str,
@@ -85,10 +72,10 @@ impl Calibration {
     /// # Errors
     /// [`CalibrationError`], but for a missing field and for the accountant's own.
     pub fn check(&self) -> Result<(), CalibrationError> {
-        let Calibration { wanted, sampler, .. } = *self;
+        let Calibration { parameter, sampler, .. } = *self;
         let is_poisson = sampler == SamplerKind::Poisson;
-        let rate_is_unused = !is_poisson || wanted == Wanted::Epochs;
-        let is_noise = wanted == Wanted::Noise;
+        let rate_is_unused = !is_poisson || parameter == Parameter::Epochs;
+        let is_noise = parameter == Parameter::Noise;
         if sampler == SamplerKind::SlidingBuffer {
             Err(CalibrationError::NoAccountant { sampler })
         } else if self.sampling_rate.is_some() && rate_is_unused {
@@ -97,28 +84,31 @@ impl Calibration {
             Err(CalibrationError::Unused { name: "noise_multiplier" })
         } else if !is_noise && self.epochs.is_some() {
             Err(CalibrationError::Unused { name: "epochs" })
-        } else if wanted == Wanted::Steps && !is_poisson {
+        } else if parameter == Parameter::Steps && !is_poisson {
             Err(CalibrationError::StepsOfEpoch)
         } else {
             Ok(())
         }
     }
 
-    /// The value, and the ε that it gives.
+    /// The value, and the ε at this value.
     ///
     /// Of every shuffle only the upper bound of deterministic batches is proven: it is used.
     ///
     /// # Guarantee
-    /// ε at the result is at most the wanted one (`unit::what_is_calibrated_keeps_its_epsilon`).
+    /// ε at the result is at most the target (`unit::calibrated_values_reach_the_target`).
     ///
     /// # Errors
     /// [`CalibrationError`].
-    pub fn found(&self) -> Result<Calibrated, CalibrationError> {
+    pub fn run(&self) -> Result<Calibrated, CalibrationError> {
         self.check()?;
         match self.sampler {
-            SamplerKind::Poisson => self.by_poisson(),
-            SamplerKind::BallsInBins => self.by_balls_in_bins(),
-            _ => self.by_deterministic(),
+            SamplerKind::Poisson => self.run_as_poisson(),
+            SamplerKind::BallsInBins => {
+                let steps = self.needed_steps()?;
+                self.run_by(&BallsInBins, steps, None)
+            }
+            _ => self.run_by(&Deterministic, self.steps.unwrap_or(1), None),
         }
     }
 
@@ -126,47 +116,40 @@ impl Calibration {
     ///
     /// # Errors
     /// [`CalibrationError::Missing`] and those of the accountant.
-    pub fn by_poisson(&self) -> Result<Calibrated, CalibrationError> {
-        let (target, rate) = (self.target(), self.rate()?);
-        Ok(match self.wanted {
-            Wanted::Noise => {
-                let steps = self.needed_steps()?.saturating_mul(self.epochs.unwrap_or(1));
-                poisson_noise(target, rate, steps)?
-            }
-            Wanted::Steps => poisson_steps(target, self.needed_noise()?, rate)?,
-            Wanted::Epochs => poisson_epochs(target, self.needed_noise()?, self.needed_steps()?)?,
-        })
+    pub fn run_as_poisson(&self) -> Result<Calibrated, CalibrationError> {
+        let rate = self.sampling_rate()?;
+        let steps = match self.parameter {
+            Parameter::Steps => self.steps.unwrap_or(1),
+            Parameter::Noise | Parameter::Epochs => self.needed_steps()?,
+        };
+        // whole epochs have T batches
+        let rate = (self.parameter != Parameter::Epochs).then_some(rate);
+        self.run_by(&Poisson, steps, rate)
     }
 
-    fn by_deterministic(&self) -> Result<Calibrated, CalibrationError> {
-        let target = self.target();
-        Ok(match self.wanted {
-            Wanted::Noise => deterministic_noise(target, self.epochs.unwrap_or(1))?,
-            _ => deterministic_epochs(target, self.needed_noise()?)?,
-        })
-    }
-
-    fn by_balls_in_bins(&self) -> Result<Calibrated, CalibrationError> {
-        // finer grids take many seconds
-        let error = (3e-3 * self.epsilon).clamp(1e-4, 1e-2);
-        let target = PrivacyTarget { error, ..self.target() };
-        let steps = self.needed_steps()?;
-        Ok(match self.wanted {
-            Wanted::Noise => balls_in_bins_noise(target, steps, self.epochs.unwrap_or(1))?,
-            _ => balls_in_bins_epochs(target, self.needed_noise()?, steps)?,
-        })
-    }
-
-    fn target(&self) -> PrivacyTarget {
-        let error = (1e-4 * self.epsilon).clamp(1e-7, 1e-3);
-        PrivacyTarget { epsilon: self.epsilon, delta: self.delta, error }
+    fn run_by(
+        &self,
+        accountant: &dyn Accountant,
+        steps_per_epoch: u64,
+        sampling_rate: Option<f64>,
+    ) -> Result<Calibrated, CalibrationError> {
+        let noise_multiplier = match self.parameter {
+            Parameter::Noise => 1.0,
+            Parameter::Steps | Parameter::Epochs => self
+                .noise_multiplier
+                .ok_or(CalibrationError::Missing { name: "noise_multiplier" })?,
+        };
+        let epochs = self.epochs.unwrap_or(1);
+        let training = Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate };
+        let target = PrivacyTarget { epsilon: self.epsilon, delta: self.delta, error: None };
+        Ok(calibrate(accountant, self.parameter, &target, &training)?)
     }
 
     /// q of Poisson sampled batches: as given, else 1/T.
     ///
     /// # Errors
     /// Neither q nor T is given; T is too large.
-    pub fn rate(&self) -> Result<f64, CalibrationError> {
+    pub fn sampling_rate(&self) -> Result<f64, CalibrationError> {
         if let Some(rate) = self.sampling_rate {
             return Ok(rate);
         }
@@ -182,20 +165,16 @@ impl Calibration {
     fn needed_steps(&self) -> Result<u64, CalibrationError> {
         self.steps.ok_or(CalibrationError::Missing { name: "steps" })
     }
-
-    fn needed_noise(&self) -> Result<f64, CalibrationError> {
-        self.noise_multiplier.ok_or(CalibrationError::Missing { name: "noise_multiplier" })
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theory::{At, Kind, Setting};
+    use crate::accounting::{Given, Kind, Query, accountant};
 
     fn noise(sampler: SamplerKind) -> Calibration {
         Calibration {
-            wanted: Wanted::Noise,
+            parameter: Parameter::Noise,
             sampler,
             epsilon: 4.0,
             delta: 1e-5,
@@ -207,39 +186,37 @@ mod tests {
     }
 
     #[test]
-    fn what_is_calibrated_keeps_its_epsilon() {
+    fn calibrated_values_reach_the_target() {
         for sampler in [SamplerKind::Poisson, SamplerKind::BallsInBins, SamplerKind::Shuffle] {
-            let wanted = noise(sampler);
-            let found = wanted.found().unwrap();
+            let found = noise(sampler).run().unwrap();
             assert!(found.epsilon <= 4.0 && found.epsilon > 3.95, "{sampler}: {found:?}");
-            let setting = Setting { noise_multiplier: found.value, steps: 100, epochs: 1 };
-            let at = At::Delta(1e-5);
-            let row = match sampler {
-                SamplerKind::Poisson => setting.poisson(at),
-                SamplerKind::BallsInBins => {
-                    setting.balls_in_bins(at, Kind::Upper, crate::accounting::Directions::Both)
-                }
-                _ => setting.deterministic(at),
+            let training = Training {
+                noise_multiplier: found.value,
+                steps_per_epoch: 100,
+                epochs: 1,
+                sampling_rate: None,
             };
-            assert!((row.unwrap().epsilon - found.epsilon).abs() < 0.02, "{sampler}: {found:?}");
+            let query = Query::upper(training, Given::Delta(1e-5));
+            let bound = accountant(sampler, Kind::Upper).unwrap().account(&query).unwrap();
+            assert!((bound.epsilon - found.epsilon).abs() < 0.02, "{sampler}: {found:?}");
         }
     }
 
     #[test]
-    fn what_has_no_effect_or_no_proof_is_refused() {
+    fn unused_fields_and_unproven_samplers_are_refused() {
         let unused = |name| Err(CalibrationError::Unused { name });
         let shuffle = noise(SamplerKind::Shuffle);
         let sampling_rate = Some(0.01);
         assert_eq!(Calibration { sampling_rate, ..shuffle }.check(), unused("sampling_rate"));
         let noise_multiplier = Some(1.0);
         assert_eq!(Calibration { noise_multiplier, ..shuffle }.check(), unused("noise_multiplier"));
-        let epochs = Calibration { wanted: Wanted::Epochs, epochs: Some(2), ..shuffle };
+        let epochs = Calibration { parameter: Parameter::Epochs, epochs: Some(2), ..shuffle };
         assert_eq!(epochs.check(), unused("epochs"));
-        let steps = Calibration { wanted: Wanted::Steps, ..shuffle };
+        let steps = Calibration { parameter: Parameter::Steps, ..shuffle };
         assert_eq!(steps.check(), Err(CalibrationError::StepsOfEpoch));
         let sampler = SamplerKind::SlidingBuffer;
         assert_eq!(noise(sampler).check(), Err(CalibrationError::NoAccountant { sampler }));
         let poisson = Calibration { steps: None, ..noise(SamplerKind::Poisson) };
-        assert_eq!(poisson.found(), Err(CalibrationError::Missing { name: "steps" }));
+        assert_eq!(poisson.run(), Err(CalibrationError::Missing { name: "steps" }));
     }
 }

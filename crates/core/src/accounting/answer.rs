@@ -1,0 +1,179 @@
+//! What an accountant answers: ε and δ, on which side of the truth, of what, how exactly.
+
+use super::{AccountingError, Given, Query};
+use crate::adjacency::{Directions, Scope};
+
+/// On which side of the truth a value lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Kind {
+    /// Not below the truth.
+    Upper,
+    /// Not above the truth.
+    Lower,
+    /// Near the truth, on either side.
+    Estimate,
+}
+
+impl Kind {
+    /// The sign between a quantity and its value.
+    #[must_use]
+    pub const fn sign(self) -> char {
+        match self {
+            Kind::Upper => '≤',
+            Kind::Lower => '≥',
+            Kind::Estimate => '≈',
+        }
+    }
+
+    /// The name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Upper => "upper",
+            Kind::Lower => "lower",
+            Kind::Estimate => "estimate",
+        }
+    }
+}
+
+/// How a value was computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum Method {
+    /// A closed formula of the Gaussian mechanism.
+    Analytic,
+    /// A privacy loss distribution, composed by Fourier transforms.
+    PrivacyLossDistribution,
+    /// The slices of max_t x_t.
+    MaxSlice,
+    /// The sum of an epoch's outputs.
+    Sum,
+    /// Importance sampling of the pair.
+    ImportanceSampling,
+    /// The sampled loss distribution of one epoch, composed: an estimate, never a bound.
+    PlugIn,
+}
+
+/// A pair of ε and δ, one of which was given and the other computed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Accounted {
+    /// ε, nats.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// On which side of the truth the computed one of the two lies.
+    pub kind: Kind,
+    /// The pair, or every pair of neighbours.
+    pub scope: Scope,
+    /// Directions that it covers.
+    pub direction: Directions,
+    /// How it was computed.
+    pub method: Method,
+    /// The exact value is at most so far from the computed one, which is off on its safe side: by rounding,
+    /// grids and truncation, not by sampling. Nats for ε, absolute for δ.
+    pub numeric_error: f64,
+    /// Probability that a bound is wrong; none where it is proven.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub significance: Option<f64>,
+    /// Standard error of an estimate.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub standard_error: Option<f64>,
+}
+
+/// An answer, or why there is none.
+pub type AccountingResult = Result<Accounted, AccountingError>;
+
+/// What a value speaks of, and how it was computed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Basis {
+    pub(super) scope: Scope,
+    pub(super) directions: Directions,
+    pub(super) method: Method,
+    pub(super) numeric_error: f64,
+}
+
+impl Accounted {
+    pub(super) fn new(kind: Kind, given: Given, value: f64, basis: Basis) -> Self {
+        let (epsilon, delta) = match given {
+            Given::Delta(delta) => (value, delta),
+            Given::Epsilon(epsilon) => (epsilon, value),
+        };
+        let Basis { scope, directions, method, numeric_error } = basis;
+        Accounted {
+            epsilon,
+            delta,
+            kind,
+            scope,
+            direction: directions,
+            method,
+            numeric_error,
+            significance: None,
+            standard_error: None,
+        }
+    }
+
+    /// The one of ε and δ that was not given.
+    #[must_use]
+    pub fn value(&self, given: Given) -> f64 {
+        match given {
+            Given::Delta(_) => self.epsilon,
+            Given::Epsilon(_) => self.delta,
+        }
+    }
+
+    /// Refuses what is not finite, and what does not cover the direction that was asked for.
+    pub(super) fn checked(self, query: &Query) -> AccountingResult {
+        if !(self.epsilon.is_finite() && self.delta.is_finite()) {
+            return Err(AccountingError::Infinite { delta: self.delta });
+        }
+        if query.directions == Directions::Add && self.direction == Directions::Remove {
+            return Err(query.refused());
+        }
+        Ok(self)
+    }
+}
+
+/// An entry of a table: a value, or why there is none.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(untagged))]
+pub enum Cell {
+    /// The value.
+    Value(Accounted),
+    /// None.
+    Missing {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+impl From<AccountingResult> for Cell {
+    fn from(result: AccountingResult) -> Self {
+        match result {
+            Ok(row) => Cell::Value(row),
+            Err(error) => Cell::Missing { reason: error.to_string() },
+        }
+    }
+}
+
+impl Cell {
+    /// The value, where there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<&Accounted> {
+        match self {
+            Cell::Value(row) => Some(row),
+            Cell::Missing { .. } => None,
+        }
+    }
+
+    /// No value, for this reason.
+    #[must_use]
+    pub fn missing(reason: &str) -> Self {
+        Cell::Missing { reason: reason.to_owned() }
+    }
+}

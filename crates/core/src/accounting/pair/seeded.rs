@@ -1,0 +1,63 @@
+//! The exact pair as an accountant, drawn from the random stream of a seed.
+
+use super::{ExactPair, PairValues};
+use crate::accounting::{
+    Accountant, AccountingError, AccountingResult, Given, Kind, Query, Training,
+};
+use crate::random::{Purpose, WideNormals};
+
+/// The exact pair, drawn in f64 by this thread from the random stream of a seed.
+///
+/// The lower limit and the estimate of one query come from the same draws; each query draws anew, so that
+/// an answer depends on the query, the sampling and the seed alone. [`Self::values`] gives both for one
+/// sampling.
+///
+/// # Guarantee
+/// As of [`ExactPair::sample`].
+///
+/// # Errors
+/// As of [`ExactPair::sample`]; [`AccountingError::NoValue`] from above.
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::pair::{ExactPair, PairMethod, SeededPair};
+/// use dpscope_core::accounting::{Accountant, Given, Query, Training};
+///
+/// let method = PairMethod::OneEpoch;
+/// let sampling = ExactPair { method, draws: 20_000, significance: 0.025 };
+/// let pair = SeededPair { sampling, seed: 1 };
+/// let training =
+///     Training { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
+/// let limit = pair.account(&Query::lower(training, Given::Delta(1e-5)))?;
+/// assert_eq!(format!("{:.3}", limit.epsilon), "4.064");
+/// # Ok::<(), dpscope_core::accounting::AccountingError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SeededPair {
+    /// What is drawn, how much, and the significance of the limit.
+    pub sampling: ExactPair,
+    /// Seed of the random stream.
+    pub seed: u64,
+}
+
+impl SeededPair {
+    /// The lower limit and the estimate.
+    ///
+    /// # Errors
+    /// As of [`ExactPair::sample`].
+    pub fn values(&self, training: &Training, given: Given) -> Result<PairValues, AccountingError> {
+        let mut normals = WideNormals::new(self.seed, Purpose::PairRuns, 0);
+        self.sampling.sample(training, given, &mut |out: &mut [f64]| normals.fill(out))
+    }
+}
+
+impl Accountant for SeededPair {
+    fn account(&self, query: &Query) -> AccountingResult {
+        if query.kind == Kind::Upper {
+            return Err(query.refused());
+        }
+        let values = self.values(&query.training, query.given)?;
+        let answer = if query.kind == Kind::Lower { values.lower } else { values.estimate };
+        answer.checked(query)
+    }
+}

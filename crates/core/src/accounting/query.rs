@@ -1,0 +1,109 @@
+//! What is asked of an accountant: a training run, ε or δ, from which side.
+
+use super::{AccountingError, Kind};
+use crate::adjacency::Directions;
+use crate::mechanism::BatchedGaussian;
+
+/// A training run as accountants see it: T noisy sums of clipped gradients in each of E epochs.
+///
+/// | field | meaning | domain |
+/// |---|---|---|
+/// | `noise_multiplier` | σ, noise standard deviation divided by the clipping bound | see the accountant |
+/// | `steps_per_epoch` | T | from 1 |
+/// | `epochs` | E | from 1 |
+/// | `sampling_rate` | q of Poisson sampling; 1/T if `None` | [1e-9, 1] |
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Training {
+    /// σ.
+    pub noise_multiplier: f64,
+    /// T.
+    #[cfg_attr(feature = "serde", serde(rename = "steps"))]
+    pub steps_per_epoch: u64,
+    /// E.
+    pub epochs: u64,
+    /// q, for Poisson sampling alone; 1/T if `None`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sampling_rate: Option<f64>,
+}
+
+impl From<&BatchedGaussian> for Training {
+    fn from(mechanism: &BatchedGaussian) -> Self {
+        Training {
+            noise_multiplier: mechanism.noise_multiplier,
+            steps_per_epoch: mechanism.steps_per_epoch.into(),
+            epochs: mechanism.epochs.into(),
+            sampling_rate: None,
+        }
+    }
+}
+
+impl Training {
+    /// q: as given, else 1/T.
+    #[must_use]
+    pub fn sampling_rate(&self) -> f64 {
+        self.sampling_rate.unwrap_or(1.0 / self.steps_per_epoch as f64)
+    }
+
+    /// T·E.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps_per_epoch.saturating_mul(self.epochs)
+    }
+}
+
+/// Which of ε and δ is given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Given {
+    /// δ; ε is asked for.
+    Delta(f64),
+    /// ε, nats; δ is asked for.
+    Epsilon(f64),
+}
+
+/// A question to an [`Accountant`](super::Accountant).
+///
+/// | field | meaning | domain |
+/// |---|---|---|
+/// | `training` | σ, T, E, q | see the accountant |
+/// | `given` | δ or ε | δ in (0, 1), ε in [0, ∞) nats |
+/// | `kind` | the side of the answer | upper, lower or estimate |
+/// | `directions` | which world is P | – |
+/// | `error` | e, see below; the smallest that the accountant's grids reach if `None` | [1e-9, 1] |
+///
+/// `error` has one meaning: the upper and the lower value of an answer are at most e·max(1, ε) nats
+/// apart for ε, e·δ for δ. [`Poisson`](super::Poisson) keeps to e nats for every ε; closed forms are exact
+/// to about 1e-12 and do not use it. Where an accountant cannot get so close, `numeric_error` of the answer
+/// is larger, or there is an [`AccountingError::Grid`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Query {
+    /// The training run.
+    pub training: Training,
+    /// δ or ε.
+    pub given: Given,
+    /// The side of the truth that the answer must lie on.
+    pub kind: Kind,
+    /// Directions that the answer must cover.
+    pub directions: Directions,
+    /// Wanted distance of the upper and the lower value.
+    pub error: Option<f64>,
+}
+
+impl Query {
+    /// A value that is not below the truth, in both directions, as exact as it can be.
+    #[must_use]
+    pub const fn upper(training: Training, given: Given) -> Self {
+        Query { training, given, kind: Kind::Upper, directions: Directions::Both, error: None }
+    }
+
+    /// A value that is not above the truth, in both directions, as exact as it can be.
+    #[must_use]
+    pub const fn lower(training: Training, given: Given) -> Self {
+        Query { kind: Kind::Lower, ..Query::upper(training, given) }
+    }
+
+    /// The refusal of an accountant that has no value of this kind.
+    pub(super) const fn refused(&self) -> AccountingError {
+        AccountingError::NoValue { kind: self.kind, directions: self.directions }
+    }
+}
