@@ -104,7 +104,7 @@ fn poisson_brackets_hold_the_golden_intervals() {
 }
 
 #[test]
-fn another_sampling_rate_is_told_from_the_golden_one() {
+fn another_sampling_rate_is_rejected() {
     let case = &golden("a_poisson")[2];
     let training = case.training();
     assert!(holds(training, case, "max", Directions::Both));

@@ -302,7 +302,7 @@ fn a_limit_beats_counting_and_the_closed_form() {
 }
 
 #[test]
-fn less_noise_is_told_from_the_pair() {
+fn less_noise_is_rejected() {
     let golden = &golden("f_exact_pair_single")[7];
     let less = Training { noise_multiplier: golden.run.noise_multiplier * 0.995, ..golden.run };
     let given = Given::Delta(golden.delta);
@@ -510,7 +510,7 @@ fn many_epochs_of_the_exact_pair() {
 }
 
 #[test]
-fn plug_in_laws_agree_with_the_exact_pair() {
+fn plug_in_estimates_agree_with_the_exact_pair() {
     for golden in golden("f_exact_pair_plugin_pld") {
         let draws = (9_600_000 / golden.run.steps_per_epoch).clamp(12_000, 48_000) as usize;
         let given = Given::Delta(golden.delta);

@@ -26,7 +26,7 @@ fn two_epochs(sigma: f64, gap: f64, presence: f64) -> Pair {
 }
 
 fn bound(run: TargetSlots, delta: f64) -> f64 {
-    run.epsilon_lower(delta).expect("in the domain").epsilon
+    run.lower(Given::Delta(delta)).expect("in the domain").epsilon
 }
 
 const DELTA: f64 = 1e-5;

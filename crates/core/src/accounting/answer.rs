@@ -1,62 +1,7 @@
 //! What an accountant answers: ε and δ, on which side of the truth, of what, how exactly.
 
-use super::{AccountingError, Given, Query};
+use super::{AccountingError, Given, Kind, Method, Query};
 use crate::adjacency::{Directions, Scope};
-
-/// On which side of the truth a value lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum Kind {
-    /// Not below the truth.
-    Upper,
-    /// Not above the truth.
-    Lower,
-    /// Near the truth, on either side.
-    Estimate,
-}
-
-impl Kind {
-    /// The sign between a quantity and its value.
-    #[must_use]
-    pub const fn sign(self) -> char {
-        match self {
-            Kind::Upper => '≤',
-            Kind::Lower => '≥',
-            Kind::Estimate => '≈',
-        }
-    }
-
-    /// The name in documents.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Upper => "upper",
-            Kind::Lower => "lower",
-            Kind::Estimate => "estimate",
-        }
-    }
-}
-
-/// How a value was computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-#[non_exhaustive]
-pub enum Method {
-    /// A closed formula of the Gaussian mechanism.
-    Analytic,
-    /// A privacy loss distribution, composed by Fourier transforms.
-    PrivacyLossDistribution,
-    /// The slices of max_t x_t.
-    MaxSlice,
-    /// The sum of an epoch's outputs.
-    Sum,
-    /// Importance sampling of the pair.
-    ImportanceSampling,
-    /// The sampled loss distribution of one epoch, composed: an estimate, never a bound.
-    PlugIn,
-}
 
 /// A pair of ε and δ, one of which was given and the other computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,8 +19,8 @@ pub struct Accounted {
     pub direction: Directions,
     /// How it was computed.
     pub method: Method,
-    /// The exact value is at most so far from the computed one, which is off on its safe side: by rounding,
-    /// grids and truncation, not by sampling. Nats for ε, absolute for δ.
+    /// The exact value is at most so far from the computed one, which is off on its safe side: by
+    /// rounding, grids and truncation, not by sampling. Nats for ε, absolute for δ.
     pub numeric_error: f64,
     /// Probability that a bound is wrong; none where it is proven.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]

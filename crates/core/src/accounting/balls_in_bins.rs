@@ -13,9 +13,10 @@ use super::{
 use crate::adjacency::Directions;
 use crate::math;
 use crate::special::normal;
-use sums::{INFLATION, SumLaw};
+use sums::{INFLATION, SumDistribution};
 
-/// The accountant of balls-in-bins batches: each record is in one batch of each epoch, drawn uniformly.
+/// The accountant of balls-in-bins batches: each record is in one batch of each epoch, drawn
+/// uniformly.
 ///
 /// P = mean over t of N(e_t, σ²I), Q = N(0, σ²I), composed over the epochs;
 /// e^L = (1/T) Σ_t W_t, W_t = e^{x_t/σ² − 1/(2σ²)}
@@ -35,21 +36,21 @@ use sums::{INFLATION, SumLaw};
 /// `tests/oracles/accounting.rs::balls_in_bins_deltas_undo_epsilons`).
 ///
 /// # Errors
-/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] where the grid would be too
-/// large; [`AccountingError::NoValue`] for an estimate.
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] where the grid would
+/// be too large; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// Under Q the W are independent with mean 1. A spread of each W that keeps its mean gives a
-/// pair that dominates, a merging of its values one that is dominated, and both survive sums:
-/// the distribution of ΣW is built by doubling, spread to or merged in cells after each sum. Cells are
+/// Under Q the W are independent with mean 1. A spread of each W that keeps its mean gives a pair
+/// that dominates, a merging of its values one that is dominated, and both survive sums: the
+/// distribution of ΣW is built by doubling, spread to or merged in cells after each sum. Cells are
 /// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to 0
-/// and infinity. Masses and values are rounded outward by more than the error of their sums.
-/// Steps of the loss are narrow beside the spread of one epoch's. `numeric_error` is the distance
-/// of upper and lower value, which may exceed the error of the query where the finest grid does not
-/// suffice, and where E T is near 10¹¹: rounded outward in each sum, all masses together move by a factor
-/// of about e^{1e-10 E T}, and the distance can be as large as the value itself. δ below 1e-50 is rounded
-/// up to about that. Without an error in the query: the first of 1e-3, 1e-2 and 0.1 whose grid is not too
-/// large.
+/// and infinity. Masses and values are rounded outward by more than the error of their sums. Steps
+/// of the loss are narrow beside the spread of one epoch's. `numeric_error` is the distance of
+/// upper and lower value, which may exceed the error of the query where the finest grid does not
+/// suffice, and where E T is near 10¹¹: rounded outward in each sum, all masses together move by a
+/// factor of about e^{1e-10 E T}, and the distance can be as large as the value itself. δ below
+/// 1e-50 is rounded up to about that. Without an error in the query: the first of 1e-3, 1e-2 and
+/// 0.1 whose grid is not too large.
 ///
 /// # Reference
 /// L. Chua and others (2024), "Balls-and-Bins Sampling for DP-SGD", for the dominating pair.
@@ -195,27 +196,31 @@ impl Bins {
         let cut = -normal::quantile(1e-8 * delta / (steps * epochs));
         let depth = 2.0 * f64::from(u64::BITS - self.0.steps_per_epoch.leading_zeros());
         let tail = 1e-4 * delta / (depth * epochs);
-        let law = SumLaw::of_one(self.0.noise_multiplier, cut, tail, width, rounding);
-        let law = law.of_many(self.0.steps_per_epoch);
+        let distribution =
+            SumDistribution::of_one(self.0.noise_multiplier, cut, tail, width, rounding);
+        let distribution = distribution.of_many(self.0.steps_per_epoch);
         let atoms: Vec<(f64, f64)> =
-            law.points.iter().map(|&(value, mass)| (value / steps, mass)).collect();
+            distribution.points.iter().map(|&(value, mass)| (value / steps, mass)).collect();
         let mut cells = LossCells::of_atoms(step, &atoms, 1e-8 * delta / epochs);
         // an output beyond the cut: P has one with mean 1 among those with mean 0
         let sigma = self.0.noise_multiplier;
         let without = normal::normal_survival(cut + 1.0 / sigma);
         let with = normal::normal_survival(cut);
-        cells.above =
-            Masses { mass: with + steps * without + law.lost / steps, other_mass: steps * without };
+        cells.above = Masses {
+            mass: with + steps * without + distribution.lost / steps,
+            other_mass: steps * without,
+        };
         // values of the sums are as wrong as their masses, and a factor on each moves the loss
         let moved = match rounding {
             Rounding::Pessimistic => INFLATION * depth * epochs,
             Rounding::Optimistic => -INFLATION * depth * epochs,
         };
         let of = |cells: &LossCells| -> Result<f64, AccountingError> {
-            let law = cells.law(rounding)?.self_composed_near(self.0.epochs, given)?;
+            let distribution =
+                cells.distribution(rounding)?.self_composed_near(self.0.epochs, given)?;
             match given {
-                Given::Delta(delta) => Ok((law.epsilon_at(delta)? + moved).max(0.0)),
-                Given::Epsilon(epsilon) => law.delta_at(epsilon - moved),
+                Given::Delta(delta) => Ok((distribution.epsilon_at(delta)? + moved).max(0.0)),
+                Given::Epsilon(epsilon) => distribution.delta_at(epsilon - moved),
             }
         };
         Ok(match directions {
@@ -308,7 +313,8 @@ mod tests {
         }
     }
 
-    /// With steps that were as wide as the spread of a loss, brackets were a sixth of the value wide.
+    /// With steps that were as wide as the spread of a loss, brackets were a sixth of the value
+    /// wide.
     #[test]
     fn steps_are_narrow_beside_a_loss() {
         for (noise_multiplier, steps_per_epoch, epochs) in [(10.0, 10_000, 50), (100.0, 10_000, 50)]
@@ -320,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn slightly_more_noise_is_seen() {
+    fn slightly_more_noise_is_detected() {
         let (seen, exact) = one_batch(1.002, 1.0, 1, Directions::Both);
         assert!(seen.upper < exact, "{seen:?} {exact}");
     }

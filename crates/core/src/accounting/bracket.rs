@@ -99,7 +99,7 @@ fn finest(
     found
 }
 
-/// A pair of laws, one composition of it.
+/// A pair of distributions, one composition of it.
 pub(super) trait Pair {
     /// The loss ln dP/dQ in cells, P the world with the target.
     fn cells(&self, resolution: Resolution) -> Result<LossCells, AccountingError>;
@@ -223,11 +223,12 @@ impl Question {
             Given::Delta(_) => self.error,
             Given::Epsilon(_) => 0.1 * self.error,
         };
-        let law = cells.law(rounding)?.composed_to(self.compositions, self.given, error)?;
-        *spent += law.masses().len() as f64;
+        let distribution =
+            cells.distribution(rounding)?.composed_to(self.compositions, self.given, error)?;
+        *spent += distribution.masses().len() as f64;
         match self.given {
-            Given::Delta(delta) => law.epsilon_at(delta),
-            Given::Epsilon(epsilon) => law.delta_at(epsilon),
+            Given::Delta(delta) => distribution.epsilon_at(delta),
+            Given::Epsilon(epsilon) => distribution.delta_at(epsilon),
         }
     }
 }

@@ -18,7 +18,8 @@ use crate::gdp;
 /// μ-GDP with μ = √E/σ, in both directions, whatever T
 ///
 /// Its upper side also holds for every way to shuffle: given the record's place, an epoch is one
-/// Gaussian mechanism, and ε and δ are jointly convex. Its lower side is of deterministic batches alone.
+/// Gaussian mechanism, and ε and δ are jointly convex. Its lower side is of deterministic batches
+/// alone.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -36,8 +37,8 @@ use crate::gdp;
 /// [`AccountingError::Argument`] outside the domain; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// ε from above exceeds the exact value by at most 2e-12 (ε + μ). No cap. δ from below is 0 so far in the
-/// tail that the rounding of ε/μ exceeds all.
+/// ε from above exceeds the exact value by at most 2e-12 (ε + μ). No cap. δ from below is 0 so far
+/// in the tail that the rounding of ε/μ exceeds all.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), corollary 2.13.

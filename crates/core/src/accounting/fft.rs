@@ -1,4 +1,5 @@
-//! Fourier transforms of real sequences whose length is a power of two, with a bound on their error.
+//! Fourier transforms of real sequences whose length is a power of two, with a bound on their
+//! error.
 //!
 //! Written here, since the twiddles of other packages come from the platform's sine, whose bits
 //! differ between machines, and since the error bound needs to know each operation.

@@ -1,5 +1,5 @@
-//! What theory says of ε: a [`Query`] about a [`Training`] run, an [`Accountant`] that answers it, and the
-//! [`Accounted`] value.
+//! What theory says of ε: a [`Query`] about a [`Training`] run, an [`Accountant`] that answers it,
+//! and the [`Accounted`] value.
 //!
 //! | batches | accountant | from above | from below |
 //! |---|---|---|---|
@@ -11,10 +11,11 @@
 //! | a record that may be absent from an epoch | [`shuffle::TargetSlots`] | – | closed forms |
 //! | shuffled, by sampling the exact pair | [`pair::SeededPair`] | – | with confidence, and an estimate |
 //!
-//! [`accountant`] looks up the one that is proven for a sampler; [`calibrate`] inverts any of them. A new sampler
-//! is a file that implements [`Accountant`] and a row of [`accountant`].
+//! [`accountant`] looks up the one that is proven for a sampler; [`calibrate`] inverts any of them.
+//! A new sampler is a file that implements [`Accountant`] and a row of [`accountant`].
 //!
-//! Bounds here are proven, or hold for draws of a known pair; what runs show is in [`audit`](crate::audit).
+//! Bounds here are proven, or hold for draws of a known pair; what runs show is in
+//! [`audit`](crate::audit).
 
 mod accountant;
 mod answer;
@@ -24,23 +25,27 @@ mod calibration;
 pub(crate) mod deterministic;
 mod error;
 mod fft;
+mod kind;
 pub mod pair;
 mod pld;
 pub(crate) mod poisson;
 mod query;
+mod samplers;
 pub mod shuffle;
 
-pub use accountant::{Accountant, accountant};
-pub use answer::{Accounted, AccountingResult, Cell, Kind, Method};
+pub use accountant::Accountant;
+pub use answer::{Accounted, AccountingResult, Cell};
 pub use balls_in_bins::BallsInBins;
 pub use calibration::{
     Calibrated, Calibration, CalibrationError, Parameter, PrivacyTarget, SearchRange, calibrate,
 };
 pub use deterministic::Deterministic;
 pub use error::AccountingError;
+pub use kind::{Kind, Method};
 pub use pld::{PrivacyLossDistribution, Rounding, TradeOffPoint};
 pub use poisson::Poisson;
 pub use query::{Given, Query, Training};
+pub use samplers::accountant;
 pub use shuffle::{PersistentShuffle, Shuffle, ShuffleMethod};
 
 pub use crate::adjacency::Directions;

@@ -72,9 +72,9 @@ pub enum Given {
 /// | `error` | e, see below; the smallest that the accountant's grids reach if `None` | [1e-9, 1] |
 ///
 /// `error` has one meaning: the upper and the lower value of an answer are at most e·max(1, ε) nats
-/// apart for ε, e·δ for δ. [`Poisson`](super::Poisson) keeps to e nats for every ε; closed forms are exact
-/// to about 1e-12 and do not use it. Where an accountant cannot get so close, `numeric_error` of the answer
-/// is larger, or there is an [`AccountingError::Grid`].
+/// apart for ε, e·δ for δ. [`Poisson`](super::Poisson) keeps to e nats for every ε; closed forms
+/// are exact to about 1e-12 and do not use it. Where an accountant cannot get so close,
+/// `numeric_error` of the answer is larger, or there is an [`AccountingError::Grid`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Query {
     /// The training run.

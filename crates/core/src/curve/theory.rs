@@ -75,11 +75,12 @@ pub fn deterministic_curve(training: &Training) -> Result<TradeOffCurve, Account
 /// [`TradeOffCurve::exchanged`].
 ///
 /// # Guarantee
-/// Nowhere above the truth, and at most its numeric error and 1e-3 below it: tangents of the distribution
-/// that is rounded pessimistically (`unit::one_poisson_step_is_just_above_its_curve`).
+/// Nowhere above the truth, and at most its numeric error and 1e-3 below it: tangents of the
+/// distribution that is rounded pessimistically (`unit::one_poisson_step_is_just_above_its_curve`).
 ///
 /// # Errors
-/// [`AccountingError`] outside the domain of the fields, or where the distribution would need too much memory.
+/// [`AccountingError`] outside the domain of the fields, or where the distribution would need too
+/// much memory.
 ///
 /// # Numerics
 /// The numeric error is the largest distance of the profiles that are rounded up and down.

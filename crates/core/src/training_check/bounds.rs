@@ -34,10 +34,11 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
             accountant_lower(&setup, &assumed, delta)
         }
         _ => {
+            let given = Given::Delta(delta);
             let bound = |slots: TargetSlots| {
                 // what one epoch leaks, all leak
                 let one_epoch = TargetSlots { epochs: 1, ..slots };
-                slots.epsilon_lower(delta).or_else(|_| one_epoch.epsilon_lower(delta))
+                slots.lower(given).or_else(|_| one_epoch.lower(given))
             };
             let bounds = target_slots(setup).into_iter().map(with_least_noise).map(bound);
             bounds.flatten().max_by(|a, b| a.epsilon.total_cmp(&b.epsilon))
@@ -66,8 +67,8 @@ pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
     Some(all)
 }
 
-/// What Poisson accounting gives; none where its grid does not reach, or for so little noise that it
-/// would take long.
+/// What Poisson accounting gives; none where its grid does not reach, or for so little noise that
+/// it would take long.
 pub(super) fn poisson_upper(training: &Training, delta: f64) -> Option<Accounted> {
     if !(training.noise_multiplier >= LEAST_POISSON_NOISE) {
         return None;
@@ -110,9 +111,10 @@ pub(super) fn accountant_lower(
 /// Pairs of neighbours of a shuffling loader: where the target's record lies in the file, and which
 /// outputs of an epoch are looked at. Each bounds ε from below.
 ///
-/// All records but the target have the gradient −1, so that the sum of a batch of b records is −b but
-/// for the target's; b added to each output gives the means of [`TargetSlots`], whichever slot holds
-/// the smaller last batch. A record that is left out of an epoch leaves all outputs at mean 0.
+/// All records but the target have the gradient −1, so that the sum of a batch of b records is −b
+/// but for the target's; b added to each output gives the means of [`TargetSlots`], whichever slot
+/// holds the smaller last batch. A record that is left out of an epoch leaves all outputs at mean
+/// 0.
 ///
 /// - shuffle: the target is in one of T slots, with probability (records used)/N
 /// - persistent shuffle: one epoch of it at σ/√E, since the averages over the epochs say all
@@ -159,9 +161,9 @@ fn first_block(setup: &TrainingSetup, buffer_examples: u64) -> TargetSlots {
 }
 
 /// Whole batches change places, so that the target's batch mates are always with it: they may push
-/// its batch away from all others. With b records in the smallest batch the others have sum −a, a ≤ b,
-/// and the target's g − a ≤ B: any g from 2 to B + b will do. 18σ apart, it is as if the slot were
-/// known.
+/// its batch away from all others. With b records in the smallest batch the others have sum −a, a ≤
+/// b, and the target's g − a ≤ B: any g from 2 to B + b will do. 18σ apart, it is as if the slot
+/// were known.
 fn moving_batches(setup: &TrainingSetup, whole: TargetSlots) -> TargetSlots {
     let rest = setup.dataset_size % setup.batch_size;
     let smallest = if rest == 0 || setup.drop_last { setup.batch_size } else { rest };
@@ -173,8 +175,9 @@ fn moving_batches(setup: &TrainingSetup, whole: TargetSlots) -> TargetSlots {
 /// The target is the first record or the last.
 ///
 /// The first is out after n draws with the probability of [`Reservoir::first_leaves`]: the first m
-/// outputs are looked at, for a few m. The last enters when the reservoir begins to drain, and leaves
-/// with each of the last K draws alike: the outputs from that of draw N − K on are looked at.
+/// outputs are looked at, for a few m. The last enters when the reservoir begins to drain, and
+/// leaves with each of the last K draws alike: the outputs from that of draw N − K on are looked
+/// at.
 fn sliding_buffer(
     setup: &TrainingSetup,
     whole: TargetSlots,

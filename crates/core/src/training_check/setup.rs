@@ -150,7 +150,8 @@ impl TrainingSetup {
         self.batch_size as f64 / self.dataset_size as f64
     }
 
-    /// The sampling rates that code for this description has: B/N, or one over the batches an epoch.
+    /// The sampling rates that code for this description has: B/N, or one over the batches an
+    /// epoch.
     #[must_use]
     pub(super) fn sampling_rates(&self) -> [f64; 2] {
         let (rate, by_steps) = (self.sampling_rate(), 1.0 / self.steps_per_epoch() as f64);

@@ -1,4 +1,4 @@
-//! Laws of sums of W, by doubling.
+//! Distributions of sums of W, by doubling.
 
 use crate::accounting::pld::Rounding;
 use crate::math;
@@ -16,9 +16,9 @@ fn outward(rounding: Rounding) -> f64 {
     }
 }
 
-/// The law of a sum of W under Q, on points in rising order.
+/// The distribution of a sum of W under Q, on points in rising order.
 #[derive(Debug, Clone)]
-pub(super) struct SumLaw {
+pub(super) struct SumDistribution {
     pub(super) points: Vec<(f64, f64)>,
     /// How many W are summed up.
     count: f64,
@@ -30,7 +30,7 @@ pub(super) struct SumLaw {
     rounding: Rounding,
 }
 
-impl SumLaw {
+impl SumDistribution {
     /// One W, cut into cells whose width is `width` times √(s² + (v − c)²).
     pub(super) fn of_one(sigma: f64, cut: f64, tail: f64, width: f64, rounding: Rounding) -> Self {
         let centre = math::exp(-0.5 / (sigma * sigma));
@@ -61,14 +61,15 @@ impl SumLaw {
             }
             low = high;
         }
-        let empty = SumLaw { points: vec![], count: 1.0, lost: 0.0, tail, width, rounding };
+        let empty =
+            SumDistribution { points: vec![], count: 1.0, lost: 0.0, tail, width, rounding };
         empty.with_points_of(cells)
     }
 
     /// The sum of independent copies.
     pub(super) fn of_many(&self, count: u64) -> Self {
         let (mut power, mut left) = (self.clone(), count);
-        let mut sum: Option<SumLaw> = None;
+        let mut sum: Option<SumDistribution> = None;
         loop {
             if left & 1 == 1 {
                 sum = Some(match &sum {
@@ -117,7 +118,7 @@ impl SumLaw {
         (values.next().unwrap_or(0.0), self.points.last().map_or(0.0, value))
     }
 
-    /// The law of what fell into the cells, but for its ends.
+    /// The distribution of what fell into the cells, but for its ends.
     ///
     /// Pessimistic: cells at the lower end are spread to 0 and their upper end, those at the upper
     /// end to their lower end and infinity, which has no mass under Q. Optimistic: the lower end is
@@ -177,7 +178,7 @@ impl SumLaw {
 
     fn with(&self, other: &Self, cells: Cells) -> Self {
         let (count, lost) = (self.count + other.count, self.lost + other.lost);
-        SumLaw { points: vec![], count, lost, ..*self }.with_points_of(cells)
+        SumDistribution { points: vec![], count, lost, ..*self }.with_points_of(cells)
     }
 }
 
@@ -227,12 +228,13 @@ impl Cells {
         self.moments[place] += mass * value;
     }
 
-    /// Adds the sums of each point v of a law and the points w of another that go with it, the
-    /// lowest of them: a cell takes a whole range of them, so that few steps suffice where v is large.
+    /// Adds the sums of each point v of a distribution and the points w of another that go with it,
+    /// the lowest of them: a cell takes a whole range of them, so that few steps suffice where v is
+    /// large.
     fn add_sums(
         &mut self,
-        law: &SumLaw,
-        other: &SumLaw,
+        distribution: &SumDistribution,
+        other: &SumDistribution,
         goes: impl Fn(f64, f64) -> bool,
         times: f64,
     ) {
@@ -243,7 +245,7 @@ impl Cells {
         // where the range below each end of a cell ends: it falls as v rises
         let mut ends_of_ranges = vec![other.points.len(); self.grid.len()];
         let (mut count, mut first) = (0, 0);
-        for &(value, mass) in &law.points {
+        for &(value, mass) in &distribution.points {
             while other.points.get(count).is_some_and(|point| goes(value, point.0)) {
                 count += 1;
             }
@@ -341,11 +343,12 @@ mod tests {
     use super::*;
 
     /// The largest relative change of the masses and moments of sums v + w, w < v, by ranges.
-    fn worst(law: &SumLaw, by_ranges: impl Fn(&mut Cells)) -> f64 {
-        let (mut cells, mut pairs) = (law.cells_of_sum(law), law.cells_of_sum(law));
+    fn worst(distribution: &SumDistribution, by_ranges: impl Fn(&mut Cells)) -> f64 {
+        let (mut cells, mut pairs) =
+            (distribution.cells_of_sum(distribution), distribution.cells_of_sum(distribution));
         by_ranges(&mut cells);
-        for (index, &(value, mass)) in law.points.iter().enumerate() {
-            for &(other, other_mass) in &law.points[..index] {
+        for (index, &(value, mass)) in distribution.points.iter().enumerate() {
+            for &(other, other_mass) in &distribution.points[..index] {
                 let place = pairs.place_of(value + other, 0);
                 pairs.add(place, value + other, mass * other_mass);
             }
@@ -359,10 +362,15 @@ mod tests {
     fn sums_of_ranges_are_those_of_pairs() {
         for (sigma, width) in [(0.2, 0.048), (0.2, 0.02), (0.5, 0.02), (3.0, 0.048), (20.0, 0.048)]
         {
-            let law = SumLaw::of_one(sigma, 9.0, 1e-12, width, Rounding::Optimistic);
-            let seen = worst(&law, |cells| cells.add_sums(&law, &law, |v, w| w < v, 1.0));
+            let distribution =
+                SumDistribution::of_one(sigma, 9.0, 1e-12, width, Rounding::Optimistic);
+            let seen = worst(&distribution, |cells| {
+                cells.add_sums(&distribution, &distribution, |v, w| w < v, 1.0)
+            });
             assert!(seen < 0.1 * INFLATION, "{sigma} {width}: {seen:e}");
-            let twin = worst(&law, |cells| cells.add_sums(&law, &law, |v, w| w <= v, 1.0));
+            let twin = worst(&distribution, |cells| {
+                cells.add_sums(&distribution, &distribution, |v, w| w <= v, 1.0)
+            });
             assert!(twin > INFLATION, "{sigma} {width}: {twin:e}");
         }
     }

@@ -36,8 +36,8 @@ impl Event {
     pub(super) fn advantage(self, run: &Training, epsilon: f64) -> f64 {
         let (with, without) = match self {
             Event::Maximum { cut } => {
-                let law = Maximum::new(*run);
-                (law.ln_above(cut, 2.0), law.ln_above(cut, 1.0))
+                let distribution = Maximum::new(*run);
+                (distribution.ln_above(cut, 2.0), distribution.ln_above(cut, 1.0))
             }
             Event::Total { cut } => {
                 let deviation = run.noise_multiplier * (run.steps_per_epoch as f64).sqrt();

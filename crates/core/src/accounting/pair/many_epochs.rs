@@ -1,6 +1,5 @@
-//! Many epochs of the exact pair: whole runs by importance sampling, and the plug-in law.
+//! Many epochs of the exact pair: whole runs by importance sampling, and the plug-in distribution.
 
-use super::ExactPair;
 use super::one_epoch::{largest_at_least, parts};
 use super::source::PairDraws;
 use super::tally::{Tally, bernstein};
@@ -83,14 +82,13 @@ impl RunsPilot {
 fn runs_pilot<S: PairDraws>(
     run: &Training,
     given: Given,
-    sampling: &ExactPair,
+    (draws, significance): (usize, f64),
     source: &mut S,
 ) -> Result<(Fitted, RunsPilot, usize), S::Error> {
     let fitted = fitted(run, given, source)?;
-    let (pilot_size, main_size) = parts(sampling.draws);
+    let (pilot_size, main_size) = parts(draws);
     let mut draws = Vec::with_capacity(pilot_size);
     each_run(&fitted, run.epochs, pilot_size, source, |draw| draws.push(draw))?;
-    let ExactPair { significance, .. } = *sampling;
     Ok((fitted, RunsPilot { draws, main_draws: main_size as f64, significance }, main_size))
 }
 
@@ -98,10 +96,11 @@ fn runs_pilot<S: PairDraws>(
 pub(super) fn runs_epsilon<S: PairDraws>(
     run: &Training,
     delta: f64,
-    sampling: &ExactPair,
+    (draws, significance): (usize, f64),
     source: &mut S,
 ) -> Result<RunsOutcome, S::Error> {
-    let (fitted, pilot, main_size) = runs_pilot(run, Given::Delta(delta), sampling, source)?;
+    let (fitted, pilot, main_size) =
+        runs_pilot(run, Given::Delta(delta), (draws, significance), source)?;
     let highest = pilot.draws.iter().map(|draw| draw.loss).fold(0.0, f64::max);
     let near = largest_at_least(delta, 0.0, highest, |e| pilot.tally(e, f64::INFINITY).mean);
     let most = pilot.best_truncation(near);
@@ -115,7 +114,7 @@ pub(super) fn runs_epsilon<S: PairDraws>(
         estimated.add(draw.value(near));
         slope.add(if draw.loss > near { density * math::exp(near - draw.loss) } else { 0.0 });
     })?;
-    let proven = proven_delta(&limited, most, sampling.significance) >= delta;
+    let proven = proven_delta(&limited, most, significance) >= delta;
     // one step of Newton's method for ln δ, from the pilot's ε
     let steepness = slope.mean / estimated.mean;
     let moved = math::ln(estimated.mean / delta) / steepness;
@@ -132,10 +131,11 @@ pub(super) fn runs_epsilon<S: PairDraws>(
 pub(super) fn runs_delta<S: PairDraws>(
     run: &Training,
     epsilon: f64,
-    sampling: &ExactPair,
+    (draws, significance): (usize, f64),
     source: &mut S,
 ) -> Result<RunsOutcome, S::Error> {
-    let (fitted, pilot, main_size) = runs_pilot(run, Given::Epsilon(epsilon), sampling, source)?;
+    let (fitted, pilot, main_size) =
+        runs_pilot(run, Given::Epsilon(epsilon), (draws, significance), source)?;
     let most = pilot.best_truncation(epsilon);
     let (mut limited, mut estimated) = (Tally::default(), Tally::default());
     each_run(&fitted, run.epochs, main_size, source, |draw| {
@@ -143,7 +143,7 @@ pub(super) fn runs_delta<S: PairDraws>(
         estimated.add(draw.value(epsilon));
     })?;
     Ok(RunsOutcome {
-        proven: Some(proven_delta(&limited, most, sampling.significance)),
+        proven: Some(proven_delta(&limited, most, significance)),
         estimate: estimated.mean,
         standard_error: estimated.standard_error(),
     })
@@ -154,7 +154,8 @@ fn proven_delta(limited: &Tally, most: f64, significance: f64) -> f64 {
     (1.0 - 1e-9) * limited.lower_limit(most, significance)
 }
 
-/// The first ε below `near` at which `value_at` reaches `target`, on widening steps; 0 if none does.
+/// The first ε below `near` at which `value_at` reaches `target`, on widening steps; 0 if none
+/// does.
 ///
 /// Far below, where no run was drawn, `value_at` is noise, so the way starts at `near`.
 fn nearest_below(target: f64, near: f64, value_at: impl Fn(f64) -> f64) -> f64 {
@@ -172,8 +173,8 @@ fn nearest_below(target: f64, near: f64, value_at: impl Fn(f64) -> f64) -> f64 {
 /// Draws whole runs: an epoch is one of K candidates, picked in proportion to v = w e^{θL}, and has
 /// the weight e^{−θL} mean v.
 ///
-/// For any g, E[mean(v) e^{−θL} g(L)] over the pick is the mean of w g(L) over the candidates, so weights
-/// are exact; their variance falls by the factor K.
+/// For any g, E[mean(v) e^{−θL} g(L)] over the pick is the mean of w g(L) over the candidates, so
+/// weights are exact; their variance falls by the factor K.
 fn each_run<S: PairDraws>(
     fitted: &Fitted,
     epochs: u64,
@@ -227,7 +228,8 @@ pub(super) fn plug_in_step(run: &Training) -> f64 {
     (1e-4 / run.epochs as f64).sqrt().max(highest / (0.25 * FURTHEST))
 }
 
-/// ε or δ of E epochs from the law of one epoch's L as it was drawn, and its standard error.
+/// ε or δ of E epochs from the distribution of one epoch's L as it was drawn, and its standard
+/// error.
 pub(super) fn plug_in<S: PairDraws>(
     run: &Training,
     given: Given,
@@ -236,28 +238,31 @@ pub(super) fn plug_in<S: PairDraws>(
 ) -> Result<(f64, f64), S::Error> {
     let proposal = fitted(run, given, source)?.proposal;
     let step = plug_in_step(run);
-    let mut laws = Vec::with_capacity(PARTS);
+    let mut distributions = Vec::with_capacity(PARTS);
     for _ in 0..PARTS {
-        let mut law = DrawnLaw::new(step);
-        source.draws(&proposal, draws / PARTS, &mut |draw| law.add(draw.loss, draw.weight))?;
-        laws.push(law);
+        let mut distribution = SampledDistribution::new(step);
+        source.draws(&proposal, draws / PARTS, &mut |draw| {
+            distribution.add(draw.loss, draw.weight)
+        })?;
+        distributions.push(distribution);
     }
-    let value_of = |laws: &[DrawnLaw]| {
-        let law = DrawnLaw::pooled(laws, step)?.self_composed_near(run.epochs, given)?;
+    let value_of = |distributions: &[SampledDistribution]| {
+        let distribution = SampledDistribution::pooled(distributions, step)?
+            .self_composed_near(run.epochs, given)?;
         match given {
-            Given::Delta(delta) => law.epsilon_at(delta),
-            Given::Epsilon(epsilon) => law.delta_at(epsilon),
+            Given::Delta(delta) => distribution.epsilon_at(delta),
+            Given::Epsilon(epsilon) => distribution.delta_at(epsilon),
         }
     };
     let mut parts = Tally::default();
-    for law in &laws {
-        parts.add(value_of(std::slice::from_ref(law))?);
+    for distribution in &distributions {
+        parts.add(value_of(std::slice::from_ref(distribution))?);
     }
-    Ok((value_of(&laws)?, parts.standard_error()))
+    Ok((value_of(&distributions)?, parts.standard_error()))
 }
 
 /// Weights of drawn losses on a grid, each spread over its two neighbours with e^{−L} kept.
-struct DrawnLaw {
+struct SampledDistribution {
     step: f64,
     lowest: i64,
     masses: Vec<f64>,
@@ -266,9 +271,9 @@ struct DrawnLaw {
 /// Furthest grid point; losses beyond are moved there.
 const FURTHEST: f64 = 2e6;
 
-impl DrawnLaw {
+impl SampledDistribution {
     fn new(step: f64) -> Self {
-        DrawnLaw { step, lowest: 0, masses: Vec::new() }
+        SampledDistribution { step, lowest: 0, masses: Vec::new() }
     }
 
     fn add(&mut self, loss: f64, weight: f64) {
@@ -296,12 +301,17 @@ impl DrawnLaw {
         self.masses[place] += weight;
     }
 
-    /// The law of all draws, with mass 1.
-    fn pooled(laws: &[DrawnLaw], step: f64) -> Result<PrivacyLossDistribution, AccountingError> {
-        let mut all = DrawnLaw::new(step);
-        for law in laws {
-            for (place, mass) in law.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
-                all.put(law.lowest + place as i64, *mass);
+    /// The distribution of all draws, with mass 1.
+    fn pooled(
+        distributions: &[SampledDistribution],
+        step: f64,
+    ) -> Result<PrivacyLossDistribution, AccountingError> {
+        let mut all = SampledDistribution::new(step);
+        for distribution in distributions {
+            for (place, mass) in
+                distribution.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0)
+            {
+                all.put(distribution.lowest + place as i64, *mass);
             }
         }
         let total: f64 = all.masses.iter().sum();

@@ -2,8 +2,8 @@
 //!
 //! An event A whose probability is known in both worlds proves P(A) − e^ε Q(A) ≤ δ(ε). What it
 //! misses, E_P[(1 − e^{ε−L})₊ − 1_A (1 − e^{ε−L})], is never negative and small, and only this is
-//! sampled. So a limit from below is never worse than the closed form by more than the sampling error
-//! of a small part.
+//! sampled. So a limit from below is never worse than the closed form by more than the sampling
+//! error of a small part.
 
 mod event;
 mod many_epochs;
@@ -38,26 +38,27 @@ pub enum PairMethod {
     ///
     /// δ(ε) = P(A) − e^ε Q(A) + E_q[w ((1 − e^{ε−L})₊ − 1_A (1 − e^{ε−L}))]
     ///
-    /// A is {max_t x_t > C} or {Σ_t x_t > C}, whichever proves more; q is a mixture of P₁ with the target's
-    /// slot, another slot and, where sums tell much, all slots shifted to the cut; w = dP₁/dq over the
-    /// whole mixture. τ and, for ε, the ε that is tested are fixed on a pilot, and the closed form, which is
-    /// proven, stands where that ε fails.
+    /// A is {max_t x_t > C} or {Σ_t x_t > C}, whichever proves more; q is a mixture of P₁ with the
+    /// target's slot, another slot and, where sums tell much, all slots shifted to the cut; w =
+    /// dP₁/dq over the whole mixture. τ and, for ε, the ε that is tested are fixed on a pilot, and
+    /// the closed form, which is proven, stands where that ε fails.
     OneEpoch,
     /// Whole runs of many epochs.
     ///
-    /// δ(ε) = E_q[Π w_e (1 − e^{ε − ΣL_e})₊], each epoch from a mixture that is fitted to P tilted by e^{θL},
-    /// θ of Chernoff's bound. Proposal, τ and the tested ε are fixed without the main draws. A run takes
-    /// E (T + 1) normals.
+    /// δ(ε) = E_q[Π w_e (1 − e^{ε − ΣL_e})₊], each epoch from a mixture that is fitted to P tilted
+    /// by e^{θL}, θ of Chernoff's bound. Proposal, τ and the tested ε are fixed without the main
+    /// draws. A run takes E (T + 1) normals.
     WholeRuns,
     /// The sampled loss distribution of one epoch, composed: an estimate, not a bound.
     ///
-    /// δ of the composed distribution is not linear in that of one epoch, so its expectation is not the
-    /// pair's δ, and the difference grows with E over the number of draws. The limit beside it is the closed
-    /// form, for which nothing is drawn. The standard error comes from the spread of eight parts of the
-    /// draws. Losses are spread over a grid with E e^{−L} kept: an error of ε of at most 1e-4 or, where σ is so
-    /// small that the grid must be wider, of a quarter of its squared step per epoch; of δ by about θ times
-    /// that, θ = −d ln δ/dε. The estimate is moved into what is proven: at least the closed form, at most
-    /// deterministic batches (`unit::a_plug_in_stays_within_what_is_proven`).
+    /// δ of the composed distribution is not linear in that of one epoch, so its expectation is not
+    /// the pair's δ, and the difference grows with E over the number of draws. The limit beside it
+    /// is the closed form, for which nothing is drawn. The standard error comes from the spread of
+    /// eight parts of the draws. Losses are spread over a grid with E e^{−L} kept: an error of ε of
+    /// at most 1e-4 or, where σ is so small that the grid must be wider, of a quarter of its
+    /// squared step per epoch; of δ by about θ times that, θ = −d ln δ/dε. The estimate is moved
+    /// into what is proven: at least the closed form, at most deterministic batches
+    /// (`unit::a_plug_in_stays_within_what_is_proven`).
     PlugIn,
 }
 
@@ -87,8 +88,8 @@ pub struct PairValues {
     pub lower: Accounted,
     /// The value itself, with its standard error.
     pub estimate: Accounted,
-    /// Mean weight of the draws of one epoch's ε; `None` where none was drawn, or whole runs were, whose
-    /// weights are far from 1 but where it matters.
+    /// Mean weight of the draws of one epoch's ε; `None` where none was drawn, or whole runs were,
+    /// whose weights are far from 1 but where it matters.
     pub mean_weight: Option<MeanWeight>,
 }
 
@@ -123,16 +124,17 @@ impl ExactPair {
     ///
     /// # Numerics
     /// From normals, f64 throughout; sums in a fixed order, so the same normals give the same bits
-    /// everywhere. Floating-point error of the weights, about 1e-13, is covered by a relative 1e-9 of the
-    /// sampled part. Where a source states a larger [error](DrawError), the limit is rounded outward by it:
-    /// each draw stands beside one of exact normals no further than that, what is sampled is never negative,
-    /// and of the values which the exact draw may have the least is taken, 0 where the side of A is in doubt
-    /// (`crates/core/src/accounting/pair/one_epoch.rs::least_values_are_below_those_of_all_draws_nearby`). The
-    /// estimate is of the draws as they are.
+    /// everywhere. Floating-point error of the weights, about 1e-13, is covered by a relative 1e-9
+    /// of the sampled part. Where a source states a larger [error](DrawError), the limit is rounded
+    /// outward by it: each draw stands beside one of exact normals no further than that, what is
+    /// sampled is never negative, and of the values which the exact draw may have the least is
+    /// taken, 0 where the side of A is in doubt
+    /// (`crates/core/src/accounting/pair/one_epoch.rs::least_values_are_below_those_of_all_draws_nearby`).
+    /// The estimate is of the draws as they are.
     ///
     /// # Reference
-    /// A. Maurer and M. Pontil (COLT 2009), theorem 4; L. Chua et al. (ICML 2024) for the events. That
-    /// only the part which the events miss is sampled is ours, and so is the tilted mixture.
+    /// A. Maurer and M. Pontil (COLT 2009), theorem 4; L. Chua et al. (ICML 2024) for the events.
+    /// That only the part which the events miss is sampled is ours, and so is the tilted mixture.
     pub fn sample<S: PairDraws>(
         &self,
         training: &Training,
@@ -248,9 +250,10 @@ impl ExactPair {
         closed: Accounted,
         source: &mut S,
     ) -> Result<PairValues, S::Error> {
+        let size = (self.draws, self.significance);
         let outcome = match given {
-            Given::Delta(delta) => many_epochs::runs_epsilon(run, delta, self, source)?,
-            Given::Epsilon(epsilon) => many_epochs::runs_delta(run, epsilon, self, source)?,
+            Given::Delta(delta) => many_epochs::runs_epsilon(run, delta, size, source)?,
+            Given::Epsilon(epsilon) => many_epochs::runs_delta(run, epsilon, size, source)?,
         };
         let lower = match outcome.proven {
             Some(value) if value > closed.value(given) => self.limit(given, value),

@@ -12,7 +12,8 @@ pub enum Shift {
     None,
     /// The target's slot.
     Target(f64),
-    /// One other slot, the second, as all are alike; in quarters, of which a proposal has one value.
+    /// One other slot, the second, as all are alike; in quarters, of which a proposal has one
+    /// value.
     Other(u32),
     /// Every slot.
     All(f64),
@@ -27,8 +28,8 @@ pub struct Component {
     pub shift: Shift,
 }
 
-/// A mixture of shifted copies of P₁ = N(2e₁, σ²I), the epoch whose target is in the first slot. The
-/// first component is P₁ itself.
+/// A mixture of shifted copies of P₁ = N(2e₁, σ²I), the epoch whose target is in the first slot.
+/// The first component is P₁ itself.
 #[derive(Debug, Clone)]
 pub struct Proposal {
     noise_multiplier: f64,
@@ -128,8 +129,9 @@ impl Proposal {
 
     /// One draw from standard normals, the last of which picks the component; they are used up.
     ///
-    /// L = ln Σe^{2x/σ²} − ln Σe^{x/σ²} − 1.5/σ², and 1/w = Σ_c p_c × the density of c over P₁'s, over
-    /// all components, whichever was picked. Other slots are alike, so the second stands for them.
+    /// L = ln Σe^{2x/σ²} − ln Σe^{x/σ²} − 1.5/σ², and 1/w = Σ_c p_c × the density of c over P₁'s,
+    /// over all components, whichever was picked. Other slots are alike, so the second stands for
+    /// them.
     pub(super) fn draw(&self, normals: &mut [f64]) -> Draw {
         let (outputs, pick) = normals.split_at_mut(self.steps);
         let s = self.noise_multiplier;

@@ -8,9 +8,9 @@ use crate::random::{Purpose, WideNormals};
 
 /// The exact pair, drawn in f64 by this thread from the random stream of a seed.
 ///
-/// The lower limit and the estimate of one query come from the same draws; each query draws anew, so that
-/// an answer depends on the query, the sampling and the seed alone. [`Self::values`] gives both for one
-/// sampling.
+/// The lower limit and the estimate of one query come from the same draws; each query draws anew,
+/// so that an answer depends on the query, the sampling and the seed alone. [`Self::values`] gives
+/// both for one sampling.
 ///
 /// # Guarantee
 /// As of [`ExactPair::sample`].

@@ -48,8 +48,8 @@ pub trait PairDraws {
         Ok(())
     }
 
-    /// The same where draws only choose a proposal, which needs no precision, but independence of all
-    /// other draws: no limit and no estimate is made of these.
+    /// The same where draws only choose a proposal, which needs no precision, but independence of
+    /// all other draws: no limit and no estimate is made of these.
     ///
     /// # Errors
     /// The source fails.

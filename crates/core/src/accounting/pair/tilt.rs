@@ -114,8 +114,8 @@ impl Tilted {
         }
     }
 
-    /// Probabilities of the components under which the tilted law is most likely, by expectation and
-    /// maximisation, none below [`LEAST`].
+    /// Probabilities of the components under which the tilted distribution is most likely, by
+    /// expectation and maximisation, none below [`LEAST`].
     fn maximum_likelihood(&self) -> Vec<f64> {
         let mut probabilities = self.drawn.clone();
         for _ in 0..MOST_STEPS {

@@ -1,4 +1,4 @@
-//! From the law of a loss to a grid: masses of cells, split upward or merged downward.
+//! From the distribution of a loss to a grid: masses of cells, split upward or merged downward.
 
 use super::{MOST_POINTS, PrivacyLossDistribution, Rounding};
 use crate::accounting::AccountingError;
@@ -26,7 +26,7 @@ pub(in crate::accounting) struct Masses {
     pub(in crate::accounting) other_mass: f64,
 }
 
-/// The joint law of a pair P, Q, cut into cells of the loss ln dP/dQ.
+/// The joint distribution of a pair P, Q, cut into cells of the loss ln dP/dQ.
 #[derive(Debug, Clone)]
 pub(in crate::accounting) struct LossCells {
     pub(in crate::accounting) step: f64,
@@ -105,7 +105,7 @@ impl LossCells {
         }
     }
 
-    /// The law on the grid, rounded to the given side.
+    /// The distribution on the grid, rounded to the given side.
     ///
     /// Pessimistic: each cell's masses under P and Q are split to its ends, which is a spread of
     /// dQ/dP that keeps its mean. δ as a function of e^ε is then joined by straight lines.
@@ -113,7 +113,7 @@ impl LossCells {
     ///
     /// # Reference
     /// V. Doroshenko, B. Ghazi, P. Kamath, R. Kumar and P. Manurangsi (2022), "Connect the dots".
-    pub(in crate::accounting) fn law(
+    pub(in crate::accounting) fn distribution(
         &self,
         rounding: Rounding,
     ) -> Result<PrivacyLossDistribution, AccountingError> {
@@ -201,10 +201,12 @@ impl LossCells {
         curve.iter().map(|mass| mass.max(0.0) * (1.0 - RELATIVE)).collect()
     }
 
-    /// Sets f = 0 from the returned end up, the lowest at which δ ≤ c; also returns f one end below it.
+    /// Sets f = 0 from the returned end up, the lowest at which δ ≤ c; also returns f one end below
+    /// it.
     fn clip_top(&self, masses: &[f64], lowered: &mut [f64], ratios: &[f64]) -> (usize, f64) {
         let (mut foot, mut height) = (masses.len() - 1, 0.0);
-        // δ at an end, and masses under Q from there up times y: of the split law, of the pair
+        // δ at an end, and masses under Q from there up times y: of the split distribution, of the
+        // pair
         let (mut delta, mut split, mut tail) = (0.0, masses[foot], 0.0);
         lowered[foot] = 0.0;
         for place in (0..self.cells.len()).rev() {

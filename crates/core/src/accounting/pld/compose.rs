@@ -1,4 +1,4 @@
-//! Composition by Fourier transforms of the exponentially tilted law.
+//! Composition by Fourier transforms of the exponentially tilted distribution.
 
 use super::super::fft::{Complex, RealTransform};
 use super::moments::{Aim, Moments};
@@ -11,15 +11,15 @@ use crate::math;
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
 impl PrivacyLossDistribution {
-    /// The law of the sum of independent losses of this law.
+    /// The distribution of the sum of independent losses of this distribution.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `compositions` | n | 1 … 10¹² |
     ///
     /// # Guarantee
-    /// The n-fold law of a pessimistic law is pessimistic, that of an optimistic one optimistic:
-    /// the window's outside and the errors of the transforms are on the safe side
+    /// The n-fold distribution of a pessimistic distribution is pessimistic, that of an optimistic
+    /// one optimistic: the window's outside and the errors of the transforms are on the safe side
     /// (`unit::composition_brackets_brute_force`).
     ///
     /// # Errors
@@ -40,22 +40,22 @@ impl PrivacyLossDistribution {
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `compositions` | n | 1 … 10¹² |
-    /// | `target` | where the law shall be accurate | δ in (0, 1), ε ≥ 0 |
+    /// | `target` | where the distribution shall be accurate | δ in (0, 1), ε ≥ 0 |
     ///
     /// # Guarantee
     /// As [`Self::self_composed`], near the target
     /// (`unit::tilted_composition_is_right_in_the_far_tail`) and far from it
-    /// (`unit::far_from_its_aim_a_law_is_safe`).
+    /// (`unit::far_from_its_aim_a_distribution_is_safe`).
     ///
     /// # Errors
     /// As [`Self::self_composed`].
     ///
     /// # Numerics
-    /// Relative error of δ at the target about 1e-13 n; far from it the law is only safe.
+    /// Relative error of δ at the target about 1e-13 n; far from it the distribution is only safe.
     ///
     /// # Reference
-    /// A. Koskela, J. Jälkö and A. Honkela (2020) for the transforms. The tilt puts the mass where δ
-    /// is asked for, so that the absolute error of a transform is a relative one of δ.
+    /// A. Koskela, J. Jälkö and A. Honkela (2020) for the transforms. The tilt puts the mass where
+    /// δ is asked for, so that the absolute error of a transform is a relative one of δ.
     pub fn self_composed_near(
         &self,
         compositions: u64,
@@ -78,14 +78,15 @@ impl PrivacyLossDistribution {
         self.power(compositions, |moments, count| moments.aim(count, given, error))
     }
 
-    /// The law of the sum of a loss of this law and an independent one of another.
+    /// The distribution of the sum of a loss of this distribution and an independent one of
+    /// another.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
-    /// | `other` | the other law | same step and rounding |
+    /// | `other` | the other distribution | same step and rounding |
     ///
     /// # Guarantee
-    /// As [`Self::self_composed`] (`unit::two_laws_compose_like_sums`).
+    /// As [`Self::self_composed`] (`unit::two_distributions_compose_like_sums`).
     ///
     /// # Errors
     /// [`AccountingError::Argument`] for another step or rounding; [`AccountingError::Grid`].
@@ -94,7 +95,11 @@ impl PrivacyLossDistribution {
     /// Absolute error of δ about 1e-14.
     pub fn composed(&self, other: &Self) -> Result<Self, AccountingError> {
         if !(self.step == other.step && self.rounding == other.rounding) {
-            return Err(argument("step of the other law", other.step, "equal, its rounding too"));
+            return Err(argument(
+                "step of the other distribution",
+                other.step,
+                "equal, its rounding too",
+            ));
         }
         let points = self.masses.len() + other.masses.len() - 1;
         if points > MOST_POINTS {
@@ -103,9 +108,9 @@ impl PrivacyLossDistribution {
         let length = points.next_power_of_two().max(4);
         let transform = RealTransform::new(length);
         let lowest_index = self.lowest_index + other.lowest_index;
-        let spectrum_of = |law: &Self, shift: i64| {
+        let spectrum_of = |distribution: &Self, shift: i64| {
             let mut padded = vec![0.0; length];
-            for (place, mass) in law.masses.iter().enumerate() {
+            for (place, mass) in distribution.masses.iter().enumerate() {
                 padded[wrapped(shift + place as i64, length)] = *mass;
             }
             transform.spectrum(&padded)
@@ -115,7 +120,7 @@ impl PrivacyLossDistribution {
             *own = (own.0.times(theirs.0), own.1.times(theirs.1));
         }
         let composed = transform.sequence(&spectrum);
-        let total = |law: &Self| law.masses.iter().sum::<f64>();
+        let total = |distribution: &Self| distribution.masses.iter().sum::<f64>();
         let untilted = Untilt {
             step: self.step,
             offset: self.offset + other.offset,
@@ -206,21 +211,35 @@ impl PrivacyLossDistribution {
         Ok(self.with_masses_of(&untilted, &composed, count, high))
     }
 
-    fn with_masses_of(&self, law: &Untilt, composed: &[f64], count: f64, high: f64) -> Self {
+    fn with_masses_of(
+        &self,
+        distribution: &Untilt,
+        composed: &[f64],
+        count: f64,
+        high: f64,
+    ) -> Self {
         let infinite_mass = self.infinite_mass_of_many(count);
         let (lowest_index, masses, infinite_mass) = match self.rounding {
             Rounding::Pessimistic => {
-                let beyond = law.above * math::exp(law.ln_moment - law.tilt * high);
-                let infinite_mass = (infinite_mass + beyond * (1.0 + law.relative)).min(1.0);
-                let (lowest_index, masses) = law.pessimistic(composed, infinite_mass);
+                let beyond = distribution.above
+                    * math::exp(distribution.ln_moment - distribution.tilt * high);
+                let infinite_mass =
+                    (infinite_mass + beyond * (1.0 + distribution.relative)).min(1.0);
+                let (lowest_index, masses) = distribution.pessimistic(composed, infinite_mass);
                 (lowest_index, masses, infinite_mass)
             }
             Rounding::Optimistic => {
-                let (lowest_index, masses) = law.optimistic(composed);
+                let (lowest_index, masses) = distribution.optimistic(composed);
                 (lowest_index, masses, infinite_mass)
             }
         };
-        PrivacyLossDistribution { offset: law.offset, lowest_index, masses, infinite_mass, ..*self }
+        PrivacyLossDistribution {
+            offset: distribution.offset,
+            lowest_index,
+            masses,
+            infinite_mass,
+            ..*self
+        }
     }
 
     /// Chance that one of n losses is infinite.
@@ -239,7 +258,7 @@ impl PrivacyLossDistribution {
     }
 }
 
-/// The way back from a tilted law.
+/// The way back from a tilted distribution.
 struct Untilt {
     step: f64,
     offset: f64,
@@ -251,7 +270,8 @@ struct Untilt {
     error: f64,
     /// Bound of the relative error of the tilt and its undoing.
     relative: f64,
-    /// Bounds of the tilted mass on each side of the window, which the transform has wrapped into it.
+    /// Bounds of the tilted mass on each side of the window, which the transform has wrapped into
+    /// it.
     below: f64,
     above: f64,
 }

@@ -36,7 +36,7 @@ pub struct TradeOffPoint {
 /// Most points of a grid.
 pub(super) const MOST_POINTS: usize = 1 << 23;
 
-/// The law of the privacy loss L = ln dP/dQ under P, on multiples of a step.
+/// The distribution of the privacy loss L = ln dP/dQ under P, on multiples of a step.
 ///
 /// δ(ε) = m_∞ + Σ_k m_k (1 − e^{ε − kh})₊
 ///
@@ -53,7 +53,7 @@ pub struct PrivacyLossDistribution {
 }
 
 impl PrivacyLossDistribution {
-    /// A law from its masses, to be rounded pessimistically.
+    /// A distribution from its masses, to be rounded pessimistically.
     ///
     /// | argument | meaning | shape | domain |
     /// |---|---|---|---|
@@ -70,9 +70,9 @@ impl PrivacyLossDistribution {
     /// use dpscope_core::accounting::PrivacyLossDistribution;
     /// // randomised response that tells the truth with probability e/(1 + e)
     /// let truth = 1.0 / (1.0 + (-1.0_f64).exp());
-    /// let law =
+    /// let distribution =
     ///     PrivacyLossDistribution::from_masses(1.0, -1, vec![1.0 - truth, 0.0, truth], 0.0)?;
-    /// assert_eq!(format!("{:.12}", law.delta_at(0.0)?), "0.462117157260");
+    /// assert_eq!(format!("{:.12}", distribution.delta_at(0.0)?), "0.462117157260");
     /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
     /// ```
     pub fn from_masses(
@@ -110,7 +110,7 @@ impl PrivacyLossDistribution {
         })
     }
 
-    /// The same law, from here on rounded to the given side.
+    /// The same distribution, from here on rounded to the given side.
     #[must_use]
     pub fn with_rounding(self, rounding: Rounding) -> Self {
         PrivacyLossDistribution { rounding, ..self }
@@ -158,8 +158,8 @@ impl PrivacyLossDistribution {
     /// | `epsilon` | ε, nats | any number, negative too |
     ///
     /// # Guarantee
-    /// Of this law, not below δ where the rounding is pessimistic, not above where it is optimistic
-    /// (`unit::queries_agree_with_the_definition`).
+    /// Of this distribution, not below δ where the rounding is pessimistic, not above where it is
+    /// optimistic (`unit::queries_agree_with_the_definition`).
     ///
     /// # Errors
     /// [`AccountingError::Argument`] for a value that is not finite.
@@ -186,8 +186,8 @@ impl PrivacyLossDistribution {
     /// | `delta` | δ | (0, 1) |
     ///
     /// # Guarantee
-    /// Of this law, not below the root where the rounding is pessimistic, not above where it is
-    /// optimistic (`unit::queries_agree_with_the_definition`).
+    /// Of this distribution, not below the root where the rounding is pessimistic, not above where
+    /// it is optimistic (`unit::queries_agree_with_the_definition`).
     ///
     /// # Errors
     /// [`AccountingError::Argument`] outside the domain.
@@ -250,7 +250,7 @@ impl PrivacyLossDistribution {
 ///
 /// With D = δ(l) and R = Σ_{l_j ≥ l} m_j e^{l − l_j}: δ(l − t) = D + (1 − e^{−t})R.
 struct Walk<'a> {
-    law: &'a PrivacyLossDistribution,
+    distribution: &'a PrivacyLossDistribution,
     /// 1 − e^{−h}
     one_step: f64,
     /// The lowest place that was passed, and its loss.
@@ -261,27 +261,27 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn from_the_top(law: &'a PrivacyLossDistribution) -> Self {
-        let one_step = -math::exp_m1(-law.step);
-        let loss = law.loss_at(law.masses.len());
-        let place = law.masses.len();
-        Walk { law, one_step, place, loss, delta: law.infinite_mass, other: 0.0 }
+    fn from_the_top(distribution: &'a PrivacyLossDistribution) -> Self {
+        let one_step = -math::exp_m1(-distribution.step);
+        let loss = distribution.loss_at(distribution.masses.len());
+        let place = distribution.masses.len();
+        Walk { distribution, one_step, place, loss, delta: distribution.infinite_mass, other: 0.0 }
     }
 
     /// δ(ε), outward, for an ε that is not above the last one.
     fn delta_at(&mut self, epsilon: f64) -> f64 {
-        while self.place > 0 && self.law.loss_at(self.place - 1) > epsilon {
+        while self.place > 0 && self.distribution.loss_at(self.place - 1) > epsilon {
             self.descend_to(self.place - 1);
         }
-        (self.delta_below(epsilon) * self.law.outward()).min(1.0)
+        (self.delta_below(epsilon) * self.distribution.outward()).min(1.0)
     }
 
     /// To the next place below.
     fn descend_to(&mut self, place: usize) {
         self.delta += self.one_step * self.other;
-        self.other = (1.0 - self.one_step) * self.other + self.law.masses[place];
+        self.other = (1.0 - self.one_step) * self.other + self.distribution.masses[place];
         self.place = place;
-        self.loss = self.law.loss_at(place);
+        self.loss = self.distribution.loss_at(place);
     }
 
     /// δ at a loss one step below.

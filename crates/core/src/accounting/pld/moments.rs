@@ -1,4 +1,4 @@
-//! Exponential moments of a law, and what Chernoff's bound makes of them.
+//! Exponential moments of a distribution, and what Chernoff's bound makes of them.
 
 use super::PrivacyLossDistribution;
 use crate::accounting::Given;
@@ -6,7 +6,7 @@ use crate::math;
 
 const BLOCK: usize = 16;
 
-/// How a composed law is computed.
+/// How a composed distribution is computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
     /// θ
@@ -20,27 +20,27 @@ impl Aim {
     pub(super) const WHOLE: Self = Aim { tilt: 0.0, ln_outside: -36.0 };
 }
 
-/// The finite part of a law, for its moments.
+/// The finite part of a distribution, for its moments.
 #[derive(Debug)]
 pub(super) struct Moments<'a> {
-    law: &'a PrivacyLossDistribution,
+    distribution: &'a PrivacyLossDistribution,
     /// Loss and mass of each point, where few points have mass.
     sparse: Option<Vec<(f64, f64)>>,
 }
 
 impl<'a> Moments<'a> {
-    pub(super) fn new(law: &'a PrivacyLossDistribution) -> Self {
-        let count = law.masses.iter().filter(|mass| **mass > 0.0).count();
-        let points = law.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0);
-        let sparse = (8 * count < law.masses.len())
-            .then(|| points.map(|(place, mass)| (law.loss_at(place), *mass)).collect());
-        Moments { law, sparse }
+    pub(super) fn new(distribution: &'a PrivacyLossDistribution) -> Self {
+        let count = distribution.masses.iter().filter(|mass| **mass > 0.0).count();
+        let points = distribution.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0);
+        let sparse = (8 * count < distribution.masses.len())
+            .then(|| points.map(|(place, mass)| (distribution.loss_at(place), *mass)).collect());
+        Moments { distribution, sparse }
     }
 
     /// ln Σ m_k e^{θkh}, the infinite mass left out.
     pub(super) fn ln_moment(&self, tilt: f64) -> f64 {
         let Some(points) = &self.sparse else {
-            return self.law.dense_ln_moment(tilt);
+            return self.distribution.dense_ln_moment(tilt);
         };
         let (first, last) = (points.first(), points.last());
         let reference = if tilt > 0.0 { last } else { first }.map_or(0.0, |point| point.0);
@@ -50,9 +50,10 @@ impl<'a> Moments<'a> {
 
     /// The tilt for a target: the least θ that makes the errors of a transform small against δ.
     ///
-    /// The larger θ, the heavier the tails of the tilted law, and the wider its window.
+    /// The larger θ, the heavier the tails of the tilted distribution, and the wider its window.
     pub(super) fn aim(&self, compositions: f64, given: Given, error: f64) -> Aim {
-        let spread = (compositions * self.law.variance()).sqrt().max(self.law.step);
+        let spread =
+            (compositions * self.distribution.variance()).sqrt().max(self.distribution.step);
         let ln_moment = |tilt: f64| compositions * self.ln_moment(tilt);
         let (steepest, epsilon, ln_delta) = chernoff(ln_moment, spread, given);
         let ln_peak = |tilt: f64| compositions * self.ln_moment(tilt) - tilt * epsilon;
@@ -63,9 +64,10 @@ impl<'a> Moments<'a> {
         let ln_sum = |tilt: f64| -math::ln((0.2 + tilt) * (1.0 + tilt));
         // errors per nat, of a spectrum that falls off, or that an atom below the end keeps up
         let mut density = 1.0 / spread;
-        if steepest * self.law.step < 0.3 {
-            let kept = math::exp(0.5 * (compositions - 1.0) * math::ln(self.law.collision()));
-            density = density.max(8.0 * kept / self.law.step);
+        if steepest * self.distribution.step < 0.3 {
+            let kept =
+                math::exp(0.5 * (compositions - 1.0) * math::ln(self.distribution.collision()));
+            density = density.max(8.0 * kept / self.distribution.step);
         }
         let ln_error = |tilt: f64| ln_sum(tilt) + math::ln(2e-14 * compositions * density);
         let is_enough = |tilt: f64| ln_peak(tilt) + ln_error(tilt) <= ln_least;
@@ -82,26 +84,26 @@ impl<'a> Moments<'a> {
                 }
             }
         }
-        let ln_masses = ln_sum(tilt) - math::ln(self.law.step);
+        let ln_masses = ln_sum(tilt) - math::ln(self.distribution.step);
         let ln_outside = (ln_least - ln_peak(tilt) - ln_masses.max(0.0)).clamp(-600.0, -10.0);
         Aim { tilt, ln_outside }
     }
 
-    /// Losses between which all but e^{ln_outside} a side of the tilted n-fold law lies.
+    /// Losses between which all but e^{ln_outside} a side of the tilted n-fold distribution lies.
     ///
     /// P̃(ΣL > u) ≤ e^{n(K(θ + t) − K(θ)) − tu} for each t > 0, and alike below.
     pub(super) fn window(&self, compositions: f64, tilt: f64, ln_outside: f64) -> (f64, f64) {
         let here = self.ln_moment(tilt);
-        let mut high = compositions * self.law.loss_at(self.law.masses.len() - 1);
-        let mut low = compositions * self.law.loss_at(0);
+        let mut high = compositions * self.distribution.loss_at(self.distribution.masses.len() - 1);
+        let mut low = compositions * self.distribution.loss_at(0);
         let curvature = if tilt > 0.0 {
             let change = 0.1 * tilt;
             let sides = self.ln_moment(tilt + change) + self.ln_moment(tilt - change);
             (sides - 2.0 * here) / (change * change)
         } else {
-            self.law.variance()
+            self.distribution.variance()
         };
-        let spread = (compositions * curvature.max(0.0)).sqrt().max(self.law.step);
+        let spread = (compositions * curvature.max(0.0)).sqrt().max(self.distribution.step);
         let usual = (-2.0 * ln_outside).sqrt() / spread;
         for power in -10..=4 {
             let change = usual * math::exp2(0.5 * f64::from(power));

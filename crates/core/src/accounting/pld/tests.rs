@@ -1,19 +1,19 @@
 use super::*;
 use crate::accounting::Given;
 
-/// n-fold law by plain sums.
-fn brute_force(law: &PrivacyLossDistribution, compositions: usize) -> (i64, Vec<f64>) {
+/// n-fold distribution by plain sums.
+fn brute_force(distribution: &PrivacyLossDistribution, compositions: usize) -> (i64, Vec<f64>) {
     let mut masses = vec![1.0];
     for _ in 0..compositions {
-        let mut next = vec![0.0; masses.len() + law.masses.len() - 1];
+        let mut next = vec![0.0; masses.len() + distribution.masses.len() - 1];
         for (i, a) in masses.iter().enumerate() {
-            for (j, b) in law.masses.iter().enumerate() {
+            for (j, b) in distribution.masses.iter().enumerate() {
                 next[i + j] += a * b;
             }
         }
         masses = next;
     }
-    (law.lowest_index * compositions as i64, masses)
+    (distribution.lowest_index * compositions as i64, masses)
 }
 
 fn delta_of(step: f64, lowest: i64, masses: &[f64], infinite: f64, epsilon: f64) -> f64 {
@@ -24,7 +24,7 @@ fn delta_of(step: f64, lowest: i64, masses: &[f64], infinite: f64, epsilon: f64)
     infinite + masses.iter().enumerate().map(kept).sum::<f64>()
 }
 
-fn law() -> PrivacyLossDistribution {
+fn distribution() -> PrivacyLossDistribution {
     let masses = vec![0.05, 0.2, 0.25, 0.15, 0.1, 0.0, 0.1, 0.12, 0.03];
     PrivacyLossDistribution::from_masses(0.125, -3, masses, 0.0).unwrap()
 }
@@ -32,34 +32,34 @@ fn law() -> PrivacyLossDistribution {
 #[test]
 fn queries_agree_with_the_definition() {
     for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
-        let mut law = law().with_rounding(rounding);
-        law.masses[8] -= 0.01;
-        law.infinite_mass = 0.01;
+        let mut distribution = distribution().with_rounding(rounding);
+        distribution.masses[8] -= 0.01;
+        distribution.infinite_mass = 0.01;
         for epsilon in [-1.0, -0.3, 0.0, 0.03, 0.25, 0.3, 0.61, 0.625, 3.0] {
-            let exact = delta_of(0.125, -3, &law.masses, 0.01, epsilon);
-            let seen = law.delta_at(epsilon).unwrap();
+            let exact = delta_of(0.125, -3, &distribution.masses, 0.01, epsilon);
+            let seen = distribution.delta_at(epsilon).unwrap();
             assert!((seen - exact).abs() < 1e-14, "{epsilon}: {seen} {exact}");
             assert_eq!(seen > exact, rounding == Rounding::Pessimistic, "{epsilon}");
             if (0.0..0.625).contains(&epsilon) {
-                let back = law.epsilon_at(exact).unwrap();
+                let back = distribution.epsilon_at(exact).unwrap();
                 assert!((back - epsilon).abs() < 1e-13, "{epsilon}: {back}");
                 assert!(epsilon == 0.0 || (back > epsilon) == (rounding == Rounding::Pessimistic));
             }
         }
-        assert_eq!(law.epsilon_at(0.009).unwrap(), f64::INFINITY);
-        assert_eq!(law.epsilon_at(0.999).unwrap(), 0.0);
+        assert_eq!(distribution.epsilon_at(0.009).unwrap(), f64::INFINITY);
+        assert_eq!(distribution.epsilon_at(0.999).unwrap(), 0.0);
     }
 }
 
 #[test]
 fn composition_brackets_brute_force() {
     for compositions in [2, 3, 7, 40] {
-        let (lowest, masses) = brute_force(&law(), compositions);
+        let (lowest, masses) = brute_force(&distribution(), compositions);
         for epsilon in [-0.5, 0.0, 0.7, 2.0, 5.0] {
             let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
             let of = |rounding| {
-                let law = law().with_rounding(rounding);
-                law.self_composed(compositions as u64).unwrap().delta_at(epsilon).unwrap()
+                let distribution = distribution().with_rounding(rounding);
+                distribution.self_composed(compositions as u64).unwrap().delta_at(epsilon).unwrap()
             };
             let (low, high) = (of(Rounding::Optimistic), of(Rounding::Pessimistic));
             assert!(low <= exact && exact <= high, "{compositions} {epsilon}");
@@ -71,15 +71,16 @@ fn composition_brackets_brute_force() {
 #[test]
 fn tilted_composition_is_right_in_the_far_tail() {
     for compositions in [2, 9, 64] {
-        let (lowest, masses) = brute_force(&law(), compositions);
+        let (lowest, masses) = brute_force(&distribution(), compositions);
         for epsilon in [0.5, 3.0, 0.5 * 0.625 * compositions as f64] {
             let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
             if exact == 0.0 {
                 continue;
             }
             for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
-                let law = law().with_rounding(rounding);
-                let by = |given| law.self_composed_near(compositions as u64, given).unwrap();
+                let distribution = distribution().with_rounding(rounding);
+                let by =
+                    |given| distribution.self_composed_near(compositions as u64, given).unwrap();
                 let seen = by(Given::Epsilon(epsilon)).delta_at(epsilon).unwrap();
                 assert!((seen / exact - 1.0).abs() < 1e-9, "{compositions} {epsilon}: {seen:e}");
                 let back = by(Given::Delta(exact)).epsilon_at(exact).unwrap();
@@ -91,16 +92,16 @@ fn tilted_composition_is_right_in_the_far_tail() {
     }
 }
 
-/// Most of the law lies below the window then.
+/// Most of the distribution lies below the window then.
 #[test]
-fn far_from_its_aim_a_law_is_safe() {
-    let (lowest, masses) = brute_force(&law(), 64);
+fn far_from_its_aim_a_distribution_is_safe() {
+    let (lowest, masses) = brute_force(&distribution(), 64);
     for aim in [Given::Epsilon(30.0), Given::Epsilon(20.0), Given::Delta(1e-30)] {
         for epsilon in [-9.0, 0.0, 2.0, 6.0, 10.0, 15.0] {
             let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
             let of = |rounding| {
-                let law = law().with_rounding(rounding);
-                law.self_composed_near(64, aim).unwrap().delta_at(epsilon).unwrap()
+                let distribution = distribution().with_rounding(rounding);
+                distribution.self_composed_near(64, aim).unwrap().delta_at(epsilon).unwrap()
             };
             let (low, high) = (of(Rounding::Optimistic), of(Rounding::Pessimistic));
             assert!(low <= exact && exact <= high, "{aim:?} {epsilon}: {low:e} {exact:e} {high:e}");
@@ -113,9 +114,10 @@ fn far_from_its_aim_a_law_is_safe() {
 fn nothing_lies_beyond_the_highest_loss() {
     for (compositions, epsilon) in [(2, 3.0), (9, 50.0), (64, 1e3)] {
         let of = |rounding| {
-            let law = law().with_rounding(rounding);
-            let law = law.self_composed_near(compositions, Given::Epsilon(epsilon)).unwrap();
-            law.delta_at(epsilon).unwrap()
+            let distribution = distribution().with_rounding(rounding);
+            let distribution =
+                distribution.self_composed_near(compositions, Given::Epsilon(epsilon)).unwrap();
+            distribution.delta_at(epsilon).unwrap()
         };
         assert_eq!(of(Rounding::Optimistic), 0.0, "{compositions} {epsilon}");
         assert!(of(Rounding::Pessimistic) < 1e-12, "{compositions} {epsilon}");
@@ -123,48 +125,52 @@ fn nothing_lies_beyond_the_highest_loss() {
 }
 
 #[test]
-fn a_law_with_one_mass_moved_is_told_apart() {
-    let mut broken = law();
+fn a_moved_mass_is_detected() {
+    let mut broken = distribution();
     broken.masses.swap(7, 8);
-    let (lowest, masses) = brute_force(&law(), 9);
+    let (lowest, masses) = brute_force(&distribution(), 9);
     let exact = delta_of(0.125, lowest, &masses, 0.0, 3.0);
     let seen = broken.self_composed(9).unwrap().delta_at(3.0).unwrap();
     assert!((seen / exact - 1.0).abs() > 0.1);
 }
 
 #[test]
-fn two_laws_compose_like_sums() {
-    let one = law();
+fn two_distributions_compose_like_sums() {
+    let one = distribution();
     let (lowest, masses) = brute_force(&one, 3);
     for epsilon in [-0.7, 0.0, 0.4, 1.3] {
         let exact = delta_of(0.125, lowest, &masses, 0.0, epsilon);
         for rounding in [Rounding::Pessimistic, Rounding::Optimistic] {
-            let one = law().with_rounding(rounding);
+            let one = distribution().with_rounding(rounding);
             let three = one.self_composed(2).unwrap().composed(&one).unwrap();
             let seen = three.delta_at(epsilon).unwrap();
             assert!((seen - exact).abs() < 1e-11, "{epsilon}: {seen} {exact}");
             assert_eq!(seen >= exact, rounding == Rounding::Pessimistic, "{epsilon}");
             let two = one.composed(&one).unwrap().delta_at(epsilon).unwrap();
-            assert!((two - exact).abs() > 1e-3, "{epsilon}: one law less is not seen");
+            assert!((two - exact).abs() > 1e-3, "{epsilon}: one distribution less is not seen");
         }
     }
     let other = PrivacyLossDistribution::from_masses(0.1, 0, vec![1.0], 0.0).unwrap();
     assert!(one.composed(&other).is_err());
-    assert!(one.composed(&law().with_rounding(Rounding::Optimistic)).is_err());
+    assert!(one.composed(&distribution().with_rounding(Rounding::Optimistic)).is_err());
 }
 
 #[test]
 fn infinite_losses_add_up() {
-    let law = PrivacyLossDistribution::from_masses(0.5, 0, vec![0.999], 0.001).unwrap();
+    let distribution = PrivacyLossDistribution::from_masses(0.5, 0, vec![0.999], 0.001).unwrap();
     let exact = 1.0 - math::powi(0.999, 100);
-    let high = law.self_composed(100).unwrap().infinite_mass();
-    let low = law.with_rounding(Rounding::Optimistic).self_composed(100).unwrap().infinite_mass();
+    let high = distribution.self_composed(100).unwrap().infinite_mass();
+    let low = distribution
+        .with_rounding(Rounding::Optimistic)
+        .self_composed(100)
+        .unwrap()
+        .infinite_mass();
     assert!(low <= exact && exact <= high && high - low < 1e-8, "{low} {exact} {high}");
 }
 
 #[test]
 fn trade_off_falls_from_corner_to_corner() {
-    let points = law().trade_off(100);
+    let points = distribution().trade_off(100);
     assert_eq!(points.first(), Some(&TradeOffPoint { fpr: 0.0, fnr: 1.0 }));
     assert_eq!(points.last(), Some(&TradeOffPoint { fpr: 1.0, fnr: 0.0 }));
     for pair in points.windows(2) {
@@ -182,16 +188,16 @@ fn refuses_bad_arguments() {
         assert!(from(0.1, 0, masses, 0.0).is_err());
     }
     assert!(from(0.1, 0, vec![0.5], f64::NAN).is_err());
-    let law = law();
+    let distribution = distribution();
     for delta in [0.0, 1.0, -1.0, f64::NAN] {
-        assert!(law.epsilon_at(delta).is_err());
-        assert!(law.self_composed_near(2, Given::Delta(delta)).is_err());
+        assert!(distribution.epsilon_at(delta).is_err());
+        assert!(distribution.self_composed_near(2, Given::Delta(delta)).is_err());
     }
-    assert!(law.delta_at(f64::NAN).is_err());
-    assert!(law.self_composed(0).is_err());
+    assert!(distribution.delta_at(f64::NAN).is_err());
+    assert!(distribution.self_composed(0).is_err());
 }
 
-/// A law on losses of −1 to 1, with room above and below in which there is no mass.
+/// A distribution on losses of −1 to 1, with room above and below in which there is no mass.
 fn padded(room: usize) -> PrivacyLossDistribution {
     let bell = |place: i32| math::exp(-0.5 * math::powi(f64::from(place) / 60.0, 2));
     let bell: Vec<f64> = (-200..=200).map(bell).collect();
@@ -205,9 +211,10 @@ fn padded(room: usize) -> PrivacyLossDistribution {
 fn grid_points_without_mass_change_nothing() {
     for room in [20, 200, 1300, 5000] {
         for (count, delta) in [(2, 1e-5), (2, 1e-12), (7, 1e-9), (100, 1e-3)] {
-            let epsilon = |law: PrivacyLossDistribution| {
-                let law = law.self_composed_near(count, Given::Delta(delta)).unwrap();
-                law.epsilon_at(delta).unwrap()
+            let epsilon = |distribution: PrivacyLossDistribution| {
+                let distribution =
+                    distribution.self_composed_near(count, Given::Delta(delta)).unwrap();
+                distribution.epsilon_at(delta).unwrap()
             };
             let (seen, expected) = (epsilon(padded(room)), epsilon(padded(0)));
             assert!((seen - expected).abs() < 1e-6, "{room} {count} {delta}: {seen} {expected}");
@@ -217,14 +224,14 @@ fn grid_points_without_mass_change_nothing() {
 
 #[test]
 fn infinite_losses_alone_add_up() {
-    let law = PrivacyLossDistribution::from_masses(1.0, 0, vec![0.0], 0.5).unwrap();
-    let two = law.self_composed(2).unwrap();
+    let distribution = PrivacyLossDistribution::from_masses(1.0, 0, vec![0.0], 0.5).unwrap();
+    let two = distribution.self_composed(2).unwrap();
     assert!(two.infinite_mass() >= 0.75 && two.infinite_mass() < 0.75 + 1e-9);
-    let below = law.with_rounding(Rounding::Optimistic).self_composed(2).unwrap();
+    let below = distribution.with_rounding(Rounding::Optimistic).self_composed(2).unwrap();
     assert!(below.infinite_mass() <= 0.25, "{}", below.infinite_mass());
 }
 
-/// Of a nearly Gaussian loss with a far tail: δ as it is, and as of the law on a grid.
+/// Of a nearly Gaussian loss with a far tail: δ as it is, and as of the distribution on a grid.
 fn deltas_of_atoms(step: f64, rounding: Rounding, is_reversed: bool) -> Vec<(f64, f64)> {
     let atom = |k: i32| {
         let x = 0.25 * f64::from(k);
@@ -235,7 +242,8 @@ fn deltas_of_atoms(step: f64, rounding: Rounding, is_reversed: bool) -> Vec<(f64
     let mean = atoms.iter().map(|atom| atom.0 * atom.1).sum::<f64>() / mass;
     atoms.iter_mut().for_each(|atom| *atom = (atom.0 / mean, atom.1 / mass));
     let cells = LossCells::of_atoms(step, &atoms, 0.0);
-    let law = if is_reversed { cells.reversed() } else { cells }.law(rounding).unwrap();
+    let distribution =
+        if is_reversed { cells.reversed() } else { cells }.distribution(rounding).unwrap();
     let at = |epsilon: f64| {
         let y = math::exp(epsilon);
         let part = |&(value, mass): &(f64, f64)| {
@@ -245,13 +253,13 @@ fn deltas_of_atoms(step: f64, rounding: Rounding, is_reversed: bool) -> Vec<(f64
                 mass * (value - y).max(0.0)
             }
         };
-        (atoms.iter().map(part).sum(), law.delta_at(epsilon).unwrap())
+        (atoms.iter().map(part).sum(), distribution.delta_at(epsilon).unwrap())
     };
     [-0.1, -0.01, -3e-3, -1e-3, -4e-4, 0.0, 3e-4, 1e-3, 2e-3, 4e-3, 8e-3, 0.1].map(at).to_vec()
 }
 
 #[test]
-fn a_law_of_few_cells_stays_on_its_side() {
+fn a_distribution_of_few_cells_stays_on_its_side() {
     for step in [1e-4, 3e-4, 1e-3, 2.4e-3, 0.01, 0.3] {
         for is_reversed in [false, true] {
             for (exact, seen) in deltas_of_atoms(step, Rounding::Optimistic, is_reversed) {

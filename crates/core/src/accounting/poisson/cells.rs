@@ -200,11 +200,11 @@ mod tests {
         let step = 0.05 * width;
         let cells = pair.cells(Resolution { step, widest: 20.0 * step }).unwrap();
         let cells = if add { cells.reversed() } else { cells };
-        let law = cells.law(rounding).unwrap();
+        let distribution = cells.distribution(rounding).unwrap();
         let (mut wrong, mut largest) = (0.0_f64, 0.0_f64);
         for place in -400..400 {
             let epsilon = 0.0137 * width * f64::from(place);
-            let above = law.delta_at(epsilon).unwrap() - exact(pair, epsilon, add);
+            let above = distribution.delta_at(epsilon).unwrap() - exact(pair, epsilon, add);
             let above = if marked == Rounding::Pessimistic { above } else { -above };
             wrong = wrong.max(-above);
             largest = largest.max(above.abs());
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn laws_of_one_step_bracket_the_formula() {
+    fn distributions_of_one_step_bracket_the_formula() {
         for (sigma, q) in PAIRS {
             let pair = one_step(sigma, q);
             for add in [false, true] {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_rounded_to_the_other_side_is_seen() {
+    fn rounding_to_the_other_side_is_detected() {
         for (sigma, q) in PAIRS {
             let (down, up) = (Rounding::Optimistic, Rounding::Pessimistic);
             let (wrong, _) = distances(&one_step(sigma, q), up, down, false);
@@ -241,8 +241,12 @@ mod tests {
         let gap = |step: f64| {
             let cells = pair.cells(Resolution { step, widest: 20.0 * step }).unwrap();
             let value = |rounding| {
-                let law = cells.law(rounding).unwrap();
-                law.self_composed_near(100, Given::Delta(1e-5)).unwrap().epsilon_at(1e-5).unwrap()
+                let distribution = cells.distribution(rounding).unwrap();
+                distribution
+                    .self_composed_near(100, Given::Delta(1e-5))
+                    .unwrap()
+                    .epsilon_at(1e-5)
+                    .unwrap()
             };
             value(Rounding::Pessimistic) - value(Rounding::Optimistic)
         };

@@ -2,7 +2,8 @@
 
 use crate::math;
 
-/// A bound of |E e^{iuL}| that falls as |u| grows, for a law that is a mixture of uniform laws.
+/// A bound of |E e^{iuL}| that falls as |u| grows, for a distribution that is a mixture of uniform
+/// distributions.
 ///
 /// |E e^{iuL}| ≤ 1 − Σ m (1 − S(uw/2)), S(a) = sup over b ≥ a of |sin b / b|
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! δ of many steps, from the characteristic function along a vertical line.
 
 use super::decay::Decay;
-use super::quadrature::{OneStep, TiltedLaw, ln_moment_about};
+use super::quadrature::{OneStep, TiltedDistribution, ln_moment_about};
 use super::spectrum::Spectrum;
 use crate::accounting::Given;
 use crate::accounting::bracket::Bracket;
@@ -151,8 +151,10 @@ impl Losses {
 
     /// n K(t), rounded up; infinite where it is not to be had.
     pub(super) fn ln_moment(&self, tilt: f64) -> f64 {
-        let law = TiltedLaw::new(self.step, self.power(tilt), 0.0);
-        law.map_or(f64::INFINITY, |law| self.steps as f64 * (law.ln_moment + 1.1 * law.error))
+        let distribution = TiltedDistribution::new(self.step, self.power(tilt), 0.0);
+        distribution.map_or(f64::INFINITY, |distribution| {
+            self.steps as f64 * (distribution.ln_moment + 1.1 * distribution.error)
+        })
     }
 }
 
@@ -162,7 +164,7 @@ impl Line {
         let count = losses.steps as f64;
         let (period, steeper) = period(&losses, tilt, epsilon, ln_wanted);
         let spacing = 2.0 * std::f64::consts::PI / period;
-        let fine = TiltedLaw::fine(losses.step, losses.power(tilt))?;
+        let fine = TiltedDistribution::fine(losses.step, losses.power(tilt))?;
         let ln_wanted = ln_wanted + tilt * epsilon - count * fine.ln_moment;
         let decay = Decay::new(fine.layers(), count);
         let (highest, variance) = end(&decay, spacing, ln_wanted, variance)?;
@@ -189,13 +191,13 @@ impl Line {
         let count = losses.steps as f64;
         let last = (highest / self.spacing).ceil();
         let highest = last * self.spacing;
-        let law = TiltedLaw::new(losses.step, losses.power(self.tilt), highest)?;
-        self.ln_moment = count * law.ln_moment;
-        self.relative = 1.1 * count * law.error;
+        let distribution = TiltedDistribution::new(losses.step, losses.power(self.tilt), highest)?;
+        self.ln_moment = count * distribution.ln_moment;
+        self.relative = 1.1 * count * distribution.error;
         let raised = 0.5 * self.variance * self.tilt * (self.tilt + 1.0);
         let beyond = math::exp(decay.ln_beyond(highest, self.variance) + raised);
         self.error = 1.001 * beyond / std::f64::consts::PI;
-        let spectrum = Spectrum::new(&law.points, self.spacing, last as usize);
+        let spectrum = Spectrum::new(&distribution.points, self.spacing, last as usize);
         let front = self.spacing / std::f64::consts::PI;
         let lowering = self.variance * math::exp(0.125 * self.variance);
         for (place, mut value) in spectrum.values.into_iter().enumerate() {
@@ -203,7 +205,8 @@ impl Line {
             if losses.is_add {
                 value.im = -value.im; // the loss is −ln r
             }
-            let error = law.error + 2.1 * frequency * law.loss_error + spectrum.error;
+            let error =
+                distribution.error + 2.1 * frequency * distribution.loss_error + spectrum.error;
             let length = value.squared_length().sqrt();
             let near = real_power(length + error, losses.steps - 1);
             let z = Complex { re: self.tilt, im: frequency };
@@ -389,7 +392,7 @@ mod tests {
         let (steepest, _, ln_delta) = losses.steepest(Given::Epsilon(epsilon));
         let tilt = 0.9 * steepest;
         let ln_wanted = ln_delta + math::ln(1e-9);
-        let fine = TiltedLaw::fine(losses.step, losses.power(tilt)).unwrap();
+        let fine = TiltedDistribution::fine(losses.step, losses.power(tilt)).unwrap();
         let decay = Decay::new(fine.layers(), losses.steps as f64);
         let plain = Line::new(losses, tilt, epsilon, ln_wanted, 0.0).unwrap();
         let mut smooth = Line { variance, terms: Vec::new(), ..plain };

@@ -9,8 +9,8 @@
 //! | the same, layers of the whole staircase, Chernoff for the other direction | .5 | 1.9 | 3.8 | 35, off by 1.5e-4 | 440, off by 2.4e-3 | .4 |
 //! | the same, spectra by gridding, slow terms smoothed, a coarse search for the tilt | .2 | .4 | .7 | 4 | 10 | .2 |
 //!
-//! Smoothing alone would have saved little: terms times outputs was the work. Grids are left for a loss
-//! that is rare or has few steps behind it, and q = 1 needs neither.
+//! Smoothing alone would have saved little: terms times outputs was the work. Grids are left for a
+//! loss that is rare or has few steps behind it, and q = 1 needs neither.
 
 mod cells;
 mod decay;
@@ -33,7 +33,8 @@ use cells::CutStep;
 use inversion::Losses;
 use quadrature::OneStep;
 
-/// The accountant of Poisson sampled batches: each record is in each batch with the same probability.
+/// The accountant of Poisson sampled batches: each record is in each batch with the same
+/// probability.
 ///
 /// P = (1 − q) N(0, σ²) + q N(1, σ²), Q = N(0, σ²), composed over all T·E steps. The pair dominates
 /// every pair of neighbours that differ by one record, so that its values are the mechanism's.
@@ -52,18 +53,17 @@ use quadrature::OneStep;
 /// `tests/oracles/accounting.rs::deltas_bracket_quadrature`).
 ///
 /// # Errors
-/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] where the error needs too
-/// large a grid; [`AccountingError::NoValue`] for an estimate.
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] where the error
+/// needs too large a grid; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
 /// δ is a sum over the characteristic function of the losses, with a bound of all that it leaves
 /// out and of each rounding. Where its terms fall off slowly (few steps, little noise), they are
 /// smoothed at a cost that has a bound. Where there would still be too many, a grid is refined
-/// until the values rounded up and down are within the error.
-/// q = 1 is the Gaussian mechanism, in closed form.
-/// `numeric_error` is the distance of upper and lower value; where neither method gets as
-/// close as the error, it is larger. Without an error in the query: the first of 1e-4, 1e-3, 1e-2 and 0.1
-/// whose grid is not too large.
+/// until the values rounded up and down are within the error. q = 1 is the Gaussian mechanism, in
+/// closed form. `numeric_error` is the distance of upper and lower value; where neither method gets
+/// as close as the error, it is larger. Without an error in the query: the first of 1e-4, 1e-3,
+/// 1e-2 and 0.1 whose grid is not too large.
 ///
 /// # Reference
 /// M. Abadi and others (2016); Y. Zhu, J. Dong and Y.-X. Wang (2022) for the dominating pair and
@@ -134,8 +134,8 @@ fn in_terms_of(training: &Training, error: AccountingError) -> AccountingError {
     }
 }
 
-/// Distributions of the loss of a whole run, directions remove and add, to about `error` nats down to
-/// `delta`.
+/// Distributions of the loss of a whole run, directions remove and add, to about `error` nats down
+/// to `delta`.
 pub(crate) fn loss_distributions(
     training: &Training,
     delta: f64,
@@ -285,11 +285,11 @@ impl SampledSteps {
             .check()?;
         let (pair, start) = self.cut_step(delta, error);
         let cells = pair.cells(start)?;
-        let composed = |cells: &LossCells| cells.law(rounding)?.self_composed(self.steps);
+        let composed = |cells: &LossCells| cells.distribution(rounding)?.self_composed(self.steps);
         Ok([composed(&cells)?, composed(&cells.reversed())?])
     }
 
-    /// One step, and a grid for an error of about that many nats of the composed law.
+    /// One step, and a grid for an error of about that many nats of the composed distribution.
     fn cut_step(&self, delta: f64, error: f64) -> (CutStep, Resolution) {
         let step_count = self.steps as f64;
         let cut = -normal::quantile(1e-7 * delta / step_count);

@@ -53,8 +53,8 @@ impl OneStep {
     /// Widest spacing at which the rule finds ∫ N(x; 0, σ²) r^{p + iu} dx for |u| ≤ `frequency`.
     ///
     /// In the strip |Im x| ≤ bσ², b < π/2: |r(x + ibσ²)| ≤ r(x), ≥ r(x) cos b, |arg r| ≤ b. The
-    /// error at the spacing d is at most 2M(p)e^{b²σ²/2 + b|u| − min(p, 0) ln sec b}/(e^{2πbσ²/d} − 1),
-    /// here about M(p)e^{`ln_negligible`}.
+    /// error at the spacing d is at most 2M(p)e^{b²σ²/2 + b|u| − min(p, 0) ln sec b}/(e^{2πbσ²/d} −
+    /// 1), here about M(p)e^{`ln_negligible`}.
     ///
     /// Reference: L. N. Trefethen and J. A. C. Weideman (2014), theorem 5.1.
     fn spacing(&self, power: f64, frequency: f64, ln_negligible: f64) -> f64 {
@@ -81,7 +81,7 @@ pub(super) struct Point {
     pub(super) loss: f64,
     /// σ² d(loss)/dx
     slope: f64,
-    /// Mass under the tilted law.
+    /// Mass under the tilted distribution.
     pub(super) mass: f64,
 }
 
@@ -148,9 +148,9 @@ pub(super) fn ln_moment_about(step: OneStep, power: f64, ln_negligible: f64) -> 
     highest + math::ln(total * front)
 }
 
-/// The law with the density N(x; 0, σ²) r(x)^p / M(p), on evenly spaced outputs.
+/// The distribution with the density N(x; 0, σ²) r(x)^p / M(p), on evenly spaced outputs.
 #[derive(Debug)]
-pub(super) struct TiltedLaw {
+pub(super) struct TiltedDistribution {
     power: f64,
     spacing: f64,
     /// σ²
@@ -165,8 +165,8 @@ pub(super) struct TiltedLaw {
     pub(super) loss_error: f64,
 }
 
-impl TiltedLaw {
-    /// The law at a power p; none where it would take too many points.
+impl TiltedDistribution {
+    /// The distribution at a power p; none where it would take too many points.
     pub(super) fn new(step: OneStep, power: f64, frequency: f64) -> Option<Self> {
         Self::spaced(step, power, step.spacing(power, frequency, LN_NEGLIGIBLE))
     }
@@ -211,7 +211,7 @@ impl TiltedLaw {
         let front = spacing / (variance * 2.0 * std::f64::consts::PI).sqrt();
         // of sums by blocks of 32
         let summed = (points.len() as f64 / 32.0 + 48.0) * UNIT;
-        TiltedLaw {
+        TiltedDistribution {
             power,
             spacing,
             variance,
@@ -222,11 +222,12 @@ impl TiltedLaw {
         }
     }
 
-    /// The law of the loss as a mixture of uniform laws: their shares, at most 1 in all, and widths.
+    /// The distribution of the loss as a mixture of uniform distributions: their shares, at most 1
+    /// in all, and widths.
     ///
     /// Between points the density g of the loss is at least the smaller of its values there times
-    /// e^{−d²(p + 1)₊/(32σ⁴)}, as (ln g)″ ≤ (p + 1)₊/(4σ⁴) as a function of x. That staircase is cut
-    /// into its horizontal layers.
+    /// e^{−d²(p + 1)₊/(32σ⁴)}, as (ln g)″ ≤ (p + 1)₊/(4σ⁴) as a function of x. That staircase is
+    /// cut into its horizontal layers.
     pub(super) fn layers(&self) -> Vec<(f64, f64)> {
         let variance = self.variance;
         let bend = (self.power + 1.0).max(0.0) / (32.0 * variance * variance);
@@ -277,16 +278,25 @@ mod tests {
             let step = OneStep { noise_multiplier, sampling_rate };
             for (power, exact) in exact(noise_multiplier, sampling_rate).into_iter().enumerate() {
                 for frequency in [0.0, 50.0] {
-                    let law = TiltedLaw::new(step, power as f64, frequency).unwrap();
-                    let change = (law.ln_moment - exact).abs();
-                    assert!(change <= law.error, "{step:?} {power}: {change:e} {:e}", law.error);
-                    assert!(law.error < 1e-12, "{step:?} {power}: {:e}", law.error);
+                    let distribution =
+                        TiltedDistribution::new(step, power as f64, frequency).unwrap();
+                    let change = (distribution.ln_moment - exact).abs();
+                    assert!(
+                        change <= distribution.error,
+                        "{step:?} {power}: {change:e} {:e}",
+                        distribution.error
+                    );
+                    assert!(
+                        distribution.error < 1e-12,
+                        "{step:?} {power}: {:e}",
+                        distribution.error
+                    );
                 }
             }
             let wide = 16.0 * step.spacing(2.0, 0.0, LN_NEGLIGIBLE);
-            let law = TiltedLaw::spaced(step, 2.0, wide).unwrap();
-            let change = (law.ln_moment - exact(noise_multiplier, sampling_rate)[2]).abs();
-            assert!(change > law.error || sampling_rate < 1e-5, "{step:?}: {change:e}");
+            let distribution = TiltedDistribution::spaced(step, 2.0, wide).unwrap();
+            let change = (distribution.ln_moment - exact(noise_multiplier, sampling_rate)[2]).abs();
+            assert!(change > distribution.error || sampling_rate < 1e-5, "{step:?}: {change:e}");
         }
     }
 
@@ -295,20 +305,23 @@ mod tests {
         for (noise_multiplier, sampling_rate) in STEPS {
             let step = OneStep { noise_multiplier, sampling_rate };
             for power in [-20.0, -1.5, 2.0, 6.0] {
-                let law = TiltedLaw::fine(step, power).unwrap();
-                let layers = law.layers();
+                let distribution = TiltedDistribution::fine(step, power).unwrap();
+                let layers = distribution.layers();
                 let share: f64 = layers.iter().map(|layer| layer.0).sum();
                 assert!(share > 0.9 && share <= 1.0, "{step:?} {power}: {share}");
                 let wider = layers.iter().map(|(share, width)| (*share, 3.0 * width)).collect();
                 let (bound, broken) = (Decay::new(layers, 1.0), Decay::new(wider, 1.0));
-                let spread = law.points.iter().map(|point| point.mass * point.loss).sum::<f64>();
                 let spread =
-                    law.points.iter().map(|p| p.mass * (p.loss - spread) * (p.loss - spread));
+                    distribution.points.iter().map(|point| point.mass * point.loss).sum::<f64>();
+                let spread = distribution
+                    .points
+                    .iter()
+                    .map(|p| p.mass * (p.loss - spread) * (p.loss - spread));
                 let spread = spread.sum::<f64>().sqrt();
                 let mut is_seen = false;
                 for place in 1..60 {
                     let u = 0.1 * f64::from(place) / spread;
-                    let turned = law.points.iter().map(|point| {
+                    let turned = distribution.points.iter().map(|point| {
                         let (sine, cosine) = math::sin_cos(u * point.loss);
                         (point.mass * cosine, point.mass * sine)
                     });

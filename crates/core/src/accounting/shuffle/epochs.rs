@@ -1,7 +1,7 @@
 //! Several epochs: slices of each epoch's largest output, composed; and the pair from above.
 
 use super::run::check_given;
-use super::slices::{GridLaw, dominated, dominating};
+use super::slices::{GridDistribution, dominated, dominating};
 use super::{TargetSlots, max_slice};
 use crate::accounting::answer::Basis;
 use crate::accounting::{
@@ -14,16 +14,16 @@ use crate::math;
 /// Error of one slice's loss from rounding, nats.
 const LOSS_ERROR: f64 = 4e-13;
 
-/// Which of the two laws of an epoch.
+/// Which of the two distributions of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Below,
     Above,
 }
 
-/// The law of all epochs, and the error of its losses from rounding.
+/// The distribution of all epochs, and the error of its losses from rounding.
 struct Composed {
-    law: PrivacyLossDistribution,
+    distribution: PrivacyLossDistribution,
     loss_error: f64,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
         Given::Delta(delta) => {
             let at = |step: f64| {
                 let composed = composed(run, Side::Below, step, given)?;
-                let value = composed.law.epsilon_at(delta)? - composed.loss_error;
+                let value = composed.distribution.epsilon_at(delta)? - composed.loss_error;
                 Ok((value.max(0.0), composed.loss_error))
             };
             let (value, loss_error) = at(step(run))?;
@@ -48,8 +48,8 @@ pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
         Given::Epsilon(epsilon) => {
             let at = |step: f64| {
                 let composed = composed(run, Side::Below, step, given)?;
-                let value = composed.law.delta_at(epsilon + composed.loss_error)?;
-                Ok((value, composed.law.delta_at(epsilon - grid_error(run))? - value))
+                let value = composed.distribution.delta_at(epsilon + composed.loss_error)?;
+                Ok((value, composed.distribution.delta_at(epsilon - grid_error(run))? - value))
             };
             let (value, change) = at(step(run))?;
             (value, ((value - at(2.0 * step(run))?.0) / 3.0).max(change))
@@ -66,7 +66,10 @@ pub(super) fn upper(run: &Training, given: Given) -> AccountingResult {
         Given::Delta(delta) => {
             let at = |step: f64| {
                 let composed = composed(run, Side::Above, step, given)?;
-                Ok((composed.law.epsilon_at(delta)? + composed.loss_error, composed.loss_error))
+                Ok((
+                    composed.distribution.epsilon_at(delta)? + composed.loss_error,
+                    composed.loss_error,
+                ))
             };
             let (value, loss_error) = at(step(run))?;
             let doubled = at(2.0 * step(run))?.0;
@@ -75,8 +78,8 @@ pub(super) fn upper(run: &Training, given: Given) -> AccountingResult {
         Given::Epsilon(epsilon) => {
             let at = |step: f64| {
                 let composed = composed(run, Side::Above, step, given)?;
-                let value = composed.law.delta_at(epsilon - composed.loss_error)?;
-                Ok((value, value - composed.law.delta_at(epsilon + grid_error(run))?))
+                let value = composed.distribution.delta_at(epsilon - composed.loss_error)?;
+                Ok((value, value - composed.distribution.delta_at(epsilon + grid_error(run))?))
             };
             let (value, change) = at(step(run))?;
             (value, ((at(2.0 * step(run))?.0 - value) / 3.0).max(change))
@@ -117,18 +120,21 @@ fn composed(
         Side::Above => dominating(run, ln_outside, step),
     };
     let loss_error = epochs * LOSS_ERROR * epoch.slices as f64;
-    let law = law(epoch, side)?.self_composed_near(run.epochs, given)?;
-    Ok(Composed { law, loss_error })
+    let distribution = distribution(epoch, side)?.self_composed_near(run.epochs, given)?;
+    Ok(Composed { distribution, loss_error })
 }
 
-/// The grid's law; mass outside is dropped from below, infinite from above.
-fn law(epoch: GridLaw, side: Side) -> Result<PrivacyLossDistribution, AccountingError> {
+/// The grid's distribution; mass outside is dropped from below, infinite from above.
+fn distribution(
+    epoch: GridDistribution,
+    side: Side,
+) -> Result<PrivacyLossDistribution, AccountingError> {
     debug_assert!((epoch.total() - 1.0).abs() < 1e-9);
     let (infinite, rounding) = match side {
         Side::Below => (0.0, Rounding::Optimistic),
         Side::Above => (epoch.outside, Rounding::Pessimistic),
     };
-    let GridLaw { step, lowest_index, masses, .. } = epoch;
+    let GridDistribution { step, lowest_index, masses, .. } = epoch;
     Ok(PrivacyLossDistribution::from_masses(step, lowest_index, masses, infinite)?
         .with_rounding(rounding))
 }
@@ -137,7 +143,8 @@ fn law(epoch: GridLaw, side: Side) -> Result<PrivacyLossDistribution, Accounting
 mod tests {
     use super::*;
 
-    /// A code that rounds every loss up on a grid of 2e-5 is above, by half a step an epoch and more.
+    /// A code that rounds every loss up on a grid of 2e-5 is above, by half a step an epoch and
+    /// more.
     #[test]
     fn slices_from_above_match_a_code_that_rounds_up() {
         for (noise_multiplier, steps_per_epoch, epochs, theirs) in

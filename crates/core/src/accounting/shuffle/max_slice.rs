@@ -20,7 +20,7 @@ pub(crate) struct BestCut {
 
 /// ε or δ from one epoch's largest output.
 ///
-/// max_C ln((p(C) − δ)/q(C)), max_C p(C) − e^ε q(C), with the masses of [`TargetSlots::epsilon_lower`].
+/// max_C ln((p(C) − δ)/q(C)), max_C p(C) − e^ε q(C), with the masses of [`TargetSlots::lower`].
 pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
     check_given(given)?;
     let (value, numeric_error) = match given {
@@ -41,22 +41,25 @@ pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
 
 /// The cut whose set proves the largest ε at δ.
 pub(crate) fn best_epsilon_cut(run: &TargetSlots, delta: f64) -> BestCut {
-    let law = Maximum::new(*run);
+    let distribution = Maximum::new(*run);
     let s = run.noise_multiplier;
     let ln_delta = math::ln(delta);
     let upper_quantile = |ln_tail: f64| -quantile_from_ln(ln_tail);
     let half = math::ln(0.5);
     let others = math::ln(run.slots as f64);
     // no cut below g − ½ is best, and mass(C, g) ≤ δ past the larger of these
-    let start = law.with - 0.5;
-    let end = (law.with + s * upper_quantile(ln_delta + half))
+    let start = distribution.with - 0.5;
+    let end = (distribution.with + s * upper_quantile(ln_delta + half))
         .max(s * upper_quantile(ln_delta + half - others));
-    refine(start, end.max(start + s), |cut| epsilon_of_cut(&law, cut, ln_delta))
+    refine(start, end.max(start + s), |cut| epsilon_of_cut(&distribution, cut, ln_delta))
 }
 
 /// ε that the set {max_t x_t > C} proves, rounded down.
-pub(crate) fn epsilon_of_cut(law: &Maximum, cut: f64, ln_delta: f64) -> BestCut {
-    let (with, without) = (law.ln_above(cut, law.with), law.ln_above(cut, law.without));
+pub(crate) fn epsilon_of_cut(distribution: &Maximum, cut: f64, ln_delta: f64) -> BestCut {
+    let (with, without) = (
+        distribution.ln_above(cut, distribution.with),
+        distribution.ln_above(cut, distribution.without),
+    );
     let left = -math::exp_m1(ln_delta - with.value);
     if !(left > 0.0) {
         return BestCut { cut, value: f64::NEG_INFINITY, error: 0.0 };
@@ -69,18 +72,21 @@ pub(crate) fn epsilon_of_cut(law: &Maximum, cut: f64, ln_delta: f64) -> BestCut 
 
 /// The cut whose set proves the largest δ at ε.
 pub(crate) fn best_delta_cut(run: &TargetSlots, epsilon: f64) -> BestCut {
-    let law = Maximum::new(*run);
+    let distribution = Maximum::new(*run);
     let variance = run.noise_multiplier * run.noise_multiplier;
     // the density ratio is at most e^{(C−g+½)/σ²}; it follows the target past C = σ² ln(T/w)
-    let start = law.with - 0.5 + epsilon * variance;
+    let start = distribution.with - 0.5 + epsilon * variance;
     let others = math::ln(run.slots as f64 / run.presence);
     let end = start + variance * others + 10.0 * run.noise_multiplier;
-    refine(start, end + 1.0, |cut| ln_delta_of_cut(&law, cut, epsilon))
+    refine(start, end + 1.0, |cut| ln_delta_of_cut(&distribution, cut, epsilon))
 }
 
 /// ln δ that the set {max_t x_t > C} proves, rounded down.
-pub(crate) fn ln_delta_of_cut(law: &Maximum, cut: f64, epsilon: f64) -> BestCut {
-    let (with, without) = (law.ln_above(cut, law.with), law.ln_above(cut, law.without));
+pub(crate) fn ln_delta_of_cut(distribution: &Maximum, cut: f64, epsilon: f64) -> BestCut {
+    let (with, without) = (
+        distribution.ln_above(cut, distribution.with),
+        distribution.ln_above(cut, distribution.without),
+    );
     let left = -math::exp_m1(epsilon + without.value - with.value);
     let rounding = 4.0 * f64::EPSILON * (1.0 + epsilon + with.value.abs() + without.value.abs());
     let error = with.error + without.error + rounding;

@@ -1,11 +1,11 @@
-//! The law of max_t x_t in an epoch whose target slot has mean m: F(C) = Φ((C−m)/σ) Φ(C/σ)^{T−1},
-//! mixed with that of m = 0 where the target may be absent.
+//! The distribution of max_t x_t in an epoch whose target slot has mean m: F(C) = Φ((C−m)/σ)
+//! Φ(C/σ)^{T−1}, mixed with that of m = 0 where the target may be absent.
 
 use super::TargetSlots;
 use crate::math;
 use crate::special::normal_ln_cdf;
 
-/// The law of the largest output, by world: m = g in D, g − 1 in D′.
+/// The distribution of the largest output, by world: m = g in D, g − 1 in D′.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Maximum {
     noise_multiplier: f64,
@@ -91,8 +91,8 @@ impl Maximum {
         target + if self.others > 0.0 { self.others * other } else { 0.0 }
     }
 
-    /// From its own side: 1 − F = −expm1(−e^y), y = ln(−ln F), from ln(−lnΦ) of the target's slot and
-    /// of another.
+    /// From its own side: 1 − F = −expm1(−e^y), y = ln(−ln F), from ln(−lnΦ) of the target's slot
+    /// and of another.
     fn ln_above_of(&self, target: f64, other: f64) -> f64 {
         let mut y = target;
         if self.others > 0.0 {
@@ -109,7 +109,8 @@ impl Maximum {
 
     /// ln of the ratio of the densities of the maximum at C, D over D′.
     ///
-    /// Rises with C where the target is always there; where it may be absent, it first falls from 0.
+    /// Rises with C where the target is always there; where it may be absent, it first falls from
+    /// 0.
     pub(crate) fn ln_density_ratio(&self, cut: f64) -> f64 {
         self.ratio_of(cut, self.slots(cut))
     }
@@ -221,14 +222,14 @@ mod tests {
     #[test]
     fn masses_are_those_of_the_plain_formula() {
         for (s, steps) in [(0.5, 1), (1.0, 100), (3.0, 7), (10.0, 1000)] {
-            let law = shuffled(s, steps);
+            let distribution = shuffled(s, steps);
             for cut in [-1.0, 0.7, 2.0, 3.3, 6.0] {
                 for mean in [1.0, 2.0] {
                     let below = normal_cdf((cut - mean) / s)
                         * math::powi(normal_cdf(cut / s), steps as i32 - 1);
-                    let seen = math::exp(law.ln_below(cut, mean));
+                    let seen = math::exp(distribution.ln_below(cut, mean));
                     assert!((seen / below - 1.0).abs() < 1e-11 || below < 1e-290, "{s} {cut}");
-                    let above = law.ln_above(cut, mean);
+                    let above = distribution.ln_above(cut, mean);
                     assert!((math::exp(above.value) - (1.0 - below)).abs() < 1e-13, "{s} {cut}");
                     assert!(above.error < 1e-12);
                 }
@@ -241,19 +242,24 @@ mod tests {
         for presence in [1.0, 0.3] {
             let run =
                 TargetSlots { noise_multiplier: 0.8, slots: 50, presence, gap: 2.0, epochs: 1 };
-            let law = Maximum::new(run);
+            let distribution = Maximum::new(run);
             let cuts = [-3.0, -1.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 8.0, 12.0];
             for pair in cuts.windows(2) {
-                let [low, high] = [pair[0], pair[1]].map(|cut| law.edge(cut));
-                assert_eq!(low.ln_density_ratio, law.ln_density_ratio(pair[0]));
-                let between = law.ln_between(&low, &high);
-                for (seen, mean) in between.into_iter().zip([law.with, law.without]) {
-                    let is_upper = law.ln_above(pair[0], mean).value < -0.7;
+                let [low, high] = [pair[0], pair[1]].map(|cut| distribution.edge(cut));
+                assert_eq!(low.ln_density_ratio, distribution.ln_density_ratio(pair[0]));
+                let between = distribution.ln_between(&low, &high);
+                for (seen, mean) in
+                    between.into_iter().zip([distribution.with, distribution.without])
+                {
+                    let is_upper = distribution.ln_above(pair[0], mean).value < -0.7;
                     let ln_plain = if is_upper {
-                        let above = |cut| law.ln_above(cut, mean).value;
+                        let above = |cut| distribution.ln_above(cut, mean).value;
                         ln_difference(above(pair[0]), above(pair[1]))
                     } else {
-                        ln_difference(law.ln_below(pair[1], mean), law.ln_below(pair[0], mean))
+                        ln_difference(
+                            distribution.ln_below(pair[1], mean),
+                            distribution.ln_below(pair[0], mean),
+                        )
                     };
                     assert!((seen - ln_plain).abs() < 1e-11 * (1.0 + ln_plain.abs()), "{pair:?}");
                 }
@@ -263,8 +269,8 @@ mod tests {
 
     #[test]
     fn far_tails_do_not_underflow() {
-        let law = shuffled(0.1, 10_000_000);
-        let above = law.ln_above(7.0, 2.0);
+        let distribution = shuffled(0.1, 10_000_000);
+        let above = distribution.ln_above(7.0, 2.0);
         let expected = normal_ln_cdf(-50.0);
         assert!((above.value - expected).abs() < 1e-9, "{}", above.value);
         let single = shuffled(2.0, 1).ln_above(7.0, 1.0).value;
@@ -274,14 +280,14 @@ mod tests {
     #[test]
     fn ratio_of_densities_is_the_slope_of_the_masses() {
         let (s, steps) = (0.8, 50);
-        let law = shuffled(s, steps);
+        let distribution = shuffled(s, steps);
         for cut in [0.5, 1.5, 2.5, 4.0] {
             let density = |mean: f64| {
                 normal_pdf((cut - mean) / s) * normal_cdf(cut / s)
                     + 49.0 * normal_pdf(cut / s) * normal_cdf((cut - mean) / s)
             };
             let expected = math::ln(density(2.0) / density(1.0));
-            assert!((law.ln_density_ratio(cut) - expected).abs() < 1e-12, "{cut}");
+            assert!((distribution.ln_density_ratio(cut) - expected).abs() < 1e-12, "{cut}");
         }
     }
 

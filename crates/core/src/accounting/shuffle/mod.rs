@@ -1,5 +1,6 @@
 //! Shuffled batches: lower bounds of ε in closed form, and the pair's upper value.
 
+mod best;
 mod epochs;
 pub(crate) mod max_slice;
 pub(crate) mod maximum;
@@ -27,16 +28,16 @@ pub enum ShuffleMethod {
     /// From below, one epoch: max_C ln((mass(C, 2) − δ)/mass(C, 1)),
     /// mass(C, m) = 1 − Φ((C−m)/σ) Φ(C/σ)^{T−1}. Weak at large σ.
     ///
-    /// From above: L ≤ (max_t x_t − 1.5)/σ² in every epoch, composed; tight at small σ. At large σ the
-    /// bound of deterministic batches is smaller and is the answer: its scope is the mechanism, else the
-    /// scope is the pair.
+    /// From above: L ≤ (max_t x_t − 1.5)/σ² in every epoch, composed; tight at small σ. At large σ
+    /// the bound of deterministic batches is smaller and is the answer: its scope is the mechanism,
+    /// else the scope is the pair.
     MaxSlice,
-    /// The sum of the outputs of each epoch, which is Gaussian in both worlds, whatever the slot: μ-GDP with
-    /// μ = √(E/T)/σ. From below alone.
+    /// The sum of the outputs of each epoch, which is Gaussian in both worlds, whatever the slot:
+    /// μ-GDP with μ = √(E/T)/σ. From below alone.
     Sum,
-    /// From below, the larger of the two; both are proven, so their maximum is. Where the grid of the slices
-    /// of many epochs would be too large, those of one epoch count. From above, deterministic batches,
-    /// which is proven of the mechanism.
+    /// From below, the larger of the two; both are proven, so their maximum is. Where the grid of
+    /// the slices of many epochs would be too large, those of one epoch count. From above,
+    /// deterministic batches, which is proven of the mechanism.
     Best,
 }
 
@@ -51,10 +52,10 @@ pub enum ShuffleMethod {
 /// | | or ε, nats | [0, 1e6] |
 ///
 /// # Guarantee
-/// A lower value is at most that of the pair, remove direction (both directions for sums), and so of the
-/// mechanism (`tests/oracles/shuffle_theory.rs::one_epoch_lower_bounds`,
-/// `tests/oracles/shuffle_theory.rs::sums_are_gaussian`). An upper value is at least that of the pair; of the
-/// mechanism only where the answer's scope says so
+/// A lower value is at most that of the pair, remove direction (both directions for sums), and so
+/// of the mechanism (`tests/oracles/shuffle_theory.rs::one_epoch_lower_bounds`,
+/// `tests/oracles/shuffle_theory.rs::sums_are_gaussian`). An upper value is at least that of the
+/// pair; of the mechanism only where the answer's scope says so
 /// (`tests/oracles/shuffle_theory.rs::upper_values_bracket_the_pair`).
 ///
 /// # Errors
@@ -63,12 +64,13 @@ pub enum ShuffleMethod {
 ///
 /// # Numerics
 /// Closed forms are rounded outward by a limit of the floating-point error, about 1e-13; logarithms
-/// throughout. Many epochs: δ is convex in e^{−L}, so mass is spread to both ends of a grid cell, at an
-/// error of the square of the step.
+/// throughout. Many epochs: δ is convex in e^{−L}, so mass is spread to both ends of a grid cell,
+/// at an error of the square of the step.
 ///
 /// # Reference
-/// L. Chua et al. (ICML 2024), theorem 4.2, for one epoch from below; the cut is refined past a grid.
-/// L. Chua et al. (2024), arXiv 2411.04205, for slices; the spread instead of rounding up is ours.
+/// L. Chua et al. (ICML 2024), theorem 4.2, for one epoch from below; the cut is refined past a
+/// grid. L. Chua et al. (2024), arXiv 2411.04205, for slices; the spread instead of rounding up is
+/// ours.
 ///
 /// # Example
 /// ```
@@ -162,8 +164,8 @@ pub(crate) fn lower(training: &Training, given: Given, method: ShuffleMethod) ->
     }
 }
 
-/// The pair's value from above, or that of deterministic batches where it is smaller or the grid of the
-/// former would be too large.
+/// The pair's value from above, or that of deterministic batches where it is smaller or the grid of
+/// the former would be too large.
 fn upper(training: &Training, given: Given) -> AccountingResult {
     training.check_shuffle()?;
     check_given(given)?;

@@ -6,8 +6,8 @@ use crate::accounting::{AccountingError, Given, Training};
 impl Training {
     /// The run of one epoch that says as much as a run under one permutation for all epochs.
     ///
-    /// Every slot's outputs have one mean in all E epochs, so their averages lose nothing: one epoch
-    /// at σ/√E, rounded up, which is down in ε.
+    /// Every slot's outputs have one mean in all E epochs, so their averages lose nothing: one
+    /// epoch at σ/√E, rounded up, which is down in ε.
     ///
     /// # Guarantee
     /// A lower bound of the result is one of the persistent run
@@ -26,8 +26,8 @@ impl Training {
         Training { noise_multiplier, epochs: 1, ..self }
     }
 
-    /// Refuses values outside the domain of the accountants of shuffled batches: σ in [0.01, 1e6], T in 1
-    /// to 1e9, E in 1 to 1e6.
+    /// Refuses values outside the domain of the accountants of shuffled batches: σ in [0.01, 1e6],
+    /// T in 1 to 1e9, E in 1 to 1e6.
     pub(crate) fn check_shuffle(&self) -> Result<(), AccountingError> {
         if !(0.01..=1e6).contains(&self.noise_multiplier) {
             let value = self.noise_multiplier;

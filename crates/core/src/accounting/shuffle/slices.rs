@@ -10,7 +10,7 @@ const MOST_SLICES: f64 = 16_384.0;
 
 /// Masses under P on a grid of losses.
 #[derive(Debug, Clone)]
-pub(super) struct GridLaw {
+pub(super) struct GridDistribution {
     /// Distance of two losses, nats.
     pub(super) step: f64,
     /// The lowest loss in steps.
@@ -22,7 +22,7 @@ pub(super) struct GridLaw {
     pub(super) slices: usize,
 }
 
-impl GridLaw {
+impl GridDistribution {
     /// Σ masses + outside, which is 1 but for rounding.
     pub(super) fn total(&self) -> f64 {
         self.masses.iter().sum::<f64>() + self.outside
@@ -53,7 +53,7 @@ impl Slice {
 
 /// Where the slices lie: all but e^`ln_outside` of P between the ends, on either side.
 struct Span {
-    law: Maximum,
+    distribution: Maximum,
     low: f64,
     high: f64,
 }
@@ -62,13 +62,13 @@ impl Span {
     fn of(run: &TargetSlots, ln_outside: f64) -> Span {
         let slots = run.slots as f64;
         let s = run.noise_multiplier;
-        let law = Maximum::new(*run);
+        let distribution = Maximum::new(*run);
         let all_low = s * quantile_from_ln(ln_outside / slots);
-        let target_low = law.without + s * quantile_from_ln(ln_outside);
+        let target_low = distribution.without + s * quantile_from_ln(ln_outside);
         Span {
-            law,
+            distribution,
             low: if run.presence < 1.0 { all_low } else { all_low.max(target_low) },
-            high: law.with - s * quantile_from_ln(ln_outside - math::ln(slots)),
+            high: distribution.with - s * quantile_from_ln(ln_outside - math::ln(slots)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Span {
             let width = (high - low) / f64::from(PLACES);
             for place in 0..=PLACES {
                 let cut = low + f64::from(place) * width;
-                let loss = self.law.ln_density_ratio(cut);
+                let loss = self.distribution.ln_density_ratio(cut);
                 if loss < least.0 {
                     least = (loss, cut);
                 }
@@ -96,31 +96,33 @@ impl Span {
 
     /// Mass of P outside.
     fn outside(&self) -> f64 {
-        math::exp(self.law.ln_below(self.low, self.law.with))
-            + math::exp(self.law.ln_above(self.high, self.law.with).value)
+        math::exp(self.distribution.ln_below(self.low, self.distribution.with))
+            + math::exp(self.distribution.ln_above(self.high, self.distribution.with).value)
     }
 
     /// The slice between two cuts on one side of the turn.
     ///
-    /// Its loss is at most the larger at its ends, whatever the difference of two masses says of Q: in
-    /// a narrow slice that may cancel to 0.
+    /// Its loss is at most the larger at its ends, whatever the difference of two masses says of Q:
+    /// in a narrow slice that may cancel to 0.
     fn slice(&self, low: &Edge, high: &Edge) -> Slice {
-        let [ln_mass, ln_without] = self.law.ln_between(low, high);
+        let [ln_mass, ln_without] = self.distribution.ln_between(low, high);
         let most = low.ln_density_ratio.max(high.ln_density_ratio);
         Slice { mass: math::exp(ln_mass), loss: (ln_mass - ln_without).min(most) }
     }
 }
 
-/// A law that one epoch's pair dominates, with the error O(step²) of one epoch.
+/// A distribution that one epoch's pair dominates, with the error O(step²) of one epoch.
 ///
-/// Cuts lie where the loss of the largest output is (k + ½) steps, so that slice k's loss is k steps
-/// but for O(step³). To lie there exactly, a slice whose loss is above is mixed with a little of its
-/// lower neighbour, one whose loss is below with a little of its upper one. Merging slices, whole or in
-/// part, is post-processing: nothing is rounded but the two outermost slices, downwards.
-pub(super) fn dominated(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -> GridLaw {
+/// Cuts lie where the loss of the largest output is (k + ½) steps, so that slice k's loss is k
+/// steps but for O(step³). To lie there exactly, a slice whose loss is above is mixed with a little
+/// of its lower neighbour, one whose loss is below with a little of its upper one. Merging slices,
+/// whole or in part, is post-processing: nothing is rounded but the two outermost slices,
+/// downwards.
+pub(super) fn dominated(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -> GridDistribution {
     let span = Span::of(run, ln_outside);
     let turn = span.turn(run);
-    let (lowest, highest) = (span.law.ln_density_ratio(turn), span.law.ln_density_ratio(span.high));
+    let (lowest, highest) =
+        (span.distribution.ln_density_ratio(turn), span.distribution.ln_density_ratio(span.high));
     let range = highest - lowest;
     let step = wanted_step.min(range / 400.0).max(range / MOST_SLICES);
     let lowest_index = (lowest / step).round() as i64;
@@ -130,22 +132,23 @@ pub(super) fn dominated(run: &TargetSlots, ln_outside: f64, wanted_step: f64) ->
     let masses = merged(&slices, step, lowest_index);
     let slices = slices.len() + below;
     // the first place is one step below the first slice
-    GridLaw { step, lowest_index: lowest_index - 1, masses, outside, slices }
+    GridDistribution { step, lowest_index: lowest_index - 1, masses, outside, slices }
 }
 
-/// Adds what lies below the turn, where the loss falls, to the slices of about the same loss; returns
-/// the number of pieces.
+/// Adds what lies below the turn, where the loss falls, to the slices of about the same loss;
+/// returns the number of pieces.
 fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_index: i64) -> usize {
-    let fall = span.law.ln_density_ratio(span.low) - span.law.ln_density_ratio(turn);
+    let fall =
+        span.distribution.ln_density_ratio(span.low) - span.distribution.ln_density_ratio(turn);
     if !(turn > span.low) {
         return 0;
     }
     let pieces = (4.0 * fall / step).clamp(256.0, 4096.0) as usize;
     let width = (turn - span.low) / pieces as f64;
-    let mut low = span.law.edge(span.low);
+    let mut low = span.distribution.edge(span.low);
     for piece in 1..=pieces {
         let to = if piece == pieces { turn } else { span.low + piece as f64 * width };
-        let high = span.law.edge(to);
+        let high = span.distribution.edge(to);
         let seen = span.slice(&low, &high);
         low = high;
         let place = ((seen.loss / step).round() as i64).saturating_sub(lowest_index);
@@ -160,7 +163,7 @@ fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_ind
 /// Slices between the cuts from the turn on, at which the loss is (k + ½) steps.
 fn grid_slices(span: &Span, turn: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
     let mut slices = Vec::new();
-    let mut from = span.law.edge(turn);
+    let mut from = span.distribution.edge(turn);
     let mut width = (span.high - turn) / 400.0;
     while from.cut < span.high {
         let index = lowest_index + slices.len() as i64;
@@ -171,7 +174,7 @@ fn grid_slices(span: &Span, turn: f64, step: f64, lowest_index: i64) -> Vec<Slic
             continue;
         }
         width = to - from.cut;
-        let to = span.law.edge(to);
+        let to = span.distribution.edge(to);
         slices.push(span.slice(&from, &to));
         from = to;
     }
@@ -180,7 +183,7 @@ fn grid_slices(span: &Span, turn: f64, step: f64, lowest_index: i64) -> Vec<Slic
 
 /// The cut above `from` where the loss passes `target`, at most the end of the span.
 fn cut_at(span: &Span, target: f64, from: &Edge, width: f64, allowed: f64) -> f64 {
-    let missing = |cut: f64| target - span.law.ln_density_ratio(cut);
+    let missing = |cut: f64| target - span.distribution.ln_density_ratio(cut);
     let (mut low, mut high) = (from.cut, (from.cut + width).min(span.high));
     let mut low_missing = target - from.ln_density_ratio;
     if low_missing <= 0.0 {
@@ -264,11 +267,12 @@ fn mixed(slices: &[Slice], step: f64, lowest_index: i64, rounds_down: &[bool]) -
     masses
 }
 
-/// A law that dominates one epoch's pair, remove direction, with the error O(step²) of one epoch.
+/// A distribution that dominates one epoch's pair, remove direction, with the error O(step²) of one
+/// epoch.
 ///
 /// L ≤ U = (max_t x_t − 1.5)/σ². δ is convex in e^{−U} of each epoch, so U's mass between two grid
 /// points may be spread to both with E e^{−U} kept: nothing falls.
-pub(super) fn dominating(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -> GridLaw {
+pub(super) fn dominating(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -> GridDistribution {
     let span = Span::of(run, ln_outside);
     let variance = run.noise_multiplier * run.noise_multiplier;
     let bound = |cut: f64| (cut - 1.5) / variance;
@@ -278,13 +282,13 @@ pub(super) fn dominating(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -
     let highest_index = (bound(span.high) / step).floor() as i64;
     let cut = |index: i64| 1.5 + index as f64 * step * variance;
     let mut masses = vec![0.0; (highest_index - lowest_index + 1) as usize];
-    masses[0] = math::exp(span.law.ln_below(cut(lowest_index), span.law.with));
-    let mut low = span.law.edge(cut(lowest_index));
+    masses[0] = math::exp(span.distribution.ln_below(cut(lowest_index), span.distribution.with));
+    let mut low = span.distribution.edge(cut(lowest_index));
     for index in lowest_index..highest_index {
-        let high = span.law.edge(cut(index + 1));
-        let middle = span.law.edge(0.5 * (low.cut + high.cut));
-        let mass = math::exp(span.law.ln_between(&low, &high)[0]);
-        let lower_half = math::exp(span.law.ln_between(&low, &middle)[0]).min(mass);
+        let high = span.distribution.edge(cut(index + 1));
+        let middle = span.distribution.edge(0.5 * (low.cut + high.cut));
+        let mass = math::exp(span.distribution.ln_between(&low, &high)[0]);
+        let lower_half = math::exp(span.distribution.ln_between(&low, &middle)[0]).min(mass);
         let width = (high.cut - low.cut) / run.noise_multiplier;
         low = high;
         let share = upper_share(lower_half / mass.max(f64::MIN_POSITIVE), step, width);
@@ -292,16 +296,17 @@ pub(super) fn dominating(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -
         masses[place] += mass * (1.0 - share);
         masses[place + 1] += mass * share;
     }
-    let outside = math::exp(span.law.ln_above(cut(highest_index), span.law.with).value);
+    let outside =
+        math::exp(span.distribution.ln_above(cut(highest_index), span.distribution.with).value);
     let slices = masses.len();
-    GridLaw { step, lowest_index, masses, outside, slices }
+    GridDistribution { step, lowest_index, masses, outside, slices }
 }
 
 /// The share of a cell's mass that its upper end needs so that E e^{−U} is kept, rounded up.
 ///
-/// With t in [0, 1] across the cell, (1 − e^{−ht})/(1 − e^{−h}) ≤ t + h/8. E t follows from the mass of
-/// the lower half as if the density were linear; its cubic part and its curvature, which the normal
-/// law limits by the square of the width in σ, are added with room to spare.
+/// With t in [0, 1] across the cell, (1 − e^{−ht})/(1 − e^{−h}) ≤ t + h/8. E t follows from the
+/// mass of the lower half as if the density were linear; its cubic part and its curvature, which
+/// the normal distribution limits by the square of the width in σ, are added with room to spare.
 fn upper_share(lower_half: f64, step: f64, width: f64) -> f64 {
     let tilt = 4.0 * (0.5 - lower_half);
     let mean = 0.5 + tilt / 6.0;
@@ -315,12 +320,12 @@ mod tests {
     use super::*;
     use crate::accounting::Given;
 
-    fn delta(law: &GridLaw, epsilon: f64) -> f64 {
+    fn delta(distribution: &GridDistribution, epsilon: f64) -> f64 {
         let gain = |(place, mass): (usize, &f64)| {
-            let loss = (law.lowest_index + place as i64) as f64 * law.step;
+            let loss = (distribution.lowest_index + place as i64) as f64 * distribution.step;
             mass * (-math::exp_m1(epsilon - loss)).max(0.0)
         };
-        law.masses.iter().enumerate().map(gain).sum()
+        distribution.masses.iter().enumerate().map(gain).sum()
     }
 
     fn shuffled(noise_multiplier: f64, slots: u64) -> TargetSlots {
@@ -331,12 +336,16 @@ mod tests {
         [(0.1, 100), (0.5, 1000), (1.0, 100), (1.5, 1), (2.0, 10), (10.0, 10_000)];
 
     #[test]
-    fn one_epoch_is_between_its_laws() {
+    fn one_epoch_is_between_its_distributions() {
         for (noise_multiplier, steps_per_epoch) in RUNS {
             let run = shuffled(noise_multiplier, steps_per_epoch);
             let (below, above) = (dominated(&run, -41.0, 2e-3), dominating(&run, -41.0, 2e-3));
-            for law in [&below, &above] {
-                assert!((law.total() - 1.0).abs() < 1e-10, "{run:?}: {}", law.total());
+            for distribution in [&below, &above] {
+                assert!(
+                    (distribution.total() - 1.0).abs() < 1e-10,
+                    "{run:?}: {}",
+                    distribution.total()
+                );
             }
             for epsilon in [0.0, 0.1, 1.0, 4.0, 60.0] {
                 let exact = max_slice::lower(&run, Given::Epsilon(epsilon)).unwrap().delta;
@@ -360,11 +369,15 @@ mod tests {
         for noise_multiplier in [0.01, 0.03, 0.1, 0.5, 2.0, 100.0] {
             for (slots, presence) in [(1, 0.5), (234, 0.998), (1000, 0.01)] {
                 let run = TargetSlots { presence, ..shuffled(noise_multiplier, slots) };
-                let law = dominated(&run, -41.0, 2e-3);
-                assert!((law.total() - 1.0).abs() < 1e-9, "{run:?}: {}", law.total());
+                let distribution = dominated(&run, -41.0, 2e-3);
+                assert!(
+                    (distribution.total() - 1.0).abs() < 1e-9,
+                    "{run:?}: {}",
+                    distribution.total()
+                );
                 for epsilon in [0.0, 0.1, 1.0, 8.0] {
                     let exact = max_slice::lower(&run, Given::Epsilon(epsilon)).unwrap().delta;
-                    let seen = delta(&law, epsilon);
+                    let seen = delta(&distribution, epsilon);
                     assert!(seen <= exact * (1.0 + 1e-9) + 1e-16, "{run:?}: {seen:e} {exact:e}");
                 }
             }
@@ -376,18 +389,18 @@ mod tests {
         let run = shuffled(1.0, 100);
         let span = Span::of(&run, -41.0);
         let step = 5e-3;
-        let lowest_index = (span.law.ln_density_ratio(span.low) / step).round() as i64;
+        let lowest_index = (span.distribution.ln_density_ratio(span.low) / step).round() as i64;
         let slices = grid_slices(&span, span.low, step, lowest_index);
-        let law = |masses| GridLaw {
+        let distribution = |masses| GridDistribution {
             step,
             lowest_index: lowest_index - 1,
             masses,
             outside: 0.0,
             slices: 0,
         };
-        let close = law(merged(&slices, step, lowest_index));
+        let close = distribution(merged(&slices, step, lowest_index));
         let all = vec![true; slices.len()];
-        let rounded = law(mixed(&slices, step, lowest_index, &all));
+        let rounded = distribution(mixed(&slices, step, lowest_index, &all));
         let exact = max_slice::lower(&run, Given::Epsilon(4.0)).unwrap().delta;
         let (near, far) = (exact - delta(&close, 4.0), exact - delta(&rounded, 4.0));
         assert!(near > 0.0 && far > 20.0 * near, "{near:e} {far:e}");
@@ -401,14 +414,14 @@ mod tests {
             for place in 0..400 {
                 let low = 1.0 + 1.1 * f64::from(place) / 400.0;
                 for width in [4e-16, 1e-15, 1e-14, 1e-10] {
-                    let [from, to] = [low, low + width].map(|cut| span.law.edge(cut));
+                    let [from, to] = [low, low + width].map(|cut| span.distribution.edge(cut));
                     let Slice { mass, loss } = span.slice(&from, &to);
                     let most = to.ln_density_ratio;
                     assert!(
                         !(mass > 0.0) || loss <= most + 1e-9,
                         "{noise_multiplier} {low}: {loss}"
                     );
-                    let [with, without] = span.law.ln_between(&from, &to);
+                    let [with, without] = span.distribution.ln_between(&from, &to);
                     let plain = with - without;
                     cancelled += u32::from(mass > 0.0 && plain > most + 1e-3);
                 }

@@ -1,0 +1,47 @@
+//! Which accountant is proven for which sampler.
+
+use super::{
+    Accountant, BallsInBins, Deterministic, Kind, PersistentShuffle, Poisson, Shuffle,
+    ShuffleMethod,
+};
+use crate::mechanism::SamplerKind;
+
+/// The accountant that is proven for a sampler, from one side; `None` where there is none that
+/// needs no more than σ, T and E.
+///
+/// Of every way to shuffle, deterministic batches are the upper bound: given the record's place, an
+/// epoch is one Gaussian mechanism, and δ is jointly convex.
+///
+/// # Example
+/// ```
+/// use dpscope_core::accounting::{Given, Kind, Query, Training, accountant};
+/// use dpscope_core::mechanism::SamplerKind;
+///
+/// let training =
+///     Training { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
+/// let query = Query::lower(training, Given::Delta(1e-5));
+/// let shuffle = accountant(SamplerKind::Shuffle, query.kind).ok_or("none")?;
+/// assert_eq!(format!("{:.4}", shuffle.account(&query)?.epsilon), "4.0632");
+/// assert!(accountant(SamplerKind::SlidingBuffer, Kind::Lower).is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn accountant(sampler: SamplerKind, kind: Kind) -> Option<&'static dyn Accountant> {
+    let [upper, lower]: [Option<&'static dyn Accountant>; 2] = match sampler {
+        SamplerKind::Poisson => [Some(&Poisson), Some(&Poisson)],
+        SamplerKind::BallsInBins => [Some(&BallsInBins), Some(&BallsInBins)],
+        SamplerKind::Deterministic => [Some(&Deterministic), Some(&Deterministic)],
+        SamplerKind::Shuffle | SamplerKind::BatchThenShuffle => {
+            [Some(&Deterministic), Some(&Shuffle(ShuffleMethod::Best))]
+        }
+        SamplerKind::PersistentShuffle => {
+            [Some(&Deterministic), Some(&PersistentShuffle(ShuffleMethod::Best))]
+        }
+        SamplerKind::PartialShuffle | SamplerKind::SlidingBuffer => [Some(&Deterministic), None],
+    };
+    match kind {
+        Kind::Upper => upper,
+        Kind::Lower => lower,
+        Kind::Estimate => None,
+    }
+}
