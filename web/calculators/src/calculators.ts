@@ -1,7 +1,7 @@
 /** The five calculators. */
 
 import { numberText } from "../../fields/field";
-import * as shared from "../../fields/shared";
+import * as shared from "../../fields/parameters";
 import { methodInWords } from "../../numbers/methods";
 import { confidence, grouped, rounded } from "../../numbers/rounded";
 import type { Answer, Calculator, Columns } from "./calculator";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { numberText } from "../../fields/field";
-import * as shared from "../../fields/shared";
+import * as shared from "../../fields/parameters";
 import { calculators } from "./calculators";
 import { attributeOf, type Input, propertyOf, read } from "./fields";
 

@@ -1,5 +1,5 @@
 import type { Field as AnyField, ValueOf } from "../../../fields/field";
-import * as shared from "../../../fields/shared";
+import * as shared from "../../../fields/parameters";
 import { SAMPLER, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
 
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
