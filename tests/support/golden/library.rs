@@ -2,10 +2,10 @@
 //!
 //! Tests replace single methods to show that a broken library is rejected.
 
-use dpscope_core::accounting::pair::{Sampling, pair_epsilon, pair_plug_in_epsilon};
-use dpscope_core::accounting::shuffle::{self, ShuffleRun};
+use dpscope_core::accounting::pair::{ExactPair, PairMethod};
 use dpscope_core::accounting::{
-    BallsInBins, DeterministicBatches, Directions, PoissonSampling, PrivacyTarget, poisson_noise,
+    Accountant, BallsInBins, Deterministic, Directions, Given, Kind, Parameter, Poisson,
+    PrivacyTarget, Query, Shuffle, ShuffleMethod, Training, calibrate,
 };
 use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::audit::bound::{at_fixed_cut, epsilon_from_rates, max_uncorrected};
@@ -149,65 +149,48 @@ pub trait Library {
 
     /// Poisson sampling; `error` is the width that is asked for.
     fn poisson(&self, run: Run, side: OneSide, error: f64) -> Answer<Bracket> {
-        let training = PoissonSampling {
-            noise_multiplier: run.noise_multiplier,
-            sampling_rate: run.sampling_rate,
-            steps: run.steps_per_epoch * run.epochs,
-        };
-        let directions = directions(side);
-        let upper = training.epsilon_upper(run.delta, directions, error).map_err(text)?.value();
-        let lower = training.epsilon_lower(run.delta, directions, error).map_err(text)?.value();
-        Ok(Bracket { lower, upper })
+        bracket(&Poisson, run, directions(side), Some(error))
     }
 
     /// Deterministic batches.
     fn deterministic(&self, run: Run) -> Answer<Bracket> {
-        let training =
-            DeterministicBatches { noise_multiplier: run.noise_multiplier, epochs: run.epochs };
-        let upper = training.epsilon_upper(run.delta).map_err(text)?.value();
-        Ok(Bracket { lower: training.epsilon_lower(run.delta).map_err(text)?.value(), upper })
+        bracket(&Deterministic, run, Directions::Both, None)
     }
 
     /// Balls in bins; `error` is the width that is asked for.
     fn balls_in_bins(&self, run: Run, error: f64) -> Answer<Bracket> {
-        let training = BallsInBins {
-            noise_multiplier: run.noise_multiplier,
-            steps_per_epoch: run.steps_per_epoch,
-            epochs: run.epochs,
-        };
-        let both = Directions::Both;
-        let upper = training.epsilon_upper(run.delta, both, error).map_err(text)?.value();
-        let lower = training.epsilon_lower(run.delta, both, error).map_err(text)?.value();
-        Ok(Bracket { lower, upper })
+        bracket(&BallsInBins, run, Directions::Both, Some(error))
     }
 
     /// Lower bound of shuffled batches by the largest output of each epoch.
     fn shuffle_max_slice(&self, run: Run) -> Answer {
-        Ok(shuffle::max_slice_epsilon(&shuffled(run), run.delta).map_err(text)?.value())
+        let query = Query::lower(training(run), Given::Delta(run.delta));
+        Ok(Shuffle(ShuffleMethod::MaxSlice).account(&query).map_err(text)?.epsilon)
     }
 
     /// The noise multiplier of Poisson sampling for an ε, which is met within `error`.
     fn poisson_noise(&self, run: Run, epsilon: f64, error: f64) -> Answer {
-        let target = PrivacyTarget { epsilon, delta: run.delta, error };
-        let steps = run.steps_per_epoch * run.epochs;
-        Ok(poisson_noise(target, run.sampling_rate, steps).map_err(text)?.value)
+        let target = PrivacyTarget { epsilon, delta: run.delta, error: Some(error) };
+        let noise = calibrate(&Poisson, Parameter::Noise, &target, &training(run));
+        Ok(noise.map_err(text)?.value)
     }
 
     /// ε of the exact pair: importance sampling of one epoch, the plug-in value of many.
     fn pair(&self, run: Run) -> Answer<PairValue> {
-        let shuffled = shuffled(run);
-        let value = if run.epochs == 1 {
-            let draws = (4_000_000 / run.steps_per_epoch.max(1)).clamp(1_000, 40_000) as usize;
-            let sampling = Sampling { draws, significance: 0.025 };
-            pair_epsilon(&shuffled, run.delta, sampling, &mut normals(5)).map_err(text)?
+        let (method, draws, seed) = if run.epochs == 1 {
+            let draws = (4_000_000 / run.steps_per_epoch.max(1)).clamp(1_000, 40_000);
+            (PairMethod::OneEpoch, draws, 5)
         } else {
-            let draws = (9_600_000 / run.steps_per_epoch.max(1)).clamp(12_000, 48_000) as usize;
-            pair_plug_in_epsilon(&shuffled, run.delta, draws, &mut normals(41)).map_err(text)?
+            let draws = (9_600_000 / run.steps_per_epoch.max(1)).clamp(12_000, 48_000);
+            (PairMethod::PlugIn, draws, 41)
         };
+        let pair = ExactPair { method, draws: draws as usize, significance: 0.025 };
+        let given = Given::Delta(run.delta);
+        let values = pair.sample(&training(run), given, &mut normals(seed)).map_err(text)?;
         Ok(PairValue {
-            lower: value.lower.value(),
-            estimate: value.estimate.value(),
-            standard_error: value.estimate.standard_error(),
+            lower: values.lower.epsilon,
+            estimate: values.estimate.epsilon,
+            standard_error: values.estimate.standard_error.unwrap_or(0.0),
         })
     }
 }
@@ -240,12 +223,27 @@ fn directions(side: OneSide) -> Directions {
     }
 }
 
-fn shuffled(run: Run) -> ShuffleRun {
-    ShuffleRun {
+fn training(run: Run) -> Training {
+    Training {
         noise_multiplier: run.noise_multiplier,
         steps_per_epoch: run.steps_per_epoch,
         epochs: run.epochs,
+        sampling_rate: Some(run.sampling_rate),
     }
+}
+
+fn bracket(
+    accountant: &dyn Accountant,
+    run: Run,
+    directions: Directions,
+    error: Option<f64>,
+) -> Answer<Bracket> {
+    let query = Query::upper(training(run), Given::Delta(run.delta));
+    let epsilon = |kind| {
+        let query = Query { kind, directions, error, ..query };
+        Ok(accountant.account(&query).map_err(text)?.epsilon)
+    };
+    Ok(Bracket { upper: epsilon(Kind::Upper)?, lower: epsilon(Kind::Lower)? })
 }
 
 fn normals(seed: u64) -> impl FnMut(&mut [f64]) {

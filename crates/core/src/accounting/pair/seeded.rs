@@ -29,7 +29,7 @@ use crate::random::{Purpose, WideNormals};
 /// let training =
 ///     Training { noise_multiplier: 1.0, steps_per_epoch: 100, epochs: 1, sampling_rate: None };
 /// let limit = pair.account(&Query::lower(training, Given::Delta(1e-5)))?;
-/// assert_eq!(format!("{:.3}", limit.epsilon), "4.064");
+/// assert_eq!(format!("{:.2}", limit.epsilon), "4.06");
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

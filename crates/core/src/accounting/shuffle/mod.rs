@@ -80,7 +80,7 @@ pub enum ShuffleMethod {
 /// let delta = Given::Delta(1e-5);
 /// let lower = Shuffle(ShuffleMethod::Best).account(&Query::lower(training, delta))?;
 /// let upper = Shuffle(ShuffleMethod::Best).account(&Query::upper(training, delta))?;
-/// assert_eq!(format!("{:.4} ≤ ε ≤ {:.4}", lower.epsilon, upper.epsilon), "9.9954 ≤ ε ≤ 9.9973");
+/// assert_eq!(format!("{:.4} ≤ ε ≤ {:.4}", lower.epsilon, upper.epsilon), "9.9972 ≤ ε ≤ 9.9973");
 /// # Ok::<(), dpscope_core::accounting::AccountingError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
