@@ -239,7 +239,7 @@ fn bracket(
     error: Option<f64>,
 ) -> Answer<Bracket> {
     let query = Query::upper(training(run), Given::Delta(run.delta));
-    let epsilon = |kind| {
+    let epsilon = |kind| -> Answer {
         let query = Query { kind, directions, error, ..query };
         Ok(accountant.account(&query).map_err(text)?.epsilon)
     };
