@@ -1,13 +1,14 @@
-//! Exit codes, and which error has which.
+//! Exit codes, and the hints that name options in errors of the libraries.
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
+use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::format::{excerpt, given, is_plain};
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
 use dpscope_train::TrainError;
 
-/// How the program ends.
+/// Exit codes of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done = 0,
@@ -19,14 +20,14 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
-/// An error with the exit code that it ends in.
+/// An error and its exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: Exit,
     pub(crate) error: anyhow::Error,
 }
 
-pub(crate) type Done = Result<Exit, Failure>;
+pub(crate) type CommandResult = Result<Exit, Failure>;
 
 impl Failure {
     pub(crate) fn input(message: impl std::fmt::Display) -> Self {
@@ -37,19 +38,19 @@ impl Failure {
         Failure { code, error: anyhow::anyhow!("{message}") }
     }
 
-    /// Ctrl-C where nothing is kept.
+    /// Ctrl-C without a saved state.
     pub(crate) fn interrupted() -> Self {
         let message = "interrupted before there was a result; run the same command again";
         Failure::with(Exit::Interrupted, message)
     }
 
-    /// The first message whose condition holds.
-    pub(crate) fn first_of(refusals: &[(bool, &str)]) -> Result<(), Self> {
-        let first = refusals.iter().find(|(refused, _)| *refused);
+    /// Fails with the first message whose condition is true.
+    pub(crate) fn first_of(problems: &[(bool, &str)]) -> Result<(), Self> {
+        let first = problems.iter().find(|(is_present, _)| *is_present);
         first.map_or(Ok(()), |(_, message)| Err(Failure::input(message)))
     }
 
-    /// The same failure, with the file that it is about in front.
+    /// Puts the file in front of the message.
     pub(crate) fn about(self, path: &std::path::Path) -> Self {
         let name = path.display().to_string();
         let name = if name.chars().all(is_plain) { name } else { excerpt(&name, 1000) };
@@ -57,9 +58,9 @@ impl Failure {
     }
 }
 
-/// Refuses the first of these options that is given where it would have no effect.
-pub(crate) fn refuse_idle(options: &[(&str, bool)], why: &str) -> Result<(), Failure> {
-    match options.iter().find(|&&(_, is_given)| is_given) {
+/// Rejects the first of these options that is present, since it would have no effect.
+pub(crate) fn reject_unused_options(options: &[(&str, bool)], why: &str) -> Result<(), Failure> {
+    match options.iter().find(|&&(_, is_present)| is_present) {
         Some((name, _)) => Err(Failure::input(format!("{name} has no effect {why}; leave it out"))),
         None => Ok(()),
     }
@@ -70,13 +71,15 @@ impl From<EngineError> for Failure {
         let error = match error {
             EngineError::Accounting(error) => return error.into(),
             EngineError::Stopped => return Failure::interrupted(),
+            EngineError::Artefact(error) => {
+                return Failure::with(Exit::Artefact, format!("{error}{}", artefact_hint(&error)));
+            }
             error => error,
         };
         let code = match &error {
             EngineError::Plan(_) | EngineError::Kernel(_) | EngineError::Audit(_) => Exit::Input,
-            EngineError::Artefact(_) => Exit::Artefact,
             EngineError::Backend { .. } => Exit::Device,
-            // The caller's own failure (a full disk, say) keeps its code.
+            // An error of the caller, for example a full disk.
             EngineError::Control(_) => Exit::Input,
             _ => Exit::Internal,
         };
@@ -84,13 +87,38 @@ impl From<EngineError> for Failure {
     }
 }
 
+/// What to do about an artefact, in terms of options.
+fn artefact_hint(error: &ArtefactError) -> &'static str {
+    match error {
+        ArtefactError::Malformed { .. } => "; name a file written by --checkpoint or --out",
+        ArtefactError::Gap { .. } => ", or pass --allow-gaps to accept an estimate",
+        ArtefactError::MixedModes { .. } => "; pass --allow-mixed to accept that",
+        ArtefactError::ForeignMode { here, .. } if here == "fast" => "; pass --float-mode exact",
+        ArtefactError::ForeignMode { .. } => {
+            "; pass --float-mode fast and use the GPU that counted it"
+        }
+        _ => "",
+    }
+}
+
+impl From<ClaimError> for Failure {
+    fn from(error: ClaimError) -> Self {
+        match error {
+            ClaimError::Delta { claimed, .. } => {
+                Failure::input(format!("{error}; pass --delta {}", given(claimed)))
+            }
+            error => Failure::input(error),
+        }
+    }
+}
+
 impl From<AccountingError> for Failure {
-    /// The arguments of an accountant are options here.
+    /// Names the option of the argument.
     fn from(error: AccountingError) -> Self {
         let AccountingError::Argument { name, value, allowed } = error else {
             return Failure::input(match error {
                 AccountingError::Grid { .. } => format!(
-                    "{error}; give fewer --steps or --epochs, a larger --delta, or another \
+                    "{error}; reduce --steps or --epochs, increase --delta, or change \
                      --noise-multiplier"
                 ),
                 AccountingError::Infinite { .. } => format!("--{error}"),
@@ -120,10 +148,12 @@ impl From<TrainingError> for Failure {
             }
             TrainingError::Missing { name } => {
                 let option = name.replace('_', "-");
-                Failure::input(format!("{name} is missing; give --{option}, or {name} in the file"))
+                Failure::input(format!(
+                    "{name} is missing; pass --{option}, or set {name} in the file"
+                ))
             }
             TrainingError::WithoutNoise { name } => Failure::input(format!(
-                "{name} is given without noise_std; give --noise-std as well, or leave it out"
+                "{name} has no effect without noise_std; pass --noise-std as well, or leave it out"
             )),
             TrainingError::Sampler(error) => error.into(),
             _ => Failure::input(error),
@@ -170,7 +200,6 @@ macro_rules! input_errors {
 
 input_errors!(
     dpscope_core::audit::bound::BoundError,
-    dpscope_core::audit::claim::ClaimError,
     dpscope_core::mechanism::MechanismError,
     dpscope_core::audit::planner::PlannerError,
     dpscope_core::audit::trade_off::TradeOffError,

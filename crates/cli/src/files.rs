@@ -1,4 +1,4 @@
-//! Reading with limits, writing whole or not at all.
+//! Reads files with limits and writes them atomically.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,50 +10,47 @@ use dpscope_formats::Limits;
 
 use crate::failure::Failure;
 
-/// Limits on the arrays of a user: 16 GiB, 2³⁰ numbers.
+/// Limits on arrays: 16 GiB, 2³⁰ numbers.
 pub(crate) fn limits() -> Limits {
     Limits::for_memory(16 << 30)
 }
 
-/// The name of a file, without its folder.
+/// A file name without its folder.
 pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
     path.file_name().unwrap_or_default().to_string_lossy()
 }
 
-/// The file beside outputs that holds them while they are not complete.
+/// The file beside `path` that contains incomplete outputs.
 pub(crate) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".part");
     path.with_file_name(name)
 }
 
-/// What has no length, a pipe or a device, is read so far at most.
-const MOST_OF_A_STREAM: u64 = 1 << 30;
+/// Limit on files without a length, such as pipes.
+const MAX_STREAM_BYTES: u64 = 1 << 30;
 
-/// The bytes of a file that is not larger than the limits allow.
+/// Reads a file within the limits.
 pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
-    let read = || -> std::io::Result<Result<Vec<u8>, u64>> {
-        let file = File::open(path)?;
-        let about = file.metadata()?;
-        if about.is_dir() {
-            return Err(std::io::Error::other("it is a directory; name a file"));
-        }
-        let most = match about.is_file() {
-            true => limits.max_bytes,
-            false => limits.max_bytes.min(MOST_OF_A_STREAM),
-        };
-        let mut bytes = Vec::new();
-        if about.len() <= most {
-            file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-        }
-        let fits = about.len() <= most && bytes.len() as u64 <= most;
-        Ok(if fits { Ok(bytes) } else { Err(most) })
-    };
-    let bytes =
-        read().map_err(|error| Failure::input(format!("cannot be read: {error}")).about(path))?;
-    bytes.map_err(|most| {
-        Failure::input(format!("is larger than the limit of {most} bytes")).about(path)
-    })
+    let unreadable =
+        |error: std::io::Error| Failure::input(format!("cannot be read: {error}")).about(path);
+    let file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(Failure::input("is a directory; name a file").about(path));
+    }
+    let limit =
+        if metadata.is_file() { limits.max_bytes } else { limits.max_bytes.min(MAX_STREAM_BYTES) };
+    let mut bytes = Vec::new();
+    if metadata.len() <= limit {
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if metadata.len().max(bytes.len() as u64) > limit {
+        return Err(
+            Failure::input(format!("is larger than the limit of {limit} bytes")).about(path)
+        );
+    }
+    Ok(bytes)
 }
 
 /// Reads an artefact.
@@ -63,13 +60,13 @@ pub(crate) fn read_artefact(path: &Path) -> Result<Artefact, Failure> {
     Artefact::from_bytes(&bytes).map_err(|error| Failure::from(error).about(path))
 }
 
-/// Writes a file under a temporary name, flushes it to the disk and renames it: whoever looks at
-/// `path` sees the old content or the new one, whole.
+/// Writes a file under a temporary name, flushes it to the disk and renames it: readers of `path` see
+/// either the old content or the new.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     write_whole(path, |file| file.write_all(bytes))
 }
 
-/// The same in parts.
+/// As [`write_atomically`], in parts.
 pub(crate) fn write_whole(
     path: &Path,
     write_parts: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
@@ -84,7 +81,7 @@ pub(crate) fn write_whole(
         std::fs::rename(&temporary, path)
     };
     write().inspect_err(|_| {
-        let _ = std::fs::remove_file(&temporary); // best effort: the first error is the one to tell
+        let _ = std::fs::remove_file(&temporary); // best effort: the first error is reported
     })
 }
 
@@ -95,7 +92,7 @@ fn temporary_name(path: &Path) -> std::io::Result<PathBuf> {
     Ok(path.with_file_name(name))
 }
 
-/// Writes an artefact whole.
+/// Writes an artefact atomically.
 pub(crate) fn write_artefact(path: &Path, artefact: &Artefact) -> Result<(), Failure> {
     write_atomically(path, &artefact.to_bytes()).map_err(|error| cannot_write(path, &error))
 }
@@ -104,10 +101,10 @@ pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("cannot be written: {error}")).about(path)
 }
 
-/// Refuses a place for new results where nothing can be written, before any work is done.
+/// Rejects a path that cannot be written, before any work is done.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     if path.exists() && !path.is_file() {
-        return Err(Failure::input("is not a regular file; name another").about(path));
+        return Err(Failure::input("is not a regular file; choose another").about(path));
     }
     let probe = temporary_name(path).and_then(|name| {
         File::create(&name)?;
@@ -116,39 +113,39 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     probe.map_err(|error| cannot_write(path, &error))
 }
 
-/// As [`check_writable`], and refuses to replace a file that does not begin with `mark`.
+/// As [`check_writable`], and rejects an existing file that does not start with `mark`.
 pub(crate) fn check_replaces(path: &Path, mark: &str) -> Result<(), Failure> {
     check_writable(path)?;
     if !path.exists() {
         return Ok(());
     }
-    let begin = || -> std::io::Result<Vec<u8>> {
+    let read_start = || -> std::io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         File::open(path)?.take(mark.len() as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let found =
-        begin().map_err(|error| Failure::input(format!("cannot be read: {error}")).about(path))?;
+    let found = read_start()
+        .map_err(|error| Failure::input(format!("cannot be read: {error}")).about(path))?;
     if found.is_empty() || found == mark.as_bytes() {
         return Ok(());
     }
-    Err(Failure::input("holds something else, which is not replaced; name another file")
+    Err(Failure::input("has other content, which is not overwritten; choose another file")
         .about(path))
 }
 
-/// The text of a small file.
+/// Reads a small text file.
 pub(crate) fn read_text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
     let bytes = read(path, &Limits { max_bytes: most_bytes, ..Limits::default() })?;
     String::from_utf8(bytes).map_err(|_| Failure::input("is not text (UTF-8)").about(path))
 }
 
-/// Writes text whole.
+/// Writes text atomically.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     write_atomically(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
 }
 
-/// As [`check_writable`], and refuses to replace anything but counts of the same plan that the new
-/// ones include.
+/// As [`check_writable`], and rejects an existing file unless it contains counts of the same plan that
+/// the new ones include.
 pub(crate) fn check_replaceable(
     path: &Path,
     plan: &Plan,
@@ -159,7 +156,7 @@ pub(crate) fn check_replaceable(
         return Ok(());
     }
     let old = read_artefact(path)?;
-    let foreign = if old.plan != *plan {
+    let mismatch = if old.plan != *plan {
         ArtefactError::ForeignPlan { differences: plan.differences(&old.plan) }
     } else if old.range.first < range.first || old.range.end > range.end {
         let (found, expected) = (old.range.to_string(), range.to_string());
@@ -167,5 +164,5 @@ pub(crate) fn check_replaceable(
     } else {
         return Ok(());
     };
-    Err(Failure::from(foreign).about(path))
+    Err(Failure::from(mismatch).about(path))
 }

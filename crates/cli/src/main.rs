@@ -6,42 +6,43 @@ mod device;
 mod failure;
 mod files;
 mod output;
-mod plot_files;
 mod progress;
 mod seed;
 mod simulated_report;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dpscope_engine::backend::gpu::CAUGHT_PANIC;
 
 use crate::commands::Command;
-use crate::failure::Failure;
+use crate::commands::completions::{self, CompletionsArgs};
+use crate::failure::{CommandResult, Failure};
 
-/// Leaves to the engine's warning what it catches and tells in better words.
+/// Hides the message of panics that the engine catches and reports as a warning.
 fn silence_caught_panics() {
-    let shown = std::panic::take_hook();
+    let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let is_caught = |message: &str| message.starts_with(CAUGHT_PANIC);
         if !panic.payload_as_str().is_some_and(is_caught) {
-            shown(panic);
+            default_hook(panic);
         }
     }));
 }
 
-/// Without a desktop, Mesa's layer that picks the desktop's GPU writes an error of its own to stderr;
-/// `--device` picks here.
+/// Disables Mesa's device-select layer, which prints an error to stderr on machines without a desktop;
+/// devices are selected with `--device`.
 fn silence_device_select() {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let speaks = ["XDG_RUNTIME_DIR", "MESA_VK_DEVICE_SELECT", "DRI_PRIME"].iter().any(is_set);
-    if cfg!(target_os = "linux") && !speaks {
+    let is_configured =
+        ["XDG_RUNTIME_DIR", "MESA_VK_DEVICE_SELECT", "DRI_PRIME"].iter().any(is_set);
+    if cfg!(target_os = "linux") && !is_configured {
         // SAFETY: the program has no other thread yet.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
 }
 
-/// Shows how much privacy a differentially private training run really leaks.
+/// Measure how much privacy a differentially private training run leaks.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -51,10 +52,26 @@ fn silence_device_select() {
 )]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    task: Task,
 }
 
-/// Reads the command line and refuses files that it names twice; a negative number is a value, so that its message can name the domain.
+#[derive(Debug, Subcommand)]
+enum Task {
+    #[command(flatten)]
+    Command(Box<Command>),
+    /// Print a shell completion script.
+    Completions(CompletionsArgs),
+}
+
+fn run(cli: Cli) -> CommandResult {
+    match cli.task {
+        Task::Command(command) => command.run(),
+        Task::Completions(args) => completions::run(&args, Cli::command()),
+    }
+}
+
+/// Parses the command line and rejects files that it names twice. Negative numbers are values, so that
+/// the error names the domain.
 fn parse() -> Result<Cli, Failure> {
     fn negative_numbers(command: clap::Command) -> clap::Command {
         command
@@ -74,7 +91,7 @@ fn parse() -> Result<Cli, Failure> {
 fn main() -> ExitCode {
     silence_caught_panics();
     silence_device_select();
-    match parse().and_then(|cli| cli.command.run()) {
+    match parse().and_then(run) {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
             output::tell(&format!("error: {:#}", failure.error));

@@ -1,25 +1,29 @@
-//! What the program prints, and the exit code of a report.
+//! Printing: reports, JSON documents, notes, and the exit code of a report.
+
+use std::io::{IsTerminal, Write};
 
 use dpscope_core::audit::claim::{ClaimError, PrivacyClaim};
 use dpscope_core::format::given;
 use dpscope_report::record::{ClaimTest, Report};
 use dpscope_report::text::report_text;
 use serde::Serialize;
+use terminal_size::{Width, terminal_size};
+use textwrap::WordSplitter;
 
 use crate::args::ClaimArgs;
-use crate::failure::{Done, Exit, Failure};
+use crate::failure::{CommandResult, Exit, Failure};
 
-/// Prints a report; its exit code.
-pub(crate) fn finish(report: &Report, json: bool) -> Done {
+/// Prints a report and returns its exit code.
+pub(crate) fn finish(report: &Report, json: bool) -> CommandResult {
     if json {
         print_json(report)?;
     } else {
-        print(&report_text(report))?;
+        print_text(&report_text(report))?;
     }
     Ok(if report.is_refuted() { Exit::Refuted } else { Exit::Done })
 }
 
-/// Checks `--claim` and `--fail-above` before any work is done.
+/// Checks `--claim` and `--fail-above`, before any work is done.
 pub(crate) fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Failure> {
     let claim = match args.claim {
         None => None,
@@ -41,16 +45,24 @@ pub(crate) fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Fail
     }
 }
 
-/// One JSON document on stdout.
+/// Prints a JSON document.
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|error| Failure::with(Exit::Internal, error))?;
     print(&format!("{text}\n"))
 }
 
-/// Text on stdout. A closed pipe is the reader's choice, not an error.
+/// Prints a report, fitted to the width of a terminal.
+pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
+    match width_of(&std::io::stdout()) {
+        Some(width) => print(&fitted(text, width)),
+        None => print(text),
+    }
+}
+
+/// Prints text as it is. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    use std::io::{ErrorKind, Write};
+    use std::io::ErrorKind;
     let mut stdout = std::io::stdout();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -60,8 +72,88 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// A line on stderr, if that can still be written.
-pub(crate) fn tell(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+/// Prints a note or an error on stderr, fitted to the width of a terminal.
+pub(crate) fn tell(text: &str) {
+    let text = format!("{text}\n");
+    let text = width_of(&std::io::stderr()).map_or(text.clone(), |width| fitted(&text, width));
+    let _ = std::io::stderr().write_all(text.as_bytes()); // best effort: there is nowhere to report it
+}
+
+/// Columns beyond which text is not widened.
+const MAX_WIDTH: usize = 100;
+
+/// The width of a terminal; none for files and pipes, whose layout is fixed.
+fn width_of(stream: &impl IsTerminal) -> Option<usize> {
+    let (Width(width), _) = stream.is_terminal().then(terminal_size).flatten()?;
+    Some(usize::from(width).min(MAX_WIDTH))
+}
+
+/// Columns before the text of a labelled row.
+const LABEL: usize = 14;
+
+/// Wraps long lines, below the start of their last column; labelled rows are filled again. Commands
+/// stay on one line, so that they can be copied.
+fn fitted(text: &str, width: usize) -> String {
+    let continues = |line: &str| {
+        let indentation = line.len() - line.trim_start_matches(' ').len();
+        indentation == LABEL && line.len() > LABEL
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match lines.last_mut() {
+            Some(row) if continues(line) && row.starts_with("  ") => {
+                row.push(' ');
+                row.push_str(line.trim_start());
+            }
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines.iter().map(|line| fitted_line(line, width) + "\n").collect()
+}
+
+fn fitted_line(line: &str, width: usize) -> String {
+    /// Narrower columns are not wrapped.
+    const MIN_COLUMN: usize = 20;
+    let gap = line.trim_end().rfind("  ").map_or(0, |at| at + 2);
+    let column = textwrap::core::display_width(&line[..gap]);
+    let around = [LABEL - 1, LABEL].map(|at| line.chars().nth(at).is_none_or(|c| c == ' '));
+    let indentation = if around == [true, false] { column.max(LABEL) } else { column };
+    let is_command = line.trim_start().starts_with("dpscope ");
+    if is_command || indentation + MIN_COLUMN > width {
+        return line.to_owned();
+    }
+    let indentation = " ".repeat(indentation);
+    let options = textwrap::Options::new(width).subsequent_indent(&indentation);
+    textwrap::fill(line, options.break_words(false).word_splitter(WordSplitter::NoHyphenation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labelled_rows_are_filled_again() {
+        let text = "  meaning     one two three\n              four five\n  seed        7\n";
+        let wide = "  meaning     one two three four five\n  seed        7\n";
+        assert_eq!(fitted(text, 80), wide);
+        let narrow = "  meaning     one two three four\n              five\n  seed        7\n";
+        assert_eq!(fitted(text, 34), narrow);
+        let label = "  error rates one two three four five\n";
+        let wrapped = "  error rates one two three four\n              five\n";
+        assert_eq!(fitted(label, 34), wrapped);
+    }
+
+    #[test]
+    fn the_last_column_of_a_table_is_wrapped() {
+        let text = "  name  about\n  cpu   two threads of a small machine\n";
+        let narrow = "  name  about\n  cpu   two threads of a\n        small machine\n";
+        assert_eq!(fitted(text, 28), narrow);
+    }
+
+    #[test]
+    fn narrow_last_columns_and_commands_are_not_wrapped() {
+        for text in ["  shuffle     1,000  0.5\n", "  dpscope resume --device a b c d e f g\n"] {
+            assert_eq!(fitted(text, 21), text);
+        }
+    }
 }

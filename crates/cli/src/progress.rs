@@ -1,4 +1,4 @@
-//! The terminal's side of a run: bar, Ctrl-C, checkpoint file.
+//! Progress bar, Ctrl-C and checkpoint file of a run.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -23,12 +23,12 @@ fn interrupted() -> &'static Arc<AtomicBool> {
     FLAG.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let shared = Arc::clone(&flag);
-        // Where no handler can be set, Ctrl-C ends the program at once: still correct.
+        // If no handler can be set, Ctrl-C ends the program at once, which is safe.
         let _ = ctrlc::set_handler(move || {
             if shared.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
-            tell("\nstopping; press Ctrl-C again to end at once");
+            tell("\nstopping; press Ctrl-C again to stop at once");
         });
         flag
     })
@@ -39,14 +39,14 @@ pub(crate) fn is_interrupted() -> bool {
     interrupted().load(Ordering::Relaxed)
 }
 
-/// The bar of a table that is computed row by row.
-pub(crate) struct Rows(Option<ProgressBar>);
+/// The progress bar of a table computed row by row.
+pub(crate) struct RowProgress(Option<ProgressBar>);
 
-impl Rows {
-    /// A bar is drawn on stderr if that is a terminal and `quiet` is not set.
+impl RowProgress {
+    /// Draws a bar on stderr if that is a terminal and `quiet` is not set.
     pub(crate) fn new(quiet: bool, rows: usize) -> Self {
         interrupted();
-        Rows((!quiet && std::io::stderr().is_terminal()).then(|| {
+        RowProgress((!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(rows as u64);
             let style = ProgressStyle::with_template("{bar:30} {pos} of {len}  {msg}  ETA {eta}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -54,7 +54,7 @@ impl Rows {
         }))
     }
 
-    /// Another row begins.
+    /// Starts the next row.
     pub(crate) fn next(&self, name: &str) {
         if let Some(bar) = &self.0 {
             if !bar.message().is_empty() {
@@ -65,7 +65,7 @@ impl Rows {
     }
 }
 
-impl Drop for Rows {
+impl Drop for RowProgress {
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
@@ -88,7 +88,7 @@ struct Saved {
 }
 
 impl Terminal {
-    /// A bar is drawn on stderr if that is a terminal and `quiet` is not set.
+    /// Draws a bar on stderr if that is a terminal and `quiet` is not set.
     pub(crate) fn new(quiet: bool, checkpoint: Option<&Path>) -> Self {
         interrupted();
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
@@ -106,10 +106,10 @@ impl Terminal {
         Terminal { started: Instant::now(), bar, checkpoint, saved: Mutex::default() }
     }
 
-    /// The bar of draws of the exact pair.
+    /// Progress of draws of the exact pair.
     pub(crate) fn of_pair(quiet: bool) -> Self {
         let terminal = Terminal::new(quiet, None);
-        terminal.say("drawing the exact pair");
+        terminal.set_message("drawing the exact pair");
         terminal
     }
 
@@ -123,14 +123,13 @@ impl Terminal {
         self.saved.lock().map_or(None, |saved| saved.state.clone())
     }
 
-    /// What the bar says until there is something to count.
-    fn say(&self, message: &'static str) {
+    fn set_message(&self, message: &'static str) {
         if let Some(bar) = &self.bar {
             bar.set_message(message);
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -143,8 +142,8 @@ impl Terminal {
         write_atomically(path, &state.to_bytes()).map_err(|error| {
             let path = path.display();
             std::io::Error::other(format!(
-                "{path}: cannot write the checkpoint: {error}; the counts up to the last one \
-                 written are kept there"
+                "{path}: cannot write the checkpoint: {error}; the file still contains the last saved \
+                 state"
             ))
         })
     }
@@ -202,7 +201,7 @@ impl Control for Terminal {
     fn warn(&self, message: &str) {
         let line = format!("warning: {message}");
         match &self.bar {
-            // Above the bar, which is drawn anew below it.
+            // The bar is redrawn below the warning.
             Some(bar) => bar.suspend(|| tell(&line)),
             None => tell(&line),
         }

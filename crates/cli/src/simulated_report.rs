@@ -1,4 +1,4 @@
-//! The report of a simulation's artefact.
+//! The report of an artefact.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::max_uncorrected;
@@ -13,17 +13,17 @@ use dpscope_report::words::Subject;
 
 use crate::failure::Failure;
 
-/// What a report tells of the run itself.
+/// Facts about the run itself.
 pub(crate) struct RunFacts {
     pub(crate) seed_source: SeedSource,
     pub(crate) elapsed_ms: f64,
-    /// Observations of both worlds that an earlier run had counted.
+    /// Observations of both worlds in the resumed state.
     pub(crate) resumed_from: Option<u64>,
-    /// Of trained models, the same audit without them.
+    /// The same audit of the idealised mechanism, for trained models.
     pub(crate) idealised: Option<Idealised>,
 }
 
-/// The report of everything that an artefact counted.
+/// The report of an artefact.
 pub(crate) fn of_artefact(
     artefact: &Artefact,
     facts: &RunFacts,
@@ -36,8 +36,9 @@ pub(crate) fn of_artefact(
     let trials = histograms.trials();
     let trade_off = histograms.trade_off(bins)?;
     let uncorrected = max_uncorrected(&trade_off, plan.delta, plan.significance)?;
-    let law = plan.mechanism.distribution()?;
-    let normals = (trials.target + trials.zero_out) as f64 * law.normals_per_observation() as f64;
+    let distribution = plan.mechanism.distribution()?;
+    let normals =
+        (trials.target + trials.zero_out) as f64 * distribution.normals_per_observation() as f64;
     let mut findings = Vec::new();
     if !artefact.is_complete() {
         findings.push(format!(
@@ -56,7 +57,7 @@ pub(crate) fn of_artefact(
     };
     let failed = |world| artefact.training.as_ref().map_or(0, |state| state.tally(world).failed);
     let non_finite = Trials { target: failed(World::Target), zero_out: failed(World::ZeroOut) };
-    // of a training, normals are not the work
+    // the cost of training is not in its normals
     let rate = training.is_none().then(|| normals / (artefact.sampling_ms.max(1e-3) / 1e3));
     let report = Report::new(subject, &outcome, plan.significance, trials, test)?;
     Ok(Report {
@@ -97,7 +98,7 @@ fn plan_record(plan: &Plan) -> PlanRecord {
     }
 }
 
-/// What the trained models showed.
+/// Statistics of the trained models.
 fn training_facts(training: &TrainingState, idealised: Option<Idealised>) -> TrainingFacts {
     let whole = training.whole();
     let error = (2.0 / whole.outputs as f64).sqrt();
@@ -115,7 +116,7 @@ fn training_facts(training: &TrainingState, idealised: Option<Idealised>) -> Tra
     }
 }
 
-/// Of the difference of two means, at the variance seen: that of the noise at least.
+/// Standard error of the difference of two means, from at least the variance of the noise.
 fn canary_error(tally: &TrainingTally) -> f64 {
     let others = tally.outputs.saturating_sub(tally.canaries).max(1);
     let variance = tally.residual_variance().unwrap_or(1.0).max(1.0);
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_records_add_is_not_blamed_on_the_canary() {
+    fn variance_of_other_records_does_not_flag_the_canary() {
         assert!(is_notable(1.0));
         assert!(!is_notable(4.0));
     }

@@ -93,9 +93,7 @@ pub enum ArtefactError {
         is_training: bool,
     },
     /// Not a JSON document of the schema.
-    #[error(
-        "it is not a dpscope artefact ({reason}); name a file that --checkpoint or --out wrote"
-    )]
+    #[error("it is not a dpscope artefact ({reason})")]
     Malformed {
         /// What the parser met.
         reason: String,
@@ -184,33 +182,24 @@ pub enum ArtefactError {
         found: String,
     },
     /// Observations are missing.
-    #[error(
-        "observations {gap} of each world are missing; add the shard that holds them, or accept \
-         an estimate with --allow-gaps"
-    )]
+    #[error("observations {gap} of each world are missing; add the shard that contains them")]
     Gap {
         /// The missing range.
         gap: String,
     },
     /// Different float modes.
-    #[error(
-        "the files were computed in different float modes ({modes}); accept that with --allow-mixed"
-    )]
+    #[error("the files were computed in different float modes ({modes})")]
     MixedModes {
         /// The modes.
         modes: String,
     },
     /// A run in another float mode than that of the counts it would be added to.
-    #[error(
-        "it was counted in float mode {found}, and this run computes in {here}; go on with {advice}"
-    )]
+    #[error("it was counted in float mode {found}, but this run computes in {here}")]
     ForeignMode {
         /// In the file.
         found: String,
         /// Here.
         here: String,
-        /// What to change.
-        advice: &'static str,
     },
     /// Nothing to merge.
     #[error("there is nothing to merge")]

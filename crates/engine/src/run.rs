@@ -181,12 +181,8 @@ fn check_state(
     }
     if !state.float_modes.is_empty() && !state.float_modes.contains(&mode) {
         let found: Vec<String> = state.float_modes.iter().map(ToString::to_string).collect();
-        let advice = match mode {
-            FloatMode::Fast => "--float-mode exact",
-            FloatMode::Exact => "the GPU that counted it and --float-mode fast",
-        };
         let (found, here) = (found.join(", "), mode.to_string());
-        return Err(ArtefactError::ForeignMode { found, here, advice });
+        return Err(ArtefactError::ForeignMode { found, here });
     }
     Ok(())
 }
@@ -364,7 +360,7 @@ pub(crate) mod tests {
                 Ok(_) => assert!(is_taken, "{modes:?}"),
                 Err(error) => {
                     assert!(
-                        !is_taken && error.to_string().contains("--float-mode fast"),
+                        !is_taken && error.to_string().contains("counted in float mode fast"),
                         "{error}"
                     );
                 }

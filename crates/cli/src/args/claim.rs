@@ -1,17 +1,17 @@
-//! What is compared with the result.
+//! The claim that a result is compared with.
 
 use clap::{Args, ValueEnum};
 use dpscope_core::adjacency::Adjacency;
 
 use super::open_unit;
 
-/// What is compared with the result.
+/// The claim that a result is compared with.
 #[derive(Debug, Args)]
 pub(crate) struct ClaimArgs {
-    /// The epsilon that was reported for the training; exit code 3 if it is refuted.
+    /// Epsilon reported for the training; exit with code 3 if it is refuted.
     #[arg(long, value_name = "EPS")]
     pub(crate) claim: Option<f64>,
-    /// The delta that was reported with it; it must be that of --delta.
+    /// Delta reported with it; must equal --delta.
     #[arg(long, value_name = "DELTA", value_parser = open_unit, requires = "claim")]
     pub(crate) claim_delta: Option<f64>,
     /// Adjacency of the claim.
@@ -22,7 +22,8 @@ pub(crate) struct ClaimArgs {
     pub(crate) fail_above: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum AdjacencyArg {
     AddRemove,
     ZeroOut,

@@ -1,4 +1,4 @@
-//! Files that a command writes: apart from each other, and from those that it reads.
+//! Rejects files that a command would write twice, or both read and write.
 
 use std::path::{Path, PathBuf, absolute};
 
@@ -8,38 +8,38 @@ use clap::{Arg, ArgMatches, Command};
 use crate::failure::Failure;
 use crate::files::part_of;
 
-/// What a command does with a file.
+/// How a command uses a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Use {
+enum FileUse {
     Read,
     Write,
     ReadCounts,
     WriteCounts,
 }
 
-impl Use {
-    /// By the name of the argument, if it names a file.
-    fn of(argument: &Arg) -> Option<Use> {
+impl FileUse {
+    /// The use of an argument by its name; none if it names no file.
+    fn of(argument: &Arg) -> Option<FileUse> {
         match argument.get_id().as_str() {
-            "checkpoint" | "out" => Some(Use::WriteCounts),
-            "files" => Some(Use::ReadCounts),
-            "plot" | "curves" | "csv" | "outputs_to" => Some(Use::Write),
-            // a name that is built in, or a file
-            "data" | "model" => Some(Use::Read),
+            "checkpoint" | "out" => Some(FileUse::WriteCounts),
+            "files" => Some(FileUse::ReadCounts),
+            "plot" | "curves" | "csv" | "outputs_to" => Some(FileUse::Write),
+            // a built-in name, or a file
+            "data" | "model" => Some(FileUse::Read),
             "target" | "zero_out" | "labels" | "settings" | "file" | "runs" => {
-                is_path(argument).then_some(Use::Read)
+                is_path(argument).then_some(FileUse::Read)
             }
             _ => None,
         }
     }
 
     fn reads(self) -> bool {
-        matches!(self, Use::Read | Use::ReadCounts)
+        matches!(self, FileUse::Read | FileUse::ReadCounts)
     }
 
-    /// Whether one file can be used in both ways. Counts of one plan may take each other's place.
-    fn goes_with(self, other: Use) -> bool {
-        let counts = |used| matches!(used, Use::ReadCounts | Use::WriteCounts);
+    /// Whether one file can be used in both ways: counts of one plan may replace each other.
+    fn is_compatible(self, other: FileUse) -> bool {
+        let counts = |used| matches!(used, FileUse::ReadCounts | FileUse::WriteCounts);
         (self.reads() && other.reads()) || (counts(self) && counts(other))
     }
 }
@@ -48,44 +48,49 @@ fn is_path(argument: &Arg) -> bool {
     argument.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>()
 }
 
-/// A file that an argument names.
-struct Named {
+/// A file named by an argument.
+struct FileArgument {
     argument: String,
     path: PathBuf,
-    /// The same for all names of a file.
-    place: PathBuf,
-    used: Use,
+    /// The same for all paths to one file.
+    canonical: PathBuf,
+    used: FileUse,
 }
 
-impl Named {
-    fn new(argument: &Arg, path: &Path, used: Use) -> Self {
+impl FileArgument {
+    fn new(argument: &Arg, path: &Path, used: FileUse) -> Self {
         let name = match argument.get_long() {
             Some(long) => format!("--{long}"),
             None => argument.get_value_names().unwrap_or_default().join(" "),
         };
-        Named { argument: name, path: path.to_owned(), place: place(path), used }
+        FileArgument {
+            argument: name,
+            path: path.to_owned(),
+            canonical: canonical_path(path),
+            used,
+        }
     }
 
-    /// All files of an argument that was given.
-    fn all_of(argument: &Arg, matches: &ArgMatches) -> Vec<Named> {
+    /// The files of an argument on the command line.
+    fn all_of(argument: &Arg, matches: &ArgMatches) -> Vec<FileArgument> {
         let id = argument.get_id().as_str();
-        let is_given = || matches.value_source(id) == Some(ValueSource::CommandLine);
-        let Some(used) = Use::of(argument).filter(|_| is_given()) else { return Vec::new() };
+        let is_present = || matches.value_source(id) == Some(ValueSource::CommandLine);
+        let Some(used) = FileUse::of(argument).filter(|_| is_present()) else { return Vec::new() };
         let values = matches.try_get_raw(id).ok().flatten().into_iter().flatten();
         let values = values.map(PathBuf::from);
         let paths: Vec<PathBuf> = if used.reads() {
-            values.filter(|path| path.exists()).collect() // what is not there is not replaced
+            values.filter(|path| path.exists()).collect() // an absent file cannot be overwritten
         } else if id == "outputs_to" {
             values.flat_map(|path| [part_of(&path), path]).collect()
         } else {
             values.collect()
         };
-        paths.iter().map(|path| Named::new(argument, path, used)).collect()
+        paths.iter().map(|path| FileArgument::new(argument, path, used)).collect()
     }
 }
 
-/// A file's one path, whether it is there or not.
-fn place(path: &Path) -> PathBuf {
+/// The canonical path of a file, whether it exists or not.
+fn canonical_path(path: &Path) -> PathBuf {
     let in_folder = || {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
@@ -95,15 +100,17 @@ fn place(path: &Path) -> PathBuf {
     known.unwrap_or_else(|| path.to_owned())
 }
 
-/// Refuses a file that a command would write twice, or write and read.
+/// Rejects a file that a command would write twice, or write and read.
 pub(crate) fn check_apart(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
     let (mut command, mut matches) = (command, matches);
-    let mut seen: Vec<Named> = Vec::new();
+    let mut seen: Vec<FileArgument> = Vec::new();
     loop {
-        for named in command.get_arguments().flat_map(|argument| Named::all_of(argument, matches)) {
-            let clash = seen
-                .iter()
-                .find(|other| other.place == named.place && !other.used.goes_with(named.used));
+        for named in
+            command.get_arguments().flat_map(|argument| FileArgument::all_of(argument, matches))
+        {
+            let clash = seen.iter().find(|other| {
+                other.canonical == named.canonical && !other.used.is_compatible(named.used)
+            });
             if let Some(other) = clash {
                 return Err(refusal(other, &named).about(&named.path));
             }
@@ -119,16 +126,16 @@ pub(crate) fn check_apart(command: &Command, matches: &ArgMatches) -> Result<(),
     }
 }
 
-fn refusal(one: &Named, other: &Named) -> Failure {
-    let says = |writes: &Named, reads: &Named| {
-        format!("{} would replace what {} reads", writes.argument, reads.argument)
+fn refusal(one: &FileArgument, other: &FileArgument) -> Failure {
+    let overwrites = |writes: &FileArgument, reads: &FileArgument| {
+        format!("{} would overwrite the input of {}", writes.argument, reads.argument)
     };
-    let says = match (one.used.reads(), other.used.reads()) {
-        (true, _) => says(other, one),
-        (_, true) => says(one, other),
-        _ => format!("{} and {} would both write it", one.argument, other.argument),
+    let problem = match (one.used.reads(), other.used.reads()) {
+        (true, _) => overwrites(other, one),
+        (_, true) => overwrites(one, other),
+        _ => format!("{} and {} would both write this file", one.argument, other.argument),
     };
-    Failure::input(format!("{says}; name another file"))
+    Failure::input(format!("{problem}; choose another file"))
 }
 
 #[cfg(test)]
@@ -140,21 +147,24 @@ mod tests {
 
     fn unused(command: &Command) -> Vec<String> {
         let paths = command.get_arguments().filter(|argument| is_path(argument));
-        let unknown = paths.filter(|argument| Use::of(argument).is_none());
+        let unknown = paths.filter(|argument| FileUse::of(argument).is_none());
         let own = unknown.map(|argument| argument.get_id().to_string());
         own.chain(command.get_subcommands().flat_map(unused)).collect()
     }
 
     #[test]
-    fn the_use_of_every_file_is_known() {
-        assert_eq!(unused(&Cli::command()), ["dir"]); // a folder that is served
+    fn every_path_argument_has_a_known_use() {
+        assert_eq!(unused(&Cli::command()), ["dir"]); // a folder to serve
     }
 
     #[test]
-    fn a_file_has_one_place() {
-        let there = place(Path::new("Cargo.toml"));
-        assert_eq!(place(Path::new("./src/../Cargo.toml")), there);
-        assert_eq!(place(Path::new("src/absent")), place(Path::new("./src/./absent")));
-        assert_ne!(place(Path::new("absent")), place(Path::new("src/absent")));
+    fn paths_to_one_file_are_equal() {
+        let there = canonical_path(Path::new("Cargo.toml"));
+        assert_eq!(canonical_path(Path::new("./src/../Cargo.toml")), there);
+        assert_eq!(
+            canonical_path(Path::new("src/absent")),
+            canonical_path(Path::new("./src/./absent"))
+        );
+        assert_ne!(canonical_path(Path::new("absent")), canonical_path(Path::new("src/absent")));
     }
 }

@@ -1,25 +1,48 @@
-//! The mechanism: noise, batches and who attacks.
+//! Options of the mechanism: noise, batches and threat model.
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dpscope_core::accounting::Training;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
 
-use super::{batch_size, count, positive};
+use super::{batch_size, count, positive, small_count};
 use crate::failure::Failure;
 
-/// What is drawn and who attacks.
+/// The batched Gaussian mechanism.
+#[derive(Debug, Args)]
+pub(crate) struct MechanismArgs {
+    /// Noise standard deviation divided by the clip norm, 0.2 to 20.
+    #[arg(long, value_name = "S")]
+    noise_multiplier: f64,
+    /// Batches per epoch, 1 to 100000.
+    #[arg(long, value_name = "T", value_parser = small_count)]
+    steps: u32,
+    /// Passes over the data, 1 to 1000.
+    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
+    epochs: u32,
+    #[command(flatten)]
+    sampler: SamplerArgs,
+}
+
+impl MechanismArgs {
+    pub(crate) fn mechanism(&self) -> Result<BatchedGaussian, Failure> {
+        self.sampler.mechanism(self.noise_multiplier, self.steps, self.epochs)
+    }
+}
+
+/// Batches and threat model.
 #[derive(Debug, Args)]
 pub(crate) struct SamplerArgs {
     /// How batches are drawn.
     #[arg(long, default_value = "shuffle", value_parser = sampler_parser())]
     pub(crate) sampler: SamplerKind,
-    /// Records in the buffer of partial-shuffle and sliding-buffer.
+    /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) buffer_examples: Option<u64>,
-    /// Who attacks; by default the strongest attacker defined for the sampler.
+    /// Threat model [default: the strongest one defined for the sampler].
     #[arg(long, value_parser = threat_model_parser())]
     pub(crate) threat_model: Option<ThreatModel>,
-    /// Records a batch; needed by the buffered samplers and batch-then-shuffle.
+    /// Records per batch (required by the buffered samplers and batch-then-shuffle).
     #[arg(long, value_name = "B", value_parser = batch_size)]
     pub(crate) batch_size: Option<u32>,
 }
@@ -33,7 +56,7 @@ impl SamplerArgs {
         self.threat_model.unwrap_or(self.sampler.default_threat_model())
     }
 
-    /// The mechanism with these batches and this attacker.
+    /// The mechanism with these batches and this threat model.
     pub(crate) fn mechanism(
         &self,
         noise_multiplier: f64,
@@ -51,18 +74,18 @@ impl SamplerArgs {
     }
 }
 
-/// A training, as theory sees it.
+/// Noise and number of steps of a training run, for accounting.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct SettingArgs {
     /// Noise standard deviation divided by the clip norm.
     #[arg(long, value_name = "S")]
-    pub(crate) noise_multiplier: f64,
-    /// Batches an epoch.
+    noise_multiplier: f64,
+    /// Batches per epoch.
     #[arg(long, value_name = "T", value_parser = positive)]
-    pub(crate) steps: u64,
+    steps: u64,
     /// Passes over the data.
     #[arg(long, value_name = "E", default_value = "1", value_parser = positive)]
-    pub(crate) epochs: u64,
+    epochs: u64,
 }
 
 impl SettingArgs {
@@ -72,19 +95,19 @@ impl SettingArgs {
     }
 }
 
-/// What was trained, so that the report can show what an accountant says of it.
+/// The training run behind scores or counts, if the report is to show its accounted epsilon.
 #[derive(Debug, Args)]
 pub(crate) struct AccountedArgs {
-    /// Noise standard deviation divided by the clip norm of the training, for the accountant.
+    /// Noise standard deviation of the training run divided by its clip norm, for accounting.
     #[arg(long, value_name = "S", requires = "steps")]
-    pub(crate) noise_multiplier: Option<f64>,
-    /// Batches an epoch of the training.
+    noise_multiplier: Option<f64>,
+    /// Batches per epoch of the training run.
     #[arg(long, value_name = "T", value_parser = count, requires = "noise_multiplier")]
-    pub(crate) steps: Option<u64>,
-    /// Passes over the data of the training.
+    steps: Option<u64>,
+    /// Passes over the data in the training run.
     #[arg(long, value_name = "E", default_value = "1", value_parser = count,
         requires = "noise_multiplier")]
-    pub(crate) epochs: u64,
+    epochs: u64,
 }
 
 impl AccountedArgs {
@@ -95,14 +118,12 @@ impl AccountedArgs {
     }
 }
 
-pub(crate) fn sampler_parser() -> impl clap::builder::TypedValueParser<Value = SamplerKind> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
+pub(crate) fn sampler_parser() -> impl TypedValueParser<Value = SamplerKind> {
     PossibleValuesParser::new(SamplerKind::ALL.map(SamplerKind::name))
         .try_map(|name| name.parse::<SamplerKind>())
 }
 
-fn threat_model_parser() -> impl clap::builder::TypedValueParser<Value = ThreatModel> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
+fn threat_model_parser() -> impl TypedValueParser<Value = ThreatModel> {
     PossibleValuesParser::new(ThreatModel::ALL.map(ThreatModel::name))
         .try_map(|name| name.parse::<ThreatModel>())
 }

@@ -12,12 +12,14 @@ mod training;
 mod values;
 
 pub(crate) use claim::{AdjacencyArg, ClaimArgs};
-pub(crate) use device::DeviceArgs;
+pub(crate) use device::{DeviceArgs, DeviceChoice};
 pub(crate) use files::check_apart;
-pub(crate) use mechanism::{AccountedArgs, SamplerArgs, SettingArgs, sampler_parser};
+pub(crate) use mechanism::{
+    AccountedArgs, MechanismArgs, SamplerArgs, SettingArgs, sampler_parser,
+};
 pub(crate) use output::ShowArgs;
 pub(crate) use plot::PlotArgs;
-pub(crate) use run::{Asked, RunArgs};
+pub(crate) use run::{OutputOptions, RunArgs};
 pub(crate) use statement::{RuleArg, StatementArgs};
 pub(crate) use training::{DataArgs, MemoryArgs};
 pub(crate) use values::{batch_size, count, number, open_unit, positive, seed, shard, small_count};

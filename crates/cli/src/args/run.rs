@@ -1,14 +1,13 @@
-//! Arguments of a run that is counted here.
+//! Options of a run: statement, device, files, claim.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_engine::{Plan, Shard};
+use dpscope_engine::Shard;
 
 use super::{ClaimArgs, DeviceArgs, PlotArgs, RuleArg, ShowArgs, StatementArgs, seed, shard};
 
-/// How a run is evaluated, where it is counted and what becomes of it.
+/// Options of simulated and trained runs.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
@@ -16,18 +15,18 @@ pub(crate) struct RunArgs {
     /// How the threshold is chosen.
     #[arg(long, value_enum, default_value = "simultaneous")]
     pub(crate) threshold_rule: RuleArg,
-    /// Seed of all random words, below 2^53; fresh entropy if not given.
+    /// Random seed, below 2^53 [default: fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
-    /// Save the state here at least once a second; resume from it if it exists.
+    /// Save the state to this file at least once per second, and resume from it if it exists.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Count only shard i of N, counted from 1; the histograms are joined by `dpscope merge`.
+    /// Run only shard i of N (from 1); join the shards with `dpscope merge`.
     #[arg(long, value_name = "i/N", value_parser = shard, requires = "seed")]
     pub(crate) shard: Option<Shard>,
-    /// Write the histograms here, for `dpscope merge`.
+    /// Write the histograms to this file, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -38,9 +37,9 @@ pub(crate) struct RunArgs {
     pub(crate) show: ShowArgs,
 }
 
-/// Where a run is counted and how it is reported, whichever command asks.
+/// Device, files and format of a run's result.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct OutputOptions<'a> {
     pub(crate) device: &'a DeviceArgs,
     pub(crate) plot: &'a PlotArgs,
     pub(crate) claim: &'a ClaimArgs,
@@ -48,22 +47,8 @@ pub(crate) struct Asked<'a> {
 }
 
 impl RunArgs {
-    pub(crate) fn asked(&self) -> Asked<'_> {
+    pub(crate) fn output_options(&self) -> OutputOptions<'_> {
         let RunArgs { device, plot, claim, show, .. } = self;
-        Asked { device, plot, claim, show }
-    }
-
-    /// What is counted.
-    pub(crate) fn plan(&self, mechanism: BatchedGaussian, observations: u64, seed: u64) -> Plan {
-        Plan {
-            mechanism,
-            observations,
-            delta: self.statement.delta,
-            significance: self.statement.significance,
-            threshold_rule: self.threshold_rule.into(),
-            cuts: Plan::DEFAULT_CUTS,
-            seed,
-            training: None,
-        }
+        OutputOptions { device, plot, claim, show }
     }
 }

@@ -1,28 +1,28 @@
-//! The statement that an audit makes.
+//! The statement of a bound: delta, significance and threshold rule.
 
 use clap::{Args, ValueEnum};
 use dpscope_core::audit::bound::ThresholdRule;
 
 use super::open_unit;
 
-/// The statement that is made.
+/// Delta and significance.
 #[derive(Debug, Args)]
 pub(crate) struct StatementArgs {
-    /// The delta of the statement.
+    /// Delta of the statement.
     #[arg(long, default_value = "1e-5", value_parser = open_unit)]
     pub(crate) delta: f64,
-    /// Chance that the bound is wrong: 0.05 is 95 % confidence.
+    /// Probability that the bound is wrong; 0.05 means 95 % confidence.
     #[arg(long, default_value = "0.05", value_parser = open_unit)]
     pub(crate) significance: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuleArg {
-    /// One half of the data chooses the cut, the other gives the bound.
+    /// Choose the threshold on one half of the data, compute the bound on the other.
     Split,
-    /// A few cuts fixed by a pilot share the significance: a bound from all data.
+    /// Fix a few thresholds in a pilot; they share the significance, and all data count.
     Simultaneous,
-    /// The largest value over all cuts, as in the paper: an estimate, not a bound.
+    /// Take the largest value over all thresholds, as published: an estimate, not a bound.
     MaxUncorrected,
 }
 

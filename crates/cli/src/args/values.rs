@@ -2,9 +2,9 @@
 
 use dpscope_engine::Shard;
 
-/// A whole number, also as 1e7 or 10_000_000.
+/// A non-negative integer, also as 1e7 or 10_000_000.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    const MOST: u64 = 1 << 53;
+    const LARGEST: u64 = 1 << 53;
     let plain = text.replace('_', "");
     let parsed = plain.parse::<u64>().ok().or_else(|| {
         let value: f64 = plain.parse().ok()?;
@@ -12,37 +12,40 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
         (value.fract() == 0.0 && value >= 0.0).then_some(value as u64)
     });
     match parsed {
-        Some(value) if value <= MOST => Ok(value),
-        Some(_) => Err(format!("`{text}` is more than 2^53")),
-        None => {
-            Err(format!("`{text}` is not a whole number from 0; write 10000000, 10_000_000 or 1e7"))
-        }
+        Some(value) if value <= LARGEST => Ok(value),
+        Some(_) => Err(format!("`{text}` is too large: the largest value is 2^53")),
+        None => Err(format!(
+            "`{text}` is not allowed: expected a non-negative integer such as 10000000 or 1e7"
+        )),
     }
 }
 
 /// As [`count`], at least 1.
 pub(crate) fn positive(text: &str) -> Result<u64, String> {
     match count(text)? {
-        0 => Err(format!("`{text}` is too small; give at least 1")),
+        0 => Err(format!("`{text}` is too small: the smallest value is 1")),
         value => Ok(value),
     }
 }
 
-/// A number of any kind; its domain is checked where it is used.
+/// Any number; its domain is checked where it is used.
 pub(crate) fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a number; write it as 0.5 or 1e-5"))
+    text.parse()
+        .map_err(|_| format!("`{text}` is not a number: expected a value such as 0.5 or 1e-5"))
 }
 
-/// A seed that a JSON number and a link can carry.
+/// A seed that fits a JSON number and a URL.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     let parsed = text.parse().ok().filter(|&seed: &u64| seed < 1 << 53);
-    parsed.ok_or_else(|| format!("`{text}` is not a whole number from 0 and below 2^53"))
+    parsed.ok_or_else(|| {
+        format!("`{text}` is not allowed: expected an integer from 0 and below 2^53")
+    })
 }
 
 /// A number strictly between 0 and 1.
 pub(crate) fn open_unit(text: &str) -> Result<f64, String> {
     let parsed = text.parse().ok().filter(|&value: &f64| value > 0.0 && value < 1.0);
-    parsed.ok_or_else(|| format!("`{text}` does not lie strictly between 0 and 1"))
+    parsed.ok_or_else(|| format!("`{text}` is not strictly between 0 and 1"))
 }
 
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
@@ -51,17 +54,18 @@ pub(crate) fn small_count(text: &str) -> Result<u32, String> {
 
 pub(crate) fn batch_size(text: &str) -> Result<u32, String> {
     match small_count(text)? {
-        0 => Err("a batch holds at least one record".to_owned()),
+        0 => Err("a batch contains at least one record".to_owned()),
         size => Ok(size),
     }
 }
 
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
-    let wanted = || format!("`{text}` is not a shard; write i/N with 1 <= i <= N, e.g. 2/8");
-    let (index, count) = text.split_once('/').ok_or_else(wanted)?;
-    let number = |part: &str| part.trim().parse::<u64>().map_err(|_| wanted());
+    let invalid =
+        || format!("`{text}` is not a shard: expected i/N with 1 <= i <= N, for example 2/8");
+    let (index, count) = text.split_once('/').ok_or_else(invalid)?;
+    let number = |part: &str| part.trim().parse::<u64>().map_err(|_| invalid());
     let shard = Shard { index: number(index)?, count: number(count)? };
-    if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(wanted()) }
+    if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(invalid()) }
 }
 
 #[cfg(test)]
@@ -69,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_may_be_written_with_an_exponent() {
+    fn counts_accept_exponents_and_underscores() {
         for (text, value) in [
             ("1e7", 10_000_000),
             ("10_000", 10_000),
@@ -85,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_and_seeds_stay_inside_their_domain() {
+    fn probabilities_and_seeds_outside_their_domain_are_rejected() {
         assert_eq!((open_unit("1e-5"), seed("9007199254740991")), (Ok(1e-5), Ok((1 << 53) - 1)));
         for text in ["0", "1", "-1", "nan", "inf", "", "x"] {
             assert!(open_unit(text).is_err(), "{text}");
@@ -96,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_are_counted_from_one() {
+    fn shards_are_numbered_from_one() {
         assert_eq!(shard("2/8"), Ok(Shard { index: 2, count: 8 }));
         for text in ["0/8", "9/8", "1", "a/b", "1/0", "-1/3", "1/2/3"] {
             assert!(shard(text).is_err(), "{text}");

@@ -1,4 +1,4 @@
-//! The lines that `compare` and `sweep` set side by side: theory and audit of one training.
+//! Values that `compare` and `sweep` show: theory and audit of one training run.
 
 use clap::Args;
 use dpscope_core::accounting::{
@@ -19,13 +19,13 @@ use crate::failure::Failure;
 use crate::progress::{Terminal, is_interrupted};
 use crate::seed::seed_or_fresh;
 
-/// What `compare` and `sweep` share.
+/// Options of `compare` and `sweep`.
 #[derive(Debug, Args)]
 pub(crate) struct TheoryArgs {
-    /// Audit as well, with so many simulated observations of both worlds together.
+    /// Add a simulated audit with this many observations in both worlds together.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
-    /// Seed of all draws, below 2^53; fresh entropy if not given.
+    /// Seed of all draws, below 2^53 [default: fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -36,10 +36,10 @@ pub(crate) struct TheoryArgs {
     pub(crate) show: ShowArgs,
 }
 
-/// What a line tells.
+/// The quantity in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum What {
+pub(super) enum Quantity {
     Poisson,
     BallsInBins,
     /// The larger of the two closed forms.
@@ -55,7 +55,8 @@ pub(super) enum What {
 /// A line of a table.
 #[derive(Debug, Serialize)]
 pub(super) struct Line {
-    pub(super) what: What,
+    #[serde(rename = "what")]
+    pub(super) quantity: Quantity,
     #[serde(flatten)]
     pub(super) value: Value,
     pub(super) ratio_to_poisson: Option<f64>,
@@ -65,12 +66,12 @@ pub(super) struct Line {
 #[serde(untagged)]
 pub(super) enum Value {
     Theory(Cell),
-    Audit(Audited),
+    Audit(AuditValue),
 }
 
-/// What a simulation showed.
+/// The result of a simulated audit.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Audited {
+pub(super) struct AuditValue {
     pub(super) epsilon: f64,
     delta: f64,
     kind: Kind,
@@ -79,12 +80,12 @@ pub(super) struct Audited {
     method: &'static str,
     significance: f64,
     observations: u64,
-    /// The most that as many observations can show.
+    /// The largest value that this number of observations can reach.
     ceiling: f64,
 }
 
-/// What a table shows of a value.
-pub(super) struct Shown {
+/// A value as a table shows it.
+pub(super) struct LineValue {
     pub(super) epsilon: f64,
     pub(super) kind: Kind,
     pub(super) scope: Scope,
@@ -93,17 +94,17 @@ pub(super) struct Shown {
 }
 
 impl Line {
-    /// The value; none where there is only a reason.
-    pub(super) fn shown(&self) -> Option<Shown> {
+    /// The value; none if there is only a reason.
+    pub(super) fn shown(&self) -> Option<LineValue> {
         match &self.value {
-            Value::Theory(cell) => cell.value().map(|row| Shown {
+            Value::Theory(cell) => cell.value().map(|row| LineValue {
                 epsilon: row.epsilon,
                 kind: row.kind,
                 scope: row.scope,
                 direction: row.direction,
                 method: row.method_in_a_word(),
             }),
-            Value::Audit(row) => Some(Shown {
+            Value::Audit(row) => Some(LineValue {
                 epsilon: row.epsilon,
                 kind: row.kind,
                 scope: row.scope,
@@ -113,8 +114,7 @@ impl Line {
         }
     }
 
-    /// The least that the exact value may be, where the computation of an upper one leaves more
-    /// than a hundredth open.
+    /// The smallest possible exact value, if the numeric error of an upper one exceeds 1 %.
     pub(super) fn at_least(&self) -> Option<f64> {
         let Value::Theory(cell) = &self.value else { return None };
         let row = cell.value().filter(|row| row.kind == Kind::Upper)?;
@@ -131,20 +131,20 @@ impl Line {
     }
 }
 
-/// What draws need: a device, opened once, and a seed.
-pub(super) struct Drawing<'a> {
+/// A device, opened once, and a seed for draws.
+pub(super) struct DrawContext<'a> {
     args: &'a TheoryArgs,
     backend: Backend,
     pub(super) seed: u64,
-    /// No bar of its own.
+    /// Whether to hide the progress bar.
     quiet: bool,
 }
 
-impl<'a> Drawing<'a> {
+impl<'a> DrawContext<'a> {
     pub(super) fn new(args: &'a TheoryArgs, quiet: bool) -> Result<Self, Failure> {
         let (seed, _) = seed_or_fresh(args.seed)?;
         let backend = device::backend(&args.device, float_mode(&args.device, None))?;
-        Ok(Drawing { args, backend, seed, quiet })
+        Ok(DrawContext { args, backend, seed, quiet })
     }
 
     pub(super) fn device(&self) -> String {
@@ -169,13 +169,13 @@ impl<'a> Drawing<'a> {
         if let Err(error) = plan.validated() {
             return Ok(Value::Theory(Cell::missing(&error.to_string())));
         }
-        let ended = count_whole(&plan, &self.backend, self.quiet)?;
-        if ended.interrupted {
+        let run = count_whole(&plan, &self.backend, self.quiet)?;
+        if run.is_interrupted {
             return Err(Failure::interrupted());
         }
-        let outcome = ended.state.outcome()?;
+        let outcome = run.state.outcome()?;
         let evidence = outcome.evidence();
-        Ok(Value::Audit(Audited {
+        Ok(Value::Audit(AuditValue {
             epsilon: outcome.value(),
             delta,
             kind: if matches!(outcome, Outcome::Bound(_)) { Kind::Lower } else { Kind::Estimate },
@@ -189,20 +189,21 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// A line for each of `wanted`; without `drawing`, those that need draws have a reason instead.
+/// A line for each of `quantities`; without `draws`, those that need draws have a reason instead.
 pub(super) fn lines(
     setting: Training,
     delta: f64,
-    wanted: &[What],
-    drawing: Option<&Drawing<'_>>,
+    quantities: &[Quantity],
+    draws: Option<&DrawContext<'_>>,
 ) -> Result<Vec<Line>, Failure> {
     let query = Query::upper(setting, Given::Delta(delta));
     let poisson = Cell::from(Poisson.account(&query));
     let claimed = poisson.value().map(|row| row.epsilon);
-    let is_drawn = |what: &What| matches!(what, What::PairLower | What::PairEstimate);
-    let pair = match drawing {
-        Some(drawing) if wanted.iter().any(is_drawn) => drawing.pair(setting, delta)?,
-        _ => Err("nothing was drawn".to_owned()),
+    let is_drawn =
+        |quantity: &Quantity| matches!(quantity, Quantity::PairLower | Quantity::PairEstimate);
+    let pair = match draws {
+        Some(draws) if quantities.iter().any(is_drawn) => draws.pair(setting, delta)?,
+        _ => Err("no draws were made".to_owned()),
     };
     let of_pair = |cell: &dyn Fn(&PairRows) -> Cell| match &pair {
         Ok(rows) => cell(rows),
@@ -210,30 +211,30 @@ pub(super) fn lines(
     };
     let shuffle =
         |method| Cell::from(Shuffle(method).account(&Query { kind: Kind::Lower, ..query }));
-    let mut lines = Vec::with_capacity(wanted.len());
-    for &what in wanted {
+    let mut lines = Vec::with_capacity(quantities.len());
+    for &quantity in quantities {
         if is_interrupted() {
             return Err(Failure::interrupted());
         }
-        let cell = match what {
-            What::Poisson => poisson.clone(),
-            What::BallsInBins => BallsInBins.account(&query).into(),
-            What::ShuffleLower => shuffle(ShuffleMethod::Best),
-            What::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
-            What::ShuffleSum => shuffle(ShuffleMethod::Sum),
-            What::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
-            What::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
-            What::Deterministic => Deterministic.account(&query).into(),
-            What::Audit => Cell::missing("nothing was drawn"),
+        let cell = match quantity {
+            Quantity::Poisson => poisson.clone(),
+            Quantity::BallsInBins => BallsInBins.account(&query).into(),
+            Quantity::ShuffleLower => shuffle(ShuffleMethod::Best),
+            Quantity::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
+            Quantity::ShuffleSum => shuffle(ShuffleMethod::Sum),
+            Quantity::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
+            Quantity::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
+            Quantity::Deterministic => Deterministic.account(&query).into(),
+            Quantity::Audit => Cell::missing("no draws were made"),
         };
-        let value = match (what, drawing) {
-            (What::Audit, Some(drawing)) => {
-                let observations = drawing.args.observations.unwrap_or(0);
-                drawing.audit(setting, delta, observations)?
+        let value = match (quantity, draws) {
+            (Quantity::Audit, Some(draws)) => {
+                let observations = draws.args.observations.unwrap_or(0);
+                draws.audit(setting, delta, observations)?
             }
             _ => Value::Theory(cell),
         };
-        let mut line = Line { what, value, ratio_to_poisson: None };
+        let mut line = Line { quantity, value, ratio_to_poisson: None };
         let epsilon = line.shown().map(|shown| shown.epsilon);
         line.ratio_to_poisson =
             claimed.filter(|claimed| *claimed > 0.0).and_then(|claimed| Some(epsilon? / claimed));
@@ -242,7 +243,7 @@ pub(super) fn lines(
     Ok(lines)
 }
 
-/// Refuses a setting that no accountant takes, with the option that is wrong.
+/// Rejects a setting outside the domain of the accountants.
 pub(super) fn check(setting: Training, delta: f64) -> Result<(), AccountingError> {
     let query = Query::upper(setting, Given::Delta(delta));
     Deterministic.account(&query)?;

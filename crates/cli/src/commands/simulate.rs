@@ -1,4 +1,4 @@
-//! Running a plan at a terminal: what `audit bgm`, `resume` and `reproduce` share.
+//! Running a plan: shared by `audit bgm`, `audit dpsgd`, `resume` and `reproduce`.
 
 use std::path::Path;
 
@@ -13,16 +13,16 @@ use dpscope_engine::{
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::{Idealised, SeedSource};
 
-use crate::args::{Asked, DeviceArgs, PlotArgs, RunArgs};
-use crate::device::{Choice, backend};
-use crate::failure::{Done, Exit, Failure};
+use crate::args::{DeviceArgs, DeviceChoice, OutputOptions, PlotArgs, RunArgs};
+use crate::device::backend;
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
 use crate::output::{claim_test, finish, tell};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
 use crate::simulated_report::{RunFacts, of_artefact};
 
-/// The float mode of `--float-mode`, else that of the counts that are gone on with.
+/// The float mode of `--float-mode`, else that of the resumed counts.
 pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> FloatMode {
     let earlier = resumed.and_then(|state| match state.float_modes[..] {
         [mode] => Some(mode),
@@ -35,50 +35,74 @@ pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> Float
 pub(crate) struct Job<'a> {
     pub(crate) plan: ValidPlan,
     pub(crate) range: ObservationRange,
-    /// What an earlier run counted.
+    /// Counts of the run that is resumed.
     pub(crate) resumed: Option<Artefact>,
     pub(crate) seed_source: SeedSource,
     pub(crate) checkpoint: Option<&'a Path>,
     pub(crate) out: Option<&'a Path>,
-    /// Options that a command which goes on repeats, each with a blank in front.
-    pub(crate) repeat: String,
+    /// Options that `dpscope resume` needs again, each with a blank in front.
+    pub(crate) resume_options: String,
 }
 
-/// What is known of a run before its plan: an earlier state, and the seed.
-pub(crate) struct Begun {
+/// Where a run starts: its seed, and the state that its checkpoint contains.
+pub(crate) struct ResumePoint {
     pub(crate) seed: u64,
     seed_source: SeedSource,
-    earlier: Option<Artefact>,
+    saved: Option<Artefact>,
 }
 
-/// The state in a checkpoint, if there is one, and the seed that was given, kept there, or drawn.
-pub(crate) fn begun(checkpoint: Option<&Path>, seed: Option<u64>) -> Result<Begun, Failure> {
-    checkpoint.map_or(Ok(()), check_writable)?;
-    let earlier = checkpoint.filter(|path| path.exists()).map(read_artefact).transpose()?;
-    let (seed, seed_source) = match (&earlier, seed) {
-        (Some(state), None) => (state.plan.seed, SeedSource::Checkpoint),
-        (_, given) => seed_or_fresh(given)?,
-    };
-    Ok(Begun { seed, seed_source, earlier })
-}
-
-impl<'a> Job<'a> {
-    /// The job of a plan, going on with the state in its checkpoint.
-    pub(crate) fn of(plan: Plan, begun: Begun, args: &'a RunArgs) -> Result<Self, Failure> {
-        let valid = plan.validated()?;
-        let range = args.shard.unwrap_or(Shard::WHOLE).range(&plan)?;
-        let (checkpoint, out) = (args.checkpoint.as_deref(), args.out.as_deref());
-        let Begun { seed_source, earlier, .. } = begun;
-        if let (Some(state), Some(path)) = (&earlier, checkpoint) {
-            let same = belongs_to(state, &plan, range);
-            same.map_err(|error| Failure::from(error).about(path))?;
-        }
-        let repeat = String::new();
-        Ok(Job { plan: valid, range, resumed: earlier, seed_source, checkpoint, out, repeat })
+impl ResumePoint {
+    /// Reads the checkpoint if it exists; the seed is `seed`, that of the checkpoint, or fresh.
+    pub(crate) fn read(checkpoint: Option<&Path>, seed: Option<u64>) -> Result<Self, Failure> {
+        checkpoint.map_or(Ok(()), check_writable)?;
+        let saved = checkpoint.filter(|path| path.exists()).map(read_artefact).transpose()?;
+        let (seed, seed_source) = match (&saved, seed) {
+            (Some(state), None) => (state.plan.seed, SeedSource::Checkpoint),
+            (_, seed) => seed_or_fresh(seed)?,
+        };
+        Ok(ResumePoint { seed, seed_source, saved })
     }
 }
 
-fn belongs_to(state: &Artefact, plan: &Plan, range: ObservationRange) -> Result<(), ArtefactError> {
+/// The plan of a simulated or trained run.
+pub(crate) fn plan(
+    args: &RunArgs,
+    mechanism: BatchedGaussian,
+    observations: u64,
+    seed: u64,
+) -> Plan {
+    Plan {
+        mechanism,
+        observations,
+        delta: args.statement.delta,
+        significance: args.statement.significance,
+        threshold_rule: args.threshold_rule.into(),
+        cuts: Plan::DEFAULT_CUTS,
+        seed,
+        training: None,
+    }
+}
+
+impl<'a> Job<'a> {
+    /// The job of a plan, resumed from the state in its checkpoint.
+    pub(crate) fn new(plan: Plan, start: ResumePoint, args: &'a RunArgs) -> Result<Self, Failure> {
+        let valid = plan.validated()?;
+        let range = args.shard.unwrap_or(Shard::WHOLE).range(&plan)?;
+        let (checkpoint, out) = (args.checkpoint.as_deref(), args.out.as_deref());
+        let ResumePoint { seed_source, saved: resumed, .. } = start;
+        if let (Some(state), Some(path)) = (&resumed, checkpoint) {
+            check_matches(state, &plan, range).map_err(|error| Failure::from(error).about(path))?;
+        }
+        let resume_options = String::new();
+        Ok(Job { plan: valid, range, resumed, seed_source, checkpoint, out, resume_options })
+    }
+}
+
+fn check_matches(
+    state: &Artefact,
+    plan: &Plan,
+    range: ObservationRange,
+) -> Result<(), ArtefactError> {
     if state.plan != *plan {
         let differences = plan.differences(&state.plan);
         return Err(ArtefactError::ForeignPlan { differences });
@@ -90,15 +114,15 @@ fn belongs_to(state: &Artefact, plan: &Plan, range: ObservationRange) -> Result<
     Ok(())
 }
 
-/// A run that ended, finished or not.
-pub(crate) struct Ended {
+/// The state of a run that finished or was interrupted.
+pub(crate) struct RunOutcome {
     pub(crate) state: Artefact,
     pub(crate) elapsed_ms: f64,
-    pub(crate) interrupted: bool,
+    pub(crate) is_interrupted: bool,
 }
 
-/// Counts what is left of the job.
-pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<Ended, Failure> {
+/// Counts the remaining observations of the job.
+pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<RunOutcome, Failure> {
     let terminal = Terminal::new(quiet, job.checkpoint);
     let keep_going = || dpscope_engine::Control::keep_going(&terminal);
     let state = match &job.resumed {
@@ -119,11 +143,11 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
     terminal.clear();
     let elapsed_ms = terminal.elapsed_ms();
     match counted {
-        Ok(state) => Ok(Ended { state, elapsed_ms, interrupted: false }),
+        Ok(state) => Ok(RunOutcome { state, elapsed_ms, is_interrupted: false }),
         Err(EngineError::Stopped) => {
             let state = terminal.last_state().unwrap_or(state);
             terminal.save(&state).map_err(|error| EngineError::Control(error.into()))?;
-            Ok(Ended { state, elapsed_ms, interrupted: true })
+            Ok(RunOutcome { state, elapsed_ms, is_interrupted: true })
         }
         Err(error) => {
             let foreign = matches!(error, EngineError::Artefact(_));
@@ -136,7 +160,7 @@ pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<End
     }
 }
 
-/// The plan that audits a shuffle at its worst, cuts fixed by a pilot.
+/// The plan of a worst-case audit of shuffled batches.
 pub(crate) fn shuffle_plan(
     setting: Training,
     observations: u64,
@@ -165,8 +189,12 @@ pub(crate) fn shuffle_plan(
     }
 }
 
-/// Counts a whole plan that is kept nowhere.
-pub(crate) fn count_whole(plan: &Plan, backend: &Backend, quiet: bool) -> Result<Ended, Failure> {
+/// Counts a whole plan without saving the counts.
+pub(crate) fn count_whole(
+    plan: &Plan,
+    backend: &Backend,
+    quiet: bool,
+) -> Result<RunOutcome, Failure> {
     let job = Job {
         plan: plan.validated()?,
         range: Shard::WHOLE.range(plan)?,
@@ -174,15 +202,15 @@ pub(crate) fn count_whole(plan: &Plan, backend: &Backend, quiet: bool) -> Result
         seed_source: SeedSource::Given,
         checkpoint: None,
         out: None,
-        repeat: String::new(),
+        resume_options: String::new(),
     };
     count(&job, backend, quiet)
 }
 
-/// Most normals that the idealised law is simulated with: a second or so.
+/// Most normals of a simulation of the idealised mechanism: about a second.
 const MOST_NORMALS: u64 = 300_000_000;
 
-/// What the audit of trained models says of the batched Gaussian mechanism.
+/// The audit of the batched Gaussian mechanism that trained models are compared with.
 pub(crate) fn idealised(
     trained: &Artefact,
     threads: Option<u16>,
@@ -192,8 +220,8 @@ pub(crate) fn idealised(
     Some(Idealised::from(&outcome))
 }
 
-/// As many observations of the batched Gaussian mechanism as models were trained; none where that
-/// takes long or was interrupted.
+/// As many observations of the batched Gaussian mechanism as models were trained; none if that takes
+/// long or is interrupted.
 pub(crate) fn idealised_counts(
     trained: &Artefact,
     threads: Option<u16>,
@@ -203,82 +231,84 @@ pub(crate) fn idealised_counts(
         return None;
     }
     let plan = Plan { training: None, ..trained.plan };
-    let a_run = plan.validated().ok()?.distribution().normals_per_observation();
-    if a_run.saturating_mul(plan.observations) > MOST_NORMALS {
+    let per_run = plan.validated().ok()?.distribution().normals_per_observation();
+    if per_run.saturating_mul(plan.observations) > MOST_NORMALS {
         return None;
     }
     let cpu = CpuBackend::new(threads.map_or(0, usize::from)).ok()?;
-    let ended = count_whole(&plan, &Backend::Cpu(cpu), quiet).ok()?;
-    (!ended.interrupted).then_some(ended.state)
+    let outcome = count_whole(&plan, &Backend::Cpu(cpu), quiet).ok()?;
+    (!outcome.is_interrupted).then_some(outcome.state)
 }
 
-/// Runs the job on the device that is asked for, and reports it.
-pub(crate) fn run_and_report(job: &Job<'_>, asked: Asked<'_>) -> Done {
-    check_asked(asked, job.plan.plan().delta)?;
-    check(job)?;
-    let backend = backend(asked.device, float_mode(asked.device, job.resumed.as_ref()))?;
-    run_on(&backend, job, asked)
+/// Runs the job on the selected device and reports it.
+pub(crate) fn run_and_report(job: &Job<'_>, output: OutputOptions<'_>) -> CommandResult {
+    check_output(output, job.plan.plan().delta)?;
+    check_job(job)?;
+    let backend = backend(output.device, float_mode(output.device, job.resumed.as_ref()))?;
+    run_on(&backend, job, output)
 }
 
-/// What can be refused before there is a job.
-pub(crate) fn check_asked(asked: Asked<'_>, delta: f64) -> Result<(), Failure> {
-    claim_test(asked.claim, delta)?;
-    asked.plot.check()
+/// Rejects claims and output files that cannot be used.
+pub(crate) fn check_output(output: OutputOptions<'_>, delta: f64) -> Result<(), Failure> {
+    claim_test(output.claim, delta)?;
+    output.plot.check()
 }
 
-/// What can be refused before any work is done.
-pub(crate) fn check(job: &Job<'_>) -> Result<(), Failure> {
+/// Rejects an `--out` file that cannot be replaced; warns if a shard is not saved.
+pub(crate) fn check_job(job: &Job<'_>) -> Result<(), Failure> {
     job.out.map_or(Ok(()), |path| check_replaceable(path, job.plan.plan(), job.range))?;
     if job.range.len() < job.plan.plan().observations_per_world()
         && job.out.or(job.checkpoint).is_none()
     {
-        tell("this shard is kept nowhere; --out FILE keeps it for `dpscope merge`");
+        tell("this shard's counts are not saved; pass --out FILE to save them for `dpscope merge`");
     }
     Ok(())
 }
 
 /// Runs the job and reports it.
-pub(crate) fn run_on(backend: &Backend, job: &Job<'_>, asked: Asked<'_>) -> Done {
-    let Asked { device, plot, claim, show } = asked;
+pub(crate) fn run_on(backend: &Backend, job: &Job<'_>, output: OutputOptions<'_>) -> CommandResult {
+    let OutputOptions { device, plot, claim, show } = output;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
-    let ended = count(job, backend, show.quiet)?;
-    // Part of the counts never takes the place of more of them.
-    let keeps = |path: &&Path| {
-        ended.interrupted && read_artefact(path).is_ok_and(|old| old.done() > ended.state.done())
+    let outcome = count(job, backend, show.quiet)?;
+    // An interrupted run never replaces a file with more counts.
+    let has_more = |path: &&Path| {
+        outcome.is_interrupted
+            && read_artefact(path).is_ok_and(|old| old.done() > outcome.state.done())
     };
-    let out = job.out.filter(|path| !keeps(path));
-    let written = out.map_or(Ok(()), |path| write_artefact(path, &ended.state));
-    if ended.interrupted {
-        tell_how_to_go_on(job, device, plot, &ended.state, out.filter(|_| written.is_ok()));
-        if ended.state.done() == 0 {
+    let out = job.out.filter(|path| !has_more(path));
+    let written = out.map_or(Ok(()), |path| write_artefact(path, &outcome.state));
+    if outcome.is_interrupted {
+        print_resume_command(job, device, plot, &outcome.state, out.filter(|_| written.is_ok()));
+        if outcome.state.done() == 0 {
             return written.map(|()| Exit::Interrupted);
         }
     }
     let facts = RunFacts {
         seed_source: job.seed_source,
-        elapsed_ms: ended.elapsed_ms,
+        elapsed_ms: outcome.elapsed_ms,
         resumed_from,
-        idealised: idealised(&ended.state, device.threads, show.quiet),
+        idealised: idealised(&outcome.state, device.threads, show.quiet),
     };
-    // The report first: a disk that is full must not cost what was counted.
-    let test = claim_test(claim, ended.state.plan.delta)?;
-    let report = of_artefact(&ended.state, &facts, &test)?;
+    // The report comes first, so that a full disk does not lose the result.
+    let test = claim_test(claim, outcome.state.plan.delta)?;
+    let report = of_artefact(&outcome.state, &facts, &test)?;
     let exit = finish(&report, show.json)?;
-    let plotted = plot.write(|| Ok(curves_of_report(&report, &ended.state.curve()?)?));
+    let plotted = plot.write(|| Ok(curves_of_report(&report, &outcome.state.curve()?)?));
     written.and(plotted)?;
-    Ok(if ended.interrupted { Exit::Interrupted } else { exit })
+    Ok(if outcome.is_interrupted { Exit::Interrupted } else { exit })
 }
 
-fn tell_how_to_go_on(
+/// Prints the command that resumes an interrupted job, on stderr.
+fn print_resume_command(
     job: &Job<'_>,
     args: &DeviceArgs,
     plot: &PlotArgs,
     state: &Artefact,
     written: Option<&Path>,
 ) {
-    let mode = mode_to_go_on(args.float_mode.map(FloatMode::from), &state.float_modes);
+    let mode = resume_float_mode(args.float_mode.map(FloatMode::from), &state.float_modes);
     let device = match &args.device {
-        Choice::Auto | Choice::Cpu => mode,
+        DeviceChoice::Auto | DeviceChoice::Cpu => mode,
         device => format!(" --device {}{mode}", quoted(&device.to_string())),
     };
     let files =
@@ -289,26 +319,28 @@ fn tell_how_to_go_on(
     tell(&match job.checkpoint.or(written) {
         Some(path) => {
             format!(
-                "interrupted; go on with\n  dpscope resume {}{out}{device}{}",
+                "interrupted; resume with\n  dpscope resume {}{out}{device}{}",
                 quoted_path(path),
-                job.repeat
+                job.resume_options
             )
         }
-        None => "interrupted; nothing was saved (--checkpoint FILE saves)".to_owned(),
+        None => {
+            "interrupted; nothing was saved (pass --checkpoint FILE to save the state)".to_owned()
+        }
     });
 }
 
-/// The option that keeps the float mode asked for, which counts would say, of which there are none.
-fn mode_to_go_on(asked: Option<FloatMode>, counted: &[FloatMode]) -> String {
-    let asked = asked.filter(|_| counted.is_empty());
-    asked.map_or(String::new(), |mode| format!(" --float-mode {mode}"))
+/// `--float-mode`, as long as no counts record it.
+fn resume_float_mode(requested: Option<FloatMode>, counted: &[FloatMode]) -> String {
+    let requested = requested.filter(|_| counted.is_empty());
+    requested.map_or(String::new(), |mode| format!(" --float-mode {mode}"))
 }
 
 pub(crate) fn quoted_path(path: &Path) -> String {
     quoted(&path.display().to_string())
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -322,10 +354,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_float_mode_that_counted_nothing_yet_is_asked_for_again() {
+    fn resume_command_repeats_the_float_mode_until_counts_record_it() {
         let exact = Some(FloatMode::Exact);
-        assert_eq!(mode_to_go_on(exact, &[]), " --float-mode exact");
-        assert_eq!(mode_to_go_on(exact, &[FloatMode::Exact]), "");
-        assert_eq!(mode_to_go_on(None, &[]), "");
+        assert_eq!(resume_float_mode(exact, &[]), " --float-mode exact");
+        assert_eq!(resume_float_mode(exact, &[FloatMode::Exact]), "");
+        assert_eq!(resume_float_mode(None, &[]), "");
     }
 }

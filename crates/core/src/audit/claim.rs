@@ -39,9 +39,8 @@ pub enum ClaimError {
     },
     /// The claim and the audit speak of different δ.
     #[error(
-        "the claim has delta {}, the audit {}; audit with --delta {}, since \
-         values at different delta cannot be compared",
-        given(*.claimed), given(*.audited), given(*.claimed)
+        "the claim has delta {}, but the audit {}; values at different delta cannot be compared",
+        given(*.claimed), given(*.audited)
     )]
     Delta {
         /// δ of the claim.

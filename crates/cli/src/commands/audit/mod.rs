@@ -13,23 +13,23 @@ use dpsgd::DpSgdArgs;
 use outputs::OutputsArgs;
 use scores::ScoresArgs;
 
-use crate::failure::Done;
+use crate::failure::CommandResult;
 
-pub(crate) fn run(audit: &Audit) -> Done {
+pub(crate) fn run(audit: &Audit) -> CommandResult {
     audit.run()
 }
 
 subcommands! {
     Audit {
-        /// Simulate the batched Gaussian mechanism with a canary and bound its epsilon.
+        /// Simulate the batched Gaussian mechanism and bound its epsilon.
         Bgm(BgmArgs) => bgm,
-        /// Train models by DP-SGD with a canary and bound the epsilon of what the attacker sees.
+        /// Train models with DP-SGD and a canary, and bound the epsilon of their outputs.
         Dpsgd(Box<DpSgdArgs>) => dpsgd,
-        /// Score outputs recorded from your own training runs.
+        /// Bound epsilon from outputs recorded in your own training runs.
         Outputs(OutputsArgs) => outputs,
-        /// Bound epsilon from attack scores of any kind.
+        /// Bound epsilon from scores of any attack.
         Scores(ScoresArgs) => scores,
-        /// Bound epsilon from error counts at one threshold that was fixed beforehand.
+        /// Bound epsilon from error counts at a threshold fixed in advance.
         Counts(CountsArgs) => counts,
     }
 }

@@ -1,4 +1,4 @@
-//! What `audit outputs` and `audit scores` share: arrays in, report out.
+//! Recorded data: shared by `audit outputs` and `audit scores`.
 
 use std::path::Path;
 
@@ -13,6 +13,7 @@ use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, FormatError};
+use dpscope_report::number::counted;
 use dpscope_report::record::{
     ClaimTest, IndependenceRecord, Report, SeedSource, ShuffleWindowRecord, TheoryComparison,
 };
@@ -22,15 +23,15 @@ use crate::args::{ClaimArgs, PlotArgs, ShowArgs, StatementArgs, seed};
 use crate::failure::Failure;
 use crate::files::{limits, name_of, read};
 
-/// What the audits of recorded runs share.
+/// Options of audits of recorded data.
 #[derive(Debug, Args)]
 pub(crate) struct RecordedArgs {
-    /// Count runs with NaN or infinity against the attacker, instead of refusing the file.
+    /// Count runs with NaN or infinity as errors of the attack, instead of rejecting the file.
     #[arg(long)]
     pub(crate) count_non_finite: bool,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
-    /// Seed of the random half or pilot, below 2^53; fresh entropy if not given.
+    /// Seed of the random split or pilot, below 2^53 [default: fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -41,21 +42,21 @@ pub(crate) struct RecordedArgs {
     pub(crate) show: ShowArgs,
 }
 
-/// What is taken from a file of arrays.
-pub(crate) fn taken<T>(
+/// Opens a file of arrays and applies `read` to it.
+pub(crate) fn with_dataset<T>(
     path: &Path,
-    take: impl FnOnce(Dataset<'_>) -> Result<T, Failure>,
+    read_dataset: impl FnOnce(Dataset<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let limits = limits();
     let bytes = read(path, &limits)?;
     let dataset = Dataset::open(&bytes, &name_of(path), &limits)
         .map_err(|error| Failure::from(error).about(path))?;
-    take(dataset)
+    read_dataset(dataset)
 }
 
-/// The array `world` of a file, or its only one.
+/// The array `world` of a file, or its only array.
 pub(crate) fn array_of(path: &Path, world: &str) -> Result<Array, Failure> {
-    taken(path, |dataset| array_in(dataset, path, world))
+    with_dataset(path, |dataset| array_in(dataset, path, world))
 }
 
 pub(crate) fn array_in(dataset: Dataset<'_>, path: &Path, world: &str) -> Result<Array, Failure> {
@@ -66,44 +67,45 @@ pub(crate) fn array_in(dataset: Dataset<'_>, path: &Path, world: &str) -> Result
     }
     dataset.into_only().map_err(|error| match error {
         FormatError::SeveralArrays { .. } => {
-            Failure::input(format!("{error}: save the one to read as `{world}`")).about(path)
+            Failure::input(format!("{error}: name the one to read `{world}`")).about(path)
         }
         other => about(other),
     })
 }
 
-/// Refuses NaN and infinity, unless failed runs are to be counted.
+/// Rejects NaN and infinity, unless failed runs are counted.
 pub(crate) fn check_finite(array: &Array, path: &Path, count: bool) -> Result<(), Failure> {
     match array.non_finite() {
         Some(found) if !count => Err(Failure::input(format!(
-            "holds {} values that are not finite, the first ({}) at index {:?}; repair or remove \
-             those runs, or pass --count-non-finite to count them against the attack",
-            found.count, found.value, found.index
+            "contains {} that {} not finite, the first ({}) at index {:?}; repair or remove those runs, \
+             or pass --count-non-finite to count them as errors of the attack",
+            counted(found.count as u64, "value"),
+            if found.count == 1 { "is" } else { "are" },
+            found.value,
+            found.index
         ))
         .about(path)),
         _ => Ok(()),
     }
 }
 
-/// The training behind the runs, as far as it is known.
-pub(crate) enum KnownTraining {
+/// What is known of the training behind the runs.
+pub(crate) enum TrainingInfo {
     Mechanism(BatchedGaussian),
     Setting(Training),
 }
 
-impl KnownTraining {
+impl TrainingInfo {
     fn beside(&self, result: &AuditResult) -> TheoryComparison {
         match self {
-            KnownTraining::Mechanism(mechanism) => {
-                TheoryComparison::of_mechanism(mechanism, result)
-            }
-            KnownTraining::Setting(setting) => TheoryComparison::of_training(*setting, result),
+            TrainingInfo::Mechanism(mechanism) => TheoryComparison::of_mechanism(mechanism, result),
+            TrainingInfo::Setting(setting) => TheoryComparison::of_training(*setting, result),
         }
     }
 }
 
-/// Scores of both worlds with what was found on the way.
-pub(crate) struct Recorded<'a> {
+/// Scores of both worlds, their audit and findings.
+pub(crate) struct RecordedEvidence<'a> {
     pub(crate) subject: Subject,
     pub(crate) target: &'a [f64],
     pub(crate) zero_out: &'a [f64],
@@ -111,17 +113,19 @@ pub(crate) struct Recorded<'a> {
     pub(crate) uncorrected: EpsilonEstimate,
     pub(crate) findings: Vec<String>,
     pub(crate) independence: Option<IndependenceRecord>,
-    /// How far into an epoch the shuffle reaches, where that was asked.
-    pub(crate) reach: Option<ShuffleWindow>,
-    /// What an accountant is asked about.
-    pub(crate) training: Option<KnownTraining>,
-    /// What was assumed of the runs.
+    pub(crate) shuffle_window: Option<ShuffleWindow>,
+    pub(crate) training: Option<TrainingInfo>,
+    /// The mechanism assumed.
     pub(crate) mechanism: Option<BatchedGaussian>,
     pub(crate) input: serde_json::Value,
 }
 
-/// The rule and its numbers, from the command line.
-pub(crate) fn audit_of(rule: ThresholdRule, statement: &StatementArgs, seed: u64) -> RecordedAudit {
+/// The audit that the options describe.
+pub(crate) fn recorded_audit(
+    rule: ThresholdRule,
+    statement: &StatementArgs,
+    seed: u64,
+) -> RecordedAudit {
     RecordedAudit {
         threshold_rule: rule,
         delta: statement.delta,
@@ -131,7 +135,7 @@ pub(crate) fn audit_of(rule: ThresholdRule, statement: &StatementArgs, seed: u64
     }
 }
 
-impl Recorded<'_> {
+impl RecordedEvidence<'_> {
     pub(crate) fn report(
         self,
         audit: &RecordedAudit,
@@ -154,7 +158,7 @@ impl Recorded<'_> {
             input: Some(self.input),
             findings: self.findings,
             independence: self.independence,
-            shuffle_reach: self.reach.map(ShuffleWindowRecord::from),
+            shuffle_reach: self.shuffle_window.map(ShuffleWindowRecord::from),
             ..report
         })
     }

@@ -2,25 +2,20 @@
 
 use clap::Args;
 
-use crate::args::{DeviceArgs, SamplerArgs, ShowArgs, small_count};
+use crate::args::{DeviceArgs, MechanismArgs, ShowArgs};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dpscope bench --device cpu --seconds 0.5\n\n\
-        The CPU always stands beside the devices that --device names; auto names every hardware \
-        GPU. Both float modes of a GPU are measured where --float-mode does not name one.")]
+#[command(
+    mut_arg("noise_multiplier", |arg| arg.required(false).default_value("1")),
+    mut_arg("steps", |arg| arg.required(false).default_value("100")),
+    after_help = "Example:\n  dpscope bench --device cpu --seconds 0.5\n\n\
+        The CPU is always measured; --device auto adds every hardware GPU. Without --float-mode, both \
+        modes of a GPU are measured."
+)]
 pub(crate) struct BenchArgs {
-    /// Noise standard deviation divided by the clip norm, 0.2 to 20.
-    #[arg(long, value_name = "S", default_value = "1")]
-    pub(crate) noise_multiplier: f64,
-    /// Batches an epoch, 1 to 100000.
-    #[arg(long, value_name = "T", default_value = "100", value_parser = small_count)]
-    pub(crate) steps: u32,
-    /// Passes over the data, 1 to 1000.
-    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
-    pub(crate) epochs: u32,
     #[command(flatten)]
-    pub(crate) sampler: SamplerArgs,
-    /// How long each device counts in each float mode, about; up to 600.
+    pub(crate) mechanism: MechanismArgs,
+    /// Approximate measuring time per device and float mode, up to 600.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) seconds: f64,
     #[command(flatten)]
@@ -29,10 +24,10 @@ pub(crate) struct BenchArgs {
     pub(crate) show: ShowArgs,
 }
 
-/// A time that a person waits.
+/// A measuring time.
 fn seconds(text: &str) -> Result<f64, String> {
     let parsed = text.parse().ok().filter(|&value: &f64| value > 0.0 && value <= 600.0);
-    parsed.ok_or_else(|| format!("`{text}` is not a number of seconds above 0 and up to 600"))
+    parsed.ok_or_else(|| format!("`{text}` is not allowed: expected seconds above 0 and up to 600"))
 }
 
 #[cfg(test)]
@@ -40,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_stay_inside_their_domain() {
+    fn seconds_outside_their_domain_are_rejected() {
         assert_eq!([seconds("0.05"), seconds("600")], [Ok(0.05), Ok(600.0)]);
         for text in ["0", "-1", "601", "nan", "inf", "", "2s"] {
             assert!(seconds(text).is_err(), "{text}");

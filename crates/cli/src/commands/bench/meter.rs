@@ -1,41 +1,41 @@
-//! Counting through the engine for a while.
+//! Counting through the engine for a fixed time.
 
 use std::sync::Mutex;
 use std::time::Instant;
 
 use dpscope_engine::{Artefact, Backend, Control, EngineError, Progress, Shard, run};
 
-use super::Work;
+use super::workload::BenchPlan;
 use crate::failure::{Exit, Failure};
 use crate::progress::is_interrupted;
 
-/// What a backend counted after it was warm.
-pub(super) struct Measured {
-    /// Of both worlds.
+/// What a backend counted after the warm-up.
+pub(super) struct Measurement {
+    /// Observations of both worlds.
     pub(super) observations: u64,
     pub(super) elapsed_ms: f64,
     pub(super) fallback_shards: u64,
-    /// What the engine told meanwhile.
+    /// Warnings of the engine.
     pub(super) warnings: Vec<String>,
 }
 
-/// The longest part of the time that goes into warming up, in seconds.
+/// Longest warm-up, in seconds.
 const WARM_UP: f64 = 0.5;
 
-/// Counts as every run does, in its own waves, until the clock ends it.
-pub(super) fn measure(work: &Work, backend: &Backend) -> Result<Measured, Failure> {
+/// Counts in the waves of a normal run until the clock ends it.
+pub(super) fn measure(work: &BenchPlan, backend: &Backend) -> Result<Measurement, Failure> {
     let range = Shard::WHOLE.range(work.plan.plan())?;
     let state = Artefact::empty(&work.plan, work.layout.clone(), range);
     let meter = Meter {
         started: Instant::now(),
         warm_up_ms: 1e3 * (work.seconds / 4.0).min(WARM_UP),
         measured_ms: 1e3 * work.seconds,
-        seen: Mutex::default(),
+        waves: Mutex::default(),
     };
     match pollster::block_on(run(&work.plan, state, backend, &meter)) {
         Err(EngineError::Stopped) if is_interrupted() => Err(Failure::with(
             Exit::Interrupted,
-            "interrupted; a smaller --seconds takes less time",
+            "interrupted; reduce --seconds for a shorter measurement",
         )),
         Err(EngineError::Stopped) | Ok(_) => meter.measured(),
         Err(error) => Err(error.into()),
@@ -47,12 +47,12 @@ struct Meter {
     started: Instant,
     warm_up_ms: f64,
     measured_ms: f64,
-    seen: Mutex<Seen>,
+    waves: Mutex<Waves>,
 }
 
-/// The ends of waves between which the rate is taken.
+/// The ends of waves between which the rate is measured.
 #[derive(Default)]
-struct Seen {
+struct Waves {
     warm: Option<Wave>,
     last: Option<Wave>,
     fallback_shards: u64,
@@ -66,26 +66,26 @@ struct Wave {
 }
 
 impl Meter {
-    fn measured(self) -> Result<Measured, Failure> {
+    fn measured(self) -> Result<Measurement, Failure> {
         let internal = || Failure::with(Exit::Internal, "nothing was counted while the clock ran");
-        let seen = self.seen.into_inner().map_err(|_| internal())?;
-        let (Some(warm), Some(last)) = (seen.warm, seen.last) else { return Err(internal()) };
-        Ok(Measured {
+        let waves = self.waves.into_inner().map_err(|_| internal())?;
+        let (Some(warm), Some(last)) = (waves.warm, waves.last) else { return Err(internal()) };
+        Ok(Measurement {
             observations: last.done - warm.done,
             elapsed_ms: last.at_ms - warm.at_ms,
-            fallback_shards: seen.fallback_shards,
-            warnings: seen.warnings,
+            fallback_shards: waves.fallback_shards,
+            warnings: waves.warnings,
         })
     }
 }
 
 impl Control for Meter {
     fn keep_going(&self) -> bool {
-        let over = |seen: &Seen| match (seen.warm, seen.last) {
+        let over = |waves: &Waves| match (waves.warm, waves.last) {
             (Some(warm), Some(last)) => last.at_ms - warm.at_ms >= self.measured_ms,
             _ => false,
         };
-        !is_interrupted() && self.seen.lock().is_ok_and(|seen| !over(&seen))
+        !is_interrupted() && self.waves.lock().is_ok_and(|waves| !over(&waves))
     }
 
     fn now_ms(&self) -> f64 {
@@ -98,19 +98,19 @@ impl Control for Meter {
         progress: Progress,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let wave = Wave { at_ms: self.now_ms(), done: progress.done };
-        let Ok(mut seen) = self.seen.lock() else { return Ok(()) };
-        seen.fallback_shards = state.fallback_shards;
-        if seen.warm.is_some() {
-            seen.last = Some(wave);
+        let Ok(mut waves) = self.waves.lock() else { return Ok(()) };
+        waves.fallback_shards = state.fallback_shards;
+        if waves.warm.is_some() {
+            waves.last = Some(wave);
         } else if wave.at_ms >= self.warm_up_ms {
-            seen.warm = Some(wave);
+            waves.warm = Some(wave);
         }
         Ok(())
     }
 
     fn warn(&self, message: &str) {
-        if let Ok(mut seen) = self.seen.lock() {
-            seen.warnings.push(message.to_owned());
+        if let Ok(mut waves) = self.waves.lock() {
+            waves.warnings.push(message.to_owned());
         }
     }
 }

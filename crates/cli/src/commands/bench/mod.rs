@@ -1,8 +1,9 @@
-//! `dpscope bench`: how fast each device counts.
+//! `dpscope bench`: measures the throughput of each device.
 
 mod args;
 mod meter;
 mod shares;
+mod workload;
 
 pub(crate) use args::BenchArgs;
 
@@ -12,16 +13,18 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::backend::gpu::Adapter;
 use dpscope_engine::backend::{CpuBackend, FloatMode};
-use dpscope_engine::{Backend, Layout, Plan, ValidPlan};
+use dpscope_engine::{Backend, Layout, Plan};
 use dpscope_report::number::short;
 use dpscope_report::text::{Align, row, table};
 use serde::Serialize;
 
-use self::meter::{Measured, measure};
+use self::meter::{Measurement, measure};
 use self::shares::{Shares, of_cpu, of_gpu};
-use crate::device::{Choice, cpu, found, kind, open, pick};
-use crate::failure::{Done, Exit, Failure};
-use crate::output::{print, print_json, tell};
+use self::workload::BenchPlan;
+use crate::args::DeviceChoice;
+use crate::device::{cpu, found, kind, open, pick};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::output::{print_json, print_text, tell};
 use crate::progress::is_interrupted;
 
 #[derive(Serialize)]
@@ -30,7 +33,7 @@ struct Bench {
     version: &'static str,
     mechanism: BatchedGaussian,
     normals_per_observation: u64,
-    /// Asked for, each device and float mode.
+    /// Requested measuring time per device and float mode.
     seconds: f64,
     rows: Vec<Row>,
 }
@@ -43,17 +46,17 @@ struct Row {
     description: String,
     kind: &'static str,
     float_mode: FloatMode,
-    /// None where the device could not be measured.
+    /// None if the device could not be measured.
     rate: Option<Rate>,
-    /// Why it could not.
+    /// Why there is no rate.
     problem: Option<String>,
-    /// Of the time of one thread or of the device; none where it is not measured.
+    /// Shares of the time of one thread or of the device; none if not measured.
     shares: Option<Shares>,
 }
 
 #[derive(Serialize)]
 struct Rate {
-    /// Of both worlds, after the warm-up.
+    /// Observations of both worlds, after the warm-up.
     observations: u64,
     elapsed_ms: f64,
     observations_per_second: f64,
@@ -61,23 +64,16 @@ struct Rate {
     ratio_to_cpu: f64,
 }
 
-/// What is counted.
-struct Work {
-    plan: ValidPlan,
-    layout: Layout,
-    seconds: f64,
-}
-
-pub(crate) fn run(args: &BenchArgs) -> Done {
+pub(crate) fn run(args: &BenchArgs) -> CommandResult {
     let plan = plan(args)?.validated()?;
-    let adapters = if args.device.device == Choice::Cpu { Vec::new() } else { found() };
+    let adapters = if args.device.device == DeviceChoice::Cpu { Vec::new() } else { found() };
     let chosen: Vec<&Adapter> = match &args.device.device {
-        Choice::Auto => adapters.iter().filter(|adapter| adapter.facts().hardware).collect(),
+        DeviceChoice::Auto => adapters.iter().filter(|adapter| adapter.facts().hardware).collect(),
         named => pick(named, &adapters)?.into_iter().collect(),
     };
     let cpu = cpu(&args.device)?;
     let layout = Layout::of(&plan, &cpu, &|| !is_interrupted())?;
-    let work = Work { plan, layout, seconds: args.seconds };
+    let work = BenchPlan { plan, layout, seconds: args.seconds };
     let modes = match args.device.float_mode {
         Some(mode) => vec![mode.into()],
         None => vec![FloatMode::Fast, FloatMode::Exact],
@@ -100,15 +96,15 @@ pub(crate) fn run(args: &BenchArgs) -> Done {
     if args.show.json {
         print_json(&report)?;
     } else {
-        print(&to_text(&report))?;
+        print_text(&to_text(&report))?;
     }
     Ok(Exit::Done)
 }
 
-/// A run that no device ends: only the clock does.
+/// A run too long to finish: the clock ends it.
 fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     Ok(Plan {
-        mechanism: args.sampler.mechanism(args.noise_multiplier, args.steps, args.epochs)?,
+        mechanism: args.mechanism.mechanism()?,
         observations: 1 << 53,
         delta: 1e-5,
         significance: 0.05,
@@ -119,7 +115,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     })
 }
 
-fn cpu_row(args: &BenchArgs, work: &Work, cpu: CpuBackend) -> Result<Row, Failure> {
+fn cpu_row(args: &BenchArgs, work: &BenchPlan, cpu: CpuBackend) -> Result<Row, Failure> {
     announce(args, "cpu", FloatMode::Exact);
     let backend = Backend::Cpu(cpu);
     let measured = measure(work, &backend)?;
@@ -139,7 +135,7 @@ fn cpu_row(args: &BenchArgs, work: &Work, cpu: CpuBackend) -> Result<Row, Failur
 
 fn gpu_row(
     args: &BenchArgs,
-    work: &Work,
+    work: &BenchPlan,
     adapter: &Adapter,
     mode: FloatMode,
 ) -> Result<Row, Failure> {
@@ -169,10 +165,10 @@ fn gpu_row(
 }
 
 impl Row {
-    fn with(mut self, measured: Measured, work: &Work) -> Self {
+    fn with(mut self, measured: Measurement, work: &BenchPlan) -> Self {
         if measured.fallback_shards > 0 {
             let why = measured.warnings.join("; ");
-            self.problem = Some(format!("the CPU counted in its place: {why}"));
+            self.problem = Some(format!("fell back to the CPU: {why}"));
             return self;
         }
         let rate = measured.observations as f64 / (measured.elapsed_ms / 1e3);
@@ -187,7 +183,7 @@ impl Row {
     }
 }
 
-/// The first row is the CPU's.
+/// Computes ratios to the first row, which is the CPU.
 fn compare(rows: &mut [Row]) {
     let rate = |row: &Row| row.rate.as_ref().map(|rate| rate.observations_per_second);
     let Some(of_cpu) = rows.first().and_then(rate) else { return };
@@ -208,7 +204,7 @@ fn to_text(report: &Bench) -> String {
         ("float mode", Align::Left),
         ("normals/s", Align::Right),
         ("observations/s", Align::Right),
-        ("to the CPU", Align::Right),
+        ("vs. CPU", Align::Right),
         ("words", Align::Right),
         ("normals", Align::Right),
         ("exponentials", Align::Right),
@@ -233,11 +229,11 @@ fn to_text(report: &Bench) -> String {
         ]
     };
     let normals = report.normals_per_observation;
-    let mut out = format!("{}: {normals} normals an observation\n\n", report.mechanism);
+    let mut out = format!("{}: {normals} normals per observation\n\n", report.mechanism);
     out.push_str(&table(&columns, &report.rows.iter().map(cells).collect::<Vec<_>>()));
     out.push_str(
-        "\n  Shares of the time: of one thread on the CPU; exponentials with their sums; - is not \
-         measured.\n",
+        "\n  Last four columns: shares of the time (on the CPU, of one thread); exponentials include \
+         their sums; - means not measured.\n",
     );
     let mut described = "";
     for measured in &report.rows {

@@ -1,4 +1,4 @@
-//! Where the time of a device goes.
+//! Time shares of the stages of a kernel.
 
 use std::time::{Duration, Instant};
 
@@ -9,23 +9,23 @@ use dpscope_engine::backend::GpuBackend;
 use dpscope_shaders::{Phase, ScoreKernel, Stage};
 use serde::Serialize;
 
-use super::Work;
+use super::workload::BenchPlan;
 use crate::failure::{Exit, Failure};
 use crate::progress::is_interrupted;
 
-/// Shares of the time, of total 1.
+/// Shares of the time; they sum to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Shares {
     pub(super) random_words: f64,
     pub(super) normals: f64,
-    /// With the sums and the score of an epoch.
+    /// With their sums and the score of an epoch.
     pub(super) exponentials: f64,
     /// Histograms.
     pub(super) rest: f64,
 }
 
-/// What each time adds to those before it, as a share of the longest, from the times of work that
-/// goes further and further. A time below one before it is noise, and adds nothing.
+/// The increments of cumulative times, as shares of the longest. A time below an earlier one is noise
+/// and adds nothing.
 fn added(times: [f64; 4]) -> [f64; 4] {
     let mut longest = 0.0_f64;
     let parts = times.map(|time| {
@@ -36,11 +36,11 @@ fn added(times: [f64; 4]) -> [f64; 4] {
     parts.map(|part| part / longest)
 }
 
-/// Normals that one timing draws, about: a few milliseconds, which an interruption seldom hits.
+/// Approximate normals per timing: a few milliseconds, which are rarely interrupted.
 const NORMALS: u64 = 4_000_000;
 
 /// The shares of one thread of the CPU, from the shortest of several timings of each stage.
-pub(super) fn of_cpu(work: &Work) -> Result<Shares, Failure> {
+pub(super) fn of_cpu(work: &BenchPlan) -> Result<Shares, Failure> {
     let kernel = ScoreKernel::new(work.plan.distribution(), work.plan.plan().seed, Phase::Audit)
         .map_err(EngineError::from)?;
     let observations = (NORMALS / kernel.entries_per_observation() / 2).max(1);
@@ -84,14 +84,14 @@ fn timed(task: impl FnOnce() -> Result<(), EngineError>) -> Result<Duration, Fai
     match task() {
         Err(EngineError::Stopped) => Err(Failure::with(
             Exit::Interrupted,
-            "interrupted; a smaller --seconds takes less time",
+            "interrupted; reduce --seconds for a shorter measurement",
         )),
         done => Ok(done.map(|()| started.elapsed())?),
     }
 }
 
-/// The shares of a GPU, from the shortest of several timings of a dispatch as far as each stage.
-pub(super) fn of_gpu(work: &Work, gpu: &GpuBackend) -> Result<Shares, Failure> {
+/// The shares of a GPU, from the shortest of several timings of a dispatch up to each stage.
+pub(super) fn of_gpu(work: &BenchPlan, gpu: &GpuBackend) -> Result<Shares, Failure> {
     let kernel = ScoreKernel::new(work.plan.distribution(), work.plan.plan().seed, Phase::Audit)
         .map_err(EngineError::from)?;
     let started = Instant::now();
@@ -106,12 +106,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_differences_of_times() {
+    fn shares_are_time_differences() {
         assert_eq!(added([2.0, 5.0, 9.0, 10.0]), [0.2, 0.3, 0.4, 0.1]);
     }
 
     #[test]
-    fn noise_makes_no_part_negative() {
+    fn shares_are_never_negative() {
         assert_eq!(added([2.0, 1.0, 4.0, 3.0]), [0.5, 0.0, 0.5, 0.0]);
     }
 }

@@ -11,39 +11,39 @@ use crate::args::{DeviceArgs, SettingArgs, ShowArgs, count, open_unit, seed};
         dpscope bound poisson --noise-multiplier 1 --steps 100\n  \
         dpscope bound shuffle --noise-multiplier 1 --steps 100 --epochs 5\n  \
         dpscope bound pair --side lower --noise-multiplier 1 --steps 100\n\n\
-        Shuffled data accounted as if it were Poisson sampled leaks more than is claimed: compare \
-        `bound poisson --side upper` with `bound shuffle --side lower`.")]
+        Shuffled batches leak more than Poisson accounting claims: compare `bound poisson --side \
+        upper` with `bound shuffle --side lower`.")]
 pub(crate) struct BoundArgs {
-    /// Whose epsilon is bounded.
+    /// What is bounded.
     #[arg(value_enum)]
     pub(crate) subject: Bounded,
-    /// Which side; by default lower for shuffle and upper for the rest.
+    /// Side of the bound [default: lower for shuffle, otherwise upper].
     #[arg(long, value_enum)]
     pub(crate) side: Option<SideArg>,
-    /// Closed form of the two shuffles; by default the best.
+    /// Closed form (shuffle and persistent-shuffle only) [default: best].
     #[arg(long, value_enum)]
     pub(crate) method: Option<MethodArg>,
     #[command(flatten)]
     pub(crate) setting: SettingArgs,
-    /// The delta at which epsilon is wanted.
+    /// Delta at which epsilon is computed.
     #[arg(long, default_value = "1e-5", value_parser = open_unit)]
     pub(crate) delta: f64,
-    /// The epsilon at which delta is wanted instead.
+    /// Compute delta at this epsilon instead.
     #[arg(long, value_name = "EPS", conflicts_with = "delta")]
     pub(crate) epsilon: Option<f64>,
-    /// Chance of a record to be in a batch (poisson only); 1/T if not given.
+    /// Probability that a record is in a batch (poisson only) [default: 1/T].
     #[arg(long, value_name = "Q")]
     pub(crate) sampling_rate: Option<f64>,
-    /// Whose epsilon: with the record against without, or the reverse; by default the larger.
+    /// With the record against without it, or the reverse [default: both].
     #[arg(long, value_enum)]
     pub(crate) direction: Option<DirectionArg>,
-    /// Draws of the pair; by default as many as take well under a second.
+    /// Draws of the pair [default: chosen to finish in under a second].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
-    /// Chance that the pair's lower limit is wrong: 0.05, the default, is 95 % confidence.
+    /// Probability that the pair's lower limit is wrong [default: 0.05, 95 % confidence].
     #[arg(long, value_parser = open_unit)]
     pub(crate) significance: Option<f64>,
-    /// Seed of the draws of the pair, below 2^53; fresh entropy if not given.
+    /// Seed of the draws of the pair, below 2^53 [default: fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -52,32 +52,32 @@ pub(crate) struct BoundArgs {
     pub(crate) show: ShowArgs,
 }
 
-/// Whose ε is bounded.
+/// What is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Bounded {
-    /// Each record in each batch with the same chance.
+    /// Each record is in each batch with the same probability.
     Poisson,
-    /// Each record in the same batch of each epoch; proven for every shuffle as well.
+    /// Each record is in the same batch of each epoch; the upper bound covers every shuffle.
     Deterministic,
-    /// Each record in one batch of each epoch, drawn uniformly and independently.
+    /// Each record is in one batch of each epoch, drawn uniformly and independently.
     BallsInBins,
-    /// The data shuffled anew in every epoch.
+    /// The data are reshuffled in every epoch.
     Shuffle,
-    /// One order of the data for all epochs.
+    /// The data are shuffled once, for all epochs.
     PersistentShuffle,
-    /// The exact pair of worlds that an audit of shuffled batches looks at.
+    /// The exact worst-case pair of shuffled batches, as audited.
     Pair,
 }
 
-/// On which side of the truth a value lies.
+/// On which side of the true value a bound lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SideArg {
-    /// Not below the truth.
+    /// At least the true value.
     Upper,
-    /// Not above the truth.
+    /// At most the true value.
     Lower,
-    /// Near the truth, on either side.
+    /// Close to the true value, on either side.
     Estimate,
 }
 
@@ -98,7 +98,7 @@ pub(crate) enum MethodArg {
     MaxSlice,
     /// The sum of the outputs of each epoch.
     Sum,
-    /// Whichever says more.
+    /// The larger bound of the two.
     Best,
 }
 

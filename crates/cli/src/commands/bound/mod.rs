@@ -1,4 +1,4 @@
-//! `dpscope bound`: what theory proves or estimates of ε, or of δ.
+//! `dpscope bound`: proven or estimated ε, or δ.
 
 mod args;
 
@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use crate::commands::simulate::float_mode;
 use crate::device::backend;
-use crate::failure::{Done, Exit, Failure};
-use crate::output::{print, print_json};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::output::{print_json, print_text};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
 use args::{Bounded, SideArg};
@@ -39,7 +39,7 @@ struct BoundReport {
     given: Given,
 }
 
-/// The pair from all sides.
+/// Lower limit, estimate and upper value of the pair.
 #[derive(Serialize)]
 struct PairRows {
     lower: Accounted,
@@ -54,8 +54,8 @@ struct Draws {
     device: String,
 }
 
-pub(crate) fn run(args: &BoundArgs) -> Done {
-    refuse_unused(args)?;
+pub(crate) fn run(args: &BoundArgs) -> CommandResult {
+    reject_unused(args)?;
     let training = Training { sampling_rate: args.sampling_rate, ..args.setting.setting() };
     let given = args.epsilon.map_or(Given::Delta(args.delta), Given::Epsilon);
     let side = args.side.map(Kind::from).unwrap_or(match args.subject {
@@ -65,11 +65,11 @@ pub(crate) fn run(args: &BoundArgs) -> Done {
     let sampling_rate = (args.subject == Bounded::Poisson).then(|| training.sampling_rate());
     let (value, rows, draws) = if args.subject == Bounded::Pair {
         let (rows, draws) = pair(args, training, given)?;
-        (asked_for(&rows, side)?, Some(rows), Some(draws))
+        (on_side(&rows, side)?, Some(rows), Some(draws))
     } else {
         let directions = args.direction.map_or(Directions::Both, Directions::from);
         let query = Query { training, given, kind: side, directions, error: None };
-        (closed(args, &query)?, None, None)
+        (closed_form(args, &query)?, None, None)
     };
     let report = BoundReport {
         schema: "dpscope.bound/1",
@@ -84,13 +84,13 @@ pub(crate) fn run(args: &BoundArgs) -> Done {
     if args.show.json {
         print_json(&report)?;
     } else {
-        print(&to_text(&report))?;
+        print_text(&to_text(&report))?;
     }
     Ok(Exit::Done)
 }
 
-/// Refuses options that would have no effect.
-fn refuse_unused(args: &BoundArgs) -> Result<(), Failure> {
+/// Rejects options that would have no effect.
+fn reject_unused(args: &BoundArgs) -> Result<(), Failure> {
     use Bounded::{BallsInBins, PersistentShuffle, Poisson, Shuffle};
     let subject = args.subject;
     let is_pair = subject == Bounded::Pair;
@@ -99,32 +99,41 @@ fn refuse_unused(args: &BoundArgs) -> Result<(), Failure> {
     Failure::first_of(&[
         (
             args.sampling_rate.is_some() && subject != Poisson,
-            "--sampling-rate is for poisson alone: elsewhere each record is in one of --steps \
-             batches an epoch",
+            "--sampling-rate applies to poisson only: otherwise each record is in one of --steps \
+             batches per epoch",
         ),
         (
             args.direction.is_some() && !has_direction,
-            "--direction is for poisson and balls-in-bins; the other values say themselves which \
-             direction they cover",
+            "--direction applies to poisson and balls-in-bins only: the direction of the others is fixed",
         ),
-        (args.method.is_some() && !has_method, "--method is for shuffle and persistent-shuffle"),
+        (
+            args.method.is_some() && !has_method,
+            "--method applies to shuffle and persistent-shuffle only",
+        ),
         (
             args.side == Some(SideArg::Estimate) && !is_pair,
-            "--side estimate is for pair; use lower or upper",
+            "--side estimate applies to pair only; use lower or upper",
         ),
-        (args.observations.is_some() && !is_pair, "--observations is for pair: only it is drawn"),
-        (args.significance.is_some() && !is_pair, "--significance is for pair: the rest is proven"),
-        (args.seed.is_some() && !is_pair, "--seed is for pair: only it is drawn"),
+        (
+            args.observations.is_some() && !is_pair,
+            "--observations applies to pair only: the other bounds are not drawn",
+        ),
+        (
+            args.significance.is_some() && !is_pair,
+            "--significance applies to pair only: the other bounds are proven",
+        ),
+        (
+            args.seed.is_some() && !is_pair,
+            "--seed applies to pair only: the other bounds are not drawn",
+        ),
     ])
 }
 
-/// What needs no draws.
-fn closed(args: &BoundArgs, query: &Query) -> Result<Accounted, Failure> {
+/// A bound that needs no draws.
+fn closed_form(args: &BoundArgs, query: &Query) -> Result<Accounted, Failure> {
     let method = args.method.map_or(ShuffleMethod::Best, ShuffleMethod::from);
     if query.kind == Kind::Upper && method == ShuffleMethod::Sum {
-        return Err(Failure::input(
-            "--method sum has no upper side; use best, which is proven, or max-slice",
-        ));
+        return Err(Failure::input("--method sum has no upper bound; use best or max-slice"));
     }
     Ok(match args.subject {
         Bounded::Poisson => Poisson.account(query),
@@ -136,7 +145,7 @@ fn closed(args: &BoundArgs, query: &Query) -> Result<Accounted, Failure> {
 }
 
 fn pair(args: &BoundArgs, training: Training, given: Given) -> Result<(PairRows, Draws), Failure> {
-    // Domain errors show before a device is opened.
+    // Domain errors are reported before a device is opened.
     let upper = Shuffle(ShuffleMethod::MaxSlice).account(&Query::upper(training, given))?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let backend = backend(&args.device, float_mode(&args.device, None))?;
@@ -146,13 +155,13 @@ fn pair(args: &BoundArgs, training: Training, given: Given) -> Result<(PairRows,
         significance: args.significance.unwrap_or(0.05),
         whole_runs: true,
     };
-    let found = sampler.rows(training, given, &backend, &Terminal::of_pair(args.show.quiet))?;
-    let rows = PairRows { lower: found.lower, estimate: found.estimate, upper };
+    let result = sampler.rows(training, given, &backend, &Terminal::of_pair(args.show.quiet))?;
+    let rows = PairRows { lower: result.lower, estimate: result.estimate, upper };
     let (seed, device) = (seed.to_string(), backend.device());
-    Ok((rows, Draws { observations: found.observations, seed, device }))
+    Ok((rows, Draws { observations: result.observations, seed, device }))
 }
 
-fn asked_for(rows: &PairRows, side: Kind) -> Result<Accounted, Failure> {
+fn on_side(rows: &PairRows, side: Kind) -> Result<Accounted, Failure> {
     match (side, &rows.estimate) {
         (Kind::Lower, _) => Ok(rows.lower),
         (Kind::Upper, _) => Ok(rows.upper),

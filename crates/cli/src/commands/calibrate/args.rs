@@ -11,31 +11,31 @@ use crate::args::{open_unit, positive, sampler_parser};
         dpscope calibrate noise --epsilon 4 --steps 100\n  \
         dpscope calibrate epochs --epsilon 4 --steps 100 --noise-multiplier 1\n  \
         dpscope calibrate noise --epsilon 4 --steps 100 --sampler shuffle\n\n\
-        Of every way to shuffle only one upper bound is proven, that of deterministic batches: it \
-        is used, and what Poisson accounting would have asked for stands beside it.")]
+        For shuffled batches the only proven upper bound is that of deterministic batches. It is \
+        used, and the result of Poisson accounting is shown for comparison.")]
 pub(crate) struct CalibrateArgs {
-    /// What is wanted; the rest is given.
+    /// What to compute from the other options.
     #[arg(value_enum)]
     pub(crate) wanted: WantedArg,
-    /// The epsilon that must not be exceeded.
+    /// Target epsilon; not exceeded.
     #[arg(long, value_name = "EPS")]
     pub(crate) epsilon: f64,
     /// Noise standard deviation divided by the clip norm.
     #[arg(long, value_name = "S")]
     pub(crate) noise_multiplier: Option<f64>,
-    /// Batches an epoch.
+    /// Batches per epoch.
     #[arg(long, value_name = "T", value_parser = positive)]
     pub(crate) steps: Option<u64>,
-    /// Passes over the data; 1 if not given.
+    /// Passes over the data [default: 1].
     #[arg(long, value_name = "E", value_parser = positive)]
     pub(crate) epochs: Option<u64>,
-    /// The delta of the statement.
+    /// Delta of the statement.
     #[arg(long, default_value = "1e-5", value_parser = open_unit)]
     pub(crate) delta: f64,
     /// How batches are drawn.
     #[arg(long, default_value = "poisson", value_parser = sampler_parser())]
     pub(crate) sampler: SamplerKind,
-    /// Chance of a record to be in a batch (poisson only); 1/T if not given.
+    /// Probability that a record is in a batch (poisson only) [default: 1/T].
     #[arg(long, value_name = "Q")]
     pub(crate) sampling_rate: Option<f64>,
     /// Print one JSON document on stdout.
@@ -46,11 +46,11 @@ pub(crate) struct CalibrateArgs {
 /// What is calibrated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WantedArg {
-    /// The least noise multiplier.
+    /// The smallest noise multiplier.
     Noise,
-    /// The most steps in all (poisson only).
+    /// The largest total number of steps (poisson only).
     Steps,
-    /// The most epochs.
+    /// The largest number of epochs.
     Epochs,
 }
 

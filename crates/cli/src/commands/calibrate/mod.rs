@@ -1,4 +1,4 @@
-//! `dpscope calibrate`: noise, steps or epochs for a wanted ε and δ.
+//! `dpscope calibrate`: noise, steps or epochs for a target ε and δ.
 
 mod args;
 
@@ -11,8 +11,8 @@ use dpscope_report::number::{grouped, plain};
 use dpscope_report::text::row;
 use serde::Serialize;
 
-use crate::failure::{Done, Exit, Failure};
-use crate::output::{print, print_json};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::output::{print_json, print_text};
 
 #[derive(Serialize)]
 struct CalibrateReport {
@@ -21,20 +21,20 @@ struct CalibrateReport {
     wanted: Parameter,
     sampler: SamplerKind,
     #[serde(flatten)]
-    found: Found,
+    result: CalibratedValue,
     delta: f64,
     target_epsilon: f64,
     kind: Kind,
     accountant: &'static str,
     settings: Settings,
-    /// What Poisson accounting would have asked for, where the sampler is another.
+    /// The result of Poisson accounting, for another sampler.
     #[serde(skip_serializing_if = "Option::is_none")]
-    poisson: Option<Found>,
+    poisson: Option<CalibratedValue>,
 }
 
-/// The value under its name, and the ε that it gives.
+/// The value under its name, and its ε.
 #[derive(Clone, Copy, Serialize)]
-struct Found {
+struct CalibratedValue {
     #[serde(skip_serializing_if = "Option::is_none")]
     noise_multiplier: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ struct Found {
     epsilon: f64,
 }
 
-/// What was given.
+/// The other parameters.
 #[derive(Serialize)]
 struct Settings {
     noise_multiplier: Option<f64>,
@@ -53,10 +53,10 @@ struct Settings {
     sampling_rate: Option<f64>,
 }
 
-impl Found {
+impl CalibratedValue {
     fn new(wanted: Parameter, found: Calibrated) -> Self {
         let whole = |is_wanted: bool| is_wanted.then_some(found.value as u64);
-        Found {
+        CalibratedValue {
             noise_multiplier: (wanted == Parameter::Noise).then_some(found.value),
             steps: whole(wanted == Parameter::Steps),
             epochs: whole(wanted == Parameter::Epochs),
@@ -65,10 +65,10 @@ impl Found {
     }
 }
 
-pub(crate) fn run(args: &CalibrateArgs) -> Done {
+pub(crate) fn run(args: &CalibrateArgs) -> CommandResult {
     let CalibrateArgs { sampler, noise_multiplier, steps, epochs, sampling_rate, .. } = *args;
     let wanted = Parameter::from(args.wanted);
-    let asked = Calibration {
+    let calibration = Calibration {
         parameter: wanted,
         sampler,
         epsilon: args.epsilon,
@@ -78,61 +78,63 @@ pub(crate) fn run(args: &CalibrateArgs) -> Done {
         epochs,
         sampling_rate,
     };
-    let found = asked.run().map_err(|error| refused(error, &asked))?;
+    let found = calibration.run().map_err(|error| name_options(error, &calibration))?;
     let is_poisson = sampler == SamplerKind::Poisson;
-    // A comparison that cannot be made costs no answer.
-    let poisson = if is_poisson { None } else { asked.run_as_poisson().ok() };
-    let rate = is_poisson.then(|| asked.sampling_rate()).transpose();
-    let sampling_rate = rate.map_err(|error| refused(error, &asked))?;
+    // The comparison is optional: a failure leaves it out.
+    let poisson = if is_poisson { None } else { calibration.run_as_poisson().ok() };
+    let rate = is_poisson.then(|| calibration.sampling_rate()).transpose();
+    let sampling_rate = rate.map_err(|error| name_options(error, &calibration))?;
     let epochs = if wanted == Parameter::Noise { epochs.or(Some(1)) } else { None };
     let report = CalibrateReport {
         schema: "dpscope.calibrate/1",
         version: env!("CARGO_PKG_VERSION"),
         wanted,
         sampler,
-        found: Found::new(wanted, found),
+        result: CalibratedValue::new(wanted, found),
         delta: args.delta,
         target_epsilon: args.epsilon,
         kind: Kind::Upper,
         accountant: accountant(sampler),
         settings: Settings { noise_multiplier, steps, epochs, sampling_rate },
-        poisson: poisson.map(|found| Found::new(wanted, found)),
+        poisson: poisson.map(|found| CalibratedValue::new(wanted, found)),
     };
     if args.json {
         print_json(&report)?;
     } else {
-        print(&to_text(&report))?;
+        print_text(&to_text(&report))?;
     }
     Ok(Exit::Done)
 }
 
-/// What the library refuses, in words of options.
-fn refused(error: CalibrationError, asked: &Calibration) -> Failure {
-    let is_poisson = asked.sampler == SamplerKind::Poisson;
+/// Names the option in an error of the library.
+fn name_options(error: CalibrationError, calibration: &Calibration) -> Failure {
+    let is_poisson = calibration.sampler == SamplerKind::Poisson;
     Failure::input(match error {
         CalibrationError::Accounting(error) => return error.into(),
         CalibrationError::NoAccountant { .. } => {
-            "--sampler sliding-buffer has no proven accountant; use a sampler that has one"
+            "--sampler sliding-buffer has no proven accountant; choose another sampler"
         }
         CalibrationError::Unused { name: "sampling_rate" } if is_poisson => {
-            "--sampling-rate is not for `calibrate epochs`, where it is 1/T; use `calibrate steps`"
+            "--sampling-rate does not apply to `calibrate epochs`, which uses 1/T; use `calibrate steps`"
         }
         CalibrationError::Unused { name: "sampling_rate" } => {
-            "--sampling-rate is for --sampler poisson alone: elsewhere each record is in one of \
-             --steps batches an epoch"
+            "--sampling-rate applies to --sampler poisson only: otherwise each record is in one of \
+             --steps batches per epoch"
         }
         CalibrationError::Unused { name: "noise_multiplier" } => {
-            "--noise-multiplier is what `calibrate noise` finds; leave it out"
+            "--noise-multiplier is the result of `calibrate noise`; leave it out"
         }
-        CalibrationError::Unused { .. } => "--epochs is for `calibrate noise`; leave it out",
+        CalibrationError::Unused { .. } => {
+            "--epochs applies to `calibrate noise` only; leave it out"
+        }
         CalibrationError::StepsOfEpoch => {
-            "`calibrate steps` is for --sampler poisson: elsewhere an epoch costs the same however \
-             many steps it has; use `calibrate epochs`"
+            "`calibrate steps` applies to --sampler poisson only: otherwise the privacy cost of an \
+             epoch does not depend on its number of steps; use `calibrate epochs`"
         }
         CalibrationError::Missing { name: "noise_multiplier" } => {
             "--noise-multiplier is missing; add it"
         }
-        CalibrationError::Missing { .. } if is_poisson && asked.sampling_rate.is_none() => {
+        CalibrationError::Missing { .. } if is_poisson && calibration.sampling_rate.is_none() => {
             "--steps (or --sampling-rate) is missing; add it"
         }
         CalibrationError::Missing { .. } => "--steps is missing; add it",
@@ -144,17 +146,17 @@ fn accountant(sampler: SamplerKind) -> &'static str {
     match sampler {
         SamplerKind::Poisson => "privacy loss distribution of Poisson sampled batches",
         SamplerKind::BallsInBins => "privacy loss distribution of balls-in-bins batches",
-        SamplerKind::Deterministic => "closed formula of deterministic batches",
-        _ => "deterministic batches, the only bound that is proven for shuffles",
+        SamplerKind::Deterministic => "closed form of deterministic batches",
+        _ => "deterministic batches, the only proven upper bound for shuffled batches",
     }
 }
 
 fn to_text(report: &CalibrateReport) -> String {
-    let CalibrateReport { found, settings, delta, .. } = report;
+    let CalibrateReport { result, settings, delta, .. } = report;
     let mut out = format!(
         "{}: ε ≤ {} at δ = {delta:e}\n\n",
-        found.in_words(),
-        plain(found.epsilon, report.kind, 4)
+        result.in_words(),
+        plain(result.epsilon, report.kind, 4)
     );
     out.push_str(&row("sampler", report.sampler.name()));
     let known = [
@@ -170,14 +172,14 @@ fn to_text(report: &CalibrateReport) -> String {
     ));
     out.push_str(&row("accountant", report.accountant));
     if let Some(poisson) = &report.poisson {
-        let text = format!("{} would do, if batches were Poisson sampled", poisson.in_words());
+        let text = format!("{} if batches were Poisson sampled", poisson.in_words());
         out.push_str(&row("Poisson", &text));
     }
     out
 }
 
-impl Found {
-    /// The value, rounded to where ε is smaller.
+impl CalibratedValue {
+    /// The value, rounded so that ε does not increase.
     fn in_words(&self) -> String {
         match (self.noise_multiplier, self.steps, self.epochs) {
             (Some(noise), ..) => format!("noise multiplier {}", plain(noise, Kind::Upper, 4)),

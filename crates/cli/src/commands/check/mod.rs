@@ -1,4 +1,4 @@
-//! `dpscope check`: does a described training set-up keep its claim?
+//! `dpscope check`: checks a training set-up against its claim.
 
 mod args;
 mod file;
@@ -12,10 +12,10 @@ use dpscope_core::training_check::{CheckReport, CheckedClaim, TrainingSetup, dia
 use dpscope_report::number::{counted, grouped, plain};
 use dpscope_report::text::{Align, row, table};
 
-use crate::failure::{Done, Exit, Failure};
-use crate::output::{print, print_json};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::output::{print, print_json, print_text};
 
-pub(crate) fn run(args: &CheckArgs) -> Done {
+pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     if args.example {
         print(file::EXAMPLE)?;
         return Ok(Exit::Done);
@@ -25,16 +25,16 @@ pub(crate) fn run(args: &CheckArgs) -> Done {
         None => failure,
     };
     let in_file = args.file.as_deref().map(file::read).transpose()?;
-    let told = args.training.clone().or(in_file.unwrap_or_default());
+    let training = args.training.clone().or(in_file.unwrap_or_default());
     let (setup, accounting, claim) =
-        told.description().complete().map_err(|error| about(error.into()))?;
+        training.description().complete().map_err(|error| about(error.into()))?;
     let found = diagnose(&setup, &accounting, &claim).map_err(|error| about(error.into()))?;
     let verdict = found.verdict;
     let report = CheckReport::new(setup, accounting, claim, found);
     if args.json {
         print_json(&report)?;
     } else {
-        print(&to_text(&report))?;
+        print_text(&to_text(&report))?;
     }
     Ok(if verdict == Verdict::Refuted { Exit::Refuted } else { Exit::Done })
 }
@@ -47,8 +47,8 @@ fn to_text(report: &CheckReport) -> String {
     };
     let PrivacyClaim { epsilon, delta, .. } = claim;
     let mut out = format!("claim ε = {} at δ = {delta:e}: {verdict}\n\n", given(*epsilon));
-    for told in &report.findings {
-        out.push_str(&row(&told.severity.to_string(), &told.says));
+    for finding in &report.findings {
+        out.push_str(&row(&finding.severity.to_string(), &finding.says));
     }
     out.push_str(&row("meaning", &format!("{says} Adjacency: {note}.")));
     out.push_str(&row("training", &training(report)));
@@ -56,7 +56,7 @@ fn to_text(report: &CheckReport) -> String {
     out.push_str(&values(report));
     if !report.next.is_empty() {
         out.push_str(
-            "\nFind the noise that keeps the claim, with this loader or with Poisson batches:\n",
+            "\nTo find the noise for this claim, with this loader or with Poisson batches:\n",
         );
         for command in &report.next {
             out.push_str(&format!("  {command}\n"));
@@ -67,9 +67,9 @@ fn to_text(report: &CheckReport) -> String {
 
 fn training(report: &CheckReport) -> String {
     let TrainingSetup { dataset_size, epochs, loader, drop_last, .. } = report.setup;
-    let dropped = if drop_last { ", last batch left out" } else { "" };
+    let dropped = if drop_last { ", last batch dropped" } else { "" };
     format!(
-        "{loader}{dropped}: {} records, sampling rate {:.6}, {} an epoch, {} in {}, noise \
+        "{loader}{dropped}: {} records, sampling rate {:.6}, {} per epoch, {} in {}, noise \
          multiplier {}",
         grouped(dataset_size),
         report.sampling_rate,
@@ -84,7 +84,7 @@ fn values(report: &CheckReport) -> String {
     let rows = [
         ("this loader, at least (proven)", &report.lower),
         ("this loader, at most (proven)", &report.upper),
-        ("Poisson accounting would say", &report.poisson),
+        ("Poisson accounting", &report.poisson),
     ];
     let shown = |value: &Accounted| plain(value.epsilon, value.kind, 4);
     let row = |(name, value): (&str, &Option<Accounted>)| {

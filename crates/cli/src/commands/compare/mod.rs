@@ -1,4 +1,4 @@
-//! `dpscope compare`: what is claimed, what is proven and what can be seen of one training.
+//! `dpscope compare`: claimed, proven and exact ε of one training run.
 
 mod args;
 
@@ -13,9 +13,9 @@ use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::text::{Align, row, table};
 use serde::Serialize;
 
-use crate::commands::lines::{Drawing, Line, What, check, lines};
-use crate::failure::{Done, Exit};
-use crate::output::{print, print_json};
+use crate::commands::lines::{DrawContext, Line, Quantity, check, lines};
+use crate::failure::{CommandResult, Exit};
+use crate::output::{print_json, print_text};
 
 #[derive(Serialize)]
 struct Comparison {
@@ -31,25 +31,25 @@ struct Comparison {
     device: String,
 }
 
-pub(crate) fn run(args: &CompareArgs) -> Done {
+pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     let setting = args.setting.setting();
     let statement = &args.theory.statement;
     check(setting, statement.delta)?;
     args.plot.check()?;
-    let drawing = Drawing::new(&args.theory, args.theory.show.quiet)?;
-    let mut wanted = vec![
-        What::Poisson,
-        What::BallsInBins,
-        What::ShuffleSum,
-        What::ShuffleMaxSlice,
-        What::PairLower,
-        What::PairEstimate,
-        What::Deterministic,
+    let draws = DrawContext::new(&args.theory, args.theory.show.quiet)?;
+    let mut quantities = vec![
+        Quantity::Poisson,
+        Quantity::BallsInBins,
+        Quantity::ShuffleSum,
+        Quantity::ShuffleMaxSlice,
+        Quantity::PairLower,
+        Quantity::PairEstimate,
+        Quantity::Deterministic,
     ];
     if args.theory.observations.is_some() {
-        wanted.push(What::Audit);
+        quantities.push(Quantity::Audit);
     }
-    let rows = lines(setting, statement.delta, &wanted, Some(&drawing))?;
+    let rows = lines(setting, statement.delta, &quantities, Some(&draws))?;
     let report = Comparison {
         schema: "dpscope.comparison/1",
         version: env!("CARGO_PKG_VERSION"),
@@ -58,72 +58,72 @@ pub(crate) fn run(args: &CompareArgs) -> Done {
         delta: statement.delta,
         significance: statement.significance,
         rows,
-        seed: drawing.seed.to_string(),
-        device: drawing.device(),
+        seed: draws.seed.to_string(),
+        device: draws.device(),
     };
     if args.theory.show.json {
         print_json(&report)?;
     } else {
-        print(&to_text(&report))?;
+        print_text(&to_text(&report))?;
     }
     let shuffled = Sampled { setting, sampler: SamplerKind::Shuffle };
     args.plot.write(|| Ok(curves_of_sampled(&shuffled, report.delta)))?;
     Ok(Exit::Done)
 }
 
-/// What a user should take from the table.
+/// The conclusion from the table.
 fn headline(rows: &[Line], confidence: &str) -> String {
-    let epsilon = |what: What| {
-        let line = rows.iter().find(|line| line.what == what);
+    let epsilon = |quantity: Quantity| {
+        let line = rows.iter().find(|line| line.quantity == quantity);
         line.and_then(Line::shown).map(|shown| shown.epsilon)
     };
     let larger = |one: Option<f64>, other: Option<f64>| match (one, other) {
         (Some(one), Some(other)) => Some(one.max(other)),
         (one, other) => one.or(other),
     };
-    let proven = larger(epsilon(What::ShuffleMaxSlice), epsilon(What::ShuffleSum));
-    let (Some(claimed), Some(proven)) = (epsilon(What::Poisson), proven) else {
-        return "Poisson accounting or the proven bounds have no value here; see below.".to_owned();
+    let proven = larger(epsilon(Quantity::ShuffleMaxSlice), epsilon(Quantity::ShuffleSum));
+    let (Some(claimed), Some(proven)) = (epsilon(Quantity::Poisson), proven) else {
+        return "Poisson accounting or the proven bounds have no value for this setting; see below.".to_owned();
     };
-    // A drawn limit is told only where it says what the proof cannot.
-    let drawn = epsilon(What::PairLower).filter(|limit| proven <= claimed && *limit > claimed);
-    let (least, standing) = match drawn {
+    // The drawn limit is shown only if it exceeds the claim and the proven one does not.
+    let drawn = epsilon(Quantity::PairLower).filter(|limit| proven <= claimed && *limit > claimed);
+    let (least, basis) = match drawn {
         Some(limit) => (limit, format!(" ({confidence} confidence)")),
         None => (proven, " (proven)".to_owned()),
     };
     let mut text = format!(
-        "Poisson accounting claims ε = {}; shuffled, the pair leaks at least {}{standing}",
+        "Poisson accounting claims ε = {}; with shuffled batches, the worst-case pair leaks at least {}{basis}",
         plain(claimed, Kind::Upper, 2),
         plain(least, Kind::Lower, 2)
     );
-    let most = epsilon(What::Deterministic);
+    let most = epsilon(Quantity::Deterministic);
     if let Some(most) = most {
         let most = plain(most, Kind::Upper, 2);
-        text.push_str(&format!(", and no data leak more than {most} (proven)"));
+        text.push_str(&format!(", and no dataset leaks more than {most} (proven)"));
     }
     text.push_str(&if least > claimed {
         let factor = plain(least / claimed, Kind::Lower, 1);
         format!(". That is at least {factor} times the claim.")
     } else if most.is_some_and(|most| most <= claimed) {
-        ". So the claim holds.".to_owned()
+        ". So the claim is proven.".to_owned()
     } else {
-        ". That neither refutes the claim nor supports it.".to_owned()
+        ". The claim is neither refuted nor confirmed.".to_owned()
     });
     text
 }
 
 fn to_text(report: &Comparison) -> String {
     let Training { noise_multiplier, steps_per_epoch, epochs, .. } = report.setting;
-    let mut out = crate::commands::wrapped(&report.headline);
+    let mut out = textwrap::fill(&report.headline, 80) + "\n";
     out.push_str(&format!(
-        "\n  σ = {}, T = {} steps an epoch, E = {}, δ = {:e}\n\n",
+        "\n  σ = {}, T = {} steps per epoch, E = {}, δ = {:e}\n\n",
         given(noise_multiplier),
         grouped(steps_per_epoch),
         grouped(epochs),
         report.delta
     ));
     let columns = [
-        ("what", Align::Left),
+        ("value", Align::Left),
         ("ε", Align::Right),
         ("kind", Align::Left),
         ("scope", Align::Left),
@@ -133,10 +133,16 @@ fn to_text(report: &Comparison) -> String {
     ];
     let cells: Vec<[String; 7]> = report.rows.iter().map(cells).collect();
     out.push_str(&table(&columns, &cells));
-    let missing: Vec<(&str, &str)> =
-        report.rows.iter().filter_map(|line| Some((line.what.title(), line.reason()?))).collect();
-    let open: Vec<(&str, f64)> =
-        report.rows.iter().filter_map(|line| Some((line.what.title(), line.at_least()?))).collect();
+    let missing: Vec<(&str, &str)> = report
+        .rows
+        .iter()
+        .filter_map(|line| Some((line.quantity.title(), line.reason()?)))
+        .collect();
+    let open: Vec<(&str, f64)> = report
+        .rows
+        .iter()
+        .filter_map(|line| Some((line.quantity.title(), line.at_least()?)))
+        .collect();
     if !(missing.is_empty() && open.is_empty()) {
         out.push('\n');
     }
@@ -153,11 +159,14 @@ fn to_text(report: &Comparison) -> String {
     let confidence = confidence(report.significance);
     out.push('\n');
     for (label, text) in [
-        ("kind", format!("upper and lower are proven, drawn ones with {confidence} confidence")),
-        ("scope", "an upper value of the pair bounds no mechanism; a lower one does".to_owned()),
+        (
+            "kind",
+            format!("upper and lower values are proven; drawn ones have {confidence} confidence"),
+        ),
+        ("scope", "lower values of the pair bound the mechanism; upper values do not".to_owned()),
         ("covers", "remove: with the record against without it; add: the reverse".to_owned()),
-        ("method", "PLD: privacy loss distribution; formula: of the Gaussian mechanism".to_owned()),
-        ("ratio", "to the epsilon that Poisson accounting claims".to_owned()),
+        ("method", "PLD: privacy loss distribution; formula: Gaussian mechanism".to_owned()),
+        ("ratio", "relative to the epsilon that Poisson accounting claims".to_owned()),
         ("draws", format!("seed {}; {}", report.seed, report.device)),
     ] {
         out.push_str(&row(label, &text));
@@ -166,7 +175,7 @@ fn to_text(report: &Comparison) -> String {
 }
 
 fn cells(line: &Line) -> [String; 7] {
-    let title = line.what.title().to_owned();
+    let title = line.quantity.title().to_owned();
     let Some(shown) = line.shown() else {
         return [title, "-".into(), "".into(), "".into(), "".into(), "".into(), "".into()];
     };
@@ -191,19 +200,19 @@ fn cells(line: &Line) -> [String; 7] {
     ]
 }
 
-impl What {
+impl Quantity {
     /// The name of a line.
     pub(super) fn title(self) -> &'static str {
         match self {
-            What::Poisson => "Poisson accounting",
-            What::BallsInBins => "balls-in-bins",
-            What::ShuffleLower => "shuffle",
-            What::ShuffleMaxSlice => "shuffle, max-slice",
-            What::ShuffleSum => "shuffle, sum",
-            What::PairLower => "pair, limit",
-            What::PairEstimate => "pair, estimate",
-            What::Deterministic => "deterministic",
-            What::Audit => "audit",
+            Quantity::Poisson => "Poisson accounting",
+            Quantity::BallsInBins => "balls-in-bins",
+            Quantity::ShuffleLower => "shuffle",
+            Quantity::ShuffleMaxSlice => "shuffle, max-slice",
+            Quantity::ShuffleSum => "shuffle, sum",
+            Quantity::PairLower => "pair, limit",
+            Quantity::PairEstimate => "pair, estimate",
+            Quantity::Deterministic => "deterministic",
+            Quantity::Audit => "audit",
         }
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 #[command(after_help = "Example:\n  dpscope completions bash \\\n    \
         > ~/.local/share/bash-completion/completions/dpscope")]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
     /// Print the script inside one JSON document.

@@ -1,18 +1,16 @@
-//! `dpscope completions`: scripts for shells.
+//! `dpscope completions`: prints shell completion scripts.
 
 mod args;
 
 pub(crate) use args::CompletionsArgs;
 
-use clap::CommandFactory;
-
-use crate::Cli;
-use crate::failure::{Done, Exit};
+use crate::failure::{CommandResult, Exit};
 use crate::output::{print, print_json};
 
-pub(crate) fn run(args: &CompletionsArgs) -> Done {
+/// Prints the completion script of `command_line`.
+pub(crate) fn run(args: &CompletionsArgs, mut command_line: clap::Command) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "dpscope", &mut script);
+    clap_complete::generate(args.shell, &mut command_line, "dpscope", &mut script);
     let script = String::from_utf8_lossy(&script);
     if args.json {
         let shell = args.shell.to_string();

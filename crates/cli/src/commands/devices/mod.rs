@@ -1,4 +1,4 @@
-//! `dpscope devices`: what can compute.
+//! `dpscope devices`: lists compute devices.
 
 mod args;
 
@@ -9,9 +9,10 @@ use dpscope_report::number::grouped;
 use dpscope_report::text::{Align, row, table};
 use serde::Serialize;
 
-use crate::device::{Choice, INSTALL, found, kind, pick};
-use crate::failure::{Done, Exit};
-use crate::output::{print, print_json};
+use crate::args::DeviceChoice;
+use crate::device::{INSTALL, found, kind, pick};
+use crate::failure::{CommandResult, Exit};
+use crate::output::{print_json, print_text};
 
 #[derive(Serialize)]
 struct Devices {
@@ -21,11 +22,11 @@ struct Devices {
 
 #[derive(Serialize)]
 struct Device {
-    /// Of an adapter, as `--device` takes it.
+    /// The index of an adapter, for `--device`.
     index: Option<usize>,
     name: String,
     kind: &'static str,
-    /// Whether `--device auto` takes it.
+    /// Whether `--device auto` selects it.
     auto: bool,
     #[serde(flatten)]
     about: About,
@@ -48,15 +49,15 @@ enum About {
     },
 }
 
-pub(crate) fn run(args: &DevicesArgs) -> Done {
+pub(crate) fn run(args: &DevicesArgs) -> CommandResult {
     let adapters = found();
-    let auto = pick(&Choice::Auto, &adapters)?.map(|adapter| adapter.facts().index);
+    let auto = pick(&DeviceChoice::Auto, &adapters)?.map(|adapter| adapter.facts().index);
     let mut devices = vec![cpu(auto.is_none())];
     devices.extend(adapters.iter().map(|adapter| gpu(adapter, auto)));
     if args.json {
         print_json(&Devices { schema: "dpscope.devices/1", devices })?;
     } else {
-        print(&to_text(&devices))?;
+        print_text(&to_text(&devices))?;
     }
     Ok(Exit::Done)
 }
@@ -106,7 +107,7 @@ fn to_text(devices: &[Device]) -> String {
                 let workgroups = grouped(u64::from(*max_workgroups));
                 let driver = if driver.is_empty() { "unnamed driver" } else { driver };
                 let about = format!(
-                    "{driver}; {binding} MiB a binding, {workgroups} workgroups a dimension"
+                    "{driver}; {binding} MiB per binding, {workgroups} workgroups per dimension"
                 );
                 (*backend, about)
             }

@@ -1,4 +1,4 @@
-//! `dpscope merge`: join the shards of a run.
+//! `dpscope merge`: joins the shards of a run.
 
 mod args;
 
@@ -9,12 +9,12 @@ use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::SeedSource;
 
 use crate::commands::simulate::idealised;
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
 use crate::output::{claim_test, finish};
 use crate::simulated_report::{RunFacts, of_artefact};
 
-pub(crate) fn run(args: &MergeArgs) -> Done {
+pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     let started = std::time::Instant::now();
     args.plot.check()?;
     let merged = merged(args)?;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &MergeArgs) -> Done {
     Ok(exit)
 }
 
-/// The sum of all files; an error names the file that does not belong.
+/// The sum of all files; errors name the file that does not match.
 fn merged(args: &MergeArgs) -> Result<Artefact, Failure> {
     let mut sum: Option<Artefact> = None;
     for path in &args.files {

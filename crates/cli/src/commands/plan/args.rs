@@ -9,16 +9,16 @@ use crate::args::{RuleArg, SamplerArgs, StatementArgs, count, seed, small_count}
     after_help = "Examples:\n  dpscope plan --epsilon 9\n  dpscope plan --noise-multiplier 1 --steps 100 --observations 1e7"
 )]
 pub(crate) struct PlanArgs {
-    /// The epsilon that a bound should be able to reach.
+    /// Epsilon that the bound should be able to reach.
     #[arg(long, value_name = "EPS")]
     pub(crate) epsilon: Option<f64>,
-    /// Observations of both worlds together.
+    /// Observations in both worlds together.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
-    /// With --steps: predict the bound of an audit by a small simulation.
+    /// Predict the bound for this noise multiplier (requires --steps).
     #[arg(long, value_name = "S", requires = "steps")]
     pub(crate) noise_multiplier: Option<f64>,
-    /// Batches an epoch.
+    /// Batches per epoch.
     #[arg(long, value_name = "T", value_parser = small_count, requires = "noise_multiplier")]
     pub(crate) steps: Option<u32>,
     /// Passes over the data.
@@ -28,10 +28,10 @@ pub(crate) struct PlanArgs {
     pub(crate) sampler: SamplerArgs,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
-    /// How the threshold will be chosen.
+    /// How the threshold is chosen.
     #[arg(long, value_enum, default_value = "simultaneous")]
     pub(crate) threshold_rule: RuleArg,
-    /// Seed of the small simulation.
+    /// Seed of the prediction [default: fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Print one JSON document on stdout.

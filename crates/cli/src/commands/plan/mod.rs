@@ -1,4 +1,4 @@
-//! `dpscope plan`: how many observations an audit needs.
+//! `dpscope plan`: computes how many observations an audit needs.
 
 mod args;
 
@@ -13,8 +13,8 @@ use dpscope_engine::{Pilot, Plan};
 use dpscope_report::number::{confidence, grouped};
 use serde::Serialize;
 
-use crate::failure::{Done, Exit, Failure};
-use crate::output::{print, print_json};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::output::{print_json, print_text};
 use crate::seed::seed_or_fresh;
 
 #[derive(Serialize)]
@@ -33,9 +33,9 @@ struct PlanReport {
 #[derive(Serialize)]
 struct Target {
     epsilon: f64,
-    /// Fewest observations of both worlds together whose ceiling reaches it.
+    /// Fewest observations in both worlds together whose ceiling reaches epsilon.
     observations_for_ceiling: u64,
-    /// Predicted for an audit of the mechanism; none if no number up to 10¹⁰ reaches it.
+    /// Predicted for an audit of the mechanism; none if no number up to 10¹⁰ suffices.
     observations_predicted: Option<u64>,
 }
 
@@ -47,13 +47,13 @@ struct Row {
     predicted_epsilon: Option<f64>,
 }
 
-/// Most observations that a prediction is made for.
-const MOST: u64 = 10_000_000_000;
+/// Largest number of observations in a prediction.
+const MAX_OBSERVATIONS: u64 = 10_000_000_000;
 
-pub(crate) fn run(args: &PlanArgs) -> Done {
+pub(crate) fn run(args: &PlanArgs) -> CommandResult {
     if args.epsilon.is_none() && args.observations.is_none() && args.noise_multiplier.is_none() {
         return Err(Failure::input(
-            "nothing to plan: give --epsilon, --observations, or --noise-multiplier and --steps",
+            "nothing to plan: pass --epsilon, --observations, or --noise-multiplier and --steps",
         ));
     }
     let rule: ThresholdRule = args.threshold_rule.into();
@@ -87,7 +87,9 @@ pub(crate) fn run(args: &PlanArgs) -> Done {
     let sizes: Vec<u64> = match args.observations {
         Some(n) if n >= 2 && n % 2 == 0 => vec![n],
         Some(n) => {
-            return Err(Failure::input(format!("--observations is {n}; it must be even, from 2")));
+            return Err(Failure::input(format!(
+                "--observations is {n}; it must be even and at least 2"
+            )));
         }
         None => PlannedAudit::SIZES.to_vec(),
     };
@@ -106,7 +108,7 @@ pub(crate) fn run(args: &PlanArgs) -> Done {
     if args.json {
         print_json(&report)?;
     } else {
-        print(&to_text(&report))?;
+        print_text(&to_text(&report))?;
     }
     Ok(Exit::Done)
 }
@@ -127,17 +129,17 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
         seed,
         training: None,
     };
-    // A pilot is drawn on the CPU, whatever counts the audit.
+    // Pilots are always drawn on the CPU.
     let pilot = Pilot::draw(&plan.validated()?, &CpuBackend::new(0)?, &|| true)?;
     Ok(Some((pilot, seed)))
 }
 
-/// Scores of the pilot beyond a cut, of both worlds together, below which its rates say little.
+/// Fewest pilot scores beyond a cut, in both worlds together, for its rates to be used.
 ///
-/// The largest of many guesses from single scores would promise more than the mechanism leaks.
+/// The largest of many rates from single scores would predict more than the mechanism leaks.
 const FEWEST_BEYOND: f64 = 30.0;
 
-/// The largest predicted value over all cuts that the pilot can speak for.
+/// The largest predicted value over all cuts with enough pilot scores.
 fn predict(pilot: &Pilot, per_world: u64, delta: f64, tail: f64) -> Result<f64, Failure> {
     let mut best = 0.0_f64;
     // Neighbouring bins predict nearly the same.
@@ -158,12 +160,12 @@ fn predict(pilot: &Pilot, per_world: u64, delta: f64, tail: f64) -> Result<f64, 
     Ok(best)
 }
 
-/// The fewest observations, to 5 %, that `reaches` accepts.
+/// The fewest observations, to 5 %, that satisfy `reaches`.
 fn fewest(reaches: impl Fn(u64) -> Result<bool, Failure>) -> Result<Option<u64>, Failure> {
-    if !reaches(MOST)? {
+    if !reaches(MAX_OBSERVATIONS)? {
         return Ok(None);
     }
-    let (mut low, mut high) = (1_u64, MOST);
+    let (mut low, mut high) = (1_u64, MAX_OBSERVATIONS);
     while high as f64 > low as f64 * 1.05 {
         let middle = (low as f64 * high as f64).sqrt() as u64;
         if middle <= low || middle >= high {
@@ -181,21 +183,21 @@ fn to_text(report: &PlanReport) -> String {
         _ => format!("{} confidence", confidence(report.significance)),
     };
     let cuts = match cuts {
-        1 => "one cut".to_owned(),
-        _ => format!("{cuts} cuts that share the significance"),
+        1 => "one threshold".to_owned(),
+        _ => format!("{cuts} thresholds that share the significance"),
     };
     let mut out = format!("At δ = {delta:e}, {coverage}, {cuts}:\n\n");
     if let Some(target) = &report.target {
         let least = grouped(target.observations_for_ceiling);
         out.push_str(&format!(
-            "  ε = {} needs at least {least} observations, if the attack never errs,\n",
+            "  ε = {} needs at least {least} observations if the attack makes no errors,\n",
             given(target.epsilon),
         ));
         let about = target.observations_predicted.map(|n| format!("about {}", grouped(n)));
         let about = about.unwrap_or_else(|| "more than 10^10".to_owned());
         out.push_str(&match report.seed {
             Some(_) => format!("  and {about} for this mechanism (estimate).\n\n"),
-            None => "  and more for a real mechanism (predicted with --noise-multiplier and --steps).\n\n".to_owned(),
+            None => "  and more for a real mechanism (pass --noise-multiplier and --steps for a prediction).\n\n".to_owned(),
         });
     }
     let predicts = report.seed.is_some();

@@ -5,28 +5,28 @@ use clap::{Args, ValueEnum};
 
 use crate::args::{DeviceArgs, ShowArgs, count, seed};
 
-/// What the numbers of figures are that stand for experiments with DP-SGD.
-pub(crate) const NUMBERING: &str = "the figure numbers 4 to 7, 9 and 10 follow the order of the \
+/// Caveat about figure numbers of DP-SGD experiments.
+pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the order of the \
                                     experiments in the paper's text and were not checked against \
-                                    the printed figures, so compare by what a table shows";
+                                    the printed figures; compare what a table shows";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
     "Examples:\n  dpscope reproduce figure-3 --observations 1e6\n  \
-     dpscope reproduce partial-shuffle --runs 200\n\nOf the names above, {NUMBERING}."
+     dpscope reproduce partial-shuffle --runs 200\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
-    /// What to repeat.
+    /// Published experiment.
     #[arg(value_parser = parser())]
-    pub(crate) what: Wanted,
-    /// Observations of both worlds together in each setting, for figure-3 and table-1.
+    pub(crate) what: ExperimentName,
+    /// Observations per setting in both worlds together (figure-3 and table-1).
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
-    /// Runs of both worlds together in each setting, for all others; by default what two cores do in
-    /// about two minutes.
+    /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
+    /// two cores].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
-    /// Seed of all random words; fresh entropy if not given.
+    /// Random seed, below 2^53 [default: fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct ReproduceArgs {
     pub(crate) show: ShowArgs,
 }
 
-/// What is repeated, each of DP-SGD also under the number of a figure.
+/// A published experiment; those with DP-SGD also have a figure number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Reproduction {
     /// Figure 3: epsilon by number of observations.
@@ -44,46 +44,53 @@ pub(crate) enum Reproduction {
     /// Table I: the settings of published models.
     #[value(name = "table-1")]
     Table1,
-    /// Models trained under an attacker who knows one record of every batch; also figure-4.
+    /// Models, attacker knows one record of every batch; also figure-4.
     #[value(name = "dpsgd-partially-informed", alias = "figure-4")]
     PartiallyInformed,
-    /// The same with larger batches, and with one canary for all runs; also figure-5.
+    /// The same with larger batches, or one canary for all runs; also figure-5.
     #[value(name = "dpsgd-batch-size", alias = "figure-5")]
     BatchSize,
-    /// DP-SGD whose every gradient is the attacker's: nothing is trained; also figure-6.
+    /// DP-SGD in which the attacker chooses every gradient (no model is trained); also figure-6.
     #[value(name = "dpsgd-worst-case", alias = "figure-6")]
     WorstCase,
-    /// Models trained under an attacker who knows nothing of the other records; also figure-7.
+    /// Models, attacker knows no other record; also figure-7.
     #[value(name = "dpsgd-target-canary", alias = "figure-7")]
     TargetCanary,
-    /// Models whose data were shuffled in a buffer, or not at all; also figure-9.
+    /// Models, data shuffled in a buffer or not at all; also figure-9.
     #[value(alias = "figure-9")]
     PartialShuffle,
-    /// Batches that were formed first and then shuffled; also figure-10.
+    /// Models, batches formed first and then shuffled; also figure-10.
     #[value(alias = "figure-10")]
     BatchThenShuffle,
 }
 
-/// What is asked for.
+/// An experiment and the kind of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct ExperimentName {
     pub(crate) what: Reproduction,
-    /// Whether the name is a number that was not checked against the paper.
+    /// Whether the name is a figure number, which was not checked against the paper.
     pub(crate) is_by_number: bool,
 }
 
 impl Reproduction {
-    /// Its own name.
+    /// All experiments with DP-SGD.
+    #[cfg(test)]
+    pub(crate) fn dpsgd() -> Vec<Self> {
+        let is_dpsgd = |what: &Self| !matches!(what, Reproduction::Figure3 | Reproduction::Table1);
+        Self::value_variants().iter().copied().filter(is_dpsgd).collect()
+    }
+
+    /// Its name, without figure number.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
     }
 }
 
-fn parser() -> impl TypedValueParser<Value = Wanted> {
+fn parser() -> impl TypedValueParser<Value = ExperimentName> {
     let names = Reproduction::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     PossibleValuesParser::new(names).try_map(|name| {
         let what = Reproduction::from_str(&name, false)?;
-        Ok::<_, String>(Wanted { what, is_by_number: name != what.name() })
+        Ok::<_, String>(ExperimentName { what, is_by_number: name != what.name() })
     })
 }
 
@@ -92,9 +99,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_experiment_with_dp_sgd_has_a_number_of_its_own() {
-        let all = Reproduction::value_variants().iter().skip(2);
-        for (what, number) in all.zip([4, 5, 6, 7, 9, 10]) {
+    fn each_dpsgd_experiment_has_a_figure_number() {
+        let (all, numbers) = (Reproduction::dpsgd(), [4, 5, 6, 7, 9, 10]);
+        assert_eq!(all.len(), numbers.len());
+        for (what, number) in all.iter().zip(numbers) {
             let number = format!("figure-{number}");
             assert_eq!(Reproduction::from_str(&number, false), Ok(*what), "{number}");
             assert_ne!(what.name(), number);

@@ -1,10 +1,10 @@
-//! `dpscope reproduce`: published audits beside ours.
+//! `dpscope reproduce`: repeats published audits.
 
 mod args;
+mod dpsgd;
 mod published;
-mod shown;
-mod trained;
-mod trained_shown;
+mod record;
+mod table;
 
 pub(crate) use args::ReproduceArgs;
 
@@ -12,114 +12,27 @@ use std::io::IsTerminal;
 
 use dpscope_core::accounting::{Accountant, Cell, Given, Poisson, Query, Training};
 use dpscope_core::audit::bound::ceiling;
-use dpscope_core::audit::bound::{EpsilonEstimate, max_uncorrected};
 use dpscope_engine::pair::{PairRows, PairSampler};
-use dpscope_engine::{Artefact, Backend, EngineError, Plan};
-use serde::Serialize;
+use dpscope_engine::{Backend, EngineError, Plan};
 
 use crate::commands::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::device::backend;
-use crate::failure::{Done, Exit, Failure, refuse_idle};
-use crate::output::{print, print_json, tell};
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::output::{print_json, print_text, tell};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
 use args::Reproduction;
 use published::{Published, figure_3, table_1};
-
-#[derive(Serialize)]
-struct Reproduced {
-    schema: &'static str,
-    what: &'static str,
-    delta: f64,
-    significance: f64,
-    observations: u64,
-    published_observations: u64,
-    seed: String,
-    device: String,
-    /// Of the estimates, which share the paper's rule.
-    ceiling: f64,
-    rows: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    name: String,
-    noise_multiplier: f64,
-    steps: u32,
-    epochs: u32,
-    /// Printed in the paper.
-    claimed_epsilon: Option<f64>,
-    /// Poisson accounting, ours.
-    poisson: Cell,
-    /// Printed less ours.
-    claimed_difference: Option<f64>,
-    published_estimate: Option<f64>,
-    #[serde(flatten)]
-    ours: Ours,
-    gain_at_10x: f64,
-    /// The pair's own ε, which no number of observations goes beyond.
-    pair: PairRows,
-    why_they_differ: Vec<Reason>,
-    elapsed_ms: f64,
-}
-
-/// What was counted here.
-#[derive(Serialize)]
-struct Ours {
-    /// By the paper's rule: the largest value over all cuts, uncorrected.
-    our_estimate: f64,
-    /// From the errors at the cut that decided; none where no cut shows more than 0.
-    standard_error: Option<f64>,
-    /// Ours less the paper's.
-    difference: Option<f64>,
-    /// By the simultaneous rule, with coverage.
-    our_bound: f64,
-}
-
-impl Ours {
-    fn of(state: &Artefact, published: Option<f64>) -> Result<Self, Failure> {
-        let estimate = estimate(state)?;
-        Ok(Ours {
-            our_estimate: estimate.value(),
-            standard_error: (estimate.value() > 0.0).then(|| standard_error(&estimate)),
-            difference: published.map(|printed| estimate.value() - printed),
-            our_bound: state.outcome()?.value(),
-        })
-    }
-}
-
-/// By the paper's rule.
-fn estimate(state: &Artefact) -> Result<EpsilonEstimate, Failure> {
-    let trade_off = state.histograms.trade_off(&state.layout.bins)?;
-    Ok(max_uncorrected(&trade_off, state.plan.delta, state.plan.significance)?)
-}
-
-/// Why a number of ours is not the printed one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Reason {
-    /// The printed ε is the upper end of an accountant's error interval.
-    UpperEnd,
-    /// The printed ε was copied from the model's own paper.
-    CopiedClaim,
-    /// Not as many observations as the paper's: the ceiling moves, and the estimate with it.
-    Observations,
-    /// How many observations the paper's are is not known to us.
-    UnknownNumber,
-    /// Within three standard errors of two such runs.
-    Chance,
-    /// None of these.
-    Unexplained,
-}
+use record::{HALF_A_UNIT, Ours, Reason, Reproduced, Row, reason};
 
 struct Source {
     what: &'static str,
     observations: u64,
-    /// Why the printed ε is not what an accountant gives.
+    /// Why the printed ε differs from that of an accountant.
     claimed: Reason,
 }
 
-pub(crate) fn run(args: &ReproduceArgs) -> Done {
+pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     let (source, published, default) = match args.what.what {
         Reproduction::Figure3 => {
             let source =
@@ -131,11 +44,11 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
                 Source { what: "table-1", observations: 10_000_000, claimed: Reason::CopiedClaim };
             (source, table_1()?, 100_000)
         }
-        _ => return trained::run(args),
+        _ => return dpsgd::run(args),
     };
-    refuse_idle(
+    reject_unused_options(
         &[("--runs", args.runs.is_some())],
-        "on figure-3 and table-1, which take --observations",
+        "with figure-3 and table-1, which use --observations",
     )?;
     let observations = args.observations.unwrap_or(default);
     let (seed, _) = seed_or_fresh(args.seed)?;
@@ -147,14 +60,14 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
             tell(&setting.name);
         }
         let plan = shuffle_plan(setting.setting(), observations, 1e-5, 0.05, seed);
-        let ended = count_whole(&plan, &backend, args.show.quiet)?;
-        if ended.interrupted {
-            tell("interrupted; fewer --observations take less time");
+        let outcome = count_whole(&plan, &backend, args.show.quiet)?;
+        if outcome.is_interrupted {
+            tell("interrupted; reduce --observations for a shorter run");
             return Ok(Exit::Interrupted);
         }
         let pair = pair_of(&setting, &plan, &backend, args.show.quiet)?;
-        rows.push(reproduced(setting, &source, &ended, pair)?);
-        seen = Some((plan, ended.state.histograms.trials()));
+        rows.push(reproduced(setting, &source, &outcome, pair)?);
+        seen = Some((plan, outcome.state.histograms.trials()));
     }
     let (plan, trials) =
         seen.ok_or_else(|| Failure::with(Exit::Internal, "the published table is empty"))?;
@@ -173,7 +86,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Done {
     if args.show.json {
         print_json(&report)?;
     } else {
-        print(&shown::text(&report))?;
+        print_text(&table::text(&report))?;
     }
     Ok(Exit::Done)
 }
@@ -192,9 +105,7 @@ fn pair_of(
     };
     let (setting, at) = (published.setting(), Given::Delta(plan.delta));
     sampler.rows(setting, at, backend, &Terminal::of_pair(quiet)).map_err(|error| match error {
-        EngineError::Stopped => {
-            Failure::with(Exit::Interrupted, "interrupted; nothing of it is kept")
-        }
+        EngineError::Stopped => Failure::with(Exit::Interrupted, "interrupted; nothing was saved"),
         other => other.into(),
     })
 }
@@ -202,14 +113,13 @@ fn pair_of(
 fn reproduced(
     published: Published,
     source: &Source,
-    ended: &crate::commands::simulate::Ended,
+    outcome: &crate::commands::simulate::RunOutcome,
     pair: PairRows,
 ) -> Result<Row, Failure> {
-    let state = &ended.state;
+    let state = &outcome.state;
     let ours = Ours::of(state, published.empirical_epsilon)?;
-    let poisson = Cell::from(
-        Poisson.account(&Query::upper(published.setting(), Given::Delta(state.plan.delta))),
-    );
+    let query = Query::upper(published.setting(), Given::Delta(state.plan.delta));
+    let poisson = Cell::from(Poisson.account(&query));
     let claimed_difference =
         poisson.value().and_then(|row| Some(published.claimed_epsilon? - row.epsilon));
     let mut why_they_differ = Vec::new();
@@ -232,7 +142,7 @@ fn reproduced(
         gain_at_10x: state.outcome()?.evidence().gain_at_10x,
         pair,
         why_they_differ,
-        elapsed_ms: ended.elapsed_ms,
+        elapsed_ms: outcome.elapsed_ms,
     })
 }
 
@@ -245,50 +155,5 @@ impl Published {
             epochs: epochs.into(),
             sampling_rate: None,
         }
-    }
-}
-
-/// Of the last digit that is printed.
-const HALF_A_UNIT: f64 = 0.005;
-
-/// Why an estimate is not the printed one: another number of observations, if it is that; none
-/// where they agree as printed.
-fn reason(ours: &Ours, other_number: Option<Reason>) -> Option<Reason> {
-    // both runs vary; where nothing is seen, by one event at least
-    let error = ours.standard_error.unwrap_or(1.0);
-    let chance = HALF_A_UNIT + 3.0 * std::f64::consts::SQRT_2 * error;
-    match ours.difference?.abs() {
-        agrees if agrees <= HALF_A_UNIT => None,
-        _ if other_number.is_some() => other_number,
-        close if close <= chance => Some(Reason::Chance),
-        _ => Some(Reason::Unexplained),
-    }
-}
-
-/// Of ln of the rate that decides, from its count: 1/√count, of at least one event.
-fn standard_error(estimate: &EpsilonEstimate) -> f64 {
-    let errors = estimate.evidence().errors;
-    let fewest = errors.false_positives.min(errors.false_negatives).max(1);
-    1.0 / (fewest as f64).sqrt()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_difference_has_the_reason_that_explains_it() {
-        let reason = |difference: f64, other_number| {
-            let (our_estimate, our_bound) = (1.0, 0.5);
-            let (difference, standard_error) = (Some(difference), Some(0.1));
-            reason(&Ours { our_estimate, standard_error, difference, our_bound }, other_number)
-        };
-        assert_eq!(reason(0.004, None), None);
-        assert_eq!(reason(-0.2, None), Some(Reason::Chance));
-        for other_number in [Reason::Observations, Reason::UnknownNumber] {
-            assert_eq!(reason(-0.2, Some(other_number)), Some(other_number));
-            assert_eq!(reason(0.004, Some(other_number)), None);
-        }
-        assert_eq!(reason(-0.5, None), Some(Reason::Unexplained));
     }
 }

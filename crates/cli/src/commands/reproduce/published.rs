@@ -50,22 +50,22 @@ pub(super) fn table_1() -> Result<Vec<Published>, Failure> {
     parsed(TABLE_1, row)
 }
 
-/// A setting of DP-SGD.
+/// A setting of a DP-SGD experiment.
 pub(super) struct Experiment {
     pub(super) name: String,
-    /// None where nothing is trained.
+    /// None if no model is trained.
     pub(super) model: Option<String>,
     pub(super) sampler: SamplerKind,
     pub(super) buffer_examples: Option<u64>,
     pub(super) threat_model: ThreatModel,
     pub(super) batch_size: u32,
-    /// Whether each run draws a canary's gradient of its own, where models are trained.
+    /// Whether each run draws its own canary gradient, if models are trained.
     pub(super) has_fresh_canary: bool,
     pub(super) claimed_epsilon: f64,
-    /// None where it is calibrated to the claim.
+    /// None if calibrated to the claim.
     pub(super) noise_multiplier: Option<f64>,
     pub(super) published: Option<f64>,
-    /// Said to lie below the claim, without a number.
+    /// Published as below the claim, without a number.
     pub(super) is_below_claim: bool,
     pub(super) published_times: Option<f64>,
 }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_tables_can_be_read() {
+    fn published_tables_parse() {
         assert_eq!(figure_3().unwrap().len(), 6);
         assert_eq!(table_1().unwrap().len(), 6);
     }

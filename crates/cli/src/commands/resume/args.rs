@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{Asked, ClaimArgs, DataArgs, DeviceArgs, MemoryArgs, PlotArgs, ShowArgs};
+use crate::args::{ClaimArgs, DataArgs, DeviceArgs, MemoryArgs, OutputOptions, PlotArgs, ShowArgs};
 
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("data", |arg| arg.help("The file that the models are trained on, if it is not made up")),
-    mut_arg("labels", |arg| arg.help("File of its labels, for IDX")),
-    mut_arg("classes", |arg| arg.help("Classes of it that were kept, in the same order")),
+    mut_arg("data", |arg| arg.help("Training data file, unless the run used built-in synthetic data")),
+    mut_arg("labels", |arg| arg.help("Label file of IDX data")),
+    mut_arg("classes", |arg| arg.help("Classes that the run used, in the same order")),
     after_help = "Example:\n  dpscope resume audit.checkpoint"
 )]
 pub(crate) struct ResumeArgs {
@@ -19,14 +19,14 @@ pub(crate) struct ResumeArgs {
     pub(crate) checkpoint: PathBuf,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Where the outputs of the trained models go: the file that the run began with.
+    /// Write the outputs of the trained models to this file; the one the run was started with.
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) outputs_to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
-    /// Write the histograms here as well, for `dpscope merge`.
+    /// Also write the histograms to this file, for `dpscope merge`.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -38,8 +38,8 @@ pub(crate) struct ResumeArgs {
 }
 
 impl ResumeArgs {
-    pub(crate) fn asked(&self) -> Asked<'_> {
+    pub(crate) fn output_options(&self) -> OutputOptions<'_> {
         let ResumeArgs { device, plot, claim, show, .. } = self;
-        Asked { device, plot, claim, show }
+        OutputOptions { device, plot, claim, show }
     }
 }

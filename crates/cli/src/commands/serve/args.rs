@@ -7,13 +7,13 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dpscope serve --no-open")]
 pub(crate) struct ServeArgs {
-    /// The port; 8417 or, where that is taken, any that is free.
+    /// Port [default: 8417, or any free port if that is in use].
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// Only print the address.
+    /// Print the address without opening a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Serve the files of this folder instead of those in the program.
+    /// Serve this folder instead of the built-in app.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! One connection: a request within limits of size and time, an answer, the end.
+//! One connection: reads a request within limits of size and time, answers it and closes.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,11 +11,11 @@ const LARGEST_HEAD: usize = 16 << 10;
 const LONGEST_REQUEST: Duration = Duration::from_secs(10);
 const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 
-/// What is still read after an answer, so that the other side gets to see it.
+/// Input that is still read after an answer, so that the client receives it.
 const LARGEST_REST: usize = 1 << 20;
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-/// Sent with every answer. The browser tests serve with the same file.
+/// Headers of every answer, shared with the browser tests.
 const HEADERS: &str = include_str!("headers.txt");
 
 pub(super) fn answer(mut stream: TcpStream, port: u16, site: &Site) {
@@ -38,7 +38,7 @@ pub(super) fn answer(mut stream: TcpStream, port: u16, site: &Site) {
     finish(stream, &answer);
 }
 
-/// The bytes before the empty line; no status where the other side is gone.
+/// The bytes before the empty line; no status if the client is gone.
 fn read_head(stream: &mut TcpStream, deadline: Instant) -> Result<Vec<u8>, Option<Status>> {
     let (mut head, mut part) = (Vec::new(), [0; 4096]);
     loop {
@@ -48,7 +48,7 @@ fn read_head(stream: &mut TcpStream, deadline: Instant) -> Result<Vec<u8>, Optio
             Err(error) if is_timeout(&error) => return Err(Some(SLOW)),
             Err(_) => return Err(None),
         };
-        // The end may lie across two parts.
+        // The empty line may span two reads.
         let from = head.len().saturating_sub(3);
         head.extend_from_slice(&part[..count]);
         if let Some(at) = head[from..].windows(4).position(|end| end == b"\r\n\r\n") {
@@ -94,7 +94,7 @@ fn refused(status: Status) -> Vec<u8> {
     answer
 }
 
-/// Sends the answer and ends the connection; whoever takes too long gets no more.
+/// Sends the answer and closes the connection; stops after a timeout.
 fn finish(mut stream: TcpStream, answer: &[u8]) {
     let deadline = Instant::now() + LONGEST_ANSWER;
     for part in answer.chunks(64 << 10) {
@@ -105,7 +105,7 @@ fn finish(mut stream: TcpStream, answer: &[u8]) {
         }
     }
     let _ = stream.shutdown(Shutdown::Write);
-    // A close with unread input would take the answer back.
+    // Closing with unread input would discard the answer.
     let deadline = Instant::now() + LONGEST_REST;
     let (mut rest, mut part) = (0, [0; 4096]);
     while rest <= LARGEST_REST {
@@ -130,20 +130,20 @@ mod tests {
     }
 
     #[test]
-    fn who_is_too_slow_is_told() {
+    fn slow_clients_receive_408() {
         let now = Instant::now();
         assert_eq!(read(b"GET / HTTP/1.1\r\n", now), Err(Some(SLOW)));
         assert_eq!(read(b"GET / HTTP/1.1\r\n", now + Duration::from_millis(20)), Err(Some(SLOW)));
     }
 
     #[test]
-    fn the_head_ends_at_the_empty_line_and_has_a_limit() {
+    fn request_heads_end_at_the_empty_line_and_are_limited() {
         let later = || Instant::now() + LONGEST_REQUEST;
         assert_eq!(read(b"a\r\nb\r\n\r\nc\r\n\r\n", later()).unwrap(), b"a\r\nb");
-        for (size, taken) in [(LARGEST_HEAD, true), (LARGEST_HEAD + 1, false)] {
+        for (size, is_accepted) in [(LARGEST_HEAD, true), (LARGEST_HEAD + 1, false)] {
             let mut sent = vec![b'a'; size];
             sent.extend_from_slice(b"\r\n\r\n");
-            assert_eq!(read(&sent, later()).is_ok(), taken, "{size}");
+            assert_eq!(read(&sent, later()).is_ok(), is_accepted, "{size}");
         }
         assert_eq!(read(&vec![b'a'; 3 * LARGEST_HEAD], later()), Err(Some(LARGE)));
     }

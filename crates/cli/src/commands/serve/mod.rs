@@ -1,4 +1,7 @@
-//! `dpscope serve`: the app, on loopback only.
+//! `dpscope serve`: serves the web app on loopback only.
+//!
+//! Written by hand: tiny_http and its like have no deadline for a request, so slow clients would hold
+//! their threads instead of receiving 408.
 
 mod args;
 mod connection;
@@ -14,26 +17,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::failure::{Done, Exit, Failure};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print, tell};
 use connection::answer;
 use site::Site;
 
-/// Where the app is found if nothing else is asked for, so that links and bookmarks stay good.
+/// The default port, fixed so that links and bookmarks stay valid.
 const PORT: u16 = 8417;
 
-/// Connections that are answered at the same time; browsers open six.
-const MOST_CONNECTIONS: usize = 64;
+/// Most simultaneous connections; browsers open six.
+const MAX_CONNECTIONS: usize = 64;
 
-pub(crate) fn run(args: &ServeArgs) -> Done {
+pub(crate) fn run(args: &ServeArgs) -> CommandResult {
     let site = match &args.dir {
         Some(folder) => Site::folder(folder)?,
         None => Site::embedded()?,
     };
     let (listener, port) = listen(args.port)?;
     let (stop, stopped) = mpsc::channel();
-    // Where no handler can be set, Ctrl-C ends the program at once: nothing is lost. The second sender
-    // keeps the program waiting then.
+    // If no handler can be set, Ctrl-C ends the program at once, which loses nothing; the second sender
+    // keeps `recv` waiting then.
     let _other = stop.clone();
     let _ = ctrlc::set_handler(move || {
         let _ = stop.send(());
@@ -49,10 +52,10 @@ pub(crate) fn run(args: &ServeArgs) -> Done {
     let url = format!("http://127.0.0.1:{port}/");
     print(&format!("{url}\n"))?;
     if std::io::stderr().is_terminal() {
-        tell("Ctrl-C ends it");
+        tell("press Ctrl-C to stop");
     }
     if !args.no_open && has_display() && !open_browser(&url) {
-        tell("no browser could be opened: open the address above");
+        tell("cannot open a browser; open the address above");
     }
     let _ = stopped.recv();
     Ok(Exit::Done)
@@ -61,8 +64,9 @@ pub(crate) fn run(args: &ServeArgs) -> Done {
 fn listen(port: Option<u16>) -> Result<(TcpListener, u16), Failure> {
     let bind = |port: u16| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let listener = match port {
-        Some(port) => bind(port)
-            .map_err(|error| Failure::input(format!("--port {port}: {error}; give another port"))),
+        Some(port) => bind(port).map_err(|error| {
+            Failure::input(format!("--port {port}: {error}; choose another port"))
+        }),
         None => bind(PORT)
             .or_else(|_| bind(0))
             .map_err(|error| Failure::with(Exit::Internal, format!("no free port: {error}"))),
@@ -74,11 +78,11 @@ fn listen(port: Option<u16>) -> Result<(TcpListener, u16), Failure> {
 fn accept(listener: &TcpListener, port: u16, site: &Arc<Site>, open: &Arc<AtomicUsize>) {
     loop {
         let Ok((stream, _)) = listener.accept() else {
-            // No more files can be opened, say: that passes.
+            // A temporary error, for example too many open files.
             std::thread::park_timeout(Duration::from_millis(50));
             continue;
         };
-        if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
+        if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
             open.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
@@ -93,7 +97,7 @@ fn accept(listener: &TcpListener, port: u16, site: &Arc<Site>, open: &Arc<Atomic
     }
 }
 
-/// Whether there is a screen that a browser could open on.
+/// Whether a browser could open on this machine.
 fn has_display() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !cfg!(target_os = "linux") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")

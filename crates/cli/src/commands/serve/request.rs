@@ -1,6 +1,6 @@
-//! One request: what is asked for, or why it is refused.
+//! Parses a request, or names the status that rejects it.
 
-/// A refusal, as the status line says it.
+/// The status line of an error.
 pub(super) type Status = &'static str;
 
 pub(super) const BAD: Status = "400 Bad Request";
@@ -11,19 +11,19 @@ pub(super) const SLOW: Status = "408 Request Timeout";
 pub(super) const LARGE: Status = "431 Request Header Fields Too Large";
 const VERSION: Status = "505 HTTP Version Not Supported";
 
-/// A file that is asked for.
+/// A request for a file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Request {
-    /// Relative, with forward slashes, without `..`; a folder's is that of its index.html.
+    /// Relative, with forward slashes, without `..`; a folder means its index.html.
     pub(super) path: String,
-    /// Whether only the headers are wanted.
+    /// Whether only the headers are requested.
     pub(super) head_only: bool,
 }
 
-/// Reads what comes before the empty line.
+/// Parses the bytes before the empty line.
 ///
-/// A page of another site may reach this port through a name of its own, so host and origin must be
-/// loopback's.
+/// Host and origin must be loopback: a page of another site could reach this port through its own
+/// domain name (DNS rebinding).
 pub(super) fn parse(head: &[u8], port: u16) -> Result<Request, Status> {
     let head = std::str::from_utf8(head).map_err(|_| BAD)?;
     let mut lines = head.split("\r\n");
@@ -72,7 +72,7 @@ fn is_loopback(host: &str, port: u16) -> bool {
     name.eq_ignore_ascii_case("localhost") || name == "127.0.0.1" || name == "[::1]"
 }
 
-/// The file that a target means: names are plain, and none is hidden.
+/// The file of a target: only plain names, none hidden.
 fn path(target: &str) -> Result<String, Status> {
     let target = target.split(['?', '#']).next().unwrap_or_default();
     let decoded = decoded(target.strip_prefix('/').ok_or(BAD)?)?;
@@ -87,7 +87,7 @@ fn path(target: &str) -> Result<String, Status> {
     if path.split('/').all(is_plain) { Ok(path) } else { Err(MISSING) }
 }
 
-/// With each `%41` as the byte that it stands for.
+/// Percent-decodes a target.
 fn decoded(text: &str) -> Result<String, Status> {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -103,13 +103,13 @@ fn decoded(text: &str) -> Result<String, Status> {
 mod tests {
     use super::*;
 
-    fn asked(target: &str) -> Result<String, Status> {
+    fn path_of(target: &str) -> Result<String, Status> {
         let head = format!("GET {target} HTTP/1.1\r\nHost: localhost:8417");
         parse(head.as_bytes(), 8417).map(|request| request.path)
     }
 
     #[test]
-    fn a_target_means_one_file() {
+    fn targets_map_to_files() {
         for (target, path) in [
             ("/", "index.html"),
             ("/?a=../b#c", "index.html"),
@@ -118,7 +118,7 @@ mod tests {
             ("/%61%2Ejs", "a.js"),
             ("/%CE%B5.svg", "ε.svg"),
         ] {
-            assert_eq!(asked(target), Ok(path.to_owned()), "{target}");
+            assert_eq!(path_of(target), Ok(path.to_owned()), "{target}");
         }
     }
 
@@ -126,16 +126,16 @@ mod tests {
     fn no_target_leaves_the_folder() {
         for target in ["/../a", "/a/../../b", "/%2e%2e/a", "/%2E%2E%2Fa", "/a/./b", "//a", "/a//b"]
         {
-            assert_eq!(asked(target), Err(MISSING), "{target}");
+            assert_eq!(path_of(target), Err(MISSING), "{target}");
         }
         for target in ["/..%5ca", "/C:/a", "/c%3A/a", "/.git/config", "/a%00b", "/a%0d%0ab", "/a|b"]
         {
-            assert_eq!(asked(target), Err(MISSING), "{target}");
+            assert_eq!(path_of(target), Err(MISSING), "{target}");
         }
         for target in
             ["a", "http://localhost:8417/", "*", "", "/%", "/%4", "/%zz", "/%+1", "/%ff", "/a b"]
         {
-            assert_eq!(asked(target), Err(BAD), "{target}");
+            assert_eq!(path_of(target), Err(BAD), "{target}");
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_loopback_is_answered() {
+    fn foreign_hosts_and_origins_are_rejected() {
         for host in ["localhost:8417", "LOCALHOST:8417", "127.0.0.1:8417", "[::1]:8417"] {
             assert_eq!(with(&format!("Host: {host}")), Ok(true), "{host}");
             assert_eq!(with(&format!("hOST:{host}\r\nOrigin: http://{host}")), Ok(true), "{host}");
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_request_is_refused() {
+    fn malformed_requests_are_rejected() {
         for headers in [
             "Accept: a",
             "Host: localhost:8417\r\nHost: localhost:8417",

@@ -1,11 +1,11 @@
-//! The files that are served: those in the program, or those of a folder.
+//! The served files: built into the program, or of a folder.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// Files of `web/dist` by their paths; empty where the app was not built before the program.
+/// Files of `web/dist` by their paths; empty if the app was not built before the program.
 const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/site.rs"));
 
 const LARGEST_FILE: u64 = 64 << 20;
@@ -14,7 +14,7 @@ const LARGEST_FILE: u64 = 64 << 20;
 #[derive(Debug)]
 pub(super) enum Site {
     Embedded(&'static [(&'static str, &'static [u8])]),
-    /// The folder, without links on the way to it.
+    /// A folder, as canonical path.
     Folder(PathBuf),
 }
 
@@ -22,23 +22,23 @@ impl Site {
     pub(super) fn embedded() -> Result<Self, Failure> {
         if EMBEDDED.is_empty() {
             return Err(Failure::input(
-                "this program was built without the app: in its source run `cargo xtask web` and \
-                 build it again, or give the folder of a built app with --dir",
+                "this program was built without the app: run `cargo xtask web` in its source and \
+                 build it again, or pass the folder of a built app with --dir",
             ));
         }
         Ok(Site::Embedded(EMBEDDED))
     }
 
     pub(super) fn folder(path: &Path) -> Result<Self, Failure> {
-        let refused = |why: String| Failure::input(format!("--dir {}: {why}", path.display()));
-        let folder = path.canonicalize().map_err(|error| refused(error.to_string()))?;
+        let rejected = |why: String| Failure::input(format!("--dir {}: {why}", path.display()));
+        let folder = path.canonicalize().map_err(|error| rejected(error.to_string()))?;
         if !folder.join("index.html").is_file() {
-            return Err(refused("no index.html in this folder".to_owned()));
+            return Err(rejected("no index.html in this folder".to_owned()));
         }
         Ok(Site::Folder(folder))
     }
 
-    /// The file at a relative path of plain names.
+    /// The file at a relative path.
     pub(super) fn file(&self, path: &str) -> Option<Cow<'static, [u8]>> {
         match self {
             Site::Embedded(files) => {
@@ -46,7 +46,7 @@ impl Site {
                 Some(Cow::Borrowed(bytes))
             }
             Site::Folder(folder) => {
-                // A link may not lead out of the folder.
+                // Links must not leave the folder.
                 let file = folder.join(path).canonicalize().ok()?;
                 let facts = file.metadata().ok()?;
                 let is_served = facts.is_file() && facts.len() <= LARGEST_FILE;
@@ -58,7 +58,7 @@ impl Site {
     }
 }
 
-/// The media type of a file, by its name.
+/// The media type of a file, by its extension.
 pub(super) fn media_type(path: &str) -> &'static str {
     match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "css" => "text/css; charset=utf-8",

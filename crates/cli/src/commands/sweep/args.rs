@@ -8,17 +8,17 @@ use crate::commands::lines::TheoryArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dpscope sweep settings.csv --csv table.csv\n\n\
-        settings.csv has a heading with noise_multiplier (or sigma), steps (or T), and, where \
-        wanted, name, epochs (or E) and delta: one training a line, up to 10,000. Ctrl-C keeps the \
-        rows that are finished.")]
+        settings.csv has a header line with noise_multiplier (or sigma), steps (or T) and optionally \
+        name, epochs (or E) and delta, and one training run per line, up to 10,000. After Ctrl-C, \
+        finished rows are still printed and written.")]
 pub(crate) struct SweepArgs {
-    /// Table of the trainings.
+    /// CSV file of training runs.
     #[arg(value_name = "SETTINGS.CSV")]
     pub(crate) settings: PathBuf,
-    /// Add the exact pair, drawn: a limit and an estimate.
+    /// Add a lower limit and an estimate from draws of the exact pair.
     #[arg(long)]
     pub(crate) pair: bool,
-    /// Write the table here.
+    /// Write the table to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
     #[command(flatten)]

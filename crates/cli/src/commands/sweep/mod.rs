@@ -1,59 +1,30 @@
-//! `dpscope sweep`: theory, and audits where wanted, of a table of trainings.
+//! `dpscope sweep`: theory, and optionally audits, of training runs in a CSV file.
 
 mod args;
-mod settings;
-mod shown;
+mod input;
+mod record;
+mod table;
 
 pub(crate) use args::SweepArgs;
 
-use dpscope_core::accounting::Training;
-
-use serde::Serialize;
-
-use crate::commands::lines::{Drawing, Line, What, lines};
-use crate::failure::{Done, Exit, Failure};
+use crate::commands::lines::{DrawContext, Quantity, lines};
+use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
-use crate::output::{print, print_json, tell};
-use crate::progress::{Rows, is_interrupted};
-use settings::{Named, load};
+use crate::output::{print_json, print_text, tell};
+use crate::progress::{self, RowProgress};
+use input::{NamedSetting, load};
+use record::{Sweep, SweepRow};
 
-#[derive(Serialize)]
-struct Sweep {
-    schema: &'static str,
-    version: &'static str,
-    significance: f64,
-    /// Trainings in the table.
-    settings: usize,
-    /// Those that are finished, in the order of the table.
-    rows: Vec<Swept>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    device: Option<String>,
-    #[serde(skip)]
-    wanted: Vec<What>,
-}
-
-/// A training and what is known of it.
-#[derive(Serialize)]
-struct Swept {
-    name: String,
-    #[serde(flatten)]
-    setting: Training,
-    delta: f64,
-    values: Vec<Line>,
-}
-
-pub(crate) fn run(args: &SweepArgs) -> Done {
+pub(crate) fn run(args: &SweepArgs) -> CommandResult {
     let show = &args.theory.show;
-    let named = load(&args.settings, args.theory.statement.delta)?;
-    let progress = Rows::new(show.quiet, named.len());
-    args.csv.as_ref().map_or(Ok(()), |path| check_replaces(path, shown::CSV_MARK))?;
-    let wanted = wanted(args);
-    let draws = args.pair || args.theory.observations.is_some();
-    let drawing = draws.then(|| Drawing::new(&args.theory, true)).transpose()?;
-    let settings = named.len();
-    let (rows, stopped) = finished(named, &wanted, drawing.as_ref(), &progress)?;
+    let input = load(&args.settings, args.theory.statement.delta)?;
+    let progress = RowProgress::new(show.quiet, input.len());
+    args.csv.as_ref().map_or(Ok(()), |path| check_replaces(path, table::CSV_MARK))?;
+    let quantities = quantities(args);
+    let needs_draws = args.pair || args.theory.observations.is_some();
+    let draws = needs_draws.then(|| DrawContext::new(&args.theory, true)).transpose()?;
+    let settings = input.len();
+    let (rows, is_interrupted) = finished_rows(input, &quantities, draws.as_ref(), &progress)?;
     drop(progress);
     let report = Sweep {
         schema: "dpscope.sweep/1",
@@ -61,51 +32,51 @@ pub(crate) fn run(args: &SweepArgs) -> Done {
         significance: args.theory.statement.significance,
         settings,
         rows,
-        seed: drawing.as_ref().map(|drawing| drawing.seed.to_string()),
-        device: drawing.as_ref().map(Drawing::device),
-        wanted,
+        seed: draws.as_ref().map(|draws| draws.seed.to_string()),
+        device: draws.as_ref().map(DrawContext::device),
+        quantities,
     };
-    let written = args.csv.as_ref().map_or(Ok(()), |path| write_text(path, &shown::csv(&report)));
-    // The table first: a disk that is full must not cost what was computed.
+    let written = args.csv.as_ref().map_or(Ok(()), |path| write_text(path, &table::csv(&report)));
+    // The table comes first, so that a full disk does not lose the result.
     if show.json {
         print_json(&report)?;
     } else {
-        print(&shown::text(&report))?;
+        print_text(&table::text(&report))?;
     }
-    if stopped {
+    if is_interrupted {
         let finished = report.rows.len();
-        tell(&format!("interrupted; {finished} of {settings} rows are finished and kept"));
+        tell(&format!("interrupted; {finished} of {settings} rows are finished"));
     }
-    written.map(|()| if stopped { Exit::Interrupted } else { Exit::Done })
+    written.map(|()| if is_interrupted { Exit::Interrupted } else { Exit::Done })
 }
 
-fn wanted(args: &SweepArgs) -> Vec<What> {
-    let mut wanted = vec![What::Poisson, What::BallsInBins, What::ShuffleLower];
+fn quantities(args: &SweepArgs) -> Vec<Quantity> {
+    let mut quantities = vec![Quantity::Poisson, Quantity::BallsInBins, Quantity::ShuffleLower];
     if args.pair {
-        wanted.extend([What::PairLower, What::PairEstimate]);
+        quantities.extend([Quantity::PairLower, Quantity::PairEstimate]);
     }
-    wanted.push(What::Deterministic);
+    quantities.push(Quantity::Deterministic);
     if args.theory.observations.is_some() {
-        wanted.push(What::Audit);
+        quantities.push(Quantity::Audit);
     }
-    wanted
+    quantities
 }
 
-/// The rows up to the end, or up to Ctrl-C.
-fn finished(
-    named: Vec<Named>,
-    wanted: &[What],
-    drawing: Option<&Drawing<'_>>,
-    progress: &Rows,
-) -> Result<(Vec<Swept>, bool), Failure> {
-    let mut rows = Vec::with_capacity(named.len());
-    for Named { name, setting, delta } in named {
+/// The finished rows, and whether Ctrl-C left out the others.
+fn finished_rows(
+    input: Vec<NamedSetting>,
+    quantities: &[Quantity],
+    draws: Option<&DrawContext<'_>>,
+    progress: &RowProgress,
+) -> Result<(Vec<SweepRow>, bool), Failure> {
+    let mut rows = Vec::with_capacity(input.len());
+    for NamedSetting { name, setting, delta } in input {
         progress.next(&name);
-        if is_interrupted() {
+        if progress::is_interrupted() {
             return Ok((rows, true));
         }
-        match lines(setting, delta, wanted, drawing) {
-            Ok(values) => rows.push(Swept { name, setting, delta, values }),
+        match lines(setting, delta, quantities, draws) {
+            Ok(values) => rows.push(SweepRow { name, setting, delta, values }),
             Err(failure) if failure.code == Exit::Interrupted => return Ok((rows, true)),
             Err(failure) => return Err(failure),
         }

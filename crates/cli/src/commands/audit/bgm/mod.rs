@@ -4,14 +4,12 @@ mod args;
 
 pub(crate) use args::BgmArgs;
 
-use crate::commands::simulate::{Job, begun, run_and_report};
-use crate::failure::Done;
+use crate::commands::simulate::{Job, ResumePoint, plan, run_and_report};
+use crate::failure::CommandResult;
 
-pub(crate) fn run(args: &BgmArgs) -> Done {
+pub(crate) fn run(args: &BgmArgs) -> CommandResult {
     let run = &args.run;
-    let begun = begun(run.checkpoint.as_deref(), run.seed)?;
-    let mechanism = args.sampler.mechanism(args.noise_multiplier, args.steps, args.epochs)?;
-    let plan = run.plan(mechanism, args.observations, begun.seed);
-    let job = Job::of(plan, begun, run)?;
-    run_and_report(&job, run.asked())
+    let start = ResumePoint::read(run.checkpoint.as_deref(), run.seed)?;
+    let plan = plan(run, args.mechanism.mechanism()?, args.observations, start.seed);
+    run_and_report(&Job::new(plan, start, run)?, run.output_options())
 }

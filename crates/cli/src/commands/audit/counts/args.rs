@@ -10,16 +10,16 @@ use crate::args::{AccountedArgs, ClaimArgs, PlotArgs, ShowArgs, StatementArgs, c
         --false-negatives 480 --target-trials 1000"
 )]
 pub(crate) struct CountsArgs {
-    /// Runs without the target record that the attack took for runs with it.
+    /// Runs without the target record that the attack classified as runs with it.
     #[arg(long, value_name = "FP", value_parser = count)]
     pub(crate) false_positives: u64,
-    /// Runs with the target record that the attack took for runs without it.
+    /// Runs with the target record that the attack classified as runs without it.
     #[arg(long, value_name = "FN", value_parser = count)]
     pub(crate) false_negatives: u64,
     /// Runs with the target record.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) target_trials: u64,
-    /// Runs without it.
+    /// Runs without the target record.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) zero_out_trials: u64,
     #[command(flatten)]

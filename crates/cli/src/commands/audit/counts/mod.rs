@@ -13,10 +13,10 @@ use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::{Credible, Report, TheoryComparison};
 use dpscope_report::words::Subject;
 
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::output::{claim_test, finish};
 
-pub(crate) fn run(args: &CountsArgs) -> Done {
+pub(crate) fn run(args: &CountsArgs) -> CommandResult {
     let started = std::time::Instant::now();
     let (delta, significance) = (args.statement.delta, args.statement.significance);
     let test = claim_test(&args.claim, delta)?;
@@ -32,8 +32,8 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
     ] {
         if trials == 0 || events > trials {
             return Err(Failure::input(format!(
-                "{name} is {events} and {of} is {trials}; errors are counted among at least one \
-                 trial"
+                "{name} is {events}, but {of} is {trials}; there must be at least one trial, and no more \
+                 errors than trials"
             )));
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CountsArgs) -> Done {
         false_positives: errors.false_positives,
         true_negatives: trials.zero_out - errors.false_positives,
     };
-    // A companion of the bound: where it is not to be had, the bound still is.
+    // If there is no credible value, the bound is still reported.
     let credible = JointBetaPosterior::new(counts, delta)
         .and_then(|posterior| posterior.credible_lower(significance))
         .ok();

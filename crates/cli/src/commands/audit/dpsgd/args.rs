@@ -7,10 +7,9 @@ use dpscope_train::CanaryDirection;
 
 use crate::args::{DataArgs, MemoryArgs, RunArgs, SamplerArgs, count, small_count};
 
-const CHECKPOINT: &str = "Save the state here, once a second or after each wave of runs; the same \
-                          command, or `dpscope resume`, goes on from it";
-const SHARD: &str =
-    "Train only shard i of N, counted from 1; the histograms are joined by `dpscope merge`";
+const CHECKPOINT: &str = "Save the state to this file, once per second or after each wave of runs; \
+                          resume from it with the same command or `dpscope resume`";
+const SHARD: &str = "Train only shard i of N (from 1); join the shards with `dpscope merge`";
 
 #[derive(Debug, Args)]
 #[command(
@@ -20,17 +19,17 @@ const SHARD: &str =
         dpscope audit dpsgd --model lenet --data train-images-idx3-ubyte.gz \\\n    \
         --labels train-labels-idx1-ubyte.gz --classes 0,1 \\\n    \
         --batch-size 100 --poisson-epsilon 2 --runs 200\n\n\
-        Models are trained together on a GPU where there is one, else on the CPU. The threat model \
-        worst-case replaces every gradient: nothing is \
-        trained, and the result is that of `audit bgm`."
+        Models are trained together on a GPU if there is one, otherwise on the CPU. Under the threat \
+        model worst-case the attacker chooses every gradient: no model is trained, and the result is \
+        that of `audit bgm`."
 )]
 pub(crate) struct DpSgdArgs {
-    /// mlp, lenet, cnn, or a TOML file with a list of layers.
+    /// Model: mlp, lenet, cnn, or a TOML file with a list of layers.
     #[arg(long, value_name = "MODEL", default_value = Self::MODEL)]
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Records to train on.
+    /// Training records.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
     pub(crate) records: u64,
     /// Passes over the data, 1 to 1000.
@@ -39,7 +38,7 @@ pub(crate) struct DpSgdArgs {
     /// Noise standard deviation divided by the clip norm, 0.2 to 20.
     #[arg(long, value_name = "S", required_unless_present = "poisson_epsilon")]
     pub(crate) noise_multiplier: Option<f64>,
-    /// Take the noise at which Poisson sampled batches have this epsilon: what would be claimed.
+    /// Calibrate the noise so that Poisson accounting claims this epsilon.
     #[arg(long, value_name = "EPS", conflicts_with = "noise_multiplier")]
     pub(crate) poisson_epsilon: Option<f64>,
     #[command(flatten)]
@@ -47,24 +46,24 @@ pub(crate) struct DpSgdArgs {
     /// Clip norm C of a record's gradient.
     #[arg(long, value_name = "C", default_value = "1")]
     pub(crate) clip_norm: f64,
-    /// Learning rate, or search for a logarithmic search; by default that of the model, and a search
-    /// for models of your own.
+    /// Learning rate, or `search` for a logarithmic search [default: the built-in model's rate;
+    /// search for a model file].
     #[arg(long, value_name = "RATE")]
     pub(crate) learning_rate: Option<RateArg>,
-    /// Where the canary's gradient points.
+    /// Direction of the canary's gradient.
     #[arg(long, value_enum, default_value = "random")]
     pub(crate) canary: CanaryArg,
-    /// Draw the canary's gradient once for all runs instead of for each run.
+    /// Draw the canary's gradient once for all runs, not once per run.
     #[arg(long)]
     pub(crate) fixed_canary: bool,
-    /// Take away what the other records add, as a white-box attacker would: their mean gradient, by
-    /// that of M records.
+    /// Subtract the other records' mean gradient, estimated from M records, as a white-box attacker
+    /// would.
     #[arg(long, value_name = "M", default_value = "0", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub(crate) debias_records: u32,
-    /// Runs of both worlds together; even; may be written 1e4.
+    /// Runs in both worlds together; an even number, for example 1e4.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: u64,
-    /// Write every run's outputs here as npz, for `dpscope audit outputs`.
+    /// Write the outputs of every run to this npz file, for `dpscope audit outputs`.
     #[arg(long, value_name = "FILE.npz", conflicts_with = "shard")]
     pub(crate) outputs_to: Option<PathBuf>,
     #[command(flatten)]
@@ -74,11 +73,11 @@ pub(crate) struct DpSgdArgs {
 }
 
 impl DpSgdArgs {
-    /// The model that is trained where none is named.
+    /// The default model.
     pub(crate) const MODEL: &str = "mlp";
 }
 
-/// A learning rate, or the wish for one.
+/// A learning rate, or a search for one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum RateArg {
     Given(f64),
@@ -91,16 +90,16 @@ impl std::str::FromStr for RateArg {
     fn from_str(text: &str) -> Result<Self, &'static str> {
         match text {
             "search" => Ok(RateArg::Search),
-            _ => text.parse().map(RateArg::Given).map_err(|_| "write a number, or search"),
+            _ => text.parse().map(RateArg::Given).map_err(|_| "expected a number or `search`"),
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CanaryArg {
-    /// Uniform on the sphere.
+    /// Uniform on the unit sphere.
     Random,
-    /// One parameter: a weight that no record moves, if there is one, else any.
+    /// One parameter: a weight whose gradient is zero for every record, if any.
     Dirac,
 }
 

@@ -1,4 +1,4 @@
-//! Where models are trained.
+//! The device that trains models.
 
 use dpscope_engine::backend::FloatMode;
 use dpscope_engine::backend::gpu::Adapter;
@@ -7,46 +7,46 @@ use dpscope_train::gpu::GpuDpSgd;
 use dpscope_train::{DpSgd, Training};
 
 use super::outputs_file::OutputsFile;
-use crate::args::{DeviceArgs, MemoryArgs};
-use crate::device::{Choice, cpu, found, pick};
+use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs};
+use crate::device::{cpu, found, pick};
 use crate::failure::{Exit, Failure};
 use crate::output::tell;
 use crate::progress::is_interrupted;
 
-/// What `--device` names, for models.
+/// The device selected for training.
 pub(super) struct TrainingDevice<'a> {
     args: &'a DeviceArgs,
     memory: MemoryArgs,
-    /// None where the CPU trains.
+    /// None if the CPU trains.
     adapter: Option<Adapter>,
 }
 
 impl<'a> TrainingDevice<'a> {
-    pub(super) fn of(
+    pub(super) fn select(
         args: &'a DeviceArgs,
         memory: MemoryArgs,
         is_debiased: bool,
     ) -> Result<Self, Failure> {
-        let refused = if is_debiased {
+        let problem = if is_debiased {
             Some(
-                "--debias-records is computed on the CPU so far; leave it out, or say --device cpu",
+                "--debias-records is implemented on the CPU only; leave it out, or pass --device cpu",
             )
         } else if args.float_mode.map(FloatMode::from) == Some(FloatMode::Exact) {
             Some(
-                "models are trained in float mode fast; leave --float-mode out, or say --device cpu",
+                "models are trained in float mode fast; leave --float-mode out, or pass --device cpu",
             )
         } else {
             None
         };
-        let adapter = match (&args.device, refused) {
-            (Choice::Cpu, _) | (Choice::Auto, Some(_)) => None,
+        let adapter = match (&args.device, problem) {
+            (DeviceChoice::Cpu, _) | (DeviceChoice::Auto, Some(_)) => None,
             (_, Some(reason)) => return Err(Failure::with(Exit::Device, reason)),
             (choice, None) => pick(choice, &found())?.cloned(),
         };
         Ok(TrainingDevice { args, memory, adapter })
     }
 
-    /// What trains there, and keeps the outputs.
+    /// The backend that trains on this device and writes the outputs.
     pub(super) fn backend(
         &self,
         training: Training,
@@ -60,24 +60,23 @@ impl<'a> TrainingDevice<'a> {
         Ok(Backend::Trainer(self.trainer(on_cpu)?, cpu(self.args)?))
     }
 
-    /// The trainer on the adapter, or the one on the CPU where there is none or `auto` finds none that
-    /// works.
+    /// The trainer on the adapter, or on the CPU if there is no adapter or `auto` finds none that works.
     fn trainer(&self, on_cpu: DpSgd) -> Result<Box<dyn Trainer>, Failure> {
         let Some(adapter) = &self.adapter else { return Ok(Box::new(on_cpu)) };
         let memory_bytes = match self.memory.device_memory {
             Some(mebibytes) => u64::from(mebibytes) << 20,
             None => GpuDpSgd::default_memory_bytes(adapter.facts()),
         };
-        let refused = match GpuDpSgd::open(on_cpu, adapter, memory_bytes, &|| !is_interrupted()) {
+        let failed = match GpuDpSgd::open(on_cpu, adapter, memory_bytes, &|| !is_interrupted()) {
             Ok(gpu) => return Ok(Box::new(gpu)),
-            Err(refused) => *refused,
+            Err(error) => *error,
         };
-        let is_auto = self.args.device == Choice::Auto;
-        if !is_auto || matches!(refused.error, EngineError::Stopped) {
-            return Err(refused.error.into());
+        let is_auto = self.args.device == DeviceChoice::Auto;
+        if !is_auto || matches!(failed.error, EngineError::Stopped) {
+            return Err(failed.error.into());
         }
         let name = &adapter.facts().name;
-        tell(&format!("warning: {name} is left out, the CPU trains: {}", refused.error));
-        Ok(Box::new(refused.cpu))
+        tell(&format!("warning: training on the CPU, since {name} failed: {}", failed.error));
+        Ok(Box::new(failed.cpu))
     }
 }

@@ -1,4 +1,4 @@
-//! The outputs of every run, kept while runs are trained and written as npz at the end.
+//! The outputs of every run: saved while runs are trained, written as npz at the end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -14,10 +14,10 @@ use crate::commands::simulate::Job;
 use crate::failure::Failure;
 use crate::files::{cannot_write, check_replaces, limits, part_of, read, write_whole};
 
-/// What every npz begins with.
+/// The first bytes of every npz.
 const ZIP: &str = "PK\u{3}\u{4}";
 
-/// What readers take the npz for, whatever its name is.
+/// A name that makes readers expect npz, whatever the file is called.
 const ZIP_NAME: &str = "outputs.npz";
 
 /// The array that names the plan whose outputs are in the npz.
@@ -26,22 +26,22 @@ const PLAN: &str = "plan_sha256";
 /// Largest file of outputs, in bytes as f64.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Outputs that are read of the file beside the npz at a time.
+/// Outputs read from the part file at a time.
 const VALUES_AT_ONCE: usize = 1 << 16;
 
 /// Bytes before the first output.
 const HEADER: u64 = 128;
 
-/// Outputs lie in a file beside the npz, in an order that does not depend on when they were made: a run
-/// that is gone on with finds those of before. Each is kept as the complement of its bits, so that a
-/// place that was never written reads as no output.
+/// Outputs are stored in a part file beside the npz, at places that do not depend on when they were
+/// computed, so that a resumed run finds earlier ones. Each is stored as the complement of its bits,
+/// so that an unwritten place (zero) is no output.
 #[derive(Debug, Clone)]
 pub(super) struct OutputsFile {
     plan: Plan,
     path: PathBuf,
     part: PathBuf,
     file: Arc<Mutex<File>>,
-    /// Whether the file beside the npz was made by this run.
+    /// Whether this run created the part file.
     is_new: bool,
     runs: u64,
     epochs: usize,
@@ -49,8 +49,8 @@ pub(super) struct OutputsFile {
 }
 
 impl OutputsFile {
-    /// Opens the file of an earlier run of the same plan, or begins one; none where the npz of all runs
-    /// is there already.
+    /// Opens the part file of an earlier run of the same plan, or creates one; none if the complete npz
+    /// exists already.
     pub(super) fn open(
         path: &Path,
         job: &Job<'_>,
@@ -59,17 +59,17 @@ impl OutputsFile {
         let plan = job.plan.plan();
         let runs = plan.observations_per_world();
         if job.range.len() < runs {
-            let why = "--outputs-to keeps the runs of all shards together; leave it out";
+            let why = "--outputs-to needs the runs of all shards together; leave it out";
             return Err(Failure::input(why));
         }
-        let is_whole = holds_outputs_of(path, plan)?;
+        let is_whole = contains_outputs_of(path, plan)?;
         let mechanism = training.mechanism();
         let (epochs, steps) = (mechanism.epochs as usize, mechanism.steps_per_epoch as usize);
         let bytes = runs.saturating_mul(16).saturating_mul((epochs * steps) as u64);
         if bytes > MOST_BYTES {
             return Err(Failure::input(format!(
-                "--outputs-to would hold {bytes} bytes, and the most is {MOST_BYTES}; train fewer runs, \
-                 or leave it out"
+                "the file of --outputs-to would have {bytes} bytes, more than the limit of {MOST_BYTES}; \
+                 reduce --runs, or leave it out"
             )));
         }
         let part = part_of(path);
@@ -82,7 +82,7 @@ impl OutputsFile {
             format!("{:<1$}", format!("dpscope.outputs/1 {}\n", plan.hash()), HEADER as usize);
         let file = match &job.resumed {
             Some(state) if state.done() > 0 => reopened(&part, &header),
-            _ => begun(&part, &header),
+            _ => create(&part, &header),
         };
         let file = Arc::new(Mutex::new(file?));
         let (plan, path) = (*plan, path.to_path_buf());
@@ -101,7 +101,7 @@ impl OutputsFile {
         HEADER + (world.index() as u64 * self.runs + run) * row
     }
 
-    /// What is kept of some runs of a world.
+    /// The stored outputs of some runs of a world.
     fn outputs(&self, world: World, range: ObservationRange) -> Result<Vec<f64>, Failure> {
         let mut bytes = vec![0; 4 * range.len() as usize * self.epochs * self.steps];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,14 +113,14 @@ impl OutputsFile {
             (bits != 0).then(|| f64::from(f32::from_bits(!bits)))
         };
         let outputs: Option<Vec<f64>> = bytes.chunks_exact(4).map(output).collect();
-        outputs.filter(|_| read.is_ok()).ok_or_else(|| lacking(&self.part))
+        outputs.filter(|_| read.is_ok()).ok_or_else(|| missing_outputs(&self.part))
     }
 
-    /// Writes the npz, whole, and removes the file beside it.
+    /// Writes the whole npz and removes the part file.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         write_whole(&self.path, |file| self.write_npz(file))
             .map_err(|error| cannot_write(&self.path, &error))?;
-        self.remove_part(); // what it held is in the npz
+        self.remove_part();
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl OutputsFile {
         npz.finish().map(drop)
     }
 
-    /// Removes the file beside the npz, unless it may hold the outputs of an earlier run.
+    /// Removes the part file, unless it may contain the outputs of an earlier run.
     pub(super) fn discard(&self) {
         if self.is_new {
             self.remove_part();
@@ -159,7 +159,7 @@ impl OutputsFile {
     }
 
     fn remove_part(&self) {
-        let _ = std::fs::remove_file(&self.part); // best effort: it may be gone
+        let _ = std::fs::remove_file(&self.part); // best effort: it may not exist
     }
 }
 
@@ -192,8 +192,8 @@ fn plan_words(plan: &Plan) -> Vec<f64> {
     (0..8).filter_map(word).map(f64::from).collect()
 }
 
-/// Whether the npz of this plan is there; anything else that is there is not replaced.
-fn holds_outputs_of(path: &Path, plan: &Plan) -> Result<bool, Failure> {
+/// Whether the npz of this plan exists; any other existing file is an error.
+fn contains_outputs_of(path: &Path, plan: &Plan) -> Result<bool, Failure> {
     check_replaces(path, ZIP)?;
     if !path.exists() {
         return Ok(false);
@@ -207,15 +207,14 @@ fn holds_outputs_of(path: &Path, plan: &Plan) -> Result<bool, Failure> {
     match found {
         Ok(found) if found.data() == plan_words(plan) => Ok(true),
         _ => Err(Failure::input(
-            "holds the outputs of another run, which are not replaced; name another file",
+            "contains the outputs of another run, which are not overwritten; choose another file",
         )
         .about(path)),
     }
 }
 
-/// A file for the outputs of a run that begins: new, or of the same plan, whose outputs are the same
-/// again.
-fn begun(part: &Path, header: &str) -> Result<File, Failure> {
+/// The part file of a new run: new, or of an earlier run of the same plan, with the same outputs.
+fn create(part: &Path, header: &str) -> Result<File, Failure> {
     if part.exists() {
         check_replaces(part, header)?;
     }
@@ -225,18 +224,18 @@ fn begun(part: &Path, header: &str) -> Result<File, Failure> {
     written.map_err(|error| Failure::input(format!("cannot be written: {error}")).about(part))
 }
 
-/// The file of a run that is gone on with.
+/// The part file of a resumed run.
 fn reopened(part: &Path, header: &str) -> Result<File, Failure> {
     let mut found = vec![0; header.len()];
     let opened = OpenOptions::new().read(true).write(true).open(part);
     let read = opened.and_then(|mut file| file.read_exact(&mut found).map(|()| file));
-    read.ok().filter(|_| found == header.as_bytes()).ok_or_else(|| lacking(part))
+    read.ok().filter(|_| found == header.as_bytes()).ok_or_else(|| missing_outputs(part))
 }
 
-fn lacking(part: &Path) -> Failure {
+fn missing_outputs(part: &Path) -> Failure {
     Failure::input(
-        "does not hold the outputs of all runs that the checkpoint counted; go on without --outputs-to, \
-         or begin anew with another --checkpoint",
+        "does not contain the outputs of all runs in the checkpoint; resume without --outputs-to, or \
+         start again with another --checkpoint",
     )
     .about(part)
 }

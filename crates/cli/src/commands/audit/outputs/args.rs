@@ -11,18 +11,19 @@ use crate::commands::audit::recorded::RecordedArgs;
 #[command(
     after_help = "Example:\n  dpscope audit outputs runs.npz --noise-multiplier 1.0 \\\n    \
         --threat-model partially-informed\n\n\
-        runs.npz holds the arrays `target` and `zero_out`, of shape (runs, epochs, steps) or (runs, \
-        steps), and may hold the numbers noise_multiplier, clip_norm and batch_size. npy and \
-        csv (one row a run, epoch-major) hold one world a file: --target FILE --zero-out FILE."
+        runs.npz contains the arrays `target` and `zero_out`, of shape (runs, epochs, steps) or \
+        (runs, steps), and optionally the numbers noise_multiplier, clip_norm and batch_size. npy and \
+        csv files (one row per run, epoch-major) contain one world each: --target FILE \
+        --zero-out FILE."
 )]
 pub(crate) struct OutputsArgs {
-    /// File with the arrays `target` and `zero_out`: npz or safetensors.
+    /// npz or safetensors file with the arrays `target` and `zero_out`.
     #[arg(value_name = "RUNS", required_unless_present = "target")]
     pub(crate) runs: Option<PathBuf>,
     /// Outputs of the runs with the target record.
     #[arg(long, value_name = "FILE", requires = "zero_out", conflicts_with = "runs")]
     pub(crate) target: Option<PathBuf>,
-    /// Outputs of the runs with the zero-out record in its place.
+    /// Outputs of the runs with the zero-out record instead.
     #[arg(long, value_name = "FILE", requires = "target")]
     pub(crate) zero_out: Option<PathBuf>,
     /// Noise standard deviation divided by the clip norm, 0.2 to 20.
@@ -30,16 +31,16 @@ pub(crate) struct OutputsArgs {
     pub(crate) noise_multiplier: Option<f64>,
     #[command(flatten)]
     pub(crate) sampler: SamplerArgs,
-    /// Epochs in a row, where an array has no axis for them.
+    /// Epochs per run, if an array has no epoch axis [default: 1].
     #[arg(long, value_name = "E", value_parser = small_count)]
     pub(crate) epochs: Option<u32>,
-    /// Clip norm C: outputs are divided by it.
+    /// Clip norm C; outputs are divided by it [default: the number in the file, or 1].
     #[arg(long, value_name = "C")]
     pub(crate) clip_norm: Option<f64>,
-    /// Outputs are means over B records: they are multiplied by B.
+    /// Outputs are means over B records; they are multiplied by B.
     #[arg(long, value_name = "B", value_parser = batch_size)]
     pub(crate) per_batch_mean: Option<u32>,
-    /// Step of an epoch that holds the target, from 0 (deterministic batching only).
+    /// Step of an epoch that contains the target, from 0 (deterministic batches only).
     #[arg(long, value_name = "STEP", default_value_t = 0)]
     pub(crate) target_step: u32,
     /// How the threshold is chosen.

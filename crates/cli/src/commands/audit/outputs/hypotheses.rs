@@ -1,10 +1,12 @@
-//! The ways to score recorded outputs: one, or one a prefix where a buffer is searched for.
+//! The hypotheses that recorded outputs are scored under: one, or one per prefix if the shuffle buffer
+//! is unknown.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::Outcome;
 use dpscope_core::audit::bound::{EpsilonEstimate, ThresholdRule};
 use dpscope_core::recorded::{OutputSpread, ShuffleEvidence, ShuffleWindow};
 
+use dpscope_core::format::rounded;
 use dpscope_core::mechanism::{
     BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer,
     partial_shuffle_candidates,
@@ -15,33 +17,38 @@ use super::OutputsArgs;
 use super::load::{Outputs, searches_buffer};
 use crate::failure::Failure;
 
-/// Scores of one way to look at the outputs.
-pub(super) struct Look {
-    /// Batches of an epoch that were scored.
+/// Scores under one of the hypotheses tested, which share the significance (Bonferroni).
+pub(super) struct Hypothesis {
+    /// Batches of an epoch that are scored.
     prefix: Option<u32>,
     pub(super) target: Vec<f64>,
     pub(super) zero_out: Vec<f64>,
 }
 
-pub(super) struct Scored {
-    pub(super) looks: Vec<Look>,
-    /// How far into an epoch the shuffle reaches, where that can be asked.
-    pub(super) reach: Option<ShuffleWindow>,
+/// Scores of all runs under every hypothesis.
+pub(super) struct ScoredOutputs {
+    pub(super) hypotheses: Vec<Hypothesis>,
+    /// The shuffle window, if the sampler has one.
+    pub(super) shuffle_window: Option<ShuffleWindow>,
     spread: OutputSpread,
 }
 
-/// Runs of the first half of one world beside those of the second half of the other: where both
-/// worlds were run from the same seeds, run i of one and run i of the other are not independent.
+/// Pairs runs of the first half of one world with runs of the second half of the other: if both worlds
+/// used the same seeds, run i of one and run i of the other are not independent.
 fn pairs([target, zero_out]: [&Outputs; 2]) -> impl Iterator<Item = (&[f64], &[f64])> {
     let half = target.runs.min(zero_out.runs) / 2;
     target.iter().take(half).zip(zero_out.iter().skip(half))
 }
 
-/// Pairs with a run without a finite score are left out.
-fn reach(scorer: &OutputScorer, significance: f64, worlds: [&Outputs; 2]) -> Option<ShuffleWindow> {
+/// The shuffle window; pairs with a run without a finite score are left out.
+fn shuffle_window(
+    scorer: &OutputScorer,
+    significance: f64,
+    worlds: [&Outputs; 2],
+) -> Option<ShuffleWindow> {
     let mut evidence = ShuffleEvidence::new(scorer)?;
     for (target, zero_out) in pairs(worlds) {
-        let _ = evidence.add(target, zero_out); // counted among the failed
+        let _ = evidence.add(target, zero_out); // counted as failed
     }
     evidence.reach(significance)
 }
@@ -54,11 +61,11 @@ fn spread(noise_multiplier: f64, worlds: [&Outputs; 2]) -> OutputSpread {
     spread
 }
 
-impl Scored {
-    /// Scores every run in every look.
+impl ScoredOutputs {
+    /// Scores every run under every hypothesis.
     ///
-    /// A run that has no finite score is an error, or counts against the attack where the user
-    /// asked for that.
+    /// A run without a finite score is an error, or counts against the attack with
+    /// `--count-non-finite`.
     pub(super) fn new(
         args: &OutputsArgs,
         mechanism: &BatchedGaussian,
@@ -68,7 +75,7 @@ impl Scored {
             OutputOptions { reference: OutputReference::Sum, target_slot: args.target_step };
         let scorer = OutputScorer::new(mechanism, options).map_err(|error| match error {
             MechanismError::BatchSizeMissing { .. } => Failure::input(format!(
-                "{error}: --batch-size B, or --per-batch-mean B where outputs are means"
+                "{error}: pass --batch-size B, or --per-batch-mean B if outputs are means"
             )),
             other => other.into(),
         })?;
@@ -86,7 +93,7 @@ impl Scored {
             }
         };
         let scores = |world: World, outputs: &Outputs| -> Result<Vec<Vec<f64>>, Failure> {
-            let mut looks = vec![Vec::with_capacity(outputs.runs); prefixes.len()];
+            let mut all = vec![Vec::with_capacity(outputs.runs); prefixes.len()];
             for (index, run) in outputs.iter().enumerate() {
                 let scores = match score(run) {
                     Err(_) if args.recorded.count_non_finite => vec![f64::NAN; prefixes.len()],
@@ -95,25 +102,25 @@ impl Scored {
                         Failure::input(format!("run {index} of the {world} world: {error}"))
                     })?,
                 };
-                looks.iter_mut().zip(scores).for_each(|(look, score)| look.push(score));
+                all.iter_mut().zip(scores).for_each(|(scores, score)| scores.push(score));
             }
-            Ok(looks)
+            Ok(all)
         };
         let worlds =
             scores(World::Target, target)?.into_iter().zip(scores(World::ZeroOut, zero_out)?);
-        let looks = prefixes.iter().zip(worlds).map(|(&k, (target, zero_out))| Look {
+        let hypotheses = prefixes.iter().zip(worlds).map(|(&k, (target, zero_out))| Hypothesis {
             prefix: searched.then_some(k),
             target,
             zero_out,
         });
         let worlds = [target, zero_out];
-        let reach = reach(&scorer, args.recorded.statement.significance, worlds);
+        let shuffle_window = shuffle_window(&scorer, args.recorded.statement.significance, worlds);
         let spread = spread(mechanism.noise_multiplier, worlds);
-        Ok(Scored { looks: looks.collect(), reach, spread })
+        Ok(ScoredOutputs { hypotheses: hypotheses.collect(), shuffle_window, spread })
     }
 
-    /// The best look, its outcome, and the largest uncorrected maximum of all looks; a bound shares
-    /// its significance among the looks.
+    /// The best hypothesis, its outcome, and the largest uncorrected maximum of all; the hypotheses
+    /// share the significance of a bound.
     pub(super) fn audit(
         &self,
         audit: &RecordedAudit,
@@ -122,13 +129,13 @@ impl Scored {
         let shared = match audit.threshold_rule {
             ThresholdRule::MaxUncorrected => *audit,
             _ => {
-                let significance = audit.significance / self.looks.len() as f64;
+                let significance = audit.significance / self.hypotheses.len() as f64;
                 RecordedAudit { significance, ..*audit }
             }
         };
-        let mut outcomes = Vec::with_capacity(self.looks.len());
-        let mut estimates = Vec::with_capacity(self.looks.len());
-        for Look { target, zero_out, .. } in &self.looks {
+        let mut outcomes = Vec::with_capacity(self.hypotheses.len());
+        let mut estimates = Vec::with_capacity(self.hypotheses.len());
+        for Hypothesis { target, zero_out, .. } in &self.hypotheses {
             let scores = RecordedScores { target, zero_out, likelihood_ratios: true };
             let (outcome, estimate) = scores.audit(&shared)?;
             outcomes.push(outcome);
@@ -141,27 +148,27 @@ impl Scored {
         Outcome::best_of(&outcomes)
             .zip(largest)
             .map(|(outcome, largest)| (best, outcome, largest))
-            .ok_or_else(|| Failure::input("the significance is too large for this many looks"))
+            .ok_or_else(|| Failure::input("the significance is too large for this many hypotheses"))
     }
 
-    /// What was searched, and what does not fit the noise, in words.
+    /// Notes on the search for the buffer, and on outputs that vary too little.
     pub(super) fn notes(&self, best: usize) -> Vec<String> {
-        let looks = self.looks.len();
-        let searched = self.looks[best].prefix.map(|k| {
+        let count = self.hypotheses.len();
+        let searched = self.hypotheses[best].prefix.map(|k| {
             format!(
-                "the buffer was searched for: of {looks} prefixes the first {k} batches of an epoch \
-                 leak most; a bound shares its significance among the {looks} looks"
+                "the buffer size is unknown: of {count} prefixes tested, the first {k} batches of an \
+                 epoch leak most; a bound shares its significance among the {count} hypotheses"
             )
         });
         let ratio = self.spread.ratio().filter(|_| self.spread.is_too_small());
-        let quiet = ratio.map(|ratio| {
+        let too_quiet = ratio.map(|ratio| {
             format!(
-                "outputs of different runs differ {ratio:.2e} times as much as their noise alone would \
-                 make them: less noise was added than the noise multiplier says, or the outputs are \
-                 on another scale (pass --per-batch-mean B for means over B records, --clip-norm C for \
-                 gradients clipped to C)"
+                "outputs of different runs vary only {}× as much as the stated noise: less noise was \
+                 added than stated, or the outputs have another scale (pass --per-batch-mean B for \
+                 means over B records, --clip-norm C for gradients clipped to C)",
+                if ratio < 1e-3 { format!("{ratio:.2e}") } else { rounded(ratio, 3) }
             )
         });
-        searched.into_iter().chain(quiet).collect()
+        searched.into_iter().chain(too_quiet).collect()
     }
 }

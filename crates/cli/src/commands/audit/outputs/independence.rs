@@ -1,4 +1,4 @@
-//! What recorded outputs say about the independence that intervals need.
+//! Checks that recorded runs are independent, as intervals need.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::BatchSampler;
@@ -8,7 +8,7 @@ use dpscope_core::recorded::independence::{
 };
 use dpscope_report::record::{IndependenceRecord, IndependenceTest};
 
-use super::hypotheses::Look;
+use super::hypotheses::Hypothesis;
 use super::load::Outputs;
 use crate::failure::Failure;
 
@@ -16,7 +16,7 @@ const DUPLICATES: &str = "duplicated-runs";
 const POSITIONS_OVER_RUNS: &str = "repeated-positions-over-runs";
 const LAG_ONE: &str = "lag-one-correlation";
 
-/// Tests of one pair of files.
+/// Checks of one pair of files.
 #[derive(Debug)]
 pub(super) struct Independence {
     pub(super) record: IndependenceRecord,
@@ -34,20 +34,20 @@ fn test(
 impl Independence {
     /// All checks on the outputs and their scores.
     ///
-    /// A sampler that repeats its order on purpose, or that is not known, is not asked whether it
-    /// does.
+    /// Repeated positions are not checked for samplers that repeat them by design, or that are unknown.
     pub(super) fn of(
         sampler: Option<BatchSampler>,
         target: &Outputs,
         zero_out: &Outputs,
-        look: &Look,
+        hypothesis: &Hypothesis,
     ) -> Result<Self, Failure> {
         let (d, d_prime) = (view(target)?, view(zero_out)?);
         let duplicates = duplicated_runs(d, d_prime).map_err(Failure::input)?;
         let mut checks = vec![test(DUPLICATES, None, duplicates.check)];
-        for (world, runs, scores) in
-            [(World::Target, d, &look.target), (World::ZeroOut, d_prime, &look.zero_out)]
-        {
+        for (world, runs, scores) in [
+            (World::Target, d, &hypothesis.target),
+            (World::ZeroOut, d_prime, &hypothesis.zero_out),
+        ] {
             let world = Some(world.name());
             if sampler.is_some_and(spreads_over_epochs) {
                 let check = repeated_positions_over_epochs(runs);
@@ -66,21 +66,21 @@ impl Independence {
         Ok(Independence { record })
     }
 
-    /// Whether runs of one world depend on each other. Noise that the worlds share does not matter
-    /// here: the limits of the two rates are joined by a union bound.
-    pub(super) fn costs_coverage(&self) -> bool {
+    /// Whether runs of one world depend on each other. Noise shared between the worlds is harmless: a
+    /// union bound joins the limits of the two rates.
+    pub(super) fn invalidates_coverage(&self) -> bool {
         let within = [DUPLICATES, POSITIONS_OVER_RUNS, LAG_ONE];
         self.record.checks.iter().any(|c| c.finding.is_some() && within.contains(&c.name))
     }
 
-    /// What looks wrong, in words.
+    /// Findings, in words.
     pub(super) fn findings(&self) -> Vec<String> {
-        let told = |check: &IndependenceTest| {
-            let finding = check.finding.as_ref()?;
+        let finding = |check: &IndependenceTest| {
+            let text = check.finding.as_ref()?;
             let world = check.world.map_or(String::new(), |world| format!(" ({world} world)"));
-            Some(format!("independence{world}: {finding} (p = {:.1e})", check.p_value))
+            Some(format!("independence{world}: {text} (p = {:.1e})", check.p_value))
         };
-        self.record.checks.iter().filter_map(told).collect()
+        self.record.checks.iter().filter_map(finding).collect()
     }
 }
 

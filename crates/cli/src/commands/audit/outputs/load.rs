@@ -6,25 +6,25 @@ use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, rescale_averaged};
 use dpscope_formats::{Array, Dataset, FormatError};
 
 use super::OutputsArgs;
-use crate::commands::audit::recorded::{array_in, check_finite, taken};
+use crate::commands::audit::recorded::{array_in, check_finite, with_dataset};
 use crate::failure::Failure;
 
-/// Arrays of both worlds, and the numbers that a file may bring along.
-pub(super) struct Loaded {
+/// Arrays of both worlds, and the numbers in their files.
+pub(super) struct RecordedArrays {
     target: (Array, PathBuf),
     zero_out: (Array, PathBuf),
-    numbers: Numbers,
+    numbers: FileParameters,
 }
 
-/// The training, as far as a file says it.
-struct Numbers {
+/// Parameters of the training that a file contains.
+struct FileParameters {
     noise_multiplier: Option<f64>,
     clip_norm: Option<f64>,
     batch_size: Option<f64>,
 }
 
-impl Numbers {
-    fn of(dataset: &Dataset<'_>, path: &Path) -> Result<Self, Failure> {
+impl FileParameters {
+    fn read(dataset: &Dataset<'_>, path: &Path) -> Result<Self, Failure> {
         let number = |name: &str| -> Result<Option<f64>, Failure> {
             let array = match dataset.array(name) {
                 Err(FormatError::NotFound { .. }) => return Ok(None),
@@ -35,30 +35,30 @@ impl Numbers {
                 _ => Err(Failure::input(format!("`{name}` is not a single number")).about(path)),
             }
         };
-        Ok(Numbers {
+        Ok(FileParameters {
             noise_multiplier: number("noise_multiplier")?,
             clip_norm: number("clip_norm")?,
             batch_size: number("batch_size")?,
         })
     }
 
-    /// What two files say together.
-    fn agreed(self, other: Numbers) -> Result<Self, Failure> {
-        let agreed = |name: &str, first: Option<f64>, second: Option<f64>| match (first, second) {
+    /// Joins the parameters of two files, which must not contradict each other.
+    fn joined(self, other: FileParameters) -> Result<Self, Failure> {
+        let joined = |name: &str, first: Option<f64>, second: Option<f64>| match (first, second) {
             (Some(first), Some(second)) if first != second => Err(Failure::input(format!(
-                "{name} is {first:?} in the target's file and {second:?} in the other; both worlds \
-                 are runs of one training"
+                "{name} is {first:?} in the target's file and {second:?} in the other; both worlds must \
+                 be runs of one training"
             ))),
             _ => Ok(first.or(second)),
         };
-        Ok(Numbers {
-            noise_multiplier: agreed(
+        Ok(FileParameters {
+            noise_multiplier: joined(
                 "noise_multiplier",
                 self.noise_multiplier,
                 other.noise_multiplier,
             )?,
-            clip_norm: agreed("clip_norm", self.clip_norm, other.clip_norm)?,
-            batch_size: agreed("batch_size", self.batch_size, other.batch_size)?,
+            clip_norm: joined("clip_norm", self.clip_norm, other.clip_norm)?,
+            batch_size: joined("batch_size", self.batch_size, other.batch_size)?,
         })
     }
 }
@@ -78,41 +78,37 @@ impl Outputs {
     }
 }
 
-pub(super) fn load(args: &OutputsArgs) -> Result<Loaded, Failure> {
+pub(super) fn load(args: &OutputsArgs) -> Result<RecordedArrays, Failure> {
     if let (Some(target), Some(zero_out)) = (&args.target, &args.zero_out) {
         let world = |path: &Path, name: &str| {
-            taken(path, |dataset| {
-                let numbers = Numbers::of(&dataset, path)?;
+            with_dataset(path, |dataset| {
+                let numbers = FileParameters::read(&dataset, path)?;
                 Ok((array_in(dataset, path, name)?, numbers))
             })
         };
         let (in_target, numbers) = world(target, "target")?;
         let (in_zero_out, others) = world(zero_out, "zero_out")?;
-        return Ok(Loaded {
+        return Ok(RecordedArrays {
             target: (in_target, target.clone()),
             zero_out: (in_zero_out, zero_out.clone()),
-            numbers: numbers.agreed(others)?,
+            numbers: numbers.joined(others)?,
         });
     }
     let path = args.runs.as_deref().unwrap_or(Path::new(""));
-    taken(path, |dataset| {
-        let world = |name: &str| {
-            match dataset.array(name) {
-            Err(error @ FormatError::NotFound { .. }) => Err(Failure::input(format!(
-                "{error}; an audit needs both worlds: save them as `target` and `zero_out`, or pass \
-                 --target FILE --zero-out FILE"
-            ))
-            .about(path)),
-            array => {
-                let array = array.map_err(|error| Failure::from(error).about(path))?;
-                Ok((array, path.to_path_buf()))
+    with_dataset(path, |dataset| {
+        let world = |name: &str| match dataset.array(name) {
+            Ok(array) => Ok((array, path.to_path_buf())),
+            Err(error @ FormatError::NotFound { .. }) => {
+                let advice = "an audit needs both worlds: save them as `target` and `zero_out`, or \
+                              pass --target FILE --zero-out FILE";
+                Err(Failure::input(format!("{error}; {advice}")).about(path))
             }
-        }
+            Err(error) => Err(Failure::from(error).about(path)),
         };
-        Ok(Loaded {
+        Ok(RecordedArrays {
             target: world("target")?,
             zero_out: world("zero_out")?,
-            numbers: Numbers::of(&dataset, path)?,
+            numbers: FileParameters::read(&dataset, path)?,
         })
     })
 }
@@ -120,9 +116,9 @@ pub(super) fn load(args: &OutputsArgs) -> Result<Loaded, Failure> {
 /// Checks shapes and numbers, and brings outputs to the scale of sums in clip norms.
 pub(super) fn prepare(
     args: &OutputsArgs,
-    loaded: Loaded,
+    loaded: RecordedArrays,
 ) -> Result<(BatchedGaussian, Outputs, Outputs, serde_json::Value), Failure> {
-    let Loaded { target, zero_out, numbers } = loaded;
+    let RecordedArrays { target, zero_out, numbers } = loaded;
     for (array, path) in [&target, &zero_out] {
         check_finite(array, path, args.recorded.count_non_finite)?;
     }
@@ -133,21 +129,21 @@ pub(super) fn prepare(
     let (target, zero_out) = (world(args, target)?, world(args, zero_out)?);
     if (target.epochs, target.steps) != (zero_out.epochs, zero_out.steps) {
         return Err(Failure::input(format!(
-            "the worlds' shapes differ: target has {} epochs of {} steps, zero_out {} of {}; record \
-             both with the same code",
+            "the shapes of the worlds differ: target has {} epochs of {} steps, zero_out {} of {}; \
+             record both with the same code",
             target.epochs, target.steps, zero_out.epochs, zero_out.steps
         )));
     }
     let noise_multiplier = args.noise_multiplier.or(numbers.noise_multiplier).ok_or_else(|| {
         Failure::input(
-            "--noise-multiplier is missing, and the file holds no number noise_multiplier",
+            "--noise-multiplier is missing, and the file contains no number noise_multiplier",
         )
     })?;
     let batch_size = batch_size(args, numbers.batch_size)?;
     let steps_per_epoch = whole(target.steps, "steps")?;
     let searches = searches_buffer(args);
     let sampler = if searches {
-        // Every prefix is scored as a full shuffle of its own.
+        // Every prefix is scored as a full shuffle.
         SamplerKind::Shuffle.with_buffer(None)?
     } else {
         args.sampler.sampler()?
@@ -177,26 +173,26 @@ pub(super) fn prepare(
     Ok((mechanism, rescaled(target)?, rescaled(zero_out)?, input))
 }
 
-/// A partial shuffle whose buffer is not given is searched for it.
+/// Whether the buffer of a partial shuffle is unknown.
 pub(super) fn searches_buffer(args: &OutputsArgs) -> bool {
     args.sampler.sampler == SamplerKind::PartialShuffle && args.sampler.buffer_examples.is_none()
 }
 
 fn whole(value: usize, name: &str) -> Result<u32, Failure> {
-    u32::try_from(value).map_err(|_| Failure::input(format!("{value} {name} are too many")))
+    u32::try_from(value).map_err(|_| Failure::input(format!("too many {name}: {value}")))
 }
 
-/// The batch size that flags and file agree on.
+/// The batch size, on which options and file must agree.
 fn batch_size(args: &OutputsArgs, in_file: Option<f64>) -> Result<Option<u32>, Failure> {
     let in_file = in_file.map(whole_batch_size).transpose()?;
-    let said = [
+    let sizes = [
         ("--batch-size", args.sampler.batch_size),
         ("--per-batch-mean", args.per_batch_mean),
         ("the file's batch_size", in_file),
     ];
-    let mut said = said.into_iter().filter_map(|(name, size)| Some((name, size?)));
-    let Some((name, size)) = said.next() else { return Ok(None) };
-    match said.find(|&(_, other)| other != size) {
+    let mut sizes = sizes.into_iter().filter_map(|(name, size)| Some((name, size?)));
+    let Some((name, size)) = sizes.next() else { return Ok(None) };
+    match sizes.find(|&(_, other)| other != size) {
         None => Ok(Some(size)),
         Some((other_name, other)) => Err(Failure::input(format!(
             "{name} is {size} and {other_name} is {other}; a run has one batch size"
@@ -205,34 +201,38 @@ fn batch_size(args: &OutputsArgs, in_file: Option<f64>) -> Result<Option<u32>, F
 }
 
 fn whole_batch_size(value: f64) -> Result<u32, Failure> {
-    let good = value.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&value);
-    let bad = || Failure::input(format!("the file's batch_size is {value}, not a whole number"));
-    if good { Ok(value as u32) } else { Err(bad()) }
+    let is_valid = value.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&value);
+    let invalid =
+        || Failure::input(format!("the file's batch_size is {value}; expected a positive integer"));
+    if is_valid { Ok(value as u32) } else { Err(invalid()) }
 }
 
-/// Reads an array's shape: (runs, epochs, steps), or (runs, entries) with the epochs beside it.
+/// Interprets an array's shape: (runs, epochs, steps), or (runs, entries) with `--epochs`.
 fn world(args: &OutputsArgs, (array, path): (Array, PathBuf)) -> Result<Outputs, Failure> {
     let (shape, values) = array.into_parts();
-    let asked = args.epochs.map(|epochs| epochs as usize);
+    let requested = args.epochs.map(|epochs| epochs as usize);
     let (runs, epochs, steps) = match *shape.as_slice() {
-        [runs, epochs, steps] => match asked {
-            Some(asked) if asked != epochs => {
-                let what = format!("has {epochs} epochs (shape {shape:?}), --epochs says {asked}");
+        [runs, epochs, steps] => match requested {
+            Some(requested) if requested != epochs => {
+                let what =
+                    format!("has {epochs} epochs (shape {shape:?}), but --epochs is {requested}");
                 return Err(Failure::input(what).about(&path));
             }
             _ => (runs, epochs, steps),
         },
         [runs, entries] => {
-            let epochs = asked.unwrap_or(1);
+            let epochs = requested.unwrap_or(1);
             if epochs == 0 || entries % epochs != 0 {
-                let what = format!("has rows of {entries} outputs, which are not {epochs} epochs");
+                let what = format!(
+                    "has rows of {entries} outputs, which cannot be split into {epochs} epochs"
+                );
                 return Err(Failure::input(what).about(&path));
             }
             (runs, epochs, entries / epochs)
         }
         _ => {
             return Err(Failure::input(format!(
-                "has shape {shape:?}; (runs, epochs, steps) or (runs, steps) is needed"
+                "has shape {shape:?}; expected (runs, epochs, steps) or (runs, steps)"
             ))
             .about(&path));
         }

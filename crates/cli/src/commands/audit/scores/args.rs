@@ -12,13 +12,13 @@ use crate::commands::audit::recorded::RecordedArgs;
     after_help = "Example:\n  dpscope audit scores --target in.npy --zero-out out.npy --claim 2.0"
 )]
 pub(crate) struct ScoresArgs {
-    /// Scores of the runs with the target record: npy, npz or safetensors with one array, csv.
+    /// Scores of the runs with the target record: csv, npy, or npz or safetensors with one array.
     #[arg(long, value_name = "FILE")]
     pub(crate) target: PathBuf,
-    /// Scores of the runs without it.
+    /// Scores of the runs without the target record.
     #[arg(long, value_name = "FILE")]
     pub(crate) zero_out: PathBuf,
-    /// Which world a higher score speaks for.
+    /// Which world a higher score indicates.
     #[arg(long, value_enum, default_value = "target")]
     pub(crate) higher_means: WorldArg,
     /// How the threshold is chosen.

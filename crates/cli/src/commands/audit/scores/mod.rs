@@ -1,4 +1,4 @@
-//! `dpscope audit scores`: attack scores of any kind.
+//! `dpscope audit scores`: scores of any attack.
 
 mod args;
 
@@ -9,13 +9,15 @@ use dpscope_formats::Array;
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::words::Subject;
 
-use crate::commands::audit::recorded::{KnownTraining, Recorded, array_of, audit_of, check_finite};
-use crate::failure::{Done, Failure};
+use crate::commands::audit::recorded::{
+    RecordedEvidence, TrainingInfo, array_of, check_finite, recorded_audit,
+};
+use crate::failure::{CommandResult, Failure};
 use crate::output::{claim_test, finish};
 use crate::seed::seed_or_fresh;
 use args::WorldArg;
 
-pub(crate) fn run(args: &ScoresArgs) -> Done {
+pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
     let started = std::time::Instant::now();
     let test = claim_test(&args.recorded.claim, args.recorded.statement.delta)?;
     args.recorded.plot.check()?;
@@ -23,17 +25,17 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
     let world = |path, name| -> Result<Vec<f64>, Failure> {
         let array = array_of(path, name)?;
         check_finite(&array, path, args.recorded.count_non_finite)?;
-        one_a_run(array).map_err(|failure| failure.about(path))
+        one_per_run(array).map_err(|failure| failure.about(path))
     };
     let (mut target, mut zero_out) =
         (world(&args.target, "target")?, world(&args.zero_out, "zero_out")?);
     if args.higher_means == WorldArg::ZeroOut {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
-    let audit = audit_of(args.threshold_rule.into(), &args.recorded.statement, seed);
+    let audit = recorded_audit(args.threshold_rule.into(), &args.recorded.statement, seed);
     let scores = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
     let (outcome, uncorrected) = scores.audit(&audit)?;
-    let recorded = Recorded {
+    let evidence = RecordedEvidence {
         subject: Subject::Scores,
         target: &target,
         zero_out: &zero_out,
@@ -41,8 +43,8 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
         uncorrected,
         findings: Vec::new(),
         independence: None,
-        reach: None,
-        training: args.training.setting().map(KnownTraining::Setting),
+        shuffle_window: None,
+        training: args.training.setting().map(TrainingInfo::Setting),
         mechanism: None,
         input: serde_json::json!({
             "target": args.target.display().to_string(),
@@ -53,7 +55,7 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
             },
         }),
     };
-    let report = recorded.report(&audit, seed_source, started, &test)?;
+    let report = evidence.report(&audit, seed_source, started, &test)?;
     let reversed = args.higher_means == WorldArg::ZeroOut;
     let report = if reversed { report.reversed() } else { report };
     let exit = finish(&report, args.recorded.show.json)?;
@@ -61,12 +63,12 @@ pub(crate) fn run(args: &ScoresArgs) -> Done {
     Ok(exit)
 }
 
-/// One score a run: every axis but one has length 1.
-fn one_a_run(array: Array) -> Result<Vec<f64>, Failure> {
+/// One score per run: every axis but one has length 1.
+fn one_per_run(array: Array) -> Result<Vec<f64>, Failure> {
     let (shape, data) = array.into_parts();
     if shape.iter().filter(|&&length| length > 1).count() > 1 {
         return Err(Failure::input(format!(
-            "has shape {shape:?}; one score a run is needed (`dpscope audit outputs` scores whole \
+            "has shape {shape:?}; expected one score per run (`dpscope audit outputs` scores whole \
              outputs)"
         )));
     }

@@ -1,4 +1,4 @@
-//! A reproduced experiment with DP-SGD in words.
+//! A reproduced experiment with DP-SGD, as text.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use dpscope_engine::Plan;
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::text::{Align, row, table};
 
-use super::shown::REASONS;
-use super::trained::{Reproduced, Row};
+use super::record::{Reproduced, Row};
+use crate::commands::reproduce::table::REASONS;
 
 pub(super) fn text(report: &Reproduced) -> String {
     let mut out = format!(
@@ -53,7 +53,7 @@ pub(super) fn text(report: &Reproduced) -> String {
     out.push_str(&legend(report, is_trained));
     for reason in REASONS {
         if report.rows.iter().any(|row| row.why_they_differ.contains(&reason)) {
-            out.push_str(&row(&format!("why: {}", reason.mark()), reason.says()));
+            out.push_str(&row(&format!("why: {}", reason.mark()), reason.text()));
         }
     }
     out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
@@ -64,22 +64,22 @@ fn legend(report: &Reproduced, is_trained: bool) -> String {
     let (confidence, cuts) = (confidence(report.significance), Plan::DEFAULT_CUTS);
     let has_times = report.rows.iter().any(|row| row.published_times.is_some());
     let legend = [
-        (true, "claimed", "ε of Poisson sampled batches with this noise".to_owned()),
-        (has_times, "published", "×: times the full shuffle, as printed; so beside ours".to_owned()),
+        (true, "claimed", "ε that Poisson accounting claims for this noise".to_owned()),
+        (has_times, "published", "×: ratio to the full shuffle, as printed; ours alike".to_owned()),
         (
             true,
             "ours",
-            "as published: the largest value over all cuts, uncorrected: an estimate, with the standard \
-             error of the count that decides"
+            "by the published rule: the largest value over all cuts, uncorrected; an estimate, ± the \
+             standard error of its count"
                 .to_owned(),
         ),
         (true, "bound", format!("{confidence} confidence, {cuts} cuts fixed by a pilot")),
         (
             is_trained,
             "idealised",
-            "the same estimate of the batched Gaussian mechanism, observed as often".to_owned(),
+            "the same estimate for the batched Gaussian mechanism, from as many observations".to_owned(),
         ),
-        (true, "ceiling", "no estimate from as many runs is larger".to_owned()),
+        (true, "ceiling", "the largest possible estimate at this number of runs".to_owned()),
         (
             is_trained,
             "residual",
@@ -88,7 +88,7 @@ fn legend(report: &Reproduced, is_trained: bool) -> String {
         (
             is_trained,
             "data",
-            "ours are made up with the shapes of the paper's".to_owned(),
+            "built-in synthetic data with the shapes of the paper's data".to_owned(),
         ),
         (true, "can show", report.can_show.clone()),
         (true, "cannot show", report.cannot_show.clone()),
@@ -122,28 +122,28 @@ fn cells(row: &Row) -> [String; 13] {
     ]
 }
 
-/// Each size once, rising.
+/// The distinct sizes, ascending.
 fn batch_sizes(rows: &[Row]) -> String {
     let sizes: BTreeSet<u32> = rows.iter().map(|row| row.batch_size).collect();
     let shown: Vec<String> = sizes.into_iter().map(|size| grouped(size.into())).collect();
     shown.join(" or ")
 }
 
-/// What runs are enough for.
+/// What this number of runs can show.
 pub(super) fn can_show(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     if first.model.is_none() {
         return format!(
-            "what this law leaks to an attacker who observes it as often, up to the ceiling of {:.2}",
+            "the leakage of this distribution at this number of observations, up to the ceiling of {:.2}",
             first.ceiling
         );
     }
-    "whether models are trained as the mechanism says: a residual variance near 1 or, where other \
-     records add to it, above 1, and ours near the idealised estimate at as many runs"
+    "whether training matches the mechanism: the residual variance is near 1 (or above, if other \
+     records add to it), and our estimate is near the idealised one"
         .to_owned()
 }
 
-/// What they are not.
+/// What this number of runs cannot show.
 pub(super) fn cannot_show(rows: &[Row]) -> String {
     let published: Vec<&Row> = rows.iter().filter(|row| row.published_estimate.is_some()).collect();
     let is_above = |row: &&&Row| row.published_estimate.is_some_and(|value| value > row.ceiling);
@@ -152,10 +152,10 @@ pub(super) fn cannot_show(rows: &[Row]) -> String {
     match above {
         0 => differences.to_owned(),
         above if above == published.len() => {
-            format!("any published value, since all lie above the ceiling; nor {differences}")
+            format!("any published value, since all are above the ceiling; nor {differences}")
         }
         above => format!(
-            "{above} of the {} published values, which lie above the ceiling; nor {differences}",
+            "{above} of the {} published values, which are above the ceiling; nor {differences}",
             published.len()
         ),
     }

@@ -1,4 +1,7 @@
-//! `dpscope reproduce` for the experiments with DP-SGD itself.
+//! `dpscope reproduce` for experiments with DP-SGD.
+
+mod record;
+mod table;
 
 use std::io::IsTerminal;
 
@@ -6,19 +9,19 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::bound::ceiling;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 use dpscope_engine::{Artefact, Backend, Plan, TrainingState};
-use serde::Serialize;
 
 use super::ReproduceArgs;
 use super::args::NUMBERING;
 use super::published::{Experiment, dp_sgd};
-use super::{Ours, Reason, estimate, reason, trained_shown};
-use crate::commands::audit::dpsgd::{built_in, calibrated};
-use crate::commands::simulate::{Ended, count_whole, float_mode, idealised_counts};
+use super::record::{Ours, Reason, estimate, reason};
+use crate::commands::audit::dpsgd::{built_in, calibrated_noise};
+use crate::commands::simulate::{RunOutcome, count_whole, float_mode, idealised_counts};
 use crate::device::backend;
-use crate::failure::{Done, Exit, Failure, refuse_idle};
-use crate::output::{print, print_json, tell};
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::output::{print_json, print_text, tell};
 use crate::progress::is_interrupted;
 use crate::seed::seed_or_fresh;
+use record::{Reproduced, Row};
 
 /// Records of the one epoch.
 const RECORDS: u32 = 10_000;
@@ -26,68 +29,12 @@ const RECORDS: u32 = 10_000;
 const DELTA: f64 = 1e-5;
 const SIGNIFICANCE: f64 = 0.05;
 
-/// Models that the paper trained in a setting.
+/// Models per setting in the paper.
 const PUBLISHED_RUNS: u64 = 1_000_000;
 
-#[derive(Serialize)]
-pub(super) struct Reproduced {
-    schema: &'static str,
-    pub(super) what: String,
-    /// What a figure's number is, where one was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) numbering: Option<&'static str>,
-    pub(super) delta: f64,
-    pub(super) significance: f64,
-    pub(super) published_runs: u64,
-    pub(super) seed: String,
-    pub(super) device: String,
-    /// Settings of the experiment; fewer rows where it was interrupted.
-    pub(super) settings: usize,
-    pub(super) rows: Vec<Row>,
-    pub(super) can_show: String,
-    pub(super) cannot_show: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct Row {
-    pub(super) name: String,
-    /// None where nothing is trained.
-    pub(super) model: Option<String>,
-    pub(super) sampler: SamplerKind,
-    pub(super) batch_size: u32,
-    /// Whether all runs share one canary's gradient; none where nothing is trained.
-    pub(super) fixed_canary: Option<bool>,
-    pub(super) runs: u64,
-    pub(super) noise_multiplier: f64,
-    /// By Poisson accounting, as the paper chose it.
-    pub(super) claimed_epsilon: f64,
-    pub(super) published_estimate: Option<f64>,
-    /// The paper says that it lies below the claim, and no number is known to us.
-    pub(super) published_below_claim: bool,
-    /// As printed: how many times the estimate of the full shuffle.
-    pub(super) published_times: Option<f64>,
-    /// Our estimate divided by ours of the full shuffle at this claim.
-    pub(super) our_times: Option<f64>,
-    #[serde(flatten)]
-    pub(super) ours: Ours,
-    /// The estimate at as many observations of the batched Gaussian mechanism; none where that
-    /// takes long, or nothing is trained.
-    pub(super) idealised_estimate: Option<f64>,
-    /// No estimate from as many runs is larger.
-    pub(super) ceiling: f64,
-    /// Of the outputs about their idealised mean, in noise variances.
-    pub(super) residual_variance: Option<f64>,
-    /// Held-out examples that the models classify correctly.
-    pub(super) correct_share: Option<f64>,
-    pub(super) why_they_differ: Vec<Reason>,
-    pub(super) elapsed_ms: f64,
-    #[serde(skip)]
-    device: String,
-}
-
-pub(super) fn run(args: &ReproduceArgs) -> Done {
+pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let idle = [("--observations", args.observations.is_some())];
-    refuse_idle(&idle, "on DP-SGD, which takes --runs")?;
+    reject_unused_options(&idle, "with DP-SGD experiments, which use --runs")?;
     let what = args.what.what.name();
     let experiments = dp_sgd(&what)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
@@ -115,24 +62,25 @@ pub(super) fn run(args: &ReproduceArgs) -> Done {
         seed: seed.to_string(),
         device,
         settings,
-        can_show: trained_shown::can_show(&rows),
-        cannot_show: trained_shown::cannot_show(&rows),
+        can_show: table::can_show(&rows),
+        cannot_show: table::cannot_show(&rows),
         rows,
     };
     if args.show.json {
         print_json(&report)?;
     } else {
-        print(&trained_shown::text(&report))?;
+        print_text(&table::text(&report))?;
     }
     if done < settings {
-        tell(&format!("interrupted: {done} of {settings} settings; fewer --runs take less time"));
+        tell(&format!(
+            "interrupted: {done} of {settings} settings; reduce --runs for a shorter run"
+        ));
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Done)
 }
 
-/// What two cores do in about two minutes, all settings together; fewer than ten a world say
-/// nothing.
+/// About two minutes on two cores for all settings, and at least ten runs per world.
 fn default_runs(all: &[Experiment], one: &Experiment) -> u64 {
     let settings = all.len().max(1) as u64;
     match one.model.as_deref() {
@@ -146,8 +94,8 @@ fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> 
     let batch_size = experiment.batch_size;
     let steps_per_epoch = RECORDS / batch_size.max(1);
     let noise_multiplier = match experiment.noise_multiplier {
-        Some(given) => given,
-        None => calibrated(experiment.claimed_epsilon, DELTA, steps_per_epoch.into(), 1)?,
+        Some(noise_multiplier) => noise_multiplier,
+        None => calibrated_noise(experiment.claimed_epsilon, DELTA, steps_per_epoch.into(), 1)?,
     };
     let plan = Plan {
         mechanism: BatchedGaussian {
@@ -166,11 +114,11 @@ fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> 
         seed,
         training: None,
     };
-    plan.validated().map_err(crate::commands::audit::dpsgd::of_runs)?;
+    plan.validated().map_err(crate::commands::audit::dpsgd::name_runs)?;
     Ok(plan)
 }
 
-/// A setting audited; none where that was interrupted.
+/// One audited setting; none if interrupted.
 fn row(
     experiment: &Experiment,
     plan: Plan,
@@ -185,27 +133,27 @@ fn row(
         }
         None => (backend(&args.device, float_mode(&args.device, None))?, plan),
     };
-    let ended = match count_whole(&plan, &backend, args.show.quiet) {
+    let outcome = match count_whole(&plan, &backend, args.show.quiet) {
         Err(failure) if failure.code == Exit::Interrupted => return Ok(None),
-        ended => ended?,
+        outcome => outcome?,
     };
-    if ended.interrupted {
+    if outcome.is_interrupted {
         return Ok(None);
     }
-    let idealised = idealised_counts(&ended.state, args.device.threads, args.show.quiet);
+    let idealised = idealised_counts(&outcome.state, args.device.threads, args.show.quiet);
     if is_interrupted() && idealised.is_none() {
         return Ok(None);
     }
-    audited(experiment, &ended, idealised.as_ref(), (before, &backend)).map(Some)
+    audited(experiment, &outcome, idealised.as_ref(), (before, &backend)).map(Some)
 }
 
 fn audited(
     experiment: &Experiment,
-    ended: &Ended,
+    outcome: &RunOutcome,
     idealised: Option<&Artefact>,
     (before, backend): (&[Row], &Backend),
 ) -> Result<Row, Failure> {
-    let state = &ended.state;
+    let state = &outcome.state;
     let plan = &state.plan;
     let sampler = plan.mechanism.sampler.kind();
     let is_full = sampler == SamplerKind::Shuffle;
@@ -242,7 +190,7 @@ fn audited(
         residual_variance: training.and_then(|tally| tally.residual_variance()),
         correct_share: training.and_then(|tally| tally.correct_share()),
         ours,
-        elapsed_ms: ended.elapsed_ms,
+        elapsed_ms: outcome.elapsed_ms,
         device: backend.device(),
     })
 }
@@ -250,14 +198,11 @@ fn audited(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::ValueEnum;
-
-    use super::super::args::Reproduction;
+    use crate::commands::reproduce::args::Reproduction;
 
     #[test]
-    fn every_experiment_has_settings_that_can_be_audited() {
-        let of_dp_sgd = Reproduction::value_variants().iter().skip(2);
-        for what in of_dp_sgd {
+    fn published_settings_are_valid_plans() {
+        for what in Reproduction::dpsgd() {
             let name = what.name();
             let experiments = dp_sgd(&name).unwrap();
             assert!(experiments.len() >= 3, "{name}");

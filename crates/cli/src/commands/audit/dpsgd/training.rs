@@ -1,11 +1,10 @@
-//! Model, data, mechanism and rates of a training, from the command line.
+//! Model, data and settings of a training, from options or from a checkpoint.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use dpscope_core::accounting::{Calibration, Parameter};
 use dpscope_core::format::given;
-use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
+use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
 use dpscope_train::model::ModelSpec;
@@ -16,16 +15,16 @@ use dpscope_train::{
 use super::DpSgdArgs;
 use super::args::{CanaryArg, RateArg};
 use crate::args::DataArgs;
-use crate::failure::{Exit, Failure, refuse_idle};
+use crate::failure::{Exit, Failure, reject_unused_options};
 use crate::files::{limits, name_of, read, read_text};
 use crate::output::tell;
 use crate::progress::is_interrupted;
 
-/// Held-out records of data that is made up.
+/// Held-out records of synthetic data.
 const HELD_OUT: usize = 2_000;
 
-/// A model that is built in: its spec, the data of its shape, its learning rate there.
-struct BuiltIn {
+/// A built-in model, synthetic data of its shape, and its learning rate on them.
+struct BuiltInModel {
     name: &'static str,
     spec: fn() -> ModelSpec,
     data: SyntheticData,
@@ -33,20 +32,20 @@ struct BuiltIn {
 }
 
 /// Rates found by `--learning-rate search` at B = 100 and a Poisson ε of 4.
-const BUILT_IN: [BuiltIn; 3] = [
-    BuiltIn {
+const BUILT_IN: [BuiltInModel; 3] = [
+    BuiltInModel {
         name: "mlp",
         spec: ModelSpec::mlp,
         data: SyntheticData::P100Like,
         learning_rate: 3.0,
     },
-    BuiltIn {
+    BuiltInModel {
         name: "lenet",
         spec: ModelSpec::lenet,
         data: SyntheticData::FmnistLike,
         learning_rate: 3.0,
     },
-    BuiltIn {
+    BuiltInModel {
         name: "cnn",
         spec: ModelSpec::cnn,
         data: SyntheticData::CifarLike,
@@ -54,80 +53,8 @@ const BUILT_IN: [BuiltIn; 3] = [
     },
 ];
 
-/// Who attacks, where it is not said: one who holds a record of every batch, if that is defined.
-fn threat_model(args: &DpSgdArgs) -> ThreatModel {
-    let defined = args.sampler.sampler.threat_models();
-    let default = if defined.contains(&ThreatModel::PartiallyInformed) {
-        ThreatModel::PartiallyInformed
-    } else {
-        args.sampler.sampler.default_threat_model()
-    };
-    args.sampler.threat_model.unwrap_or(default)
-}
-
-/// Steps of an epoch, and σ as given or calibrated.
-pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
-    let batch_size = args.sampler.batch_size.ok_or_else(|| {
-        Failure::input("--batch-size is missing; give the records of a batch, e.g. 100")
-    })?;
-    let steps = args.records / u64::from(batch_size);
-    if steps == 0 {
-        return Err(Failure::input(format!(
-            "--batch-size {batch_size} is larger than --records {}; give a smaller batch",
-            args.records
-        )));
-    }
-    let dropped = args.records % u64::from(batch_size);
-    if dropped > 0 {
-        tell(&format!(
-            "the last {dropped} of {} records fill no batch of {batch_size} and are left out; \
-             {steps} steps an epoch remain",
-            args.records
-        ));
-    }
-    let noise_multiplier = match (args.noise_multiplier, args.poisson_epsilon) {
-        (Some(noise_multiplier), _) => noise_multiplier,
-        (None, epsilon) => {
-            let epochs = u64::from(args.epochs);
-            calibrated(epsilon.unwrap_or(f64::NAN), args.run.statement.delta, steps, epochs)?
-        }
-    };
-    let steps_per_epoch = u32::try_from(steps).unwrap_or(u32::MAX);
-    let mechanism = BatchedGaussian {
-        noise_multiplier,
-        steps_per_epoch,
-        epochs: args.epochs,
-        sampler: args.sampler.sampler()?,
-        threat_model: threat_model(args),
-        batch_size: Some(batch_size),
-    };
-    mechanism.distribution()?;
-    Ok(mechanism)
-}
-
-/// The noise multiplier at which Poisson sampled batches have this ε.
-pub(crate) fn calibrated(
-    epsilon: f64,
-    delta: f64,
-    steps: u64,
-    epochs: u64,
-) -> Result<f64, Failure> {
-    let calibration = Calibration {
-        parameter: Parameter::Noise,
-        sampler: SamplerKind::Poisson,
-        epsilon,
-        delta,
-        noise_multiplier: None,
-        steps: Some(steps),
-        epochs: Some(epochs),
-        sampling_rate: None,
-    };
-    let found = calibration.run().map_err(Failure::input)?;
-    Ok(found.value)
-}
-
-/// In the worst case there are neither models nor data; what names them would have no effect.
-pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure> {
+/// Rejects options of models and data in the worst case, which trains no model.
+pub(super) fn reject_training_options(args: &DpSgdArgs) -> Result<(), Failure> {
     let unused = [
         ("--data", args.data.data.is_some()),
         ("--learning-rate", args.learning_rate.is_some()),
@@ -138,21 +65,21 @@ pub(super) fn refuse_what_is_not_trained(args: &DpSgdArgs) -> Result<(), Failure
         ("--canary", args.canary != CanaryArg::Random),
         ("--fixed-canary", args.fixed_canary),
     ];
-    refuse_idle(
+    reject_unused_options(
         &unused,
-        "under threat model worst-case, where the attacker gives every gradient and nothing is trained",
+        "under threat model worst-case, in which the attacker chooses every gradient and no model is trained",
     )
 }
 
-/// Records that are trained on: what fills no batch is not.
+/// Records in full batches; the others are dropped.
 fn records(mechanism: &BatchedGaussian) -> usize {
     let batch_size = mechanism.batch_size.unwrap_or(0);
     let records = u64::from(mechanism.steps_per_epoch) * u64::from(batch_size);
     usize::try_from(records).unwrap_or(usize::MAX)
 }
 
-/// The training that the arguments describe, with its learning rate.
-pub(super) fn training(
+/// The training described by the options; may search for a learning rate.
+pub(super) fn from_args(
     args: &DpSgdArgs,
     mechanism: BatchedGaussian,
     seed: u64,
@@ -179,11 +106,11 @@ pub(super) fn training(
         return Ok(training);
     }
     let (training, search) = search_learning_rate(training, &|| !is_interrupted())?;
-    tell(&format!("learning rate {} found by a search", given(search.best)));
+    tell(&format!("found learning rate {} by search", given(search.best)));
     Ok(training)
 }
 
-/// A model that is built in, on made-up data, as it is trained where nothing else is said.
+/// A built-in model on synthetic data, with default settings.
 pub(super) fn built_in(
     name: &str,
     mechanism: BatchedGaussian,
@@ -205,7 +132,7 @@ pub(super) fn built_in(
 fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
     if !path.exists() {
         return Err(Failure::input(format!(
-            "--model {} is neither mlp, lenet nor cnn, nor a file",
+            "--model {} is not mlp, lenet, cnn or an existing file",
             path.display()
         )));
     }
@@ -213,8 +140,8 @@ fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
     ModelSpec::from_toml(&text).map_err(|error| Failure::input(error).about(path))
 }
 
-/// The training that a checkpoint describes, with its data, made up anew or given again.
-pub(super) fn described(
+/// The training described by a checkpoint; its data are generated again or read from `--data`.
+pub(super) fn from_description(
     description: &str,
     args: &DataArgs,
     plan: &Plan,
@@ -226,8 +153,8 @@ pub(super) fn described(
         (None, Ok(synthetic)) => synthetic.generate(records, *held_out).map_err(Failure::input)?,
         (None, Err(_)) => {
             return Err(Failure::input(format!(
-                "the models are trained on {name}; give that file again with --data, and its --labels \
-                 and --classes if they were given"
+                "the models are trained on {name}; pass that file with --data, and the same --labels \
+                 and --classes as before"
             )));
         }
         (Some(_), _) => examples(args, None, records)?,
@@ -235,7 +162,7 @@ pub(super) fn described(
     Ok(description.training(examples, plan.mechanism, plan.seed)?)
 }
 
-/// The name of a file of data, which is none of data that is made up.
+/// The name of a data file, told apart from names of synthetic data.
 fn name_of_data(path: &Path) -> Cow<'_, str> {
     match name_of(path) {
         name if name.parse::<SyntheticData>().is_ok() => format!("./{name}").into(),
@@ -243,24 +170,29 @@ fn name_of_data(path: &Path) -> Cow<'_, str> {
     }
 }
 
-/// Data that is named, or that of the model's shape.
+/// The data named by `--data`, or synthetic data of the model's shape.
 fn examples(
     args: &DataArgs,
-    built_in: Option<&BuiltIn>,
+    built_in: Option<&BuiltInModel>,
     records: usize,
 ) -> Result<Examples, Failure> {
     let synthetic = match &args.data {
         None => Some(built_in.map(|model| model.data).ok_or_else(|| {
-            Failure::input("--data is missing; a model of your own needs data of its shape")
+            Failure::input("--data is missing; a model file needs data of its shape")
         })?),
         Some(name) => name.parse::<SyntheticData>().ok(),
     };
     if let Some(synthetic) = synthetic {
         let unused = [("--labels", args.labels.is_some()), ("--classes", args.classes.is_some())];
         let name = synthetic.name();
-        refuse_idle(&unused, &format!("on {name}, which is made up with its labels"))?;
+        reject_unused_options(
+            &unused,
+            &format!("with {name}, which is synthetic and has its own labels"),
+        )?;
         if args.data.is_some() && Path::new(name).exists() {
-            tell(&format!("{name} is made up here; the file of that name is --data ./{name}"));
+            tell(&format!(
+                "using built-in synthetic data {name}; pass --data ./{name} to use the file of that name"
+            ));
         }
         return synthetic.generate(records, HELD_OUT).map_err(Failure::input);
     }

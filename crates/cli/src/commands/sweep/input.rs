@@ -1,4 +1,4 @@
-//! The table of trainings that `sweep` reads.
+//! The CSV file that `sweep` reads.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use crate::commands::lines::check;
 use crate::failure::Failure;
 use crate::files::read;
 
-/// A line of the table.
+/// A row of the file.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Named {
+pub(super) struct NamedSetting {
     pub(super) name: String,
     pub(super) setting: Training,
     pub(super) delta: f64,
 }
 
-const MOST_ROWS: usize = 10_000;
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_ROWS: usize = 10_000;
+const MAX_BYTES: u64 = 4 << 20;
 
-/// Reads the whole table before anything runs; `delta` is that of lines without one.
-pub(super) fn load(path: &Path, delta: f64) -> Result<Vec<Named>, Failure> {
-    let limits = Limits { max_bytes: MOST_BYTES, ..Limits::default() };
+/// Reads the whole file before anything runs; `delta` is the default of its rows.
+pub(super) fn load(path: &Path, delta: f64) -> Result<Vec<NamedSetting>, Failure> {
+    let limits = Limits { max_bytes: MAX_BYTES, ..Limits::default() };
     let bytes = read(path, &limits)?;
     let about = |message: String| Failure::input(message).about(path);
     let text = String::from_utf8(bytes)
@@ -32,7 +32,7 @@ pub(super) fn load(path: &Path, delta: f64) -> Result<Vec<Named>, Failure> {
     parse(&text, delta).map_err(about)
 }
 
-fn parse(text: &str, delta: f64) -> Result<Vec<Named>, String> {
+fn parse(text: &str, delta: f64) -> Result<Vec<NamedSetting>, String> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -44,40 +44,40 @@ fn parse(text: &str, delta: f64) -> Result<Vec<Named>, String> {
         let row = row.map_err(|error| error.to_string())?;
         let line = row.position().map_or(0, |at| line_of(text, at));
         if row.len() == 1 && row[0].is_empty() {
-            continue; // a line of blanks
+            continue; // a blank line
         }
         let about = |error: String| format!("line {line}: {error}");
         if row.iter().any(|cell| !cell.chars().all(is_plain)) {
-            let why = "a character that controls the terminal or the direction of text, or a quotation \
-                       mark that is not closed; save the table as plain text";
+            let why = "a control or text-direction character, or an unclosed quotation mark; save the file \
+                       as plain text";
             return Err(about(why.to_owned()));
         }
         let Some(columns) = &columns else {
-            columns = Some(Columns::of(&row).map_err(about)?);
+            columns = Some(Columns::from_header(&row).map_err(about)?);
             continue;
         };
-        if rows.len() == MOST_ROWS {
-            return Err(about(format!("more than {MOST_ROWS} trainings; split the file")));
+        if rows.len() == MAX_ROWS {
+            return Err(about(format!("more than {MAX_ROWS} rows; split the file")));
         }
         rows.push(columns.read(&row, rows.len() + 1, delta).map_err(about)?);
     }
     match columns {
-        None => Err("is empty; its first line names the columns".to_owned()),
+        None => Err("is empty; the first line must name the columns".to_owned()),
         Some(_) if rows.is_empty() => {
-            Err("has no trainings below its heading; add a line for each".to_owned())
+            Err("has no rows below the header; add one line per training run".to_owned())
         }
         Some(_) => Ok(rows),
     }
 }
 
-/// Where a record begins, after the empty lines that the reader counts to it.
+/// The line on which a record starts, after empty lines that the reader counts as its own.
 fn line_of(text: &str, at: &Position) -> u64 {
     let bytes = text.as_bytes().iter().skip(at.byte() as usize);
     let empty = bytes.take_while(|byte| matches!(byte, b'\r' | b'\n'));
     at.line() + empty.filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// Where each column stands.
+/// The positions of the columns.
 struct Columns {
     count: usize,
     name: Option<usize>,
@@ -88,9 +88,9 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(heading: &StringRecord) -> Result<Self, String> {
+    fn from_header(header: &StringRecord) -> Result<Self, String> {
         let [mut name, mut noise_multiplier, mut steps, mut epochs, mut delta] = [None; 5];
-        for (place, title) in heading.iter().enumerate() {
+        for (place, title) in header.iter().enumerate() {
             let column = match title {
                 "name" => &mut name,
                 "noise_multiplier" | "sigma" => &mut noise_multiplier,
@@ -105,14 +105,14 @@ impl Columns {
                 }
             };
             if column.replace(place).is_some() {
-                return Err(format!("column `{title}` is there twice; remove one"));
+                return Err(format!("column `{title}` appears twice; remove one"));
             }
         }
         let needed = |column: Option<usize>, title: &str| {
-            column.ok_or_else(|| format!("no column {title}; the first line names the columns"))
+            column.ok_or_else(|| format!("no column {title}; the first line must name the columns"))
         };
         Ok(Columns {
-            count: heading.len(),
+            count: header.len(),
             name,
             noise_multiplier: needed(noise_multiplier, "noise_multiplier (or sigma)")?,
             steps: needed(steps, "steps (or T)")?,
@@ -121,17 +121,17 @@ impl Columns {
         })
     }
 
-    fn read(&self, row: &StringRecord, number: usize, delta: f64) -> Result<Named, String> {
+    fn read(&self, row: &StringRecord, number: usize, delta: f64) -> Result<NamedSetting, String> {
         if row.len() != self.count {
             let (found, count) = (row.len(), self.count);
-            return Err(format!("{found} cells where the heading has {count}; make them equal"));
+            return Err(format!("{found} cells, but the header has {count}"));
         }
-        // An empty cell is one that is not there.
+        // An empty cell counts as absent.
         let cell =
             |place: Option<usize>| place.and_then(|place| row.get(place)).filter(|c| !c.is_empty());
         let float = |place, column: &str| number_in(cell(place), column, crate::args::number);
         let count = |place, column: &str| number_in(cell(place), column, crate::args::count);
-        let needed = |column: &str| format!("{column} is empty; give a number");
+        let needed = |column: &str| format!("{column} is empty; enter a number");
         let noise_multiplier = float(Some(self.noise_multiplier), "noise_multiplier")?
             .ok_or_else(|| needed("noise_multiplier"))?;
         let steps = count(Some(self.steps), "steps")?.ok_or_else(|| needed("steps"))?;
@@ -141,7 +141,7 @@ impl Columns {
         let delta = float(self.delta, "delta")?.unwrap_or(delta);
         check(setting, delta).map_err(|error| error.to_string())?;
         let name = cell(self.name).map_or_else(|| number.to_string(), str::to_owned);
-        Ok(Named { name, setting, delta })
+        Ok(NamedSetting { name, setting, delta })
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_read_in_any_order_of_columns() {
+    fn columns_may_have_any_order() {
         let text = "\u{feff}T, sigma,name,E,delta\r\n100,1.0,\"a, \"\"b\"\"\",,\n\n1e3,2,,5,1e-6\n";
         let rows = parse(text, 1e-5).unwrap();
         let first = Training {
@@ -167,21 +167,21 @@ mod tests {
             epochs: 1,
             sampling_rate: None,
         };
-        assert_eq!(rows[0], Named { name: "a, \"b\"".into(), setting: first, delta: 1e-5 });
+        assert_eq!(rows[0], NamedSetting { name: "a, \"b\"".into(), setting: first, delta: 1e-5 });
         let second = Training {
             noise_multiplier: 2.0,
             steps_per_epoch: 1000,
             epochs: 5,
             sampling_rate: None,
         };
-        assert_eq!(rows[1], Named { name: "2".into(), setting: second, delta: 1e-6 });
+        assert_eq!(rows[1], NamedSetting { name: "2".into(), setting: second, delta: 1e-6 });
     }
 
     #[test]
-    fn a_bad_table_is_refused_with_its_line() {
+    fn bad_rows_are_rejected_with_their_line() {
         for (text, parts) in [
             ("", &["is empty"][..]),
-            ("sigma,T", &["no trainings"]),
+            ("sigma,T", &["no rows"]),
             ("sigma\n1", &["line 1", "steps (or T)"]),
             ("sigma,T,x\n1,2,3", &["line 1", "`x`"]),
             ("sigma,T,steps\n1,2,3", &["line 1", "twice"]),
@@ -196,15 +196,15 @@ mod tests {
             ("sigma,T\n,10", &["line 2", "noise_multiplier is empty"]),
             ("sigma,T,delta\n1,10,1", &["line 2", "delta is 1"]),
             ("sigma,T\n\"1,10\n2,20", &["line 2", "quotation mark"]),
-            ("sigma,T\n1\u{1},10", &["line 2", "controls the terminal"]),
-            ("sigma,T,name\n1,10,a\u{202e}", &["line 2", "direction of text"]),
+            ("sigma,T\n1\u{1},10", &["line 2", "control or text-direction"]),
+            ("sigma,T,name\n1,10,a\u{202e}", &["line 2", "text-direction"]),
         ] {
             let error = parse(text, 1e-5).unwrap_err();
             for part in parts {
                 assert!(error.contains(part), "{text:?}: {error}");
             }
         }
-        let long = "sigma,T\n".to_owned() + &"1,10\n".repeat(MOST_ROWS + 1);
+        let long = "sigma,T\n".to_owned() + &"1,10\n".repeat(MAX_ROWS + 1);
         assert!(parse(&long, 1e-5).unwrap_err().starts_with("line 10002: more than 10000"));
     }
 }

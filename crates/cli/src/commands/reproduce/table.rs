@@ -1,4 +1,4 @@
-//! A reproduced table in words.
+//! A reproduced figure or table, as text.
 
 use dpscope_core::accounting::{Cell, Kind};
 use dpscope_report::number::{confidence, grouped, plain};
@@ -6,7 +6,7 @@ use dpscope_report::text::{Align, row, table};
 
 use dpscope_engine::Plan;
 
-use super::{Reason, Reproduced, Row};
+use super::record::{Reason, Reproduced, Row};
 
 pub(super) const REASONS: [Reason; 6] = [
     Reason::UpperEnd,
@@ -29,31 +29,31 @@ impl Reason {
         }
     }
 
-    pub(super) fn says(self) -> &'static str {
+    pub(super) fn text(self) -> &'static str {
         match self {
             Reason::UpperEnd => {
-                "the printed claim is the upper end of an accountant's error interval; ours is within 1e-4"
+                "the printed claim is the upper end of an accountant's error interval; ours is accurate to 1e-4"
             }
             Reason::CopiedClaim => {
-                "the printed claim was copied from the model's own paper, which accounted in another way"
+                "the printed claim was copied from the model's own paper, which used another accountant"
             }
             Reason::Observations => {
-                "another number of observations: the estimate rises with it towards the pair's ε"
+                "another number of observations: more of them raise the estimate towards the pair's ε"
             }
             Reason::UnknownNumber => {
-                "the paper's number of observations is not known to us; the estimate rises with it"
+                "the paper's number of observations is unknown; more of them raise the estimate"
             }
             Reason::Chance => {
-                "an uncorrected maximum varies from run to run; within three standard errors of two runs"
+                "an uncorrected maximum varies between runs; the difference is within three standard errors"
             }
-            Reason::Unexplained => "none of these: more than three standard errors apart",
+            Reason::Unexplained => "unexplained: more than three standard errors apart",
         }
     }
 }
 
 pub(super) fn text(report: &Reproduced) -> String {
     let mut out = format!(
-        "{}: {} observations each (the paper: {}), δ = {:e}, ceiling of an estimate {:.2}\n\n",
+        "{}: {} observations per setting (paper: {}), δ = {:e}, ceiling of estimates {:.2}\n\n",
         report.what,
         grouped(report.observations),
         grouped(report.published_observations),
@@ -80,14 +80,17 @@ pub(super) fn text(report: &Reproduced) -> String {
     let (confidence, cuts) = (confidence(report.significance), Plan::DEFAULT_CUTS);
     out.push('\n');
     for (label, about) in [
-        ("claimed", "printed in the paper; Poisson is our accountant's upper bound"),
-        ("ours", "as published: the largest value over all cuts, uncorrected: an estimate"),
+        ("claimed", "as printed in the paper; Poisson is the upper bound of our accountant"),
+        (
+            "ours",
+            "by the published rule: the largest value over all cuts, uncorrected; an estimate",
+        ),
         ("bound", &format!("{confidence} confidence, {cuts} cuts fixed by a pilot")),
         (
             "pair",
             &format!(
-                "the ε of the audited pair itself, which no number of observations goes beyond: a \
-                 limit, proven for many epochs, with {confidence} confidence for one, and an estimate"
+                "ε of the audited pair itself, which no number of observations exceeds: a lower limit \
+                 (proven for several epochs, {confidence} confidence for one) and an estimate"
             ),
         ),
     ] {
@@ -95,7 +98,7 @@ pub(super) fn text(report: &Reproduced) -> String {
     }
     let seen = |reason: &Reason| report.rows.iter().any(|row| row.why_they_differ.contains(reason));
     for reason in REASONS.iter().filter(|reason| seen(reason)) {
-        out.push_str(&row(&format!("why: {}", reason.mark()), reason.says()));
+        out.push_str(&row(&format!("why: {}", reason.mark()), reason.text()));
     }
     out.push_str(&format!("\nseed {}; {}\n", report.seed, report.device));
     out
@@ -132,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_has_a_mark_of_its_own() {
+    fn reasons_have_distinct_marks() {
         let mut marks = REASONS.map(Reason::mark);
         marks.sort_unstable();
         assert!(marks.windows(2).all(|pair| pair[0] != pair[1]));

@@ -1,0 +1,82 @@
+//! The audited mechanism, from the options of `audit dpsgd`.
+
+use dpscope_core::accounting::{Calibration, Parameter};
+use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
+
+use super::DpSgdArgs;
+use crate::failure::Failure;
+use crate::output::tell;
+
+/// The threat model: partially-informed by default, if it is defined for the sampler.
+fn threat_model(args: &DpSgdArgs) -> ThreatModel {
+    let defined = args.sampler.sampler.threat_models();
+    let default = if defined.contains(&ThreatModel::PartiallyInformed) {
+        ThreatModel::PartiallyInformed
+    } else {
+        args.sampler.sampler.default_threat_model()
+    };
+    args.sampler.threat_model.unwrap_or(default)
+}
+
+/// The audited mechanism, with its steps per epoch and its noise, which may be calibrated.
+pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
+    let batch_size = args.sampler.batch_size.ok_or_else(|| {
+        Failure::input(
+            "--batch-size is missing; pass the number of records per batch, for example 100",
+        )
+    })?;
+    let steps = args.records / u64::from(batch_size);
+    if steps == 0 {
+        return Err(Failure::input(format!(
+            "--batch-size {batch_size} is larger than --records {}; choose a smaller batch",
+            args.records
+        )));
+    }
+    let dropped = args.records % u64::from(batch_size);
+    if dropped > 0 {
+        tell(&format!(
+            "dropped the last {dropped} of {} records, which do not fill a batch of {batch_size}; \
+             {steps} steps per epoch remain",
+            args.records
+        ));
+    }
+    let noise_multiplier = match (args.noise_multiplier, args.poisson_epsilon) {
+        (Some(noise_multiplier), _) => noise_multiplier,
+        (None, epsilon) => {
+            let epochs = u64::from(args.epochs);
+            calibrated_noise(epsilon.unwrap_or(f64::NAN), args.run.statement.delta, steps, epochs)?
+        }
+    };
+    let steps_per_epoch = u32::try_from(steps).unwrap_or(u32::MAX);
+    let mechanism = BatchedGaussian {
+        noise_multiplier,
+        steps_per_epoch,
+        epochs: args.epochs,
+        sampler: args.sampler.sampler()?,
+        threat_model: threat_model(args),
+        batch_size: Some(batch_size),
+    };
+    mechanism.distribution()?;
+    Ok(mechanism)
+}
+
+/// The noise multiplier at which Poisson accounting claims this ε.
+pub(crate) fn calibrated_noise(
+    epsilon: f64,
+    delta: f64,
+    steps: u64,
+    epochs: u64,
+) -> Result<f64, Failure> {
+    let calibration = Calibration {
+        parameter: Parameter::Noise,
+        sampler: SamplerKind::Poisson,
+        epsilon,
+        delta,
+        noise_multiplier: None,
+        steps: Some(steps),
+        epochs: Some(epochs),
+        sampling_rate: None,
+    };
+    let found = calibration.run().map_err(Failure::input)?;
+    Ok(found.value)
+}

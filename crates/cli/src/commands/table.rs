@@ -1,0 +1,15 @@
+//! The table of subcommands.
+
+/// Defines the subcommands and their dispatch: a variant, its arguments and its module per line.
+macro_rules! subcommands {
+    ($name:ident { $($(#[$about:meta])* $command:ident($args:ty) => $module:ident,)* }) => {
+        #[derive(Debug, clap::Subcommand)]
+        pub(crate) enum $name { $($(#[$about])* $command($args),)* }
+
+        impl $name {
+            pub(crate) fn run(&self) -> crate::failure::CommandResult {
+                match self { $($name::$command(args) => $module::run(args),)* }
+            }
+        }
+    };
+}
