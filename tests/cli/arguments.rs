@@ -1,11 +1,11 @@
-//! Arguments outside their domain: each is refused with its name, its value and what is allowed.
+//! Values outside their domain are rejected with name, value and domain.
 
 use dpscope_core::mechanism::{SamplerKind, ThreatModel};
 
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-/// A simulation that would be refused nowhere else, with one option replaced or added.
+/// A valid simulation with one option replaced or added.
 fn with(option: &str, value: &str) -> String {
     let mut options = vec![
         ("--noise-multiplier", "1"),
@@ -21,7 +21,7 @@ fn with(option: &str, value: &str) -> String {
 }
 
 #[test]
-fn numbers_outside_their_domain_are_refused() {
+fn values_outside_their_domain_are_rejected() {
     for (option, values, parts) in [
         (
             "--noise-multiplier",
@@ -47,7 +47,7 @@ fn numbers_outside_their_domain_are_refused() {
 }
 
 #[test]
-fn every_command_has_the_same_domains() {
+fn all_commands_reject_the_same_values() {
     for command in [
         "audit counts --false-positives 1 --zero-out-trials 9 --false-negatives 4 --target-trials 9",
         "audit scores --target absent --zero-out absent",
@@ -72,7 +72,7 @@ fn every_command_has_the_same_domains() {
 }
 
 #[test]
-fn what_is_no_number_is_refused() {
+fn malformed_numbers_are_rejected() {
     for (option, values) in [
         ("--noise-multiplier", &["one", "1,5", "0x1"][..]),
         ("--steps", &["ten", "1.5", "-1", "1e30", "4294967296"]),
@@ -93,7 +93,7 @@ fn what_is_no_number_is_refused() {
 }
 
 #[test]
-fn only_defined_pairs_are_audited() {
+fn undefined_threat_models_are_rejected() {
     let mut refused = 0;
     for sampler in SamplerKind::ALL {
         let more = match (sampler.has_buffer(), sampler.needs_batch_size()) {
@@ -117,7 +117,7 @@ fn only_defined_pairs_are_audited() {
 }
 
 #[test]
-fn buffers_fit_the_data() {
+fn buffers_larger_than_the_data_are_rejected() {
     for sampler in ["partial-shuffle", "sliding-buffer"] {
         let words = with("--sampler", sampler);
         dpscope(&words).refuses(2, &["buffer_examples is missing", sampler]);
@@ -136,7 +136,7 @@ fn buffers_fit_the_data() {
 }
 
 #[test]
-fn commands_that_do_not_exist_are_refused() {
+fn unknown_commands_are_rejected() {
     for (words, part) in [
         ("audit", "Usage"),
         ("audit everything", "everything"),
@@ -150,13 +150,13 @@ fn commands_that_do_not_exist_are_refused() {
     }
 }
 
-/// Whether text holds a number that nobody reads.
+/// Whether text contains an unreadably long number.
 fn has_long_number(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_digit() && c != '.').any(|number| number.len() > 22)
 }
 
 #[test]
-fn no_number_is_shown_with_hundreds_of_digits() {
+fn extreme_numbers_are_printed_with_few_digits() {
     assert!(has_long_number(&format!("x {} y", 1e300)) && has_long_number(&1e-300.to_string()));
     assert!(!has_long_number("1.2345e300 and 0.3333333333333333"));
     let folder = Folder::new();

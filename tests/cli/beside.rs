@@ -1,4 +1,4 @@
-//! What audits and reproduced tables set beside a bound: accountants, proofs, the pair itself.
+//! Theory shown with a bound: accountants, proven bounds, the exact pair.
 
 use dpscope_tests::cli::{number, text};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn json(words: &str) -> Value {
 const SETTING: &str = "--noise-multiplier 1 --steps 100";
 
 #[test]
-fn an_audit_shows_what_is_claimed_and_proven() {
+fn audits_show_claimed_and_proven_epsilon() {
     let audit = format!("audit bgm {SETTING} --observations 2000 --seed 1");
     let report = json(&audit);
     let poisson = number(&report, "/theory/poisson/epsilon");
@@ -27,7 +27,7 @@ fn an_audit_shows_what_is_claimed_and_proven() {
 }
 
 #[test]
-fn proofs_are_those_of_the_sampler() {
+fn proven_bounds_match_the_sampler() {
     for (sampler, lower, upper) in [
         ("persistent-shuffle", Some("persistent-shuffle --side lower"), true),
         ("batch-then-shuffle --batch-size 8", Some("shuffle"), true),
@@ -51,7 +51,7 @@ fn proofs_are_those_of_the_sampler() {
 }
 
 #[test]
-fn scores_and_counts_name_their_training_if_they_can() {
+fn scores_and_counts_accept_a_training_for_accounting() {
     let counts = "audit counts --false-positives 12 --zero-out-trials 1000 --false-negatives 480 \
                   --target-trials 1000";
     assert!(json(counts).pointer("/theory").is_some_and(Value::is_null));
@@ -79,14 +79,14 @@ fn scores_and_counts_name_their_training_if_they_can() {
 }
 
 #[test]
-fn an_audit_of_an_unknown_buffer_still_shows_the_accountant() {
+fn audits_with_unknown_buffer_show_the_accountant() {
     let report = json(&format!("{SMALL} --sampler poisson"));
     let shown = number(&report, "/theory/poisson/epsilon");
     assert!(shown > 0.0 && report.pointer("/theory/lower").is_none());
 }
 
 #[test]
-fn reproduced_rows_say_why_they_differ_and_what_the_pair_leaks() {
+fn reproduced_rows_explain_differences_and_show_the_pair() {
     let report = json("reproduce figure-3 --observations 400 --seed 1");
     let row = report.pointer("/rows/1").unwrap();
     let claimed = number(row, "/claimed_epsilon") - number(row, "/poisson/epsilon");

@@ -1,11 +1,11 @@
-//! `dpscope check`: each finding, each verdict, each bad file.
+//! `dpscope check`: findings, verdicts and bad files.
 
 use dpscope_tests::cli::{Ended, number, text};
 use serde_json::Value;
 
 use crate::{Folder, dpscope};
 
-/// A training run that nothing is wrong with but the loader; options given later replace earlier ones.
+/// A consistent training run; later options replace earlier ones.
 const TRAINING: [(&str, &str); 8] = [
     ("dataset-size", "60000"),
     ("batch-size", "250"),
@@ -49,7 +49,7 @@ fn finding<'r>(report: &'r Value, code: &str) -> &'r Value {
 }
 
 #[test]
-fn a_clean_set_up_is_not_refuted_and_that_proves_nothing() {
+fn consistent_set_ups_are_not_refuted() {
     let report = report(&[], 0);
     assert_eq!(text(&report, "/schema"), "dpscope.check/1");
     assert_eq!(text(&report, "/claim/verdict"), "not-refuted");
@@ -63,7 +63,7 @@ fn a_clean_set_up_is_not_refuted_and_that_proves_nothing() {
 }
 
 #[test]
-fn a_claim_below_the_loader_is_refuted() {
+fn claims_below_the_lower_bound_are_refuted() {
     let changes = [("loader", "shuffle"), ("noise-multiplier", "0.7")];
     let found = report(&changes, 3);
     assert_eq!(text(&found, "/claim/verdict"), "refuted");
@@ -74,7 +74,7 @@ fn a_claim_below_the_loader_is_refuted() {
     assert!(lower < number(&found, "/upper/epsilon"));
     assert_eq!(text(&found, "/lower/scope"), "pair");
     assert_eq!(text(&found, "/upper/scope"), "mechanism");
-    // Just above the bound the same claim stands.
+    // Just above the bound the same claim is not refuted.
     let above = (lower + 1e-6).to_string();
     let kept = report(&[changes[0], changes[1], ("claim", &above)], 0);
     assert!(!codes(&kept).contains(&"claim-below-bound"));
@@ -83,7 +83,7 @@ fn a_claim_below_the_loader_is_refuted() {
 }
 
 #[test]
-fn every_loader_has_an_interval_that_shrinks_with_less_shuffling() {
+fn less_shuffling_raises_the_lower_bound() {
     let mut lowers = Vec::new();
     for (loader, buffer) in [
         ("shuffle", ""),
@@ -112,7 +112,7 @@ fn every_loader_has_an_interval_that_shrinks_with_less_shuffling() {
 }
 
 #[test]
-fn no_upper_bound_covers_replaced_records() {
+fn upper_bounds_exclude_replace_adjacency() {
     let covered = [("loader", "shuffle"), ("epochs", "1"), ("claim", "4.38"), ("delta", "1e-6")];
     let quiet = [&covered[..], &[("noise-multiplier", "2")]].concat();
     for (adjacency, is_covered) in [("add-remove", true), ("zero-out", true), ("replace", false)] {
@@ -126,7 +126,7 @@ fn no_upper_bound_covers_replaced_records() {
 }
 
 #[test]
-fn steps_follow_from_records_batches_and_the_last_one() {
+fn step_counts_are_checked_against_the_loader() {
     let mnist = [("batch-size", "256"), ("loader", "shuffle"), ("claim", "9")];
     let told = |drop: &str, steps: &str| {
         let changes = [&mnist[..], &[("drop-last", drop), ("accounted-steps", steps)]].concat();
@@ -156,7 +156,7 @@ fn steps_follow_from_records_batches_and_the_last_one() {
 }
 
 #[test]
-fn rates_and_deltas_are_compared_with_the_data() {
+fn sampling_rates_and_deltas_are_checked_against_the_data() {
     let found = report(&[("accounted-sampling-rate", "0.01")], 0);
     let differs = finding(&found, "sampling-rate-differs");
     assert!((number(differs, "/actual") - 250.0 / 60_000.0).abs() < 1e-15);
@@ -177,7 +177,7 @@ fn rates_and_deltas_are_compared_with_the_data() {
 }
 
 #[test]
-fn noise_of_a_mean_is_told_from_noise_of_a_sum() {
+fn noise_scaled_by_the_batch_size_is_detected() {
     let noise = |std: &str, on: &str, code: i32| {
         let drawn = [("noise-std", std), ("clip-norm", "0.5"), ("noise-on", on)];
         report(&drawn, code)
@@ -190,15 +190,15 @@ fn noise_of_a_mean_is_told_from_noise_of_a_sum() {
     assert!(codes(&little).contains(&"noise-scaled-by-batch-size"));
     assert!((number(&little, "/noise_multiplier") - 0.0044).abs() < 1e-15);
     assert!(number(&little, "/lower/epsilon") > 80.0);
-    // 250 times too much refutes nothing, and is told all the same.
+    // 250 times too much noise refutes nothing, but is reported.
     let much = noise("0.55", "mean", 0);
     assert!(codes(&much).contains(&"noise-scaled-by-batch-size"));
     assert!(codes(&noise("0.3", "sum", 3)).contains(&"noise-differs"));
 }
 
 #[test]
-fn an_accountant_that_gives_more_than_the_claim_is_told() {
-    // At much noise the shuffle's bound stays below what Poisson accounting gives.
+fn claims_below_the_accountant_are_reported() {
+    // At high noise the shuffle's bound stays below Poisson accounting.
     let found = report(&[("loader", "shuffle"), ("noise-multiplier", "4"), ("claim", "0.24")], 0);
     let slip = finding(&found, "claim-below-accountant");
     assert!(number(slip, "/lower") > 0.24);
@@ -214,7 +214,7 @@ fn an_accountant_that_gives_more_than_the_claim_is_told() {
 
 /// Confusions that projects had, as their threads describe them.
 #[test]
-fn real_confusions_are_found() {
+fn common_mistakes_are_detected() {
     // google-deepmind/jax_privacy issue 84: batches in file order, accounted as Poisson.
     let in_order = report(&[("loader", "deterministic"), ("batch-size", "256")], 3);
     assert_eq!(codes(&in_order)[..2], ["claim-below-bound", "other-sampler"]);
@@ -242,7 +242,7 @@ fn real_confusions_are_found() {
 }
 
 #[test]
-fn a_file_describes_a_training_and_options_count_more() {
+fn options_override_the_file() {
     let folder = Folder::new();
     let example = folder.run("check --example").exits(0).stdout;
     folder.write("training.toml", &example);
@@ -259,7 +259,7 @@ fn a_file_describes_a_training_and_options_count_more() {
 }
 
 #[test]
-fn a_bad_file_is_refused_with_its_name_and_key() {
+fn file_errors_name_the_file_and_the_key() {
     let folder = Folder::new();
     let example = folder.run("check --example").exits(0).stdout;
     let refuses = |from: &str, to: &str, parts: &[&str]| {
@@ -269,23 +269,31 @@ fn a_bad_file_is_refused_with_its_name_and_key() {
         folder.run("check bad.toml").refuses(2, &parts);
     };
     refuses("batch_size", "batchsize", &["unknown key `batchsize`", "did you mean `batch_size`"]);
-    refuses("= 60000", "= \"60000\"", &["dataset_size is \"60000\"", "whole number"]);
-    refuses("= 60000", "= -5", &["dataset_size is -5", "whole number"]);
+    refuses("= 60000", "= \"60000\"", &["dataset_size: invalid value: \"60000\"", "integer"]);
+    refuses("= 60000", "= -5", &["dataset_size: invalid value: -5", "integer"]);
     refuses("= 256", "= 0", &["batch_size is 0", "at least 1"]);
     refuses("= 256", "= 70000", &["batch_size is 70000", "at most all records"]);
     refuses("= 20\n", "= 0\n", &["epochs is 0", "1 to 1000000"]);
     refuses("= 1.1\n\n# The claim", "= nan\n\n# The claim", &["noise_multiplier is NaN"]);
     refuses("= 1.1\n\n# The claim", "= -1\n\n# The claim", &["noise_multiplier is -1"]);
     refuses("claim = 1.5", "claim = nan", &["claimed epsilon is NaN", ">= 0"]);
-    refuses("claim = 1.5", "claim = \"low\"", &["claim is \"low\"", "without quotes"]);
+    refuses(
+        "claim = 1.5",
+        "claim = \"low\"",
+        &["claim: invalid type: string \"low\"", "without quotes"],
+    );
     refuses("delta = 1e-5", "delta = 0.0", &["delta is 0", "below 1"]);
     refuses("delta = 1e-5", "", &["delta is missing", "--delta"]);
     refuses("\"shuffle\"", "\"random\"", &["loader: ", "random", "sliding-buffer"]);
-    refuses("\"shuffle\"", "3", &["loader is 3", "name in quotes"]);
+    refuses("\"shuffle\"", "3", &["loader: ", "a name in quotes"]);
     refuses("\"shuffle\"", "\"sliding-buffer\"", &["buffer_examples is missing"]);
     refuses("# buffer_examples", "buffer_examples", &["buffer_examples = 10000", "leave it out"]);
-    refuses("drop_last = false", "drop_last = \"no\"", &["drop_last is \"no\"", "true or false"]);
-    refuses("# clip_norm", "clip_norm", &["clip_norm is given without noise_std"]);
+    refuses(
+        "drop_last = false",
+        "drop_last = \"no\"",
+        &["drop_last: invalid type: string \"no\"", "boolean"],
+    );
+    refuses("# clip_norm", "clip_norm", &["clip_norm has no effect without noise_std"]);
     refuses("# noise_std", "noise_std", &["clip_norm is missing"]);
     refuses("# claim_adjacency = \"add", "claim_adjacency = \"any", &["zero-out", "any-remove"]);
     refuses("# accounted_steps = 4700", "accounted_steps = 0", &["accounted_steps is 0"]);
@@ -303,7 +311,7 @@ fn a_bad_file_is_refused_with_its_name_and_key() {
 }
 
 #[test]
-fn bad_options_are_refused() {
+fn bad_options_are_rejected() {
     for (name, value, parts) in [
         ("dataset-size", "0", &["dataset_size is 0"][..]),
         ("dataset-size", "nan", &["--dataset-size"]),
@@ -323,5 +331,5 @@ fn bad_options_are_refused() {
     check(&[("noise-std", "inf"), ("clip-norm", "1")]).refuses(2, &["noise_std is inf"]);
     check(&[("noise-std", "1"), ("clip-norm", "0")]).refuses(2, &["clip_norm is 0"]);
     check(&[("noise-std", "1e-9"), ("clip-norm", "1")]).refuses(2, &["noise multiplier"]);
-    dpscope("check").refuses(2, &["dataset_size is missing; give --dataset-size"]);
+    dpscope("check").refuses(2, &["dataset_size is missing; pass --dataset-size"]);
 }

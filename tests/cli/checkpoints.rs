@@ -1,4 +1,4 @@
-//! `--checkpoint` and `dpscope resume`: only what belongs is gone on with, and nothing is lost.
+//! `--checkpoint` and `dpscope resume`: only matching runs are resumed, and nothing is lost.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use dpscope_tests::cli::{number, text};
 use crate::{Folder, SMALL};
 
 #[test]
-fn a_finished_checkpoint_reports_again() {
+fn finished_checkpoints_print_their_report_again() {
     let folder = Folder::new();
     let first = folder.run(&format!("{SMALL} --checkpoint c --json")).exits(0).json();
     assert!(first["resumed_from"].is_null());
@@ -29,7 +29,7 @@ fn a_finished_checkpoint_reports_again() {
 }
 
 #[test]
-fn a_checkpoint_of_another_run_is_left_alone() {
+fn checkpoints_of_other_runs_are_not_overwritten() {
     let folder = Folder::new();
     folder.run(&format!("{SMALL} --checkpoint c")).exits(0);
     let saved = folder.read("c");
@@ -53,7 +53,7 @@ fn a_checkpoint_of_another_run_is_left_alone() {
 }
 
 #[test]
-fn a_file_of_the_user_is_never_overwritten() {
+fn other_files_are_never_overwritten() {
     let folder = Folder::new();
     let contents: [(&str, &[u8]); 5] = [
         ("notes.txt", b"remember the milk\n"),
@@ -73,14 +73,14 @@ fn a_file_of_the_user_is_never_overwritten() {
 }
 
 #[test]
-fn places_that_cannot_hold_a_checkpoint_are_refused_before_the_work() {
+fn unwritable_checkpoints_are_rejected_before_the_run() {
     let folder = Folder::new();
     fs::create_dir(folder.at("folder")).unwrap();
     let huge = SMALL.replace("3e4", "1e15");
     folder
         .run(&format!("{huge} --checkpoint absent/c"))
         .refuses(2, &["absent/c: ", "cannot be written"]);
-    folder.run(&format!("{huge} --checkpoint folder")).refuses(2, &["folder: ", "name another"]);
+    folder.run(&format!("{huge} --checkpoint folder")).refuses(2, &["folder: ", "choose another"]);
     folder.run(&format!("{huge} --out absent/c")).refuses(2, &["absent/c: ", "cannot be written"]);
     folder.run("resume absent").refuses(2, &["absent: ", "cannot be read"]);
     folder.run("resume folder").refuses(2, &["folder: ", "directory"]);
@@ -95,7 +95,7 @@ fn places_that_cannot_hold_a_checkpoint_are_refused_before_the_work() {
 }
 
 #[test]
-fn claims_and_devices_are_checked_before_the_work() {
+fn claims_and_devices_are_checked_before_the_run() {
     let folder = Folder::new();
     let huge = SMALL.replace("3e4", "1e15");
     folder.run(&format!("{huge} --checkpoint c --claim nan")).refuses(2, &["NaN"]);

@@ -49,14 +49,14 @@ fn worst(swapped: bool) -> f64 {
 }
 
 #[test]
-fn counts_become_the_published_limits() {
+fn counts_give_the_published_limits() {
     let largest = worst(false);
     assert!(largest > 0.0 && largest < 1e-9, "{largest:e}");
     assert!(worst(true) > 0.1);
 }
 
 #[test]
-fn one_sided_tails_are_half_of_the_significance() {
+fn each_tail_has_half_of_the_significance() {
     let table = Table::parse(CLOPPER_PEARSON);
     let mut seen = 0;
     for row in table.rows().step_by(16) {
@@ -76,7 +76,7 @@ fn one_sided_tails_are_half_of_the_significance() {
 }
 
 #[test]
-fn a_report_of_counts_says_what_it_is() {
+fn reports_of_counts_name_their_subject() {
     let report =
         dpscope(&format!("{} --claim 9 --json", words(12, 1000, 480, 1000))).exits(0).json();
     for (path, expected) in [
@@ -96,7 +96,7 @@ fn a_report_of_counts_says_what_it_is() {
 }
 
 #[test]
-fn an_attack_that_guesses_finds_nothing() {
+fn random_guessing_gives_zero_epsilon() {
     let shown = dpscope(&words(500, 1000, 500, 1000)).exits(0).stdout;
     assert!(shown.starts_with("ε ≥ 0.0000 at"), "{shown}");
     assert!(shown.contains("did not find any leakage. That proves nothing."), "{shown}");
@@ -104,12 +104,15 @@ fn an_attack_that_guesses_finds_nothing() {
 }
 
 #[test]
-fn impossible_counts_are_refused() {
+fn impossible_counts_are_rejected() {
     for (words, part) in [
-        (words(11, 10, 0, 10), "--false-positives is 11 and --zero-out-trials is 10"),
-        (words(0, 10, 11, 10), "--false-negatives is 11 and --target-trials is 10"),
+        (words(11, 10, 0, 10), "--false-positives is 11, but --zero-out-trials is 10"),
+        (words(0, 10, 11, 10), "--false-negatives is 11, but --target-trials is 10"),
         (words(0, 0, 0, 10), "at least one trial"),
-        (words(0, 10, 0, u64::MAX), "`18446744073709551615` is more than 2^53"),
+        (
+            words(0, 10, 0, u64::MAX),
+            "`18446744073709551615` is too large: the largest value is 2^53",
+        ),
     ] {
         dpscope(&words).refuses(2, &[part]);
     }

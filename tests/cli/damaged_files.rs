@@ -7,7 +7,7 @@ use dpscope_formats::{Array, write_npz};
 use crate::Folder;
 use crate::trainer::{bytes, npy, npy_f8, npy_header, safetensors};
 
-/// Name, content, and what the message must hold beside the name.
+/// Name, content, and what the message must contain in addition to the name.
 fn damaged() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let npy_of =
         |descr: &str, axes: &str, data: usize| npy_header(descr, "False", axes, &vec![0; data]);
@@ -49,7 +49,7 @@ fn damaged() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 }
 
 #[test]
-fn every_damage_is_named() {
+fn damaged_files_are_rejected_with_their_name() {
     let folder = Folder::new();
     folder.write("good.npy", npy_f8(&[4, 1], &[1.0, 2.0, 3.0, 4.0]));
     for (name, content, part) in damaged() {
@@ -67,7 +67,7 @@ fn every_damage_is_named() {
 }
 
 #[test]
-fn recordings_of_one_file_are_checked_too() {
+fn both_worlds_are_checked_for_damage() {
     let folder = Folder::new();
     for (name, content, _) in damaged() {
         folder.write(name, &content);
@@ -103,7 +103,7 @@ fn recordings_of_one_file_are_checked_too() {
 }
 
 #[test]
-fn what_is_no_file_is_refused() {
+fn directories_and_absent_files_are_rejected() {
     let folder = Folder::new();
     folder.write("good.npy", npy("<f8", false, &[2], &bytes(&[0.0, 1.0])));
     fs::create_dir(folder.at("folder.npy")).unwrap();

@@ -1,4 +1,4 @@
-//! `--device`, `devices` and `bench`, whatever adapters the machine has.
+//! `--device`, `devices` and `bench`, on machines with any adapters.
 
 use dpscope_tests::cli::{Ended, dpscope as program, number, text};
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn devices_are_listed() {
 }
 
 #[test]
-fn auto_takes_one_device_and_never_a_rasteriser() {
+fn auto_selects_one_device_and_no_rasteriser() {
     let devices = listed();
     let taken: Vec<&Value> = devices.iter().filter(|device| device["auto"] == true).collect();
     assert_eq!(taken.len(), 1, "{devices:#?}");
@@ -40,7 +40,7 @@ fn auto_takes_one_device_and_never_a_rasteriser() {
 }
 
 #[test]
-fn devices_that_are_not_there_have_their_own_code() {
+fn absent_devices_exit_with_code_4() {
     let beyond = listed().len() - 1;
     for device in ["no-such-gpu", "cuda:0", &format!("{beyond}"), "-1"] {
         let device = format!("--device {device}");
@@ -70,7 +70,7 @@ fn the_cpu_is_exact_in_every_float_mode() {
 }
 
 #[test]
-fn the_environment_names_a_device_and_arguments_come_first() {
+fn options_override_the_environment() {
     let folder = Folder::new();
     let from_environment = |more: &[&str]| -> Ended {
         let mut command = program(folder.path());
@@ -85,7 +85,7 @@ fn the_environment_names_a_device_and_arguments_come_first() {
 }
 
 #[test]
-fn no_driver_speaks_where_there_is_no_desktop() {
+fn drivers_print_nothing_without_a_desktop() {
     let folder = Folder::new();
     let mut command = program(folder.path());
     command.env_remove("XDG_RUNTIME_DIR").arg("devices");
@@ -93,7 +93,7 @@ fn no_driver_speaks_where_there_is_no_desktop() {
 }
 
 #[test]
-fn a_bench_has_positive_rates_and_shares_of_total_one() {
+fn bench_rates_are_positive_and_shares_sum_to_one() {
     let words = "bench --seconds 0.05 --device cpu --steps 20 --sampler poisson";
     let report = dpscope(&format!("{words} --json")).exits(0).json();
     assert_eq!(text(&report, "/schema"), "dpscope.bench/1");
@@ -117,7 +117,7 @@ fn a_bench_has_positive_rates_and_shares_of_total_one() {
 }
 
 #[test]
-fn a_bench_outside_its_domain_is_refused() {
+fn bad_bench_options_are_rejected() {
     for (words, part) in [
         ("--seconds 0", "--seconds"),
         ("--seconds 1e9", "up to 600"),

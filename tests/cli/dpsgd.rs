@@ -9,7 +9,7 @@ const SMALL: &str =
     "audit dpsgd --batch-size 20 --records 200 --noise-multiplier 1 --runs 60 --seed 7";
 
 #[test]
-fn a_report_names_model_data_and_what_the_runs_could_show() {
+fn reports_of_trained_models_name_model_and_data() {
     let report = dpscope(&format!("{SMALL} --json")).exits(0).json();
     assert_eq!(text(&report, "/subject"), "trained_models");
     assert_eq!(text(&report, "/plan/mechanism/threat_model"), "partially-informed");
@@ -31,7 +31,7 @@ fn a_report_names_model_data_and_what_the_runs_could_show() {
 }
 
 #[test]
-fn runs_are_a_function_of_the_seed() {
+fn runs_depend_on_the_seed_alone() {
     let digest = |words: &str| {
         let report = dpscope(&format!("{words} --json")).exits(0).json();
         text(&report, "/histogram_digest").to_owned()
@@ -54,7 +54,7 @@ fn runs_are_a_function_of_the_seed() {
 }
 
 #[test]
-fn the_worst_case_is_that_of_bgm() {
+fn worst_case_training_equals_bgm() {
     let worst = "audit dpsgd --batch-size 20 --records 200 --threat-model worst-case \
                  --noise-multiplier 1 --runs 3e4 --seed 7 --device cpu --json";
     let bgm = "audit bgm --batch-size 20 --steps 10 --noise-multiplier 1 --observations 3e4 --seed 7 \
@@ -77,7 +77,7 @@ fn the_worst_case_is_that_of_bgm() {
 }
 
 #[test]
-fn shards_and_checkpoints_give_the_whole_run() {
+fn trained_shards_and_checkpoints_equal_the_whole_run() {
     let folder = Folder::new();
     let whole = folder.run(&format!("{SMALL} --json --checkpoint c")).exits(0).json();
     for index in 1..=3 {
@@ -106,7 +106,7 @@ fn rows(records: usize, shift: usize) -> String {
 const LINEAR: &str = "input = { channels = 4 }\nlayers = [{ kind = \"linear\", outputs = 2 }]\n";
 
 #[test]
-fn a_checkpoint_is_gone_on_with_by_its_data_alone() {
+fn checkpoints_resume_only_with_the_same_data() {
     let folder = Folder::new();
     folder.write("model.toml", LINEAR);
     folder.write("rows.csv", rows(215, 0));
@@ -136,7 +136,7 @@ fn a_checkpoint_is_gone_on_with_by_its_data_alone() {
 }
 
 #[test]
-fn what_is_wrong_with_data_names_the_file_once() {
+fn data_errors_name_the_file_once() {
     let folder = Folder::new();
     folder.write("rows.csv", "0,1,1\n0,2,1\n");
     let told = folder.run(&format!("{SMALL} --data rows.csv")).refuses(2, &["rows.csv"]).stderr;
@@ -144,7 +144,7 @@ fn what_is_wrong_with_data_names_the_file_once() {
 }
 
 #[test]
-fn a_finished_run_is_repeated_and_its_outputs_are_left_alone() {
+fn repeating_a_finished_run_keeps_its_outputs() {
     let folder = Folder::new();
     let words = format!("{SMALL} --json --checkpoint c --outputs-to o.npz");
     let first = folder.run(&words).exits(0).json();
@@ -164,7 +164,7 @@ fn a_finished_run_is_repeated_and_its_outputs_are_left_alone() {
 }
 
 #[test]
-fn kept_outputs_are_audited_to_the_same_scores() {
+fn saved_outputs_have_the_same_scores() {
     let folder = Folder::new();
     let small = SMALL.replace("multiplier 1", "multiplier 0.4").replace("runs 60", "runs 200");
     let train = format!("{small} --threshold-rule max-uncorrected --json --outputs-to o.npz");
@@ -177,11 +177,11 @@ fn kept_outputs_are_audited_to_the_same_scores() {
     let [trained, recorded] = [&report, &recorded].map(|report| number(report, "/result/epsilon"));
     assert!(recorded > 1.0 && (trained - recorded).abs() < 0.2, "{trained} {recorded}");
     folder.write("o.npz", "mine");
-    folder.run(&train).refuses(2, &["o.npz", "name another file"]);
+    folder.run(&train).refuses(2, &["o.npz", "choose another file"]);
 }
 
 #[test]
-fn a_file_is_not_taken_for_data_that_are_made_up() {
+fn files_and_synthetic_data_of_one_name_are_distinct() {
     let folder = Folder::new();
     let row = |row: usize| {
         let bits = (0..600).map(|at| if (row * at).is_multiple_of(7) { ",1" } else { ",0" });
@@ -193,22 +193,22 @@ fn a_file_is_not_taken_for_data_that_are_made_up() {
         let name = text(&ended.json(), "/training/description/data/name").to_owned();
         (name, ended.stderr)
     };
-    let (made_up, told) = name(&format!("{SMALL} --data p100-like --checkpoint made-up"));
-    assert_eq!(made_up, "p100-like");
-    assert!(told.contains("made up") && told.contains("--data ./p100-like"), "{told}");
+    let (synthetic, told) = name(&format!("{SMALL} --data p100-like --checkpoint synthetic"));
+    assert_eq!(synthetic, "p100-like");
+    assert!(told.contains("synthetic") && told.contains("--data ./p100-like"), "{told}");
     let (read, _) = name(&format!("{SMALL} --data ./p100-like --checkpoint read"));
     assert_eq!(read, "./p100-like");
-    assert_eq!(name("resume made-up").0, "p100-like");
+    assert_eq!(name("resume synthetic").0, "p100-like");
     assert_eq!(name("resume read --data ./p100-like").0, "./p100-like");
     folder.run("resume read").refuses(2, &["./p100-like", "--data"]);
-    for mistaken in ["resume read --data p100-like", "resume made-up --data ./p100-like"] {
+    for mistaken in ["resume read --data p100-like", "resume synthetic --data ./p100-like"] {
         let refused = folder.run(mistaken).exits(2).stderr;
         assert!(refused.contains("contains other records than"), "{refused}");
     }
 }
 
 #[test]
-fn what_is_there_already_is_not_replaced() {
+fn existing_files_are_not_overwritten() {
     let folder = Folder::new();
     for (name, option, code) in [("part", "--out part", 5), ("o.npz.part", "--outputs-to o.npz", 2)]
     {
@@ -219,7 +219,7 @@ fn what_is_there_already_is_not_replaced() {
 }
 
 #[test]
-fn outputs_have_files_of_their_own() {
+fn outputs_and_counts_need_separate_files() {
     let folder = Folder::new();
     for counts in ["--checkpoint o.npz", "--out ./o.npz", "--checkpoint ./o.npz.part"] {
         let name = counts.split(' ').next().unwrap();
@@ -230,7 +230,7 @@ fn outputs_have_files_of_their_own() {
 }
 
 #[test]
-fn a_place_where_nothing_can_be_written_is_refused_before_any_work() {
+fn unwritable_outputs_are_rejected_before_the_run() {
     let folder = Folder::new();
     let lost = format!("{SMALL} --outputs-to o.npz --out gone/part");
     folder.run(&lost).refuses(2, &["gone"]);
@@ -238,7 +238,7 @@ fn a_place_where_nothing_can_be_written_is_refused_before_any_work() {
 }
 
 #[test]
-fn outputs_of_runs_that_were_not_kept_are_missed() {
+fn missing_outputs_of_counted_runs_are_reported() {
     let folder = Folder::new();
     folder.run(&format!("{SMALL} --checkpoint c")).exits(0);
     let state: serde_json::Value = serde_json::from_slice(&folder.read("c")).unwrap();
@@ -253,7 +253,7 @@ fn outputs_of_runs_that_were_not_kept_are_missed() {
 }
 
 #[test]
-fn bad_input_is_refused_with_what_to_change() {
+fn bad_training_options_are_rejected_with_a_remedy() {
     let folder = Folder::new();
     folder.write("flat.toml", "input = { channels = 600, height = 1, width = 1 }\nlayers = []\n");
     folder.write(

@@ -25,14 +25,14 @@ fn run_with_room(folder: &Folder, bytes: usize, words: &str) -> Ended {
 const GROWING: &str = "audit bgm --noise-multiplier 1 --steps 10 --observations 4e6 --seed 7";
 
 #[test]
-fn a_checkpoint_survives_a_disk_that_fills_up() {
+fn a_full_disk_does_not_damage_the_checkpoint() {
     let folder = Folder::new();
     let whole = folder.run(&format!("{GROWING} --checkpoint whole --json")).exits(0).json();
     let size = folder.read("whole").len();
     folder.run(&format!("{GROWING} --json")).exits(0);
 
     let full = run_with_room(&folder, size - 1, &format!("{GROWING} --checkpoint c --json"));
-    full.refuses(2, &["c: cannot write the checkpoint", "kept there"]);
+    full.refuses(2, &["c: cannot write the checkpoint", "still contains the last saved state"]);
     assert_eq!(folder.names(), ["c", "whole"]);
     let resumed = folder.run("resume c --json").exits(0).json();
     assert_eq!(resumed["histogram_digest"], whole["histogram_digest"]);
@@ -41,7 +41,7 @@ fn a_checkpoint_survives_a_disk_that_fills_up() {
 }
 
 #[test]
-fn a_full_disk_shows_before_the_work() {
+fn a_full_disk_is_reported_before_the_run() {
     let folder = Folder::new();
     let huge = SMALL.replace("3e4", "1e15");
     let full = run_with_room(&folder, BLOCK, &format!("{huge} --checkpoint c"));
@@ -50,7 +50,7 @@ fn a_full_disk_shows_before_the_work() {
 }
 
 #[test]
-fn a_report_is_printed_although_the_histograms_cannot_be_written() {
+fn reports_are_printed_even_if_histograms_cannot_be_written() {
     let folder = Folder::new();
     let ended = run_with_room(&folder, BLOCK, &format!("{SMALL} --out h --json")).exits(2);
     assert!(ended.stderr.contains("h: cannot be written"), "{}", ended.stderr);
@@ -65,9 +65,9 @@ fn a_report_is_printed_although_the_histograms_cannot_be_written() {
     assert!(folder.read("h") == before && folder.names() == ["h"]);
 }
 
-/// Output that cannot be written is told, and ends in code 1, never in a panic.
+/// Output that cannot be written is reported with exit code 1, without a panic.
 #[test]
-fn a_report_that_cannot_be_printed_is_an_error() {
+fn unprintable_reports_are_errors() {
     let folder = Folder::new();
     let to_full = |words: &str| -> Ended {
         let program = dpscope(folder.path());
@@ -91,9 +91,9 @@ fn a_report_that_cannot_be_printed_is_an_error() {
     }
 }
 
-/// The reader of a pipe may leave.
+/// The reader of a pipe may close it.
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn closed_pipes_are_no_errors() {
     let folder = Folder::new();
     for words in [SMALL, "plan --epsilon 9", "devices --json", "completions bash", "merge absent"] {
         let program = dpscope(folder.path());

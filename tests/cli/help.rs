@@ -1,4 +1,4 @@
-//! `--help`, `completions`: everything that tells about the program itself.
+//! `--help`, `--version` and `completions`.
 
 use std::process::Command;
 
@@ -39,7 +39,7 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_help_has_an_example_that_runs() {
+fn examples_in_help_texts_run() {
     let folder = Folder::new();
     let outputs =
         |shift: f64| npy_f8(&[40], &(0..40).map(|i| shift + f64::from(i)).collect::<Vec<_>>());
@@ -69,7 +69,7 @@ fn every_help_has_an_example_that_runs() {
         assert!(commands.clone().all(|line| line.chars().count() <= 80), "{}", help.stdout);
         let examples = examples(&help.stdout);
         assert!(!examples.is_empty(), "{command}: {}", help.stdout);
-        // A server goes on until it is ended; its own tests run it as the example does.
+        // A server runs until it is stopped; its own tests run the example.
         for example in examples.iter().filter(|example| !example.starts_with("dpscope serve")) {
             // As a shell would take it, at a size for tests.
             let words = example.split("> ").next().unwrap().trim_start_matches("dpscope ");
@@ -84,13 +84,13 @@ fn every_help_has_an_example_that_runs() {
 }
 
 #[test]
-fn the_versions_agree() {
+fn version_is_that_of_the_package() {
     let shown = dpscope("--version").exits(0).stdout;
     assert_eq!(shown, format!("dpscope {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
-fn completions_know_every_command() {
+fn completions_contain_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = dpscope(&format!("completions {shell}")).exits(0).stdout;
         for word in [

@@ -1,4 +1,4 @@
-//! Ctrl-C and kill: what was counted is kept, and goes on to the same integers.
+//! Ctrl-C and kill: counts are saved, and a resumed run has the same counts.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
@@ -73,7 +73,7 @@ fn assert_same_counts(resumed: &Value, whole: &Value) {
 }
 
 #[test]
-fn ctrl_c_saves_and_resume_gives_the_same_counts() {
+fn resuming_after_ctrl_c_gives_the_same_counts() {
     for name in ["INT", "TERM"] {
         let folder = Folder::new();
         let size = interrupted(&folder, |child| {
@@ -83,7 +83,7 @@ fn ctrl_c_saves_and_resume_gives_the_same_counts() {
                 return false; // it was done before the signal came
             }
             let ended = ended.exits(130);
-            assert!(ended.stderr.contains("go on with\n  dpscope resume c\n"), "{}", ended.stderr);
+            assert!(ended.stderr.contains("resume with\n  dpscope resume c\n"), "{}", ended.stderr);
             assert!(ended.stdout.contains("an estimate, without coverage"), "{}", ended.stdout);
             true
         });
@@ -95,7 +95,7 @@ fn ctrl_c_saves_and_resume_gives_the_same_counts() {
 }
 
 #[test]
-fn interrupted_training_goes_on_with_the_line_that_is_told() {
+fn the_printed_command_resumes_interrupted_training() {
     let folder = Folder::new();
     let rows = |i: u32| format!("{},{},{}\n", i % 2, i % 3, i % 5);
     folder.write("rows.csv", (0..200).map(rows).collect::<String>());
@@ -117,7 +117,7 @@ fn interrupted_training_goes_on_with_the_line_that_is_told() {
             return false;
         }
         let told = ended.exits(130).stderr;
-        assert!(told.contains(&format!("go on with\n  dpscope {resume}\n")), "{told}");
+        assert!(told.contains(&format!("resume with\n  dpscope {resume}\n")), "{told}");
         true
     });
     let resumed = folder.run(&format!("{resume} --json")).exits(0).json();
@@ -129,7 +129,7 @@ fn interrupted_training_goes_on_with_the_line_that_is_told() {
 }
 
 #[test]
-fn the_report_of_an_interrupted_run_counts_what_the_checkpoint_holds() {
+fn reports_of_interrupted_runs_match_the_checkpoint() {
     let folder = Folder::new();
     interrupted(&folder, |child| {
         signal(&child, "INT");
@@ -146,7 +146,7 @@ fn the_report_of_an_interrupted_run_counts_what_the_checkpoint_holds() {
 }
 
 #[test]
-fn a_killed_run_goes_on_when_its_command_is_repeated() {
+fn repeating_the_command_resumes_a_killed_run() {
     let folder = Folder::new();
     let size = interrupted(&folder, |mut child| {
         child.kill().unwrap();
@@ -158,7 +158,7 @@ fn a_killed_run_goes_on_when_its_command_is_repeated() {
 }
 
 #[test]
-fn a_second_ctrl_c_ends_at_once_and_the_checkpoint_stays_whole() {
+fn a_second_ctrl_c_stops_at_once_and_keeps_the_checkpoint() {
     let folder = Folder::new();
     interrupted(&folder, |mut child| {
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
@@ -207,7 +207,7 @@ fn interrupted_after(folder: &Folder, ticks: u64, words: &str) -> Ended {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn without_a_checkpoint_the_out_file_is_gone_on_with() {
+fn the_out_file_resumes_a_run_without_checkpoint() {
     let folder = Folder::new();
     let endless = format!("{} --out h", words(1 << 50));
     let ended = interrupted_after(&folder, 60, &endless);
@@ -222,10 +222,10 @@ fn without_a_checkpoint_the_out_file_is_gone_on_with() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn where_nothing_is_saved_that_is_said() {
+fn interrupted_runs_report_that_nothing_was_saved() {
     let folder = Folder::new();
     let ended = interrupted_after(&folder, 60, &words(1 << 50));
-    assert!(ended.stderr.contains("nothing was saved (--checkpoint FILE saves)"), "{ended:?}");
+    assert!(ended.stderr.contains("nothing was saved (pass --checkpoint FILE"), "{ended:?}");
     let ended = interrupted_after(&folder, 0, "reproduce table-1 --observations 1e15");
     assert!(ended.stderr.contains("interrupted") && ended.stdout.is_empty(), "{ended:?}");
     assert!(folder.names().is_empty());
@@ -233,7 +233,7 @@ fn where_nothing_is_saved_that_is_said() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_interrupted_experiment_shows_the_settings_that_are_done() {
+fn interrupted_experiments_print_finished_settings() {
     let folder = Folder::new();
     let words = "reproduce partial-shuffle --runs 20 --seed 1 --threads 1 --json";
     let ended = (0..12).map(|doubling| interrupted_after(&folder, 50 << doubling, words));

@@ -31,7 +31,7 @@ fn audit(folder: &Folder, trainer: &Trainer, more: &str) -> Value {
 }
 
 #[test]
-fn every_sampler_is_audited_soundly() {
+fn bounds_hold_for_every_sampler() {
     let shuffle = Trainer::SHUFFLE;
     // The ε at δ = 1e-5 of one release with the largest gap of means is above that of every
     // sampler that hides it: 24.1 at gap 2 and 8.9 at gap 1, for σ = 0.5.
@@ -59,16 +59,16 @@ fn every_sampler_is_audited_soundly() {
 }
 
 #[test]
-fn a_bound_stays_below_the_epsilon_of_the_pair() {
+fn bounds_of_outputs_stay_below_the_pair() {
     let trainer = Trainer { noise_multiplier: 1.0, steps: 100, ..Trainer::SHUFFLE };
     let folder = recorded(&trainer, RUNS, 2);
     let epsilon = number(&audit(&folder, &trainer, "--claim 4.07"), "/result/epsilon");
     assert!(epsilon < 4.07, "{epsilon}");
 }
 
-/// An attacker who looks in the wrong place must lose: the outputs are what counts.
+/// A wrong assumption about the sampler must lower the bound.
 #[test]
-fn a_wrong_description_finds_less() {
+fn a_wrong_sampler_lowers_the_bound() {
     let folder = recorded(&Trainer::SHUFFLE, RUNS, 1);
     let right = number(&audit(&folder, &Trainer::SHUFFLE, ""), "/result/epsilon");
     let fixed_place = Trainer { sampler: "deterministic", ..Trainer::SHUFFLE };
@@ -82,7 +82,7 @@ fn a_wrong_description_finds_less() {
 }
 
 #[test]
-fn every_format_gives_the_same_number() {
+fn all_formats_give_the_same_result() {
     let trainer = Trainer { epochs: 2, ..Trainer::SHUFFLE };
     let (runs, width) = (400, 20);
     let worlds = trainer.worlds(runs, 3);
@@ -157,7 +157,7 @@ fn means_are_rescaled_to_sums() {
 }
 
 #[test]
-fn outputs_that_spread_less_than_the_noise_are_told() {
+fn outputs_that_vary_less_than_the_noise_are_reported() {
     let trainer = Trainer { threat_model: "partially-informed", ..Trainer::SHUFFLE };
     let noise = "another scale";
     for (sampler, factor, is_told) in
@@ -175,18 +175,18 @@ fn outputs_that_spread_less_than_the_noise_are_told() {
 }
 
 #[test]
-fn a_partial_shuffle_is_searched_for_its_buffer() {
+fn unknown_buffers_of_partial_shuffles_are_searched() {
     let known = Trainer { sampler: "partial-shuffle", buffer: 24, ..Trainer::SHUFFLE };
     let folder = recorded(&known, RUNS, 6);
     let searched = audit(&folder, &Trainer { buffer: 0, ..known }, "");
-    assert!(text(&searched, "/findings/0").contains("the buffer was searched for: of 10 prefixes"));
+    assert!(text(&searched, "/findings/0").contains("the buffer size is unknown: of 10 prefixes"));
     assert_eq!(searched.pointer("/input/buffer_search"), Some(&Value::Bool(true)));
     let [known, searched] = [audit(&folder, &known, ""), searched];
     let [known, searched] = [known, searched].map(|r| number(&r, "/result/epsilon"));
     assert!(searched > 2.0 && searched < known + 0.3, "{searched} {known}");
 }
 
-/// What looks wrong in a trainer's runs, by the names of the checks.
+/// Names of the checks with findings on a trainer's runs.
 fn found(folder: &Folder, trainer: &Trainer) -> Vec<String> {
     let report = audit(folder, trainer, "");
     let checks = report.pointer("/independence/checks").and_then(Value::as_array).unwrap();
@@ -204,7 +204,7 @@ fn found(folder: &Folder, trainer: &Trainer) -> Vec<String> {
 }
 
 #[test]
-fn broken_trainers_are_found_out() {
+fn broken_trainers_are_detected() {
     let right = Trainer { epochs: 4, ..Trainer::SHUFFLE };
     let folder = recorded(&right, 400, 7);
     assert_eq!(found(&folder, &right), Vec::<String>::new());
@@ -261,7 +261,7 @@ fn failed_runs_count_against_the_attack() {
 }
 
 #[test]
-fn what_is_missing_or_contradicts_is_named() {
+fn missing_and_contradicting_input_is_named() {
     let folder = recorded(&Trainer::SHUFFLE, 20, 9);
     folder.write("short.npy", npy_f8(&[20, 1, 9], &[0.0; 180]));
     folder.write("flat.npy", npy_f8(&[200], &[0.0; 200]));
@@ -288,7 +288,7 @@ fn what_is_missing_or_contradicts_is_named() {
         (format!("{both} --noise-multiplier 1 --batch-size 8 --clip-norm -1"), &["clip_norm = -1"]),
         (
             format!("{both} --noise-multiplier 1 --batch-size 8 --epochs 3"),
-            &["in.npy: ", "--epochs says 3"],
+            &["in.npy: ", "--epochs is 3"],
         ),
         (
             format!("{both} --noise-multiplier 1 --batch-size 8 --target-step 2"),
@@ -312,7 +312,7 @@ fn what_is_missing_or_contradicts_is_named() {
         ("--target in.npy --zero-out absent.npy".to_owned(), &["absent.npy: ", "cannot be read"]),
         (
             "--target in.npy --zero-out short.npy --noise-multiplier 1".to_owned(),
-            &["10", "9", "shapes differ"],
+            &["10", "9", "shapes of the worlds differ"],
         ),
         (
             "--target flat.npy --zero-out in.npy --noise-multiplier 1".to_owned(),

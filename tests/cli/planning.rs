@@ -11,7 +11,7 @@ fn plan(words: &str) -> Value {
 }
 
 #[test]
-fn the_ceiling_is_that_of_an_attack_without_errors() {
+fn the_ceiling_is_the_bound_of_an_error_free_attack() {
     let report = plan("--observations 2000 --threshold-rule split");
     assert_eq!(text(&report, "/schema"), "dpscope.plan/1");
     let (delta, tail) = (number(&report, "/delta"), number(&report, "/tail_per_rate"));
@@ -24,7 +24,7 @@ fn the_ceiling_is_that_of_an_attack_without_errors() {
 }
 
 #[test]
-fn the_planned_observations_reach_the_target_and_fewer_do_not() {
+fn planned_observations_are_the_fewest_that_reach_the_target() {
     for epsilon in [1.0, 4.5, 9.0] {
         for rule in ["simultaneous", "split", "max-uncorrected"] {
             let words = format!("--threshold-rule {rule}");
@@ -41,7 +41,7 @@ fn the_planned_observations_reach_the_target_and_fewer_do_not() {
 }
 
 #[test]
-fn a_prediction_is_close_to_what_an_audit_finds() {
+fn predictions_are_close_to_audits() {
     let words = "--noise-multiplier 0.6 --steps 20";
     let predicted = plan(&format!("{words} --observations 1e6 --seed 5"));
     let predicted = number(&predicted, "/rows/0/predicted_epsilon");
@@ -49,7 +49,7 @@ fn a_prediction_is_close_to_what_an_audit_finds() {
     let found = number(&audit.exits(0).json(), "/result/epsilon");
     // A pilot sees less far into the tail than the audit: it may promise too little.
     assert!((-0.8..0.3).contains(&(predicted - found)), "{predicted} {found}");
-    // A seed repeats a prediction, and the report says which.
+    // A seed repeats a prediction, and the report names it.
     let again = format!("{words} --observations 1e6 --seed 5");
     assert_eq!(plan(&again), plan(&again));
     assert_eq!(text(&plan(&again), "/seed"), "5");
@@ -59,7 +59,7 @@ fn a_prediction_is_close_to_what_an_audit_finds() {
 }
 
 #[test]
-fn a_plan_in_words_has_a_row_for_every_power_of_ten() {
+fn plans_have_a_row_per_power_of_ten() {
     let shown = dpscope("plan --epsilon 9").exits(0).stdout;
     for part in ["95 % confidence", "ε = 9 needs at least", "10,000,000,000"] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -69,7 +69,7 @@ fn a_plan_in_words_has_a_row_for_every_power_of_ten() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_refused() {
+fn impossible_plans_are_rejected() {
     for (words, part) in [
         ("", "nothing to plan"),
         ("--epsilon -1", "epsilon is -1"),

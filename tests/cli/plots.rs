@@ -98,7 +98,7 @@ fn rows_of_json(document: &Value) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_small_drawing_in_whole() {
+fn a_small_drawing_equals_its_snapshot() {
     let folder = Folder::new();
     folder.run(&format!("{COUNTS} --claim 4 --plot counts.svg")).exits(0);
     let svg = svg_of(&folder, "counts.svg");
@@ -106,7 +106,7 @@ fn a_small_drawing_in_whole() {
 }
 
 #[test]
-fn a_broken_drawing_is_told_apart() {
+fn broken_drawings_are_detected() {
     let folder = Folder::new();
     folder.run(&format!("{COUNTS} --plot a.svg")).exits(0);
     let svg = svg_of(&folder, "a.svg");
@@ -122,7 +122,7 @@ fn a_broken_drawing_is_told_apart() {
 }
 
 #[test]
-fn data_agree_with_each_other_and_with_the_report() {
+fn curve_files_agree_with_the_report() {
     let folder = Folder::new();
     let words = format!("{SMALL} --claim 0.5 --json --curves a.json --plot a.svg");
     let report = folder.run(&words).json();
@@ -206,7 +206,7 @@ fn every_kind_of_audit_is_drawn() {
 }
 
 #[test]
-fn a_curve_that_cannot_be_computed_is_missed_in_words() {
+fn missing_curves_are_explained() {
     let folder = Folder::new();
     let words = "compare --noise-multiplier 0.1 --steps 1000 --epochs 2";
     folder.run(&format!("{words} --seed 1 --plot a.svg")).exits(0);
@@ -216,7 +216,7 @@ fn a_curve_that_cannot_be_computed_is_missed_in_words() {
 }
 
 #[test]
-fn recorded_outputs_that_depend_on_each_other_have_no_band() {
+fn dependent_outputs_have_no_band() {
     let folder = Folder::new();
     let mut worlds = Trainer::SHUFFLE.worlds(300, 1);
     let words = format!(
@@ -236,7 +236,7 @@ fn recorded_outputs_that_depend_on_each_other_have_no_band() {
 }
 
 #[test]
-fn only_a_whole_run_has_a_band() {
+fn only_complete_runs_have_a_band() {
     let folder = Folder::new();
     for shard in ["1", "2"] {
         let words = format!("{SMALL} --shard {shard}/2 --out {shard}.shard --plot {shard}.svg");
@@ -251,7 +251,7 @@ fn only_a_whole_run_has_a_band() {
 }
 
 #[test]
-fn hostile_names_stay_text() {
+fn hostile_names_are_escaped() {
     let folder = Folder::new();
     let name = "a<script>&\"'\u{1b}]]>.csv";
     folder.write(name, "1\n2\n3\n");
@@ -267,7 +267,7 @@ fn hostile_names_stay_text() {
 }
 
 #[test]
-fn files_that_cannot_be_written_are_refused_before_the_run() {
+fn unwritable_plots_are_rejected_before_the_run() {
     let folder = Folder::new();
     // So many observations that a run would not end.
     let long = "audit bgm --noise-multiplier 1 --steps 1000 --observations 1e15 --seed 1";
@@ -279,8 +279,8 @@ fn files_that_cannot_be_written_are_refused_before_the_run() {
         ("--plot folder.svg", ["folder.svg", "not a regular file"]),
         ("--plot a.png", ["a.png", "must end in .svg"]),
         ("--curves a.txt", ["a.txt", "must end in .json or .csv"]),
-        ("--plot mine.svg", ["mine.svg", "name another file"]),
-        ("--curves shard.json", ["shard.json", "name another file"]),
+        ("--plot mine.svg", ["mine.svg", "choose another file"]),
+        ("--curves shard.json", ["shard.json", "choose another file"]),
     ] {
         folder.run(&format!("{long} {words}")).refuses(2, &parts);
     }

@@ -1,4 +1,4 @@
-//! `dpscope reproduce`: published audits beside ours.
+//! `dpscope reproduce`: repeats published audits.
 
 use dpscope_tests::cli::{number, text};
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn rows(report: &Value) -> &Vec<Value> {
 }
 
 #[test]
-fn published_tables_are_set_beside_ours() {
+fn published_tables_are_compared_with_ours() {
     for (what, first, observations) in [("figure-3", "σ=0.5 T=100", 1e9), ("table-1", "", 1e7)] {
         let words = format!("reproduce {what} --observations 400 --seed 1");
         let ended = dpscope(&format!("{words} --json")).exits(0);
@@ -39,7 +39,7 @@ fn published_tables_are_set_beside_ours() {
 }
 
 #[test]
-fn published_models_are_set_beside_ours() {
+fn published_models_are_compared_with_ours() {
     for (what, settings, runs) in [("dpsgd-partially-informed", 6, 2), ("partial-shuffle", 9, 10)] {
         let words = format!("reproduce {what} --runs {runs} --seed 1 --threads 2");
         let report = dpscope(&format!("{words} --json")).exits(0).json();
@@ -67,7 +67,7 @@ fn published_models_are_set_beside_ours() {
 }
 
 #[test]
-fn batches_are_as_large_as_a_setting_says() {
+fn batch_sizes_are_those_of_the_setting() {
     let words = "reproduce figure-5 --runs 2 --seed 1 --json";
     let report = dpscope(words).exits(0).json();
     assert_eq!((text(&report, "/what"), rows(&report).len()), ("dpsgd-batch-size", 12));
@@ -89,12 +89,12 @@ fn batches_are_as_large_as_a_setting_says() {
     assert!(large["published_estimate"].is_null() && small["published_estimate"].is_number());
 }
 
-/// The sentence wherever a number stands that was not checked.
+/// The caveat about figure numbers.
 const UNCHECKED: &str = "follow the order of the experiments in the paper's text and were not \
-                         checked against the printed figures, so compare by what a table shows";
+                         checked against the printed figures; compare what a table shows";
 
 #[test]
-fn a_number_of_a_figure_says_what_it_is() {
+fn figure_numbers_print_a_caveat() {
     let unwrapped = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let help = unwrapped(dpscope("reproduce --help").exits(0).stdout);
     assert!(help.contains(UNCHECKED), "{help}");
@@ -124,7 +124,7 @@ fn a_number_of_a_figure_says_what_it_is() {
 }
 
 #[test]
-fn a_small_buffer_leaks_as_many_times_more_as_is_printed() {
+fn small_buffers_leak_by_the_published_factor() {
     let report = dpscope("reproduce batch-then-shuffle --seed 1 --json").exits(0).json();
     for pair in rows(&report).chunks_exact(2) {
         let [full, batches] = [0, 1].map(|place| number(&pair[place], "/our_estimate"));
@@ -135,11 +135,11 @@ fn a_small_buffer_leaks_as_many_times_more_as_is_printed() {
 }
 
 #[test]
-fn an_experiment_in_words() {
+fn experiment_texts_match_their_snapshot() {
     let shown = dpscope("reproduce dpsgd-worst-case --runs 1e4 --seed 1").exits(0).stdout;
     assert_shown("reproduce_worst_case.txt", &shown);
     let told = dpscope("reproduce partial-shuffle --runs 2 --seed 1").exits(0).stdout;
-    for part in ["10.4×", "K = 1000", "made up", "residual", "any published value"] {
+    for part in ["10.4×", "K = 1000", "synthetic", "residual", "any published value"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     // an estimate of nothing has no error
@@ -147,7 +147,7 @@ fn an_experiment_in_words() {
 }
 
 #[test]
-fn each_experiment_counts_in_its_own_way() {
+fn runs_and_observations_apply_to_their_experiments() {
     for (words, parts) in [
         ("figure-3 --runs 10", &["--runs", "no effect", "--observations"][..]),
         ("partial-shuffle --observations 10", &["--observations", "no effect", "--runs"]),

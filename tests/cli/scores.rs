@@ -56,7 +56,7 @@ fn scores_are_bounded_by_every_rule() {
 }
 
 #[test]
-fn worlds_that_are_alike_give_nothing() {
+fn equal_worlds_give_zero_epsilon() {
     let folder = Folder::new();
     write(&folder, &scores(2000, 0.0, 1e-9, 2));
     assert!(epsilon(&folder, "") < 0.3);
@@ -65,12 +65,12 @@ fn worlds_that_are_alike_give_nothing() {
 }
 
 #[test]
-fn ties_fall_on_one_side() {
+fn ties_are_on_one_side_of_the_threshold() {
     let folder = Folder::new();
     let worlds = scores(4000, 2.0, 1.0, 3);
     write(&folder, &worlds);
     let report = audit(&folder, "");
-    // The threshold stands for the scores above it, and the counts say so.
+    // The threshold separates the scores above it, as the counts confirm.
     let threshold = number(&report, "/result/threshold");
     let share = |world: &[f64]| world.iter().filter(|&&s| s > threshold).count() as f64;
     let evaluated = number(&report, "/observations/evaluated/zero_out");
@@ -78,7 +78,7 @@ fn ties_fall_on_one_side() {
     assert!((seen - share(&worlds[1]) / 4000.0).abs() < 0.02, "{seen} {threshold}");
     let bound = number(&report, "/result/epsilon");
     assert!((1.0..9.8).contains(&bound), "{bound}");
-    // A score that says only yes or no.
+    // A binary score.
     let coarse = worlds.map(|world| world.iter().map(|s| f64::from(*s > 2.0)).collect());
     write(&folder, &coarse);
     let bound = epsilon(&folder, "");
@@ -86,7 +86,7 @@ fn ties_fall_on_one_side() {
 }
 
 #[test]
-fn reversed_scores_are_mirrored() {
+fn reversed_scores_give_the_mirrored_result() {
     let folder = Folder::new();
     let worlds = scores(3000, 2.0, 0.25, 4);
     write(&folder, &worlds);
@@ -102,7 +102,7 @@ fn reversed_scores_are_mirrored() {
 
 /// Halves by file order would compare the highest scores with the lowest ones.
 #[test]
-fn sorted_files_give_no_more() {
+fn the_order_of_scores_does_not_matter() {
     let folder = Folder::new();
     let [mut target, mut zero_out] = scores(3000, 0.0, 1e-9, 5);
     target.sort_unstable_by(f64::total_cmp);
@@ -114,7 +114,7 @@ fn sorted_files_give_no_more() {
 }
 
 #[test]
-fn columns_rows_and_worlds_of_other_sizes_are_read() {
+fn columns_rows_and_unequal_worlds_are_accepted() {
     let folder = Folder::new();
     let [target, zero_out] = scores(900, 2.0, 1e-9, 6);
     let zero_out = zero_out[..600].to_vec();
@@ -149,7 +149,7 @@ fn failed_runs_count_against_the_attack() {
 }
 
 #[test]
-fn too_few_scores_are_refused() {
+fn too_few_scores_are_rejected() {
     let folder = Folder::new();
     write(&folder, &[vec![1.0], vec![0.0, 1.0]]);
     let words = "audit scores --target in.npy --zero-out out.npy";

@@ -34,7 +34,7 @@ fn site() -> Folder {
     folder
 }
 
-/// Starts the server, and none where it ends before it tells its address.
+/// Starts the server; none if it exits before it prints its address.
 fn started(folder: &Path, words: &[&str]) -> Option<Server> {
     let mut command = dpscope(folder);
     command.args(["serve", "--no-open"]).args(words);
@@ -69,7 +69,7 @@ impl Server {
         self.sends(format!("{line} HTTP/1.1\r\n{host}{headers}\r\n").as_bytes())
     }
 
-    /// That it still does what it should, after whatever was sent.
+    /// Asserts that it still answers.
     #[track_caller]
     fn is_well(&self) {
         let answer = self.asks("GET /", "");
@@ -78,7 +78,7 @@ impl Server {
 }
 
 #[test]
-fn files_come_with_their_type_and_the_policy() {
+fn files_have_their_media_type_and_the_security_policy() {
     let folder = site();
     let server = serve(&folder);
     for (path, media_type, body) in [
@@ -108,7 +108,7 @@ fn files_come_with_their_type_and_the_policy() {
 }
 
 #[test]
-fn requests_of_other_sites_are_refused() {
+fn requests_from_other_sites_are_rejected() {
     let folder = site();
     let server = serve(&folder);
     let port = server.port;
@@ -133,7 +133,7 @@ fn requests_of_other_sites_are_refused() {
 }
 
 #[test]
-fn nothing_outside_of_the_folder_is_served() {
+fn files_outside_the_folder_are_not_served() {
     let outer = Folder::new();
     outer.write("secret", "secret");
     std::fs::create_dir(outer.at("app")).unwrap();
@@ -176,7 +176,7 @@ fn nothing_outside_of_the_folder_is_served() {
 }
 
 #[test]
-fn what_is_no_request_is_refused_and_forgotten() {
+fn malformed_requests_are_rejected_and_closed() {
     let folder = site();
     let server = serve(&folder);
     let refused = |line: &str, headers: &str| {
@@ -202,7 +202,7 @@ fn what_is_no_request_is_refused_and_forgotten() {
 }
 
 #[test]
-fn half_requests_keep_nobody_waiting() {
+fn incomplete_requests_do_not_block_others() {
     let folder = site();
     let server = serve(&folder);
     let half = |bytes: &[u8]| {
@@ -223,17 +223,17 @@ fn half_requests_keep_nobody_waiting() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn ports_in_use_are_reported() {
     let folder = site();
     let first = serve(&folder);
     let words = format!("serve --no-open --dir . --port {}", first.port);
-    folder.run(&words).refuses(2, &[&format!("--port {}: ", first.port), "give another port"]);
+    folder.run(&words).refuses(2, &[&format!("--port {}: ", first.port), "choose another port"]);
     // Without a port any that is free will do.
     assert_ne!(serve(&folder).port, first.port);
 }
 
 #[test]
-fn a_folder_without_an_app_is_told() {
+fn folders_without_the_app_are_rejected() {
     let folder = Folder::new();
     folder.run("serve --no-open --dir missing").refuses(2, &["--dir missing: "]);
     folder.run("serve --no-open --dir .").refuses(2, &["--dir .: no index.html in this folder"]);
@@ -241,7 +241,7 @@ fn a_folder_without_an_app_is_told() {
 }
 
 #[test]
-fn the_app_is_in_the_program_or_that_is_told() {
+fn the_app_is_embedded_or_its_absence_is_reported() {
     let folder = Folder::new();
     match started(folder.path(), &[]) {
         Some(server) => {
@@ -259,7 +259,7 @@ fn the_app_is_in_the_program_or_that_is_told() {
 
 #[test]
 #[cfg(unix)]
-fn ctrl_c_ends_it_well() {
+fn ctrl_c_exits_with_code_0() {
     let folder = site();
     let mut server = serve(&folder);
     server.is_well();

@@ -53,7 +53,7 @@ fn a_shard_alone_is_an_estimate() {
 }
 
 #[test]
-fn a_merge_with_gaps_is_completed_by_resuming() {
+fn resuming_completes_a_merge_with_gaps() {
     let folder = shards();
     folder.run("merge 1.json 3.json --allow-gaps --out sum.json").exits(0);
     let filled = folder.run("resume sum.json --json").exits(0).json();
@@ -64,7 +64,7 @@ fn a_merge_with_gaps_is_completed_by_resuming() {
 }
 
 #[test]
-fn parts_that_do_not_belong_are_named() {
+fn mismatched_shards_are_named() {
     let folder = shards();
     let good = folder.read("2.json");
     let text = String::from_utf8(good.clone()).unwrap();
@@ -99,7 +99,7 @@ fn parts_that_do_not_belong_are_named() {
 }
 
 #[test]
-fn only_shards_that_exist_are_run() {
+fn invalid_shards_are_rejected() {
     let folder = Folder::new();
     let without_seed = SMALL.trim_end_matches(" --seed 7");
     folder.run(&format!("{without_seed} --shard 1/3")).refuses(2, &["--seed"]);
@@ -110,7 +110,7 @@ fn only_shards_that_exist_are_run() {
 }
 
 #[test]
-fn results_replace_only_what_they_include() {
+fn results_overwrite_only_counts_that_they_include() {
     let folder = shards();
     folder.write("notes.txt", "mine\n");
     fs::create_dir(folder.at("folder")).unwrap();
@@ -124,7 +124,7 @@ fn results_replace_only_what_they_include() {
             ["other.json: ", "plan", "delta"],
         ),
         (format!("{SMALL} --out notes.txt"), 5, ["notes.txt: ", "not a dpscope artefact", "name"]),
-        (format!("{SMALL} --out folder"), 2, ["folder: ", "regular file", "name another"]),
+        (format!("{SMALL} --out folder"), 2, ["folder: ", "regular file", "choose another"]),
         (format!("{SMALL} --out absent/x.json"), 2, ["absent/x.json: ", "cannot be", "written"]),
     ] {
         folder.run(&words).refuses(code, &parts);

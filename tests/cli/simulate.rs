@@ -77,7 +77,7 @@ const FIELDS: [(&str, &[&str]); 7] = [
 ];
 
 #[test]
-fn a_report_has_every_field() {
+fn reports_have_every_field() {
     let report = report(&format!("{SMALL} --claim 9"));
     for (path, fields) in FIELDS {
         let object = report.pointer(path).and_then(Value::as_object).unwrap();
@@ -107,7 +107,7 @@ fn a_report_has_every_field() {
 }
 
 #[test]
-fn the_numbers_of_a_report_belong_together() {
+fn numbers_of_a_report_are_consistent() {
     let report = report(&format!("{SMALL} --significance 0.1"));
     let at = |path| number(&report, path);
     assert_eq!((at("/observations/target"), at("/observations/zero_out")), (15_000.0, 15_000.0));
@@ -129,7 +129,7 @@ fn the_numbers_of_a_report_belong_together() {
 }
 
 #[test]
-fn every_rule_and_sampler_runs() {
+fn all_rules_and_samplers_run() {
     for (rule, kind) in
         [("simultaneous", "bound"), ("split", "bound"), ("max-uncorrected", "estimate")]
     {
@@ -156,7 +156,7 @@ fn every_rule_and_sampler_runs() {
 }
 
 #[test]
-fn a_seed_repeats_everything_but_the_times() {
+fn equal_seeds_give_equal_reports() {
     let repeatable = |words: &str| {
         let mut report = report(words);
         for time in ["elapsed_ms", "normals_per_second"] {
@@ -185,13 +185,13 @@ fn a_seed_repeats_everything_but_the_times() {
 }
 
 #[test]
-fn a_drawn_seed_is_shown_in_words_too() {
+fn drawn_seeds_are_printed() {
     let shown = dpscope(SMALL.trim_end_matches(" --seed 7")).exits(0).stdout;
     assert!(shown.contains("(drawn; --seed repeats this run)"), "{shown}");
 }
 
 #[test]
-fn only_a_bound_above_a_claim_refutes_it() {
+fn claims_are_refuted_only_by_larger_bounds() {
     let refuted = dpscope(&format!("{SMALL} --claim 0.1")).exits(3);
     assert!(refuted.stdout.contains("claim ε = 0.1 at δ = 1e-5: REFUTED"), "{}", refuted.stdout);
     let json = dpscope(&format!("{SMALL} --claim 0.1 --json")).exits(3).json();
@@ -201,7 +201,7 @@ fn only_a_bound_above_a_claim_refutes_it() {
     let kept = dpscope(&format!("{SMALL} --claim 20")).exits(0);
     assert!(kept.stdout.contains("claim ε = 20 at δ = 1e-5: not refuted"), "{}", kept.stdout);
     assert!(kept.stdout.contains("proves nothing"), "{}", kept.stdout);
-    // Equal is not above: the claim that the bound itself makes stands.
+    // A claim equal to the bound is not refuted.
     let bound = number(&report(SMALL), "/result/epsilon");
     dpscope(&format!("{SMALL} --claim {bound:?}")).exits(0);
     dpscope(&format!("{SMALL} --claim {:?}", bound.next_down())).exits(3);
@@ -213,7 +213,7 @@ fn only_a_bound_above_a_claim_refutes_it() {
 }
 
 #[test]
-fn a_bound_above_the_limit_fails() {
+fn bounds_above_the_limit_exit_with_code_3() {
     let failed = dpscope(&format!("{SMALL} --fail-above 0.1")).exits(3);
     assert!(failed.stdout.contains("limit ε = 0.1: EXCEEDED"), "{}", failed.stdout);
     let passed = dpscope(&format!("{SMALL} --fail-above 20")).exits(0);
@@ -223,7 +223,7 @@ fn a_bound_above_the_limit_fails() {
 }
 
 #[test]
-fn nothing_but_the_report_is_printed() {
+fn stdout_contains_only_the_report() {
     for words in [SMALL.to_owned(), format!("{SMALL} --json"), format!("{SMALL} --quiet")] {
         let ended = dpscope(&words).exits(0);
         assert_eq!(ended.stderr, "", "{words}");
@@ -232,7 +232,7 @@ fn nothing_but_the_report_is_printed() {
 }
 
 #[test]
-fn a_bound_stays_below_the_pair_and_grows_with_the_data() {
+fn bounds_stay_below_the_pair_and_grow_with_the_data() {
     // The ε of the pair at σ = 1, T = 100, δ = 1e-5 is 4.07.
     let bound = |observations| {
         let words = "audit bgm --noise-multiplier 1 --steps 100 --seed 11 --observations";

@@ -1,6 +1,6 @@
-//! The words that a user reads, as a whole: a change of wording is seen in a review.
+//! Whole texts that a user reads: reviews see every change of wording.
 //!
-//! `BLESS=1 cargo test -p dpscope-tests --test cli snapshots` writes them anew.
+//! `BLESS=1 cargo test -p dpscope-tests --test cli snapshots` rewrites them.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(crate) fn assert_shown(name: &str, text: &str) {
 }
 
 #[test]
-fn reports_in_words() {
+fn report_texts_match_their_snapshots() {
     let folder = Folder::new();
     let show = |words: &str| folder.run(words).stdout;
     // The split rule: its numbers do not depend on where cuts are placed.
@@ -52,7 +52,7 @@ fn reports_in_words() {
 }
 
 #[test]
-fn recordings_in_words() {
+fn recorded_report_texts_match_their_snapshots() {
     let folder = Folder::new();
     let mut worlds = Trainer::SHUFFLE.worlds(1000, 1);
     worlds[0].copy_within(0..100, 100);
@@ -69,7 +69,7 @@ fn recordings_in_words() {
 }
 
 #[test]
-fn theory_in_words() {
+fn theory_texts_match_their_snapshots() {
     let folder = Folder::new();
     let show = |words: &str| folder.run(words).exits(0).stdout;
     let setting = "--noise-multiplier 1 --steps 100";
@@ -92,7 +92,7 @@ fn theory_in_words() {
 }
 
 #[test]
-fn checks_in_words() {
+fn check_texts_match_their_snapshots() {
     let show = |words: &str| {
         let training = "--dataset-size 60000 --batch-size 256 --epochs 20 --delta 1e-5";
         crate::dpscope(&format!("check {training} {words}")).stdout
@@ -110,7 +110,7 @@ fn checks_in_words() {
 }
 
 #[test]
-fn helps_in_words() {
+fn help_texts_match_their_snapshots() {
     let folder = Folder::new();
     for (name, words) in [
         ("help.txt", "--help"),
@@ -122,7 +122,7 @@ fn helps_in_words() {
 }
 
 #[test]
-fn a_changed_word_is_seen() {
+fn changed_words_are_detected() {
     let folder = Folder::new();
     let shown = folder.run("plan --epsilon 9").exits(0).stdout;
     assert!(

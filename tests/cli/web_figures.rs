@@ -23,7 +23,7 @@ fn agrees(row: &Value, report: &Value) -> bool {
 }
 
 #[test]
-fn the_browser_expects_what_the_command_line_says() {
+fn browser_figures_match_the_command_line() {
     for row in figures() {
         let command = command(&row);
         let report = dpscope(&format!("{command} --device cpu --json")).exits(0).json();
@@ -32,7 +32,7 @@ fn the_browser_expects_what_the_command_line_says() {
 }
 
 #[test]
-fn another_seed_is_seen() {
+fn another_seed_is_detected() {
     let row = &figures()[0];
     let command = command(row).replace("--seed 1", "--seed 2");
     let report = dpscope(&format!("{command} --device cpu --json")).exits(0).json();

@@ -5,7 +5,7 @@ use crate::{Folder, SMALL};
 const TRAINED: &str = "audit dpsgd --batch-size 20 --records 200 --noise-multiplier 1 --runs 4";
 
 #[test]
-fn no_file_is_written_twice() {
+fn writing_a_file_twice_is_rejected() {
     let folder = Folder::new();
     for (words, parts) in [
         (
@@ -20,7 +20,7 @@ fn no_file_is_written_twice() {
         (format!("{SMALL} --out z.csv --curves ././z.csv"), ["z.csv: ", "--out", "--curves"]),
         (format!("{SMALL} --plot z.json --curves z.json"), ["z.json: ", "--plot", "--curves"]),
     ] {
-        let parts = [&parts[..], &["would both write it", "name another file"]].concat();
+        let parts = [&parts[..], &["would both write this file", "choose another file"]].concat();
         folder.run(&words).refuses(2, &parts);
         assert!(folder.names().is_empty(), "{words}");
     }
@@ -29,7 +29,7 @@ fn no_file_is_written_twice() {
 }
 
 #[test]
-fn no_file_that_is_read_is_written() {
+fn overwriting_an_input_is_rejected() {
     let folder = Folder::new();
     folder.run(&format!("{SMALL} --checkpoint c --shard 1/2")).exits(0);
     for name in ["in.npy", "runs.npz", "s.csv", "d.svg", "m"] {
@@ -44,10 +44,10 @@ fn no_file_that_is_read_is_written() {
         (&format!("{TRAINED} --model m --outputs-to m"), ["--outputs-to", "--model"]),
         (&format!("{TRAINED} --model m --checkpoint m"), ["--checkpoint", "--model"]),
     ] {
-        let parts = [&parts[..], &["would replace", "name another file"]].concat();
+        let parts = [&parts[..], &["would overwrite", "choose another file"]].concat();
         folder.run(words).refuses(2, &parts);
     }
-    folder.run("merge c --plot c").refuses(2, &["c: ", "--plot would replace what FILE reads"]);
+    folder.run("merge c --plot c").refuses(2, &["c: ", "--plot would overwrite the input of FILE"]);
     folder.run("resume c --curves c").refuses(2, &["c: ", "CHECKPOINT", "--curves", "both write"]);
     let after = folder.names().into_iter().map(|name| folder.read(&name)).collect::<Vec<_>>();
     assert!(before == after);
@@ -57,7 +57,7 @@ fn no_file_that_is_read_is_written() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_the_file_it_leads_to() {
+fn links_and_their_targets_are_one_file() {
     let folder = Folder::new();
     folder.run(&format!("{SMALL} --plot z.svg")).exits(0);
     std::os::unix::fs::symlink("z.svg", folder.at("link.svg")).unwrap();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// The program, built once in the profile of the running test.
 ///
-/// Cargo tells only the package's own tests where a binary is; others find it beside themselves. It is
+/// Cargo passes the path of a binary only to tests of its package; others find it in their folder. It is
 /// built together with the test that runs, so that both have the same features of the same crates:
 /// alone it would have a graphics library of its own, which takes minutes.
 fn program() -> &'static Path {
@@ -51,7 +51,7 @@ pub struct Ended {
     pub code: Option<i32>,
     /// What it printed.
     pub stdout: String,
-    /// What it told beside that.
+    /// What it printed on stderr.
     pub stderr: String,
 }
 
@@ -79,7 +79,7 @@ impl Ended {
         self
     }
 
-    /// Asserts that an error is told in one line on stderr, which holds all the `parts`, and that
+    /// Asserts that stderr is one error line that contains all the `parts`, and that
     /// nothing is printed.
     #[track_caller]
     pub fn refuses(self, code: i32, parts: &[&str]) -> Self {

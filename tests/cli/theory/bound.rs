@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Golden, fields, golden, json};
 use crate::dpscope;
 
-/// Whether a value lies on its side of the truth, and no further from it than it says.
+/// Whether a value is on its side of the true value, within its stated error.
 fn is_right(row: &Value, [low, high]: [f64; 2], more: f64) -> bool {
     let epsilon = number(row, "/epsilon");
     let error = number(row, "/numeric_error") + more;
@@ -32,7 +32,7 @@ fn assert_golden(subject: &str, case: &Golden, interval: [f64; 2], more: f64) {
 }
 
 #[test]
-fn poisson_values_are_the_golden_ones() {
+fn poisson_values_match_golden_data() {
     for (place, case) in golden("a_poisson").iter().enumerate() {
         assert_golden("poisson", case, case.interval(Some("max")), 0.0);
         if place < 4 {
@@ -46,7 +46,7 @@ fn poisson_values_are_the_golden_ones() {
 }
 
 #[test]
-fn other_values_are_the_golden_ones() {
+fn other_values_match_golden_data() {
     for case in &golden("c_deterministic") {
         assert_golden("deterministic", case, case.interval(None), 0.0);
         assert_golden("deterministic --side lower", case, case.interval(None), 0.0);
@@ -61,7 +61,7 @@ fn other_values_are_the_golden_ones() {
 }
 
 #[test]
-fn balls_in_bins_values_are_the_golden_ones() {
+fn balls_in_bins_values_match_golden_data() {
     for case in &golden("d_balls_in_bins") {
         let interval = case.interval(None);
         for side in ["upper", "lower"] {
@@ -73,7 +73,7 @@ fn balls_in_bins_values_are_the_golden_ones() {
 }
 
 #[test]
-fn the_exact_pair_is_the_golden_one() {
+fn exact_pair_values_match_golden_data() {
     for case in &golden("f_exact_pair_single") {
         let [low, high] = case.interval(None);
         let document = json(&format!("bound pair --side estimate --seed 1 {}", case.words()));
@@ -122,7 +122,7 @@ fn documents_have_exactly_these_fields() {
 }
 
 #[test]
-fn the_limit_of_the_pair_is_the_one_that_is_wanted() {
+fn pair_limits_have_the_requested_side() {
     let document = json("bound pair --side lower --noise-multiplier 1 --steps 100 --seed 3");
     let epsilon = number(&document, "/epsilon");
     assert!(epsilon > 4.0635 && epsilon < 4.0690, "{epsilon}");
@@ -136,14 +136,14 @@ fn the_limit_of_the_pair_is_the_one_that_is_wanted() {
         ["lower", "estimate", "upper"].map(|row| number(&many["rows"][row], "/epsilon"));
     assert!(lower >= 7.0876 && lower <= estimate + 0.1 && estimate <= upper, "{many:#}");
     assert_eq!(text(&many, "/rows/estimate/method"), "plug-in");
-    // epochs too long to be drawn: what is proven stands
+    // epochs too long to simulate: the proven bound is shown
     let long = json("bound pair --side lower --noise-multiplier 1 --steps 1e6 --seed 3");
     assert_eq!(number(&long, "/draws/observations"), 0.0);
     assert!(text(&long, "/rows/estimate/reason").contains("number of observations"));
 }
 
 #[test]
-fn nothing_is_capped() {
+fn large_values_are_not_capped() {
     let far = json("bound deterministic --noise-multiplier 1 --steps 440 --epochs 509");
     assert!((number(&far, "/epsilon") - 349.804_809).abs() < 1e-5);
     let far = json("bound poisson --noise-multiplier 0.3 --steps 20 --sampling-rate 0.5");
@@ -152,11 +152,11 @@ fn nothing_is_capped() {
 }
 
 #[test]
-fn sides_have_the_scope_that_is_proven() {
+fn sides_have_their_proven_scope() {
     let setting = "--noise-multiplier 0.5 --steps 100";
     for (words, scope, method) in [
         ("shuffle --side upper", "mechanism", "analytic"),
-        // (max_t x_t − 1.5)/σ² is at least the loss of deterministic batches, whose bound stands
+        // (max_t x_t − 1.5)/σ² is at least the loss of deterministic batches, whose bound is shown
         ("shuffle --side upper --method max-slice", "mechanism", "analytic"),
         ("persistent-shuffle --side upper", "mechanism", "analytic"),
         ("deterministic --side lower", "pair", "analytic"),
@@ -172,7 +172,7 @@ fn sides_have_the_scope_that_is_proven() {
 }
 
 #[test]
-fn one_order_for_all_epochs_is_one_epoch_of_less_noise() {
+fn persistent_shuffles_equal_one_epoch_with_less_noise() {
     for side in ["lower", "upper"] {
         for method in ["max-slice", "best"] {
             let words = format!("--side {side} --method {method} --steps 100");
@@ -186,7 +186,7 @@ fn one_order_for_all_epochs_is_one_epoch_of_less_noise() {
 }
 
 #[test]
-fn the_best_of_two_needs_only_one() {
+fn best_method_needs_only_one_of_two() {
     let setting = "--noise-multiplier 1 --steps 1 --epochs 1e6";
     let by = |method: &str| dpscope(&format!("bound shuffle {setting} --method {method} --json"));
     by("max-slice").refuses(2, &["grid"]);
@@ -196,7 +196,7 @@ fn the_best_of_two_needs_only_one() {
 }
 
 #[test]
-fn deltas_undo_epsilons() {
+fn delta_inverts_epsilon() {
     let setting = "--noise-multiplier 1 --steps 100";
     for subject in [
         "poisson",

@@ -5,7 +5,7 @@ use dpscope_tests::cli::{number, text};
 use super::{fields, golden, json};
 
 #[test]
-fn noise_is_the_golden_one() {
+fn calibrated_noise_matches_golden_data() {
     for case in &golden("e_calibrated_sigma") {
         let settings = &case.0["settings"];
         let epsilon = number(settings, "/target_epsilon");
@@ -52,7 +52,7 @@ fn documents_have_exactly_these_fields() {
 }
 
 #[test]
-fn shuffles_need_the_noise_of_deterministic_batches() {
+fn shuffles_use_the_noise_of_deterministic_batches() {
     let noise = |sampler: &str| {
         let document = json(&format!("calibrate noise --epsilon 2 --steps 50 --sampler {sampler}"));
         number(&document, "/noise_multiplier")
@@ -68,7 +68,7 @@ fn shuffles_need_the_noise_of_deterministic_batches() {
 }
 
 #[test]
-fn what_is_found_uses_the_target_up() {
+fn calibrated_values_exhaust_the_target() {
     for (sampler, epochs) in [
         ("deterministic", "epochs"),
         ("balls-in-bins", "epochs"),

@@ -12,7 +12,7 @@ fn row<'d>(document: &'d Value, what: &str) -> &'d Value {
 }
 
 #[test]
-fn every_line_is_what_bound_says() {
+fn lines_equal_the_results_of_bound() {
     let setting = "--noise-multiplier 1 --steps 100 --epochs 3";
     let document = json(&format!("compare {setting} --seed 1"));
     for (what, words) in [
@@ -40,7 +40,7 @@ fn every_line_is_what_bound_says() {
 }
 
 #[test]
-fn the_headline_says_what_to_take_from_it() {
+fn headlines_state_the_conclusion() {
     for (setting, parts) in [
         (
             "--noise-multiplier 1 --steps 100",
@@ -48,8 +48,8 @@ fn the_headline_says_what_to_take_from_it() {
         ),
         // beyond what is proven, draws refute the claim
         ("--noise-multiplier 3 --steps 100", &["claims ε = 0.12;", "(95 % confidence)"]),
-        ("--noise-multiplier 0.1 --steps 100 --epochs 2", &["So the claim holds."]),
-        ("--noise-multiplier 20 --steps 1000", &["neither refutes the claim nor supports it"]),
+        ("--noise-multiplier 0.1 --steps 100 --epochs 2", &["So the claim is proven."]),
+        ("--noise-multiplier 20 --steps 1000", &["neither refuted nor confirmed"]),
     ] {
         let document = json(&format!("compare {setting} --seed 1"));
         for part in parts {
@@ -59,7 +59,7 @@ fn the_headline_says_what_to_take_from_it() {
 }
 
 #[test]
-fn an_audit_stands_beside_theory() {
+fn observations_add_an_audit_line() {
     let words = "compare --noise-multiplier 1 --steps 100 --observations 1e5 --seed 7";
     let document = json(words);
     let audit = row(&document, "audit");
@@ -71,7 +71,7 @@ fn an_audit_stands_beside_theory() {
 }
 
 #[test]
-fn lines_that_cannot_be_computed_say_why() {
+fn missing_lines_have_a_reason() {
     let words = "compare --noise-multiplier 0.1 --steps 100 --seed 1 --observations 1000";
     let document = json(words);
     for (what, part) in [("balls_in_bins", "[0.2, 100]"), ("audit", "[0.2, 20]")] {

@@ -1,4 +1,4 @@
-//! `bound`, `calibrate`, `compare`, `sweep`: what theory says, through the program.
+//! `bound`, `calibrate`, `compare`, `sweep`: theory, through the program.
 
 mod bound;
 mod calibrate;

@@ -21,7 +21,7 @@ fn with(command: &str, option: &str, value: &str) -> String {
 }
 
 #[test]
-fn numbers_outside_their_domain_are_refused_by_every_subject() {
+fn every_subject_rejects_values_outside_its_domain() {
     let commands = SUBJECTS.iter().map(|subject| format!("bound {subject}"));
     for command in commands.chain(["compare".to_owned()]) {
         for (option, values) in [
@@ -58,9 +58,9 @@ fn numbers_outside_their_domain_are_refused_by_every_subject() {
 }
 
 #[test]
-fn options_without_effect_are_refused() {
+fn options_without_effect_are_rejected() {
     for (words, parts) in [
-        ("shuffle --sampling-rate 0.1", &["--sampling-rate", "poisson alone"][..]),
+        ("shuffle --sampling-rate 0.1", &["--sampling-rate", "poisson only"][..]),
         ("shuffle --direction add", &["--direction"]),
         ("poisson --method best", &["--method"]),
         ("pair --method sum", &["--method"]),
@@ -80,7 +80,7 @@ fn options_without_effect_are_refused() {
 }
 
 #[test]
-fn huge_grids_are_refused_before_memory_is_taken() {
+fn huge_grids_are_rejected_before_allocation() {
     for words in [
         "bound poisson --noise-multiplier 1 --steps 1e9 --epochs 1e9",
         "bound balls-in-bins --noise-multiplier 1 --steps 1e9",
@@ -94,7 +94,7 @@ fn huge_grids_are_refused_before_memory_is_taken() {
 }
 
 #[test]
-fn what_was_given_is_refused_as_it_was_given() {
+fn errors_quote_values_as_written() {
     for (words, part) in [
         (
             "bound persistent-shuffle --side lower --noise-multiplier 0.01 --steps 9 --epochs 4",
@@ -119,7 +119,7 @@ fn what_was_given_is_refused_as_it_was_given() {
 }
 
 #[test]
-fn calibrations_that_cannot_be_made_are_refused() {
+fn impossible_calibrations_are_rejected() {
     for (words, parts) in [
         ("noise --epsilon 0 --steps 10", &["--epsilon"][..]),
         ("noise --epsilon nan --steps 10", &["--epsilon"]),
@@ -150,11 +150,11 @@ fn calibrations_that_cannot_be_made_are_refused() {
 }
 
 #[test]
-fn bad_tables_are_refused_with_the_line() {
+fn bad_tables_are_rejected_with_the_line() {
     let folder = Folder::new();
     for (table, parts) in [
         ("", &["is empty"][..]),
-        ("sigma,T\n", &["no trainings"]),
+        ("sigma,T\n", &["no rows"]),
         ("sigma\n1\n", &["line 1", "steps"]),
         ("sigma,T,noise\n1,2,3\n", &["line 1", "`noise`"]),
         ("sigma,T\n1,100\n0,100\n", &["line 3", "noise_multiplier is 0"]),

@@ -9,7 +9,7 @@ const TABLE: &str = "name,T,noise_multiplier,epochs,delta\nMNLI,50,0.6,1,1e-5\n\
                      \"a, b\",100,0.1,2,\n";
 
 #[test]
-fn every_row_is_what_bound_says() {
+fn rows_equal_the_results_of_bound() {
     let folder = Folder::new();
     folder.write("t.csv", TABLE);
     let words = "sweep t.csv --delta 1e-6 --pair --observations 1e4 --seed 5";
@@ -40,7 +40,7 @@ fn every_row_is_what_bound_says() {
 }
 
 #[test]
-fn a_table_is_written_for_other_programs() {
+fn csv_tables_have_all_columns_and_reasons() {
     let folder = Folder::new();
     folder.write("t.csv", TABLE);
     let shown = folder.run("sweep t.csv --csv out.csv").exits(0);
@@ -63,12 +63,12 @@ fn a_table_is_written_for_other_programs() {
 }
 
 #[test]
-fn only_a_table_of_its_own_is_replaced() {
+fn only_sweep_tables_are_overwritten() {
     let folder = Folder::new();
     folder.write("t.csv", TABLE);
-    folder.run("sweep t.csv --csv t.csv").refuses(2, &["t.csv: ", "--csv would replace"]);
+    folder.run("sweep t.csv --csv t.csv").refuses(2, &["t.csv: ", "--csv would overwrite"]);
     folder.write("other.csv", TABLE);
-    folder.run("sweep t.csv --csv other.csv").refuses(2, &["other.csv", "not replaced"]);
+    folder.run("sweep t.csv --csv other.csv").refuses(2, &["other.csv", "not overwritten"]);
     assert_eq!(folder.read("t.csv"), TABLE.as_bytes());
     folder.run("sweep t.csv --csv out.csv").exits(0);
     folder.run("sweep t.csv --csv out.csv").exits(0);
@@ -76,14 +76,14 @@ fn only_a_table_of_its_own_is_replaced() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_c_keeps_the_rows_that_are_finished() {
+fn ctrl_c_keeps_finished_rows() {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
     use dpscope_tests::cli::{Ended, dpscope};
 
     let folder = Folder::new();
-    // the last row takes longer than anybody waits
+    // the last rows take very long
     let slow = "1,100000\n".repeat(200);
     folder.write("t.csv", format!("sigma,T\n1,10\n{slow}"));
     let mut command = dpscope(folder.path());
@@ -91,7 +91,7 @@ fn ctrl_c_keeps_the_rows_that_are_finished() {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     while child.try_wait().unwrap().is_none() {
-        // the thread that waits for Ctrl-C is the first beside the main one
+        // the first additional thread waits for Ctrl-C
         let threads = std::fs::read_dir(format!("/proc/{}/task", child.id()));
         if threads.is_ok_and(|threads| threads.count() > 1) {
             break;
@@ -102,7 +102,7 @@ fn ctrl_c_keeps_the_rows_that_are_finished() {
     assert!(sent.unwrap().success());
     let ended: Ended = child.wait_with_output().unwrap().into();
     let ended = ended.exits(130);
-    assert!(ended.stderr.contains("of 201 rows are finished and kept"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("of 201 rows are finished"), "{}", ended.stderr);
     assert!(ended.stdout.contains("Poisson ≤"), "{}", ended.stdout);
     let mut table = String::new();
     std::fs::File::open(folder.at("out.csv")).unwrap().read_to_string(&mut table).unwrap();
