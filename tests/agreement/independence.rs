@@ -4,8 +4,9 @@ use dpscope_core::{
     adjacency::World,
     mechanism::{BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, ThreatModel},
     recorded::independence::{
-        FINDING_BELOW, IndependenceCheck, RecordedRuns, duplicated_runs, lag_one_correlation,
-        repeated_positions_over_epochs, repeated_positions_over_runs, shared_noise,
+        FINDING_BELOW, IndependenceCheck, RecordedRuns, RunIndex, duplicated_runs,
+        lag_one_correlation, repeated_positions_over_epochs, repeated_positions_over_runs,
+        shared_noise,
     },
 };
 use dpscope_tests::Draws;
@@ -127,7 +128,8 @@ fn duplicates() {
     twin[700 * 100..701 * 100].copy_from_slice(&target[42 * 100..43 * 100]);
     let across = duplicated_runs(view(&m, &target), view(&m, &twin)).unwrap();
     assert!(found(&across.check));
-    assert_eq!(across.examples, [[(World::Target, 42), (World::ZeroOut, 700)]]);
+    let place = |world, run| RunIndex { world, run };
+    assert_eq!(across.examples, [[place(World::Target, 42), place(World::ZeroOut, 700)]]);
     twin[701 * 100 - 1] = 0.0;
     let nearly = duplicated_runs(view(&m, &target), view(&m, &twin)).unwrap();
     assert_eq!(nearly.check.statistic, 0.0);

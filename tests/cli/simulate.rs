@@ -73,7 +73,7 @@ const FIELDS: [(&str, &[&str]); 7] = [
         "/plan",
         &["mechanism", "observations", "delta", "significance", "threshold_rule", "cuts", "seed"],
     ),
-    ("/claim", &["epsilon", "delta", "adjacency", "verdict", "says", "note"]),
+    ("/claim", &["epsilon", "delta", "adjacency", "verdict", "reason", "says", "note"]),
 ];
 
 #[test]
@@ -208,7 +208,7 @@ fn claims_are_refuted_only_by_larger_bounds() {
 
     let estimate = format!("{SMALL} --threshold-rule max-uncorrected");
     let estimate = dpscope(&format!("{estimate} --claim 0 --fail-above 0 --json")).exits(0).json();
-    assert_eq!(text(&estimate, "/claim/verdict"), "not-refuted");
+    assert_eq!(text(&estimate, "/claim/verdict"), "inconclusive");
     assert!(number(&estimate, "/result/epsilon") > 0.0);
 }
 

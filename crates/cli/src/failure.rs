@@ -203,6 +203,6 @@ input_errors!(
     dpscope_core::mechanism::MechanismError,
     dpscope_core::audit::planner::PlannerError,
     dpscope_core::audit::trade_off::TradeOffError,
-    dpscope_engine::RecordedError,
+    dpscope_core::audit::ScoresError,
     dpscope_formats::FormatError
 );

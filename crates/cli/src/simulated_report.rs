@@ -1,7 +1,6 @@
 //! The report of an artefact.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::audit::bound::max_uncorrected;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_engine::{Artefact, EngineError, Plan, TrainingState, TrainingTally};
 
@@ -29,28 +28,17 @@ pub(crate) fn of_artefact(
     facts: &RunFacts,
     test: &ClaimTest,
 ) -> Result<Report, Failure> {
-    let outcome = artefact.outcome()?;
     let plan = artefact.plan;
     let bins = &artefact.layout.bins;
     let histograms = &artefact.histograms;
     let trials = histograms.trials();
-    let trade_off = histograms.trade_off(bins)?;
-    let uncorrected = max_uncorrected(&trade_off, plan.delta, plan.significance)?;
     let distribution = plan.mechanism.distribution()?;
     let normals =
         (trials.target + trials.zero_out) as f64 * distribution.normals_per_observation() as f64;
-    let mut findings = Vec::new();
-    if !artefact.is_complete() {
-        findings.push(format!(
-            "{} of {} planned observations are counted, so this is an estimate: a bound needs \
-             exactly the planned number",
-            trials.target + trials.zero_out,
-            plan.observations
-        ));
-    }
     let modes: Vec<String> = artefact.float_modes.iter().map(ToString::to_string).collect();
     let training = artefact.training.as_ref().map(|state| training_facts(state, facts.idealised));
-    findings.extend(training.iter().flat_map(TrainingFacts::findings));
+    let result =
+        artefact.result()?.with_findings(training.iter().flat_map(TrainingFacts::findings));
     let subject = match &training {
         Some(_) => Subject::TrainedModels,
         None => Subject::SimulatedMechanism,
@@ -59,9 +47,8 @@ pub(crate) fn of_artefact(
     let non_finite = Trials { target: failed(World::Target), zero_out: failed(World::ZeroOut) };
     // the cost of training is not in its normals
     let rate = training.is_none().then(|| normals / (artefact.sampling_ms.max(1e-3) / 1e3));
-    let report = Report::new(subject, &outcome, plan.significance, trials, test)?;
+    let report = Report::new(subject, &result, trials, test)?;
     Ok(Report {
-        uncorrected_maximum: Some(uncorrected.into()),
         theory: Some(TheoryComparison::of_mechanism(&plan.mechanism, &report.result)),
         observations: Observations { planned: plan.observations, ..report.observations },
         saturated: Some(histograms.saturated()),
@@ -78,7 +65,6 @@ pub(crate) fn of_artefact(
         plan: Some(plan_record(&plan)),
         training,
         non_finite,
-        findings,
         ..report
     })
 }
@@ -125,7 +111,7 @@ fn canary_error(tally: &TrainingTally) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use dpscope_report::record::NOTABLE;
+    use dpscope_core::audit::Finding;
 
     use super::*;
 
@@ -137,7 +123,7 @@ mod tests {
             let is_canary = place % 10 == 0;
             tally.add_residual(sign + if is_canary { 0.5 } else { 0.0 }, is_canary);
         }
-        tally.canary_shift().unwrap().abs() > NOTABLE * canary_error(&tally)
+        Finding::canary_shifted(tally.canary_shift().unwrap(), canary_error(&tally)).is_some()
     }
 
     #[test]

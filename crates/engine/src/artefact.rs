@@ -1,7 +1,9 @@
 //! The state of a run as a file: checkpoint, shard and merged result are the same thing.
 
 use dpscope_core::audit::bound::Statement;
-use dpscope_core::audit::{AuditHistograms, Outcome};
+use dpscope_core::audit::bound::max_uncorrected;
+use dpscope_core::audit::trade_off::Trials;
+use dpscope_core::audit::{AuditError, AuditHistograms, AuditResult, Finding, Outcome};
 use dpscope_core::format::{self, excerpt};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -129,6 +131,23 @@ impl Artefact {
         let complete = self.is_complete();
         let at = Statement { delta, significance };
         Ok(self.histograms.evaluate(bins, threshold_rule, thresholds, at, complete)?)
+    }
+
+    /// The outcome with the uncorrected maximum of all counts and what the counts say of the run.
+    ///
+    /// # Errors
+    /// Nothing is counted yet.
+    pub fn result(&self) -> Result<AuditResult, EngineError> {
+        let Plan { delta, significance, observations, .. } = self.plan;
+        let trade_off = self.histograms.trade_off(&self.layout.bins)?;
+        let uncorrected = max_uncorrected(&trade_off, delta, significance);
+        let uncorrected = uncorrected.map_err(AuditError::from)?;
+        let Trials { target, zero_out } = self.histograms.trials();
+        let counted = target + zero_out;
+        let partial = Finding::PartialRun { counted, planned: observations };
+        let result = AuditResult::new(self.outcome()?, significance);
+        Ok(AuditResult { uncorrected_maximum: Some(uncorrected), ..result }
+            .with_findings((!self.is_complete()).then_some(partial)))
     }
 
     /// SHA-256 of bins and counts, in hexadecimal: equal for equal histograms.

@@ -1,6 +1,7 @@
 //! What is to be run.
 
 use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::mechanism::{BatchedGaussian, ScoreDistribution};
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,7 @@ pub struct Plan {
 
 impl Plan {
     /// Cuts of the simultaneous rule where the user does not say.
-    pub const DEFAULT_CUTS: u32 = 16;
+    pub const DEFAULT_CUTS: u32 = PlannedAudit::DEFAULT_CUTS;
 
     /// Checks every field.
     ///

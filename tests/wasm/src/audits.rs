@@ -5,14 +5,12 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use dpscope_core::audit::Outcome;
 use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::{AuditOptions, Outcome, Scores};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::random::Purpose;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{
-    Artefact, Backend, Dealer, Layout, Plan, RecordedAudit, RecordedScores, Shard, Unattended, run,
-};
+use dpscope_engine::{Artefact, Backend, Dealer, Layout, Plan, Shard, Unattended, run};
 use dpscope_shaders::random::stream_normals;
 
 use crate::{Fingerprints, hash};
@@ -94,12 +92,12 @@ fn recorded(found: &mut Fingerprints) {
     };
     let (target, zero_out) = (scores(0, 0.845, 6_001), scores(1, -0.845, 5_000));
     for (seed, likelihood_ratios) in [(3, true), (4, false)] {
-        let runs = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios };
+        let runs = Scores { target: &target, zero_out: &zero_out, likelihood_ratios };
         for threshold_rule in RULES {
             let (delta, significance) = (1e-5, 0.05);
-            let audit = RecordedAudit { threshold_rule, delta, significance, cuts: 16, seed };
-            let (best, _) = runs.audit(&audit).expect("enough runs");
-            outcome(found, "recorded audits", &best);
+            let audit = AuditOptions { threshold_rule, delta, significance, cuts: 16, seed };
+            let best = runs.audit(&audit).expect("enough runs");
+            outcome(found, "recorded audits", &best.outcome);
         }
     }
 }

@@ -6,7 +6,7 @@ use dpscope_core::accounting::{
     Poisson, Query, Shuffle, ShuffleMethod, Training,
 };
 use dpscope_core::adjacency::Scope;
-use dpscope_core::audit::Outcome;
+use dpscope_core::audit::OutcomeKind;
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, EngineError};
 use dpscope_report::words::InWords;
@@ -178,7 +178,10 @@ impl<'a> DrawContext<'a> {
         Ok(Value::Audit(AuditValue {
             epsilon: outcome.value(),
             delta,
-            kind: if matches!(outcome, Outcome::Bound(_)) { Kind::Lower } else { Kind::Estimate },
+            kind: match outcome.kind() {
+                OutcomeKind::Bound => Kind::Lower,
+                OutcomeKind::Estimate => Kind::Estimate,
+            },
             scope: Scope::Pair,
             direction: evidence.direction.into(),
             method: "counting",

@@ -1,7 +1,7 @@
 //! Claims about privacy, and what a bound says about them.
 
 use crate::adjacency::Adjacency;
-use crate::audit::bound::EpsilonLowerBound;
+use crate::audit::bound::{Assumes, EpsilonLowerBound};
 use crate::format::given;
 
 /// What is tested: "the training is (ε, δ)-DP under this adjacency".
@@ -16,7 +16,7 @@ pub struct PrivacyClaim {
     pub adjacency: Adjacency,
 }
 
-/// What a bound says about a claim. "Not refuted" proves nothing.
+/// What an audit says about a claim. "Not refuted" proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -25,6 +25,57 @@ pub enum Verdict {
     Refuted,
     /// This audit did not find more than was claimed.
     NotRefuted,
+    /// There is no valid bound to compare with the claim.
+    Inconclusive,
+}
+
+/// Why a verdict is what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum VerdictReason {
+    /// The bound exceeds the claimed ε.
+    BoundExceedsClaim,
+    /// Theory proves a larger ε of the mechanism than was claimed.
+    ProvenLowerBound,
+    /// The bound does not exceed the claimed ε.
+    BoundWithinClaim,
+    /// The rule has no coverage.
+    EstimateOnly,
+    /// A finding invalidates the coverage of the bound.
+    CoverageLost,
+    /// The bound holds under an assumption only.
+    BoundAssumesMore,
+}
+
+impl VerdictReason {
+    /// The verdict that follows.
+    #[must_use]
+    pub const fn verdict(self) -> Verdict {
+        match self {
+            VerdictReason::BoundExceedsClaim | VerdictReason::ProvenLowerBound => Verdict::Refuted,
+            VerdictReason::BoundWithinClaim => Verdict::NotRefuted,
+            VerdictReason::EstimateOnly
+            | VerdictReason::CoverageLost
+            | VerdictReason::BoundAssumesMore => Verdict::Inconclusive,
+        }
+    }
+}
+
+/// A verdict and its reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ClaimVerdict {
+    /// The verdict.
+    pub outcome: Verdict,
+    /// Why it is that.
+    pub reason: VerdictReason,
+}
+
+impl From<VerdictReason> for ClaimVerdict {
+    fn from(reason: VerdictReason) -> Self {
+        ClaimVerdict { outcome: reason.verdict(), reason }
+    }
 }
 
 /// A claim that cannot be compared.
@@ -62,19 +113,37 @@ impl PrivacyClaim {
         Ok(())
     }
 
+    /// Checks that the claim can be compared with an audit at δ = `audited`.
+    ///
+    /// # Errors
+    /// An ε that is not a finite number ≥ 0, or a claim at another δ.
+    pub fn check_against(&self, audited: f64) -> Result<(), ClaimError> {
+        self.check()?;
+        if self.delta == audited {
+            Ok(())
+        } else {
+            Err(ClaimError::Delta { claimed: self.delta, audited })
+        }
+    }
+
     /// Compares a bound, which holds for a pair of neighbours under zero-out adjacency, with this
     /// claim.
     ///
+    /// # Guarantee
+    /// Only a bound that assumes nothing decides
+    /// (`unit::a_bound_that_assumes_more_decides_nothing`).
+    ///
     /// # Errors
     /// An ε that is not a finite number ≥ 0, or a bound at another δ.
-    pub fn verdict(&self, bound: &EpsilonLowerBound) -> Result<Verdict, ClaimError> {
-        self.check()?;
-        let audited = bound.evidence().delta;
-        if self.delta != audited {
-            return Err(ClaimError::Delta { claimed: self.delta, audited });
-        }
-        let refuted = bound.value() > self.epsilon;
-        Ok(if refuted { Verdict::Refuted } else { Verdict::NotRefuted })
+    pub fn verdict(&self, bound: &EpsilonLowerBound) -> Result<ClaimVerdict, ClaimError> {
+        self.check_against(bound.evidence().delta)?;
+        Ok(ClaimVerdict::from(if bound.assumes() != Assumes::Nothing {
+            VerdictReason::BoundAssumesMore
+        } else if bound.value() > self.epsilon {
+            VerdictReason::BoundExceedsClaim
+        } else {
+            VerdictReason::BoundWithinClaim
+        }))
     }
 
     /// Why a zero-out pair speaks about this claim's adjacency.
@@ -113,8 +182,20 @@ mod tests {
     #[test]
     fn only_a_larger_bound_refutes() {
         let value = bound().value();
-        assert_eq!(claim(value - 1e-9, 1e-5).verdict(&bound()), Ok(Verdict::Refuted));
-        assert_eq!(claim(value, 1e-5).verdict(&bound()), Ok(Verdict::NotRefuted));
+        let verdict = |epsilon| claim(epsilon, 1e-5).verdict(&bound()).unwrap();
+        assert_eq!(verdict(value - 1e-9), VerdictReason::BoundExceedsClaim.into());
+        assert_eq!(verdict(value), VerdictReason::BoundWithinClaim.into());
+        assert_eq!(verdict(value - 1e-9).outcome, Verdict::Refuted);
+        assert_eq!(verdict(value).outcome, Verdict::NotRefuted);
+    }
+
+    #[test]
+    fn a_bound_that_assumes_more_decides_nothing() {
+        for assumes in [Assumes::IndependentCanaries, Assumes::GaussianCurve] {
+            let verdict = claim(0.0, 1e-5).verdict(&bound().assuming(assumes)).unwrap();
+            assert_eq!(verdict.outcome, Verdict::Inconclusive);
+            assert_eq!(verdict.reason, VerdictReason::BoundAssumesMore);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::bound::{EpsilonEstimate, EpsilonLowerBound, Evidence};
 
-/// What an audit found.
+/// A value of ε: with coverage, or without.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome {
     /// A value with coverage.
@@ -11,7 +11,45 @@ pub enum Outcome {
     Estimate(EpsilonEstimate),
 }
 
+/// Whether a value of ε has coverage: it exceeds the true ε with a stated chance at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum OutcomeKind {
+    /// It does: a lower bound.
+    Bound,
+    /// It does not.
+    Estimate,
+}
+
 impl Outcome {
+    /// Whether the value has coverage.
+    #[must_use]
+    pub const fn kind(&self) -> OutcomeKind {
+        match self {
+            Outcome::Bound(_) => OutcomeKind::Bound,
+            Outcome::Estimate(_) => OutcomeKind::Estimate,
+        }
+    }
+
+    /// The bound, if the value has coverage.
+    #[must_use]
+    pub const fn bound(&self) -> Option<&EpsilonLowerBound> {
+        match self {
+            Outcome::Bound(bound) => Some(bound),
+            Outcome::Estimate(_) => None,
+        }
+    }
+
+    /// The estimate, if the value has no coverage.
+    #[must_use]
+    pub const fn estimate(&self) -> Option<&EpsilonEstimate> {
+        match self {
+            Outcome::Bound(_) => None,
+            Outcome::Estimate(estimate) => Some(estimate),
+        }
+    }
+
     /// The largest of several outcomes of one audit: a bound if all are bounds, at the sum of their
     /// significances ([`EpsilonLowerBound::best_of`]).
     #[must_use]

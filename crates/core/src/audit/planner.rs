@@ -67,6 +67,9 @@ pub struct PlannedAudit {
 }
 
 impl PlannedAudit {
+    /// Cuts of the simultaneous rule where none are asked for.
+    pub const DEFAULT_CUTS: u32 = 16;
+
     /// Sizes that a table shows where none is asked for: 10⁴ to 10¹⁰ observations of both worlds.
     pub const SIZES: [u64; 7] =
         [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];

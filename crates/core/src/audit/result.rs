@@ -1,152 +1,204 @@
-//! What an audit found, as a record.
+//! The result of an audit.
 
-use super::bound::{EpsilonEstimate, Evidence, ThresholdRule};
-use super::outcome::Outcome;
-use crate::adjacency::{Direction, Scope};
+use super::bound::{EpsilonEstimate, EpsilonLowerBound, Evidence};
+use super::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
+use super::finding::Finding;
+use super::outcome::{Outcome, OutcomeKind};
 use crate::gdp::gdp_mu_lower_bound;
 
-/// An outcome with what it rests on, as every report tells it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+/// A value of ε, what it rests on, and what else the data say.
+#[derive(Debug, Clone, PartialEq)]
 pub struct AuditResult {
-    /// `bound` or `estimate`.
-    pub kind: &'static str,
-    /// ε, nats.
-    pub epsilon: f64,
-    /// δ.
-    pub delta: f64,
-    /// Chance that a bound is wrong.
+    /// The value, with coverage or without.
+    pub outcome: Outcome,
+    /// Chance that a bound is wrong, as the rule was asked for it.
     pub significance: f64,
-    /// One-sided tail of each limit of a rate.
-    pub tail_per_rate: f64,
-    /// How the cut was chosen.
-    pub threshold_rule: ThresholdRule,
-    /// Cuts that share the significance.
-    pub cuts: u32,
-    /// None where it is not a finite number: unknown, or below every score.
-    pub threshold: Option<f64>,
     /// On which side of the threshold the attack decides for the target's world.
-    pub target_if_score: &'static str,
-    /// Which world plays P.
-    pub direction: Direction,
-    /// The pair that was observed.
-    pub scope: Scope,
-    /// FP.
-    pub false_positives: u64,
-    /// FN.
-    pub false_negatives: u64,
-    /// Upper limit of the false positive rate.
-    pub fpr_upper: f64,
-    /// Upper limit of the false negative rate.
-    pub fnr_upper: f64,
-    /// A bound where the result is one; none for an estimate.
-    pub gdp_mu: Option<f64>,
-    /// Value of an attack without any error on as many observations.
-    pub ceiling: f64,
-    /// min(FP, FN).
-    pub events_at_threshold: u64,
-    /// Gain in ε if ten times the observations showed the same rates.
-    pub gain_at_10x: f64,
-    /// Whether more observations would say more.
-    pub limited_by_observations: bool,
+    pub target_side: TargetSide,
+    /// The largest value over all cuts: an estimate, as published audits report.
+    pub uncorrected_maximum: Option<EpsilonEstimate>,
+    /// What the data say about the code or the protocol.
+    pub findings: Vec<Finding>,
+}
+
+/// On which side of a threshold the attack decides for the target's world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum TargetSide {
+    /// Scores above the threshold.
+    #[default]
+    Above,
+    /// Scores below it: the attack was made on negated scores.
+    Below,
+}
+
+impl TargetSide {
+    /// A threshold of the attack's scores on the scale of the recorded ones; none where it is not a
+    /// finite number: unknown, or below every score.
+    pub(super) fn threshold(self, threshold: f64) -> Option<f64> {
+        let recorded = match self {
+            TargetSide::Above => threshold,
+            TargetSide::Below => 0.0 - threshold, // without a negative zero
+        };
+        recorded.is_finite().then_some(recorded)
+    }
 }
 
 impl AuditResult {
-    /// The result of an outcome at this significance.
+    /// A result without findings, of an attack that decides for the target above its threshold.
     #[must_use]
-    pub fn new(outcome: &Outcome, significance: f64) -> Self {
-        let kind = match outcome {
-            Outcome::Bound(_) => "bound",
-            Outcome::Estimate(_) => "estimate",
-        };
-        let Evidence {
-            delta,
-            tail_per_rate,
-            threshold_rule,
-            cuts,
-            threshold,
-            trials: _,
-            errors,
-            fpr_upper,
-            fnr_upper,
-            direction,
-            ceiling,
-            events_at_threshold,
-            gain_at_10x,
-            limited_by_observations,
-        } = *outcome.evidence();
+    pub fn new(outcome: Outcome, significance: f64) -> Self {
         AuditResult {
-            kind,
-            epsilon: outcome.value(),
-            delta,
+            outcome,
             significance,
-            tail_per_rate,
-            threshold_rule,
-            cuts,
-            threshold: threshold.is_finite().then_some(threshold),
-            target_if_score: "above",
-            direction,
-            scope: Scope::Pair,
-            false_positives: errors.false_positives,
-            false_negatives: errors.false_negatives,
-            fpr_upper,
-            fnr_upper,
-            gdp_mu: match outcome {
-                Outcome::Bound(_) => gdp_mu_lower_bound(fpr_upper, fnr_upper).ok(),
-                Outcome::Estimate(_) => None,
-            },
-            ceiling,
-            events_at_threshold,
-            gain_at_10x,
-            limited_by_observations,
+            target_side: TargetSide::Above,
+            uncorrected_maximum: None,
+            findings: Vec::new(),
         }
+    }
+
+    /// The same result with more findings; an estimate where one of them costs coverage.
+    ///
+    /// # Guarantee
+    /// `unit::a_finding_that_costs_coverage_leaves_an_estimate`.
+    #[must_use]
+    pub fn with_findings(mut self, findings: impl IntoIterator<Item = Finding>) -> Self {
+        self.findings.extend(findings);
+        if self.findings.iter().any(Finding::costs_coverage) {
+            self.outcome = self.outcome.into_estimate();
+        }
+        self
     }
 
     /// The same result of an attack that was made on negated scores.
     #[must_use]
     pub fn reversed(self) -> Self {
-        AuditResult { threshold: negated(self.threshold), target_if_score: "below", ..self }
+        AuditResult { target_side: TargetSide::Below, ..self }
     }
-}
 
-/// Without a negative zero.
-fn negated(threshold: Option<f64>) -> Option<f64> {
-    threshold.map(|threshold| 0.0 - threshold)
-}
-
-/// An estimate and where it was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct ValueAtCut {
-    /// `bound` or `estimate`.
-    pub kind: &'static str,
-    /// ε, nats.
-    pub epsilon: f64,
-    /// τ; none where it is not a finite number.
-    pub threshold: Option<f64>,
-    /// FP.
-    pub false_positives: u64,
-    /// FN.
-    pub false_negatives: u64,
-}
-
-impl ValueAtCut {
-    /// The same value of an attack that was made on negated scores.
+    /// Whether the value has coverage.
     #[must_use]
-    pub fn reversed(self) -> Self {
-        ValueAtCut { threshold: negated(self.threshold), ..self }
+    pub const fn kind(&self) -> OutcomeKind {
+        self.outcome.kind()
+    }
+
+    /// ε in nats.
+    #[must_use]
+    pub fn epsilon(&self) -> f64 {
+        self.outcome.value()
+    }
+
+    /// The bound, if the value has coverage.
+    #[must_use]
+    pub const fn bound(&self) -> Option<&EpsilonLowerBound> {
+        self.outcome.bound()
+    }
+
+    /// The estimate, if the value has no coverage.
+    #[must_use]
+    pub const fn estimate(&self) -> Option<&EpsilonEstimate> {
+        self.outcome.estimate()
+    }
+
+    /// The deciding cut.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        self.outcome.evidence()
+    }
+
+    /// What the data say about the code or the protocol.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The deciding threshold on the scale of the recorded scores; none where it is not a finite
+    /// number: unknown, or below every score.
+    #[must_use]
+    pub fn threshold(&self) -> Option<f64> {
+        self.target_side.threshold(self.evidence().threshold)
+    }
+
+    /// A lower bound of μ of Gaussian differential privacy from the limits of both rates; none for an
+    /// estimate.
+    #[must_use]
+    pub fn gdp_mu(&self) -> Option<f64> {
+        let Evidence { fpr_upper, fnr_upper, .. } = *self.bound()?.evidence();
+        gdp_mu_lower_bound(fpr_upper, fnr_upper).ok()
+    }
+
+    /// What this result says about a claim.
+    ///
+    /// # Guarantee
+    /// Only a bound that assumes nothing refutes (`unit::estimates_decide_nothing`,
+    /// `crates/core/src/audit/claim.rs::a_bound_that_assumes_more_decides_nothing`).
+    ///
+    /// # Errors
+    /// A claimed ε that is not a finite number ≥ 0, or a claim at another δ.
+    pub fn verdict(&self, claim: &PrivacyClaim) -> Result<ClaimVerdict, ClaimError> {
+        if let Some(bound) = self.bound() {
+            return claim.verdict(bound);
+        }
+        claim.check_against(self.evidence().delta)?;
+        Ok(ClaimVerdict::from(if self.findings.iter().any(Finding::costs_coverage) {
+            VerdictReason::CoverageLost
+        } else {
+            VerdictReason::EstimateOnly
+        }))
     }
 }
 
-impl From<EpsilonEstimate> for ValueAtCut {
-    fn from(estimate: EpsilonEstimate) -> Self {
-        let Evidence { threshold, errors, .. } = *estimate.evidence();
-        ValueAtCut {
-            kind: "estimate",
-            epsilon: estimate.value(),
-            threshold: threshold.is_finite().then_some(threshold),
-            false_positives: errors.false_positives,
-            false_negatives: errors.false_negatives,
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adjacency::Adjacency;
+    use crate::audit::bound::at_fixed_cut;
+    use crate::audit::claim::Verdict;
+    use crate::audit::trade_off::{Cut, ErrorCounts, Trials};
+
+    fn result() -> AuditResult {
+        let errors = ErrorCounts { false_positives: 10, false_negatives: 10 };
+        let trials = Trials { target: 1000, zero_out: 1000 };
+        let bound = at_fixed_cut(Cut { threshold: 0.5, errors }, trials, 1e-5, 0.05).unwrap();
+        AuditResult::new(Outcome::Bound(bound), 0.05)
+    }
+
+    const CLAIM: PrivacyClaim =
+        PrivacyClaim { epsilon: 1.0, delta: 1e-5, adjacency: Adjacency::AddRemove };
+
+    #[test]
+    fn a_finding_that_costs_coverage_leaves_an_estimate() {
+        let harmless = Finding::FailedRuns { target: 1, zero_out: 0 };
+        assert_eq!(result().with_findings([harmless]).kind(), OutcomeKind::Bound);
+        let partial = Finding::PartialRun { counted: 1, planned: 2 };
+        let demoted = result().with_findings([harmless, partial]);
+        assert_eq!(
+            (demoted.kind(), demoted.epsilon()),
+            (OutcomeKind::Estimate, result().epsilon())
+        );
+        assert_eq!((demoted.gdp_mu(), demoted.findings().len()), (None, 2));
+        let verdict = demoted.verdict(&CLAIM).unwrap();
+        assert_eq!(verdict.outcome, Verdict::Inconclusive);
+        assert_eq!(verdict.reason, VerdictReason::CoverageLost);
+    }
+
+    #[test]
+    fn estimates_decide_nothing() {
+        assert_eq!(result().verdict(&CLAIM).unwrap().outcome, Verdict::Refuted);
+        let estimate = AuditResult { outcome: result().outcome.into_estimate(), ..result() };
+        let verdict = estimate.verdict(&CLAIM).unwrap();
+        assert_eq!(verdict.outcome, Verdict::Inconclusive);
+        assert_eq!(verdict.reason, VerdictReason::EstimateOnly);
+        let other = PrivacyClaim { delta: 1e-6, ..CLAIM };
+        assert!(estimate.verdict(&other).is_err());
+    }
+
+    #[test]
+    fn negated_scores_have_negated_thresholds() {
+        assert_eq!(result().threshold(), Some(0.5));
+        assert_eq!(result().reversed().threshold(), Some(-0.5));
+        assert_eq!(TargetSide::Below.threshold(0.0).map(f64::is_sign_negative), Some(false));
+        assert_eq!(TargetSide::Above.threshold(f64::NEG_INFINITY), None);
     }
 }

@@ -84,7 +84,7 @@ impl CheckReport {
                  under zero-out adjacency. This is about the description: the trained model and the \
                  code were not looked at."
             }
-            Verdict::NotRefuted => {
+            Verdict::NotRefuted | Verdict::Inconclusive => {
                 "Nothing that is proven about the description exceeds the claim. Not refuted proves \
                  nothing: neither that the claim holds, nor that the code does what is described."
             }

@@ -2,9 +2,9 @@
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::accounting::Kind;
-use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::audit::curve::AuditCurve;
+use dpscope_core::audit::{OutcomeKind, ResultRecord};
 use dpscope_core::format::given;
 use dpscope_core::mechanism::BatchedGaussian;
 
@@ -44,12 +44,12 @@ pub fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, Ac
     })
 }
 
-fn is_bound(result: &AuditResult) -> bool {
-    result.kind == "bound"
+fn is_bound(result: &ResultRecord) -> bool {
+    result.kind == OutcomeKind::Bound
 }
 
 /// The result as a short formula, rounded as in the report.
-fn value(result: &AuditResult, digits: usize) -> String {
+fn value(result: &ResultRecord, digits: usize) -> String {
     if is_bound(result) {
         format!("ε ≥ {}", plain(result.epsilon, Kind::Lower, digits))
     } else {
@@ -57,7 +57,7 @@ fn value(result: &AuditResult, digits: usize) -> String {
     }
 }
 
-fn headline(result: &AuditResult) -> String {
+fn headline(result: &ResultRecord) -> String {
     let certainty = if is_bound(result) {
         format!("with {} confidence", confidence(result.significance))
     } else {
@@ -66,7 +66,7 @@ fn headline(result: &AuditResult) -> String {
     format!("Audit: {} at δ = {:e}, {certainty}", value(result, 4), result.delta)
 }
 
-fn observed(result: &AuditResult, seen: &AuditCurve) -> Curve {
+fn observed(result: &ResultRecord, seen: &AuditCurve) -> Curve {
     let has_band = seen.cuts().iter().any(|cut| cut.limits.is_some());
     let legend = if has_band {
         format!(
@@ -88,11 +88,11 @@ fn observed(result: &AuditResult, seen: &AuditCurve) -> Curve {
     Curve { name: "audit", kind: CurveKind::Estimate, short, legend, points, is_drawn: true }
 }
 
-fn kind(result: &AuditResult) -> CurveKind {
+fn kind(result: &ResultRecord) -> CurveKind {
     if is_bound(result) { CurveKind::Bound } else { CurveKind::Estimate }
 }
 
-fn bound(result: &AuditResult) -> Result<Curve, AccountingError> {
+fn bound(result: &ResultRecord) -> Result<Curve, AccountingError> {
     let what = if is_bound(result) { "bound" } else { "estimate" };
     let legend = format!(
         "{what} {} at δ = {:e}, as a line: every claim of less has its line above",

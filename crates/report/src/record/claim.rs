@@ -1,7 +1,7 @@
 //! A claim beside the audit that tests it.
 
-use dpscope_core::audit::Outcome;
-use dpscope_core::audit::claim::{ClaimError, PrivacyClaim, Verdict};
+use dpscope_core::audit::AuditResult;
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict, VerdictReason};
 use serde::Serialize;
 
 use crate::words::{Subject, claim_sentence};
@@ -22,6 +22,8 @@ pub struct ClaimRecord {
     claim: PrivacyClaim,
     /// Whether the claim is refuted.
     pub verdict: Verdict,
+    /// Why it is that.
+    pub reason: VerdictReason,
     /// What the verdict means.
     pub says: String,
     /// Why a zero-out pair speaks about the claim's adjacency.
@@ -35,18 +37,13 @@ impl ClaimRecord {
     /// A claimed ε that is not a finite number ≥ 0, or another δ than the audit's.
     pub(crate) fn new(
         test: &ClaimTest,
-        outcome: &Outcome,
+        result: &AuditResult,
         subject: Subject,
     ) -> Result<Option<Self>, ClaimError> {
         let Some(claim) = test.claim else { return Ok(None) };
-        claim.check()?;
-        let verdict = match outcome {
-            Outcome::Bound(bound) => Some(claim.verdict(bound)?),
-            Outcome::Estimate(_) => None,
-        };
-        let says = claim_sentence(verdict, subject).to_owned();
-        let verdict = verdict.unwrap_or(Verdict::NotRefuted);
-        Ok(Some(ClaimRecord { claim, verdict, says, note: claim.adjacency_note() }))
+        let ClaimVerdict { outcome: verdict, reason } = result.verdict(&claim)?;
+        let says = claim_sentence(reason, subject).to_owned();
+        Ok(Some(ClaimRecord { claim, verdict, reason, says, note: claim.adjacency_note() }))
     }
 
     /// The claim.

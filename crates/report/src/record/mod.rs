@@ -14,4 +14,4 @@ pub use plan::PlanRecord;
 pub use report::{Credible, Observations, Report, SeedSource};
 pub use shuffle_window::ShuffleWindowRecord;
 pub use theory::TheoryComparison;
-pub use training::{Idealised, NOTABLE, TrainingFacts};
+pub use training::{Idealised, TrainingFacts};

@@ -4,7 +4,7 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bayesian::CredibleInterval;
 use dpscope_core::audit::claim::{ClaimError, Verdict};
 use dpscope_core::audit::trade_off::Trials;
-use dpscope_core::audit::{AuditResult, Outcome, ScoreSlope, ValueAtCut};
+use dpscope_core::audit::{AuditResult, OutcomeKind, ResultRecord, ScoreSlope, ValueAtCut};
 use dpscope_core::mechanism::BatchedGaussian;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use super::{
     ClaimRecord, ClaimTest, IndependenceRecord, PlanRecord, ShuffleWindowRecord, TheoryComparison,
     TrainingFacts,
 };
-use crate::words::Subject;
+use crate::words::{Subject, finding_sentences};
 
 /// The result of an audit, with what it rests on.
 #[derive(Debug, Serialize)]
@@ -26,7 +26,7 @@ pub struct Report {
     /// Neighbouring relation of the audited pair.
     pub adjacency: Adjacency,
     /// The result and the cut that decided it.
-    pub result: AuditResult,
+    pub result: ResultRecord,
     /// The largest value over all cuts: an estimate, as published audits report.
     pub uncorrected_maximum: Option<ValueAtCut>,
     /// None where nothing is known of the training.
@@ -133,8 +133,7 @@ impl Report {
     /// A claim that cannot be compared.
     pub fn new(
         subject: Subject,
-        outcome: &Outcome,
-        significance: f64,
+        result: &AuditResult,
         seen: Trials,
         test: &ClaimTest,
     ) -> Result<Self, ClaimError> {
@@ -143,13 +142,13 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             subject,
             adjacency: Adjacency::ZeroOut,
-            result: AuditResult::new(outcome, significance),
-            uncorrected_maximum: None,
+            result: ResultRecord::from(result),
+            uncorrected_maximum: ValueAtCut::of_uncorrected_maximum(result),
             theory: None,
             observations: Observations {
                 target: seen.target,
                 zero_out: seen.zero_out,
-                evaluated: outcome.evidence().trials,
+                evaluated: result.evidence().trials,
                 planned: seen.target.saturating_add(seen.zero_out),
             },
             non_finite: Trials { target: 0, zero_out: 0 },
@@ -169,27 +168,19 @@ impl Report {
             training: None,
             mechanism: None,
             input: None,
-            findings: Vec::new(),
+            findings: finding_sentences(result.findings()),
             independence: None,
             shuffle_reach: None,
-            claim: ClaimRecord::new(test, outcome, subject)?,
+            claim: ClaimRecord::new(test, result, subject)?,
             fail_above: test.fail_above,
         })
-    }
-
-    /// The same report of an attack that was made on negated scores.
-    #[must_use]
-    pub fn reversed(mut self) -> Self {
-        self.result = self.result.reversed();
-        self.uncorrected_maximum = self.uncorrected_maximum.map(ValueAtCut::reversed);
-        self
     }
 
     /// Whether the claim is refuted or the bound exceeds the limit.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
         let refuted = self.claim.as_ref().is_some_and(|claim| claim.verdict == Verdict::Refuted);
-        let is_bound = self.result.kind == "bound";
+        let is_bound = self.result.kind == OutcomeKind::Bound;
         let above = self.fail_above.is_some_and(|most| is_bound && self.result.epsilon > most);
         refuted || above
     }

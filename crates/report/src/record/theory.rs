@@ -3,7 +3,7 @@
 use dpscope_core::accounting::{
     Accountant, Cell, Deterministic, Given, Kind, Poisson, Query, Training, accountant,
 };
-use dpscope_core::audit::AuditResult;
+use dpscope_core::audit::ResultRecord;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub struct TheoryComparison {
 impl TheoryComparison {
     /// Of a training whose batches were drawn in a way that is not known.
     #[must_use]
-    pub fn of_training(setting: Training, result: &AuditResult) -> Self {
+    pub fn of_training(setting: Training, result: &ResultRecord) -> Self {
         let poisson = Cell::from(Poisson.account(&upper(setting, result)));
         let gap = poisson.value().map(|poisson| result.epsilon - poisson.epsilon);
         TheoryComparison { poisson, gap, lower: None, upper: None }
@@ -33,7 +33,7 @@ impl TheoryComparison {
 
     /// Of a mechanism whose sampler is known.
     #[must_use]
-    pub fn of_mechanism(mechanism: &BatchedGaussian, result: &AuditResult) -> Self {
+    pub fn of_mechanism(mechanism: &BatchedGaussian, result: &ResultRecord) -> Self {
         let setting = Training::from(mechanism);
         let query = upper(setting, result);
         let is_a_shuffle =
@@ -49,6 +49,6 @@ impl TheoryComparison {
     }
 }
 
-fn upper(setting: Training, result: &AuditResult) -> Query {
+fn upper(setting: Training, result: &ResultRecord) -> Query {
     Query::upper(setting, Given::Delta(result.delta))
 }

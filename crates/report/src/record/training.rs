@@ -1,13 +1,7 @@
 //! Facts about models that were trained.
 
-use dpscope_core::audit::Outcome;
-use dpscope_core::format::rounded;
+use dpscope_core::audit::{Finding, Outcome, OutcomeKind};
 use serde::Serialize;
-
-use crate::number::signed;
-
-/// A residual is a finding from this many standard errors on.
-pub const NOTABLE: f64 = 6.0;
 
 /// Models, and how far their outputs are from the idealised law.
 #[derive(Debug, Serialize)]
@@ -38,44 +32,25 @@ pub struct TrainingFacts {
 /// What the same audit says of the batched Gaussian mechanism.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Idealised {
-    /// `bound` or `estimate`.
-    pub kind: &'static str,
+    /// Whether the value has coverage.
+    pub kind: OutcomeKind,
     /// ε, nats.
     pub epsilon: f64,
 }
 
 impl From<&Outcome> for Idealised {
     fn from(outcome: &Outcome) -> Self {
-        let kind = match outcome {
-            Outcome::Bound(_) => "bound",
-            Outcome::Estimate(_) => "estimate",
-        };
-        Idealised { kind, epsilon: outcome.value() }
+        Idealised { kind: outcome.kind(), epsilon: outcome.value() }
     }
 }
 
 impl TrainingFacts {
-    /// What looks wrong with the trainer, in words.
-    #[must_use]
-    pub fn findings(&self) -> Vec<String> {
-        let mut findings = Vec::new();
+    /// What is wrong with the trainer.
+    pub fn findings(&self) -> impl Iterator<Item = Finding> + use<> {
         let noise = self.residual_variance.zip(self.residual_variance_error);
-        if let Some((variance, _)) = noise.filter(|(seen, error)| *seen < 1.0 - NOTABLE * error) {
-            findings.push(format!(
-                "the outputs vary by {} of the noise variance, less than the noise alone \
-                 would: the noise is too small",
-                rounded(variance, 4)
-            ));
-        }
+        let noise = noise.and_then(|(variance, error)| Finding::noise_too_small(variance, error));
         let canary = self.canary_shift.zip(self.canary_shift_error);
-        if let Some((shift, _)) = canary.filter(|(seen, error)| seen.abs() > NOTABLE * error) {
-            findings.push(format!(
-                "the outputs of the canary's batch lie {} σ beside where its gradient puts them: \
-                 it is not clipped to the clip norm, or the other records' gradients along it differ \
-                 between its batch and the others",
-                signed(shift)
-            ));
-        }
-        findings
+        let canary = canary.and_then(|(shift, error)| Finding::canary_shifted(shift, error));
+        noise.into_iter().chain(canary)
     }
 }

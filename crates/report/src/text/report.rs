@@ -2,9 +2,9 @@
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::adjacency::Direction;
-use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::audit::{OutcomeKind, ResultRecord, TargetSide};
 use dpscope_core::format::{given, rounded};
 
 use super::row;
@@ -23,6 +23,7 @@ pub fn report_text(report: &Report) -> String {
         let verdict = match claim.verdict {
             Verdict::Refuted => "REFUTED",
             Verdict::NotRefuted => "not refuted",
+            Verdict::Inconclusive => "inconclusive",
         };
         let PrivacyClaim { epsilon, delta, .. } = claim.claim();
         out.push_str(&format!("claim ε = {} at δ = {delta:e}: {verdict}\n", given(*epsilon)));
@@ -49,23 +50,25 @@ pub fn report_text(report: &Report) -> String {
     out
 }
 
-fn against_limit(result: &AuditResult, most: f64) -> &'static str {
+fn against_limit(result: &ResultRecord, most: f64) -> &'static str {
     match result.kind {
-        "bound" if result.epsilon > most => "EXCEEDED by the bound",
-        "bound" => "not exceeded by the bound",
-        _ => "not tested, since an estimate has no coverage",
+        OutcomeKind::Bound if result.epsilon > most => "EXCEEDED by the bound",
+        OutcomeKind::Bound => "not exceeded by the bound",
+        OutcomeKind::Estimate => "not tested, since an estimate has no coverage",
     }
 }
 
-fn headline(result: &AuditResult) -> String {
-    let AuditResult { epsilon, delta, significance, .. } = result;
+fn headline(result: &ResultRecord) -> String {
+    let ResultRecord { epsilon, delta, significance, .. } = result;
     match result.kind {
-        "bound" => {
+        OutcomeKind::Bound => {
             let confidence = confidence(*significance);
             let shown = plain(*epsilon, Kind::Lower, 4);
             format!("ε ≥ {shown} at δ = {delta:e}, with {confidence} confidence\n")
         }
-        _ => format!("ε ≈ {epsilon:.4} at δ = {delta:e}: an estimate, without coverage\n"),
+        OutcomeKind::Estimate => {
+            format!("ε ≈ {epsilon:.4} at δ = {delta:e}: an estimate, without coverage\n")
+        }
     }
 }
 
@@ -113,7 +116,10 @@ fn evidence(report: &Report) -> String {
         ThresholdRule::Fixed => "fixed beforehand".to_owned(),
     };
     let threshold = result.threshold.map_or("threshold".to_owned(), |t| {
-        let sign = if result.target_if_score == "above" { '>' } else { '<' };
+        let sign = match result.target_if_score {
+            TargetSide::Above => '>',
+            TargetSide::Below => '<',
+        };
         let is_small = t != 0.0 && t.abs() < 1e-3;
         let cut = if is_small { format!("{t:.4e}") } else { rounded(t, 4) };
         format!("score {sign} {cut}")
@@ -193,12 +199,14 @@ fn meaning(report: &Report) -> String {
         return row("meaning", &format!("{} Adjacency: {}.", claim.says, claim.note));
     }
     let says = match report.result.kind {
-        "bound" if report.result.epsilon > 0.0 => {
+        OutcomeKind::Bound if report.result.epsilon > 0.0 => {
             let refutation = report.subject.refutation();
             format!("A smaller claimed ε at this δ is refuted, which would say: {refutation}")
         }
-        "bound" => "This attack did not find any leakage. That proves nothing.".to_owned(),
-        _ => "An estimate refutes nothing; it shows what to expect.".to_owned(),
+        OutcomeKind::Bound => {
+            "This attack did not find any leakage. That proves nothing.".to_owned()
+        }
+        OutcomeKind::Estimate => "An estimate refutes nothing; it shows what to expect.".to_owned(),
     };
     row("meaning", &says)
 }

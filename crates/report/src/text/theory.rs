@@ -1,14 +1,14 @@
 //! Rows that compare an audit with theory.
 
 use dpscope_core::accounting::{Cell, Kind};
-use dpscope_core::audit::AuditResult;
+use dpscope_core::audit::{OutcomeKind, ResultRecord};
 
 use super::row;
 use crate::number::plain;
 use crate::record::TheoryComparison;
 
 /// Rows of a report in words.
-pub(super) fn comparison_text(theory: &TheoryComparison, result: &AuditResult) -> String {
+pub(super) fn comparison_text(theory: &TheoryComparison, result: &ResultRecord) -> String {
     let mut out = row("accountant", &claimed(theory, result));
     let value = |cell: &Option<Cell>, sign: char| {
         let row = cell.as_ref().and_then(Cell::value)?;
@@ -23,7 +23,7 @@ pub(super) fn comparison_text(theory: &TheoryComparison, result: &AuditResult) -
     out
 }
 
-fn claimed(theory: &TheoryComparison, result: &AuditResult) -> String {
+fn claimed(theory: &TheoryComparison, result: &ResultRecord) -> String {
     let (poisson, gap) = match (&theory.poisson, theory.gap) {
         (Cell::Value(poisson), Some(gap)) => (poisson, gap),
         (Cell::Missing { reason }, _) => return format!("no Poisson ε: {reason}"),
@@ -37,8 +37,8 @@ fn claimed(theory: &TheoryComparison, result: &AuditResult) -> String {
         return format!("{claimed}; this audit shows no more, which proves nothing");
     }
     let (least, kind) = match result.kind {
-        "bound" => ("at least ", Kind::Lower),
-        _ => ("an estimated ", Kind::Estimate),
+        OutcomeKind::Bound => ("at least ", Kind::Lower),
+        OutcomeKind::Estimate => ("an estimated ", Kind::Estimate),
     };
     let times = if poisson.epsilon > 0.0 {
         format!(" ({} times)", plain(result.epsilon / poisson.epsilon, kind, 1))

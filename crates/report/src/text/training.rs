@@ -1,6 +1,7 @@
 //! Rows about models that were trained.
 
 use dpscope_core::accounting::Kind;
+use dpscope_core::audit::OutcomeKind;
 use dpscope_core::format::rounded;
 
 use super::row;
@@ -43,10 +44,9 @@ pub(super) fn training_text(training: &TrainingFacts) -> String {
         out.push_str(&row("residuals", &text));
     }
     if let Some(Idealised { kind, epsilon }) = training.idealised {
-        let shown = if kind == "bound" {
-            format!("≥ {}", plain(epsilon, Kind::Lower, 4))
-        } else {
-            format!("≈ {epsilon:.4}")
+        let shown = match kind {
+            OutcomeKind::Bound => format!("≥ {}", plain(epsilon, Kind::Lower, 4)),
+            OutcomeKind::Estimate => format!("≈ {epsilon:.4}"),
         };
         let text = format!(
             "ε {shown} by the same audit of the batched Gaussian mechanism: what these \

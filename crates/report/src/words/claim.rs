@@ -1,18 +1,26 @@
 //! What a verdict on a claim means.
 
-use dpscope_core::audit::claim::Verdict;
+use dpscope_core::audit::claim::VerdictReason;
 
 use super::Subject;
 
-/// What a verdict means; none where the result is an estimate.
+/// What a verdict means.
 #[must_use]
-pub fn claim_sentence(verdict: Option<Verdict>, subject: Subject) -> &'static str {
-    match verdict {
-        Some(Verdict::Refuted) => subject.refutation(),
-        Some(Verdict::NotRefuted) => {
+pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
+    match reason {
+        VerdictReason::BoundExceedsClaim => subject.refutation(),
+        VerdictReason::ProvenLowerBound => {
+            "Theory proves a larger ε of this mechanism than was claimed."
+        }
+        VerdictReason::BoundWithinClaim => {
             "This audit did not find more leakage than was claimed. That proves nothing about the \
              claim."
         }
-        None => "The result is an estimate without coverage: it refutes nothing.",
+        VerdictReason::EstimateOnly | VerdictReason::CoverageLost => {
+            "The result is an estimate without coverage: it refutes nothing."
+        }
+        VerdictReason::BoundAssumesMore => {
+            "The bound holds under an assumption only: it refutes nothing."
+        }
     }
 }

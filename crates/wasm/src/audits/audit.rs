@@ -1,6 +1,6 @@
 //! The coordinator of a simulation: it deals observations, gathers counts, and tells what they say.
 
-use dpscope_core::audit::AuditResult;
+use dpscope_core::audit::ResultRecord;
 use dpscope_core::audit::curve::AuditCurve;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Artefact, Dealer, EngineError, Layout, ObservationRange, Shard};
@@ -30,7 +30,7 @@ pub(super) struct AuditProgress {
 pub(super) struct SimulationResult {
     /// As on the command line.
     #[serde(flatten)]
-    pub(super) result: AuditResult,
+    pub(super) result: ResultRecord,
     /// Observations of both worlds that are counted.
     pub(super) observations: u64,
     /// Observations of both worlds that were planned.
@@ -84,7 +84,7 @@ impl Simulation {
     pub(super) fn result(&self) -> Result<SimulationResult, Failure> {
         let state = self.dealer.state();
         Ok(SimulationResult {
-            result: AuditResult::new(&state.outcome()?, state.plan.significance),
+            result: ResultRecord::from(&state.result()?),
             observations: 2 * state.done(),
             planned: state.plan.observations,
             seed: state.plan.seed.to_string(),
@@ -114,7 +114,7 @@ pub(crate) fn example() -> (impl Serialize, impl Serialize) {
 
 #[cfg(test)]
 mod tests {
-    use dpscope_core::audit::Outcome;
+    use dpscope_core::audit::{Outcome, OutcomeKind};
 
     use super::*;
     use crate::audits::count::count;
@@ -136,7 +136,7 @@ mod tests {
         };
         let (one, many) = (whole(u64::MAX), whole(777));
         assert_eq!(one.result().unwrap(), many.result().unwrap());
-        assert_eq!(one.result().unwrap().result.kind, "bound");
+        assert_eq!(one.result().unwrap().result.kind, OutcomeKind::Bound);
         assert!(one.curve().unwrap().band().is_some());
         let outcome = one.dealer.state().outcome().unwrap();
         assert!(matches!(outcome, Outcome::Bound(_)));

@@ -1,9 +1,8 @@
 //! A bound from error counts, and how many observations an audit needs.
 
-use dpscope_core::audit::bound::{BoundError, at_fixed_cut};
+use dpscope_core::audit::bound::{BoundError, Statement};
 use dpscope_core::audit::planner::{PlannedAudit, PlannerError};
-use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
-use dpscope_core::audit::{AuditResult, Outcome};
+use dpscope_core::audit::{Counts, ResultRecord};
 use dpscope_engine::Plan;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -21,17 +20,15 @@ pub(crate) fn from_counts(
     counts: &Record,
     delta: f64,
     significance: f64,
-) -> Result<AuditResult, Failure> {
+) -> Result<ResultRecord, Failure> {
     let mut numbers = [0; 4];
     for (number, field) in numbers.iter_mut().zip(COUNTS) {
         *number = counts.needed_whole(field, 0)?;
     }
-    let [false_positives, zero_out, false_negatives, target] = numbers;
-    let errors = ErrorCounts { false_positives, false_negatives };
-    let trials = Trials { target, zero_out };
+    let [false_positives, zero_out_trials, false_negatives, target_trials] = numbers;
     for (field, events, of, trials) in [
-        (COUNTS[0], errors.false_positives, COUNTS[1], trials.zero_out),
-        (COUNTS[2], errors.false_negatives, COUNTS[3], trials.target),
+        (COUNTS[0], false_positives, COUNTS[1], zero_out_trials),
+        (COUNTS[2], false_negatives, COUNTS[3], target_trials),
     ] {
         if trials == 0 {
             return Err(Failure::outside(of, 0.0, "at least 1"));
@@ -40,9 +37,9 @@ pub(crate) fn from_counts(
             return Err(Failure::input(field, &["must be at most ", of]));
         }
     }
-    let cut = Cut { threshold: f64::NAN, errors };
-    let found = at_fixed_cut(cut, trials, delta, significance).map_err(about_statement)?;
-    Ok(AuditResult::new(&Outcome::Bound(found), significance))
+    let counts = Counts { false_positives, zero_out_trials, false_negatives, target_trials };
+    let result = counts.audit(Statement { delta, significance }).map_err(about_statement)?;
+    Ok(ResultRecord::from(&result))
 }
 
 /// The lower bound of ε that error counts at one threshold give, if it was fixed without them.

@@ -1,9 +1,10 @@
 //! Audits of scores that the reader recorded: files in, result out; nothing leaves the page.
 
+use dpscope_core::adjacency::World;
 use dpscope_core::audit::curve::AuditCurve;
+use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::trade_off::Trials;
-use dpscope_core::audit::{AuditResult, ValueAtCut};
-use dpscope_engine::{Plan, RecordedAudit, RecordedError, RecordedScores};
+use dpscope_core::audit::{AuditOptions, Finding, ResultRecord, Scores, ScoresError, ValueAtCut};
 use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
 use js_sys::Object;
 use serde::Serialize;
@@ -42,14 +43,14 @@ struct File<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct ScoresResult {
     #[serde(flatten)]
-    result: AuditResult,
+    result: ResultRecord,
     /// Runs of both worlds together.
     observations: u64,
     /// Runs of each world.
     runs: Trials,
     /// Runs whose score is not finite, which counts against the attack.
     non_finite: Trials,
-    uncorrected_maximum: ValueAtCut,
+    uncorrected_maximum: Option<ValueAtCut>,
     seed: String,
     findings: Vec<String>,
     version: &'static str,
@@ -116,11 +117,11 @@ fn audited(
 ) -> Result<(ScoresResult, AuditCurve), Failure> {
     let reversed = options.text("higher_means")?.unwrap_or("target");
     let is_reversed = named("higher_means", &HIGHER, reversed)?;
-    let audit = RecordedAudit {
+    let audit = AuditOptions {
         threshold_rule: rule_of(options)?,
         delta: options.needed_number("delta")?,
         significance: options.needed_number("significance")?,
-        cuts: Plan::DEFAULT_CUTS,
+        cuts: PlannedAudit::DEFAULT_CUTS,
         seed: seed_or_fresh(options.text("seed")?.unwrap_or_default())?,
     };
     let count_non_finite = options.flag("count_non_finite")?.unwrap_or(false);
@@ -129,20 +130,23 @@ fn audited(
     if is_reversed {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
-    let scores = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
-    let (outcome, uncorrected) = scores.audit(&audit)?;
+    let scores = Scores::new(&target, &zero_out);
+    let result = scores.audit(&audit)?;
+    let result = if is_reversed { result.reversed() } else { result };
     let curve = scores.curve(&audit, true)?;
-    let result = AuditResult::new(&outcome, audit.significance);
-    let uncorrected = ValueAtCut::from(uncorrected);
-    let failed = |scores: &[f64]| scores.iter().filter(|score| !score.is_finite()).count() as u64;
     let runs = Trials { target: target.len() as u64, zero_out: zero_out.len() as u64 };
-    let non_finite = Trials { target: failed(&target), zero_out: failed(&zero_out) };
+    let failed = |finding: &Finding| match *finding {
+        Finding::FailedRuns { target, zero_out } => Some(Trials { target, zero_out }),
+        _ => None,
+    };
+    let non_finite = result.findings().iter().find_map(failed);
+    let non_finite = non_finite.unwrap_or(Trials { target: 0, zero_out: 0 });
     let found = ScoresResult {
-        result: if is_reversed { result.reversed() } else { result },
+        result: ResultRecord::from(&result),
         observations: runs.target + runs.zero_out,
         runs,
         non_finite,
-        uncorrected_maximum: if is_reversed { uncorrected.reversed() } else { uncorrected },
+        uncorrected_maximum: ValueAtCut::of_uncorrected_maximum(&result),
         seed: audit.seed.to_string(),
         findings: findings(non_finite),
         version: env!("CARGO_PKG_VERSION"),
@@ -161,12 +165,12 @@ fn findings(non_finite: Trials) -> Vec<String> {
     )]
 }
 
-impl From<RecordedError> for Failure {
-    fn from(error: RecordedError) -> Self {
+impl From<ScoresError> for Failure {
+    fn from(error: ScoresError) -> Self {
         let field = match &error {
-            RecordedError::TooFew { world: "target", .. } => Some("target"),
-            RecordedError::TooFew { .. } => Some("zero_out"),
-            RecordedError::Rule => Some("threshold_rule"),
+            ScoresError::TooFew { world: World::Target, .. } => Some("target"),
+            ScoresError::TooFew { .. } => Some("zero_out"),
+            ScoresError::Rule => Some("threshold_rule"),
             _ => None,
         };
         Failure { field, ..Failure::refused(&error) }
@@ -218,6 +222,7 @@ fn described(file: File<'_>) -> Result<FileFacts, Failure> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use dpscope_core::audit::{OutcomeKind, TargetSide};
     use dpscope_formats::write_npy;
 
     use super::*;
@@ -269,7 +274,7 @@ pub(super) mod tests {
         let two = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options(&[])).unwrap();
         let both = columns_of(&target, &zero_out);
         assert_eq!(audit(&both, None, &options(&[])).unwrap(), two);
-        assert_eq!((two.observations, two.result.kind), (6000, "bound"));
+        assert_eq!((two.observations, two.result.kind), (6000, OutcomeKind::Bound));
         assert!(two.result.epsilon > 0.5, "{two:?}");
         let swapped = columns_of(&zero_out, &target);
         assert!(audit(&swapped, None, &options(&[])).unwrap().result.epsilon < 0.5);
@@ -287,10 +292,11 @@ pub(super) mod tests {
         let found = audit(&negated(&target), Some(&negated(&zero_out)), &reversed).unwrap();
         let plain = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options(&[])).unwrap();
         assert_eq!(found.result.epsilon, plain.result.epsilon);
-        assert_eq!(found.result.target_if_score, "below");
+        assert_eq!(found.result.target_if_score, TargetSide::Below);
         let minus = |threshold: Option<f64>| threshold.map(|threshold| -threshold);
         assert_eq!(found.result.threshold, minus(plain.result.threshold));
-        assert_eq!(found.uncorrected_maximum.threshold, minus(plain.uncorrected_maximum.threshold));
+        let uncorrected = |found: &ScoresResult| found.uncorrected_maximum.unwrap().threshold;
+        assert_eq!(uncorrected(&found), minus(uncorrected(&plain)));
     }
 
     #[test]

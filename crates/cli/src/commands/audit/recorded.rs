@@ -4,14 +4,13 @@ use std::path::Path;
 
 use clap::Args;
 use dpscope_core::accounting::Training;
-use dpscope_core::audit::AuditResult;
-use dpscope_core::audit::Outcome;
-use dpscope_core::audit::bound::{EpsilonEstimate, ThresholdRule};
+use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::planner::PlannedAudit;
+use dpscope_core::audit::{AuditOptions, AuditResult, ResultRecord};
 use dpscope_core::recorded::ShuffleWindow;
 
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_engine::{Plan, RecordedAudit};
 use dpscope_formats::{Array, Dataset, FormatError};
 use dpscope_report::number::counted;
 use dpscope_report::record::{
@@ -96,7 +95,7 @@ pub(crate) enum TrainingInfo {
 }
 
 impl TrainingInfo {
-    fn beside(&self, result: &AuditResult) -> TheoryComparison {
+    fn beside(&self, result: &ResultRecord) -> TheoryComparison {
         match self {
             TrainingInfo::Mechanism(mechanism) => TheoryComparison::of_mechanism(mechanism, result),
             TrainingInfo::Setting(setting) => TheoryComparison::of_training(*setting, result),
@@ -109,9 +108,7 @@ pub(crate) struct RecordedEvidence<'a> {
     pub(crate) subject: Subject,
     pub(crate) target: &'a [f64],
     pub(crate) zero_out: &'a [f64],
-    pub(crate) outcome: Outcome,
-    pub(crate) uncorrected: EpsilonEstimate,
-    pub(crate) findings: Vec<String>,
+    pub(crate) result: AuditResult,
     pub(crate) independence: Option<IndependenceRecord>,
     pub(crate) shuffle_window: Option<ShuffleWindow>,
     pub(crate) training: Option<TrainingInfo>,
@@ -125,12 +122,12 @@ pub(crate) fn recorded_audit(
     rule: ThresholdRule,
     statement: &StatementArgs,
     seed: u64,
-) -> RecordedAudit {
-    RecordedAudit {
+) -> AuditOptions {
+    AuditOptions {
         threshold_rule: rule,
         delta: statement.delta,
         significance: statement.significance,
-        cuts: Plan::DEFAULT_CUTS,
+        cuts: PlannedAudit::DEFAULT_CUTS,
         seed,
     }
 }
@@ -138,7 +135,7 @@ pub(crate) fn recorded_audit(
 impl RecordedEvidence<'_> {
     pub(crate) fn report(
         self,
-        audit: &RecordedAudit,
+        audit: &AuditOptions,
         seed_source: SeedSource,
         started: std::time::Instant,
         test: &ClaimTest,
@@ -146,17 +143,15 @@ impl RecordedEvidence<'_> {
         let trials =
             Trials { target: self.target.len() as u64, zero_out: self.zero_out.len() as u64 };
         let failed = |scores: &[f64]| scores.iter().filter(|s| !s.is_finite()).count() as u64;
-        let report = Report::new(self.subject, &self.outcome, audit.significance, trials, test)?;
+        let report = Report::new(self.subject, &self.result, trials, test)?;
         Ok(Report {
             theory: self.training.map(|training| training.beside(&report.result)),
-            uncorrected_maximum: Some(self.uncorrected.into()),
             non_finite: Trials { target: failed(self.target), zero_out: failed(self.zero_out) },
             seed: Some(audit.seed.to_string()),
             seed_source: Some(seed_source),
             elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
             mechanism: self.mechanism,
             input: Some(self.input),
-            findings: self.findings,
             independence: self.independence,
             shuffle_reach: self.shuffle_window.map(ShuffleWindowRecord::from),
             ..report

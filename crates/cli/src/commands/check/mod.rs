@@ -44,6 +44,7 @@ fn to_text(report: &CheckReport) -> String {
     let verdict = match verdict {
         Verdict::Refuted => "REFUTED",
         Verdict::NotRefuted => "not refuted",
+        Verdict::Inconclusive => "inconclusive",
     };
     let PrivacyClaim { epsilon, delta, .. } = claim;
     let mut out = format!("claim ε = {} at δ = {delta:e}: {verdict}\n\n", given(*epsilon));

@@ -30,6 +30,19 @@ pub enum ThresholdRule {
     Fixed,
 }
 
+impl ThresholdRule {
+    /// The name in messages and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ThresholdRule::MaxUncorrected => "max-uncorrected",
+            ThresholdRule::Split => "split",
+            ThresholdRule::Simultaneous => "simultaneous",
+            ThresholdRule::Fixed => "fixed",
+        }
+    }
+}
+
 /// The two probabilities of a statement about ε.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statement {
@@ -37,6 +50,13 @@ pub struct Statement {
     pub delta: f64,
     /// Chance that the bound is wrong, in (0, 1).
     pub significance: f64,
+}
+
+impl Default for Statement {
+    /// δ = 10⁻⁵ at 95 % confidence.
+    fn default() -> Self {
+        Statement { delta: 1e-5, significance: 0.05 }
+    }
 }
 
 /// The cut that decided, and what its errors say. Rates are shares of a world's observations, ε and
@@ -74,6 +94,19 @@ pub struct Evidence {
     pub limited_by_observations: bool,
 }
 
+/// What a bound needs beside independent runs whose number was fixed before they were seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Assumes {
+    /// Nothing: only such a bound decides a verdict.
+    Nothing,
+    /// The canaries of one run do not influence each other's scores.
+    IndependentCanaries,
+    /// The trade-off curve is that of two Gaussians.
+    GaussianCurve,
+}
+
 /// A value that ε exceeds with stated confidence: the value exceeds the true ε with
 /// probability at most `significance`.
 ///
@@ -85,6 +118,7 @@ pub struct Evidence {
 pub struct EpsilonLowerBound {
     value: f64,
     significance: f64,
+    assumes: Assumes,
     evidence: Evidence,
 }
 
@@ -107,9 +141,21 @@ impl EpsilonLowerBound {
         &self.evidence
     }
 
+    /// What the bound needs.
+    #[must_use]
+    pub fn assumes(&self) -> Assumes {
+        self.assumes
+    }
+
+    /// The same bound where more is assumed than its rule needs.
+    pub fn assuming(self, assumes: Assumes) -> Self {
+        EpsilonLowerBound { assumes, ..self }
+    }
+
     /// The largest of several bounds on one ε, at the sum of their significances (a union bound).
     ///
-    /// `None` for an empty list, for bounds at different δ, or where the sum reaches 1.
+    /// `None` for an empty list, for bounds at different δ or under different assumptions, or where
+    /// the sum reaches 1.
     #[must_use]
     pub fn best_of(bounds: &[EpsilonLowerBound]) -> Option<EpsilonLowerBound> {
         let significance = bounds.iter().map(|bound| bound.significance).sum::<f64>();
@@ -117,7 +163,8 @@ impl EpsilonLowerBound {
         let best = bounds.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let evidence = Evidence { cuts, ..best.evidence };
         let same_delta = bounds.iter().all(|bound| bound.evidence.delta == evidence.delta);
-        (significance < 1.0 && same_delta).then_some(EpsilonLowerBound {
+        let same_assumption = bounds.iter().all(|bound| bound.assumes == best.assumes);
+        (significance < 1.0 && same_delta && same_assumption).then_some(EpsilonLowerBound {
             significance,
             evidence,
             ..*best

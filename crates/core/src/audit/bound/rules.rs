@@ -2,7 +2,7 @@
 
 use super::ceiling::ceiling;
 use super::{
-    BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, ThresholdRule, check,
+    Assumes, BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, ThresholdRule, check,
     epsilon_from_rates,
 };
 use crate::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
@@ -108,7 +108,7 @@ pub fn at_fixed_cut(
     let tail = significance / 2.0;
     let setting = Setting { delta, tail, rule: ThresholdRule::Fixed, cuts: 1, trials };
     let (value, evidence) = setting.evaluate(cut)?;
-    Ok(EpsilonLowerBound { value, significance, evidence })
+    Ok(EpsilonLowerBound { value, significance, assumes: Assumes::Nothing, evidence })
 }
 
 /// The largest value over a few thresholds that were fixed without these scores.
@@ -147,7 +147,7 @@ pub fn simultaneous(
         trials: trade_off.trials(),
     };
     let (value, evidence) = setting.best(thresholds.iter().map(|&t| trade_off.at_threshold(t)))?;
-    Ok(EpsilonLowerBound { value, significance, evidence })
+    Ok(EpsilonLowerBound { value, significance, assumes: Assumes::Nothing, evidence })
 }
 
 /// The half that chooses pays for this many cuts, so that a few lucky events do not win: on
@@ -189,7 +189,7 @@ pub fn split(
         trials: evaluate.trials(),
     };
     let (value, evidence) = setting.evaluate(evaluate.at_threshold(threshold))?;
-    Ok(EpsilonLowerBound { value, significance, evidence })
+    Ok(EpsilonLowerBound { value, significance, assumes: Assumes::Nothing, evidence })
 }
 
 /// The largest value over all cuts, chosen and evaluated on the same data: an estimate.

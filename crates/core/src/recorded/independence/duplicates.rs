@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{IndependenceCheck, IndependenceError, RecordedRuns};
+use super::{Dependence, IndependenceCheck, IndependenceError, RecordedRuns, RunIndex};
 use crate::adjacency::World;
 
 /// Runs that are the same in every bit.
@@ -11,7 +11,7 @@ pub struct DuplicatedRuns {
     /// The statistic is the number of runs that repeat an earlier one, D before D′.
     pub check: IndependenceCheck,
     /// The first pairs found, at most 16: a run, and another that is its copy.
-    pub examples: Vec<[(World, usize); 2]>,
+    pub examples: Vec<[RunIndex; 2]>,
 }
 
 const EXAMPLES: usize = 16;
@@ -56,22 +56,14 @@ pub fn duplicated_runs(
         copies += others.len() as u64;
         pairs += group.len() as f64 * others.len() as f64 / 2.0;
         for other in others.iter().take(EXAMPLES - examples.len().min(EXAMPLES)) {
-            examples.push([(first.world, first.index), (other.world, other.index)]);
+            examples.push([first.place(), other.place()]);
         }
     }
     let expected = chance_pairs(&rows, target.run_len());
     let p_value = if copies == 0 { 1.0 } else { expected / pairs };
-    let check = IndependenceCheck::new(copies as f64, p_value, || {
-        let place = |(world, index): (World, usize)| format!("{} run {index}", world.name());
-        let shown = examples.first().map_or(String::new(), |[first, other]| {
-            format!(" (the first: {} and {})", place(*first), place(*other))
-        });
-        format!(
-            "{copies} of {} runs repeat another one bit for bit{shown}: a seed is reused, or a file \
-             was added twice; the bound needs independent runs",
-            rows.len()
-        )
-    });
+    let first = examples.first().copied();
+    let finding = Dependence::DuplicatedRuns { copies, runs: rows.len() as u64, first };
+    let check = IndependenceCheck::new(copies as f64, p_value, finding);
     Ok(DuplicatedRuns { check, examples })
 }
 
@@ -107,8 +99,8 @@ impl<'a> Row<'a> {
         self.hash.cmp(&other.hash).then_with(|| bits(self).cmp(bits(other)))
     }
 
-    fn place(&self) -> (usize, usize) {
-        (self.world.index(), self.index)
+    fn place(&self) -> RunIndex {
+        RunIndex { world: self.world, run: self.index }
     }
 }
 
@@ -146,9 +138,15 @@ mod tests {
         let found = check(&target, &zero_out, 2);
         assert_eq!(found.check.statistic, 2.0);
         assert_eq!(found.examples.len(), 2);
-        assert!(found.examples.contains(&[(World::Target, 0), (World::Target, 2)]));
-        assert!(found.examples.contains(&[(World::Target, 1), (World::ZeroOut, 1)]));
-        assert!(found.check.finding.unwrap().starts_with("2 of 5 runs repeat another one"));
+        let place = |world, run| RunIndex { world, run };
+        let pair = [place(World::Target, 0), place(World::Target, 2)];
+        assert!(found.examples.contains(&pair));
+        assert!(found.examples.contains(&[place(World::Target, 1), place(World::ZeroOut, 1)]));
+        let Some(Dependence::DuplicatedRuns { copies: 2, runs: 5, first: Some(_) }) =
+            found.check.finding
+        else {
+            unreachable!("{:?}", found.check.finding)
+        };
     }
 
     #[test]

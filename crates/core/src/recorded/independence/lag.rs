@@ -1,6 +1,6 @@
 //! Do neighbouring runs resemble each other?
 
-use super::{IndependenceCheck, tail::normal_two_sided};
+use super::{Dependence, IndependenceCheck, tail::normal_two_sided};
 
 /// Fewer scores say nothing.
 const LEAST_SCORES: usize = 20;
@@ -55,12 +55,8 @@ pub fn lag_one_correlation(scores: &[f64]) -> IndependenceCheck {
         - mean * mean;
     let z = (serial - mean) / variance.max(0.0).sqrt();
     let correlation = serial / squares;
-    IndependenceCheck::new(correlation, normal_two_sided(z), || {
-        format!(
-            "scores of neighbouring runs are correlated in file order (rank correlation \
-             {correlation:.3}): runs may start from one another or share their seeds"
-        )
-    })
+    let finding = Dependence::LagOneCorrelation { correlation };
+    IndependenceCheck::new(correlation, normal_two_sided(z), finding)
 }
 
 /// Ranks less their mean; equal values share the mean of their ranks.

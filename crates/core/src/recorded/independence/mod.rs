@@ -1,18 +1,22 @@
 //! Are recorded runs independent of each other, as the interval needs them to be?
 //!
-//! Each check gives a statistic, a p-value under independence, and a sentence when it looks wrong.
-//! A finding is a warning: it changes no bound.
+//! Each check has a statistic, a p-value under independence, and a finding where the p-value is
+//! small.
 
+mod checks;
 mod duplicates;
 mod lag;
 mod positions;
 mod shared_noise;
 mod tail;
 
+pub use checks::{CheckKind, IndependenceChecks, NamedCheck};
 pub use duplicates::{DuplicatedRuns, duplicated_runs};
 pub use lag::lag_one_correlation;
 pub use positions::{repeated_positions_over_epochs, repeated_positions_over_runs};
 pub use shared_noise::shared_noise;
+
+use crate::adjacency::World;
 
 /// Checks that are made on one pair of files: duplicates; positions over epochs and over runs and
 /// lag-one correlation in each world; shared noise.
@@ -25,21 +29,88 @@ pub const FALSE_ALARM: f64 = 1e-3;
 pub const FINDING_BELOW: f64 = FALSE_ALARM / CHECKS as f64;
 
 /// What a check of independence came to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndependenceCheck {
     /// What was measured; each check says what it is.
     pub statistic: f64,
     /// Chance of a statistic at least as extreme if the runs are independent; 1 where there is too
     /// little data to tell.
     pub p_value: f64,
-    /// In plain words, what looks wrong; none where nothing does.
-    pub finding: Option<String>,
+    /// What was found; none where nothing was.
+    pub finding: Option<Dependence>,
+}
+
+/// In which way runs depend on each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Dependence {
+    /// Runs repeat another one in every bit.
+    DuplicatedRuns {
+        /// Runs that repeat an earlier one, D before D′.
+        copies: u64,
+        /// Runs of both worlds that were compared.
+        runs: u64,
+        /// The first pair: a run, and another that is its copy.
+        first: Option<[RunIndex; 2]>,
+    },
+    /// The largest output of an epoch is too often at the step of the run's earlier epochs.
+    RepeatedPositionsOverEpochs {
+        /// Epochs where it is.
+        hits: u64,
+        /// Epochs that were compared with earlier ones.
+        guesses: u64,
+        /// T: chance is one in T.
+        steps: u64,
+    },
+    /// The largest output of a run is too often at the step of the earlier runs.
+    RepeatedPositionsOverRuns {
+        /// Runs where it is.
+        hits: u64,
+        /// Runs that were compared with earlier ones.
+        guesses: u64,
+        /// T: chance is one in T.
+        steps: u64,
+    },
+    /// Scores of neighbouring runs are correlated in file order.
+    LagOneCorrelation {
+        /// Rank correlation.
+        correlation: f64,
+    },
+    /// Run i of D and run i of D′ are correlated.
+    SharedNoise {
+        /// Correlation of their outputs.
+        correlation: f64,
+    },
+}
+
+impl Dependence {
+    /// Whether runs of one world depend on each other.
+    #[must_use]
+    pub const fn is_within_a_world(&self) -> bool {
+        match self {
+            Dependence::DuplicatedRuns { .. }
+            | Dependence::RepeatedPositionsOverRuns { .. }
+            | Dependence::LagOneCorrelation { .. } => true,
+            // Within one run, and between the worlds.
+            Dependence::RepeatedPositionsOverEpochs { .. } | Dependence::SharedNoise { .. } => {
+                false
+            }
+        }
+    }
+}
+
+/// A recorded run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunIndex {
+    /// Its world.
+    pub world: World,
+    /// Its place in the world's file, from 0.
+    pub run: usize,
 }
 
 impl IndependenceCheck {
-    fn new(statistic: f64, p_value: f64, finding: impl FnOnce() -> String) -> Self {
+    fn new(statistic: f64, p_value: f64, finding: Dependence) -> Self {
         let p_value = if p_value <= 1.0 { p_value.max(0.0) } else { 1.0 };
-        let finding = (p_value <= FINDING_BELOW).then(finding);
+        let finding = (p_value <= FINDING_BELOW).then_some(finding);
         Self { statistic, p_value, finding }
     }
 
@@ -177,7 +248,8 @@ mod tests {
 
     #[test]
     fn nan_is_no_finding() {
-        let check = IndependenceCheck::new(0.0, f64::NAN, || "no".to_owned());
+        let check =
+            IndependenceCheck::new(0.0, f64::NAN, Dependence::SharedNoise { correlation: 0.0 });
         assert_eq!((check.p_value, check.finding), (1.0, None));
     }
 }

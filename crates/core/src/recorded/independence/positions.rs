@@ -1,6 +1,6 @@
 //! Does the largest output keep its place?
 
-use super::{IndependenceCheck, RecordedRuns, tail::binomial_at_least};
+use super::{Dependence, IndependenceCheck, RecordedRuns, tail::binomial_at_least};
 
 /// Tests whether the loader repeats one permutation over the epochs of a run.
 ///
@@ -38,13 +38,10 @@ pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceChe
             add(&mut earlier, epoch);
         }
     }
-    counts.check(runs.steps, |hits, guesses| {
-        format!(
-            "the largest output of an epoch is at the step that the run's earlier epochs point to \
-             in {hits} of {guesses} epochs, where chance gives 1 in {}: the loader may repeat one \
-             permutation (audit it as persistent-shuffle), or the outputs drift over an epoch",
-            runs.steps
-        )
+    counts.check(runs.steps, |hits, guesses, steps| Dependence::RepeatedPositionsOverEpochs {
+        hits,
+        guesses,
+        steps,
     })
 }
 
@@ -76,13 +73,10 @@ pub fn repeated_positions_over_runs(runs: RecordedRuns<'_>) -> IndependenceCheck
         }
         add(&mut earlier, &own);
     }
-    counts.check(runs.steps, |hits, guesses| {
-        format!(
-            "the largest output of a run is at the step that the earlier runs point to in {hits} of \
-             {guesses} runs, where chance gives 1 in {}: the runs may share the seed of their \
-             loader, or the outputs drift over an epoch",
-            runs.steps
-        )
+    counts.check(runs.steps, |hits, guesses, steps| Dependence::RepeatedPositionsOverRuns {
+        hits,
+        guesses,
+        steps,
     })
 }
 
@@ -100,13 +94,13 @@ impl Counts {
         }
     }
 
-    fn check(&self, steps: usize, finding: impl Fn(u64, u64) -> String) -> IndependenceCheck {
+    fn check(&self, steps: usize, finding: fn(u64, u64, u64) -> Dependence) -> IndependenceCheck {
         if self.guesses == 0 {
             return IndependenceCheck::too_little_data();
         }
         let p_value = binomial_at_least(self.hits, self.guesses, 1.0 / steps as f64);
         let rate = self.hits as f64 / self.guesses as f64;
-        IndependenceCheck::new(rate, p_value, || finding(self.hits, self.guesses))
+        IndependenceCheck::new(rate, p_value, finding(self.hits, self.guesses, steps as u64))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Did run i of D and run i of D′ get the same noise?
 
 use super::{
-    IndependenceCheck, IndependenceError, RecordedRuns, duplicates::same_shape,
+    Dependence, IndependenceCheck, IndependenceError, RecordedRuns, duplicates::same_shape,
     tail::student_two_sided,
 };
 
@@ -71,13 +71,8 @@ pub fn shared_noise(
     }
     let t = mean * (runs * (runs - 2.0) / (runs - 1.0)).sqrt() / variance.sqrt();
     let p_value = student_two_sided(t, runs - 2.0);
-    Ok(IndependenceCheck::new(correlation, p_value, || {
-        format!(
-            "run i of the target world and run i of the zero-out world are correlated \
-             (correlation {correlation:.3}): both worlds may have been run from the same seeds; give \
-             every run a seed of its own"
-        )
-    }))
+    let finding = Dependence::SharedNoise { correlation };
+    Ok(IndependenceCheck::new(correlation, p_value, finding))
 }
 
 /// Mean over runs of each output, in the two worlds.
@@ -106,7 +101,9 @@ mod tests {
         let values: Vec<f64> = (0..400).map(|i| f64::from(i * i * 7 % 101)).collect();
         let found = check(&values, &values, 10);
         assert!((found.statistic - 1.0).abs() < 1e-12);
-        assert!(found.finding.unwrap().contains("correlation 1.000"));
+        assert!(
+            matches!(found.finding, Some(Dependence::SharedNoise { correlation }) if correlation > 0.999)
+        );
     }
 
     #[test]

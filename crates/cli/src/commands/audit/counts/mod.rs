@@ -4,11 +4,10 @@ mod args;
 
 pub(crate) use args::CountsArgs;
 
-use dpscope_core::audit::Outcome;
+use dpscope_core::audit::Counts;
 use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
-use dpscope_core::audit::bound::{BoundError, at_fixed_cut};
+use dpscope_core::audit::bound::{BoundError, Statement};
 use dpscope_core::audit::curve::AuditCurve;
-use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::{Credible, Report, TheoryComparison};
 use dpscope_report::words::Subject;
@@ -21,14 +20,16 @@ pub(crate) fn run(args: &CountsArgs) -> CommandResult {
     let (delta, significance) = (args.statement.delta, args.statement.significance);
     let test = claim_test(&args.claim, delta)?;
     args.plot.check()?;
-    let trials = Trials { target: args.target_trials, zero_out: args.zero_out_trials };
-    let errors = ErrorCounts {
+    let counts = Counts {
         false_positives: args.false_positives,
+        zero_out_trials: args.zero_out_trials,
         false_negatives: args.false_negatives,
+        target_trials: args.target_trials,
     };
+    let Counts { false_positives, zero_out_trials, false_negatives, target_trials } = counts;
     for (name, events, of, trials) in [
-        ("--false-positives", errors.false_positives, "--zero-out-trials", trials.zero_out),
-        ("--false-negatives", errors.false_negatives, "--target-trials", trials.target),
+        ("--false-positives", false_positives, "--zero-out-trials", zero_out_trials),
+        ("--false-negatives", false_negatives, "--target-trials", target_trials),
     ] {
         if trials == 0 || events > trials {
             return Err(Failure::input(format!(
@@ -38,19 +39,18 @@ pub(crate) fn run(args: &CountsArgs) -> CommandResult {
         }
     }
     let training = args.training.setting();
-    let cut = Cut { threshold: f64::NAN, errors };
-    let outcome = Outcome::Bound(at_fixed_cut(cut, trials, delta, significance)?);
-    let counts = ConfusionCounts {
-        true_positives: trials.target - errors.false_negatives,
-        false_negatives: errors.false_negatives,
-        false_positives: errors.false_positives,
-        true_negatives: trials.zero_out - errors.false_positives,
+    let result = counts.audit(Statement { delta, significance })?;
+    let confusion = ConfusionCounts {
+        true_positives: target_trials - false_negatives,
+        false_negatives,
+        false_positives,
+        true_negatives: zero_out_trials - false_positives,
     };
     // If there is no credible value, the bound is still reported.
-    let credible = JointBetaPosterior::new(counts, delta)
+    let credible = JointBetaPosterior::new(confusion, delta)
         .and_then(|posterior| posterior.credible_lower(significance))
         .ok();
-    let report = Report::new(Subject::Counts, &outcome, significance, trials, &test)?;
+    let report = Report::new(Subject::Counts, &result, counts.trials(), &test)?;
     let report = Report {
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
         credible: credible.as_ref().map(Credible::new),
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &CountsArgs) -> CommandResult {
     };
     let exit = finish(&report, args.show.json)?;
     args.plot.write(|| {
-        let seen = AuditCurve::at_fixed_cut(cut, trials, significance);
+        let seen = AuditCurve::at_fixed_cut(counts.cut(), counts.trials(), significance);
         Ok(curves_of_report(&report, &seen.map_err(BoundError::from)?)?)
     })?;
     Ok(exit)

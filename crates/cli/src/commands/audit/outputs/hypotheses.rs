@@ -2,20 +2,17 @@
 //! is unknown.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::audit::Outcome;
 use dpscope_core::audit::bound::{EpsilonEstimate, ThresholdRule};
+use dpscope_core::audit::{AuditOptions, AuditResult, Finding, Outcome, Scores};
 use dpscope_core::recorded::{OutputSpread, ShuffleEvidence, ShuffleWindow};
-
-use dpscope_core::format::rounded;
-use dpscope_core::mechanism::{
-    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer,
-    partial_shuffle_candidates,
-};
-use dpscope_engine::{RecordedAudit, RecordedScores};
 
 use super::OutputsArgs;
 use super::load::{Outputs, searches_buffer};
 use crate::failure::Failure;
+use dpscope_core::mechanism::{
+    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer,
+    partial_shuffle_candidates,
+};
 
 /// Scores under one of the hypotheses tested, which share the significance (Bonferroni).
 pub(super) struct Hypothesis {
@@ -23,6 +20,12 @@ pub(super) struct Hypothesis {
     prefix: Option<u32>,
     pub(super) target: Vec<f64>,
     pub(super) zero_out: Vec<f64>,
+}
+
+impl Hypothesis {
+    pub(super) fn scores(&self) -> Scores<'_> {
+        Scores { target: &self.target, zero_out: &self.zero_out, likelihood_ratios: true }
+    }
 }
 
 /// Scores of all runs under every hypothesis.
@@ -119,56 +122,54 @@ impl ScoredOutputs {
         Ok(ScoredOutputs { hypotheses: hypotheses.collect(), shuffle_window, spread })
     }
 
-    /// The best hypothesis, its outcome, and the largest uncorrected maximum of all; the hypotheses
-    /// share the significance of a bound.
+    /// The hypothesis that leaks most, with its result and the largest uncorrected maximum of all; the
+    /// hypotheses share the significance of a bound.
     pub(super) fn audit(
         &self,
-        audit: &RecordedAudit,
-    ) -> Result<(usize, Outcome, EpsilonEstimate), Failure> {
-        let uncorrected = RecordedAudit { threshold_rule: ThresholdRule::MaxUncorrected, ..*audit };
-        let shared = match audit.threshold_rule {
-            ThresholdRule::MaxUncorrected => *audit,
-            _ => {
-                let significance = audit.significance / self.hypotheses.len() as f64;
-                RecordedAudit { significance, ..*audit }
-            }
+        options: &AuditOptions,
+    ) -> Result<(&Hypothesis, AuditResult), Failure> {
+        let count = self.hypotheses.len();
+        let shared = match options.threshold_rule {
+            ThresholdRule::MaxUncorrected => *options,
+            _ => AuditOptions { significance: options.significance / count as f64, ..*options },
         };
-        let mut outcomes = Vec::with_capacity(self.hypotheses.len());
-        let mut estimates = Vec::with_capacity(self.hypotheses.len());
-        for Hypothesis { target, zero_out, .. } in &self.hypotheses {
-            let scores = RecordedScores { target, zero_out, likelihood_ratios: true };
-            let (outcome, estimate) = scores.audit(&shared)?;
-            outcomes.push(outcome);
-            let alone = shared.significance == audit.significance;
-            estimates.push(if alone { estimate } else { scores.audit(&uncorrected)?.1 });
+        let uncorrected =
+            AuditOptions { threshold_rule: ThresholdRule::MaxUncorrected, ..*options };
+        let mut results = Vec::with_capacity(count);
+        let mut estimates: Vec<Option<EpsilonEstimate>> = Vec::with_capacity(count);
+        for hypothesis in &self.hypotheses {
+            let scores = hypothesis.scores();
+            let result = scores.audit(&shared)?;
+            estimates.push(match shared == *options {
+                true => result.uncorrected_maximum,
+                false => scores.audit(&uncorrected)?.uncorrected_maximum,
+            });
+            results.push(result);
         }
-        let values = outcomes.iter().map(Outcome::value).enumerate();
-        let best = values.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
-        let largest = estimates.into_iter().max_by(|a, b| a.value().total_cmp(&b.value()));
-        Outcome::best_of(&outcomes)
-            .zip(largest)
-            .map(|(outcome, largest)| (best, outcome, largest))
-            .ok_or_else(|| Failure::input("the significance is too large for this many hypotheses"))
+        let outcomes: Vec<Outcome> = results.iter().map(|result| result.outcome).collect();
+        let all = self.hypotheses.iter().zip(results);
+        let best = all.max_by(|a, b| a.1.epsilon().total_cmp(&b.1.epsilon()));
+        let largest = estimates.into_iter().flatten();
+        let largest = largest.max_by(|a, b| a.value().total_cmp(&b.value()));
+        let ((hypothesis, result), outcome) =
+            best.zip(Outcome::best_of(&outcomes)).ok_or_else(|| {
+                Failure::input("the significance is too large for this many hypotheses")
+            })?;
+        let whole = AuditResult::new(outcome, options.significance);
+        let whole = AuditResult { uncorrected_maximum: largest, ..whole }
+            .with_findings(result.findings)
+            .with_findings(self.searched(hypothesis))
+            .with_findings(self.varies_too_little());
+        Ok((hypothesis, whole))
     }
 
-    /// Notes on the search for the buffer, and on outputs that vary too little.
-    pub(super) fn notes(&self, best: usize) -> Vec<String> {
-        let count = self.hypotheses.len();
-        let searched = self.hypotheses[best].prefix.map(|k| {
-            format!(
-                "the buffer size is unknown: of {count} prefixes tested, the first {k} batches of an \
-                 epoch leak most; a bound shares its significance among the {count} hypotheses"
-            )
-        });
-        let ratio = self.spread.ratio().filter(|_| self.spread.is_too_small());
-        let too_quiet = ratio.map(|ratio| {
-            format!(
-                "outputs of different runs vary only {}× as much as the stated noise: less noise was \
-                 added than stated, or the outputs have another scale (pass --per-batch-mean B for \
-                 means over B records, --clip-norm C for gradients clipped to C)",
-                if ratio < 1e-3 { format!("{ratio:.2e}") } else { rounded(ratio, 3) }
-            )
-        });
-        searched.into_iter().chain(too_quiet).collect()
+    fn searched(&self, best: &Hypothesis) -> Option<Finding> {
+        let hypotheses = self.hypotheses.len() as u32;
+        best.prefix.map(|prefix| Finding::BufferSearched { prefix, hypotheses })
+    }
+
+    fn varies_too_little(&self) -> Option<Finding> {
+        let ratio = self.spread.ratio().filter(|_| self.spread.is_too_small())?;
+        Some(Finding::OutputsVaryLessThanNoise { ratio })
     }
 }

@@ -8,11 +8,10 @@ mod load;
 pub(crate) use args::OutputsArgs;
 
 use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::{AuditOptions, Finding};
 use dpscope_report::figure::curves_of_report;
+use dpscope_report::record::IndependenceRecord;
 use dpscope_report::words::Subject;
-use independence::Independence;
-
-use dpscope_engine::{RecordedAudit, RecordedScores};
 
 use crate::commands::audit::recorded::{RecordedEvidence, TrainingInfo, recorded_audit};
 use crate::failure::CommandResult;
@@ -31,32 +30,19 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
     let rule: ThresholdRule = args.threshold_rule.into();
     let audit = recorded_audit(rule, &args.recorded.statement, seed);
     let scored = ScoredOutputs::new(args, &mechanism, [&target, &zero_out])?;
-    let (best, outcome, uncorrected) = scored.audit(&audit)?;
-    let hypothesis = &scored.hypotheses[best];
+    let (hypothesis, result) = scored.audit(&audit)?;
     // A search scores every prefix as a shuffle, whatever the sampler is.
     let known = (!searches_buffer(args)).then_some(mechanism);
     let sampler = known.map(|mechanism| mechanism.sampler);
-    let independence = Independence::of(sampler, &target, &zero_out, hypothesis)?;
-    let mut findings = [scored.notes(best), independence.findings()].concat();
-    let has_coverage = !independence.invalidates_coverage();
-    let outcome = if !has_coverage {
-        findings.push(
-            "the runs are not independent, so the result is an estimate: a bound needs independent \
-             runs"
-                .to_owned(),
-        );
-        outcome.into_estimate()
-    } else {
-        outcome
-    };
+    let checks = independence::checks(sampler, [&target, &zero_out], hypothesis)?;
+    let has_coverage = !Finding::of_checks(&checks).any(|finding| finding.costs_coverage());
+    let result = result.with_findings(Finding::of_checks(&checks));
     let evidence = RecordedEvidence {
         subject: Subject::RecordedOutputs,
         target: &hypothesis.target,
         zero_out: &hypothesis.zero_out,
-        outcome,
-        uncorrected,
-        findings,
-        independence: Some(independence.record),
+        result,
+        independence: Some(IndependenceRecord::from(&checks)),
         shuffle_window: scored.shuffle_window,
         training: Some(match known {
             Some(mechanism) => TrainingInfo::Mechanism(mechanism),
@@ -68,15 +54,10 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
     let report = evidence.report(&audit, seed_source, started, &test)?;
     let exit = finish(&report, args.recorded.show.json)?;
     args.recorded.plot.write(|| {
-        let scores = RecordedScores {
-            target: &hypothesis.target,
-            zero_out: &hypothesis.zero_out,
-            likelihood_ratios: true,
-        };
         // The hypothesis was selected: its band shares the significance, as its bound does.
         let significance = audit.significance / scored.hypotheses.len() as f64;
-        let shared = RecordedAudit { significance, ..audit };
-        Ok(curves_of_report(&report, &scores.curve(&shared, has_coverage)?)?)
+        let shared = AuditOptions { significance, ..audit };
+        Ok(curves_of_report(&report, &hypothesis.scores().curve(&shared, has_coverage)?)?)
     })?;
     Ok(exit)
 }

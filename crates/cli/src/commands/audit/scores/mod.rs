@@ -4,7 +4,7 @@ mod args;
 
 pub(crate) use args::ScoresArgs;
 
-use dpscope_engine::RecordedScores;
+use dpscope_core::audit::Scores;
 use dpscope_formats::Array;
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::words::Subject;
@@ -33,15 +33,14 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
     let audit = recorded_audit(args.threshold_rule.into(), &args.recorded.statement, seed);
-    let scores = RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
-    let (outcome, uncorrected) = scores.audit(&audit)?;
+    let scores = Scores::new(&target, &zero_out);
+    let result = scores.audit(&audit)?;
+    let is_reversed = args.higher_means == WorldArg::ZeroOut;
     let evidence = RecordedEvidence {
         subject: Subject::Scores,
         target: &target,
         zero_out: &zero_out,
-        outcome,
-        uncorrected,
-        findings: Vec::new(),
+        result: if is_reversed { result.reversed() } else { result },
         independence: None,
         shuffle_window: None,
         training: args.training.setting().map(TrainingInfo::Setting),
@@ -56,8 +55,6 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
         }),
     };
     let report = evidence.report(&audit, seed_source, started, &test)?;
-    let reversed = args.higher_means == WorldArg::ZeroOut;
-    let report = if reversed { report.reversed() } else { report };
     let exit = finish(&report, args.recorded.show.json)?;
     args.recorded.plot.write(|| Ok(curves_of_report(&report, &scores.curve(&audit, true)?)?))?;
     Ok(exit)

@@ -1,19 +1,34 @@
-//! Audits of scores that were recorded elsewhere: which runs choose the cut and which give the
-//! bound.
+//! Audits of scores of any origin: which runs choose the cut and which give the bound.
 
-use dpscope_core::adjacency::World;
-use dpscope_core::audit::Outcome;
-use dpscope_core::audit::bound::{
-    BoundError, EpsilonEstimate, PredictedErrors, ThresholdRule, choose_cuts, max_uncorrected,
-    simultaneous, split,
+mod curve;
+
+use super::bound::{
+    BoundError, PredictedErrors, ThresholdRule, choose_cuts, max_uncorrected, simultaneous, split,
 };
-use dpscope_core::audit::trade_off::{TradeOff, Trials};
-use dpscope_core::random::{Purpose, Words};
+use super::finding::Finding;
+use super::outcome::Outcome;
+use super::planner::PlannedAudit;
+use super::result::AuditResult;
+use super::trade_off::{TradeOff, Trials};
+use crate::adjacency::World;
+use crate::random::{Purpose, Words};
 
-/// Scores of recorded runs, higher for the target's world; a score that is not finite stands for a
-/// failed run and counts against the attacker.
-#[derive(Debug, Clone, Copy)]
-pub struct RecordedScores<'a> {
+/// Scores of runs of both worlds, higher for the target's; a score that is not finite stands for a
+/// failed run and counts against the attack.
+///
+/// # Example
+/// ```
+/// use dpscope_core::audit::{AuditOptions, Scores};
+/// # let world = |shift: f64| (0..2000).map(|i| shift + f64::from(i * 7919 % 2000) / 1e3).collect();
+/// # let (target, zero_out): (Vec<f64>, Vec<f64>) = (world(1.0), world(0.0));
+/// let options = AuditOptions { delta: 1e-5, seed: 3, ..AuditOptions::default() };
+/// let result = Scores::new(&target, &zero_out).audit(&options)?;
+/// println!("epsilon >= {:.4}", result.epsilon());
+/// # assert_eq!(format!("{:.4}", result.bound().unwrap().value()), "4.6323");
+/// # Ok::<(), dpscope_core::audit::ScoresError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Scores<'a> {
     /// Runs of D.
     pub target: &'a [f64],
     /// Runs of D′.
@@ -23,37 +38,51 @@ pub struct RecordedScores<'a> {
     pub likelihood_ratios: bool,
 }
 
-/// How recorded scores are audited.
-#[derive(Debug, Clone, Copy)]
-pub struct RecordedAudit {
+/// How scores are audited.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AuditOptions {
     /// How the threshold is chosen.
     pub threshold_rule: ThresholdRule,
     /// δ, in (0, 1).
     pub delta: f64,
-    /// Chance that the bound is wrong.
+    /// Chance that the bound is wrong, in (0, 1).
     pub significance: f64,
-    /// Most cuts of the simultaneous rule.
+    /// Most cuts of the simultaneous rule, ≥ 1.
     pub cuts: u32,
-    /// Seed of the random half or pilot.
+    /// Seed of the random half or pilot. A bound needs a seed that was fixed before the scores were
+    /// seen.
     pub seed: u64,
 }
 
-/// Why recorded scores could not be audited.
+impl Default for AuditOptions {
+    /// At δ = 10⁻⁵ and 95 % confidence, 16 simultaneous cuts fixed by a pilot, seed 0.
+    fn default() -> Self {
+        AuditOptions {
+            threshold_rule: ThresholdRule::Simultaneous,
+            delta: 1e-5,
+            significance: 0.05,
+            cuts: PlannedAudit::DEFAULT_CUTS,
+            seed: 0,
+        }
+    }
+}
+
+/// Why scores could not be audited.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RecordedError {
+pub enum ScoresError {
     /// Too few runs to divide.
     #[error(
-        "{runs} runs in the {world} world cannot be divided as the {rule} rule needs; record at \
-         least {least}"
+        "{runs} runs in the {} world cannot be divided as the {} rule needs; record at \
+         least {least}", world.name(), rule.name()
     )]
     TooFew {
-        /// `target` or `zero-out`.
-        world: &'static str,
+        /// The world.
+        world: World,
         /// Runs there.
         runs: usize,
         /// The rule.
-        rule: &'static str,
+        rule: ThresholdRule,
         /// Fewest that can be divided.
         least: usize,
     },
@@ -65,55 +94,76 @@ pub enum RecordedError {
     Bound(#[from] BoundError),
 }
 
-impl RecordedScores<'_> {
-    /// What the rule makes of the scores, and the uncorrected maximum over all of them.
+impl<'a> Scores<'a> {
+    /// Scores whose order alone means something.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `target` | one score per run of D | any number; higher where the target is suspected |
+    /// | `zero_out` | one score per run of D′ | the same |
+    #[must_use]
+    pub const fn new(target: &'a [f64], zero_out: &'a [f64]) -> Self {
+        Scores { target, zero_out, likelihood_ratios: false }
+    }
+
+    /// What the rule makes of the scores, with the uncorrected maximum over all of them.
     ///
     /// `Split` evaluates a seeded random half of each world; `Simultaneous` takes a seeded random
     /// tenth as its pilot, which is not counted.
     ///
+    /// # Guarantee
+    /// Where runs are independent and their number and the seed were fixed beforehand, a bound
+    /// exceeds ε with probability at most `significance`
+    /// (`tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`); every run
+    /// is either chosen from or evaluated (`unit::every_run_is_either_chosen_from_or_evaluated`).
+    ///
     /// # Errors
     /// Too few runs, or an argument outside its domain.
-    pub fn audit(
-        &self,
-        audit: &RecordedAudit,
-    ) -> Result<(Outcome, EpsilonEstimate), RecordedError> {
-        let RecordedAudit { threshold_rule, delta, significance, seed, .. } = *audit;
+    pub fn audit(&self, options: &AuditOptions) -> Result<AuditResult, ScoresError> {
+        let AuditOptions { threshold_rule, delta, significance, seed, .. } = *options;
         let uncorrected = |all: &TradeOff| max_uncorrected(all, delta, significance);
-        let bound = |chosen: &TradeOff, evaluated: &TradeOff, bound| {
+        let bound = |chosen: &TradeOff, evaluated: &TradeOff, bound| -> Result<_, ScoresError> {
             let all = chosen.joined(evaluated).unwrap_or_else(|| evaluated.clone());
             Ok((Outcome::Bound(bound), uncorrected(&all)?))
         };
-        match threshold_rule {
+        let (outcome, uncorrected) = match threshold_rule {
             ThresholdRule::MaxUncorrected => {
                 let all = TradeOff::from_scores(self.target, self.zero_out);
                 let estimate = uncorrected(&all.map_err(BoundError::from)?)?;
-                Ok((Outcome::Estimate(estimate), estimate))
+                (Outcome::Estimate(estimate), estimate)
             }
             ThresholdRule::Split => {
-                let [choose, evaluate] = self.divided(seed, "split", 2)?;
-                bound(&choose, &evaluate, split(&choose, &evaluate, delta, significance)?)
+                let [choose, evaluate] = self.divided(seed, ThresholdRule::Split, 2)?;
+                bound(&choose, &evaluate, split(&choose, &evaluate, delta, significance)?)?
             }
             ThresholdRule::Simultaneous => {
-                let [pilot, evaluate] = self.divided(seed, "simultaneous", 10)?;
-                let thresholds = self.cuts(&pilot, evaluate.trials(), audit)?;
+                let [pilot, evaluate] = self.divided(seed, ThresholdRule::Simultaneous, 10)?;
+                let thresholds = self.cuts(&pilot, evaluate.trials(), options)?;
                 let found = simultaneous(&evaluate, &thresholds, delta, significance)?;
-                bound(&pilot, &evaluate, found)
+                bound(&pilot, &evaluate, found)?
             }
-            ThresholdRule::Fixed => Err(RecordedError::Rule),
-        }
+            ThresholdRule::Fixed => return Err(ScoresError::Rule),
+        };
+        let result = AuditResult::new(outcome, significance);
+        Ok(AuditResult { uncorrected_maximum: Some(uncorrected), ..result }
+            .with_findings(self.failed_runs()))
+    }
+
+    fn failed_runs(&self) -> Option<Finding> {
+        let failed = |scores: &[f64]| scores.iter().filter(|s| !s.is_finite()).count() as u64;
+        Finding::failed_runs(failed(self.target), failed(self.zero_out))
     }
 
     /// A random 1/`part` of each world, and the rest.
-    pub(crate) fn divided(
+    fn divided(
         &self,
         seed: u64,
-        rule: &'static str,
+        rule: ThresholdRule,
         part: usize,
-    ) -> Result<[TradeOff; 2], RecordedError> {
+    ) -> Result<[TradeOff; 2], ScoresError> {
         let world = |world: World, scores: &[f64]| {
             if scores.len() < 2 {
-                let (world, runs) = (world.name(), scores.len());
-                return Err(RecordedError::TooFew { world, runs, rule, least: 2 });
+                return Err(ScoresError::TooFew { world, runs: scores.len(), rule, least: 2 });
             }
             let wanted = (scores.len() / part).max(1);
             Ok(random_subset(scores, wanted, seed, world))
@@ -124,13 +174,13 @@ impl RecordedScores<'_> {
         Ok([trade_off(chosen, chosen_zero_out)?, trade_off(rest, rest_zero_out)?])
     }
 
-    pub(crate) fn cuts(
+    fn cuts(
         &self,
         pilot: &TradeOff,
         trials: Trials,
-        audit: &RecordedAudit,
-    ) -> Result<Vec<f64>, RecordedError> {
-        let RecordedAudit { delta, significance, cuts, .. } = *audit;
+        options: &AuditOptions,
+    ) -> Result<Vec<f64>, ScoresError> {
+        let AuditOptions { delta, significance, cuts, .. } = *options;
         let choose = |predicted: &[PredictedErrors], m: usize| {
             choose_cuts(predicted, trials, delta, significance, m)
         };
@@ -186,8 +236,8 @@ mod tests {
         (0..n).map(|i| shift + 4.0 * uniform(i)).collect()
     }
 
-    fn audit(threshold_rule: ThresholdRule) -> RecordedAudit {
-        RecordedAudit { threshold_rule, delta: 1e-5, significance: 0.05, cuts: 16, seed: 3 }
+    fn options(threshold_rule: ThresholdRule) -> AuditOptions {
+        AuditOptions { threshold_rule, delta: 1e-5, significance: 0.05, cuts: 16, seed: 3 }
     }
 
     #[test]
@@ -214,9 +264,8 @@ mod tests {
     #[test]
     fn every_run_is_either_chosen_from_or_evaluated() {
         let (target, zero_out) = (scores(1001, 1.0), scores(400, 0.0));
-        let recorded =
-            RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: true };
-        let of = |rule| recorded.audit(&audit(rule)).unwrap().0.evidence().trials;
+        let recorded = Scores { target: &target, zero_out: &zero_out, likelihood_ratios: true };
+        let of = |rule| recorded.audit(&options(rule)).unwrap().evidence().trials;
         assert_eq!(of(ThresholdRule::Split), Trials { target: 501, zero_out: 200 });
         assert_eq!(of(ThresholdRule::Simultaneous), Trials { target: 901, zero_out: 360 });
         assert_eq!(of(ThresholdRule::MaxUncorrected), Trials { target: 1001, zero_out: 400 });
@@ -228,20 +277,18 @@ mod tests {
         let mut target = scores(2000, 0.0);
         target.sort_unstable_by(f64::total_cmp);
         let zero_out: Vec<f64> = target.iter().rev().copied().collect();
-        let recorded =
-            RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
+        let recorded = Scores { target: &target, zero_out: &zero_out, likelihood_ratios: false };
         for rule in [ThresholdRule::Split, ThresholdRule::Simultaneous] {
-            assert!(recorded.audit(&audit(rule)).unwrap().0.value() < 0.05);
+            assert!(recorded.audit(&options(rule)).unwrap().epsilon() < 0.05);
         }
     }
 
     #[test]
     fn too_few_runs_are_an_error() {
-        let recorded =
-            RecordedScores { target: &[1.0], zero_out: &[0.0, 1.0], likelihood_ratios: false };
+        let recorded = Scores { target: &[1.0], zero_out: &[0.0, 1.0], likelihood_ratios: false };
         assert!(matches!(
-            recorded.audit(&audit(ThresholdRule::Split)),
-            Err(RecordedError::TooFew { .. })
+            recorded.audit(&options(ThresholdRule::Split)),
+            Err(ScoresError::TooFew { .. })
         ));
     }
 
@@ -252,9 +299,8 @@ mod tests {
         };
         let (target, zero_out) = (stretched(1.0), stretched(0.0));
         let value = |likelihood_ratios| {
-            let recorded =
-                RecordedScores { target: &target, zero_out: &zero_out, likelihood_ratios };
-            recorded.audit(&audit(ThresholdRule::Simultaneous)).unwrap().0.value()
+            let recorded = Scores { target: &target, zero_out: &zero_out, likelihood_ratios };
+            recorded.audit(&options(ThresholdRule::Simultaneous)).unwrap().epsilon()
         };
         assert!(value(true) > 0.5 && value(true) == value(false), "{}", value(true));
     }
@@ -265,8 +311,8 @@ mod tests {
         let mut failing = target.clone();
         failing.iter_mut().step_by(10).for_each(|s| *s = f64::NAN);
         let value = |target: &[f64]| {
-            let recorded = RecordedScores { target, zero_out: &zero_out, likelihood_ratios: false };
-            recorded.audit(&audit(ThresholdRule::Split)).unwrap().0.value()
+            let recorded = Scores { target, zero_out: &zero_out, likelihood_ratios: false };
+            recorded.audit(&options(ThresholdRule::Split)).unwrap().epsilon()
         };
         assert!(value(&failing) < value(&target));
     }

@@ -1,0 +1,151 @@
+//! What the data say about the code or the protocol behind an audit.
+
+use crate::adjacency::World;
+use crate::recorded::independence::{Dependence, IndependenceChecks};
+
+/// A residual of trained models is a finding from this many standard errors on.
+const NOTABLE: f64 = 6.0;
+
+/// Something that the data say about the code or the protocol behind them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// Recorded runs depend on each other.
+    Dependence {
+        /// The world whose runs do; none where both are concerned.
+        world: Option<World>,
+        /// Chance of a statistic at least as extreme if all runs are independent.
+        p_value: f64,
+        /// What was found.
+        dependence: Dependence,
+    },
+    /// Recorded outputs vary less than the stated noise alone would make them.
+    OutputsVaryLessThanNoise {
+        /// Standard deviation of the outputs of different runs ÷ that of the stated noise.
+        ratio: f64,
+    },
+    /// The size of the shuffle buffer was searched for; the hypotheses share the significance.
+    BufferSearched {
+        /// Batches of the prefix that leaks most.
+        prefix: u32,
+        /// Prefixes that were tested.
+        hypotheses: u32,
+    },
+    /// Runs without a finite score, which count against the attack.
+    FailedRuns {
+        /// Runs of D.
+        target: u64,
+        /// Runs of D′.
+        zero_out: u64,
+    },
+    /// Other than the planned number of observations were counted.
+    PartialRun {
+        /// Observations of both worlds that were counted.
+        counted: u64,
+        /// Observations of both worlds that were planned.
+        planned: u64,
+    },
+    /// Outputs of trained models vary less than the noise alone would make them.
+    NoiseTooSmall {
+        /// Variance of the outputs about the mean of their batch ÷ that of the noise.
+        residual_variance: f64,
+        /// Its standard error where only noise differs.
+        standard_error: f64,
+    },
+    /// Outputs of the canary's batch deviate from the mean that its gradient predicts.
+    CanaryShifted {
+        /// The deviation, in noise standard deviations.
+        shift: f64,
+        /// Its standard error where only noise and runs differ.
+        standard_error: f64,
+    },
+}
+
+impl Finding {
+    /// Whether a bound from these data loses its coverage, so that only an estimate is left.
+    ///
+    /// Limits of an error rate need independent runs of one world, of exactly the planned number.
+    /// Noise that both worlds share costs nothing: the limits of the two rates are joined by a union
+    /// bound.
+    #[must_use]
+    pub const fn costs_coverage(&self) -> bool {
+        match self {
+            Finding::Dependence { dependence, .. } => dependence.is_within_a_world(),
+            Finding::PartialRun { .. } => true,
+            Finding::OutputsVaryLessThanNoise { .. }
+            | Finding::BufferSearched { .. }
+            | Finding::FailedRuns { .. }
+            | Finding::NoiseTooSmall { .. }
+            | Finding::CanaryShifted { .. } => false,
+        }
+    }
+
+    /// The findings of checks of independence.
+    pub fn of_checks(checks: &IndependenceChecks) -> impl Iterator<Item = Self> {
+        checks.dependences().map(|(world, p_value, dependence)| Finding::Dependence {
+            world,
+            p_value,
+            dependence,
+        })
+    }
+
+    /// Runs without a finite score, if there are any.
+    #[must_use]
+    pub fn failed_runs(target: u64, zero_out: u64) -> Option<Self> {
+        (target > 0 || zero_out > 0).then_some(Finding::FailedRuns { target, zero_out })
+    }
+
+    /// A residual variance that lies more than 6 standard errors below 1.
+    #[must_use]
+    pub fn noise_too_small(residual_variance: f64, standard_error: f64) -> Option<Self> {
+        let is_small = residual_variance < 1.0 - NOTABLE * standard_error;
+        is_small.then_some(Finding::NoiseTooSmall { residual_variance, standard_error })
+    }
+
+    /// A shift of the canary's outputs by more than 6 standard errors.
+    #[must_use]
+    pub fn canary_shifted(shift: f64, standard_error: f64) -> Option<Self> {
+        let is_far = shift.abs() > NOTABLE * standard_error;
+        is_far.then_some(Finding::CanaryShifted { shift, standard_error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dependence(dependence: Dependence) -> Finding {
+        Finding::Dependence { world: None, p_value: 1e-9, dependence }
+    }
+
+    #[test]
+    fn only_dependence_within_a_world_and_partial_runs_cost_coverage() {
+        let positions = (30, 40, 10);
+        let (hits, guesses, steps) = positions;
+        for (finding, expected) in [
+            (dependence(Dependence::DuplicatedRuns { copies: 1, runs: 9, first: None }), true),
+            (dependence(Dependence::RepeatedPositionsOverRuns { hits, guesses, steps }), true),
+            (dependence(Dependence::LagOneCorrelation { correlation: 0.5 }), true),
+            (dependence(Dependence::RepeatedPositionsOverEpochs { hits, guesses, steps }), false),
+            (dependence(Dependence::SharedNoise { correlation: 0.5 }), false),
+            (Finding::PartialRun { counted: 1, planned: 2 }, true),
+            (Finding::OutputsVaryLessThanNoise { ratio: 0.5 }, false),
+            (Finding::BufferSearched { prefix: 3, hypotheses: 9 }, false),
+            (Finding::FailedRuns { target: 1, zero_out: 0 }, false),
+            (Finding::NoiseTooSmall { residual_variance: 0.5, standard_error: 0.01 }, false),
+            (Finding::CanaryShifted { shift: 0.5, standard_error: 0.01 }, false),
+        ] {
+            assert_eq!(finding.costs_coverage(), expected, "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn residuals_are_findings_from_six_standard_errors_on() {
+        assert!(Finding::noise_too_small(0.9, 0.01).is_some());
+        assert_eq!(Finding::noise_too_small(0.95, 0.01), None);
+        assert_eq!(Finding::noise_too_small(1.5, 0.01), None);
+        assert!(Finding::canary_shifted(-0.07, 0.01).is_some());
+        assert_eq!(Finding::canary_shifted(0.05, 0.01), None);
+        assert_eq!(Finding::failed_runs(0, 0), None);
+    }
+}

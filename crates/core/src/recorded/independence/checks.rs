@@ -1,0 +1,97 @@
+//! All checks of one pair of worlds.
+
+use super::{
+    Dependence, IndependenceCheck, IndependenceError, RecordedRuns, duplicated_runs,
+    lag_one_correlation, repeated_positions_over_epochs, repeated_positions_over_runs,
+    shared_noise,
+};
+use crate::adjacency::World;
+use crate::mechanism::BatchSampler;
+
+/// A check of independence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum CheckKind {
+    /// [`duplicated_runs`].
+    DuplicatedRuns,
+    /// [`repeated_positions_over_epochs`].
+    RepeatedPositionsOverEpochs,
+    /// [`repeated_positions_over_runs`].
+    RepeatedPositionsOverRuns,
+    /// [`lag_one_correlation`].
+    LagOneCorrelation,
+    /// [`shared_noise`].
+    SharedNoise,
+}
+
+/// A check with the runs that it concerns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NamedCheck {
+    /// Which check.
+    pub kind: CheckKind,
+    /// The world whose runs it concerns; none where it concerns both.
+    pub world: Option<World>,
+    /// What it came to.
+    pub check: IndependenceCheck,
+}
+
+/// All checks of one pair of worlds, in the order in which they were made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndependenceChecks(pub Vec<NamedCheck>);
+
+impl IndependenceChecks {
+    /// Checks outputs and scores of both worlds.
+    ///
+    /// A sampler that repeats its order on purpose, or that is not known, is not checked for it.
+    ///
+    /// | argument | meaning |
+    /// |---|---|
+    /// | `sampler` | how batches were formed, where that is known |
+    /// | `target`, `zero_out` | outputs of D and of D′, and one score per run in file order |
+    ///
+    /// # Errors
+    /// Worlds whose runs differ in length.
+    pub fn of(
+        sampler: Option<BatchSampler>,
+        target: (RecordedRuns<'_>, &[f64]),
+        zero_out: (RecordedRuns<'_>, &[f64]),
+    ) -> Result<Self, IndependenceError> {
+        let check = |kind, world, check| NamedCheck { kind, world, check };
+        let duplicates = duplicated_runs(target.0, zero_out.0)?.check;
+        let mut checks = vec![check(CheckKind::DuplicatedRuns, None, duplicates)];
+        for (world, (runs, scores)) in [(World::Target, target), (World::ZeroOut, zero_out)] {
+            let world = Some(world);
+            if sampler.is_some_and(spreads_over_epochs) {
+                let kind = CheckKind::RepeatedPositionsOverEpochs;
+                checks.push(check(kind, world, repeated_positions_over_epochs(runs)));
+            }
+            if sampler.is_some_and(spreads_over_runs) {
+                let kind = CheckKind::RepeatedPositionsOverRuns;
+                checks.push(check(kind, world, repeated_positions_over_runs(runs)));
+            }
+            checks.push(check(CheckKind::LagOneCorrelation, world, lag_one_correlation(scores)));
+        }
+        let shared = shared_noise(target.0, zero_out.0)?;
+        checks.push(check(CheckKind::SharedNoise, None, shared));
+        Ok(IndependenceChecks(checks))
+    }
+
+    /// World, p-value and finding of each check that found something.
+    pub fn dependences(&self) -> impl Iterator<Item = (Option<World>, f64, Dependence)> {
+        let found = |named: &NamedCheck| {
+            let NamedCheck { world, check: IndependenceCheck { p_value, finding, .. }, .. } =
+                *named;
+            finding.map(|dependence| (world, p_value, dependence))
+        };
+        self.0.iter().filter_map(found)
+    }
+}
+
+fn spreads_over_epochs(sampler: BatchSampler) -> bool {
+    matches!(sampler, BatchSampler::Shuffle | BatchSampler::BallsInBins)
+}
+
+fn spreads_over_runs(sampler: BatchSampler) -> bool {
+    spreads_over_epochs(sampler) || sampler == BatchSampler::PersistentShuffle
+}

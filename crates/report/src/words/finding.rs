@@ -1,0 +1,108 @@
+//! Findings in words.
+
+use dpscope_core::adjacency::World;
+use dpscope_core::audit::Finding;
+use dpscope_core::format::rounded;
+use dpscope_core::recorded::independence::{Dependence, RunIndex};
+
+use crate::number::signed;
+
+/// A sentence for each finding of an audit, and what they mean for the result. Failed runs have a row
+/// of their own.
+#[must_use]
+pub fn finding_sentences(findings: &[Finding]) -> Vec<String> {
+    let is_listed = |finding: &&Finding| !matches!(finding, Finding::FailedRuns { .. });
+    let mut sentences: Vec<String> =
+        findings.iter().filter(is_listed).map(finding_sentence).collect();
+    let is_dependent = |finding: &Finding| {
+        matches!(finding, Finding::Dependence { .. }) && finding.costs_coverage()
+    };
+    if findings.iter().any(is_dependent) {
+        sentences.push(
+            "the runs are not independent, so the result is an estimate: a bound needs independent \
+             runs"
+                .to_owned(),
+        );
+    }
+    sentences
+}
+
+/// What a finding says.
+#[must_use]
+pub fn finding_sentence(finding: &Finding) -> String {
+    match *finding {
+        Finding::Dependence { world, p_value, dependence } => {
+            let world = world.map_or(String::new(), |world| format!(" ({} world)", world.name()));
+            let sentence = dependence_sentence(&dependence);
+            format!("independence{world}: {sentence} (p = {p_value:.1e})")
+        }
+        Finding::OutputsVaryLessThanNoise { ratio } => format!(
+            "outputs of different runs vary only {}× as much as the stated noise: less noise was \
+             added than stated, or the outputs have another scale (pass --per-batch-mean B for means \
+             over B records, --clip-norm C for gradients clipped to C)",
+            if ratio < 1e-3 { format!("{ratio:.2e}") } else { rounded(ratio, 3) }
+        ),
+        Finding::BufferSearched { prefix, hypotheses } => format!(
+            "the buffer size is unknown: of {hypotheses} prefixes tested, the first {prefix} batches \
+             of an epoch leak most; a bound shares its significance among the {hypotheses} hypotheses"
+        ),
+        Finding::FailedRuns { target, zero_out } => format!(
+            "{target} runs with the target record and {zero_out} without have no finite score and \
+             count against the attack"
+        ),
+        Finding::PartialRun { counted, planned } => format!(
+            "{counted} of {planned} planned observations are counted, so this is an estimate: a \
+             bound needs exactly the planned number"
+        ),
+        Finding::NoiseTooSmall { residual_variance, .. } => format!(
+            "the outputs vary by {} of the noise variance, less than the noise alone would: the \
+             noise is too small",
+            rounded(residual_variance, 4)
+        ),
+        Finding::CanaryShifted { shift, .. } => format!(
+            "the outputs of the canary's batch lie {} σ beside where its gradient puts them: it is \
+             not clipped to the clip norm, or the other records' gradients along it differ between \
+             its batch and the others",
+            signed(shift)
+        ),
+        _ => "an unknown finding".to_owned(),
+    }
+}
+
+/// In which way runs depend on each other.
+#[must_use]
+pub fn dependence_sentence(dependence: &Dependence) -> String {
+    match *dependence {
+        Dependence::DuplicatedRuns { copies, runs, first } => {
+            let place = |place: RunIndex| format!("{} run {}", place.world.name(), place.run);
+            let shown = first.map_or(String::new(), |[first, other]| {
+                format!(" (the first: {} and {})", place(first), place(other))
+            });
+            format!(
+                "{copies} of {runs} runs repeat another one bit for bit{shown}: a seed is reused, or \
+                 a file was added twice; the bound needs independent runs"
+            )
+        }
+        Dependence::RepeatedPositionsOverEpochs { hits, guesses, steps } => format!(
+            "the largest output of an epoch is at the step that the run's earlier epochs point to \
+             in {hits} of {guesses} epochs, where chance gives 1 in {steps}: the loader may repeat \
+             one permutation (audit it as persistent-shuffle), or the outputs drift over an epoch"
+        ),
+        Dependence::RepeatedPositionsOverRuns { hits, guesses, steps } => format!(
+            "the largest output of a run is at the step that the earlier runs point to in {hits} of \
+             {guesses} runs, where chance gives 1 in {steps}: the runs may share the seed of their \
+             loader, or the outputs drift over an epoch"
+        ),
+        Dependence::LagOneCorrelation { correlation } => format!(
+            "scores of neighbouring runs are correlated in file order (rank correlation \
+             {correlation:.3}): runs may start from one another or share their seeds"
+        ),
+        Dependence::SharedNoise { correlation } => format!(
+            "run i of the {} world and run i of the {} world are correlated (correlation \
+             {correlation:.3}): both worlds may have been run from the same seeds; give every run a \
+             seed of its own",
+            World::Target.name(),
+            World::ZeroOut.name()
+        ),
+    }
+}
