@@ -11,7 +11,7 @@ use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
     ThreatModel,
 };
-use dpscope_engine::{Control, EngineError, ObservationRange, Trained, Trainer, TrainingTally};
+use dpscope_engine::{Control, EngineError, ObservationRange, WaveScores, Trainer, TrainingTally};
 use dpscope_shaders::train::Kernel;
 use dpscope_train::data::SyntheticData;
 use dpscope_train::gpu::{GpuDpSgd, OpenError, WaveLimits};
@@ -178,7 +178,7 @@ fn trained(
     trainer: &dyn Trainer,
     runs: u64,
     control: &dyn Control,
-) -> Result<(Vec<Trained>, [TrainingTally; 2]), EngineError> {
+) -> Result<(Vec<WaveScores>, [TrainingTally; 2]), EngineError> {
     let (mut waves, mut tallies) = (Vec::new(), [TrainingTally::default(); 2]);
     let mut first = 0;
     while first < runs {
@@ -204,7 +204,7 @@ fn runs_do_not_depend_on_waves() -> Result<(), Failed> {
     let (waves, tallies, kept) = outputs(limits(), SEED)?;
     let length = (2 * STEPS) as usize;
     ensure(kept.bits().len() == 2 * 9 * length, "outputs are missing")?;
-    ensure(tallies[0].runs == 9 && tallies[1].asked == 8 * 30, format!("{tallies:?}"))?;
+    ensure(tallies[0].runs == 9 && tallies[1].evaluated == 8 * 30, format!("{tallies:?}"))?;
     let most = waves.iter().map(|wave| wave.range.len()).max();
     ensure(most.is_some_and(|most| most > 4), "waves are small already")?;
     let narrow = [
@@ -265,7 +265,7 @@ fn every_sampler() -> Result<(), Failed> {
             ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;
             for (found, expected) in tallies.iter().zip(&expected) {
                 let counts = |tally: &TrainingTally| {
-                    (tally.runs, tally.outputs, tally.canaries, tally.asked)
+                    (tally.runs, tally.outputs, tally.canaries, tally.evaluated)
                 };
                 ensure(counts(found) == counts(expected), format!("{what}: {found:?}"))?;
                 let [found, expected] = [found, expected].map(|tally| tally.bias().unwrap_or(9.0));
@@ -342,7 +342,7 @@ fn a_wave_that_does_not_fit_is_halved() -> Result<(), Failed> {
 }
 
 /// What is kept of runs whose device is lost before a submission, and what was told.
-fn losing(lost_at: usize, may_reopen: bool) -> Result<(Vec<Trained>, Kept, Vec<String>), Failed> {
+fn losing(lost_at: usize, may_reopen: bool) -> Result<(Vec<WaveScores>, Kept, Vec<String>), Failed> {
     let limits = WaveLimits { runs: 4, work: 1 << 20, ..limits() };
     let (trainer, kept) = gpu(usual()?, limits, None)?;
     if !may_reopen {
@@ -454,7 +454,7 @@ fn a_run_that_diverges() -> Result<(), Failed> {
 }
 
 /// Residual variance of the outputs, and the chance that a score of D is above one of D′.
-fn law(waves: &[Trained], tallies: &[TrainingTally; 2]) -> Result<[f64; 2], Failed> {
+fn law(waves: &[WaveScores], tallies: &[TrainingTally; 2]) -> Result<[f64; 2], Failed> {
     let mut whole = tallies[0];
     whole.add(&tallies[1]);
     let of_world = |world: usize| waves.iter().flat_map(move |wave| wave.scores[world].clone());

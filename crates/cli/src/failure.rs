@@ -5,6 +5,7 @@ use dpscope_core::audit::AuditError;
 use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::format::{excerpt, given, is_plain};
 use dpscope_core::training_check::TrainingError;
+use dpscope_engine::backend::FloatMode;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
 use dpscope_train::TrainError;
 
@@ -93,8 +94,10 @@ fn artefact_hint(error: &ArtefactError) -> &'static str {
         ArtefactError::Malformed { .. } => "; name a file written by --checkpoint or --out",
         ArtefactError::Gap { .. } => ", or pass --allow-gaps to accept an estimate",
         ArtefactError::MixedModes { .. } => "; pass --allow-mixed to accept that",
-        ArtefactError::ForeignMode { here, .. } if here == "fast" => "; pass --float-mode exact",
-        ArtefactError::ForeignMode { .. } => {
+        ArtefactError::FloatModeMismatch { here: FloatMode::Fast, .. } => {
+            "; pass --float-mode exact"
+        }
+        ArtefactError::FloatModeMismatch { here: FloatMode::Exact, .. } => {
             "; pass --float-mode fast and use the GPU that counted it"
         }
         _ => "",

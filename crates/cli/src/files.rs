@@ -157,10 +157,10 @@ pub(crate) fn check_replaceable(
     }
     let old = read_artefact(path)?;
     let mismatch = if old.plan != *plan {
-        ArtefactError::ForeignPlan { differences: plan.differences(&old.plan) }
+        ArtefactError::PlanMismatch { differences: plan.differences(&old.plan) }
     } else if old.range.first < range.first || old.range.end > range.end {
         let (found, expected) = (old.range.to_string(), range.to_string());
-        ArtefactError::ForeignRange { found, expected }
+        ArtefactError::RangeMismatch { found, expected }
     } else {
         return Ok(());
     };

@@ -96,8 +96,8 @@ fn training_facts(training: &TrainingState, idealised: Option<Idealised>) -> Tra
         residual_variance_error: (whole.outputs > 0).then_some(error),
         canary_shift: whole.canary_shift(),
         canary_shift_error: (whole.canaries > 0).then(|| canary_error(&whole)),
-        correct_share: whole.correct_share(),
-        asked: whole.asked,
+        correct_share: whole.accuracy(),
+        asked: whole.evaluated,
         idealised,
     }
 }

@@ -1,4 +1,4 @@
-//! The state of a run as a file: checkpoint, shard and merged result are the same thing.
+//! The state of a run as a file: checkpoints, shards and merged results have one format.
 
 use dpscope_core::audit::bound::Statement;
 use dpscope_core::audit::bound::max_uncorrected;
@@ -9,22 +9,23 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::backend::FloatMode;
-use crate::plan::{ValidPlan, hex};
+use crate::digest::hex;
+use crate::plan::ValidPlan;
 use crate::{ArtefactError, EngineError, Layout, ObservationRange, Plan, TrainingState};
 
 /// Schema of artefacts that this version reads and writes.
 pub const SCHEMA: &str = "dpscope.histograms/1";
 
-/// Most devices that an artefact names.
-pub(crate) const MOST_DEVICES: usize = 256;
+/// Maximum number of devices that an artefact names.
+pub(crate) const MAX_DEVICES: usize = 256;
 
-/// Longest name of a device or version, in characters.
-const LONGEST_NAME: usize = 200;
+/// Maximum length of the name of a device or version, in characters.
+const MAX_NAME_CHARS: usize = 200;
 
-/// Longest sampling time that is believed, about 30,000 years: sums of it stay finite.
-const MOST_MS: f64 = 1e15;
+/// Maximum sampling time, about 30,000 years: sums stay finite.
+const MAX_SAMPLING_MS: f64 = 1e15;
 
-/// Counts of some observations of a plan, and all that is needed to go on or to merge.
+/// Counts of some observations of a plan, with everything needed to resume or merge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Artefact {
@@ -36,36 +37,36 @@ pub struct Artefact {
     plan_hash: String,
     /// Bins and cuts of the plan.
     pub layout: Layout,
-    /// The observations that this run is to count.
+    /// The observations of this run.
     pub range: ObservationRange,
-    /// The observations of each world that are counted: rising, disjoint, not touching.
+    /// The counted observations of each world: sorted, disjoint, not adjacent.
     pub counted: Vec<ObservationRange>,
     /// Their histograms.
     pub histograms: AuditHistograms,
-    /// Devices that counted, the first 256 of them.
+    /// Devices used, at most 256.
     pub devices: Vec<String>,
-    /// How they computed floats.
+    /// Float modes used.
     pub float_modes: Vec<FloatMode>,
-    /// Waves that a device failed and the CPU counted.
+    /// Number of waves counted by the CPU because a device failed.
     pub fallback_shards: u64,
     /// Wall time spent sampling, in milliseconds.
     pub sampling_ms: f64,
-    /// The training behind the counts, where there is one.
+    /// The training, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingState>,
     /// SHA-256 of this document with an empty checksum.
     checksum: String,
 }
 
-/// A name that a terminal shows as it is.
+/// Whether a name is short and safe to print.
 fn is_plain(name: &str) -> bool {
-    name.chars().count() <= LONGEST_NAME && name.chars().all(format::is_plain)
+    name.chars().count() <= MAX_NAME_CHARS && name.chars().all(format::is_plain)
 }
 
 impl Artefact {
-    /// Largest artefact that is read, in bytes:
+    /// Maximum size of an artefact, in bytes:
     /// [`MAX_BINS`](dpscope_core::audit::histogram::MAX_BINS) bins, two worlds, two halves, 21
-    /// characters a count, and room for all else.
+    /// characters per count, and the other fields.
     pub const MAX_BYTES: usize = 16 << 20;
 
     /// The state before the first observation.
@@ -90,13 +91,13 @@ impl Artefact {
         }
     }
 
-    /// The same state of a run that trains: `description` is the trainer's.
+    /// The same state for a run that trains; `description` is that of the trainer.
     #[must_use]
     pub fn with_training(self, description: &str) -> Self {
         Artefact { training: Some(TrainingState::new(description)), ..self }
     }
 
-    /// Observations of each world that are counted.
+    /// Number of counted observations of each world.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.counted.iter().map(ObservationRange::len).sum()
@@ -108,20 +109,19 @@ impl Artefact {
         self.range.is_empty() || self.counted == [self.range]
     }
 
-    /// Whether exactly the planned observations are counted: only then is there a bound.
+    /// Whether exactly the planned observations are counted; only then is there a bound.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.counted == [ObservationRange { first: 0, end: self.plan.observations_per_world() }]
     }
 
-    /// The first observations of [`range`](Self::range) that are not counted; empty where none are
-    /// left.
+    /// The first uncounted observations of [`range`](Self::range); empty if none are left.
     #[must_use]
     pub fn remaining(&self) -> ObservationRange {
         self.range.first_gap(&self.counted)
     }
 
-    /// What the plan's rule makes of the counts.
+    /// Evaluates the counts by the plan's rule.
     ///
     /// # Errors
     /// Nothing is counted yet.
@@ -150,7 +150,7 @@ impl Artefact {
             .with_findings((!self.is_complete()).then_some(partial)))
     }
 
-    /// SHA-256 of bins and counts, in hexadecimal: equal for equal histograms.
+    /// SHA-256 of bins and counts, in hexadecimal.
     #[must_use]
     pub fn histogram_digest(&self) -> String {
         let json = serde_json::to_vec(&(&self.layout.bins, &self.histograms)).unwrap_or_default();
@@ -173,14 +173,14 @@ impl Artefact {
     /// Reads a document and checks everything in it.
     ///
     /// # Errors
-    /// Too large, not of this schema, damaged, or contradicting itself.
+    /// Too large, not of this schema, damaged, or inconsistent.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArtefactError> {
         #[derive(Deserialize)]
         struct Header {
             schema: String,
         }
         if bytes.len() > Self::MAX_BYTES {
-            return Err(ArtefactError::TooLarge { bytes: bytes.len(), most: Self::MAX_BYTES });
+            return Err(ArtefactError::TooLarge { bytes: bytes.len(), max: Self::MAX_BYTES });
         }
         let malformed = |error: serde_json::Error| ArtefactError::Malformed {
             reason: excerpt(&error.to_string(), 200),
@@ -191,7 +191,7 @@ impl Artefact {
             return Err(ArtefactError::Schema { found, expected: SCHEMA });
         }
         let artefact: Artefact = serde_json::from_slice(bytes).map_err(malformed)?;
-        // The bytes as well: the last digit of a float may change without changing its value.
+        // Also the bytes: the last digit of a float may change without changing its value.
         let intact = artefact.checksum == artefact.computed_checksum()
             && serde_json::to_vec(&artefact).is_ok_and(|written| written == bytes);
         if !intact {
@@ -203,26 +203,24 @@ impl Artefact {
     fn consistent(self) -> Result<Self, ArtefactError> {
         let wrong = |what| Err(ArtefactError::Inconsistent { what });
         if self.plan.validated().is_err() || self.plan_hash != self.plan.hash() {
-            return wrong("its plan is not one that this version can run");
+            return wrong("its plan is invalid or does not match its hash");
         }
         if !self.has_plain_names() {
-            return wrong(
-                "its version and devices are not short names of plain characters, or too many",
-            );
+            return wrong("its version or devices are too long, too many or not printable");
         }
         if !self.layout.fits(&self.plan) {
             return wrong(
-                "its thresholds are not those of its rule: rising, finite and few enough",
+                "its thresholds are not finite, ascending and within the limit of its rule",
             );
         }
         if !self.histograms.fits(&self.layout.bins) {
-            return wrong("its histograms do not have the bins of its layout");
+            return wrong("its histograms do not match the bins of its layout");
         }
         let per_world = self.plan.observations_per_world();
         let mut end = None;
         for range in &self.counted {
             if range.is_empty() || end.is_some_and(|end| range.first <= end) {
-                return wrong("its counted ranges are empty, overlap or touch");
+                return wrong("its counted ranges are empty, overlapping or adjacent");
             }
             end = Some(range.end);
         }
@@ -230,45 +228,45 @@ impl Artefact {
         let outside = first.is_some_and(|first| first < self.range.first)
             || end.is_some_and(|end| end > self.range.end);
         if self.range.end > per_world || outside {
-            return wrong("it counts observations outside its plan");
+            return wrong("it counts observations outside its range or plan");
         }
-        if !(self.sampling_ms >= 0.0 && self.sampling_ms <= MOST_MS) {
-            return wrong("its sampling time is not a time");
+        if !(self.sampling_ms >= 0.0 && self.sampling_ms <= MAX_SAMPLING_MS) {
+            return wrong("its sampling time is out of range");
         }
         let modes = self.float_modes.len();
         if modes > 2 || (modes == 2 && self.float_modes[0] == self.float_modes[1]) {
-            return wrong("its float modes are named twice");
+            return wrong("its float modes are repeated");
         }
         if modes == 0 && !self.counted.is_empty() {
-            return wrong("it does not say in which float mode it counted");
+            return wrong("its float mode is missing");
         }
         let Ok(trials) = self.histograms.checked_trials() else {
             return wrong("its counts exceed 2^64 - 1");
         };
         if trials.target != self.done() || trials.zero_out != self.done() {
-            return wrong("its histograms do not hold as many scores as it says");
+            return wrong("the totals of its histograms do not match its counted ranges");
         }
         self.check_training()?;
         Ok(self)
     }
 
-    /// Whether there is a training if the plan has one, and the same, with a tally of every run.
+    /// Checks that the training is that of the plan, with tallies of all runs.
     pub(crate) fn check_training(&self) -> Result<(), ArtefactError> {
         let fits = match (self.plan.training, &self.training) {
             (Some(digest), Some(training)) => training.fits(digest, self.done()),
             (digest, training) => digest.is_none() && training.is_none(),
         };
-        let what = "its training is not that of its plan, or has not as many runs as it says";
+        let what = "its training does not match its plan or its counted ranges";
         if fits { Ok(()) } else { Err(ArtefactError::Inconsistent { what }) }
     }
 
     fn has_plain_names(&self) -> bool {
         let names = || std::iter::once(&self.version).chain(&self.devices);
-        self.devices.len() <= MOST_DEVICES && names().all(|name| is_plain(name))
+        self.devices.len() <= MAX_DEVICES && names().all(|name| is_plain(name))
     }
 
     pub(crate) fn note_device(&mut self, device: String) {
-        if self.devices.len() < MOST_DEVICES && !self.devices.contains(&device) {
+        if self.devices.len() < MAX_DEVICES && !self.devices.contains(&device) {
             self.devices.push(device);
         }
     }
@@ -300,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn an_artefact_survives_its_bytes() {
+    fn artefacts_round_trip_through_bytes() {
         let artefact = Artefact::from_bytes(&bytes()).unwrap();
         assert_eq!(artefact.to_bytes(), bytes());
         assert!(artefact.is_complete() && artefact.is_finished());
     }
 
     #[test]
-    fn damage_is_noticed_wherever_it_is() {
+    fn damage_is_detected_at_every_byte() {
         let good = bytes();
         for at in (0..good.len()).step_by(7) {
             let mut bad = good.clone();
@@ -328,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_shows_no_control_characters_of_the_file() {
+    fn messages_escape_control_characters_of_the_file() {
         for text in [r#"{"schema":"\u001b[2J"}"#, r#"{"schema":"dpscope.histograms/1","\u001b":1}"#]
         {
             let message = Artefact::from_bytes(text.as_bytes()).unwrap_err().to_string();
@@ -337,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_refused_even_with_a_valid_checksum() {
+    fn inconsistent_artefacts_with_a_valid_checksum_are_refused() {
         let good = Artefact::from_bytes(&bytes()).unwrap();
         let with = |change: &dyn Fn(&mut Artefact)| {
             let mut bad = good.clone();
@@ -384,10 +382,10 @@ mod tests {
     }
 
     #[test]
-    fn more_devices_than_an_artefact_names_are_left_out() {
+    fn devices_beyond_the_limit_are_omitted() {
         let mut state = Artefact::from_bytes(&bytes()).unwrap();
         (0..1000).for_each(|i| state.note_device(i.to_string()));
-        assert_eq!(state.devices.len(), MOST_DEVICES);
+        assert_eq!(state.devices.len(), MAX_DEVICES);
         assert!(Artefact::from_bytes(&state.to_bytes()).is_ok());
     }
 }

@@ -1,23 +1,22 @@
-//! Trade-off curves of audits, at cuts that were fixed before the scores were seen.
+//! Trade-off curves of audits, at thresholds fixed before the scores are seen.
 
 use dpscope_core::audit::bound::BoundError;
 use dpscope_core::audit::curve::{AuditCurve, edges_to_show};
 
 use crate::{Artefact, EngineError, Layout};
 
-/// Most edges of histograms that a curve shows: more would be drawn finer, with a wider band.
-const MOST_EDGES: usize = 192;
+/// Maximum number of histogram edges in a curve: more resolution would widen the band.
+const MAX_EDGES: usize = 192;
 
 impl Artefact {
-    /// The curve of the counted observations, with a band where exactly the planned ones are
-    /// counted.
+    /// The curve of the counted observations, with a band if exactly the planned ones are counted.
     ///
     /// # Errors
     /// Nothing is counted yet.
     pub fn curve(&self) -> Result<AuditCurve, EngineError> {
         let Layout { bins, thresholds } = &self.layout;
         let counted = self.histograms.trade_off(bins)?;
-        let shown = edges_to_show(bins, thresholds, MOST_EDGES);
+        let shown = edges_to_show(bins, thresholds, MAX_EDGES);
         if !self.is_complete() {
             return Ok(AuditCurve::observed(&counted, &shown));
         }
@@ -35,7 +34,7 @@ mod tests {
     use crate::plan::tests::plan;
     use crate::run::tests::counted;
 
-    /// The observed rates at the deciding threshold are those of the curve, inside its limits.
+    /// Whether the rates at the reported threshold are on the curve and within its band.
     fn shows(curve: &AuditCurve, outcome: &Outcome) -> bool {
         let evidence = outcome.evidence();
         curve.cuts().iter().any(|cut| {
@@ -49,11 +48,11 @@ mod tests {
     }
 
     #[test]
-    fn only_a_complete_run_has_a_band_and_it_holds_the_deciding_cut() {
+    fn only_a_complete_run_has_a_band_which_contains_the_reported_threshold() {
         let whole = counted(plan(), Shard::WHOLE, 1, 250);
         let curve = whole.curve().unwrap();
         assert!(curve.band().is_some() && shows(&curve, &whole.outcome().unwrap()));
-        assert!(curve.cuts().len() <= MOST_EDGES + 16);
+        assert!(curve.cuts().len() <= MAX_EDGES + 16);
         let part = counted(plan(), Shard { index: 1, count: 3 }, 1, 250).curve().unwrap();
         assert!(part.band().is_none() && part.trials().target < 10_000);
     }

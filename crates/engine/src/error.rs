@@ -5,9 +5,9 @@ use dpscope_core::audit::AuditError;
 use dpscope_core::audit::histogram::HistogramError;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::MechanismError;
-use dpscope_shaders::KernelError;
+use dpscope_shaders::{FloatMode, KernelError};
 
-/// A plan that cannot be run.
+/// An invalid plan.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -23,7 +23,7 @@ pub enum PlanError {
     /// Too few observations to halve each world.
     #[error(
         "observations is {observations}, one in each world, and the rule split halves each world; \
-         give at least 4"
+         use at least 4"
     )]
     SplitObservations {
         /// The value.
@@ -50,24 +50,24 @@ pub enum PlanError {
         /// The value.
         cuts: u32,
     },
-    /// A seed that a JSON number or a URL could not carry.
+    /// A seed that does not fit a JSON number.
     #[error("seed is {seed}; it must be below 2^53")]
     Seed {
         /// The value.
         seed: u64,
     },
-    /// A rule that simulations do not have.
-    #[error("the threshold rule `fixed` is not one of a simulation; use simultaneous or split")]
+    /// A rule that simulations do not support.
+    #[error("simulations do not support the threshold rule `fixed`; use simultaneous or split")]
     Rule,
     /// A shard that does not exist.
-    #[error("shard {index}/{count} does not exist; write i/N with 1 <= i <= N <= {most}")]
+    #[error("shard {index}/{count} does not exist; write i/N with 1 <= i <= N <= {max}")]
     Shard {
-        /// Which, counted from 1.
+        /// Index of the shard, from 1.
         index: u64,
-        /// Of how many.
+        /// Number of shards.
         count: u64,
         /// Largest N for this plan.
-        most: u64,
+        max: u64,
     },
     /// Parameters of the mechanism.
     #[error(transparent)]
@@ -78,29 +78,29 @@ pub enum PlanError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtefactError {
-    /// Counts of trained models, which are gone on with by the same training alone.
+    /// Trained models and simulated counts are mixed, or the training differs.
     #[error(
         "{}",
         if *.is_training {
-            "it counts trained models, and the model, data or options given here are others; give \
-             those that it was begun with"
+            "it was written for a different model, data set or options; pass the ones that the run \
+             was started with"
         } else {
-            "it counts a simulated mechanism, and trained models are to be counted here"
+            "it counts a simulated mechanism, not trained models; name another file"
         }
     )]
-    ForeignTraining {
+    TrainingMismatch {
         /// Whether the plan is that of a training.
         is_training: bool,
     },
     /// Not a JSON document of the schema.
     #[error("it is not a dpscope artefact ({reason})")]
     Malformed {
-        /// What the parser met.
+        /// Message of the parser.
         reason: String,
     },
     /// Another schema version.
     #[error(
-        "its schema is `{found}`, and this version reads `{expected}`; use the version that wrote it"
+        "its schema is `{found}`, but this version reads `{expected}`; use the version that wrote it"
     )]
     Schema {
         /// In the file.
@@ -109,75 +109,75 @@ pub enum ArtefactError {
         expected: &'static str,
     },
     /// Larger than any artefact.
-    #[error("it has {bytes} bytes; an artefact has at most {most}")]
+    #[error("it has {bytes} bytes; an artefact has at most {max}")]
     TooLarge {
         /// Its size.
         bytes: usize,
         /// The limit.
-        most: usize,
+        max: usize,
     },
     /// The content does not match its checksum.
     #[error(
         "its checksum does not match: the file is damaged or was edited; copy it again, or repeat \
-         that run"
+         the run"
     )]
     Checksum,
-    /// Content that no run can have written.
-    #[error("it contradicts itself: {what}; repeat that run")]
+    /// Content that no run can write.
+    #[error("it is inconsistent: {what}; repeat the run")]
     Inconsistent {
-        /// The contradiction.
+        /// The inconsistency.
         what: &'static str,
     },
-    /// From another plan.
+    /// An artefact of another plan.
     #[error(
         "it belongs to another plan ({differences}); run with the same parameters, or name another \
          file"
     )]
-    ForeignPlan {
+    PlanMismatch {
         /// Which parameters differ.
         differences: String,
     },
-    /// One part of a merge is of another plan than the first.
+    /// A part of a merge whose plan differs from the first.
     #[error(
         "it belongs to another plan than the first file ({differences}); merge shards of one plan"
     )]
-    ForeignPart {
+    PartMismatch {
         /// Which parameters differ.
         differences: String,
     },
-    /// Written by another version, whose draws or scores may differ.
+    /// Written by another version, whose samples or scores may differ.
     #[error(
         "it was written by version {found}, and counts of version {expected} cannot be added to \
          it; use one version for all parts of a run"
     )]
-    ForeignVersion {
+    VersionMismatch {
         /// In the file.
         found: String,
         /// Here.
         expected: String,
     },
-    /// From another shard of the plan.
+    /// An artefact of another shard of the plan.
     #[error(
-        "it holds observations {found} of each world, and this run counts {expected}; name another \
-         file, or run the shard that it belongs to"
+        "it contains observations {found} of each world, but this run counts {expected}; name another \
+         file, or run the matching shard"
     )]
-    ForeignRange {
+    RangeMismatch {
         /// In the file.
         found: String,
         /// Here.
         expected: String,
     },
-    /// Two artefacts hold the same observations.
+    /// Two artefacts contain the same observations.
     #[error(
         "observations {overlap} of each world are in more than one file; merge each shard once"
     )]
     Overlap {
-        /// The doubled range.
+        /// The repeated range.
         overlap: String,
     },
-    /// Counts of observations that nobody was to count.
-    #[error("observations {found} of each world were not dealt, or were given back since")]
-    NotDealt {
+    /// Counts of unassigned observations.
+    #[error("observations {found} of each world were not assigned, or have been released")]
+    NotAssigned {
         /// The counted ranges.
         found: String,
     },
@@ -193,60 +193,60 @@ pub enum ArtefactError {
         /// The modes.
         modes: String,
     },
-    /// A run in another float mode than that of the counts it would be added to.
+    /// A run in another float mode than the counts that it resumes.
     #[error("it was counted in float mode {found}, but this run computes in {here}")]
-    ForeignMode {
+    FloatModeMismatch {
         /// In the file.
         found: String,
         /// Here.
-        here: String,
+        here: FloatMode,
     },
     /// Nothing to merge.
     #[error("there is nothing to merge")]
     Nothing,
 }
 
-/// A run that could not be finished.
+/// A run that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The plan was refused.
+    /// The plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// An artefact was refused.
+    /// An artefact is invalid.
     #[error(transparent)]
     Artefact(#[from] ArtefactError),
-    /// The kernel refused the law.
+    /// The kernel does not support the distribution.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// An argument of an accountant was refused.
+    /// An invalid argument of an accountant.
     #[error(transparent)]
     Accounting(#[from] AccountingError),
-    /// Counts were refused.
+    /// Counts are invalid.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// Histograms were refused.
+    /// Histograms are invalid.
     #[error(transparent)]
     Histogram(#[from] HistogramError),
     /// The backend could not start.
     #[error("the {backend} backend cannot start: {reason}")]
     Backend {
-        /// Which.
+        /// The backend.
         backend: &'static str,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The backend lost or invented observations.
-    #[error("{backend} counted {counted} observations where {expected} were asked for")]
+    /// The backend lost or duplicated observations.
+    #[error("{backend} counted {counted} observations instead of {expected}")]
     Miscounted {
-        /// Which.
+        /// The backend.
         backend: String,
         /// Histogram total.
         counted: u64,
-        /// Observations asked for.
+        /// Observations requested.
         expected: u64,
     },
-    /// [`Control::keep_going`](crate::Control::keep_going) said no.
+    /// [`Control::keep_going`](crate::Control::keep_going) returned `false`.
     #[error("stopped")]
     Stopped,
     /// The caller could not save the state.

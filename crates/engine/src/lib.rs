@@ -1,30 +1,39 @@
-//! A plan becomes shards; a backend turns shards into histograms; histograms merge into a result.
+//! Execution of audits: a plan is divided into shards, a backend counts the scores of each shard in
+//! histograms, and histograms merge into a result.
 //!
-//! No statistics live here: they are in `dpscope-core`, and the sampling and scoring kernels in
+//! The statistics are in `dpscope-core`, the sampling and scoring kernels in
 //! `dpscope-shaders`. The same code runs natively and in the browser; files, clocks and terminals
 //! belong to the caller ([`Control`]).
 
 mod artefact;
 pub mod backend;
+mod control;
 mod curve;
-mod dealer;
+mod digest;
 mod error;
 mod layout;
 mod merge;
 pub mod pair;
+mod pilot;
 mod plan;
 mod run;
+mod scheduler;
 mod shard;
-mod training;
+mod tally;
+mod trainer;
 mod wave;
 
 pub use artefact::{Artefact, SCHEMA};
 pub use backend::Backend;
-pub use dealer::Dealer;
+pub use control::{Control, Progress, Unattended};
+pub use digest::TrainingDigest;
 pub use error::{ArtefactError, EngineError, PlanError};
-pub use layout::{Layout, Pilot};
+pub use layout::Layout;
 pub use merge::{MergeOptions, merge};
+pub use pilot::Pilot;
 pub use plan::{Plan, ValidPlan};
-pub use run::{Control, Progress, Unattended, run};
+pub use run::run;
+pub use scheduler::Scheduler;
 pub use shard::{ObservationRange, Shard};
-pub use training::{Trained, Trainer, TrainingDigest, TrainingState, TrainingTally};
+pub use tally::{TrainingState, TrainingTally};
+pub use trainer::{Trainer, WaveScores};

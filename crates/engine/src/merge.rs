@@ -1,13 +1,13 @@
-//! Joins artefacts of one plan.
+//! Merges artefacts of one plan.
 
 use crate::{Artefact, ArtefactError, EngineError, ObservationRange};
 
-/// What a merge may overlook.
+/// Options of a merge.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MergeOptions {
-    /// Observations may be missing; the result is then an estimate.
+    /// Accept missing observations; the result is then an estimate.
     pub allow_gaps: bool,
-    /// Shards may be computed in different float modes.
+    /// Accept shards of different float modes.
     pub allow_mixed_modes: bool,
 }
 
@@ -27,21 +27,21 @@ pub fn merge(parts: Vec<Artefact>, options: MergeOptions) -> Result<Artefact, En
 
 impl Artefact {
     /// Adds the counts of another artefact of the same plan: one step of a [`merge`], for callers
-    /// that want to know which part was refused.
+    /// that report which part was refused.
     ///
     /// # Errors
     /// Another plan or layout; the same observations twice.
     pub fn absorb(&mut self, part: Artefact) -> Result<(), EngineError> {
         if part.plan != self.plan {
             let differences = self.plan.differences(&part.plan);
-            return Err(ArtefactError::ForeignPart { differences }.into());
+            return Err(ArtefactError::PartMismatch { differences }.into());
         }
         if part.version != self.version {
             let (found, expected) = (part.version, self.version.clone());
-            return Err(ArtefactError::ForeignVersion { found, expected }.into());
+            return Err(ArtefactError::VersionMismatch { found, expected }.into());
         }
         if part.layout != self.layout {
-            let what = "its bins or cuts differ from those of the same plan elsewhere";
+            let what = "its bins or thresholds differ from those of the other files";
             return Err(ArtefactError::Inconsistent { what }.into());
         }
         let counted = joined(&self.counted, &part.counted)?;
@@ -57,7 +57,7 @@ impl Artefact {
         Ok(())
     }
 
-    /// The end of a [`merge`]: the counts as those of the whole plan.
+    /// The last step of a [`merge`]: the counts become those of the whole plan.
     ///
     /// # Errors
     /// Unless allowed, missing observations or different float modes.
@@ -75,7 +75,7 @@ impl Artefact {
     }
 }
 
-/// Both lists of ranges as one: rising, disjoint, not touching.
+/// The union of two lists of ranges: sorted, disjoint, not adjacent.
 pub(crate) fn joined(
     mine: &[ObservationRange],
     theirs: &[ObservationRange],
@@ -116,16 +116,19 @@ mod tests {
     }
 
     #[test]
-    fn doubled_missing_and_foreign_parts_are_refused() {
+    fn repeated_missing_and_mismatched_parts_are_refused() {
         let strict = MergeOptions::default();
         assert_eq!(error(vec![], strict), ArtefactError::Nothing);
-        let doubled = error(vec![part(1), part(2), part(2), part(3)], strict);
-        assert_eq!(doubled, ArtefactError::Overlap { overlap: "3333..6666".to_owned() });
+        let repeated = error(vec![part(1), part(2), part(2), part(3)], strict);
+        assert_eq!(repeated, ArtefactError::Overlap { overlap: "3333..6666".to_owned() });
         let missing = error(vec![part(3), part(1)], strict);
         assert_eq!(missing, ArtefactError::Gap { gap: "3333..6666".to_owned() });
         let other = Plan { delta: 1e-6, ..plan() };
         let foreign = counted(other, Shard { index: 2, count: 3 }, 1, 250);
-        assert!(matches!(error(vec![part(1), foreign], strict), ArtefactError::ForeignPart { .. }));
+        assert!(matches!(
+            error(vec![part(1), foreign], strict),
+            ArtefactError::PartMismatch { .. }
+        ));
     }
 
     #[test]
@@ -133,7 +136,7 @@ mod tests {
         let mut older = part(2);
         older.version = "0.0.3".to_owned();
         let refused = error(vec![part(1), older, part(3)], MergeOptions::default());
-        assert!(matches!(refused, ArtefactError::ForeignVersion { .. }));
+        assert!(matches!(refused, ArtefactError::VersionMismatch { .. }));
     }
 
     #[test]
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_float_modes_need_permission() {
+    fn mixed_float_modes_require_an_option() {
         let mut fast = part(2);
         fast.float_modes = vec![crate::backend::FloatMode::Fast];
         let parts = vec![part(1), fast, part(3)];

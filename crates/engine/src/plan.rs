@@ -1,4 +1,4 @@
-//! What is to be run.
+//! Plans of runs.
 
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::planner::PlannedAudit;
@@ -7,9 +7,10 @@ use dpscope_core::mechanism::{BatchedGaussian, ScoreDistribution};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{PlanError, TrainingDigest};
+use crate::PlanError;
+use crate::digest::{TrainingDigest, hex};
 
-/// Everything that determines the integers of a run: two runs of one plan count the same.
+/// Everything that determines the counts of a run: two runs of one plan have the same counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -19,22 +20,22 @@ pub struct Plan {
     pub observations: u64,
     /// δ of the statement, in (0, 1).
     pub delta: f64,
-    /// Chance that the bound is wrong, in (0, 1).
+    /// Probability that the bound is wrong, in (0, 1).
     pub significance: f64,
     /// How the threshold is chosen.
     pub threshold_rule: ThresholdRule,
-    /// Most cuts of the simultaneous rule.
+    /// Maximum number of cuts of the simultaneous rule.
     pub cuts: u32,
     /// Seed of every random word, below 2⁵³.
     #[serde(with = "decimal")]
     pub seed: u64,
-    /// The training whose runs are observed; none where the mechanism itself is simulated.
+    /// The training whose runs are observed; `None` if the mechanism itself is simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingDigest>,
 }
 
 impl Plan {
-    /// Cuts of the simultaneous rule where the user does not say.
+    /// Default number of cuts of the simultaneous rule.
     pub const DEFAULT_CUTS: u32 = PlannedAudit::DEFAULT_CUTS;
 
     /// Checks every field.
@@ -142,7 +143,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// A plan whose fields were checked, with the distribution of its scores.
+/// A valid plan with the distribution of its scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidPlan {
     plan: Plan,
@@ -161,10 +162,6 @@ impl ValidPlan {
     pub fn distribution(&self) -> &ScoreDistribution {
         &self.distribution
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// A u64 as a decimal string, since JSON numbers are doubles to many readers.
@@ -208,7 +205,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_plan_survives_json_and_its_hash_tells_plans_apart() {
+    fn plans_round_trip_through_json_and_hashes_differ() {
         let json = serde_json::to_string(&plan()).unwrap();
         assert!(json.contains(r#""seed":"7""#), "{json}");
         let back: Plan = serde_json::from_str(&json).unwrap();

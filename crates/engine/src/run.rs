@@ -1,76 +1,26 @@
-//! The loop: waves of observations, a merge, a chance to save and to stop.
+//! The main loop: waves of observations, a merge, a chance to save and to stop.
 
 use std::collections::VecDeque;
 
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 
-use crate::backend::{Counted, Work};
+use crate::backend::{WaveCounts, Work};
+use crate::control::{Control, Progress};
 use crate::merge::joined;
 use crate::plan::ValidPlan;
 use crate::wave::WaveSize;
 use crate::{Artefact, ArtefactError, Backend, EngineError, ObservationRange};
 
-/// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// Observations of both worlds that are counted.
-    pub done: u64,
-    /// Observations of both worlds that this run is to count.
-    pub total: u64,
-    /// Observations of both worlds that were counted before this run.
-    pub resumed: u64,
-}
-
-/// The caller's side of a run: clock, stop button, and where the state goes.
-pub trait Control: Sync {
-    /// Asked often; `false` ends the run with [`EngineError::Stopped`].
-    fn keep_going(&self) -> bool;
-    /// Milliseconds since any fixed moment.
-    fn now_ms(&self) -> f64;
-    /// Called after every wave with the state so far: about four a second, fewer where a GPU is
-    /// filled only by more work than that.
-    ///
-    /// # Errors
-    /// Whatever the caller meets, a full disk say; the run ends with it.
-    fn after_wave(
-        &self,
-        _state: &Artefact,
-        _progress: Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(())
-    }
-    /// Called now and then while draws of the exact pair are made; some of `total` may never be
-    /// asked for.
-    fn after_draws(&self, _done: u64, _total: u64) {}
-    /// Told once of each thing that went wrong without costing a count, a lost GPU say.
-    fn warn(&self, _message: &str) {}
-}
-
-/// Nobody watches, nobody stops it. Its clock stands still: waves of a CPU grow to the whole run,
-/// and dispatches of a GPU stay small.
-#[derive(Debug, Clone, Copy)]
-pub struct Unattended;
-
-impl Control for Unattended {
-    fn keep_going(&self) -> bool {
-        true
-    }
-
-    fn now_ms(&self) -> f64 {
-        0.0
-    }
-}
-
-/// Counts what is left of `state` and returns it finished.
+/// Counts the remaining observations of `state` and returns it complete.
 ///
 /// The counts are a function of the plan: they do not depend on threads, waves, or where an earlier
-/// run stopped. On [`EngineError::Stopped`] the last state given to
-/// [`Control::after_wave`] is what can be gone on with.
+/// run stopped. On [`EngineError::Stopped`] the last state passed to
+/// [`Control::after_wave`] can be resumed.
 ///
 /// # Errors
-/// A state of another plan or float mode, or of a version whose scores have another unit; stopped
-/// by the caller; a backend that fails or miscounts; a caller that cannot save.
+/// A state of another plan, version or float mode; cancelled by the caller; a backend that fails or
+/// miscounts; an error of [`Control::after_wave`].
 pub async fn run(
     plan: &ValidPlan,
     mut state: Artefact,
@@ -79,9 +29,10 @@ pub async fn run(
 ) -> Result<Artefact, EngineError> {
     let kernel = ScoreKernel::new(plan.distribution(), plan.plan().seed, Phase::Audit)?;
     if plan.plan().training != backend.training() {
-        return Err(
-            ArtefactError::ForeignTraining { is_training: plan.plan().training.is_some() }.into()
-        );
+        return Err(ArtefactError::TrainingMismatch {
+            is_training: plan.plan().training.is_some(),
+        }
+        .into());
     }
     check_state(plan, &state, &kernel, backend.float_mode())?;
     let bins = state.layout.bins;
@@ -89,11 +40,11 @@ pub async fn run(
     let resumed = 2 * state.done();
     let total = 2 * state.range.len();
     let mut size = WaveSize::new(counting.smallest_wave());
-    let mut under_way = VecDeque::new();
+    let mut in_flight = VecDeque::new();
     loop {
-        let ranges: Vec<ObservationRange> = under_way.iter().map(|&(range, _)| range).collect();
+        let ranges: Vec<ObservationRange> = in_flight.iter().map(|&(range, _)| range).collect();
         let mut submitted = joined(&state.counted, &ranges)?;
-        while under_way.len() < counting.depth() {
+        while in_flight.len() < counting.depth() {
             let remaining = state.range.first_gap(&submitted);
             if remaining.is_empty() {
                 break;
@@ -101,14 +52,14 @@ pub async fn run(
             let first = remaining.first;
             let range = ObservationRange { first, end: first + size.next.min(remaining.len()) };
             match counting.submit(range).await {
-                Ok(pending) => under_way.push_back((range, pending)),
-                // What is under way is counted and saved first.
-                Err(EngineError::Stopped) if !under_way.is_empty() => break,
+                Ok(pending) => in_flight.push_back((range, pending)),
+                // Waves in flight are counted and saved first.
+                Err(EngineError::Stopped) if !in_flight.is_empty() => break,
                 Err(error) => return Err(error),
             }
             submitted = joined(&submitted, &[range])?;
         }
-        let Some((_, pending)) = under_way.pop_front() else { return Ok(state) };
+        let Some((_, pending)) = in_flight.pop_front() else { return Ok(state) };
         let counted = counting.collect(pending).await?;
         add(&mut state, backend, &counted)?;
         let progress = Progress { done: 2 * state.done(), total, resumed };
@@ -125,8 +76,8 @@ pub async fn run(
     }
 }
 
-/// Adds the counts of a wave to a state, unless they are not as many as they must be.
-fn add(state: &mut Artefact, backend: &Backend, counted: &Counted) -> Result<(), EngineError> {
+/// Adds the counts of a wave to a state after checking their number.
+fn add(state: &mut Artefact, backend: &Backend, counted: &WaveCounts) -> Result<(), EngineError> {
     let range = counted.range;
     let trials = counted.histograms.trials();
     let mut tallies = counted.tallies.iter().flatten();
@@ -148,7 +99,7 @@ fn add(state: &mut Artefact, backend: &Backend, counted: &Counted) -> Result<(),
     state.sampling_ms += counted.sampling_ms.max(0.01);
     if counted.is_fallback {
         state.fallback_shards = state.fallback_shards.saturating_add(1);
-        let (device, mode) = backend.stand_in();
+        let (device, mode) = backend.fallback_device();
         state.note_device(device);
         state.note_float_mode(mode);
     } else {
@@ -158,7 +109,7 @@ fn add(state: &mut Artefact, backend: &Backend, counted: &Counted) -> Result<(),
     Ok(())
 }
 
-/// Whether the kernel's scores can be added to the state's histograms.
+/// Checks that the kernel's scores can be added to the state's histograms.
 fn check_state(
     plan: &ValidPlan,
     state: &Artefact,
@@ -167,22 +118,21 @@ fn check_state(
 ) -> Result<(), ArtefactError> {
     if state.plan != *plan.plan() {
         let differences = plan.plan().differences(&state.plan);
-        return Err(ArtefactError::ForeignPlan { differences });
+        return Err(ArtefactError::PlanMismatch { differences });
     }
     state.check_training()?;
     let here = env!("CARGO_PKG_VERSION");
     if state.version != here {
         let (found, expected) = (state.version.clone(), here.to_owned());
-        return Err(ArtefactError::ForeignVersion { found, expected });
+        return Err(ArtefactError::VersionMismatch { found, expected });
     }
     if state.layout.bins.unit() != kernel.score_unit() {
-        let what = "its scores have another unit than its plan gives: written by another version";
+        let what = "the unit of its scores is not that of its plan: written by another version";
         return Err(ArtefactError::Inconsistent { what });
     }
     if !state.float_modes.is_empty() && !state.float_modes.contains(&mode) {
         let found: Vec<String> = state.float_modes.iter().map(ToString::to_string).collect();
-        let (found, here) = (found.join(", "), mode.to_string());
-        return Err(ArtefactError::ForeignMode { found, here });
+        return Err(ArtefactError::FloatModeMismatch { found: found.join(", "), here: mode });
     }
     Ok(())
 }
@@ -337,7 +287,7 @@ pub(crate) mod tests {
         assert_eq!(refused(start(plan(), 1.0)), None);
         let differences = "delta: 0.00001 here, 1e-6 there".to_owned();
         let other = start(Plan { delta: 1e-6, ..plan() }, 1.0);
-        assert_eq!(refused(other), Some(ArtefactError::ForeignPlan { differences }));
+        assert_eq!(refused(other), Some(ArtefactError::PlanMismatch { differences }));
         let unit = refused(start(plan(), 2.0));
         assert!(matches!(unit, Some(ArtefactError::Inconsistent { .. })), "{unit:?}");
     }

@@ -1,4 +1,4 @@
-//! Which observations a run counts.
+//! Ranges of observations.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ impl ObservationRange {
         self.end.saturating_sub(self.first)
     }
 
-    /// The first of these observations that none of some rising ranges holds; empty where none are.
+    /// The first gap between sorted ranges; empty if there is none.
     pub(crate) fn first_gap(&self, ranges: &[ObservationRange]) -> ObservationRange {
         let mut first = self.first;
         for range in ranges {
@@ -33,7 +33,7 @@ impl ObservationRange {
         ObservationRange { first, end: self.end }
     }
 
-    /// Nothing to count.
+    /// Whether the range is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -51,12 +51,12 @@ impl std::fmt::Display for ObservationRange {
 pub struct Shard {
     /// 1 to `count`.
     pub index: u64,
-    /// Shards of the plan.
+    /// Number of shards.
     pub count: u64,
 }
 
 impl Shard {
-    /// The only shard of an undivided run.
+    /// The whole run.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
     /// The observations of this shard. The shards of a plan are disjoint and cover it.
@@ -65,11 +65,11 @@ impl Shard {
     /// An index outside 1..=count, or more shards than observations in a world.
     pub fn range(&self, plan: &Plan) -> Result<ObservationRange, PlanError> {
         let Shard { index, count } = *self;
-        let most = plan.observations_per_world();
-        if !(1..=count).contains(&index) || count > most {
-            return Err(PlanError::Shard { index, count, most });
+        let max = plan.observations_per_world();
+        if !(1..=count).contains(&index) || count > max {
+            return Err(PlanError::Shard { index, count, max });
         }
-        let edge = |i: u64| (u128::from(most) * u128::from(i) / u128::from(count)) as u64;
+        let edge = |i: u64| (u128::from(max) * u128::from(i) / u128::from(count)) as u64;
         Ok(ObservationRange { first: edge(index - 1), end: edge(index) })
     }
 }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_that_do_not_exist_are_refused() {
+    fn missing_shards_are_refused() {
         for (index, count) in [(0, 1), (3, 2), (1, 0), (1, 10_001)] {
             assert!(Shard { index, count }.range(&plan()).is_err(), "{index}/{count}");
         }

@@ -1,23 +1,23 @@
-//! How many observations a wave has.
+//! The size of a wave.
 
-/// Wall time that a wave is sized for, in milliseconds.
+/// Target wall time of a wave, in milliseconds.
 const WAVE_MS: f64 = 250.0;
 
-/// Longest wall time to which waves grow while more observations cost a GPU nothing, as those of
-/// 10⁸ normals do, of which each takes seconds and a device holds 10⁵.
-const LONGEST_MS: f64 = 30_000.0;
+/// Maximum wall time to which waves grow while more observations cost a GPU nothing: one of 10⁸
+/// normals takes seconds, and a device processes 10⁵ in parallel.
+const MAX_WAVE_MS: f64 = 30_000.0;
 
-/// Most observations of each world in a wave: both worlds' counts fit 32 bits.
-const MOST: u64 = 1 << 31;
+/// Maximum number of observations of each world in a wave: both worlds' counts fit 32 bits.
+const MAX_OBSERVATIONS: u64 = 1 << 31;
 
 /// The size of the next wave.
 #[derive(Debug)]
 pub(crate) struct WaveSize {
     /// Observations of each world.
     pub(crate) next: u64,
-    /// The highest rate of a wave so far, in observations a millisecond.
+    /// The highest rate so far, in observations per millisecond.
     best: f64,
-    /// The least size that reached it.
+    /// The smallest size with that rate.
     filling: u64,
 }
 
@@ -26,22 +26,21 @@ impl WaveSize {
         WaveSize { next: smallest, best: 0.0, filling: 0 }
     }
 
-    /// Learns from a wave: whole multiples of the smallest, at most eight times the last, nor the one
-    /// that was next. Where waves overlap, the device decides what it can do at a time: there they
-    /// double while that pays.
+    /// Updates the size from a wave: a multiple of `smallest`, at most eight times the last and the
+    /// next size. If waves overlap (`depth` > 1), the size doubles while the rate improves.
     pub(crate) fn learn(&mut self, last: u64, spent_ms: f64, smallest: u64, depth: usize) {
         let spent_ms = spent_ms.max(0.01);
-        let mut wanted = last as f64 * (WAVE_MS / spent_ms).min(8.0);
+        let mut target = last as f64 * (WAVE_MS / spent_ms).min(8.0);
         let rate = last as f64 / spent_ms;
-        if depth > 1 && rate > 1.25 * self.best && spent_ms < LONGEST_MS {
+        if depth > 1 && rate > 1.25 * self.best && spent_ms < MAX_WAVE_MS {
             (self.best, self.filling) = (rate, last);
-            wanted = wanted.max(2.0 * last as f64);
+            target = target.max(2.0 * last as f64);
         }
-        // Where they do not, the device is given up, and what filled it is nothing to the CPU.
+        // Without overlap the device has failed; its size does not apply to the CPU.
         let filling = if depth > 1 { self.filling } else { 0 };
-        let wanted = wanted.max(filling as f64).min(8.0 * self.next as f64);
-        let waves = (wanted / smallest as f64) as u64;
-        self.next = waves.clamp(1, (MOST / smallest).max(1)).saturating_mul(smallest);
+        let target = target.max(filling as f64).min(8.0 * self.next as f64);
+        let waves = (target / smallest as f64) as u64;
+        self.next = waves.clamp(1, (MAX_OBSERVATIONS / smallest).max(1)).saturating_mul(smallest);
     }
 }
 
@@ -49,7 +48,7 @@ impl WaveSize {
 mod tests {
     use super::*;
 
-    /// Sizes of waves that take a fixed time and more where the device is full.
+    /// Wave sizes for a fixed time per wave plus a time per observation.
     fn sizes(fixed_ms: f64, per_ms: f64, depth: usize) -> Vec<u64> {
         let mut size = WaveSize::new(64);
         let wave = |_| {
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn waves_take_a_quarter_of_a_second() {
+    fn waves_take_250_ms() {
         for depth in [1, 2] {
             let sizes = sizes(0.0, 40_000.0, depth);
             assert_eq!(sizes[..3], [64, 512, 4096]);
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_device_is_filled_even_by_slow_observations() {
+    fn waves_fill_a_wide_device_despite_slow_observations() {
         let filled = sizes(1000.0, 100.0, 2);
         assert!(filled[15..].iter().all(|&n| n >= 1 << 17), "{filled:?}");
         assert_eq!(sizes(1000.0, 100.0, 1)[19], 64);
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_filled_a_gpu_is_not_given_to_the_cpu() {
+    fn wave_size_of_a_gpu_does_not_carry_over_to_the_cpu() {
         let mut size = WaveSize::new(64);
         for _ in 0..20 {
             size.learn(size.next, 1000.0 + size.next as f64 / 100.0, 64, 2);
@@ -87,7 +86,7 @@ mod tests {
         let (filled, per_ms) = (size.next, 0.5);
         assert!(filled >= 1 << 17);
         size.learn(64, 64.0 / per_ms, 64, 1);
-        // The wave that was under way meanwhile.
+        // The wave that was in flight.
         size.learn(filled, 1000.0, 64, 1);
         for _ in 0..10 {
             let last = size.next;
@@ -98,11 +97,11 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_bounds_no_wave_but_by_its_counts() {
+    fn without_a_clock_only_the_count_limits_waves() {
         let mut size = WaveSize::new(64);
         for _ in 0..30 {
             size.learn(size.next, 0.0, 64, 2);
         }
-        assert_eq!(size.next, MOST);
+        assert_eq!(size.next, MAX_OBSERVATIONS);
     }
 }

@@ -50,7 +50,7 @@ pub fn search_learning_rate(
             trajectory.ok_or(EngineError::Stopped)?;
             runner.evaluate(&mut tally);
         }
-        accuracies.push((rate, tally.correct_share().unwrap_or(0.0)));
+        accuracies.push((rate, tally.accuracy().unwrap_or(0.0)));
     }
     let best =
         accuracies.iter().fold((0.0, 0.0), |best, &next| if next.1 > best.1 { next } else { best });

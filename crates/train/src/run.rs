@@ -228,7 +228,7 @@ impl<'a> Runner<'a> {
             held_out.fill(records, &mut self.rows, &mut self.labels);
             let rows = Rows { examples: &self.rows, labels: &self.labels };
             let correct = training.network.correct(&self.parameters, rows, &mut self.workspace);
-            tally.asked += records.len() as u64;
+            tally.evaluated += records.len() as u64;
             tally.correct += correct as u64;
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::{Control, EngineError, ObservationRange, Trained, Trainer, TrainingTally};
+use dpscope_engine::{Control, EngineError, ObservationRange, Trainer, TrainingTally, WaveScores};
 use rayon::prelude::*;
 
 use crate::observed::RunResult;
@@ -74,7 +74,7 @@ impl DpSgd {
         &self,
         range: ObservationRange,
         mut results: Vec<(RunResult, TrainingTally)>,
-    ) -> Result<Trained, EngineError> {
+    ) -> Result<WaveScores, EngineError> {
         let zero_out = results.split_off(range.len() as usize);
         let (target, first) = of_world(results);
         let (zero_out, second) = of_world(zero_out);
@@ -82,7 +82,7 @@ impl DpSgd {
         self.save(World::ZeroOut, range, &zero_out)?;
         let scores =
             [&target, &zero_out].map(|results| results.iter().map(|result| result.score).collect());
-        Ok(Trained { range, scores, tallies: [first, second], is_fallback: false })
+        Ok(WaveScores { range, scores, tallies: [first, second], is_fallback: false })
     }
 
     fn save(
@@ -120,7 +120,7 @@ impl Trainer for DpSgd {
         &self,
         range: ObservationRange,
         control: &dyn Control,
-    ) -> Result<Trained, EngineError> {
+    ) -> Result<WaveScores, EngineError> {
         let keep_going = || control.keep_going();
         let train = |runner: &mut Runner<'_>, (world, run): (World, u64)| {
             let mut tally = TrainingTally::default();

@@ -4,7 +4,7 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{ObservationRange, Trained, Trainer, TrainingTally, Unattended};
+use dpscope_engine::{ObservationRange, Trainer, TrainingTally, Unattended, WaveScores};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use dpscope_train::data::SyntheticData;
 use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
@@ -22,7 +22,7 @@ fn mechanism(threat_model: ThreatModel) -> BatchedGaussian {
 }
 
 /// Trains the MLP on synthetic purchases.
-fn trained(mechanism: BatchedGaussian, runs: u64) -> Trained {
+fn trained(mechanism: BatchedGaussian, runs: u64) -> WaveScores {
     let settings = TrainingSettings {
         clip_norm: 1.0,
         learning_rate: 1.0,
@@ -76,7 +76,7 @@ fn kolmogorov(first: &[f64], second: &[f64]) -> f64 {
 }
 
 /// Tally of all runs.
-fn total(trained: &Trained) -> TrainingTally {
+fn total(trained: &WaveScores) -> TrainingTally {
     let mut total = trained.tallies[0];
     total.add(&trained.tallies[1]);
     total

@@ -105,11 +105,11 @@ fn check_matches(
 ) -> Result<(), ArtefactError> {
     if state.plan != *plan {
         let differences = plan.differences(&state.plan);
-        return Err(ArtefactError::ForeignPlan { differences });
+        return Err(ArtefactError::PlanMismatch { differences });
     }
     if state.range != range {
         let (found, expected) = (state.range.to_string(), range.to_string());
-        return Err(ArtefactError::ForeignRange { found, expected });
+        return Err(ArtefactError::RangeMismatch { found, expected });
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The CPU twin on all threads.
+//! The CPU backend.
 
 use dpscope_core::accounting::pair::Draw;
 use dpscope_core::adjacency::World;
@@ -9,10 +9,10 @@ use dpscope_shaders::bgm::ScoreKernel;
 use dpscope_shaders::pair::VALUES;
 use dpscope_shaders::{LANES, PairKernel, instruction_set};
 
-use super::{Counted, Work};
+use super::work::{WaveCounts, Work};
 use crate::{EngineError, ObservationRange};
 
-/// Threads that run the lane kernels of `dpscope-shaders`.
+/// Runs the lane kernels of `dpscope-shaders` on a thread pool.
 #[derive(Debug)]
 pub struct CpuBackend {
     threads: usize,
@@ -20,14 +20,14 @@ pub struct CpuBackend {
     pool: rayon::ThreadPool,
 }
 
-/// Observations of both worlds that one task scores before it bins them.
+/// Number of observations that a task scores before it bins them.
 const CHUNK: usize = 16 * LANES;
 
 impl CpuBackend {
-    /// A backend with `threads` threads; 0 means one a core.
+    /// A backend with `threads` threads; 0 means one per core.
     ///
     /// # Errors
-    /// The system gives no threads.
+    /// The system cannot create threads.
     pub fn new(threads: usize) -> Result<Self, EngineError> {
         #[cfg(not(target_arch = "wasm32"))]
         {
@@ -45,7 +45,7 @@ impl CpuBackend {
         }
     }
 
-    /// Threads in use.
+    /// Number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
@@ -57,7 +57,7 @@ impl CpuBackend {
         format!("cpu ({}, {threads} thread{plural})", instruction_set())
     }
 
-    /// Observations of each world below which some threads have nothing to do.
+    /// Minimum number of observations of each world that occupies all threads.
     pub(super) fn smallest_wave(&self) -> u64 {
         // Both worlds of a group are separate tasks.
         (LANES * self.threads.div_ceil(2)) as u64
@@ -66,7 +66,7 @@ impl CpuBackend {
     /// Scores of observations 0..n of a world, in the kernel's unit.
     ///
     /// # Errors
-    /// `keep_going` says no.
+    /// `keep_going` returns `false`.
     pub fn scores(
         &self,
         kernel: &ScoreKernel,
@@ -99,7 +99,7 @@ impl CpuBackend {
         Ok(parts.map_err(|_| EngineError::Stopped)?.concat())
     }
 
-    /// The draws that a GPU's values stand for.
+    /// Converts the values of a GPU to draws.
     #[cfg(feature = "gpu")]
     pub(super) fn pair_draws_of(&self, kernel: &PairKernel, values: &[[u32; VALUES]]) -> Vec<Draw> {
         let parts: Vec<&[[u32; VALUES]]> = values.chunks(CHUNK).collect();
@@ -110,16 +110,16 @@ impl CpuBackend {
     }
 
     /// Counts a wave.
-    pub(super) fn counted(
+    pub(super) fn count_wave(
         &self,
         work: Work<'_>,
         range: ObservationRange,
-    ) -> Result<Counted, EngineError> {
+    ) -> Result<WaveCounts, EngineError> {
         let started = work.control.now_ms();
         let keep_going = || work.control.keep_going();
         let histograms = self.count(work.kernel, work.bins, range, &keep_going)?;
         let sampling_ms = work.control.now_ms() - started;
-        Ok(Counted { range, histograms, sampling_ms, is_fallback: false, tallies: None })
+        Ok(WaveCounts { range, histograms, sampling_ms, is_fallback: false, tallies: None })
     }
 
     fn count(
@@ -129,7 +129,7 @@ impl CpuBackend {
         range: ObservationRange,
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<AuditHistograms, EngineError> {
-        // Each task fills its own histograms, so there are few of them, of about equal work.
+        // Each task fills its own histograms, so there are few tasks of about equal work.
         let groups = range.len().div_ceil(LANES as u64);
         let per_task = groups.div_ceil(self.threads as u64 * 4).max(1) * LANES as u64;
         let ranges = tasks(range, usize::try_from(per_task).unwrap_or(usize::MAX));
@@ -169,13 +169,13 @@ impl CpuBackend {
     }
 }
 
-/// Pieces of at most `most` observations.
-fn tasks(range: ObservationRange, most: usize) -> Vec<ObservationRange> {
-    let most = most.max(1) as u64;
-    let pieces = range.len().div_ceil(most);
+/// Parts of at most `max` observations.
+fn tasks(range: ObservationRange, max: usize) -> Vec<ObservationRange> {
+    let max = max.max(1) as u64;
+    let pieces = range.len().div_ceil(max);
     let piece = |i: u64| {
-        let first = range.first + i * most;
-        ObservationRange { first, end: (first + most).min(range.end) }
+        let first = range.first + i * max;
+        ObservationRange { first, end: (first + max).min(range.end) }
     };
     (0..pieces).map(piece).collect()
 }

@@ -1,4 +1,4 @@
-//! Draws of the exact pair by whatever backend there is.
+//! Samples of the exact pair from any backend.
 
 use dpscope_core::accounting::pair::Draw;
 use dpscope_shaders::{LANES, PairKernel};
@@ -8,13 +8,13 @@ use super::Backend;
 use super::gpu::GpuPair;
 use crate::{Control, EngineError, ObservationRange};
 
-/// Words of the draws that a CPU makes at a time: a few milliseconds of one thread.
+/// Random words per chunk of a CPU thread: a few milliseconds.
 const CHUNK_WORDS: u64 = 1 << 21;
 
-/// Most draws at a time, which are kept.
-const MOST_DRAWS: u64 = 1 << 16;
+/// Maximum number of draws per chunk, which are held in memory.
+const MAX_DRAWS: u64 = 1 << 16;
 
-/// The drawing of one proposal's epochs: the same draws, whatever the backend.
+/// Samples epochs of one proposal: the same draws on every backend.
 pub(crate) struct PairDrawing<'a> {
     backend: &'a Backend,
     kernel: PairKernel,
@@ -45,7 +45,7 @@ impl<'a> PairDrawing<'a> {
         }
     }
 
-    /// Whether there is no GPU, or it failed.
+    /// Whether there is no GPU, or it has failed.
     pub(crate) fn is_on_cpu(&self) -> bool {
         #[cfg(feature = "gpu")]
         return self.gpu.is_none();
@@ -53,7 +53,7 @@ impl<'a> PairDrawing<'a> {
         true
     }
 
-    /// The first draws of a range, at least one; on the CPU where a GPU fails.
+    /// The first draws of a range, at least one; on the CPU after a GPU failure.
     pub(crate) fn first_of(&mut self, range: ObservationRange) -> Result<Vec<Draw>, EngineError> {
         if !self.control.keep_going() {
             return Err(EngineError::Stopped);
@@ -64,15 +64,15 @@ impl<'a> PairDrawing<'a> {
             match gpu.values(&self.kernel, range, self.control) {
                 Ok(values) => return Ok(cpu.pair_draws_of(&self.kernel, &values)),
                 Err(reason) => {
-                    self.control.warn(&format!("{reason}; the CPU draws from here on"));
+                    self.control.warn(&format!("{reason}; continuing on the CPU"));
                     self.gpu = None;
                 }
             }
         }
         let threads = cpu.threads() as u64;
-        let most = (threads * CHUNK_WORDS / (16 * self.kernel.blocks()))
-            .clamp(LANES as u64 * threads, MOST_DRAWS);
-        let end = range.end.min(range.first + most);
+        let max = (threads * CHUNK_WORDS / (16 * self.kernel.blocks()))
+            .clamp(LANES as u64 * threads, MAX_DRAWS);
+        let end = range.end.min(range.first + max);
         let keep_going = || self.control.keep_going();
         cpu.pair_draws(&self.kernel, ObservationRange { end, ..range }, &keep_going)
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dpscope_core::adjacency::World;
 use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, Failure, OpenDevice, REOPENINGS};
-use dpscope_engine::{Control, EngineError, ObservationRange, Trained, Trainer, TrainingTally};
+use dpscope_engine::{Control, EngineError, ObservationRange, Trainer, TrainingTally, WaveScores};
 use rayon::prelude::*;
 
 use super::pipelines::{Pipelines, SourceEdit};
@@ -186,7 +186,7 @@ impl GpuDpSgd {
         range: ObservationRange,
         wave: &WaveResult,
         control: &dyn Control,
-    ) -> Result<Trained, EngineError> {
+    ) -> Result<WaveScores, EngineError> {
         let length = self.cpu.training().outputs_per_run();
         let results: Option<Vec<(RunResult, TrainingTally)>> = self.cpu.pool().install(|| {
             let runs = DpSgd::runs(range).into_par_iter().zip(wave.outputs.par_chunks(length));
@@ -225,10 +225,10 @@ impl GpuDpSgd {
         &self,
         range: ObservationRange,
         control: &dyn Control,
-    ) -> Result<Trained, EngineError> {
+    ) -> Result<WaveScores, EngineError> {
         let end = range.end.min(range.first.saturating_add(self.cpu.smallest_wave()));
         let trained = self.cpu.train(ObservationRange { end, ..range }, control)?;
-        Ok(Trained { is_fallback: true, ..trained })
+        Ok(WaveScores { is_fallback: true, ..trained })
     }
 }
 
@@ -242,7 +242,7 @@ impl Trainer for GpuDpSgd {
         format!("{}, training)", device.strip_suffix(')').unwrap_or(&device))
     }
 
-    fn stand_in(&self) -> String {
+    fn fallback_device(&self) -> String {
         self.cpu.device()
     }
 
@@ -258,7 +258,7 @@ impl Trainer for GpuDpSgd {
         &self,
         range: ObservationRange,
         control: &dyn Control,
-    ) -> Result<Trained, EngineError> {
+    ) -> Result<WaveScores, EngineError> {
         let mut state = lock(&self.state);
         while !state.on_cpu {
             let reason = match self.train_wave(&mut state, range, control) {

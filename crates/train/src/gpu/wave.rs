@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::{Ahead, Failure, OpenDevice, Pace};
+use dpscope_engine::backend::gpu::{Failure, OpenDevice, Pace, SubmissionQueue};
 use dpscope_engine::{Control, ObservationRange};
 use dpscope_shaders::train::Turn;
 
@@ -34,7 +34,7 @@ pub(super) struct Buffers {
 pub(super) struct Waves {
     pub(super) pipelines: Pipelines,
     buffers: Option<Buffers>,
-    ahead: Ahead,
+    submissions: SubmissionQueue,
     count: u64,
 }
 
@@ -64,13 +64,13 @@ impl WaveResult {
 
 impl Waves {
     pub(super) fn new(pipelines: Pipelines, max_work: u64) -> Self {
-        let ahead = Ahead::new(Pace::new(FIRST_WORK.min(max_work), max_work));
-        Waves { pipelines, buffers: None, ahead, count: 0 }
+        let submissions = SubmissionQueue::new(Pace::new(FIRST_WORK.min(max_work), max_work));
+        Waves { pipelines, buffers: None, submissions, count: 0 }
     }
 
     /// Number of runs of each world whose most expensive kernel fits in one submission.
     pub(super) fn runs(&self) -> u64 {
-        let by_pace = self.ahead.budget() / (2 * self.pipelines.max_operations());
+        let by_pace = self.submissions.budget() / (2 * self.pipelines.max_operations());
         by_pace.clamp(1, self.pipelines.max_runs)
     }
 
@@ -112,7 +112,7 @@ impl Waves {
         range: ObservationRange,
         control: &'a dyn Control,
     ) -> Result<Wave<'a>, Failure> {
-        let Waves { pipelines, buffers, ahead, count } = self;
+        let Waves { pipelines, buffers, submissions, count } = self;
         *count += 1;
         let is_enough = buffers.as_ref().is_some_and(|buffers| buffers.runs >= range.len());
         if !is_enough {
@@ -129,7 +129,7 @@ impl Waves {
         let mut wave = Wave {
             pipelines,
             buffers,
-            ahead,
+            submissions,
             control,
             range,
             number: *count,
@@ -217,7 +217,7 @@ impl Buffers {
 pub(super) struct Wave<'a> {
     pub(super) pipelines: &'a Pipelines,
     buffers: &'a Buffers,
-    ahead: &'a mut Ahead,
+    submissions: &'a mut SubmissionQueue,
     control: &'a dyn Control,
     range: ObservationRange,
     number: u64,
@@ -271,11 +271,11 @@ impl<'a> Wave<'a> {
         let work = self.models().saturating_mul(kernel.operations);
         let mut parts = Parts::new(kernel.groups, work);
         while parts.remaining() > 0 {
-            let budget = self.ahead.budget();
+            let budget = self.submissions.budget();
             if self.work > 0 && self.work.saturating_add(parts.remaining()) > budget {
                 self.submit()?;
             }
-            let Some(part) = parts.next(self.ahead.budget()) else { break };
+            let Some(part) = parts.next(self.submissions.budget()) else { break };
             self.add_part(kernel, part, &Turn { first_group: part.first_group, ..*turn })?;
         }
         Ok(())
@@ -308,9 +308,9 @@ impl<'a> Wave<'a> {
             return Err(Failure::Stopped);
         }
         let open = self.open();
-        while self.ahead.is_full() {
+        while self.submissions.is_full() {
             let now_ms = || self.control.now_ms();
-            pollster::block_on(self.ahead.land(open, now_ms))?;
+            pollster::block_on(self.submissions.wait_for_oldest(open, now_ms))?;
         }
         open.check()?;
         let submitted_ms = self.control.now_ms();
@@ -325,7 +325,7 @@ impl<'a> Wave<'a> {
         }
         drop(pass);
         let submission = open.queue().submit([encoder.finish()]);
-        self.ahead.submitted(open, self.number, self.work, submitted_ms, submission);
+        self.submissions.push(open, self.number, self.work, submitted_ms, submission);
         self.dispatches.clear();
         self.slots.clear();
         (self.last, self.work) = (None, 0);
@@ -370,7 +370,7 @@ impl<'a> Wave<'a> {
         let (open, bytes) = (self.open(), 4 * words as u64);
         let reading = open.read(buffer, first * bytes..(first + models) * bytes);
         let now_ms = || self.control.now_ms();
-        while pollster::block_on(self.ahead.land(open, now_ms))?.is_some() {}
+        while pollster::block_on(self.submissions.wait_for_oldest(open, now_ms))?.is_some() {}
         let read = pollster::block_on(reading.words())?;
         if read.len() as u64 != models * words as u64 {
             return Err(Failure::Device(format!("the device returned {} words", read.len())));

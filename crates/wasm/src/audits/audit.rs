@@ -3,7 +3,7 @@
 use dpscope_core::audit::ResultRecord;
 use dpscope_core::audit::curve::AuditCurve;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Dealer, EngineError, Layout, ObservationRange, Shard};
+use dpscope_engine::{Artefact, EngineError, Layout, ObservationRange, Scheduler, Shard};
 use serde::Serialize;
 
 use super::plan::{checked, plan_of};
@@ -13,7 +13,7 @@ use crate::record::Record;
 /// A simulation under way.
 #[derive(Debug)]
 pub(super) struct Simulation {
-    pub(super) dealer: Dealer,
+    pub(super) scheduler: Scheduler,
 }
 
 /// How far a simulation is.
@@ -55,34 +55,34 @@ impl Simulation {
         let valid = plan_of(plan)?;
         let layout = Layout::of(&valid, &CpuBackend::new(1)?, &|| true)?;
         let range = Shard::WHOLE.range(valid.plan())?;
-        Ok(Simulation { dealer: Dealer::new(Artefact::empty(&valid, layout, range)) })
+        Ok(Simulation { scheduler: Scheduler::new(Artefact::empty(&valid, layout, range)) })
     }
 
     /// Goes on with what was counted before, here or by the command line.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
         let state = Artefact::from_bytes(bytes).map_err(EngineError::from)?;
         checked(state.plan)?;
-        Ok(Simulation { dealer: Dealer::new(state) })
+        Ok(Simulation { scheduler: Scheduler::new(state) })
     }
 
     /// What counters need to know: a state without counts.
     pub(super) fn layout(&self) -> Result<Vec<u8>, Failure> {
-        let state = self.dealer.state();
+        let state = self.scheduler.state();
         let none = ObservationRange { first: 0, end: 0 };
         Ok(Artefact::empty(&checked(state.plan)?, state.layout.clone(), none).to_bytes())
     }
 
     pub(super) fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
-        Ok(self.dealer.add(Artefact::from_bytes(counted).map_err(EngineError::from)?)?)
+        Ok(self.scheduler.add(Artefact::from_bytes(counted).map_err(EngineError::from)?)?)
     }
 
     pub(super) fn progress(&self) -> AuditProgress {
-        let state = self.dealer.state();
+        let state = self.scheduler.state();
         AuditProgress { done: 2 * state.done(), total: 2 * state.range.len() }
     }
 
     pub(super) fn result(&self) -> Result<SimulationResult, Failure> {
-        let state = self.dealer.state();
+        let state = self.scheduler.state();
         Ok(SimulationResult {
             result: ResultRecord::from(&state.result()?),
             observations: 2 * state.done(),
@@ -97,7 +97,7 @@ impl Simulation {
     }
 
     pub(super) fn curve(&self) -> Result<AuditCurve, Failure> {
-        Ok(self.dealer.state().curve()?)
+        Ok(self.scheduler.state().curve()?)
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn example() -> (impl Serialize, impl Serialize) {
     let mut simulation = Simulation::open(&super::plan::tests::record(&[])).unwrap();
     let layout = simulation.layout().unwrap();
     let counted = super::count::count(&layout, 0.0, 128.0).unwrap();
-    simulation.dealer.deal(100).unwrap();
+    simulation.scheduler.assign(100).unwrap();
     simulation.add(&counted).unwrap();
     (simulation.progress(), simulation.result().unwrap())
 }
@@ -126,10 +126,10 @@ mod tests {
         let whole = |most| {
             let mut simulation = Simulation::open(&record(&[])).unwrap();
             let layout = simulation.layout().unwrap();
-            while let Some(range) = simulation.dealer.deal(most) {
+            while let Some(range) = simulation.scheduler.assign(most) {
                 let counted = count(&layout, range.first as f64, range.end as f64).unwrap();
                 simulation.add(&counted).unwrap();
-                let bytes = simulation.dealer.state().to_bytes();
+                let bytes = simulation.scheduler.state().to_bytes();
                 simulation = Simulation::from_bytes(&bytes).unwrap();
             }
             simulation
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(one.result().unwrap(), many.result().unwrap());
         assert_eq!(one.result().unwrap().result.kind, OutcomeKind::Bound);
         assert!(one.curve().unwrap().band().is_some());
-        let outcome = one.dealer.state().outcome().unwrap();
+        let outcome = one.scheduler.state().outcome().unwrap();
         assert!(matches!(outcome, Outcome::Bound(_)));
     }
 

@@ -58,7 +58,7 @@ impl Audit {
     /// All that is counted, as `dpscope resume` reads it.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.dealer.state().to_bytes()
+        self.0.scheduler.state().to_bytes()
     }
 
     /// What counters need to know.
@@ -76,7 +76,7 @@ impl Audit {
     /// None that a page can cause.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
     pub fn next(&mut self, observations: f64) -> Made {
-        let range = self.0.dealer.deal(observations as u64);
+        let range = self.0.scheduler.assign(observations as u64);
         range.map_or(Ok(JsValue::UNDEFINED), |range| to_js(&range))
     }
 
@@ -91,7 +91,7 @@ impl Audit {
 
     /// Takes dealt observations back, to be dealt again: their counter was ended, or broke.
     pub fn give_back(&mut self, first: f64, end: f64) {
-        self.0.dealer.give_back(count::range_of(first, end));
+        self.0.scheduler.release(count::range_of(first, end));
     }
 
     /// How far it is.

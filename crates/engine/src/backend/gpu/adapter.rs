@@ -1,20 +1,20 @@
-//! The adapters of a machine: which there are, what they are called, which is taken unasked.
+//! The adapters of a machine: list, names, default.
 
 use dpscope_core::format::is_plain;
 
-/// What is known of an adapter before it is opened.
+/// Properties of an adapter, known before it is opened.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AdapterFacts {
-    /// Place in the list of [`adapters`], from 0.
+    /// Index in the list of [`adapters`], from 0.
     pub index: usize,
-    /// As the driver names it.
+    /// Name reported by the driver.
     pub name: String,
     /// "vulkan", "metal", "dx12" or "webgpu".
     pub backend: &'static str,
     /// Driver and its version.
     pub driver: String,
-    /// Whether it is a GPU, not a rasteriser on the CPU.
+    /// Whether it is a GPU, not a software rasteriser.
     pub hardware: bool,
     /// Largest storage binding, in bytes.
     pub max_storage_binding_bytes: u64,
@@ -42,13 +42,13 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// What is known of it.
+    /// Its properties.
     #[must_use]
     pub fn facts(&self) -> &AdapterFacts {
         &self.facts
     }
 
-    /// This adapter as the system finds it now, which after the loss of a device may be another.
+    /// Finds this adapter again, for example after the loss of a device.
     pub async fn found_again(&self) -> Option<Adapter> {
         let same = |other: &Adapter| {
             let [mine, theirs] = [&self.facts, &other.facts];
@@ -58,9 +58,9 @@ impl Adapter {
     }
 }
 
-/// The adapters of this machine; each once, hardware first. Empty where there are none.
+/// The adapters of this machine, each once, hardware first.
 pub async fn adapters() -> Vec<Adapter> {
-    // Without the flags of a debug build, which ask for layers that few machines have.
+    // Debug flags would request layers that few machines have.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
@@ -75,14 +75,14 @@ pub async fn adapters() -> Vec<Adapter> {
     listed.map(adapter).collect()
 }
 
-/// The adapter that `auto` takes: a GPU, never a rasteriser on the CPU.
+/// The default adapter: a GPU, never a software rasteriser.
 #[must_use]
 pub fn preferred(adapters: &[AdapterFacts]) -> Option<usize> {
     adapters.iter().position(|facts| facts.hardware)
 }
 
-/// The adapter of a decimal index, or the first, hardware before others, whose name holds the text
-/// in any case; a number that is no index as a word of its own, such as `4090`.
+/// The adapter with a decimal index, or the first whose name contains the text in any case, hardware
+/// first; a number that is not an index must be a word of the name, such as `4090`.
 #[must_use]
 pub fn find(adapters: &[AdapterFacts], wanted: &str) -> Option<usize> {
     let number = wanted.parse::<usize>().ok();
@@ -106,14 +106,14 @@ fn is_hardware(info: &wgpu::AdapterInfo) -> bool {
     use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
     match info.device_type {
         DiscreteGpu | IntegratedGpu | VirtualGpu => true,
-        // A browser says no more than whether it is a fallback.
+        // A browser reports only whether it is a fallback.
         Other => info.backend == wgpu::Backend::BrowserWebGpu,
         Cpu => false,
     }
 }
 
-/// Which adapters are listed, and in what order: hardware first, and those of Direct3D only where
-/// no other interface shows the same chip.
+/// Indices of the listed adapters: hardware first, and Direct3D adapters only if no other interface
+/// has the same chip.
 fn listed(infos: &[wgpu::AdapterInfo]) -> Vec<usize> {
     let is_dx12 = |info: &wgpu::AdapterInfo| info.backend == wgpu::Backend::Dx12;
     let chip = |info: &wgpu::AdapterInfo| (info.vendor, info.device);
@@ -146,7 +146,7 @@ fn facts(index: usize, info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Adapt
     }
 }
 
-/// At most so many characters, all of which a terminal shows as they are.
+/// At most `most` printable characters.
 fn plain(text: &str, most: usize) -> String {
     text.chars().filter(|&c| is_plain(c)).take(most).collect()
 }
@@ -155,7 +155,7 @@ fn plain(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn invented(names: &[(&str, bool)]) -> Vec<AdapterFacts> {
+    fn synthetic(names: &[(&str, bool)]) -> Vec<AdapterFacts> {
         let fact = |(index, &(name, hardware)): (usize, &(&str, bool))| AdapterFacts {
             index,
             name: name.to_owned(),
@@ -172,9 +172,9 @@ mod tests {
     #[test]
     fn a_rasteriser_is_never_preferred() {
         assert_eq!(preferred(&[]), None);
-        assert_eq!(preferred(&invented(&[("llvmpipe", false), ("SwiftShader", false)])), None);
+        assert_eq!(preferred(&synthetic(&[("llvmpipe", false), ("SwiftShader", false)])), None);
         assert_eq!(
-            preferred(&invented(&[("llvmpipe", false), ("Arc", true), ("B", true)])),
+            preferred(&synthetic(&[("llvmpipe", false), ("Arc", true), ("B", true)])),
             Some(1)
         );
     }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn an_adapter_is_found_by_index_or_part_of_its_name() {
         let adapters =
-            invented(&[("llvmpipe (RTX)", false), ("GeForce RTX 4090", true), ("RTX", true)]);
+            synthetic(&[("llvmpipe (RTX)", false), ("GeForce RTX 4090", true), ("RTX", true)]);
         let cases =
             [("0", Some(0)), ("2", Some(2)), ("3", None), ("rtx", Some(1)), ("4090", Some(1))];
         for (wanted, found) in cases {

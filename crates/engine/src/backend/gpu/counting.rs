@@ -1,4 +1,5 @@
-//! Waves on a GPU: cut, kept ahead of the host, collected, and counted again where they fail.
+//! Waves on a GPU: divided into dispatches, submitted ahead of the host, collected, and repeated
+//! after failures.
 
 use std::sync::Arc;
 
@@ -7,22 +8,27 @@ use dpscope_core::audit::AuditHistograms;
 use dpscope_core::audit::histogram::{ScoreBins, ScoreHistogram};
 use dpscope_shaders::bgm::{Program, WORKGROUP};
 
-use super::GpuBackend;
-use super::ahead::{Ahead, Landed, Pace};
+use super::backend::GpuBackend;
 use super::device::Gpu;
 use super::loaded::Loaded;
 use super::open::{Failure, Reading};
 use super::pieces::Cutter;
 use super::self_test;
-use crate::backend::{Counted, Pending, Work};
+use super::submissions::{Completion, Pace, SubmissionQueue};
+use crate::backend::work::{WaveCounts, Work};
 use crate::{EngineError, ObservationRange};
 
-/// A wave that was submitted, or failed while it was.
+/// A wave of a GPU.
 pub(crate) struct Wave {
-    id: u64,
     range: ObservationRange,
-    gpu: Arc<Gpu>,
-    reading: Result<Reading, Failure>,
+    state: WaveState,
+}
+
+enum WaveState {
+    /// Submitted to the device, or failed meanwhile.
+    Submitted { id: u64, gpu: Arc<Gpu>, reading: Result<Reading, Failure> },
+    /// WaveCounts on the CPU.
+    Counted(Box<WaveCounts>),
 }
 
 impl Wave {
@@ -31,28 +37,28 @@ impl Wave {
     }
 }
 
-/// The counting of one kernel's scores on a GPU.
+/// Counts the scores of one kernel on a GPU.
 pub(crate) struct GpuCounting<'a> {
     backend: &'a GpuBackend,
     work: Work<'a>,
     program: Program,
     loaded: Option<Loaded>,
-    ahead: Ahead,
+    submissions: SubmissionQueue,
     waves: u64,
-    /// Waves under way, and the time that their dispatches took so far.
+    /// Waves in flight, and the time of their dispatches so far.
     spent_ms: Vec<(u64, f64)>,
-    /// Whether the device was given up.
+    /// Whether the CPU has replaced the device.
     on_cpu: bool,
 }
 
 impl<'a> GpuCounting<'a> {
-    pub(super) fn new(backend: &'a GpuBackend, work: Work<'a>) -> Self {
+    pub(crate) fn new(backend: &'a GpuBackend, work: Work<'a>) -> Self {
         GpuCounting {
             backend,
             work,
             program: work.kernel.program(backend.float_mode()),
             loaded: None,
-            ahead: Ahead::new(Pace::of_blocks()),
+            submissions: SubmissionQueue::new(Pace::of_blocks()),
             waves: 0,
             spent_ms: Vec::new(),
             on_cpu: false,
@@ -67,21 +73,26 @@ impl<'a> GpuCounting<'a> {
         if self.on_cpu { self.backend.cpu().smallest_wave() } else { u64::from(WORKGROUP) }
     }
 
-    pub(crate) async fn submit(&mut self, range: ObservationRange) -> Result<Pending, EngineError> {
+    pub(crate) async fn submit(&mut self, range: ObservationRange) -> Result<Wave, EngineError> {
         if self.on_cpu {
-            return Ok(Pending::Done(Box::new(self.count_on_cpu(range)?)));
+            let state = WaveState::Counted(Box::new(self.count_on_cpu(range)?));
+            return Ok(Wave { range, state });
         }
         let gpu = self.backend.gpu();
         let id = self.waves;
         self.waves += 1;
         match self.launch(&gpu, id, range).await {
             Err(Failure::Stopped) => Err(EngineError::Stopped),
-            reading => Ok(Pending::Gpu(Wave { id, range, gpu, reading })),
+            reading => Ok(Wave { range, state: WaveState::Submitted { id, gpu, reading } }),
         }
     }
 
-    pub(crate) async fn collect(&mut self, wave: Wave) -> Result<Counted, EngineError> {
-        let Wave { id, range, gpu, reading } = wave;
+    pub(crate) async fn collect(&mut self, wave: Wave) -> Result<WaveCounts, EngineError> {
+        let Wave { range, state } = wave;
+        let (id, gpu, reading) = match state {
+            WaveState::Submitted { id, gpu, reading } => (id, gpu, reading),
+            WaveState::Counted(counts) => return Ok(*counts),
+        };
         let counted = match reading {
             Ok(reading) => self.histograms(&gpu, id, range, reading).await,
             Err(failure) => Err(failure),
@@ -92,7 +103,7 @@ impl<'a> GpuCounting<'a> {
         }
     }
 
-    /// Submits all dispatches of a wave; returns while the last of them run.
+    /// Submits all dispatches of a wave; returns while the last of them are running.
     async fn launch(
         &mut self,
         gpu: &Arc<Gpu>,
@@ -102,7 +113,7 @@ impl<'a> GpuCounting<'a> {
         let loaded = match self.loaded.take() {
             Some(loaded) if Arc::ptr_eq(&loaded.gpu, gpu) => loaded,
             _ => {
-                self.ahead.clear();
+                self.submissions.clear();
                 let loaded = self_test::loaded(gpu, &self.program).await?;
                 self_test::check_own(&loaded, &self.program, &self.work).await?;
                 loaded
@@ -112,27 +123,28 @@ impl<'a> GpuCounting<'a> {
         let state_bytes = limits.state_bytes(&self.program, range.len());
         let output = loaded.output(4 * self.work.bins.len() as u64, state_bytes);
         let mut cutter = Cutter::new(limits, &self.program, range);
-        while let Some(cut) = cutter.next(self.ahead.budget()) {
+        while let Some(cut) = cutter.next(self.submissions.budget()) {
             if !self.work.control.keep_going() {
                 return Err(Failure::Stopped);
             }
-            while self.ahead.is_full() {
-                self.land(gpu).await?;
+            while self.submissions.is_full() {
+                self.wait_for_oldest(gpu).await?;
             }
             gpu.check()?;
             let submitted_ms = self.work.control.now_ms();
             let submission = loaded.run(&self.program, &cut, Some(self.work.bins), &output);
-            self.ahead.submitted(gpu, id, cut.work(), submitted_ms, submission);
+            self.submissions.push(gpu, id, cut.work(), submitted_ms, submission);
         }
         let reading = loaded.read(&output);
         self.loaded = Some(loaded);
         Ok(reading)
     }
 
-    /// Waits for the oldest dispatch, and notes how long its wave took.
-    async fn land(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        let landed = self.ahead.land(gpu, || self.work.control.now_ms()).await?;
-        let Some(Landed { wave, spent_ms }) = landed else { return Ok(()) };
+    /// Waits for the oldest dispatch and records its time.
+    async fn wait_for_oldest(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        let completion =
+            self.submissions.wait_for_oldest(gpu, || self.work.control.now_ms()).await?;
+        let Some(Completion { wave, spent_ms }) = completion else { return Ok(()) };
         match self.spent_ms.iter_mut().find(|(known, _)| *known == wave) {
             Some((_, sum)) => *sum += spent_ms,
             None => self.spent_ms.push((wave, spent_ms)),
@@ -147,25 +159,25 @@ impl<'a> GpuCounting<'a> {
         id: u64,
         range: ObservationRange,
         reading: Reading,
-    ) -> Result<Counted, Failure> {
-        while self.ahead.oldest().is_some_and(|oldest| oldest <= id) {
-            self.land(gpu).await?;
+    ) -> Result<WaveCounts, Failure> {
+        while self.submissions.oldest().is_some_and(|oldest| oldest <= id) {
+            self.wait_for_oldest(gpu).await?;
         }
         let values = reading.words().await?;
         let histograms = histograms(self.work.bins, &values, range).map_err(Failure::Device)?;
         let spent = self.spent_ms.iter().position(|&(wave, _)| wave == id);
         let sampling_ms = spent.map_or(0.0, |place| self.spent_ms.swap_remove(place).1);
-        Ok(Counted { range, histograms, sampling_ms, is_fallback: false, tallies: None })
+        Ok(WaveCounts { range, histograms, sampling_ms, is_fallback: false, tallies: None })
     }
 
-    /// Counts a wave that failed: on the device opened anew, else the start of it on the CPU, where
-    /// all later ones are counted too.
+    /// Counts a failed wave again: on the reopened device, otherwise the start of it on the CPU, which
+    /// also counts all later waves.
     async fn count_again(
         &mut self,
         failed: &Arc<Gpu>,
         range: ObservationRange,
         failure: Failure,
-    ) -> Result<Counted, EngineError> {
+    ) -> Result<WaveCounts, EngineError> {
         let (mut failed, mut failure) = (failed.clone(), failure);
         let reason = loop {
             let reason = match failure {
@@ -179,41 +191,45 @@ impl<'a> GpuCounting<'a> {
                 Err(closed) => break format!("{reason}; {closed}"),
             };
             if is_new {
-                self.work.control.warn(&format!("{reason}; the device was opened again"));
+                self.work.control.warn(&format!("{reason}; the device was reopened"));
             }
             match self.whole(&gpu, range).await {
                 Ok(counted) => return Ok(counted),
                 Err(Failure::Device(again)) if is_new => break again,
-                // It was lost since another wave opened it.
+                // It was lost after another wave opened it.
                 Err(again) => (failed, failure) = (gpu, again),
             }
         };
-        self.work.control.warn(&format!("{reason}; the CPU counts from here on"));
+        self.work.control.warn(&format!("{reason}; continuing on the CPU"));
         self.on_cpu = true;
         self.start_on_cpu(range)
     }
 
     /// Submits a wave and waits for it.
-    async fn whole(&mut self, gpu: &Arc<Gpu>, range: ObservationRange) -> Result<Counted, Failure> {
+    async fn whole(
+        &mut self,
+        gpu: &Arc<Gpu>,
+        range: ObservationRange,
+    ) -> Result<WaveCounts, Failure> {
         let id = self.waves;
         self.waves += 1;
         let reading = self.launch(gpu, id, range).await?;
         self.histograms(gpu, id, range, reading).await
     }
 
-    /// Counts so little of a GPU's wave that the CPU is soon done: all of it may take hours.
-    fn start_on_cpu(&self, range: ObservationRange) -> Result<Counted, EngineError> {
+    /// Counts the start of a wave: a whole wave of a GPU may take the CPU hours.
+    fn start_on_cpu(&self, range: ObservationRange) -> Result<WaveCounts, EngineError> {
         let end = range.end.min(range.first.saturating_add(self.smallest_wave()));
         self.count_on_cpu(ObservationRange { end, ..range })
     }
 
-    fn count_on_cpu(&self, range: ObservationRange) -> Result<Counted, EngineError> {
-        let counted = self.backend.cpu().counted(self.work, range)?;
-        Ok(Counted { is_fallback: true, ..counted })
+    fn count_on_cpu(&self, range: ObservationRange) -> Result<WaveCounts, EngineError> {
+        let counted = self.backend.cpu().count_wave(self.work, range)?;
+        Ok(WaveCounts { is_fallback: true, ..counted })
     }
 }
 
-/// Counts of [world][parity][bin] as histograms, if they hold every observation of the range.
+/// Converts counts [world][parity][bin] to histograms; checks their totals.
 fn histograms(
     bins: &ScoreBins,
     values: &[u32],
@@ -227,7 +243,7 @@ fn histograms(
         values.chunks_exact(bins.len()).map(half).collect::<Result<_, _>>()?;
     let halves: Result<[ScoreHistogram; 4], _> = halves.try_into();
     let [even, odd, zero_out_even, zero_out_odd] =
-        halves.map_err(|_| format!("the device sent {} counts", values.len()))?;
+        halves.map_err(|_| format!("the device returned {} counts", values.len()))?;
     let counted = AuditHistograms::from_halves([even, odd], [zero_out_even, zero_out_odd]);
     for world in World::BOTH {
         let odd = range.end / 2 - range.first / 2;

@@ -1,4 +1,4 @@
-//! A device that counts: what it is bound to, and what is compiled for it.
+//! A device for counting: bind group layout and compiled kernels.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use super::pieces::PieceLimits;
 use super::source::Source;
 use super::spirv;
 
-/// How a program reaches the driver.
+/// How a program is passed to the driver.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Build {
     /// Exact mode on Vulkan: SPIR-V that forbids fusing and reordering. By the instructions that a
@@ -26,13 +26,13 @@ impl Build {
 
 type Compiled = Result<wgpu::ComputePipeline, String>;
 
-/// A device, and what is compiled for it.
+/// A device and its compiled kernels.
 #[derive(Debug)]
 pub(super) struct Gpu {
     open: Arc<OpenDevice>,
     layout: wgpu::BindGroupLayout,
     limits: PieceLimits,
-    /// What passed its self-test, or why not.
+    /// Results of self-tests.
     tested: Mutex<Vec<(Source, Compiled)>>,
 }
 
@@ -45,7 +45,7 @@ impl Deref for Gpu {
 }
 
 impl Gpu {
-    /// Opens a device whose dispatches stay within `most` as well as within its own limits.
+    /// Opens a device whose dispatches respect `most` and its own limits.
     pub(super) async fn open(adapter: &Adapter, most: &PieceLimits) -> Result<Self, String> {
         let features = spirv::features(&adapter.inner);
         let open = OpenDevice::open(adapter, features, wgpu::Limits::default()).await?;
@@ -78,7 +78,7 @@ impl Gpu {
         tested.push((source, compiled));
     }
 
-    /// The pipeline of a kernel; none where this device or mode has no such build.
+    /// The pipeline of a kernel; `None` if this device or mode has no such build.
     pub(super) async fn compiled(
         &self,
         source: Source,
@@ -102,7 +102,7 @@ fn portable(device: &wgpu::Device, source: &str) -> wgpu::ShaderModule {
     return device.create_shader_module(descriptor);
     // SAFETY: the only sources are those of `Source::wgsl`, constant texts of this workspace.
     // Their indices lie within the buffers that `Loaded` makes: slots, entries and components
-    // are below the law's, observations and draws below the dispatch's, bins below `bins`; and
+    // are below the distribution's, observations and draws below the dispatch's, bins below `bins`; and
     // their loops end, after at most `Program::turns_per_block` turns a block, one for draws.
     #[cfg(not(target_arch = "wasm32"))]
     unsafe {

@@ -1,4 +1,4 @@
-//! A program on a device: its buffers, its dispatches and what comes back.
+//! A program on a device: buffers, dispatches and results.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) struct Loaded {
     thresholds: wgpu::Buffer,
 }
 
-/// Where a program writes.
+/// Output buffers of a program.
 #[derive(Debug)]
 pub(super) struct Output {
     bindings: wgpu::BindGroup,
@@ -54,7 +54,7 @@ impl Loaded {
         Loaded::bound(gpu, uniforms, [&[], program.thresholds()], pipeline)
     }
 
-    /// Law, scoring and dispatch; weights and thresholds.
+    /// Buffers: distribution, scoring and dispatch; weights and thresholds.
     fn bound(
         gpu: &Arc<Gpu>,
         uniforms: [&[(&str, u32)]; 3],
@@ -64,7 +64,8 @@ impl Loaded {
         let most = gpu.limits().binding_bytes;
         let table = 4 * tables.map(<[u32]>::len).into_iter().fold(0, usize::max) as u64;
         if table > most {
-            let reason = format!("its tables take {table} bytes, and the device binds {most}");
+            let reason =
+                format!("its tables take {table} bytes, but the device binds at most {most}");
             return Err(Failure::Unfit(reason));
         }
         let [law, scoring, dispatch] = uniforms.map(|fields| uniform(gpu, fields));
@@ -74,7 +75,7 @@ impl Loaded {
         Ok(Loaded { gpu, pipeline, law, scoring, dispatch, weights, thresholds })
     }
 
-    /// Zeroed results of so many values, and state for so many bytes.
+    /// Zeroed results of `values` values, and `state_bytes` bytes of state.
     pub(super) fn output(&self, values: u64, state_bytes: u64) -> Output {
         use wgpu::BufferUsages as Usage;
         let bytes = 4 * values;
@@ -114,7 +115,7 @@ impl Loaded {
         self.dispatch(&program.dispatch(&piece), observations, 2, output)
     }
 
-    /// Submits one dispatch, an invocation an observation of each world.
+    /// Submits one dispatch, with one invocation per observation of each world.
     pub(super) fn dispatch(
         &self,
         fields: &[(&str, u32)],
@@ -133,7 +134,7 @@ impl Loaded {
         self.gpu.queue().submit([encoder.finish()])
     }
 
-    /// Sends the results to the host, after all that was submitted before.
+    /// Copies the results to the host, after all earlier submissions.
     pub(super) fn read(&self, output: &Output) -> Reading {
         self.gpu.read(&output.results, 0..output.bytes)
     }

@@ -1,4 +1,4 @@
-//! An open device: how it is opened, waited for and read, and what is known where it fails.
+//! An open device: opening, waiting, reading and errors.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,14 +10,14 @@ use futures_channel::oneshot::{Receiver, channel};
 
 use super::adapter::Adapter;
 
-/// Why a GPU gave no result.
+/// Errors of a GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The device or its driver failed; another try may do.
+    /// The device or its driver failed; a retry may succeed.
     Device(String),
-    /// The device cannot do this work, however often it tries.
+    /// The device does not support this work; a retry fails again.
     Unfit(String),
-    /// The caller wants no more.
+    /// Cancelled by the caller.
     Stopped,
 }
 
@@ -30,13 +30,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Longest wait for a dispatch, which aims at a thousandth of it.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Timeout of a dispatch, a thousand times its target duration.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How the message of a panic begins that this backend catches: wgpu's, where a device is lost.
+/// Start of the message of the panic that this backend catches: wgpu panics when a device is lost.
 pub const CAUGHT_PANIC: &str = "Error in Device::poll";
 
-/// A device that is open, and what it reported.
+/// An open device and its errors.
 #[derive(Debug)]
 pub struct OpenDevice {
     device: wgpu::Device,
@@ -44,7 +44,7 @@ pub struct OpenDevice {
     fault: Arc<Mutex<Option<String>>>,
 }
 
-/// Words on their way to the host.
+/// A pending transfer of words to the host.
 #[derive(Debug)]
 pub struct Reading {
     open: Arc<OpenDevice>,
@@ -58,10 +58,10 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl OpenDevice {
-    /// Opens a device with these features and limits, as far as the adapter has them.
+    /// Opens a device with these features and limits, where the adapter supports them.
     ///
     /// # Errors
-    /// The driver gives no device, or one without compute shaders; in words.
+    /// The driver provides no device, or one without compute shaders.
     pub async fn open(
         adapter: &Adapter,
         features: wgpu::Features,
@@ -69,7 +69,7 @@ impl OpenDevice {
     ) -> Result<Self, String> {
         let inner = &adapter.inner;
         let descriptor = wgpu::DeviceDescriptor {
-            // A page loads the names of all features where one might be asked for.
+            // Requesting features would add the names of all features to the bundle.
             required_features: if cfg!(target_arch = "wasm32") {
                 wgpu::Features::empty()
             } else {
@@ -83,14 +83,14 @@ impl OpenDevice {
         let fault = Arc::new(Mutex::new(None));
         let (lost, wrong) = (fault.clone(), fault.clone());
         device.set_device_lost_callback(move |_, message| {
-            // The cause of whatever else is wrong.
+            // The cause of all other errors.
             *lock(&lost) = Some(one_line(&format!("the device was lost: {message}")));
         });
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             lock(&wrong).get_or_insert(one_line(&error.to_string()));
         }));
         if device.limits().max_compute_workgroups_per_dimension == 0 {
-            return Err("it has no compute shaders".to_owned());
+            return Err("it does not support compute shaders".to_owned());
         }
         Ok(OpenDevice { device, queue, fault })
     }
@@ -107,24 +107,24 @@ impl OpenDevice {
         &self.queue
     }
 
-    /// Destroys the device, as a driver's reset would. For tests.
+    /// Destroys the device like a driver reset. For tests.
     #[doc(hidden)]
     pub fn lose(&self) {
         self.device.destroy();
     }
 
-    /// What the device reported, if anything.
+    /// Checks whether the device reported an error.
     ///
     /// # Errors
-    /// That.
+    /// The reported error.
     pub fn check(&self) -> Result<(), Failure> {
         lock(&self.fault).clone().map_or(Ok(()), |reason| Err(Failure::Device(reason)))
     }
 
-    /// The pipeline of a module's entry point; none where there is no module.
+    /// The pipeline of a module's entry point; `None` without a module.
     ///
     /// # Errors
-    /// The device fails; it refuses the module, or makes no pipeline of it.
+    /// The device fails, or rejects the module or the pipeline.
     pub async fn pipeline(
         &self,
         layout: &wgpu::BindGroupLayout,
@@ -150,7 +150,7 @@ impl OpenDevice {
         error.map_or(Ok(Some(pipeline)), |error| Err(Failure::Unfit(one_line(&error.to_string()))))
     }
 
-    /// A zeroed buffer of so many bytes, at least one word.
+    /// A zeroed buffer of `size` bytes, at least one word.
     #[must_use]
     pub fn buffer(&self, usage: wgpu::BufferUsages, size: u64) -> wgpu::Buffer {
         let size = size.max(4);
@@ -167,13 +167,13 @@ impl OpenDevice {
         buffer
     }
 
-    /// Writes words from a byte on, after all that was submitted before.
+    /// Writes words at `first_byte`, after all earlier submissions.
     pub fn write(&self, buffer: &wgpu::Buffer, first_byte: u64, words: &[u32]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.queue.write_buffer(buffer, first_byte, &bytes);
     }
 
-    /// Sends words of a buffer to the host, after all that was submitted before.
+    /// Copies words of a buffer to the host, after all earlier submissions.
     #[must_use]
     pub fn read(self: &Arc<Self>, buffer: &wgpu::Buffer, bytes: std::ops::Range<u64>) -> Reading {
         use wgpu::BufferUsages as Usage;
@@ -183,12 +183,12 @@ impl OpenDevice {
         encoder.copy_buffer_to_buffer(buffer, bytes.start, &stage, 0, length);
         let submission = self.queue.submit([encoder.finish()]);
         let (sender, mapped) = channel();
-        // Nobody may listen any more.
+        // The receiver may be gone.
         stage.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
         Reading { open: self.clone(), stage, submission, mapped }
     }
 
-    /// Lets callbacks run whose work is done.
+    /// Runs the callbacks of completed work.
     ///
     /// # Errors
     /// The device is lost.
@@ -197,7 +197,7 @@ impl OpenDevice {
     }
 
     fn polled(&self, poll: wgpu::PollType) -> Result<(), Failure> {
-        // A device that is lost meanwhile makes wgpu panic here.
+        // wgpu panics here if the device is lost meanwhile.
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(poll))) {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(Failure::Device(error.to_string())),
@@ -205,25 +205,25 @@ impl OpenDevice {
         }
     }
 
-    /// What arrives when a submission is done.
+    /// The message of a completed submission.
     pub(super) async fn arrival<T>(
         &self,
         submission: &wgpu::SubmissionIndex,
         receiver: &mut Receiver<T>,
     ) -> Result<T, Failure> {
-        let silent = || Failure::Device("the device does not answer".to_owned());
+        let silent = || Failure::Device("the device does not respond".to_owned());
         if cfg!(target_arch = "wasm32") {
             return receiver.await.map_err(|_| silent());
         }
         let submission_index = Some(submission.clone());
-        self.polled(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) })?;
+        self.polled(wgpu::PollType::Wait { submission_index, timeout: Some(TIMEOUT) })?;
         receiver.try_recv().ok().flatten().ok_or_else(silent)
     }
 
-    /// Told when all that was submitted so far is done.
+    /// Signals the completion of all submissions so far.
     pub(super) fn completion(&self) -> Receiver<()> {
         let (sender, receiver) = channel();
-        // Nobody may listen any more.
+        // The receiver may be gone.
         self.queue.on_submitted_work_done(move || {
             let _ = sender.send(());
         });
@@ -232,13 +232,13 @@ impl OpenDevice {
 }
 
 impl Reading {
-    /// The words, once they are there.
+    /// The words, once they have arrived.
     ///
     /// # Errors
     /// The device fails.
     pub async fn words(mut self) -> Result<Vec<u32>, Failure> {
         let arrived = self.open.arrival(&self.submission, &mut self.mapped).await;
-        // What the device says of itself tells more than that it is silent.
+        // The error that the device reported is more specific than a timeout.
         self.open.check()?;
         let unread = |error: &dyn fmt::Display| Failure::Device(error.to_string());
         arrived?.map_err(|error| unread(&error))?;

@@ -1,4 +1,4 @@
-//! Draws of the exact pair on a GPU, in exact mode: they are those of the CPU, or there are none.
+//! Draws of the exact pair on a GPU in exact mode: equal to those of the CPU.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use dpscope_shaders::pair::{PairProgram, VALUES};
 use dpscope_shaders::{LANES, PairKernel};
 
 use super::GpuBackend;
-use super::ahead::Pace;
+use super::submissions::Pace;
 use super::device::{Build, Gpu};
 use super::loaded::Loaded;
 use super::open::Failure;
@@ -18,13 +18,13 @@ use crate::{Control, ObservationRange};
 /// A seed under which word 2 of draw 0, a radius word of every epoch, is below 2¹²: the deep tail.
 const SEED: u64 = 87_151;
 
-/// Draws of the self-test: more than four workgroups, and no multiple of them.
+/// Draws of the self-test: more than four workgroups, and not a multiple of one.
 const TESTED: u32 = 257;
 
-/// Most draws of a dispatch, which are kept on the host.
-const MOST_DRAWS: u64 = 1 << 18;
+/// Maximum number of draws per dispatch, which are held on the host.
+const MAX_DRAWS: u64 = 1 << 18;
 
-/// The drawing of one proposal's epochs on a GPU.
+/// Samples epochs of one proposal on a GPU.
 pub(crate) struct GpuPair<'a> {
     backend: &'a GpuBackend,
     program: PairProgram,
@@ -33,30 +33,30 @@ pub(crate) struct GpuPair<'a> {
 }
 
 impl GpuBackend {
-    /// Gets ready to draw.
+    /// Prepares to sample.
     pub(crate) fn pair<'a>(&'a self, kernel: &PairKernel) -> GpuPair<'a> {
         GpuPair { backend: self, program: kernel.program(), loaded: None, pace: Pace::of_blocks() }
     }
 }
 
 impl GpuPair<'_> {
-    /// The values of the first draws of a range, as many as fill a dispatch.
+    /// The values of the first draws of a range, up to one dispatch.
     ///
     /// # Errors
-    /// Why the device gives none, in words.
+    /// The reason for the failure.
     pub(crate) fn values(
         &mut self,
         kernel: &PairKernel,
         range: ObservationRange,
         control: &dyn Control,
     ) -> Result<Vec<[u32; VALUES]>, String> {
-        // A browser's GPU answers when this has returned.
+        // A browser's GPU responds only after this function returns.
         let mut future = pin!(self.dispatched(kernel, range, control));
         match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(values)) => Ok(values),
             Poll::Ready(Err(Failure::Device(reason) | Failure::Unfit(reason))) => Err(reason),
             Poll::Ready(Err(Failure::Stopped)) => Err("stopped".to_owned()),
-            Poll::Pending => Err("the device cannot be waited for here".to_owned()),
+            Poll::Pending => Err("the device cannot be awaited here".to_owned()),
         }
     }
 
@@ -73,7 +73,7 @@ impl GpuPair<'_> {
         let limits = loaded.gpu.limits();
         let fitting = (limits.binding_bytes / (4 * VALUES as u64)).min(limits.observations());
         let wanted = (self.pace.budget() / self.program.blocks()).max(LANES as u64);
-        let draws = range.len().min(wanted).min(fitting).min(MOST_DRAWS) as u32;
+        let draws = range.len().min(wanted).min(fitting).min(MAX_DRAWS) as u32;
         let started_ms = control.now_ms();
         let values = values(&loaded, &self.program, range.first, draws).await?;
         let spent_ms = control.now_ms() - started_ms;
@@ -94,12 +94,12 @@ async fn values(
     let words = loaded.read(&output).words().await?;
     let (values, _) = words.as_chunks::<VALUES>();
     if values.len() != draws as usize {
-        return Err(Failure::Device(format!("it sent {} of {draws} draws", values.len())));
+        return Err(Failure::Device(format!("it returned {} of {draws} draws", values.len())));
     }
     Ok(values.to_vec())
 }
 
-/// The pipeline with the proposal's constants, once it has drawn what the CPU draws.
+/// The pipeline with the proposal's constants, after its self-test.
 async fn loaded(gpu: &Arc<Gpu>, kernel: &PairKernel) -> Result<Loaded, Failure> {
     if let Some(tested) = gpu.tested(Source::Pair) {
         let pipeline = tested.map_err(Failure::Unfit)?;
@@ -122,7 +122,7 @@ async fn loaded(gpu: &Arc<Gpu>, kernel: &PairKernel) -> Result<Loaded, Failure> 
     Err(Failure::Unfit(reason))
 }
 
-/// Compares draws of the proposal with the CPU's, one of the deep tail among them.
+/// Compares draws of the proposal with the CPU's, including one of the deep tail.
 async fn compare(
     gpu: &Arc<Gpu>,
     kernel: &PairKernel,
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_self_test_meets_the_deep_tail() {
+    fn the_self_test_reaches_the_deep_tail() {
         let mut word = [0];
         stream_words(SEED, Purpose::PairNoise, 0, 2, &mut word);
         assert!((1..1 << 12).contains(&word[0]), "{}", word[0]);

@@ -1,4 +1,4 @@
-//! How a wave is cut into dispatches that no limit, driver or watchdog minds.
+//! Division of a wave into dispatches within the limits of device, driver and watchdog.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use dpscope_shaders::bgm::{Program, STATE_VALUES, WORKGROUP};
 
 use crate::ObservationRange;
 
-/// What a dispatch may not exceed.
+/// Limits of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PieceLimits {
     /// Workgroups in one dimension.
     pub workgroups: u32,
-    /// Bytes of a storage binding.
+    /// Bytes per storage binding.
     pub binding_bytes: u64,
-    /// Turns of loops of one invocation: software Vulkan leaves loops after 65,536 without a word.
+    /// Loop iterations per invocation: software Vulkan silently leaves loops after 65,536.
     pub turns: u32,
     /// Observations of each world that fill the device.
     pub wide: u32,
 }
 
-/// Bytes that an observation of both worlds keeps between dispatches.
+/// Bytes of state per observation of both worlds between dispatches.
 const STATE_BYTES: u64 = 2 * 4 * STATE_VALUES as u64;
 
-/// Observations of each world of one dispatch: both worlds' counts fit 32 bits.
-const MOST_OBSERVATIONS: u64 = 1 << 31;
+/// Maximum number of observations of each world in a dispatch: both worlds' counts fit 32 bits.
+const MAX_OBSERVATIONS: u64 = 1 << 31;
 
 impl PieceLimits {
-    /// Workgroups in x and y that cover so many observations.
+    /// Workgroups in x and y that cover `observations`.
     pub(super) fn grid(&self, observations: u32) -> (u32, u32) {
         let groups = observations.div_ceil(WORKGROUP).max(1);
         let x = groups.min(self.workgroups);
@@ -36,16 +36,16 @@ impl PieceLimits {
     /// Observations of each world in one dispatch.
     pub(super) fn observations(&self) -> u64 {
         let groups = u64::from(self.workgroups) * u64::from(self.workgroups);
-        groups.saturating_mul(u64::from(WORKGROUP)).min(MOST_OBSERVATIONS)
+        groups.saturating_mul(u64::from(WORKGROUP)).min(MAX_OBSERVATIONS)
     }
 
-    /// Observations of each world that go through their blocks together.
+    /// Observations of each world that process their blocks together.
     pub(super) fn batch(&self) -> u64 {
         let kept = self.binding_bytes / STATE_BYTES;
         u64::from(self.wide).min(kept).min(self.observations()).max(1)
     }
 
-    /// Bytes of the state that waves of so many observations need.
+    /// Bytes of state for waves of `observations`.
     pub(super) fn state_bytes(&self, program: &Program, observations: u64) -> u64 {
         let split = program.blocks() > 1;
         if split { STATE_BYTES * self.batch().min(observations) } else { 4 }
@@ -72,11 +72,11 @@ impl Cut {
     }
 }
 
-/// Cuts a range: every block of every observation once, the blocks of an observation in order, and
-/// those of its batch before the next batch.
+/// Divides a range: every block of every observation once, the blocks of an observation in order,
+/// and those of its batch before the next batch.
 ///
 /// # Guarantee
-/// Whatever limits and budgets (`unit::every_block_of_every_observation_is_cut_once`).
+/// Holds for all limits and budgets (`unit::every_block_of_every_observation_occurs_once`).
 #[derive(Debug)]
 pub(super) struct Cutter {
     left: ObservationRange,
@@ -84,7 +84,7 @@ pub(super) struct Cutter {
     most_blocks: u64,
     most_observations: u64,
     most_batch: u64,
-    /// Where the first batch of what is left stands: its observations, and its next block.
+    /// The first remaining batch: its observations and its next block.
     begun: Option<(u64, u64)>,
 }
 
@@ -141,12 +141,12 @@ mod tests {
         Cutter { left: range, blocks, most_blocks, most_observations, most_batch, begun: None }
     }
 
-    /// Cuts with budgets that change at every piece.
+    /// Parts with a budget that changes each time.
     fn cuts(mut cutter: Cutter, budgets: &[u64]) -> Vec<Cut> {
         budgets.iter().cycle().map_while(|&budget| cutter.next(budget)).collect()
     }
 
-    /// What is wrong with the pieces of a range.
+    /// The first error in the parts of a range.
     fn problem(cuts: &[Cut], blocks: u64, range: ObservationRange) -> Option<String> {
         let mut next = vec![0; range.len() as usize];
         // The batch whose state is on the device, until its last block.
@@ -172,7 +172,7 @@ mod tests {
     const BUDGETS: [&[u64]; 5] = [&[1], &[1 << 40], &[0, 7, 1000], &[64, 3000, 2, 1 << 20], &[513]];
 
     #[test]
-    fn every_block_of_every_observation_is_cut_once() {
+    fn every_block_of_every_observation_occurs_once() {
         for blocks in [1, 2, 7, 63, 1000] {
             for (first, len) in [(0, 1), (5, 64), (1 << 33, 257), (3, 0)] {
                 let range = ObservationRange { first, end: first + len };
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dispatch_stays_within_its_budget_where_it_can() {
+    fn dispatches_respect_their_budget_where_possible() {
         let range = ObservationRange { first: 0, end: 100_000 };
         for (blocks, batch, budget) in [(7, 1000, 50_000), (100_000, 1000, 40_000), (3, 64, 384)] {
             let mut cutter = cutter(blocks, [50_000, 1 << 31, batch], range);

@@ -1,4 +1,4 @@
-//! Some observations alone: their scores, or their counts, for comparison with the CPU's.
+//! Scores or counts of selected observations, for comparison with the CPU.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::histogram::ScoreBins;
@@ -15,10 +15,10 @@ const SCORE_BYTES: u64 = 2 * 8;
 /// Blocks of both worlds in a dispatch: milliseconds on the slowest device.
 const PIECE: u64 = 1 << 18;
 
-/// Dispatches that are under way at a time: in a browser each wait costs milliseconds.
+/// Maximum number of dispatches in flight: in a browser each wait costs milliseconds.
 const AHEAD: u64 = 32;
 
-/// What some observations make of a program, from first to last block.
+/// Runs a program on observations, from first to last block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass<'a> {
     pub(super) loaded: &'a Loaded,
@@ -45,7 +45,7 @@ impl Pass<'_> {
             let blocks = block..(block + take).min(program.blocks());
             let cut = Cut { first, observations: observations as u32, blocks };
             let submission = loaded.run(program, &cut, bins, output);
-            // Whoever reads the output waits for the last ones.
+            // Reading the output waits for the last ones.
             if (dispatch + 1) % AHEAD == 0 {
                 loaded.gpu.arrival(&submission, &mut loaded.gpu.completion()).await?;
                 loaded.gpu.check()?;

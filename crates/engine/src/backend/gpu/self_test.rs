@@ -1,4 +1,4 @@
-//! Known answers that a pipeline must give before it counts.
+//! Known-answer tests that a pipeline must pass before it counts.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ const SEED: u64 = 36;
 /// Observations with the one of the deep tail; odd at the start, more than three workgroups.
 const RANGE: ObservationRange = ObservationRange { first: 5, end: 5 + 257 };
 
-/// Normals of an observation up to which the first observations of the run itself are compared.
-const MOST_NORMALS: u64 = 1 << 14;
+/// Maximum normals per observation for which observations of the run itself are compared.
+const MAX_NORMALS: u64 = 1 << 14;
 
-/// The pipeline of a program's variant, once its scores have been compared with the CPU twin's.
+/// The pipeline of a program's variant, after comparing its scores with the CPU twin's.
 pub(super) async fn loaded(gpu: &Arc<Gpu>, program: &Program) -> Result<Loaded, Failure> {
     let variant = program.variant();
     if let Some(tested) = gpu.tested(variant.into()) {
@@ -47,14 +47,14 @@ pub(super) async fn loaded(gpu: &Arc<Gpu>, program: &Program) -> Result<Loaded, 
     Err(Failure::Unfit(reason))
 }
 
-/// Compares the scores of laws that give this variant.
+/// Compares the scores of distributions with this variant.
 async fn known_answers(
     gpu: &Arc<Gpu>,
     variant: Variant,
     pipeline: &wgpu::ComputePipeline,
 ) -> Result<(), Failure> {
-    for law in laws() {
-        let Ok(kernel) = ScoreKernel::new(&law, SEED, Phase::Audit) else { continue };
+    for distribution in distributions() {
+        let Ok(kernel) = ScoreKernel::new(&distribution, SEED, Phase::Audit) else { continue };
         let canonical = kernel.program(variant.mode());
         if canonical.variant() != variant {
             continue;
@@ -68,7 +68,7 @@ async fn known_answers(
     Ok(())
 }
 
-/// Compares the first observations of a run, where they are cheap.
+/// Compares the first observations of a run if they are cheap.
 pub(super) async fn check_own(
     loaded: &Loaded,
     program: &Program,
@@ -77,13 +77,12 @@ pub(super) async fn check_own(
     let range = ObservationRange { first: 0, end: 256 };
     let pass = Pass { loaded, program, most_blocks: u64::MAX };
     match work.kernel.entries_per_observation() {
-        0..=MOST_NORMALS => compare(pass, work.kernel, range, Some(work.bins)).await,
+        0..=MAX_NORMALS => compare(pass, work.kernel, range, Some(work.bins)).await,
         _ => Ok(()),
     }
 }
 
-/// Compares scores with the CPU's, and counts with the scores; in bins that suit these where none
-/// are given.
+/// Compares scores with the CPU's, and counts with the scores; `None` selects suitable bins.
 async fn compare(
     pass: Pass<'_>,
     kernel: &ScoreKernel,
@@ -109,7 +108,7 @@ async fn compare(
     }
 }
 
-/// The first bin that does not hold as many scores as fall there.
+/// The first bin with a wrong count.
 fn miscount(
     bins: &ScoreBins,
     first: u64,
@@ -128,11 +127,11 @@ fn miscount(
     }
     let at = expected.iter().zip(counts).position(|(expected, found)| expected != found)?;
     let (expected, found) = (expected[at], counts[at]);
-    Some(format!("counts {found} scores in place {at} of the histograms, and scored {expected}"))
+    Some(format!("bin {at} of the histograms has {found} scores instead of {expected}"))
 }
 
-/// The first score that is not as its float mode wants it: in exact mode the same integer; in fast
-/// mode within 1e-3 nats and 1e-4 of its size, which tells a working kernel from a broken one.
+/// The first wrong score: in exact mode any difference; in fast mode more than 1e-3 nats and 1e-4
+/// of its value, which detects a broken kernel.
 fn difference(
     variant: Variant,
     kernel: &ScoreKernel,
@@ -152,34 +151,35 @@ fn difference(
     }
     let at = expected.iter().zip(found).position(|pair| differs(&pair))?;
     let (name, expected, found) = (variant.name(), expected[at], found[at]);
-    Some(format!("{name} scores {found} where the CPU scores {expected}, in units of {unit:?}"))
+    Some(format!("{name} scores {found} instead of {expected} as on the CPU, in units of {unit:?}"))
 }
 
-/// Laws of every variant: one epoch whose blocks are all but one full, and three that blocks
-/// straddle.
-fn laws() -> Vec<ScoreDistribution> {
+/// Distributions of every variant: one epoch with one partial block, and three epochs that share
+/// blocks.
+fn distributions() -> Vec<ScoreDistribution> {
     let uniform = |gap| ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform };
     let weighted = |gap, entries: u32| {
         // A total below 1: some observations have no slot.
         let weights = (0..entries).map(|entry| f64::from(1 + entry % 7) / 8.0 / f64::from(entries));
         ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(weights.collect()) }
     };
-    let law = |noise_multiplier, epochs, entries, kind| ScoreDistribution {
+    let distribution = |noise_multiplier, epochs, entries, kind| ScoreDistribution {
         noise_multiplier,
         epochs,
         entries,
         kind,
     };
-    let mut laws = vec![law(1.0, 100, 1, uniform(2.0)), law(0.5, 70, 1, uniform(1.0))];
+    let mut laws =
+        vec![distribution(1.0, 100, 1, uniform(2.0)), distribution(0.5, 70, 1, uniform(1.0))];
     for (epochs, entries) in [(1, 530), (3, 37)] {
         for noise_multiplier in [1.0, 0.7, 0.2, 0.1] {
             for gap in [1.0, 2.0, 200.0] {
-                laws.push(law(noise_multiplier, epochs, entries, uniform(gap)));
-                laws.push(law(noise_multiplier, epochs, entries, weighted(gap, entries)));
+                laws.push(distribution(noise_multiplier, epochs, entries, uniform(gap)));
+                laws.push(distribution(noise_multiplier, epochs, entries, weighted(gap, entries)));
             }
         }
         for (noise_multiplier, sampling_rate) in [(1.0, 0.01), (0.3, 0.4), (1.0, 1.0)] {
-            laws.push(law(
+            laws.push(distribution(
                 noise_multiplier,
                 epochs,
                 entries,
@@ -196,37 +196,41 @@ mod tests {
 
     use super::*;
 
-    fn kernel(law: &ScoreDistribution) -> ScoreKernel {
-        ScoreKernel::new(law, SEED, Phase::Audit).unwrap()
+    fn kernel(distribution: &ScoreDistribution) -> ScoreKernel {
+        ScoreKernel::new(distribution, SEED, Phase::Audit).unwrap()
     }
 
     #[test]
-    fn every_variant_has_laws() {
+    fn every_variant_has_distributions() {
         for variant in Variant::all() {
-            let of_variant =
-                |law: &&ScoreDistribution| kernel(law).program(variant.mode()).variant() == variant;
-            let laws = laws();
+            let of_variant = |distribution: &&ScoreDistribution| {
+                kernel(distribution).program(variant.mode()).variant() == variant
+            };
+            let laws = distributions();
             let found = laws.iter().filter(of_variant).count();
             assert!(found >= 2, "{}: {found}", variant.name());
         }
     }
 
     #[test]
-    fn every_law_meets_the_deep_tail_within_the_range() {
+    fn every_distribution_reaches_the_deep_tail_within_the_range() {
         let (observation, position) = (23, 52);
         let mut word = [0];
         stream_words(SEED, Purpose::AuditNoise, 2 * observation + 1, position, &mut word);
         assert!(word[0] < 1 << 12, "{}", word[0]);
         assert!((RANGE.first..RANGE.end).contains(&observation));
-        for law in laws() {
-            assert!(kernel(&law).entries_per_observation() > position + 1, "{law:?}");
+        for distribution in distributions() {
+            assert!(
+                kernel(&distribution).entries_per_observation() > position + 1,
+                "{distribution:?}"
+            );
         }
     }
 
     #[test]
-    fn differences_are_seen() {
-        let law = &laws()[2];
-        let kernel = kernel(law);
+    fn differences_are_detected() {
+        let distribution = &distributions()[2];
+        let kernel = kernel(distribution);
         let [exact, fast] =
             [FloatMode::Exact, FloatMode::Fast].map(|mode| kernel.program(mode).variant());
         let mut scores = vec![0; 100];
@@ -242,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn miscounts_are_seen() {
+    fn miscounts_are_detected() {
         let bins = ScoreBins::new(1.0, -4, 1, 6).unwrap();
         let scores = [vec![-9, -4, -3, 0, 5], vec![3, 3, 3, -1, i64::MAX]];
         let mut counts = vec![0; 24];

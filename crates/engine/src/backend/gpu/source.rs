@@ -1,4 +1,4 @@
-//! What a device compiles.
+//! Sources of kernels.
 
 use dpscope_shaders::bgm::Variant;
 #[cfg(not(target_arch = "wasm32"))]
@@ -9,7 +9,7 @@ use dpscope_shaders::pair::PairProgram;
 pub(super) enum Source {
     /// Scores of observations.
     Scores(Variant),
-    /// Draws of the exact pair; in exact mode alone.
+    /// Draws of the exact pair; only in exact mode.
     #[cfg(not(target_arch = "wasm32"))]
     Pair,
 }

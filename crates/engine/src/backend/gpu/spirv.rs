@@ -40,13 +40,13 @@ impl Source {
     }
 }
 
-/// What a device must be opened with to take SPIR-V as it is; nothing but on Vulkan.
+/// Features needed for SPIR-V passthrough; empty except on Vulkan.
 pub(super) fn features(adapter: &wgpu::Adapter) -> wgpu::Features {
     let is_vulkan = adapter.get_info().backend == wgpu::Backend::Vulkan;
     if is_vulkan { adapter.features() & PASSTHROUGH } else { wgpu::Features::empty() }
 }
 
-/// A kernel of exact mode as SPIR-V, where the device takes it.
+/// A kernel of exact mode as SPIR-V, if the device accepts it.
 pub(super) fn module(device: &wgpu::Device, source: Source) -> Option<wgpu::ShaderModule> {
     if source.mode() == FloatMode::Fast || !device.features().contains(PASSTHROUGH) {
         return None;
@@ -103,7 +103,7 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
     })
 }
 
-/// The module with a decoration more for each float operation.
+/// The module with an additional decoration for each float operation.
 fn decorated(words: &[u32]) -> Vec<u32> {
     let is_float_operation = |opcode| {
         matches!(
@@ -120,7 +120,7 @@ fn decorated(words: &[u32]) -> Vec<u32> {
     let mut module: Vec<u32> = header.collect();
     let mut pending = Some(decorations);
     for (opcode, instruction) in instructions(words) {
-        // Decorations stand together, before types and functions.
+        // Decorations precede types and functions.
         if opcode == OP_DECORATE {
             module.extend(pending.take().unwrap_or_default());
         }

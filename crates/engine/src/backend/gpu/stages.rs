@@ -1,4 +1,4 @@
-//! How long a device takes as far as each stage of a kernel, for benchmarks.
+//! Times of a kernel up to each stage, for benchmarks.
 
 use dpscope_core::audit::histogram::ScoreBins;
 use dpscope_shaders::bgm::{Program, ScoreKernel, Stage};
@@ -10,20 +10,20 @@ use super::open::Failure;
 use super::pieces::Cut;
 use crate::EngineError;
 
-/// The stages, each with all before it.
+/// The stages, each including the previous ones.
 const STAGES: [Stage; 4] = [Stage::Rest, Stage::Words, Stage::Normals, Stage::Whole];
 
-/// Milliseconds that a timed dispatch takes at least, so that its submission is nothing beside it.
-const LEAST_MS: f64 = 20.0;
+/// Minimum time of a timed dispatch, so that the overhead of its submission is negligible.
+const MIN_MS: f64 = 20.0;
 
-/// Timings of a stage, of which the shortest counts.
+/// Timings per stage; the shortest counts.
 const TIMINGS: usize = 5;
 
 impl GpuBackend {
-    /// Milliseconds that one dispatch of the kernel takes as far as [`Stage::Rest`],
+    /// Milliseconds of one dispatch of the kernel up to [`Stage::Rest`],
     /// [`Stage::Words`], [`Stage::Normals`] and [`Stage::Whole`].
     ///
-    /// `now_ms` is any clock. The counts are thrown away.
+    /// `now_ms` is any clock. The counts are discarded.
     ///
     /// # Errors
     /// The device fails.
@@ -39,7 +39,7 @@ impl GpuBackend {
             let mut cut = self.first_cut(&whole);
             let loaded = self.untested(&whole).await?;
             while let ms = timed(&loaded, &whole, &cut, bins, now_ms).await?
-                && ms < LEAST_MS
+                && ms < MIN_MS
                 && self.double(&mut cut, &whole)
             {}
             for (stage, time) in STAGES.into_iter().zip(&mut times) {
@@ -65,7 +65,7 @@ impl GpuBackend {
         Cut { first: 0, observations: gpu.limits().batch().min(1 << 10) as u32, blocks: 0..most }
     }
 
-    /// Twice the observations, where that many may be dispatched at once.
+    /// Doubles the observations if the limits allow.
     fn double(&self, cut: &mut Cut, program: &Program) -> bool {
         let gpu = self.gpu();
         let is_split = cut.blocks.end < program.blocks();
@@ -77,7 +77,7 @@ impl GpuBackend {
         doubled <= most
     }
 
-    /// A program as it is: what is timed is not counted.
+    /// A program without self-test: its counts are not used.
     async fn untested(&self, program: &Program) -> Result<Loaded, Failure> {
         let gpu = self.gpu();
         for build in Build::ALL {

@@ -188,7 +188,7 @@ fn audited(
         },
         ceiling: ceiling(state.histograms.trials(), plan.delta, plan.significance / 2.0)?,
         residual_variance: training.and_then(|tally| tally.residual_variance()),
-        correct_share: training.and_then(|tally| tally.correct_share()),
+        correct_share: training.and_then(|tally| tally.accuracy()),
         ours,
         elapsed_ms: outcome.elapsed_ms,
         device: backend.device(),

@@ -1,4 +1,4 @@
-//! Submissions that are kept ahead of the host, each so large that it takes a device a frame or two.
+//! Submissions in flight, each sized to take a device a frame or two.
 
 use std::collections::VecDeque;
 
@@ -6,69 +6,69 @@ use futures_channel::oneshot::Receiver;
 
 use super::open::{Failure, OpenDevice};
 
-/// Submissions that the host lets a device be behind.
-const AHEAD: usize = 2;
+/// Maximum number of submissions in flight.
+const DEPTH: usize = 2;
 
-/// Submissions that may not be done, and what is learnt from those that are.
+/// Submissions in flight, and the pace learned from completed ones.
 #[derive(Debug)]
-pub struct Ahead {
+pub struct SubmissionQueue {
     pace: Pace,
-    flying: VecDeque<Flying>,
-    /// When the host saw the last submission end, and whether it was waiting for it.
+    in_flight: VecDeque<Submission>,
+    /// When the host saw the last submission complete, and whether it was waiting for it.
     ended: (f64, bool),
 }
 
 #[derive(Debug)]
-struct Flying {
+struct Submission {
     wave: u64,
     work: u64,
     submitted_ms: f64,
-    /// Whether the device had nothing else to do.
+    /// Whether the device was idle before.
     alone: bool,
     submission: wgpu::SubmissionIndex,
     done: Receiver<()>,
 }
 
-/// A submission that is done.
+/// A completed submission.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Landed {
-    /// The wave that it was of.
+pub struct Completion {
+    /// Its wave.
     pub wave: u64,
-    /// How long the device had it.
+    /// How long the device took.
     pub spent_ms: f64,
 }
 
-impl Ahead {
-    /// Before the first submission.
+impl SubmissionQueue {
+    /// An empty queue.
     #[must_use]
     pub fn new(pace: Pace) -> Self {
-        Ahead { pace, flying: VecDeque::new(), ended: (0.0, false) }
+        SubmissionQueue { pace, in_flight: VecDeque::new(), ended: (0.0, false) }
     }
 
-    /// Work that the next submission is given.
+    /// Work of the next submission.
     #[must_use]
     pub fn budget(&self) -> u64 {
         self.pace.budget()
     }
 
-    /// Whether the device is as far behind as it may be.
+    /// Whether the queue is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.flying.len() >= AHEAD
+        self.in_flight.len() >= DEPTH
     }
 
-    /// The wave of the oldest submission that may not be done.
+    /// The wave of the oldest submission in flight.
     pub(super) fn oldest(&self) -> Option<u64> {
-        self.flying.front().map(|oldest| oldest.wave)
+        self.in_flight.front().map(|oldest| oldest.wave)
     }
 
-    /// Forgets what was submitted, to a device that failed say.
+    /// Discards all submissions, for example those of a failed device.
     pub fn clear(&mut self) {
-        self.flying.clear();
+        self.in_flight.clear();
     }
 
-    /// Notes a submission that was just made, begun at `submitted_ms`.
-    pub fn submitted(
+    /// Adds a submission that was started at `submitted_ms`.
+    pub fn push(
         &mut self,
         open: &OpenDevice,
         wave: u64,
@@ -76,29 +76,29 @@ impl Ahead {
         submitted_ms: f64,
         submission: wgpu::SubmissionIndex,
     ) {
-        let (alone, done) = (self.flying.is_empty(), open.completion());
-        self.flying.push_back(Flying { wave, work, submitted_ms, alone, submission, done });
+        let (alone, done) = (self.in_flight.is_empty(), open.completion());
+        self.in_flight.push_back(Submission { wave, work, submitted_ms, alone, submission, done });
     }
 
-    /// Waits for the oldest submission, if there is one, and learns from it.
+    /// Waits for the oldest submission, if there is one, and updates the pace.
     ///
     /// # Errors
     /// The device fails.
-    pub async fn land(
+    pub async fn wait_for_oldest(
         &mut self,
         open: &OpenDevice,
         now_ms: impl FnOnce() -> f64,
-    ) -> Result<Option<Landed>, Failure> {
-        let Some(mut oldest) = self.flying.pop_front() else { return Ok(None) };
+    ) -> Result<Option<Completion>, Failure> {
+        let Some(mut oldest) = self.in_flight.pop_front() else { return Ok(None) };
         open.poll()?;
-        // Done before the host looked: how long ago, nobody knows.
+        // Completed at an unknown time before this call.
         let is_late = oldest.done.try_recv().is_ok_and(|done| done.is_some());
         if !is_late {
             open.arrival(&oldest.submission, &mut oldest.done).await?;
         }
         let now_ms = now_ms();
         let (ended_ms, was_seen) = self.ended;
-        // Waves may come with clocks of their own.
+        // Waves may have clocks of their own.
         let busy_until_ms = if oldest.alone { oldest.submitted_ms } else { ended_ms };
         let spent_ms = now_ms - oldest.submitted_ms.max(busy_until_ms);
         if !is_late && (was_seen || oldest.alone) {
@@ -107,53 +107,53 @@ impl Ahead {
             self.pace.learn_at_most(oldest.work, now_ms - oldest.submitted_ms);
         }
         self.ended = (now_ms, !is_late);
-        Ok(Some(Landed { wave: oldest.wave, spent_ms }))
+        Ok(Some(Completion { wave: oldest.wave, spent_ms }))
     }
 }
 
-/// How much a submission is given, so that it takes about 40 ms.
+/// Work per submission, so that it takes about 40 ms.
 #[derive(Debug)]
 pub struct Pace {
     budget: u64,
-    most: u64,
+    max: u64,
 }
 
 impl Pace {
-    /// Under half of what a screen shows as a stutter, so that load that comes and goes stays below.
+    /// Less than half of a visible stutter, which leaves room for varying load.
     const PIECE_MS: f64 = 40.0;
 
-    /// Blocks of normals: at first 4·10⁶ of these, milliseconds on the slowest device; at most what a
-    /// device ten times faster than any does in 40 ms.
+    /// Blocks of normals: initially 4·10⁶, milliseconds on the slowest device; at max what a device ten
+    /// times faster than any computes in 40 ms.
     pub(super) fn of_blocks() -> Self {
         Pace::new(1 << 18, 1 << 34)
     }
 
-    /// Work of any unit: what the first submission is given, and what any is given at most.
+    /// Work, in any unit, of the first submission, and the maximum.
     #[must_use]
-    pub fn new(first: u64, most: u64) -> Self {
-        Pace { budget: first, most }
+    pub fn new(first: u64, max: u64) -> Self {
+        Pace { budget: first, max }
     }
 
-    /// Work that the next submission is given.
+    /// Work of the next submission.
     #[must_use]
     pub fn budget(&self) -> u64 {
         self.budget
     }
 
-    /// Learns from a submission; a clock that stands still teaches nothing.
+    /// Updates the pace from a submission, unless the clock does not advance.
     pub(super) fn learn(&mut self, work: u64, spent_ms: f64) {
         if !(spent_ms > 0.0) {
             return;
         }
         let wanted = (work as f64 * (Self::PIECE_MS / spent_ms)) as u64;
-        // The rest of a wave is small, and the slower for it.
+        // The last submission of a wave is small and therefore slow.
         let is_rest = work < self.budget / 2 && spent_ms < Self::PIECE_MS;
         if wanted > self.budget || !is_rest {
-            self.budget = wanted.clamp(1, (4 * self.budget).min(self.most));
+            self.budget = wanted.clamp(1, (4 * self.budget).min(self.max));
         }
     }
 
-    /// Learns from a submission that took no longer than this.
+    /// Updates the pace from an upper limit on the time of a submission.
     pub(super) fn learn_at_most(&mut self, work: u64, at_most_ms: f64) {
         if work as f64 * Self::PIECE_MS > at_most_ms * self.budget as f64 {
             self.learn(work, at_most_ms);
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pace_finds_a_steady_rate_and_keeps_it() {
+    fn the_pace_converges() {
         let mut pace = Pace::of_blocks();
         let per_ms = 5_000_000.0;
         for _ in 0..20 {
