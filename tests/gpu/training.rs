@@ -11,7 +11,7 @@ use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
     ThreatModel,
 };
-use dpscope_engine::{Control, EngineError, ObservationRange, WaveScores, Trainer, TrainingTally};
+use dpscope_engine::{Control, EngineError, ObservationRange, Trainer, TrainingTally, WaveScores};
 use dpscope_shaders::train::Kernel;
 use dpscope_train::data::SyntheticData;
 use dpscope_train::gpu::{GpuDpSgd, OpenError, WaveLimits};
@@ -342,7 +342,10 @@ fn a_wave_that_does_not_fit_is_halved() -> Result<(), Failed> {
 }
 
 /// What is kept of runs whose device is lost before a submission, and what was told.
-fn losing(lost_at: usize, may_reopen: bool) -> Result<(Vec<WaveScores>, Kept, Vec<String>), Failed> {
+fn losing(
+    lost_at: usize,
+    may_reopen: bool,
+) -> Result<(Vec<WaveScores>, Kept, Vec<String>), Failed> {
     let limits = WaveLimits { runs: 4, work: 1 << 20, ..limits() };
     let (trainer, kept) = gpu(usual()?, limits, None)?;
     if !may_reopen {

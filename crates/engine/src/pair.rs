@@ -38,7 +38,7 @@ use crate::{Backend, Control, EngineError, ObservationRange};
 /// (`tests/oracles/shuffle_theory.rs::one_epoch_drawn_by_the_engine`).
 ///
 /// # Errors
-/// An argument outside its domain; stopped by the caller.
+/// An argument outside its domain; cancelled by the caller.
 ///
 /// # Example
 /// ```
@@ -71,7 +71,7 @@ pub fn sample(
     }
 }
 
-/// Draws from f64 normals, until the caller stops them.
+/// Draws from f64 normals, with cancellation.
 struct Normals<'a> {
     normals: WideNormals,
     control: &'a dyn Control,
@@ -95,7 +95,7 @@ impl PairDraws for Normals<'_> {
     }
 }
 
-/// Draws of many epochs: a proposal is fitted to draws of the kernel on the CPU, all else is f64.
+/// Draws for several epochs: a proposal is fitted to draws of the CPU kernel, the rest is f64.
 struct RunDraws<'a> {
     seed: u64,
     cpu: &'a CpuBackend,
@@ -136,7 +136,7 @@ impl PairDraws for RunDraws<'_> {
     }
 }
 
-/// Draws of one epoch from a backend; in f64 where its kernel does not reach.
+/// Draws for one epoch from a backend; in f64 outside the domain of its kernel.
 struct BackendDraws<'a> {
     seed: u64,
     backend: &'a Backend,

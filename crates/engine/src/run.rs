@@ -224,7 +224,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_stopped_run_goes_on_from_its_bytes_to_the_same_counts() {
+    fn stopped_runs_resume_from_their_bytes_with_equal_counts() {
         let whole = counted(plan(), Shard::WHOLE, 2, 250);
         let valid = plan().validated().unwrap();
         let backend = backend(2);

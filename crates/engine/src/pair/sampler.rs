@@ -1,4 +1,4 @@
-//! How many draws of the exact pair a training can afford, and what they say.
+//! Sample budget and estimators for the exact pair.
 
 use dpscope_core::accounting::pair::{ExactPair, PairMethod, PairValues};
 use dpscope_core::accounting::{
@@ -8,49 +8,49 @@ use serde::Serialize;
 
 use crate::{Backend, Control, EngineError};
 
-/// How the exact pair is drawn.
+/// Parameters of sampling the exact pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairSampler {
-    /// Of the random stream.
+    /// Seed of the random stream.
     pub seed: u64,
-    /// Draws; as many as take well under a second, if not given.
+    /// Number of draws [default: chosen to finish in under a second].
     pub observations: Option<u64>,
-    /// Chance that the lower limit is wrong.
+    /// Probability that the lower bound is wrong.
     pub significance: f64,
-    /// Whether many epochs are drawn as whole runs, whose limit goes beyond the closed form.
+    /// Whether several epochs are sampled as whole runs, whose bound exceeds the closed form.
     pub whole_runs: bool,
 }
 
-/// What sampling says of the exact pair.
+/// Results of sampling the exact pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairRows {
-    /// Rigorous; the closed form where nothing was drawn.
+    /// Rigorous lower bound; the closed form if nothing was sampled.
     pub lower: Accounted,
-    /// Without coverage.
+    /// Estimate without coverage.
     pub estimate: Cell,
-    /// Drawn for the lower limit: epochs, or whole runs.
+    /// Samples behind the lower bound: epochs, or whole runs.
     pub observations: u64,
 }
 
-/// Fewest draws that a sampler takes.
-const FEWEST_DRAWS: u64 = 1_000;
+/// Minimum number of draws.
+const MIN_DRAWS: u64 = 1_000;
 
-/// Normals that are drawn in a fraction of a second, by the sampler of one epoch and by the others.
+/// Normals drawn in a fraction of a second, for one epoch and for several.
 const ONE_EPOCH: f64 = 2e7;
 const MANY_EPOCHS: f64 = 1e7;
 
-/// Where draws are made, and who watches them.
+/// Where samples are drawn, and the callbacks.
 type Where<'a> = (&'a Backend, &'a dyn Control);
 
 impl PairSampler {
-    /// A rigorous lower limit and an estimate of the pair, remove direction.
+    /// A rigorous lower bound and an estimate of the pair, remove direction.
     ///
     /// # Guarantee
     /// As of [`sample`](super::sample): the same for every device
     /// (`tests/agreement/pair.rs::results_depend_on_the_seed_alone`).
     ///
     /// # Errors
-    /// An argument outside its domain; stopped by the caller.
+    /// An argument outside its domain; cancelled by the caller.
     pub fn rows(
         &self,
         training: Training,
@@ -81,7 +81,7 @@ impl PairSampler {
         Ok(PairRows { lower: found.lower, estimate: Cell::Value(found.estimate), observations })
     }
 
-    /// Whole runs for the limit, the composed distribution of one epoch for the estimate.
+    /// Whole runs for the bound, the composed distribution of one epoch for the estimate.
     fn many_epochs(
         &self,
         training: &Training,
@@ -103,7 +103,7 @@ impl PairSampler {
         };
         let (closed, estimate) = match self.sample(plug_in, training, given, place) {
             Ok(found) => (Ok(found.lower), Cell::Value(found.estimate)),
-            // A limit stands without an estimate.
+            // The bound is valid without an estimate.
             Err(EngineError::Accounting(error)) => {
                 (closed_lower(training, given), Cell::from(Err(error)))
             }
@@ -126,8 +126,8 @@ impl PairSampler {
         super::sample(&pair, training, given, self.seed, backend, control)
     }
 
-    /// As many draws as were asked for, else what `normals` allow; none where that is less than
-    /// `share` of the fewest.
+    /// The requested number of draws, otherwise what the budget `normals` allows; `None` if that is
+    /// less than `share` of the minimum.
     fn sized(
         &self,
         method: PairMethod,
@@ -138,22 +138,22 @@ impl PairSampler {
         let significance = self.significance;
         let affordable = normals / (length as f64 + 1.0);
         let draws = match self.observations {
-            Some(asked) => asked,
-            None if affordable < share * FEWEST_DRAWS as f64 => return None,
-            None => (affordable as u64).clamp(FEWEST_DRAWS, 200_000),
+            Some(draws) => draws,
+            None if affordable < share * MIN_DRAWS as f64 => return None,
+            None => (affordable as u64).clamp(MIN_DRAWS, 200_000),
         };
         let draws = usize::try_from(draws).unwrap_or(usize::MAX);
         Some(ExactPair { method, draws, significance })
     }
 }
 
-const TOO_LONG: &str = "epochs so long are not drawn unless a number of observations is given";
+const TOO_LONG: &str = "too long to sample by default; specify a number of observations";
 
 fn closed_lower(training: &Training, given: Given) -> AccountingResult {
     Shuffle(ShuffleMethod::Best).account(&Query::lower(*training, given))
 }
 
-/// What is proven without draws.
+/// The proven bound without samples.
 fn closed_form(training: &Training, given: Given, reason: &str) -> Result<PairRows, EngineError> {
     let lower = closed_lower(training, given)?;
     Ok(PairRows { lower, estimate: Cell::missing(reason), observations: 0 })

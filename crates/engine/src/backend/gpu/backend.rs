@@ -46,7 +46,7 @@ impl GpuBackend {
     /// The driver provides no device.
     pub async fn open(
         adapter: &Adapter,
-        pub(super) mode: FloatMode,
+        mode: FloatMode,
         cpu: CpuBackend,
     ) -> Result<Self, EngineError> {
         let limits = PieceLimits {
@@ -65,7 +65,7 @@ impl GpuBackend {
     #[doc(hidden)]
     pub async fn open_within(
         adapter: &Adapter,
-        pub(super) mode: FloatMode,
+        mode: FloatMode,
         cpu: CpuBackend,
         limits: PieceLimits,
     ) -> Result<Self, EngineError> {

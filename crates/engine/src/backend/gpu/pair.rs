@@ -8,11 +8,11 @@ use dpscope_shaders::pair::{PairProgram, VALUES};
 use dpscope_shaders::{LANES, PairKernel};
 
 use super::GpuBackend;
-use super::submissions::Pace;
 use super::device::{Build, Gpu};
 use super::loaded::Loaded;
 use super::open::Failure;
 use super::source::Source;
+use super::submissions::Pace;
 use crate::{Control, ObservationRange};
 
 /// A seed under which word 2 of draw 0, a radius word of every epoch, is below 2¹²: the deep tail.

@@ -1,5 +1,5 @@
-//! A browser's GPU answers only when whoever asked has returned, and the statistics of the exact pair
-//! do not wait: the CPU draws.
+//! A browser's GPU responds only after the calling function returns, but sampling the exact pair is
+//! synchronous, so the CPU draws.
 
 use std::marker::PhantomData;
 

@@ -169,17 +169,17 @@ fn distributions() -> Vec<ScoreDistribution> {
         entries,
         kind,
     };
-    let mut laws =
+    let mut all =
         vec![distribution(1.0, 100, 1, uniform(2.0)), distribution(0.5, 70, 1, uniform(1.0))];
     for (epochs, entries) in [(1, 530), (3, 37)] {
         for noise_multiplier in [1.0, 0.7, 0.2, 0.1] {
             for gap in [1.0, 2.0, 200.0] {
-                laws.push(distribution(noise_multiplier, epochs, entries, uniform(gap)));
-                laws.push(distribution(noise_multiplier, epochs, entries, weighted(gap, entries)));
+                all.push(distribution(noise_multiplier, epochs, entries, uniform(gap)));
+                all.push(distribution(noise_multiplier, epochs, entries, weighted(gap, entries)));
             }
         }
         for (noise_multiplier, sampling_rate) in [(1.0, 0.01), (0.3, 0.4), (1.0, 1.0)] {
-            laws.push(distribution(
+            all.push(distribution(
                 noise_multiplier,
                 epochs,
                 entries,
@@ -187,7 +187,7 @@ fn distributions() -> Vec<ScoreDistribution> {
             ));
         }
     }
-    laws
+    all
 }
 
 #[cfg(test)]
@@ -206,8 +206,8 @@ mod tests {
             let of_variant = |distribution: &&ScoreDistribution| {
                 kernel(distribution).program(variant.mode()).variant() == variant
             };
-            let laws = distributions();
-            let found = laws.iter().filter(of_variant).count();
+            let all = distributions();
+            let found = all.iter().filter(of_variant).count();
             assert!(found >= 2, "{}: {found}", variant.name());
         }
     }
