@@ -10,7 +10,7 @@ use dpscope_core::audit::{AuditOptions, Outcome, Scores};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::random::Purpose;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, Dealer, Layout, Plan, Shard, Unattended, run};
+use dpscope_engine::{Artefact, Backend, Scheduler, Layout, Plan, Shard, Unattended, run};
 use dpscope_shaders::random::stream_normals;
 
 use crate::{Fingerprints, hash};
@@ -64,16 +64,16 @@ fn audit(found: &mut Fingerprints, plan: &Plan) {
     }
     let range = Shard::WHOLE.range(plan).expect("a plan has a whole");
     let start = Artefact::empty(&valid, layout.clone(), range);
-    let mut dealer = Dealer::new(start.clone());
-    while let Some(range) = dealer.deal(3_001) {
+    let mut scheduler = Scheduler::new(start.clone());
+    while let Some(range) = scheduler.assign(3_001) {
         let start = Artefact::empty(&valid, layout.clone(), range);
         let part = ready(run(&valid, start, &backend, &Unattended)).expect("the run ends");
-        dealer.add(part).expect("it was dealt");
+        scheduler.add(part).expect("it was assigned");
     }
     let mut counted = ready(run(&valid, start, &backend, &Unattended)).expect("the run ends");
 
     let digest = counted.histogram_digest();
-    assert_eq!(dealer.state().histogram_digest(), digest, "counted in parts");
+    assert_eq!(scheduler.state().histogram_digest(), digest, "counted in parts");
     found.integer(GROUP, u64::from_str_radix(&digest[..16], 16).expect("hexadecimal digits"));
     outcome(found, GROUP, &counted.outcome().expect("a counted plan has an outcome"));
     let slope = counted.histograms.slope(&counted.layout.bins).expect("few counts");
