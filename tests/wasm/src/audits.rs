@@ -10,7 +10,7 @@ use dpscope_core::audit::{AuditOptions, Outcome, Scores};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::random::Purpose;
 use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, Scheduler, Layout, Plan, Shard, Unattended, run};
+use dpscope_engine::{Artefact, Backend, Layout, Plan, Scheduler, Shard, Unattended, run};
 use dpscope_shaders::random::stream_normals;
 
 use crate::{Fingerprints, hash};
