@@ -72,13 +72,14 @@ impl From<EngineError> for Failure {
         let error = match error {
             EngineError::Accounting(error) => return error.into(),
             EngineError::Stopped => return Failure::interrupted(),
+            EngineError::Plan(error) => return error.into(),
             EngineError::Artefact(error) => {
                 return Failure::with(Exit::Artefact, format!("{error}{}", artefact_hint(&error)));
             }
             error => error,
         };
         let code = match &error {
-            EngineError::Plan(_) | EngineError::Kernel(_) | EngineError::Audit(_) => Exit::Input,
+            EngineError::Kernel(_) | EngineError::Audit(_) => Exit::Input,
             EngineError::Backend { .. } => Exit::Device,
             // An error of the caller, for example a full disk.
             EngineError::Control(_) => Exit::Input,
@@ -180,8 +181,16 @@ impl From<ArtefactError> for Failure {
 }
 
 impl From<PlanError> for Failure {
+    /// Names the option of a field.
     fn from(error: PlanError) -> Self {
-        EngineError::from(error).into()
+        match error {
+            PlanError::Observations { .. }
+            | PlanError::SplitObservations { .. }
+            | PlanError::Delta { .. }
+            | PlanError::Significance { .. }
+            | PlanError::Seed { .. } => Failure::input(format!("--{error}")),
+            error => Failure::input(error),
+        }
     }
 }
 
