@@ -18,9 +18,9 @@ use crate::math;
 /// [`SpecialError::Events`] where k > n, [`SpecialError::Unit`] where p is outside [0, 1].
 ///
 /// # Numerics
-/// Saddle point: ½ ln(n/2πk(n−k)) + S(n) − S(k) − S(n−k) − k h(np/k − 1) − (n−k) h(n(1−p)/(n−k) −
-/// 1) with h(x) = x − ln(1+x). The drift np − k is formed from an exact product, so the logarithm
-/// has a relative error of about 1e-15 up to n = 10¹⁰ and beyond.
+/// Saddle point: ½ ln(n/2πk(n−k)) + S(n) − S(k) − S(n−k) − k h(np/k − 1)
+/// − (n−k) h(n(1−p)/(n−k) − 1), with h(x) = x − ln(1+x). The drift np − k is formed from an exact
+/// product, so the logarithm has a relative error of about 1e-15 up to n = 10¹⁰ and beyond.
 ///
 /// # Reference
 /// C. Loader, "Fast and accurate computation of binomial probabilities" (2000).
