@@ -257,7 +257,7 @@ mod tests {
         deterministic::upper(&training, Given::Delta(delta)).unwrap().epsilon
     }
 
-    /// What is found for one batch an epoch, and what is exact: the Gaussian mechanism.
+    /// The bracket for one batch per epoch, and the exact value: the Gaussian mechanism.
     fn one_batch(sigma: f64, of: f64, epochs: u64, directions: Directions) -> (Bracket, f64) {
         let exact = gaussian(of, epochs, 1e-5);
         (Bins(run(sigma, 1, epochs)).bracket(Given::Delta(1e-5), directions, 1e-3).unwrap(), exact)

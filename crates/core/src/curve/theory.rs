@@ -1,4 +1,4 @@
-//! What a claim, an accountant or a known attack says of the curve.
+//! Curves of a claim, an accountant or a known attack.
 
 use super::tangents::{ProfilePoint, curve_below};
 use super::{TradeOffCurve, TradeOffPoint};
@@ -9,13 +9,13 @@ use crate::accounting::{
 use crate::math::exp;
 use crate::special::normal::quantile_from_ln;
 
-/// Pieces of a curve, about: each profile is asked at that many ε.
+/// Pieces of a curve, about: each profile is evaluated at that many ε.
 const PIECES: u32 = 256;
 
 /// Curves reach down to rates of about this.
 const LEAST_RATE: f64 = 1e-12;
 
-/// Steepest slope that is asked for, as ε: e^ε is still a float.
+/// Steepest slope that is evaluated, as ε: e^ε is still a float.
 const STEEPEST: f64 = 700.0;
 
 /// The least fnr that (ε, δ)-indistinguishable worlds allow.

@@ -1,4 +1,4 @@
-//! What is proven about the loader: from below for a pair of neighbours, from above for all.
+//! Proven bounds of the loader: from below for a pair of neighbours, from above for all.
 
 use super::{AssumedAccounting, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
@@ -49,7 +49,7 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
 /// A value that ε does not exceed.
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
-/// most once an epoch.
+/// most once per epoch.
 pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
     let training =
         Training { noise_multiplier: setup.drawn_noise_multiplier(), ..setup.training() };

@@ -1,11 +1,12 @@
-//! What is told of a training run, before anything is known to be missing.
+//! A description of a training run in which every field may be missing.
 
 use super::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingError, TrainingSetup};
 use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::SamplerKind;
 
-/// A training run and its claim, as far as told: the options of a command, a form, a file.
+/// A training run and its claim; a missing field is unknown: the options of a command, a form, a
+/// file.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TrainingDescription {
     /// N.
@@ -14,31 +15,31 @@ pub struct TrainingDescription {
     pub batch_size: Option<u64>,
     /// E.
     pub epochs: Option<u64>,
-    /// σ that the accountant is told.
+    /// σ that the accountant uses.
     pub noise_multiplier: Option<f64>,
     /// How the loader draws batches.
     pub loader: Option<SamplerKind>,
     /// Records in its buffer.
     pub buffer_examples: Option<u64>,
-    /// Whether the last, smaller batch is left out; it is not if not told.
+    /// Whether the last, smaller batch is left out; `false` if missing.
     pub drop_last: Option<bool>,
     /// ε that is claimed.
     pub claim: Option<f64>,
     /// δ of the claim.
     pub delta: Option<f64>,
-    /// Adjacency of the claim; add or remove if not told.
+    /// Adjacency of the claim; add or remove if missing.
     pub claim_adjacency: Option<Adjacency>,
     /// The sampler that the accountant assumes.
     pub accountant: Option<SamplerKind>,
-    /// q that the accountant was told.
+    /// q that the accountant used.
     pub accounted_sampling_rate: Option<f64>,
-    /// Steps in all that the accountant was told.
+    /// Steps in all that the accountant used.
     pub accounted_steps: Option<u64>,
     /// Standard deviation of the noise in the code.
     pub noise_std: Option<f64>,
     /// Clipping bound, for that noise.
     pub clip_norm: Option<f64>,
-    /// What that noise is added to; the sum if not told.
+    /// What that noise is added to; the sum if missing.
     pub noise_on: Option<NoiseTarget>,
 }
 
@@ -51,8 +52,8 @@ impl TrainingDescription {
     /// # Example
     /// ```
     /// use dpscope_core::training_check::TrainingDescription;
-    /// let told = TrainingDescription { batch_size: Some(256), ..TrainingDescription::default() };
-    /// let missing = told.complete().unwrap_err();
+    /// let partial = TrainingDescription { batch_size: Some(256), ..TrainingDescription::default() };
+    /// let missing = partial.complete().unwrap_err();
     /// assert_eq!(missing.to_string(), "dataset_size is missing; add it");
     /// ```
     pub fn complete(

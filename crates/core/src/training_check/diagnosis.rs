@@ -11,7 +11,7 @@ use crate::mechanism::SamplerKind;
 /// Relative change of a rate or a noise multiplier that rounded decimals explain.
 const TOLERANCE: f64 = 0.01;
 
-/// What a set-up is, what is proven about it, and what is wrong.
+/// A set-up, what is proven about it, and what is wrong.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diagnosis {
@@ -29,7 +29,7 @@ pub struct Diagnosis {
     pub upper: Option<Accounted>,
     /// What Poisson accounting gives at q, T·E and σ, if its grid is not too large.
     pub poisson: Option<Accounted>,
-    /// What was found, the most severe first.
+    /// Findings, the most severe first.
     pub findings: Vec<Finding>,
     /// Whether the claim is refuted; "not refuted" proves nothing.
     pub verdict: Verdict,
@@ -39,13 +39,13 @@ pub struct Diagnosis {
 ///
 /// Refuted is a claim below a proven lower bound of the loader: for shuffles the closed forms of
 /// [`TargetSlots`](crate::accounting::shuffle::TargetSlots), for the rest the accountant's own
-/// value rounded down. Poisson batches may have q = B/N or one over the batches an epoch: the
+/// value rounded down. Poisson batches may have q = B/N or one over the batches per epoch: the
 /// smaller one refutes, the larger one is the upper bound.
 ///
 /// | argument | meaning |
 /// |---|---|
 /// | `setup` | the training |
-/// | `assumed` | what the accountant was told |
+/// | `assumed` | what the accountant assumed |
 /// | `claim` | ε and δ |
 ///
 /// # Guarantee

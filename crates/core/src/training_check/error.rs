@@ -20,8 +20,8 @@ pub enum TrainingError {
     },
     /// A batch that holds more records than there are.
     #[error(
-        "batch_size is {batch_size} and dataset_size is {dataset_size}; a batch holds at most all \
-         records"
+        "batch_size is {batch_size} and dataset_size is {dataset_size}; a batch contains at most \
+         all records"
     )]
     BatchLargerThanData {
         /// B.
@@ -29,19 +29,19 @@ pub enum TrainingError {
         /// N.
         dataset_size: u64,
     },
-    /// What must be told.
+    /// A field that is needed.
     #[error("{name} is missing; add it")]
     Missing {
         /// Name of the field.
         name: &'static str,
     },
-    /// A detail of noise that is not told.
-    #[error("{name} is given without noise_std; give noise_std as well, or leave it out")]
+    /// A detail of noise without its standard deviation.
+    #[error("{name} is set without noise_std; set noise_std as well, or leave it out")]
     WithoutNoise {
         /// Name of the field.
         name: &'static str,
     },
-    /// A loader with a buffer that is not told, or told where there is none.
+    /// A buffered loader without its size, or a size for a loader without a buffer.
     #[error(transparent)]
     Sampler(#[from] MechanismError),
     /// A claim that is none.

@@ -1,10 +1,10 @@
-//! What a check can find, in numbers and in words.
+//! Findings of a check, in numbers and in words.
 
 use std::fmt;
 
 use crate::mechanism::SamplerKind;
 
-/// How much a finding says.
+/// What a finding means for the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -45,7 +45,7 @@ pub enum StepsReading {
 }
 
 impl StepsReading {
-    fn says(self) -> &'static str {
+    fn in_words(self) -> &'static str {
         match self {
             StepsReading::LastBatchDropped => " (the number without the last batch of each epoch)",
             StepsReading::LastBatchKept => " (the number with the last batch of each epoch)",
@@ -58,11 +58,11 @@ impl StepsReading {
     }
 }
 
-/// One thing that a check found. `Display` says it in words, with what to change.
+/// A finding. `Display` writes it as a sentence, with what to change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "code", rename_all = "kebab-case"))]
-#[allow(missing_docs, reason = "the fields are the numbers of the sentence that Display says")]
+#[allow(missing_docs, reason = "the fields are the numbers of the sentence that Display writes")]
 #[non_exhaustive]
 pub enum Finding {
     /// ε is claimed below what is proven for this loader.
@@ -71,9 +71,9 @@ pub enum Finding {
     ClaimBelowAccountant { claim: f64, lower: f64, accountant: SamplerKind },
     /// The accountant assumes another sampler.
     OtherSampler { accountant: SamplerKind, loader: SamplerKind },
-    /// The accountant was told another sampling rate.
+    /// The accountant used another sampling rate.
     SamplingRateDiffers { accounted: f64, actual: f64 },
-    /// The accountant was told another number of steps.
+    /// The accountant used another number of steps.
     StepsDiffer { accounted: u64, actual: u64, reading: Option<StepsReading> },
     /// The code's noise is off by the batch size: a mean was taken for a sum, or a sum for a mean.
     NoiseScaledByBatchSize { accounted: f64, drawn: f64, batch_size: u64 },
@@ -87,7 +87,7 @@ pub enum Finding {
     PartialLastBatch { records: u64, steps_per_epoch: u64 },
     /// Some records are left out of each epoch.
     RecordsLeftOut { records: u64, steps_per_epoch: u64 },
-    /// Nothing is told of the accountant.
+    /// The accountant's sampler is unspecified.
     AccountantUnknown,
     /// No lower bound could be computed for these numbers.
     NoLowerBound { loader: SamplerKind },
@@ -96,7 +96,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// How much it says.
+    /// What it means for the claim.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
@@ -166,8 +166,8 @@ impl fmt::Display for Finding {
             Finding::ClaimBelowAccountant { claim, lower, accountant } => write!(
                 f,
                 "the claimed ε is {claim}, but {accountant} accounting itself gives at least {} with \
-                 the numbers given: a slip in the arithmetic, or other numbers were accounted. Run \
-                 the accountant again.",
+                 these numbers: the arithmetic is wrong, or other numbers were accounted. Run the \
+                 accountant again.",
                 above(claim, lower)
             ),
             Finding::OtherSampler { accountant, loader } => write!(
@@ -178,34 +178,36 @@ impl fmt::Display for Finding {
             ),
             Finding::SamplingRateDiffers { accounted, actual } => write!(
                 f,
-                "the accountant was told a sampling rate of {accounted}, but batch size over records \
+                "the accountant used a sampling rate of {accounted}, but batch size over records \
                  is {actual:.6}, {} times that. Account with batch size divided by the number of \
                  records in the data.",
                 ratio(actual / accounted)
             ),
             Finding::StepsDiffer { accounted, actual, reading } => write!(
                 f,
-                "the accountant was told {accounted} steps{}, but the loader makes {actual}. Account \
+                "the accountant used {accounted} steps{}, but the loader makes {actual}. Account \
                  with {actual}.",
-                reading.map_or("", StepsReading::says)
+                reading.map_or("", StepsReading::in_words)
             ),
             Finding::NoiseScaledByBatchSize { accounted, drawn, batch_size } => write!(
                 f,
-                "the accountant was told a noise multiplier of {accounted}, but the noise drawn is \
-                 one of {drawn:.6}: off by the batch size {batch_size}. Noise for a sum has the \
+                "the accountant used a noise multiplier of {accounted}, but the code's noise \
+                 multiplier is {}: off by the batch size {batch_size}. Noise for a sum has the \
                  standard deviation noise multiplier × clip norm; for a mean, divide that by the \
-                 batch size."
+                 batch size.",
+                decimals(drawn)
             ),
             Finding::NoiseDiffers { accounted, drawn } => write!(
                 f,
-                "the accountant was told a noise multiplier of {accounted}, but the noise drawn is \
-                 one of {drawn:.6}. Give the accountant the noise that is drawn."
+                "the accountant used a noise multiplier of {accounted}, but the code's noise \
+                 multiplier is {}. Account with the noise that the code adds.",
+                decimals(drawn)
             ),
             Finding::BufferBelowData { buffer_examples, dataset_size } => write!(
                 f,
-                "the shuffle buffer holds {buffer_examples} of {dataset_size} records, so that a \
-                 record's place in the file tells in which batches it may be. Use a buffer of at \
-                 least {dataset_size} records, or shuffle the file itself."
+                "the shuffle buffer contains {buffer_examples} of {dataset_size} records, so a \
+                 record's position in the file limits the batches that can contain it. Use a \
+                 buffer of at least {dataset_size} records, or shuffle the file itself."
             ),
             Finding::DeltaNotBelowOneRecord { delta, dataset_size } => write!(
                 f,
@@ -222,16 +224,16 @@ impl Finding {
         match *self {
             Finding::PartialLastBatch { records, steps_per_epoch } => write!(
                 f,
-                "the last of {steps_per_epoch} batches an epoch holds {records} records. It is a step \
-                 like any other: count it, and divide its sum by the same batch size."
+                "the last of {steps_per_epoch} batches per epoch contains {records} records. Count it \
+                 as a step, and divide its sum by the same batch size."
             ),
             Finding::RecordsLeftOut { records, steps_per_epoch } => {
                 write!(f, "each epoch of {steps_per_epoch} batches leaves out {records} records.")
             }
             Finding::AccountantUnknown => write!(
                 f,
-                "which sampler the accountant assumes is not told; nearly all assume Poisson. Tell \
-                 it, to have it compared with the loader."
+                "the sampler assumed by the accountant is unspecified; nearly all assume Poisson. \
+                 Specify it to compare it with the loader."
             ),
             Finding::NoLowerBound { loader } => write!(
                 f,
@@ -247,6 +249,12 @@ impl Finding {
             _ => Ok(()),
         }
     }
+}
+
+/// At most six decimals.
+fn decimals(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A ratio in three digits.

@@ -1,6 +1,6 @@
-//! Does a training set-up, as it is described, keep the privacy that is claimed for it?
+//! Does a training set-up, as described, have the privacy that is claimed for it?
 //!
-//! Nothing is run: what is compared is the loader, the accountant's assumptions and the claim.
+//! Nothing is run: the loader, the accountant's assumptions and the claim are compared.
 
 mod bounds;
 mod description;
@@ -14,5 +14,5 @@ pub use description::TrainingDescription;
 pub use diagnosis::{Diagnosis, diagnose};
 pub use error::TrainingError;
 pub use finding::{Finding, Severity, StepsReading};
-pub use report::{CheckReport, CheckedClaim, ToldFinding};
+pub use report::{CheckReport, CheckedClaim, FindingRecord};
 pub use setup::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingSetup};

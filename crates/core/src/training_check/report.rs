@@ -6,7 +6,7 @@ use crate::adjacency::Adjacency;
 use crate::audit::claim::{PrivacyClaim, Verdict};
 use crate::mechanism::SamplerKind;
 
-/// What was described, what was found, and what would keep the claim.
+/// The described training, the findings, and the noise under which the claim would hold.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CheckReport {
@@ -16,7 +16,7 @@ pub struct CheckReport {
     pub version: &'static str,
     /// The training.
     pub setup: TrainingSetup,
-    /// What the accountant was told.
+    /// What the accountant assumed.
     pub accounting: AssumedAccounting,
     /// The claim and what is known of it.
     pub claim: CheckedClaim,
@@ -29,14 +29,14 @@ pub struct CheckReport {
     /// σ of the noise that is drawn.
     pub noise_multiplier: f64,
     /// The most severe first.
-    pub findings: Vec<ToldFinding>,
+    pub findings: Vec<FindingRecord>,
     /// ε that the loader leaks at least.
     pub lower: Option<Accounted>,
     /// ε that it leaks at most.
     pub upper: Option<Accounted>,
     /// What Poisson accounting gives with this rate, these steps and this noise.
     pub poisson: Option<Accounted>,
-    /// Commands that say what would keep the claim.
+    /// Commands that compute the noise under which the claim would hold.
     pub next: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub struct CheckedClaim {
     pub claim: PrivacyClaim,
     /// "Not refuted" proves nothing.
     pub verdict: Verdict,
-    /// What the verdict says, and what not.
+    /// What the verdict means, and what not.
     pub says: &'static str,
     /// How adjacencies were compared.
     pub note: &'static str,
@@ -58,8 +58,8 @@ pub struct CheckedClaim {
 /// A finding in words.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct ToldFinding {
-    /// How much it says.
+pub struct FindingRecord {
+    /// What it means for the claim.
     pub severity: Severity,
     /// The finding itself.
     #[cfg_attr(feature = "serde", serde(flatten))]
@@ -82,14 +82,14 @@ impl CheckReport {
             Verdict::Refuted => {
                 "A training run as described, releasing every noisy sum, is not (epsilon, delta)-DP \
                  under zero-out adjacency. This is about the description: the trained model and the \
-                 code were not looked at."
+                 code were not examined."
             }
             Verdict::NotRefuted | Verdict::Inconclusive => {
                 "Nothing that is proven about the description exceeds the claim. Not refuted proves \
                  nothing: neither that the claim holds, nor that the code does what is described."
             }
         };
-        let told = |finding: Finding| ToldFinding {
+        let record = |finding: Finding| FindingRecord {
             severity: finding.severity(),
             finding,
             says: finding.to_string(),
@@ -109,7 +109,7 @@ impl CheckReport {
             steps_per_epoch: found.steps_per_epoch,
             steps: found.steps,
             noise_multiplier: found.noise_multiplier,
-            findings: found.findings.into_iter().map(told).collect(),
+            findings: found.findings.into_iter().map(record).collect(),
             lower: found.lower,
             upper: found.upper,
             poisson: found.poisson,
@@ -118,7 +118,7 @@ impl CheckReport {
     }
 }
 
-/// Which noise keeps the claim, with this loader and with Poisson batches.
+/// Commands for the noise under which the claim holds, with this loader and with Poisson batches.
 fn next(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnosis) -> Vec<String> {
     let is_sound = found.findings.iter().all(|finding| finding.severity() == Severity::Note);
     // `calibrate` knows no replaced records

@@ -1,4 +1,4 @@
-//! What the user tells of a training run.
+//! A training run as its author describes it.
 
 use super::TrainingError;
 use super::error::within;
@@ -37,7 +37,7 @@ pub struct DrawnNoise {
 /// | `dataset_size` | N | 1 to 2⁵³ |
 /// | `batch_size` | B | 1 to N |
 /// | `epochs` | E | 1 to 1e6 |
-/// | `noise_multiplier` | σ that the accountant is told | [0.01, 1e4] |
+/// | `noise_multiplier` | σ that the accountant uses | [0.01, 1e4] |
 /// | `drawn_noise` | the noise in the code, if known | σ in [1e-6, 1e4] |
 /// | `loader` | how batches are drawn | buffers from 1 |
 /// | `drop_last` | whether the last, smaller batch is left out | – |
@@ -50,7 +50,7 @@ pub struct TrainingSetup {
     pub batch_size: u64,
     /// E.
     pub epochs: u64,
-    /// σ that the accountant is told.
+    /// σ that the accountant uses.
     pub noise_multiplier: f64,
     /// The noise in the code, if known; σ is then what follows from it.
     pub drawn_noise: Option<DrawnNoise>,
@@ -60,11 +60,11 @@ pub struct TrainingSetup {
     pub drop_last: bool,
 }
 
-/// What the accountant was told, as far as known.
+/// What the accountant assumed, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AssumedAccounting {
-    /// The sampler that it assumes.
+    /// The sampler.
     pub sampler: Option<SamplerKind>,
     /// q.
     pub sampling_rate: Option<f64>,
@@ -87,7 +87,7 @@ impl TrainingSetup {
         }
         within("epochs", self.epochs as f64, [1.0, 1e6], "in 1 to 1000000")?;
         let steps = self.steps_per_epoch() as f64;
-        within("dataset_size / batch_size", steps, [1.0, 1e9], "at most 1e9 batches an epoch")?;
+        within("dataset_size / batch_size", steps, [1.0, 1e9], "at most 1e9 batches per epoch")?;
         within("noise_multiplier", self.noise_multiplier, [0.01, 1e4], "in 0.01 to 10000")?;
         if let Some(noise) = self.drawn_noise {
             let positive = [f64::MIN_POSITIVE, f64::MAX];
@@ -103,7 +103,7 @@ impl TrainingSetup {
         Ok(())
     }
 
-    /// T: ⌈N/B⌉ batches an epoch, or ⌊N/B⌋ if the last, smaller one is left out.
+    /// T: ⌈N/B⌉ batches per epoch, or ⌊N/B⌋ if the last, smaller one is left out.
     ///
     /// # Example
     /// ```

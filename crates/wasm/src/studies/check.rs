@@ -161,7 +161,7 @@ pub(crate) mod tests {
         let failure = training(&changes).unwrap_err();
         assert_eq!(failure.field, Some("batch_size"));
         let message =
-            "batch_size makes 1000000000000 batches; it must make at most 1e9 batches an epoch";
+            "batch_size makes 1000000000000 batches; it must make at most 1e9 batches per epoch";
         assert_eq!(failure.message, message);
     }
 

@@ -98,7 +98,7 @@ fn step(run: &TargetSlots) -> f64 {
     (1e-4 / run.epochs as f64).sqrt()
 }
 
-/// About what the grid adds to the error of ε, wherever it begins: h²/4 an epoch.
+/// About what the grid adds to the error of ε, wherever it begins: h²/4 per epoch.
 fn grid_error(run: &TargetSlots) -> f64 {
     0.25 * run.epochs as f64 * step(run) * step(run)
 }

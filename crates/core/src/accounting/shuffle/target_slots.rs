@@ -3,7 +3,7 @@
 use crate::accounting::error::argument;
 use crate::accounting::{AccountingError, Training};
 
-/// A run in which one of T outputs an epoch has mean g with the target and g − 1 without, with
+/// A run in which one of T outputs per epoch has mean g with the target and g − 1 without, with
 /// probability w, and all outputs have mean 0 otherwise; which one may follow any distribution.
 ///
 /// A shuffle is w = 1, g = 2. Records that are left out of an epoch make w smaller, and so does
