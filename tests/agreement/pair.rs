@@ -115,7 +115,7 @@ fn compared(broken: &dyn Fn(&Proposal, &mut EpochSums)) -> [f64; 4] {
         for steps_per_epoch in STEPS {
             let run = run(noise_multiplier, steps_per_epoch, 1);
             for given in [DELTA, Given::Epsilon(1.0)] {
-                one_epoch(1_000).sample(&run, given, &mut comparison).unwrap();
+                one_epoch(1_000).evaluate(&run, given, &mut comparison).unwrap();
             }
         }
     }
@@ -153,7 +153,7 @@ fn worst_mean_weight<S: PairDraws<Error: std::fmt::Debug>>(source: &mut S) -> f6
     let mut worst = 0.0_f64;
     for (noise_multiplier, steps_per_epoch) in [(0.4, 30), (1.0, 100), (2.0, 10), (5.0, 100)] {
         let run = run(noise_multiplier, steps_per_epoch, 1);
-        let values = one_epoch(60_000).sample(&run, DELTA, source).unwrap();
+        let values = one_epoch(60_000).evaluate(&run, DELTA, source).unwrap();
         let weight = values.mean_weight.unwrap();
         worst = worst.max((weight.value - 1.0).abs() / weight.standard_error);
     }
@@ -206,10 +206,10 @@ fn limits_of_lanes_and_of_f64_agree() {
         let less = Training { noise_multiplier: 0.995 * noise_multiplier, ..run };
         let mut random = Draws::new(3);
         let mut normals = |out: &mut [f64]| out.iter_mut().for_each(|z| *z = random.normal());
-        let wide = one_epoch(60_000).sample(&run, DELTA, &mut normals).unwrap();
+        let wide = one_epoch(60_000).evaluate(&run, DELTA, &mut normals).unwrap();
         for (run, worst) in [run, less].iter().zip(&mut worst) {
             let exact = one_epoch(60_000);
-            let seen = pair::sample(&exact, run, DELTA, SEED, &backend(), &Unattended).unwrap();
+            let seen = pair::evaluate(&exact, run, DELTA, SEED, &backend(), &Unattended).unwrap();
             let [a, b] = [&seen, &wide].map(|pair| pair.estimate.standard_error.unwrap());
             let error = (a * a + b * b).sqrt();
             *worst = worst.max((seen.estimate.epsilon - wide.estimate.epsilon).abs() / error);
@@ -226,14 +226,14 @@ fn results_depend_on_the_seed_alone() {
         let backend = Backend::Cpu(CpuBackend::new(threads).unwrap());
         [DELTA, Given::Epsilon(2.0)].map(|given| {
             let exact = one_epoch(30_000);
-            pair::sample(&exact, &run_of_37, given, seed, &backend, &Unattended).unwrap()
+            pair::evaluate(&exact, &run_of_37, given, seed, &backend, &Unattended).unwrap()
         })
     };
     assert_eq!(seen(1, 1), seen(1, 3));
     assert_ne!(seen(1, 1), seen(2, 1));
     // longer than the kernel's epochs: in f64
     let (few, long) = (one_epoch(1_000), run(0.5, 70_000, 1));
-    let of_long = pair::sample(&few, &long, DELTA, 1, &backend(), &Unattended).unwrap();
+    let of_long = pair::evaluate(&few, &long, DELTA, 1, &backend(), &Unattended).unwrap();
     assert!(of_long.estimate.epsilon > 0.0);
 }
 
@@ -264,12 +264,12 @@ fn each_method_can_be_stopped_and_names_bad_arguments() {
             (PairMethod::PlugIn, many, DELTA),
         ] {
             let exact = ExactPair { method, ..one_epoch(100_000) };
-            let error = pair::sample(&exact, &run, given, 1, &backend, &stop()).err();
+            let error = pair::evaluate(&exact, &run, given, 1, &backend, &stop()).err();
             assert!(matches!(error, Some(EngineError::Stopped)), "{questions}: {error:?}");
         }
     }
     let exact = one_epoch(100_000);
-    let refused = pair::sample(&exact, &one, Given::Delta(2.0), 1, &backend, &Unattended);
+    let refused = pair::evaluate(&exact, &one, Given::Delta(2.0), 1, &backend, &Unattended);
     let refused = refused.err().unwrap();
     assert!(refused.to_string().starts_with("delta is 2;"), "{refused}");
     assert_eq!(DrawError::default().loss, 0.0);

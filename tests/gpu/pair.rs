@@ -158,15 +158,15 @@ fn pair_results_equal_those_of_the_cpu() -> Result<(), Failed> {
     for (noise_multiplier, steps_per_epoch) in [(1.0, 100), (0.4, 31), (5.0, 60)] {
         let run = Training { noise_multiplier, steps_per_epoch, epochs: 1, sampling_rate: None };
         let told = Told { lost_at: usize::MAX, device: None, seen: Mutex::default() };
-        let on_gpu = pair::sample(&PAIR, &run, DELTA, 3, &backend()?, &told)?;
-        let on_cpu = pair::sample(&PAIR, &run, DELTA, 3, &cpu, &Unattended)?;
-        let other = pair::sample(&PAIR, &run, DELTA, 4, &cpu, &Unattended)?;
+        let on_gpu = pair::evaluate(&PAIR, &run, DELTA, 3, &backend()?, &told)?;
+        let on_cpu = pair::evaluate(&PAIR, &run, DELTA, 3, &cpu, &Unattended)?;
+        let other = pair::evaluate(&PAIR, &run, DELTA, 4, &cpu, &Unattended)?;
         let (_, warnings) = told.seen.into_inner()?;
         if on_gpu != on_cpu || on_gpu == other || !warnings.is_empty() {
             return Err(format!("{run:?}: {on_gpu:?}, {on_cpu:?}, {warnings:?}").into());
         }
-        let on_gpu = pair::sample(&PAIR, &run, Given::Epsilon(1.0), 3, &backend()?, &Unattended)?;
-        if on_gpu != pair::sample(&PAIR, &run, Given::Epsilon(1.0), 3, &cpu, &Unattended)? {
+        let on_gpu = pair::evaluate(&PAIR, &run, Given::Epsilon(1.0), 3, &backend()?, &Unattended)?;
+        if on_gpu != pair::evaluate(&PAIR, &run, Given::Epsilon(1.0), 3, &cpu, &Unattended)? {
             return Err(format!("{run:?}: another delta").into());
         }
     }
@@ -204,12 +204,12 @@ impl Control for Told<'_> {
 
 fn a_lost_device_costs_no_pair_draw() -> Result<(), Failed> {
     let cpu = Backend::Cpu(CpuBackend::new(0)?);
-    let expected = pair::sample(&PAIR, &RUN, DELTA, 3, &cpu, &Unattended)?;
+    let expected = pair::evaluate(&PAIR, &RUN, DELTA, 3, &cpu, &Unattended)?;
     for lost_at in [1, 2] {
         let backend = backend()?;
         let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
         let told = Told { lost_at, device: Some(device), seen: Mutex::default() };
-        let seen = pair::sample(&PAIR, &RUN, DELTA, 3, &backend, &told)?;
+        let seen = pair::evaluate(&PAIR, &RUN, DELTA, 3, &backend, &told)?;
         let (_, warnings) = told.seen.into_inner()?;
         if seen != expected || warnings.len() != 1 || !warnings[0].ends_with("from here on") {
             return Err(format!("lost at {lost_at}: {seen:?}, {warnings:?}").into());

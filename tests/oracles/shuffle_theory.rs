@@ -2,7 +2,7 @@
 
 use dpscope_core::accounting::pair::{ExactPair, PairMethod, PairValues};
 use dpscope_core::accounting::{
-    Accountant, Accounted, Directions, Given, Kind, Method, Query, Shuffle, ShuffleMethod, Training,
+    Accountant, Accounted, Directions, Given, Method, Query, Shuffle, ShuffleMethod, Training,
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::{gdp, math};
@@ -63,7 +63,7 @@ pub(crate) fn pair(method: PairMethod, draws: usize) -> ExactPair {
 
 /// The pair of one epoch.
 fn one_epoch(run: &Training, given: Given, draws: usize, seed: u64) -> PairValues {
-    pair(PairMethod::OneEpoch, draws).sample(run, given, &mut normals(seed)).expect("valid")
+    pair(PairMethod::OneEpoch, draws).evaluate(run, given, &mut normals(seed)).expect("valid")
 }
 
 /// From below.
@@ -77,7 +77,7 @@ fn pair_upper(run: &Training, given: Given) -> Accounted {
 }
 
 /// An estimate's value of ε or δ, and its standard error.
-fn with_error(estimate: &Accounted, given: Given) -> (f64, f64) {
+pub(crate) fn with_error(estimate: &Accounted, given: Given) -> (f64, f64) {
     (estimate.value(given), estimate.standard_error.expect("an estimate"))
 }
 
@@ -98,7 +98,7 @@ fn max_slice(run: &Training, delta: f64) -> f64 {
     shuffled(run, Given::Delta(delta), ShuffleMethod::MaxSlice).epsilon
 }
 
-fn best(run: &Training, delta: f64) -> f64 {
+pub(crate) fn best(run: &Training, delta: f64) -> f64 {
     shuffled(run, Given::Delta(delta), ShuffleMethod::Best).epsilon
 }
 
@@ -251,7 +251,7 @@ fn persistent_shuffle_is_one_epoch_of_less_noise() {
 }
 
 /// How many standard errors an estimate lies outside of an interval.
-fn outside(value: f64, standard_error: f64, (low, high): (f64, f64)) -> f64 {
+pub(crate) fn outside(value: f64, standard_error: f64, (low, high): (f64, f64)) -> f64 {
     (low - value).max(value - high).max(0.0) / standard_error.max(1e-9)
 }
 
@@ -278,7 +278,7 @@ fn one_epoch_drawn_by_the_engine() {
         let draws = (40_000_000 / golden.run.steps_per_epoch).clamp(1_000, 400_000) as usize;
         let (run, delta) = (&golden.run, golden.delta);
         let (exact, given) = (pair(PairMethod::OneEpoch, draws), Given::Delta(delta));
-        let seen = engine::sample(&exact, run, given, 5, &backend, &Unattended).expect("valid");
+        let seen = engine::evaluate(&exact, run, given, 5, &backend, &Unattended).expect("valid");
         let (value, error) = with_error(&seen.estimate, given);
         assert!(outside(value, error, golden.interval) < 4.0, "{}: {value} {error}", golden.id);
         assert!(seen.lower.epsilon <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
@@ -390,7 +390,7 @@ fn limits_of_delta_cover() {
     let above = |value: fn(&PairValues) -> f64| {
         let seen = (0..40).map(|seed| {
             let few = ExactPair { significance: 0.05, ..pair(PairMethod::OneEpoch, 1_000) };
-            few.sample(&run, Given::Epsilon(epsilon), &mut normals(100 + seed)).expect("valid")
+            few.evaluate(&run, Given::Epsilon(epsilon), &mut normals(100 + seed)).expect("valid")
         });
         seen.filter(|delta| value(delta) > exact).count()
     };
@@ -471,64 +471,6 @@ fn drawn_apart(run: &Training, epsilon: f64) -> f64 {
         }
     }
     bins.iter().map(|(p, q)| (p - math::exp(epsilon) * q).max(0.0)).sum()
-}
-
-#[test]
-fn many_epochs_of_the_exact_pair() {
-    let cheap = |golden: &Golden| {
-        golden.run.epochs * golden.run.steps_per_epoch <= 2_000
-            && golden.run.noise_multiplier >= 1.0
-    };
-    let cases: Vec<Golden> = golden("f_exact_pair_plugin_pld").into_iter().filter(cheap).collect();
-    assert!(cases.len() >= 4);
-    for golden in cases {
-        let draws = if golden.run.epochs > 100 { 2_000 } else { 10_000 };
-        let given = Given::Delta(golden.delta);
-        let whole_runs = |run: &Training| {
-            let pair = pair(PairMethod::WholeRuns, draws);
-            pair.sample(run, given, &mut normals(31)).expect("valid")
-        };
-        let seen = whole_runs(&golden.run);
-        let (value, error) = with_error(&seen.estimate, given);
-        assert!(outside(value, error, golden.interval) < 4.0, "{}: {value} {error}", golden.id);
-        assert!(error < 0.05, "{}: {error}", golden.id);
-        assert!(seen.lower.epsilon <= golden.interval.1, "{}: {:?}", golden.id, seen.lower);
-        assert!(seen.lower.epsilon >= best(&golden.run, golden.delta), "{}", golden.id);
-        if golden.run.epochs > 100 {
-            // as tight as limits of audits must be, which the closed form is not
-            let least = 0.9 * golden.interval.0;
-            assert!(seen.lower.epsilon > least, "{}: {:?} {error}", golden.id, seen.lower);
-            assert!(best(&golden.run, golden.delta) < least, "{}: {least}", golden.id);
-            let more =
-                Training { noise_multiplier: 0.97 * golden.run.noise_multiplier, ..golden.run };
-            let broken = whole_runs(&more).estimate;
-            let (value, error) = with_error(&broken, given);
-            let away = outside(value, error, golden.interval);
-            assert!(away > 4.0, "{broken:?}");
-        }
-    }
-}
-
-#[test]
-fn plug_in_estimates_agree_with_the_exact_pair() {
-    for golden in golden("f_exact_pair_plugin_pld") {
-        let draws = (9_600_000 / golden.run.steps_per_epoch).clamp(12_000, 48_000) as usize;
-        let given = Given::Delta(golden.delta);
-        let plug_in = |run: &Training| {
-            let pair = pair(PairMethod::PlugIn, draws);
-            pair.sample(run, given, &mut normals(41)).expect("valid").estimate
-        };
-        let seen = plug_in(&golden.run);
-        let (value, error) = with_error(&seen, given);
-        let away = outside(value, error, golden.interval);
-        assert!(away < 4.0, "{}: {seen:?}", golden.id);
-        assert_eq!((seen.method, seen.kind), (Method::PlugIn, Kind::Estimate));
-        let less = Training { noise_multiplier: 0.8 * golden.run.noise_multiplier, ..golden.run };
-        let broken = plug_in(&less);
-        let (value, error) = with_error(&broken, given);
-        let away = outside(value, error, golden.interval);
-        assert!(away > 4.0, "{}: {broken:?}", golden.id);
-    }
 }
 
 /// Bounds of one run that exceed the exact pair of another by 4 standard errors, or its

@@ -41,7 +41,7 @@ fn shuffle(training: Training) -> Result<f64, Box<dyn Error>> {
 fn pair(training: Training, seed: u64) -> Result<f64, Box<dyn Error>> {
     let mut normals = Normals(seed);
     let pair = ExactPair { method: PairMethod::OneEpoch, draws: DRAWS, significance: 0.025 };
-    let values = pair.sample(&training, GIVEN, &mut |out: &mut [f64]| normals.fill(out))?;
+    let values = pair.evaluate(&training, GIVEN, &mut |out: &mut [f64]| normals.fill(out))?;
     Ok(values.lower.epsilon)
 }
 

@@ -71,10 +71,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut best_ms = f64::INFINITY;
     for _ in 0..option("repeats", "7").parse()? {
         let start = Instant::now();
-        pair::sample(&exact, &run, given, 1, &backend, &control)?;
+        pair::evaluate(&exact, &run, given, 1, &backend, &control)?;
         best_ms = best_ms.min(1e3 * start.elapsed().as_secs_f64());
     }
-    let seen = pair::sample(&exact, &run, given, 1, &backend, &control)?;
+    let seen = pair::evaluate(&exact, &run, given, 1, &backend, &control)?;
     println!(
         "{{\"program\": \"dpscope\", \"device\": \"{}\", \"noise_multiplier\": {}, \"steps\": {}, \
          \"draws\": {}, \"lower\": {:.5}, \"estimate\": {:.5}, \"standard_error\": {:.5}, \

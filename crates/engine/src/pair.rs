@@ -20,13 +20,13 @@ use dpscope_shaders::PairKernel;
 use crate::backend::{CpuBackend, PairDrawing};
 use crate::{Backend, Control, EngineError, ObservationRange};
 
-/// A rigorous lower limit and an estimate of the pair; see [`ExactPair::sample`].
+/// A rigorous lower limit and an estimate of the pair; see [`ExactPair::evaluate`].
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
 /// | `pair` | what is drawn, how much, significance | see [`ExactPair`] |
-/// | `training` | σ, T, E | see [`ExactPair::sample`] |
-/// | `given` | δ or ε | see [`ExactPair::sample`] |
+/// | `training` | σ, T, E | see [`ExactPair::evaluate`] |
+/// | `given` | δ or ε | see [`ExactPair::evaluate`] |
 /// | `seed` | of the random stream | any |
 /// | `backend` | where draws of one epoch are made; many epochs are drawn in f64 by one thread | – |
 /// | `control` | progress, cancellation, reports of a device that fails | – |
@@ -50,12 +50,12 @@ use crate::{Backend, Control, EngineError, ObservationRange};
 /// let method = PairMethod::OneEpoch;
 /// let exact = ExactPair { method, draws: 50_000, significance: 0.025 };
 /// let backend = Backend::Cpu(CpuBackend::new(1)?);
-/// let values = pair::sample(&exact, &training, Given::Delta(1e-5), 1, &backend, &Unattended)?;
+/// let values = pair::evaluate(&exact, &training, Given::Delta(1e-5), 1, &backend, &Unattended)?;
 /// println!("{:.3} {:.3}", values.lower.epsilon, values.estimate.epsilon);
 /// # assert_eq!(format!("{:.3}", values.estimate.epsilon), "4.065");
 /// # Ok::<(), dpscope_engine::EngineError>(())
 /// ```
-pub fn sample(
+pub fn evaluate(
     pair: &ExactPair,
     training: &Training,
     given: Given,
@@ -65,9 +65,9 @@ pub fn sample(
 ) -> Result<PairValues, EngineError> {
     if pair.method == PairMethod::OneEpoch {
         let mut source = BackendDraws::new(pair.draws, seed, backend, control);
-        pair.sample(training, given, &mut source)
+        pair.evaluate(training, given, &mut source)
     } else {
-        pair.sample(training, given, &mut RunDraws::new(seed, backend, control))
+        pair.evaluate(training, given, &mut RunDraws::new(seed, backend, control))
     }
 }
 

@@ -186,7 +186,7 @@ pub trait Library {
         };
         let pair = ExactPair { method, draws: draws as usize, significance: 0.025 };
         let given = Given::Delta(run.delta);
-        let values = pair.sample(&training(run), given, &mut normals(seed)).map_err(text)?;
+        let values = pair.evaluate(&training(run), given, &mut normals(seed)).map_err(text)?;
         Ok(PairValue {
             lower: values.lower.epsilon,
             estimate: values.estimate.epsilon,

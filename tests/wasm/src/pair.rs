@@ -20,7 +20,7 @@ pub(crate) fn collect(found: &mut Fingerprints) {
         let words = values.iter().flatten().map(|&word| u64::from(word));
         found.hashed("pair draws", words);
         let exact = ExactPair { method: PairMethod::OneEpoch, draws: 2_000, significance: 0.025 };
-        let seen = pair::sample(&exact, &run, Given::Delta(1e-5), seed, &backend, &Unattended);
+        let seen = pair::evaluate(&exact, &run, Given::Delta(1e-5), seed, &backend, &Unattended);
         let seen = seen.expect("in the domain");
         found.float("pair epsilon", seen.lower.epsilon);
         found.float("pair epsilon", seen.estimate.epsilon);

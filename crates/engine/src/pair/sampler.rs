@@ -46,7 +46,7 @@ impl PairSampler {
     /// A rigorous lower bound and an estimate of the pair, remove direction.
     ///
     /// # Guarantee
-    /// As of [`sample`](super::sample): the same for every device
+    /// As of [`evaluate`](super::evaluate): the same for every device
     /// (`tests/agreement/pair.rs::results_depend_on_the_seed_alone`).
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl PairSampler {
         let Some(pair) = self.sized(PairMethod::OneEpoch, steps, ONE_EPOCH, 0.1) else {
             return closed_form(training, given, TOO_LONG);
         };
-        let found = self.sample(pair, training, given, place)?;
+        let found = self.evaluate(pair, training, given, place)?;
         let observations = pair.draws as u64;
         Ok(PairRows { lower: found.lower, estimate: Cell::Value(found.estimate), observations })
     }
@@ -97,11 +97,11 @@ impl PairSampler {
             .filter(|_| self.whole_runs);
         let whole = match whole {
             Some(pair) => {
-                Some((self.sample(pair, training, given, place)?.lower, pair.draws as u64))
+                Some((self.evaluate(pair, training, given, place)?.lower, pair.draws as u64))
             }
             None => None,
         };
-        let (closed, estimate) = match self.sample(plug_in, training, given, place) {
+        let (closed, estimate) = match self.evaluate(plug_in, training, given, place) {
             Ok(found) => (Ok(found.lower), Cell::Value(found.estimate)),
             // The bound is valid without an estimate.
             Err(EngineError::Accounting(error)) => {
@@ -116,14 +116,14 @@ impl PairSampler {
         Ok(PairRows { lower, estimate, observations })
     }
 
-    fn sample(
+    fn evaluate(
         &self,
         pair: ExactPair,
         training: &Training,
         given: Given,
         (backend, control): Where<'_>,
     ) -> Result<PairValues, EngineError> {
-        super::sample(&pair, training, given, self.seed, backend, control)
+        super::evaluate(&pair, training, given, self.seed, backend, control)
     }
 
     /// The requested number of draws, otherwise what the budget `normals` allows; `None` if that is

@@ -116,7 +116,7 @@ impl ExactPair {
     /// The lower limit exceeds the pair's ε or δ with probability at most `significance`
     /// (`tests/oracles/shuffle_theory.rs::one_epoch_of_the_exact_pair`,
     /// `tests/oracles/shuffle_theory.rs::delta_by_quadrature_and_simulation`,
-    /// `tests/oracles/shuffle_theory.rs::many_epochs_of_the_exact_pair`,
+    /// `tests/oracles/pair_epochs.rs::many_epochs_of_the_exact_pair`,
     /// `tests/oracles/pair_epochs.rs::delta_of_many_epochs`).
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl ExactPair {
     /// # Reference
     /// A. Maurer and M. Pontil (COLT 2009), theorem 4; L. Chua et al. (ICML 2024) for the events.
     /// That only the part which the events miss is sampled is ours, and so is the tilted mixture.
-    pub fn sample<S: PairDraws>(
+    pub fn evaluate<S: PairDraws>(
         &self,
         training: &Training,
         given: Given,
@@ -439,7 +439,7 @@ mod tests {
         for noise_multiplier in [0.02, 0.1, 0.3] {
             for epochs in [2, 100] {
                 let run = run(noise_multiplier, epochs);
-                let seen = pair.sample(&run, at, &mut normals()).unwrap().estimate.epsilon;
+                let seen = pair.evaluate(&run, at, &mut normals()).unwrap().estimate.epsilon;
                 assert!(seen <= above(&run), "{run:?}: {seen} {}", above(&run));
                 if let Ok(closed) = shuffle::lower(&run, at, ShuffleMethod::Best) {
                     assert!(seen >= closed.epsilon, "{run:?}: {seen}");

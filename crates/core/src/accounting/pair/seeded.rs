@@ -13,10 +13,11 @@ use crate::random::{Purpose, WideNormals};
 /// both for one sampling.
 ///
 /// # Guarantee
-/// As of [`ExactPair::sample`].
+/// As of [`ExactPair::evaluate`]; the same query has the same answer
+/// (`unit::answers_depend_on_the_seed_alone`).
 ///
 /// # Errors
-/// As of [`ExactPair::sample`]; [`AccountingError::NoValue`] from above.
+/// As of [`ExactPair::evaluate`]; [`AccountingError::NoValue`] from above.
 ///
 /// # Example
 /// ```
@@ -44,10 +45,10 @@ impl SeededPair {
     /// The lower limit and the estimate.
     ///
     /// # Errors
-    /// As of [`ExactPair::sample`].
+    /// As of [`ExactPair::evaluate`].
     pub fn values(&self, training: &Training, given: Given) -> Result<PairValues, AccountingError> {
         let mut normals = WideNormals::new(self.seed, Purpose::PairRuns, 0);
-        self.sampling.sample(training, given, &mut |out: &mut [f64]| normals.fill(out))
+        self.sampling.evaluate(training, given, &mut |out: &mut [f64]| normals.fill(out))
     }
 }
 
@@ -59,5 +60,28 @@ impl Accountant for SeededPair {
         let values = self.values(&query.training, query.given)?;
         let answer = if query.kind == Kind::Lower { values.lower } else { values.estimate };
         answer.checked(query)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PairMethod;
+    use super::*;
+
+    #[test]
+    fn answers_depend_on_the_seed_alone() {
+        let method = PairMethod::OneEpoch;
+        let sampling = ExactPair { method, draws: 1_000, significance: 0.05 };
+        let training =
+            Training { noise_multiplier: 1.0, steps_per_epoch: 20, epochs: 1, sampling_rate: None };
+        let given = Given::Delta(1e-5);
+        let query = Query { kind: Kind::Estimate, ..Query::upper(training, given) };
+        let answer = |seed| SeededPair { sampling, seed }.account(&query).unwrap();
+        assert_eq!(answer(1), answer(1));
+        assert_ne!(answer(1), answer(2));
+        let both = SeededPair { sampling, seed: 1 }.values(&training, given).unwrap();
+        assert_eq!(both.estimate, answer(1));
+        let above = SeededPair { sampling, seed: 1 }.account(&Query::upper(training, given));
+        assert!(matches!(above, Err(AccountingError::NoValue { .. })));
     }
 }

@@ -91,7 +91,8 @@ pub struct Shuffle(pub ShuffleMethod);
 /// As [`Shuffle`] for one epoch at σ/√E, which leaks as much: see [`Training::persistent`].
 ///
 /// # Guarantee
-/// As [`Shuffle`] (`unit::persistent_run_is_one_epoch_of_less_noise`).
+/// As [`Shuffle`]
+/// (`crates/core/src/accounting/shuffle/run.rs::persistent_run_is_one_epoch_of_less_noise`).
 ///
 /// # Errors
 /// As [`Shuffle`]; σ/√E must lie in its domain of σ.
