@@ -104,8 +104,8 @@ function bundles() {
     readFileSync(join(WEB, `wasm/${feature}/dpscope_${feature}_bg.wasm`));
   return [
     row("dpscope_calculators_bg.wasm", [module("calculators")], 65),
-    row("dpscope_studies_bg.wasm", [module("studies")], 200),
-    row("dpscope_audits_bg.wasm", [module("audits")], 200),
+    row("dpscope_studies_bg.wasm", [module("studies")], 210),
+    row("dpscope_audits_bg.wasm", [module("audits")], 210),
   ];
 }
 
