@@ -43,7 +43,7 @@ fn checkpoints_of_other_runs_are_not_overwritten() {
         (format!("{SMALL} --significance 0.1"), "significance: 0.1 here, 0.05 there"),
         (format!("{SMALL} --threshold-rule split"), "threshold_rule"),
         (format!("{SMALL} --sampler poisson"), "sampler"),
-        (format!("{SMALL} --shard 1/3"), "0..15000 of each world, and this run counts 0..5000"),
+        (format!("{SMALL} --shard 1/3"), "0..15000 of each world, but this run counts 0..5000"),
     ] {
         let refused = folder.run(&format!("{words} --checkpoint c"));
         refused.refuses(5, &["c: ", part, "name another file"]);
