@@ -38,7 +38,7 @@ impl World {
         }
     }
 
-    /// 0 for D, 1 for D′: the index of arrays that hold one item a world.
+    /// 0 for D, 1 for D′: the index of arrays that contain one item per world.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize

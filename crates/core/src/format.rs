@@ -1,6 +1,6 @@
-//! Numbers and foreign text as people read them.
+//! Formats numbers and untrusted text for display.
 
-/// A number as it was given, in powers of ten where it would have many zeros.
+/// A number in decimals, in powers of ten where it would have many zeros.
 ///
 /// # Example
 /// ```

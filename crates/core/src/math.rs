@@ -4,7 +4,7 @@
 //! that are shared between the program and the browser must not. `sqrt`, `abs`, `floor` and the
 //! four operations are exact in IEEE 754 and need no wrapper.
 
-/// ln √(2π), the constant of the normal law and of Stirling's series.
+/// ln √(2π), the constant of the normal distribution and of Stirling's series.
 pub const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_7;
 
 /// e^x.
@@ -49,8 +49,8 @@ pub fn log10(x: f64) -> f64 {
     libm::log10(x)
 }
 
-/// `x` between two ends, whose order is not checked: `f64::clamp` panics where they are out of order or
-/// NaN, and writes why, which costs a page many bytes.
+/// `x` between two ends, whose order is not checked: `f64::clamp` panics where they are out of
+/// order or NaN, and writes why, which costs a page many bytes.
 #[inline]
 #[must_use]
 pub fn clamp(x: f64, low: f64, high: f64) -> f64 {

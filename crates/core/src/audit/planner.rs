@@ -1,4 +1,4 @@
-//! How far a number of observations can see.
+//! Largest ε detectable with a given number of observations.
 
 use crate::audit::bound::{BoundError, ThresholdRule, ceiling};
 use crate::audit::trade_off::Trials;

@@ -28,7 +28,7 @@ pub(super) struct ProfilePoint {
 ///
 /// fnr ≥ 1 − δ_remove(ε) − e^ε fpr, fnr ≥ e^{−ε}(1 − δ_add(ε) − fpr)
 ///
-/// A δ that is not below the truth gives a curve that is not above it.
+/// A δ that is not below the truth has a curve that is not above it.
 pub(super) fn curve_below(
     remove: &[ProfilePoint],
     add: &[ProfilePoint],

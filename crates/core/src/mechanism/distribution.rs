@@ -2,7 +2,7 @@
 
 use super::{MechanismError, log_ratio};
 
-/// The distribution of one observation's score, reduced to the entries that the score looks at.
+/// The distribution of one observation's score, reduced to the entries that the score uses.
 ///
 /// All values are in units of the clip norm. An *entry* is one noisy output, centred on the mean
 /// `a` that the target's batch has in D: with x = o − a, an entry is N(0, σ²) at the target's slot
@@ -17,7 +17,7 @@ pub struct ScoreDistribution {
     pub noise_multiplier: f64,
     /// Independent epochs, whose scores add; ≥ 1.
     pub epochs: u32,
-    /// Entries of one epoch that the score looks at; ≥ 1. Entry index is epoch-major.
+    /// Entries of one epoch that the score uses; ≥ 1. Entry index is epoch-major.
     pub entries: u32,
     /// How the score is formed.
     pub kind: ScoreDistributionKind,
@@ -53,7 +53,7 @@ pub enum SlotWeights {
     /// Uniform over the entries; by symmetry a simulation keeps the target at entry 0.
     Uniform,
     /// One probability an entry, each > 0, of total ≤ 1; with the rest of the probability the
-    /// target falls in a slot that the score does not look at. A simulation draws the slot.
+    /// target falls in a slot that the score does not use. A simulation draws the slot.
     Weighted(Vec<f64>),
 }
 
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_law_is_refused() {
+    fn an_empty_distribution_is_refused() {
         let distribution = ScoreDistribution {
             entries: 0,
             ..distribution(ScoreDistributionKind::Poisson { sampling_rate: 0.5 })

@@ -10,7 +10,7 @@ use crate::format::given;
 pub enum MechanismError {
     /// σ outside [0.2, 20].
     #[error(
-        "noise_multiplier = {} lies outside [0.2, 20]; give the noise standard deviation \
+        "noise_multiplier = {} lies outside [0.2, 20]; pass the noise standard deviation \
          divided by the clip norm",
         given(*.value)
     )]
@@ -20,7 +20,7 @@ pub enum MechanismError {
     },
     /// T outside 1..=10⁵.
     #[error(
-        "steps_per_epoch = {value} lies outside 1..=100000; give the number of batches in one pass \
+        "steps_per_epoch = {value} lies outside 1..=100000; pass the number of batches in one pass \
          over the data"
     )]
     StepsPerEpoch {
@@ -28,13 +28,13 @@ pub enum MechanismError {
         value: u32,
     },
     /// E outside 1..=10³.
-    #[error("epochs = {value} lies outside 1..=1000; give the number of passes over the data")]
+    #[error("epochs = {value} lies outside 1..=1000; pass the number of passes over the data")]
     Epochs {
         /// What was given.
         value: u32,
     },
     /// B = 0.
-    #[error("batch_size = {value} lies outside 1..=4294967295; give the records in one batch")]
+    #[error("batch_size = {value} lies outside 1..=4294967295; pass the records in one batch")]
     BatchSize {
         /// What was given.
         value: u32,
@@ -43,14 +43,14 @@ pub enum MechanismError {
     /// of the score kernels.
     #[error(
         "batch_size = {value} lies outside 1..=500000, the domain of sampler batch-then-shuffle; \
-         give the records in one batch"
+         pass the records in one batch"
     )]
     MovingBatchSize {
         /// What was given.
         value: u32,
     },
     /// B is needed and was not given.
-    #[error("batch_size is missing and {needed_by} needs it; give the records in one batch")]
+    #[error("batch_size is missing and {needed_by} needs it; pass the records in one batch")]
     BatchSizeMissing {
         /// The sampler, or the use, that needs it.
         needed_by: &'static str,
@@ -67,7 +67,7 @@ pub enum MechanismError {
         examples: u64,
     },
     /// A buffered sampler without a buffer.
-    #[error("buffer_examples is missing and sampler {sampler} needs it; give the records it holds")]
+    #[error("buffer_examples is missing and sampler {sampler} needs it; pass the records it holds")]
     BufferMissing {
         /// The sampler.
         sampler: SamplerKind,
@@ -108,7 +108,7 @@ pub enum MechanismError {
     TargetSlot {
         /// What was given.
         value: u32,
-        /// Batches an epoch.
+        /// Batches per epoch.
         steps_per_epoch: u32,
     },
     /// A slot for a sampler that draws it.
@@ -120,11 +120,11 @@ pub enum MechanismError {
         sampler: SamplerKind,
     },
     /// A prefix outside 1..=T.
-    #[error("prefix = {value} lies outside 1..={steps_per_epoch}; give a number of batches")]
+    #[error("prefix = {value} lies outside 1..={steps_per_epoch}; pass a number of batches")]
     Prefix {
         /// What was given.
         value: u32,
-        /// Batches an epoch.
+        /// Batches per epoch.
         steps_per_epoch: u32,
     },
     /// Prefix scores where the target's slot is not drawn afresh among the first batches.
@@ -144,7 +144,7 @@ pub enum MechanismError {
     },
     /// Weights that do not match the entries.
     #[error(
-        "weights has {actual} values where the distribution has {expected} entries; give one an entry"
+        "weights has {actual} values where the distribution has {expected} entries; pass one per entry"
     )]
     WeightCount {
         /// What was given.
@@ -153,7 +153,7 @@ pub enum MechanismError {
         expected: usize,
     },
     /// A run with too few or too many outputs.
-    #[error("outputs has {actual} values where epochs × steps are {expected}; give one run")]
+    #[error("outputs has {actual} values where epochs × steps are {expected}; pass one run")]
     OutputCount {
         /// What was given.
         actual: usize,

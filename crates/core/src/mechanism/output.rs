@@ -142,8 +142,8 @@ impl OutputScorer {
     /// The scores of one run as if the target fell uniformly among the first k batches, for each k.
     ///
     /// How a partial shuffle is audited whose buffer is not known: for every k of
-    /// [`partial_shuffle_candidates`](super::partial_shuffle_candidates) the scores give an ε, and
-    /// the largest counts, after correction for the number of looks.
+    /// [`partial_shuffle_candidates`](super::partial_shuffle_candidates) the scores have an ε, and
+    /// the largest counts, after correction for the number of prefixes.
     ///
     /// | argument | meaning | shape | domain |
     /// |---|---|---|---|
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn deterministic_batching_looks_at_one_slot() {
+    fn deterministic_batching_scores_one_slot() {
         let fixed = mechanism(BatchSampler::Deterministic);
         let options = OutputOptions { target_slot: 2, ..OutputOptions::default() };
         let scorer = OutputScorer::new(&fixed, options).unwrap();

@@ -125,7 +125,7 @@ impl SamplerKind {
         matches!(self, SamplerKind::PartialShuffle | SamplerKind::SlidingBuffer)
     }
 
-    /// Whether the distribution of the score needs to know the records a batch.
+    /// Whether the distribution of the score needs to know the batch size.
     #[must_use]
     pub const fn needs_batch_size(self) -> bool {
         self.has_buffer() || matches!(self, SamplerKind::BatchThenShuffle)
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_asked_for_exactly_where_there_is_one() {
+    fn exactly_the_buffered_samplers_need_a_buffer_size() {
         for kind in SamplerKind::ALL {
             assert_eq!(kind.with_buffer(None).is_ok(), !kind.has_buffer());
             assert_eq!(kind.with_buffer(Some(1)).is_ok(), kind.has_buffer());
@@ -239,7 +239,7 @@ mod tests {
         let error = SamplerKind::SlidingBuffer.with_buffer(None).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "buffer_examples is missing and sampler sliding-buffer needs it; give the records it \
+            "buffer_examples is missing and sampler sliding-buffer needs it; pass the records it \
              holds"
         );
     }

@@ -13,7 +13,7 @@ use super::{
 pub struct BatchedGaussian {
     /// Noise standard deviation ÷ clip norm, in [0.2, 20].
     pub noise_multiplier: f64,
-    /// Batches an epoch T, 1 to 10⁵.
+    /// Batches per epoch T, 1 to 10⁵.
     pub steps_per_epoch: u32,
     /// Passes over the data E, 1 to 10³.
     pub epochs: u32,
@@ -21,7 +21,7 @@ pub struct BatchedGaussian {
     pub sampler: BatchSampler,
     /// Who attacks.
     pub threat_model: ThreatModel,
-    /// Records a batch B, from 1; needed by the buffered samplers and by batch-then-shuffle, where
+    /// Batch size B, from 1; needed by the buffered samplers and by batch-then-shuffle, where
     /// it is at most 5·10⁵.
     pub batch_size: Option<u32>,
 }
@@ -211,7 +211,7 @@ impl fmt::Display for BatchedGaussian {
         }
         write!(
             f,
-            ", {}, noise multiplier {}, {} step{} an epoch, {} epoch{}",
+            ", {}, noise multiplier {}, {} step{} per epoch, {} epoch{}",
             self.threat_model,
             self.noise_multiplier,
             self.steps_per_epoch,
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_defined_pairs_have_a_law() {
+    fn exactly_the_defined_pairs_have_a_distribution() {
         for kind in SamplerKind::ALL {
             for threat_model in ThreatModel::ALL {
                 let sampler = kind.with_buffer(kind.has_buffer().then_some(150)).unwrap();
@@ -371,7 +371,7 @@ mod tests {
         let error = shuffle().batch_means().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "batch_size is missing and threat model worst-case needs it; give the records in one \
+            "batch_size is missing and threat model worst-case needs it; pass the records in one \
              batch"
         );
     }
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(
             mechanism.to_string(),
             "partial-shuffle with a buffer of 150 records, worst-case, noise multiplier 1, 100 \
-             steps an epoch, 4 epochs, batches of 10 records"
+             steps per epoch, 4 epochs, batches of 10 records"
         );
     }
 }

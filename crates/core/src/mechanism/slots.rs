@@ -7,7 +7,7 @@ use crate::math;
 /// of the outputs is a valid score, so what is dropped costs tightness only, and 10⁻¹² of it.
 const BEYOND: f64 = 1e-12;
 
-/// Entries that the score looks at, and the distribution of the target's slot among them.
+/// Entries that the score uses, and the distribution of the target's slot among them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Slots {
     pub(super) entries: u32,

@@ -12,8 +12,8 @@ use crate::math;
 /// Relative error below 2e-15 of the normal of the point (u, v). |z| < 12.
 ///
 /// # Guarantee
-/// They follow the normal law (`unit::follow_the_law`), and do not change unnoticed
-/// (`unit::values_are_stable`).
+/// They follow the normal distribution (`unit::normals_are_normally_distributed`), and do not
+/// change unnoticed (`unit::values_are_stable`).
 ///
 /// # Reference
 /// G. Marsaglia and T. A. Bray, "A convenient method for generating normal variables" (1964).
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn follow_the_law() {
+    fn normals_are_normally_distributed() {
         let mut normals = vec![0.0; 1 << 18];
         WideNormals::new(5, Purpose::Test, 1).fill(&mut normals);
         assert!(deviation(&normals) < 4.5, "{}", deviation(&normals));

@@ -1,4 +1,4 @@
-//! How far into an epoch a shuffle reaches, told from recorded outputs.
+//! Shuffle-buffer size estimated from recorded outputs.
 
 use super::output_spread::OutputSpread;
 use crate::adjacency::World;
@@ -48,9 +48,9 @@ impl ShuffleWindow {
 /// are the idealised ones but for what each step adds in all runs alike, each ratio of likelihoods
 /// has the mean 1, so that the largest of those of K numbers exceeds K/`significance` with the
 /// chance `significance` at most (Markov and Bonferroni;
-/// `unit::a_whole_shuffle_is_seldom_taken_for_less`). Outputs that spread less than that noise, by
-/// a lower noise or on another scale, would speak for a short prefix wherever the record lies:
-/// nothing is said of them (`unit::of_outputs_that_spread_too_little_nothing_is_said`).
+/// `unit::a_whole_shuffle_is_seldom_mistaken_for_less`). Outputs that spread less than that noise,
+/// by a lower noise or on another scale, would speak for a short prefix wherever the record lies:
+/// nothing is said of them (`unit::outputs_that_vary_too_little_have_no_window`).
 #[derive(Debug, Clone)]
 pub struct ShuffleEvidence<'a> {
     scorer: &'a OutputScorer,
@@ -111,7 +111,7 @@ impl<'a> ShuffleEvidence<'a> {
     /// What the runs say, at this chance of being wrong; none where they spread less than the
     /// noise.
     #[must_use]
-    pub fn reach(&self, significance: f64) -> Option<ShuffleWindow> {
+    pub fn window(&self, significance: f64) -> Option<ShuffleWindow> {
         if self.spread.is_too_small() {
             return None;
         }
@@ -259,7 +259,7 @@ mod tests {
         for [target, zero_out] in runs {
             evidence.add(target, zero_out).unwrap();
         }
-        evidence.reach(0.05).unwrap()
+        evidence.window(0.05).unwrap()
     }
 
     /// A broken twin: runs of D as they are, and nothing else.
@@ -281,11 +281,11 @@ mod tests {
                 *sum += part - whole;
             }
         }
-        evidence.reach(0.05).unwrap()
+        evidence.window(0.05).unwrap()
     }
 
     #[test]
-    fn a_whole_shuffle_is_seldom_taken_for_less() {
+    fn a_whole_shuffle_is_seldom_mistaken_for_less() {
         for threat_model in [ThreatModel::PartiallyInformed, ThreatModel::TargetCanary] {
             let scorer = scorer(threat_model);
             for drifts in [0.0, 1.0] {
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_buffer_is_told() {
+    fn a_short_buffer_is_detected() {
         let scorer = scorer(ThreatModel::PartiallyInformed);
         for drifts in [0.0, 1.0] {
             for reach in [1, 2, 6, 10] {
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn of_outputs_that_spread_too_little_nothing_is_said() {
+    fn outputs_that_vary_too_little_have_no_window() {
         let scorer = scorer(ThreatModel::PartiallyInformed);
         let other = scorer.mechanism().batch_means().unwrap().other;
         let scaled = |factor: f64, by: fn(f64, f64, f64) -> f64| {
@@ -338,14 +338,14 @@ mod tests {
         let averaged = scaled(0.2, |output, _, factor| factor * output);
         let quiet = scaled(0.3, |output, other, factor| other + factor * (output - other));
         for evidence in [averaged, quiet] {
-            assert_eq!(evidence.reach(0.05), None);
+            assert_eq!(evidence.window(0.05), None);
             // broken twin: the spread is not looked at
             let blind = ShuffleEvidence { spread: OutputSpread::default(), ..evidence };
-            assert!(blind.reach(0.05).unwrap().is_shown());
+            assert!(blind.window(0.05).unwrap().is_shown());
         }
         for factor in [0.99, 1.0, 2.0] {
             let near = scaled(factor, |output, _, factor| factor * output);
-            assert!(!near.reach(0.05).unwrap().is_shown(), "{factor}");
+            assert!(!near.window(0.05).unwrap().is_shown(), "{factor}");
         }
     }
 
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn only_shuffles_are_asked_and_broken_runs_change_nothing() {
+    fn only_shuffles_have_a_window_and_broken_runs_change_nothing() {
         let mut mechanism = *scorer(ThreatModel::TargetCanary).mechanism();
         let asked = |mechanism: &BatchedGaussian| {
             let scorer = OutputScorer::new(mechanism, OutputOptions::default()).unwrap();
@@ -395,9 +395,9 @@ mod tests {
         let mut outputs = [0.0; 40];
         outputs[39] = f64::NAN;
         assert!(evidence.add(&[0.0; 40], &outputs).is_err());
-        assert_eq!(evidence.reach(0.05).unwrap().ln_evidence, 0.0);
+        assert_eq!(evidence.window(0.05).unwrap().ln_evidence, 0.0);
         let [huge, opposite] = [[1e308; 40], [-1e308; 40]];
         evidence.add(&huge, &opposite).unwrap();
-        assert_eq!(evidence.reach(0.05).unwrap().ln_evidence, 0.0);
+        assert_eq!(evidence.window(0.05).unwrap().ln_evidence, 0.0);
     }
 }

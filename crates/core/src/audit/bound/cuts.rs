@@ -107,8 +107,8 @@ fn in_zero_out(l: f64) -> f64 {
 ///
 /// Candidates stand where counts of FP, FN, TP or TN on a geometric ladder (ratio √2, from 1 to the
 /// number of observations) are predicted; those with the largest predicted bound at tail
-/// significance/(2m) are kept. The thresholds depend on the pilot alone, so they spend significance
-/// once each.
+/// significance/(2m) are selected. The thresholds depend on the pilot alone, so they spend
+/// significance once each.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|

@@ -22,7 +22,7 @@ use crate::interval::IntervalError;
 pub enum ThresholdRule {
     /// The same data choose and score the cut: an estimate, not a bound.
     MaxUncorrected,
-    /// One half of the data chooses the cut, the other half gives the bound.
+    /// One half of the data chooses the cut, the other half has the bound.
     Split,
     /// A few cuts fixed without the scored data share the significance.
     Simultaneous,
@@ -82,7 +82,7 @@ pub struct Evidence {
     pub fpr_upper: f64,
     /// Clopper–Pearson upper limit of the false negative rate.
     pub fnr_upper: f64,
-    /// Which world plays P in the inequality that gives the value.
+    /// Which world plays P in the inequality behind the value.
     pub direction: Direction,
     /// Value of an attack without any error on as many observations.
     pub ceiling: f64,

@@ -3,7 +3,7 @@
 use crate::adjacency::Direction;
 use crate::math::ln;
 
-/// ε and the inequality that gives it.
+/// ε and the inequality behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EpsilonFromRates {
     /// Nats, ≥ 0; 0 where the rates are no evidence.
@@ -22,10 +22,11 @@ pub struct EpsilonFromRates {
 /// | `fnr_upper` | upper limit of the false negative rate | [0, 1] |
 /// | `delta` | δ | [0, 1) |
 ///
-/// A logarithm of a number that is not positive is no evidence, and so is NaN: both give 0.
+/// A logarithm of a number that is not positive is no evidence, and so is NaN: both have the value
+/// 0.
 ///
 /// # Guarantee
-/// Falls in both rates and in δ, so upper limits of the rates give a lower limit of ε. Test:
+/// Falls in both rates and in δ, so upper limits of the rates lead to a lower limit of ε. Test:
 /// `unit::falls_in_every_argument`.
 ///
 /// # Numerics

@@ -97,7 +97,7 @@ impl Setting {
 ///
 /// # Reference
 /// Annamalai, Balle, Hayes, De Cristofaro, "To Shuffle or not to Shuffle", Algorithm 1, whose loop
-/// overwrites its counters with the limits; here they are kept apart.
+/// overwrites its counters with the limits; here they are separate.
 pub fn at_fixed_cut(
     cut: Cut,
     trials: Trials,

@@ -12,7 +12,7 @@ impl Scores<'_> {
     /// The curve of the scores.
     ///
     /// With `coverage`, which independent runs have, a seeded random tenth of each world fixes the
-    /// cuts, and the rest gives rates and band at `options.significance`: the same division as the
+    /// cuts, and the rest has rates and band at `options.significance`: the same division as the
     /// simultaneous rule's, whose thresholds are among the cuts. Without, or with fewer than 20
     /// runs of a world, all scores are shown, without a band.
     ///

@@ -1,4 +1,4 @@
-//! Audits of scores of any origin: which runs choose the cut and which give the bound.
+//! Audits of scores of any origin: which runs choose the cut and which the bound comes from.
 
 mod curve;
 
@@ -114,8 +114,9 @@ impl<'a> Scores<'a> {
     /// # Guarantee
     /// Where runs are independent and their number and the seed were fixed beforehand, a bound
     /// exceeds ε with probability at most `significance`
-    /// (`tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`); every run
-    /// is either chosen from or evaluated (`unit::every_run_is_either_chosen_from_or_evaluated`).
+    /// (`tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`); every
+    /// run is either chosen from or evaluated
+    /// (`unit::every_run_is_either_chosen_from_or_evaluated`).
     ///
     /// # Errors
     /// Too few runs, or an argument outside its domain.

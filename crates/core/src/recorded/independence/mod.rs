@@ -124,7 +124,7 @@ impl IndependenceCheck {
 #[non_exhaustive]
 pub enum IndependenceError {
     /// No epochs or no steps.
-    #[error("{name} = 0; give at least one")]
+    #[error("{name} = 0; pass at least one")]
     Empty {
         /// `epochs` or `steps_per_epoch`.
         name: &'static str,
@@ -142,7 +142,7 @@ pub enum IndependenceError {
     },
     /// Two worlds whose runs differ in shape.
     #[error(
-        "outputs of the two worlds have {target} and {zero_out} values a run; give both the same \
+        "outputs of the two worlds have {target} and {zero_out} values per run; pass both the same \
          epochs and steps"
     )]
     WorldShapes {

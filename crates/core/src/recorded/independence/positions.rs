@@ -17,11 +17,11 @@ use super::{Dependence, IndependenceCheck, RecordedRuns, tail::binomial_at_least
 /// The p-value is exact, at any number of runs, where the largest output of an epoch is equally
 /// likely at each step whatever the earlier epochs were: the guess depends on those alone, so hits
 /// are independent with probability 1/T. Test
-/// `tests/agreement/independence.rs::repeated_permutations`. Outputs that drift over an epoch, so that some steps are larger in every run,
-/// break this too, and are found as well.
+/// `tests/agreement/independence.rs::repeated_permutations`. Outputs that drift over an epoch, so
+/// that some steps are larger in every run, break this too, and are found as well.
 ///
 /// # Numerics
-/// A tie for the largest output gives no guess, or no hit, which is on the safe side.
+/// A tie for the largest output is no guess, or no hit, which is on the safe side.
 #[must_use]
 pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceCheck {
     if runs.is_empty() || runs.epochs < 2 || runs.steps < 2 {

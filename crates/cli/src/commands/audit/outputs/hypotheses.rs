@@ -1,5 +1,5 @@
-//! The hypotheses that recorded outputs are scored under: one, or one per prefix if the shuffle buffer
-//! is unknown.
+//! The hypotheses that recorded outputs are scored under: one, or one per prefix if the shuffle
+//! buffer is unknown.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::{EpsilonEstimate, ThresholdRule};
@@ -36,8 +36,8 @@ pub(super) struct ScoredOutputs {
     spread: OutputSpread,
 }
 
-/// Pairs runs of the first half of one world with runs of the second half of the other: if both worlds
-/// used the same seeds, run i of one and run i of the other are not independent.
+/// Pairs runs of the first half of one world with runs of the second half of the other: if both
+/// worlds used the same seeds, run i of one and run i of the other are not independent.
 fn pairs([target, zero_out]: [&Outputs; 2]) -> impl Iterator<Item = (&[f64], &[f64])> {
     let half = target.runs.min(zero_out.runs) / 2;
     target.iter().take(half).zip(zero_out.iter().skip(half))
@@ -53,7 +53,7 @@ fn shuffle_window(
     for (target, zero_out) in pairs(worlds) {
         let _ = evidence.add(target, zero_out); // counted as failed
     }
-    evidence.reach(significance)
+    evidence.window(significance)
 }
 
 fn spread(noise_multiplier: f64, worlds: [&Outputs; 2]) -> OutputSpread {
@@ -122,8 +122,8 @@ impl ScoredOutputs {
         Ok(ScoredOutputs { hypotheses: hypotheses.collect(), shuffle_window, spread })
     }
 
-    /// The hypothesis that leaks most, with its result and the largest uncorrected maximum of all; the
-    /// hypotheses share the significance of a bound.
+    /// The hypothesis that leaks most, with its result and the largest uncorrected maximum of all;
+    /// the hypotheses share the significance of a bound.
     pub(super) fn audit(
         &self,
         options: &AuditOptions,
