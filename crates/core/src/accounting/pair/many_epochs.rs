@@ -242,7 +242,7 @@ pub(super) fn plug_in<S: PairDraws>(
     for _ in 0..PARTS {
         let mut distribution = SampledDistribution::new(step);
         source.draws(&proposal, draws / PARTS, &mut |draw| {
-            distribution.add(draw.loss, draw.weight)
+            distribution.add(draw.loss, draw.weight);
         })?;
         distributions.push(distribution);
     }
