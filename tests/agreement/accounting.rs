@@ -65,7 +65,7 @@ proptest! {
 }
 
 #[test]
-fn a_bracket_above_is_seen() {
+fn a_shifted_bracket_is_rejected() {
     let training = training(1.0, 0.01, 100);
     let noisier = Training { noise_multiplier: 1.2, ..training };
     let of = |training| bracket(training, 1e-5, Directions::Both);

@@ -43,7 +43,7 @@ fn curves_and_profiles_agree() {
             assert!(distance < 0.02, "{training:?} {directions:?}: {distance}");
             let quieter = Training { noise_multiplier: 0.97 * noise_multiplier, ..training };
             let distance = apart(profile(curve, of(quieter), &epsilons));
-            assert!(distance > 0.02, "another law passes: {distance}");
+            assert!(distance > 0.02, "another distribution passes: {distance}");
         }
     }
     let training =
@@ -114,5 +114,5 @@ fn the_closed_form_attack_has_the_rates_that_are_counted() {
     // Five standard errors of a rate of one half, for both rates: slopes here are below 2.
     let most = 3.0 * 5.0 * 0.5 / f64::from(epochs).sqrt();
     assert!(farthest(&attack) < most);
-    assert!(farthest(&other) > 0.5 * most, "20 and 30 steps are not told apart");
+    assert!(farthest(&other) > 0.5 * most, "20 and 30 steps are not distinguished");
 }

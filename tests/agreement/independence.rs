@@ -61,7 +61,7 @@ fn found(check: &IndependenceCheck) -> bool {
 }
 
 #[test]
-fn repeated_permutations() {
+fn repeated_permutations_are_detected() {
     let fresh = mechanism(BatchSampler::Shuffle);
     for world in World::BOTH {
         for runs in [2, 30] {
@@ -85,7 +85,7 @@ fn repeated_permutations() {
 }
 
 #[test]
-fn positions_have_the_exact_binomial_law() {
+fn positions_are_exactly_binomial() {
     // Three epochs of two steps in one run: two guesses, p = ¼ exactly when both hit.
     let p = p_values(20_000, |draws| {
         let values: Vec<f64> = (0..6).map(|_| draws.normal()).collect();
@@ -98,7 +98,7 @@ fn positions_have_the_exact_binomial_law() {
 }
 
 #[test]
-fn one_loader_seed_for_all_runs() {
+fn one_loader_seed_for_all_runs_is_detected() {
     let fresh = mechanism(BatchSampler::Shuffle);
     let p = p_values(600, |draws| {
         let values = record(&fresh, World::Target, 30, draws);
@@ -116,7 +116,7 @@ fn one_loader_seed_for_all_runs() {
 }
 
 #[test]
-fn duplicates() {
+fn duplicated_runs_are_detected() {
     let m = mechanism(BatchSampler::Shuffle);
     let mut draws = Draws::new(3);
     let target = record(&m, World::Target, 3_000, &mut draws);
@@ -136,7 +136,7 @@ fn duplicates() {
 }
 
 #[test]
-fn single_precision_outputs_that_meet_by_chance_are_no_finding() {
+fn chance_duplicates_in_single_precision_are_not_reported() {
     let mut draws = Draws::new(4);
     let values: Vec<f64> = (0..40_000).map(|_| f64::from(draws.normal() as f32)).collect();
     let runs = RecordedRuns::new(&values, 1, 1).unwrap();
@@ -152,7 +152,7 @@ fn single_precision_outputs_that_meet_by_chance_are_no_finding() {
 }
 
 #[test]
-fn lag_one() {
+fn lag_one_correlation_is_detected() {
     // Cubes of normals: heavy tails, which a correlation of the values would not stand.
     for length in [20, 300] {
         let p = p_values(4_000, |draws| {
@@ -211,7 +211,7 @@ fn same_noise(target: &[f64], m: &BatchedGaussian, draws: &mut Draws) -> Vec<f64
 }
 
 #[test]
-fn shared_noise_between_worlds() {
+fn shared_noise_between_worlds_is_detected() {
     let m = mechanism(BatchSampler::Shuffle);
     for runs in [4, 10, 60] {
         let p = p_values(1_500, |draws| {

@@ -130,7 +130,7 @@ fn draws_are_within_the_derived_error() {
 }
 
 #[test]
-fn broken_draws_are_not() {
+fn broken_draws_exceed_the_derived_error() {
     let [loss, _, maximum, total] = compared(&|_, sums| sums.target += 0.01);
     assert!(loss > 1.0 && maximum > 1.0 && total > 1.0, "a wrong shift");
     let [_, weight, ..] = compared(&|_, sums| sums.others = 0.0);

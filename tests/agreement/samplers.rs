@@ -1,4 +1,4 @@
-//! Samplers run record by record, against the laws that the scores assume.
+//! Samplers run record by record, against the distributions that the scores assume.
 
 use dpscope_core::{
     adjacency::World,
@@ -108,10 +108,10 @@ pub(crate) fn every_pair(noise_multiplier: f64, epochs: u32) -> Vec<BatchedGauss
 }
 
 fn slot_weights(m: &BatchedGaussian) -> Vec<f64> {
-    let law = m.distribution().unwrap();
-    match law.kind {
+    let distribution = m.distribution().unwrap();
+    match distribution.kind {
         ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => weights,
-        _ => vec![1.0 / f64::from(law.entries); law.entries as usize],
+        _ => vec![1.0 / f64::from(distribution.entries); distribution.entries as usize],
     }
 }
 
@@ -142,7 +142,7 @@ fn slot_p_value(m: &BatchedGaussian, weights: &[f64], seed: u64) -> f64 {
 }
 
 #[test]
-fn slots_follow_their_law() {
+fn slots_follow_their_distribution() {
     for m in every_pair(1.0, 1) {
         if matches!(m.sampler, BatchSampler::Poisson | BatchSampler::PersistentShuffle) {
             continue;
@@ -151,7 +151,7 @@ fn slots_follow_their_law() {
         let p_value = slot_p_value(&m, &weights, 11);
         assert!(p_value > 1e-4, "{m}: p = {p_value:e}");
 
-        // Broken twins: the law of the other buffered sampler, of one record more, of none.
+        // Broken twins: the distribution of the other buffered sampler, of one record more, of none.
         let (other, more) = match m.sampler {
             BatchSampler::PartialShuffle { .. } => (
                 BatchSampler::SlidingBuffer { buffer_examples: 8 },
@@ -171,7 +171,7 @@ fn slots_follow_their_law() {
     }
 }
 
-/// The first record's exit, by following the law of its place in the reservoir draw by draw.
+/// The first record's exit, by following the distribution of its place in the reservoir draw by draw.
 fn exit_law(records: usize, buffer: usize) -> Vec<f64> {
     let mut place = vec![0.0; buffer];
     place[0] = 1.0;
@@ -194,7 +194,7 @@ fn exit_law(records: usize, buffer: usize) -> Vec<f64> {
 }
 
 #[test]
-fn sliding_buffer_is_the_exact_law() {
+fn sliding_buffer_matches_its_exact_distribution() {
     for (steps_per_epoch, batch, buffer) in
         [(4, 1, 2), (5, 3, 8), (7, 4, 27), (10, 10, 99), (40, 5, 3), (12, 6, 6), (3, 50, 60)]
     {

@@ -58,7 +58,7 @@ impl Case {
         5e-15 * epochs.map(largest).sum::<f64>().max(1.0)
     }
 
-    /// The entries of the law, reduced and centred by hand.
+    /// The entries of the distribution, reduced and centred by hand.
     fn centred(&self) -> Vec<f64> {
         let m = &self.mechanism;
         let mean = m.batch_means().unwrap().target;
@@ -79,22 +79,22 @@ impl Case {
 }
 
 #[test]
-fn oracle() {
+fn scores_match_the_oracle() {
     let mut worst: f64 = 0.0;
     for case in cases() {
         let found = scorer(&case.mechanism).score(&case.outputs).unwrap();
         let error = (found - case.score).abs();
         worst = worst.max(error / case.tolerance());
         assert!(error <= case.tolerance(), "{}: {found} for {}", case.mechanism, case.score);
-        let law = case.mechanism.distribution().unwrap();
-        let reduced = law.score(&case.centred()).unwrap();
+        let distribution = case.mechanism.distribution().unwrap();
+        let reduced = distribution.score(&case.centred()).unwrap();
         let error = (reduced - case.score).abs();
         assert!(error <= 2.0 * case.tolerance(), "{}: {reduced}", case.mechanism);
     }
     println!("largest error ÷ tolerance: {worst:.3}");
 }
 
-/// Share of the cases, among those that `twin` changes at all, on which it is told apart.
+/// Share of the cases, among those that `twin` changes at all, on which it is rejected.
 fn rejected(twin: impl Fn(&Case) -> Option<f64>) -> f64 {
     let (mut tried, mut refused) = (0.0, 0.0);
     for case in cases() {
@@ -111,36 +111,45 @@ fn rejected(twin: impl Fn(&Case) -> Option<f64>) -> f64 {
 fn oracle_rejects_broken_twins() {
     // 1.4 for 1.5 in each epoch.
     let offset = rejected(|case| {
-        let law = case.mechanism.distribution().unwrap();
-        let variance = law.noise_multiplier * law.noise_multiplier;
-        Some(law.score(&case.centred()).unwrap() + f64::from(law.epochs) * 0.1 / variance)
+        let distribution = case.mechanism.distribution().unwrap();
+        let variance = distribution.noise_multiplier * distribution.noise_multiplier;
+        Some(
+            distribution.score(&case.centred()).unwrap()
+                + f64::from(distribution.epochs) * 0.1 / variance,
+        )
     });
     assert!(offset > 0.999, "{offset}");
 
     let narrow = rejected(|case| {
-        let law = case.mechanism.distribution().unwrap();
-        let law = ScoreDistribution { noise_multiplier: 0.9 * law.noise_multiplier, ..law };
-        law.score(&case.centred()).ok()
+        let distribution = case.mechanism.distribution().unwrap();
+        let distribution = ScoreDistribution {
+            noise_multiplier: 0.9 * distribution.noise_multiplier,
+            ..distribution
+        };
+        distribution.score(&case.centred()).ok()
     });
     assert!(narrow > 0.999, "{narrow}");
 
     let unweighted = rejected(|case| {
-        let law = case.mechanism.distribution().unwrap();
-        let ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(_) } = law.kind
+        let distribution = case.mechanism.distribution().unwrap();
+        let ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(_) } =
+            distribution.kind
         else {
             return None;
         };
         let kind = ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform };
-        ScoreDistribution { kind, ..law }.score(&case.centred()).ok()
+        ScoreDistribution { kind, ..distribution }.score(&case.centred()).ok()
     });
     // Where one output towers over the rest, weights move the score by less than its rounding.
     assert!(unweighted > 0.8, "{unweighted}");
 
     let rate = rejected(|case| {
-        let law = case.mechanism.distribution().unwrap();
-        let ScoreDistributionKind::Poisson { sampling_rate } = law.kind else { return None };
+        let distribution = case.mechanism.distribution().unwrap();
+        let ScoreDistributionKind::Poisson { sampling_rate } = distribution.kind else {
+            return None;
+        };
         let kind = ScoreDistributionKind::Poisson { sampling_rate: 0.999 * sampling_rate };
-        ScoreDistribution { kind, ..law }.score(&case.centred()).ok()
+        ScoreDistribution { kind, ..distribution }.score(&case.centred()).ok()
     });
     assert!(rate > 0.999, "{rate}");
 }
@@ -239,9 +248,11 @@ fn slot_weights_and_sampling_rate_matter_to_the_identity() {
     // Weights that are all equal would pass: a score that is blind to the order of steps is the
     // exact ratio of the pair whose order is forgotten.
     let weights = SlotWeights::Weighted(vec![0.25, 0.75]);
-    let law = m.distribution().unwrap();
-    let swapped =
-        ScoreDistribution { kind: ScoreDistributionKind::OneSlot { gap: 1.0, weights }, ..law };
+    let distribution = m.distribution().unwrap();
+    let swapped = ScoreDistribution {
+        kind: ScoreDistributionKind::OneSlot { gap: 1.0, weights },
+        ..distribution
+    };
     let [target, zero_out] = scores_of(&m, 60, |o| {
         let centred: Vec<f64> = o[..2].iter().map(|o| o - 1.0).collect();
         swapped.score(&centred).unwrap()
@@ -249,12 +260,14 @@ fn slot_weights_and_sampling_rate_matter_to_the_identity() {
     assert!(worst_identity(&target, &zero_out) > 6.0);
 
     let m = BatchedGaussian { sampler: BatchSampler::Poisson, ..m };
-    let law = m.distribution().unwrap();
-    let law =
-        ScoreDistribution { kind: ScoreDistributionKind::Poisson { sampling_rate: 0.25 }, ..law };
+    let distribution = m.distribution().unwrap();
+    let distribution = ScoreDistribution {
+        kind: ScoreDistributionKind::Poisson { sampling_rate: 0.25 },
+        ..distribution
+    };
     let [target, zero_out] = scores_of(&m, 60, |o| {
         let centred: Vec<f64> = o.iter().map(|o| o - 1.0).collect();
-        law.score(&centred).unwrap()
+        distribution.score(&centred).unwrap()
     });
     assert!(worst_identity(&target, &zero_out) > 6.0);
 }
@@ -281,7 +294,7 @@ fn exponential_moments_are_one_where_they_are_tame() {
 fn a_constant_offset_shifts_a_worst_case_score() {
     for (epochs, noise_multiplier) in [(1, 0.2), (3, 1.0), (4, 6.0)] {
         for m in every_pair(noise_multiplier, epochs) {
-            // The one law that is no difference of two log-sum-exps of neighbouring slope.
+            // The one distribution that is no difference of two log-sum-exps of neighbouring slope.
             if m.sampler == BatchSampler::Poisson {
                 continue;
             }
@@ -298,7 +311,7 @@ fn a_constant_offset_shifts_a_worst_case_score() {
 }
 
 #[test]
-fn only_uniform_slots_are_blind_to_the_order_of_steps() {
+fn only_uniform_slots_ignore_the_order_of_steps() {
     for m in every_pair(0.8, 1) {
         let scorer = scorer(&m);
         let mut draws = Draws::new(9);
@@ -360,7 +373,7 @@ fn the_prefix_of_the_true_buffer_is_the_score_with_a_known_buffer() {
 }
 
 #[test]
-fn a_known_partial_shuffle_is_told_apart_best_by_its_own_prefix() {
+fn the_true_prefix_distinguishes_a_partial_shuffle_best() {
     let m = BatchedGaussian {
         noise_multiplier: 1.0,
         steps_per_epoch: 20,
@@ -389,7 +402,7 @@ fn a_known_partial_shuffle_is_told_apart_best_by_its_own_prefix() {
 }
 
 #[test]
-fn extremes_of_every_law_are_finite() {
+fn extremes_of_every_distribution_are_finite() {
     for (noise_multiplier, steps_per_epoch, epochs) in
         [(0.2, 1, 1_000), (0.2, 1_000, 10), (20.0, 100_000, 1), (20.0, 1, 1)]
     {

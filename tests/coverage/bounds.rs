@@ -8,15 +8,15 @@ use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
 use crate::budget::Misses;
-use crate::enumeration::{CutLaw, chance_all_allowed};
-use crate::laws::LaplacePair;
+use crate::enumeration::{CutDistribution, chance_all_allowed};
+use crate::pairs::LaplacePair;
 
 /// A pair of worlds that is exactly (ε, δ)-tight at one cut.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TightCut {
     pub(crate) epsilon: f64,
     pub(crate) delta: f64,
-    pub(crate) law: CutLaw,
+    pub(crate) distribution: CutDistribution,
 }
 
 impl TightCut {
@@ -26,19 +26,21 @@ impl TightCut {
         let corner = (1.0 - delta) / (1.0 + exp(epsilon));
         let fpr = corner * (1.0 - along);
         let fnr = 1.0 - delta - exp(epsilon) * fpr;
-        TightCut { epsilon, delta, law: CutLaw { fpr, fnr, trials } }
+        TightCut { epsilon, delta, distribution: CutDistribution { fpr, fnr, trials } }
     }
 
     /// The same with the worlds' roles exchanged: the line 1 − FPR − δ = e^ε FNR.
     fn mirrored(self) -> Self {
-        let CutLaw { fpr, fnr, trials } = self.law;
+        let CutDistribution { fpr, fnr, trials } = self.distribution;
         let trials = Trials { target: trials.zero_out, zero_out: trials.target };
-        TightCut { law: CutLaw { fpr: fnr, fnr: fpr, trials }, ..self }
+        TightCut { distribution: CutDistribution { fpr: fnr, fnr: fpr, trials }, ..self }
     }
 
     pub(crate) fn fixed_bound(&self, errors: ErrorCounts, significance: f64) -> f64 {
         let cut = Cut { threshold: f64::NAN, errors };
-        at_fixed_cut(cut, self.law.trials, self.delta, significance).expect("valid").value()
+        at_fixed_cut(cut, self.distribution.trials, self.delta, significance)
+            .expect("valid")
+            .value()
     }
 }
 
@@ -70,7 +72,7 @@ pub(crate) fn worst_excess(
     bound: impl Fn(&TightCut, ErrorCounts) -> f64,
 ) -> (f64, TightCut) {
     let chances = grid.iter().map(|tight| {
-        let chance = tight.law.chance_above(tight.epsilon, |errors| bound(tight, errors));
+        let chance = tight.distribution.chance_above(tight.epsilon, |errors| bound(tight, errors));
         (chance, *tight)
     });
     chances.max_by(|a, b| a.0.total_cmp(&b.0)).expect("valid")
@@ -96,9 +98,9 @@ fn fixed_cut_covers_by_every_pair_of_counts() {
     for (epsilon, along) in [(0.5, 0.0), (2.0, 0.0), (2.0, 0.5)] {
         let tight = TightCut::new(epsilon, 1e-5, along, trials);
         let bound = |errors| tight.fixed_bound(errors, SIGNIFICANCE);
-        let chance = tight.law.chance_above_by_pairs(epsilon, bound);
+        let chance = tight.distribution.chance_above_by_pairs(epsilon, bound);
         assert!(chance <= SIGNIFICANCE);
-        assert!((chance - tight.law.chance_above(epsilon, bound)).abs() < 1e-12);
+        assert!((chance - tight.distribution.chance_above(epsilon, bound)).abs() < 1e-12);
     }
 }
 

@@ -1,6 +1,6 @@
 //! How often a check of drawn data may fail although the code is right.
 
-use crate::enumeration::BinomialLaw;
+use crate::enumeration::BinomialDistribution;
 
 /// Chance that one comparison of drawn data goes wrong by bad luck.
 ///
@@ -24,17 +24,17 @@ impl Misses {
 
     /// The data refute "at most `nominal`".
     pub(crate) fn refute(&self, nominal: f64) -> bool {
-        BinomialLaw::new(self.runs, nominal).at_least(self.seen) <= FALSE_ALARM
+        BinomialDistribution::new(self.runs, nominal).at_least(self.seen) <= FALSE_ALARM
     }
 
     /// The data refute "at least `nominal`": more than not being significantly above it.
     pub(crate) fn stay_below(&self, nominal: f64) -> bool {
-        BinomialLaw::new(self.runs, nominal).at_most(self.seen) <= FALSE_ALARM
+        BinomialDistribution::new(self.runs, nominal).at_most(self.seen) <= FALSE_ALARM
     }
 }
 
 #[test]
-fn the_nominal_rate_itself_is_neither_refuted_nor_shown_to_be_undercut() {
+fn the_nominal_rate_is_neither_refuted_nor_undercut() {
     let nominal = Misses { seen: 200, runs: 4000 };
     assert!(!nominal.refute(0.05) && !nominal.stay_below(0.05));
     let often = Misses { seen: 280, runs: 4000 };

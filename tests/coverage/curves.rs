@@ -9,7 +9,7 @@ use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
 use crate::budget::Misses;
-use crate::laws::LaplacePair;
+use crate::pairs::LaplacePair;
 
 const PAIR: LaplacePair = LaplacePair { epsilon: 1.0 };
 const TRIALS: Trials = Trials { target: 150, zero_out: 250 };

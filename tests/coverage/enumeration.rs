@@ -3,13 +3,13 @@
 
 use dpscope_core::audit::trade_off::{ErrorCounts, Trials};
 
-/// The law of the number of events in n independent trials.
+/// The distribution of the number of events in n independent trials.
 #[derive(Debug, Clone)]
-pub(crate) struct BinomialLaw {
+pub(crate) struct BinomialDistribution {
     terms: Vec<f64>,
 }
 
-impl BinomialLaw {
+impl BinomialDistribution {
     /// From the ratio of neighbouring terms, outward from the largest, then scaled to sum 1.
     pub(crate) fn new(trials: u64, rate: f64) -> Self {
         let n = trials as usize;
@@ -25,7 +25,7 @@ impl BinomialLaw {
         }
         let total: f64 = terms.iter().sum();
         terms.iter_mut().for_each(|term| *term /= total);
-        BinomialLaw { terms }
+        BinomialDistribution { terms }
     }
 
     pub(crate) fn trials(&self) -> u64 {
@@ -57,20 +57,20 @@ fn ascending(terms: &[f64]) -> f64 {
 
 /// The two error rates of a pair of worlds at one cut, and the observations in each world.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CutLaw {
+pub(crate) struct CutDistribution {
     pub(crate) fpr: f64,
     pub(crate) fnr: f64,
     pub(crate) trials: Trials,
 }
 
-impl CutLaw {
+impl CutDistribution {
     /// Pr[bound > truth] over both counts, for a bound that falls in each of them.
     ///
     /// The pairs of counts that exceed the truth form a staircase, so R + R steps find all R²
     /// pairs.
     pub(crate) fn chance_above(&self, truth: f64, bound: impl Fn(ErrorCounts) -> f64) -> f64 {
-        let fp = BinomialLaw::new(self.trials.zero_out, self.fpr);
-        let fn_ = BinomialLaw::new(self.trials.target, self.fnr);
+        let fp = BinomialDistribution::new(self.trials.zero_out, self.fpr);
+        let fn_ = BinomialDistribution::new(self.trials.target, self.fnr);
         let below = cumulative(fn_.terms());
         let mut exceeding = below.len() - 1; // FN counts 0..exceeding lie above the truth
         let mut chance = 0.0;
@@ -93,8 +93,8 @@ impl CutLaw {
         truth: f64,
         bound: impl Fn(ErrorCounts) -> f64,
     ) -> f64 {
-        let fp = BinomialLaw::new(self.trials.zero_out, self.fpr);
-        let fn_ = BinomialLaw::new(self.trials.target, self.fnr);
+        let fp = BinomialDistribution::new(self.trials.zero_out, self.fpr);
+        let fn_ = BinomialDistribution::new(self.trials.target, self.fnr);
         let mut chance = 0.0;
         for (i, p) in fp.terms().iter().enumerate() {
             for (j, q) in fn_.terms().iter().enumerate() {
@@ -136,8 +136,8 @@ pub(crate) fn chance_all_allowed(trials: u64, above: &[f64], allowed: &[Vec<bool
     for (&rate, allowed) in above.iter().zip(allowed) {
         let mut next = vec![0.0; n + 1];
         for (count, &chance) in chances.iter().enumerate().filter(|&(_, &chance)| chance > 0.0) {
-            let law = BinomialLaw::new(count as u64, rate / before);
-            for (sum, term) in next.iter_mut().zip(law.terms()) {
+            let distribution = BinomialDistribution::new(count as u64, rate / before);
+            for (sum, term) in next.iter_mut().zip(distribution.terms()) {
                 *sum += chance * term;
             }
         }
@@ -152,28 +152,33 @@ pub(crate) fn chance_all_allowed(trials: u64, above: &[f64], allowed: &[Vec<bool
 }
 
 #[test]
-fn the_binomial_law_equals_its_definition() {
-    let law = BinomialLaw::new(5, 0.3);
+fn binomial_probabilities_match_their_definition() {
+    let distribution = BinomialDistribution::new(5, 0.3);
     let expected = [0.16807, 0.36015, 0.3087, 0.1323, 0.02835, 0.00243];
-    for (term, expected) in law.terms().iter().zip(expected) {
+    for (term, expected) in distribution.terms().iter().zip(expected) {
         assert!((term / expected - 1.0).abs() < 1e-14);
     }
-    assert!((law.at_most(1) - 0.52822).abs() < 1e-15 && (law.at_least(4) - 0.03078).abs() < 1e-15);
+    assert!(
+        (distribution.at_most(1) - 0.52822).abs() < 1e-15
+            && (distribution.at_least(4) - 0.03078).abs() < 1e-15
+    );
     for rate in [0.0, 1e-300, 1.0] {
-        let law = BinomialLaw::new(3, rate);
-        assert_eq!(law.terms()[if rate == 1.0 { 3 } else { 0 }], 1.0, "{rate}");
+        let distribution = BinomialDistribution::new(3, rate);
+        assert_eq!(distribution.terms()[if rate == 1.0 { 3 } else { 0 }], 1.0, "{rate}");
     }
-    assert_eq!(law.trials(), 5);
+    assert_eq!(distribution.trials(), 5);
 }
 
 #[test]
 fn the_staircase_finds_the_same_pairs() {
     let trials = Trials { target: 23, zero_out: 40 };
-    let law = CutLaw { fpr: 0.2, fnr: 0.3, trials };
+    let distribution = CutDistribution { fpr: 0.2, fnr: 0.3, trials };
     let bound = |e: ErrorCounts| -((3 * e.false_positives + 5 * e.false_negatives) as f64);
     for truth in [-1e9, -90.0, -61.0, -30.0, -0.5, 0.0] {
-        let (fast, slow) =
-            (law.chance_above(truth, bound), law.chance_above_by_pairs(truth, bound));
+        let (fast, slow) = (
+            distribution.chance_above(truth, bound),
+            distribution.chance_above_by_pairs(truth, bound),
+        );
         assert!((fast - slow).abs() < 1e-13, "{truth}: {fast} {slow}");
     }
 }

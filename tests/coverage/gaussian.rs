@@ -7,7 +7,7 @@ use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_core::special::{normal_cdf, normal_quantile, normal_survival};
 
 use crate::SIGNIFICANCE;
-use crate::enumeration::CutLaw;
+use crate::enumeration::CutDistribution;
 
 const DELTA: f64 = 1e-3;
 
@@ -15,7 +15,7 @@ const DELTA: f64 = 1e-3;
 #[derive(Debug, Clone, Copy)]
 struct GaussianCut {
     mu: f64,
-    law: CutLaw,
+    distribution: CutDistribution,
 }
 
 impl GaussianCut {
@@ -26,8 +26,9 @@ impl GaussianCut {
                 for (target, zero_out) in [(80, 80), (300, 100), (3000, 40), (40, 3000)] {
                     let threshold = mu * place;
                     let (fpr, fnr) = (normal_survival(threshold), normal_cdf(threshold - mu));
-                    let law = CutLaw { fpr, fnr, trials: Trials { target, zero_out } };
-                    grid.push(GaussianCut { mu, law });
+                    let distribution =
+                        CutDistribution { fpr, fnr, trials: Trials { target, zero_out } };
+                    grid.push(GaussianCut { mu, distribution });
                 }
             }
         }
@@ -37,13 +38,14 @@ impl GaussianCut {
     /// (μ, ε), both from the limits of one cut.
     fn bounds(&self, errors: ErrorCounts, significance: f64) -> (f64, f64) {
         let cut = Cut { threshold: f64::NAN, errors };
-        let bound = at_fixed_cut(cut, self.law.trials, DELTA, significance).expect("valid");
+        let bound =
+            at_fixed_cut(cut, self.distribution.trials, DELTA, significance).expect("valid");
         let limits = bound.evidence();
         (gdp_mu_lower_bound(limits.fpr_upper, limits.fnr_upper).expect("valid"), bound.value())
     }
 
     fn chance_above(&self, bound: impl Fn(ErrorCounts) -> f64) -> f64 {
-        self.law.chance_above(self.mu, bound)
+        self.distribution.chance_above(self.mu, bound)
     }
 }
 
@@ -67,7 +69,7 @@ fn mu_covers_by_enumeration_and_its_twin_does_not() {
 #[test]
 fn an_absolute_value_of_mu_is_caught() {
     let trials = Trials { target: 80, zero_out: 80 };
-    let cut = GaussianCut { mu: 0.0, law: CutLaw { fpr: 0.5, fnr: 0.5, trials } };
+    let cut = GaussianCut { mu: 0.0, distribution: CutDistribution { fpr: 0.5, fnr: 0.5, trials } };
     let ours = |errors| cut.bounds(errors, SIGNIFICANCE).0;
     let absolute = |errors: ErrorCounts| {
         let upper = |events| clopper_pearson_upper(events, 80, SIGNIFICANCE / 2.0).unwrap();
@@ -75,8 +77,8 @@ fn an_absolute_value_of_mu_is_caught() {
         let z = |rate: f64| if rate < 1.0 { normal_quantile(rate).unwrap() } else { 9.0 };
         (z(fpr) + z(fnr)).abs()
     };
-    assert!(cut.law.chance_above_by_pairs(cut.mu, ours) <= SIGNIFICANCE);
-    assert!(cut.law.chance_above_by_pairs(cut.mu, absolute) > SIGNIFICANCE);
+    assert!(cut.distribution.chance_above_by_pairs(cut.mu, ours) <= SIGNIFICANCE);
+    assert!(cut.distribution.chance_above_by_pairs(cut.mu, absolute) > SIGNIFICANCE);
 }
 
 #[test]
@@ -84,10 +86,10 @@ fn mu_and_epsilon_hold_together() {
     let joint = |significance: f64| {
         let at = |mu: f64, threshold: f64, (target, zero_out): (u64, u64)| {
             let (fpr, fnr) = (normal_survival(threshold), normal_cdf(threshold - mu));
-            let law = CutLaw { fpr, fnr, trials: Trials { target, zero_out } };
-            let cut = GaussianCut { mu, law };
+            let distribution = CutDistribution { fpr, fnr, trials: Trials { target, zero_out } };
+            let cut = GaussianCut { mu, distribution };
             let epsilon = gdp_epsilon(mu, DELTA).unwrap();
-            law.chance_above(0.0, |errors| {
+            distribution.chance_above(0.0, |errors| {
                 let (mu_bound, epsilon_bound) = cut.bounds(errors, significance);
                 (mu_bound - mu).max(epsilon_bound - epsilon)
             })

@@ -4,7 +4,7 @@ use dpscope_core::interval::{
     IntervalError, clopper_pearson_lower, clopper_pearson_upper, jeffreys_lower, jeffreys_upper,
 };
 
-use crate::enumeration::BinomialLaw;
+use crate::enumeration::BinomialDistribution;
 
 type Limit = fn(u64, u64, f64) -> Result<f64, IntervalError>;
 
@@ -18,7 +18,7 @@ const TAILS: [f64; 5] = [0.2, 0.05, 0.025, 0.025 / 16.0, 1e-6];
 fn worst_upper_miss(trials: u64, limit: impl Fn(u64) -> f64) -> f64 {
     let at = |k: u64| {
         let rate = limit(k);
-        if rate < 1.0 { BinomialLaw::new(trials, rate).at_most(k) } else { 0.0 }
+        if rate < 1.0 { BinomialDistribution::new(trials, rate).at_most(k) } else { 0.0 }
     };
     (0..=trials).map(at).fold(0.0, f64::max)
 }
@@ -27,7 +27,7 @@ fn worst_upper_miss(trials: u64, limit: impl Fn(u64) -> f64) -> f64 {
 fn worst_lower_miss(trials: u64, limit: impl Fn(u64) -> f64) -> f64 {
     let at = |k: u64| {
         let rate = limit(k);
-        if rate > 0.0 { BinomialLaw::new(trials, rate).at_least(k) } else { 0.0 }
+        if rate > 0.0 { BinomialDistribution::new(trials, rate).at_least(k) } else { 0.0 }
     };
     (0..=trials).map(at).fold(0.0, f64::max)
 }
@@ -62,7 +62,7 @@ fn clopper_pearson_covers_and_its_twin_does_not() {
 }
 
 #[test]
-fn a_limit_one_event_too_wide_is_seen_to_be_loose() {
+fn a_limit_one_event_too_wide_is_loose() {
     let wide = |k: u64| clopper_pearson_upper((k + 1).min(100), 100, 0.025).unwrap();
     assert!(worst_upper_miss(100, wide) < 0.9 * 0.025);
 }
@@ -73,7 +73,7 @@ fn coverage_holds_between_the_worst_rates() {
     let limits: Vec<f64> =
         (0..=trials).map(|k| clopper_pearson_upper(k, trials, tail).unwrap()).collect();
     let missed = |limits: &[f64], rate: f64| {
-        let terms = BinomialLaw::new(trials, rate).terms().to_vec();
+        let terms = BinomialDistribution::new(trials, rate).terms().to_vec();
         limits.iter().zip(terms).filter(|&(&limit, _)| limit < rate).map(|(_, p)| p).sum::<f64>()
     };
     let rates = || (1..1000).map(|i| f64::from(i) / 1000.0);

@@ -1,4 +1,4 @@
-//! Errors that look right, each as a small broken implementation that a check rejects.
+//! Plausible mistakes, each as a small broken implementation that a check rejects.
 
 use dpscope_core::adjacency::{Direction, World};
 use dpscope_core::audit::bound::{
@@ -11,7 +11,7 @@ use dpscope_tests::Draws;
 use crate::SIGNIFICANCE;
 use crate::bounds::{ManyCuts, TightCut, counted, worst_excess};
 use crate::budget::Misses;
-use crate::laws::{IntegerScores, LaplacePair};
+use crate::pairs::{IntegerScores, LaplacePair};
 
 fn value_at(cut: Cut, trials: Trials, delta: f64) -> f64 {
     at_fixed_cut(cut, trials, delta, SIGNIFICANCE).expect("valid").value()
@@ -53,7 +53,7 @@ fn unequal() -> Vec<TightCut> {
 fn observations_of_the_wrong_world_are_caught() {
     let with = |trials: fn(Trials) -> Trials| {
         let bound = move |tight: &TightCut, errors: ErrorCounts| {
-            let Trials { target, zero_out } = trials(tight.law.trials);
+            let Trials { target, zero_out } = trials(tight.distribution.trials);
             let errors = ErrorCounts {
                 false_positives: errors.false_positives.min(zero_out),
                 false_negatives: errors.false_negatives.min(target),

@@ -10,7 +10,7 @@ use dpscope_tests::Draws;
 use crate::SIGNIFICANCE;
 use crate::bounds::counted;
 use crate::budget::Misses;
-use crate::laws::LaplacePair;
+use crate::pairs::LaplacePair;
 
 const UNIT: f64 = 0.01;
 const PAIR: LaplacePair = LaplacePair { epsilon: 4.0 };
@@ -46,7 +46,7 @@ fn differ(binned: &[(f64, ErrorCounts)], sorted: &TradeOff) -> bool {
 }
 
 #[test]
-fn a_histogram_with_many_saturated_scores_gives_what_sorting_gives() {
+fn saturated_histograms_match_sorting() {
     let bins = narrow();
     let scores = integer_scores(5000, &mut Draws::of_run(401, 0));
     let [d, d_prime] = histograms(&bins, &scores);

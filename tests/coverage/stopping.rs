@@ -28,9 +28,10 @@ fn outcomes(tight: &TightCut, run: u64) -> Vec<Outcome> {
     let mut counted = AuditHistograms::empty(&bins);
     let mut found = Vec::new();
     for observation in 0..PLANNED {
-        for (world, above) in
-            [(World::Target, 1.0 - tight.law.fnr), (World::ZeroOut, tight.law.fpr)]
-        {
+        for (world, above) in [
+            (World::Target, 1.0 - tight.distribution.fnr),
+            (World::ZeroOut, tight.distribution.fpr),
+        ] {
             let score = if draws.uniform() < above { 0 } else { -1 };
             counted.add(&bins, world, observation, score);
         }
@@ -61,7 +62,8 @@ fn the_largest_of_twenty_peeks_does_not_cover_and_the_planned_end_does() {
     }
     assert!(!planned.refute(SIGNIFICANCE), "{planned:?}");
     assert!(largest.refute(SIGNIFICANCE), "stopping at the best peek passed: {largest:?}");
-    let exact = tight.law.chance_above(tight.epsilon, |e| tight.fixed_bound(e, SIGNIFICANCE));
+    let exact =
+        tight.distribution.chance_above(tight.epsilon, |e| tight.fixed_bound(e, SIGNIFICANCE));
     assert!(exact <= SIGNIFICANCE);
 }
 

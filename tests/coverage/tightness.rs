@@ -12,7 +12,7 @@ use dpscope_core::math::ln;
 use dpscope_tests::Draws;
 
 use crate::SIGNIFICANCE;
-use crate::laws::IntegerScores;
+use crate::pairs::IntegerScores;
 
 const DELTA: f64 = 1e-5;
 const CUTS: usize = 16;
@@ -128,7 +128,7 @@ fn add_fixed(means: &mut [f64], counted: &TradeOff, cuts: &[f64], significance: 
 }
 
 #[test]
-fn simultaneous_is_tight_whichever_way_its_cuts_are_predicted() {
+fn simultaneous_is_tight_for_every_prediction_of_cuts() {
     for pair in pairs() {
         for size in SIZES {
             let pilot = Pilot::draw(&pair, size.0, 1.0);
@@ -142,7 +142,7 @@ fn simultaneous_is_tight_whichever_way_its_cuts_are_predicted() {
 }
 
 #[test]
-fn cuts_from_a_pilot_on_another_scale_are_caught() {
+fn cuts_from_a_pilot_on_another_scale_are_rejected() {
     for pair in &pairs()[..2] {
         for size in SIZES {
             let pilot = Pilot::draw(pair, size.0, 1.0);
@@ -154,7 +154,7 @@ fn cuts_from_a_pilot_on_another_scale_are_caught() {
 }
 
 #[test]
-fn a_cut_at_every_edge_is_caught() {
+fn a_cut_at_every_edge_is_rejected() {
     let (pair, size) = (IntegerScores::skewed(), (10_000, 40));
     let pilot = Pilot::draw(&pair, size.0, 1.0);
     let (means, best) = simultaneous_means(&pair, &pilot, size, &[&pilot.edges]);

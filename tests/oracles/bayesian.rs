@@ -34,7 +34,7 @@ fn worst(library: &dyn Library) -> (f64, f64) {
 }
 
 #[test]
-fn golden() {
+fn accurate_values_agree() {
     let (epsilon, probability) = worst(&Real);
     println!("largest change: epsilon {epsilon:.1e}, probability {probability:.1e}");
     assert!(epsilon < 1e-8, "{epsilon:e}");
@@ -81,14 +81,14 @@ fn broken_twins_are_rejected() {
 
 /// Loose on purpose: the peer integrates to 5e-3 and stops the root at 1e-2.
 #[test]
-fn peer() {
+fn peer_agrees_within_its_tolerance() {
     let found = findings("privacy-estimates 0.1.0.post1 joint-beta compute_eps_lo (", &Real);
     assert_eq!(Tally::of(&found).failed, 0, "{found:#?}");
     assert!(Tally::of(&found).passed >= 9, "{found:#?}");
 }
 
 #[test]
-fn independent() {
+fn independent_quadrature_agrees() {
     let table = Table::parse(INDEPENDENT);
     for row in table.rows() {
         let counts = ConfusionCounts {

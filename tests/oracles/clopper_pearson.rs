@@ -40,7 +40,7 @@ const GOLDEN: &str = include_str!("data/clopper_pearson.csv");
 const INDEPENDENT: &str = include_str!("data/clopper_pearson_independent.csv");
 
 #[test]
-fn golden() {
+fn golden_limits_agree() {
     let (wrong, largest, limits) = run(GOLDEN, upper, lower);
     println!("{limits} limits, largest relative change {largest:.2e}");
     assert!(wrong.is_empty(), "{} of {limits}: {:#?}", wrong.len(), &wrong[..wrong.len().min(9)]);
@@ -49,7 +49,7 @@ fn golden() {
 }
 
 #[test]
-fn independent() {
+fn independent_limits_agree() {
     let (wrong, largest, limits) = run(INDEPENDENT, upper, lower);
     println!("{limits} limits, largest relative change {largest:.2e}");
     assert!(wrong.is_empty(), "{} of {limits}: {:#?}", wrong.len(), &wrong[..wrong.len().min(9)]);
@@ -102,7 +102,7 @@ fn binomial_cdf(events: u64, trials: u64, p: f64) -> f64 {
 }
 
 /// Largest chance over all rates that the limit lies below the rate, in units of the tail. The
-/// worst rates lie just above a limit, so these are all that need a look.
+/// worst rates lie just above a limit, so no others need checking.
 fn worst_miss(limit: Limit, trials: u64, tail: f64) -> f64 {
     let limits: Vec<f64> = (0..=trials).map(|k| limit(k, trials, tail)).collect();
     let mut worst = 0.0_f64;

@@ -41,7 +41,7 @@ fn wrong(delta: Profile) -> Vec<String> {
 }
 
 #[test]
-fn independent() {
+fn independent_values_agree() {
     let wrong = wrong(delta);
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

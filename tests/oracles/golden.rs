@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use dpscope_tests::golden::{
-    Answer, Bracket, Counts, Finding, Library, OneSide, Outcome, Real, Run, Tally, evaluate_file,
+    Answer, Bracket, Counts, Finding, Library, OneSide, Outcome, PairValue, Real, Run, Tally,
+    evaluate, evaluate_file, only_group,
 };
 
 fn findings(file: &str, library: &dyn Library) -> Vec<Finding> {
@@ -67,7 +68,7 @@ impl Library for LessNoise {
         Real.poisson_noise(run, 1.001 * epsilon, error)
     }
 
-    fn pair(&self, run: Run) -> Answer<dpscope_tests::golden::PairValue> {
+    fn pair(&self, run: Run) -> Answer<PairValue> {
         if run.epochs == 1 { Real.pair(LessNoise::changed(run)) } else { Real.pair(run) }
     }
 }
@@ -88,6 +89,31 @@ fn accounting_of_less_noise_is_rejected() {
         let failed = failed(&findings, group);
         assert!(failed >= least, "{group}: {failed} of {}", cases(group));
     }
+}
+
+/// A sampling rate that is a little off.
+struct OtherRate(f64);
+
+impl Library for OtherRate {
+    fn poisson(&self, run: Run, side: OneSide, error: f64) -> Answer<Bracket> {
+        Real.poisson(Run { sampling_rate: self.0 * run.sampling_rate, ..run }, side, error)
+    }
+}
+
+#[test]
+fn sampling_rates_off_by_1e_4_are_rejected() {
+    let text = include_str!("data/accounting.json");
+    let poisson = only_group(text, "accounting.json", "a_poisson").expect("a group");
+    let is_rejected = |factor: f64| {
+        let found = evaluate(&poisson, "accounting.json", Path::new("."), &OtherRate(factor));
+        let found = found.expect("the file is well-formed");
+        let mut found = found.iter().filter(|found| {
+            found.case == "a_poisson/s0.5_T100_E1_d1e-05" && found.value == "interval.max"
+        });
+        found.next().map(|found| found.outcome != Outcome::Passed)
+    };
+    let seen = [0.9999, 1.0, 1.0001].map(is_rejected);
+    assert_eq!(seen, [Some(true), Some(false), Some(true)]);
 }
 
 /// Whole tails instead of halves, and one false positive more.
@@ -152,7 +178,7 @@ fn golden(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn the_program_exits_with_what_it_found() {
+fn exit_codes_follow_the_findings() {
     let (code, out, _) = golden(&["eps_emp.json", "clopper_pearson.csv"]);
     assert_eq!((code, out.lines().last()), (Some(0), Some("1072 passed, 0 failed")), "{out}");
 

@@ -92,7 +92,7 @@ fn norm(values: &[f64]) -> f64 {
 }
 
 #[test]
-fn gradients_are_those_of_the_oracle() {
+fn gradients_match_automatic_differentiation() {
     for case in cases() {
         let mut gradient = vec![f64::NAN; case.theta.len()];
         let loss = case.network.gradient(&case.theta, &case.example, case.label, &mut gradient);
@@ -107,7 +107,7 @@ fn gradients_are_those_of_the_oracle() {
 }
 
 #[test]
-fn tangents_and_curvatures_are_those_of_the_oracle() {
+fn tangents_and_curvatures_match_automatic_differentiation() {
     for case in cases().iter().filter(|case| case.theta.len() < 100_000) {
         let theta = case.theta.iter().zip(&case.direction);
         let theta: Vec<_> = theta.map(|(&value, &derivative)| Dual { value, derivative }).collect();
@@ -124,7 +124,7 @@ fn tangents_and_curvatures_are_those_of_the_oracle() {
 }
 
 #[test]
-fn gradients_in_f32_are_those_of_the_oracle() {
+fn f32_gradients_match_automatic_differentiation() {
     for case in cases() {
         let single = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
         let (theta, examples): (Vec<f32>, Vec<f32>) = (single(&case.theta), single(&case.example));

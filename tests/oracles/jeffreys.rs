@@ -36,7 +36,7 @@ fn wrong(upper: Limit, lower: Limit) -> Vec<String> {
 }
 
 #[test]
-fn independent() {
+fn independent_limits_agree() {
     let wrong = wrong(upper, lower);
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

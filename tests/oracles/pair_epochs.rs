@@ -5,7 +5,7 @@ use dpscope_core::accounting::{Accounted, Given, Kind, Method, ShuffleMethod, Tr
 
 use crate::shuffle_theory::{Golden, best, golden, normals, outside, pair, shuffled, with_error};
 
-/// δ of a few epochs: the limits of whole runs, and what composes the law of one, against the value of
+/// δ of a few epochs: the limits of whole runs, and what composes the distribution of one, against the value of
 /// ε there, which other codes gave.
 #[test]
 fn delta_of_many_epochs() {

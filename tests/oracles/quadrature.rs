@@ -1,4 +1,4 @@
-//! Pairs of laws of two outputs, by quadrature.
+//! Pairs of distributions of two outputs, by quadrature.
 
 use dpscope_core::math::exp;
 
@@ -8,7 +8,7 @@ pub(crate) const ERROR: f64 = 1e-3;
 const POINTS: usize = 900;
 const REACH: f64 = 9.0;
 
-/// Two laws on a grid.
+/// Two distributions on a grid.
 pub(crate) struct Pair(Vec<(f64, f64)>);
 
 impl Pair {

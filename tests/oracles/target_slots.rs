@@ -59,7 +59,7 @@ fn bounds_hold_for_the_pair_by_quadrature() {
 }
 
 #[test]
-fn composed_slices_are_the_pair_where_there_is_one_output() {
+fn composed_slices_equal_the_pair_of_one_output() {
     for (noise_multiplier, gap) in [(0.7, 2.0), (1.0, 2.0), (1.5, 4.0)] {
         for presence in [1.0, 0.95, 0.6, 0.1] {
             let run = TargetSlots { noise_multiplier, slots: 1, presence, gap, epochs: 2 };
@@ -92,7 +92,7 @@ fn no_bound_is_above_deterministic_batches() {
 }
 
 #[test]
-fn a_target_that_stands_out_is_as_if_its_batch_were_known() {
+fn a_large_gap_reveals_the_batch_of_the_target() {
     for (noise_multiplier, epochs) in [(1.0, 1), (1.0, 10), (3.0, 4)] {
         let most = deterministic(noise_multiplier, epochs);
         let gap = 2.0 + 18.0 * noise_multiplier;

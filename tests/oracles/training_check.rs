@@ -189,7 +189,7 @@ fn loaders_leak_at_least_their_bound() {
 }
 
 #[test]
-fn a_bound_of_another_rounding_or_order_is_seen() {
+fn bounds_of_another_rounding_or_order_are_rejected() {
     let shuffle = setup(5, 2, true, BatchSampler::Shuffle);
     let broken = [
         // The dropped record taken for one that is always there.
@@ -217,7 +217,7 @@ fn a_bound_of_another_rounding_or_order_is_seen() {
 }
 
 #[test]
-fn bounds_are_in_order_for_all_that_is_accepted() {
+fn bounds_are_ordered_for_every_accepted_setup() {
     let mut seen = 0;
     for noise_multiplier in [0.01, 0.5, 1e4] {
         for (dataset_size, batch_size) in [(1, 1), (1000, 7), (1 << 53, 1 << 40)] {

@@ -62,9 +62,10 @@ pub struct Case(Value);
 pub fn cases(text: &str, group: &str) -> Vec<Case> {
     let file: Value = serde_json::from_str(text).expect("golden file is json");
     let all = file.get("cases").unwrap_or(&file).as_array().expect("golden json has cases").clone();
-    let kept: Vec<Case> = all.into_iter().filter(|case| case["group"] == group).map(Case).collect();
-    assert!(!kept.is_empty(), "golden json has the group {group}");
-    kept
+    let of_group: Vec<Case> =
+        all.into_iter().filter(|case| case["group"] == group).map(Case).collect();
+    assert!(!of_group.is_empty(), "golden json has the group {group}");
+    of_group
 }
 
 impl Case {

@@ -68,8 +68,15 @@ pub fn audited(plan: &Plan) -> f64 {
 }
 
 /// Scores in nats of observations 0..n of a world, by the kernel.
-pub fn scores(law: &ScoreDistribution, seed: u64, phase: Phase, world: World, n: u64) -> Vec<f64> {
-    let kernel = ScoreKernel::new(law, seed, phase).expect("the kernel takes the law");
+pub fn scores(
+    distribution: &ScoreDistribution,
+    seed: u64,
+    phase: Phase,
+    world: World,
+    n: u64,
+) -> Vec<f64> {
+    let kernel =
+        ScoreKernel::new(distribution, seed, phase).expect("the kernel takes the distribution");
     let units = BACKEND.cpu().scores(&kernel, world, n, &|| true).expect("nobody stops it");
     units.iter().map(|&score| score as f64 * kernel.score_unit()).collect()
 }
@@ -77,42 +84,43 @@ pub fn scores(law: &ScoreDistribution, seed: u64, phase: Phase, world: World, n:
 /// Scores of observations 0..n of a world, by the f64 formula on the kernel's draws, with the noise
 /// multiplied by `noise_factor`, of which the score knows nothing: a broken twin unless it is 1.
 pub fn rescored(
-    law: &ScoreDistribution,
+    distribution: &ScoreDistribution,
     seed: u64,
     world: World,
     n: u64,
     noise_factor: f64,
 ) -> Vec<f64> {
-    redrawn(law, seed, (world, world), n, noise_factor)
+    redrawn(distribution, seed, (world, world), n, noise_factor)
 }
 
 /// Scores of a world that takes its noise and slots from the other world's stream: a broken twin.
-pub fn borrowed(law: &ScoreDistribution, seed: u64, world: World, n: u64) -> Vec<f64> {
+pub fn borrowed(distribution: &ScoreDistribution, seed: u64, world: World, n: u64) -> Vec<f64> {
     let other = if world == World::Target { World::ZeroOut } else { World::Target };
-    redrawn(law, seed, (world, other), n, 1.0)
+    redrawn(distribution, seed, (world, other), n, 1.0)
 }
 
 fn redrawn(
-    law: &ScoreDistribution,
+    distribution: &ScoreDistribution,
     seed: u64,
     (world, stream): (World, World),
     n: u64,
     noise_factor: f64,
 ) -> Vec<f64> {
-    let kernel = ScoreKernel::new(law, seed, Phase::Audit).expect("the kernel takes the law");
+    let kernel = ScoreKernel::new(distribution, seed, Phase::Audit)
+        .expect("the kernel takes the distribution");
     let with_target = if world == World::Target { 0.0 } else { -1.0 };
-    let without = match law.kind {
+    let without = match distribution.kind {
         ScoreDistributionKind::OneSlot { gap, .. } => -gap,
         ScoreDistributionKind::Poisson { .. } => -1.0,
     };
-    let noise = law.noise_multiplier * noise_factor;
+    let noise = distribution.noise_multiplier * noise_factor;
     let score = |observation| {
         let draws = kernel.draws(stream, observation);
         let entries = draws.normals.iter().zip(&draws.target);
         let centred: Vec<f64> = entries
             .map(|(&z, &held)| noise * f64::from(z) + if held { with_target } else { without })
             .collect();
-        law.score(&centred).expect("finite entries have a score")
+        distribution.score(&centred).expect("finite entries have a score")
     };
     (0..n).map(score).collect()
 }
@@ -145,11 +153,11 @@ mod tests {
 
     #[test]
     fn the_formula_on_the_draws_is_the_kernel_and_its_twins_are_not() {
-        let law = shuffled(1.0, 5, 2).distribution().unwrap();
+        let distribution = shuffled(1.0, 5, 2).distribution().unwrap();
         for world in World::BOTH {
-            let kernel = scores(&law, 3, Phase::Audit, world, 200);
+            let kernel = scores(&distribution, 3, Phase::Audit, world, 200);
             let apart = |noise_factor| {
-                let other = rescored(&law, 3, world, 200, noise_factor);
+                let other = rescored(&distribution, 3, world, 200, noise_factor);
                 kernel.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
             };
             assert!(apart(1.0) < 1e-4);

@@ -51,7 +51,7 @@ pub enum GdpError {
 ///
 /// # Numerics
 /// Relative error below 1e-13 + 1e-15 (1 + |A|)(|A| + B), the second for the rounding of A itself
-/// (`tests/oracles/gdp.rs::independent`). The two terms are never subtracted where they are close:
+/// (`tests/oracles/gdp.rs::independent_values_agree`). The two terms are never subtracted where they are close:
 /// δ = φ(A) ∫₀^∞ e^{−As−s²/2}(1 − e^{−μs}) ds has a positive integrand. Rounds to nearest, not
 /// outward.
 ///

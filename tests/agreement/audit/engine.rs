@@ -107,7 +107,7 @@ fn worlds_seeds_phases_and_neighbours_are_independent() {
 }
 
 #[test]
-fn worlds_that_hardly_differ_give_no_bound() {
+fn nearly_equal_worlds_yield_no_bound() {
     let bound = audited(&planned(shuffled(20.0, 1000, 1), 20_000, 3));
     assert_eq!(bound, 0.0);
 }

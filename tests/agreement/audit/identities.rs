@@ -1,7 +1,7 @@
 //! Identities of a log-likelihood ratio, on the scores that audits count.
 //!
 //! P_D(L ≤ c) = E_D′[e^L; L ≤ c] for every c, and the log of the worlds' bin counts follows the
-//! score along a line of slope 1 through 0. Both are exact for an idealised law and fail where the
+//! score along a line of slope 1 through 0. Both are exact for an idealised distribution and fail where the
 //! noise is not the σ of the score, or where the score has a wrong offset.
 
 use dpscope_core::adjacency::World;
@@ -36,8 +36,9 @@ impl Scores {
     }
 
     /// As if the score had the offset −1.4 in the place of −1.5.
-    fn with_offset(&self, law: &ScoreDistribution) -> Self {
-        let offset = 0.1 * f64::from(law.epochs) / (law.noise_multiplier * law.noise_multiplier);
+    fn with_offset(&self, distribution: &ScoreDistribution) -> Self {
+        let offset = 0.1 * f64::from(distribution.epochs)
+            / (distribution.noise_multiplier * distribution.noise_multiplier);
         let shifted = |scores: &[f64]| scores.iter().map(|l| l + offset).collect();
         Scores { target: shifted(&self.target), zero_out: shifted(&self.zero_out) }
     }
@@ -90,8 +91,8 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 /// Cuts at quantiles of the worlds and at round values, chosen on the pilot's stream. Each leaves
 /// a hundred scores of D below it and lets no score of D′ weigh much, so that errors are about
 /// normal.
-fn cuts(law: &ScoreDistribution, seed: u64, observations: u64) -> Vec<f64> {
-    let pilot = Scores::of(|world| scores(law, seed, Phase::Pilot, world, 4_000));
+fn cuts(distribution: &ScoreDistribution, seed: u64, observations: u64) -> Vec<f64> {
+    let pilot = Scores::of(|world| scores(distribution, seed, Phase::Pilot, world, 4_000));
     let mut pooled = [pilot.target.as_slice(), &pilot.zero_out].concat();
     pooled.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| pooled[(share * pooled.len() as f64) as usize];
@@ -123,26 +124,28 @@ fn mechanisms() -> impl Iterator<Item = (BatchedGaussian, u64, u64)> {
 }
 
 /// Observations of the twin with less noise, which is scored one by one.
-fn affordable(law: &ScoreDistribution, observations: u64) -> u64 {
-    observations.min(6_000_000 / law.normals_per_observation())
+fn affordable(distribution: &ScoreDistribution, observations: u64) -> u64 {
+    observations.min(6_000_000 / distribution.normals_per_observation())
 }
 
 #[test]
 fn each_world_is_the_other_reweighted_by_the_score() {
     for (mechanism, observations, seed) in mechanisms() {
-        let law = mechanism.distribution().unwrap();
-        let cuts = cuts(&law, seed, observations);
+        let distribution = mechanism.distribution().unwrap();
+        let cuts = cuts(&distribution, seed, observations);
         assert!(cuts.len() > 4, "{mechanism}: {cuts:?}");
-        let honest = Scores::of(|world| scores(&law, seed, Phase::Audit, world, observations));
+        let honest =
+            Scores::of(|world| scores(&distribution, seed, Phase::Audit, world, observations));
         let (z, slope) = (honest.worst(&cuts), honest.slope_z());
         assert!(z < HONEST, "{mechanism}: {z:.1} standard errors");
         assert!(slope.abs() < SLOPE, "{mechanism}: slope off by {slope:.1}");
         // No slope can see an offset: it only shifts the scores.
-        let z = honest.with_offset(&law).worst(&cuts);
+        let z = honest.with_offset(&distribution).worst(&cuts);
         assert!(z > BROKEN, "{mechanism} with another offset: {z:.1} standard errors");
 
-        let twin_observations = affordable(&law, observations);
-        let less_noise = |world| rescored(&law, seed, world, twin_observations, LESS_NOISE);
+        let twin_observations = affordable(&distribution, observations);
+        let less_noise =
+            |world| rescored(&distribution, seed, world, twin_observations, LESS_NOISE);
         let twin = Scores::of(less_noise);
         let (z, slope) = (twin.worst(&cuts), twin.slope_z());
         assert!(z > BROKEN, "{mechanism} with less noise: {z:.1} standard errors");

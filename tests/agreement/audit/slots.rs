@@ -1,4 +1,4 @@
-//! Where the target's batch falls in simulated observations, against the law of its sampler.
+//! Where the target's batch falls in simulated observations, against the distribution of its sampler.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{
@@ -24,19 +24,19 @@ fn sliding(buffer_examples: u64) -> BatchSampler {
     BatchSampler::SlidingBuffer { buffer_examples }
 }
 
-fn weights(law: &ScoreDistribution) -> Vec<f64> {
-    match &law.kind {
+fn weights(distribution: &ScoreDistribution) -> Vec<f64> {
+    match &distribution.kind {
         ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => {
             weights.clone()
         }
-        _ => vec![1.0 / f64::from(law.entries); law.entries as usize],
+        _ => vec![1.0 / f64::from(distribution.entries); distribution.entries as usize],
     }
 }
 
 /// How often each slot of an epoch holds the target, over all epochs of all observations.
-fn slot_counts(law: &ScoreDistribution, world: World, seed: u64) -> Vec<f64> {
-    let kernel = ScoreKernel::new(law, seed, Phase::Audit).unwrap();
-    let mut counts = vec![0.0; law.entries as usize];
+fn slot_counts(distribution: &ScoreDistribution, world: World, seed: u64) -> Vec<f64> {
+    let kernel = ScoreKernel::new(distribution, seed, Phase::Audit).unwrap();
+    let mut counts = vec![0.0; distribution.entries as usize];
     for observation in 0..OBSERVATIONS {
         for epoch in kernel.draws(world, observation).target.chunks_exact(counts.len()) {
             assert_eq!(epoch.iter().filter(|&&held| held).count(), 1);
@@ -71,10 +71,10 @@ fn drawn_slots_follow_the_sampler_and_not_its_neighbours() {
         (sliding(4), [sliding(5), partial(4), BatchSampler::Shuffle]),
         (sliding(11), [sliding(10), partial(11), BatchSampler::Shuffle]),
     ] {
-        let law = buffered(sampler).distribution().unwrap();
+        let distribution = buffered(sampler).distribution().unwrap();
         for (world, seed) in World::BOTH.into_iter().zip(90..) {
-            let counts = slot_counts(&law, world, seed);
-            let p = p_value(&counts, &weights(&law));
+            let counts = slot_counts(&distribution, world, seed);
+            let p = p_value(&counts, &weights(&distribution));
             assert!(p > 1e-4, "{sampler} in {world:?}: p = {p:e}");
             for twin in twins {
                 let p = p_value(&counts, &weights(&buffered(twin).distribution().unwrap()));
@@ -86,9 +86,9 @@ fn drawn_slots_follow_the_sampler_and_not_its_neighbours() {
 
 #[test]
 fn slots_of_two_epochs_are_independent() {
-    let law = buffered(partial(14)).distribution().unwrap();
-    let kernel = ScoreKernel::new(&law, 95, Phase::Audit).unwrap();
-    let slots = law.entries as usize;
+    let distribution = buffered(partial(14)).distribution().unwrap();
+    let kernel = ScoreKernel::new(&distribution, 95, Phase::Audit).unwrap();
+    let slots = distribution.entries as usize;
     let mut pairs = vec![0.0; slots * slots];
     for observation in 0..OBSERVATIONS {
         let draws = kernel.draws(World::Target, observation);
@@ -96,11 +96,11 @@ fn slots_of_two_epochs_are_independent() {
         let drawn: Vec<usize> = draws.target.chunks_exact(slots).map(slot).collect();
         pairs[drawn[0] * slots + drawn[1]] += 1.0;
     }
-    let w = weights(&law);
+    let w = weights(&distribution);
     let independent: Vec<f64> = w.iter().flat_map(|a| w.iter().map(move |b| a * b)).collect();
     let p = p_value(&pairs, &independent);
     assert!(p > 1e-4, "p = {p:e}");
-    // Broken twin: one slot for all epochs, drawn by the same law.
+    // Broken twin: one slot for all epochs, drawn by the same distribution.
     let same: Vec<f64> = (0..slots * slots)
         .map(|i| if i / slots == i % slots { w[i / slots] } else { 0.0 })
         .collect();
@@ -114,9 +114,9 @@ fn poisson_includes_the_target_in_a_binomial_number_of_steps() {
         threat_model: ThreatModel::TargetCanary,
         ..shuffled(1.0, 7, 2)
     };
-    let law = mechanism.distribution().unwrap();
-    let kernel = ScoreKernel::new(&law, 97, Phase::Audit).unwrap();
-    let entries = law.normals_per_observation();
+    let distribution = mechanism.distribution().unwrap();
+    let kernel = ScoreKernel::new(&distribution, 97, Phase::Audit).unwrap();
+    let entries = distribution.normals_per_observation();
     let (mut numbers, mut steps) = (vec![0.0; entries as usize + 1], vec![0.0; entries as usize]);
     for observation in 0..OBSERVATIONS {
         let target = kernel.draws(World::Target, observation).target;
@@ -124,8 +124,8 @@ fn poisson_includes_the_target_in_a_binomial_number_of_steps() {
         steps.iter_mut().zip(&target).for_each(|(n, &held)| *n += f64::from(u8::from(held)));
     }
     let binomial = |rate: f64| -> Vec<f64> {
-        let law = Binomial::new(rate, entries).unwrap();
-        (0..=entries).map(|k| law.pmf(k)).collect()
+        let distribution = Binomial::new(rate, entries).unwrap();
+        (0..=entries).map(|k| distribution.pmf(k)).collect()
     };
     let p = p_value(&numbers, &binomial(1.0 / 7.0));
     assert!(p > 1e-4, "p = {p:e}");

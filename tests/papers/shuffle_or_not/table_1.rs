@@ -64,7 +64,7 @@ fn few_observations_stay_below_ceiling_and_truth_and_rise_towards_the_printed_va
 
 /// Broken twin: one permutation for all epochs leaks more than the pair of fresh ones.
 #[test]
-fn a_permutation_that_repeats_is_told_from_fresh_ones() {
+fn a_repeated_permutation_differs_from_fresh_ones() {
     let (text, known) = (printed("table_1.csv"), Table::parse(SIMULATED));
     let table = Table::parse(&text);
     let row = find(&table, "CIFAR-10");

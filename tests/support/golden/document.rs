@@ -93,6 +93,16 @@ pub(super) fn json(text: &str, file: &str) -> Result<Document, GoldenError> {
     Ok(Document { format, file: file.into(), cases: list.clone() })
 }
 
+/// The cases of one group, as a file of the same format.
+pub(super) fn only_group(text: &str, file: &str, group: &str) -> Result<String, GoldenError> {
+    let mut cases = json(text, file)?.cases;
+    cases.retain(|case| case["group"] == group);
+    if cases.is_empty() {
+        return Err(GoldenError::of_file(file, &format!("has no group `{group}`")));
+    }
+    Ok(Value::from(cases).to_string())
+}
+
 impl Document {
     /// Evaluates every case, up to the first that is malformed.
     pub(super) fn each_case(

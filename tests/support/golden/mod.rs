@@ -101,6 +101,14 @@ pub fn evaluate_file(path: &Path, library: &dyn Library) -> Result<Vec<Finding>,
     evaluate(&text, &name, folder, library)
 }
 
+/// A JSON file with the cases of one group only.
+///
+/// # Errors
+/// The text is no JSON with `cases`, or has no such group.
+pub fn only_group(text: &str, name: &str, group: &str) -> Result<String, GoldenError> {
+    document::only_group(text, name, group)
+}
+
 /// Evaluates the text of a golden file.
 ///
 /// # Errors

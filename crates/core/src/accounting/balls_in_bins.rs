@@ -32,8 +32,8 @@ use sums::{INFLATION, SumDistribution};
 ///
 /// # Guarantee
 /// An upper value is not below the truth, a lower one not above
-/// (`tests/oracles/accounting.rs::balls_in_bins_agree_with_the_golden_intervals`,
-/// `tests/oracles/accounting.rs::balls_in_bins_deltas_undo_epsilons`).
+/// (`tests/oracles/golden.rs::accounting_agrees`,
+/// `tests/oracles/accounting.rs::balls_in_bins_deltas_invert_epsilons`).
 ///
 /// # Errors
 /// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] where the grid would

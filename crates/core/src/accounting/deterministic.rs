@@ -30,8 +30,8 @@ use crate::gdp;
 ///
 /// # Guarantee
 /// An upper value is not below the truth, a lower one not above
-/// (`tests/oracles/accounting.rs::deterministic_values_are_the_golden_ones`,
-/// `tests/oracles/accounting.rs::deterministic_deltas_undo_epsilons`).
+/// (`tests/oracles/golden.rs::accounting_agrees`,
+/// `tests/oracles/accounting.rs::deterministic_deltas_invert_epsilons`).
 ///
 /// # Errors
 /// [`AccountingError::Argument`] outside the domain; [`AccountingError::NoValue`] for an estimate.

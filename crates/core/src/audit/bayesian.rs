@@ -78,7 +78,7 @@ pub struct CredibleInterval {
 ///
 /// # Numerics
 /// The probability has an absolute error below 1e-9, the ends of ε below 1e-6, for counts from 0
-/// to 10⁹ (`tests/oracles/bayesian.rs::golden`, `tests/oracles/bayesian.rs::independent`). The
+/// to 10⁹ (`tests/oracles/bayesian.rs::accurate_values_agree`, `tests/oracles/bayesian.rs::independent_quadrature_agrees`). The
 /// outer integral runs over the logit of FNR, between its quantiles and the images of the quantiles
 /// of FPR under the edge of the region, so that neither distribution is narrow within a panel.
 /// Rounds to nearest, not outward.

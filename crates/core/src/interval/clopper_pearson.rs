@@ -24,7 +24,7 @@ use crate::special::{BetaDistribution, UnitPoint};
 /// # Numerics
 /// Never below the exact root, and above it by less than 3e-13 of the smaller of root and 1 − root
 /// (or two units in the last place), for n to 10¹⁰ and tails from 1e-12
-/// (`tests/oracles/clopper_pearson.rs::golden`, `tests/oracles/clopper_pearson.rs::independent`); n
+/// (`tests/oracles/clopper_pearson.rs::golden_limits_agree`, `tests/oracles/clopper_pearson.rs::independent_limits_agree`); n
 /// up to 2⁶⁴ and any tail have a result. 1 − limit keeps its digits as [`clopper_pearson_lower`] of
 /// n − k.
 ///

@@ -85,7 +85,7 @@ impl ScoreDistribution {
     ///
     /// # Guarantee
     /// Equal to the ratio of the two worlds' densities at 50 digits; test
-    /// `tests/agreement/scores.rs::oracle`.
+    /// `tests/agreement/scores.rs::scores_match_the_oracle`.
     ///
     /// # Errors
     /// A wrong number of entries or weights, an entry that is not finite, a score that overflows.

@@ -56,7 +56,7 @@ impl BatchedGaussian {
     ///
     /// # Guarantee
     /// The slot weights are those of the samplers themselves, run record by record; test
-    /// `tests/agreement/samplers.rs::slots_follow_their_law`.
+    /// `tests/agreement/samplers.rs::slots_follow_their_distribution`.
     ///
     /// # Errors
     /// A parameter outside its domain (NaN is outside each), a missing batch size, a buffer outside

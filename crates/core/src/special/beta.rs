@@ -13,7 +13,7 @@ use crate::math;
 /// Shapes from ½ to 2e19, integers or not. The tail that is asked for is computed from its own
 /// side: relative error about 1e-14 for shapes up to 1,000. For larger shapes the error of the tail
 /// is what a rounding of x would cause, so quantiles at tails down to 1e-12 keep a relative error
-/// below 5e-14 on the smaller of x and 1 − x (`tests/oracles/clopper_pearson.rs::independent`). The
+/// below 5e-14 on the smaller of x and 1 − x (`tests/oracles/clopper_pearson.rs::independent_limits_agree`). The
 /// number of steps is bounded whatever the shapes.
 ///
 /// # Example

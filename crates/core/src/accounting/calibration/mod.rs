@@ -26,11 +26,11 @@ use super::{Accountant, AccountingError, Given, Query, Training};
 ///
 /// # Guarantee
 /// ε at the result, rounded up, is at most the target
-/// (`tests/oracles/accounting.rs::calibrated_noise_is_the_golden_one`), and above it less the
+/// (`tests/oracles/accounting.rs::calibrated_noise_reaches_the_target`), and above it less the
 /// error, or one step or epoch more would exceed it or come within the error of it
-/// (`tests/oracles/accounting.rs::calibrated_steps_use_the_target_up`,
-/// `tests/oracles/accounting.rs::calibrated_epochs_use_the_target_up`,
-/// `tests/oracles/accounting.rs::calibrated_balls_in_bins_undo_epsilons`).
+/// (`tests/oracles/accounting.rs::calibrated_steps_reach_the_target`,
+/// `tests/oracles/accounting.rs::calibrated_epochs_reach_the_target`,
+/// `tests/oracles/accounting.rs::calibrated_balls_in_bins_reach_the_target`).
 ///
 /// # Errors
 /// [`AccountingError`] of the accountant; [`AccountingError::Unreachable`] where no value in its

@@ -49,7 +49,7 @@ use quadrature::OneStep;
 ///
 /// # Guarantee
 /// An upper value is not below the truth, a lower one not above
-/// (`tests/oracles/accounting.rs::poisson_brackets_hold_the_golden_intervals`,
+/// (`tests/oracles/golden.rs::accounting_agrees`,
 /// `tests/oracles/accounting.rs::deltas_bracket_quadrature`).
 ///
 /// # Errors

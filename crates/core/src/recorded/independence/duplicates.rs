@@ -26,7 +26,7 @@ const EXAMPLES: usize = 16;
 /// Every copy is found. The p-value is a bound (Markov): at most λ ÷ (equal pairs), λ = pairs ·
 /// cᵈ, for d outputs a run of which two fall on the same floating-point number with probability
 /// c = spacing ÷ (2√π·standard deviation); the spacing is that of 32-bit floats where all outputs
-/// are such. Test `tests/agreement/independence.rs::duplicates`. Outputs that were rounded to
+/// are such. Test `tests/agreement/independence.rs::duplicated_runs_are_detected`. Outputs that were rounded to
 /// a few decimals coincide more often: then runs of one or two outputs can be found wrongly.
 ///
 /// # Errors

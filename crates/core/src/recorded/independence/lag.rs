@@ -18,7 +18,7 @@ const LEAST_SCORES: usize = 20;
 /// # Guarantee
 /// Mean and variance are those of a random order of the same ranks, exact for any distribution of
 /// the scores and any ties; the two-sided p-value is normal. Test
-/// `tests/agreement/independence.rs::lag_one`.
+/// `tests/agreement/independence.rs::lag_one_correlation_is_detected`.
 ///
 /// # Reference
 /// Wald and Wolfowitz, "An exact test for randomness in the non-parametric case based on serial

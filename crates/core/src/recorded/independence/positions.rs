@@ -17,7 +17,7 @@ use super::{Dependence, IndependenceCheck, RecordedRuns, tail::binomial_at_least
 /// The p-value is exact, at any number of runs, where the largest output of an epoch is equally
 /// likely at each step whatever the earlier epochs were: the guess depends on those alone, so hits
 /// are independent with probability 1/T. Test
-/// `tests/agreement/independence.rs::repeated_permutations`. Outputs that drift over an epoch, so
+/// `tests/agreement/independence.rs::repeated_permutations_are_detected`. Outputs that drift over an epoch, so
 /// that some steps are larger in every run, break this too, and are found as well.
 ///
 /// # Numerics
@@ -56,7 +56,7 @@ pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceChe
 ///
 /// # Guarantee
 /// As [`repeated_positions_over_epochs`], with runs in the place of epochs. Test
-/// `tests/agreement/independence.rs::one_loader_seed_for_all_runs`.
+/// `tests/agreement/independence.rs::one_loader_seed_for_all_runs_is_detected`.
 #[must_use]
 pub fn repeated_positions_over_runs(runs: RecordedRuns<'_>) -> IndependenceCheck {
     if runs.is_empty() || runs.steps < 2 {

@@ -24,7 +24,7 @@ const LEAST_RUNS: usize = 4;
 /// The p-value is two-sided of Student's t with R − 2 degrees of freedom, and assumes of the
 /// outputs within a run nothing but that the runs are alike; the factor (R−2)/(R−1) is for the
 /// means that were taken out, and exact for normal noise. Test
-/// `tests/agreement/independence.rs::shared_noise_between_worlds`.
+/// `tests/agreement/independence.rs::shared_noise_between_worlds_is_detected`.
 ///
 /// # Errors
 /// Worlds whose runs differ in length.

@@ -93,7 +93,7 @@ impl IntegerScores {
     }
 }
 
-/// An integer law, drawn by inversion with a table of starting points.
+/// An integer distribution, drawn by inversion with a table of starting points.
 #[derive(Debug)]
 struct IntegerLaw {
     lowest: i64,
