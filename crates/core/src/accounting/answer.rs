@@ -71,7 +71,7 @@ impl Accounted {
         }
     }
 
-    /// Refuses what is not finite, and what does not cover the direction that was asked for.
+    /// Refuses what is not finite, and what does not cover the direction of the query.
     pub(super) fn checked(self, query: &Query) -> AccountingResult {
         if !(self.epsilon.is_finite() && self.delta.is_finite()) {
             return Err(AccountingError::Infinite { delta: self.delta });

@@ -154,28 +154,28 @@ impl Bins {
             step: (width * (4.0 * spread).min(0.05)).min((error / self.0.epochs as f64).sqrt()),
             delta,
         };
-        // of a first look, which tells how large the value is
-        let mut wanted = 10.0 * error;
+        // of a first evaluation, which shows how large the value is
+        let mut required = 10.0 * error;
         let delta = match given {
             Given::Delta(delta) => delta,
             Given::Epsilon(_) => {
-                let coarse = grid(width, wanted, LEAST_DELTA);
+                let coarse = grid(width, required, LEAST_DELTA);
                 let value = self.value(given, directions, coarse, Rounding::Pessimistic)?;
                 value.clamp(LEAST_DELTA, 0.5)
             }
         };
         let mut best = Bracket { lower: 0.0, upper: f64::INFINITY };
         loop {
-            let grid = grid(width, wanted, delta);
+            let grid = grid(width, required, delta);
             best = best.tighter(Bracket {
                 lower: self.value(given, directions, grid, Rounding::Optimistic)?,
                 upper: self.value(given, directions, grid, Rounding::Pessimistic)?,
             });
-            wanted = match given {
+            required = match given {
                 Given::Delta(_) => error * best.upper.max(1.0),
                 Given::Epsilon(_) => error,
             };
-            let excess = best.excess(given, wanted);
+            let excess = best.excess(given, required);
             if excess <= 1.0 || width <= FINEST {
                 return Ok(best);
             }

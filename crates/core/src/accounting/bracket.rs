@@ -1,4 +1,4 @@
-//! Upper and lower values of a composed pair, refined until they are as close as is wanted.
+//! Upper and lower values of a composed pair, refined until they are as close as required.
 
 use super::answer::Basis;
 use super::error::argument;
@@ -33,18 +33,18 @@ impl Bracket {
         self.upper - self.lower
     }
 
-    /// Is the gap at most the wanted one, which is relative for δ?
+    /// Is the gap at most the required one, which is relative for δ?
     pub(super) fn is_near(&self, given: Given, error: f64) -> bool {
         self.excess(given, error) <= 1.0
     }
 
-    /// The gap in units of the wanted one; a δ below 1e-200 is as good as none.
+    /// The gap in units of the required one; a δ below 1e-200 is as good as none.
     pub(super) fn excess(&self, given: Given, error: f64) -> f64 {
-        let wanted = match given {
+        let required = match given {
             Given::Delta(_) => error,
             Given::Epsilon(_) => (error * self.upper).max(1e-200),
         };
-        let excess = self.gap() / wanted;
+        let excess = self.gap() / required;
         if excess.is_nan() { f64::INFINITY } else { excess }
     }
 
@@ -57,7 +57,7 @@ impl Bracket {
     }
 }
 
-/// The side of the interval that is asked for, at the error that is asked for, else at the first of
+/// The side of the interval that the query names, at its error, else at the first of
 /// `errors` whose grid is not too large.
 pub(super) fn answer(
     query: &Query,
@@ -218,7 +218,7 @@ impl Question {
         rounding: Rounding,
         spent: &mut f64,
     ) -> Result<f64, AccountingError> {
-        // δ is wanted to a relative error: e of ln δ
+        // the error of δ is relative: e of ln δ
         let error = match self.given {
             Given::Delta(_) => self.error,
             Given::Epsilon(_) => 0.1 * self.error,

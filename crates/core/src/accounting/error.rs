@@ -21,7 +21,7 @@ pub enum AccountingError {
     /// A grid that would take too much memory.
     #[error("the privacy loss would need a grid of more than {most} points")]
     Grid {
-        /// Points that the wanted error needs.
+        /// Points that the required error needs.
         points: f64,
         /// Most points.
         most: usize,
@@ -37,9 +37,9 @@ pub enum AccountingError {
     /// The accountant has no value on this side, or in this direction.
     #[error("this accountant has no {} value, directions {directions:?}", .kind.name())]
     NoValue {
-        /// The side that was asked for.
+        /// The side of the query.
         kind: Kind,
-        /// The directions that were asked for.
+        /// The directions of the query.
         directions: Directions,
     },
     /// No value of the calibrated parameter reaches the target.

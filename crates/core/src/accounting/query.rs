@@ -1,4 +1,4 @@
-//! What is asked of an accountant: a training run, ε or δ, from which side.
+//! Questions to an accountant: a training run, ε or δ, the side.
 
 use super::{AccountingError, Kind};
 use crate::adjacency::Directions;
@@ -55,9 +55,9 @@ impl Training {
 /// Which of ε and δ is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Given {
-    /// δ; ε is asked for.
+    /// δ; the answer is ε.
     Delta(f64),
-    /// ε, nats; δ is asked for.
+    /// ε, nats; the answer is δ.
     Epsilon(f64),
 }
 

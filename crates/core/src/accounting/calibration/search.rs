@@ -32,7 +32,7 @@ struct Place {
 }
 
 impl Search {
-    /// Coarsely first, then with the error that is wanted.
+    /// Coarsely first, then with the required error.
     pub(super) fn largest(
         &self,
         start: f64,

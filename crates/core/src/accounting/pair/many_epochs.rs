@@ -183,8 +183,8 @@ fn each_run<S: PairDraws>(
     mut each: impl FnMut(RunDraw),
 ) -> Result<(), S::Error> {
     let Fitted { proposal, tilt, relative_variance } = fitted;
-    let wanted = 2.0 * epochs as f64 * relative_variance;
-    let candidates = wanted.ceil().clamp(1.0, MOST_CANDIDATES) as usize;
+    let required = 2.0 * epochs as f64 * relative_variance;
+    let candidates = required.ceil().clamp(1.0, MOST_CANDIDATES) as usize;
     let mut picks = vec![0.0; epochs as usize];
     let mut kept = Vec::with_capacity(candidates);
     for _ in 0..runs {

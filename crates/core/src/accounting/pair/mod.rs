@@ -39,7 +39,7 @@ pub enum PairMethod {
     /// δ(ε) = P(A) − e^ε Q(A) + E_q[w ((1 − e^{ε−L})₊ − 1_A (1 − e^{ε−L}))]
     ///
     /// A is {max_t x_t > C} or {Σ_t x_t > C}, whichever proves more; q is a mixture of P₁ with the
-    /// target's slot, another slot and, where sums tell much, all slots shifted to the cut; w =
+    /// target's slot, another slot and, where sums separate well, all slots shifted to the cut; w =
     /// dP₁/dq over the whole mixture. τ and, for ε, the ε that is tested are fixed on a pilot, and
     /// the closed form, which is proven, stands where that ε fails.
     OneEpoch,

@@ -122,7 +122,7 @@ pub(super) fn main_draws<S: PairDraws>(
     Ok(outcome)
 }
 
-/// The pilot with what its statistics are asked about.
+/// The pilot with the parameters of its statistics.
 pub(super) struct Pilot<'a> {
     pub(super) run: &'a Training,
     pub(super) draws: &'a [Draw],

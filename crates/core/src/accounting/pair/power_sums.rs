@@ -13,7 +13,7 @@ pub(super) struct PowerSums {
     pub(super) first: f64,
     /// Σ_t e^{2(x_t − max)/σ²}
     pub(super) second: f64,
-    /// Σ_{t>1} e^{k(x_t − max)/(4σ²)}, k the wanted power
+    /// Σ_{t>1} e^{k(x_t − max)/(4σ²)}, k the power
     pub(super) others: f64,
 }
 

@@ -55,7 +55,7 @@ impl PrivacyLossDistribution {
     ///
     /// # Reference
     /// A. Koskela, J. Jälkö and A. Honkela (2020) for the transforms. The tilt puts the mass where
-    /// δ is asked for, so that the absolute error of a transform is a relative one of δ.
+    /// δ is needed, so that the absolute error of a transform is a relative one of δ.
     pub fn self_composed_near(
         &self,
         compositions: u64,

@@ -68,7 +68,7 @@ impl PrivacyLossDistribution {
     /// # Example
     /// ```
     /// use dpscope_core::accounting::PrivacyLossDistribution;
-    /// // randomised response that tells the truth with probability e/(1 + e)
+    /// // randomised response that answers truthfully with probability e/(1 + e)
     /// let truth = 1.0 / (1.0 + (-1.0_f64).exp());
     /// let distribution =
     ///     PrivacyLossDistribution::from_masses(1.0, -1, vec![1.0 - truth, 0.0, truth], 0.0)?;
@@ -196,18 +196,18 @@ impl PrivacyLossDistribution {
     /// δ is linear in e^ε between grid points: the root is closed.
     pub fn epsilon_at(&self, delta: f64) -> Result<f64, AccountingError> {
         check_delta(delta)?;
-        let wanted = delta / self.outward();
-        if self.infinite_mass > wanted {
+        let required = delta / self.outward();
+        if self.infinite_mass > required {
             return Ok(f64::INFINITY);
         }
         let mut walk = Walk::from_the_top(self);
         for place in (0..self.masses.len()).rev() {
-            if walk.delta_one_step_below() > wanted {
+            if walk.delta_one_step_below() > required {
                 break;
             }
             walk.descend_to(place);
         }
-        let root = walk.epsilon_below(wanted);
+        let root = walk.epsilon_below(required);
         let margin = 8.0 * f64::EPSILON * (root.abs() + self.step);
         let outward = if self.rounding == Rounding::Pessimistic { margin } else { -margin };
         Ok((root + outward).max(0.0))

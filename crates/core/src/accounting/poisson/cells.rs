@@ -59,10 +59,10 @@ impl Pair for CutStep {
         let mut steps = 1_u32;
         while edge.index < last {
             let tail = if edge.is_low { 1.0 } else { self.mixed(edge.without, edge.with) };
-            let wanted = math::exp(-0.3 * math::ln(tail.max(1e-30)))
+            let required = math::exp(-0.3 * math::ln(tail.max(1e-30)))
                 .min(widest)
                 .min(self.reach(edge) / step);
-            if f64::from(2 * steps) <= wanted {
+            if f64::from(2 * steps) <= required {
                 steps *= 2;
             }
             let index = edge.index + i64::from(steps);

@@ -29,10 +29,10 @@ impl Decay {
         self.compositions * math::ln_1p(-gain.min(1.0 - 1e-12)) + smooth - math::ln(frequency)
     }
 
-    /// The least frequency up to `most` beyond which the integral is at most e^{`ln_wanted`},
+    /// The least frequency up to `most` beyond which the integral is at most e^{`ln_required`},
     /// within a tenth.
-    pub(super) fn frequency(&self, most: f64, variance: f64, ln_wanted: f64) -> Option<f64> {
-        let is_enough = |frequency: f64| self.ln_beyond(frequency, variance) <= ln_wanted;
+    pub(super) fn frequency(&self, most: f64, variance: f64, ln_required: f64) -> Option<f64> {
+        let is_enough = |frequency: f64| self.ln_beyond(frequency, variance) <= ln_required;
         let (mut low, mut high) = (1e-7 * most, most);
         if !is_enough(high) {
             return None;

@@ -57,7 +57,7 @@ struct Line {
     steeper: (f64, f64),
 }
 
-/// Lower and upper value, as near as is wanted or nearly so; none where this method is too slow.
+/// Lower and upper value, as near as required or nearly so; none where this method is too slow.
 pub(super) fn bracket(losses: Losses, given: Given, error: f64) -> Option<Bracket> {
     let (mut steepest, mut epsilon, mut ln_delta) = losses.steepest(given);
     let mut best: Option<Bracket> = None;
@@ -67,18 +67,18 @@ pub(super) fn bracket(losses: Losses, given: Given, error: f64) -> Option<Bracke
     }
     // of the error, what smoothing may take
     let mut share = 0.8;
-    // a first answer tells where to be exact
+    // a first answer shows where to be exact
     for _ in 0..4 {
         // ln δ changes with ε by θ or so
         let relative = match given {
             Given::Delta(_) => steepest * error,
             Given::Epsilon(_) => error,
         };
-        let ln_wanted = ln_delta + math::ln((0.05 * relative).clamp(1e-12, 1e-4));
+        let ln_required = ln_delta + math::ln((0.05 * relative).clamp(1e-12, 1e-4));
         // δ_h/δ is about 1 + h²θ(θ + 1)/2
         let variance = (share * relative / (steepest * (steepest + 1.0))).min(1.0);
         // beyond the steepest the moments may explode
-        let Some(line) = Line::new(losses, 0.9 * steepest, epsilon, ln_wanted, variance) else {
+        let Some(line) = Line::new(losses, 0.9 * steepest, epsilon, ln_required, variance) else {
             break;
         };
         let found = match given {
@@ -159,15 +159,21 @@ impl Losses {
 }
 
 impl Line {
-    /// A sum whose errors near ε are at most e^{`ln_wanted`}, smoothed by that h² if need be.
-    fn new(losses: Losses, tilt: f64, epsilon: f64, ln_wanted: f64, variance: f64) -> Option<Self> {
+    /// A sum whose errors near ε are at most e^{`ln_required`}, smoothed by that h² if need be.
+    fn new(
+        losses: Losses,
+        tilt: f64,
+        epsilon: f64,
+        ln_required: f64,
+        variance: f64,
+    ) -> Option<Self> {
         let count = losses.steps as f64;
-        let (period, steeper) = period(&losses, tilt, epsilon, ln_wanted);
+        let (period, steeper) = period(&losses, tilt, epsilon, ln_required);
         let spacing = 2.0 * std::f64::consts::PI / period;
         let fine = TiltedDistribution::fine(losses.step, losses.power(tilt))?;
-        let ln_wanted = ln_wanted + tilt * epsilon - count * fine.ln_moment;
+        let ln_required = ln_required + tilt * epsilon - count * fine.ln_moment;
         let decay = Decay::new(fine.layers(), count);
-        let (highest, variance) = end(&decay, spacing, ln_wanted, variance)?;
+        let (highest, variance) = end(&decay, spacing, ln_required, variance)?;
         let mut line = Line {
             tilt,
             spacing,
@@ -343,10 +349,10 @@ impl Line {
     }
 }
 
-/// A period 2π/Δ with aliases near ε of at most e^{`ln_wanted`}, and the tilt that shows it.
-fn period(losses: &Losses, tilt: f64, epsilon: f64, ln_wanted: f64) -> (f64, (f64, f64)) {
+/// A period 2π/Δ with aliases near ε of at most e^{`ln_required`}, and the tilt that shows it.
+fn period(losses: &Losses, tilt: f64, epsilon: f64, ln_required: f64) -> (f64, (f64, f64)) {
     let needed = |steeper: f64, ln_moment: f64| {
-        (ln_moment + ln_profile(steeper) - steeper * epsilon - ln_wanted) / (steeper - tilt)
+        (ln_moment + ln_profile(steeper) - steeper * epsilon - ln_required) / (steeper - tilt)
     };
     let tilts = [1.01, 1.03, 1.06, 1.0 / 0.9, 1.2, 1.4, 1.8, 2.6].map(|factor| factor * tilt);
     let about = tilts.map(|steeper| (needed(steeper, losses.ln_moment_about(steeper)), steeper));
@@ -355,15 +361,15 @@ fn period(losses: &Losses, tilt: f64, epsilon: f64, ln_wanted: f64) -> (f64, (f6
         .fold((f64::INFINITY, tilts[7]), |best, next| if next.0 < best.0 { next } else { best });
     let ln_moment = losses.ln_moment(steeper);
     let above = needed(steeper, ln_moment);
-    (above.max(-ln_wanted / tilt) + 1.0 / tilt, (steeper, ln_moment + ln_profile(steeper)))
+    (above.max(-ln_required / tilt) + 1.0 / tilt, (steeper, ln_moment + ln_profile(steeper)))
 }
 
 /// Up to which frequency to sum up, and the h² for that: 0 where the terms fall off by themselves.
-fn end(decay: &Decay, spacing: f64, ln_wanted: f64, variance: f64) -> Option<(f64, f64)> {
+fn end(decay: &Decay, spacing: f64, ln_required: f64, variance: f64) -> Option<(f64, f64)> {
     let most = MOST_TERMS * spacing;
-    let smooth = decay.frequency(most, variance, ln_wanted);
+    let smooth = decay.frequency(most, variance, ln_required);
     let enough = smooth.map_or(most, |smooth| (1.2 * smooth).max(FEW_TERMS * spacing));
-    let plain = decay.frequency(enough.min(most), 0.0, ln_wanted);
+    let plain = decay.frequency(enough.min(most), 0.0, ln_required);
     plain.map(|plain| (plain, 0.0)).or(smooth.map(|smooth| (smooth, variance)))
 }
 
@@ -391,10 +397,10 @@ mod tests {
     fn lines(losses: Losses, epsilon: f64, variance: f64) -> (Line, Line) {
         let (steepest, _, ln_delta) = losses.steepest(Given::Epsilon(epsilon));
         let tilt = 0.9 * steepest;
-        let ln_wanted = ln_delta + math::ln(1e-9);
+        let ln_required = ln_delta + math::ln(1e-9);
         let fine = TiltedDistribution::fine(losses.step, losses.power(tilt)).unwrap();
         let decay = Decay::new(fine.layers(), losses.steps as f64);
-        let plain = Line::new(losses, tilt, epsilon, ln_wanted, 0.0).unwrap();
+        let plain = Line::new(losses, tilt, epsilon, ln_required, 0.0).unwrap();
         let mut smooth = Line { variance, terms: Vec::new(), ..plain };
         let highest = plain.spacing * plain.terms.len() as f64;
         smooth.sum_up(losses, &decay, highest).unwrap();

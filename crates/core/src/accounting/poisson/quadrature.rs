@@ -13,7 +13,7 @@ const NEGLIGIBLE: f64 = 1e-16;
 /// Most points a side; about 20 ms.
 const MOST_POINTS: usize = 1 << 18;
 
-/// The same where only a moment is wanted, at many powers.
+/// The same where only a moment is needed, at many powers.
 const FEW_POINTS: usize = 1 << 15;
 
 /// One step: outputs N(0, σ²) under Q, r(x) = dP/dQ = 1 − q + q e^y, y = (2x − 1)/(2σ²).
@@ -171,7 +171,7 @@ impl TiltedDistribution {
         Self::spaced(step, power, step.spacing(power, frequency, LN_NEGLIGIBLE))
     }
 
-    /// As [`Self::new`], fine enough to tell the density's shape.
+    /// As [`Self::new`], fine enough to resolve the density's shape.
     pub(super) fn fine(step: OneStep, power: f64) -> Option<Self> {
         let sigma = step.noise_multiplier;
         let widest = 0.06 * sigma * sigma.min(1.0);

@@ -118,13 +118,17 @@ impl Span {
 /// of its lower neighbour, one whose loss is below with a little of its upper one. Merging slices,
 /// whole or in part, is post-processing: nothing is rounded but the two outermost slices,
 /// downwards.
-pub(super) fn dominated(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -> GridDistribution {
+pub(super) fn dominated(
+    run: &TargetSlots,
+    ln_outside: f64,
+    required_step: f64,
+) -> GridDistribution {
     let span = Span::of(run, ln_outside);
     let turn = span.turn(run);
     let (lowest, highest) =
         (span.distribution.ln_density_ratio(turn), span.distribution.ln_density_ratio(span.high));
     let range = highest - lowest;
-    let step = wanted_step.min(range / 400.0).max(range / MOST_SLICES);
+    let step = required_step.min(range / 400.0).max(range / MOST_SLICES);
     let lowest_index = (lowest / step).round() as i64;
     let mut slices = grid_slices(&span, turn, step, lowest_index);
     let below = add_below(&mut slices, &span, turn, step, lowest_index);
@@ -272,12 +276,16 @@ fn mixed(slices: &[Slice], step: f64, lowest_index: i64, rounds_down: &[bool]) -
 ///
 /// L ≤ U = (max_t x_t − 1.5)/σ². δ is convex in e^{−U} of each epoch, so U's mass between two grid
 /// points may be spread to both with E e^{−U} kept: nothing falls.
-pub(super) fn dominating(run: &TargetSlots, ln_outside: f64, wanted_step: f64) -> GridDistribution {
+pub(super) fn dominating(
+    run: &TargetSlots,
+    ln_outside: f64,
+    required_step: f64,
+) -> GridDistribution {
     let span = Span::of(run, ln_outside);
     let variance = run.noise_multiplier * run.noise_multiplier;
     let bound = |cut: f64| (cut - 1.5) / variance;
     let range = bound(span.high) - bound(span.low);
-    let step = wanted_step.min(range / 400.0).max(range / MOST_SLICES);
+    let step = required_step.min(range / 400.0).max(range / MOST_SLICES);
     let lowest_index = (bound(span.low) / step).floor() as i64;
     let highest_index = (bound(span.high) / step).floor() as i64;
     let cut = |index: i64| 1.5 + index as f64 * step * variance;
