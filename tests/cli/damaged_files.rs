@@ -26,7 +26,7 @@ fn damaged() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("fields.npy", npy_of("[('a', '<f8')]", "1,", 8), "dtype"),
         ("text.npy", npy_of("'<U4'", "1,", 16), "dtype"),
         ("dates.npy", npy_of("'<M8[s]'", "1,", 8), "dtype"),
-        ("cut.npy", good[..good.len() - 3].to_vec(), "cut off"),
+        ("cut.npy", good[..good.len() - 3].to_vec(), "truncated"),
         ("cut_header.npy", good[..20].to_vec(), "header"),
         ("longer.npy", [&good[..], b"12345678"].concat(), "8 bytes follow"),
         ("absurd.npy", npy_of("'<f8'", "1000000000000000,", 64), "1000000000000000"),

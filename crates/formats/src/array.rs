@@ -1,6 +1,19 @@
 use crate::shape::{element_count, shape_text};
 use crate::{ArrayName, FormatError, Limits};
 
+/// Name, dtype and shape of an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayInfo {
+    /// Its name; empty if the file has one array without a name.
+    pub name: String,
+    /// Its dtype, as named by the format.
+    pub dtype: String,
+    /// Its shape in the notation of Python.
+    pub shape: String,
+    /// Whether its dtype is supported.
+    pub readable: bool,
+}
+
 /// Real numbers with a shape, in C order: the last index runs fastest.
 ///
 /// Holds always: the shape's product is the number of elements, and it is at least 1. An array

@@ -1,6 +1,7 @@
 //! Files of several named arrays.
 
-use crate::dataset::{ArrayInfo, Format};
+use crate::array::ArrayInfo;
+use crate::format::Format;
 use crate::{Array, FormatError, Limits, Npz, Safetensors};
 
 /// A file whose arrays are read when they are asked for.

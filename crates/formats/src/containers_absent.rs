@@ -3,7 +3,8 @@
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use crate::dataset::{ArrayInfo, Format};
+use crate::array::ArrayInfo;
+use crate::format::Format;
 use crate::{Array, FormatError, Limits};
 
 /// There is none.

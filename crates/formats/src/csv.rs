@@ -44,9 +44,9 @@ impl CsvTable {
 /// Reads rows of numbers that are separated by commas, semicolons, tabs or blanks.
 ///
 /// The separator is the first of `;`, `,` and tab that occurs in the first line, else runs of
-/// blanks. Empty lines are passed over, and so is all that follows a `#`. The first line is a
+/// blanks. Empty lines are skipped, and so is all that follows a `#`. The first line is a
 /// header if none of its cells is a number. Cells may be quoted. Numbers are written as in Rust or
-/// Python: `1`, `-0.5`, `2e-3`, `nan`, `inf`; NaN and infinities are kept. Each number is the
+/// Python: `1`, `-0.5`, `2e-3`, `nan`, `inf`; NaN and infinities are preserved. Each number is the
 /// nearest `f64`.
 ///
 /// # Errors
@@ -218,7 +218,7 @@ impl Rows<'_> {
         } else if line == self.first_line {
             "start a header line with #, or write no numbers in it"
         } else if matches!(cell, "NA" | "N/A" | "na" | "null" | "None" | "-") {
-            "write nan where a value is missing"
+            "write nan for missing values"
         } else if matches!(cell, "True" | "true" | "TRUE" | "False" | "false" | "FALSE") {
             "write 1 for true and 0 for false"
         } else {
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(table.column("in, out").unwrap().data(), [1.0, 4.0]);
         assert!(matches!(table.column("σ"), Err(FormatError::DuplicateName { .. })));
         let error = table.column("x").unwrap_err().to_string();
-        assert!(error.ends_with("the file holds ``, `in, out`, `σ`, `σ`"), "{error}");
+        assert!(error.ends_with("the file contains ``, `in, out`, `σ`, `σ`"), "{error}");
         assert!(matches!(read("1,2").unwrap().column(""), Err(FormatError::NotFound { .. })));
     }
 

@@ -1,50 +1,12 @@
-use std::fmt;
-
+use crate::array::ArrayInfo;
 use crate::containers::Container;
 use crate::error::{excerpt, name_list};
+use crate::format::Format;
 use crate::shape::shape_text;
 use crate::{Array, CsvTable, FormatError, Limits};
 use crate::{npy, read_csv, read_npy};
 
-/// A format that is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// One array of NumPy.
-    Npy,
-    /// Named arrays of NumPy.
-    Npz,
-    /// Rows of numbers as text, whatever separates them.
-    Csv,
-    /// Named arrays of safetensors.
-    Safetensors,
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Npy => "npy",
-            Self::Npz => "npz",
-            Self::Csv => "csv",
-            Self::Safetensors => "safetensors",
-        })
-    }
-}
-
-/// What an array is, without its data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArrayInfo {
-    /// Its name; empty if it is the only one of a file without names.
-    pub name: String,
-    /// Its dtype, as the format calls it.
-    pub dtype: String,
-    /// Its shape, as Python writes it.
-    pub shape: String,
-    /// Whether its dtype is one that is read.
-    pub readable: bool,
-}
-
-/// The format of a file, by its first bytes and then by the ending of its name.
+/// Detects the format of a file by its first bytes, then by its file name extension.
 ///
 /// ```
 /// use dpscope_formats::{Format, sniff};
@@ -77,7 +39,7 @@ pub fn sniff(bytes: &[u8], file_name: &str) -> Option<Format> {
     }
 }
 
-/// A file of any format: one door for the command line and the browser.
+/// A file of any supported format.
 ///
 /// ```
 /// use dpscope_formats::{Dataset, Limits};
@@ -101,7 +63,7 @@ enum Content<'a> {
 }
 
 impl<'a> Dataset<'a> {
-    /// Opens a file. An npy or csv file is read at once, the arrays of the others when asked for.
+    /// Opens a file. npy and csv files are read at once, the arrays of other formats on request.
     ///
     /// # Errors
     ///
@@ -117,7 +79,7 @@ impl<'a> Dataset<'a> {
         Ok(Self { content })
     }
 
-    /// The format that was found.
+    /// The detected format.
     #[must_use]
     pub fn format(&self) -> Format {
         match &self.content {
@@ -137,7 +99,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// What each array is, for a listing.
+    /// Name, dtype and shape of each array.
     ///
     /// # Errors
     ///
@@ -205,7 +167,7 @@ fn unknown(bytes: &[u8], file_name: &str) -> FormatError {
         [b'P', b'A', b'R', b'1', ..] => ("is Parquet", "save the columns with np.savez or as csv"),
         [0x1f, 0x8b, ..] => ("is compressed with gzip", "unpack it first"),
         [b'M', b'A', b'T', b'L', b'A', b'B', ..] => ("is of MATLAB", "save it as csv"),
-        _ => ("starts like none of them", "rename a text file to end in .csv"),
+        _ => ("has no recognised signature", "rename a text file to end in .csv"),
     };
     FormatError::UnknownFormat { file_name: excerpt(file_name), found, remedy }
 }
@@ -240,7 +202,7 @@ mod tests {
             (b"\x89HDF\r\n", "it is HDF5"),
             (b"PAR1", "it is Parquet"),
             (b"\x1f\x8b", "it is compressed with gzip"),
-            (b"1,2", "it starts like none of them; rename a text file to end in .csv"),
+            (b"1,2", "it has no recognised signature; rename a text file to end in .csv"),
         ] {
             let error = open(bytes, "a.bin").unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
@@ -258,7 +220,7 @@ mod tests {
         let npz = write_npz(&[("x", &array), ("y", &array)]).unwrap();
         assert_eq!(open(&npz, "").unwrap().array("y"), Ok(array.clone()));
         let error = open(&npz, "").unwrap().into_only().unwrap_err().to_string();
-        assert_eq!(error, "the file holds several arrays, `x`, `y`; name one");
+        assert_eq!(error, "the file contains several arrays, `x`, `y`; name one");
         let csv = open(b"x,y\n1,0\n2,0\n", "a.csv").unwrap();
         assert_eq!((csv.names(), csv.array("x")), (vec!["x", "y"], Ok(array)));
         assert_eq!(csv.describe().unwrap()[0].shape, "(2, 2)");

@@ -2,9 +2,9 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::Format;
+use crate::format::Format;
 
-/// Which array a message speaks of: one of several, by its name, or the only one of its file.
+/// The array that a message is about: a named one, or the only one of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayName(Option<String>);
 
@@ -31,42 +31,44 @@ impl fmt::Display for ArrayName {
     }
 }
 
-/// Why bytes could not be read, or an array not be written.
+/// Errors of reading and writing files.
 ///
-/// Each message names the place and, where the user can act, what to change. Text that comes from
+/// Each message names the place and, if possible, the remedy. Text that comes from
 /// the file is escaped and shortened.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum FormatError {
-    /// Neither the first bytes nor the name's ending tell a format.
+    /// The format is not recognised by the first bytes or the file name extension.
     #[error("`{file_name}` is not an npy, npz, safetensors or csv file: it {found}; {remedy}")]
     UnknownFormat { file_name: String, found: &'static str, remedy: &'static str },
-    /// A format that is not read here.
+    /// A format that this build does not support.
     #[error(
-        "files of format {format} are not read here; save each array as npy or csv, or use the \
-         command line"
+        "files of format {format} are not supported here; save each array as npy or csv, or use \
+         the command line"
     )]
     LeftOut { format: Format },
-    /// The file does not start as its format must.
+    /// The file does not start with the signature of its format.
     #[error("not a file of format {format}: it starts with `{found}` instead of `{expected}`")]
     BadMagic { format: Format, found: String, expected: &'static str },
-    /// An npy version that does not exist yet.
-    #[error("{array}: npy version {major}.{minor} is unknown; versions 1.0, 2.0 and 3.0 are read")]
+    /// An unknown npy version.
+    #[error(
+        "{array}: npy version {major}.{minor} is unknown; versions 1.0, 2.0 and 3.0 are supported"
+    )]
     NpyVersion { array: ArrayName, major: u8, minor: u8 },
-    /// An npy header that is not the dictionary that NumPy writes.
+    /// A malformed npy header.
     #[error("{array}: the npy header is damaged: {reason}; save the array again with np.save")]
     NpyHeader { array: ArrayName, reason: String },
-    /// A dtype that holds no real numbers, or more digits than `f64`.
+    /// A dtype without real numbers, or with more digits than `f64`.
     #[error("{array}: dtype {dtype} {problem}; {remedy}")]
     Dtype { array: ArrayName, dtype: String, problem: &'static str, remedy: &'static str },
-    /// Fewer bytes than the header promises.
+    /// Fewer bytes than the header declares.
     #[error(
-        "{array}: the header promises {needed_bytes} bytes of data, but at most {present_bytes} \
-         are there; the file was cut off: copy or save it again"
+        "{array}: the header declares {needed_bytes} bytes of data, but at most {present_bytes} \
+         are present; the file is truncated: copy or save it again"
     )]
     Truncated { array: ArrayName, needed_bytes: u64, present_bytes: u64 },
-    /// More bytes than the header promises.
+    /// More bytes than the header declares.
     #[error(
         "{array}: {bytes} bytes follow its data; save each array in a file of its own, or several \
          with np.savez"
@@ -78,10 +80,10 @@ pub enum FormatError {
     /// A shape with an axis of length 0.
     #[error("{array}: shape {shape} has no elements; record at least one value")]
     EmptyArray { array: ArrayName, shape: String },
-    /// A shape that no array can have.
+    /// An impossible shape.
     #[error("{array}: shape {shape} is impossible: {reason}")]
     BadShape { array: ArrayName, shape: String, reason: &'static str },
-    /// A shape and a number of values that do not agree.
+    /// A shape that does not match the number of values.
     #[error("{array}: shape {shape} needs {needed} elements, got {elements}")]
     ShapeMismatch { array: ArrayName, shape: String, needed: u64, elements: u64 },
     /// More than a [`Limits`](crate::Limits) field allows.
@@ -93,83 +95,85 @@ pub enum FormatError {
         setting: &'static str,
         limit: u64,
     },
-    /// The memory for an array that the limits allow is not there.
-    #[error("{array}: no memory for {elements} elements of 8 bytes; record fewer values a file")]
+    /// Not enough memory for an array within the limits.
+    #[error(
+        "{array}: not enough memory for {elements} elements of 8 bytes; record fewer values per file"
+    )]
     OutOfMemory { array: ArrayName, elements: u64 },
     /// A zip archive that cannot be opened.
     #[error("the npz file cannot be opened: {reason}; copy it again, or save it with np.savez")]
     Npz { reason: String },
-    /// An entry that is encrypted, or compressed in a way that NumPy does not use.
+    /// An entry that is encrypted or uses an unsupported compression.
     #[error("{array}: {problem}; save it again with np.savez or np.savez_compressed")]
     NpzEntry { array: ArrayName, problem: &'static str },
-    /// A name that is empty, or is a path out of its folder.
+    /// A name that is empty or leads out of its folder.
     #[error("the name `{name}` {problem}; rename the array")]
     BadName { name: String, problem: &'static str },
     /// One name for two arrays or two columns.
     #[error("two arrays are named `{name}`; rename one")]
     DuplicateName { name: String },
-    /// An archive with no array in it.
-    #[error("the file holds no arrays of numbers; {remedy}")]
+    /// An archive without arrays.
+    #[error("the file contains no arrays of numbers; {remedy}")]
     NoArrays { remedy: &'static str },
     /// No array of that name.
-    #[error("there is no array `{name}`; the file holds {available}")]
+    #[error("there is no array `{name}`; the file contains {available}")]
     NotFound { name: String, available: String },
-    /// One array is wanted and there are several.
-    #[error("the file holds several arrays, {available}; name one")]
+    /// Several arrays where one is expected.
+    #[error("the file contains several arrays, {available}; name one")]
     SeveralArrays { available: String },
     /// A text file in another encoding.
     #[error("line {line} is not UTF-8 text; save the file as plain csv in UTF-8")]
     NotUtf8 { line: u64 },
-    /// A text file with no row of numbers.
-    #[error("there are no rows of numbers; write one row a line")]
+    /// A text file without rows of numbers.
+    #[error("there are no rows of numbers; write one row per line")]
     NoRows,
-    /// A row that is longer or shorter than those above it.
+    /// A row of another length than those above it.
     #[error("line {line} has {found} cells, but line {first_line} has {expected}; {remedy}")]
     RaggedRow { line: u64, found: u64, first_line: u64, expected: u64, remedy: &'static str },
     /// A cell that is not a number.
     #[error("line {line}, column {column}: `{text}` is not a number; {remedy}")]
     TextCell { line: u64, column: u64, text: String, remedy: &'static str },
-    /// A cell with nothing in it.
-    #[error("line {line}, column {column} is empty; write nan where a value is missing")]
+    /// An empty cell.
+    #[error("line {line}, column {column} is empty; write nan for missing values")]
     EmptyCell { line: u64, column: u64 },
-    /// A quotation mark without its partner.
+    /// An unclosed quotation mark.
     #[error("line {line} opens a quotation mark and does not close it; remove it")]
     OpenQuote { line: u64 },
-    /// A file that does not start as an IDX file must.
+    /// A file without the signature of an IDX file.
     #[error(
         "not an IDX file: it starts with `{found}` instead of 00 00, a type and a number of axes; \
-         give the file as it was published, packed by gzip or not"
+         pass the file as published, with or without gzip compression"
     )]
     IdxStart { found: String },
     /// An IDX file of numbers other than unsigned bytes.
     #[error(
-        "IDX type 0x{code:02x} ({name}) is not read; write unsigned bytes (type 0x08), or save the \
+        "IDX type 0x{code:02x} ({name}) is not supported; write unsigned bytes (type 0x08), or save the \
          array as npy"
     )]
     IdxType { code: u8, name: &'static str },
-    /// More bytes than the header of an IDX file promises.
+    /// More bytes than the header of an IDX file declares.
     #[error(
-        "the IDX header promises {needed_bytes} bytes of data, and {present_bytes} follow it; the \
-         file is damaged or several in one: give the file as it was published"
+        "the IDX header declares {needed_bytes} bytes of data, but {present_bytes} follow it; the \
+         file is damaged or concatenated: pass the file as published"
     )]
     IdxTrailing { needed_bytes: u64, present_bytes: u64 },
-    /// A file that is no whole number of CIFAR-10's records.
+    /// A file whose length is not a multiple of CIFAR-10's record.
     #[error(
         "{bytes} bytes are not whole records of CIFAR-10's binary version (1 label and 3x32x32 \
-         pixels, 3073 bytes); the file was cut off, or is another version: give data_batch_1.bin \
-         and the like from cifar-10-binary.tar.gz"
+         pixels, 3073 bytes); the file is truncated or another version: pass data_batch_1.bin \
+         or similar files from cifar-10-binary.tar.gz"
     )]
     Cifar10Length { bytes: u64 },
     /// A label that CIFAR-10 does not have.
     #[error(
-        "record {record} has label {label}, and CIFAR-10 has 0 to 9; the file is damaged or of \
+        "record {record} has label {label}, but CIFAR-10 has 0 to 9; the file is damaged or has \
          another format"
     )]
     Cifar10Label { record: u64, label: u8 },
     /// A gzip file that ends before its data.
     #[error(
-        "the gzip file ends after {unpacked_bytes} unpacked bytes, before its data does; it was \
-         cut off: copy it again"
+        "the gzip file ends after {unpacked_bytes} unpacked bytes, before the end of its data; it \
+         is truncated: copy it again"
     )]
     GzipTruncated { unpacked_bytes: u64 },
     /// A gzip file that cannot be unpacked, or whose checksum is wrong.
@@ -178,19 +182,19 @@ pub enum FormatError {
     )]
     GzipDamaged { unpacked_bytes: u64, reason: String },
     /// Bytes after the end of a gzip file.
-    #[error("{bytes} bytes that are not gzip follow the gzip data; copy the file again")]
+    #[error("{bytes} bytes follow the gzip data; copy the file again")]
     GzipTrailing { bytes: u64 },
-    /// A safetensors header that contradicts itself or the file.
+    /// An inconsistent safetensors header.
     #[error("the safetensors header is damaged: {reason}; save the file again")]
     SafetensorsHeader { reason: String },
 }
 
-/// Text from a file, fit for a message: escaped, and at most about 60 characters long.
+/// Text from a file, escaped and shortened to about 60 characters.
 pub(crate) fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if shown.chars().count() > LONGEST || text.chars().nth(LONGEST).is_some() {
-        shown = shown.chars().take(LONGEST - 1).chain(['…']).collect();
+    const MAX_CHARS: usize = 60;
+    let mut shown: String = text.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
+    if shown.chars().count() > MAX_CHARS || text.chars().nth(MAX_CHARS).is_some() {
+        shown = shown.chars().take(MAX_CHARS - 1).chain(['…']).collect();
     }
     shown
 }
@@ -242,8 +246,8 @@ mod tests {
             FormatError::Truncated { array: ArrayName::only(), needed_bytes: 80, present_bytes: 8 };
         assert_eq!(
             error.to_string(),
-            "the array: the header promises 80 bytes of data, but at most 8 are there; the file \
-             was cut off: copy or save it again"
+            "the array: the header declares 80 bytes of data, but at most 8 are present; the file \
+             is truncated: copy or save it again"
         );
     }
 

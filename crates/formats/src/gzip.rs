@@ -21,7 +21,7 @@ pub fn is_gzip(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// A file that is cut off, damaged (its checksum included) or followed by other bytes, and content
+/// A file that is truncated, damaged (its checksum included) or followed by other bytes, and content
 /// beyond `limits.max_bytes`. No more than that is unpacked, whatever the file says of its size.
 ///
 /// # Reference
@@ -110,7 +110,7 @@ mod tests {
         let two = [packed(b"one, "), packed(b""), packed(b"two"), vec![0; 7]].concat();
         assert_eq!(unpack_gzip(&two, &Limits::default()).unwrap(), &b"one, two"[..]);
         let text = message(&[two, b"?".to_vec()].concat(), &Limits::default());
-        assert_eq!(text, "8 bytes that are not gzip follow the gzip data; copy the file again");
+        assert_eq!(text, "8 bytes follow the gzip data; copy the file again");
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
         let bytes = packed(&content);
         for end in 2..bytes.len() {
             let text = message(&bytes[..end], &Limits::default());
-            assert!(text.contains("it was cut off: copy it again"), "{end}: {text}");
+            assert!(text.contains("it is truncated: copy it again"), "{end}: {text}");
         }
         // Behind the header of 10 bytes all but a few bits of padding is content or checked.
         let mut unnoticed = 0;

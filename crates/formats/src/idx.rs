@@ -61,7 +61,7 @@ pub fn is_idx(bytes: &[u8]) -> bool {
 /// # Errors
 ///
 /// Another start, another type than unsigned bytes, an axis of length 0, fewer or more bytes than
-/// the header promises, those of [`unpack_gzip`], or more than `limits` allow.
+/// the header declares, those of [`unpack_gzip`], or more than `limits` allow.
 ///
 /// # Reference
 ///
@@ -78,7 +78,7 @@ pub fn is_idx(bytes: &[u8]) -> bool {
 /// println!("{:?} {:?}", images.shape(), images.data()); // [2, 3] [97, 98, 99, 100, 101, 102]
 ///
 /// let cut = read_idx(&bytes[..17], &Limits::default()).unwrap_err();
-/// assert!(cut.to_string().contains("promises 6 bytes of data, but at most 5 are there"));
+/// assert!(cut.to_string().contains("declares 6 bytes of data, but at most 5 are present"));
 /// # Ok::<(), dpscope_formats::FormatError>(())
 /// ```
 pub fn read_idx(bytes: &[u8], limits: &Limits) -> Result<ByteArray, FormatError> {
@@ -157,18 +157,21 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (bytes, expected) in [
-            (idx(0x0d, &[1], &[0; 4]), "IDX type 0x0d (float) is not read; write unsigned bytes"),
+            (
+                idx(0x0d, &[1], &[0; 4]),
+                "IDX type 0x0d (float) is not supported; write unsigned bytes",
+            ),
             (idx(0x09, &[1], &[0]), "IDX type 0x09 (signed byte)"),
             (idx(0x07, &[1], &[0]), "it starts with `00 00 07 01 00 00 00 01`"),
             (idx(8, &[], &[]), "it starts with `00 00 08 00`"),
             (b"\x89PNG\r\n\x1a\n12".to_vec(), "it starts with `89 50 4e 47 0d 0a 1a 0a`"),
             (Vec::new(), "it starts with ``"),
             (idx(8, &[2, 0], &[]), "shape (2, 0) has no elements"),
-            (idx(8, &[2, 3], &[0; 5]), "promises 6 bytes of data, but at most 5 are there"),
-            (idx(8, &[2, 3], &[0; 7]), "promises 6 bytes of data, and 7 follow it"),
+            (idx(8, &[2, 3], &[0; 5]), "declares 6 bytes of data, but at most 5 are present"),
+            (idx(8, &[2, 3], &[0; 7]), "declares 6 bytes of data, but 7 follow it"),
             (idx(8, &[u32::MAX; 3], &[0; 7]), "it has more elements than a computer can address"),
             (idx(8, &[u32::MAX], &[0; 7]), "more than the limit max_elements"),
-            (idx(8, &[1, 1], &[])[..9].to_vec(), "promises 8 bytes of data, but at most 5"),
+            (idx(8, &[1, 1], &[])[..9].to_vec(), "declares 8 bytes of data, but at most 5"),
         ] {
             let text = message(&bytes);
             assert!(text.contains(expected), "{text}");

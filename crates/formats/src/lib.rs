@@ -6,7 +6,7 @@
 //!
 //! - Images become bytes, as they are stored ([`ByteArray`]). Of all else every numeric dtype becomes `f64` in C order; a dtype that is not a number is refused with the
 //!   line that saves the array differently.
-//! - What a header claims is checked against the bytes that are there before memory is asked for.
+//! - What a header claims is checked against the available bytes before memory is allocated.
 //! - NaN and infinities are kept: see [`Array::non_finite`].
 //!
 //! ```
@@ -31,6 +31,7 @@ mod containers;
 mod csv;
 mod dataset;
 mod error;
+mod format;
 #[cfg(feature = "data-sets")]
 mod gzip;
 #[cfg(feature = "data-sets")]
@@ -44,12 +45,13 @@ mod number;
 mod safetensors;
 mod shape;
 
-pub use array::{Array, NonFinite};
+pub use array::{Array, ArrayInfo, NonFinite};
 #[cfg(feature = "data-sets")]
 pub use cifar10::{Cifar10, read_cifar10};
 pub use csv::{CsvTable, read_csv};
-pub use dataset::{ArrayInfo, Dataset, Format, sniff};
+pub use dataset::{Dataset, sniff};
 pub use error::{ArrayName, FormatError};
+pub use format::Format;
 #[cfg(feature = "data-sets")]
 pub use gzip::{is_gzip, unpack_gzip};
 #[cfg(feature = "data-sets")]

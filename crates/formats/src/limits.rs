@@ -2,7 +2,7 @@ use crate::{ArrayName, FormatError};
 
 /// What a reader may spend on one file.
 ///
-/// Every limit is tested before the memory is asked for, and sizes that a file declares about
+/// Every limit is tested before the memory is allocated, and sizes that a file declares about
 /// itself are never trusted further than its actual bytes bear out. The defaults are generous: a
 /// caller who knows how much memory there is passes [`Limits::for_memory`].
 ///

@@ -22,13 +22,13 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// C and Fortran order.
 ///
 /// Integers beyond 2⁵³ are rounded to the nearest `f64`; every other value is exact. NaN and
-/// infinities are kept.
+/// infinities are preserved.
 ///
 /// # Errors
 ///
 /// A dtype without real numbers (complex, object, structured, string, datetime) or with more digits
 /// than `f64` (longdouble), an empty array, a damaged header, fewer or more bytes than the header
-/// promises, or more than `limits` allow.
+/// declares, or more than `limits` allow.
 ///
 /// # Reference
 ///
@@ -44,7 +44,7 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// assert_eq!(read_npy(&bytes, &Limits::default())?.data(), [0.25, -1.0, 8.0]);
 ///
 /// let cut = read_npy(&bytes[..bytes.len() - 1], &Limits::default()).unwrap_err();
-/// println!("{cut}"); // the array: the header promises 24 bytes of data, but at most 23 are there; …
+/// println!("{cut}"); // the array: the header declares 24 bytes of data, but at most 23 are present; …
 /// # Ok::<(), dpscope_formats::FormatError>(())
 /// ```
 pub fn read_npy(bytes: &[u8], limits: &Limits) -> Result<Array, FormatError> {
@@ -158,13 +158,13 @@ mod tests {
     fn dtypes_without_real_numbers_are_refused_with_the_remedy() {
         for (descr, expected) in [
             ("'<c16'", "dtype complex128 is not a real number; save the real part"),
-            ("'|O'", "dtype object holds pickled Python values"),
-            ("'<U5'", "dtype <U5 holds text"),
-            ("'|S5'", "dtype |S5 holds text"),
+            ("'|O'", "dtype object contains pickled Python values"),
+            ("'<U5'", "dtype <U5 contains text"),
+            ("'|S5'", "dtype |S5 contains text"),
             ("'<M8[ns]'", "dtype datetime64[ns] is a time"),
             ("'<f16'", "dtype longdouble (<f16) has more digits than float64"),
-            ("'<V2'", "dtype <V2 holds raw bytes, perhaps bfloat16"),
-            ("'|V9'", "dtype |V9 holds raw bytes"),
+            ("'<V2'", "dtype <V2 contains raw bytes, perhaps bfloat16"),
+            ("'|V9'", "dtype |V9 contains raw bytes"),
             ("[('a', '<f8'), ('b', '<i4', (2,))]", "dtype with named fields is not one number"),
             ("'<f3'", "dtype <f3 is unknown"),
             ("'|f8'", "dtype |f8 is unknown"),
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn absurd_claims_are_refused() {
         let text = message("'|u1'", "(1000000000,)", &[0; 8]);
-        assert!(text.contains("promises 1000000000 bytes of data, but at most 8 are"), "{text}");
+        assert!(text.contains("declares 1000000000 bytes of data, but at most 8 are"), "{text}");
         let text = message("'<f8'", "(1000000000000000,)", &[0; 8]);
         assert!(text.contains("more than the limit max_elements"), "{text}");
         let text = message("'<f8'", "(4294967296, 4294967296, 2)", &[0; 8]);

@@ -9,7 +9,7 @@ use std::io::{Cursor, Read};
 pub use write::{NpzWriter, write_npz};
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::dataset::ArrayInfo;
+use crate::array::ArrayInfo;
 use crate::error::{excerpt, name_list};
 use crate::shape::shape_text;
 use crate::{Array, ArrayName, FormatError, Limits, npy};
@@ -53,7 +53,7 @@ impl fmt::Debug for Npz<'_> {
 }
 
 impl<'a> Npz<'a> {
-    /// Lists the arrays of an npz file. Entries that are no npy files are passed over.
+    /// Lists the arrays of an npz file. Entries that are no npy files are skipped.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl<'a> Npz<'a> {
 
 /// Reads all arrays of numbers in an npz file, in the file's order.
 ///
-/// Arrays of another dtype (text, objects, times, …) are metadata and are passed over; use [`Npz`]
+/// Arrays of another dtype (text, objects, times, …) are metadata and are skipped; use [`Npz`]
 /// for the reason why one was.
 ///
 /// # Errors
@@ -281,9 +281,9 @@ mod tests {
         let npz = Npz::open(&bytes, &Limits::default()).unwrap();
         assert_eq!(npz.names().collect::<Vec<_>>(), ["note", "score"]);
         let error = npz.read("note").unwrap_err().to_string();
-        assert!(error.starts_with("array `note`: dtype <U1 holds text"), "{error}");
+        assert!(error.starts_with("array `note`: dtype <U1 contains text"), "{error}");
         let error = npz.read("x").unwrap_err().to_string();
-        assert_eq!(error, "there is no array `x`; the file holds `note`, `score`");
+        assert_eq!(error, "there is no array `x`; the file contains `note`, `score`");
         let described = npz.describe().unwrap();
         assert_eq!((&*described[0].dtype, described[0].readable), ("<U1", false));
         assert_eq!((&*described[1].dtype, &*described[1].shape), ("float64", "(2,)"));
@@ -298,22 +298,22 @@ mod tests {
         let limits = Limits { max_elements: 1 << 19, ..Limits::default() };
         assert!(message(&bytes, &limits).contains("max_elements"));
         let limits = Limits { max_bytes: 1 << 20, ..Limits::default() };
-        assert!(message(&bytes, &limits).contains("promises 8388608 bytes"));
+        assert!(message(&bytes, &limits).contains("declares 8388608 bytes"));
         // The archive says that the entry is short: what it unpacks to is not trusted further.
         let size = (bomb.len() as u32).to_le_bytes();
         let bytes = replaced(&bytes, &size, &500_u32.to_le_bytes());
-        assert!(message(&bytes, &Limits::default()).contains("at most 372 are there"));
+        assert!(message(&bytes, &Limits::default()).contains("at most 372 are present"));
     }
 
     #[test]
-    fn a_shape_beyond_what_deflate_can_hold_is_refused_before_memory_is_asked_for() {
+    fn a_shape_beyond_what_deflate_can_hold_is_refused_before_memory_is_allocated() {
         let mut claim = write_npy(&array(1));
         claim.truncate(128);
         let claim = replaced(&claim, b"(1,), }        ", b"(900000000,), }");
         let bytes = archive(CompressionMethod::Deflated, &[("x.npy", &claim)]);
         let size = (claim.len() as u32).to_le_bytes();
         let bytes = replaced(&bytes, &size, &u32::MAX.to_le_bytes());
-        assert!(message(&bytes, &Limits::default()).contains("promises 7200000000 bytes"));
+        assert!(message(&bytes, &Limits::default()).contains("declares 7200000000 bytes"));
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Number {
     }
 
     /// Reads `count` elements. `available_bytes` is how many bytes `reader` can give at most:
-    /// memory is asked for only after the claim has been tested against it.
+    /// memory is allocated only after the claim has been tested against it.
     pub(crate) fn read(
         self,
         order: ByteOrder,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_beyond_the_bytes_is_refused_before_memory_is_asked_for() {
+    fn a_claim_beyond_the_bytes_is_refused_before_memory_is_allocated() {
         let array = ArrayName::only();
         let count = 1 << 50;
         let error =

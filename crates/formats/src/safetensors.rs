@@ -2,7 +2,7 @@ use std::fmt;
 
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
-use crate::dataset::ArrayInfo;
+use crate::array::ArrayInfo;
 use crate::error::{excerpt, name_list};
 use crate::number::{ByteOrder, Number};
 use crate::shape::{element_count, shape_text};
@@ -38,7 +38,7 @@ impl<'a> Safetensors<'a> {
         let length = u64::from_le_bytes(*length);
         if length > rest.len() as u64 {
             return Err(header(&format!(
-                "it claims {length} bytes, but {} are there; the file was cut off, or is not \
+                "it claims {length} bytes, but {} are present; the file is truncated, or is not \
                  safetensors",
                 rest.len()
             )));
@@ -78,7 +78,7 @@ impl<'a> Safetensors<'a> {
 
     /// Reads one array: F64, F32, F16, BF16, BOOL and all integers.
     ///
-    /// Integers beyond 2⁵³ are rounded to the nearest `f64`; NaN and infinities are kept.
+    /// Integers beyond 2⁵³ are rounded to the nearest `f64`; NaN and infinities are preserved.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl<'a> Safetensors<'a> {
 
 /// Reads all arrays of numbers in a safetensors file, sorted by name.
 ///
-/// Arrays of another dtype are passed over; use [`Safetensors`] for the reason why one was.
+/// Arrays of another dtype are skipped; use [`Safetensors`] for the reason why one was.
 ///
 /// ```
 /// use dpscope_formats::{Limits, read_safetensors};

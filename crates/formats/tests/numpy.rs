@@ -70,12 +70,12 @@ fn a_wrong_value_shape_or_order_is_noticed() {
 fn what_is_not_a_number_is_refused_by_name() {
     for (kind, expected) in [
         ("complex", "dtype complex128 is not a real number; save the real part"),
-        ("text", "dtype <U2 holds text"),
-        ("bytes", "dtype |S1 holds text"),
+        ("text", "dtype <U2 contains text"),
+        ("bytes", "dtype |S1 contains text"),
         ("time", "dtype datetime64[D] is a time"),
         ("fields", "dtype with named fields is not one number"),
         ("longdouble", "dtype longdouble (<f16) has more digits than float64"),
-        ("object", "dtype object holds pickled Python values"),
+        ("object", "dtype object contains pickled Python values"),
         ("empty", "shape (2, 0) has no elements"),
     ] {
         let error = read(&format!("refused_{kind}.npy"), None).unwrap_err().to_string();
@@ -90,6 +90,6 @@ fn text_in_an_npz_file_is_passed_over() {
         let names: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["target", "zero_out", "sigma"], "{file}");
         let error = read(file, Some("note")).unwrap_err().to_string();
-        assert!(error.starts_with("array `note`: dtype <U5 holds text"), "{error}");
+        assert!(error.starts_with("array `note`: dtype <U5 contains text"), "{error}");
     }
 }

@@ -69,11 +69,11 @@ impl Dtype {
                 ("is not a real number", "save the real part, e.g. np.save(path, x.real)")
             }
             Some(b'O') => (
-                "holds pickled Python values, which are not read",
+                "contains pickled Python values, which are not supported",
                 "save numbers, e.g. np.save(path, np.asarray(x, dtype=np.float64))",
             ),
             Some(b'U' | b'S' | b'a' | b'T') => {
-                ("holds text", "save numbers, e.g. np.save(path, x.astype(np.float64))")
+                ("contains text", "save numbers, e.g. np.save(path, x.astype(np.float64))")
             }
             Some(b'M' | b'm') => {
                 ("is a time", "save a number, e.g. np.save(path, x.astype(np.int64))")
@@ -83,11 +83,11 @@ impl Dtype {
                 "round it yourself, e.g. np.save(path, x.astype(np.float64))",
             ),
             Some(b'V') if kind == "V2" => (
-                "holds raw bytes, perhaps bfloat16",
+                "contains raw bytes, perhaps bfloat16",
                 "save a type of NumPy's own, e.g. np.save(path, x.astype(np.float32))",
             ),
             Some(b'V') => {
-                ("holds raw bytes", "save numbers, e.g. np.save(path, x.view(np.float64))")
+                ("contains raw bytes", "save numbers, e.g. np.save(path, x.view(np.float64))")
             }
             _ => ("is unknown", "save numbers, e.g. np.save(path, x.astype(np.float64))"),
         }

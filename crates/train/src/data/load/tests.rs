@@ -137,7 +137,7 @@ fn idx_images_and_labels_are_loaded_as_a_pair() {
     );
     assert!(text(&images).contains("shape (4, 2, 3) is not supported for labels"));
     assert!(
-        text(&labels[..7]).starts_with("train-labels-idx1-ubyte: the array: the header promises")
+        text(&labels[..7]).starts_with("train-labels-idx1-ubyte: the array: the header declares")
     );
     let alone = message("train-images-idx3-ubyte", &images);
     assert!(
