@@ -93,7 +93,7 @@ mod tests {
         assert!(message(&bytes[..bytes.len() - 1]).starts_with("6145 bytes are not whole records"));
         assert!(message(&[]).starts_with("0 bytes are not whole records"));
         let label = message(&records(&[1, 10]));
-        assert!(label.starts_with("record 1 has label 10, and CIFAR-10 has 0 to 9"), "{label}");
+        assert!(label.starts_with("record 1 has label 10, but CIFAR-10 has 0 to 9"), "{label}");
         let limits = Limits { max_elements: 2 * 3072 - 1, ..Limits::default() };
         assert!(read_cifar10(&bytes, &limits).is_err());
         assert!(read_cifar10(&bytes[..RECORD_BYTES], &limits).is_ok());
