@@ -1,4 +1,4 @@
-//! Normals a second of the whole score kernel, for each instruction set and way to score.
+//! Normals per second of the score kernel, for each instruction set and scoring method.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dpscope_core::adjacency::World;
@@ -12,7 +12,7 @@ fn one_slot(gap: f64) -> ScoreDistributionKind {
 
 fn scores(criterion: &mut Criterion) {
     let equal = SlotWeights::Weighted(vec![0.01; 100]);
-    let laws = [
+    let distributions = [
         ("shuffle", 1.0, 1, 100, one_slot(2.0)),
         ("shuffle_1000", 1.0, 1, 1000, one_slot(2.0)),
         ("shuffle_10_epochs", 1.0, 10, 100, one_slot(2.0)),
@@ -23,9 +23,9 @@ fn scores(criterion: &mut Criterion) {
         ("batch_then_shuffle", 1.0, 1, 100, one_slot(200.0)),
         ("poisson", 1.0, 1, 100, ScoreDistributionKind::Poisson { sampling_rate: 0.01 }),
     ];
-    for (name, noise_multiplier, epochs, entries, kind) in laws {
-        let law = ScoreDistribution { noise_multiplier, epochs, entries, kind };
-        let Ok(kernel) = ScoreKernel::new(&law, 7, Phase::Audit) else { continue };
+    for (name, noise_multiplier, epochs, entries, kind) in distributions {
+        let distribution = ScoreDistribution { noise_multiplier, epochs, entries, kind };
+        let Ok(kernel) = ScoreKernel::new(&distribution, 7, Phase::Audit) else { continue };
         let mut out = vec![0; 1024];
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Elements(1024 * kernel.entries_per_observation()));

@@ -1,4 +1,4 @@
-//! Prints draws of the exact pair a CPU-second of one thread, as JSON.
+//! Prints draws of the exact pair per CPU-second of one thread, as JSON.
 //!
 //! `cargo run --release -p dpscope-shaders --example pair_throughput -- --isa avx2 --steps 100`
 
@@ -15,7 +15,7 @@ fn option(name: &str, default: &str) -> String {
     at.and_then(|at| arguments.get(at + 1)).map_or(default.to_owned(), Clone::clone)
 }
 
-/// Seconds of this thread on a CPU; wall time where the system does not say.
+/// CPU time of this thread in seconds; wall time if the system does not report it.
 fn cpu_seconds(start: Instant) -> f64 {
     let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat")
         .ok()
@@ -23,7 +23,7 @@ fn cpu_seconds(start: Instant) -> f64 {
     nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |n| n / 1e9)
 }
 
-/// The most of so many things a CPU-second, of ten times.
+/// Best rate per CPU-second out of ten repetitions.
 fn rate(things: usize, mut work: impl FnMut(u64) -> bool) -> f64 {
     let start = Instant::now();
     let mut best = 0.0_f64;

@@ -1,4 +1,4 @@
-//! Prints observations and normals a CPU-second of one thread, as JSON.
+//! Prints observations and normals per CPU-second of one thread, as JSON.
 //!
 //! `cargo run --release -p dpscope-shaders --example throughput -- --isa avx2 --entries 100`
 
@@ -16,7 +16,7 @@ fn option(name: &str, default: &str) -> String {
     at.and_then(|at| arguments.get(at + 1)).map_or(default.to_owned(), Clone::clone)
 }
 
-/// Seconds of this thread on a CPU; wall time where the system does not say.
+/// CPU time of this thread in seconds; wall time if the system does not report it.
 fn cpu_seconds(start: Instant) -> f64 {
     let nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat")
         .ok()
@@ -37,8 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else {
         ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform }
     };
-    let law = ScoreDistribution { noise_multiplier: sigma, epochs, entries, kind };
-    let kernel = ScoreKernel::new(&law, 7, Phase::Audit)?.with_instruction_set(isa);
+    let distribution = ScoreDistribution { noise_multiplier: sigma, epochs, entries, kind };
+    let kernel = ScoreKernel::new(&distribution, 7, Phase::Audit)?.with_instruction_set(isa);
 
     let per_observation = kernel.entries_per_observation();
     let observations = (100_000_000 / per_observation).max(64).next_multiple_of(64) as usize;

@@ -1,80 +1,80 @@
 //! Errors of the score kernels.
 
 use dpscope_core::format::given;
-/// A law that the kernel does not simulate.
+/// Arguments outside the domain of a kernel.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {
     /// Noise multiplier outside [`crate::bgm::NOISE_MULTIPLIERS`].
-    #[error("noise_multiplier must be between 0.001 and 10000, and is {}", given(*.value))]
+    #[error("noise_multiplier is {}; it must be between 0.001 and 10000", given(*.value))]
     NoiseMultiplier {
-        /// What was given.
+        /// The invalid value.
         value: f64,
     },
-    /// No epoch.
-    #[error("epochs must be at least 1, and is 0")]
+    /// No epochs.
+    #[error("epochs is 0; it must be at least 1")]
     Epochs,
-    /// No entry, or too many for the sums in f32.
-    #[error("entries must be between 1 and 16777216, and is {value}")]
+    /// No entries, or too many for f32 sums.
+    #[error("entries is {value}; it must be between 1 and 16777216")]
     Entries {
-        /// What was given.
+        /// The invalid value.
         value: u32,
     },
     /// A gap below 1 (c − b < 0) or too large for f32.
-    #[error("gap must be between 1 and 1000000, and is {}", given(*.value))]
+    #[error("gap is {}; it must be between 1 and 1000000", given(*.value))]
     Gap {
-        /// What was given.
+        /// The invalid value.
         value: f64,
     },
-    /// An inclusion probability outside the unit interval, or below what a 32-bit word resolves.
-    #[error("sampling_rate must be between 1e-9 and 1, and is {}", given(*.value))]
+    /// A sampling rate outside the unit interval or below the resolution of a 32-bit word.
+    #[error("sampling_rate is {}; it must be between 1e-9 and 1", given(*.value))]
     SamplingRate {
-        /// What was given.
+        /// The invalid value.
         value: f64,
     },
-    /// Not one weight an entry.
-    #[error("weights must hold one value for each of the {entries} entries, and hold {weights}")]
+    /// Wrong number of weights.
+    #[error("{weights} weights are given for {entries} entries; there must be one per entry")]
     WeightCount {
-        /// Weights given.
+        /// Number of weights.
         weights: usize,
-        /// Entries of the law.
+        /// Number of entries.
         entries: u32,
     },
-    /// A slot that the target cannot fall in, or a weight that is no probability.
-    #[error("weights must be above 0 and at most 1, and weight {index} is {}", given(*.value))]
+    /// A weight that is not a positive probability.
+    #[error("weight {index} is {}; weights must be above 0 and at most 1", given(*.value))]
     Weight {
-        /// Place of the weight, from 0.
+        /// Index of the weight, from 0.
         index: usize,
-        /// What was given.
+        /// The invalid value.
         value: f64,
     },
-    /// Noise of the exact pair at which exponents leave the range of f32.
-    #[error("noise_multiplier must be between 0.01 and 10000, and is {}", given(*.value))]
+    /// A noise multiplier of the exact pair at which exponents exceed the range of f32.
+    #[error("noise_multiplier is {}; it must be between 0.01 and 10000", given(*.value))]
     PairNoiseMultiplier {
-        /// What was given.
+        /// The invalid value.
         value: f64,
     },
-    /// Epochs of the exact pair that are too short, or too long for sums in f32.
-    #[error("steps_per_epoch must be between 2 and 65536, and is {value}")]
+    /// Epochs of the exact pair that are too short, or too long for f32 sums.
+    #[error("steps_per_epoch is {value}; it must be between 2 and 65536")]
     PairSteps {
-        /// What was given.
+        /// The invalid value.
         value: usize,
     },
-    /// A proposal of too many components.
-    #[error("a proposal must have at most 16 components, and has {value}")]
+    /// Too many components of a proposal.
+    #[error("the proposal has {value} components; at most 16 are supported")]
     Components {
-        /// What was given.
+        /// The invalid value.
         value: usize,
     },
-    /// Weights that are no probabilities together.
-    #[error("the weights' total must be at most 1, and is {}", given(*.value))]
+    /// Weights whose sum exceeds 1.
+    #[error("the sum of the weights is {}; it must be at most 1", given(*.value))]
     WeightTotal {
-        /// The total.
+        /// The sum.
         value: f64,
     },
 }
 
-/// The caller's `keep_going` said no; the output holds no result.
+/// The caller's `keep_going` returned false; there is no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;

@@ -1,13 +1,13 @@
-//! How a GPU computes floats; twin of `float.wgsl`, whose primitives are plain f32 operations here.
+//! Float modes of GPUs; twin of `float.wgsl`, whose primitives are plain f32 operations on the CPU.
 
-/// How floats are computed.
+/// Float mode of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum FloatMode {
-    /// Bit for bit as the CPU twin.
+    /// Bit-identical to the CPU twin.
     Exact,
-    /// Within a derived error of it.
+    /// Equal to the CPU twin within a derived error.
     Fast,
 }
 

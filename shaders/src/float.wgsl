@@ -1,5 +1,5 @@
-// What the float mode is made of. In exact mode a product is xor-ed with `law.zero`, a zero that no
-// compiler knows of, before it reaches a sum or another product, and a sum before it reaches
+// Primitives of the float modes. In exact mode a product is xor-ed with `params.zero`, a zero
+// unknown to the compiler, before it reaches a sum or another product, and a sum before it reaches
 // another sum: nothing can be fused or reassociated, so every result is one rounded f32 operation,
 // as in the twin. Where the compiler takes orders not to (BARRIERS is false), the source is
 // without.
@@ -7,23 +7,23 @@
 // Parity: exact mode bit for bit; fast mode within the error of `fast.rs`.
 
 fn barrier(x: vec4<f32>) -> vec4<f32> {
-    if (BARRIERS) { return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(law.zero)); }
+    if (BARRIERS) { return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(params.zero)); }
     return x;
 }
 
-fn kept(x: f32) -> f32 {
-    if (EXACT && BARRIERS) { return bitcast<f32>(bitcast<u32>(x) ^ law.zero); }
+fn rounded(x: f32) -> f32 {
+    if (EXACT && BARRIERS) { return bitcast<f32>(bitcast<u32>(x) ^ params.zero); }
     return x;
 }
 
-fn kept2(x: vec2<f32>) -> vec2<f32> {
+fn rounded2(x: vec2<f32>) -> vec2<f32> {
     if (EXACT && BARRIERS) {
-        return bitcast<vec2<f32>>(bitcast<vec2<u32>>(x) ^ vec2<u32>(law.zero));
+        return bitcast<vec2<f32>>(bitcast<vec2<u32>>(x) ^ vec2<u32>(params.zero));
     }
     return x;
 }
 
-fn kept4(x: vec4<f32>) -> vec4<f32> {
+fn rounded4(x: vec4<f32>) -> vec4<f32> {
     if (EXACT) { return barrier(x); }
     return x;
 }
@@ -34,16 +34,16 @@ fn kept4(x: vec4<f32>) -> vec4<f32> {
 fn join_halves(w: vec2<u32>, offset: f32) -> vec2<f32> {
     let high = bitcast<vec2<f32>>((w >> vec2<u32>(16u)) | vec2<u32>(0x53000000u)); // 2^39 + high·2^16
     let low = bitcast<vec2<f32>>((w & vec2<u32>(0xffffu)) | vec2<u32>(0x4b000000u)); // 2^23 + low
-    return kept2(kept2(high - offset) + low);
+    return rounded2(rounded2(high - offset) + low);
 }
 
-// Nearest f32 of a word.
+// Rounds a word to the nearest f32.
 fn from_word(w: vec2<u32>) -> vec2<f32> {
     if (EXACT) { return join_halves(w, 549764202496.0); } // 2^39 + 2^23
     return vec2<f32>(w);
 }
 
-// Nearest f32 of a word in two's complement.
+// Rounds a signed word to the nearest f32.
 fn from_signed(w: vec2<u32>) -> vec2<f32> {
     if (EXACT) { return join_halves(w ^ vec2<u32>(0x80000000u), 551911686144.0); } // and 2^31 more
     return vec2<f32>(bitcast<vec2<i32>>(w));
@@ -57,7 +57,7 @@ fn from_signed(w: vec2<u32>) -> vec2<f32> {
 // shifted. S − s² is small where s is near, hence exact in 32 bits; the nearest s is the one with
 // −s < S − s² ≤ s.
 fn root(x: vec2<f32>) -> vec2<f32> {
-    // A driver may take √0 as 0·(1/√0), which is no number; 10⁻¹⁵ is nothing beside another draw.
+    // A driver may compute √0 as 0·(1/√0) = NaN; 10⁻¹⁵ is negligible.
     if (!EXACT) { return sqrt(max(x, vec2<f32>(1e-30))); }
     let inverse = inverseSqrt(x);
     let guess = x * inverse;

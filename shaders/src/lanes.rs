@@ -1,21 +1,21 @@
-//! Lanes: one kernel body over 64 observations at a time, compiled once for each instruction set.
+//! Lanes: a kernel body over 64 observations, compiled for several instruction sets.
 //!
-//! A body is a plain function whose innermost loops run over the lanes of a row; the compiler
-//! vectorises them. No lane ever meets another, and Rust never contracts or reassociates floats,
-//! so every instruction set gives the same bits.
+//! A body is a plain function whose innermost loops run over the lanes of a row and are vectorised
+//! by the compiler. Lanes do not interact, and Rust never contracts or reassociates floats, so all
+//! instruction sets give the same bits.
 
 use std::fmt;
 
-/// Observations that a kernel works on at a time.
+/// Number of observations processed at a time.
 pub const LANES: usize = 64;
 
 /// Rows of a tile: the words of one ChaCha block.
 pub(crate) const ROWS: usize = 16;
 
-/// One value a lane.
+/// One value per lane.
 pub(crate) type Row<T> = [T; LANES];
 
-/// 16 rows of 64 lanes: 4 KiB of words or floats, which stay in the first-level cache.
+/// 16 rows of 64 lanes: 4 KiB of words or floats, which fit in the first-level cache.
 #[repr(C, align(64))]
 #[derive(Clone, Debug)]
 pub(crate) struct Tile<T>(pub(crate) [Row<T>; ROWS]);
@@ -26,7 +26,7 @@ impl<T: Copy + Default> Tile<T> {
     }
 }
 
-/// An instruction set that this machine has; a value of this type is the proof.
+/// An instruction set supported by this machine; a value proves the support.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InstructionSet(Kind);
 
@@ -40,10 +40,10 @@ pub(crate) enum Kind {
 }
 
 impl InstructionSet {
-    /// What the crate was compiled for; every machine that runs it has this.
+    /// The baseline for which the crate was compiled.
     pub const PORTABLE: InstructionSet = InstructionSet(Kind::Portable);
 
-    /// The instruction sets that this machine has, the widest last.
+    /// The supported instruction sets, the widest last.
     #[must_use]
     pub fn available() -> Vec<InstructionSet> {
         #[allow(unused_mut, reason = "grows on x86-64 only")]
@@ -65,13 +65,13 @@ impl InstructionSet {
         sets
     }
 
-    /// The widest instruction set that this machine has.
+    /// The widest supported instruction set.
     #[must_use]
     pub fn detect() -> InstructionSet {
         InstructionSet::available().last().copied().unwrap_or(InstructionSet::PORTABLE)
     }
 
-    /// The instruction set of that name, where this machine has it.
+    /// The instruction set with the given name, if supported.
     #[must_use]
     pub fn by_name(name: &str) -> Option<InstructionSet> {
         InstructionSet::available().into_iter().find(|set| set.name() == name)
@@ -102,13 +102,14 @@ impl fmt::Debug for InstructionSet {
     }
 }
 
-/// The name of the widest instruction set that this machine has.
+/// Name of the widest supported instruction set.
 #[must_use]
 pub fn instruction_set() -> &'static str {
     InstructionSet::detect().name()
 }
 
-/// Makes `fn name(isa, args)` from an `#[inline(always)]` body: one clone an instruction set.
+/// Defines `fn name(isa, args)` from an `#[inline(always)]` body, with one clone per instruction
+/// set.
 macro_rules! lane_fn {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) = $body:expr) => {
         $(#[$meta])*
@@ -125,7 +126,7 @@ macro_rules! lane_fn {
                     $body($($arg),*);
                 }
                 match isa.kind() {
-                    // SAFETY: an `InstructionSet` exists only where the machine has its features.
+                    // SAFETY: an `InstructionSet` exists only if the machine supports its features.
                     $crate::lanes::Kind::Avx512 => return unsafe { avx512($($arg),*) },
                     // SAFETY: as above.
                     $crate::lanes::Kind::Avx2 => return unsafe { avx2($($arg),*) },
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_again() {
+    fn instruction_sets_are_found_by_name() {
         for set in InstructionSet::available() {
             assert_eq!(InstructionSet::by_name(set.name()), Some(set));
         }

@@ -1,9 +1,9 @@
-//! Random stream, normals, likelihood-ratio scores and draws of the exact pair: the CPU twins of
-//! the WGSL kernels, and the production backend wherever there is no GPU.
+//! Random words, normals, likelihood-ratio scores and draws of the exact pair: the CPU twins of the
+//! WGSL kernels, and the production backend wherever there is no GPU.
 //!
-//! Each kernel works on 64 observations at a time, one a lane. Random words, normals and scores are
-//! f32 and u32 operations in one fixed order, without fused multiply-add, so that every instruction
-//! set (and WebAssembly) gives the same bits; see [`lanes`].
+//! Each kernel processes 64 observations at a time, one per lane. Random words, normals and scores
+//! are f32 and u32 operations in one fixed order, without fused multiply-add, so that every
+//! instruction set (and WebAssembly) gives the same bits; see [`lanes`].
 
 pub mod bgm;
 mod error;

@@ -7,17 +7,18 @@ mod reference;
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use dpscope_shaders::{Phase, ScoreKernel};
-use reference::{Twist, cases, law, one_slot, poisson, reference, weighted};
+use reference::{Twist, cases, distribution, one_slot, poisson, reference, weighted};
 
-/// Nats an epoch that the kernel may be off: rounding of f32 values of the size of the score
+/// Tolerance per epoch in nats: rounding of f32 values of the size of the score
 /// (1 + 1/σ²), and of means gap/σ that are added to the normals and multiplied by gap/σ.
-fn tolerance(law: &ScoreDistribution) -> f64 {
-    let variance = law.noise_multiplier * law.noise_multiplier;
-    let gap = if let ScoreDistributionKind::OneSlot { gap, .. } = law.kind { gap } else { 1.0 };
+fn tolerance(distribution: &ScoreDistribution) -> f64 {
+    let variance = distribution.noise_multiplier * distribution.noise_multiplier;
+    let gap =
+        if let ScoreDistributionKind::OneSlot { gap, .. } = distribution.kind { gap } else { 1.0 };
     let lost = if gap > 2.0 { (2e-7 * gap * gap / variance).min(2e-5) } else { 0.0 };
-    let steps = match law.kind {
+    let steps = match distribution.kind {
         ScoreDistributionKind::Poisson { sampling_rate } => {
-            5e-8 * sampling_rate * f64::from(law.entries)
+            5e-8 * sampling_rate * f64::from(distribution.entries)
         }
         _ => 0.0,
     };
@@ -25,8 +26,8 @@ fn tolerance(law: &ScoreDistribution) -> f64 {
 }
 
 /// Largest |kernel − reference| ÷ tolerance over some observations of both worlds.
-fn worst(law: &ScoreDistribution, twist: Twist) -> f64 {
-    let kernel = ScoreKernel::new(law, 31, Phase::Audit).unwrap();
+fn worst(distribution: &ScoreDistribution, twist: Twist) -> f64 {
+    let kernel = ScoreKernel::new(distribution, 31, Phase::Audit).unwrap();
     let count = if kernel.entries_per_observation() > 20_000 { 3 } else { 70 };
     let mut worst = 0.0_f64;
     for world in World::BOTH {
@@ -34,10 +35,11 @@ fn worst(law: &ScoreDistribution, twist: Twist) -> f64 {
         kernel.scores(world, 61, &mut scores, &|| true).unwrap();
         for (observation, &score) in (61..).zip(&scores) {
             let draws = kernel.draws(world, observation);
-            let expected = reference(law, world, &draws, twist);
+            let expected = reference(distribution, world, &draws, twist);
             let error = (score as f64 * kernel.score_unit() - expected).abs();
-            let epochs = f64::from(law.epochs);
-            let limit = epochs * (tolerance(law) + kernel.score_unit()) + 2e-7 * expected.abs();
+            let epochs = f64::from(distribution.epochs);
+            let limit =
+                epochs * (tolerance(distribution) + kernel.score_unit()) + 2e-7 * expected.abs();
             let ratio = error / limit;
             worst = if ratio <= worst { worst } else { ratio }; // NaN stays
         }
@@ -47,26 +49,26 @@ fn worst(law: &ScoreDistribution, twist: Twist) -> f64 {
 
 #[test]
 fn equals_the_formula() {
-    for law in cases() {
-        let good = worst(&law, Twist::None);
-        assert!(good < 1.0, "{:.200}: {good}", format!("{law:?}"));
+    for distribution in cases() {
+        let good = worst(&distribution, Twist::None);
+        assert!(good < 1.0, "{:.200}: {good}", format!("{distribution:?}"));
     }
 }
 
 #[test]
 fn the_formula_rejects_broken_twins() {
-    for law in [
-        law(1.0, 1, 100, one_slot(2.0)),
-        law(0.2, 2, 50, one_slot(2.0)),
-        law(20.0, 1, 1000, one_slot(2.0)),
-        law(1.0, 3, 100, one_slot(1.0)),
-        law(2.0, 1, 40, one_slot(4.0)),
-        law(1.0, 1, 10, weighted(2.0, 10, 0.6)),
-        law(1.0, 1, 100, poisson(0.01)),
+    for distribution in [
+        distribution(1.0, 1, 100, one_slot(2.0)),
+        distribution(0.2, 2, 50, one_slot(2.0)),
+        distribution(20.0, 1, 1000, one_slot(2.0)),
+        distribution(1.0, 3, 100, one_slot(1.0)),
+        distribution(2.0, 1, 40, one_slot(4.0)),
+        distribution(1.0, 1, 10, weighted(2.0, 10, 0.6)),
+        distribution(1.0, 1, 100, poisson(0.01)),
     ] {
         for twist in [Twist::Offset, Twist::Noise, Twist::DroppedRow] {
-            let bad = worst(&law, twist);
-            assert!(bad > 1.0, "{law:?} {twist:?}: {bad}");
+            let bad = worst(&distribution, twist);
+            assert!(bad > 1.0, "{distribution:?} {twist:?}: {bad}");
         }
     }
 }

@@ -9,7 +9,7 @@ mod reference;
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::ScoreDistribution;
 use dpscope_shaders::{Phase, ScoreKernel};
-use reference::{Twist, law, one_slot, poisson, reference, weighted};
+use reference::{Twist, distribution, one_slot, poisson, reference, weighted};
 
 /// Largest deviation from the identity over nine quantiles, in standard errors.
 fn deviation(target: &[f64], zero_out: &[f64]) -> f64 {
@@ -31,47 +31,47 @@ fn deviation(target: &[f64], zero_out: &[f64]) -> f64 {
     worst
 }
 
-fn laws() -> Vec<ScoreDistribution> {
+fn distributions() -> Vec<ScoreDistribution> {
     vec![
-        law(1.0, 1, 10, one_slot(2.0)),
-        law(1.0, 2, 10, one_slot(1.0)),
-        law(0.5, 1, 20, one_slot(2.0)),
-        law(0.3, 1, 5, one_slot(2.0)),
-        law(4.0, 1, 10, one_slot(20.0)),
-        law(1.0, 1, 10, weighted(2.0, 10, 1.0)),
-        law(1.0, 2, 10, weighted(1.0, 10, 1.0)),
-        law(0.25, 1, 6, weighted(1.0, 6, 1.0)),
-        law(0.7, 3, 10, poisson(0.2)),
-        law(1.0, 3, 4, poisson(1.0)),
-        law(1.0, 5, 1, one_slot(2.0)),
+        distribution(1.0, 1, 10, one_slot(2.0)),
+        distribution(1.0, 2, 10, one_slot(1.0)),
+        distribution(0.5, 1, 20, one_slot(2.0)),
+        distribution(0.3, 1, 5, one_slot(2.0)),
+        distribution(4.0, 1, 10, one_slot(20.0)),
+        distribution(1.0, 1, 10, weighted(2.0, 10, 1.0)),
+        distribution(1.0, 2, 10, weighted(1.0, 10, 1.0)),
+        distribution(0.25, 1, 6, weighted(1.0, 6, 1.0)),
+        distribution(0.7, 3, 10, poisson(0.2)),
+        distribution(1.0, 3, 4, poisson(1.0)),
+        distribution(1.0, 5, 1, one_slot(2.0)),
     ]
 }
 
 #[test]
 fn scores_are_likelihood_ratios() {
-    for law in laws() {
-        let kernel = ScoreKernel::new(&law, 77, Phase::Pilot).unwrap();
+    for distribution in distributions() {
+        let kernel = ScoreKernel::new(&distribution, 77, Phase::Pilot).unwrap();
         let [target, zero_out] = World::BOTH.map(|world| {
             let mut scores = vec![0; 400_000];
             kernel.scores(world, 0, &mut scores, &|| true).unwrap();
             scores.iter().map(|&s| s as f64 * kernel.score_unit()).collect::<Vec<_>>()
         });
         let good = deviation(&target, &zero_out);
-        assert!(good < 4.5, "{law:?}: {good}");
+        assert!(good < 4.5, "{distribution:?}: {good}");
     }
 }
 
 #[test]
 fn the_identity_rejects_broken_twins() {
-    for law in [laws().swap_remove(0), laws().swap_remove(8)] {
-        let kernel = ScoreKernel::new(&law, 77, Phase::Pilot).unwrap();
+    for distribution in [distributions().swap_remove(0), distributions().swap_remove(8)] {
+        let kernel = ScoreKernel::new(&distribution, 77, Phase::Pilot).unwrap();
         for twist in [Twist::Noise, Twist::Offset] {
             let [target, zero_out] = World::BOTH.map(|world| {
-                let score = |i| reference(&law, world, &kernel.draws(world, i), twist);
+                let score = |i| reference(&distribution, world, &kernel.draws(world, i), twist);
                 (0..60_000).map(score).collect::<Vec<_>>()
             });
             let bad = deviation(&target, &zero_out);
-            assert!(bad > 4.5, "{law:?} {twist:?}: {bad}");
+            assert!(bad > 4.5, "{distribution:?} {twist:?}: {bad}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The root of exact mode is the correctly rounded square root, whatever a device's own is.
+//! The square root of exact mode is correctly rounded, whatever the accuracy of the device's own.
 //!
-//! `root` of `float.wgsl`, transcribed: a guess, one step of Newton's, and a correction in integers
-//! that never sees more of the number than 32 bits.
+//! A transcription of `root` of `float.wgsl`: an initial guess, one Newton step, and a correction
+//! in 32-bit integers.
 
-/// Operations that WGSL leaves open: how far the inverse square root is off in units of the last
+/// Behaviour that WGSL leaves open: the error of the inverse square root in units in the last
 /// place, and whether the residual is fused.
 #[derive(Debug, Clone, Copy)]
 struct Device {
@@ -26,7 +26,7 @@ fn near(x: f32, device: Device) -> f32 {
     }
 }
 
-/// How the correction of a broken twin is broken.
+/// Faults of the correction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Twist {
     None,
@@ -36,7 +36,7 @@ enum Twist {
     OtherParity,
 }
 
-/// What the kernel makes of `near`.
+/// The correction of `near`, as in the kernel.
 fn corrected(x: f32, near: f32, twist: Twist) -> f32 {
     let bits = x.to_bits();
     let base = (((bits.wrapping_add(0x3f80_0000)) >> 1) & 0x7f80_0000).wrapping_sub(0x0080_0000);
@@ -51,12 +51,12 @@ fn corrected(x: f32, near: f32, twist: Twist) -> f32 {
     f32::from_bits(base.wrapping_add(s).wrapping_add(up).wrapping_sub(down))
 }
 
-/// All mantissas of two neighbouring exponents: the root's own repeat with them.
+/// All mantissas of two consecutive exponents, with which the mantissas of roots repeat.
 fn mantissas(exponent: u32) -> impl Iterator<Item = f32> {
     (0..1 << 24).map(move |i: u32| f32::from_bits((exponent << 23) + i))
 }
 
-/// The first number whose root is wrong when the guess is `units` off the nearest.
+/// The first number with a wrong root if the guess is off by `units`.
 fn wrong(exponent: u32, units: i32, twist: Twist) -> Option<f32> {
     mantissas(exponent).find(|&x| {
         let root = x.sqrt();
@@ -82,7 +82,7 @@ fn every_root_is_the_nearest() {
 }
 
 #[test]
-fn one_step_of_newtons_comes_near_enough() {
+fn one_newton_step_is_accurate_enough() {
     for x in mantissas(126).step_by(7) {
         let root = x.sqrt();
         for units in -4..=4 {
@@ -98,7 +98,7 @@ fn one_step_of_newtons_comes_near_enough() {
 }
 
 #[test]
-fn broken_corrections_are_noticed() {
+fn broken_corrections_are_detected() {
     for (twist, units) in [
         (Twist::Uncorrected, 1),
         (Twist::Uncorrected, -1),
@@ -109,12 +109,11 @@ fn broken_corrections_are_noticed() {
     ] {
         assert!(wrong(126, units, twist).is_some(), "{twist:?} {units}");
     }
-    assert!(wrong(126, 2, Twist::None).is_some(), "the correction reaches one unit and no more");
+    assert!(wrong(126, 2, Twist::None).is_some(), "the correction covers one unit only");
 }
 
-/// The transcription has the kernel's lines.
 #[test]
-fn the_kernel_is_what_is_transcribed() {
+fn the_transcription_matches_the_kernel() {
     let kernel = include_str!("../src/float.wgsl");
     let lines = [
         "let inverse = inverseSqrt(x);",
@@ -129,6 +128,6 @@ fn the_kernel_is_what_is_transcribed() {
         "let nearest = bitcast<vec2<f32>>(base + s + up - down);",
     ];
     for line in lines {
-        assert!(kernel.contains(line), "`{line}` is gone: transcribe `root` again");
+        assert!(kernel.contains(line), "`{line}` is missing: update the transcription of `root`");
     }
 }

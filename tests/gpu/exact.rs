@@ -11,8 +11,8 @@ use crate::audits;
 use crate::comparison::exact;
 use crate::device::{Gpu, Work, gpu};
 use crate::kernels::{
-    Observations, bins, cpu_counts, cpu_scores, gpu_counts, gpu_scores, kernel, law, one_slot,
-    pieces, poisson, recorded, weighted,
+    Observations, bins, cpu_counts, cpu_scores, distribution, gpu_counts, gpu_scores, kernel,
+    one_slot, pieces, poisson, recorded, weighted,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -34,16 +34,16 @@ fn ways() -> Vec<ScoreDistribution> {
     for sigma in [0.3, 1.0, 4.0] {
         for (epochs, entries) in [(1, 100), (3, 37), (40, 2)] {
             for gap in [1.0, 2.0, 3.0, 200.0, 20_000.0] {
-                laws.push(law(sigma, epochs, entries, one_slot(gap)));
+                laws.push(distribution(sigma, epochs, entries, one_slot(gap)));
             }
             for (gap, total) in [(1.0, 1.0), (1.0, 0.5), (2.0, 1.0), (2.0, 0.7), (20.0, 0.9)] {
-                laws.push(law(sigma, epochs, entries, weighted(gap, entries, total)));
+                laws.push(distribution(sigma, epochs, entries, weighted(gap, entries, total)));
             }
             for rate in [1e-9, 1e-4, 0.01, 0.5, 0.999, 1.0] {
-                laws.push(law(sigma, epochs, entries, poisson(rate)));
+                laws.push(distribution(sigma, epochs, entries, poisson(rate)));
             }
         }
-        laws.push(law(sigma, 100, 1, one_slot(2.0)));
+        laws.push(distribution(sigma, 100, 1, one_slot(2.0)));
     }
     laws
 }
@@ -53,11 +53,11 @@ fn lengths() -> Vec<ScoreDistribution> {
     let mut laws = Vec::new();
     for entries in [1, 2, 3, 15, 16, 17, 31, 32, 33, 511, 512, 513] {
         for kind in [one_slot(2.0), one_slot(20.0), weighted(2.0, entries, 0.8), poisson(0.1)] {
-            laws.push(law(1.0, 5, entries, kind));
+            laws.push(distribution(1.0, 5, entries, kind));
         }
     }
     for kind in [one_slot(1.0), one_slot(200.0), poisson(1e-3)] {
-        laws.push(law(1.0, 1, 16_400, kind)); // beyond the third level
+        laws.push(distribution(1.0, 1, 16_400, kind)); // beyond the third level
     }
     laws
 }
@@ -66,27 +66,30 @@ fn extremes() -> Vec<ScoreDistribution> {
     let mut laws = Vec::new();
     for sigma in [1e-3, 0.01, 0.1, 30.0, 1e4] {
         let kinds = [one_slot(1.0), one_slot(2.0), one_slot(1e6), weighted(2.0, 37, 0.6)];
-        laws.extend(kinds.map(|kind| law(sigma, 2, 37, kind)));
-        laws.extend([1e-9, 0.3].map(|rate| law(sigma, 2, 37, poisson(rate))));
+        laws.extend(kinds.map(|kind| distribution(sigma, 2, 37, kind)));
+        laws.extend([1e-9, 0.3].map(|rate| distribution(sigma, 2, 37, poisson(rate))));
     }
     // A slope so near 0 that weights alone tell which term is the largest.
     let kind = ScoreDistributionKind::OneSlot {
         gap: 1.000_000_000_000_000_2,
         weights: SlotWeights::Weighted(vec![1.0 / 21.0; 21]),
     };
-    laws.push(law(1e4, 3, 21, kind));
+    laws.push(distribution(1e4, 3, 21, kind));
     laws
 }
 
-fn named(law: &ScoreDistribution) -> String {
-    let kind = match &law.kind {
+fn named(distribution: &ScoreDistribution) -> String {
+    let kind = match &distribution.kind {
         ScoreDistributionKind::OneSlot { gap, weights } => {
             let weights = weights.as_slice().map_or(String::new(), |w| format!(" w[0] {}", w[0]));
             format!("gap {gap}{weights}")
         }
         ScoreDistributionKind::Poisson { sampling_rate } => format!("rate {sampling_rate}"),
     };
-    format!("σ {} E {} T {} {kind}", law.noise_multiplier, law.epochs, law.entries)
+    format!(
+        "σ {} E {} T {} {kind}",
+        distribution.noise_multiplier, distribution.epochs, params.entries
+    )
 }
 
 fn same_scores(
@@ -101,9 +104,14 @@ fn same_scores(
 
 fn check_laws(laws: &[ScoreDistribution]) -> Result<(), Failed> {
     let gpu = gpu()?;
-    for law in laws {
-        let count = if law.normals_per_observation() > 5_000 { 70 } else { 200 };
-        same_scores(gpu, &kernel(law, 7)?, Observations { first: 5, count }, &named(law))?;
+    for distribution in laws {
+        let count = if distribution.normals_per_observation() > 5_000 { 70 } else { 200 };
+        same_scores(
+            gpu,
+            &kernel(distribution, 7)?,
+            Observations { first: 5, count },
+            &named(distribution),
+        )?;
     }
     Ok(())
 }
@@ -113,11 +121,11 @@ fn through_the_engine() -> Result<(), Failed> {
     let backend = audits::gpu(FloatMode::Exact, audits::OWN)?;
     let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
     let laws = [ways(), lengths(), extremes()].concat();
-    for (law, world) in laws.iter().zip(World::BOTH.into_iter().cycle()) {
-        let kernel = kernel(law, 7)?;
+    for (distribution, world) in laws.iter().zip(World::BOTH.into_iter().cycle()) {
+        let kernel = kernel(distribution, 7)?;
         let found = pollster::block_on(device.scores(&kernel, world, 5, 70))?;
         let both = cpu_scores(&kernel, Observations { first: 5, count: 70 });
-        exact(&found, &both[70 * world.index()..][..70]).agrees(&named(law))?;
+        exact(&found, &both[70 * world.index()..][..70]).agrees(&named(distribution))?;
     }
     Ok(())
 }
@@ -125,13 +133,14 @@ fn through_the_engine() -> Result<(), Failed> {
 /// Numbers whose doubles carry into the high word, and seeds that fill theirs.
 fn far_observations() -> Result<(), Failed> {
     let gpu = gpu()?;
-    let laws = [law(1.0, 2, 20, one_slot(2.0)), law(1.0, 20, 3, weighted(2.0, 3, 0.5))];
-    for law in laws {
+    let laws =
+        [distribution(1.0, 2, 20, one_slot(2.0)), distribution(1.0, 20, 3, weighted(2.0, 3, 0.5))];
+    for distribution in laws {
         for seed in [0, u64::from(u32::MAX), (1 << 32) + 1, (1 << 53) - 1, u64::MAX] {
             for first in [1 << 31, 1 << 32, 1 << 40, 1 << 62] {
                 let observations = Observations { first: first - 70, count: 140 };
-                let what = format!("{} seed {seed} from {}", named(&law), first - 70);
-                same_scores(gpu, &kernel(&law, seed)?, observations, &what)?;
+                let what = format!("{} seed {seed} from {}", named(&distribution), first - 70);
+                same_scores(gpu, &kernel(&distribution, seed)?, observations, &what)?;
             }
         }
     }
@@ -155,15 +164,15 @@ fn same_counts(
 fn sizes() -> Result<(), Failed> {
     let gpu = gpu()?;
     let laws = [
-        law(1.0, 1, 20, one_slot(2.0)),
-        law(0.2, 1, 20, one_slot(2.0)),
-        law(1.0, 1, 20, poisson(0.1)),
+        distribution(1.0, 1, 20, one_slot(2.0)),
+        distribution(0.2, 1, 20, one_slot(2.0)),
+        distribution(1.0, 1, 20, poisson(0.1)),
     ];
-    for law in laws {
-        let kernel = kernel(&law, 11)?;
+    for distribution in laws {
+        let kernel = kernel(&distribution, 11)?;
         for count in [0, 1, 63, 64, 65, 255, 256, 257, 65_537] {
             for first in [0, 3] {
-                let what = format!("{}, {count} from {first}", named(&law));
+                let what = format!("{}, {count} from {first}", named(&distribution));
                 same_counts(gpu, &kernel, Observations { first, count }, &what)?;
             }
         }
@@ -173,7 +182,7 @@ fn sizes() -> Result<(), Failed> {
 
 /// More than 65,535 workgroups, which one dimension of a dispatch cannot hold.
 fn beyond_one_row() -> Result<(), Failed> {
-    let kernel = kernel(&law(1.0, 1, 1, one_slot(2.0)), 3)?;
+    let kernel = kernel(&distribution(1.0, 1, 1, one_slot(2.0)), 3)?;
     let observations = Observations { first: 1, count: 65_535 * 64 + 77 };
     same_counts(gpu()?, &kernel, observations, "one entry, 4,194,317 observations")
 }
@@ -182,28 +191,28 @@ fn beyond_one_row() -> Result<(), Failed> {
 fn split_observations() -> Result<(), Failed> {
     let gpu = gpu()?;
     let laws = [
-        law(1.0, 3, 100, one_slot(2.0)),
-        law(0.2, 3, 100, one_slot(2.0)),
-        law(1.0, 9, 20, weighted(2.0, 20, 0.7)),
-        law(0.2, 9, 20, weighted(2.0, 20, 0.7)),
-        law(1.0, 2, 700, one_slot(1.0)),
-        law(1.0, 3, 50, poisson(0.2)),
-        law(1.0, 100, 1, one_slot(2.0)),
+        distribution(1.0, 3, 100, one_slot(2.0)),
+        distribution(0.2, 3, 100, one_slot(2.0)),
+        distribution(1.0, 9, 20, weighted(2.0, 20, 0.7)),
+        distribution(0.2, 9, 20, weighted(2.0, 20, 0.7)),
+        distribution(1.0, 2, 700, one_slot(1.0)),
+        distribution(1.0, 3, 50, poisson(0.2)),
+        distribution(1.0, 100, 1, one_slot(2.0)),
     ];
-    for law in laws {
-        let kernel = kernel(&law, 5)?;
+    for distribution in laws {
+        let kernel = kernel(&distribution, 5)?;
         let program = kernel.program(FloatMode::Exact);
         let observations = Observations { first: 9, count: 100 };
         let expected = cpu_scores(&kernel, observations);
         for most in [1, 2, 5] {
             let work = Work::of(&program, &pieces(&program, observations, None, most));
             let found = recorded(&gpu.run(&gpu.kernel(program.variant())?, &work)?)?;
-            exact(&found, &expected).agrees(&format!("{}, {most} blocks", named(&law)))?;
+            exact(&found, &expected).agrees(&format!("{}, {most} blocks", named(&distribution)))?;
         }
         let work = Work::of(&program, &pieces(&program, observations, None, 5));
         let forgetful = work.changed("begins", |_| 1); // the broken twin
         let found = recorded(&gpu.run(&gpu.kernel(program.variant())?, &forgetful)?)?;
-        exact(&found, &expected).differs(&format!("{}, state forgotten", named(&law)))?;
+        exact(&found, &expected).differs(&format!("{}, state forgotten", named(&distribution)))?;
     }
     Ok(())
 }

@@ -15,8 +15,8 @@ use libtest_mimic::{Failed, Trial};
 use crate::comparison::{exact, within};
 use crate::device::{Work, gpu};
 use crate::kernels::{
-    Observations, bins, cpu_counts, cpu_scores, edited, gpu_counts, gpu_scores, kernel, law,
-    one_slot, pieces, poisson, recorded, weighted,
+    Observations, bins, cpu_counts, cpu_scores, distribution, edited, gpu_counts, gpu_scores,
+    kernel, one_slot, pieces, poisson, recorded, weighted,
 };
 use crate::stages::{chosen, normals_of_chosen};
 
@@ -55,11 +55,11 @@ fn normals() -> Result<(), Failed> {
 
 /// The score of the formula, in f64, and the radii of the draws.
 fn formula(
-    law: &ScoreDistribution,
+    distribution: &ScoreDistribution,
     world: World,
     draws: &Draws,
 ) -> Result<(f64, RangeInclusive<f64>), String> {
-    let other = match law.kind {
+    let other = match distribution.kind {
         ScoreDistributionKind::OneSlot { gap, .. } => -gap,
         ScoreDistributionKind::Poisson { .. } => -1.0,
     };
@@ -68,7 +68,8 @@ fn formula(
         (true, World::ZeroOut) => -1.0,
         (false, _) => other,
     };
-    let entry = |(&z, &target): (&f32, &bool)| law.noise_multiplier * f64::from(z) + mean(target);
+    let entry =
+        |(&z, &target): (&f32, &bool)| distribution.noise_multiplier * f64::from(z) + mean(target);
     let entries: Vec<f64> = draws.normals.iter().zip(&draws.target).map(entry).collect();
     // The last normal of an odd number stands alone, and says nothing of its radius.
     let radius = |pair: &[f32]| match pair {
@@ -79,21 +80,21 @@ fn formula(
     for [least, most] in draws.normals.chunks(2).map(radius) {
         radii = [radii[0].min(least), radii[1].max(most)];
     }
-    let score = law.score(&entries).map_err(|error| error.to_string())?;
+    let score = distribution.score(&entries).map_err(|error| error.to_string())?;
     Ok((score, radii[0]..=radii[1]))
 }
 
 /// Scores of the formula and the error allowed for each: those of D, then those of D′.
 fn expected(
     kernel: &ScoreKernel,
-    law: &ScoreDistribution,
+    distribution: &ScoreDistribution,
     observations: Observations,
 ) -> Result<(Vec<f64>, Vec<f64>), String> {
     let (mut scores, mut errors) = (Vec::new(), Vec::new());
     for world in World::BOTH {
         for index in 0..u64::from(observations.count) {
             let draws = kernel.draws(world, observations.first + index);
-            let (score, radii) = formula(law, world, &draws)?;
+            let (score, radii) = formula(distribution, world, &draws)?;
             scores.push(score);
             errors.push(kernel.fast_error(&radii));
         }
@@ -110,14 +111,17 @@ fn laws() -> Vec<ScoreDistribution> {
     for sigma in [0.01, 0.2, 0.5, 1.0, 4.0, 1e3] {
         for (epochs, entries) in [(1, 100), (3, 37), (20, 2)] {
             laws.extend(
-                [1.0, 2.0, 3.0, 200.0].map(|gap| law(sigma, epochs, entries, one_slot(gap))),
+                [1.0, 2.0, 3.0, 200.0]
+                    .map(|gap| distribution(sigma, epochs, entries, one_slot(gap))),
             );
-            laws.push(law(sigma, epochs, entries, weighted(1.0, entries, 0.9)));
-            laws.push(law(sigma, epochs, entries, weighted(2.0, entries, 0.5)));
-            laws.extend([1e-6, 0.01, 0.5, 1.0].map(|q| law(sigma, epochs, entries, poisson(q))));
+            laws.push(distribution(sigma, epochs, entries, weighted(1.0, entries, 0.9)));
+            laws.push(distribution(sigma, epochs, entries, weighted(2.0, entries, 0.5)));
+            laws.extend(
+                [1e-6, 0.01, 0.5, 1.0].map(|q| distribution(sigma, epochs, entries, poisson(q))),
+            );
         }
-        laws.push(law(sigma, 50, 1, one_slot(2.0)));
-        laws.push(law(sigma, 1, 3_000, one_slot(2.0)));
+        laws.push(distribution(sigma, 50, 1, one_slot(2.0)));
+        laws.push(distribution(sigma, 1, 3_000, one_slot(2.0)));
     }
     laws
 }
@@ -125,12 +129,12 @@ fn laws() -> Vec<ScoreDistribution> {
 fn scores() -> Result<(), Failed> {
     let gpu = gpu()?;
     let observations = Observations { first: 3, count: 150 };
-    for law in laws() {
-        let kernel = kernel(&law, 19)?;
+    for distribution in laws() {
+        let kernel = kernel(&distribution, 19)?;
         let found = nats(&kernel, &gpu_scores(gpu, &kernel, FloatMode::Fast, observations)?);
-        let (expected, errors) = expected(&kernel, &law, observations)?;
+        let (expected, errors) = expected(&kernel, &distribution, observations)?;
         let class = kernel.fast_error(&ALL);
-        within(&found, &expected, &errors, class).agrees(&format!("{law:.300?}"))?;
+        within(&found, &expected, &errors, class).agrees(&format!("{distribution:.300?}"))?;
     }
     Ok(())
 }
@@ -138,7 +142,8 @@ fn scores() -> Result<(), Failed> {
 /// The source with a last bit flipped in all that is kept between operations.
 fn unit_off(source: &str) -> Result<String, String> {
     let mut source = source.to_owned();
-    for (name, float) in [("kept", "f32"), ("kept2", "vec2<f32>"), ("kept4", "vec4<f32>")] {
+    for (name, float) in [("rounded", "f32"), ("rounded2", "vec2<f32>"), ("rounded4", "vec4<f32>")]
+    {
         let head = format!("fn {name}(x: {float}) -> {float} {{\n");
         let bits = float.replace("f32", "u32");
         let flipped = format!("return bitcast<{float}>(bitcast<{bits}>(x) ^ {bits}(1u));");
@@ -154,8 +159,8 @@ fn scores_a_unit_off() -> Result<(), Failed> {
     let observations = Observations { first: 3, count: 70 };
     let (laws, mut differing) = (laws(), 0);
     let mut pipelines = HashMap::new();
-    for law in &laws {
-        let kernel = kernel(law, 19)?;
+    for distribution in &laws {
+        let kernel = kernel(distribution, 19)?;
         let program = kernel.program(FloatMode::Fast);
         if let Entry::Vacant(place) = pipelines.entry(program.variant()) {
             place.insert(gpu.compiled(&unit_off(&program.variant().source())?, "count")?);
@@ -163,10 +168,10 @@ fn scores_a_unit_off() -> Result<(), Failed> {
         let work = Work::of(&program, &pieces(&program, observations, None, u64::MAX));
         let found = recorded(&gpu.run(&pipelines[&program.variant()], &work)?)?;
         differing += u32::from(found != cpu_scores(&kernel, observations));
-        let (expected, errors) = expected(&kernel, law, observations)?;
+        let (expected, errors) = expected(&kernel, distribution, observations)?;
         let class = kernel.fast_error(&ALL);
         within(&nats(&kernel, &found), &expected, &errors, class)
-            .agrees(&format!("{law:.300?}"))?;
+            .agrees(&format!("{distribution:.300?}"))?;
     }
     match differing as usize > laws.len() / 2 {
         true => Ok(()),
@@ -177,22 +182,22 @@ fn scores_a_unit_off() -> Result<(), Failed> {
 fn broken_scores() -> Result<(), Failed> {
     let gpu = gpu()?;
     let observations = Observations { first: 3, count: 100 };
-    let laws = [law(1.0, 1, 100, one_slot(2.0)), law(2.0, 2, 37, one_slot(3.0))];
+    let laws = [distribution(1.0, 1, 100, one_slot(2.0)), distribution(2.0, 2, 37, one_slot(3.0))];
     let edits = [
-        ("noise x 0.999", "let x = kept2(signed * c);", "let x = kept2(signed * c) * 0.999;"),
+        ("noise x 0.999", "let x = rounded2(signed * c);", "let x = rounded2(signed * c) * 0.999;"),
         ("one world twice", "(low << 1u) | world", "(low << 1u)"),
         (
             "a logarithm with another coefficient",
-            "p = kept4(p * f) + LN_0;",
-            "p = kept4(p * f) + 1.1 * LN_0;",
+            "p = rounded4(p * f) + LN_0;",
+            "p = rounded4(p * f) + 1.1 * LN_0;",
         ),
-        ("an exponential of low degree", "kept4(p * f) + EXP2_2;", "kept4(p * f);"),
+        ("an exponential of low degree", "rounded4(p * f) + EXP2_2;", "rounded4(p * f);"),
     ];
-    for law in laws {
-        let kernel = kernel(&law, 19)?;
+    for distribution in laws {
+        let kernel = kernel(&distribution, 19)?;
         let program = kernel.program(FloatMode::Fast);
         let work = Work::of(&program, &pieces(&program, observations, None, u64::MAX));
-        let (expected, errors) = expected(&kernel, &law, observations)?;
+        let (expected, errors) = expected(&kernel, &distribution, observations)?;
         for (what, from, to) in edits {
             let source = edited(&program.variant().source(), from, to)?;
             let found = recorded(&gpu.run(&gpu.compiled(&source, "count")?, &work)?)?;
@@ -243,14 +248,14 @@ fn moves() -> Result<(), Failed> {
     let gpu = gpu()?;
     let observations = Observations { first: 8, count: 5_000 };
     let laws = [
-        law(1.0, 1, 100, one_slot(2.0)),
-        law(0.3, 2, 37, one_slot(2.0)),
-        law(1.0, 1, 50, poisson(0.1)),
+        distribution(1.0, 1, 100, one_slot(2.0)),
+        distribution(0.3, 2, 37, one_slot(2.0)),
+        distribution(1.0, 1, 50, poisson(0.1)),
     ];
-    for law in laws {
-        let kernel = kernel(&law, 23)?;
+    for distribution in laws {
+        let kernel = kernel(&distribution, 23)?;
         let bins = bins(&kernel)?;
-        let (scores, errors) = expected(&kernel, &law, observations)?;
+        let (scores, errors) = expected(&kernel, &distribution, observations)?;
         let found = gpu_counts(gpu, &kernel, FloatMode::Fast, &bins, observations)?;
         let total: u64 = found.iter().map(|&count| u64::from(count)).sum();
         exact(&[total], &[10_000]).agrees("total")?;
@@ -259,12 +264,12 @@ fn moves() -> Result<(), Failed> {
                 counted_and_allowed(counts, &bins, observations.first, (&scores, &errors));
             exact(&counted, &allowed)
         };
-        allowed(&found).agrees(&format!("{law:?}"))?;
+        allowed(&found).agrees(&format!("{distribution:?}"))?;
         let quarter = (1 << bins.shift()) / 4;
         let twin = cpu_scores(&kernel, observations);
         let shifted: Vec<i64> = twin.iter().map(|score| score + quarter).collect();
         let shifted = cpu_counts(&shifted, &bins, observations.first);
-        allowed(&shifted).differs(&format!("{law:?}, a quarter of a bin higher"))?;
+        allowed(&shifted).differs(&format!("{distribution:?}, a quarter of a bin higher"))?;
     }
     Ok(())
 }

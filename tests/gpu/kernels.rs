@@ -34,7 +34,7 @@ pub(crate) fn pieces<'a>(
     most: u64,
 ) -> Vec<Piece<'a>> {
     let Observations { first, count } = observations;
-    let most = most.min(MOST_TURNS / u64::from(program.turns_per_block())).max(1);
+    let most = most.min(MOST_TURNS / u64::from(program.iterations_per_block())).max(1);
     let piece = |start: u64| {
         let blocks = start..(start + most).min(program.blocks());
         Piece { first, observations: count, blocks, bins }

@@ -39,7 +39,7 @@ fn kernel(noise_multiplier: f64, steps: u64, seed: u64) -> Result<PairKernel, St
 fn work(program: &PairProgram, first: u64, draws: u32) -> Work {
     let uniform = program.dispatch(first, draws);
     Work {
-        law: program.law().iter().map(|field| field.1).collect(),
+        params: program.params().iter().map(|field| field.1).collect(),
         scoring: Vec::new(),
         weights: Vec::new(),
         thresholds: program.thresholds().to_vec(),
@@ -111,8 +111,8 @@ fn broken_pair_draws() -> Result<(), Failed> {
             "the last slot dropped",
             &far,
             FAR,
-            "let end = law.steps + HEAD;",
-            "let end = law.steps + HEAD - 1u;",
+            "let end = distribution.steps + HEAD;",
+            "let end = distribution.steps + HEAD - 1u;",
         ),
         ("no deep tail", &deep, 0, "const DEEP: u32 = 4096u", "const DEEP: u32 = 0u"),
         (
@@ -126,13 +126,13 @@ fn broken_pair_draws() -> Result<(), Failed> {
         let twin = edited(&source, from, to)?;
         compared(&twin, kernel, first, 257, |work| work)?.differs(what)?;
     }
-    for (field, (name, _)) in far.program().law().iter().enumerate() {
+    for (field, (name, _)) in far.program().params().iter().enumerate() {
         let flipped = |mut work: Work| {
-            work.law[field] ^= match *name {
+            work.distribution[field] ^= match *name {
                 "thresholds" => 1,
                 "shifts_other" => 1 << 2,
                 // none, so that centres move
-                "span" => work.law[field],
+                "span" => work.distribution[field],
                 _ => 1 << 3,
             };
             work

@@ -10,7 +10,7 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::comparison::exact;
 use crate::device::{Dispatch, Gpu, Work, gpu, groups};
-use crate::kernels::{kernel, law, one_slot, weighted};
+use crate::kernels::{distribution, kernel, one_slot, weighted};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -44,7 +44,7 @@ fn taken(at: u32) -> vec4<u32> {
 fn write_words(@builtin(global_invocation_id) id: vec3<u32>) {
     if (id.x >= dispatch.observations) { return; }
     let place = taken(4u * id.x);
-    let words = chacha8(law.noise_purpose, place.xy, place.zw);
+    let words = chacha8(params.noise_purpose, place.xy, place.zw);
     put(16u * id.x, words.a);
     put(16u * id.x + 4u, words.b);
     put(16u * id.x + 8u, words.c);
@@ -56,7 +56,7 @@ fn write_words(@builtin(global_invocation_id) id: vec3<u32>) {
 fn write_normals(@builtin(global_invocation_id) id: vec3<u32>) {
     if (id.x >= dispatch.observations) { return; }
     let place = taken(4u * id.x);
-    let words = chacha8(law.noise_purpose, place.xy, place.zw);
+    let words = chacha8(params.noise_purpose, place.xy, place.zw);
     let z = any_normals(words, 16u, place.xy, place.zw);
     put(16u * id.x, bitcast<vec4<u32>>(z.a));
     put(16u * id.x + 4u, bitcast<vec4<u32>>(z.b));
@@ -121,7 +121,7 @@ fn dispatch(program: &Program, invocations: u32) -> Dispatch {
 }
 
 fn plain(seed: u64) -> Result<ScoreKernel, String> {
-    kernel(&law(1.0, 1, 20, one_slot(2.0)), seed)
+    kernel(&distribution(1.0, 1, 20, one_slot(2.0)), seed)
 }
 
 /// Test vectors TC1 (first two blocks) and TC2 (256-bit key, 8 rounds) of
@@ -153,7 +153,7 @@ fn published_words() -> Result<(), Failed> {
         let source = program.variant().source() + STAGES;
         let mut work = Work::of(&program, &[]);
         let purpose = program.uniforms()[0].iter().position(|(name, _)| *name == "noise_purpose");
-        work.law[purpose.ok_or("no field noise_purpose")?] = 0;
+        work.distribution[purpose.ok_or("no field noise_purpose")?] = 0;
         work.thresholds = vec![block, 0, 0, 0];
         work.result_words = 16;
         work.dispatches = vec![dispatch(&program, 1)];
@@ -264,7 +264,7 @@ fn rare_words() -> Result<(), Failed> {
 fn slots() -> Result<(), Failed> {
     let gpu = gpu()?;
     for (entries, total) in [(1, 0.5), (2, 1.0), (3, 0.3), (37, 0.9), (1000, 1.0)] {
-        let kernel = kernel(&law(1.0, 64, entries, weighted(1.0, entries, total)), 13)?;
+        let kernel = kernel(&distribution(1.0, 64, entries, weighted(1.0, entries, total)), 13)?;
         let program = kernel.program(FloatMode::Exact);
         let pipeline = gpu.compiled(&(program.variant().source() + STAGES), "write_slots")?;
         let dispatches = vec![dispatch(&program, 200)];

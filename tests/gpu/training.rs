@@ -298,7 +298,7 @@ fn broken_kernels_are_refused() -> Result<(), Failed> {
         edited(kernel, "factors", "min(bounded, 1.0)", "min(1.414 * bounded, 1.0)")
     })?;
     refused("the target's own gradient", "row", |kernel| {
-        edited(kernel, "choose", "has_target && index >= slot", "false")
+        edited(kernel, "select_rows", "has_target && index >= slot", "false")
     })?;
     refused("no canary", "output", |kernel| {
         edited(kernel, "finish", "multiple * direction", "0.0 * direction")

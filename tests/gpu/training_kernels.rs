@@ -149,11 +149,11 @@ fn compared_rows(case: &Case, rows: usize, edit: [&str; 2]) -> Result<Comparison
     let plan = GpuPlan::new(&case.training()?, rows)?;
     let [from, to] = edit;
     let wave = Wave::new(&plan, RUNS)?;
-    let wave = if from.is_empty() { wave } else { wave.broken("choose", from, to) };
+    let wave = if from.is_empty() { wave } else { wave.broken("select_rows", from, to) };
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for (epoch, step) in [0, 1].into_iter().flat_map(|e| (0..case.steps).map(move |s| (e, s))) {
         for pass in 0..plan.passes(None) {
-            wave.run(plan.choose(), &plan.turn(place(epoch, step, pass)))?;
+            wave.run(plan.select_rows(), &plan.pass_params(place(epoch, step, pass)))?;
             found.extend(wave.words(Binding::Rows)?.concat());
             for model in 0..2 * RUNS as usize {
                 let (kept, multiple) = taken(case, model, epoch, step);
@@ -202,7 +202,7 @@ fn broken_rows() -> Result<(), Failed> {
         (BatchSampler::Shuffle, "(number.x & 1u) == 1u", "(number.x & 1u) == 2u"),
         (BatchSampler::Shuffle, "(run.y << 1u) |", "0u *"),
         (BatchSampler::PartialShuffle { buffer_examples: 10 }, "order_of(block,", "order_of(0u,"),
-        (BatchSampler::Deterministic, "model < law.runs", "model >= law.runs"),
+        (BatchSampler::Deterministic, "model < params.runs", "model >= params.runs"),
     ] {
         let case =
             Case { sampler, threat_model: ThreatModel::PartiallyInformed, ..Case::new(linear) };
@@ -226,14 +226,14 @@ impl Sums {
         let wave = Wave::new(&plan, RUNS)?;
         let [name, from, to] = edit;
         let wave = if name.is_empty() { wave } else { wave.broken(name, from, to) };
-        wave.run(plan.begin(), &plan.turn(place(0, 0, 0)))?;
+        wave.run(plan.initialize(), &plan.pass_params(place(0, 0, 0)))?;
         let pass = |step, pass| {
-            let turn = plan.turn(place(0, step, pass));
-            wave.run(plan.choose(), &turn)?;
+            let turn = plan.pass_params(place(0, step, pass));
+            wave.run(plan.select_rows(), &turn)?;
             wave.run(plan.pass(), &turn)
         };
         (0..plan.passes(None)).try_for_each(|number| pass(0, number))?;
-        wave.run(plan.finish(), &plan.turn(place(0, 0, 0)))?;
+        wave.run(plan.finish(), &plan.pass_params(place(0, 0, 0)))?;
         (0..plan.passes(None)).try_for_each(|number| pass(1, number))?;
         let theta = wave.floats(Binding::Theta)?;
         let network = Network::new(&case.spec)?;
@@ -297,7 +297,12 @@ fn broken_sums() -> Result<(), Failed> {
     let models = every_layer();
     let [linear, mlp, cnn, odd] = [0, 1, 4, 8].map(|model| &models[model].1);
     for (spec, name, from, to) in [
-        (mlp, "linear sums", "return factor(row) * slope(row, out);", "return slope(row, out);"),
+        (
+            mlp,
+            "linear sums",
+            "return factor(row) * output_gradient(row, out);",
+            "return output_gradient(row, out);",
+        ),
         (mlp, "linear forward", "sum + theta", "sum + 0.0 * theta"),
         (
             mlp,
@@ -307,19 +312,24 @@ fn broken_sums() -> Result<(), Failed> {
         ),
         (linear, "factors", "square += (x.x + 1.0)", "square += x.x"),
         (mlp, "factors", "const CLIP_NORM: f32 = 0.75f", "const CLIP_NORM: f32 = 0.7501f"),
-        (mlp, "loss", "slope -= 1.0;", ""),
-        (mlp, "linear slopes", "slope = sloped(", "slope = x + 0.0 * sloped("),
+        (mlp, "loss", "gradient -= 1.0;", ""),
+        (
+            mlp,
+            "linear input_gradient",
+            "gradient = activation_gradient(",
+            "gradient = x + 0.0 * activation_gradient(",
+        ),
         (cnn, "convolution forward", "y * WIDTH + x, y, x);", "y * WIDTH + x + 1u, y, x);"),
-        (cnn, "convolution slopes", "+ term % SQUARE;", "+ (SQUARE - 1u - term % SQUARE);"),
+        (cnn, "convolution input_gradient", "+ term % SQUARE;", "+ (SQUARE - 1u - term % SQUARE);"),
         (cnn, "convolution gradients", "square += sum * sum;", "square += 1.001 * sum * sum;"),
-        (cnn, "kept sums", "sum += factor(row) *", "sum += factor(0u) *"),
-        (cnn, "pooling slopes", "WIDTH_OUT + x;", "WIDTH_OUT + 0u;"),
+        (cnn, "saved sums", "sum += factor(row) *", "sum += factor(0u) *"),
+        (cnn, "pooling input_gradient", "WIDTH_OUT + x;", "WIDTH_OUT + 0u;"),
         (odd, "pooling forward", "return sum * SHARE;", "return sum * 1.0001 * SHARE;"),
     ] {
         let sums = Sums::of(&Case::new(spec), 100, [name, from, to])?;
         sums.compared().differs(&format!("{name}: {from}"))?;
     }
-    let rows = ["linear sums", "law.is_first_pass == 1u", "law.is_first_pass <= 1u"];
+    let rows = ["linear sums", "params.is_first_pass == 1u", "params.is_first_pass <= 1u"];
     Sums::of(&Case::new(mlp), 3, rows)?.compared().differs("earlier passes forgotten")
 }
 
@@ -328,14 +338,14 @@ fn a_sum_that_is_lost_is_nan() -> Result<(), Failed> {
         let case = Case::new(&spec);
         let plan = GpuPlan::new(&case.training()?, 100)?;
         let wave = Wave::new(&plan, RUNS)?;
-        let turn = plan.turn(place(0, 0, 0));
-        wave.run(plan.begin(), &turn)?;
+        let turn = plan.pass_params(place(0, 0, 0));
+        wave.run(plan.initialize(), &turn)?;
         let mut theta = wave.words(Binding::Theta)?;
         let last = theta[0].len() - 1;
         theta[0][last] = f32::NAN.to_bits();
         theta[1][last] = f32::INFINITY.to_bits();
         wave.write(Binding::Theta, &theta.concat());
-        wave.run(plan.choose(), &turn)?;
+        wave.run(plan.select_rows(), &turn)?;
         wave.run(plan.pass(), &turn)?;
         let sums = wave.floats(Binding::Sums)?;
         let lost: Vec<bool> = sums.iter().map(|sum| sum.iter().any(|x| x.is_nan())).collect();
@@ -368,7 +378,7 @@ fn compared_canaries(case: &Case, edit: [&str; 3]) -> Result<Comparison, Failed>
     let wave = Wave::new(&plan, RUNS)?;
     let [name, from, to] = edit;
     let wave = if name.is_empty() { wave } else { wave.broken(name, from, to) };
-    wave.run(plan.begin(), &plan.turn(place(0, 0, 0)))?;
+    wave.run(plan.initialize(), &plan.pass_params(place(0, 0, 0)))?;
     let theta = wave.words(Binding::Theta)?;
     let parameters = plan.words_per_model().theta;
     if theta.iter().any(|theta| theta[..] != plan.data()[..parameters]) {
@@ -408,9 +418,14 @@ fn beginnings() -> Result<(), Failed> {
     let random = Case { is_fresh: true, ..Case::new(&every_layer()[4].1) };
     let dirac = Case { direction: CanaryDirection::Dirac, ..random.clone() };
     for (case, name, from, to) in [
-        (&random, "begin", "tile * WORKGROUP + local, 0u", "tile * WORKGROUP + local + 1u, 0u"),
+        (
+            &random,
+            "initialize",
+            "tile * WORKGROUP + local, 0u",
+            "tile * WORKGROUP + local + 1u, 0u",
+        ),
         (&random, "length", "max(parts[0], ", "max(1.0001 * parts[0], "),
-        (&dirac, "begin", "at == drawn", "at == drawn + 1u"),
+        (&dirac, "initialize", "at == drawn", "at == drawn + 1u"),
     ] {
         compared_canaries(case, [name, from, to])?.differs(from)?;
     }
@@ -427,10 +442,10 @@ fn compared_end(case: &Case, edit: [&str; 3]) -> Result<[Comparison; 2], Failed>
     let wave = if name.is_empty() { wave } else { wave.broken(name, from, to) };
     // the last step of the second epoch
     let step = case.steps - 1;
-    let turn = plan.turn(place(1, step, 0));
-    wave.run(plan.begin(), &turn)?;
+    let turn = plan.pass_params(place(1, step, 0));
+    wave.run(plan.initialize(), &turn)?;
     let before = wave.floats(Binding::Theta)?;
-    wave.run(plan.choose(), &turn)?;
+    wave.run(plan.select_rows(), &turn)?;
     wave.run(plan.pass(), &turn)?;
     wave.run(plan.finish(), &turn)?;
     let (sums, canaries) = (wave.floats(Binding::Sums)?, wave.floats(Binding::Canary)?);
@@ -496,7 +511,7 @@ fn broken_ends() -> Result<(), Failed> {
             "tile * WORKGROUP + local + 1u);\nlet words",
         ),
         ("finish", "+ multiple * direction", "+ 0.99 * multiple * direction"),
-        ("finish", "vec2<u32>(law.block_low, law.block_high)", "vec2<u32>(0u, 0u)"),
+        ("finish", "vec2<u32>(params.block_low, params.block_high)", "vec2<u32>(0u, 0u)"),
     ] {
         let [parameters, outputs] = compared_end(&case, [name, from, to])?;
         parameters.differs(&format!("{from}: parameters"))?;

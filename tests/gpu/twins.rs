@@ -7,8 +7,8 @@ use libtest_mimic::{Failed, Trial};
 use crate::comparison::{Comparison, exact};
 use crate::device::{Gpu, Work, gpu};
 use crate::kernels::{
-    Observations, bins, cpu_counts, cpu_scores, edited, kernel, law, one_slot, pieces, recorded,
-    weighted,
+    Observations, bins, cpu_counts, cpu_scores, distribution, edited, kernel, one_slot, pieces,
+    recorded, weighted,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -26,12 +26,12 @@ const FAR: Observations = Observations { first: (1 << 32) - 100, count: 200 };
 /// An edited kernel, or work that is changed, beside the real twin.
 fn broken(
     gpu: &Gpu,
-    law: &ScoreDistribution,
+    distribution: &ScoreDistribution,
     mode: FloatMode,
     edit: Option<(&str, &str)>,
     change: impl Fn(Work) -> Work,
 ) -> Result<Comparison, String> {
-    let kernel = kernel(law, 7)?;
+    let kernel = kernel(distribution, 7)?;
     let program = kernel.program(mode);
     let mut source = program.variant().source();
     if let Some((from, to)) = edit {
@@ -43,11 +43,11 @@ fn broken(
 }
 
 fn plain() -> ScoreDistribution {
-    law(1.0, 3, 37, one_slot(2.0))
+    distribution(1.0, 3, 37, one_slot(2.0))
 }
 
 fn drawn() -> ScoreDistribution {
-    law(1.0, 3, 37, weighted(2.0, 37, 0.9))
+    distribution(1.0, 3, 37, weighted(2.0, 37, 0.9))
 }
 
 fn broken_kernels() -> Result<(), Failed> {
@@ -81,8 +81,12 @@ fn broken_kernels() -> Result<(), Failed> {
     broken(gpu, &drawn(), exact_mode, off_by_one, |work| work)?.differs("slots off by one")
 }
 
-fn run(what: &str, law: &ScoreDistribution, change: impl Fn(Work) -> Work) -> Result<(), Failed> {
-    broken(gpu()?, law, FloatMode::Exact, None, change)?.differs(what)
+fn run(
+    what: &str,
+    distribution: &ScoreDistribution,
+    change: impl Fn(Work) -> Work,
+) -> Result<(), Failed> {
+    broken(gpu()?, distribution, FloatMode::Exact, None, change)?.differs(what)
 }
 
 fn broken_runs() -> Result<(), Failed> {
@@ -94,10 +98,10 @@ fn broken_runs() -> Result<(), Failed> {
     let program = kernel(&drawn(), 7)?.program(FloatMode::Exact);
     for (field, (name, _)) in program.uniforms()[0].iter().enumerate() {
         let flipped = |mut work: Work| {
-            work.law[field] ^= 1 << 5;
+            work.distribution[field] ^= 1 << 5;
             work
         };
-        run(&format!("law.{name}"), &drawn(), flipped)?;
+        run(&format!("distribution.{name}"), &drawn(), flipped)?;
     }
     let less_one = |mut work: Work| {
         work.thresholds.iter_mut().for_each(|threshold| *threshold -= 1 << 20);

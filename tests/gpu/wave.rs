@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
-use dpscope_shaders::train::{Kernel, Turn};
+use dpscope_shaders::train::{Kernel, PassParams};
 use dpscope_train::gpu::plan::GpuPlan;
 use wgpu::util::DeviceExt;
 use wgpu::{BindingType, BufferBindingType, BufferUsages};
@@ -105,7 +105,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Dispatches the kernels in order, in one pass.
-    pub(crate) fn run(&self, kernels: &[Kernel], turn: &Turn) -> Result<(), String> {
+    pub(crate) fn run(&self, kernels: &[Kernel], turn: &PassParams) -> Result<(), String> {
         let device = &self.gpu.device;
         let mut words = turn.words();
         words.resize(words.len().next_multiple_of(4), 0);

@@ -66,7 +66,7 @@ impl Training {
         check_settings(&settings)?;
         let steps = mechanism.steps_per_epoch;
         let needed = u64::from(steps) * u64::from(batch_size);
-        if needed > examples.len() as u64 || needed > u64::from(Order::MOST) {
+        if needed > examples.len() as u64 || needed > u64::from(Order::MAX_COUNT) {
             let (data, records) = (examples.name().to_owned(), examples.len());
             return Err(TrainError::TooFewRecords { data, records, steps, batch_size, needed });
         }

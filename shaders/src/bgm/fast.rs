@@ -1,8 +1,8 @@
-//! How far the scores of a fast GPU may be from the formula.
+//! Error bound for scores of a GPU in fast mode.
 //!
-//! Assumed of a device, with U = 2⁻²³: sums, products and conversions are within one unit in the
-//! last place (U relative, to either neighbour), alone or fused; polynomials, sums and products may
-//! be rewritten in any way that is equal in exact arithmetic; square roots have the accuracy of
+//! Assumptions about a device, with U = 2⁻²³: sums, products and conversions are within one unit in
+//! the last place (U relative, to either neighbour), alone or fused; polynomials, sums and products
+//! may be rewritten in any way that is equal in exact arithmetic; square roots have the accuracy of
 //! WGSL. Three things are taken as they are written: differences to a centre, the rounding to an
 //! integer in `power_of_two` (to nearest), and that each normal is one value.
 //!
@@ -22,11 +22,12 @@ const U: f64 = 1.192_092_895_507_812_5e-7;
 /// own 1.1e-7.
 const EXP2: f64 = 24.0 * U;
 
-/// Times that the largest of 2²⁰ independent segments is passed by a later one; more than that has
-/// probability below 10⁻¹⁹ (on average 14; Chernoff).
-const MOST_MOVES: f64 = 64.0;
+/// Number of record values among 2²⁰ independent segments: larger with probability below 10⁻¹⁹ (14
+/// on average; Chernoff bound).
+const MAX_MOVES: f64 = 64.0;
 
-/// How far a normal of a fast GPU may be from the twin's, for radii √(z₀² + z₁²) in a range.
+/// Error bound for a normal of a GPU in fast mode, relative to the twin, for radii √(z₀² + z₁²) in
+/// a range.
 ///
 /// With r the radius: r² has the errors of its number v (3U relative, hence 6U), of the logarithm
 /// (16 operations on terms of r² + 1.8 where the exponent is not 0, r ≥ 0.8; constants; the
@@ -35,7 +36,7 @@ const MOST_MOVES: f64 = 64.0;
 ///
 /// 61U·r + 36U + 1e-6 + min(6U/r, √(6U)),
 ///
-/// beside what [`stream_normals`](crate::random::stream_normals) states of the twin.
+/// plus the error of the twin stated by [`stream_normals`](crate::random::stream_normals).
 #[must_use]
 pub fn fast_normal_error(radii: &RangeInclusive<f64>) -> f64 {
     let (least, most) = (*radii.start(), *radii.end());
@@ -53,40 +54,43 @@ impl ScoreKernel {
     ///
     /// K = min(2g − 1, 1 + V),  V = √(¼ ln² T + 1) + ½ ln(max w/min w):
     ///
-    /// the score's gradient is (g·p − (g − 1)·q)/σ with p and q softmax laws of x at the exponents
-    /// g and g − 1, Σ|p − q| ≤ V/(g − 1) since dp/ds = p·(x − Ex), and V bounds the standard
-    /// deviation of −ln p. A Poisson step moves by at most the slope q·e^a/(1 − q + q·e^a). The
-    /// rest is rounding: of exponents, exponentials, sums, logarithms and of the score to its unit.
+    /// the score's gradient is (g·p − (g − 1)·q)/σ with p and q softmax distributions of x at the
+    /// exponents g and g − 1, Σ|p − q| ≤ V/(g − 1) since dp/ds = p·(x − Ex), and V bounds the
+    /// standard deviation of −ln p. A Poisson step moves by at most the slope q·e^a/(1 − q +
+    /// q·e^a). The rest is rounding: of exponents, exponentials, sums, logarithms and of the score
+    /// to its unit.
     ///
     /// # Guarantee
-    /// Held by the twin, which is such a device (`unit::the_twin_is_within`), and by GPUs
+    /// Satisfied by the twin (`unit::the_twin_satisfies_the_bound`) and by GPUs
     /// (`tests/gpu/fast.rs::fast_scores_are_within_the_derived_error`).
     ///
     /// # Numerics
     /// An upper bound, below a tenth of a bin at σ = 1, T = 100 and radii from 0.02 to 6
-    /// (`unit::small_beside_a_bin`); below 0.02, as one observation in 100 has them, up to a bin.
+    /// (`unit::the_bound_is_small_compared_with_a_bin`); for radii below 0.02 (one observation in
+    /// 100) up to a bin.
     ///
     /// # Reference
     /// Variance of −ln p: D. Reeb and M. M. Wolf, "Tight bound on relative entropy by entropy
     /// difference" (2015), IEEE Trans. Inf. Theory 61.
     #[must_use]
     pub fn fast_error(&self, radii: &RangeInclusive<f64>) -> f64 {
-        let law = &self.law;
+        let distribution = &self.distribution;
         let draws = Draws { error: fast_normal_error(radii), largest: *radii.end() };
         let epoch = match &self.setup.scoring {
             Scoring::Fixed(scoring) => {
                 let (two_sums, _) = scoring.shape();
-                fixed_error(law, &draws, if two_sums { 2.0 } else { 1.0 })
+                fixed_error(distribution, &draws, if two_sums { 2.0 } else { 1.0 })
             }
-            Scoring::Moving(_) => moving_error(law, &draws),
+            Scoring::Moving(_) => moving_error(distribution, &draws),
             Scoring::Linear(_) => {
-                let step = step_error(law, &draws);
-                f64::from(law.entries) * (step + additions(law.entries) * U * reach(law, &draws))
+                let step = step_error(distribution, &draws);
+                f64::from(distribution.entries)
+                    * (step + additions(distribution.entries) * U * reach(distribution, &draws))
             }
-            Scoring::Poisson(_) => poisson_error(law, &draws),
+            Scoring::Poisson(_) => poisson_error(distribution, &draws),
         };
         // Second order, and the score's unit.
-        f64::from(law.epochs) * (1.001 * epoch + self.score_unit())
+        f64::from(distribution.epochs) * (1.001 * epoch + self.score_unit())
     }
 }
 
@@ -102,14 +106,15 @@ pub(crate) fn additions(entries: u32) -> f64 {
     f64::from(entries.min(16) + levels.iter().sum::<u32>() + segments / 32_768 + 3)
 }
 
-fn gap(law: &ScoreDistribution) -> f64 {
-    if let ScoreDistributionKind::OneSlot { gap, .. } = law.kind { gap } else { 1.0 }
+fn gap(distribution: &ScoreDistribution) -> f64 {
+    if let ScoreDistributionKind::OneSlot { gap, .. } = distribution.kind { gap } else { 1.0 }
 }
 
-/// −ln of the least weight ÷ the total, and ln of the largest ÷ the least; 0 where slots are
-/// uniform.
-fn weight_range(law: &ScoreDistribution) -> (f64, f64) {
-    let ScoreDistributionKind::OneSlot { weights, .. } = &law.kind else { return (0.0, 0.0) };
+/// −ln(smallest weight ÷ sum) and ln(largest ÷ smallest weight); 0 for uniform slots.
+fn weight_range(distribution: &ScoreDistribution) -> (f64, f64) {
+    let ScoreDistributionKind::OneSlot { weights, .. } = &distribution.kind else {
+        return (0.0, 0.0);
+    };
     let Some(weights) = weights.as_slice() else { return (0.0, 0.0) };
     let total: f64 = weights.iter().sum();
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
@@ -117,75 +122,75 @@ fn weight_range(law: &ScoreDistribution) -> (f64, f64) {
     (ln(total / least), ln(most / least))
 }
 
-/// K: how far a score moves, in units of 1/σ, where each entry moves by at most 1.
-fn gain(law: &ScoreDistribution) -> f64 {
-    let (_, range) = weight_range(law);
-    let ln_entries = ln(f64::from(law.entries));
+/// K: change of a score, in units of 1/σ, if each entry changes by at most 1.
+fn gain(distribution: &ScoreDistribution) -> f64 {
+    let (_, range) = weight_range(distribution);
+    let ln_entries = ln(f64::from(distribution.entries));
     let deviation = (0.25 * ln_entries * ln_entries + 1.0).sqrt() + 0.5 * range;
-    (2.0 * gap(law) - 1.0).min(1.0 + deviation)
+    (2.0 * gap(distribution) - 1.0).min(1.0 + deviation)
 }
 
 /// y = 2^(slope·z): 4 operations and constants before, then 24U of y itself; two products with
 /// weights and y; sums; logarithms (10 operations on the exponent's term, 18 on the others', 0.54
 /// in size) and 3 operations with the offset.
-fn fixed_error(law: &ScoreDistribution, draws: &Draws, sums: f64) -> f64 {
-    let (sigma, gap) = (law.noise_multiplier, gap(law));
+fn fixed_error(distribution: &ScoreDistribution, draws: &Draws, sums: f64) -> f64 {
+    let (sigma, gap) = (distribution.noise_multiplier, gap(distribution));
     let powers = 2.0 * gap - 1.0;
     let reach = draws.largest + gap / sigma;
-    let exponents = gain(law) * (draws.error + 4.0 * U * reach) / sigma;
+    let exponents = gain(distribution) * (draws.error + 4.0 * U * reach) / sigma;
     let logarithms = powers * reach / sigma;
     let offset = (gap - 0.5) / (sigma * sigma);
     exponents
         + powers * EXP2
-        + sums * U * (3.0 + additions(law.entries) + 33.0)
+        + sums * U * (3.0 + additions(distribution.entries) + 33.0)
         + 11.0 * U * logarithms
         + 3.0 * U * (offset + logarithms)
 }
 
 /// The entry v = z + mean in 2 operations; exponents slope·(v − c) + (l − l′), of which the mean of
-/// |t| under the softmax law is at most ln T; moves of the centre; logarithms of 1 to T; and 8
+/// |t| under the softmax distribution is at most ln T; moves of the centre; logarithms of 1 to T; and 8
 /// operations on the terms of the score.
-fn moving_error(law: &ScoreDistribution, draws: &Draws) -> f64 {
-    let (sigma, gap) = (law.noise_multiplier, gap(law));
-    let (lightest, _) = weight_range(law);
+fn moving_error(distribution: &ScoreDistribution, draws: &Draws) -> f64 {
+    let (sigma, gap) = (distribution.noise_multiplier, gap(distribution));
+    let (lightest, _) = weight_range(distribution);
     let reach = draws.largest + gap / sigma;
-    let entries = gain(law) * (draws.error + 2.0 * U * reach) / sigma;
-    let ln_entries = ln(f64::from(law.entries));
-    let moves = f64::from(law.entries.div_ceil(16)).min(MOST_MOVES);
+    let entries = gain(distribution) * (draws.error + 2.0 * U * reach) / sigma;
+    let ln_entries = ln(f64::from(distribution.entries));
+    let moves = f64::from(distribution.entries.div_ceil(16)).min(MAX_MOVES);
     let sum = EXP2
         + 5.0 * U * (ln_entries + 2.0 * lightest)
         + moves * U * (27.0 + 10.0 * lightest)
-        + additions(law.entries) * U
+        + additions(distribution.entries) * U
         + 11.0 * U * (ln_entries + 3.0);
     let terms = reach / sigma + 0.5 / (sigma * sigma) + 3.0 * (ln_entries + lightest);
     entries + 2.0 * sum + 8.0 * U * terms
 }
 
 /// (|z| + ½/σ)/σ: the largest |a| of a step.
-fn reach(law: &ScoreDistribution, draws: &Draws) -> f64 {
-    (draws.largest + 0.5 / law.noise_multiplier) / law.noise_multiplier
+fn reach(distribution: &ScoreDistribution, draws: &Draws) -> f64 {
+    (draws.largest + 0.5 / distribution.noise_multiplier) / distribution.noise_multiplier
 }
 
 /// The error of a step's exponent a = z/σ ± ½/σ²: 3 operations and constants.
-fn step_error(law: &ScoreDistribution, draws: &Draws) -> f64 {
-    draws.error / law.noise_multiplier + 4.0 * U * reach(law, draws)
+fn step_error(distribution: &ScoreDistribution, draws: &Draws) -> f64 {
+    draws.error / distribution.noise_multiplier + 4.0 * U * reach(distribution, draws)
 }
 
 /// ln(1 + q(e^a − 1)) moves by its slope in a; 22 operations on terms of at most 3.6 times the
 /// logarithm's size; beyond `LARGE`, a + ln q in 4 operations.
-fn poisson_error(law: &ScoreDistribution, draws: &Draws) -> f64 {
-    let ScoreDistributionKind::Poisson { sampling_rate: q } = law.kind else {
+fn poisson_error(distribution: &ScoreDistribution, draws: &Draws) -> f64 {
+    let ScoreDistributionKind::Poisson { sampling_rate: q } = distribution.kind else {
         return f64::INFINITY;
     };
-    let largest = reach(law, draws);
+    let largest = reach(distribution, draws);
     let up = q * exp(largest.min(600.0));
     let slope = up / (1.0 - q + up);
     let above = if largest < 600.0 { ln_1p(up - q) } else { largest };
     let size = above.max(-ln_1p(q * (exp(-largest) - 1.0)));
-    let step = slope * (step_error(law, draws) + EXP2)
+    let step = slope * (step_error(distribution, draws) + EXP2)
         + 80.0 * U * size
         + if largest > 59.0 { 4.0 * U * (largest - ln(q)) } else { 0.0 };
-    f64::from(law.entries) * (step + additions(law.entries) * U * size)
+    f64::from(distribution.entries) * (step + additions(distribution.entries) * U * size)
 }
 
 #[cfg(test)]
@@ -213,8 +218,8 @@ mod tests {
         entries: u32,
         kind: ScoreDistributionKind,
     ) -> ScoreKernel {
-        let law = ScoreDistribution { noise_multiplier, epochs, entries, kind };
-        ScoreKernel::new(&law, 5, Phase::Audit).unwrap()
+        let distribution = ScoreDistribution { noise_multiplier, epochs, entries, kind };
+        ScoreKernel::new(&distribution, 5, Phase::Audit).unwrap()
     }
 
     fn kernels() -> Vec<ScoreKernel> {
@@ -242,8 +247,8 @@ mod tests {
     /// Centred entries of an observation, its normals `noise` times as large.
     fn entries(kernel: &ScoreKernel, world: World, observation: u64, noise: f64) -> Vec<f64> {
         let draws = kernel.draws(world, observation);
-        let gap = gap(&kernel.law);
-        let poisson = matches!(kernel.law.kind, ScoreDistributionKind::Poisson { .. });
+        let gap = gap(&kernel.distribution);
+        let poisson = matches!(kernel.distribution.kind, ScoreDistributionKind::Poisson { .. });
         let mean = |target: bool| match (target, world) {
             (true, World::Target) => 0.0,
             (true, World::ZeroOut) => -1.0,
@@ -255,12 +260,12 @@ mod tests {
                 }
             }
         };
-        let sigma = noise * kernel.law.noise_multiplier;
+        let sigma = noise * kernel.distribution.noise_multiplier;
         let entry = |(&z, &target): (&f32, &bool)| sigma * f64::from(z) + mean(target);
         draws.normals.iter().zip(&draws.target).map(entry).collect()
     }
 
-    /// The largest |score − formula| ÷ the error derived.
+    /// Largest |score − formula| ÷ error bound.
     fn worst(kernel: &ScoreKernel, noise: f64) -> f64 {
         let error = kernel.fast_error(&ALL);
         let mut worst = 0.0_f64;
@@ -269,7 +274,7 @@ mod tests {
             kernel.scores(world, 0, &mut scores, &|| true).unwrap();
             for (observation, &score) in (0..).zip(&scores) {
                 let entries = entries(kernel, world, observation, noise);
-                let formula = kernel.law.score(&entries).unwrap();
+                let formula = kernel.distribution.score(&entries).unwrap();
                 let ratio = (score as f64 * kernel.score_unit() - formula).abs() / error;
                 worst = if ratio <= worst { worst } else { ratio };
             }
@@ -278,10 +283,10 @@ mod tests {
     }
 
     #[test]
-    fn the_twin_is_within() {
+    fn the_twin_satisfies_the_bound() {
         for kernel in kernels() {
             let good = worst(&kernel, 1.0);
-            assert!(good < 1.0, "{:?}: {good}", kernel.law);
+            assert!(good < 1.0, "{:?}: {good}", kernel.distribution);
         }
         for kernel in [kernel(1.0, 2, 100, one_slot(2.0)), kernel(0.3, 2, 100, one_slot(200.0))] {
             assert!(worst(&kernel, 0.99) > 1.0, "noise x 0.99");
@@ -289,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn small_beside_a_bin() {
+    fn the_bound_is_small_compared_with_a_bin() {
         for (sigma, entries) in [(1.0, 100), (1.0, 30), (0.7, 100)] {
             let kernel = kernel(sigma, 1, entries, one_slot(2.0));
             let [target, zero_out] = World::BOTH.map(|world| {
@@ -304,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_grows_with_all_that_it_depends_on() {
+    fn the_bound_grows_with_its_arguments() {
         let of = |sigma, epochs, entries, gap| {
             kernel(sigma, epochs, entries, one_slot(gap)).fast_error(&ALL)
         };

@@ -1,4 +1,4 @@
-//! One slot, gap 1 or 2, with a fixed centre: one exponential an entry.
+//! One-slot scores for gap 1 or 2 with a fixed centre: one exponential per entry.
 //!
 //! Centre m = −gap, so that (x − m)/σ = z for every entry but the target's, where it is
 //! z + gap/σ in D and z + (gap − 1)/σ in D′; with y = exp((x − m)/σ²) the score of an epoch is
@@ -6,7 +6,7 @@
 //! gap 1: −½/σ² + ln Σ w y         gap 2: −1.5/σ² + ln Σ w y² − ln Σ w y  (Σ w = 1)
 //!
 //! With |z| ≤ Z = 9.494: e^(−gap·Z/σ) ≤ Σ w y^gap ≤ e^(gap·(Z/σ + gap/σ²)), the sum of unweighted
-//! terms T times that, so neither overflow nor underflow is possible where
+//! terms T times that, so neither overflow nor underflow is possible if
 //! gap·(Z/σ + gap/σ²) + ln T ≤ 80 (σ ≥ 0.35 at gap 2 and T = 100); see [`Fixed::fits`].
 
 use super::math::{exp2, ln};
@@ -17,38 +17,38 @@ use crate::wgsl::Fields;
 use dpscope_core::adjacency::World;
 use std::f64::consts::LOG2_E;
 
-/// Constants of the law.
+/// Constants of the scoring method.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
-    /// Gap 2: both sums; gap 1: the denominator is constant.
+    /// Whether the gap is 2, which needs both sums; at gap 1 the denominator is constant.
     squared: bool,
     /// log₂e/σ.
     slope: f32,
-    /// What the target's entry has above the others, in units of σ, a world.
+    /// Shift of the target's entry relative to the others, in units of σ, per world.
     target_shift: [f32; 2],
     /// (½ − gap)/σ².
     offset: f32,
-    /// 1/T, or 1 where weights of total 1 are applied.
+    /// 1/T, or 1 with weights.
     share: f32,
-    /// Slot weights of total 1; none where uniform.
+    /// Slot weights with sum 1; `None` for uniform slots.
     weights: Option<Vec<f32>>,
 }
 
-/// Largest exponent (nats) that the sums may reach; f32 ends at 88.
+/// Largest exponent of the sums, in nats; f32 overflows at 88.
 const EXPONENT_LIMIT: f64 = 80.0;
-/// Smaller weights could be lost next to an exponential of the largest size.
-const LEAST_WEIGHT: f64 = 1e-20;
+/// Smaller weights could be lost in sums with the largest exponentials.
+const MIN_WEIGHT: f64 = 1e-20;
 
 impl Fixed {
-    /// Whether no draw can overflow or underflow.
+    /// Whether overflow and underflow are impossible.
     pub(crate) fn fits(sigma: f64, gap: f64, entries: u32, weights: Option<&[f64]>) -> bool {
         let reach = gap * (NORMAL_LIMIT / sigma + gap / (sigma * sigma));
         (gap == 1.0 || gap == 2.0)
             && reach + dpscope_core::math::ln(f64::from(entries)) <= EXPONENT_LIMIT
-            && weights.is_none_or(|w| w.iter().all(|&w| w >= LEAST_WEIGHT))
+            && weights.is_none_or(|w| w.iter().all(|&w| w >= MIN_WEIGHT))
     }
 
-    /// `weights` have total 1.
+    /// `weights` must have sum 1.
     pub(crate) fn new(sigma: f64, gap: f64, entries: u32, weights: Option<&[f64]>) -> Self {
         Fixed {
             squared: gap == 2.0,
@@ -60,17 +60,17 @@ impl Fixed {
         }
     }
 
-    /// Whether there is a second sum, and weights.
+    /// Whether there is a second sum, and whether there are weights.
     pub(crate) fn shape(&self) -> (bool, bool) {
         (self.squared, self.weights.is_some())
     }
 
-    /// Slot weights of total 1; none where uniform.
+    /// Slot weights with sum 1; empty for uniform slots.
     pub(crate) fn weights(&self) -> &[f32] {
         self.weights.as_deref().unwrap_or(&[])
     }
 
-    /// `Scoring` of `fixed.wgsl`.
+    /// The uniform `scoring` of `fixed.wgsl`.
     pub(crate) fn fields(&self) -> Fields {
         let [target, zero_out] = self.target_shift;
         vec![
@@ -82,7 +82,7 @@ impl Fixed {
         ]
     }
 
-    /// Adds rows of an epoch, the first of them entry `t`. `slots`: where the target's batch falls.
+    /// Adds rows of an epoch; the first is entry `t`. `slots` are the slots of the target's batch.
     pub(crate) fn add(
         &self,
         isa: InstructionSet,
@@ -120,7 +120,7 @@ impl Fixed {
         two.carry();
     }
 
-    /// The score of an epoch whose entries have all been added.
+    /// Score of an epoch after all entries have been added.
     pub(crate) fn score(&self, isa: InstructionSet, sums: &[Sums; 2], score: &mut Row<f32>) {
         let first = sums[0].total();
         if self.squared {
@@ -233,11 +233,11 @@ fn score_one_body(offset: f32, share: f32, first: &Row<f32>, score: &mut Row<f32
 }
 
 lane_fn! {
-    /// Moves the target's entry, entry 0 in every lane.
+    /// Shifts the target's entry, which is entry 0 in every lane.
     fn raise(shift: f32, row: &mut Row<f32>) = raise_body
 }
 lane_fn! {
-    /// Moves the target's entry, each lane's own; `rows` begin at entry `t`.
+    /// Shifts the target's entry of each lane; `rows` start at entry `t`.
     fn place(t: u32, slots: &Row<u32>, shift: f32, rows: &mut [Row<f32>]) = place_body
 }
 lane_fn! {

@@ -1,4 +1,4 @@
-//! Elementary functions of the scores in f32: the same operations in the same order in WGSL.
+//! Elementary f32 functions of the scores, with the same operations in the same order as in WGSL.
 
 /// (ln(1 + f) − f)/f² on [√½ − 1, √2 − 1]; `fit/polynomials.py`.
 pub(crate) const LN: [f32; 8] = [
@@ -17,7 +17,7 @@ pub(crate) const EXP2: [f32; 5] = [0.693147, 0.24022242, 0.055507336, 0.00967151
 
 /// Bits of √½, the least mantissa of the range reduction.
 const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
-/// 1.5·2²³: adding it rounds to an integer, which then stands in the low bits.
+/// 1.5·2²³: adding it rounds to an integer, which is then in the low bits.
 pub(crate) const ROUNDER: f32 = 12_582_912.0;
 
 /// 2²³: from here on every f32 is an integer.

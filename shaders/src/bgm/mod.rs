@@ -1,4 +1,4 @@
-//! The batched Gaussian mechanism: scores of simulated observations.
+//! Scores of simulated observations of the batched Gaussian mechanism.
 
 mod draws;
 mod fast;

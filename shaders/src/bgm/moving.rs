@@ -1,12 +1,12 @@
-//! One slot, any gap and noise: the centre is the largest term so far, and moves.
+//! One-slot scores for any gap and noise, with a moving centre: the largest term so far.
 //!
-//! Each sum keeps the entry of its largest term as centre (v, l), v = x/σ and l = log₂ of the
+//! Each sum uses the entry of its largest term as centre (v, l), v = x/σ and l = log₂ of the
 //! slot's weight; terms are 2^(slope·(v_t − v) + (l_t − l)) ≤ 1 and the sums at least about 1. With
 //! g = gap, centres (v, l) of Σ_g and (v′, l′) of Σ_{g−1}:
 //!
 //! score = v/σ + ½/σ² + (g − 1)(v − v′)/σ + ln 2·(l − l′) + ln Σ_g − ln Σ_{g−1}
 //!
-//! The two centres are the same entry nearly always, so that nothing large cancels.
+//! The two centres are nearly always the same entry, so that there is no cancellation.
 
 use super::math::{exp2_from_below, ln};
 use super::sums::Sums;
@@ -15,12 +15,12 @@ use crate::wgsl::Fields;
 use dpscope_core::adjacency::World;
 use std::f64::consts::LOG2_E;
 
-/// Constants of the law.
+/// Constants of the scoring method.
 #[derive(Clone, Debug)]
 pub(crate) struct Moving {
-    /// log₂e·g/σ and log₂e·(g − 1)/σ; the second 0 where the gap is 1 and its sum is constant.
+    /// log₂e·g/σ and log₂e·(g − 1)/σ; the second is 0 at gap 1, where its sum is constant.
     slopes: [f32; 2],
-    /// Mean of the target's entry in units of σ, a world.
+    /// Mean of the target's entry in units of σ, per world.
     target_shift: [f32; 2],
     /// Mean of the other entries in units of σ.
     other_shift: f32,
@@ -65,7 +65,7 @@ impl Centred {
 }
 
 impl Moving {
-    /// `weights` have total 1; none where uniform.
+    /// `weights` must have sum 1; `None` for uniform slots.
     pub(crate) fn new(sigma: f64, gap: f64, entries: u32, weights: Option<&[f64]>) -> Self {
         let log_weights = match weights {
             None => vec![0.0; entries as usize],
@@ -87,17 +87,17 @@ impl Moving {
         }
     }
 
-    /// Whether there is a second sum, and weights.
+    /// Whether there is a second sum, and whether there are weights.
     pub(crate) fn shape(&self) -> (bool, bool) {
         (self.slopes[1] > 0.0, self.weighted)
     }
 
-    /// log₂ of each slot's weight; none where uniform.
+    /// log₂ of each slot's weight; empty for uniform slots.
     pub(crate) fn weights(&self) -> &[f32] {
         if self.weighted { &self.log_weights } else { &[] }
     }
 
-    /// `Scoring` of `moving.wgsl`.
+    /// The uniform `scoring` of `moving.wgsl`.
     pub(crate) fn fields(&self) -> Fields {
         let ([top, bottom], [target, zero_out]) = (self.slopes, self.target_shift);
         vec![
@@ -112,7 +112,7 @@ impl Moving {
         ]
     }
 
-    /// Adds rows of an epoch, the first of them entry `t`. `slots`: where the target's batch falls.
+    /// Adds rows of an epoch; the first is entry `t`. `slots` are the slots of the target's batch.
     pub(crate) fn add(
         &self,
         isa: InstructionSet,
@@ -134,7 +134,7 @@ impl Moving {
         }
     }
 
-    /// The score of an epoch whose entries have all been added.
+    /// Score of an epoch after all entries have been added.
     pub(crate) fn score(&self, isa: InstructionSet, sums: &[Centred; 2], score: &mut Row<f32>) {
         let [top, bottom] = sums;
         score_top(isa, &self.finish, top, &top.sums.total(), score);
@@ -215,7 +215,7 @@ fn score_bottom_body(finish: &Finish, sums: &[Centred; 2], total: &Row<f32>, sco
 }
 
 lane_fn! {
-    /// Moves every entry to its mean: `shifts` of the target's entry and of the others.
+    /// Adds the mean of every entry: `shifts` of the target's entry and of the others.
     fn shift(t: u32, slots: &Row<u32>, shifts: [f32; 2], rows: &mut [Row<f32>]) = shift_body
 }
 lane_fn! {

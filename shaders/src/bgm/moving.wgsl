@@ -1,4 +1,4 @@
-// One slot, any gap and noise: the centre is the largest term so far, and moves.
+// One-slot scores for any gap and noise, with a moving centre: the largest term so far.
 //
 // Parity: exact mode bit for bit; fast mode as `fast.rs` derives.
 
@@ -31,9 +31,9 @@ fn log_weights(at: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-// How far the term of (v, l) lies above that of `centre`, in bits.
+// Distance of the term of (v, l) above that of `centre`, in bits.
 fn above(v: vec4<f32>, l: vec4<f32>, centre: vec2<f32>, slope: f32) -> vec4<f32> {
-    return kept4(kept4(kept4(v - centre.x) * slope) + kept4(l - centre.y));
+    return rounded4(rounded4(rounded4(v - centre.x) * slope) + rounded4(l - centre.y));
 }
 
 fn larger(centre: vec2<f32>, v: f32, l: f32, used: bool, slope: f32) -> vec2<f32> {
@@ -55,7 +55,7 @@ fn add_quarter(sum: f32, row: vec4<f32>, used: vec4<bool>, at: u32, centre: vec2
     -> f32 {
     let terms = power_of_two_from_below(above(row, log_weights(at), centre, slope));
     let y = select(vec4<f32>(), terms, used);
-    return kept(kept(kept(kept(sum + y.x) + y.y) + y.z) + y.w);
+    return rounded(rounded(rounded(rounded(sum + y.x) + y.y) + y.z) + y.w);
 }
 
 struct Centred {
@@ -71,7 +71,7 @@ fn add_centred(sums: Centred, rows: Normals, segment: Segment, at: u32, slope: f
     if (holds(segment, 8u)) { centre = largest(centre, rows.c, segment, ROWS_C, at + 8u, slope); }
     if (holds(segment, 12u)) { centre = largest(centre, rows.d, segment, ROWS_D, at + 12u, slope); }
     let down = above(vec4<f32>(sums.centre.x), vec4<f32>(sums.centre.y), centre, slope);
-    var levels = kept4(sums.levels * power_of_two_from_below(down).x);
+    var levels = rounded4(sums.levels * power_of_two_from_below(down).x);
     var sum = 0.0;
     if (holds(segment, 0u)) {
         sum = add_quarter(sum, rows.a, used(segment, ROWS_A), at, centre, slope);
@@ -85,13 +85,13 @@ fn add_centred(sums: Centred, rows: Normals, segment: Segment, at: u32, slope: f
     if (holds(segment, 12u)) {
         sum = add_quarter(sum, rows.d, used(segment, ROWS_D), at + 12u, centre, slope);
     }
-    levels.x = kept(levels.x + sum);
+    levels.x = rounded(levels.x + sum);
     return Centred(centre, levels);
 }
 
 fn shifted(row: vec4<f32>, rows: vec4<u32>, target_row: u32, shift: f32) -> vec4<f32> {
     let others = vec4<f32>(scoring.shift_others);
-    return kept4(row + select(others, vec4<f32>(shift), rows == vec4<u32>(target_row)));
+    return rounded4(row + select(others, vec4<f32>(shift), rows == vec4<u32>(target_row)));
 }
 
 fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
@@ -116,9 +116,9 @@ fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
 
 fn epoch_score() -> f32 {
     let logarithms = ln(vec4<f32>(total(first), select(1.0, total(second), TWO_SUMS), 1.0, 1.0));
-    let centre = kept(kept(top.x * scoring.inverse_sigma) + scoring.offset);
-    let upper = kept(centre + kept(kept(top.y * LN_OF_2) + logarithms.x));
+    let centre = rounded(rounded(top.x * scoring.inverse_sigma) + scoring.offset);
+    let upper = rounded(centre + rounded(rounded(top.y * LN_OF_2) + logarithms.x));
     if (!TWO_SUMS) { return upper; }
-    let apart = kept(kept(top.x - bottom.x) * scoring.centre_slope);
-    return kept(upper + kept(apart - kept(kept(bottom.y * LN_OF_2) + logarithms.y)));
+    let apart = rounded(rounded(top.x - bottom.x) * scoring.centre_slope);
+    return rounded(upper + rounded(apart - rounded(rounded(bottom.y * LN_OF_2) + logarithms.y)));
 }

@@ -1,4 +1,4 @@
-//! The score kernel for a GPU: the WGSL files in one, and what a plan binds to them.
+//! The score kernel for a GPU: assembled WGSL source, uniforms and buffers.
 
 use super::math::{EXP2, LN, ROUNDER, WHOLE};
 use super::setup::{Scoring, Setup};
@@ -13,37 +13,37 @@ use dpscope_core::mechanism::ScoreDistribution;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Invocations of a workgroup.
+/// Invocations per workgroup.
 pub const WORKGROUP: u32 = 64;
 
-/// Values of 4 bytes that an observation keeps between dispatches.
+/// 4-byte values of state per observation between dispatches.
 pub const STATE_VALUES: u32 = 15;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Way {
+enum ScoringMethod {
     Fixed,
     Moving,
     Linear,
     Poisson,
 }
 
-/// How far a kernel goes: what benchmarks subtract from each other.
+/// Last stage executed by a kernel; benchmarks compare stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stage {
-    /// No random words: loops, sums and counting alone.
+    /// No random words: only loops, sums and counting.
     Rest,
-    /// Random words as well, summed as they are.
+    /// Also random words, summed directly.
     Words,
-    /// Normals as well, summed as they are.
+    /// Also normals, summed directly.
     Normals,
-    /// The score.
+    /// The complete score.
     Whole,
 }
 
-/// What is compiled: programs of one variant differ in what is bound, not in their source.
+/// A variant of the source code; programs of one variant differ only in their bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
-    way: Way,
+    method: ScoringMethod,
     two_sums: bool,
     weighted: bool,
     mode: FloatMode,
@@ -51,27 +51,27 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// All that a plan may need.
+    /// All variants that plans can need.
     #[must_use]
     pub fn all() -> Vec<Variant> {
         let mut all = Vec::new();
         for mode in [FloatMode::Exact, FloatMode::Fast] {
-            for way in [Way::Fixed, Way::Moving] {
+            for method in [ScoringMethod::Fixed, ScoringMethod::Moving] {
                 for (two_sums, weighted) in
                     [(false, false), (false, true), (true, false), (true, true)]
                 {
-                    all.push(Variant { way, two_sums, weighted, mode, stage: Stage::Whole });
+                    all.push(Variant { method, two_sums, weighted, mode, stage: Stage::Whole });
                 }
             }
-            for way in [Way::Linear, Way::Poisson] {
+            for method in [ScoringMethod::Linear, ScoringMethod::Poisson] {
                 let (two_sums, weighted) = (false, false);
-                all.push(Variant { way, two_sums, weighted, mode, stage: Stage::Whole });
+                all.push(Variant { method, two_sums, weighted, mode, stage: Stage::Whole });
             }
         }
         all
     }
 
-    /// The float mode it is compiled for.
+    /// Float mode.
     #[must_use]
     pub fn mode(self) -> FloatMode {
         self.mode
@@ -80,7 +80,7 @@ impl Variant {
     /// A short name, such as `fixed-two-sums-exact`.
     #[must_use]
     pub fn name(self) -> String {
-        let way = format!("{:?}", self.way).to_ascii_lowercase();
+        let method = format!("{:?}", self.method).to_ascii_lowercase();
         let sums = if self.two_sums { "-two-sums" } else { "" };
         let weighted = if self.weighted { "-weighted" } else { "" };
         let stage = match self.stage {
@@ -89,7 +89,7 @@ impl Variant {
             Stage::Normals => "-normals",
             Stage::Whole => "",
         };
-        format!("{way}{sums}{weighted}{stage}-{}", self.mode)
+        format!("{method}{sums}{weighted}{stage}-{}", self.mode)
     }
 
     /// The WGSL source; its entry point is `count`.
@@ -98,8 +98,8 @@ impl Variant {
         self.assembled(true)
     }
 
-    /// The same for a compiler that is told of each operation that it must neither be fused nor
-    /// reordered: without the barriers that make WGSL keep to it.
+    /// The source without optimisation barriers, for compilers that are instructed not to fuse or
+    /// reorder operations.
     #[must_use]
     pub fn source_without_barriers(self) -> String {
         self.assembled(false)
@@ -115,21 +115,21 @@ impl Variant {
         source.push_str(wgsl!("math.wgsl"));
         source.push_str(wgsl!("sums.wgsl"));
         source.push_str(wgsl!("slots.wgsl"));
-        source.push_str(match self.way {
-            Way::Fixed => wgsl!("fixed.wgsl"),
-            Way::Moving => wgsl!("moving.wgsl"),
-            Way::Linear | Way::Poisson => wgsl!("steps.wgsl"),
+        source.push_str(match self.method {
+            ScoringMethod::Fixed => wgsl!("fixed.wgsl"),
+            ScoringMethod::Moving => wgsl!("moving.wgsl"),
+            ScoringMethod::Linear | ScoringMethod::Poisson => wgsl!("steps.wgsl"),
         });
         source
     }
 
-    /// What the WGSL files take from their twins.
+    /// Constants that the WGSL files share with their twins.
     fn constants(self) -> String {
         let mut text = String::new();
         for (name, value) in [
             ("TWO_SUMS", self.two_sums),
             ("WEIGHTED", self.weighted),
-            ("POISSON", self.way == Way::Poisson),
+            ("POISSON", self.method == ScoringMethod::Poisson),
             ("DRAWS_WORDS", self.stage >= Stage::Words),
             ("DRAWS_NORMALS", self.stage >= Stage::Normals),
             ("SCORES", self.stage == Stage::Whole),
@@ -144,7 +144,7 @@ impl Variant {
     }
 }
 
-/// What the WGSL files of normals and elementary functions take from their twins.
+/// Constants that the WGSL files of normals and elementary functions share with their twins.
 pub(crate) fn shared_constants(mode: FloatMode, barriers: bool) -> String {
     let mut text = String::new();
     for (name, value) in [("EXACT", mode == FloatMode::Exact), ("BARRIERS", barriers)] {
@@ -155,7 +155,7 @@ pub(crate) fn shared_constants(mode: FloatMode, barriers: bool) -> String {
     }
     let ln_2 = std::f32::consts::LN_2;
     let single = [("MINUS_2_LN_2", -2.0 * ln_2), ("LN_OF_2", ln_2), ("ROUNDER", ROUNDER)];
-    // As f64: the digits that give it back, written by what a page has anyway.
+    // Printed as f64: exact, and avoids a second float formatter in web bundles.
     for (name, value) in single.into_iter().chain([("WHOLE", WHOLE)]) {
         let value = f64::from(value);
         let _ = writeln!(text, "const {name}: f32 = {value:?}f;");
@@ -171,11 +171,11 @@ pub(crate) fn shared_constants(mode: FloatMode, barriers: bool) -> String {
     text
 }
 
-/// The kernel of a plan for a GPU.
+/// The score kernel of a plan for a GPU.
 #[derive(Debug, Clone)]
 pub struct Program {
     variant: Variant,
-    law: Fields,
+    params: Fields,
     scoring: Fields,
     weights: Vec<f32>,
     thresholds: Vec<u32>,
@@ -183,96 +183,101 @@ pub struct Program {
     entries: u32,
 }
 
-/// Some blocks of words of some observations.
+/// A range of blocks of random words for a range of observations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece<'a> {
     /// The first observation.
     pub first: u64,
-    /// Observations of each world.
+    /// Number of observations of each world.
     pub observations: u32,
-    /// Which blocks of 16 words; at most 2³² − 1 of them.
+    /// Blocks of 16 words; at most 2³² − 1.
     pub blocks: Range<u64>,
-    /// Where scores are counted; none where they are recorded.
+    /// Histogram bins; `None` to record scores.
     pub bins: Option<&'a ScoreBins>,
 }
 
 impl Program {
     pub(super) fn new(
-        law: &ScoreDistribution,
+        distribution: &ScoreDistribution,
         setup: &Setup,
         seed: u64,
         purposes: [u32; 2],
         mode: FloatMode,
     ) -> Self {
-        let (way, (two_sums, weighted), scoring, weights) = match &setup.scoring {
-            Scoring::Fixed(s) => (Way::Fixed, s.shape(), s.fields(), s.weights()),
-            Scoring::Moving(s) => (Way::Moving, s.shape(), s.fields(), s.weights()),
-            Scoring::Linear(s) => (Way::Linear, (false, false), s.fields(), &[][..]),
-            Scoring::Poisson(s) => (Way::Poisson, (false, false), s.fields(), &[][..]),
+        let (method, (two_sums, weighted), scoring, weights) = match &setup.scoring {
+            Scoring::Fixed(s) => (ScoringMethod::Fixed, s.shape(), s.fields(), s.weights()),
+            Scoring::Moving(s) => (ScoringMethod::Moving, s.shape(), s.fields(), s.weights()),
+            Scoring::Linear(s) => (ScoringMethod::Linear, (false, false), s.fields(), &[][..]),
+            Scoring::Poisson(s) => (ScoringMethod::Poisson, (false, false), s.fields(), &[][..]),
         };
         let thresholds = setup.slots.as_ref().map_or(Vec::new(), SlotTable::reachable);
         let units_per_nat = (1.0 / setup.unit) as f32;
-        let law_fields = vec![
+        let param_fields = vec![
             ("seed_low", seed as u32),
             ("seed_high", (seed >> 32) as u32),
             ("noise_purpose", purposes[0]),
             ("slots_purpose", purposes[1]),
-            ("entries", law.entries),
+            ("entries", distribution.entries),
             ("thresholds", thresholds.len() as u32),
             ("units_per_nat", units_per_nat.to_bits()),
             ("zero", 0),
         ];
         Program {
-            variant: Variant { way, two_sums, weighted, mode, stage: Stage::Whole },
-            law: law_fields,
+            variant: Variant { method, two_sums, weighted, mode, stage: Stage::Whole },
+            params: param_fields,
             scoring,
             weights: weights.to_vec(),
             thresholds,
-            epochs: law.epochs,
-            entries: law.entries,
+            epochs: distribution.epochs,
+            entries: distribution.entries,
         }
     }
 
-    /// The same plan as far as a stage, for benchmarks: up to the normals entries are added as they
-    /// are, which is no score.
+    /// The program up to a stage, for benchmarks. Before [`Stage::Whole`] the result is not a
+    /// score.
     #[must_use]
     pub fn stage(&self, stage: Stage) -> Program {
         let mut program = self.clone();
         program.variant.stage = stage;
         if stage < Stage::Whole {
             let mode = self.variant.mode;
-            program.variant =
-                Variant { way: Way::Linear, two_sums: false, weighted: false, mode, stage };
+            program.variant = Variant {
+                method: ScoringMethod::Linear,
+                two_sums: false,
+                weighted: false,
+                mode,
+                stage,
+            };
             program.scoring = Linear::new(1.0).fields();
         }
         program
     }
 
-    /// What is compiled.
+    /// Variant of the source code.
     #[must_use]
     pub fn variant(&self) -> Variant {
         self.variant
     }
 
-    /// The uniforms `law` and `scoring`, fields of 4 bytes by name and in order.
+    /// The 4-byte fields of the uniforms `params` and `scoring`, by name and in order.
     #[must_use]
     pub fn uniforms(&self) -> [&[(&'static str, u32)]; 2] {
-        [&self.law, &self.scoring]
+        [&self.params, &self.scoring]
     }
 
-    /// The buffer `weights`; empty where slots are uniform.
+    /// Contents of the buffer `weights`; empty for uniform slots.
     #[must_use]
     pub fn weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// The buffer `thresholds`; empty where slots are uniform.
+    /// Contents of the buffer `thresholds`; empty for uniform slots.
     #[must_use]
     pub fn thresholds(&self) -> &[u32] {
         &self.thresholds
     }
 
-    /// Blocks of 16 words that an observation draws: ⌈epochs·entries/16⌉.
+    /// Blocks of 16 words per observation: ⌈epochs·entries/16⌉.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.words().div_ceil(ROWS as u64)
@@ -282,19 +287,19 @@ impl Program {
         u64::from(self.epochs) * u64::from(self.entries)
     }
 
-    /// Turns of loops that one block takes at most: some drivers leave a loop, without a word,
-    /// after 65,536 turns of all loops that an invocation is in.
+    /// Maximum number of loop iterations per block: some drivers silently terminate a loop after
+    /// 65,536 iterations of all nested loops.
     #[must_use]
-    pub fn turns_per_block(&self) -> u32 {
+    pub fn iterations_per_block(&self) -> u32 {
         let segments = (ROWS as u32).div_ceil(self.entries) + 1;
         let search = u32::BITS - (self.thresholds.len() as u32).leading_zeros();
         1 + segments * (1 + if self.thresholds.is_empty() { 0 } else { search + 1 })
     }
 
-    /// The uniform `dispatch` of a piece.
+    /// Fields of the uniform `dispatch` for a piece.
     ///
-    /// `piece.blocks` lies within 0..[`blocks`](Self::blocks); state is kept between the pieces of
-    /// the same observations, whose blocks follow each other.
+    /// `piece.blocks` must be within 0..[`blocks`](Self::blocks). State is preserved between
+    /// consecutive pieces of the same observations.
     #[must_use]
     pub fn dispatch(&self, piece: &Piece<'_>) -> Vec<(&'static str, u32)> {
         let Range { start, end } = piece.blocks;

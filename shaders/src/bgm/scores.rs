@@ -1,7 +1,7 @@
 //! The score kernel: random words, normals, sums and epoch scores of 64 observations at a time.
 //!
-//! The stages are kept apart, each over a tile that stays in the first-level cache: fused with the
-//! transform, ChaCha no longer vectorises.
+//! The stages are separate loops over a tile in the first-level cache: fused with the transform,
+//! ChaCha is not vectorised.
 
 use super::draws::Draws;
 use super::math::round_to_i32;
@@ -19,20 +19,20 @@ use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind};
 use dpscope_core::random::{Purpose, key, stream_of, stream_words};
 use std::hint::black_box;
 
-/// Blocks of 16 words a lane between two questions whether to go on: about 5 ms.
-const BLOCKS_PER_QUESTION: u32 = 4096;
+/// Blocks of 16 words per lane between cancellation checks: about 5 ms.
+const BLOCKS_PER_CHECK: u32 = 4096;
 
-/// Which random words are drawn.
+/// Phase of an audit; the phases share no random words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Observations that only place edges and cuts.
+    /// Observations that determine histogram edges and thresholds.
     Pilot,
     /// Observations that are counted.
     Audit,
 }
 
 impl Phase {
-    /// Purposes of the noise and of the slots.
+    /// Random-stream purposes of noise and slots.
     const fn purposes(self) -> [Purpose; 2] {
         match self {
             Phase::Pilot => [Purpose::PilotNoise, Purpose::PilotSlots],
@@ -41,17 +41,17 @@ impl Phase {
     }
 }
 
-/// Draws observations of a law and scores them.
+/// Simulates and scores observations.
 #[derive(Clone, Debug)]
 pub struct ScoreKernel {
-    pub(super) law: ScoreDistribution,
+    pub(super) distribution: ScoreDistribution,
     pub(super) setup: Setup,
     seed: u64,
     phase: Phase,
     isa: InstructionSet,
 }
 
-/// Buffers of one group of observations.
+/// Scratch memory for a group of 64 observations.
 struct Scratch {
     words: Tile<u32>,
     normals: Tile<f32>,
@@ -79,19 +79,19 @@ impl Scratch {
     }
 }
 
-/// Asks now and then whether to go on.
-struct Gate<'a> {
+/// Periodic cancellation check.
+struct CancelCheck<'a> {
     keep_going: &'a (dyn Fn() -> bool + Sync),
     left: u32,
 }
 
-impl Gate<'_> {
+impl CancelCheck<'_> {
     fn pass(&mut self) -> Result<(), Cancelled> {
         if self.left == 0 {
             if !(self.keep_going)() {
                 return Err(Cancelled);
             }
-            self.left = BLOCKS_PER_QUESTION;
+            self.left = BLOCKS_PER_CHECK;
         }
         self.left -= 1;
         Ok(())
@@ -99,13 +99,24 @@ impl Gate<'_> {
 }
 
 impl ScoreKernel {
-    /// A kernel for `law`, on the widest instruction set of this machine.
+    /// A kernel for a score distribution, using the widest instruction set of this machine.
     ///
     /// # Errors
-    /// A law outside the domains of the kernels: [`KernelError`] names the argument and its value.
-    pub fn new(law: &ScoreDistribution, seed: u64, phase: Phase) -> Result<Self, KernelError> {
-        let setup = Setup::new(law)?;
-        Ok(ScoreKernel { law: law.clone(), setup, seed, phase, isa: InstructionSet::detect() })
+    /// A distribution outside the domains of the kernels: [`KernelError`] names the argument and
+    /// its value.
+    pub fn new(
+        distribution: &ScoreDistribution,
+        seed: u64,
+        phase: Phase,
+    ) -> Result<Self, KernelError> {
+        let setup = Setup::new(distribution)?;
+        Ok(ScoreKernel {
+            distribution: distribution.clone(),
+            setup,
+            seed,
+            phase,
+            isa: InstructionSet::detect(),
+        })
     }
 
     /// The same kernel on another instruction set; the scores have the same bits.
@@ -115,17 +126,17 @@ impl ScoreKernel {
         self
     }
 
-    /// Nats a unit of [`ScoreKernel::scores`]: a power of two, at which the largest score of an
+    /// Nats per unit of [`ScoreKernel::scores`]: a power of two such that the largest score of an
     /// epoch takes at most 2³⁰ units.
     #[must_use]
     pub fn score_unit(&self) -> f64 {
         self.setup.unit
     }
 
-    /// Noise entries that one observation draws: epochs × entries.
+    /// Number of normals per observation: epochs × entries.
     #[must_use]
     pub fn entries_per_observation(&self) -> u64 {
-        u64::from(self.law.epochs) * u64::from(self.law.entries)
+        u64::from(self.distribution.epochs) * u64::from(self.distribution.entries)
     }
 
     /// Scores of the observations `first`, `first` + 1, … in one world, in units of
@@ -138,17 +149,18 @@ impl ScoreKernel {
     /// |---|---|---|
     /// | `world` | D or D′ | – |
     /// | `first` | number of the observation of `out[0]` | below 2⁶³ |
-    /// | `out` | one score an observation | any length |
-    /// | `keep_going` | asked every few milliseconds; false cancels | – |
+    /// | `out` | one score per observation | any length |
+    /// | `keep_going` | called every few milliseconds; false cancels | – |
     ///
     /// # Guarantee
-    /// An observation's score depends on the law, seed, phase, world and its number alone: not on
+    /// An observation's score depends on the distribution, seed, phase, world and its number alone:
+    /// not on
     /// `first`, `out.len()` or the instruction set (`unit::grouping_does_not_matter`,
     /// `unit::instruction_sets_agree`). It is finite for every draw
     /// (`shaders/src/bgm/scores/extremes.rs::extremes_stay_finite`).
     ///
     /// # Errors
-    /// [`Cancelled`] where `keep_going` returned false; `out` then holds no result.
+    /// [`Cancelled`] if `keep_going` returned false; the contents of `out` are then undefined.
     ///
     /// # Numerics
     /// Against the f64 formula on the same draws, with ℓ the score: within
@@ -162,8 +174,8 @@ impl ScoreKernel {
     /// use dpscope_shaders::{Phase, ScoreKernel};
     ///
     /// let kind = ScoreDistributionKind::OneSlot { gap: 2.0, weights: SlotWeights::Uniform };
-    /// let law = ScoreDistribution { noise_multiplier: 1.0, epochs: 1, entries: 100, kind };
-    /// let kernel = ScoreKernel::new(&law, 7, Phase::Audit)?;
+    /// let distribution = ScoreDistribution { noise_multiplier: 1.0, epochs: 1, entries: 100, kind
+    /// }; let kernel = ScoreKernel::new(&distribution, 7, Phase::Audit)?;
     /// let mut scores = [0; 3];
     /// kernel.scores(World::Target, 0, &mut scores, &|| true)?;
     /// let nats = scores.map(|s| s as f64 * kernel.score_unit());
@@ -181,8 +193,8 @@ impl ScoreKernel {
         self.scores_to(Stage::Whole, world, first, out, keep_going)
     }
 
-    /// As [`scores`](Self::scores), but with nothing done beyond `stage`, to measure what stages
-    /// cost: before [`Stage::Whole`], `out` is filled with zeros.
+    /// Same as [`scores`](Self::scores), but stops after `stage`, to measure the cost of stages:
+    /// before [`Stage::Whole`], `out` is filled with zeros.
     ///
     /// # Errors
     /// As [`scores`](Self::scores).
@@ -194,7 +206,7 @@ impl ScoreKernel {
         out: &mut [i64],
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Cancelled> {
-        let mut gate = Gate { keep_going, left: 0 };
+        let mut cancel_check = CancelCheck { keep_going, left: 0 };
         let mut scratch = Scratch::new();
         let lanes = LANES as u64;
         let (mut observation, mut rest) = (first, out);
@@ -202,7 +214,7 @@ impl ScoreKernel {
             let lane = (observation % lanes) as usize;
             let count = rest.len().min(LANES - lane);
             let group = observation - observation % lanes;
-            self.group(stage, world, group, &mut scratch, &mut gate)?;
+            self.group(stage, world, group, &mut scratch, &mut cancel_check)?;
             let (head, tail) = rest.split_at_mut(count);
             head.copy_from_slice(&scratch.totals[lane..lane + count]);
             (observation, rest) = (observation.wrapping_add(count as u64), tail);
@@ -210,22 +222,22 @@ impl ScoreKernel {
         Ok(())
     }
 
-    /// The same kernel for a GPU.
+    /// The kernel as a program for a GPU.
     #[must_use]
     pub fn program(&self, mode: FloatMode) -> Program {
         let [noise, slots] = self.phase.purposes();
-        Program::new(&self.law, &self.setup, self.seed, [noise as u32, slots as u32], mode)
+        Program::new(&self.distribution, &self.setup, self.seed, [noise as u32, slots as u32], mode)
     }
 
-    /// The draws behind one observation's score, by the scalar generator; 5 bytes an entry.
+    /// The draws behind one observation's score, from the scalar generator; 5 bytes per entry.
     #[must_use]
     pub fn draws(&self, world: World, observation: u64) -> Draws {
         let count = self.entries_per_observation() as usize;
         let [noise, slots] = self.phase.purposes();
         let stream = stream_of(world, observation);
         let normals = stream_normals(self.seed, noise, stream, count);
-        let entries = self.law.entries as usize;
-        let target = match (&self.law.kind, &self.setup.slots) {
+        let entries = self.distribution.entries as usize;
+        let target = match (&self.distribution.kind, &self.setup.slots) {
             (ScoreDistributionKind::Poisson { sampling_rate }, _) => {
                 let including = super::steps::including_words(*sampling_rate);
                 let mut words = vec![0; count];
@@ -236,7 +248,7 @@ impl ScoreKernel {
                 (0..count).map(|i| i % entries == 0).collect()
             }
             (ScoreDistributionKind::OneSlot { .. }, Some(table)) => {
-                let mut words = vec![0; self.law.epochs as usize];
+                let mut words = vec![0; self.distribution.epochs as usize];
                 stream_words(self.seed, slots, stream, 0, &mut words);
                 let slot = |i: usize| table.slot(words[i / entries]) as usize;
                 (0..count).map(|i| i % entries == slot(i)).collect()
@@ -252,7 +264,7 @@ impl ScoreKernel {
         world: World,
         first: u64,
         scratch: &mut Scratch,
-        gate: &mut Gate<'_>,
+        cancel_check: &mut CancelCheck<'_>,
     ) -> Result<(), Cancelled> {
         let [noise, slots] = self.phase.purposes().map(|purpose| key(self.seed, purpose));
         let stream = stream_of(world, first);
@@ -263,7 +275,7 @@ impl ScoreKernel {
         scratch.clear_epoch();
         let (mut epoch, mut t) = (0, 0);
         for block in 0..total.div_ceil(ROWS as u64) {
-            gate.pass()?;
+            cancel_check.pass()?;
             let rows = (total - block * ROWS as u64).min(ROWS as u64) as usize;
             if stage >= Stage::Words {
                 chacha8::blocks(self.isa, &noise, block, stream, &mut scratch.words);
@@ -285,10 +297,10 @@ impl ScoreKernel {
                 if t == 0 {
                     self.draw_slots(&slots, stream, epoch, scratch);
                 }
-                let count = (rows - row).min((self.law.entries - t) as usize);
+                let count = (rows - row).min((self.distribution.entries - t) as usize);
                 self.add(world, t, row..row + count, scratch);
                 (row, t) = (row + count, t + count as u32);
-                if t == self.law.entries {
+                if t == self.distribution.entries {
                     self.finish_epoch(scratch);
                     (epoch, t) = (epoch + 1, 0);
                 }
@@ -297,7 +309,7 @@ impl ScoreKernel {
         Ok(())
     }
 
-    /// Draws each lane's slot of an epoch, where slots are drawn; else the slot is 0.
+    /// Draws the slot of each lane for an epoch, if slots are drawn; otherwise the slot is 0.
     fn draw_slots(&self, key: &[u32; 8], stream: u64, epoch: u64, scratch: &mut Scratch) {
         let Some(table) = &self.setup.slots else { return };
         for (slot, lane) in scratch.slots.iter_mut().zip(0_u64..) {
@@ -310,7 +322,7 @@ impl ScoreKernel {
         }
     }
 
-    /// Adds rows of the tile, the first of them entry `t` of the epoch.
+    /// Adds rows of the tile; the first is entry `t` of the epoch.
     fn add(&self, world: World, t: u32, rows: std::ops::Range<usize>, scratch: &mut Scratch) {
         let Scratch { words, normals, slots, fixed, moving, .. } = scratch;
         let words = &words.0[rows.clone()];
@@ -373,11 +385,11 @@ mod tests {
         entries: u32,
         kind: ScoreDistributionKind,
     ) -> ScoreKernel {
-        let law = ScoreDistribution { noise_multiplier, epochs, entries, kind };
-        ScoreKernel::new(&law, 20_261_121, Phase::Audit).unwrap()
+        let distribution = ScoreDistribution { noise_multiplier, epochs, entries, kind };
+        ScoreKernel::new(&distribution, 20_261_121, Phase::Audit).unwrap()
     }
 
-    /// One kernel of each way to score.
+    /// One kernel per scoring method.
     fn kernels() -> Vec<ScoreKernel> {
         let halves = || (1..=37).map(|t| 0.9 * dpscope_core::math::exp2(f64::from(-t)));
         vec![
@@ -407,7 +419,12 @@ mod tests {
                 let expected = scores(&kernel, world, 0, 640);
                 for isa in InstructionSet::available() {
                     let other = kernel.clone().with_instruction_set(isa);
-                    assert_eq!(scores(&other, world, 0, 640), expected, "{isa:?} {:?}", kernel.law);
+                    assert_eq!(
+                        scores(&other, world, 0, 640),
+                        expected,
+                        "{isa:?} {:?}",
+                        kernel.distribution
+                    );
                 }
             }
             let other = ScoreKernel { seed: 1, ..kernel.clone() }; // the broken twin
@@ -441,8 +458,8 @@ mod tests {
             assert_ne!(draws.normals, kernel.draws(World::ZeroOut, 3).normals);
             draws.target.truncate(37);
             let slots = draws.target.iter().filter(|&&hit| hit).count();
-            let poisson = matches!(kernel.law.kind, ScoreDistributionKind::Poisson { .. });
-            assert!(poisson || slots <= 37 / kernel.law.entries as usize);
+            let poisson = matches!(kernel.distribution.kind, ScoreDistributionKind::Poisson { .. });
+            assert!(poisson || slots <= 37 / kernel.distribution.entries as usize);
         }
     }
 
@@ -466,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_end_where_they_say() {
+    fn earlier_stages_return_zeros() {
         for kernel in kernels() {
             let run = |stage| {
                 let mut out = vec![1; 70];
@@ -481,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn cancels_soon() {
+    fn cancellation_is_checked_every_4096_blocks() {
         use std::sync::atomic::{AtomicU32, Ordering};
         let kernel = kernel(1.0, 1000, 1000, one_slot(2.0));
         assert_eq!(kernel.scores(World::Target, 0, &mut [0; 64], &|| false), Err(Cancelled));

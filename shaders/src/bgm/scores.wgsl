@@ -1,15 +1,14 @@
 // Scores of observations of the batched Gaussian mechanism, counted in histograms.
 //
-// In: `law` and `scoring` (the plan), `dispatch` (which observations, and which blocks of their
+// In: `params` and `scoring` (the plan), `dispatch` (which observations, and which blocks of their
 // words), `weights` and `thresholds` of the slots.
 // Out: `histogram`, counts of [world][parity of the observation][bin]; or, where asked to record,
 // the scores themselves as [world][observation][low, high].
 // Grid: workgroups (x, y) cover the observations, one an invocation; z is the world.
-// `state` holds what an observation whose words do not fit a dispatch goes on with:
-// [value][world][observation].
+// `state` saves observations that are split among dispatches: [value][world][observation].
 // Parity: exact mode bit for bit with the twin; fast mode within the error of `fast.rs`.
 
-struct Law {
+struct Params {
     seed_low: u32,
     seed_high: u32,
     noise_purpose: u32,
@@ -18,7 +17,7 @@ struct Law {
     entries: u32,
     thresholds: u32,
     units_per_nat: f32,
-    // A zero that the compiler does not know of.
+    // A zero unknown to the compiler.
     zero: u32,
 }
 
@@ -26,20 +25,20 @@ struct Dispatch {
     first_low: u32,
     first_high: u32,
     observations: u32,
-    // The first block of words, and how many.
+    // First block of words, and number of blocks.
     block_low: u32,
     block_high: u32,
     blocks: u32,
     // Rows of the last of these blocks that are entries.
     last_rows: u32,
-    // Where the first block falls: epoch, entry, and segments of the epoch before it.
+    // Position of the first block: epoch, entry, and preceding segments of the epoch.
     epoch: u32,
     entry: u32,
     segments: u32,
     // Whether these are the first and the last blocks of the observations.
     begins: u32,
     ends: u32,
-    // Whether scores are recorded, not counted.
+    // Whether scores are recorded instead of counted.
     records: u32,
     // Bins of the scores.
     origin_low: u32,
@@ -48,7 +47,7 @@ struct Dispatch {
     bins: u32,
 }
 
-@group(0) @binding(0) var<uniform> law: Law;
+@group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> scoring: Scoring;
 @group(0) @binding(2) var<uniform> dispatch: Dispatch;
 @group(0) @binding(3) var<storage, read> weights: array<f32>;
@@ -84,18 +83,18 @@ fn used(segment: Segment, rows: vec4<u32>) -> vec4<bool> {
 
 // Weights (or their logarithms) of four entries; of entries outside the epoch, any.
 fn weights_from(at: u32) -> vec4<f32> {
-    let i = min(vec4<u32>(at) + ROWS_A, vec4<u32>(law.entries - 1u));
+    let i = min(vec4<u32>(at) + ROWS_A, vec4<u32>(params.entries - 1u));
     return vec4<f32>(weights[i.x], weights[i.y], weights[i.z], weights[i.w]);
 }
 
 fn finish_epoch() {
-    let units = round_to_i32(epoch_score() * law.units_per_nat);
+    let units = round_to_i32(epoch_score() * params.units_per_nat);
     let low = bitcast<u32>(units);
     score_low += low;
     score_high += bitcast<u32>(units >> 31u) + select(0u, 1u, score_low < low);
 }
 
-// Bin 0 lies below the origin; the last holds all from the highest edge on.
+// Bin 0 is below the origin; the last contains everything above the highest edge.
 fn bin() -> u32 {
     let high = bitcast<i32>(score_high);
     let origin_high = bitcast<i32>(dispatch.origin_high);
@@ -121,7 +120,7 @@ fn count_or_record(index: u32) {
     if (dispatch.records == 0u) {
         let half = (dispatch.first_low + index) & 1u;
         var at = bin();
-        // Benchmarks spread what is no score over the bins.
+        // Benchmarks spread results that are not scores over the bins.
         if (!SCORES) { at = (at + index) % dispatch.bins; }
         atomicAdd(&histogram[(world * 2u + half) * dispatch.bins + at], 1u);
     } else {
@@ -159,12 +158,12 @@ fn resume(index: u32) {
 }
 
 fn words_of(block: vec2<u32>, stream: vec2<u32>) -> Block {
-    if (DRAWS_WORDS) { return chacha8(law.noise_purpose, block, stream); }
+    if (DRAWS_WORDS) { return chacha8(params.noise_purpose, block, stream); }
     let word = vec4<u32>(block, stream);
     return Block(word, word, word, word);
 }
 
-// Benchmarks sum words as they are.
+// Benchmarks sum words directly.
 fn as_normals(words: Block) -> Normals {
     let finite = vec4<u32>(0xbfffffffu);
     return Normals(
@@ -182,7 +181,7 @@ fn start_epoch(epoch: u32, stream: vec2<u32>) {
 }
 
 fn inclusion_words(words: Block, block: vec2<u32>, stream: vec2<u32>) -> Block {
-    if (POISSON && world == 0u) { return chacha8(law.slots_purpose, block, stream); }
+    if (POISSON && world == 0u) { return chacha8(params.slots_purpose, block, stream); }
     return words;
 }
 
@@ -212,8 +211,8 @@ fn add_plain_blocks(from_block: u32, end: u32, entry: u32, stream: vec2<u32>) ->
     return i;
 }
 
-// All that is rare happens outside the loop over plain blocks, and loops end at their ends:
-// software rasterisers execute both sides of every branch, and the rest of a loop's turn after a
+// Rare cases are handled outside the loop over plain blocks, and loops break at their ends:
+// software rasterisers execute both sides of every branch, and the rest of an iteration after a
 // break.
 fn draw_and_score(stream: vec2<u32>) {
     var epoch = dispatch.epoch;
@@ -222,7 +221,7 @@ fn draw_and_score(stream: vec2<u32>) {
     if (dispatch.begins == 1u) { start_epoch(0u, stream); }
     loop {
         // The last block of an epoch, and one that fills a level of the sums, are not plain.
-        let plain = min((law.entries - t - 1u) / 16u, 31u - segments % 32u);
+        let plain = min((params.entries - t - 1u) / 16u, 31u - segments % 32u);
         let end = i + min(plain, dispatch.blocks - i - 1u);
         let next = add_plain_blocks(i, end, t, stream);
         t += 16u * (next - i);
@@ -234,12 +233,12 @@ fn draw_and_score(stream: vec2<u32>) {
         let inclusion = inclusion_words(words, block, stream);
         var row = 0u;
         loop {
-            let count = min(rows - row, law.entries - t);
+            let count = min(rows - row, params.entries - t);
             add_segment(t, Segment(row, row + count), z, inclusion);
             carry();
             row += count;
             t += count;
-            if (t == law.entries) {
+            if (t == params.entries) {
                 finish_epoch();
                 epoch += 1u;
                 t = 0u;

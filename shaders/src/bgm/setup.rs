@@ -1,4 +1,5 @@
-//! From a law to the kernel that scores it: checks, constants, and the unit of the scores.
+//! Checks a score distribution and selects the scoring method, its constants and the unit of the
+//! scores.
 
 use super::fixed::Fixed;
 use super::moving::Moving;
@@ -9,22 +10,22 @@ use crate::random::NORMAL_LIMIT;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use std::ops::RangeInclusive;
 
-/// Noise multipliers that the kernels take; f32 holds every intermediate value there.
+/// Noise multipliers supported by the kernels; f32 represents every intermediate value.
 pub const NOISE_MULTIPLIERS: RangeInclusive<f64> = 1e-3..=1e4;
-/// Gaps that the kernels take.
+/// Gaps supported by the kernels.
 pub const GAPS: RangeInclusive<f64> = 1.0..=1e6;
-/// Inclusion probabilities that the kernels take.
+/// Sampling rates supported by the kernels.
 pub const SAMPLING_RATES: RangeInclusive<f64> = 1e-9..=1.0;
-/// Entries of one epoch that the kernels take at most.
+/// Maximum number of entries per epoch.
 pub const MAX_ENTRIES: u32 = 1 << 24;
 
-/// A total within this of 1 is 1: what summing the weights may lose.
+/// Rounding error allowed in the sum of the weights.
 const TOTAL_SLACK: f64 = 1e-9;
 
-/// Units of the largest possible score of an epoch: half of what an i32 holds.
+/// Largest possible score of an epoch, in units: half the range of an i32.
 const UNITS: f64 = 1_073_741_824.0;
 
-/// How an epoch is scored.
+/// Scoring method of an epoch, with its constants.
 #[derive(Clone, Debug)]
 pub(crate) enum Scoring {
     Linear(Linear),
@@ -33,37 +34,37 @@ pub(crate) enum Scoring {
     Poisson(Poisson),
 }
 
-/// A law, ready for the kernel.
+/// A score distribution prepared for the kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) scoring: Scoring,
-    /// Present where the target's slot is drawn.
+    /// Present if the target's slot is drawn.
     pub(crate) slots: Option<SlotTable>,
-    /// Nats a unit: a power of two.
+    /// Nats per unit: a power of two.
     pub(crate) unit: f64,
 }
 
 impl Setup {
-    pub(crate) fn new(law: &ScoreDistribution) -> Result<Self, KernelError> {
-        let sigma = law.noise_multiplier;
+    pub(crate) fn new(distribution: &ScoreDistribution) -> Result<Self, KernelError> {
+        let sigma = distribution.noise_multiplier;
         if !NOISE_MULTIPLIERS.contains(&sigma) {
             return Err(KernelError::NoiseMultiplier { value: sigma });
         }
-        if law.epochs == 0 {
+        if distribution.epochs == 0 {
             return Err(KernelError::Epochs);
         }
-        if !(1..=MAX_ENTRIES).contains(&law.entries) {
-            return Err(KernelError::Entries { value: law.entries });
+        if !(1..=MAX_ENTRIES).contains(&distribution.entries) {
+            return Err(KernelError::Entries { value: distribution.entries });
         }
-        match &law.kind {
+        match &distribution.kind {
             ScoreDistributionKind::OneSlot { gap, .. } if !GAPS.contains(gap) => {
                 Err(KernelError::Gap { value: *gap })
             }
             ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform } => {
-                Ok(Setup::uniform(sigma, *gap, law.entries))
+                Ok(Setup::uniform(sigma, *gap, distribution.entries))
             }
             ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) } => {
-                let total = check_weights(weights, law.entries)?;
+                let total = check_weights(weights, distribution.entries)?;
                 Ok(Setup::weighted(sigma, *gap, weights, total))
             }
             ScoreDistributionKind::Poisson { sampling_rate }
@@ -72,7 +73,7 @@ impl Setup {
                 Err(KernelError::SamplingRate { value: *sampling_rate })
             }
             ScoreDistributionKind::Poisson { sampling_rate } => {
-                Ok(Setup::poisson(sigma, *sampling_rate, law.entries))
+                Ok(Setup::poisson(sigma, *sampling_rate, distribution.entries))
             }
         }
     }
@@ -117,7 +118,7 @@ impl Setup {
     }
 }
 
-/// The weights' total.
+/// Checks the weights and returns their sum.
 fn check_weights(weights: &[f64], entries: u32) -> Result<f64, KernelError> {
     if weights.len() != entries as usize {
         return Err(KernelError::WeightCount { weights: weights.len(), entries });
@@ -134,7 +135,7 @@ fn check_weights(weights: &[f64], entries: u32) -> Result<f64, KernelError> {
     Ok(total)
 }
 
-/// The power of two of nats at which scores up to `bound` take at most 2³⁰ units.
+/// The power of two, in nats, such that scores up to `bound` take at most 2³⁰ units.
 fn unit_of(bound: f64) -> f64 {
     dpscope_core::math::exp2(dpscope_core::math::log2(bound / UNITS).ceil())
 }
@@ -143,7 +144,7 @@ fn unit_of(bound: f64) -> f64 {
 ///
 /// The score is the logarithm of a mean of exp((x_t + ½)/σ²), so it lies between the least and the
 /// largest (x_t + ½)/σ²: within (½ + Zσ)/σ² above, with Z the largest normal, and (gap + Zσ − ½)/σ²
-/// below. Where the target's entry is always among the entries, the largest x is at least −1 − Zσ,
+/// below. If the target's entry is always among the entries, the largest x is at least −1 − Zσ,
 /// and the score at least (½ + that)/σ² − `found`, with `found` = −ln of the least weight.
 fn one_slot_bound(sigma: f64, gap: f64, found: Option<f64>) -> f64 {
     let variance = sigma * sigma;
@@ -153,7 +154,7 @@ fn one_slot_bound(sigma: f64, gap: f64, found: Option<f64>) -> f64 {
     above.max(below)
 }
 
-/// Largest |score| of an epoch of Poisson steps, but for an event of probability below e⁻⁷⁰.
+/// Largest |score| of an epoch with Poisson sampling, except with probability below e⁻⁷⁰.
 ///
 /// Each step lies within ln(1 + q(e^±A − 1)), A = Z/σ + ½/σ², a bound of T times that. For long
 /// epochs Chernoff's is tighter: below, −T·|ln(1 − q)|; above, for any λ in (0, 1], by
@@ -161,7 +162,7 @@ fn one_slot_bound(sigma: f64, gap: f64, found: Option<f64>) -> f64 {
 ///
 /// P_D(L > c) ≤ exp(−λc)·(1 + q^λ·[(1 − q)·e^{−λ(1−λ)/(2σ²)} + q·e^{λ(1+λ)/(2σ²)}])^T.
 ///
-/// An i32 holds twice the bound, and a score beyond it saturates.
+/// An i32 represents twice the bound; larger scores saturate.
 fn poisson_bound(sigma: f64, rate: f64, entries: u32) -> f64 {
     const NATS: f64 = 70.0;
     let steps = f64::from(entries);
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
     use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 
-    fn law(
+    fn distribution(
         noise_multiplier: f64,
         epochs: u32,
         entries: u32,
@@ -215,51 +216,60 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_cannot_do() {
-        for (law, message) in [
+    fn unsupported_distributions_are_rejected() {
+        for (distribution, message) in [
             (
-                law(f64::NAN, 1, 1, one_slot(2.0)),
-                "noise_multiplier must be between 0.001 and \
-                10000, and is NaN",
+                distribution(f64::NAN, 1, 1, one_slot(2.0)),
+                "noise_multiplier is NaN; it must be between 0.001 and 10000",
             ),
             (
-                law(0.0, 1, 1, one_slot(2.0)),
-                "noise_multiplier must be between 0.001 and 10000, \
-                and is 0",
+                distribution(0.0, 1, 1, one_slot(2.0)),
+                "noise_multiplier is 0; it must be between 0.001 and 10000",
             ),
-            (law(1.0, 0, 1, one_slot(2.0)), "epochs must be at least 1, and is 0"),
-            (law(1.0, 1, 0, one_slot(2.0)), "entries must be between 1 and 16777216, and is 0"),
-            (law(1.0, 1, 1, one_slot(0.5)), "gap must be between 1 and 1000000, and is 0.5"),
-            (law(1.0, 1, 1, one_slot(f64::NAN)), "gap must be between 1 and 1000000, and is NaN"),
-            (law(1.0, 1, 1, poisson(0.0)), "sampling_rate must be between 1e-9 and 1, and is 0"),
-            (law(1.0, 1, 1, poisson(1.5)), "sampling_rate must be between 1e-9 and 1, and is 1.5"),
+            (distribution(1.0, 0, 1, one_slot(2.0)), "epochs is 0; it must be at least 1"),
             (
-                law(1.0, 1, 2, weighted(&[0.5])),
-                "weights must hold one value for each of the 2 \
-                entries, and hold 1",
+                distribution(1.0, 1, 0, one_slot(2.0)),
+                "entries is 0; it must be between 1 and 16777216",
             ),
             (
-                law(1.0, 1, 2, weighted(&[0.5, 0.0])),
-                "weights must be above 0 and at most 1, and \
-                weight 1 is 0",
+                distribution(1.0, 1, 1, one_slot(0.5)),
+                "gap is 0.5; it must be between 1 and 1000000",
             ),
             (
-                law(1.0, 1, 2, weighted(&[0.5, f64::NAN])),
-                "weights must be above 0 and at most 1, \
-                and weight 1 is NaN",
+                distribution(1.0, 1, 1, one_slot(f64::NAN)),
+                "gap is NaN; it must be between 1 and 1000000",
             ),
             (
-                law(1.0, 1, 2, weighted(&[0.5, 0.75])),
-                "the weights' total must be at most 1, and \
-                is 1.25",
+                distribution(1.0, 1, 1, poisson(0.0)),
+                "sampling_rate is 0; it must be between 1e-9 and 1",
+            ),
+            (
+                distribution(1.0, 1, 1, poisson(1.5)),
+                "sampling_rate is 1.5; it must be between 1e-9 and 1",
+            ),
+            (
+                distribution(1.0, 1, 2, weighted(&[0.5])),
+                "1 weights are given for 2 entries; there must be one per entry",
+            ),
+            (
+                distribution(1.0, 1, 2, weighted(&[0.5, 0.0])),
+                "weight 1 is 0; weights must be above 0 and at most 1",
+            ),
+            (
+                distribution(1.0, 1, 2, weighted(&[0.5, f64::NAN])),
+                "weight 1 is NaN; weights must be above 0 and at most 1",
+            ),
+            (
+                distribution(1.0, 1, 2, weighted(&[0.5, 0.75])),
+                "the sum of the weights is 1.25; it must be at most 1",
             ),
         ] {
-            assert_eq!(Setup::new(&law).unwrap_err().to_string(), message);
+            assert_eq!(Setup::new(&distribution).unwrap_err().to_string(), message);
         }
     }
 
     #[test]
-    fn takes_the_largest_batch_that_moves_as_a_whole() {
+    fn the_largest_supported_gap_is_accepted() {
         let mechanism = BatchedGaussian {
             noise_multiplier: 1.0,
             steps_per_epoch: 10,
@@ -271,14 +281,14 @@ mod tests {
         assert!(Setup::new(&mechanism.distribution().unwrap()).is_ok());
         let larger = BatchedGaussian { batch_size: Some(500_001), ..mechanism };
         assert!(larger.distribution().is_err());
-        assert!(Setup::new(&law(1.0, 1, 10, one_slot(1_000_002.0))).is_err());
+        assert!(Setup::new(&distribution(1.0, 1, 10, one_slot(1_000_002.0))).is_err());
     }
 
-    /// Spread (standard deviation, roughly from below) of an epoch's score.
-    fn spread(law: &ScoreDistribution) -> f64 {
-        let sigma = law.noise_multiplier;
-        let entries = f64::from(law.entries);
-        match law.kind {
+    /// Rough lower bound on the standard deviation of an epoch's score.
+    fn spread(distribution: &ScoreDistribution) -> f64 {
+        let sigma = distribution.noise_multiplier;
+        let entries = f64::from(distribution.entries);
+        match distribution.kind {
             ScoreDistributionKind::OneSlot { .. } => {
                 (1.0 / sigma).min(1.0 / (sigma * entries.sqrt()))
             }
@@ -291,16 +301,16 @@ mod tests {
         for sigma in [0.0063, 0.1, 0.2, 0.35, 1.0, 3.0, 20.0] {
             for entries in [1, 2, 100, 1000, 100_000] {
                 for kind in [one_slot(1.0), one_slot(2.0), one_slot(200.0), one_slot(20_000.0)] {
-                    let law = law(sigma, 1, entries, kind);
-                    let unit = Setup::new(&law).unwrap().unit;
-                    assert!(unit <= spread(&law) / 4096.0, "{law:?}: {unit:e}");
+                    let distribution = distribution(sigma, 1, entries, kind);
+                    let unit = Setup::new(&distribution).unwrap().unit;
+                    assert!(unit <= spread(&distribution) / 4096.0, "{distribution:?}: {unit:e}");
                     assert_eq!(unit.to_bits() << 12, 0, "a power of two");
                 }
             }
             for (rate, entries) in [(1e-5, 100_000), (0.01, 100), (0.001, 1000), (0.5, 100_000)] {
-                let law = law(sigma.max(0.2), 1, entries, poisson(rate));
-                let unit = Setup::new(&law).unwrap().unit;
-                assert!(unit <= spread(&law) / 4096.0, "{law:?}: {unit:e}");
+                let distribution = distribution(sigma.max(0.2), 1, entries, poisson(rate));
+                let unit = Setup::new(&distribution).unwrap().unit;
+                assert!(unit <= spread(&distribution) / 4096.0, "{distribution:?}: {unit:e}");
             }
         }
     }

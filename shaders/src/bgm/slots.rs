@@ -1,13 +1,14 @@
-//! Where the target's batch falls: inverse of the cumulative weights, on 32-bit words.
+//! Slot of the target's batch: inversion of the cumulative weights for 32-bit words.
 
-/// Integer thresholds: slot t takes the words from thresholds[t − 1] to thresholds[t] − 1.
+/// Integer thresholds: slot t corresponds to the words from thresholds[t − 1] to thresholds[t] − 1.
 #[derive(Clone, Debug)]
 pub(crate) struct SlotTable {
     thresholds: Vec<u64>,
 }
 
 impl SlotTable {
-    /// `weights` > 0, of total ≤ 1; the rest of the probability is the slot after the last.
+    /// Weights must be positive with sum ≤ 1; the remaining probability belongs to an additional
+    /// last slot.
     pub(crate) fn new(weights: &[f64]) -> Self {
         let mut total = 0.0;
         let threshold = |&w: &f64| {
@@ -17,12 +18,12 @@ impl SlotTable {
         SlotTable { thresholds: weights.iter().map(threshold).collect() }
     }
 
-    /// The thresholds that a word can reach: those below 2³², which come first.
+    /// The thresholds below 2³², which come first.
     pub(crate) fn reachable(&self) -> Vec<u32> {
         self.thresholds.iter().filter_map(|&threshold| u32::try_from(threshold).ok()).collect()
     }
 
-    /// The slot of a word; the number of weights where the target falls beyond them.
+    /// Slot of a word; the number of weights for the additional slot.
     pub(crate) fn slot(&self, word: u32) -> u32 {
         self.thresholds.partition_point(|&threshold| threshold <= u64::from(word)) as u32
     }
@@ -43,7 +44,11 @@ mod tests {
             assert_eq!(table.slot(word), slot, "{word}");
         }
         assert_eq!(SlotTable::new(&[1.0]).slot(u32::MAX), 0);
-        assert_eq!(SlotTable::new(&[0.1; 10]).slot(u32::MAX), 9, "a total of 1 leaves no rest");
+        assert_eq!(
+            SlotTable::new(&[0.1; 10]).slot(u32::MAX),
+            9,
+            "a sum of 1 leaves no additional slot"
+        );
     }
 
     /// Pearson's χ² of slot counts against `expected` probabilities, the rest being the last.
@@ -65,7 +70,7 @@ mod tests {
         let weights = [0.3, 0.05, 0.2, 0.1, 0.15];
         // χ² with 5 degrees of freedom exceeds 30 with probability 1.5e-5.
         assert!(chi_square(&SlotTable::new(&weights), &weights) < 30.0);
-        let shifted = [0.29, 0.06, 0.2, 0.1, 0.15]; // the broken twin
+        let shifted = [0.29, 0.06, 0.2, 0.1, 0.15]; // negative control
         assert!(chi_square(&SlotTable::new(&shifted), &weights) > 30.0);
     }
 }

@@ -1,7 +1,7 @@
-//! Scores that are sums over the steps: Poisson inclusion, and the linear score of one known slot.
+//! Scores that are sums over steps: Poisson sampling, and the linear score of one known slot.
 //!
-//! With o = x + 1 and a = (2o − 1)/(2σ²), a step of Poisson inclusion scores ln(1 + w),
-//! w = q·(e^a − 1); where the target is surely in, a step scores a itself.
+//! With o = x + 1 and a = (2o − 1)/(2σ²), the score of a step with Poisson sampling is ln(1 + w),
+//! w = q·(e^a − 1); if the target is always included, it is a.
 
 use super::math::{exp2, ln_1p};
 use super::sums::Sums;
@@ -10,10 +10,10 @@ use crate::wgsl::Fields;
 use dpscope_core::adjacency::World;
 use std::f64::consts::LOG2_E;
 
-/// Exponent (bits) from which ln(1 + w) is a + ln q: there q·e^a > 10⁻⁹·e⁵⁹.
+/// Exponent, in bits, above which ln(1 + w) is computed as a + ln q: there q·e^a > 10⁻⁹·e⁵⁹.
 pub(crate) const LARGE: f32 = 86.0;
 
-/// Constants of Poisson inclusion, 1e-9 ≤ q < 1.
+/// Constants of Poisson sampling, 1e-9 ≤ q < 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Poisson {
     /// log₂e/σ.
@@ -33,11 +33,12 @@ pub(crate) struct Poisson {
 pub(crate) struct Linear {
     /// 1/σ.
     slope: f32,
-    /// ±½/σ², a world.
+    /// ±½/σ², per world.
     offset: [f32; 2],
 }
 
-/// Words of 2³² that include the target: q·2³², rounded, so that inclusion is within 2⁻³³ of q.
+/// Number of words, out of 2³², that include the target: q·2³² rounded, an error of at most 2⁻³³ in
+/// q.
 pub(crate) fn including_words(sampling_rate: f64) -> u64 {
     (sampling_rate * 4_294_967_296.0).round() as u64
 }
@@ -54,7 +55,7 @@ impl Poisson {
         }
     }
 
-    /// `Scoring` of `steps.wgsl`.
+    /// The uniform `scoring` of `steps.wgsl`.
     pub(crate) fn fields(&self) -> Fields {
         fields(
             self.slope,
@@ -64,7 +65,7 @@ impl Poisson {
         )
     }
 
-    /// Adds rows of an epoch; `words` decide the inclusions, and are not looked at in D′.
+    /// Adds rows of an epoch; `words` determine the inclusions and are ignored in D′.
     pub(crate) fn add(
         &self,
         isa: InstructionSet,
@@ -87,7 +88,7 @@ impl Linear {
         Linear { slope: (1.0 / sigma) as f32, offset: [half, -half] }
     }
 
-    /// `Scoring` of `steps.wgsl`.
+    /// The uniform `scoring` of `steps.wgsl`.
     pub(crate) fn fields(&self) -> Fields {
         fields(self.slope, self.offset, [0.0; 3], 0)
     }

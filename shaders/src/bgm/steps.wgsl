@@ -1,4 +1,4 @@
-// Scores that are sums over the steps: Poisson inclusion, and the linear score of one known slot.
+// Scores that are sums over steps: Poisson sampling, and the linear score of one known slot.
 //
 // Parity: exact mode bit for bit; fast mode as `fast.rs` derives.
 
@@ -22,9 +22,9 @@ fn begin_epoch() {}
 fn poisson_steps(t: vec4<f32>) -> vec4<f32> {
     let small = t < vec4<f32>(LARGE);
     let e = power_of_two_from_below(select(vec4<f32>(LARGE), t, small));
-    let w = kept4(scoring.rate * kept4(e - 1.0));
-    let u = kept4(scoring.rest + kept4(scoring.rate * e));
-    let large = kept4(kept4(t * LN_OF_2) + scoring.ln_rate);
+    let w = rounded4(scoring.rate * rounded4(e - 1.0));
+    let u = rounded4(scoring.rest + rounded4(scoring.rate * e));
+    let large = rounded4(rounded4(t * LN_OF_2) + scoring.ln_rate);
     return select(large, ln_1p(w, u), small);
 }
 
@@ -33,10 +33,10 @@ fn add_quarter(sum: f32, row: vec4<f32>, words: vec4<u32>, used: vec4<bool>) -> 
     let outside = vec4<f32>(scoring.offset_zero_out);
     var included = vec4<bool>(world == 0u);
     if (POISSON) { included = included & (words <= vec4<u32>(scoring.last_word)); }
-    var y = kept4(kept4(row * scoring.slope) + select(outside, inside, included));
+    var y = rounded4(rounded4(row * scoring.slope) + select(outside, inside, included));
     if (POISSON) { y = poisson_steps(y); }
     y = select(vec4<f32>(), y, used);
-    return kept(kept(kept(kept(sum + y.x) + y.y) + y.z) + y.w);
+    return rounded(rounded(rounded(rounded(sum + y.x) + y.y) + y.z) + y.w);
 }
 
 fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
@@ -45,7 +45,7 @@ fn add_segment(t: u32, segment: Segment, z: Normals, words: Block) {
     if (holds(segment, 4u)) { sum = add_quarter(sum, z.b, words.b, used(segment, ROWS_B)); }
     if (holds(segment, 8u)) { sum = add_quarter(sum, z.c, words.c, used(segment, ROWS_C)); }
     if (holds(segment, 12u)) { sum = add_quarter(sum, z.d, words.d, used(segment, ROWS_D)); }
-    first.x = kept(first.x + sum);
+    first.x = rounded(first.x + sum);
 }
 
 fn epoch_score() -> f32 {

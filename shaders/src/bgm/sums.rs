@@ -1,11 +1,13 @@
-//! Sums over the entries of an epoch in f32, in levels, so that rounding errors do not pile up.
+//! Hierarchical f32 sums over the entries of an epoch, which limit the accumulation of rounding
+//! errors.
 
 use crate::lanes::{LANES, Row};
 
-/// Terms that a level takes before it is added to the next.
+/// Terms per level before it is added to the next.
 const FAN: u32 = 32;
 
-/// One sum a lane: rows of a segment (at most 16) make a term, 32 terms of a level one of the next.
+/// One sum per lane: the rows of a segment (at most 16) form a term, 32 terms of a level one of the
+/// next.
 ///
 /// # Numerics
 /// At most 15 + 3·31 + 64 additions stand between a term and a total of 2²⁴ terms: worst-case
@@ -27,7 +29,7 @@ impl Sums {
         self.terms = 0;
     }
 
-    /// Levels that may hold something other than 0.
+    /// Number of levels that may be nonzero.
     pub(crate) fn used(&self) -> usize {
         match self.terms {
             0..FAN => 1,
@@ -37,7 +39,7 @@ impl Sums {
         }
     }
 
-    /// A term has been added to level 0.
+    /// Call after adding a term to level 0.
     #[inline]
     pub(crate) fn carry(&mut self) {
         self.terms += 1;
@@ -54,13 +56,13 @@ impl Sums {
         }
     }
 
-    /// The total of one lane, lowest level first.
+    /// Total of one lane, lowest level first.
     pub(crate) fn total_of(&self, lane: usize) -> f32 {
         let [lowest, higher @ ..] = &self.levels;
         higher[..self.used() - 1].iter().fold(lowest[lane], |total, level| total + level[lane])
     }
 
-    /// The totals, lowest level first.
+    /// Totals, lowest level first.
     pub(crate) fn total(&self) -> Row<f32> {
         let mut total = self.levels[0];
         for level in &self.levels[1..self.used()] {
@@ -96,12 +98,12 @@ mod tests {
             let (levels, _) = errors(terms, 0.3);
             assert!(levels < 1e-6, "{terms}: {levels:e}");
         }
-        let (_, naive) = errors(1_048_576, 0.3); // the broken twin
+        let (_, naive) = errors(1_048_576, 0.3); // negative control
         assert!(naive > 1e-6, "{naive:e}");
     }
 
     #[test]
-    fn clear_forgets() {
+    fn clear_resets_all_levels() {
         let mut sums = Sums::new();
         for _ in 0..2_000 {
             sums.levels[0][3] += 1.0;

@@ -1,13 +1,13 @@
-//! Twin of `draws.wgsl`: epochs of the exact pair, drawn from a proposal and summed up.
+//! Twin of `draws.wgsl`: epochs of the exact pair, drawn from a proposal and reduced to sums.
 //!
-//! Word 0 of an epoch's stream picks the component, word 1 is left out, and words 2 + t (with the
-//! next or the one before) make the normal of slot t. All shifts but that of another slot are added
+//! Word 0 of an epoch's stream selects the component, word 1 is unused, and words 2 + t (with the
+//! next or previous word) give the normal of slot t. All shifts but that of another slot are added
 //! by the host, in f64: the kernel sums over the other slots, in units of σ, beside a centre c,
 //!
 //! Σ 2^(s(z − c)), Σ 2^(2s(z − c)), Σ 2^(bs(z − c)), Σ z,  s = log₂e/σ,
 //!
-//! and leaves the target's normal as it is. The centre is the largest normal of a block, and moves
-//! only where a term would exceed 2⁶⁰: so there are few moves, however long the epoch.
+//! and returns the target's normal unchanged. The centre is the largest normal of a block, and
+//! moves only where a term would exceed 2⁶⁰: so there are few moves, however long the epoch.
 
 use crate::bgm::{Sums, exp2_from_below};
 use crate::error::{Cancelled, KernelError};
@@ -20,36 +20,36 @@ use dpscope_core::random::{Purpose, key, stream_of};
 use std::f64::consts::LOG2_E;
 use std::ops::RangeInclusive;
 
-/// Values of 4 bytes that an epoch yields.
+/// Number of 4-byte values per epoch.
 pub const VALUES: usize = 8;
 
-/// Most steps of an epoch: beyond, the error of sums in f32 is no longer small, and the loops of a
-/// dispatch are too long for some drivers.
-pub const MOST_STEPS: usize = 1 << 16;
+/// Maximum number of steps per epoch: beyond, the error of f32 sums is no longer small, and loops
+/// are too long for some drivers.
+pub const MAX_STEPS: usize = 1 << 16;
 
-/// Most components of a proposal.
+/// Maximum number of components of a proposal.
 pub(super) const COMPONENTS: usize = 16;
 
 /// Rows of the first block before the first normal.
 pub(super) const HEAD: usize = 2;
 
-/// Bits by which the largest term may exceed that of the centre.
+/// Number of bits by which the largest term may exceed that of the centre.
 pub(super) const SPAN_BITS: f64 = 60.0;
 
 /// Below every normal, and far from overflow under every slope.
 pub(super) const NOWHERE: f32 = -1e20;
 
-/// Radius words that stand for normals of a small proven error: not the first, whose radius has no
-/// limit, and none of the last 2¹⁴, whose radius is about as small as the rounding of the word.
+/// Radius words whose normals have a small proven error: not the first, whose radius is unbounded,
+/// nor the last 2¹⁴, whose radius is comparable with the resolution of the word.
 pub(super) const RADIUS_WORDS: RangeInclusive<u32> = 1..=u32::MAX - (1 << 14);
 
-/// Set in the last value of an epoch where a radius word is outside [`RADIUS_WORDS`].
+/// Set in the last value of an epoch if a radius word is outside [`RADIUS_WORDS`].
 pub(super) const EXTREME: u32 = 1 << 31;
 
-/// Blocks of 16 words a lane between two questions whether to go on: about 5 ms.
-const BLOCKS_PER_QUESTION: u64 = 4096;
+/// Blocks of 16 words per lane between cancellation checks: about 5 ms.
+const BLOCKS_PER_CHECK: u64 = 4096;
 
-/// Noise multipliers at which exponents stay far from the limits of f32.
+/// Supported noise multipliers; exponents stay far from the limits of f32.
 pub(super) const NOISE_MULTIPLIERS: RangeInclusive<f64> = 0.01..=1e4;
 
 /// Draws epochs from a proposal.
@@ -58,25 +58,25 @@ pub struct PairKernel {
     proposal: Proposal,
     seed: u64,
     isa: InstructionSet,
-    pub(super) law: Law,
+    pub(super) constants: ProposalConstants,
 }
 
-/// What a kernel needs to know of a proposal.
+/// Constants of a proposal for the kernel.
 #[derive(Debug, Clone)]
-pub(super) struct Law {
+pub(super) struct ProposalConstants {
     /// log₂e/σ and log₂e·b/σ.
     pub(super) slopes: [f32; 2],
-    /// How far the largest normal may lie above the centre.
+    /// Maximum distance of the largest normal above the centre.
     pub(super) span: f32,
     /// b/σ
     pub(super) other_shift: f32,
-    /// The first word of each component but the first.
+    /// First word of each component except the first.
     pub(super) thresholds: Vec<u32>,
     /// The components that shift another slot.
     pub(super) shifts_other: Vec<bool>,
 }
 
-impl Law {
+impl ProposalConstants {
     fn new(proposal: &Proposal) -> Self {
         let (sigma, b) = (proposal.noise_multiplier(), proposal.other_shift());
         let mut below = 0.0;
@@ -85,10 +85,10 @@ impl Law {
             below += component.probability;
             thresholds.push((below * 4_294_967_296.0).round() as u32);
         }
-        // the last component has all the rest
+        // the last component takes the remaining words
         thresholds.pop();
         let is_other = |shift| matches!(shift, Shift::Other(_));
-        Law {
+        ProposalConstants {
             slopes: [(LOG2_E / sigma) as f32, (LOG2_E * b / sigma) as f32],
             span: (SPAN_BITS * sigma / (LOG2_E * b.max(2.0))) as f32,
             other_shift: (b / sigma) as f32,
@@ -133,7 +133,7 @@ impl Scratch {
 }
 
 impl PairKernel {
-    /// A kernel for a proposal, on the widest instruction set of this machine.
+    /// A kernel for a proposal, using the widest instruction set of this machine.
     ///
     /// # Errors
     /// A proposal outside the domain of the kernel: [`KernelError`] names the argument and its
@@ -143,14 +143,19 @@ impl PairKernel {
         if !NOISE_MULTIPLIERS.contains(&value) {
             return Err(KernelError::PairNoiseMultiplier { value });
         }
-        if !(2..=MOST_STEPS).contains(&steps) {
+        if !(2..=MAX_STEPS).contains(&steps) {
             return Err(KernelError::PairSteps { value: steps });
         }
         if proposal.components().len() > COMPONENTS {
             return Err(KernelError::Components { value: proposal.components().len() });
         }
-        let law = Law::new(proposal);
-        Ok(PairKernel { proposal: proposal.clone(), seed, isa: InstructionSet::detect(), law })
+        let constants = ProposalConstants::new(proposal);
+        Ok(PairKernel {
+            proposal: proposal.clone(),
+            seed,
+            isa: InstructionSet::detect(),
+            constants,
+        })
     }
 
     /// The same kernel on another instruction set; the draws have the same bits.
@@ -160,7 +165,7 @@ impl PairKernel {
         self
     }
 
-    /// What is drawn from.
+    /// The proposal.
     #[must_use]
     pub fn proposal(&self) -> &Proposal {
         &self.proposal
@@ -170,13 +175,13 @@ impl PairKernel {
         self.seed
     }
 
-    /// Blocks of 16 words that an epoch takes.
+    /// Blocks of 16 words per epoch.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         (HEAD + self.proposal.steps_per_epoch()).div_ceil(ROWS) as u64
     }
 
-    /// Draws `first`, `first` + 1, …: what the proposal makes of [`PairKernel::values`].
+    /// Draws `first`, `first` + 1, …, computed from [`PairKernel::values`].
     ///
     /// # Guarantee
     /// A draw depends on the proposal, the seed and its number alone
@@ -185,7 +190,7 @@ impl PairKernel {
     /// (`tests/agreement/pair.rs::draws_are_within_the_derived_error`).
     ///
     /// # Errors
-    /// [`Cancelled`] where `keep_going` returned false.
+    /// [`Cancelled`] if `keep_going` returned false.
     pub fn draws(
         &self,
         first: u64,
@@ -198,10 +203,10 @@ impl PairKernel {
         Ok(draws)
     }
 
-    /// The values that `draws.wgsl` yields for draws `first`, `first` + 1, …
+    /// The output of `draws.wgsl` for draws `first`, `first` + 1, …
     ///
     /// # Errors
-    /// [`Cancelled`] where `keep_going` returned false.
+    /// [`Cancelled`] if `keep_going` returned false.
     pub fn values(
         &self,
         first: u64,
@@ -213,13 +218,13 @@ impl PairKernel {
         Ok(all)
     }
 
-    /// The draw that values stand for.
+    /// The draw represented by the values of an epoch.
     #[must_use]
     pub fn draw_of(&self, values: &[u32; VALUES]) -> Draw {
         self.proposal.draw_of(&self.epoch_sums(values))
     }
 
-    /// The sums that values stand for, with the shifts that the kernel leaves out.
+    /// The sums represented by the values of an epoch, including the shifts that the kernel omits.
     #[must_use]
     pub fn epoch_sums(&self, values: &[u32; VALUES]) -> EpochSums {
         let value = |index: usize| f64::from(f32::from_bits(values[index]));
@@ -251,12 +256,12 @@ impl PairKernel {
         keep_going: &(dyn Fn() -> bool + Sync),
         mut each: impl FnMut(&[u32; VALUES]),
     ) -> Result<(), Cancelled> {
-        let groups_per_question = (BLOCKS_PER_QUESTION / self.blocks()).max(1);
+        let groups_per_check = (BLOCKS_PER_CHECK / self.blocks()).max(1);
         let mut scratch = Scratch::new();
         let end = first.saturating_add(count as u64);
         let (mut draw, mut groups) = (first, 0);
         while draw < end {
-            if groups % groups_per_question == 0 && !keep_going() {
+            if groups % groups_per_check == 0 && !keep_going() {
                 return Err(Cancelled);
             }
             groups += 1;
@@ -271,7 +276,7 @@ impl PairKernel {
         Ok(())
     }
 
-    /// Sums up the 64 epochs from `first`, a multiple of 64.
+    /// Processes the 64 epochs from `first`, a multiple of 64.
     fn group(&self, first: u64, scratch: &mut Scratch) {
         let key = key(self.seed, Purpose::PairNoise);
         let stream = stream_of(World::Target, first);
@@ -295,15 +300,15 @@ impl PairKernel {
         }
     }
 
-    /// Picks the components, and sets the target's normal aside.
+    /// Selects the components and saves the target's normal.
     fn begin(&self, scratch: &mut Scratch) {
         let Scratch { words, normals, component, target, .. } = scratch;
         for (lane, word) in words.0[0].iter().enumerate() {
             let below = |threshold: &&u32| *threshold <= word;
-            let picked = self.law.thresholds.iter().take_while(below).count();
+            let picked = self.constants.thresholds.iter().take_while(below).count();
             component[lane] = picked as u32;
-            if self.law.shifts_other[picked] {
-                normals.0[HEAD + 1][lane] += self.law.other_shift;
+            if self.constants.shifts_other[picked] {
+                normals.0[HEAD + 1][lane] += self.constants.other_shift;
             }
         }
         *target = normals.0[HEAD];
@@ -314,8 +319,8 @@ impl PairKernel {
         let rows = &normals.0[rows];
         let mut scales = [[1.0; LANES]; 4];
         let mut added = [[0.0; LANES]; 4];
-        move_centre(self.isa, &self.law, rows, centre, maximum, &mut scales);
-        add_terms(self.isa, &self.law.slopes, rows, centre, &mut added);
+        move_centre(self.isa, &self.constants, rows, centre, maximum, &mut scales);
+        add_terms(self.isa, &self.constants.slopes, rows, centre, &mut added);
         for ((sums, scale), added) in sums.iter_mut().zip(&scales).zip(&added) {
             let used = sums.used();
             rescale(self.isa, scale, added, &mut sums.levels[..used]);
@@ -352,7 +357,7 @@ fn mark_extremes_body(words: &[Row<u32>], is_extreme: &mut Row<u32>) {
 
 #[inline(always)]
 fn move_centre_body(
-    law: &Law,
+    constants: &ProposalConstants,
     rows: &[Row<f32>],
     centre: &mut Row<f32>,
     maximum: &mut Row<f32>,
@@ -366,18 +371,18 @@ fn move_centre_body(
     }
     let [_, first, second, others] = scales;
     for lane in 0..LANES {
-        let far = largest[lane] - centre[lane] > law.span;
+        let far = largest[lane] - centre[lane] > constants.span;
         let moved = if far { largest[lane] } else { centre[lane] };
         let down = centre[lane] - moved;
-        first[lane] = exp2_from_below(down * law.slopes[0]);
+        first[lane] = exp2_from_below(down * constants.slopes[0]);
         second[lane] = first[lane] * first[lane];
-        others[lane] = exp2_from_below(down * law.slopes[1]);
+        others[lane] = exp2_from_below(down * constants.slopes[1]);
         centre[lane] = moved;
         maximum[lane] = if largest[lane] > maximum[lane] { largest[lane] } else { maximum[lane] };
     }
 }
 
-/// Lanes whose four sums fit the registers.
+/// Number of lanes whose four sums fit in registers.
 const STRIP: usize = 16;
 
 #[inline(always)]
@@ -423,14 +428,15 @@ fn rescale_body(scale: &Row<f32>, added: &Row<f32>, levels: &mut [Row<f32>]) {
 }
 
 lane_fn! {
-    /// Marks lanes with a radius word outside [`RADIUS_WORDS`]; every second row holds one.
+    /// Marks lanes with a radius word outside [`RADIUS_WORDS`]; every second row contains radius
+    /// words.
     fn mark_extremes(words: &[Row<u32>], is_extreme: &mut Row<u32>) = mark_extremes_body
 }
 lane_fn! {
-    /// Moves the centre where the largest of `rows` is too far above, and says what that makes of
-    /// the four sums so far.
+    /// Moves the centre if the largest of `rows` is too far above it; computes the resulting scale
+    /// factors of the four sums.
     fn move_centre(
-        law: &Law,
+        constants: &ProposalConstants,
         rows: &[Row<f32>],
         centre: &mut Row<f32>,
         maximum: &mut Row<f32>,

@@ -1,4 +1,4 @@
-//! How far the kernel's draws may be from those of exact normals, derived.
+//! Error bound for the kernel's draws relative to draws from exact normals.
 //!
 //! The words of an epoch stand for exact normals: u uniform on the cell of a radius word (and of
 //! its extension), the angle uniform around that of an angle word. These are independent and N(0,
@@ -20,30 +20,30 @@ const U: f64 = 5.960_464_477_539_063e-8;
 const EXP2: f64 = 2.4e-7;
 
 /// √(2·2⁻¹⁸), rounded down: the least radius of the radius words that are not marked.
-const LEAST_RADIUS: f64 = 2.762e-3;
+const MIN_RADIUS: f64 = 2.762e-3;
 
 /// √(−2 ln 2⁻³²), rounded up: their largest radius.
-const MOST_RADIUS: f64 = 6.67;
+const MAX_RADIUS: f64 = 6.67;
 
-/// How far a normal of the kernel may be from the exact one that the same words stand for.
+/// Error bound for a normal of the kernel relative to the exact normal of the same words.
 ///
 /// What [`stream_normals`](crate::random::stream_normals) states of the words' middles, and the
 /// width of their cells: |dr| = |du|/(u r) is at most 2⁻³³/(2⁻²⁰·5.265) < 2.3e-5 where a radius
 /// word is not extended, less where it is; half a step of the angle is below 8e-10.
 fn normal_error() -> f64 {
-    let twin = 5e-7 + 1.7e-7 * MOST_RADIUS + 7e-8 / LEAST_RADIUS;
-    twin + 2.3e-5 + 8e-10 * MOST_RADIUS
+    let twin = 5e-7 + 1.7e-7 * MAX_RADIUS + 7e-8 / MIN_RADIUS;
+    twin + 2.3e-5 + 8e-10 * MAX_RADIUS
 }
 
 impl PairKernel {
-    /// How far draws may be from those of exact normals, which the same random words stand for.
+    /// Error bound for draws relative to exact normals represented by the same random words.
     ///
     /// With A the error of a normal, an output's is σA′, A′ = A + 2U(r + b/σ) with the shift of
-    /// another slot. L's gradient is (2p − q)/σ² with p and q softmax laws, so that errors of
-    /// outputs move it by at most 3A′/σ. Each sum of powers has the relative error of
+    /// another slot. L's gradient is (2p − q)/σ² with p and q softmax distributions, so that errors
+    /// of outputs move it by at most 3A′/σ. Each sum of powers has the relative error of
     ///
     /// - exponents: 3 operations, on |t| of mean at most ln(T) + 60 ln 2 under the sum's softmax
-    /// law;
+    ///   distribution;
     /// - 2^t, twice where it is squared;
     /// - moves of the centre, each by 60 bits at least: a power and a product;
     /// - additions.
@@ -52,7 +52,7 @@ impl PairKernel {
     /// and the components' probabilities are rounded to 2⁻³².
     ///
     /// # Guarantee
-    /// Held by the twin against the f64 route on the same words
+    /// Satisfied by the twin relative to an f64 computation with the same words
     /// (`tests/agreement/pair.rs::draws_are_within_the_derived_error`), and normals by exact ones
     /// anywhere in the cells of their words (`unit::normals_are_within_their_error`).
     #[must_use]
@@ -61,9 +61,9 @@ impl PairKernel {
         let (sigma, b) = (proposal.noise_multiplier(), proposal.other_shift());
         let steps = proposal.steps_per_epoch() as f64;
         let normal = normal_error();
-        let output = normal + 2.0 * U * (MOST_RADIUS + b / sigma);
+        let output = normal + 2.0 * U * (MAX_RADIUS + b / sigma);
         let powers = b.max(2.0);
-        let range = (2.0 * MOST_RADIUS + b / sigma) * powers / sigma;
+        let range = (2.0 * MAX_RADIUS + b / sigma) * powers / sigma;
         let moves = 1.0 + range / (SPAN_BITS * LN_2);
         let additions = U * (1.0 + additions(proposal.steps_per_epoch() as u32));
         let sum = 2.0 * EXP2
@@ -72,7 +72,7 @@ impl PairKernel {
             + moves * (2.0 * EXP2 + 2.0 * U)
             + 3.0 * U * range
             + additions;
-        let total = sigma * steps * (output + additions * (MOST_RADIUS + b / sigma));
+        let total = sigma * steps * (output + additions * (MAX_RADIUS + b / sigma));
         let exponent = |shift| match shift {
             Shift::None => 0.0,
             Shift::Target(a) => f64::abs(a) * normal / sigma,

@@ -1,8 +1,8 @@
-//! The exact pair of a shuffled run: sums over epochs that are drawn from a proposal.
+//! Importance sampling of the exact pair of a shuffled run: sums over epochs drawn from a proposal.
 
 mod draws;
 mod error;
 mod program;
 
-pub use draws::{MOST_STEPS, PairKernel, VALUES};
+pub use draws::{MAX_STEPS, PairKernel, VALUES};
 pub use program::PairProgram;

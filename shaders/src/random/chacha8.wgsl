@@ -39,7 +39,7 @@ fn double_round(s: Block) -> Block {
 fn chacha8(purpose: u32, block: vec2<u32>, stream: vec2<u32>) -> Block {
     let start = Block(
         vec4<u32>(0x61707865u, 0x3320646eu, 0x79622d32u, 0x6b206574u),
-        vec4<u32>(law.seed_low, law.seed_high, purpose, 0u),
+        vec4<u32>(params.seed_low, params.seed_high, purpose, 0u),
         vec4<u32>(0u),
         vec4<u32>(block, stream),
     );

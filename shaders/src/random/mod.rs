@@ -10,7 +10,7 @@ use dpscope_core::random::{Purpose, key, stream_words};
 pub use normal::{NORMAL_LIMIT, normals_of_words};
 pub use vector::{VectorNormals, entry_word};
 
-/// The first `count` standard normals of a stream, as every kernel draws them.
+/// The first `count` standard normals of a stream, as drawn by every kernel.
 ///
 /// Normals 2j and 2j + 1 come from words 2j and 2j + 1: with u = (w₂ⱼ + ½)/2³² and an angle θ on
 /// [−π/2, π/2) from 31 bits of w₂ⱼ₊₁, whose top bit is a sign s,
@@ -21,13 +21,13 @@ pub use vector::{VectorNormals, entry_word};
 /// purpose has its top bit set.
 ///
 /// # Numerics
-/// f32; with r = √(−2 ln u), absolute error below 5e-7 + 1.7e-7·r + 7e-8/r a normal, the last term
-/// from the rounding of u near 1 (`normals_are_accurate`); 1.4e-7 in the root mean square.
+/// f32; with r = √(−2 ln u), absolute error of a normal below 5e-7 + 1.7e-7·r + 7e-8/r, the last
+/// term from the rounding of u near 1 (`normals_are_accurate`); 1.4e-7 in the root mean square.
 /// |z| < [`NORMAL_LIMIT`]. The same bits on every instruction set.
 ///
 /// # Guarantee
 /// Moments, quantiles, independence within and between pairs, and tails to 8.8
-/// (`shaders/src/random/normal.rs::normals_follow_the_law`,
+/// (`shaders/src/random/normal.rs::normals_are_standard_normal`,
 /// `shaders/src/random/normal.rs::tails_are_normal_far_beyond_any_run`).
 ///
 /// # Reference

@@ -308,8 +308,8 @@ mod tests {
         assert!(extended > 300, "{extended}");
     }
 
-    /// Deviations of moments and products from the normal law, in standard errors, and χ² over 64
-    /// quantile cells in standard deviations.
+    /// Deviations of moments and products from a normal distribution, in standard errors, and χ²
+    /// over 64 quantile cells in standard deviations.
     fn worst_deviation(normals: &[f32]) -> f64 {
         let n = normals.len() as f64;
         let z = |i: usize| f64::from(normals[i]);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn normals_follow_the_law() {
+    fn normals_are_standard_normal() {
         let good = worst_deviation(&draw(pair));
         assert!(good < 5.0, "{good}");
         let mut reused = draw(pair);

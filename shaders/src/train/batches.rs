@@ -1,20 +1,20 @@
-//! Which records a sampler puts into which batches, record by record.
+//! Assignment of records to batches by a sampler.
 
 use dpscope_core::mechanism::BatchSampler;
 
 use super::Order;
 use dpscope_core::random::{Purpose, Words};
 
-/// Batches of each epoch of a run.
+/// The batches of each epoch of a run.
 ///
 /// Shuffles of training runs are [`Order`]s: epoch e of a run takes order e of its stream, or order
-/// e·m + i for block i of m of a partial shuffle. Balls in bins, Poisson batches and a sliding
-/// buffer take words of their own, from word e·2⁴⁸ on: more than the T²·B of a Poisson epoch of 10⁵
-/// steps. Epochs from 2¹⁶ on repeat those.
+/// e·m + i for block i of m of a partial shuffle. Balls in bins, Poisson sampling and a sliding
+/// buffer use random words from word e·2⁴⁸ on, enough for the T²·B words of a Poisson epoch of 10⁵
+/// steps. Epochs from 2¹⁶ on repeat the words.
 ///
 /// # Guarantee
-/// Where a record falls, and which two fall together, is as the sampler says
-/// (`unit::records_and_pairs_fall_as_the_sampler_says`).
+/// The batches of single records and of pairs of records have the distribution of the sampler
+/// (`unit::records_and_pairs_have_the_samplers_distribution`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batches {
     sampler: BatchSampler,
@@ -22,18 +22,18 @@ pub struct Batches {
     steps: u32,
 }
 
-/// The members of the batches of one epoch, in the order in which they are taken.
+/// The members of the batches of one epoch, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EpochBatches {
     members: Vec<u32>,
-    /// Where each batch ends.
+    /// End of each batch.
     ends: Vec<usize>,
 }
 
-/// A part of an epoch that is shuffled by itself.
+/// A part of an epoch that is shuffled separately.
 struct Part {
     index: u64,
-    /// How many there are.
+    /// Number of parts.
     of: u64,
     count: u32,
 }
@@ -47,16 +47,16 @@ impl Part {
 impl Batches {
     /// | argument | meaning | domain |
     /// |---|---|---|
-    /// | `sampler` | how batches are drawn | a buffer holds 1 to T·B records; others are cut down |
+    /// | `sampler` | how batches are drawn | buffers of 1 to T·B records; others are clamped |
     /// | `batch_size` | B | from 1 |
-    /// | `steps` | T; the records are 0 … T·B − 1 | T·B up to [`Order::MOST`] |
+    /// | `steps` | T; the records are 0 … T·B − 1 | T·B up to [`Order::MAX_COUNT`] |
     #[must_use]
     pub fn new(sampler: BatchSampler, batch_size: u32, steps: u32) -> Self {
-        let batch_size = batch_size.clamp(1, Order::MOST);
-        Batches { sampler, batch_size, steps: steps.clamp(1, Order::MOST / batch_size) }
+        let batch_size = batch_size.clamp(1, Order::MAX_COUNT);
+        Batches { sampler, batch_size, steps: steps.clamp(1, Order::MAX_COUNT / batch_size) }
     }
 
-    /// Records of an epoch, T·B.
+    /// Records per epoch, T·B.
     #[must_use]
     pub const fn records(&self) -> u32 {
         self.steps * self.batch_size
@@ -72,7 +72,7 @@ impl Batches {
     /// batches: where records are shuffled, or stay in order.
     ///
     /// # Guarantee
-    /// As they are drawn (`unit::a_record_is_in_the_batch_that_is_named`).
+    /// As they are drawn (`unit::step_of_matches_the_drawn_batches`).
     #[must_use]
     pub fn step_of(&self, seed: u64, stream: u64, epoch: u32, record: u32) -> Option<u32> {
         let is_persistent = self.sampler == BatchSampler::PersistentShuffle;
@@ -80,14 +80,14 @@ impl Batches {
         let place = match self.sampler {
             BatchSampler::Deterministic => record,
             BatchSampler::Shuffle | BatchSampler::PersistentShuffle => {
-                Order::new(seed, stream, epoch, self.records()).place_of(record)
+                Order::new(seed, stream, epoch, self.records()).position_of(record)
             }
             BatchSampler::PartialShuffle { buffer_examples } => {
                 let block = buffer_examples.clamp(1, u64::from(self.records())) as u32;
                 let (index, first) = (record / block, record - record % block);
                 let number = epoch * u64::from(self.records().div_ceil(block)) + u64::from(index);
                 let count = block.min(self.records() - first);
-                first + Order::new(seed, stream, number, count).place_of(record - first)
+                first + Order::new(seed, stream, number, count).position_of(record - first)
             }
             _ => return None,
         };
@@ -105,8 +105,8 @@ impl Batches {
         });
     }
 
-    /// The same by shuffles of Fisher and Yates, from words of the caller's: an epoch that is
-    /// looked at by itself.
+    /// Draws the batches of one epoch by exact Fisher–Yates shuffles from the caller's random
+    /// words.
     pub fn draw_exactly(&self, words: &mut Words, epoch_batches: &mut EpochBatches) {
         self.draw_by(words, epoch_batches, |words, part, members| {
             let first = members.len();
@@ -115,7 +115,7 @@ impl Batches {
         });
     }
 
-    /// `permute` appends a permutation of 0 … count − 1.
+    /// Draws batches; `permute` appends a permutation of 0 … count − 1.
     fn draw_by(
         &self,
         words: &mut Words,
@@ -170,7 +170,7 @@ impl Batches {
 }
 
 impl EpochBatches {
-    /// The members of the batch of one step; none beyond the last.
+    /// Members of the batch of a step; empty beyond the last.
     #[must_use]
     pub fn members_at(&self, step: usize) -> &[u32] {
         let first =
@@ -178,31 +178,31 @@ impl EpochBatches {
         self.ends.get(step).and_then(|&end| self.members.get(first..end)).unwrap_or(&[])
     }
 
-    /// Batches, members or none.
+    /// Number of batches, including empty ones.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.ends.len()
     }
 
-    /// The members of all batches, one after the other.
+    /// Members of all batches, concatenated.
     #[must_use]
     pub fn members(&self) -> &[u32] {
         &self.members
     }
 
-    /// Where each batch ends among [`members`](Self::members).
+    /// End of each batch in [`members`](Self::members).
     #[must_use]
     pub fn ends(&self) -> &[usize] {
         &self.ends
     }
 }
 
-/// The first of the words that an epoch of a stream has for itself.
+/// First random word of an epoch in its stream.
 const fn first_word(epoch: u32) -> u64 {
     (epoch as u64) << 48
 }
 
-/// Records in rising order within each bin.
+/// Counting sort: records in ascending order within each bin.
 fn by_bin(bins: &[u32], count: u32, members: &mut Vec<u32>, ends: &mut Vec<usize>) {
     ends.resize(count as usize, 0);
     bins.iter().for_each(|&bin| ends[bin as usize] += 1);
@@ -217,7 +217,7 @@ fn by_bin(bins: &[u32], count: u32, members: &mut Vec<u32>, ends: &mut Vec<usize
     }
 }
 
-/// The order in which records leave a reservoir that is filled from a file in order.
+/// Order in which records leave a shuffle buffer that is filled in file order.
 fn through_reservoir(records: u32, held: u32, words: &mut Words, order: &mut Vec<u32>) {
     let mut reservoir: Vec<u32> = (0..held).collect();
     let mut rest = held..records;
@@ -248,22 +248,22 @@ mod tests {
         (0..epoch_batches.steps()).map(|step| epoch_batches.members_at(step).to_vec()).collect()
     }
 
-    /// Standard deviations beyond which a count is not by chance: once in 10⁷.
+    /// Threshold in standard deviations, exceeded with probability 10⁻⁷.
     const FAR: f64 = 5.3;
 
     fn sampler(kind: SamplerKind) -> BatchSampler {
         kind.with_buffer(kind.has_buffer().then_some(5)).unwrap()
     }
 
-    /// How far a count of that many epochs is from its chance, in standard deviations.
+    /// Deviation of a count from its expectation, in standard deviations.
     fn distance(count: u32, chance: f64) -> f64 {
         let expected = chance * f64::from(EPOCHS);
         (f64::from(count) - expected).abs() / (expected * (1.0 - chance)).max(1e-9).sqrt()
     }
 
-    /// The chance of the target to be in each batch.
+    /// Probability that the target is in each batch.
     fn slots(sampler: BatchSampler) -> Vec<f64> {
-        let law = BatchedGaussian {
+        let distribution = BatchedGaussian {
             noise_multiplier: 1.0,
             steps_per_epoch: STEPS,
             epochs: 1,
@@ -273,8 +273,8 @@ mod tests {
         }
         .distribution()
         .unwrap();
-        let entries = law.entries as usize;
-        let mut slots = match law.kind {
+        let entries = distribution.entries as usize;
+        let mut slots = match distribution.kind {
             ScoreDistributionKind::OneSlot { weights: SlotWeights::Weighted(weights), .. } => {
                 weights
             }
@@ -285,7 +285,7 @@ mod tests {
         slots
     }
 
-    /// The chance that the target and the second record of the file share a batch, at least once.
+    /// Probability that the target and the second record share at least one batch.
     fn together(sampler: BatchSampler) -> Option<f64> {
         let (n, b, t) = (f64::from(RECORDS), f64::from(BATCH), f64::from(STEPS));
         match sampler {
@@ -301,15 +301,15 @@ mod tests {
         }
     }
 
-    /// Records whose place is looked at: all where each may be anywhere, else the target.
-    fn looked_at(sampler: BatchSampler) -> u32 {
+    /// Number of records to check: all if they are exchangeable, otherwise only the target.
+    fn checked_records(sampler: BatchSampler) -> u32 {
         match sampler {
             BatchSampler::Poisson | BatchSampler::Shuffle | BatchSampler::BallsInBins => RECORDS,
             _ => 1,
         }
     }
 
-    /// The largest distance of what was drawn from what the sampler says.
+    /// Largest deviation of drawn batches from the sampler's distribution.
     fn largest(sampler: BatchSampler, draw: &dyn Fn(u32) -> Vec<Vec<u32>>) -> f64 {
         let mut in_batch = [[0; STEPS as usize]; RECORDS as usize];
         let mut both = 0;
@@ -322,7 +322,7 @@ mod tests {
             both += u32::from(batches.iter().any(|batch| batch.contains(&0) && batch.contains(&1)));
         }
         let mut far = together(sampler).map_or(0.0, |p| distance(both, p));
-        for counts in &in_batch[..looked_at(sampler) as usize] {
+        for counts in &in_batch[..checked_records(sampler) as usize] {
             for (&count, chance) in counts.iter().zip(slots(sampler)) {
                 far = distance(count, chance).max(far);
             }
@@ -330,7 +330,7 @@ mod tests {
         far
     }
 
-    /// The same by shuffles of Fisher and Yates.
+    /// Batches by exact Fisher–Yates shuffles.
     fn exact(sampler: BatchSampler, run: u32) -> Vec<Vec<u32>> {
         let mut epoch_batches = EpochBatches::default();
         let mut words = Words::new(7, Purpose::Test, u64::from(run));
@@ -338,7 +338,7 @@ mod tests {
         (0..epoch_batches.steps()).map(|step| epoch_batches.members_at(step).to_vec()).collect()
     }
 
-    /// A run an epoch, as a persistent shuffle is drawn once a run.
+    /// One run per epoch, because a persistent shuffle is drawn once per run.
     fn of_run(sampler: BatchSampler, run: u32) -> Vec<Vec<u32>> {
         let mut epoch_batches = EpochBatches::default();
         let batches = Batches::new(sampler, BATCH, STEPS);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn records_and_pairs_fall_as_the_sampler_says() {
+    fn records_and_pairs_have_the_samplers_distribution() {
         for kind in SamplerKind::ALL {
             let sampler = sampler(kind);
             let far = largest(sampler, &|run| of_run(sampler, run));
@@ -362,8 +362,8 @@ mod tests {
     }
 
     #[test]
-    fn a_biased_shuffle_is_refused() {
-        // Broken twins: each place is exchanged with any place; the last one never is.
+    fn biased_shuffles_are_detected() {
+        // Negative controls: biased variants of Fisher–Yates.
         let exchanged = |run: u32, first: u32, below: &dyn Fn(u32) -> u32| {
             let mut words = Words::new(7, Purpose::Test, u64::from(run));
             let mut order: Vec<u32> = (0..RECORDS).collect();
@@ -375,7 +375,7 @@ mod tests {
         assert!(largest(BatchSampler::Shuffle, &|run| exchanged(run, 1, &|i| i + 1)) < FAR);
         assert!(largest(BatchSampler::Shuffle, &|run| exchanged(run, 0, &|_| RECORDS)) > FAR);
         assert!(largest(BatchSampler::Shuffle, &|run| exchanged(run, 1, &|i| i)) > FAR);
-        // The law of another sampler, and one order for all epochs.
+        // Batches of another sampler, and one order for all epochs.
         let other = |run| of_run(BatchSampler::BallsInBins, run);
         assert!(largest(BatchSampler::Shuffle, &other) > FAR);
         let persistent = |epoch| drawn(BatchSampler::PersistentShuffle, epoch);
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn every_record_is_in_one_batch_but_for_poisson() {
+    fn every_record_is_in_one_batch_except_with_poisson_sampling() {
         for kind in SamplerKind::ALL {
             for drawn in [drawn(sampler(kind), 1), exact(sampler(kind), 2)] {
                 assert_eq!(drawn.len(), STEPS as usize);
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_in_the_batch_that_is_named() {
+    fn step_of_matches_the_drawn_batches() {
         for kind in SamplerKind::ALL {
             let batches = Batches::new(sampler(kind), BATCH, STEPS);
             let mut drawn = EpochBatches::default();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_persistent_order_stays() {
+    fn only_persistent_orders_repeat() {
         for kind in
             [SamplerKind::Shuffle, SamplerKind::PersistentShuffle, SamplerKind::PartialShuffle]
         {
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn epochs_share_no_words() {
-        // Poisson batches of 10⁶ records, 10⁴ a step apart, take 10¹⁰ words an epoch
+        // Poisson sampling of 10⁶ records in 10⁴ steps takes 10¹⁰ words per epoch
         let firsts = [0, 1, 2].map(first_word);
         assert!(firsts.windows(2).all(|pair| pair[1] - pair[0] > 10_000_000_000), "{firsts:?}");
         assert!(u64::from(EPOCHS) <= u64::MAX / firsts[1]);

@@ -1,25 +1,24 @@
-//! Convolutions as products of matrices whose windows are never stored: the kernels of
-//! `convolution.wgsl`.
+//! Convolutions as implicit matrix products: the kernels of `convolution.wgsl`.
 
-use super::kept;
-use super::kernel::{Draft, Kernel};
+use super::kernel::{Kernel, KernelBuilder};
 use super::memory::{Common, Stage};
-use super::products::{Along, Parts, Product, Tile};
+use super::products::{Along, Product, ProductFunctions, Tile};
+use super::saved;
 use crate::wgsl::wgsl;
 
-/// Channels, rows and columns of a picture.
+/// Shape of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Picture {
-    /// Channels.
+pub struct ImageShape {
+    /// Number of channels.
     pub channels: u32,
-    /// Rows of a channel.
+    /// Rows per channel.
     pub height: u32,
-    /// Values of a row.
+    /// Values per row.
     pub width: u32,
 }
 
-impl Picture {
-    /// Values of a channel.
+impl ImageShape {
+    /// Values per channel.
     #[must_use]
     pub const fn positions(&self) -> u32 {
         self.height * self.width
@@ -28,47 +27,47 @@ impl Picture {
 
 /// A convolution on R rows.
 ///
-/// The squared norm of a row's gradient is found from the gradient itself, tile by tile. Where that
-/// is small beside what flows, it is kept until the factors are known; else it is made again from
-/// clipped slopes, which costs as many products as it did.
+/// The squared norm of a per-example gradient is computed from the gradient itself, tile by tile.
+/// If the gradient is small compared with the activations it is saved until the clipping factors
+/// are known; otherwise it is computed a second time, from the scaled output gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConvolutionLayer {
-    /// Where its numbers lie.
+    /// Memory layout.
     pub stage: Stage,
-    /// What comes in.
-    pub input: Picture,
-    /// What comes out.
-    pub output: Picture,
-    /// The side of a window.
+    /// Shape of the input.
+    pub input: ImageShape,
+    /// Shape of the output.
+    pub output: ImageShape,
+    /// Side of a window.
     pub kernel: u32,
-    /// From window to window.
+    /// Distance between windows.
     pub stride: u32,
-    /// Zeros on each side of the input.
+    /// Zeros added on each side of the input.
     pub padding: u32,
 }
 
-/// What flows may be this much less than a gradient that is kept.
-const KEPT: u64 = 3;
+/// Gradients are saved if they are at most this many times larger than the activations.
+const SAVE_LIMIT: u64 = 3;
 
 impl ConvolutionLayer {
     const fn taps(&self) -> u64 {
         self.input.channels as u64 * self.kernel as u64 * self.kernel as u64
     }
 
-    /// Weights and biases.
+    /// Number of weights and biases.
     #[must_use]
     pub const fn parameters(&self) -> u64 {
         self.output.channels as u64 * (self.taps() + 1)
     }
 
-    /// Words a row of the gradients that are kept.
+    /// Words per row of the saved gradients; 0 if they are not saved.
     #[must_use]
-    pub const fn kept_words(&self) -> u64 {
-        let flows = self.output.channels as u64 * self.output.positions() as u64;
-        if self.parameters() <= KEPT * flows { self.parameters() } else { 0 }
+    pub const fn saved_words(&self) -> u64 {
+        let activations = self.output.channels as u64 * self.output.positions() as u64;
+        if self.parameters() <= SAVE_LIMIT * activations { self.parameters() } else { 0 }
     }
 
-    /// Sums of squares a row.
+    /// Partial sums of squares per row.
     #[must_use]
     pub fn partials(&self, common: &Common) -> u64 {
         let product = self.row_gradients(common);
@@ -84,7 +83,7 @@ impl ConvolutionLayer {
         }
     }
 
-    /// Outputs from inputs.
+    /// Forward pass.
     #[must_use]
     pub fn forward(&self, common: &Common) -> Kernel {
         let product = Product {
@@ -96,9 +95,9 @@ impl ConvolutionLayer {
         self.product(common, &product, "forward", [Along::Terms, Along::Tile])
     }
 
-    /// Slopes by the inputs from those by the outputs.
+    /// Gradient with respect to the inputs.
     #[must_use]
-    pub fn slopes(&self, common: &Common) -> Kernel {
+    pub fn input_gradient(&self, common: &Common) -> Kernel {
         let square = u64::from(self.kernel) * u64::from(self.kernel);
         let product = Product {
             rows: self.input.channels.into(),
@@ -106,21 +105,21 @@ impl ConvolutionLayer {
             terms: u64::from(self.output.channels) * square,
             count: 1,
         };
-        self.product(common, &product, "slopes", [Along::Terms, Along::Tile])
+        self.product(common, &product, "input_gradient", [Along::Terms, Along::Tile])
     }
 
-    /// Gradients of the rows, kept or not, and sums of their squares.
+    /// Per-example gradients, saved or not, and sums of their squares.
     #[must_use]
     pub fn gradients(&self, common: &Common) -> Kernel {
         let product = self.row_gradients(common);
         self.product(common, &product, "gradients", [Along::Terms, Along::Tile])
     }
 
-    /// Σ factor·gradient over the rows.
+    /// Sum of clipped gradients, Σ factor·gradient over the rows.
     #[must_use]
     pub fn sums(&self, common: &Common) -> Kernel {
-        if self.kept_words() > 0 {
-            return kept::sums(&self.stage, common, self.parameters());
+        if self.saved_words() > 0 {
+            return saved::sums(&self.stage, common, self.parameters());
         }
         let product = Product {
             terms: u64::from(common.rows) * u64::from(self.output.positions()),
@@ -139,13 +138,13 @@ impl ConvolutionLayer {
     ) -> Kernel {
         let tile = Tile::of(product);
         let groups = tile.count(product) * product.count;
-        let parts = Parts { name, left, right, has_end: name == "gradients" };
-        let draft = self.stage.draft(common, &format!("convolution {name}"), groups);
-        tile.kernel(self.constants(draft).part(wgsl!("convolution.wgsl")), product, &parts)
+        let parts = ProductFunctions { name, left, right, has_end: name == "gradients" };
+        let builder = self.stage.draft(common, &format!("convolution {name}"), groups);
+        tile.kernel(self.constants(builder).part(wgsl!("convolution.wgsl")), product, &parts)
     }
 
-    fn constants(&self, draft: Draft) -> Draft {
-        draft.flag("KEEPS", self.kept_words() > 0).constants(&[
+    fn constants(&self, builder: KernelBuilder) -> KernelBuilder {
+        builder.flag("SAVES_GRADIENTS", self.saved_words() > 0).constants(&[
             ("CHANNELS_IN", self.input.channels),
             ("HEIGHT", self.input.height),
             ("WIDTH", self.input.width),

@@ -1,7 +1,7 @@
-// A convolution on R rows: Σ w·x + b over windows, its slopes by the inputs, gradients of single
-// rows with the sums of their squares, and Σ factor·gradient. Windows are never stored.
+// A convolution on R rows: Σ w·x + b over windows, its input gradient, per-example gradients with
+// the sums of their squares, and Σ factor·gradient. Windows are never stored.
 //
-// Parity: relative, that of sums in f32.
+// Parity: relative, that of f32 sums.
 
 const SQUARE: u32 = KERNEL * KERNEL;
 const TAPS: u32 = CHANNELS_IN * SQUARE;
@@ -9,7 +9,7 @@ const POSITIONS_IN: u32 = HEIGHT * WIDTH;
 const POSITIONS: u32 = HEIGHT_OUT * WIDTH_OUT;
 const BIASES: u32 = WEIGHTS + CHANNELS * TAPS;
 
-// A column of the right factor: where its row of values begins, and its own place (y, x) and number
+// A column of the right factor: the offset of its row of values, and its index and position (y, x)
 // in them, which wrap around 0 in the border.
 struct Spot {
     first: u32,
@@ -25,7 +25,7 @@ fn forward_spot(place: u32) -> Spot {
     return Spot(row_first(place / POSITIONS), y * WIDTH + x, y, x);
 }
 
-// The input under a tap of the window whose corner is at (y, x); 0 in the border.
+// The input at a tap of the window whose corner is at (y, x); 0 in the border.
 fn forward_right(spot: Spot, tap: u32) -> f32 {
     let down = tap / KERNEL % KERNEL;
     let right = tap % KERNEL;
@@ -42,20 +42,20 @@ fn forward_store(channel: u32, place: u32, sum: f32) {
     put_output(place / POSITIONS, at, sum + theta[model * PARAMETERS + BIASES + channel]);
 }
 
-// Terms are an output channel and a tap each.
-fn slopes_left(channel: u32, term: u32) -> f32 {
+// A term is an output channel and a tap.
+fn input_gradient_left(channel: u32, term: u32) -> f32 {
     let weight = term / SQUARE * TAPS + channel * SQUARE + term % SQUARE;
     return theta[model * PARAMETERS + WEIGHTS + weight];
 }
 
-fn slopes_spot(place: u32) -> Spot {
+fn input_gradient_spot(place: u32) -> Spot {
     let position = place % POSITIONS_IN;
-    let first = model * VALUES + SLOPES + place / POSITIONS_IN * OUTPUTS;
+    let first = model * VALUES + OUTPUT_GRADIENT + place / POSITIONS_IN * OUTPUTS;
     return Spot(first, 0u, position / WIDTH + PADDING, position % WIDTH + PADDING);
 }
 
-// The slope of the window that has this input under the tap; 0 where there is none.
-fn slopes_right(spot: Spot, term: u32) -> f32 {
+// The output gradient of the window with this input at the tap; 0 if there is none.
+fn input_gradient_right(spot: Spot, term: u32) -> f32 {
     let down = spot.y - term / KERNEL % KERNEL;
     let right = spot.x - term % KERNEL;
     let y = down / STRIDE;
@@ -65,18 +65,18 @@ fn slopes_right(spot: Spot, term: u32) -> f32 {
     return values[spot.first + (term / SQUARE * HEIGHT_OUT + y) * WIDTH_OUT + x];
 }
 
-fn slopes_store(channel: u32, place: u32, sum: f32) {
-    put_slope_below(place / POSITIONS_IN, channel * POSITIONS_IN + place % POSITIONS_IN, sum);
+fn input_gradient_store(channel: u32, place: u32, sum: f32) {
+    put_input_gradient(place / POSITIONS_IN, channel * POSITIONS_IN + place % POSITIONS_IN, sum);
 }
 
 fn parameter(channel: u32, tap: u32) -> u32 {
     return select(channel * TAPS + tap, CHANNELS * TAPS + channel, tap == TAPS);
 }
 
-// No place in an input, nor one in its border.
+// Marks the column of the biases; not a valid index.
 const ONE: u32 = 0x80000000u;
 
-// The column of a tap, in a row; the last is always 1: the bias's.
+// The column of a tap in a row; the last column is the constant 1 of the biases.
 fn spot_of_tap(first: u32, tap: u32) -> Spot {
     let y = tap / KERNEL % KERNEL - PADDING;
     let x = tap % KERNEL - PADDING;
@@ -84,7 +84,7 @@ fn spot_of_tap(first: u32, tap: u32) -> Spot {
     return Spot(first, select(at, ONE, tap == TAPS), y, x);
 }
 
-// The input under the tap of the window at a position.
+// The input at the tap of the window at a position.
 fn under(spot: Spot, position: u32) -> f32 {
     if (spot.at == ONE) { return 1.0; }
     let down = position / WIDTH_OUT * STRIDE;
@@ -93,11 +93,11 @@ fn under(spot: Spot, position: u32) -> f32 {
     return value(spot.first, spot.at + down * WIDTH + right);
 }
 
-// One product a row.
+// One product per row.
 var<private> square: f32;
 
 fn gradients_left(channel: u32, position: u32) -> f32 {
-    return slope(product, channel * POSITIONS + position);
+    return output_gradient(product, channel * POSITIONS + position);
 }
 
 fn gradients_spot(tap: u32) -> Spot {
@@ -110,7 +110,7 @@ fn gradients_right(spot: Spot, position: u32) -> f32 {
 
 fn gradients_store(channel: u32, tap: u32, sum: f32) {
     square += sum * sum;
-    if (KEEPS) {
+    if (SAVES_GRADIENTS) {
         let first = model * VALUES + GRADIENTS + product * CHANNELS * (TAPS + 1u);
         values[first + parameter(channel, tap)] = sum;
     }
@@ -128,10 +128,10 @@ fn gradients_end(local: u32, tile: u32) {
     if (local == 0u) { values[model * VALUES + PARTIALS + product * TILES + tile] = squares[0]; }
 }
 
-// Terms are a row and a position each.
+// A term is a row and a position.
 fn sums_left(channel: u32, term: u32) -> f32 {
     let row = term / POSITIONS;
-    return factor(row) * slope(row, channel * POSITIONS + term % POSITIONS);
+    return factor(row) * output_gradient(row, channel * POSITIONS + term % POSITIONS);
 }
 
 fn sums_spot(tap: u32) -> Spot {

@@ -1,4 +1,4 @@
-//! Norms and clipping factors of rows: the kernel of `factors.wgsl`.
+//! Per-example norms and clipping factors: the kernel of `factors.wgsl`.
 
 use std::fmt::Write;
 
@@ -6,43 +6,46 @@ use super::kernel::Kernel;
 use super::memory::{Common, Source, Stage};
 use crate::wgsl::wgsl;
 
-/// How the squared norm of a layer's gradient is found.
+/// Computation of the squared per-example gradient norm of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Squares {
-    /// (‖inputs‖² + 1)·‖slopes‖², of a linear layer.
+pub enum SquaredNorm {
+    /// (‖inputs‖² + 1)·‖output gradient‖², for a linear layer.
     Linear(Stage),
-    /// The sum of so many parts a row, of a convolution.
+    /// The sum of this many partial sums per row, for a convolution.
     Summed(Stage, u32),
 }
 
-/// Factors of all rows.
+/// The kernel of the clipping factors of all rows.
 ///
 /// # Reference
 /// Goodfellow, "Efficient per-example gradient computations" (2015), arXiv:1510.01799.
 #[must_use]
-pub fn factors(common: &Common, layers: &[Squares], clip_norm: f32) -> Kernel {
+pub fn factors(common: &Common, layers: &[SquaredNorm], clip_norm: f32) -> Kernel {
     let records = layers.iter().find_map(|layer| match layer {
-        Squares::Linear(stage) if matches!(stage.source, Source::Records { .. }) => Some(*stage),
+        SquaredNorm::Linear(stage) if matches!(stage.source, Source::Records { .. }) => {
+            Some(*stage)
+        }
         _ => None,
     });
-    let any = layers.first().map(|(Squares::Linear(stage) | Squares::Summed(stage, _))| *stage);
+    let any =
+        layers.first().map(|(SquaredNorm::Linear(stage) | SquaredNorm::Summed(stage, _))| *stage);
     let mut total = String::from(
         "fn total(local: u32, row: u32) -> f32 {\nvar square = 0.0;\nvar x = vec2<f32>();\n",
     );
     let mut words = 0;
     for layer in layers {
         match layer {
-            Squares::Linear(stage) => {
+            SquaredNorm::Linear(stage) => {
                 let inputs = match stage.source {
                     Source::Values(first) => part("squares", first, stage.inputs),
                     Source::Records { .. } => "record_squares(local, row)".to_owned(),
                 };
-                let slopes = part("squares", stage.slopes, stage.outputs);
-                let _ = writeln!(total, "x = joined(local, vec2<f32>({inputs}, {slopes}));");
+                let gradients = part("squares", stage.output_gradient, stage.outputs);
+                let _ = writeln!(total, "x = joined(local, vec2<f32>({inputs}, {gradients}));");
                 total.push_str("square += (x.x + 1.0) * x.y;\n");
                 words += u64::from(stage.inputs) + u64::from(stage.outputs);
             }
-            Squares::Summed(stage, count) => {
+            SquaredNorm::Summed(stage, count) => {
                 let summed = part("summed", stage.partials, *count);
                 let _ = writeln!(total, "square += joined(local, vec2<f32>({summed}, 0.0)).x;");
                 words += u64::from(*count);
@@ -51,11 +54,11 @@ pub fn factors(common: &Common, layers: &[Squares], clip_norm: f32) -> Kernel {
     }
     total.push_str("return square;\n}\n");
     let groups = u64::from(common.rows);
-    let draft = match records.or(any) {
+    let builder = match records.or(any) {
         Some(stage) => stage.draft(common, "factors", groups),
         None => common.draft("factors", groups),
     };
-    draft
+    builder
         .float("CLIP_NORM", clip_norm)
         .float("DOWN", 1.0 - 1.0 / 262_144.0)
         .part(&total)

@@ -1,7 +1,7 @@
-// The norm of each row's gradient over all layers, and from it the row's factor:
-// min(1, C ÷ norm), rounded down by 2⁻¹⁸; NaN where the norm is not finite, 0 without a record.
+// Per-example gradient norms over all layers, and the clipping factors min(1, C ÷ norm), reduced by
+// a factor of 1 − 2⁻¹⁸; NaN if the norm is not finite, 0 without a record.
 //
-// Grid: a workgroup a row. Sums are of 16 terms first, then over these, then a tree.
+// Grid: one workgroup per row. Sums: 16 terms, then over these, then a tree.
 // Parity: relative, 4e-6 at most in the factor.
 
 var<workgroup> parts: array<vec2<f32>, WORKGROUP>;
@@ -35,7 +35,7 @@ fn squares(local: u32, first: u32, count: u32) -> f32 {
     return sum;
 }
 
-// The same of the records' own values.
+// A thread's part of Σ x² over the features of a record.
 fn record_squares(local: u32, row: u32) -> f32 {
     var sum = 0.0;
     for (var start = local; start < INPUTS; start += 16u * WORKGROUP) {
@@ -52,7 +52,7 @@ fn record_squares(local: u32, row: u32) -> f32 {
     return sum;
 }
 
-// A thread's part of a sum of squares that are partly summed.
+// A thread's part of a sum of partial sums.
 fn summed(local: u32, first: u32, count: u32) -> f32 {
     var sum = 0.0;
     for (var at = local; at < count; at += WORKGROUP) { sum += values[first + at]; }
@@ -64,17 +64,17 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let row = place_of(group);
+    let row = workgroup_index(group);
     if (row >= GROUPS) { return; }
     let square = total(local, row);
     if (local == 0u) {
         var found = 0.0;
         if (rows[model * ROW_WORDS + row] != NONE) {
-            // within the floats, however short the gradient
+            // avoids overflow of the quotient for short gradients
             let norm = max(sqrt(max(square, 1e-30)), DOWN * CLIP_NORM);
             let bounded = DOWN * CLIP_NORM / norm;
-            // a number that the compiler does not know not to be one
-            let lost = bitcast<f32>(0x7fc00000u | law.zero);
+            // a NaN unknown to the compiler
+            let lost = bitcast<f32>(0x7fc00000u | params.zero);
             found = select(lost, min(bounded, 1.0), is_finite(square));
         }
         values[model * VALUES + FACTORS + row] = found;

@@ -1,4 +1,4 @@
-//! The end of a step: the kernels of `finish.wgsl` and, with [`output`], `output.wgsl`.
+//! End of a step: the kernels of `finish.wgsl` and, with [`output`], `output.wgsl`.
 
 use super::kernel::Kernel;
 use super::memory::Common;
@@ -6,34 +6,34 @@ use super::output;
 use crate::wgsl::wgsl;
 use dpscope_core::random::Purpose;
 
-/// Operations a parameter, about: those of a normal and what follows.
+/// Approximate operations per parameter.
 const OPERATIONS: u64 = 80;
 
-/// What happens to a sum of clipped gradients.
+/// Processing of the sum of clipped gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finish {
-    /// C.
+    /// Clipping norm C.
     pub clip_norm: f32,
-    /// σ·C.
+    /// Noise standard deviation σ·C.
     pub noise: f32,
     /// η ÷ B.
     pub rate: f32,
-    /// Whether each run has a canary of its own.
+    /// Whether each run has its own canary.
     pub is_fresh: bool,
-    /// Outputs of a run.
+    /// Outputs per run.
     pub outputs: u32,
-    /// Where a model's sums over tiles are in `values`.
+    /// Offset of the sums over tiles in `values`.
     pub tile_sums: u32,
 }
 
 impl Finish {
-    /// Words of the sums over tiles.
+    /// Number of tiles, and of the sums over tiles.
     #[must_use]
     pub const fn tiles(parameters: u32) -> u32 {
         output::tiles(parameters)
     }
 
-    /// Canary, noise, parameters and output.
+    /// Kernels that add canary and noise, update the parameters and compute the output.
     #[must_use]
     pub fn kernels(&self, common: &Common) -> Vec<Kernel> {
         let parameters = common.parameters;

@@ -1,8 +1,9 @@
-// A step's end: the canary's multiple and noise join the sum, parameters move, and the attacker's
-// output is the part along ĝ.
+// End of a step: adds canary and noise to the sum, updates the parameters and computes the
+// attacker's output, the component along ĝ.
 //
-// Grid: a workgroup a tile of 1024 parameters, a thread a block of words; its entries lie 64 apart.
-// Out: θ, and ⟨sum, ĝ⟩ of each tile.
+// Grid: one workgroup per tile of 1024 parameters, one thread per block of words; the entries of a
+// thread are 64 apart.
+// Out: θ, and ⟨sum, ĝ⟩ per tile.
 // Parity: words exact, the rest relative.
 
 var<workgroup> parts: array<f32, WORKGROUP>;
@@ -30,9 +31,9 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let tile = place_of(group);
+    let tile = workgroup_index(group);
     if (tile >= GROUPS) { return; }
-    let block = plus(vec2<u32>(law.block_low, law.block_high), tile * WORKGROUP + local);
+    let block = plus(vec2<u32>(params.block_low, params.block_high), tile * WORKGROUP + local);
     let words = chacha8(PURPOSE, block, stream());
     let normals = any_normals(words, 16u, block, stream());
     multiple = bitcast<f32>(rows[model * ROW_WORDS + ROWS]);

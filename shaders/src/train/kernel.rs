@@ -1,4 +1,4 @@
-//! A kernel of a training: one source, and the workgroups that it takes.
+//! A training kernel: WGSL source and workgroups.
 
 use std::fmt::Write;
 
@@ -6,17 +6,17 @@ use crate::bgm::shared_constants;
 use crate::float::FloatMode;
 use crate::wgsl::wgsl;
 
-/// Invocations of a workgroup.
+/// Invocations per workgroup.
 pub(super) const WORKGROUP: u32 = 64;
 
-/// The most workgroups along a side of a grid.
-const MOST_GROUPS: u64 = 65_535;
+/// Maximum number of workgroups along each dimension of a grid.
+const MAX_GROUPS: u64 = 65_535;
 
-/// One dispatch for all models of a wave.
+/// A kernel that is dispatched for all models of a wave.
 ///
 /// # Guarantee
 /// Each source is valid without optional capabilities and becomes SPIR-V, HLSL and MSL
-/// (`shaders/tests/wgsl/train.rs::every_kernel_of_a_training_is_valid_and_translates`).
+/// (`shaders/tests/wgsl/train.rs::every_training_kernel_is_valid_and_translates`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
     name: String,
@@ -29,7 +29,7 @@ impl Kernel {
     /// The entry point.
     pub const ENTRY: &str = "run";
 
-    /// A short name, for labels and errors.
+    /// Name for labels and errors.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -41,32 +41,32 @@ impl Kernel {
         self.source.clone()
     }
 
-    /// Workgroups of a model along x and y; along z there is one model each, at most 65,535.
+    /// Workgroups per model along x and y; z is the model, at most 65,535.
     #[must_use]
     pub fn groups(&self) -> [u32; 2] {
         self.groups
     }
 
-    /// Floating-point operations of a model, about: what the size of a dispatch is planned by.
+    /// Approximate floating-point operations per model, used to plan dispatches.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.operations
     }
 }
 
-/// A kernel as it is put together.
+/// Assembles a kernel.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct KernelBuilder {
     name: String,
     source: String,
     groups: u64,
 }
 
-impl Draft {
-    /// A kernel of `groups` workgroups a model; the source finds its own by `place`.
+impl KernelBuilder {
+    /// Starts a kernel with `groups` workgroups per model.
     pub(super) fn new(name: &str, groups: u64) -> Self {
-        let source = wgsl!("law.wgsl").to_owned();
-        Draft { name: name.to_owned(), source, groups }.constant("WORKGROUP", WORKGROUP)
+        let source = wgsl!("params.wgsl").to_owned();
+        KernelBuilder { name: name.to_owned(), source, groups }.constant("WORKGROUP", WORKGROUP)
     }
 
     pub(super) fn constant(mut self, name: &str, value: u32) -> Self {
@@ -76,7 +76,7 @@ impl Draft {
     }
 
     pub(super) fn constants(self, constants: &[(&str, u32)]) -> Self {
-        constants.iter().fold(self, |draft, (name, value)| draft.constant(name, *value))
+        constants.iter().fold(self, |builder, (name, value)| builder.constant(name, *value))
     }
 
     pub(super) fn float(mut self, name: &str, value: f32) -> Self {
@@ -94,9 +94,9 @@ impl Draft {
         self
     }
 
-    /// Random words of a purpose, and normals of them.
+    /// Adds random words and normals of a purpose.
     pub(super) fn random(self, purpose: u32) -> Self {
-        let normals = wgsl!("../random/normal.wgsl").replace("law.noise_purpose", "PURPOSE");
+        let normals = wgsl!("../random/normal.wgsl").replace("params.noise_purpose", "PURPOSE");
         self.constant("PURPOSE", purpose)
             .part(&shared_constants(FloatMode::Fast, false))
             .part(wgsl!("../float.wgsl"))
@@ -104,13 +104,11 @@ impl Draft {
             .part(&normals)
     }
 
-    /// The kernel, on a grid that has at least these workgroups: at most 65,535² where buffers are
-    /// below 2³⁰ words.
+    /// Finishes the kernel, with a grid of at least `groups` workgroups.
     pub(super) fn finish(self, operations: u64) -> Kernel {
-        let Draft { name, mut source, groups } = self;
-        // many short rows, by which hosts cut
-        let columns =
-            if groups > MOST_GROUPS { groups.div_ceil(MOST_GROUPS) } else { groups.max(1) };
+        let KernelBuilder { name, mut source, groups } = self;
+        // many short rows, at which hosts can split dispatches
+        let columns = if groups > MAX_GROUPS { groups.div_ceil(MAX_GROUPS) } else { groups.max(1) };
         let rows = groups.div_ceil(columns).max(1);
         let _ = writeln!(source, "const GROUPS: u32 = {groups}u;");
         let _ = writeln!(source, "const COLUMNS: u32 = {columns}u;");

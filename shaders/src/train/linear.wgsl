@@ -1,6 +1,6 @@
-// A linear layer on R rows: w·x + b, its slopes by the inputs, and Σ factor·gradient.
+// A linear layer on R rows: w·x + b, its input gradient, and Σ factor·gradient.
 //
-// Parity: relative, that of sums in f32.
+// Parity: relative, that of f32 sums.
 
 // A column of the right factor: an input.
 alias Spot = u32;
@@ -17,27 +17,27 @@ fn forward_store(row: u32, out: u32, sum: f32) {
     put_output(row, out, sum + theta[model * PARAMETERS + WEIGHTS + OUTPUTS * INPUTS + out]);
 }
 
-fn slopes_left(row: u32, out: u32) -> f32 {
-    return slope(row, out);
+fn input_gradient_left(row: u32, out: u32) -> f32 {
+    return output_gradient(row, out);
 }
 
-fn slopes_spot(at: u32) -> Spot {
+fn input_gradient_spot(at: u32) -> Spot {
     return model * PARAMETERS + WEIGHTS + at;
 }
 
-fn slopes_right(spot: Spot, out: u32) -> f32 {
+fn input_gradient_right(spot: Spot, out: u32) -> f32 {
     return theta[spot + out * INPUTS];
 }
 
-fn slopes_store(row: u32, at: u32, sum: f32) {
-    put_slope_below(row, at, sum);
+fn input_gradient_store(row: u32, at: u32, sum: f32) {
+    put_input_gradient(row, at, sum);
 }
 
 fn sums_left(out: u32, row: u32) -> f32 {
-    return factor(row) * slope(row, out);
+    return factor(row) * output_gradient(row, out);
 }
 
-// The bias is the weight of an input that is 1.
+// The bias is the weight of a constant input 1.
 fn sums_spot(at: u32) -> Spot {
     return at;
 }

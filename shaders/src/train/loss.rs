@@ -6,19 +6,19 @@ use crate::wgsl::wgsl;
 
 /// Softmax cross-entropy of the outputs of the last layer.
 ///
-/// Its slopes may lie where the logits do.
+/// Its gradient may overwrite the logits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
     /// The last layer.
     pub stage: Stage,
-    /// The first label in `data`.
+    /// Offset of the labels in `data`.
     pub labels: u32,
 }
 
 impl Loss {
-    /// Slopes by the logits.
+    /// Gradient with respect to the logits.
     #[must_use]
-    pub fn slopes(&self, common: &Common) -> Kernel {
+    pub fn gradient(&self, common: &Common) -> Kernel {
         let lanes = self.stage.outputs.min(WORKGROUP).next_power_of_two();
         let groups = common.rows.div_ceil(WORKGROUP / lanes);
         let operations = 40 * u64::from(common.rows) * u64::from(self.stage.outputs);

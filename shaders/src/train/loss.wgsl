@@ -1,15 +1,15 @@
-// Slopes of the loss by the logits: the softmax, less 1 at the label; 0 in a row without a record.
+// Gradient of the loss with respect to the logits: softmax − 1 at the label; 0 in rows without a
+// record.
 //
-// Out: the slopes of the last layer, before its activation.
-// Grid: LANES threads a row.
+// Out: the output gradient of the last layer, before its activation.
+// Grid: LANES threads per row.
 // Parity: relative.
 
 const LOWEST: f32 = -3e38;
 
 var<workgroup> parts: array<f32, WORKGROUP>;
 
-// The largest, or the sum, of what the threads of a row give. A NaN among what is compared is lost,
-// and stays in the sum.
+// Maximum or sum over the threads of a row. The maximum ignores NaN; the sum preserves it.
 fn joined(local: u32, x: f32, is_sum: bool) -> f32 {
     parts[local] = x;
     workgroupBarrier();
@@ -41,9 +41,9 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let row = place_of(group) * (WORKGROUP / LANES) + local / LANES;
+    let row = workgroup_index(group) * (WORKGROUP / LANES) + local / LANES;
     let lane = local % LANES;
-    // slopes may lie where logits do: each is read by one thread alone
+    // the gradient may overwrite the logits: each is read by one thread only
     let kinds = select(0u, OUTPUTS, row < ROWS);
     var most = LOWEST;
     for (var kind = lane; kind < kinds; kind += LANES) {
@@ -60,12 +60,12 @@ fn run(
     let record = rows[model * ROW_WORDS + row];
     for (var kind = lane; kind < OUTPUTS; kind += LANES) {
         let output = logit(row, kind);
-        var slope = 0.0;
+        var gradient = 0.0;
         if (record != NONE) {
-            slope = exponential(output - centre) * share;
-            if (data[LABELS + record] == kind) { slope -= 1.0; }
-            if (ACTIVATION != 0u) { slope = sloped(ACTIVATION, output, slope); }
+            gradient = exponential(output - centre) * share;
+            if (data[LABELS + record] == kind) { gradient -= 1.0; }
+            if (ACTIVATION != 0u) { gradient = activation_gradient(ACTIVATION, output, gradient); }
         }
-        values[model * VALUES + SLOPES + row * OUTPUTS + kind] = slope;
+        values[model * VALUES + OUTPUT_GRADIENT + row * OUTPUTS + kind] = gradient;
     }
 }

@@ -1,51 +1,51 @@
-//! Where the kernels of a layer find their numbers, and its activation.
+//! Memory layout of a layer, and its activation.
 
-use super::kernel::Draft;
+use super::kernel::KernelBuilder;
 use crate::wgsl::wgsl;
 
-/// ln 2 = the sum of both, where products of the first with exponents are exact.
+/// ln 2 as a sum of two terms; products of the first with exponents are exact.
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
-/// What kernels of a model have in common. Counts and places are of words of 4 bytes.
+/// Constants shared by all kernels of a model. Sizes and offsets are in 4-byte words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Common {
-    /// R: rows that are worked on together.
+    /// Rows per pass, R.
     pub rows: u32,
-    /// Parameters.
+    /// Number of parameters.
     pub parameters: u32,
-    /// Words of `values` that a model has.
+    /// Words of `values` per model.
     pub values: u32,
-    /// Where in them the factors of the rows are, one each.
+    /// Offset of the clipping factors of the rows in `values`.
     pub factors: u32,
 }
 
-/// Where the inputs of a layer come from.
+/// Source of a layer's inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// From `values`, R rows from this place on.
+    /// `values`, R rows from this offset on.
     Values(u32),
-    /// From records in `data`, each of which starts at a word of its own.
+    /// Records in `data`, each starting at a word boundary.
     Records {
         /// How they are packed.
         packing: Packing,
-        /// The first word of the first.
+        /// Offset of the first record.
         first: u32,
     },
 }
 
-/// How the features of a record lie in words.
+/// Packing of the features of a record in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
-    /// 0 or 1, the first feature in the lowest bit.
+    /// Bits; the first feature is in the lowest bit.
     Bits,
-    /// Pixels, the first in the lowest byte, which stand for 2·byte/255 − 1.
+    /// Pixels; the first is in the lowest byte, and a byte represents 2·byte/255 − 1.
     Bytes,
-    /// As f32.
+    /// f32 values.
     Floats,
 }
 
 impl Packing {
-    /// Words of a record.
+    /// Words per record.
     #[must_use]
     pub const fn words(self, features: usize) -> usize {
         match self {
@@ -56,10 +56,10 @@ impl Packing {
     }
 }
 
-/// What happens to each output of a layer.
+/// Activation function of a layer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Activation {
-    /// Nothing.
+    /// None.
     #[default]
     Identity,
     /// tanh x.
@@ -68,36 +68,36 @@ pub enum Activation {
     Relu,
 }
 
-/// Where a layer's numbers lie: places in `values`, of R rows each.
+/// Memory layout of a layer: offsets in `values`, each of R rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
-    /// What comes in.
+    /// Source of the inputs.
     pub source: Source,
-    /// Values a row that come in.
+    /// Inputs per row.
     pub inputs: u32,
-    /// Values a row that come out.
+    /// Outputs per row.
     pub outputs: u32,
-    /// What comes out, after the activation.
+    /// Outputs, after the activation.
     pub output: u32,
-    /// Slopes of the loss by what comes out, before the activation.
-    pub slopes: u32,
-    /// The same of the layer before, from which the inputs come.
-    pub below: u32,
-    /// Of the outputs.
+    /// Gradient of the loss with respect to the outputs before the activation.
+    pub output_gradient: u32,
+    /// The same of the previous layer, whose outputs are the inputs.
+    pub input_gradient: u32,
+    /// Activation of the outputs.
     pub activation: Activation,
-    /// Of the inputs.
-    pub below_activation: Activation,
-    /// The first of its parameters: weights before biases.
+    /// Activation of the previous layer.
+    pub input_activation: Activation,
+    /// Index of the first parameter; weights precede biases.
     pub first_parameter: u32,
-    /// Sums of squares of gradients, as many a row as the layer has tiles.
+    /// Partial sums of squared gradients, one per row and tile.
     pub partials: u32,
-    /// Gradients of rows, where they are kept.
+    /// Per-example gradients, if they are saved.
     pub gradients: u32,
 }
 
 impl Stage {
-    /// A kernel of this layer.
-    pub(super) fn draft(&self, common: &Common, name: &str, groups: u64) -> Draft {
+    /// Starts a kernel of this layer.
+    pub(super) fn draft(&self, common: &Common, name: &str, groups: u64) -> KernelBuilder {
         let (source, first, words) = match self.source {
             Source::Values(first) => (0, first, 0),
             Source::Records { packing, first } => {
@@ -118,10 +118,10 @@ impl Stage {
                 ("INPUTS", self.inputs),
                 ("OUTPUTS", self.outputs),
                 ("OUTPUT", self.output),
-                ("SLOPES", self.slopes),
-                ("BELOW", self.below),
+                ("OUTPUT_GRADIENT", self.output_gradient),
+                ("INPUT_GRADIENT", self.input_gradient),
                 ("ACTIVATION", self.activation as u32),
-                ("BELOW_ACTIVATION", self.below_activation as u32),
+                ("INPUT_ACTIVATION", self.input_activation as u32),
                 ("WEIGHTS", self.first_parameter),
                 ("PARTIALS", self.partials),
                 ("GRADIENTS", self.gradients),
@@ -135,14 +135,14 @@ impl Stage {
 }
 
 impl Common {
-    /// Words of `rows` that a model has: the records of a pass, and the canary's multiple.
+    /// Words of `rows` per model: the records of a pass and the coefficient of the canary.
     #[must_use]
     pub const fn row_words(&self) -> u32 {
         self.rows + 1
     }
 
-    pub(super) fn draft(&self, name: &str, groups: u64) -> Draft {
-        Draft::new(name, groups).constants(&[
+    pub(super) fn draft(&self, name: &str, groups: u64) -> KernelBuilder {
+        KernelBuilder::new(name, groups).constants(&[
             ("ROWS", self.rows),
             ("PARAMETERS", self.parameters),
             ("VALUES", self.values),

@@ -1,4 +1,4 @@
-// Where the numbers of a layer lie. Rows are examples; each has INPUTS values in and OUTPUTS out.
+// Memory layout of a layer. Rows are examples with INPUTS inputs and OUTPUTS outputs.
 
 const FROM_VALUES: u32 = 0u;
 const FROM_BITS: u32 = 1u;
@@ -7,15 +7,14 @@ const TANH: u32 = 1u;
 const RELU: u32 = 2u;
 const NONE: u32 = 0xffffffffu;
 
-// Where the values of a row that comes in begin: of the layer before, or of a record as it is
-// packed.
+// Offset of the inputs of a row: outputs of the previous layer, or a packed record.
 fn row_first(row: u32) -> u32 {
     if (SOURCE == FROM_VALUES) { return model * VALUES + INPUT + row * INPUTS; }
     let record = rows[model * ROW_WORDS + row];
     return select(INPUT + record * RECORD_WORDS, NONE, record == NONE);
 }
 
-// A value of the row that begins there. A row without a record is zeros.
+// An input of the row at that offset; rows without a record are zeros.
 fn value(first: u32, at: u32) -> f32 {
     if (SOURCE == FROM_VALUES) { return values[first + at]; }
     if (first == NONE) { return 0.0; }
@@ -31,9 +30,9 @@ fn input(row: u32, at: u32) -> f32 {
     return value(row_first(row), at);
 }
 
-// The slope of the loss by what comes out, before the activation.
-fn slope(row: u32, at: u32) -> f32 {
-    return values[model * VALUES + SLOPES + row * OUTPUTS + at];
+// Gradient of the loss with respect to an output, before the activation.
+fn output_gradient(row: u32, at: u32) -> f32 {
+    return values[model * VALUES + OUTPUT_GRADIENT + row * OUTPUTS + at];
 }
 
 fn factor(row: u32) -> f32 {
@@ -44,16 +43,17 @@ fn put_output(row: u32, at: u32, x: f32) {
     values[model * VALUES + OUTPUT + row * OUTPUTS + at] = activated(ACTIVATION, x);
 }
 
-// A slope by what comes in becomes one by what the layer before gives before its activation.
-fn put_slope_below(row: u32, at: u32, x: f32) {
-    var slope = x;
-    if (BELOW_ACTIVATION != 0u) { slope = sloped(BELOW_ACTIVATION, input(row, at), x); }
-    values[model * VALUES + BELOW + row * INPUTS + at] = slope;
+// Stores the gradient with respect to an input as that with respect to the previous layer's output
+// before its activation.
+fn put_input_gradient(row: u32, at: u32, x: f32) {
+    var gradient = x;
+    if (INPUT_ACTIVATION != 0u) { gradient = activation_gradient(INPUT_ACTIVATION, input(row, at), x); }
+    values[model * VALUES + INPUT_GRADIENT + row * INPUTS + at] = gradient;
 }
 
 fn put_sum(at: u32, x: f32) {
     let place = model * PARAMETERS + at;
-    if (law.is_first_pass == 1u) {
+    if (params.is_first_pass == 1u) {
         sums[place] = x;
     } else {
         sums[place] += x;
@@ -79,7 +79,7 @@ fn power(n: i32) -> f32 {
     return bitcast<f32>(u32(n + 127) << 23u);
 }
 
-// e^x for x ≤ 0; NaN stays.
+// e^x for x ≤ 0; preserves NaN.
 fn exponential(x: f32) -> f32 {
     if (is_nan(x)) { return x; }
     let parts = reduced(max(x, -110.0));
@@ -87,7 +87,7 @@ fn exponential(x: f32) -> f32 {
     return (1.0 + parts.less_one) * power(half) * power(parts.exponent - half);
 }
 
-// E/(E + 2) with E = e^2x − 1; NaN stays.
+// E/(E + 2) with E = e^2x − 1; preserves NaN.
 fn hyperbolic_tangent(x: f32) -> f32 {
     if (is_nan(x)) { return x; }
     let parts = reduced(clamp(2.0 * x, -20.0, 20.0));
@@ -96,7 +96,7 @@ fn hyperbolic_tangent(x: f32) -> f32 {
     return less_one / (less_one + 2.0);
 }
 
-// NaN stays, by integers: compilers may take floats for numbers.
+// Preserves NaN by integer comparison: compilers may assume that floats are numbers.
 fn activated(activation: u32, x: f32) -> f32 {
     if (activation == TANH) { return hyperbolic_tangent(x); }
     if (activation == RELU) {
@@ -105,8 +105,8 @@ fn activated(activation: u32, x: f32) -> f32 {
     return x;
 }
 
-// A slope by an output of an activation becomes one by its input.
-fn sloped(activation: u32, output: f32, slope: f32) -> f32 {
-    if (activation == TANH) { return slope * (1.0 - output * output); }
-    return select(0.0, slope, output > 0.0);
+// Converts the gradient with respect to an activation's output to that with respect to its input.
+fn activation_gradient(activation: u32, output: f32, gradient: f32) -> f32 {
+    if (activation == TANH) { return gradient * (1.0 - output * output); }
+    return select(0.0, gradient, output > 0.0);
 }

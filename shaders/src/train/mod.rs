@@ -1,33 +1,33 @@
-//! What training draws for each run: which records fall into which batch; and the kernels by which
-//! models are trained on a GPU, whose CPU twins are the layers and runs of dpscope-train.
+//! Training: the batches of each run, and the GPU kernels of DP-SGD, whose CPU twins are in
+//! dpscope-train.
 
 mod batches;
-mod begin;
-mod choose;
 mod convolution;
 mod factors;
 mod finish;
-mod kept;
+mod initialize;
 mod kernel;
-mod law;
 mod linear;
 mod loss;
 mod memory;
 mod order;
 mod output;
+mod params;
 mod pooling;
 mod products;
+mod saved;
+mod selection;
 
 pub use batches::{Batches, EpochBatches};
-pub use begin::Beginning;
-pub use choose::Choice;
-pub use convolution::{ConvolutionLayer, Picture};
-pub use factors::{Squares, factors};
+pub use convolution::{ConvolutionLayer, ImageShape};
+pub use factors::{SquaredNorm, factors};
 pub use finish::Finish;
+pub use initialize::Initialization;
 pub use kernel::Kernel;
-pub use law::Turn;
 pub use linear::LinearLayer;
 pub use loss::Loss;
 pub use memory::{Activation, Common, Packing, Source, Stage};
 pub use order::Order;
+pub use params::PassParams;
 pub use pooling::{Pooling, PoolingLayer};
+pub use selection::RowSelection;

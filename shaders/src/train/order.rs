@@ -1,25 +1,25 @@
-//! Permutations that are computed entry by entry and stored nowhere.
+//! Pseudorandom permutations that are computed entry by entry.
 
 use dpscope_core::random::{Purpose, stream_words};
 
-/// Passes of the network over both halves.
+/// Number of double rounds.
 const PASSES: usize = 4;
 
-/// A permutation of 0 … n − 1 from eight key words.
+/// A pseudorandom permutation of 0 … n − 1 from eight key words.
 ///
-/// A Feistel network of eight rounds on 2h bits, 2^{2h} the least even power of two ≥ n and ≥ 256;
-/// what falls outside is sent through again. A round adds to one half the top bits of
-/// μ(other half + key), with the 32-bit mixer μ of two multiplications. Each entry takes 1 to 4
-/// tries in the mean where n > 64: 1.64 for n = 10,000.
+/// A Feistel network of eight rounds on 2h bits, 2^{2h} the smallest even power of two ≥ n and ≥
+/// 256; values ≥ n are permuted again (cycle walking). A round adds to one half the top bits of
+/// μ(other half + key), with the 32-bit mixer μ of two multiplications. An entry takes 1 to 4
+/// iterations on average if n > 64: 1.64 for n = 10,000.
 ///
 /// # Guarantee
 /// A permutation for each key (`unit::every_order_is_a_permutation`) with its inverse
-/// (`unit::every_record_is_found_at_its_place`), whose entries and pairs fall as those of an exact
-/// shuffle do (`unit::entries_and_pairs_fall_as_in_an_exact_shuffle`).
+/// (`unit::position_of_inverts_at`). Entries and pairs are distributed as in an exact shuffle
+/// (`unit::entries_and_pairs_are_distributed_as_in_an_exact_shuffle`).
 ///
 /// # Reference
-/// M. Luby and C. Rackoff (1988) for the rounds; J. Black and P. Rogaway (2002) for domains that
-/// are no power of two.
+/// M. Luby and C. Rackoff (1988) for the rounds; J. Black and P. Rogaway (2002) for domains whose
+/// size is not a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     count: u32,
@@ -28,20 +28,20 @@ pub struct Order {
 }
 
 impl Order {
-    /// Most entries.
-    pub const MOST: u32 = 1 << 30;
+    /// Maximum number of entries.
+    pub const MAX_COUNT: u32 = 1 << 30;
 
-    /// Words of a stream that one order takes.
+    /// Random words per order.
     pub const WORDS: u64 = 2 * PASSES as u64;
 
-    /// Order number `index` of a stream.
+    /// Order `index` of a stream.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `seed` | the run's seed | any |
     /// | `stream` | 2·run + world | any |
-    /// | `index` | which of the stream's orders: the epoch, say | any |
-    /// | `count` | n | 1 to [`MOST`](Self::MOST); more are cut down to it |
+    /// | `index` | index of the order, for example the epoch | any |
+    /// | `count` | n | 1 to [`MAX_COUNT`](Self::MAX_COUNT); larger values are reduced to it |
     #[must_use]
     pub fn new(seed: u64, stream: u64, index: u64, count: u32) -> Self {
         let mut keys = [0; 2 * PASSES];
@@ -50,70 +50,71 @@ impl Order {
     }
 
     fn of_keys(keys: [u32; 2 * PASSES], count: u32) -> Self {
-        let count = count.clamp(1, Self::MOST);
+        let count = count.clamp(1, Self::MAX_COUNT);
         let bits = u32::BITS - (count - 1).leading_zeros();
         Order { count, half_bits: bits.div_ceil(2).max(4), keys }
     }
 
-    /// Entries.
+    /// Number of entries.
     #[must_use]
     pub const fn count(&self) -> u32 {
         self.count
     }
 
-    /// What stands at `place`, which must be below [`count`](Self::count): else what stands at the
-    /// last place.
+    /// Entry at `position`, which must be below [`count`](Self::count); larger positions are
+    /// reduced to the last.
     #[must_use]
-    pub fn at(&self, place: u32) -> u32 {
-        let mut value = place.min(self.count - 1);
+    pub fn at(&self, position: u32) -> u32 {
+        let mut value = position.min(self.count - 1);
         loop {
-            value = self.once(value);
+            value = self.forward(value);
             if value < self.count {
                 return value;
             }
         }
     }
 
-    /// Where `record` stands, which must be below [`count`](Self::count): else where the last does.
+    /// Position of `record`, which must be below [`count`](Self::count); larger records are reduced
+    /// to the last.
     #[must_use]
-    pub fn place_of(&self, record: u32) -> u32 {
+    pub fn position_of(&self, record: u32) -> u32 {
         let mut value = record.min(self.count - 1);
         loop {
-            value = self.back(value);
+            value = self.inverse(value);
             if value < self.count {
                 return value;
             }
         }
     }
 
-    fn once(&self, value: u32) -> u32 {
+    fn forward(&self, value: u32) -> u32 {
         let mask = (1 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
         for keys in self.keys.chunks_exact(2) {
-            left = (left + self.turned(right, keys[0])) & mask;
-            right = (right + self.turned(left, keys[1])) & mask;
+            left = (left + self.round(right, keys[0])) & mask;
+            right = (right + self.round(left, keys[1])) & mask;
         }
         left << self.half_bits | right
     }
 
-    /// The inverse of [`Order::once`].
-    fn back(&self, value: u32) -> u32 {
+    /// The inverse of [`Order::forward`].
+    fn inverse(&self, value: u32) -> u32 {
         let mask = (1 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
         for keys in self.keys.rchunks_exact(2) {
-            right = right.wrapping_sub(self.turned(left, keys[1])) & mask;
-            left = left.wrapping_sub(self.turned(right, keys[0])) & mask;
+            right = right.wrapping_sub(self.round(left, keys[1])) & mask;
+            left = left.wrapping_sub(self.round(right, keys[0])) & mask;
         }
         left << self.half_bits | right
     }
 
-    fn turned(&self, half: u32, key: u32) -> u32 {
-        mixed(half.wrapping_add(key)) >> (32 - self.half_bits)
+    fn round(&self, half: u32, key: u32) -> u32 {
+        mix(half.wrapping_add(key)) >> (32 - self.half_bits)
     }
 }
 
-/// A bijection of words in which each bit depends on all.
-const fn mixed(word: u32) -> u32 {
+/// A bijection of words in which each output bit depends on all input bits.
+const fn mix(word: u32) -> u32 {
     let word = (word ^ (word >> 16)).wrapping_mul(0x21f0_aaad);
     let word = (word ^ (word >> 15)).wrapping_mul(0x735a_2d97);
     word ^ (word >> 15)
@@ -137,19 +138,20 @@ mod tests {
     }
 
     #[test]
-    fn every_record_is_found_at_its_place() {
-        for count in [1, 2, 3, 16, 17, 257, 10_000, 65_537, Order::MOST] {
+    fn position_of_inverts_at() {
+        for count in [1, 2, 3, 16, 17, 257, 10_000, 65_537, Order::MAX_COUNT] {
             let order = Order::new(5, 9, 3, count);
             let records = (0..count).step_by((count as usize / 5_000).max(1));
-            let wrong = |&record: &u32| order.at(order.place_of(record)) != record;
+            let wrong = |&record: &u32| order.at(order.position_of(record)) != record;
             assert_eq!(records.clone().find(wrong), None, "{count}");
-            // broken twin: the place of another order
+            // negative control: positions in another order
             let other = Order::new(5, 9, 4, count);
-            let same =
-                records.clone().filter(|&record| other.place_of(record) == order.place_of(record));
+            let same = records
+                .clone()
+                .filter(|&record| other.position_of(record) == order.position_of(record));
             assert!(count < 16 || same.count() < 12, "{count}");
         }
-        assert_eq!(Order::new(5, 9, 0, 3).place_of(7), Order::new(5, 9, 0, 3).place_of(2));
+        assert_eq!(Order::new(5, 9, 0, 3).position_of(7), Order::new(5, 9, 0, 3).position_of(2));
     }
 
     #[test]
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_and_pairs_fall_as_in_an_exact_shuffle() {
+    fn entries_and_pairs_are_distributed_as_in_an_exact_shuffle() {
         for (count, cells) in [(2, 1), (5, 4), (100, 50), (257, 64), (10_000, 100)] {
             let cells = cells.max(2).min(count - 1).max(1);
             if cells < 2 {
@@ -201,7 +203,7 @@ mod tests {
             let fresh = |draw| Order::new(1, draw, 0, count);
             let worst = worst_deviation(count, cells, 40_000, fresh);
             assert!(worst < 5.0, "{count}: {worst}");
-            // broken twins: few orders, and one pass of the network
+            // negative controls: few orders, and a single round
             let few =
                 worst_deviation(count, cells, 40_000, |draw| Order::new(1, draw % 300, 0, count));
             assert!(few > 5.0, "{count}: {few}");
@@ -215,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn two_records_change_places_half_of_the_time() {
+    fn two_records_are_swapped_half_of_the_time() {
         let swapped = (0..10_000).filter(|&draw| Order::new(2, draw, 0, 2).at(0) == 1).count();
         assert!((4_800..5_200).contains(&swapped), "{swapped}");
     }
 
     #[test]
-    fn tries_are_few() {
+    fn cycle_walking_takes_few_iterations() {
         let tries = |count: u32| {
             f64::from(1 << (2 * Order::of_keys([0; 8], count).half_bits)) / f64::from(count)
         };

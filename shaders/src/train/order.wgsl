@@ -1,4 +1,4 @@
-// A permutation that is computed entry by entry, and its inverse.
+// A pseudorandom permutation that is computed entry by entry, and its inverse.
 //
 // Parity: exact.
 
@@ -9,9 +9,9 @@ struct Order {
     half_bits: u32,
 }
 
-// Order number law.order + index of the model's stream; two orders come from a block of words.
+// Order params.order + index of the model's stream; a block of words holds two orders.
 fn order_of(index: u32, count: u32) -> Order {
-    let number = plus(vec2<u32>(law.order_low, law.order_high), index);
+    let number = plus(vec2<u32>(params.order_low, params.order_high), index);
     let block = vec2<u32>((number.x >> 1u) | (number.y << 31u), number.y >> 1u);
     let words = chacha8(PURPOSE, block, stream());
     let bits = 32u - countLeadingZeros(count - 1u);
@@ -20,34 +20,34 @@ fn order_of(index: u32, count: u32) -> Order {
     return Order(words.a, words.b, count, half_bits);
 }
 
-fn mixed(word: u32) -> u32 {
+fn mix_word(word: u32) -> u32 {
     var x = (word ^ (word >> 16u)) * 0x21f0aaadu;
     x = (x ^ (x >> 15u)) * 0x735a2d97u;
     return x ^ (x >> 15u);
 }
 
-fn turned(half: u32, key: u32, half_bits: u32) -> u32 {
-    return mixed(half + key) >> (32u - half_bits);
+fn round_of(half: u32, key: u32, half_bits: u32) -> u32 {
+    return mix_word(half + key) >> (32u - half_bits);
 }
 
-// Two rounds: both halves once.
+// Double round: updates both halves.
 fn pass_of(halves: vec2<u32>, keys: vec2<u32>, half_bits: u32) -> vec2<u32> {
     let mask = (1u << half_bits) - 1u;
-    let left = (halves.x + turned(halves.y, keys.x, half_bits)) & mask;
-    return vec2<u32>(left, (halves.y + turned(left, keys.y, half_bits)) & mask);
+    let left = (halves.x + round_of(halves.y, keys.x, half_bits)) & mask;
+    return vec2<u32>(left, (halves.y + round_of(left, keys.y, half_bits)) & mask);
 }
 
 fn pass_back(halves: vec2<u32>, keys: vec2<u32>, half_bits: u32) -> vec2<u32> {
     let mask = (1u << half_bits) - 1u;
-    let right = (halves.y - turned(halves.x, keys.y, half_bits)) & mask;
-    return vec2<u32>((halves.x - turned(right, keys.x, half_bits)) & mask, right);
+    let right = (halves.y - round_of(halves.x, keys.y, half_bits)) & mask;
+    return vec2<u32>((halves.x - round_of(right, keys.x, half_bits)) & mask, right);
 }
 
 fn halves_of(value: u32, half_bits: u32) -> vec2<u32> {
     return vec2<u32>(value >> half_bits, value & ((1u << half_bits) - 1u));
 }
 
-// What stands at a place below the count.
+// Entry at a position below the count.
 fn order_at(order: Order, place: u32) -> u32 {
     let bits = order.half_bits;
     var value = place;
@@ -62,8 +62,8 @@ fn order_at(order: Order, place: u32) -> u32 {
     return value;
 }
 
-// Where a record below the count stands.
-fn order_place(order: Order, record: u32) -> u32 {
+// Position of a record below the count.
+fn order_position(order: Order, record: u32) -> u32 {
     let bits = order.half_bits;
     var value = record;
     loop {

@@ -1,6 +1,6 @@
 //! Sums over the tiles of a model: the kernels of `output.wgsl`.
 
-use super::kernel::{Draft, Kernel};
+use super::kernel::{Kernel, KernelBuilder};
 use super::memory::Common;
 use crate::wgsl::wgsl;
 
@@ -12,29 +12,29 @@ pub(super) const fn tiles(parameters: u32) -> u32 {
     parameters.div_ceil(TILE)
 }
 
-/// The attacker's output of a step.
+/// The kernel of the attacker's output.
 pub(super) fn of_step(common: &Common, clip_norm: f32, outputs: u32, tile_sums: u32) -> Kernel {
-    let draft = common
+    let builder = common
         .draft("output", 1)
         .flag("IS_LENGTH", false)
         .float("CLIP_NORM", clip_norm)
         .constant("OUTPUTS_PER_RUN", outputs);
-    summed(draft, common, tile_sums)
+    summed(builder, common, tile_sums)
 }
 
-/// 1 ÷ the length of a vector, which replaces the sum of the first tile.
+/// The kernel of 1 ÷ the norm of a vector, which replaces the sum of the first tile.
 pub(super) fn of_length(common: &Common, tile_sums: u32) -> Kernel {
-    let draft = common
+    let builder = common
         .draft("length", 1)
         .flag("IS_LENGTH", true)
         .float("CLIP_NORM", 1.0)
         .constant("OUTPUTS_PER_RUN", 0);
-    summed(draft, common, tile_sums)
+    summed(builder, common, tile_sums)
 }
 
-fn summed(draft: Draft, common: &Common, tile_sums: u32) -> Kernel {
+fn summed(builder: KernelBuilder, common: &Common, tile_sums: u32) -> Kernel {
     let tiles = tiles(common.parameters);
-    draft
+    builder
         .constants(&[("TILE_SUMS", tile_sums), ("TILES", tiles)])
         .part(wgsl!("output.wgsl"))
         .finish(tiles.into())

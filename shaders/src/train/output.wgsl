@@ -1,6 +1,6 @@
-// Sums over the tiles of a model: the attacker's output of a step, or 1 ÷ the length of a canary.
+// Sums over the tiles of a model: the attacker's output of a step, or 1 ÷ the norm of a canary.
 //
-// Grid: a workgroup a model.
+// Grid: one workgroup per model.
 // Parity: relative.
 
 var<workgroup> parts: array<f32, WORKGROUP>;
@@ -25,7 +25,7 @@ fn run(
         if (IS_LENGTH) {
             values[model * VALUES + TILE_SUMS] = 1.0 / sqrt(max(parts[0], 1e-30));
         } else {
-            outputs[model * OUTPUTS_PER_RUN + law.output] = parts[0] / CLIP_NORM;
+            outputs[model * OUTPUTS_PER_RUN + params.output] = parts[0] / CLIP_NORM;
         }
     }
 }

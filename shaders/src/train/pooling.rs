@@ -1,52 +1,52 @@
-//! Pooling and activations that follow no layer with weights: the kernels of `pooling.wgsl`.
+//! Pooling, and activations that do not follow a layer with weights: the kernels of `pooling.wgsl`.
 
-use super::convolution::Picture;
+use super::convolution::ImageShape;
 use super::kernel::{Kernel, WORKGROUP};
 use super::memory::{Common, Stage};
 use crate::wgsl::wgsl;
 
-/// What becomes of a block.
+/// Type of pooling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {
-    /// Each value by itself: for its activation alone.
+    /// None: only the activation is applied.
     Identity,
-    /// Its mean.
+    /// Mean of each block.
     Average,
-    /// Its maximum.
+    /// Maximum of each block.
     Maximum,
 }
 
 /// A layer without weights on R rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolingLayer {
-    /// Where its numbers lie.
+    /// Memory layout.
     pub stage: Stage,
-    /// What becomes of a block.
+    /// Type of pooling.
     pub pooling: Pooling,
-    /// What comes in.
-    pub input: Picture,
-    /// The side of a block, 1 where there are none.
+    /// Shape of the input.
+    pub input: ImageShape,
+    /// Side of a block, 1 without pooling.
     pub size: u32,
 }
 
 impl PoolingLayer {
-    /// Outputs from inputs.
+    /// Forward pass.
     #[must_use]
     pub fn forward(&self, common: &Common) -> Kernel {
         self.kernel(common, true)
     }
 
-    /// Slopes by the inputs from those by the outputs.
+    /// Gradient with respect to the inputs.
     #[must_use]
-    pub fn slopes(&self, common: &Common) -> Kernel {
+    pub fn input_gradient(&self, common: &Common) -> Kernel {
         self.kernel(common, false)
     }
 
     fn kernel(&self, common: &Common, forward: bool) -> Kernel {
         let values = if forward { self.stage.outputs } else { self.stage.inputs };
         let threads = u64::from(values) * u64::from(common.rows);
-        let name = if forward { "pooling forward" } else { "pooling slopes" };
-        let Picture { height, width, .. } = self.input;
+        let name = if forward { "pooling forward" } else { "pooling input_gradient" };
+        let ImageShape { height, width, .. } = self.input;
         let square = self.size * self.size;
         self.stage
             .draft(common, name, threads.div_ceil(WORKGROUP.into()))

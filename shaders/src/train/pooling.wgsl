@@ -1,7 +1,7 @@
-// Pooling, and layers that are activations alone: forward, and slopes by the inputs.
+// Pooling and pure activation layers: forward pass and input gradient.
 //
-// Grid: a thread a value, of the outputs forward and of the inputs backward.
-// Parity: relative; of a maximum exact, with the first of equals and NaN where one is.
+// Grid: one thread per output in the forward pass, per input in the backward pass.
+// Parity: relative; exact for maxima: the first of equal values, NaN if any value is NaN.
 
 const KIND_AVERAGE: u32 = 1u;
 const KIND_MAXIMUM: u32 = 2u;
@@ -22,7 +22,7 @@ fn mean(row: u32, first: u32) -> f32 {
     return sum * SHARE;
 }
 
-// The place of the first of the largest; of the first NaN, if there is one.
+// Index of the first maximum, or of the first NaN if there is one.
 fn largest(row: u32, first: u32) -> u32 {
     var best = first;
     var most = input(row, first);
@@ -49,7 +49,7 @@ fn forward(row: u32, at: u32) {
 
 fn backward(row: u32, at: u32) {
     if (KIND == 0u) {
-        put_slope_below(row, at, slope(row, at));
+        put_input_gradient(row, at, output_gradient(row, at));
         return;
     }
     let y = at / WIDTH % HEIGHT / SIZE;
@@ -58,12 +58,12 @@ fn backward(row: u32, at: u32) {
     if (y < HEIGHT_OUT && x < WIDTH_OUT) {
         let block = (at / (HEIGHT * WIDTH) * HEIGHT_OUT + y) * WIDTH_OUT + x;
         if (KIND == KIND_AVERAGE) {
-            found = slope(row, block) * SHARE;
+            found = output_gradient(row, block) * SHARE;
         } else if (largest(row, corner(block)) == at) {
-            found = slope(row, block);
+            found = output_gradient(row, block);
         }
     }
-    put_slope_below(row, at, found);
+    put_input_gradient(row, at, found);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -71,7 +71,7 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let at = place_of(group) * WORKGROUP + local;
+    let at = workgroup_index(group) * WORKGROUP + local;
     if (FORWARD) {
         if (at < ROWS * OUTPUTS) { forward(at / OUTPUTS, at % OUTPUTS); }
     } else {

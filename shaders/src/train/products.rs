@@ -1,8 +1,8 @@
-//! Products of matrices, one batch of tiles a model: the skeleton of all layers with weights.
+//! Tiled matrix products, the skeleton of all layers with weights.
 //!
-//! out(i, j) = Σ_k left(i, k)·right(k, j), where a layer says what left, right and out are. A
-//! workgroup of 64 threads has a tile, each thread a part of it in registers; slabs of the factors
-//! pass through workgroup memory.
+//! out(i, j) = Σ_k left(i, k)·right(k, j), where a layer defines left, right and out. A workgroup
+//! of 64 threads computes a tile, each thread a part of it in registers; slabs of the factors are
+//! loaded to workgroup memory.
 //!
 //! Counts, for a tile of a × b with r × s in a thread's registers and d terms of a slab: each word
 //! that is loaded from memory takes part in b products (of the left) or a (of the right), and each
@@ -10,14 +10,14 @@
 //! Workgroup memory is 4·d·(a + b + 2) bytes, at most 8.8 KB, and 1 KB for slices; registers are
 //! about r·s + r + s and 20 for places, 100 for 8 × 8: 10 workgroups a multiprocessor of 65,536.
 //!
-//! Where a product has few rows and columns and many terms, threads that share a place take the
-//! terms in turn, and their sums are joined at the end, in a fixed order.
+//! If a product has few rows and columns but many terms, the terms are split among several threads
+//! per output, and their sums are added at the end, in a fixed order.
 
 use std::fmt::Write;
 
-use super::kernel::{Draft, Kernel, WORKGROUP};
+use super::kernel::{Kernel, KernelBuilder, WORKGROUP};
 
-/// Rows, columns and terms of a product, and how many of them a model has.
+/// Rows, columns and terms of a product, and the number of products per model.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Product {
     pub(super) rows: u64,
@@ -26,48 +26,47 @@ pub(super) struct Product {
     pub(super) count: u64,
 }
 
-/// Which index of a factor is that of neighbours in memory.
+/// The index of a factor that is contiguous in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Along {
     Terms,
     Tile,
 }
 
-/// What a layer gives: functions NAME_left(i, k), NAME_right(k, j) and NAME_store(i, j, sum), and
-/// NAME_end where there is something to do at the end of a tile. A right factor whose neighbours
-/// lie along the tile is NAME_right(spot, k) with NAME_spot(j), found once a column: what the place
-/// of a column costs is paid once.
+/// The WGSL functions that a layer defines: NAME_left(i, k), NAME_right(k, j), NAME_store(i, j,
+/// sum) and optionally NAME_end for the end of a tile. If the right factor is contiguous along the
+/// tile, it is NAME_right(spot, k) with NAME_spot(j), which is computed once per column.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct ProductFunctions {
     pub(super) name: &'static str,
     pub(super) left: Along,
     pub(super) right: Along,
     pub(super) has_end: bool,
 }
 
-/// How a product is cut.
+/// Tiling of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
-    /// Threads along rows and columns, and those that share a place and take the terms in turn.
+    /// Threads along rows and columns, and threads per output, among which the terms are split.
     threads: [u32; 3],
-    /// Rows and columns of a thread.
+    /// Rows and columns per thread.
     own: [u32; 2],
-    /// Terms of a slab.
+    /// Terms per slab.
     depth: u32,
 }
 
-/// Words of workgroup memory of both slabs.
-const MOST_WORDS: u32 = 2_200;
+/// Maximum workgroup memory of both slabs, in words.
+const MAX_WORDS: u32 = 2_200;
 
-/// Instructions, about: loading a word of a slab with its place, and those between two slabs.
+/// Approximate instructions per loaded word, including its address, and between two slabs.
 const FETCH: u64 = 10;
 const BETWEEN: u64 = 1_280;
 
 impl Tile {
-    /// The tile of least time by counts.
+    /// The tiling with the lowest estimated cost.
     pub(super) fn of(product: &Product) -> Self {
         let fallback = Tile { threads: [8, 8, 1], own: [8, 8], depth: 16 };
-        let fits = |tile: &Tile| tile.depth * (tile.rows() + tile.columns() + 2) <= MOST_WORDS;
+        let fits = |tile: &Tile| tile.depth * (tile.rows() + tile.columns() + 2) <= MAX_WORDS;
         Tile::all().filter(fits).min_by_key(|tile| tile.cost(product)).unwrap_or(fallback)
     }
 
@@ -98,13 +97,13 @@ impl Tile {
         self.threads[2]
     }
 
-    /// Tiles of one product.
+    /// Number of tiles of a product.
     pub(super) fn count(&self, product: &Product) -> u64 {
         product.rows.div_ceil(self.rows().into()) * product.columns.div_ceil(self.columns().into())
     }
 
-    /// Instructions of a product: products, loads from workgroup memory (a quarter of their rate),
-    /// slabs, and what it costs to join slices.
+    /// Estimated instructions of a product: multiplications, loads from workgroup memory (at a
+    /// quarter of the rate), slabs, and the addition of slices.
     fn cost(&self, product: &Product) -> u64 {
         let [rows, columns, slices, depth] =
             [self.rows(), self.columns(), self.slices(), self.depth].map(u64::from);
@@ -116,10 +115,15 @@ impl Tile {
         self.count(product) * (product.terms.div_ceil(depth) * slab + joins)
     }
 
-    /// The kernel of a product whose functions are in `draft`.
-    pub(super) fn kernel(self, draft: Draft, product: &Product, parts: &Parts) -> Kernel {
+    /// The kernel of a product whose functions are in `builder`.
+    pub(super) fn kernel(
+        self,
+        builder: KernelBuilder,
+        product: &Product,
+        parts: &ProductFunctions,
+    ) -> Kernel {
         let operations = 2 * product.rows * product.columns * product.terms * product.count;
-        draft
+        builder
             .constants(&[
                 ("TILE_ROWS", self.rows()),
                 ("TILE_COLUMNS", self.columns()),
@@ -136,7 +140,7 @@ impl Tile {
             .finish(operations)
     }
 
-    fn source(&self, product: &Product, parts: &Parts) -> String {
+    fn source(&self, product: &Product, parts: &ProductFunctions) -> String {
         let [own_rows, own_columns] = self.own;
         let cells: Vec<(u32, u32)> =
             (0..own_rows).flat_map(|r| (0..own_columns / 4).map(move |q| (r, q))).collect();
@@ -185,14 +189,14 @@ impl Tile {
         text
     }
 
-    /// Terms that are written out one after the other, so that about 64 products are.
+    /// Unrolled terms per iteration, for about 64 multiplications.
     fn turns(&self) -> u32 {
         let [rows, columns] = self.own;
         let most = (64 / (rows * columns).next_power_of_two()).clamp(1, 4);
         most.min(self.depth / self.slices())
     }
 
-    /// One of the terms of a turn.
+    /// Source of one unrolled term.
     fn terms(&self, turn: u32, text: &mut String) {
         let [own_rows, own_columns] = self.own;
         let _ = writeln!(
@@ -215,9 +219,9 @@ impl Tile {
         text.push_str("}\n");
     }
 
-    /// Loads a slab of one factor; indices are checked only where a tile may reach beyond the
+    /// Source that loads a slab of one factor; indices are checked only if a tile may exceed the
     /// matrix.
-    fn fetch(&self, product: &Product, parts: &Parts, side: Side) -> String {
+    fn fetch(&self, product: &Product, parts: &ProductFunctions, side: Side) -> String {
         let (name, size, all, along, own, whole) = match side {
             Side::Left => ("left", "TILE_ROWS", "ALL_ROWS", parts.left, self.rows(), product.rows),
             Side::Right => {
@@ -238,16 +242,22 @@ impl Tile {
             Side::Left => format!("{first} + at, term + k"),
             Side::Right => format!("term + k, {first} + at"),
         };
-        let load = checked(&checks, &format!("{}_{name}({arguments})", parts.name));
+        let load = checked_load(&checks, &format!("{}_{name}({arguments})", parts.name));
         format!(
             "for (var e = local; e < {size} * DEPTH; e += WORKGROUP) {{\n\
              let at = {at};\nlet k = {k};\n{load}\n{name}_slab[k * ({size} + 1u) + at] = x;\n}}\n"
         )
     }
 
-    /// The same of the right factor where a thread stays with its columns; the term is then that of
-    /// the whole workgroup, if a tile is as wide as that.
-    fn fetch_spots(&self, product: &Product, parts: &Parts, spots: u32, text: &mut String) {
+    /// Source that loads a slab of the right factor if it is contiguous along the tile: each thread
+    /// loads its own columns.
+    fn fetch_spots(
+        &self,
+        product: &Product,
+        parts: &ProductFunctions,
+        spots: u32,
+        text: &mut String,
+    ) {
         let (first, stride) = match self.columns() {
             columns if columns >= WORKGROUP => ("0u", 1),
             columns => ("local / TILE_COLUMNS", WORKGROUP / columns),
@@ -258,7 +268,8 @@ impl Tile {
             if !product.columns.is_multiple_of(self.columns().into()) {
                 checks.push(format!("column_{spot} < ALL_COLUMNS"));
             }
-            let load = checked(&checks, &format!("{}_right(spot_{spot}, term + k)", parts.name));
+            let load =
+                checked_load(&checks, &format!("{}_right(spot_{spot}, term + k)", parts.name));
             let _ = writeln!(
                 text,
                 "{{\n{load}\nright_slab[k * (TILE_COLUMNS + 1u) + local % TILE_COLUMNS + \
@@ -280,15 +291,15 @@ enum Side {
     Right,
 }
 
-/// x from a load that is made where the checks say so, else 0.
-fn checked(checks: &[String], load: &str) -> String {
+/// Source of `x`, loaded if the checks hold, otherwise 0.
+fn checked_load(checks: &[String], load: &str) -> String {
     if checks.is_empty() {
         return format!("let x = {load};");
     }
     format!("var x = 0.0;\nif ({}) {{ x = {load}; }}", checks.join(" && "))
 }
 
-/// The sums of all slices, in the first.
+/// Adds the sums of all slices into the first.
 const JOINED_SUM: &str = "\
 joined[local] = cells[cell];
 workgroupBarrier();
@@ -299,7 +310,7 @@ for (var s = 1u; s < SLICES; s += 1u) { sum += joined[thread + s * THREAD_ROWS *
 workgroupBarrier();
 ";
 
-/// Four sums go where the layer has them.
+/// Stores four sums.
 const PUT: &str = "\
 if (slice == 0u) {
 let i = row + cell / quarters * THREAD_ROWS;
@@ -312,19 +323,19 @@ put(i, j + 3u * THREAD_COLUMNS, sum.w);
 }
 ";
 
-/// One column more than a tile has, so that neighbouring terms lie in different banks.
+/// Padded by one column, so that consecutive terms are in different memory banks.
 const SLABS: &str = "\
 var<workgroup> left_slab: array<f32, DEPTH * (TILE_ROWS + 1u)>;
 var<workgroup> right_slab: array<f32, DEPTH * (TILE_COLUMNS + 1u)>;
 var<workgroup> joined: array<vec4<f32>, WORKGROUP>;
 ";
 
-/// From the place of a workgroup to that of its tile, and of a thread's part of it.
+/// Computes the positions of a workgroup's tile and of a thread's part of it.
 const ENTRY: &str = "\
 var<private> product: u32;
 @compute @workgroup_size(WORKGROUP)
 fn run(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-let place = place_of(group);
+let place = workgroup_index(group);
 if (place >= GROUPS) { return; }
 product = place / TILES;
 let tile = place % TILES;
@@ -348,16 +359,15 @@ mod tests {
     }
 
     #[test]
-    fn tiles_fit_their_product_and_workgroup_memory() {
+    fn tiles_fit_in_workgroup_memory_with_little_padding() {
         for (rows, columns) in [(1, 1), (100, 32), (6, 78_400), (6, 26), (128, 1153), (1 << 20, 3)]
         {
             let tile = tile(rows, columns);
             let words = tile.depth * (tile.rows() + tile.columns() + 2);
-            assert!(words <= MOST_WORDS && 4 * words + 1024 <= 16_384, "{tile:?}");
+            assert!(words <= MAX_WORDS && 4 * words + 1024 <= 16_384, "{tile:?}");
             assert_eq!(tile.threads.iter().product::<u32>(), WORKGROUP);
             assert!(tile.depth.is_multiple_of(tile.slices() * tile.turns()));
         }
-        // little is padded
         let padded = |rows: u64, columns: u64| {
             let (tile, product) =
                 (tile(rows, columns), Product { rows, columns, terms: 1, count: 1 });

@@ -1,4 +1,4 @@
-//! Laws, and the score formula in f64 by naive sums: the oracle of the kernel.
+//! Score distributions, and the score formula in f64 by naive sums: the reference of the kernel.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
@@ -6,21 +6,21 @@ use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
 use dpscope_shaders::bgm::Draws;
 
-/// How a broken twin of the formula is broken.
+/// Faults of the formula.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Twist {
-    /// Not at all.
+    /// None.
     None,
-    /// 1.4 for 1.5 (at gap 2).
+    /// 1.4 instead of 1.5 (at gap 2).
     Offset,
     /// Scored with 0.9·σ.
     Noise,
-    /// The last row of each epoch left out.
+    /// The last row of each epoch is omitted.
     DroppedRow,
 }
 
-/// A law.
-pub(crate) fn law(
+/// A distribution.
+pub(crate) fn distribution(
     noise_multiplier: f64,
     epochs: u32,
     entries: u32,
@@ -34,7 +34,7 @@ pub(crate) fn one_slot(gap: f64) -> ScoreDistributionKind {
     ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Uniform }
 }
 
-/// Weights 1, ½, ⅓, …, of that total.
+/// Weights 1, ½, ⅓, …, scaled to a sum.
 pub(crate) fn weighted(gap: f64, entries: u32, total: f64) -> ScoreDistributionKind {
     let raw = (1..=entries).map(|t| 1.0 / f64::from(t));
     let sum: f64 = raw.clone().sum();
@@ -44,59 +44,80 @@ pub(crate) fn weighted(gap: f64, entries: u32, total: f64) -> ScoreDistributionK
     }
 }
 
-/// Poisson inclusion.
+/// Poisson sampling.
 pub(crate) fn poisson(sampling_rate: f64) -> ScoreDistributionKind {
     ScoreDistributionKind::Poisson { sampling_rate }
 }
 
-/// Geometric weights (1 − 2^−k)… that leave next to nothing for the last slots.
+/// Geometric weights, with almost no probability for the last slots.
 pub(crate) fn geometric(gap: f64, entries: u32) -> ScoreDistributionKind {
     let weights = (0..entries).map(|t| dpscope_core::math::exp2(-f64::from(t + 1))).collect();
     ScoreDistributionKind::OneSlot { gap, weights: SlotWeights::Weighted(weights) }
 }
 
-/// A grid over noise, epochs, entries, gaps, weights and inclusion.
+/// A grid over noise, epochs, entries, gaps, weights and sampling rates.
 pub(crate) fn cases() -> Vec<ScoreDistribution> {
-    let mut laws = Vec::new();
+    let mut distributions = Vec::new();
     for sigma in [0.0063, 0.05, 0.2, 0.34, 0.36, 0.4, 0.7, 1.0, 3.0, 20.0] {
         for (epochs, entries) in [(1, 1), (5, 1), (1, 2), (7, 3), (1, 100), (3, 33), (2, 1000)] {
             for gap in [1.0, 2.0, 4.0, 200.0, 20_000.0] {
-                laws.push(law(sigma, epochs, entries, one_slot(gap)));
+                distributions.push(distribution(sigma, epochs, entries, one_slot(gap)));
             }
             for gap in [1.0, 2.0, 20.0] {
-                laws.push(law(sigma, epochs, entries, weighted(gap, entries, 1.0)));
-                laws.push(law(sigma, epochs, entries, weighted(gap, entries, 0.6)));
+                distributions.push(distribution(
+                    sigma,
+                    epochs,
+                    entries,
+                    weighted(gap, entries, 1.0),
+                ));
+                distributions.push(distribution(
+                    sigma,
+                    epochs,
+                    entries,
+                    weighted(gap, entries, 0.6),
+                ));
             }
             for rate in [1e-9, 1e-5, 0.01, 0.5, 0.999, 1.0] {
-                laws.push(law(sigma, epochs, entries, poisson(rate)));
+                distributions.push(distribution(sigma, epochs, entries, poisson(rate)));
             }
         }
-        laws.push(law(sigma, 2, 200, geometric(2.0, 200)));
-        laws.push(law(sigma, 2, 200, geometric(1.0, 200)));
-        laws.push(law(sigma, 1000, 2, one_slot(2.0)));
+        distributions.push(distribution(sigma, 2, 200, geometric(2.0, 200)));
+        distributions.push(distribution(sigma, 2, 200, geometric(1.0, 200)));
+        distributions.push(distribution(sigma, 1000, 2, one_slot(2.0)));
     }
     for kind in [one_slot(2.0), one_slot(1.0), one_slot(200.0), poisson(1e-5)] {
-        laws.push(law(20.0, 1, 100_000, kind.clone()));
-        laws.push(law(0.2, 1, 100_000, kind));
+        distributions.push(distribution(20.0, 1, 100_000, kind.clone()));
+        distributions.push(distribution(0.2, 1, 100_000, kind));
     }
-    laws
+    distributions
 }
 
 /// The score of an observation, in f64.
-pub(crate) fn reference(law: &ScoreDistribution, world: World, draws: &Draws, twist: Twist) -> f64 {
-    let entries = law.entries as usize;
+pub(crate) fn reference(
+    distribution: &ScoreDistribution,
+    world: World,
+    draws: &Draws,
+    twist: Twist,
+) -> f64 {
+    let entries = distribution.entries as usize;
     let epochs = draws.normals.chunks(entries).zip(draws.target.chunks(entries));
-    epochs.map(|(z, target)| epoch(law, world, z, target, twist)).sum()
+    epochs.map(|(z, target)| epoch(distribution, world, z, target, twist)).sum()
 }
 
-fn epoch(law: &ScoreDistribution, world: World, z: &[f32], target: &[bool], twist: Twist) -> f64 {
-    let sigma = law.noise_multiplier;
+fn epoch(
+    distribution: &ScoreDistribution,
+    world: World,
+    z: &[f32],
+    target: &[bool],
+    twist: Twist,
+) -> f64 {
+    let sigma = distribution.noise_multiplier;
     let scored = if twist == Twist::Noise { 0.9 * sigma } else { sigma };
     let variance = scored * scored;
     let offset = if twist == Twist::Offset { 0.1 } else { 0.0 };
     let rows = if twist == Twist::DroppedRow { z.len() - 1 } else { z.len() };
     let noise = z.iter().map(|&z| sigma * f64::from(z)).take(rows);
-    match &law.kind {
+    match &distribution.kind {
         ScoreDistributionKind::OneSlot { gap, weights } => {
             let miss = if world == World::Target { 0.0 } else { -1.0 };
             let mean = |&hit: &bool| if hit { miss } else { -gap };
@@ -105,7 +126,7 @@ fn epoch(law: &ScoreDistribution, world: World, z: &[f32], target: &[bool], twis
                 SlotWeights::Uniform => -dpscope_core::math::ln(z.len() as f64),
                 SlotWeights::Weighted(w) => dpscope_core::math::ln(w[t]),
             };
-            // The centre: the largest x, so that the two sums' large parts leave together.
+            // The centre is the largest x, so that the large parts of the two sums cancel exactly.
             let m = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let part = |g: f64| {
                 log_sum_exp(

@@ -1,8 +1,8 @@
-//! In exact mode a product passes a barrier before any operation sees it, and a sum before another
-//! sum does: nothing can be fused or reassociated, nor constants distributed.
+//! In exact mode a product passes a barrier before any other operation, and a sum before another
+//! sum: nothing can be fused or reassociated, and constants cannot be distributed.
 //!
-//! The proof walks the statements that can be reached (conditions such as `EXACT` are constants)
-//! and looks at every use of every float operation.
+//! The test walks the reachable statements (conditions such as `EXACT` are constants) and checks
+//! every use of every float operation.
 
 use std::collections::HashMap;
 
@@ -16,10 +16,10 @@ use naga::{
 
 use crate::{edited, validated, variant};
 
-/// Functions whose result no compiler can see through.
-const BARRIERS: [&str; 4] = ["barrier", "kept", "kept2", "kept4"];
+/// Functions that are optimisation barriers.
+const BARRIERS: [&str; 4] = ["barrier", "rounded", "rounded2", "rounded4"];
 
-/// Functions with an operation that may stand outside the rules, and why.
+/// Functions with an operation that is exempt from a rule, and the reason.
 const EXCEPTIONS: [(&str, Rule, &str); 6] = [
     ("raise", Rule::Barrier, "goes into a product with the slope, a uniform, alone"),
     ("finish_epoch", Rule::Barrier, "units_per_nat is a power of two: the product is exact"),
@@ -35,13 +35,13 @@ pub(crate) enum Rule {
     /// with a constant that is distributed: (x + c)·d, which becomes x·d + c·d, and (x ± 1)·y,
     /// which becomes x·y ± y fused.
     Barrier,
-    /// An integer becomes a float where that is exact.
+    /// Integers are converted to floats only if that is exact.
     Conversion,
-    /// WGSL leaves no error to other operations.
+    /// Other operations must be correctly rounded in WGSL.
     Accuracy,
 }
 
-/// Where a value goes.
+/// A use of a value.
 enum Use {
     Expression(Handle<Expression>),
     Variable(Handle<LocalVariable>),
@@ -64,7 +64,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Whether the block is left for good.
+    /// Walks a block; returns whether it always returns.
     fn block(&mut self, block: &Block) -> bool {
         block.iter().any(|statement| self.statement(statement))
     }
@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
         self.uses.entry(value).or_default().push(place);
     }
 
-    /// The value of a condition that the source fixes.
+    /// The value of a constant condition.
     fn constant(&self, condition: Handle<Expression>) -> Option<bool> {
         let global = |handle| match self.module.global_expressions[handle] {
             Expression::Literal(Literal::Bool(value)) => Some(value),
@@ -163,8 +163,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether every use is a barrier or `also` allowed, at once or after the value has been moved
-    /// about.
+    /// Whether every use is a barrier or allowed by `also`, directly or after moves of the value.
     fn goes_into_barriers(
         &self,
         handle: Handle<Expression>,
@@ -187,7 +186,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Everything that reads the variable or a part of it.
+    /// All loads of the variable or a part of it.
     fn loads_of(
         &self,
         variable: Handle<LocalVariable>,
@@ -219,7 +218,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The rule that an expression breaks.
+    /// The rule violated by an expression.
     fn broken(&self, handle: Handle<Expression>) -> Option<Rule> {
         use BinaryOperator::{Add, Divide, Modulo, Multiply, Subtract};
         match self.function.expressions[handle] {
@@ -247,7 +246,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the function gives back the bits of its argument xor-ed with `law.zero`.
+    /// Whether the function returns the bits of its argument xor-ed with `params.zero`.
     fn is_barrier(&self) -> bool {
         let xored = |handle: &Handle<Expression>| {
             matches!(
@@ -286,7 +285,7 @@ impl<'a> Walk<'a> {
                 else {
                     return false;
                 };
-                variable.name.as_deref() == Some("law")
+                variable.name.as_deref() == Some("params")
                     && members[index as usize].name.as_deref() == Some("zero")
             }
             _ => false,
@@ -320,7 +319,7 @@ fn operands(expression: &Expression) -> Vec<Handle<Expression>> {
     }
 }
 
-/// Rules broken by each function, and barriers that are none.
+/// Violations per function, and invalid barriers.
 fn broken_rules(module: &Module, info: &ModuleInfo) -> Vec<(String, Option<Rule>)> {
     let mut problems = Vec::new();
     let inner = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
@@ -341,7 +340,7 @@ fn broken_rules(module: &Module, info: &ModuleInfo) -> Vec<(String, Option<Rule>
     problems
 }
 
-/// Broken rules that no exception covers.
+/// Violations without an exception.
 pub(crate) fn unprotected(source: &str) -> Vec<(String, Option<Rule>)> {
     let (module, info) = validated(source).unwrap();
     let mut problems = broken_rules(&module, &info);
@@ -377,30 +376,30 @@ fn every_exception_is_needed() {
 }
 
 #[test]
-fn an_operation_without_its_barrier_is_refused() {
+fn missing_barriers_are_detected() {
     for variant in Variant::all() {
-        let no_barrier = unprotected(&variant.source()).contains(&("kept4".into(), None));
+        let no_barrier = unprotected(&variant.source()).contains(&("rounded4".into(), None));
         assert_eq!(no_barrier, variant.mode() == FloatMode::Fast, "{}", variant.name());
     }
     let without = variant("fixed-exact").source_without_barriers();
     assert!(unprotected(&without).contains(&("barrier".into(), None)));
     let source = variant("fixed-two-sums-exact").source();
     for (from, to) in [
-        ("kept2(a * a)", "(a * a)"),
-        ("kept4(k * LN_OF_2)", "(k * LN_OF_2)"),
-        ("kept2(p * f) + RADIUS_3", "p * f + RADIUS_3"),
-        ("kept2(bitcast<vec2<f32>>(mantissa) - 1.0)", "(bitcast<vec2<f32>>(mantissa) - 1.0)"),
-        ("kept(x: f32) -> f32 {\n", "kept(x: f32) -> f32 {\n    if (true) { return x; }\n"),
-        ("^ vec4<u32>(law.zero)", "^ vec4<u32>(law.entries)"),
-        ("^ vec4<u32>(law.zero)", "^ vec4<u32>(0u)"),
+        ("rounded2(a * a)", "(a * a)"),
+        ("rounded4(k * LN_OF_2)", "(k * LN_OF_2)"),
+        ("rounded2(p * f) + RADIUS_3", "p * f + RADIUS_3"),
+        ("rounded2(bitcast<vec2<f32>>(mantissa) - 1.0)", "(bitcast<vec2<f32>>(mantissa) - 1.0)"),
+        ("rounded(x: f32) -> f32 {\n", "rounded(x: f32) -> f32 {\n    if (true) { return x; }\n"),
+        ("^ vec4<u32>(params.zero)", "^ vec4<u32>(params.entries)"),
+        ("^ vec4<u32>(params.zero)", "^ vec4<u32>(0u)"),
         ("root(radius_squared", "sqrt(radius_squared"),
-        ("let t = kept2(a * a);", "let t = kept2((a + 1.0) * a);"),
-        ("let t = kept2(a * a);", "var s2 = a + a; let t = kept2(a * (1.0 + s2.x));"),
+        ("let t = rounded2(a * a);", "let t = rounded2((a + 1.0) * a);"),
+        ("let t = rounded2(a * a);", "var s2 = a + a; let t = rounded2(a * (1.0 + s2.x));"),
         ("let size = abs(x);", "let size = abs(fma(x, 1.0, x));"),
         ("let size = abs(x);", "let size = abs(x) / 3.0;"),
         ("let size = abs(x);", "let size = abs(exp(x));"),
-        ("first.x = kept(first.x + sum.x);", "first.x += sum.x;"),
-        ("first.x = kept(first.x + sum.x);", "first.x += f32(segments);"),
+        ("first.x = rounded(first.x + sum.x);", "first.x += sum.x;"),
+        ("first.x = rounded(first.x + sum.x);", "first.x += f32(segments);"),
     ] {
         let twin = edited(&source, from, to);
         assert!(!unprotected(&twin).is_empty(), "{from} -> {to}");

@@ -1,6 +1,6 @@
-//! A training's kernels tell numbers from what is none by bits that no compiler knows to be a
-//! float's: one that may take floats to be finite answers for `x != x`, and for the bits of x,
-//! without looking.
+//! Training kernels detect NaN by bits that the compiler does not know to be those of a float: a
+//! compiler that assumes finite floats evaluates `x != x`, and tests of the bits of x, at compile
+//! time.
 
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::Variant;
@@ -12,10 +12,10 @@ use naga::{
 use crate::train::kernels;
 use crate::{edited, validated};
 
-/// Compares floats for equality in exact mode alone, which no training takes.
+/// Compares floats for equality, but only in exact mode, which training does not use.
 const EXCEPTION: &str = "root";
 
-/// Whether a value is made of bits of a float, and of nothing that hides them.
+/// Whether a value consists of unhidden bits of a float.
 fn is_bare(module: &Module, function: &Function, handle: Handle<Expression>) -> bool {
     let of = |handle| is_bare(module, function, handle);
     match function.expressions[handle] {
@@ -35,8 +35,8 @@ fn gives_bare(module: &Module, function: &Function) -> bool {
     })
 }
 
-/// Functions with a comparison that a compiler may answer for.
-fn answered(source: &str) -> Vec<String> {
+/// Functions with a comparison that a compiler may evaluate.
+fn evaluable_comparisons(source: &str) -> Vec<String> {
     use BinaryOperator::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
     let (module, info) = validated(source).unwrap();
     let mut found = Vec::new();
@@ -69,9 +69,9 @@ fn is_float_test(expression: &Expression) -> bool {
 }
 
 #[test]
-fn no_test_for_nan_can_be_left_out() {
+fn no_test_for_nan_can_be_optimised_away() {
     for kernel in kernels() {
-        let found = answered(&kernel.source());
+        let found = evaluable_comparisons(&kernel.source());
         assert!(found.is_empty(), "{}: {found:?}", kernel.name());
     }
     let source = kernels()[0].source();
@@ -79,14 +79,14 @@ fn no_test_for_nan_can_be_left_out() {
         ("(bits_of(x) & 0x7fffffffu) > 0x7f800000u", "x != x", "is_nan"),
         ("bits_of(x) & 0x7fffffffu", "bitcast<u32>(x) & 0x7fffffffu", "is_finite"),
         ("bits_of(x) - 0x80000000u", "bitcast<u32>(x) - 0x80000000u", "activated"),
-        ("bitcast<u32>(x) ^ law.zero", "bitcast<u32>(x)", "is_nan"),
+        ("bitcast<u32>(x) ^ params.zero", "bitcast<u32>(x)", "is_nan"),
     ] {
-        let found = answered(&edited(&source, from, to));
+        let found = evaluable_comparisons(&edited(&source, from, to));
         assert!(found.iter().any(|name| name == function), "{from} -> {to}: {found:?}");
     }
 }
 
-/// Whether a value is above 0 whatever is computed: the larger of anything and a positive constant.
+/// Whether a value is always positive: the maximum of anything and a positive constant.
 fn is_positive(function: &Function, handle: Handle<Expression>) -> bool {
     match function.expressions[handle] {
         Expression::Literal(Literal::F32(value)) => value > 0.0,
@@ -101,7 +101,7 @@ fn is_positive(function: &Function, handle: Handle<Expression>) -> bool {
     }
 }
 
-/// Square roots of what may be 0.
+/// Number of square roots whose argument may be 0.
 fn roots_of_zero(source: &str) -> usize {
     let (module, _) = validated(source).unwrap();
     let of_zero = |function: &Function| {

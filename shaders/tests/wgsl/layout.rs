@@ -1,11 +1,11 @@
-//! The uniforms, bindings and entry point of a kernel are those that its host binds.
+//! Uniforms, bindings and entry points of kernels match their host code.
 
 use dpscope_shaders::bgm::{Piece, Program, WORKGROUP};
 use naga::{AddressSpace, Module, Scalar, StorageAccess, TypeInner};
 
 use crate::{edited, programs, validated};
 
-/// Names of the fields of a uniform, of 4 bytes each and without gaps.
+/// Names of the fields of a uniform, which must have 4 bytes each and no gaps.
 pub(crate) fn fields(module: &Module, name: &str) -> Result<Vec<String>, String> {
     let global = module.global_variables.iter().find(|(_, v)| v.name.as_deref() == Some(name));
     let (_, global) = global.ok_or(format!("no variable {name}"))?;
@@ -22,7 +22,7 @@ pub(crate) fn fields(module: &Module, name: &str) -> Result<Vec<String>, String>
     Ok(members.iter().filter_map(|member| member.name.clone()).collect())
 }
 
-/// Group, binding, variable and how it may be used.
+/// Group, binding, name, access and type of each binding.
 pub(crate) fn bindings(module: &Module) -> Vec<String> {
     let mut found = Vec::new();
     for (_, variable) in module.global_variables.iter() {
@@ -48,13 +48,13 @@ pub(crate) fn bindings(module: &Module) -> Vec<String> {
     found
 }
 
-/// What a program's host relies on.
+/// Checks the assumptions of a program's host.
 fn check(program: &Program, source: &str) -> Result<(), String> {
     let (module, _) = validated(source)?;
     let piece = Piece { first: 0, observations: 1, blocks: 0..1, bins: None };
     let dispatch = program.dispatch(&piece);
-    let [law, scoring] = program.uniforms();
-    for (name, bound) in [("law", law), ("scoring", scoring), ("dispatch", &dispatch[..])] {
+    let [params, scoring] = program.uniforms();
+    for (name, bound) in [("params", params), ("scoring", scoring), ("dispatch", &dispatch[..])] {
         let expected: Vec<&str> = bound.iter().map(|(name, _)| *name).collect();
         let found = fields(&module, name)?;
         if found != expected {
@@ -62,7 +62,7 @@ fn check(program: &Program, source: &str) -> Result<(), String> {
         }
     }
     let expected = [
-        "0/0 law uniform fields",
+        "0/0 params uniform fields",
         "0/1 scoring uniform fields",
         "0/2 dispatch uniform fields",
         "0/3 weights read Float",
@@ -81,7 +81,7 @@ fn check(program: &Program, source: &str) -> Result<(), String> {
 }
 
 #[test]
-fn uniforms_bindings_and_entry_point_are_as_bound() {
+fn uniforms_bindings_and_entry_points_match_the_host() {
     for program in programs() {
         let name = program.variant().name();
         check(&program, &program.variant().source()).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -89,7 +89,7 @@ fn uniforms_bindings_and_entry_point_are_as_bound() {
 }
 
 #[test]
-fn another_layout_is_refused() {
+fn other_layouts_are_rejected() {
     let program = programs().remove(2);
     let source = program.variant().source();
     assert_eq!(check(&program, &source), Ok(()));
@@ -110,5 +110,5 @@ fn another_layout_is_refused() {
         assert!(refused.is_err(), "{from} -> {to}");
     }
     let other = programs().remove(4);
-    assert!(check(&other, &source).is_err(), "the uniforms of another way");
+    assert!(check(&other, &source).is_err(), "the uniforms of another scoring method");
 }

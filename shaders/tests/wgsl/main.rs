@@ -1,5 +1,5 @@
-//! The WGSL kernels, checked without a GPU: they are valid everywhere, they are laid out as their
-//! host binds them, and in exact mode no float operation can meet another.
+//! Checks the WGSL kernels without a GPU: validity, translation, bindings, and the optimisation
+//! barriers of exact mode.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -16,7 +16,7 @@ use dpscope_shaders::{FloatMode, ScoreKernel};
 use naga::Module;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
-/// The module of a source that uses no optional capability.
+/// The validated module of a source; no optional capabilities are allowed.
 fn validated(source: &str) -> Result<(Module, ModuleInfo), String> {
     let module = naga::front::wgsl::parse_str(source).map_err(|e| e.emit_to_string(source))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module);
@@ -24,9 +24,9 @@ fn validated(source: &str) -> Result<(Module, ModuleInfo), String> {
     Ok((module, info))
 }
 
-/// The source with every occurrence of a place changed; the place must be there.
+/// Replaces all occurrences of a string, which must be present.
 fn edited(source: &str, from: &str, to: &str) -> String {
-    assert!(source.contains(from), "`{from}` is not in the kernel: change the broken twin");
+    assert!(source.contains(from), "`{from}` is not in the kernel: update the test");
     source.replace(from, to)
 }
 
@@ -52,8 +52,9 @@ fn programs() -> Vec<Program> {
                 ScoreDistributionKind::Poisson { sampling_rate: 1.0 },
             ];
             for kind in kinds {
-                let law = ScoreDistribution { noise_multiplier, epochs: 3, entries: 5, kind };
-                let kernel = ScoreKernel::new(&law, 7, Phase::Audit).unwrap();
+                let distribution =
+                    ScoreDistribution { noise_multiplier, epochs: 3, entries: 5, kind };
+                let kernel = ScoreKernel::new(&distribution, 7, Phase::Audit).unwrap();
                 programs.push(kernel.program(mode));
             }
         }
@@ -62,7 +63,7 @@ fn programs() -> Vec<Program> {
 }
 
 #[test]
-fn the_programs_are_of_every_variant() {
+fn programs_cover_every_variant() {
     let mut missing = Variant::all();
     missing.retain(|variant| !programs().iter().any(|program| program.variant() == *variant));
     assert!(missing.is_empty(), "{missing:?}");

@@ -1,4 +1,4 @@
-//! The same of the kernel of the exact pair.
+//! The same checks for the kernel of the exact pair.
 
 use dpscope_core::accounting::{Training, pair::epsilon_proposal};
 use dpscope_shaders::PairKernel;
@@ -17,7 +17,7 @@ fn program() -> PairProgram {
 }
 
 #[test]
-fn the_pair_is_valid_and_translates() {
+fn the_pair_kernel_is_valid_and_translates() {
     for source in [PairProgram::source(), PairProgram::source_without_barriers()] {
         let sizes = translated(&source).unwrap();
         assert!(sizes.iter().all(|&size| size > 1_000), "{sizes:?}");
@@ -28,12 +28,12 @@ fn the_pair_is_valid_and_translates() {
     }
 }
 
-/// What the host relies on.
+/// Checks the assumptions of the host.
 fn check(source: &str) -> Result<(), String> {
     let (module, _) = validated(source)?;
     let program = program();
     let dispatch = program.dispatch(0, 1);
-    for (name, bound) in [("law", program.law()), ("dispatch", &dispatch[..])] {
+    for (name, bound) in [("params", program.params()), ("dispatch", &dispatch[..])] {
         let expected: Vec<&str> = bound.iter().map(|(name, _)| *name).collect();
         let found = fields(&module, name)?;
         if found != expected {
@@ -41,7 +41,7 @@ fn check(source: &str) -> Result<(), String> {
         }
     }
     let expected = [
-        "0/0 law uniform fields",
+        "0/0 params uniform fields",
         "0/2 dispatch uniform fields",
         "0/4 thresholds read Uint",
         "0/6 values read_write Uint",
@@ -61,7 +61,7 @@ fn check(source: &str) -> Result<(), String> {
 }
 
 #[test]
-fn the_pair_is_laid_out_as_it_is_bound() {
+fn the_layout_of_the_pair_kernel_matches_the_host() {
     let source = PairProgram::source();
     assert_eq!(check(&source), Ok(()));
     for (from, to) in [
@@ -75,15 +75,15 @@ fn the_pair_is_laid_out_as_it_is_bound() {
 }
 
 #[test]
-fn nothing_of_the_pair_can_be_fused_or_reassociated() {
+fn nothing_in_the_pair_kernel_can_be_fused_or_reassociated() {
     let source = PairProgram::source();
     assert_eq!(unprotected(&source), []);
     for (from, to) in [
-        ("kept(largest - centre) > law.span", "largest - centre > law.span"),
-        ("let square = kept4(y * y);", "let square = y * y;"),
-        ("let above = kept4(z - centre);", "let above = z - centre + 1.0;"),
-        ("kept4(kept4(lowest * scale) + sums)", "kept4(lowest * scale + sums)"),
-        ("middle = kept4(middle + lowest);", "middle += lowest;"),
+        ("rounded(largest - centre) > params.span", "largest - centre > params.span"),
+        ("let square = rounded4(y * y);", "let square = y * y;"),
+        ("let above = rounded4(z - centre);", "let above = z - centre + 1.0;"),
+        ("rounded4(rounded4(lowest * scale) + sums)", "rounded4(lowest * scale + sums)"),
+        ("middle = rounded4(middle + lowest);", "middle += lowest;"),
     ] {
         let twin = edited(&source, from, to);
         assert!(!unprotected(&twin).is_empty(), "{from} -> {to}");

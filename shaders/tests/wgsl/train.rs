@@ -1,9 +1,10 @@
-//! The same of the kernels of trainings.
+//! The same checks for the training kernels.
 
 use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::train::{
-    Activation, Beginning, Choice, Common, ConvolutionLayer, Finish, Kernel, LinearLayer, Loss,
-    Packing, Picture, Pooling, PoolingLayer, Source, Squares, Stage, Turn, factors,
+    Activation, Common, ConvolutionLayer, Finish, ImageShape, Initialization, Kernel, LinearLayer,
+    Loss, Packing, PassParams, Pooling, PoolingLayer, RowSelection, Source, SquaredNorm, Stage,
+    factors,
 };
 
 use crate::layout::{bindings, fields};
@@ -18,10 +19,10 @@ fn stage(source: Source, activation: Activation) -> Stage {
         inputs: 2 * 9 * 7,
         outputs: 5 * 9 * 7,
         output: 1_000,
-        slopes: 40_000,
-        below: 60_000,
+        output_gradient: 40_000,
+        input_gradient: 60_000,
         activation,
-        below_activation: activation,
+        input_activation: activation,
         first_parameter: 10,
         partials: 70_000,
         gradients: 75_000,
@@ -38,41 +39,49 @@ fn stages() -> Vec<Stage> {
     ]
 }
 
-/// Kernels of every kind.
+/// Kernels of all kinds.
 pub(crate) fn kernels() -> Vec<Kernel> {
-    let input = Picture { channels: 2, height: 9, width: 7 };
+    let input = ImageShape { channels: 2, height: 9, width: 7 };
     let mut kernels = Vec::new();
     for stage in stages() {
         let linear = LinearLayer { stage };
-        kernels.extend([linear.forward(&COMMON), linear.slopes(&COMMON), linear.sums(&COMMON)]);
+        kernels.extend([
+            linear.forward(&COMMON),
+            linear.input_gradient(&COMMON),
+            linear.sums(&COMMON),
+        ]);
         for channels in [5, 700] {
             let convolution = ConvolutionLayer {
                 stage,
                 input,
-                output: Picture { channels, height: 5, width: 4 },
+                output: ImageShape { channels, height: 5, width: 4 },
                 kernel: 3,
                 stride: 2,
                 padding: 1,
             };
             kernels.extend([
                 convolution.forward(&COMMON),
-                convolution.slopes(&COMMON),
+                convolution.input_gradient(&COMMON),
                 convolution.gradients(&COMMON),
                 convolution.sums(&COMMON),
             ]);
         }
         for pooling in [Pooling::Identity, Pooling::Average, Pooling::Maximum] {
             let pooling = PoolingLayer { stage, pooling, input, size: 2 };
-            kernels.extend([pooling.forward(&COMMON), pooling.slopes(&COMMON)]);
+            kernels.extend([pooling.forward(&COMMON), pooling.input_gradient(&COMMON)]);
         }
-        kernels.push(Loss { stage, labels: 5_000 }.slopes(&COMMON));
-        kernels.push(factors(&COMMON, &[Squares::Linear(stage), Squares::Summed(stage, 3)], 0.5));
+        kernels.push(Loss { stage, labels: 5_000 }.gradient(&COMMON));
+        kernels.push(factors(
+            &COMMON,
+            &[SquaredNorm::Linear(stage), SquaredNorm::Summed(stage, 3)],
+            0.5,
+        ));
     }
-    for beginning in [Beginning::Fixed, Beginning::Random, Beginning::Dirac] {
-        kernels.extend(beginning.kernels(&COMMON, 85_000));
+    for initialization in [Initialization::Fixed, Initialization::Random, Initialization::Dirac] {
+        kernels.extend(initialization.kernels(&COMMON, 85_000));
     }
     for block in [None, Some(100), Some(1_000)] {
-        let choice = Choice { batch_size: 100, records: 1_000, block, is_informed: true };
+        let choice = RowSelection { batch_size: 100, records: 1_000, block, is_informed: true };
         kernels.push(choice.kernel(&COMMON, 0.5));
     }
     for is_fresh in [false, true] {
@@ -84,7 +93,7 @@ pub(crate) fn kernels() -> Vec<Kernel> {
 }
 
 #[test]
-fn every_kernel_of_a_training_is_valid_and_translates() {
+fn every_training_kernel_is_valid_and_translates() {
     for kernel in kernels() {
         let sizes = translated(&kernel.source());
         let sizes = sizes.unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
@@ -100,16 +109,16 @@ fn every_kernel_of_a_training_is_valid_and_translates() {
     }
 }
 
-/// What the host relies on.
+/// Checks the assumptions of the host.
 fn check(source: &str) -> Result<(), String> {
     let (module, _) = validated(source)?;
-    let expected: Vec<&str> = Turn::default().fields().iter().map(|field| field.0).collect();
-    let found = fields(&module, "law")?;
+    let expected: Vec<&str> = PassParams::default().fields().iter().map(|field| field.0).collect();
+    let found = fields(&module, "params")?;
     if found != expected {
         return Err(format!("{found:?}, bound as {expected:?}"));
     }
     let expected = [
-        "0/0 law uniform fields",
+        "0/0 params uniform fields",
         "0/1 values read_write Float",
         "0/2 theta read_write Float",
         "0/3 sums read_write Float",
@@ -139,7 +148,7 @@ fn check(source: &str) -> Result<(), String> {
 }
 
 #[test]
-fn kernels_of_a_training_are_laid_out_as_they_are_bound() {
+fn layouts_of_training_kernels_match_the_host() {
     for kernel in kernels() {
         check(&kernel.source()).unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
         let [columns, rows] = kernel.groups();
@@ -159,11 +168,11 @@ fn kernels_of_a_training_are_laid_out_as_they_are_bound() {
 }
 
 #[test]
-fn many_workgroups_are_folded() {
+fn many_workgroups_are_arranged_in_rows() {
     let stage = Stage { inputs: 1 << 20, ..stages()[0] };
-    let input = Picture { channels: 1, height: 1 << 10, width: 1 << 10 };
+    let input = ImageShape { channels: 1, height: 1 << 10, width: 1 << 10 };
     let pooling = PoolingLayer { stage, pooling: Pooling::Average, input, size: 2 };
-    let [columns, rows] = pooling.slopes(&COMMON).groups();
+    let [columns, rows] = pooling.input_gradient(&COMMON).groups();
     let groups = (100_u64 << 20).div_ceil(WORKGROUP.into());
     let all = u64::from(columns) * u64::from(rows);
     assert!(columns <= 65_535 && rows <= 65_535 && all >= groups && all < groups + 65_535);

@@ -1,4 +1,4 @@
-//! Every kernel is valid and becomes SPIR-V, HLSL and MSL.
+//! Every kernel is valid and translates to SPIR-V, HLSL and MSL.
 
 use dpscope_shaders::bgm::Variant;
 use naga::back::{hlsl, msl, spv};
@@ -39,7 +39,7 @@ fn every_variant_is_valid_and_translates() {
 }
 
 #[test]
-fn broken_sources_are_refused() {
+fn broken_sources_are_rejected() {
     let source = variant("fixed-two-sums-weighted-exact").source();
     assert!(translated(&source).is_ok());
     for (from, to) in [

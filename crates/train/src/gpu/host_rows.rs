@@ -21,7 +21,7 @@ pub(super) struct HostRows<'a> {
 
 impl<'a> HostRows<'a> {
     pub(super) fn new(cpu: &'a DpSgd, plan: &'a GpuPlan, range: ObservationRange) -> Self {
-        let runs = if plan.choose().is_empty() { DpSgd::runs(range) } else { Vec::new() };
+        let runs = if plan.select_rows().is_empty() { DpSgd::runs(range) } else { Vec::new() };
         let models = runs.into_iter().map(|run| (run, EpochBatches::default())).collect();
         HostRows { training: cpu.training(), pool: cpu.pool(), plan, models }
     }

@@ -77,8 +77,8 @@ impl Pipelines {
         };
         Ok(Pipelines {
             open: open.clone(),
-            begin: compile(plan.begin())?,
-            choose: compile(plan.choose())?,
+            begin: compile(plan.initialize())?,
+            choose: compile(plan.select_rows())?,
             pass: compile(plan.pass())?,
             finish: compile(plan.finish())?,
             plan,
@@ -163,7 +163,7 @@ fn memory_need(training: &Training, plan: &GpuPlan) -> MemoryNeed {
     let fixed = plan.fixed_canary().map_or(0, <[f32]>::len);
     let read_models = SELF_TEST_MODELS.max(2 * training.evaluated_runs()) as usize;
     // rows drawn by the host: one epoch in memory, three passes in flight
-    let is_drawn_by_host = plan.choose().is_empty();
+    let is_drawn_by_host = plan.select_rows().is_empty();
     let drawn =
         if is_drawn_by_host { training.batches.records() as usize + 3 * sizes.rows } else { 0 };
     MemoryNeed {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dpscope_core::adjacency::World;
 use dpscope_engine::backend::gpu::{Failure, OpenDevice, Pace, SubmissionQueue};
 use dpscope_engine::{Control, ObservationRange};
-use dpscope_shaders::train::Turn;
+use dpscope_shaders::train::PassParams;
 
 use super::cut::{Part, Parts};
 use super::host_rows::HostRows;
@@ -223,7 +223,7 @@ pub(super) struct Wave<'a> {
     number: u64,
     /// Uniforms of the next submission, one slot per pass.
     slots: Vec<u32>,
-    last: Option<Turn>,
+    last: Option<PassParams>,
     dispatches: Vec<(&'a Pipeline, Part, u32)>,
     work: u64,
 }
@@ -237,9 +237,9 @@ impl<'a> Wave<'a> {
         2 * self.range.len()
     }
 
-    fn turn(&self, epoch: u32, step: u32, pass: u32) -> Turn {
+    fn turn(&self, epoch: u32, step: u32, pass: u32) -> PassParams {
         let (first_run, runs) = (self.range.first, self.range.len() as u32);
-        self.pipelines.plan.turn(PassPosition { first_run, runs, epoch, step, pass })
+        self.pipelines.plan.pass_params(PassPosition { first_run, runs, epoch, step, pass })
     }
 
     /// Executes one step of all models.
@@ -267,7 +267,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Adds a dispatch to the next submission; splits it if necessary.
-    fn dispatch(&mut self, kernel: &'a Pipeline, turn: &Turn) -> Result<(), Failure> {
+    fn dispatch(&mut self, kernel: &'a Pipeline, turn: &PassParams) -> Result<(), Failure> {
         let work = self.models().saturating_mul(kernel.operations);
         let mut parts = Parts::new(kernel.groups, work);
         while parts.remaining() > 0 {
@@ -276,13 +276,18 @@ impl<'a> Wave<'a> {
                 self.submit()?;
             }
             let Some(part) = parts.next(self.submissions.budget()) else { break };
-            self.add_part(kernel, part, &Turn { first_group: part.first_group, ..*turn })?;
+            self.add_part(kernel, part, &PassParams { first_group: part.first_group, ..*turn })?;
         }
         Ok(())
     }
 
     /// Adds a part of a dispatch to the next submission.
-    fn add_part(&mut self, kernel: &'a Pipeline, part: Part, turn: &Turn) -> Result<(), Failure> {
+    fn add_part(
+        &mut self,
+        kernel: &'a Pipeline,
+        part: Part,
+        turn: &PassParams,
+    ) -> Result<(), Failure> {
         let is_new = self.last != Some(*turn);
         if is_new && self.slots.len() as u64 == SLOT_BYTES / 4 * SLOTS as u64 {
             self.submit()?;

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_formats::{Array, write_npz};
-use dpscope_shaders::train::{Kernel, Turn};
+use dpscope_shaders::train::{Kernel, PassParams};
 use dpscope_train::data::{Examples, LoadOptions, Source, load};
 use dpscope_train::gpu::plan::{GpuPlan, PassPosition};
 use dpscope_train::{
@@ -110,13 +110,13 @@ fn memory(plan: &GpuPlan) -> Vec<Shared> {
 fn simulate(
     kernel: &Kernel,
     source: &str,
-    turn: &Turn,
+    turn: &PassParams,
     memory: &mut [Shared],
 ) -> Result<(), String> {
     let module = naga::front::wgsl::parse_str(source).map_err(|e| e.emit_to_string(source))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module);
     let info = info.map_err(|error| error.emit_to_string(source))?;
-    memory[0] = Shared::filled("law", &turn.words());
+    memory[0] = Shared::filled("params", &turn.words());
     let [columns, rows] = kernel.groups();
     let found = Simulator::new(&module, &info, memory).dispatch([columns, rows, MODELS as u32]);
     found.map_err(|problem| format!("{}: {problem}", kernel.name()))
@@ -126,19 +126,20 @@ fn simulate(
 fn train(
     plan: &GpuPlan,
     memory: &mut [Shared],
-    each: &mut dyn FnMut(&Kernel, &Turn, &[Shared]),
+    each: &mut dyn FnMut(&Kernel, &PassParams, &[Shared]),
 ) -> Result<(), String> {
-    let mut run = |kernels: &[Kernel], turn: &Turn| {
+    let mut run = |kernels: &[Kernel], turn: &PassParams| {
         kernels.iter().try_for_each(|kernel| {
             each(kernel, turn, memory);
             simulate(kernel, &kernel.source(), turn, memory)
         })
     };
-    let turn = |step, pass| plan.turn(PassPosition { first_run: 7, runs: 1, epoch: 0, step, pass });
-    run(plan.begin(), &turn(0, 0))?;
+    let turn =
+        |step, pass| plan.pass_params(PassPosition { first_run: 7, runs: 1, epoch: 0, step, pass });
+    run(plan.initialize(), &turn(0, 0))?;
     for step in 0..STEPS {
         for pass in 0..plan.passes(None) {
-            run(plan.choose(), &turn(step, pass))?;
+            run(plan.select_rows(), &turn(step, pass))?;
             run(plan.pass(), &turn(step, pass))?;
         }
         run(plan.finish(), &turn(step, plan.passes(None) - 1))?;
@@ -173,7 +174,7 @@ fn simulated_sums_equal_the_cpus() {
         let training = default_training(&spec);
         let plan = GpuPlan::new(&training, 100).unwrap();
         let (mut memory, mut seen) = (memory(&plan), Vec::new());
-        let mut record = |kernel: &Kernel, _: &Turn, memory: &[Shared]| {
+        let mut record = |kernel: &Kernel, _: &PassParams, memory: &[Shared]| {
             if kernel.name() == "finish" {
                 seen.push([THETA, SUMS, ROWS].map(|at| memory[at].words().to_vec()));
             }
@@ -223,7 +224,7 @@ fn every_missing_barrier_is_detected() {
     let mut caught: BTreeMap<String, bool> = BTreeMap::new();
     for (_, spec) in every_layer() {
         let plan = GpuPlan::new(&default_training(&spec), 100).unwrap();
-        let mut remove_barriers = |kernel: &Kernel, turn: &Turn, memory: &[Shared]| {
+        let mut remove_barriers = |kernel: &Kernel, turn: &PassParams, memory: &[Shared]| {
             for (place, source) in without_each_barrier(&kernel.source()) {
                 let caught = caught.entry(place).or_default();
                 if !*caught {
@@ -245,15 +246,20 @@ fn broken_kernels_are_rejected() {
     for (name, from, to, message) in [
         ("loss", "select(0u, OUTPUTS, row < ROWS)", "OUTPUTS", "values["),
         ("finish", "if (at >= PARAMETERS) { return; }", "", "["),
-        ("begin", "if (at >= PARAMETERS) { return; }", "", "["),
-        ("begin", "parts[local] = square;", "if (local > 0u) { parts[local] = square; }", "before"),
-        ("begin", "parts[local] = square;", "if (local > 9u) { return; }", "by 10 lanes"),
+        ("initialize", "if (at >= PARAMETERS) { return; }", "", "["),
+        (
+            "initialize",
+            "parts[local] = square;",
+            "if (local > 0u) { parts[local] = square; }",
+            "before",
+        ),
+        ("initialize", "parts[local] = square;", "if (local > 9u) { return; }", "by 10 lanes"),
         ("linear sums", "sums[place] = x;", "sums[0] = x;", "race"),
-        ("choose", "32u - half_bits", "28u + half_bits", "ShiftRight"),
+        ("select_rows", "32u - half_bits", "28u + half_bits", "ShiftRight"),
         ("factors", "max(square, 1e-30)", "min(square, 0.0)", "√0"),
     ] {
         let mut caught = false;
-        let mut broken = |kernel: &Kernel, turn: &Turn, memory: &[Shared]| {
+        let mut broken = |kernel: &Kernel, turn: &PassParams, memory: &[Shared]| {
             let source = kernel.source().replace(from, to);
             if kernel.name() == name && source != kernel.source() {
                 let found = simulate(kernel, &source, turn, &mut memory.to_vec());

@@ -1,4 +1,4 @@
-//! Draws at the limit of the normals: no kernel may overflow, underflow or leave its bound.
+//! Draws at the limit of the normals: no kernel may overflow, underflow or exceed its bound.
 
 use super::tests::{kernel, one_slot, weighted};
 use super::*;
@@ -6,7 +6,7 @@ use crate::bgm::fixed::Fixed;
 use crate::random::NORMAL_LIMIT;
 use dpscope_core::mechanism::SlotWeights;
 
-/// Whether the normal of an entry is at the upper limit, in each lane's pattern.
+/// Whether the normal of an entry is at the upper limit; each lane has its own pattern.
 fn is_up(lane: usize, t: u32, slot: u32, entries: u32) -> bool {
     match lane % 8 {
         0 => true,
@@ -20,17 +20,17 @@ fn is_up(lane: usize, t: u32, slot: u32, entries: u32) -> bool {
     }
 }
 
-/// Each lane's slot: the first, one in the middle, and the last that is possible.
+/// Slot of each lane: the first, a middle one, or the last possible one.
 fn extreme_slot(kernel: &ScoreKernel, lane: usize) -> u32 {
     let last = kernel.setup.slots.as_ref().map_or(0, |table| table.slot(u32::MAX));
     [0, last / 2, last][lane / 8 % 3]
 }
 
-/// Scores in units of an epoch whose normals are all at the limit, each lane its own pattern.
+/// Scores, in units, of an epoch whose normals are all at the limits.
 fn extreme_scores(kernel: &ScoreKernel, world: World) -> Row<i64> {
     let limit = NORMAL_LIMIT as f32;
     let mut scratch = Scratch::new();
-    let entries = kernel.law.entries;
+    let entries = kernel.distribution.entries;
     scratch.slots = std::array::from_fn(|lane| extreme_slot(kernel, lane));
     for t in (0..entries).step_by(ROWS) {
         let rows = (entries - t).min(ROWS as u32);
@@ -48,14 +48,16 @@ fn extreme_scores(kernel: &ScoreKernel, world: World) -> Row<i64> {
     scratch.totals
 }
 
-/// The formula of the law in f64 for a lane of `extreme_scores`.
+/// The formula of the distribution in f64 for a lane of `extreme_scores`.
 fn extreme_formula(kernel: &ScoreKernel, world: World, lane: usize) -> f64 {
-    let ScoreDistributionKind::OneSlot { gap, weights } = &kernel.law.kind else { return f64::NAN };
-    let (sigma, slot) = (kernel.law.noise_multiplier, extreme_slot(kernel, lane));
+    let ScoreDistributionKind::OneSlot { gap, weights } = &kernel.distribution.kind else {
+        return f64::NAN;
+    };
+    let (sigma, slot) = (kernel.distribution.noise_multiplier, extreme_slot(kernel, lane));
     let mean = |t| if t == slot { [0.0, -1.0][world.index()] } else { -gap };
     let limit = f64::from(NORMAL_LIMIT as f32) * sigma;
-    let noise = |t| if is_up(lane, t, slot, kernel.law.entries) { limit } else { -limit };
-    let x: Vec<f64> = (0..kernel.law.entries).map(|t| mean(t) + noise(t)).collect();
+    let noise = |t| if is_up(lane, t, slot, kernel.distribution.entries) { limit } else { -limit };
+    let x: Vec<f64> = (0..kernel.distribution.entries).map(|t| mean(t) + noise(t)).collect();
     let centre = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let ln_sum = |g: f64| {
         let term = |(t, x): (usize, &f64)| {
@@ -73,10 +75,10 @@ fn extreme_formula(kernel: &ScoreKernel, world: World, lane: usize) -> f64 {
     (centre + 0.5) / (sigma * sigma) + ln_sum(*gap) - ln_sum(gap - 1.0)
 }
 
-/// Largest |score − formula| ÷ what f32 values of the size of x/σ² may lose.
+/// Largest |score − formula| relative to the rounding error of f32 values of size x/σ².
 fn extreme_error(kernel: &ScoreKernel) -> f64 {
-    let sigma = kernel.law.noise_multiplier;
-    let lanes = if kernel.law.entries > 1000 { 8 } else { LANES };
+    let sigma = kernel.distribution.noise_multiplier;
+    let lanes = if kernel.distribution.entries > 1000 { 8 } else { LANES };
     let mut worst = 0.0;
     for world in World::BOTH {
         for (lane, score) in extreme_scores(kernel, world).into_iter().take(lanes).enumerate() {
@@ -104,7 +106,7 @@ fn extremes_stay_finite() {
                     (0..entries).map(|t| dpscope_core::math::exp2(-1.0 - f64::from(t % 600)));
                 let uniform = kernel(sigma, 1, entries, one_slot(gap));
                 let error = extreme_error(&uniform);
-                assert!(error < 1.0, "{:?}: {error}", uniform.law);
+                assert!(error < 1.0, "{:?}: {error}", uniform.distribution);
                 if !many {
                     let error = extreme_error(&kernel(sigma, 1, entries, weighted(gap, falling)));
                     assert!(error < 1.0, "falling weights {sigma} {entries} {gap}: {error}");
@@ -115,7 +117,7 @@ fn extremes_stay_finite() {
 }
 
 #[test]
-fn a_fixed_centre_outside_its_region_is_seen() {
+fn a_fixed_centre_outside_its_domain_is_detected() {
     let mut broken = kernel(0.25, 1, 17, one_slot(2.0));
     assert!(matches!(broken.setup.scoring, Scoring::Moving(_)));
     broken.setup.scoring = Scoring::Fixed(Fixed::new(0.25, 2.0, 17, None));
@@ -131,8 +133,8 @@ fn extreme_poisson_steps_stay_finite() {
                 for world in World::BOTH {
                     let kernel = kernel(sigma, 1, entries, kind.clone());
                     let scores = extreme_scores(&kernel, world);
-                    assert!(scores.iter().all(|s| s.abs() <= 1 << 31), "{:?}", kernel.law);
-                    assert!(world == World::ZeroOut || scores[0] > 0, "{:?}", kernel.law);
+                    assert!(scores.iter().all(|s| s.abs() <= 1 << 31), "{:?}", kernel.distribution);
+                    assert!(world == World::ZeroOut || scores[0] > 0, "{:?}", kernel.distribution);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Draws of all kinds of proposals, and broken ones.
+//! Draws from various proposals, with negative controls.
 
 use super::*;
 use dpscope_core::accounting::{Training, pair::epsilon_proposal};
@@ -32,7 +32,7 @@ fn grouping_and_instruction_sets_do_not_matter() {
 }
 
 #[test]
-fn components_are_picked_as_often_as_they_should_be() {
+fn components_are_selected_with_their_probabilities() {
     let kernel = kernel(5.0, 2);
     let mut picked = vec![0.0; kernel.proposal.components().len()];
     let n = 1 << 18;
@@ -78,13 +78,17 @@ fn centres_move_rarely_and_sums_stay_finite() {
 }
 
 #[test]
-fn domains_and_stops_are_told() {
+fn invalid_proposals_and_cancellation_are_reported() {
     let refused = |sigma, steps| {
         let error = PairKernel::new(&proposal(sigma, steps), 1).unwrap_err();
         error.to_string()
     };
-    assert!(refused(2e4, 10).contains("noise_multiplier must be between 0.01 and 10000"));
-    assert!(refused(1.0, 70_000).contains("steps_per_epoch must be between 2 and 65536"));
+    assert!(
+        refused(2e4, 10).contains("noise_multiplier is 20000; it must be between 0.01 and 10000")
+    );
+    assert!(
+        refused(1.0, 70_000).contains("steps_per_epoch is 70000; it must be between 2 and 65536")
+    );
     let kernel = kernel(1.0, 10);
     assert_eq!(kernel.draws(0, 1, &|| false).unwrap_err(), Cancelled);
     assert!(kernel.draws(u64::MAX / 2 - 3, 2, &|| true).unwrap().len() == 2);

@@ -103,7 +103,7 @@ fn portable(device: &wgpu::Device, source: &str) -> wgpu::ShaderModule {
     // SAFETY: the only sources are those of `Source::wgsl`, constant texts of this workspace.
     // Their indices lie within the buffers that `Loaded` makes: slots, entries and components
     // are below the distribution's, observations and draws below the dispatch's, bins below `bins`; and
-    // their loops end, after at most `Program::turns_per_block` turns a block, one for draws.
+    // their loops end, after at most `Program::iterations_per_block` iterations per block, one for draws.
     #[cfg(not(target_arch = "wasm32"))]
     unsafe {
         let unchecked = wgpu::ShaderRuntimeChecks::unchecked();

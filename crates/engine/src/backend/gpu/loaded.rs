@@ -16,7 +16,7 @@ use super::pieces::Cut;
 pub(super) struct Loaded {
     pub(super) gpu: Arc<Gpu>,
     pipeline: wgpu::ComputePipeline,
-    distribution: wgpu::Buffer,
+    params: wgpu::Buffer,
     scoring: wgpu::Buffer,
     dispatch: wgpu::Buffer,
     weights: wgpu::Buffer,
@@ -38,9 +38,9 @@ impl Loaded {
         pipeline: wgpu::ComputePipeline,
     ) -> Result<Self, Failure> {
         let bits: Vec<u32> = program.weights().iter().map(|weight| weight.to_bits()).collect();
-        let [distribution, scoring] = program.uniforms();
+        let [params, scoring] = program.uniforms();
         let empty = Piece { first: 0, observations: 0, blocks: 0..1, bins: None };
-        let uniforms = [distribution, scoring, &program.dispatch(&empty)];
+        let uniforms = [params, scoring, &program.dispatch(&empty)];
         Loaded::bound(gpu, uniforms, [&bits, program.thresholds()], pipeline)
     }
 
@@ -50,11 +50,11 @@ impl Loaded {
         program: &PairProgram,
         pipeline: wgpu::ComputePipeline,
     ) -> Result<Self, Failure> {
-        let uniforms = [program.law(), &[], &program.dispatch(0, 0)];
+        let uniforms = [program.params(), &[], &program.dispatch(0, 0)];
         Loaded::bound(gpu, uniforms, [&[], program.thresholds()], pipeline)
     }
 
-    /// Buffers: distribution, scoring and dispatch; weights and thresholds.
+    /// Params, scoring and dispatch; weights and thresholds.
     fn bound(
         gpu: &Arc<Gpu>,
         uniforms: [&[(&str, u32)]; 3],
@@ -68,11 +68,11 @@ impl Loaded {
                 format!("its tables take {table} bytes, but the device binds at most {most}");
             return Err(Failure::Unfit(reason));
         }
-        let [distribution, scoring, dispatch] = uniforms.map(|fields| uniform(gpu, fields));
+        let [params, scoring, dispatch] = uniforms.map(|fields| uniform(gpu, fields));
         let [weights, thresholds] =
             tables.map(|table| gpu.filled(wgpu::BufferUsages::STORAGE, table));
         let gpu = gpu.clone();
-        Ok(Loaded { gpu, pipeline, distribution, scoring, dispatch, weights, thresholds })
+        Ok(Loaded { gpu, pipeline, params, scoring, dispatch, weights, thresholds })
     }
 
     /// Zeroed results of `values` values, and `state_bytes` bytes of state.
@@ -82,7 +82,7 @@ impl Loaded {
         let state = self.gpu.buffer(Usage::STORAGE, state_bytes);
         let results = self.gpu.buffer(Usage::STORAGE | Usage::COPY_SRC, bytes);
         let buffers = [
-            &self.distribution,
+            &self.params,
             &self.scoring,
             &self.dispatch,
             &self.weights,

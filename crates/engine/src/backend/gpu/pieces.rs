@@ -53,7 +53,7 @@ impl PieceLimits {
 
     /// Blocks of an observation in one dispatch.
     pub(super) fn blocks(&self, program: &Program) -> u64 {
-        u64::from(self.turns / program.turns_per_block()).max(1)
+        u64::from(self.turns / program.iterations_per_block()).max(1)
     }
 }
 

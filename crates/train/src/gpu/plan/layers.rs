@@ -1,8 +1,8 @@
 //! The layers of a network with the places of what flows through them.
 
 use dpscope_shaders::train::{
-    Activation, Common, ConvolutionLayer, Kernel, LinearLayer, Loss, Picture, Pooling,
-    PoolingLayer, Source, Squares, Stage,
+    Activation, Common, ConvolutionLayer, ImageShape, Kernel, LinearLayer, Loss, Pooling,
+    PoolingLayer, Source, SquaredNorm, Stage,
 };
 
 use super::records::Records;
@@ -50,7 +50,7 @@ impl Layers {
         for step in &mut steps {
             if let Step::Convolution(layer) = step {
                 layer.stage.partials = words.take(layer.partials(&common));
-                layer.stage.gradients = words.take(layer.kept_words());
+                layer.stage.gradients = words.take(layer.saved_words());
             }
         }
         let factors = u64::from(words.take(1));
@@ -81,7 +81,7 @@ impl Layers {
         let mut kernels = Vec::new();
         if let Some(last) = self.steps.last() {
             let loss = Loss { stage: *last.stage(), labels: self.labels };
-            kernels.push(loss.slopes(common));
+            kernels.push(loss.gradient(common));
         }
         for (index, step) in self.steps.iter().enumerate().skip(self.lowest).rev() {
             if let Step::Convolution(layer) = step {
@@ -89,20 +89,20 @@ impl Layers {
             }
             if index > self.lowest {
                 kernels.push(match step {
-                    Step::Linear(layer) => layer.slopes(common),
-                    Step::Convolution(layer) => layer.slopes(common),
-                    Step::Pooling(layer) => layer.slopes(common),
+                    Step::Linear(layer) => layer.input_gradient(common),
+                    Step::Convolution(layer) => layer.input_gradient(common),
+                    Step::Pooling(layer) => layer.input_gradient(common),
                 });
             }
         }
         kernels
     }
 
-    pub(super) fn squares(&self, common: &Common) -> Vec<Squares> {
+    pub(super) fn squares(&self, common: &Common) -> Vec<SquaredNorm> {
         let squares = |step: &Step| match step {
-            Step::Linear(layer) => Some(Squares::Linear(layer.stage)),
+            Step::Linear(layer) => Some(SquaredNorm::Linear(layer.stage)),
             Step::Convolution(layer) => {
-                Some(Squares::Summed(layer.stage, layer.partials(common) as u32))
+                Some(SquaredNorm::Summed(layer.stage, layer.partials(common) as u32))
             }
             Step::Pooling(_) => None,
         };
@@ -158,14 +158,14 @@ impl Step {
 
 /// What comes out of each layer, which the next takes in.
 fn place_outputs(steps: &mut [Step], records: &Records, words: &mut Words) {
-    let (mut source, mut below_activation) = (records.source, Activation::Identity);
+    let (mut source, mut input_activation) = (records.source, Activation::Identity);
     for step in steps {
         let stage = step.stage_mut();
         stage.source = source;
-        stage.below_activation = below_activation;
+        stage.input_activation = input_activation;
         stage.output = words.take(stage.outputs.into());
         source = Source::Values(stage.output);
-        below_activation = stage.activation;
+        input_activation = stage.activation;
     }
 }
 
@@ -181,8 +181,8 @@ fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
     for (index, step) in steps.iter_mut().enumerate().skip(lowest) {
         let keeps = step.has_parameters();
         let stage = step.stage_mut();
-        stage.below = below;
-        stage.slopes = if index == last {
+        stage.input_gradient = below;
+        stage.output_gradient = if index == last {
             stage.output
         } else if keeps {
             words.take(stage.outputs.into())
@@ -190,7 +190,7 @@ fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
             passed += 1;
             places[(passed - 1) % 2]
         };
-        below = stage.slopes;
+        below = stage.output_gradient;
     }
 }
 
@@ -209,22 +209,22 @@ fn step(placed: &PlacedLayer, activation: Activation) -> Step {
         inputs: placed.input.len() as u32,
         outputs: placed.output.len() as u32,
         output: 0,
-        slopes: 0,
-        below: 0,
+        output_gradient: 0,
+        input_gradient: 0,
         activation,
-        below_activation: Activation::Identity,
+        input_activation: Activation::Identity,
         first_parameter: placed.parameters.start as u32,
         partials: 0,
         gradients: 0,
     };
-    let input = picture(placed.input);
+    let input = image_shape(placed.input);
     match placed.layer {
         Layer::Linear(_) => Step::Linear(LinearLayer { stage }),
         Layer::Convolution(Convolution { output, kernel, stride, padding, .. }) => {
             Step::Convolution(ConvolutionLayer {
                 stage,
                 input,
-                output: picture(output),
+                output: image_shape(output),
                 kernel: kernel as u32,
                 stride: stride.min(1 << 24) as u32, // beyond every side
                 padding: padding as u32,
@@ -248,8 +248,8 @@ fn step(placed: &PlacedLayer, activation: Activation) -> Step {
     }
 }
 
-fn picture(shape: Shape) -> Picture {
-    Picture {
+fn image_shape(shape: Shape) -> ImageShape {
+    ImageShape {
         channels: shape.channels as u32,
         height: shape.height as u32,
         width: shape.width as u32,

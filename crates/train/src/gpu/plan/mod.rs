@@ -4,7 +4,9 @@ mod layers;
 mod records;
 
 use dpscope_core::mechanism::{BatchSampler, ThreatModel};
-use dpscope_shaders::train::{Beginning, Choice, Common, Finish, Kernel, Turn, factors};
+use dpscope_shaders::train::{
+    Common, Finish, Initialization, Kernel, PassParams, RowSelection, factors,
+};
 
 use crate::TrainError;
 use crate::canary::{CanaryDirection, SHARED_STREAM};
@@ -52,7 +54,7 @@ pub struct PassPosition {
 /// The kernels of a training and the contents of their buffers.
 ///
 /// A step consists of one or more passes over parts of its batch, each executing
-/// [`choose`](Self::choose) (or rows from the host) and [`pass`](Self::pass), followed by
+/// [`select_rows`](Self::select_rows) (or rows from the host) and [`pass`](Self::pass), followed by
 /// [`finish`](Self::finish). Within a list, a kernel reads the results of earlier ones. No sum
 /// depends on the number of models.
 ///
@@ -118,8 +120,8 @@ impl GpuPlan {
         let clip_norm = training.settings.clip_norm as f32;
         let noise = training.mechanism.noise_multiplier * training.settings.clip_norm;
         let rate = training.settings.learning_rate / f64::from(training.batch_size);
-        let beginning = beginning(training);
-        let is_fresh = beginning != Beginning::Fixed;
+        let initialization = initialization(training);
+        let is_fresh = initialization != Initialization::Fixed;
         let tile_sums = tile_sums as u32;
         let finish = Finish {
             clip_norm,
@@ -143,7 +145,7 @@ impl GpuPlan {
             data,
             sizes,
             fixed_canary: (!is_fresh).then(|| fixed_canary(training)),
-            begin: beginning.kernels(&common, tile_sums),
+            begin: initialization.kernels(&common, tile_sums),
             choose: choice.iter().map(|choice| choice.kernel(&common, clip_norm)).collect(),
             pass: pass(&common, &layers, clip_norm),
             finish: finish.kernels(&common),
@@ -182,14 +184,14 @@ impl GpuPlan {
 
     /// Kernels before the first step: they initialise θ and, if each run has its own, ĝ.
     #[must_use]
-    pub fn begin(&self) -> &[Kernel] {
+    pub fn initialize(&self) -> &[Kernel] {
         &self.begin
     }
 
     /// Kernels that select the rows of a pass. Empty if the sampler consumes random words
     /// sequentially: then the host writes [`host_rows`](Self::host_rows).
     #[must_use]
-    pub fn choose(&self) -> &[Kernel] {
+    pub fn select_rows(&self) -> &[Kernel] {
         &self.choose
     }
 
@@ -228,11 +230,11 @@ impl GpuPlan {
 
     /// The uniforms of a pass, also used for the initialisation of a wave.
     #[must_use]
-    pub fn turn(&self, position: PassPosition) -> Turn {
+    pub fn pass_params(&self, position: PassPosition) -> PassParams {
         let PassPosition { first_run, runs, epoch, step, pass } = position;
         let before = u64::from(epoch) * u64::from(self.steps) + u64::from(step);
         let tiles = u64::from(Finish::tiles(self.common.parameters));
-        Turn {
+        PassParams {
             seed: self.seed,
             first_run,
             runs,
@@ -257,13 +259,15 @@ fn pass(common: &Common, layers: &Layers, clip_norm: f32) -> Vec<Kernel> {
 
 /// The initialisation of canaries. A Dirac canary on a zero-gradient parameter is the same for all
 /// runs.
-fn beginning(training: &Training) -> Beginning {
+fn initialization(training: &Training) -> Initialization {
     let canary = training.settings.canary;
     match canary.direction {
-        _ if !canary.is_fresh => Beginning::Fixed,
-        CanaryDirection::Random => Beginning::Random,
-        CanaryDirection::Dirac if training.zero_gradient_parameter.is_some() => Beginning::Fixed,
-        CanaryDirection::Dirac => Beginning::Dirac,
+        _ if !canary.is_fresh => Initialization::Fixed,
+        CanaryDirection::Random => Initialization::Random,
+        CanaryDirection::Dirac if training.zero_gradient_parameter.is_some() => {
+            Initialization::Fixed
+        }
+        CanaryDirection::Dirac => Initialization::Dirac,
     }
 }
 
@@ -279,7 +283,7 @@ fn fixed_canary(training: &Training) -> Vec<f32> {
 }
 
 /// How a device selects rows; `None` if the sampler consumes random words sequentially.
-fn choice(training: &Training, is_informed: bool) -> Option<Choice> {
+fn choice(training: &Training, is_informed: bool) -> Option<RowSelection> {
     let records = training.batches.records();
     let block = match training.mechanism.sampler {
         BatchSampler::Shuffle | BatchSampler::PersistentShuffle => Some(records),
@@ -289,7 +293,7 @@ fn choice(training: &Training, is_informed: bool) -> Option<Choice> {
         }
         _ => return None,
     };
-    Some(Choice { batch_size: training.batch_size, records, block, is_informed })
+    Some(RowSelection { batch_size: training.batch_size, records, block, is_informed })
 }
 
 /// Number of orders per epoch; 0 if all epochs use the first.
@@ -392,7 +396,7 @@ mod tests {
     fn uniforms_match_their_step() {
         let plan = plan(&ModelSpec::mlp(), 4);
         let position = PassPosition { first_run: 1 << 40, runs: 9, epoch: 2, step: 1, pass: 3 };
-        let turn = plan.turn(position);
+        let turn = plan.pass_params(position);
         let normals = dpscope_shaders::random::entry_word(7, 22_532, 0) / 16;
         assert_eq!((turn.first_block, turn.output), (normals, 7));
         assert_eq!((turn.first_order, turn.first_row, turn.step), (2, 12, 1));

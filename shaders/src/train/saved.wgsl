@@ -1,13 +1,13 @@
-// Σ factor·gradient over the rows, where the gradients of a convolution were kept.
+// Σ factor·gradient over the rows, from saved per-example gradients of a convolution.
 //
-// Grid: a thread a parameter.
+// Grid: one thread per parameter.
 
 @compute @workgroup_size(WORKGROUP)
 fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let at = place_of(group) * WORKGROUP + local;
+    let at = workgroup_index(group) * WORKGROUP + local;
     if (at >= OWN) { return; }
     var sum = 0.0;
     for (var row = 0u; row < ROWS; row += 1u) {

@@ -1,11 +1,12 @@
-// Where a run begins: its parameters, and its canary where each run has one of its own.
+// Initialises a run: its parameters and, if each run has its own, its canary.
 //
-// Grid: a workgroup a tile of 1024 parameters, a thread a block of words; its entries lie 64 apart.
-// Parity: words and places exact, lengths relative.
+// Grid: one workgroup per tile of 1024 parameters, one thread per block of words; the entries of a
+// thread are 64 apart.
+// Parity: words and indices exact, norms relative.
 
 const RANDOM: u32 = 1u;
 const DIRAC: u32 = 2u;
-const NORMALISE: u32 = 3u;
+const NORMALIZE: u32 = 3u;
 
 var<workgroup> parts: array<f32, WORKGROUP>;
 var<private> square: f32;
@@ -13,7 +14,7 @@ var<private> square: f32;
 fn entry(at: u32, normal: f32) {
     if (at >= PARAMETERS) { return; }
     let place = model * PARAMETERS + at;
-    if (PART == NORMALISE) {
+    if (PART == NORMALIZE) {
         canary[place] *= values[model * VALUES + TILE_SUMS];
         return;
     }
@@ -31,7 +32,7 @@ fn entries(first: u32, normals: vec4<f32>) {
     entry(first + 3u * WORKGROUP, normals.w);
 }
 
-// The upper word of a product.
+// High word of a product.
 fn multiply_high(a: u32, b: u32) -> u32 {
     let low = (a & 0xffffu) * (b & 0xffffu);
     let first = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
@@ -44,7 +45,7 @@ fn run(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let tile = place_of(group);
+    let tile = workgroup_index(group);
     if (tile >= GROUPS) { return; }
     let block = vec2<u32>(tile * WORKGROUP + local, 0u);
     let first = tile * 16u * WORKGROUP + local;

@@ -1,30 +1,30 @@
-//! What a turn of the kernels is told; the fields of `Law` in `law.wgsl`.
+//! Parameters of a pass: the uniform `params` of `params.wgsl`.
 
-/// One pass over rows of one step of all models of a wave.
+/// Parameters of a pass over rows of one step, for all models of a wave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Turn {
+pub struct PassParams {
     /// The seed.
     pub seed: u64,
     /// The first run of the wave, in both worlds.
     pub first_run: u64,
-    /// Runs of each world in the wave; model m is run m mod `runs` of world m ÷ `runs`.
+    /// Number of runs of each world in the wave; model m is run m mod `runs` of world m ÷ `runs`.
     pub runs: u32,
     /// The step within its epoch.
     pub step: u32,
-    /// Number of the first [`Order`](super::Order) of the epoch.
+    /// Index of the first [`Order`](super::Order) of the epoch.
     pub first_order: u64,
-    /// The first block of words of the step's noise.
+    /// First block of random words of the step's noise.
     pub first_block: u64,
     /// The first row of the pass within the batch.
     pub first_row: u32,
-    /// Which output of the run the step writes: steps of the run before it.
+    /// Index of the step's output: number of earlier steps of the run.
     pub output: u32,
-    /// First of a model's workgroups that are dispatched.
+    /// First workgroup of each model in this dispatch.
     pub first_group: u32,
 }
 
-impl Turn {
-    /// The uniform `law`, fields of 4 bytes by name and in order.
+impl PassParams {
+    /// The 4-byte fields of the uniform `params`, by name and in order.
     #[must_use]
     pub fn fields(&self) -> [(&'static str, u32); 15] {
         [
@@ -46,7 +46,7 @@ impl Turn {
         ]
     }
 
-    /// The same without names.
+    /// The fields without names.
     #[must_use]
     pub fn words(&self) -> Vec<u32> {
         self.fields().iter().map(|field| field.1).collect()

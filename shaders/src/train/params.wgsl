@@ -1,34 +1,34 @@
-// What every kernel of a training sees: seven buffers and one uniform, and which model it works on.
+// Bindings of every training kernel: seven buffers and one uniform; selection of the model.
 //
-// Models of a wave lie one after the other: the runs of D, then those of D′.
+// The models of a wave are stored consecutively: the runs of D, then those of D′.
 
-struct Law {
+struct Params {
     seed_low: u32,
     seed_high: u32,
     first_run_low: u32,
     first_run_high: u32,
-    // Runs of each world.
+    // Number of runs of each world.
     runs: u32,
-    // Within the epoch.
+    // Step within the epoch.
     step: u32,
-    // Number of the first order of the epoch.
+    // Index of the first order of the epoch.
     order_low: u32,
     order_high: u32,
-    // First block of the step's noise.
+    // First block of random words of the step's noise.
     block_low: u32,
     block_high: u32,
     // First row of the pass within the batch.
     first_row: u32,
     is_first_pass: u32,
-    // Which output of the run.
+    // Index of the output within the run.
     output: u32,
-    // First of a model's workgroups that are dispatched: heavy dispatches are cut.
+    // First workgroup of each model in this dispatch: long dispatches are split.
     first_group: u32,
-    // A zero that the compiler does not know of.
+    // A zero unknown to the compiler.
     zero: u32,
 }
 
-@group(0) @binding(0) var<uniform> law: Law;
+@group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> values: array<f32>;
 @group(0) @binding(2) var<storage, read_write> theta: array<f32>;
 @group(0) @binding(3) var<storage, read_write> sums: array<f32>;
@@ -39,7 +39,7 @@ struct Law {
 
 var<private> model: u32;
 
-// A number of 64 bits, low word first, and one of 32.
+// Adds a word to a 64-bit number, low word first.
 fn plus(wide: vec2<u32>, more: u32) -> vec2<u32> {
     let low = wide.x + more;
     return vec2<u32>(low, wide.y + select(0u, 1u, low < more));
@@ -47,20 +47,20 @@ fn plus(wide: vec2<u32>, more: u32) -> vec2<u32> {
 
 // 2·run + world.
 fn stream() -> vec2<u32> {
-    let run = plus(vec2<u32>(law.first_run_low, law.first_run_high), model % law.runs);
-    return vec2<u32>((run.x << 1u) | (model / law.runs), (run.y << 1u) | (run.x >> 31u));
+    let run = plus(vec2<u32>(params.first_run_low, params.first_run_high), model % params.runs);
+    return vec2<u32>((run.x << 1u) | (model / params.runs), (run.y << 1u) | (run.x >> 31u));
 }
 
-// Where the workgroup stands among those of its model, which it finds as well.
-fn place_of(group: vec3<u32>) -> u32 {
+// Index of the workgroup within its model; also sets the model.
+fn workgroup_index(group: vec3<u32>) -> u32 {
     model = group.z;
-    return law.first_group + group.y * COLUMNS + group.x;
+    return params.first_group + group.y * COLUMNS + group.x;
 }
 
-// The bits of a number as something that the compiler does not know to be one: it may take every
-// float to be finite, and tests of their bits to be known.
+// The bits of a float, hidden from the compiler: it may assume that every float is finite and
+// answer tests of their bits.
 fn bits_of(x: f32) -> u32 {
-    return bitcast<u32>(x) ^ law.zero;
+    return bitcast<u32>(x) ^ params.zero;
 }
 
 fn is_nan(x: f32) -> bool {

@@ -1,4 +1,4 @@
-//! Where runs begin: the kernels of `begin.wgsl`.
+//! Initialisation of runs: the kernels of `initialize.wgsl`.
 
 use super::finish::Finish;
 use super::kernel::Kernel;
@@ -7,19 +7,20 @@ use super::output;
 use crate::wgsl::wgsl;
 use dpscope_core::random::Purpose;
 
-/// The canary of a run.
+/// Initialisation of the canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beginning {
-    /// One for all runs: nothing is drawn.
+pub enum Initialization {
+    /// One canary for all runs; nothing is drawn.
     Fixed,
-    /// Uniform on the sphere, a run each.
+    /// Uniform on the unit sphere, for each run.
     Random,
-    /// One parameter, a run each.
+    /// One random parameter, for each run.
     Dirac,
 }
 
-impl Beginning {
-    /// Parameters, which stand first in `data`, and canaries; sums over tiles are at `tile_sums`.
+impl Initialization {
+    /// Kernels that copy the initial parameters, which are first in `data`, and draw canaries.
+    /// `tile_sums` is the offset of sums over tiles.
     #[must_use]
     pub fn kernels(self, common: &Common, tile_sums: u32) -> Vec<Kernel> {
         let part = |name: &str, part: u32| {
@@ -28,15 +29,15 @@ impl Beginning {
                 .draft(name, Finish::tiles(parameters).into())
                 .random(Purpose::TrainCanary as u32)
                 .constants(&[("TILE_SUMS", tile_sums), ("PART", part)])
-                .part(wgsl!("begin.wgsl"))
+                .part(wgsl!("initialize.wgsl"))
                 .finish(60 * u64::from(parameters))
         };
         match self {
-            Beginning::Fixed => vec![part("begin", 0)],
-            Beginning::Dirac => vec![part("begin", 2)],
-            Beginning::Random => {
+            Initialization::Fixed => vec![part("initialize", 0)],
+            Initialization::Dirac => vec![part("initialize", 2)],
+            Initialization::Random => {
                 let length = output::of_length(common, tile_sums);
-                vec![part("begin", 1), length, part("normalise", 3)]
+                vec![part("initialize", 1), length, part("normalize", 3)]
             }
         }
     }
