@@ -24,7 +24,7 @@ pub(crate) struct Gpu {
 /// What one run binds, and how often it dispatches.
 #[derive(Clone)]
 pub(crate) struct Work {
-    pub(crate) distribution: Vec<u32>,
+    pub(crate) params: Vec<u32>,
     pub(crate) scoring: Vec<u32>,
     pub(crate) weights: Vec<u32>,
     pub(crate) thresholds: Vec<u32>,
@@ -64,7 +64,7 @@ impl Work {
         let split = pieces.iter().any(|piece| piece.blocks != (0..program.blocks()));
         let state_words = if split { u64::from(2 * STATE_VALUES) * u64::from(most) } else { 0 };
         Work {
-            distribution,
+            params,
             scoring,
             weights: program.weights().iter().map(|weight| weight.to_bits()).collect(),
             thresholds: program.thresholds().to_vec(),
@@ -196,7 +196,7 @@ impl Gpu {
     ) -> Result<Vec<u32>, String> {
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let fixed = [
-            self.filled(&work.distribution, 16, BufferUsages::UNIFORM),
+            self.filled(&work.params, 16, BufferUsages::UNIFORM),
             self.filled(&work.scoring, 16, BufferUsages::UNIFORM),
             self.filled(&work.weights, 4, BufferUsages::STORAGE),
             self.filled(&work.thresholds, 4, BufferUsages::STORAGE),
@@ -209,8 +209,8 @@ impl Gpu {
         for dispatch in &work.dispatches {
             let uniform: Vec<u32> = dispatch.uniform.iter().map(|field| field.1).collect();
             let uniform = self.filled(&uniform, 16, BufferUsages::UNIFORM);
-            let [distribution, scoring, weights, thresholds] = &fixed;
-            let bound = [distribution, scoring, &uniform, weights, thresholds, &state, &results];
+            let [params, scoring, weights, thresholds] = &fixed;
+            let bound = [params, scoring, &uniform, weights, thresholds, &state, &results];
             self.submit(kernel, &bound, dispatch.groups);
         }
         let mut encoder = self.device.create_command_encoder(&Default::default());

@@ -1,4 +1,4 @@
-//! Exact mode: the bits of the CPU twin, over laws, sizes and numbers of observations.
+//! Exact mode: the bits of the CPU twin, over distributions, sizes and numbers of observations.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
@@ -17,9 +17,13 @@ use crate::kernels::{
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("exact_scores_of_every_way_are_the_twins", || check_laws(&ways())),
-        Trial::test("exact_scores_at_the_edges_of_blocks_are_the_twins", || check_laws(&lengths())),
-        Trial::test("exact_scores_at_extreme_noise_are_the_twins", || check_laws(&extremes())),
+        Trial::test("exact_scores_of_every_way_are_the_twins", || check_distributions(&ways())),
+        Trial::test("exact_scores_at_the_edges_of_blocks_are_the_twins", || {
+            check_distributions(&lengths())
+        }),
+        Trial::test("exact_scores_at_extreme_noise_are_the_twins", || {
+            check_distributions(&extremes())
+        }),
         Trial::test("exact_scores_through_the_engine_are_the_twins", through_the_engine),
         Trial::test("exact_scores_of_far_observations_are_the_twins", far_observations),
         Trial::test("exact_counts_are_the_twins_at_every_size", sizes),
@@ -30,52 +34,57 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// Every way to score: gaps, weights of total 1 and less, inclusion, known slots.
 fn ways() -> Vec<ScoreDistribution> {
-    let mut laws = Vec::new();
+    let mut distributions = Vec::new();
     for sigma in [0.3, 1.0, 4.0] {
         for (epochs, entries) in [(1, 100), (3, 37), (40, 2)] {
             for gap in [1.0, 2.0, 3.0, 200.0, 20_000.0] {
-                laws.push(distribution(sigma, epochs, entries, one_slot(gap)));
+                distributions.push(distribution(sigma, epochs, entries, one_slot(gap)));
             }
             for (gap, total) in [(1.0, 1.0), (1.0, 0.5), (2.0, 1.0), (2.0, 0.7), (20.0, 0.9)] {
-                laws.push(distribution(sigma, epochs, entries, weighted(gap, entries, total)));
+                distributions.push(distribution(
+                    sigma,
+                    epochs,
+                    entries,
+                    weighted(gap, entries, total),
+                ));
             }
             for rate in [1e-9, 1e-4, 0.01, 0.5, 0.999, 1.0] {
-                laws.push(distribution(sigma, epochs, entries, poisson(rate)));
+                distributions.push(distribution(sigma, epochs, entries, poisson(rate)));
             }
         }
-        laws.push(distribution(sigma, 100, 1, one_slot(2.0)));
+        distributions.push(distribution(sigma, 100, 1, one_slot(2.0)));
     }
-    laws
+    distributions
 }
 
 /// Lengths of epochs at the edges of blocks (16), levels of the sums (512) and in between.
 fn lengths() -> Vec<ScoreDistribution> {
-    let mut laws = Vec::new();
+    let mut distributions = Vec::new();
     for entries in [1, 2, 3, 15, 16, 17, 31, 32, 33, 511, 512, 513] {
         for kind in [one_slot(2.0), one_slot(20.0), weighted(2.0, entries, 0.8), poisson(0.1)] {
-            laws.push(distribution(1.0, 5, entries, kind));
+            distributions.push(distribution(1.0, 5, entries, kind));
         }
     }
     for kind in [one_slot(1.0), one_slot(200.0), poisson(1e-3)] {
-        laws.push(distribution(1.0, 1, 16_400, kind)); // beyond the third level
+        distributions.push(distribution(1.0, 1, 16_400, kind)); // beyond the third level
     }
-    laws
+    distributions
 }
 
 fn extremes() -> Vec<ScoreDistribution> {
-    let mut laws = Vec::new();
+    let mut distributions = Vec::new();
     for sigma in [1e-3, 0.01, 0.1, 30.0, 1e4] {
         let kinds = [one_slot(1.0), one_slot(2.0), one_slot(1e6), weighted(2.0, 37, 0.6)];
-        laws.extend(kinds.map(|kind| distribution(sigma, 2, 37, kind)));
-        laws.extend([1e-9, 0.3].map(|rate| distribution(sigma, 2, 37, poisson(rate))));
+        distributions.extend(kinds.map(|kind| distribution(sigma, 2, 37, kind)));
+        distributions.extend([1e-9, 0.3].map(|rate| distribution(sigma, 2, 37, poisson(rate))));
     }
     // A slope so near 0 that weights alone tell which term is the largest.
     let kind = ScoreDistributionKind::OneSlot {
         gap: 1.000_000_000_000_000_2,
         weights: SlotWeights::Weighted(vec![1.0 / 21.0; 21]),
     };
-    laws.push(distribution(1e4, 3, 21, kind));
-    laws
+    distributions.push(distribution(1e4, 3, 21, kind));
+    distributions
 }
 
 fn named(distribution: &ScoreDistribution) -> String {
@@ -88,7 +97,7 @@ fn named(distribution: &ScoreDistribution) -> String {
     };
     format!(
         "σ {} E {} T {} {kind}",
-        distribution.noise_multiplier, distribution.epochs, params.entries
+        distribution.noise_multiplier, distribution.epochs, distribution.entries
     )
 }
 
@@ -102,9 +111,9 @@ fn same_scores(
     exact(&found, &cpu_scores(kernel, observations)).agrees(what)
 }
 
-fn check_laws(laws: &[ScoreDistribution]) -> Result<(), Failed> {
+fn check_distributions(distributions: &[ScoreDistribution]) -> Result<(), Failed> {
     let gpu = gpu()?;
-    for distribution in laws {
+    for distribution in distributions {
         let count = if distribution.normals_per_observation() > 5_000 { 70 } else { 200 };
         same_scores(
             gpu,
@@ -120,8 +129,8 @@ fn check_laws(laws: &[ScoreDistribution]) -> Result<(), Failed> {
 fn through_the_engine() -> Result<(), Failed> {
     let backend = audits::gpu(FloatMode::Exact, audits::OWN)?;
     let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
-    let laws = [ways(), lengths(), extremes()].concat();
-    for (distribution, world) in laws.iter().zip(World::BOTH.into_iter().cycle()) {
+    let distributions = [ways(), lengths(), extremes()].concat();
+    for (distribution, world) in distributions.iter().zip(World::BOTH.into_iter().cycle()) {
         let kernel = kernel(distribution, 7)?;
         let found = pollster::block_on(device.scores(&kernel, world, 5, 70))?;
         let both = cpu_scores(&kernel, Observations { first: 5, count: 70 });
@@ -133,9 +142,9 @@ fn through_the_engine() -> Result<(), Failed> {
 /// Numbers whose doubles carry into the high word, and seeds that fill theirs.
 fn far_observations() -> Result<(), Failed> {
     let gpu = gpu()?;
-    let laws =
+    let distributions =
         [distribution(1.0, 2, 20, one_slot(2.0)), distribution(1.0, 20, 3, weighted(2.0, 3, 0.5))];
-    for distribution in laws {
+    for distribution in distributions {
         for seed in [0, u64::from(u32::MAX), (1 << 32) + 1, (1 << 53) - 1, u64::MAX] {
             for first in [1 << 31, 1 << 32, 1 << 40, 1 << 62] {
                 let observations = Observations { first: first - 70, count: 140 };
@@ -163,12 +172,12 @@ fn same_counts(
 
 fn sizes() -> Result<(), Failed> {
     let gpu = gpu()?;
-    let laws = [
+    let distributions = [
         distribution(1.0, 1, 20, one_slot(2.0)),
         distribution(0.2, 1, 20, one_slot(2.0)),
         distribution(1.0, 1, 20, poisson(0.1)),
     ];
-    for distribution in laws {
+    for distribution in distributions {
         let kernel = kernel(&distribution, 11)?;
         for count in [0, 1, 63, 64, 65, 255, 256, 257, 65_537] {
             for first in [0, 3] {
@@ -190,7 +199,7 @@ fn beyond_one_row() -> Result<(), Failed> {
 /// State that is kept between dispatches loses nothing, wherever the cuts fall.
 fn split_observations() -> Result<(), Failed> {
     let gpu = gpu()?;
-    let laws = [
+    let distributions = [
         distribution(1.0, 3, 100, one_slot(2.0)),
         distribution(0.2, 3, 100, one_slot(2.0)),
         distribution(1.0, 9, 20, weighted(2.0, 20, 0.7)),
@@ -199,7 +208,7 @@ fn split_observations() -> Result<(), Failed> {
         distribution(1.0, 3, 50, poisson(0.2)),
         distribution(1.0, 100, 1, one_slot(2.0)),
     ];
-    for distribution in laws {
+    for distribution in distributions {
         let kernel = kernel(&distribution, 5)?;
         let program = kernel.program(FloatMode::Exact);
         let observations = Observations { first: 9, count: 100 };

@@ -106,30 +106,30 @@ fn nats(kernel: &ScoreKernel, scores: &[i64]) -> Vec<f64> {
     scores.iter().map(|&score| score as f64 * kernel.score_unit()).collect()
 }
 
-fn laws() -> Vec<ScoreDistribution> {
-    let mut laws = Vec::new();
+fn distributions() -> Vec<ScoreDistribution> {
+    let mut distributions = Vec::new();
     for sigma in [0.01, 0.2, 0.5, 1.0, 4.0, 1e3] {
         for (epochs, entries) in [(1, 100), (3, 37), (20, 2)] {
-            laws.extend(
+            distributions.extend(
                 [1.0, 2.0, 3.0, 200.0]
                     .map(|gap| distribution(sigma, epochs, entries, one_slot(gap))),
             );
-            laws.push(distribution(sigma, epochs, entries, weighted(1.0, entries, 0.9)));
-            laws.push(distribution(sigma, epochs, entries, weighted(2.0, entries, 0.5)));
-            laws.extend(
+            distributions.push(distribution(sigma, epochs, entries, weighted(1.0, entries, 0.9)));
+            distributions.push(distribution(sigma, epochs, entries, weighted(2.0, entries, 0.5)));
+            distributions.extend(
                 [1e-6, 0.01, 0.5, 1.0].map(|q| distribution(sigma, epochs, entries, poisson(q))),
             );
         }
-        laws.push(distribution(sigma, 50, 1, one_slot(2.0)));
-        laws.push(distribution(sigma, 1, 3_000, one_slot(2.0)));
+        distributions.push(distribution(sigma, 50, 1, one_slot(2.0)));
+        distributions.push(distribution(sigma, 1, 3_000, one_slot(2.0)));
     }
-    laws
+    distributions
 }
 
 fn scores() -> Result<(), Failed> {
     let gpu = gpu()?;
     let observations = Observations { first: 3, count: 150 };
-    for distribution in laws() {
+    for distribution in distributions() {
         let kernel = kernel(&distribution, 19)?;
         let found = nats(&kernel, &gpu_scores(gpu, &kernel, FloatMode::Fast, observations)?);
         let (expected, errors) = expected(&kernel, &distribution, observations)?;
@@ -157,9 +157,9 @@ fn unit_off(source: &str) -> Result<String, String> {
 fn scores_a_unit_off() -> Result<(), Failed> {
     let gpu = gpu()?;
     let observations = Observations { first: 3, count: 70 };
-    let (laws, mut differing) = (laws(), 0);
+    let (distributions, mut differing) = (distributions(), 0);
     let mut pipelines = HashMap::new();
-    for distribution in &laws {
+    for distribution in &distributions {
         let kernel = kernel(distribution, 19)?;
         let program = kernel.program(FloatMode::Fast);
         if let Entry::Vacant(place) = pipelines.entry(program.variant()) {
@@ -173,16 +173,20 @@ fn scores_a_unit_off() -> Result<(), Failed> {
         within(&nats(&kernel, &found), &expected, &errors, class)
             .agrees(&format!("{distribution:.300?}"))?;
     }
-    match differing as usize > laws.len() / 2 {
+    match differing as usize > distributions.len() / 2 {
         true => Ok(()),
-        false => Err(format!("only {differing} of {} laws show the unit", laws.len()).into()),
+        false => {
+            Err(format!("only {differing} of {} distributions show the unit", distributions.len())
+                .into())
+        }
     }
 }
 
 fn broken_scores() -> Result<(), Failed> {
     let gpu = gpu()?;
     let observations = Observations { first: 3, count: 100 };
-    let laws = [distribution(1.0, 1, 100, one_slot(2.0)), distribution(2.0, 2, 37, one_slot(3.0))];
+    let distributions =
+        [distribution(1.0, 1, 100, one_slot(2.0)), distribution(2.0, 2, 37, one_slot(3.0))];
     let edits = [
         ("noise x 0.999", "let x = rounded2(signed * c);", "let x = rounded2(signed * c) * 0.999;"),
         ("one world twice", "(low << 1u) | world", "(low << 1u)"),
@@ -193,7 +197,7 @@ fn broken_scores() -> Result<(), Failed> {
         ),
         ("an exponential of low degree", "rounded4(p * f) + EXP2_2;", "rounded4(p * f);"),
     ];
-    for distribution in laws {
+    for distribution in distributions {
         let kernel = kernel(&distribution, 19)?;
         let program = kernel.program(FloatMode::Fast);
         let work = Work::of(&program, &pieces(&program, observations, None, u64::MAX));
@@ -247,12 +251,12 @@ fn counted_and_allowed(
 fn moves() -> Result<(), Failed> {
     let gpu = gpu()?;
     let observations = Observations { first: 8, count: 5_000 };
-    let laws = [
+    let distributions = [
         distribution(1.0, 1, 100, one_slot(2.0)),
         distribution(0.3, 2, 37, one_slot(2.0)),
         distribution(1.0, 1, 50, poisson(0.1)),
     ];
-    for distribution in laws {
+    for distribution in distributions {
         let kernel = kernel(&distribution, 23)?;
         let bins = bins(&kernel)?;
         let (scores, errors) = expected(&kernel, &distribution, observations)?;

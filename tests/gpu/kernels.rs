@@ -8,12 +8,12 @@ use dpscope_shaders::bgm::{Phase, Piece, Program, ScoreKernel};
 
 use crate::device::{Gpu, Work};
 
-pub(crate) use crate::reference::{law, one_slot, poisson, weighted};
+pub(crate) use crate::reference::{distribution, one_slot, poisson, weighted};
 
-/// The kernel of a law under a seed.
-pub(crate) fn kernel(law: &ScoreDistribution, seed: u64) -> Result<ScoreKernel, String> {
-    let kernel = ScoreKernel::new(law, seed, Phase::Audit);
-    kernel.map_err(|error| format!("{law:?}: {error}"))
+/// The kernel of a distribution under a seed.
+pub(crate) fn kernel(distribution: &ScoreDistribution, seed: u64) -> Result<ScoreKernel, String> {
+    let kernel = ScoreKernel::new(distribution, seed, Phase::Audit);
+    kernel.map_err(|error| format!("{distribution:?}: {error}"))
 }
 
 /// Observations of both worlds.

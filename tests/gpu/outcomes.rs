@@ -66,7 +66,7 @@ fn distance(one: &Artefact, other: &Artefact) -> f64 {
 
 fn a_fast_audit_is_near_the_cpus() -> Result<(), Failed> {
     // Less than a tenth of a bin (1/50 standard deviation) moves fewer than 1 in 1000 over an edge;
-    // draws of another seed, by Kolmogorov's law, far more.
+    // draws of another seed, by Kolmogorov's distribution, far more.
     const SHARE: f64 = 1e-3;
     for plan in plans() {
         let (fast, exact) = (on_gpu(&plan, FloatMode::Fast)?, counted(&plan));

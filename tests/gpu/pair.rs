@@ -111,16 +111,16 @@ fn broken_pair_draws() -> Result<(), Failed> {
             "the last slot dropped",
             &far,
             FAR,
-            "let end = distribution.steps + HEAD;",
-            "let end = distribution.steps + HEAD - 1u;",
+            "let end = params.steps + HEAD;",
+            "let end = params.steps + HEAD - 1u;",
         ),
         ("no deep tail", &deep, 0, "const DEEP: u32 = 4096u", "const DEEP: u32 = 0u"),
         (
             "no extremes",
             &deep,
             0,
-            "const LEAST_RADIUS_WORD: u32 = 1u",
-            "const LEAST_RADIUS_WORD: u32 = 5000u",
+            "const MIN_RADIUS_WORD: u32 = 1u",
+            "const MIN_RADIUS_WORD: u32 = 5000u",
         ),
     ] {
         let twin = edited(&source, from, to)?;
@@ -128,11 +128,11 @@ fn broken_pair_draws() -> Result<(), Failed> {
     }
     for (field, (name, _)) in far.program().params().iter().enumerate() {
         let flipped = |mut work: Work| {
-            work.distribution[field] ^= match *name {
+            work.params[field] ^= match *name {
                 "thresholds" => 1,
                 "shifts_other" => 1 << 2,
                 // none, so that centres move
-                "span" => work.distribution[field],
+                "span" => work.params[field],
                 _ => 1 << 3,
             };
             work

@@ -153,7 +153,7 @@ fn published_words() -> Result<(), Failed> {
         let source = program.variant().source() + STAGES;
         let mut work = Work::of(&program, &[]);
         let purpose = program.uniforms()[0].iter().position(|(name, _)| *name == "noise_purpose");
-        work.distribution[purpose.ok_or("no field noise_purpose")?] = 0;
+        work.params[purpose.ok_or("no field noise_purpose")?] = 0;
         work.thresholds = vec![block, 0, 0, 0];
         work.result_words = 16;
         work.dispatches = vec![dispatch(&program, 1)];

@@ -35,7 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("a_stopped_wave_is_trained_again", a_stopped_wave_is_trained_again),
         Trial::test("batches_are_drawn_until_it_stops", batches_are_drawn_until_it_stops),
         Trial::test("a_run_that_diverges_fails_as_on_the_cpu", a_run_that_diverges),
-        Trial::test("trained_runs_have_the_law_of_the_cpus", laws),
+        Trial::test("trained_runs_have_the_law_of_the_cpus", distributions),
     ]
 }
 
@@ -457,7 +457,7 @@ fn a_run_that_diverges() -> Result<(), Failed> {
 }
 
 /// Residual variance of the outputs, and the chance that a score of D is above one of D′.
-fn law(waves: &[WaveScores], tallies: &[TrainingTally; 2]) -> Result<[f64; 2], Failed> {
+fn distribution(waves: &[WaveScores], tallies: &[TrainingTally; 2]) -> Result<[f64; 2], Failed> {
     let mut whole = tallies[0];
     whole.add(&tallies[1]);
     let of_world = |world: usize| waves.iter().flat_map(move |wave| wave.scores[world].clone());
@@ -468,16 +468,16 @@ fn law(waves: &[WaveScores], tallies: &[TrainingTally; 2]) -> Result<[f64; 2], F
     Ok([whole.residual_variance().ok_or("no outputs")?, auc])
 }
 
-fn laws() -> Result<(), Failed> {
+fn distributions() -> Result<(), Failed> {
     let runs = 150;
     let watch = Watch::new(&|_| true);
     let (trainer, _) = gpu(usual()?, limits(), None)?;
     let (waves, tallies) = trained(&trainer, runs, &watch)?;
-    let found = law(&waves, &tallies)?;
+    let found = distribution(&waves, &tallies)?;
     let of_cpu = |mechanism: BatchedGaussian, seed: u64| -> Result<[f64; 2], Failed> {
         let cpu = DpSgd::new(training(mechanism, SETTINGS, seed)?, 0)?;
         let (waves, tallies) = trained(&cpu, runs, &watch)?;
-        law(&waves, &tallies)
+        distribution(&waves, &tallies)
     };
     // standard errors of two that are independent, in which they differ less than four times
     let outputs = f64::from(2 * STEPS) * 2.0 * runs as f64;

@@ -98,10 +98,10 @@ fn broken_runs() -> Result<(), Failed> {
     let program = kernel(&drawn(), 7)?.program(FloatMode::Exact);
     for (field, (name, _)) in program.uniforms()[0].iter().enumerate() {
         let flipped = |mut work: Work| {
-            work.distribution[field] ^= 1 << 5;
+            work.params[field] ^= 1 << 5;
             work
         };
-        run(&format!("distribution.{name}"), &drawn(), flipped)?;
+        run(&format!("params.{name}"), &drawn(), flipped)?;
     }
     let less_one = |mut work: Work| {
         work.thresholds.iter_mut().for_each(|threshold| *threshold -= 1 << 20);
