@@ -1,9 +1,8 @@
-//! Can a user's own trainer be audited as the examples show?
+//! Can a user's own trainer be audited as shown in the examples?
 //!
-//! Runs those of `crates/cli/examples/own_trainer`, right and broken, and audits what they
-//! recorded. Without a Python that imports what they need the tests show as ignored, with the
-//! reason; with
-//! `REQUIRE_NUMPY=1` or `REQUIRE_OPACUS=1` they fail.
+//! Runs the examples of `crates/cli/examples/own_trainer`, correct and broken, and audits the
+//! recorded outputs. Without a Python that can import the dependencies, the tests are reported as
+//! ignored, with the reason; with `REQUIRE_NUMPY=1` or `REQUIRE_OPACUS=1` they fail.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::process::{Command, ExitCode};
@@ -15,10 +14,10 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/example
 
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
-/// The claim of the examples: proven for their noise whatever the order of the records.
+/// The claim of the examples, proven for their noise and any order of the records.
 const AUDIT: &str = "audit outputs runs.npz --threat-model partially-informed --claim 2.0 --seed 5";
 
-/// An example, with what its Python imports and what makes its tests fail without.
+/// An example, its Python dependencies, and the variable that makes its tests mandatory.
 #[derive(Clone, Copy)]
 struct Example {
     file: &'static str,
@@ -43,23 +42,23 @@ const OPACUS: Example = Example {
 
 fn main() -> ExitCode {
     let own = [
-        Trial::test("a_right_trainer_keeps_its_claim", || right_trainer(OWN)),
-        Trial::test("noise_that_is_divided_twice_is_refuted", || refuted(OWN)),
-        Trial::test("a_loader_without_shuffle_is_found_out", || found_out(OWN)),
+        Trial::test("a_correct_trainer_satisfies_its_claim", || correct_trainer(OWN)),
+        Trial::test("noise_divided_twice_is_refuted", || refuted(OWN)),
+        Trial::test("a_loader_without_shuffle_is_detected", || loader_detected(OWN)),
         Trial::test("the_claim_is_proven", claim_is_proven),
     ];
     let opacus = [
-        Trial::test("opacus_keeps_its_claim", || right_trainer(OPACUS)),
-        Trial::test("opacus_with_noise_that_is_divided_twice_is_refuted", || refuted(OPACUS)),
-        Trial::test("opacus_with_a_loader_without_shuffle_is_found_out", || found_out(OPACUS)),
+        Trial::test("opacus_satisfies_its_claim", || correct_trainer(OPACUS)),
+        Trial::test("opacus_with_noise_divided_twice_is_refuted", || refuted(OPACUS)),
+        Trial::test("opacus_with_a_loader_without_shuffle_is_detected", || loader_detected(OPACUS)),
     ];
-    let mut trials = able(OWN, own.into());
-    trials.extend(able(OPACUS, opacus.into()));
+    let mut trials = runnable(OWN, own.into());
+    trials.extend(runnable(OPACUS, opacus.into()));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// The tests of an example, or the reason that it cannot run here.
-fn able(example: Example, trials: Vec<Trial>) -> Vec<Trial> {
+/// The tests of an example; if it cannot run here, tests that report the reason.
+fn runnable(example: Example, trials: Vec<Trial>) -> Vec<Trial> {
     let Some(reason) = missing(example.needs) else { return trials };
     let required = std::env::var(example.required_by).is_ok_and(|value| value == "1");
     trials.iter().map(|trial| unable(trial, &reason, required)).collect()
@@ -74,7 +73,7 @@ fn missing(needs: &str) -> Option<String> {
     }
 }
 
-/// A test of that name that fails with the reason; ignored unless it is required.
+/// A test with the same name that fails with the reason; ignored unless it is required.
 fn unable(trial: &Trial, reason: &str, required: bool) -> Trial {
     let message = reason.to_string();
     Trial::test(trial.name(), move || Err(Failed::from(message)))
@@ -82,7 +81,7 @@ fn unable(trial: &Trial, reason: &str, required: bool) -> Trial {
         .with_ignored_flag(!required)
 }
 
-/// What the trainer said, and what the audit of its runs says as JSON.
+/// Output of the trainer, and the JSON output of the audit of its runs.
 fn audited(example: Example, broken: Option<&str>) -> (String, Ended) {
     let folder = tempfile::tempdir().unwrap();
     let mut trainer = Command::new(PYTHON);
@@ -94,11 +93,11 @@ fn audited(example: Example, broken: Option<&str>) -> (String, Ended) {
     (trained.stdout, run(folder.path(), &format!("{AUDIT} --json")))
 }
 
-fn check(right: bool, what: impl Into<Failed>) -> Result<(), Failed> {
-    if right { Ok(()) } else { Err(what.into()) }
+fn check(condition: bool, what: impl Into<Failed>) -> Result<(), Failed> {
+    if condition { Ok(()) } else { Err(what.into()) }
 }
 
-fn right_trainer(example: Example) -> Result<(), Failed> {
+fn correct_trainer(example: Example) -> Result<(), Failed> {
     let (said, audit) = audited(example, None);
     check(example.file != OWN.file || said.matches("as expected").count() == 2, said)?;
     let report = audit.exits(0).json();
@@ -117,7 +116,7 @@ fn refuted(example: Example) -> Result<(), Failed> {
     check(text(&report, "/result/kind") == "bound", format!("{report:#}"))
 }
 
-fn found_out(example: Example) -> Result<(), Failed> {
+fn loader_detected(example: Example) -> Result<(), Failed> {
     let (_, audit) = audited(example, Some("no-shuffle"));
     let report = audit.exits(0).json();
     let findings = format!("{:#}", report["findings"]);

@@ -1,10 +1,10 @@
-"""A trainer that uses Opacus, with an attacker's canary, recorded for an audit.
+"""A trainer that uses Opacus with a canary; records outputs for an audit.
 
     python3 opacus_trainer.py runs.npz
     dpscope audit outputs runs.npz --threat-model partially-informed --claim 2.0
 
-What an audit adds to a trainer is the class Canary and three lines of `train`; the rest is a loop as
-one writes it with Opacus. Needs torch and opacus.
+An audit adds the class Canary and three lines of `train`; the rest is an ordinary Opacus loop. Needs
+torch and opacus.
 """
 
 import argparse
@@ -21,23 +21,23 @@ BATCH_SIZE = 40
 CLIP_NORM = 0.5
 NOISE_MULTIPLIER = 2.0
 LEARNING_RATE = 2.0
-TARGET = 0  # which record is the target's
+TARGET = 0  # index of the target record
 
 
 class Canary:
-    """What the attacker puts into a run of a DPOptimizer, and what the attacker sees of it.
+    """The attacker's canary gradient and observations for a DPOptimizer.
 
-    Gradients are replaced before Opacus clips them, by one of twice the clip norm: what it clips them
-    to is a part of what is audited.
+    Gradients are replaced before Opacus clips them, by one of twice the clipping norm, so that
+    clipping is audited as well.
     """
 
-    def __init__(self, optimizer, target_is_there, owns_others):
+    def __init__(self, optimizer, has_target, owns_others):
         self.optimizer = optimizer
-        self.target_is_there = target_is_there
+        self.has_target = has_target
         self.owns_others = owns_others
-        self.records = None  # of the batch, told by the loop
+        self.records = None  # indices of the batch, set by the loop
         self.outputs = []
-        # of length 1, along a weight that no record moves: nothing else is seen there
+        # a unit vector along a weight with gradient zero: only canary and noise are observed
         self.direction = [torch.zeros_like(p) for p in optimizer.params]
         self.direction[0][0, -1] = 1.0
         self._clip = optimizer.clip_and_accumulate
@@ -47,7 +47,7 @@ class Canary:
 
     def _clip_with_canary(self):
         slots = torch.nonzero(self.records == TARGET).flatten()
-        multiple = 2.0 if self.target_is_there else 0.0
+        multiple = 2.0 if self.has_target else 0.0
         if len(slots) == 0 and self.owns_others:
             slots, multiple = torch.tensor([len(self.records) - 1]), -2.0
         for p, part in zip(self.optimizer.params, self.direction):
@@ -62,17 +62,17 @@ class Canary:
 
 
 def make_data():
-    """Two classes that overlap. The last feature is 0 in every record, so its weights never move."""
+    """Two overlapping classes. The last feature is 0 in every record: its weights have gradient zero."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, RECORDS)
     x = rng.normal(size=(RECORDS, FEATURES)) + 0.5 * (2 * y[:, None] - 1) / np.sqrt(FEATURES)
     x[:, -1] = 0.0
-    # the loop must know whose gradients it has: each record comes with its number
+    # the canary needs the indices of the records of a batch
     return TensorDataset(torch.arange(RECORDS), torch.tensor(x).float(), torch.tensor(y))
 
 
-def train(data, arguments, target_is_there):
-    """One run; the outputs of its steps."""
+def train(data, arguments, has_target):
+    """One run; returns the outputs of its steps."""
     model = torch.nn.Sequential(torch.nn.Linear(FEATURES, 16), torch.nn.Tanh(), torch.nn.Linear(16, 2))
     engine = PrivacyEngine()
     model, optimizer, loader = engine.make_private(
@@ -83,7 +83,7 @@ def train(data, arguments, target_is_there):
         max_grad_norm=CLIP_NORM,
         poisson_sampling=arguments.sampler == "poisson",
     )
-    canary = Canary(optimizer, target_is_there, arguments.sampler == "shuffle")
+    canary = Canary(optimizer, has_target, arguments.sampler == "shuffle")
     if arguments.broken == "noise-divided-twice":
         add_noise = optimizer.add_noise
 
@@ -104,23 +104,23 @@ def train(data, arguments, target_is_there):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out", help="npz file that is written")
+    parser.add_argument("out", help="npz file to write")
     parser.add_argument("--runs", type=int, default=200, help="runs in each world")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sampler", choices=["shuffle", "poisson"], default="shuffle")
     parser.add_argument("--broken", choices=["noise-divided-twice", "no-shuffle"])
     arguments = parser.parse_args()
-    warnings.filterwarnings("ignore")  # Opacus and PyTorch speak of each step
+    warnings.filterwarnings("ignore")  # Opacus and PyTorch warn at each step
     torch.set_num_threads(1)
     data = make_data()
     outputs = {}
-    for name, target_is_there in [("target", True), ("zero_out", False)]:
+    for name, has_target in [("target", True), ("zero_out", False)]:
         runs = []
         for run in range(arguments.runs):
-            # runs of either world must be independent
-            torch.manual_seed(4 * (arguments.runs * arguments.seed + run) + target_is_there)
-            runs.append(train(data, arguments, target_is_there))
+            # runs must be independent
+            torch.manual_seed(4 * (arguments.runs * arguments.seed + run) + has_target)
+            runs.append(train(data, arguments, has_target))
         outputs[name] = np.reshape(runs, (arguments.runs, arguments.epochs, -1))
     np.savez(
         arguments.out,
@@ -129,7 +129,7 @@ def main():
         clip_norm=CLIP_NORM,
         batch_size=BATCH_SIZE,
     )
-    print(f"{arguments.runs} runs a world, {outputs['target'].shape[2]} steps an epoch")
+    print(f"{arguments.runs} runs per world, {outputs['target'].shape[2]} steps per epoch")
 
 
 if __name__ == "__main__":

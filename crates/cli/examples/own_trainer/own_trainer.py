@@ -1,10 +1,10 @@
-"""DP-SGD on a small logistic regression, with an attacker's canary, recorded for an audit.
+"""DP-SGD for a small logistic regression with a canary; records outputs for an audit.
 
     python3 own_trainer.py runs.npz
     dpscope audit outputs runs.npz --threat-model partially-informed --claim 2.0
 
-Your own trainer takes the place of `train`; what it must do is in the class Canary and in README.md.
-Needs numpy. Gradients are taken by PyTorch or JAX where one can be imported (--framework).
+Replace `train` by your own trainer; class Canary and README.md describe the requirements.
+Needs numpy. Gradients are computed by PyTorch or JAX if installed (--framework).
 """
 
 import argparse
@@ -19,41 +19,41 @@ BATCH_SIZE = 40
 CLIP_NORM = 0.5
 NOISE_MULTIPLIER = 2.0
 LEARNING_RATE = 2.0
-TARGET = 0  # which record is the target's
+TARGET = 0  # index of the target record
 
 
 class Canary:
-    """What the attacker puts into a run, and what the attacker sees of it.
+    """The attacker's canary gradient and observations.
 
-    `insert` is called once a step between clipping and summing, `observe` once a step with the
-    gradient that the optimizer is given. Nothing else of the trainer changes.
+    Call `insert` once per step between clipping and summing, and `observe` once per step with the
+    gradient passed to the optimizer. The rest of the trainer is unchanged.
     """
 
-    def __init__(self, direction, target_is_there):
+    def __init__(self, direction, has_target):
         self.direction = direction / np.linalg.norm(direction)
-        self.target_is_there = target_is_there
+        self.has_target = has_target
         self.outputs = []
         self.target_steps = []
 
     def insert(self, clipped, records):
-        """Replaces clipped gradients: one row a record, `records` says whose."""
+        """Replaces clipped gradients: one row per record, with the indices `records`."""
         slots = np.flatnonzero(records == TARGET)
         self.target_steps.append(len(slots) > 0)
         if len(slots) == 0:
-            # Neither target nor zero-out record: the partially informed attacker owns the last one.
+            # Neither target nor zero-out record: the partially informed attacker controls the last one.
             clipped[-1] = -CLIP_NORM * self.direction
-        elif self.target_is_there:
+        elif self.has_target:
             clipped[slots] = CLIP_NORM * self.direction
         else:
             clipped[slots] = 0.0
 
     def observe(self, noisy_mean):
-        """The noisy sum along the canary, on the scale of gradients: dpscope divides by clip_norm."""
+        """Records the noisy sum along the canary, in units of gradients: dpscope divides by clip_norm."""
         self.outputs.append(BATCH_SIZE * float(noisy_mean @ self.direction))
 
 
 def make_data(rng):
-    """Two classes that overlap. The last feature is 0 in every record, so its weight never moves."""
+    """Two overlapping classes. The last feature is 0 in every record: its weight has gradient zero."""
     y = rng.integers(0, 2, RECORDS)
     x = rng.normal(size=(RECORDS, FEATURES)) + 0.5 * (2 * y[:, None] - 1) / np.sqrt(FEATURES)
     x[:, -1] = 0.0
@@ -95,7 +95,7 @@ def gradients_by_jax():
 
 
 def per_example_gradients(framework):
-    """The function (theta, x, y) -> one gradient a row, and the framework's name."""
+    """The function (theta, x, y) -> per-example gradients, and the name of the framework."""
     makers = {
         "torch": gradients_by_torch,
         "jax": gradients_by_jax,
@@ -110,13 +110,13 @@ def per_example_gradients(framework):
 
 
 def batches_of(rng, epoch_order, broken):
-    """The loader: every record once an epoch, in an order drawn anew for each epoch."""
+    """The loader: every record once per epoch, in a new random order for each epoch."""
     order = epoch_order if broken == "no-shuffle" else rng.permutation(RECORDS)
     return order.reshape(-1, BATCH_SIZE)
 
 
 def train(data, gradients, epochs, canary, rng, broken):
-    """One run of DP-SGD; the trained parameters."""
+    """One run of DP-SGD; returns the trained parameters."""
     x, y = data
     theta = np.zeros(FEATURES + 1)
     for _ in range(epochs):
@@ -134,32 +134,32 @@ def train(data, gradients, epochs, canary, rng, broken):
     return theta
 
 
-def run_world(target_is_there, arguments, data, gradients):
-    """Outputs of all runs in one world, shape (runs, epochs, steps); where the target was; accuracy."""
-    outputs, target_steps, right = [], [], []
+def run_world(has_target, arguments, data, gradients):
+    """Outputs of all runs in one world, shape (runs, epochs, steps); steps of the target; accuracy."""
+    outputs, target_steps, accuracies = [], [], []
     for run in range(arguments.runs):
-        # Every run of either world draws from a generator of its own: the audit needs independence.
-        rng = np.random.default_rng([arguments.seed, int(target_is_there), run])
+        # Every run of both worlds has its own random generator: the audit assumes independent runs.
+        rng = np.random.default_rng([arguments.seed, int(has_target), run])
         direction = np.zeros(FEATURES + 1)
         if arguments.canary == "dirac":
-            direction[FEATURES - 1] = 1.0  # the weight that no record moves
+            direction[FEATURES - 1] = 1.0  # the weight with gradient zero
         else:
             direction = rng.normal(size=FEATURES + 1)
-        canary = Canary(direction, target_is_there)
+        canary = Canary(direction, has_target)
         theta = train(data, gradients, arguments.epochs, canary, rng, arguments.broken)
         outputs.append(canary.outputs)
         target_steps.append(canary.target_steps)
         x, y = data
-        right.append(np.mean((x @ theta[:-1] + theta[-1] > 0) == y))
+        accuracies.append(np.mean((x @ theta[:-1] + theta[-1] > 0) == y))
     shape = (arguments.runs, arguments.epochs, RECORDS // BATCH_SIZE)
-    return np.reshape(outputs, shape), np.reshape(target_steps, shape), np.mean(right)
+    return np.reshape(outputs, shape), np.reshape(target_steps, shape), np.mean(accuracies)
 
 
 def check_scale(outputs, target_steps, canary):
-    """Batches without target hold -1 and the noise: a wrong scale or deviation shows here at once.
+    """Checks batches without the target, which contain -1 and the noise.
 
-    Along a random canary the gradients of the other records add to both, so only a Dirac one is
-    judged.
+    Along a random canary the gradients of other records contribute, so only a Dirac canary is
+    checked.
     """
     others = outputs[~target_steps] / CLIP_NORM
     count = len(others)
@@ -171,14 +171,14 @@ def check_scale(outputs, target_steps, canary):
         ("standard deviation", deviation, NOISE_MULTIPLIER, errors[1]),
     ]:
         near = abs(found - expected) < 4 * error
-        verdict = "as expected" if near else "DIFFERS from what is claimed"
-        shown = f": {verdict}" if canary == "dirac" else " without the other records"
+        verdict = "as expected" if near else "DIFFERS from the claim"
+        shown = f": {verdict}" if canary == "dirac" else " without other records"
         print(f"    {name} {found:.4f}, expected {expected:.4f} +- {error:.4f}{shown}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out", help="npz file that is written")
+    parser.add_argument("out", help="npz file to write")
     parser.add_argument("--runs", type=int, default=200, help="runs in each world")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
@@ -194,7 +194,7 @@ def main():
     target = run_world(True, arguments, data, gradients)
     zero_out = run_world(False, arguments, data, gradients)
     seconds = time.monotonic() - started
-    print(f"{arguments.runs} runs a world in {seconds:.1f} s, gradients by {framework}")
+    print(f"{arguments.runs} runs per world in {seconds:.1f} s, gradients by {framework}")
     print(f"  accuracy on the training records {target[2]:.3f}")
     outputs, steps = (np.concatenate([target[i], zero_out[i]]) for i in (0, 1))
     check_scale(outputs, steps, arguments.canary)
