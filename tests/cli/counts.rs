@@ -80,12 +80,12 @@ fn reports_of_counts_name_their_subject() {
     let report =
         dpscope(&format!("{} --claim 9 --json", words(12, 1000, 480, 1000))).exits(0).json();
     for (path, expected) in [
-        ("/schema", "dpscope.report/1"),
+        ("/schema", "dpscope.report/2"),
         ("/subject", "counts"),
         ("/result/kind", "bound"),
         ("/result/threshold_rule", "fixed"),
         ("/credible/kind", "credible"),
-        ("/claim/verdict", "not-refuted"),
+        ("/claim/verdict/outcome", "not-refuted"),
     ] {
         assert_eq!(text(&report, path), expected, "{path}");
     }

@@ -16,6 +16,7 @@ mod outputs;
 mod planning;
 mod plots;
 mod reproduce;
+mod schemas;
 mod scores;
 mod serve;
 mod shards;

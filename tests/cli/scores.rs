@@ -39,7 +39,7 @@ fn scores_are_bounded_by_every_rule() {
         ("/subject", "scores"),
         ("/result/kind", "bound"),
         ("/result/threshold_rule", "split"),
-        ("/claim/verdict", "not-refuted"),
+        ("/claim/verdict/outcome", "not-refuted"),
         ("/seed", "3"),
     ] {
         assert_eq!(text(&report, path), expected, "{path}");

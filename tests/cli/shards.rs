@@ -42,12 +42,15 @@ fn shards_in_any_order_equal_the_undivided_run() {
 #[test]
 fn a_shard_alone_is_an_estimate() {
     let folder = shards();
-    let alone = folder.run(&format!("{SMALL} --shard 1/3 --json --claim 0")).exits(0).json();
+    let alone = folder.run(&format!("{SMALL} --shard 1/3 --json --claim 20")).exits(6).json();
     assert_eq!(text(&alone, "/result/kind"), "estimate");
-    assert!(text(&alone, "/findings/0").starts_with("10000 of 30000 planned observations"));
+    assert!(
+        text(&alone, "/findings/0/sentence").starts_with("10000 of 30000 planned observations")
+    );
 
     folder.run("merge 1.json 3.json").refuses(5, &["5000..10000", "missing", "--allow-gaps"]);
-    let merged = folder.run("merge 1.json 3.json --allow-gaps --json --claim 0").exits(0).json();
+    let merged = folder.run("merge 1.json 3.json --allow-gaps --json --claim 20").exits(6).json();
+    assert_eq!(text(&merged, "/verdict/reason"), "coverage_lost");
     assert_eq!(text(&merged, "/result/kind"), "estimate");
     assert_eq!(number(&merged, "/observations/target"), 10_000.0);
 }
@@ -88,7 +91,7 @@ fn mismatched_shards_are_named() {
         ("cut.json", ["cut.json: ", "not a dpscope artefact", "name a file"]),
         ("empty.json", ["empty.json: ", "not a dpscope artefact", "name a file"]),
         ("notes.txt", ["notes.txt: ", "not a dpscope artefact", "--out"]),
-        ("report.json", ["report.json: ", "dpscope.report/1", "dpscope.histograms/1"]),
+        ("report.json", ["report.json: ", "dpscope.report/2", "dpscope.histograms/1"]),
     ] {
         folder.run(&format!("merge {files}")).refuses(5, &parts);
         folder.run(&format!("merge {files} --allow-gaps --allow-mixed --json")).refuses(5, &parts);

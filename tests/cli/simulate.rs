@@ -11,7 +11,7 @@ fn report(words: &str) -> Value {
 }
 
 /// Objects of a report, and their fields.
-const FIELDS: [(&str, &[&str]); 7] = [
+const FIELDS: [(&str, &[&str]); 10] = [
     (
         "",
         &[
@@ -19,6 +19,10 @@ const FIELDS: [(&str, &[&str]); 7] = [
             "version",
             "subject",
             "adjacency",
+            "headline",
+            "verdict",
+            "bounds",
+            "estimates",
             "result",
             "uncorrected_maximum",
             "theory",
@@ -73,7 +77,24 @@ const FIELDS: [(&str, &[&str]); 7] = [
         "/plan",
         &["mechanism", "observations", "delta", "significance", "threshold_rule", "cuts", "seed"],
     ),
-    ("/claim", &["epsilon", "delta", "adjacency", "verdict", "reason", "says", "note"]),
+    ("/claim", &["epsilon", "delta", "adjacency", "verdict", "says", "note"]),
+    ("/claim/verdict", &["outcome", "reason"]),
+    (
+        "/bounds/0",
+        &[
+            "quantity",
+            "value",
+            "delta",
+            "significance",
+            "assumes",
+            "unit",
+            "adjacency",
+            "scope",
+            "direction",
+            "threshold_rule",
+        ],
+    ),
+    ("/estimates/0", &["quantity", "value", "delta", "threshold_rule"]),
 ];
 
 #[test]
@@ -88,7 +109,13 @@ fn reports_have_every_field() {
         assert_eq!(object.len(), fields.len(), "{path}: {:?}", object.keys().collect::<Vec<_>>());
     }
     for (path, expected) in [
-        ("/schema", "dpscope.report/1"),
+        ("/schema", "dpscope.report/2"),
+        ("/verdict/outcome", "not-refuted"),
+        ("/verdict/reason", "bound_within_claim"),
+        ("/bounds/0/quantity", "epsilon"),
+        ("/bounds/0/assumes", "nothing"),
+        ("/bounds/0/unit", "record"),
+        ("/bounds/1/quantity", "gdp_mu"),
         ("/version", env!("CARGO_PKG_VERSION")),
         ("/subject", "simulated_mechanism"),
         ("/adjacency", "zero-out"),
@@ -100,7 +127,7 @@ fn reports_have_every_field() {
         ("/plan/seed", "7"),
         ("/seed_source", "given"),
         ("/float_mode", "exact"),
-        ("/claim/verdict", "not-refuted"),
+        ("/claim/verdict/outcome", "not-refuted"),
     ] {
         assert_eq!(text(&report, path), expected, "{path}");
     }
@@ -195,21 +222,37 @@ fn claims_are_refuted_only_by_larger_bounds() {
     let refuted = dpscope(&format!("{SMALL} --claim 0.1")).exits(3);
     assert!(refuted.stdout.contains("claim ε = 0.1 at δ = 1e-5: REFUTED"), "{}", refuted.stdout);
     let json = dpscope(&format!("{SMALL} --claim 0.1 --json")).exits(3).json();
-    assert_eq!(text(&json, "/claim/verdict"), "refuted");
+    assert_eq!(text(&json, "/claim/verdict/outcome"), "refuted");
     assert!(text(&json, "/claim/says").contains("does not measure your trained model"));
 
     let kept = dpscope(&format!("{SMALL} --claim 20")).exits(0);
     assert!(kept.stdout.contains("claim ε = 20 at δ = 1e-5: not refuted"), "{}", kept.stdout);
     assert!(kept.stdout.contains("proves nothing"), "{}", kept.stdout);
     // A claim equal to the bound is not refuted.
-    let bound = number(&report(SMALL), "/result/epsilon");
-    dpscope(&format!("{SMALL} --claim {bound:?}")).exits(0);
-    dpscope(&format!("{SMALL} --claim {:?}", bound.next_down())).exits(3);
+    let balls = format!("{SMALL} --sampler balls-in-bins");
+    let bound = number(&report(&balls), "/result/epsilon");
+    dpscope(&format!("{balls} --claim {bound:?}")).exits(0);
+    dpscope(&format!("{balls} --claim {:?}", bound.next_down())).exits(3);
 
     let estimate = format!("{SMALL} --threshold-rule max-uncorrected");
-    let estimate = dpscope(&format!("{estimate} --claim 0 --fail-above 0 --json")).exits(0).json();
-    assert_eq!(text(&estimate, "/claim/verdict"), "inconclusive");
+    let estimate = dpscope(&format!("{estimate} --claim 20 --fail-above 0 --json")).exits(6).json();
+    for path in ["/verdict", "/claim/verdict", "/fail_above/verdict"] {
+        assert_eq!(text(&estimate, &format!("{path}/outcome")), "inconclusive");
+        assert_eq!(text(&estimate, &format!("{path}/reason")), "estimate_only");
+    }
     assert!(number(&estimate, "/result/epsilon") > 0.0);
+    assert_eq!(estimate["bounds"], serde_json::json!([]));
+}
+
+/// Whatever was simulated: here an estimate of few observations.
+#[test]
+fn a_claim_below_a_proven_bound_of_the_mechanism_is_refuted() {
+    let few = "audit bgm --noise-multiplier 1 --steps 10 --observations 100 --seed 7 \
+               --threshold-rule max-uncorrected";
+    let refuted = dpscope(&format!("{few} --claim 0.5 --json")).exits(3).json();
+    assert_eq!(text(&refuted, "/verdict/reason"), "proven_lower_bound");
+    assert!(text(&refuted, "/claim/says").contains("Theory proves ε ≥ "));
+    dpscope(&format!("{few} --claim 20")).exits(6);
 }
 
 #[test]
@@ -219,7 +262,7 @@ fn bounds_above_the_limit_exit_with_code_3() {
     let passed = dpscope(&format!("{SMALL} --fail-above 20")).exits(0);
     assert!(passed.stdout.contains("not exceeded"), "{}", passed.stdout);
     let estimate = dpscope(&format!("{SMALL} --fail-above 0 --threshold-rule max-uncorrected"));
-    assert!(estimate.exits(0).stdout.contains("not tested"));
+    assert!(estimate.exits(6).stdout.contains("limit ε = 0: inconclusive"));
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn recorded_report_texts_match_their_snapshots() {
          --count-non-finite --claim 0.5",
         Trainer::SHUFFLE.words()
     );
-    assert_shown("outputs.txt", &folder.run(&words).exits(0).stdout);
+    assert_shown("outputs.txt", &folder.run(&words).exits(6).stdout);
 }
 
 #[test]

@@ -79,12 +79,15 @@ impl Ended {
         self
     }
 
-    /// Asserts that stderr is one error line that contains all the `parts`, and that
-    /// nothing is printed.
+    /// Asserts that stderr has an error that contains all the `parts`, and that nothing is printed
+    /// but, under `--json`, its document.
     #[track_caller]
     pub fn refuses(self, code: i32, parts: &[&str]) -> Self {
         let ended = self.exits(code);
-        assert_eq!(ended.stdout, "", "{}", ended.stderr);
+        if !ended.stdout.is_empty() {
+            // under --json
+            assert_eq!(ended.json()["schema"], "dpscope.error/1", "{}", ended.stderr);
+        }
         let first = ended.stderr.lines().next().unwrap_or_default();
         assert!(first.starts_with("error: "), "{}", ended.stderr);
         for part in parts {

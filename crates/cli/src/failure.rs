@@ -7,6 +7,7 @@ use dpscope_core::format::{excerpt, given, is_plain};
 use dpscope_core::training_check::TrainingError;
 use dpscope_engine::backend::FloatMode;
 use dpscope_engine::{ArtefactError, EngineError, PlanError};
+use dpscope_report::record::{ErrorCode, ErrorReport};
 use dpscope_train::TrainError;
 
 /// Exit codes of the program.
@@ -18,6 +19,7 @@ pub(crate) enum Exit {
     Refuted = 3,
     Device = 4,
     Artefact = 5,
+    Inconclusive = 6,
     Interrupted = 130,
 }
 
@@ -26,17 +28,29 @@ pub(crate) enum Exit {
 pub(crate) struct Failure {
     pub(crate) code: Exit,
     pub(crate) error: anyhow::Error,
+    /// The file that it concerns, where one is known.
+    pub(crate) file: Option<String>,
 }
 
 pub(crate) type CommandResult = Result<Exit, Failure>;
 
 impl Failure {
+    fn from_error(code: Exit, error: anyhow::Error) -> Self {
+        Failure { code, error, file: None }
+    }
+
+    /// The document under `--json`.
+    pub(crate) fn report(&self) -> ErrorReport {
+        let message = format!("{:#}", self.error);
+        ErrorReport { file: self.file.clone(), ..error_report(self.code, message) }
+    }
+
     pub(crate) fn input(message: impl std::fmt::Display) -> Self {
-        Failure { code: Exit::Input, error: anyhow::anyhow!("{message}") }
+        Failure::from_error(Exit::Input, anyhow::anyhow!("{message}"))
     }
 
     pub(crate) fn with(code: Exit, message: impl std::fmt::Display) -> Self {
-        Failure { code, error: anyhow::anyhow!("{message}") }
+        Failure::from_error(code, anyhow::anyhow!("{message}"))
     }
 
     /// Ctrl-C without a saved state.
@@ -55,7 +69,26 @@ impl Failure {
     pub(crate) fn about(self, path: &std::path::Path) -> Self {
         let name = path.display().to_string();
         let name = if name.chars().all(is_plain) { name } else { excerpt(&name, 1000) };
-        Failure { error: self.error.context(name), ..self }
+        let error = self.error.context(name.clone());
+        Failure { error, file: self.file.or(Some(name)), ..self }
+    }
+}
+
+/// The document of an error without a file.
+pub(crate) fn error_report(exit: Exit, message: String) -> ErrorReport {
+    ErrorReport {
+        schema: "dpscope.error/1",
+        version: env!("CARGO_PKG_VERSION"),
+        code: match exit {
+            Exit::Device => ErrorCode::Device,
+            Exit::Artefact => ErrorCode::Artefact,
+            Exit::Interrupted => ErrorCode::Interrupted,
+            Exit::Internal => ErrorCode::Internal,
+            Exit::Done | Exit::Input | Exit::Refuted | Exit::Inconclusive => ErrorCode::Input,
+        },
+        exit_code: exit as u8,
+        message,
+        file: None,
     }
 }
 
@@ -85,7 +118,7 @@ impl From<EngineError> for Failure {
             EngineError::Control(_) => Exit::Input,
             _ => Exit::Internal,
         };
-        Failure { code, error: error.into() }
+        Failure::from_error(code, error.into())
     }
 }
 
@@ -204,7 +237,7 @@ macro_rules! input_errors {
     ($($error:ty),*) => { $(
         impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                Failure { code: Exit::Input, error: error.into() }
+                Failure::from_error(Exit::Input, error.into())
             }
         }
     )* };

@@ -17,7 +17,7 @@ use dpscope_engine::backend::gpu::CAUGHT_PANIC;
 
 use crate::commands::Command;
 use crate::commands::completions::{self, CompletionsArgs};
-use crate::failure::{CommandResult, Failure};
+use crate::failure::{CommandResult, Exit, Failure, error_report};
 
 /// Hides the message of panics that the engine catches and reports as a warning.
 fn silence_caught_panics() {
@@ -48,7 +48,8 @@ fn silence_device_select() {
     version,
     after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7\n\n\
         Exit codes: 0 done, 1 internal error, 2 bad input, 3 claim refuted (only with --claim or \
-        --fail-above), 4 no such device, 5 artefact of another run, 130 interrupted."
+        --fail-above), 4 no such device, 5 artefact of another run, \
+        6 inconclusive (no valid bound for --claim or --fail-above), 130 interrupted."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -82,10 +83,26 @@ fn parse() -> Result<Cli, Failure> {
         !arg.is_positional() && arg.get_action().takes_values()
     }
     let mut command = negative_numbers(Cli::command());
-    let matches = command.get_matches_mut();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let matches = matches.unwrap_or_else(|error| exit_with_usage(&error));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| exit_with_usage(&error));
     args::check_apart(&command, &matches)?;
     Ok(cli)
+}
+
+/// Whether errors are documents, also those of a command line that cannot be parsed.
+fn is_json() -> bool {
+    std::env::args_os().any(|argument| argument == "--json")
+}
+
+/// Prints the help, the version, or an error of the command line.
+fn exit_with_usage(error: &clap::Error) -> ! {
+    if error.use_stderr() && is_json() {
+        let message = error.render().to_string();
+        let message = message.trim().trim_start_matches("error: ").to_owned();
+        output::print_error(&error_report(Exit::Input, message));
+    }
+    error.exit()
 }
 
 fn main() -> ExitCode {
@@ -94,6 +111,9 @@ fn main() -> ExitCode {
     match parse().and_then(run) {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
+            if is_json() {
+                output::print_error(&failure.report());
+            }
             output::tell(&format!("error: {:#}", failure.error));
             ExitCode::from(failure.code as u8)
         }

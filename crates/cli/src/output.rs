@@ -1,10 +1,11 @@
 //! Printing: reports, JSON documents, notes, and the exit code of a report.
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use dpscope_core::audit::claim::{ClaimError, PrivacyClaim};
+use dpscope_core::audit::claim::{ClaimError, PrivacyClaim, Verdict};
 use dpscope_core::format::given;
-use dpscope_report::record::{ClaimTest, Report};
+use dpscope_report::record::{ClaimTest, ErrorReport, Report};
 use dpscope_report::text::report_text;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size};
@@ -20,7 +21,11 @@ pub(crate) fn finish(report: &Report, json: bool) -> CommandResult {
     } else {
         print_text(&report_text(report))?;
     }
-    Ok(if report.is_refuted() { Exit::Refuted } else { Exit::Done })
+    Ok(match report.verdict.map(|verdict| verdict.outcome) {
+        Some(Verdict::Refuted) => Exit::Refuted,
+        Some(Verdict::Inconclusive) => Exit::Inconclusive,
+        Some(Verdict::NotRefuted) | None => Exit::Done,
+    })
 }
 
 /// Checks `--claim` and `--fail-above`, before any work is done.
@@ -49,7 +54,19 @@ pub(crate) fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Fail
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|error| Failure::with(Exit::Internal, error))?;
+    HAS_DOCUMENT.store(true, Ordering::Relaxed);
     print(&format!("{text}\n"))
+}
+
+/// Whether a document was printed: an error after it, of a plot for example, is on stderr alone.
+static HAS_DOCUMENT: AtomicBool = AtomicBool::new(false);
+
+/// Prints an error as the only JSON document. Where stdout cannot be written, the message on stderr
+/// remains.
+pub(crate) fn print_error(report: &ErrorReport) {
+    if !HAS_DOCUMENT.load(Ordering::Relaxed) {
+        let _ = print_json(report);
+    }
 }
 
 /// Prints a report, fitted to the width of a terminal.

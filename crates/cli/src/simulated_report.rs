@@ -48,8 +48,9 @@ pub(crate) fn of_artefact(
     // the cost of training is not in its normals
     let rate = training.is_none().then(|| normals / (artefact.sampling_ms.max(1e-3) / 1e3));
     let report = Report::new(subject, &result, trials, test)?;
+    let theory = TheoryComparison::of_mechanism(&plan.mechanism, &report.result);
+    let report = report.with_theory(Some(theory));
     Ok(Report {
-        theory: Some(TheoryComparison::of_mechanism(&plan.mechanism, &report.result)),
         observations: Observations { planned: plan.observations, ..report.observations },
         saturated: Some(histograms.saturated()),
         seed: Some(plan.seed.to_string()),

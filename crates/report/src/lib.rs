@@ -8,6 +8,7 @@
 //! | [`record`] | the documents of the program: what `--json` prints |
 //! | [`text`] | a document for a person at a terminal |
 //! | [`figure`] | trade-off curves as SVG, JSON and CSV |
+//! | `schema` | JSON Schemas and TypeScript types of the records, generated (feature `schema`) |
 //!
 //! Each module uses only those above it. There are no files, flags or terminals here; everything
 //! compiles to wasm.
@@ -15,5 +16,31 @@
 pub mod figure;
 pub mod number;
 pub mod record;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod text;
 pub mod words;
+
+/// TypeScript declarations of the records, as pages see them: generated from the records.
+pub const TYPES: &str = include_str!("../types.d.ts");
+
+macro_rules! schemas {
+    ($($name:literal),*) => {
+        /// The JSON Schema of each document that the program prints, by name: generated from the
+        /// records.
+        pub const SCHEMAS: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../schemas/", $name, ".json")))),*];
+    };
+}
+
+schemas!(
+    "bench",
+    "check",
+    "completions",
+    "devices",
+    "error",
+    "plan",
+    "report",
+    "reproduction",
+    "training_reproduction"
+);

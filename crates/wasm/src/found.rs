@@ -6,15 +6,11 @@ use dpscope_core::audit::curve::AuditCurve;
 use dpscope_core::curve::TradeOffPoint;
 use js_sys::Object;
 use wasm_bindgen::JsValue;
-use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::failure::Failure;
 use crate::plain::{object, with};
 use crate::question::{RULES, named};
 use crate::record::Record;
-
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = include_str!("found.d.ts");
 
 /// The rule that is asked for, else the simultaneous one.
 pub(crate) fn rule_of(given: &Record) -> Result<ThresholdRule, Failure> {

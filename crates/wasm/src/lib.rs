@@ -1,4 +1,4 @@
-//! The browser's door: a flat surface over the crates, as three bundles.
+//! Browser bindings: a flat API over the crates, as three bundles.
 //!
 //! | feature | bundle | holds |
 //! |---|---|---|
@@ -10,10 +10,8 @@
 //! arrays, seeds are decimal strings, and what goes wrong is thrown as a [`failure::Failure`]. No
 //! statistics live here.
 //!
-//! The types that pages see are written in the `*.d.ts` beside the code, and a test holds them against
-//! the records. Of the 39, tsify could derive 9: the others are objects that are read field by field, so
-//! that a failure names its field (10), columns (4), and records and names of crates that know no wasm
-//! (16). Two ways to write a type would be more than one.
+//! The types that pages see are generated from the records of `dpscope-report`. `tsify` is not used: it
+//! would be a second derive on records of crates that know no wasm.
 
 #[cfg(feature = "audits")]
 pub mod audits;

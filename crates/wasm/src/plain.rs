@@ -9,13 +9,13 @@ use wasm_bindgen::JsValue;
 use crate::failure::{Failure, FailureKind};
 
 /// A record for the page.
-pub type Made = Result<JsValue, Failure>;
+pub type JsResult = Result<JsValue, Failure>;
 
 /// Turns a record into a plain object; what is missing is null.
 ///
 /// # Errors
 /// A whole number from 2⁵³ on, which no record has.
-pub fn to_js(record: &impl Serialize) -> Made {
+pub fn to_js(record: &impl Serialize) -> JsResult {
     record.serialize(&Serializer::json_compatible()).map_err(|_| unshown())
 }
 

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::record::Record;
 
 #[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = include_str!("question.d.ts");
+const TYPES: &str = dpscope_report::TYPES;
 
 /// Rules of audits.
 #[cfg(any(feature = "audits", feature = "calculators", feature = "studies"))]

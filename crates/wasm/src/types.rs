@@ -1,29 +1,23 @@
-//! Do the types that pages see have the fields of the records that they are given?
+//! Functions return what their declared types promise: the types are generated from records, the
+//! names in signatures are text.
 
 use dpscope_core::accounting::{Accountant, Given, Poisson, Query, Training};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::calculators::{Calibrated, from_counts, planned};
+use dpscope_report::record::page::Calibrated;
+
+use crate::calculators::{from_counts, planned};
 use crate::failure::Failure;
 use crate::record::{Record, Value};
 use crate::studies;
 
-const TYPES: [&str; 5] = [
-    include_str!("question.d.ts"),
-    include_str!("found.d.ts"),
-    include_str!("audits/records.d.ts"),
-    include_str!("calculators/types.d.ts"),
-    include_str!("studies/types.d.ts"),
-];
-
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
-    let text = TYPES.concat();
     let start = format!("export interface {name} ");
-    let after = text.split_once(&start).map(|(_, after)| after).unwrap_or_default();
-    let (head, after) = after.split_once("{\n").unwrap_or_default();
-    let inherited = head.trim().strip_prefix("extends ").map(fields).unwrap_or_default();
+    let after =
+        dpscope_report::TYPES.split_once(&start).map(|(_, after)| after).unwrap_or_default();
+    let (_, after) = after.split_once("{\n").unwrap_or_default();
     let body = after.split_once("\n}").map(|(body, _)| body).unwrap_or_default();
     let line = |line: &str| {
         // fields of the interface itself, not of objects in it
@@ -31,7 +25,7 @@ fn fields(name: &str) -> Vec<(String, bool)> {
         let name = field.split_once(':')?.0;
         Some((name.trim_end_matches('?').to_owned(), name.ends_with('?')))
     };
-    inherited.into_iter().chain(body.lines().filter_map(line)).collect()
+    body.lines().filter_map(line).collect()
 }
 
 /// What is wrong with the type of a record.

@@ -16,6 +16,7 @@ mod merge;
 mod plan;
 mod reproduce;
 mod resume;
+mod schema;
 mod serve;
 mod simulate;
 mod sweep;
@@ -50,6 +51,8 @@ subcommands! {
         Bench(bench::BenchArgs) => bench,
         /// Check a training set-up against its claim.
         Check(Box<check::CheckArgs>) => check,
+        /// Print the JSON Schema of a document of --json.
+        Schema(schema::SchemaArgs) => schema,
         /// Serve the web app on this machine only.
         Serve(serve::ServeArgs) => serve,
     }

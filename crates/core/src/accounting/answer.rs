@@ -6,6 +6,7 @@ use crate::adjacency::{Directions, Scope};
 /// A pair of ε and δ, one of which was given and the other computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accounted {
     /// ε, nats.
     pub epsilon: f64,
@@ -86,6 +87,7 @@ impl Accounted {
 /// An entry of a table: a value, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 pub enum Cell {
     /// The value.

@@ -14,6 +14,7 @@ use crate::mechanism::BatchedGaussian;
 /// | `sampling_rate` | q of Poisson sampling; 1/T if `None` | [1e-9, 1] |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Setting"))]
 pub struct Training {
     /// σ.
     pub noise_multiplier: f64,

@@ -7,6 +7,7 @@ use crate::format::given;
 /// What is tested: "the training is (ε, δ)-DP under this adjacency".
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrivacyClaim {
     /// ε, ≥ 0.
     pub epsilon: f64,
@@ -19,6 +20,7 @@ pub struct PrivacyClaim {
 /// What an audit says about a claim. "Not refuted" proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Verdict {
     /// The claim is false, unless the bound is one of the few that fail.
@@ -32,6 +34,7 @@ pub enum Verdict {
 /// Why a verdict is what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum VerdictReason {
     /// The bound exceeds the claimed ε.
@@ -65,6 +68,7 @@ impl VerdictReason {
 /// A verdict and its reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimVerdict {
     /// The verdict.
     pub outcome: Verdict,

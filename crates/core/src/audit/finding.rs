@@ -8,6 +8,9 @@ const NOTABLE: f64 = 6.0;
 
 /// Something that the data say about the code or the protocol behind them.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(tag = "code", content = "data", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Finding {
     /// Recorded runs depend on each other.

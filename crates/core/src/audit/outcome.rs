@@ -14,6 +14,7 @@ pub enum Outcome {
 /// Whether a value of ε has coverage: it exceeds the true ε with a stated chance at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum OutcomeKind {
     /// It does: a lower bound.

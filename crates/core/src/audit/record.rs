@@ -8,6 +8,7 @@ use crate::adjacency::{Direction, Scope};
 /// A result with what it rests on, field by field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AuditResult"))]
 pub struct ResultRecord {
     /// Whether the value has coverage.
     pub kind: OutcomeKind,
@@ -96,6 +97,7 @@ impl From<&AuditResult> for ResultRecord {
 /// An estimate and where it was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueAtCut {
     /// Whether the value has coverage.
     pub kind: OutcomeKind,

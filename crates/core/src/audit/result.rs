@@ -24,6 +24,7 @@ pub struct AuditResult {
 /// On which side of a threshold the attack decides for the target's world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum TargetSide {
     /// Scores above the threshold.

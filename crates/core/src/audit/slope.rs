@@ -5,6 +5,7 @@ use crate::math::exp;
 /// Logistic regression of the world on the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoreSlope {
     /// Fitted slope; 1 for a log-likelihood ratio.
     pub slope: f64,

@@ -7,6 +7,7 @@ use crate::interval::{IntervalError, clopper_pearson_lower, clopper_pearson_uppe
 /// Observations of each world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trials {
     /// Observations of D.
     pub target: u64,

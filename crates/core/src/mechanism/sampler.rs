@@ -7,6 +7,7 @@ use super::{MechanismError, ThreatModel};
 /// How a training run forms its batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum BatchSampler {
     /// Each record is in each batch independently with probability 1/T.
@@ -71,6 +72,7 @@ impl fmt::Display for BatchSampler {
 /// A [`BatchSampler`] without its parameter: what a list of samplers shows and a command names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum SamplerKind {
     /// [`BatchSampler::Poisson`].

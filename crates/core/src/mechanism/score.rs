@@ -10,6 +10,7 @@ use super::{
 /// Parameters of the batched Gaussian mechanism under one attacker.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatchedGaussian {
     /// Noise standard deviation ÷ clip norm, in [0.2, 20].
     pub noise_multiplier: f64,

@@ -8,6 +8,7 @@ use crate::mechanism::{BatchSampler, MechanismError, OutputScorer, partial_shuff
 /// What recorded outputs say of a shuffle that may reach the first k of T batches only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShuffleWindow {
     /// k: of the numbers tried, the one that the outputs speak for most.
     pub prefix: u32,

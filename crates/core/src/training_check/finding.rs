@@ -7,6 +7,7 @@ use crate::mechanism::SamplerKind;
 /// What a finding means for the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Severity {
     /// The claim is false for the training that is described.
@@ -30,6 +31,7 @@ impl fmt::Display for Severity {
 /// Where a wrong number of steps comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum StepsReading {
     /// ⌊N/B⌋·E where the last batch is kept.
@@ -61,6 +63,7 @@ impl StepsReading {
 /// A finding. `Display` writes it as a sentence, with what to change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrainingFinding"))]
 #[cfg_attr(feature = "serde", serde(tag = "code", rename_all = "kebab-case"))]
 #[allow(missing_docs, reason = "the fields are the numbers of the sentence that Display writes")]
 #[non_exhaustive]

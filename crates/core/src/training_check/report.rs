@@ -9,6 +9,7 @@ use crate::mechanism::SamplerKind;
 /// The described training, the findings, and the noise under which the claim would hold.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckReport {
     /// Name and version of this document.
     pub schema: &'static str,
@@ -43,6 +44,7 @@ pub struct CheckReport {
 /// A claim with its verdict.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedClaim {
     /// ε, δ, adjacency.
     #[cfg_attr(feature = "serde", serde(flatten))]
@@ -58,6 +60,11 @@ pub struct CheckedClaim {
 /// A finding in words.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "TrainingFindingRecord")
+)]
 pub struct FindingRecord {
     /// What it means for the claim.
     pub severity: Severity,

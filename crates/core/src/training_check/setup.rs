@@ -8,6 +8,7 @@ use crate::mechanism::{BatchSampler, SamplerKind};
 /// Where noise is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum NoiseTarget {
     /// To the sum of a batch's clipped gradients.
@@ -21,6 +22,7 @@ pub enum NoiseTarget {
 /// σ = s/C for a sum, sB/C for a mean
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DrawnNoise {
     /// Standard deviation s of one coordinate.
     pub standard_deviation: f64,
@@ -43,6 +45,7 @@ pub struct DrawnNoise {
 /// | `drop_last` | whether the last, smaller batch is left out | – |
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingSetup {
     /// N.
     pub dataset_size: u64,
@@ -63,6 +66,7 @@ pub struct TrainingSetup {
 /// What the accountant assumed, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AssumedAccounting {
     /// The sampler.
     pub sampler: Option<SamplerKind>,

@@ -1,10 +1,12 @@
 //! A claim beside the audit that tests it.
 
+use dpscope_core::accounting::Accounted;
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict, VerdictReason};
 use serde::Serialize;
 
-use crate::words::{Subject, claim_sentence};
+use crate::words::{Subject, claim_sentence, proven_sentence};
 
 /// What a result is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -16,14 +18,13 @@ pub struct ClaimTest {
 }
 
 /// A claim and what the audit says of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimRecord {
     #[serde(flatten)]
     claim: PrivacyClaim,
-    /// Whether the claim is refuted.
-    pub verdict: Verdict,
-    /// Why it is that.
-    pub reason: VerdictReason,
+    /// Whether the claim is refuted, and why.
+    pub verdict: ClaimVerdict,
     /// What the verdict means.
     pub says: String,
     /// Why a zero-out pair speaks about the claim's adjacency.
@@ -36,19 +37,49 @@ impl ClaimRecord {
     /// # Errors
     /// A claimed ε that is not a finite number ≥ 0, or another δ than the audit's.
     pub(crate) fn new(
-        test: &ClaimTest,
+        claim: PrivacyClaim,
         result: &AuditResult,
         subject: Subject,
-    ) -> Result<Option<Self>, ClaimError> {
-        let Some(claim) = test.claim else { return Ok(None) };
-        let ClaimVerdict { outcome: verdict, reason } = result.verdict(&claim)?;
-        let says = claim_sentence(reason, subject).to_owned();
-        Ok(Some(ClaimRecord { claim, verdict, reason, says, note: claim.adjacency_note() }))
+    ) -> Result<Self, ClaimError> {
+        let verdict = result.verdict(&claim)?;
+        let says = claim_sentence(verdict.reason, subject).to_owned();
+        Ok(ClaimRecord { claim, verdict, says, note: claim.adjacency_note() })
+    }
+
+    /// The same claim, where theory proves `lower` of the simulated mechanism.
+    pub(crate) fn with_proven(self, lower: &Accounted) -> Self {
+        if lower.epsilon <= self.claim.epsilon || self.verdict.outcome == Verdict::Refuted {
+            return self;
+        }
+        let verdict = ClaimVerdict::from(VerdictReason::ProvenLowerBound);
+        ClaimRecord { verdict, says: proven_sentence(lower), ..self }
     }
 
     /// The claim.
     #[must_use]
     pub fn claim(&self) -> &PrivacyClaim {
         &self.claim
+    }
+}
+
+/// The largest acceptable bound on ε, and whether it is exceeded.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LimitRecord {
+    /// ε, nats.
+    pub epsilon: f64,
+    /// Refuted where the bound exceeds it.
+    pub verdict: ClaimVerdict,
+}
+
+impl LimitRecord {
+    /// A limit on the bound of a result.
+    ///
+    /// # Errors
+    /// A limit that is not a finite number ≥ 0.
+    pub(crate) fn new(epsilon: f64, result: &AuditResult) -> Result<Self, ClaimError> {
+        let delta = result.evidence().delta;
+        let claim = PrivacyClaim { epsilon, delta, adjacency: Adjacency::ZeroOut };
+        Ok(LimitRecord { epsilon, verdict: result.verdict(&claim)? })
     }
 }

@@ -10,6 +10,7 @@ use crate::words::dependence_sentence;
 
 /// Tests of one pair of files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndependenceRecord {
     /// Chance of any finding where all runs are independent.
     pub false_alarm: f64,
@@ -19,6 +20,7 @@ pub struct IndependenceRecord {
 
 /// One test of independence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndependenceTest {
     /// Its name.
     pub name: CheckKind,

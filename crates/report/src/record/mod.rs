@@ -1,17 +1,31 @@
 //! The documents of the program: what `--json` prints.
 
 mod claim;
+mod devices;
 mod independence;
+mod message;
+pub mod page;
 mod plan;
+mod planning;
 mod report;
+mod reproduction;
 mod shuffle_window;
 mod theory;
 mod training;
+mod value;
 
-pub use claim::{ClaimRecord, ClaimTest};
+pub use claim::{ClaimRecord, ClaimTest, LimitRecord};
+pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
 pub use independence::{IndependenceRecord, IndependenceTest};
+pub use message::{Completions, ErrorCode, ErrorReport};
 pub use plan::PlanRecord;
+pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use report::{Credible, Observations, Report, SeedSource};
+pub use reproduction::{
+    DifferenceReason, OurResult, PairRange, ReproductionReport, ReproductionRow,
+    TrainingReproductionReport, TrainingReproductionRow,
+};
 pub use shuffle_window::ShuffleWindowRecord;
 pub use theory::TheoryComparison;
 pub use training::{Idealised, TrainingFacts};
+pub use value::{BoundRecord, EstimateRecord, FindingRecord, PrivacyUnit, Quantity};

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// The plan of a run that was counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanRecord {
     /// The mechanism and its attacker.
     pub mechanism: BatchedGaussian,

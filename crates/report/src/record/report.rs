@@ -2,22 +2,25 @@
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bayesian::CredibleInterval;
-use dpscope_core::audit::claim::{ClaimError, Verdict};
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, Verdict};
 use dpscope_core::audit::trade_off::Trials;
-use dpscope_core::audit::{AuditResult, OutcomeKind, ResultRecord, ScoreSlope, ValueAtCut};
+use dpscope_core::audit::{AuditResult, ResultRecord, ScoreSlope, ValueAtCut};
 use dpscope_core::mechanism::BatchedGaussian;
 use serde::Serialize;
 
+use super::value::{self, BoundRecord, EstimateRecord, FindingRecord};
 use super::{
-    ClaimRecord, ClaimTest, IndependenceRecord, PlanRecord, ShuffleWindowRecord, TheoryComparison,
-    TrainingFacts,
+    ClaimRecord, ClaimTest, IndependenceRecord, LimitRecord, PlanRecord, ShuffleWindowRecord,
+    TheoryComparison, TrainingFacts,
 };
-use crate::words::{Subject, finding_sentences};
+use crate::words::{Subject, headline};
 
 /// The result of an audit, with what it rests on.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// `dpscope.report/1`.
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.report/2")))]
     pub schema: &'static str,
     /// Version of the program.
     pub version: &'static str,
@@ -25,6 +28,16 @@ pub struct Report {
     pub subject: Subject,
     /// Neighbouring relation of the audited pair.
     pub adjacency: Adjacency,
+    /// The result in one line.
+    pub headline: String,
+    /// On the claim and the limit together; none where nothing was tested.
+    pub verdict: Option<ClaimVerdict>,
+    /// Values with coverage.
+    pub bounds: Vec<BoundRecord>,
+    /// Values without coverage.
+    pub estimates: Vec<EstimateRecord>,
+    /// What the data say about code or protocol.
+    pub findings: Vec<FindingRecord>,
     /// The result and the cut that decided it.
     pub result: ResultRecord,
     /// The largest value over all cuts: an estimate, as published audits report.
@@ -73,8 +86,6 @@ pub struct Report {
     /// The files that were read, and how.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<serde_json::Value>,
-    /// What the data say about code or protocol.
-    pub findings: Vec<String>,
     /// Tests of the independence of recorded runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub independence: Option<IndependenceRecord>,
@@ -83,12 +94,13 @@ pub struct Report {
     pub shuffle_reach: Option<ShuffleWindowRecord>,
     /// The claim that was tested.
     pub claim: Option<ClaimRecord>,
-    /// The largest acceptable bound on ε.
-    pub fail_above: Option<f64>,
+    /// The largest acceptable bound on ε, and whether it is exceeded.
+    pub fail_above: Option<LimitRecord>,
 }
 
 /// Numbers of runs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Observations {
     /// Runs with the target record.
     pub target: u64,
@@ -102,6 +114,7 @@ pub struct Observations {
 
 /// A credible value: a statement about a posterior, without frequentist coverage.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Credible {
     /// `credible`.
     kind: &'static str,
@@ -137,11 +150,18 @@ impl Report {
         seen: Trials,
         test: &ClaimTest,
     ) -> Result<Self, ClaimError> {
+        let claim = test.claim.map(|claim| ClaimRecord::new(claim, result, subject)).transpose()?;
+        let fail_above = test.fail_above.map(|most| LimitRecord::new(most, result)).transpose()?;
         Ok(Report {
-            schema: "dpscope.report/1",
+            schema: "dpscope.report/2",
             version: env!("CARGO_PKG_VERSION"),
             subject,
             adjacency: Adjacency::ZeroOut,
+            headline: headline(result),
+            verdict: verdict(claim.as_ref(), fail_above.as_ref()),
+            bounds: value::bounds(result),
+            estimates: value::estimates(result),
+            findings: result.findings().iter().map(FindingRecord::from).collect(),
             result: ResultRecord::from(result),
             uncorrected_maximum: ValueAtCut::of_uncorrected_maximum(result),
             theory: None,
@@ -168,26 +188,41 @@ impl Report {
             training: None,
             mechanism: None,
             input: None,
-            findings: finding_sentences(result.findings()),
             independence: None,
             shuffle_reach: None,
-            claim: ClaimRecord::new(test, result, subject)?,
-            fail_above: test.fail_above,
+            claim,
+            fail_above,
         })
     }
 
-    /// Whether the claim is refuted or the bound exceeds the limit.
+    /// The same report with theory beside it. A claim below what is proven of a simulated mechanism
+    /// is refuted, whatever was simulated.
     #[must_use]
-    pub fn is_refuted(&self) -> bool {
-        let refuted = self.claim.as_ref().is_some_and(|claim| claim.verdict == Verdict::Refuted);
-        let is_bound = self.result.kind == OutcomeKind::Bound;
-        let above = self.fail_above.is_some_and(|most| is_bound && self.result.epsilon > most);
-        refuted || above
+    pub fn with_theory(mut self, theory: Option<TheoryComparison>) -> Self {
+        let lower = theory.as_ref().and_then(|theory| theory.lower.as_ref()?.value());
+        if let (Subject::SimulatedMechanism, Some(lower)) = (self.subject, lower) {
+            self.claim = self.claim.map(|claim| claim.with_proven(lower));
+            self.verdict = verdict(self.claim.as_ref(), self.fail_above.as_ref());
+        }
+        Report { theory, ..self }
     }
+}
+
+/// Of a claim and a limit: refuted if one is, inconclusive if one of them could not be tested.
+fn verdict(claim: Option<&ClaimRecord>, limit: Option<&LimitRecord>) -> Option<ClaimVerdict> {
+    let verdicts = [claim.map(|claim| claim.verdict), limit.map(|limit| limit.verdict)];
+    let weight = |verdict: &ClaimVerdict| match verdict.outcome {
+        Verdict::Refuted => 2,
+        Verdict::Inconclusive => 1,
+        Verdict::NotRefuted => 0,
+    };
+    // of equals, that on the claim
+    verdicts.into_iter().flatten().rev().max_by_key(weight)
 }
 
 /// Who chose the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SeedSource {
     /// The user.

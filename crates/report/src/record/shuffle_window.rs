@@ -7,6 +7,7 @@ use crate::words::shuffle_window_sentence;
 
 /// What recorded outputs say of the shuffle.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShuffleWindowRecord {
     #[serde(flatten)]
     found: ShuffleWindow,

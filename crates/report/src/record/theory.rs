@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// Theory beside an audit, at the audit's δ.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TheoryComparison {
     /// As if batches were Poisson sampled, q = 1/T: what a user would have claimed.
     pub poisson: Cell,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Models, and how far their outputs are from the idealised law.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingFacts {
     /// Model, data and settings.
     pub description: serde_json::Value,
@@ -31,6 +32,7 @@ pub struct TrainingFacts {
 
 /// What the same audit says of the batched Gaussian mechanism.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idealised {
     /// Whether the value has coverage.
     pub kind: OutcomeKind,

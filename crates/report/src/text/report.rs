@@ -4,23 +4,22 @@ use dpscope_core::accounting::Kind;
 use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
-use dpscope_core::audit::{OutcomeKind, ResultRecord, TargetSide};
+use dpscope_core::audit::{Finding, OutcomeKind, TargetSide};
 use dpscope_core::format::{given, rounded};
 
 use super::row;
 use super::theory::comparison_text;
 use super::training::training_text;
-use crate::number::{confidence, counted, grouped, plain, up};
-use crate::record::{Report, SeedSource};
-use crate::words::Subject;
+use crate::number::{counted, grouped, plain, up};
+use crate::record::{FindingRecord, Report, SeedSource};
+use crate::words::{DEPENDENT_RUNS, Subject};
 
 /// Verdict, evidence and limits.
 #[must_use]
 pub fn report_text(report: &Report) -> String {
-    let result = &report.result;
-    let mut out = headline(result);
+    let mut out = format!("{}\n", report.headline);
     if let Some(claim) = &report.claim {
-        let verdict = match claim.verdict {
+        let verdict = match claim.verdict.outcome {
             Verdict::Refuted => "REFUTED",
             Verdict::NotRefuted => "not refuted",
             Verdict::Inconclusive => "inconclusive",
@@ -28,13 +27,18 @@ pub fn report_text(report: &Report) -> String {
         let PrivacyClaim { epsilon, delta, .. } = claim.claim();
         out.push_str(&format!("claim ε = {} at δ = {delta:e}: {verdict}\n", given(*epsilon)));
     }
-    if let Some(most) = report.fail_above {
-        out.push_str(&format!("limit ε = {}: {}\n", given(most), against_limit(result, most)));
+    if let Some(limit) = &report.fail_above {
+        let verdict = match limit.verdict.outcome {
+            Verdict::Refuted => "EXCEEDED by the bound",
+            Verdict::NotRefuted => "not exceeded by the bound",
+            Verdict::Inconclusive => "inconclusive, since there is no valid bound",
+        };
+        out.push_str(&format!("limit ε = {}: {verdict}\n", given(limit.epsilon)));
     }
     out.push('\n');
     out.push_str(&meaning(report));
-    for finding in &report.findings {
-        out.push_str(&row("note", finding));
+    for sentence in notes(&report.findings) {
+        out.push_str(&row("note", sentence));
     }
     out.push_str(&what(report));
     out.push_str(&evidence(report));
@@ -50,26 +54,18 @@ pub fn report_text(report: &Report) -> String {
     out
 }
 
-fn against_limit(result: &ResultRecord, most: f64) -> &'static str {
-    match result.kind {
-        OutcomeKind::Bound if result.epsilon > most => "EXCEEDED by the bound",
-        OutcomeKind::Bound => "not exceeded by the bound",
-        OutcomeKind::Estimate => "not tested, since an estimate has no coverage",
+/// The findings, and what they mean for the result. Failed runs have a row of their own.
+fn notes(findings: &[FindingRecord]) -> Vec<&str> {
+    let is_listed = |record: &&FindingRecord| !matches!(record.finding, Finding::FailedRuns { .. });
+    let mut notes: Vec<&str> =
+        findings.iter().filter(is_listed).map(|record| record.sentence.as_str()).collect();
+    let is_dependent = |record: &FindingRecord| {
+        record.costs_coverage && matches!(record.finding, Finding::Dependence { .. })
+    };
+    if findings.iter().any(is_dependent) {
+        notes.push(DEPENDENT_RUNS);
     }
-}
-
-fn headline(result: &ResultRecord) -> String {
-    let ResultRecord { epsilon, delta, significance, .. } = result;
-    match result.kind {
-        OutcomeKind::Bound => {
-            let confidence = confidence(*significance);
-            let shown = plain(*epsilon, Kind::Lower, 4);
-            format!("ε ≥ {shown} at δ = {delta:e}, with {confidence} confidence\n")
-        }
-        OutcomeKind::Estimate => {
-            format!("ε ≈ {epsilon:.4} at δ = {delta:e}: an estimate, without coverage\n")
-        }
-    }
+    notes
 }
 
 fn what(report: &Report) -> String {
@@ -134,8 +130,8 @@ fn evidence(report: &Report) -> String {
     ));
     let direction = match result.direction {
         _ if result.epsilon == 0.0 => "",
-        Direction::Remove => ": this decision is too likely with the target record",
-        Direction::Add => ": the other decision is too likely without the target record",
+        Direction::Remove => ": the attack finds the target too often for a smaller ε",
+        Direction::Add => ": the attack rules out the target too often for a smaller ε",
     };
     let [fpr, fnr] = [result.fpr_upper, result.fnr_upper].map(up);
     out.push_str(&row(
@@ -201,7 +197,7 @@ fn meaning(report: &Report) -> String {
     let says = match report.result.kind {
         OutcomeKind::Bound if report.result.epsilon > 0.0 => {
             let refutation = report.subject.refutation();
-            format!("A smaller claimed ε at this δ is refuted, which would say: {refutation}")
+            format!("Any claim below this ε is refuted. That means: {refutation}")
         }
         OutcomeKind::Bound => {
             "This attack did not find any leakage. That proves nothing.".to_owned()

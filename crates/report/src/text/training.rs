@@ -36,8 +36,8 @@ pub(super) fn training_text(training: &TrainingFacts) -> String {
         (training.bias, training.residual_variance, training.residual_variance_error)
     {
         let text = format!(
-            "outputs lie {} σ beside the idealised mean and vary by {} ± {error:.4} of the noise \
-                 variance",
+            "outputs deviate by {} σ from the idealised mean and vary by {} ± {error:.4} of the \
+                 noise variance",
             signed(bias),
             rounded(variance, 4)
         );

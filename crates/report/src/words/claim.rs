@@ -1,8 +1,10 @@
 //! What a verdict on a claim means.
 
+use dpscope_core::accounting::Accounted;
 use dpscope_core::audit::claim::VerdictReason;
 
 use super::Subject;
+use crate::number::plain;
 
 /// What a verdict means.
 #[must_use]
@@ -23,4 +25,13 @@ pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
             "The bound holds under an assumption only: it refutes nothing."
         }
     }
+}
+
+/// A claim below what is proven of the simulated mechanism.
+#[must_use]
+pub fn proven_sentence(lower: &Accounted) -> String {
+    format!(
+        "Theory proves ε ≥ {} of this mechanism, more than was claimed, whatever was simulated.",
+        plain(lower.epsilon, lower.kind, 4)
+    )
 }

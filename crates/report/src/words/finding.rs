@@ -7,25 +7,9 @@ use dpscope_core::recorded::independence::{Dependence, RunIndex};
 
 use crate::number::signed;
 
-/// A sentence for each finding of an audit, and what they mean for the result. Failed runs have a row
-/// of their own.
-#[must_use]
-pub fn finding_sentences(findings: &[Finding]) -> Vec<String> {
-    let is_listed = |finding: &&Finding| !matches!(finding, Finding::FailedRuns { .. });
-    let mut sentences: Vec<String> =
-        findings.iter().filter(is_listed).map(finding_sentence).collect();
-    let is_dependent = |finding: &Finding| {
-        matches!(finding, Finding::Dependence { .. }) && finding.costs_coverage()
-    };
-    if findings.iter().any(is_dependent) {
-        sentences.push(
-            "the runs are not independent, so the result is an estimate: a bound needs independent \
-             runs"
-                .to_owned(),
-        );
-    }
-    sentences
-}
+/// What dependent runs mean for the result.
+pub const DEPENDENT_RUNS: &str = "the runs are not independent, so the result is an estimate: a bound \
+    needs independent runs";
 
 /// What a finding says.
 #[must_use]
@@ -60,9 +44,9 @@ pub fn finding_sentence(finding: &Finding) -> String {
             rounded(residual_variance, 4)
         ),
         Finding::CanaryShifted { shift, .. } => format!(
-            "the outputs of the canary's batch lie {} σ beside where its gradient puts them: it is \
-             not clipped to the clip norm, or the other records' gradients along it differ between \
-             its batch and the others",
+            "the outputs of the canary's batch deviate by {} σ from the mean its gradient predicts: \
+             it is not clipped to the clip norm, or the other records' gradients along it differ \
+             between its batch and the others",
             signed(shift)
         ),
         _ => "an unknown finding".to_owned(),
@@ -84,12 +68,12 @@ pub fn dependence_sentence(dependence: &Dependence) -> String {
             )
         }
         Dependence::RepeatedPositionsOverEpochs { hits, guesses, steps } => format!(
-            "the largest output of an epoch is at the step that the run's earlier epochs point to \
+            "the largest output of an epoch is at the same step as in the run's earlier epochs \
              in {hits} of {guesses} epochs, where chance gives 1 in {steps}: the loader may repeat \
              one permutation (audit it as persistent-shuffle), or the outputs drift over an epoch"
         ),
         Dependence::RepeatedPositionsOverRuns { hits, guesses, steps } => format!(
-            "the largest output of a run is at the step that the earlier runs point to in {hits} of \
+            "the largest output of a run is at the same step as in earlier runs in {hits} of \
              {guesses} runs, where chance gives 1 in {steps}: the runs may share the seed of their \
              loader, or the outputs drift over an epoch"
         ),
@@ -99,8 +83,8 @@ pub fn dependence_sentence(dependence: &Dependence) -> String {
         ),
         Dependence::SharedNoise { correlation } => format!(
             "run i of the {} world and run i of the {} world are correlated (correlation \
-             {correlation:.3}): both worlds may have been run from the same seeds; give every run a \
-             seed of its own",
+             {correlation:.3}): both worlds may have been run from the same seeds; use another \
+             seed for every run",
             World::Target.name(),
             World::ZeroOut.name()
         ),

@@ -3,11 +3,13 @@
 mod accounted;
 mod claim;
 mod finding;
+mod headline;
 mod shuffle_window;
 mod subject;
 
 pub use accounted::InWords;
-pub use claim::claim_sentence;
-pub use finding::{dependence_sentence, finding_sentence, finding_sentences};
+pub use claim::{claim_sentence, proven_sentence};
+pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
+pub use headline::headline;
 pub use shuffle_window::shuffle_window_sentence;
 pub use subject::Subject;

@@ -8,14 +8,14 @@ pub fn shuffle_window_sentence(found: &ShuffleWindow) -> String {
     let ShuffleWindow { prefix, steps_per_epoch, ln_evidence, ln_needed, significance } = *found;
     if found.is_shown() {
         format!(
-            "outputs look like a shuffle within the first {prefix} of {steps_per_epoch} batches: \
+            "the outputs indicate a shuffle within the first {prefix} of {steps_per_epoch} batches: \
              their likelihood ratio against a shuffle over all of them is e^{ln_evidence:.1}, where \
              such a shuffle exceeds e^{ln_needed:.1} with chance {significance} at most, whatever \
              else moves a step's outputs in all runs of both worlds alike"
         )
     } else {
         format!(
-            "nothing in the outputs speaks against a shuffle over all {steps_per_epoch} batches, \
+            "the outputs are consistent with a shuffle over all {steps_per_epoch} batches, \
              which proves nothing (largest likelihood ratio e^{ln_evidence:.1}, for the first {prefix})"
         )
     }

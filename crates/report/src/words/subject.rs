@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What was audited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
     /// The batched Gaussian mechanism, simulated.
@@ -24,9 +25,9 @@ impl Subject {
     pub fn refutation(self) -> &'static str {
         match self {
             Subject::SimulatedMechanism => {
-                "Shuffled or otherwise batched DP-SGD with these parameters, releasing every noisy \
-                 sum, is not (epsilon, delta)-DP under zero-out adjacency. This does not measure \
-                 your trained model or your code."
+                "DP-SGD with these parameters and this sampler, releasing every noisy sum, is not \
+                 (epsilon, delta)-DP under zero-out adjacency. This does not measure your trained \
+                 model or your code."
             }
             Subject::TrainedModels => {
                 "DP-SGD as it is implemented here, with this model, data, sampler and noise, is not \

@@ -4,7 +4,7 @@ use dpscope_core::audit::ResultRecord;
 use dpscope_core::audit::curve::AuditCurve;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Artefact, EngineError, Layout, ObservationRange, Scheduler, Shard};
-use serde::Serialize;
+use dpscope_report::record::page::{AuditProgress, SimulationResult};
 
 use super::plan::{checked, plan_of};
 use crate::failure::Failure;
@@ -14,39 +14,6 @@ use crate::record::Record;
 #[derive(Debug)]
 pub(super) struct Simulation {
     pub(super) scheduler: Scheduler,
-}
-
-/// How far a simulation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct AuditProgress {
-    /// Observations of both worlds that are counted.
-    pub(super) done: u64,
-    /// Observations of both worlds that are to be counted.
-    pub(super) total: u64,
-}
-
-/// What a simulation found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct SimulationResult {
-    /// As on the command line.
-    #[serde(flatten)]
-    pub(super) result: ResultRecord,
-    /// Observations of both worlds that are counted.
-    pub(super) observations: u64,
-    /// Observations of both worlds that were planned.
-    pub(super) planned: u64,
-    /// Decimal.
-    pub(super) seed: String,
-    /// Equal for equal histograms.
-    pub(super) histogram_digest: String,
-    /// Devices that counted.
-    pub(super) devices: Vec<String>,
-    /// How they computed floats.
-    pub(super) float_modes: Vec<String>,
-    /// Ranges that a device failed.
-    pub(super) fallback_shards: u64,
-    /// Of the program.
-    pub(super) version: String,
 }
 
 impl Simulation {
@@ -103,7 +70,7 @@ impl Simulation {
 
 /// Progress and result of a small simulation.
 #[cfg(test)]
-pub(crate) fn example() -> (impl Serialize, impl Serialize) {
+pub(crate) fn example() -> (AuditProgress, SimulationResult) {
     let mut simulation = Simulation::open(&super::plan::tests::record(&[])).unwrap();
     let layout = simulation.layout().unwrap();
     let counted = super::count::count(&layout, 0.0, 128.0).unwrap();

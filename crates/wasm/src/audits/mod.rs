@@ -20,15 +20,12 @@ pub use gpu::GpuCounter;
 
 use crate::failure::Failure;
 use crate::found::columns;
-use crate::plain::{Made, to_js};
+use crate::plain::{JsResult, to_js};
 use crate::record::Record;
 use audit::Simulation;
 
 #[cfg(test)]
 pub(crate) use {audit::example, plan::FIELDS as PLAN};
-
-#[wasm_bindgen(typescript_custom_section)]
-const RECORDS: &str = include_str!("records.d.ts");
 
 /// A simulation under way: the coordinator's side.
 #[wasm_bindgen]
@@ -75,7 +72,7 @@ impl Audit {
     /// # Errors
     /// None that a page can cause.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
-    pub fn next(&mut self, observations: f64) -> Made {
+    pub fn next(&mut self, observations: f64) -> JsResult {
         let range = self.0.scheduler.assign(observations as u64);
         range.map_or(Ok(JsValue::UNDEFINED), |range| to_js(&range))
     }
@@ -99,7 +96,7 @@ impl Audit {
     /// # Errors
     /// None that a page can cause.
     #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
-    pub fn progress(&self) -> Made {
+    pub fn progress(&self) -> JsResult {
         to_js(&self.0.progress())
     }
 
@@ -109,7 +106,7 @@ impl Audit {
     /// # Errors
     /// Nothing is counted yet.
     #[wasm_bindgen(unchecked_return_type = "SimulationResult")]
-    pub fn result(&self) -> Made {
+    pub fn result(&self) -> JsResult {
         to_js(&self.0.result()?)
     }
 

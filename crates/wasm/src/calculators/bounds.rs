@@ -7,7 +7,7 @@ use dpscope_core::accounting::{
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
-use crate::plain::{Made, to_js};
+use crate::plain::{JsResult, to_js};
 use crate::question::{self, named};
 use crate::record::whole;
 
@@ -62,7 +62,7 @@ pub fn bound(
     #[wasm_bindgen(unchecked_param_type = "Row")] row: &str,
     #[wasm_bindgen(unchecked_param_type = "Setting")] setting: &JsValue,
     #[wasm_bindgen(unchecked_param_type = "At")] at: &JsValue,
-) -> Made {
+) -> JsResult {
     let found: Accounted =
         Row::named(row)?.bound(question::setting(setting)?, question::at(at)?)?;
     to_js(&found)

@@ -2,23 +2,16 @@
 
 use dpscope_core::accounting::{Calibration, CalibrationError, Parameter};
 use dpscope_core::mechanism::SamplerKind;
-use serde::Serialize;
+use dpscope_report::record::page::Calibrated;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
-use crate::plain::{Made, to_js};
+use crate::plain::{JsResult, to_js};
 use crate::question::named;
 use crate::record::Record;
 
 const PARAMETERS: [(&str, Parameter); 3] =
     [("noise", Parameter::Noise), ("steps", Parameter::Steps), ("epochs", Parameter::Epochs)];
-
-/// The value, and the ε that it gives.
-#[derive(Debug, Serialize)]
-pub(crate) struct Calibrated {
-    pub(crate) value: f64,
-    pub(crate) epsilon: f64,
-}
 
 /// The least noise, or the most steps or epochs, that keep a target. Shuffles are calibrated by the
 /// only upper bound that is proven of them, that of deterministic batches.
@@ -28,10 +21,10 @@ pub(crate) struct Calibrated {
 #[wasm_bindgen(unchecked_return_type = "Calibrated")]
 pub fn calibrate(
     #[wasm_bindgen(unchecked_param_type = "Wanted")] wanted: &str,
-    #[wasm_bindgen(unchecked_param_type = "Sampler")] sampler: &str,
+    #[wasm_bindgen(unchecked_param_type = "SamplerKind")] sampler: &str,
     #[wasm_bindgen(unchecked_param_type = "{ epsilon: number; delta: number }")] target: &JsValue,
     #[wasm_bindgen(unchecked_param_type = "Given")] given: &JsValue,
-) -> Made {
+) -> JsResult {
     let target = Record::read(target, "target", &["epsilon", "delta"])?;
     let known = ["noise_multiplier", "steps", "epochs", "sampling_rate"];
     let given = Record::read(given, "given", &known)?;

@@ -4,11 +4,11 @@ use dpscope_core::audit::bound::{BoundError, Statement};
 use dpscope_core::audit::planner::{PlannedAudit, PlannerError};
 use dpscope_core::audit::{Counts, ResultRecord};
 use dpscope_engine::Plan;
-use serde::Serialize;
+use dpscope_report::record::page::{PlanRow, PlanTable};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, FailureKind};
-use crate::plain::{Made, to_js};
+use crate::plain::{JsResult, to_js};
 use crate::question::{RULES, named};
 use crate::record::Record;
 
@@ -51,23 +51,9 @@ pub fn counts(
     #[wasm_bindgen(unchecked_param_type = "Counts")] counts: &JsValue,
     delta: f64,
     significance: f64,
-) -> Made {
+) -> JsResult {
     let counts = Record::read(counts, "counts", &COUNTS)?;
     to_js(&from_counts(&counts, delta, significance)?)
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct PlanTable {
-    pub(crate) cuts: u32,
-    pub(crate) tail_per_rate: f64,
-    pub(crate) observations_for_ceiling: Option<u64>,
-    pub(crate) rows: Vec<PlanRow>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct PlanRow {
-    pub(crate) observations: u64,
-    pub(crate) ceiling: f64,
 }
 
 const QUESTION: [&str; 5] = ["epsilon", "delta", "significance", "threshold_rule", "observations"];
@@ -108,7 +94,7 @@ pub(crate) fn planned(question: &Record) -> Result<PlanTable, Failure> {
 /// # Errors
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "PlanTable")]
-pub fn plan(#[wasm_bindgen(unchecked_param_type = "PlanQuestion")] question: &JsValue) -> Made {
+pub fn plan(#[wasm_bindgen(unchecked_param_type = "PlanQuestion")] question: &JsValue) -> JsResult {
     to_js(&planned(&Record::read(question, "question", &QUESTION)?)?)
 }
 

@@ -9,12 +9,9 @@ pub use calibrate::calibrate;
 pub use counts::{counts, plan};
 
 #[cfg(test)]
-pub(crate) use {calibrate::Calibrated, counts::from_counts, counts::planned};
+pub(crate) use counts::{from_counts, planned};
 
 use wasm_bindgen::prelude::*;
-
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = include_str!("types.d.ts");
 
 /// The version of the program that these numbers are from.
 #[wasm_bindgen]

@@ -9,7 +9,7 @@ use dpscope_core::training_check::{
 use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, shown};
-use crate::plain::{Made, to_js};
+use crate::plain::{JsResult, to_js};
 use crate::question::named;
 use crate::record::Record;
 
@@ -46,7 +46,7 @@ const NOISE_TARGETS: [(&str, NoiseTarget); 2] =
 /// # Errors
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "CheckReport")]
-pub fn check(#[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue) -> Made {
+pub fn check(#[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue) -> JsResult {
     to_js(&checked(&Record::read(training, "training", &FIELDS)?)?)
 }
 

@@ -20,8 +20,3 @@ pub(crate) use {
     check::FIELDS as TRAINING, check::tests::example, pair::drawn as drawn_pair,
     pair::estimated as estimated_pair, recorded::tests::example as example_of_files,
 };
-
-use wasm_bindgen::prelude::*;
-
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = include_str!("types.d.ts");

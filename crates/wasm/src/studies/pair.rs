@@ -1,32 +1,17 @@
 //! The exact pair of a shuffled run, drawn on this thread.
 
-use dpscope_core::accounting::{Accounted, Cell, Given, Training};
+use dpscope_core::accounting::{Given, Training};
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, Unattended};
-use serde::Serialize;
+use dpscope_report::record::page::{Pair, PairEstimate};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
-use crate::plain::{Made, to_js};
+use crate::plain::{JsResult, to_js};
 use crate::question;
 use crate::record::whole;
 use crate::seed::seed_or_fresh;
-
-#[derive(Debug, Serialize)]
-pub(crate) struct PairFound {
-    pub(crate) lower: Accounted,
-    pub(crate) estimate: Cell,
-    pub(crate) observations: u64,
-    pub(crate) seed: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct PairEstimate {
-    pub(crate) estimate: Cell,
-    pub(crate) observations: u64,
-    pub(crate) seed: String,
-}
 
 fn rows(setting: Training, at: Given, sampler: PairSampler) -> Result<PairRows, Failure> {
     let backend = Backend::Cpu(CpuBackend::new(1)?);
@@ -40,11 +25,11 @@ pub(crate) fn drawn(
     draws: u64,
     seed: u64,
     significance: f64,
-) -> Result<PairFound, Failure> {
+) -> Result<Pair, Failure> {
     let observations = (draws > 0).then_some(draws);
     let sampler = PairSampler { seed, observations, significance, whole_runs: true };
     let PairRows { lower, estimate, observations } = rows(setting, at, sampler)?;
-    Ok(PairFound { lower, estimate, observations, seed: seed.to_string() })
+    Ok(Pair { lower, estimate, observations, seed: seed.to_string() })
 }
 
 pub(crate) fn estimated(
@@ -72,7 +57,7 @@ pub fn pair(
     draws: f64,
     seed: &str,
     significance: f64,
-) -> Made {
+) -> JsResult {
     let (setting, at) = (question::setting(setting)?, question::at(at)?);
     let (draws, seed) = (whole("draws", draws, 0)?, seed_or_fresh(seed)?);
     to_js(&drawn(setting, at, draws, seed, significance)?)
@@ -89,7 +74,7 @@ pub fn pair_estimate(
     #[wasm_bindgen(unchecked_param_type = "At")] at: &JsValue,
     draws: f64,
     seed: &str,
-) -> Made {
+) -> JsResult {
     let (setting, at) = (question::setting(setting)?, question::at(at)?);
     let (draws, seed) = (whole("draws", draws, 1)?, seed_or_fresh(seed)?);
     to_js(&estimated(setting, at, draws, seed)?)

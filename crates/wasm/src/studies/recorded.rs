@@ -6,14 +6,14 @@ use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditOptions, Finding, ResultRecord, Scores, ScoresError, ValueAtCut};
 use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
+use dpscope_report::record::page::{ArrayFacts, FileFacts, ScoresResult};
 use js_sys::Object;
-use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::failure::{Failure, FailureKind};
 use crate::found::{columns, rule_of};
-use crate::plain::{Made, to_js, with};
+use crate::plain::{JsResult, to_js, with};
 use crate::question::named;
 use crate::record::{Record, needed};
 use crate::seed::seed_or_fresh;
@@ -37,39 +37,6 @@ fn limits() -> Limits {
 struct File<'a> {
     bytes: &'a [u8],
     name: &'a str,
-}
-
-/// What recorded scores say.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct ScoresResult {
-    #[serde(flatten)]
-    result: ResultRecord,
-    /// Runs of both worlds together.
-    observations: u64,
-    /// Runs of each world.
-    runs: Trials,
-    /// Runs whose score is not finite, which counts against the attack.
-    non_finite: Trials,
-    uncorrected_maximum: Option<ValueAtCut>,
-    seed: String,
-    findings: Vec<String>,
-    version: &'static str,
-}
-
-/// One array of a file.
-#[derive(Debug, Serialize)]
-struct ArrayFacts {
-    name: String,
-    dtype: String,
-    shape: String,
-    readable: bool,
-}
-
-/// What a file holds.
-#[derive(Debug, Serialize)]
-struct FileFacts {
-    format: String,
-    arrays: Vec<ArrayFacts>,
 }
 
 fn unreadable(field: &'static str, name: &str, why: &impl std::fmt::Display) -> Failure {
@@ -205,7 +172,7 @@ pub fn audit_scores(
 /// # Errors
 /// A file that cannot be read.
 #[wasm_bindgen(unchecked_return_type = "FileFacts")]
-pub fn describe_file(bytes: &[u8], name: &str) -> Made {
+pub fn describe_file(bytes: &[u8], name: &str) -> JsResult {
     to_js(&described(File { bytes, name })?)
 }
 
@@ -261,7 +228,7 @@ pub(super) mod tests {
     }
 
     /// A result without its curve, and what a file holds.
-    pub(crate) fn example() -> (serde_json::Value, impl Serialize) {
+    pub(crate) fn example() -> (serde_json::Value, FileFacts) {
         let csv = columns_of(&scores(30, 1.0), &scores(30, 0.0));
         let found = audit(&csv, None, &options(&[])).unwrap();
         let facts = described(File { bytes: &csv, name: "x.csv" }).unwrap();

@@ -10,59 +10,21 @@ pub(crate) use args::BenchArgs;
 use std::io::IsTerminal;
 
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::backend::gpu::Adapter;
 use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{Backend, Layout, Plan};
 use dpscope_report::number::short;
+use dpscope_report::record::{Bench, BenchRate, BenchRow, TimeShares};
 use dpscope_report::text::{Align, row, table};
-use serde::Serialize;
 
 use self::meter::{Measurement, measure};
-use self::shares::{Shares, of_cpu, of_gpu};
+use self::shares::{of_cpu, of_gpu};
 use self::workload::BenchPlan;
 use crate::args::DeviceChoice;
 use crate::device::{cpu, found, kind, open, pick};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text, tell};
 use crate::progress::is_interrupted;
-
-#[derive(Serialize)]
-struct Bench {
-    schema: &'static str,
-    version: &'static str,
-    mechanism: BatchedGaussian,
-    normals_per_observation: u64,
-    /// Requested measuring time per device and float mode.
-    seconds: f64,
-    rows: Vec<Row>,
-}
-
-/// A device in a float mode.
-#[derive(Serialize)]
-struct Row {
-    device: String,
-    /// With threads, or with driver.
-    description: String,
-    kind: &'static str,
-    float_mode: FloatMode,
-    /// None if the device could not be measured.
-    rate: Option<Rate>,
-    /// Why there is no rate.
-    problem: Option<String>,
-    /// Shares of the time of one thread or of the device; none if not measured.
-    shares: Option<Shares>,
-}
-
-#[derive(Serialize)]
-struct Rate {
-    /// Observations of both worlds, after the warm-up.
-    observations: u64,
-    elapsed_ms: f64,
-    observations_per_second: f64,
-    normals_per_second: f64,
-    ratio_to_cpu: f64,
-}
 
 pub(crate) fn run(args: &BenchArgs) -> CommandResult {
     let plan = plan(args)?.validated()?;
@@ -115,22 +77,22 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     })
 }
 
-fn cpu_row(args: &BenchArgs, work: &BenchPlan, cpu: CpuBackend) -> Result<Row, Failure> {
+fn cpu_row(args: &BenchArgs, work: &BenchPlan, cpu: CpuBackend) -> Result<BenchRow, Failure> {
     announce(args, "cpu", FloatMode::Exact);
     let backend = Backend::Cpu(cpu);
     let measured = measure(work, &backend)?;
     announce(args, "cpu, stage by stage", FloatMode::Exact);
     let shares = of_cpu(work)?;
-    let row = Row {
+    let row = BenchRow {
         device: "cpu".to_owned(),
         description: backend.device(),
         kind: "cpu",
-        float_mode: backend.float_mode(),
+        float_mode: backend.float_mode().to_string(),
         rate: None,
         problem: None,
         shares: Some(shares),
     };
-    Ok(row.with(measured, work))
+    Ok(with_rate(row, measured, work))
 }
 
 fn gpu_row(
@@ -138,14 +100,14 @@ fn gpu_row(
     work: &BenchPlan,
     adapter: &Adapter,
     mode: FloatMode,
-) -> Result<Row, Failure> {
+) -> Result<BenchRow, Failure> {
     let facts = adapter.facts();
     announce(args, &facts.name, mode);
-    let mut row = Row {
+    let mut row = BenchRow {
         device: facts.name.clone(),
         description: facts.device(),
         kind: kind(facts.hardware),
-        float_mode: mode,
+        float_mode: mode.to_string(),
         rate: None,
         problem: None,
         shares: None,
@@ -158,34 +120,33 @@ fn gpu_row(
         measure(work, &backend)
     });
     match measured {
-        Ok(measured) => Ok(row.with(measured, work)),
+        Ok(measured) => Ok(with_rate(row, measured, work)),
         Err(failure) if failure.code == Exit::Interrupted => Err(failure),
-        Err(failure) => Ok(Row { problem: Some(format!("{:#}", failure.error)), ..row }),
+        Err(failure) => Ok(BenchRow { problem: Some(format!("{:#}", failure.error)), ..row }),
     }
 }
 
-impl Row {
-    fn with(mut self, measured: Measurement, work: &BenchPlan) -> Self {
-        if measured.fallback_shards > 0 {
-            let why = measured.warnings.join("; ");
-            self.problem = Some(format!("fell back to the CPU: {why}"));
-            return self;
-        }
-        let rate = measured.observations as f64 / (measured.elapsed_ms / 1e3);
-        self.rate = Some(Rate {
-            observations: measured.observations,
-            elapsed_ms: measured.elapsed_ms,
-            observations_per_second: rate,
-            normals_per_second: rate * work.plan.distribution().normals_per_observation() as f64,
-            ratio_to_cpu: 1.0,
-        });
-        self
+/// The row with what was measured.
+fn with_rate(mut row: BenchRow, measured: Measurement, work: &BenchPlan) -> BenchRow {
+    if measured.fallback_shards > 0 {
+        let why = measured.warnings.join("; ");
+        row.problem = Some(format!("fell back to the CPU: {why}"));
+        return row;
     }
+    let rate = measured.observations as f64 / (measured.elapsed_ms / 1e3);
+    row.rate = Some(BenchRate {
+        observations: measured.observations,
+        elapsed_ms: measured.elapsed_ms,
+        observations_per_second: rate,
+        normals_per_second: rate * work.plan.distribution().normals_per_observation() as f64,
+        ratio_to_cpu: 1.0,
+    });
+    row
 }
 
 /// Computes ratios to the first row, which is the CPU.
-fn compare(rows: &mut [Row]) {
-    let rate = |row: &Row| row.rate.as_ref().map(|rate| rate.observations_per_second);
+fn compare(rows: &mut [BenchRow]) {
+    let rate = |row: &BenchRow| row.rate.as_ref().map(|rate| rate.observations_per_second);
     let Some(of_cpu) = rows.first().and_then(rate) else { return };
     for rate in rows.iter_mut().filter_map(|row| row.rate.as_mut()) {
         rate.ratio_to_cpu = rate.observations_per_second / of_cpu;
@@ -210,15 +171,16 @@ fn to_text(report: &Bench) -> String {
         ("exponentials", Align::Right),
         ("rest", Align::Right),
     ];
-    let cells = |row: &Row| {
-        let rate = |value: fn(&Rate) -> String| row.rate.as_ref().map_or("-".to_owned(), value);
-        let share = |value: fn(&Shares) -> f64| {
-            let percent = |s: &Shares| format!("{:.0} %", 100.0 * value(s));
+    let cells = |row: &BenchRow| {
+        let rate =
+            |value: fn(&BenchRate) -> String| row.rate.as_ref().map_or("-".to_owned(), value);
+        let share = |value: fn(&TimeShares) -> f64| {
+            let percent = |s: &TimeShares| format!("{:.0} %", 100.0 * value(s));
             row.shares.as_ref().map_or("-".to_owned(), percent)
         };
         [
             row.device.clone(),
-            row.float_mode.to_string(),
+            row.float_mode.clone(),
             rate(|r| short(r.normals_per_second)),
             rate(|r| short(r.observations_per_second)),
             rate(|r| format!("{:.2}", r.ratio_to_cpu)),

@@ -6,23 +6,12 @@ use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_engine::EngineError;
 use dpscope_engine::backend::GpuBackend;
+use dpscope_report::record::TimeShares;
 use dpscope_shaders::{Phase, ScoreKernel, Stage};
-use serde::Serialize;
 
 use super::workload::BenchPlan;
 use crate::failure::{Exit, Failure};
 use crate::progress::is_interrupted;
-
-/// Shares of the time; they sum to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) struct Shares {
-    pub(super) random_words: f64,
-    pub(super) normals: f64,
-    /// With their sums and the score of an epoch.
-    pub(super) exponentials: f64,
-    /// Histograms.
-    pub(super) rest: f64,
-}
 
 /// The increments of cumulative times, as shares of the longest. A time below an earlier one is noise
 /// and adds nothing.
@@ -40,7 +29,7 @@ fn added(times: [f64; 4]) -> [f64; 4] {
 const NORMALS: u64 = 4_000_000;
 
 /// The shares of one thread of the CPU, from the shortest of several timings of each stage.
-pub(super) fn of_cpu(work: &BenchPlan) -> Result<Shares, Failure> {
+pub(super) fn of_cpu(work: &BenchPlan) -> Result<TimeShares, Failure> {
     let kernel = ScoreKernel::new(work.plan.distribution(), work.plan.plan().seed, Phase::Audit)
         .map_err(EngineError::from)?;
     let observations = (NORMALS / kernel.entries_per_observation() / 2).max(1);
@@ -74,7 +63,7 @@ pub(super) fn of_cpu(work: &BenchPlan) -> Result<Shares, Failure> {
         if started.elapsed().as_secs_f64() >= work.seconds {
             let times = shortest.map(|time| time.as_secs_f64());
             let [random_words, normals, exponentials, rest] = added(times);
-            return Ok(Shares { random_words, normals, exponentials, rest });
+            return Ok(TimeShares { random_words, normals, exponentials, rest });
         }
     }
 }
@@ -91,14 +80,14 @@ fn timed(task: impl FnOnce() -> Result<(), EngineError>) -> Result<Duration, Fai
 }
 
 /// The shares of a GPU, from the shortest of several timings of a dispatch up to each stage.
-pub(super) fn of_gpu(work: &BenchPlan, gpu: &GpuBackend) -> Result<Shares, Failure> {
+pub(super) fn of_gpu(work: &BenchPlan, gpu: &GpuBackend) -> Result<TimeShares, Failure> {
     let kernel = ScoreKernel::new(work.plan.distribution(), work.plan.plan().seed, Phase::Audit)
         .map_err(EngineError::from)?;
     let started = Instant::now();
     let now_ms = || 1e3 * started.elapsed().as_secs_f64();
     let times = pollster::block_on(gpu.stage_times(&kernel, &work.layout.bins, &now_ms))?;
     let [rest, random_words, normals, exponentials] = added(times);
-    Ok(Shares { random_words, normals, exponentials, rest })
+    Ok(TimeShares { random_words, normals, exponentials, rest })
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ mod args;
 
 pub(crate) use args::CompletionsArgs;
 
+use dpscope_report::record::Completions;
+
 use crate::failure::{CommandResult, Exit};
 use crate::output::{print, print_json};
 
@@ -13,10 +15,11 @@ pub(crate) fn run(args: &CompletionsArgs, mut command_line: clap::Command) -> Co
     clap_complete::generate(args.shell, &mut command_line, "dpscope", &mut script);
     let script = String::from_utf8_lossy(&script);
     if args.json {
-        let shell = args.shell.to_string();
-        print_json(&serde_json::json!({
-            "schema": "dpscope.completions/1", "shell": shell, "script": script,
-        }))?;
+        print_json(&Completions {
+            schema: "dpscope.completions/1",
+            shell: args.shell.to_string(),
+            script: script.into_owned(),
+        })?;
     } else {
         print(&script)?;
     }

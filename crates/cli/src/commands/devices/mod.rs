@@ -6,48 +6,13 @@ pub(crate) use args::DevicesArgs;
 
 use dpscope_engine::backend::gpu::{Adapter, AdapterFacts};
 use dpscope_report::number::grouped;
+use dpscope_report::record::{Device, DeviceFacts, Devices};
 use dpscope_report::text::{Align, row, table};
-use serde::Serialize;
 
 use crate::args::DeviceChoice;
 use crate::device::{INSTALL, found, kind, pick};
 use crate::failure::{CommandResult, Exit};
 use crate::output::{print_json, print_text};
-
-#[derive(Serialize)]
-struct Devices {
-    schema: &'static str,
-    devices: Vec<Device>,
-}
-
-#[derive(Serialize)]
-struct Device {
-    /// The index of an adapter, for `--device`.
-    index: Option<usize>,
-    name: String,
-    kind: &'static str,
-    /// Whether `--device auto` selects it.
-    auto: bool,
-    #[serde(flatten)]
-    about: About,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum About {
-    Cpu {
-        threads: usize,
-        instruction_set: &'static str,
-        float_mode: &'static str,
-    },
-    Adapter {
-        backend: &'static str,
-        driver: String,
-        max_storage_binding_bytes: u64,
-        max_workgroups: u32,
-        max_invocations: u32,
-    },
-}
 
 pub(crate) fn run(args: &DevicesArgs) -> CommandResult {
     let adapters = found();
@@ -63,7 +28,7 @@ pub(crate) fn run(args: &DevicesArgs) -> CommandResult {
 }
 
 fn cpu(auto: bool) -> Device {
-    let about = About::Cpu {
+    let about = DeviceFacts::Cpu {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         instruction_set: dpscope_shaders::instruction_set(),
         float_mode: "exact",
@@ -74,7 +39,7 @@ fn cpu(auto: bool) -> Device {
 fn gpu(adapter: &Adapter, auto: Option<usize>) -> Device {
     let AdapterFacts { index, name, backend, driver, hardware, .. } = adapter.facts().clone();
     let facts = adapter.facts();
-    let about = About::Adapter {
+    let about = DeviceFacts::Adapter {
         backend,
         driver,
         max_storage_binding_bytes: facts.max_storage_binding_bytes,
@@ -95,13 +60,17 @@ fn to_text(devices: &[Device]) -> String {
     ];
     let cells = |device: &Device| {
         let (backend, about) = match &device.about {
-            About::Cpu { threads, instruction_set, float_mode } => {
+            DeviceFacts::Cpu { threads, instruction_set, float_mode } => {
                 let plural = if *threads == 1 { "" } else { "s" };
                 let about = format!("{threads} thread{plural}, {instruction_set}, {float_mode}");
                 ("-", about)
             }
-            About::Adapter {
-                backend, driver, max_storage_binding_bytes, max_workgroups, ..
+            DeviceFacts::Adapter {
+                backend,
+                driver,
+                max_storage_binding_bytes,
+                max_workgroups,
+                ..
             } => {
                 let binding = grouped(max_storage_binding_bytes >> 20);
                 let workgroups = grouped(u64::from(*max_workgroups));

@@ -11,41 +11,11 @@ use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Pilot, Plan};
 use dpscope_report::number::{confidence, grouped};
-use serde::Serialize;
+use dpscope_report::record::{PlanReport, PlanTarget, PredictedRow};
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
 use crate::seed::seed_or_fresh;
-
-#[derive(Serialize)]
-struct PlanReport {
-    schema: &'static str,
-    delta: f64,
-    significance: f64,
-    threshold_rule: ThresholdRule,
-    cuts: u32,
-    tail_per_rate: f64,
-    target: Option<Target>,
-    rows: Vec<Row>,
-    seed: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Target {
-    epsilon: f64,
-    /// Fewest observations in both worlds together whose ceiling reaches epsilon.
-    observations_for_ceiling: u64,
-    /// Predicted for an audit of the mechanism; none if no number up to 10¹⁰ suffices.
-    observations_predicted: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    observations: u64,
-    ceiling: f64,
-    /// An estimate.
-    predicted_epsilon: Option<f64>,
-}
 
 /// Largest number of observations in a prediction.
 const MAX_OBSERVATIONS: u64 = 10_000_000_000;
@@ -62,10 +32,10 @@ pub(crate) fn run(args: &PlanArgs) -> CommandResult {
         PlannedAudit { delta, significance, threshold_rule: rule, cuts: Plan::DEFAULT_CUTS };
     let tail = audit.tail_per_rate();
     let pilot = pilot(args, rule)?;
-    let row = |observations: u64| -> Result<Row, Failure> {
+    let row = |observations: u64| -> Result<PredictedRow, Failure> {
         let per_world = audit.evaluated_per_world(observations);
         let predicted = pilot.as_ref().map(|(pilot, _)| predict(pilot, per_world, delta, tail));
-        Ok(Row {
+        Ok(PredictedRow {
             observations,
             ceiling: audit.ceiling(observations)?,
             predicted_epsilon: predicted.transpose()?,
@@ -77,7 +47,7 @@ pub(crate) fn run(args: &PlanArgs) -> CommandResult {
             let needed = audit.observations_for_ceiling(epsilon)?;
             let reaches = |n: u64| Ok::<_, Failure>(row(n)?.predicted_epsilon >= Some(epsilon));
             let found = if pilot.is_some() { fewest(reaches)? } else { None };
-            Some(Target {
+            Some(PlanTarget {
                 epsilon,
                 observations_for_ceiling: needed,
                 observations_predicted: found,
@@ -93,7 +63,7 @@ pub(crate) fn run(args: &PlanArgs) -> CommandResult {
         }
         None => PlannedAudit::SIZES.to_vec(),
     };
-    let rows: Result<Vec<Row>, Failure> = sizes.into_iter().map(row).collect();
+    let rows: Result<Vec<PredictedRow>, Failure> = sizes.into_iter().map(row).collect();
     let report = PlanReport {
         schema: "dpscope.plan/1",
         delta,

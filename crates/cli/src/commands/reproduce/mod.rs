@@ -22,26 +22,33 @@ use crate::output::{print_json, print_text, tell};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
 use args::Reproduction;
+use dpscope_report::record::{DifferenceReason, PairRange, ReproductionReport, ReproductionRow};
 use published::{Published, figure_3, table_1};
-use record::{HALF_A_UNIT, Ours, Reason, Reproduced, Row, reason};
+use record::{HALF_A_UNIT, our_result, reason};
 
 struct Source {
     what: &'static str,
     observations: u64,
     /// Why the printed ε differs from that of an accountant.
-    claimed: Reason,
+    claimed: DifferenceReason,
 }
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     let (source, published, default) = match args.what.what {
         Reproduction::Figure3 => {
-            let source =
-                Source { what: "figure-3", observations: 1_000_000_000, claimed: Reason::UpperEnd };
+            let source = Source {
+                what: "figure-3",
+                observations: 1_000_000_000,
+                claimed: DifferenceReason::UpperEnd,
+            };
             (source, figure_3()?, 1_000_000)
         }
         Reproduction::Table1 => {
-            let source =
-                Source { what: "table-1", observations: 10_000_000, claimed: Reason::CopiedClaim };
+            let source = Source {
+                what: "table-1",
+                observations: 10_000_000,
+                claimed: DifferenceReason::CopiedClaim,
+            };
             (source, table_1()?, 100_000)
         }
         _ => return dpsgd::run(args),
@@ -71,7 +78,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     }
     let (plan, trials) =
         seen.ok_or_else(|| Failure::with(Exit::Internal, "the published table is empty"))?;
-    let report = Reproduced {
+    let report = ReproductionReport {
         schema: "dpscope.reproduction/2",
         what: source.what,
         delta: plan.delta,
@@ -115,9 +122,9 @@ fn reproduced(
     source: &Source,
     outcome: &crate::commands::simulate::RunOutcome,
     pair: PairRows,
-) -> Result<Row, Failure> {
+) -> Result<ReproductionRow, Failure> {
     let state = &outcome.state;
-    let ours = Ours::of(state, published.empirical_epsilon)?;
+    let ours = our_result(state, published.empirical_epsilon)?;
     let query = Query::upper(published.setting(), Given::Delta(state.plan.delta));
     let poisson = Cell::from(Poisson.account(&query));
     let claimed_difference =
@@ -127,9 +134,9 @@ fn reproduced(
         why_they_differ.push(source.claimed);
     }
     let other_number =
-        (state.plan.observations != source.observations).then_some(Reason::Observations);
+        (state.plan.observations != source.observations).then_some(DifferenceReason::Observations);
     why_they_differ.extend(reason(&ours, other_number));
-    Ok(Row {
+    Ok(ReproductionRow {
         name: published.name,
         noise_multiplier: published.noise_multiplier,
         steps: published.steps,
@@ -140,7 +147,11 @@ fn reproduced(
         published_estimate: published.empirical_epsilon,
         ours,
         gain_at_10x: state.outcome()?.evidence().gain_at_10x,
-        pair,
+        pair: PairRange {
+            lower: pair.lower,
+            estimate: pair.estimate,
+            observations: pair.observations,
+        },
         why_they_differ,
         elapsed_ms: outcome.elapsed_ms,
     })

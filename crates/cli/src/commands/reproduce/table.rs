@@ -2,56 +2,21 @@
 
 use dpscope_core::accounting::{Cell, Kind};
 use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::record::{DifferenceReason, ReproductionReport, ReproductionRow};
 use dpscope_report::text::{Align, row, table};
 
 use dpscope_engine::Plan;
 
-use super::record::{Reason, Reproduced, Row};
-
-pub(super) const REASONS: [Reason; 6] = [
-    Reason::UpperEnd,
-    Reason::CopiedClaim,
-    Reason::Observations,
-    Reason::UnknownNumber,
-    Reason::Chance,
-    Reason::Unexplained,
+pub(super) const REASONS: [DifferenceReason; 6] = [
+    DifferenceReason::UpperEnd,
+    DifferenceReason::CopiedClaim,
+    DifferenceReason::Observations,
+    DifferenceReason::UnknownNumber,
+    DifferenceReason::Chance,
+    DifferenceReason::Unexplained,
 ];
 
-impl Reason {
-    pub(super) fn mark(self) -> char {
-        match self {
-            Reason::UpperEnd => 'u',
-            Reason::CopiedClaim => 'c',
-            Reason::Observations => 'n',
-            Reason::UnknownNumber => 'k',
-            Reason::Chance => 'v',
-            Reason::Unexplained => '!',
-        }
-    }
-
-    pub(super) fn text(self) -> &'static str {
-        match self {
-            Reason::UpperEnd => {
-                "the printed claim is the upper end of an accountant's error interval; ours is accurate to 1e-4"
-            }
-            Reason::CopiedClaim => {
-                "the printed claim was copied from the model's own paper, which used another accountant"
-            }
-            Reason::Observations => {
-                "another number of observations: more of them raise the estimate towards the pair's ε"
-            }
-            Reason::UnknownNumber => {
-                "the paper's number of observations is unknown; more of them raise the estimate"
-            }
-            Reason::Chance => {
-                "an uncorrected maximum varies between runs; the difference is within three standard errors"
-            }
-            Reason::Unexplained => "unexplained: more than three standard errors apart",
-        }
-    }
-}
-
-pub(super) fn text(report: &Reproduced) -> String {
+pub(super) fn text(report: &ReproductionReport) -> String {
     let mut out = format!(
         "{}: {} observations per setting (paper: {}), δ = {:e}, ceiling of estimates {:.2}\n\n",
         report.what,
@@ -96,7 +61,9 @@ pub(super) fn text(report: &Reproduced) -> String {
     ] {
         out.push_str(&row(label, about));
     }
-    let seen = |reason: &Reason| report.rows.iter().any(|row| row.why_they_differ.contains(reason));
+    let seen = |reason: &DifferenceReason| {
+        report.rows.iter().any(|row| row.why_they_differ.contains(reason))
+    };
     for reason in REASONS.iter().filter(|reason| seen(reason)) {
         out.push_str(&row(&format!("why: {}", reason.mark()), reason.text()));
     }
@@ -104,7 +71,7 @@ pub(super) fn text(report: &Reproduced) -> String {
     out
 }
 
-fn cells(row: &Row) -> [String; 13] {
+fn cells(row: &ReproductionRow) -> [String; 13] {
     let printed = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
     let theory = |cell: &Cell| {
         cell.value().map_or("-".to_owned(), |value| plain(value.epsilon, value.kind, 2))
@@ -136,7 +103,7 @@ mod tests {
 
     #[test]
     fn reasons_have_distinct_marks() {
-        let mut marks = REASONS.map(Reason::mark);
+        let mut marks = REASONS.map(DifferenceReason::mark);
         marks.sort_unstable();
         assert!(marks.windows(2).all(|pair| pair[0] != pair[1]));
     }

@@ -18,6 +18,7 @@ use crate::interval::IntervalError;
 /// How the threshold is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum ThresholdRule {
     /// The same data choose and score the cut: an estimate, not a bound.
@@ -97,6 +98,7 @@ pub struct Evidence {
 /// What a bound needs beside independent runs whose number was fixed before they were seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Assumes {
     /// Nothing: only such a bound decides a verdict.

@@ -11,6 +11,7 @@ use crate::mechanism::BatchSampler;
 /// A check of independence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum CheckKind {
     /// [`duplicated_runs`].

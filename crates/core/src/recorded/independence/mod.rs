@@ -42,6 +42,9 @@ pub struct IndependenceCheck {
 
 /// In which way runs depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum Dependence {
     /// Runs repeat another one in every bit.
     DuplicatedRuns {
@@ -100,6 +103,8 @@ impl Dependence {
 
 /// A recorded run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunIndex {
     /// Its world.
     pub world: World,

@@ -121,7 +121,7 @@ fn size_of(sampler: SamplerKind, size: &Record) -> Result<EpochSize, Failure> {
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "Epoch")]
 pub fn epoch(
-    #[wasm_bindgen(unchecked_param_type = "Sampler")] sampler: &str,
+    #[wasm_bindgen(unchecked_param_type = "SamplerKind")] sampler: &str,
     #[wasm_bindgen(unchecked_param_type = "EpochSize")] size: &JsValue,
     seed: &str,
     index: f64,

@@ -1,6 +1,5 @@
 //! `dpscope reproduce` for experiments with DP-SGD.
 
-mod record;
 mod table;
 
 use std::io::IsTerminal;
@@ -13,7 +12,7 @@ use dpscope_engine::{Artefact, Backend, Plan, TrainingState};
 use super::ReproduceArgs;
 use super::args::NUMBERING;
 use super::published::{Experiment, dp_sgd};
-use super::record::{Ours, Reason, estimate, reason};
+use super::record::{estimate, our_result, reason};
 use crate::commands::audit::dpsgd::{built_in, calibrated_noise};
 use crate::commands::simulate::{RunOutcome, count_whole, float_mode, idealised_counts};
 use crate::device::backend;
@@ -21,7 +20,9 @@ use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::output::{print_json, print_text, tell};
 use crate::progress::is_interrupted;
 use crate::seed::seed_or_fresh;
-use record::{Reproduced, Row};
+use dpscope_report::record::{
+    DifferenceReason, TrainingReproductionReport, TrainingReproductionRow,
+};
 
 /// Records of the one epoch.
 const RECORDS: u32 = 10_000;
@@ -38,7 +39,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let what = args.what.what.name();
     let experiments = dp_sgd(&what)?;
     let (seed, _) = seed_or_fresh(args.seed)?;
-    let mut rows: Vec<Row> = Vec::with_capacity(experiments.len());
+    let mut rows: Vec<TrainingReproductionRow> = Vec::with_capacity(experiments.len());
     for experiment in &experiments {
         if !args.show.quiet && std::io::stderr().is_terminal() {
             tell(&format!("{}, ε = {}", experiment.name, experiment.claimed_epsilon));
@@ -52,7 +53,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let Some(device) = rows.last().map(|row| row.device.clone()) else {
         return Err(Failure::interrupted());
     };
-    let report = Reproduced {
+    let report = TrainingReproductionReport {
         schema: "dpscope.training_reproduction/1",
         what,
         numbering: args.what.is_by_number.then_some(NUMBERING),
@@ -122,9 +123,9 @@ fn plan(experiment: &Experiment, runs: u64, seed: u64) -> Result<Plan, Failure> 
 fn row(
     experiment: &Experiment,
     plan: Plan,
-    before: &[Row],
+    before: &[TrainingReproductionRow],
     args: &ReproduceArgs,
-) -> Result<Option<Row>, Failure> {
+) -> Result<Option<TrainingReproductionRow>, Failure> {
     let (backend, plan) = match &experiment.model {
         Some(model) => {
             let (backend, digest) =
@@ -151,24 +152,24 @@ fn audited(
     experiment: &Experiment,
     outcome: &RunOutcome,
     idealised: Option<&Artefact>,
-    (before, backend): (&[Row], &Backend),
-) -> Result<Row, Failure> {
+    (before, backend): (&[TrainingReproductionRow], &Backend),
+) -> Result<TrainingReproductionRow, Failure> {
     let state = &outcome.state;
     let plan = &state.plan;
     let sampler = plan.mechanism.sampler.kind();
     let is_full = sampler == SamplerKind::Shuffle;
-    let ours = Ours::of(state, experiment.published)?;
+    let ours = our_result(state, experiment.published)?;
     let claimed_epsilon = experiment.claimed_epsilon;
     let full = before
         .iter()
         .find(|row| row.sampler == SamplerKind::Shuffle && row.claimed_epsilon == claimed_epsilon);
-    let times = |full: &Row| ours.our_estimate / full.ours.our_estimate;
+    let times = |full: &TrainingReproductionRow| ours.our_estimate / full.ours.our_estimate;
     let is_another = match &experiment.model {
-        Some(_) => (plan.observations != PUBLISHED_RUNS).then_some(Reason::Observations),
-        None => Some(Reason::UnknownNumber),
+        Some(_) => (plan.observations != PUBLISHED_RUNS).then_some(DifferenceReason::Observations),
+        None => Some(DifferenceReason::UnknownNumber),
     };
     let training = state.training.as_ref().map(TrainingState::whole);
-    Ok(Row {
+    Ok(TrainingReproductionRow {
         name: experiment.name.clone(),
         model: experiment.model.clone(),
         sampler,

@@ -6,12 +6,12 @@ use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
 use dpscope_engine::Plan;
 use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::record::{TrainingReproductionReport, TrainingReproductionRow};
 use dpscope_report::text::{Align, row, table};
 
-use super::record::{Reproduced, Row};
 use crate::commands::reproduce::table::REASONS;
 
-pub(super) fn text(report: &Reproduced) -> String {
+pub(super) fn text(report: &TrainingReproductionReport) -> String {
     let mut out = format!(
         "{}: DP-SGD, one epoch of 10,000 records in batches of {}, δ = {:e}\n",
         report.what,
@@ -38,7 +38,7 @@ pub(super) fn text(report: &Reproduced) -> String {
         (true, "ceiling", Align::Right),
         (is_trained, "residual", Align::Right),
     ];
-    let shown = |row: &Row| -> Vec<String> {
+    let shown = |row: &TrainingReproductionRow| -> Vec<String> {
         let cells = cells(row).into_iter().zip(&columns);
         cells.filter(|(_, (applies, ..))| *applies).map(|(cell, _)| cell).collect()
     };
@@ -60,7 +60,7 @@ pub(super) fn text(report: &Reproduced) -> String {
     out
 }
 
-fn legend(report: &Reproduced, is_trained: bool) -> String {
+fn legend(report: &TrainingReproductionReport, is_trained: bool) -> String {
     let (confidence, cuts) = (confidence(report.significance), Plan::DEFAULT_CUTS);
     let has_times = report.rows.iter().any(|row| row.published_times.is_some());
     let legend = [
@@ -97,7 +97,7 @@ fn legend(report: &Reproduced, is_trained: bool) -> String {
     applying.map(|(_, label, about)| row(label, about)).collect()
 }
 
-fn cells(row: &Row) -> [String; 13] {
+fn cells(row: &TrainingReproductionRow) -> [String; 13] {
     let of = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
     let below = row.published_below_claim.then(|| format!("< {}", row.claimed_epsilon));
     let published = row.published_times.map(|times| format!("{times}×")).or(below);
@@ -123,14 +123,14 @@ fn cells(row: &Row) -> [String; 13] {
 }
 
 /// The distinct sizes, ascending.
-fn batch_sizes(rows: &[Row]) -> String {
+fn batch_sizes(rows: &[TrainingReproductionRow]) -> String {
     let sizes: BTreeSet<u32> = rows.iter().map(|row| row.batch_size).collect();
     let shown: Vec<String> = sizes.into_iter().map(|size| grouped(size.into())).collect();
     shown.join(" or ")
 }
 
 /// What this number of runs can show.
-pub(super) fn can_show(rows: &[Row]) -> String {
+pub(super) fn can_show(rows: &[TrainingReproductionRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     if first.model.is_none() {
         return format!(
@@ -144,9 +144,12 @@ pub(super) fn can_show(rows: &[Row]) -> String {
 }
 
 /// What this number of runs cannot show.
-pub(super) fn cannot_show(rows: &[Row]) -> String {
-    let published: Vec<&Row> = rows.iter().filter(|row| row.published_estimate.is_some()).collect();
-    let is_above = |row: &&&Row| row.published_estimate.is_some_and(|value| value > row.ceiling);
+pub(super) fn cannot_show(rows: &[TrainingReproductionRow]) -> String {
+    let published: Vec<&TrainingReproductionRow> =
+        rows.iter().filter(|row| row.published_estimate.is_some()).collect();
+    let is_above = |row: &&&TrainingReproductionRow| {
+        row.published_estimate.is_some_and(|value| value > row.ceiling)
+    };
     let above = published.iter().filter(is_above).count();
     let differences = "a difference of less than three standard errors (±)";
     match above {

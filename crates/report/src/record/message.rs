@@ -1,0 +1,53 @@
+//! Errors and scripts.
+
+use serde::Serialize;
+
+/// An error under `--json`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ErrorReport {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.error/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// What kind of thing went wrong.
+    pub code: ErrorCode,
+    /// The exit code of the program.
+    pub exit_code: u8,
+    /// What is wrong and what to change, as on stderr.
+    pub message: String,
+    /// The file that it concerns, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// Kinds of errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorCode {
+    /// A mistake of this program, or stdout cannot be written.
+    Internal,
+    /// A wrong option, or a file that cannot be read.
+    Input,
+    /// No such device, or it failed.
+    Device,
+    /// An artefact of another run, or a damaged one.
+    Artefact,
+    /// Stopped before there was a result.
+    Interrupted,
+}
+
+/// The document of `dpscope completions`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Completions {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.completions/1")))]
+    pub schema: &'static str,
+    /// The shell.
+    pub shell: String,
+    /// The script.
+    pub script: String,
+}

@@ -1,0 +1,149 @@
+//! What pages get beside the documents of the program.
+
+use dpscope_core::accounting::{Accounted, Cell};
+use dpscope_core::audit::trade_off::Trials;
+use dpscope_core::audit::{ResultRecord, ValueAtCut};
+use serde::Serialize;
+
+/// The exact pair, drawn.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pair {
+    /// Rigorous; the closed form where nothing was drawn.
+    pub lower: Accounted,
+    /// Without coverage.
+    pub estimate: Cell,
+    /// Draws for the lower limit.
+    pub observations: u64,
+    /// Decimal digits.
+    pub seed: String,
+}
+
+/// The exact pair from draws of one epoch.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PairEstimate {
+    /// Without coverage.
+    pub estimate: Cell,
+    /// Draws of one epoch.
+    pub observations: u64,
+    /// Decimal digits.
+    pub seed: String,
+}
+
+/// The largest ε that audits of these sizes can show.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlanTable {
+    /// Cuts that share the significance.
+    pub cuts: u32,
+    /// One-sided tail of each limit of a rate.
+    pub tail_per_rate: f64,
+    /// Fewest of both worlds together, for an attack that never errs.
+    pub observations_for_ceiling: Option<u64>,
+    /// By size.
+    pub rows: Vec<PlanRow>,
+}
+
+/// One size of an audit.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlanRow {
+    /// Of both worlds together.
+    pub observations: u64,
+    /// ε of an attack that never errs, nats.
+    pub ceiling: f64,
+}
+
+/// A calibrated value, and the upper bound of ε there.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Calibrated {
+    /// Noise multiplier, steps or epochs.
+    pub value: f64,
+    /// Nats.
+    pub epsilon: f64,
+}
+
+/// Progress of a simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuditProgress {
+    /// Observations of both worlds that are counted.
+    pub done: u64,
+    /// Observations of both worlds that were planned.
+    pub total: u64,
+}
+
+/// The result of a simulation so far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulationResult {
+    /// As on the command line.
+    #[serde(flatten)]
+    pub result: ResultRecord,
+    /// Observations of both worlds that are counted.
+    pub observations: u64,
+    /// Observations of both worlds that were planned.
+    pub planned: u64,
+    /// Decimal digits.
+    pub seed: String,
+    /// Equal for equal histograms.
+    pub histogram_digest: String,
+    /// Devices that counted.
+    pub devices: Vec<String>,
+    /// Float modes of the counts: `fast` or `exact`.
+    pub float_modes: Vec<String>,
+    /// Ranges that a device failed to count.
+    pub fallback_shards: u64,
+    /// Version of the program.
+    pub version: String,
+}
+
+/// The result of recorded scores.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScoresResult {
+    /// As on the command line.
+    #[serde(flatten)]
+    pub result: ResultRecord,
+    /// Runs of both worlds together.
+    pub observations: u64,
+    /// Runs of each world.
+    pub runs: Trials,
+    /// Runs whose score is not finite, counted against the attack.
+    pub non_finite: Trials,
+    /// The largest value over all thresholds: an estimate that is too high.
+    #[cfg_attr(feature = "schema", schemars(with = "ValueAtCut"))]
+    pub uncorrected_maximum: Option<ValueAtCut>,
+    /// Decimal digits.
+    pub seed: String,
+    /// What the data say about code or protocol.
+    pub findings: Vec<String>,
+    /// Version of the program.
+    pub version: &'static str,
+}
+
+/// One array of a file.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ArrayFacts {
+    /// Its name.
+    pub name: String,
+    /// Its type, as NumPy names it.
+    pub dtype: String,
+    /// Its shape, as Python writes it.
+    pub shape: String,
+    /// Whether it can be read.
+    pub readable: bool,
+}
+
+/// The content of a file.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileFacts {
+    /// `npy` or `csv`.
+    pub format: String,
+    /// Its arrays.
+    pub arrays: Vec<ArrayFacts>,
+}

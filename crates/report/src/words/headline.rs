@@ -1,0 +1,22 @@
+//! A result in one line.
+
+use dpscope_core::accounting::Kind;
+use dpscope_core::audit::{AuditResult, OutcomeKind};
+
+use crate::number::{confidence, plain};
+
+/// The value, its δ and its confidence.
+#[must_use]
+pub fn headline(result: &AuditResult) -> String {
+    let (epsilon, delta) = (result.epsilon(), result.evidence().delta);
+    match result.kind() {
+        OutcomeKind::Bound => {
+            let confidence = confidence(result.significance);
+            let shown = plain(epsilon, Kind::Lower, 4);
+            format!("ε ≥ {shown} at δ = {delta:e}, with {confidence} confidence")
+        }
+        OutcomeKind::Estimate => {
+            format!("ε ≈ {epsilon:.4} at δ = {delta:e}: an estimate, without coverage")
+        }
+    }
+}

@@ -1,0 +1,1143 @@
+/** A pair of ε and δ, one of which was given and the other computed. */
+export interface Accounted {
+  /** δ. */
+  delta: number;
+  /** Directions that it covers. */
+  direction: Directions;
+  /** ε, nats. */
+  epsilon: number;
+  /** On which side of the truth the computed one of the two lies. */
+  kind: Kind;
+  /** How it was computed. */
+  method: Method;
+  /**
+   * The exact value is at most so far from the computed one, which is off on its safe side: by
+   * rounding, grids and truncation, not by sampling. Nats for ε, absolute for δ.
+   */
+  numeric_error: number;
+  /** The pair, or every pair of neighbours. */
+  scope: Scope;
+  /** Probability that a bound is wrong; none where it is proven. */
+  significance?: number;
+  /** Standard error of an estimate. */
+  standard_error?: number;
+}
+
+/** The neighbouring relation under which a statement about privacy holds. */
+export type Adjacency = "add-remove" | "replace" | "zero-out";
+
+/** One array of a file. */
+export interface ArrayFacts {
+  /** Its type, as NumPy names it. */
+  dtype: string;
+  /** Its name. */
+  name: string;
+  /** Whether it can be read. */
+  readable: boolean;
+  /** Its shape, as Python writes it. */
+  shape: string;
+}
+
+/** What the accountant assumed, as far as it is known. */
+export interface AssumedAccounting {
+  /** The sampler. */
+  sampler: SamplerKind | null;
+  /** q. */
+  sampling_rate: number | null;
+  /** Steps in all. */
+  steps: number | null;
+}
+
+/** What a bound needs beside independent runs whose number was fixed before they were seen. */
+export type Assumes = "nothing" | "independent_canaries" | "gaussian_curve";
+
+/** Which of epsilon and delta is given. */
+export type At = {
+  delta: number;
+} | {
+  epsilon: number;
+};
+
+/** A curve, with its confidence band where there is a bound. */
+export interface AuditCurve {
+  band?: CurveBand;
+  fnr: Float64Array;
+  fpr: Float64Array;
+}
+
+/** A simulation to audit; what is left out is as on the command line. */
+export interface AuditPlan {
+  /** Records per batch, for the samplers that need it. */
+  batch_size?: number;
+  /** Records in the buffer, for the samplers that have one. */
+  buffer_examples?: number;
+  /** Most cuts of the simultaneous rule; where left out, 16. */
+  cuts?: number;
+  delta: number;
+  /** Passes over the data. */
+  epochs: number;
+  noise_multiplier: number;
+  /** Of both worlds together; even. */
+  observations: number;
+  sampler: SamplerKind;
+  /** Decimal digits; where left out or empty, fresh entropy. */
+  seed?: string;
+  /** Chance that the bound is wrong. */
+  significance: number;
+  /** Batches per epoch. */
+  steps: number;
+  /** Where left out, the strongest attacker of the sampler. */
+  threat_model?: ThreatModel;
+  /** Where left out, simultaneous. */
+  threshold_rule?: ThresholdRuleName;
+}
+
+/** Progress of a simulation. */
+export interface AuditProgress {
+  /** Observations of both worlds that are counted. */
+  done: number;
+  /** Observations of both worlds that were planned. */
+  total: number;
+}
+
+/** A result with what it rests on, field by field. */
+export interface AuditResult {
+  /** Value of an attack without any error on as many observations. */
+  ceiling: number;
+  /** Cuts that share the significance. */
+  cuts: number;
+  /** δ. */
+  delta: number;
+  /** Which world plays P. */
+  direction: Direction;
+  /** ε, nats. */
+  epsilon: number;
+  /** min(FP, FN). */
+  events_at_threshold: number;
+  /** FN. */
+  false_negatives: number;
+  /** FP. */
+  false_positives: number;
+  /** Upper limit of the false negative rate. */
+  fnr_upper: number;
+  /** Upper limit of the false positive rate. */
+  fpr_upper: number;
+  /** Gain in ε if ten times the observations showed the same rates. */
+  gain_at_10x: number;
+  /** A bound where the result is one; none for an estimate. */
+  gdp_mu: number | null;
+  /** Whether the value has coverage. */
+  kind: OutcomeKind;
+  /** Whether more observations would say more. */
+  limited_by_observations: boolean;
+  /** The pair that was observed. */
+  scope: Scope;
+  /** Chance that a bound is wrong. */
+  significance: number;
+  /** One-sided tail of each limit of a rate. */
+  tail_per_rate: number;
+  /** On which side of the threshold the attack decides for the target's world. */
+  target_if_score: TargetSide;
+  /** None where it is not a finite number: unknown, or below every score. */
+  threshold: number | null;
+  /** How the cut was chosen. */
+  threshold_rule: ThresholdRule;
+}
+
+/** How a training run forms its batches. */
+export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | {
+  "partial-shuffle": {
+    /** Records in a block. */
+    buffer_examples: number;
+  };
+} | {
+  "sliding-buffer": {
+    /** Records in the reservoir. */
+    buffer_examples: number;
+  };
+} | "batch-then-shuffle";
+
+/** Parameters of the batched Gaussian mechanism under one attacker. */
+export interface BatchedGaussian {
+  /**
+   * Records a batch B, from 1; needed by the buffered samplers and by batch-then-shuffle, where
+   * it is at most 5·10⁵.
+   */
+  batch_size: number | null;
+  /** Passes over the data E, 1 to 10³. */
+  epochs: number;
+  /** Noise standard deviation ÷ clip norm, in [0.2, 20]. */
+  noise_multiplier: number;
+  /** How batches are drawn. */
+  sampler: BatchSampler;
+  /** Batches an epoch T, 1 to 10⁵. */
+  steps_per_epoch: number;
+  /** Who attacks. */
+  threat_model: ThreatModel;
+}
+
+/** A lower bound with coverage. */
+export interface BoundRecord {
+  /** Neighbouring relation of the audited pair. */
+  adjacency: Adjacency;
+  /** What it assumes beyond independent runs; only `nothing` decides a verdict. */
+  assumes: Assumes;
+  /** δ; none for μ. */
+  delta: number | null;
+  /** Which world plays P; none for μ. */
+  direction: Direction | null;
+  /** What is bounded. */
+  quantity: Quantity;
+  /** Which pairs it holds for. */
+  scope: Scope;
+  /** Chance that the bound is wrong. */
+  significance: number;
+  /** How the cut was chosen. */
+  threshold_rule: ThresholdRule;
+  /** Whose participation is protected. */
+  unit: PrivacyUnit;
+  /** The quantity is at least this. */
+  value: number;
+}
+
+/** A calibrated value, and the upper bound of ε there. */
+export interface Calibrated {
+  /** Nats. */
+  epsilon: number;
+  /** Noise multiplier, steps or epochs. */
+  value: number;
+}
+
+/** An entry of a table: a value, or why there is none. */
+export type Cell = Accounted | {
+  /** Why, for people. */
+  reason: string;
+};
+
+/** A check of independence. */
+export type CheckKind = "duplicated-runs" | "repeated-positions-over-epochs" | "repeated-positions-over-runs" | "lag-one-correlation" | "shared-noise";
+
+/** The described training, the findings, and the noise under which the claim would hold. */
+export interface CheckReport {
+  /** What the accountant assumed. */
+  accounting: AssumedAccounting;
+  /** The claim and what is known of it. */
+  claim: CheckedClaim;
+  /** The most severe first. */
+  findings: TrainingFindingRecord[];
+  /** ε that the loader leaks at least. */
+  lower: Accounted | null;
+  /** Commands that compute the noise under which the claim would hold. */
+  next: string[];
+  /** σ of the noise that is drawn. */
+  noise_multiplier: number;
+  /** What Poisson accounting gives with this rate, these steps and this noise. */
+  poisson: Accounted | null;
+  /** q = B/N. */
+  sampling_rate: number;
+  /** Name and version of this document. */
+  schema: string;
+  /** The training. */
+  setup: TrainingSetup;
+  /** T·E. */
+  steps: number;
+  /** T. */
+  steps_per_epoch: number;
+  /** ε that it leaks at most. */
+  upper: Accounted | null;
+  /** Version of the program. */
+  version: string;
+}
+
+/** A claim with its verdict. */
+export interface CheckedClaim {
+  /** The neighbouring relation. */
+  adjacency: Adjacency;
+  /** δ, in [0, 1). */
+  delta: number;
+  /** ε, ≥ 0. */
+  epsilon: number;
+  /** How adjacencies were compared. */
+  note: string;
+  /** What the verdict means, and what not. */
+  says: string;
+  /** "Not refuted" proves nothing. */
+  verdict: Verdict;
+}
+
+/** A claim and what the audit says of it. */
+export interface ClaimRecord {
+  /** The neighbouring relation. */
+  adjacency: Adjacency;
+  /** δ, in [0, 1). */
+  delta: number;
+  /** ε, ≥ 0. */
+  epsilon: number;
+  /** Why a zero-out pair speaks about the claim's adjacency. */
+  note: string;
+  /** What the verdict means. */
+  says: string;
+  /** Whether the claim is refuted, and why. */
+  verdict: ClaimVerdict;
+}
+
+/** A verdict and its reason. */
+export interface ClaimVerdict {
+  /** The verdict. */
+  outcome: Verdict;
+  /** Why it is that. */
+  reason: VerdictReason;
+}
+
+/** Error counts at one threshold that was fixed without them. */
+export interface Counts {
+  false_negatives: number;
+  false_positives: number;
+  target_trials: number;
+  zero_out_trials: number;
+}
+
+/** A credible value: a statement about a posterior, without frequentist coverage. */
+export interface Credible {
+  /** Posterior probability of ε or more. */
+  credibility: number;
+  /** ε, nats. */
+  epsilon: number;
+  /** `credible`. */
+  kind: string;
+  /** The prior distribution. */
+  prior: string;
+}
+
+/** Staircases between which the whole curve lies. */
+export interface CurveBand {
+  least: CurveColumns;
+  most: CurveColumns;
+}
+
+/** Rates of the attack, by rising fpr. */
+export interface CurveColumns {
+  fnr: Float64Array;
+  fpr: Float64Array;
+}
+
+export type CurveKind = "claim" | "poisson" | "deterministic" | "max-slice";
+
+/** In which way runs depend on each other. */
+export type Dependence = {
+  /** Runs that repeat an earlier one, D before D′. */
+  copies: number;
+  /** The first pair: a run, and another that is its copy. */
+  first: [RunIndex, RunIndex] | null;
+  kind: "duplicated_runs";
+  /** Runs of both worlds that were compared. */
+  runs: number;
+} | {
+  /** Epochs that were compared with earlier ones. */
+  guesses: number;
+  /** Epochs where it is. */
+  hits: number;
+  kind: "repeated_positions_over_epochs";
+  /** T: chance is one in T. */
+  steps: number;
+} | {
+  /** Runs that were compared with earlier ones. */
+  guesses: number;
+  /** Runs where it is. */
+  hits: number;
+  kind: "repeated_positions_over_runs";
+  /** T: chance is one in T. */
+  steps: number;
+} | {
+  /** Rank correlation. */
+  correlation: number;
+  kind: "lag_one_correlation";
+} | {
+  /** Correlation of their outputs. */
+  correlation: number;
+  kind: "shared_noise";
+};
+
+/** Which world of the pair is P in H_{e^ε}(P‖Q). */
+export type Direction = "remove" | "add";
+
+/** Directions that a value covers. */
+export type Directions = "remove" | "add" | "both";
+
+/**
+ * The noise as the code draws it.
+ *
+ * σ = s/C for a sum, sB/C for a mean
+ */
+export interface DrawnNoise {
+  /** What it is added to. */
+  added_to: NoiseTarget;
+  /** Clipping bound C of one record's gradient. */
+  clip_norm: number;
+  /** Standard deviation s of one coordinate. */
+  standard_deviation: number;
+}
+
+/** One epoch as it is drawn; record 0 is the target. */
+export interface Epoch {
+  /** Batch of each record; empty for Poisson sampling. */
+  batch_of: Uint32Array;
+  /** Members of batch b: `batches[offsets[b] .. offsets[b + 1]]`. */
+  batches: Uint32Array;
+  offsets: Uint32Array;
+  /** Noisy sums where the target is in the data; batches without it have mean 0. */
+  outputs_target: Float64Array;
+  /** The same where it is not. */
+  outputs_zero_out: Float64Array;
+  /** Nats. */
+  score_target: number;
+  /** Nats. */
+  score_zero_out: number;
+  target_batches: Uint32Array;
+}
+
+/** Records of a picture. */
+export interface EpochSize {
+  batch_size: number;
+  buffer_examples?: number;
+  noise_multiplier: number;
+  /** A multiple of the batch size. */
+  records: number;
+}
+
+/** A value without coverage. */
+export interface EstimateRecord {
+  /** δ. */
+  delta: number;
+  /** What is estimated. */
+  quantity: Quantity;
+  /** How the cut was chosen. */
+  threshold_rule: ThresholdRule;
+  /** Near the quantity, on either side. */
+  value: number;
+}
+
+/** What is thrown. */
+export interface Failure {
+  /** The input to change, where one is. */
+  field?: string;
+  kind: FailureKind;
+  /** For people: what is wrong and what to change. */
+  message: string;
+}
+
+export type FailureKind = "input" | "limit" | "stopped" | "device" | "file" | "internal";
+
+/** The content of a file. */
+export interface FileFacts {
+  /** Its arrays. */
+  arrays: ArrayFacts[];
+  /** `npy` or `csv`. */
+  format: string;
+}
+
+/** Something that the data say about the code or the protocol. */
+export type FindingRecord = {
+  /** Whether only an estimate is left. */
+  costs_coverage: boolean;
+  /** What was found and what to do about it. */
+  sentence: string;
+} & {
+  code: "dependence";
+  data: {
+    /** What was found. */
+    dependence: Dependence;
+    /** Chance of a statistic at least as extreme if all runs are independent. */
+    p_value: number;
+    /** The world whose runs do; none where both are concerned. */
+    world: World | null;
+  };
+} | {
+  code: "outputs_vary_less_than_noise";
+  data: {
+    /** Standard deviation of the outputs of different runs ÷ that of the stated noise. */
+    ratio: number;
+  };
+} | {
+  code: "buffer_searched";
+  data: {
+    /** Prefixes that were tested. */
+    hypotheses: number;
+    /** Batches of the prefix that leaks most. */
+    prefix: number;
+  };
+} | {
+  code: "failed_runs";
+  data: {
+    /** Runs of D. */
+    target: number;
+    /** Runs of D′. */
+    zero_out: number;
+  };
+} | {
+  code: "partial_run";
+  data: {
+    /** Observations of both worlds that were counted. */
+    counted: number;
+    /** Observations of both worlds that were planned. */
+    planned: number;
+  };
+} | {
+  code: "noise_too_small";
+  data: {
+    /** Variance of the outputs about the mean of their batch ÷ that of the noise. */
+    residual_variance: number;
+    /** Its standard error where only noise differs. */
+    standard_error: number;
+  };
+} | {
+  code: "canary_shifted";
+  data: {
+    /** The deviation, in noise standard deviations. */
+    shift: number;
+    /** Its standard error where only noise and runs differ. */
+    standard_error: number;
+  };
+};
+
+/** What is known of a training; steps are per epoch. */
+export interface Given {
+  epochs?: number;
+  noise_multiplier?: number;
+  sampling_rate?: number;
+  steps?: number;
+}
+
+export type HigherMeans = "target" | "zero-out";
+
+/** What the same audit says of the batched Gaussian mechanism. */
+export interface Idealised {
+  /** ε, nats. */
+  epsilon: number;
+  /** Whether the value has coverage. */
+  kind: OutcomeKind;
+}
+
+/** Tests of one pair of files. */
+export interface IndependenceRecord {
+  /** The tests, in the order in which they were made. */
+  checks: IndependenceTest[];
+  /** Chance of any finding where all runs are independent. */
+  false_alarm: number;
+}
+
+/** One test of independence. */
+export interface IndependenceTest {
+  /** What is wrong, as a sentence; none where nothing is. */
+  finding: string | null;
+  /** Its name. */
+  name: CheckKind;
+  /** Chance of a statistic at least as extreme if the runs are independent. */
+  p_value: number;
+  /** What was measured. */
+  statistic: number;
+  /** The world whose runs it concerns; none where it concerns both. */
+  world: World | null;
+}
+
+/** On which side of the truth a value lies. */
+export type Kind = "upper" | "lower" | "estimate";
+
+/** The largest acceptable bound on ε, and whether it is exceeded. */
+export interface LimitRecord {
+  /** ε, nats. */
+  epsilon: number;
+  /** Refuted where the bound exceeds it. */
+  verdict: ClaimVerdict;
+}
+
+/** A simulated mechanism. */
+export interface Mechanism {
+  /** Records per batch, for the samplers that need it. */
+  batch_size?: number;
+  /** Records in the buffer, for the samplers that have one. */
+  buffer_examples?: number;
+  /** Passes over the data. */
+  epochs: number;
+  noise_multiplier: number;
+  sampler: SamplerKind;
+  /** Batches per epoch. */
+  steps: number;
+  /** Where left out, the strongest attacker of the sampler. */
+  threat_model?: ThreatModel;
+}
+
+/** How a value was computed. */
+export type Method = "analytic" | "privacy-loss-distribution" | "max-slice" | "sum" | "importance-sampling" | "plug-in";
+
+/** Where noise is added. */
+export type NoiseTarget = "sum" | "mean";
+
+/** Observations `first..end` of each world. */
+export interface ObservationRange {
+  end: number;
+  first: number;
+}
+
+/** Numbers of runs. */
+export interface Observations {
+  /** Those that the rule evaluated. */
+  evaluated: Trials;
+  /** Planned, both worlds together. */
+  planned: number;
+  /** Runs with the target record. */
+  target: number;
+  /** Runs without the target record. */
+  zero_out: number;
+}
+
+/** Whether a value of ε has coverage: it exceeds the true ε with a stated chance at most. */
+export type OutcomeKind = "bound" | "estimate";
+
+/** The exact pair, drawn. */
+export interface Pair {
+  /** Without coverage. */
+  estimate: Cell;
+  /** Rigorous; the closed form where nothing was drawn. */
+  lower: Accounted;
+  /** Draws for the lower limit. */
+  observations: number;
+  /** Decimal digits. */
+  seed: string;
+}
+
+/** The exact pair from draws of one epoch. */
+export interface PairEstimate {
+  /** Without coverage. */
+  estimate: Cell;
+  /** Draws of one epoch. */
+  observations: number;
+  /** Decimal digits. */
+  seed: string;
+}
+
+/** A planned audit. */
+export interface PlanQuestion {
+  delta: number;
+  /** To be reached, nats; without it only the table is made. */
+  epsilon?: number;
+  /** One size, even; without it a table of sizes. */
+  observations?: number;
+  significance: number;
+  threshold_rule: ThresholdRuleName;
+}
+
+/** The plan of a run that was counted. */
+export interface PlanRecord {
+  /** Most cuts of the simultaneous rule. */
+  cuts: number;
+  /** δ of the statement. */
+  delta: number;
+  /** The mechanism and its attacker. */
+  mechanism: BatchedGaussian;
+  /** Observations of both worlds together. */
+  observations: number;
+  /** Seed of every random word, a decimal number below 2⁵³. */
+  seed: string;
+  /** Chance that the bound is wrong. */
+  significance: number;
+  /** How the threshold is chosen. */
+  threshold_rule: ThresholdRule;
+  /** SHA-256 of the description of the trained models; none where the mechanism is simulated. */
+  training?: string;
+}
+
+/** One size of an audit. */
+export interface PlanRow {
+  /** ε of an attack that never errs, nats. */
+  ceiling: number;
+  /** Of both worlds together. */
+  observations: number;
+}
+
+/** The largest ε that audits of these sizes can show. */
+export interface PlanTable {
+  /** Cuts that share the significance. */
+  cuts: number;
+  /** Fewest of both worlds together, for an attack that never errs. */
+  observations_for_ceiling: number | null;
+  /** By size. */
+  rows: PlanRow[];
+  /** One-sided tail of each limit of a rate. */
+  tail_per_rate: number;
+}
+
+/** Whose participation two neighbouring data sets differ in. */
+export type PrivacyUnit = "record";
+
+/** What is bounded or estimated. */
+export type Quantity = "epsilon" | "gdp_mu";
+
+/** The result of an audit, with what it rests on. */
+export interface Report {
+  /** Neighbouring relation of the audited pair. */
+  adjacency: Adjacency;
+  /** Values with coverage. */
+  bounds: BoundRecord[];
+  /** The claim that was tested. */
+  claim: ClaimRecord | null;
+  /** A credible value of ε, without frequentist coverage. */
+  credible?: Credible;
+  /** Devices that counted. */
+  device: string;
+  /** Wall-clock time of this run. */
+  elapsed_ms: number;
+  /** Values without coverage. */
+  estimates: EstimateRecord[];
+  /** The largest acceptable bound on ε, and whether it is exceeded. */
+  fail_above: LimitRecord | null;
+  /** Waves that the CPU counted in place of the device. */
+  fallback_shards: number;
+  /** What the data say about code or protocol. */
+  findings: FindingRecord[];
+  /** Float modes of the counts. */
+  float_mode: string;
+  /** The result in one line. */
+  headline: string;
+  /** SHA-256 of the histograms. */
+  histogram_digest: string | null;
+  /** Tests of the independence of recorded runs. */
+  independence?: IndependenceRecord;
+  /** The files that were read, and how. */
+  input?: unknown;
+  /** What was assumed of the runs that were recorded. */
+  mechanism?: BatchedGaussian;
+  /** Runs that failed, counted against the attack. */
+  non_finite: Trials;
+  /** Speed of the simulation. */
+  normals_per_second: number | null;
+  /** Numbers of runs. */
+  observations: Observations;
+  /** The plan of a simulated run. */
+  plan: PlanRecord | null;
+  /** The result and the cut that decided it. */
+  result: AuditResult;
+  /** Observations that an earlier run had counted. */
+  resumed_from: number | null;
+  /** Scores outside the inner bins of the histograms. */
+  saturated?: Trials;
+  /** Name and version of this document. */
+  schema: "dpscope.report/2";
+  /** Slope of the log-odds of the worlds on the score; 1 for a log-likelihood ratio. */
+  score_slope?: ScoreSlope;
+  /** Seed of all random words, a decimal number below 2⁵³. */
+  seed: string | null;
+  /** Who chose the seed. */
+  seed_source: SeedSource | null;
+  /** Shuffle-buffer size estimated from recorded outputs. */
+  shuffle_reach?: ShuffleWindowRecord;
+  /** What was audited. */
+  subject: Subject;
+  /** None where nothing is known of the training. */
+  theory: TheoryComparison | null;
+  /** Facts about trained models. */
+  training?: TrainingFacts;
+  /** The largest value over all cuts: an estimate, as published audits report. */
+  uncorrected_maximum: ValueAtCut | null;
+  /** On the claim and the limit together; none where nothing was tested. */
+  verdict: ClaimVerdict | null;
+  /** Version of the program. */
+  version: string;
+}
+
+/** A row of the comparison of accountants. */
+export type Row = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle";
+
+/** A recorded run. */
+export interface RunIndex {
+  /** Its place in the world's file, from 0. */
+  run: number;
+  /** Its world. */
+  world: World;
+}
+
+/** A [`BatchSampler`] without its parameter: what a list of samplers shows and a command names. */
+export type SamplerKind = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | "partial-shuffle" | "sliding-buffer" | "batch-then-shuffle";
+
+/** What a statement about ε speaks of. */
+export type Scope = "pair" | "mechanism";
+
+/** Logistic regression of the world on the score. */
+export interface ScoreSlope {
+  /** Bins that held scores. */
+  bins: number;
+  /** Fitted slope; 1 for a log-likelihood ratio. */
+  slope: number;
+  /** Its standard error, from the Fisher information. */
+  standard_error: number;
+}
+
+/** Scores of simulated observations, nats: those of an audit with the same seed. */
+export interface Scores {
+  target: Float64Array;
+  zero_out: Float64Array;
+}
+
+/** How recorded scores are audited; what is left out is as on the command line. */
+export interface ScoresOptions {
+  /** Count runs without a finite score against the attack, instead of refusing the file. */
+  count_non_finite?: boolean;
+  delta: number;
+  /** Which world has the higher scores; where left out, the target's. */
+  higher_means?: HigherMeans;
+  /** Decimal digits; where left out or empty, fresh entropy. */
+  seed?: string;
+  /** Chance that the bound is wrong. */
+  significance: number;
+  /** Where left out, simultaneous. */
+  threshold_rule?: ThresholdRuleName;
+}
+
+/** The result of recorded scores, with its curve. */
+export interface ScoresResult {
+  /** Value of an attack without any error on as many observations. */
+  ceiling: number;
+  curve: AuditCurve;
+  /** Cuts that share the significance. */
+  cuts: number;
+  /** δ. */
+  delta: number;
+  /** Which world plays P. */
+  direction: Direction;
+  /** ε, nats. */
+  epsilon: number;
+  /** min(FP, FN). */
+  events_at_threshold: number;
+  /** FN. */
+  false_negatives: number;
+  /** FP. */
+  false_positives: number;
+  /** What the data say about code or protocol. */
+  findings: string[];
+  /** Upper limit of the false negative rate. */
+  fnr_upper: number;
+  /** Upper limit of the false positive rate. */
+  fpr_upper: number;
+  /** Gain in ε if ten times the observations showed the same rates. */
+  gain_at_10x: number;
+  /** A bound where the result is one; none for an estimate. */
+  gdp_mu: number | null;
+  /** Whether the value has coverage. */
+  kind: OutcomeKind;
+  /** Whether more observations would say more. */
+  limited_by_observations: boolean;
+  /** Runs whose score is not finite, counted against the attack. */
+  non_finite: Trials;
+  /** Runs of both worlds together. */
+  observations: number;
+  /** Runs of each world. */
+  runs: Trials;
+  /** The pair that was observed. */
+  scope: Scope;
+  /** Decimal digits. */
+  seed: string;
+  /** Chance that a bound is wrong. */
+  significance: number;
+  /** One-sided tail of each limit of a rate. */
+  tail_per_rate: number;
+  /** On which side of the threshold the attack decides for the target's world. */
+  target_if_score: TargetSide;
+  /** None where it is not a finite number: unknown, or below every score. */
+  threshold: number | null;
+  /** How the cut was chosen. */
+  threshold_rule: ThresholdRule;
+  /** The largest value over all thresholds: an estimate that is too high. */
+  uncorrected_maximum: ValueAtCut;
+  /** Version of the program. */
+  version: string;
+}
+
+/** Who chose the seed. */
+export type SeedSource = "given" | "entropy" | "checkpoint" | "artefact";
+
+/** What a finding means for the claim. */
+export type Severity = "refutes" | "warning" | "note";
+
+/** What recorded outputs say of the shuffle. */
+export interface ShuffleWindowRecord {
+  is_shown: boolean;
+  /** ln of the likelihood ratio of k batches against all T, over all pairs of runs. */
+  ln_evidence: number;
+  /**
+   * What a shuffle over all T batches exceeds with the chance `significance` at most, whichever
+   * of the numbers is looked at.
+   */
+  ln_needed: number;
+  /** k: of the numbers tried, the one that the outputs speak for most. */
+  prefix: number;
+  /** The finding as a sentence. */
+  says: string;
+  /** Shared over the numbers that were tried. */
+  significance: number;
+  /** T. */
+  steps_per_epoch: number;
+}
+
+/** The result of a simulation so far. */
+export interface SimulationResult {
+  /** Value of an attack without any error on as many observations. */
+  ceiling: number;
+  /** Cuts that share the significance. */
+  cuts: number;
+  /** δ. */
+  delta: number;
+  /** Devices that counted. */
+  devices: string[];
+  /** Which world plays P. */
+  direction: Direction;
+  /** ε, nats. */
+  epsilon: number;
+  /** min(FP, FN). */
+  events_at_threshold: number;
+  /** Ranges that a device failed to count. */
+  fallback_shards: number;
+  /** FN. */
+  false_negatives: number;
+  /** FP. */
+  false_positives: number;
+  /** Float modes of the counts: `fast` or `exact`. */
+  float_modes: string[];
+  /** Upper limit of the false negative rate. */
+  fnr_upper: number;
+  /** Upper limit of the false positive rate. */
+  fpr_upper: number;
+  /** Gain in ε if ten times the observations showed the same rates. */
+  gain_at_10x: number;
+  /** A bound where the result is one; none for an estimate. */
+  gdp_mu: number | null;
+  /** Equal for equal histograms. */
+  histogram_digest: string;
+  /** Whether the value has coverage. */
+  kind: OutcomeKind;
+  /** Whether more observations would say more. */
+  limited_by_observations: boolean;
+  /** Observations of both worlds that are counted. */
+  observations: number;
+  /** Observations of both worlds that were planned. */
+  planned: number;
+  /** The pair that was observed. */
+  scope: Scope;
+  /** Decimal digits. */
+  seed: string;
+  /** Chance that a bound is wrong. */
+  significance: number;
+  /** One-sided tail of each limit of a rate. */
+  tail_per_rate: number;
+  /** On which side of the threshold the attack decides for the target's world. */
+  target_if_score: TargetSide;
+  /** None where it is not a finite number: unknown, or below every score. */
+  threshold: number | null;
+  /** How the cut was chosen. */
+  threshold_rule: ThresholdRule;
+  /** Version of the program. */
+  version: string;
+}
+
+/** Where a wrong number of steps comes from. */
+export type StepsReading = "last-batch-dropped" | "last-batch-kept" | "epochs-rounded" | "one-epoch" | "epochs";
+
+/** What was audited. */
+export type Subject = "simulated_mechanism" | "trained_models" | "recorded_outputs" | "scores" | "counts";
+
+/** On which side of a threshold the attack decides for the target's world. */
+export type TargetSide = "above" | "below";
+
+/** Theory beside an audit, at the audit's δ. */
+export interface TheoryComparison {
+  /** The audit's ε less Poisson's, nats; negative where the audit shows less. */
+  gap: number | null;
+  /** Proven of the sampler from below, where it has a closed form. */
+  lower?: Cell;
+  /** As if batches were Poisson sampled, q = 1/T: what a user would have claimed. */
+  poisson: Cell;
+  /** Proven of the sampler from above. */
+  upper?: Cell;
+}
+
+/** What the attacker controls. */
+export type ThreatModel = "worst-case" | "partially-informed" | "target-canary";
+
+/** How the threshold is chosen. */
+export type ThresholdRule = "max-uncorrected" | "split" | "simultaneous" | "fixed";
+
+export type ThresholdRuleName = "max-uncorrected" | "split" | "simultaneous";
+
+/** A training run and its claim; omitted fields are unknown. */
+export interface Training {
+  accountant?: SamplerKind;
+  accounted_sampling_rate?: number;
+  accounted_steps?: number;
+  batch_size: number;
+  buffer_examples?: number;
+  claim: number;
+  claim_adjacency?: Adjacency;
+  clip_norm?: number;
+  dataset_size: number;
+  delta: number;
+  drop_last?: boolean;
+  epochs: number;
+  loader: SamplerKind;
+  noise_multiplier: number;
+  noise_on?: NoiseTarget;
+  noise_std?: number;
+}
+
+/** Models, and how far their outputs are from the idealised law. */
+export interface TrainingFacts {
+  /** Held-out examples asked about, over all models asked. */
+  asked: number;
+  /** Mean of what outputs are above the mean of their batch, in noise standard deviations. */
+  bias: number | null;
+  /**
+   * How far the outputs of the canary's batch lie above the mean, beside the others, in noise
+   * standard deviations.
+   */
+  canary_shift: number | null;
+  /** Its standard error if nothing but noise and runs differ. */
+  canary_shift_error: number | null;
+  /** Share of held-out examples that trained models classify correctly. */
+  correct_share: number | null;
+  /** Model, data and settings. */
+  description: unknown;
+  /** Runs whose outputs are not finite, counted against the attack. */
+  failed: number;
+  /** ε of the idealised law at as many observations, by the same rule; none where that takes long. */
+  idealised: Idealised | null;
+  /** Variance of the same about the mean, in noise variances. */
+  residual_variance: number | null;
+  /** Its standard error if only noise differs. */
+  residual_variance_error: number | null;
+}
+
+/** A finding in words. */
+export type TrainingFindingRecord = {
+  /** For people. */
+  says: string;
+  /** What it means for the claim. */
+  severity: Severity;
+} & {
+  claim: number;
+  code: "claim-below-bound";
+  loader: SamplerKind;
+  lower: number;
+} | {
+  accountant: SamplerKind;
+  claim: number;
+  code: "claim-below-accountant";
+  lower: number;
+} | {
+  accountant: SamplerKind;
+  code: "other-sampler";
+  loader: SamplerKind;
+} | {
+  accounted: number;
+  actual: number;
+  code: "sampling-rate-differs";
+} | {
+  accounted: number;
+  actual: number;
+  code: "steps-differ";
+  reading: StepsReading | null;
+} | {
+  accounted: number;
+  batch_size: number;
+  code: "noise-scaled-by-batch-size";
+  drawn: number;
+} | {
+  accounted: number;
+  code: "noise-differs";
+  drawn: number;
+} | {
+  buffer_examples: number;
+  code: "buffer-below-data";
+  dataset_size: number;
+} | {
+  code: "delta-not-below-one-record";
+  dataset_size: number;
+  delta: number;
+} | {
+  code: "partial-last-batch";
+  records: number;
+  steps_per_epoch: number;
+} | {
+  code: "records-left-out";
+  records: number;
+  steps_per_epoch: number;
+} | {
+  code: "accountant-unknown";
+} | {
+  code: "no-lower-bound";
+  loader: SamplerKind;
+} | {
+  claim: number;
+  code: "claim-covered";
+  upper: number;
+};
+
+/**
+ * A training run as its author describes it.
+ *
+ * | field | meaning | domain |
+ * |---|---|---|
+ * | `dataset_size` | N | 1 to 2⁵³ |
+ * | `batch_size` | B | 1 to N |
+ * | `epochs` | E | 1 to 1e6 |
+ * | `noise_multiplier` | σ that the accountant uses | [0.01, 1e4] |
+ * | `drawn_noise` | the noise in the code, if known | σ in [1e-6, 1e4] |
+ * | `loader` | how batches are drawn | buffers from 1 |
+ * | `drop_last` | whether the last, smaller batch is left out | – |
+ */
+export interface TrainingSetup {
+  /** B. */
+  batch_size: number;
+  /** N. */
+  dataset_size: number;
+  /** The noise in the code, if known; σ is then what follows from it. */
+  drawn_noise: DrawnNoise | null;
+  /** Whether the last, smaller batch of an epoch is left out. */
+  drop_last: boolean;
+  /** E. */
+  epochs: number;
+  /** How batches are drawn. */
+  loader: BatchSampler;
+  /** σ that the accountant uses. */
+  noise_multiplier: number;
+}
+
+/** Observations of each world. */
+export interface Trials {
+  /** Observations of D. */
+  target: number;
+  /** Observations of D′. */
+  zero_out: number;
+}
+
+/** An estimate and where it was found. */
+export interface ValueAtCut {
+  /** ε, nats. */
+  epsilon: number;
+  /** FN. */
+  false_negatives: number;
+  /** FP. */
+  false_positives: number;
+  /** Whether the value has coverage. */
+  kind: OutcomeKind;
+  /** τ; none where it is not a finite number. */
+  threshold: number | null;
+}
+
+/** What an audit says about a claim. "Not refuted" proves nothing. */
+export type Verdict = "refuted" | "not-refuted" | "inconclusive";
+
+/** Why a verdict is what it is. */
+export type VerdictReason = "bound_exceeds_claim" | "proven_lower_bound" | "bound_within_claim" | "estimate_only" | "coverage_lost" | "bound_assumes_more";
+
+export type Wanted = "noise" | "steps" | "epochs";
+
+/** The world an observation was drawn in. */
+export type World = "target" | "zero-out";

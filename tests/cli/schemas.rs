@@ -1,0 +1,236 @@
+//! JSON documents obey their schemas, and what is generated from the records is up to date.
+//!
+//! `BLESS=1 cargo test -p dpscope-tests --test cli schemas` writes schemas and types anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dpscope_report::schema::{documents, type_declarations};
+use serde_json::Value;
+
+use crate::trainer::{Trainer, npy_f8};
+use crate::{Folder, SMALL};
+
+fn generated(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/report").join(name)
+}
+
+/// A committed file differs from what the records give.
+fn stale(name: &str, expected: &str) -> Option<String> {
+    let path = generated(name);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, expected).unwrap();
+    }
+    let is_same = fs::read_to_string(&path).is_ok_and(|text| text == expected);
+    (!is_same).then(|| {
+        format!(
+            "{name} is stale; `BLESS=1 cargo test -p dpscope-tests --test cli schemas` writes it"
+        )
+    })
+}
+
+#[test]
+fn generated_files_are_up_to_date() {
+    let text = |schema: &Value| serde_json::to_string_pretty(schema).unwrap() + "\n";
+    let mut problems: Vec<String> = documents()
+        .iter()
+        .filter_map(|(name, schema)| stale(&format!("schemas/{name}.json"), &text(schema)))
+        .collect();
+    problems.extend(stale("types.d.ts", &type_declarations()));
+    assert_eq!(problems, Vec::<String>::new());
+}
+
+#[test]
+fn a_stale_file_is_reported() {
+    if std::env::var_os("BLESS").is_none() {
+        assert!(stale("types.d.ts", "no types").is_some_and(|problem| problem.contains("BLESS")));
+        assert!(stale("schemas/none.json", "{}").is_some());
+    }
+}
+
+#[test]
+fn each_schema_is_printed_and_listed() {
+    let listed: Vec<&str> = dpscope_report::SCHEMAS.iter().map(|(name, _)| *name).collect();
+    let known: Vec<&str> = documents().iter().map(|(name, _)| *name).collect();
+    assert_eq!(listed, known);
+    let printed = crate::dpscope("schema").exits(0).stdout;
+    assert_eq!(printed.lines().collect::<Vec<_>>(), known);
+    let report = crate::dpscope("schema report").exits(0);
+    assert_eq!(report.json()["title"], "Report");
+    crate::dpscope("schema none").exits(2);
+}
+
+/// What is wrong with a document by its schema.
+fn problems(name: &str, document: &Value) -> Vec<String> {
+    let schemas = documents();
+    let (_, schema) = schemas.iter().find(|(known, _)| *known == name).unwrap();
+    mismatches(schema, schema, document, name)
+}
+
+/// Where a document differs from a schema. By hand: the generator uses few keywords, others are
+/// refused here, and `jsonschema` brings thirty crates.
+fn mismatches(schema: &Value, root: &Value, document: &Value, place: &str) -> Vec<String> {
+    let Value::Object(keywords) = schema else {
+        return Vec::new(); // `true` accepts everything
+    };
+    let here = |message: String| vec![format!("{place}: {message}")];
+    let all = |schemas: &Value| -> Vec<Vec<String>> {
+        let schemas = schemas.as_array().unwrap();
+        schemas.iter().map(|schema| mismatches(schema, root, document, place)).collect()
+    };
+    let check = |(keyword, value): (&String, &Value)| match keyword.as_str() {
+        "$schema" | "$defs" | "title" | "description" | "default" | "tsType" => Vec::new(),
+        "$ref" => {
+            let path = value.as_str().unwrap().trim_start_matches('#');
+            mismatches(root.pointer(path).unwrap(), root, document, place)
+        }
+        "const" if value != document => here(format!("{document} is not {value}")),
+        "enum" if !value.as_array().unwrap().contains(document) => {
+            here(format!("{document} is not in {value}"))
+        }
+        "type" if !is_of_type(document, value) => here(format!("{document} is no {value}")),
+        "minimum" | "maximum" => {
+            let (limit, number) = (value.as_f64().unwrap(), document.as_f64());
+            let is_inside =
+                |number| if keyword == "minimum" { number >= limit } else { number <= limit };
+            if number.is_none_or(is_inside) { Vec::new() } else { here(format!("{document}")) }
+        }
+        "minItems" | "maxItems" => {
+            let (limit, length) = (value.as_u64().unwrap(), document.as_array().map(Vec::len));
+            let is_inside = |length| {
+                if keyword == "minItems" { length as u64 >= limit } else { length as u64 <= limit }
+            };
+            if length.is_none_or(is_inside) { Vec::new() } else { here(keyword.clone()) }
+        }
+        "required" => {
+            let missing = |name: &&Value| {
+                document.is_object() && document.get(name.as_str().unwrap()).is_none()
+            };
+            let missing = value.as_array().unwrap().iter().filter(missing);
+            missing.map(|name| format!("{place}: no {name}")).collect()
+        }
+        "properties" => {
+            let fields = value.as_object().unwrap().iter();
+            let found =
+                fields.filter_map(|(name, schema)| Some((name, schema, document.get(name)?)));
+            let check = |(name, schema, field): (&String, &Value, &Value)| {
+                mismatches(schema, root, field, &format!("{place}/{name}"))
+            };
+            found.flat_map(check).collect()
+        }
+        "items" => {
+            let items = document.as_array().into_iter().flatten().enumerate();
+            let check = |(index, item)| mismatches(value, root, item, &format!("{place}/{index}"));
+            items.flat_map(check).collect()
+        }
+        "allOf" => all(value).concat(),
+        "anyOf" | "oneOf" => {
+            let kinds = all(value);
+            let fitting = kinds.iter().filter(|problems| problems.is_empty()).count();
+            match (keyword.as_str(), fitting) {
+                (_, 0) => here(format!("fits no kind: {kinds:?}")),
+                ("oneOf", 2..) => here("fits several kinds".to_owned()),
+                _ => Vec::new(),
+            }
+        }
+        "const" | "enum" | "type" => Vec::new(),
+        other => here(format!("unknown keyword {other}")),
+    };
+    keywords.iter().flat_map(check).collect()
+}
+
+fn is_of_type(document: &Value, kinds: &Value) -> bool {
+    let is_kind = |kind: &Value| match kind.as_str().unwrap() {
+        "null" => document.is_null(),
+        "boolean" => document.is_boolean(),
+        "string" => document.is_string(),
+        "array" => document.is_array(),
+        "object" => document.is_object(),
+        "number" => document.is_number(),
+        "integer" => document.is_u64() || document.is_i64(),
+        _ => false,
+    };
+    match kinds {
+        Value::Array(kinds) => kinds.iter().any(is_kind),
+        kind => is_kind(kind),
+    }
+}
+
+#[track_caller]
+fn assert_valid(name: &str, folder: &Folder, words: &str) {
+    let document = folder.run(&format!("{words} --json")).json();
+    assert_eq!(problems(name, &document), Vec::<String>::new(), "{words}");
+}
+
+#[test]
+fn reports_obey_their_schema() {
+    let folder = Folder::new();
+    let worlds = Trainer::SHUFFLE.worlds(1000, 1);
+    for (name, world) in ["in.npy", "out.npy"].iter().zip(&worlds) {
+        folder.write(name, npy_f8(&[1000, 10], world));
+    }
+    let counts = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
+                  --zero-out-trials 1000";
+    for words in [
+        format!("{SMALL} --claim 0.5 --fail-above 20"),
+        format!("{SMALL} --threshold-rule max-uncorrected --claim 9"),
+        format!("{SMALL} --out whole.json"),
+        "merge whole.json --claim 0.5".to_owned(),
+        counts.to_owned(),
+        format!("{counts} --claim 9 --noise-multiplier 1 --steps 100"),
+        "audit outputs --target in.npy --zero-out out.npy --noise-multiplier 1".to_owned(),
+    ] {
+        assert_valid("report", &folder, &words);
+    }
+}
+
+#[test]
+fn other_documents_obey_their_schemas() {
+    let folder = Folder::new();
+    for (name, words) in [
+        ("plan", "plan --epsilon 9"),
+        ("plan", "plan --noise-multiplier 1 --steps 100 --observations 1e4 --seed 1"),
+        ("devices", "devices"),
+        ("completions", "completions bash"),
+        ("bench", "bench --seconds 0.1 --device cpu --quiet"),
+        ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet"),
+        (
+            "check",
+            "check --dataset-size 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.8 \
+             --loader shuffle --claim 3 --delta 1e-5 --drop-last",
+        ),
+    ] {
+        assert_valid(name, &folder, words);
+    }
+}
+
+#[test]
+fn errors_obey_their_schema_and_keep_exit_code_and_message() {
+    let folder = Folder::new();
+    folder.write("bad.npy", "no array");
+    for (words, code, file) in [
+        ("plan", 2, None),
+        ("audit bgm --steps", 2, None),
+        ("audit scores --target bad.npy --zero-out bad.npy", 2, Some("bad.npy")),
+        ("resume bad.npy", 5, Some("bad.npy")),
+        ("bench --device no-such-device", 4, None),
+    ] {
+        let ended = folder.run(&format!("{words} --json"));
+        assert_eq!(ended.code, Some(code), "{words}: {ended:?}");
+        let document = ended.json();
+        assert_eq!(problems("error", &document), Vec::<String>::new(), "{words}");
+        assert_eq!(document["exit_code"], code, "{words}");
+        assert_eq!(document["file"].as_str(), file, "{words}");
+        let first = document["message"].as_str().unwrap().lines().next().unwrap();
+        assert!(ended.stderr.contains(first), "{words}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_document_without_a_field_is_refused() {
+    let mut document = crate::dpscope("plan --epsilon 9 --json").json();
+    document.as_object_mut().unwrap().remove("cuts");
+    assert_eq!(problems("plan", &document).len(), 1);
+    document["schema"] = "dpscope.plan/0".into();
+    assert_eq!(problems("plan", &document).len(), 2);
+}
