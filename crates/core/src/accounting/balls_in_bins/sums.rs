@@ -365,11 +365,11 @@ mod tests {
             let distribution =
                 SumDistribution::of_one(sigma, 9.0, 1e-12, width, Rounding::Optimistic);
             let seen = worst(&distribution, |cells| {
-                cells.add_sums(&distribution, &distribution, |v, w| w < v, 1.0)
+                cells.add_sums(&distribution, &distribution, |v, w| w < v, 1.0);
             });
             assert!(seen < 0.1 * INFLATION, "{sigma} {width}: {seen:e}");
             let twin = worst(&distribution, |cells| {
-                cells.add_sums(&distribution, &distribution, |v, w| w <= v, 1.0)
+                cells.add_sums(&distribution, &distribution, |v, w| w <= v, 1.0);
             });
             assert!(twin > INFLATION, "{sigma} {width}: {twin:e}");
         }
