@@ -160,7 +160,7 @@ export type BatchSampler = "poisson" | "shuffle" | "persistent-shuffle" | "balls
 /** Parameters of the batched Gaussian mechanism under one attacker. */
 export interface BatchedGaussian {
   /**
-   * Records a batch B, from 1; needed by the buffered samplers and by batch-then-shuffle, where
+   * Batch size B, from 1; needed by the buffered samplers and by batch-then-shuffle, where
    * it is at most 5·10⁵.
    */
   batch_size: number | null;
@@ -170,7 +170,7 @@ export interface BatchedGaussian {
   noise_multiplier: number;
   /** How batches are drawn. */
   sampler: BatchSampler;
-  /** Batches an epoch T, 1 to 10⁵. */
+  /** Batches per epoch T, 1 to 10⁵. */
   steps_per_epoch: number;
   /** Who attacks. */
   threat_model: ThreatModel;
@@ -854,6 +854,13 @@ export interface ScoresResult {
 
 /** Who chose the seed. */
 export type SeedSource = "given" | "entropy" | "checkpoint" | "artefact";
+
+/** A training run: noise multiplier, steps per epoch, passes over the data. */
+export interface Setting {
+  epochs: number;
+  noise_multiplier: number;
+  steps: number;
+}
 
 /** What a finding means for the claim. */
 export type Severity = "refutes" | "warning" | "note";

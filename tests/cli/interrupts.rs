@@ -237,7 +237,7 @@ fn interrupted_experiments_print_finished_settings() {
     let folder = Folder::new();
     let words = "reproduce partial-shuffle --runs 20 --seed 1 --threads 1 --json";
     let ended = (0..12).map(|doubling| interrupted_after(&folder, 50 << doubling, words));
-    let ended = ended.into_iter().find(|ended| !ended.stdout.is_empty()).unwrap();
+    let ended = ended.into_iter().find(|ended| ended.stdout.contains("\"rows\"")).unwrap();
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     let done = report["rows"].as_array().unwrap().len();
     assert!((1..9).contains(&done) && number(&report, "/settings") == 9.0, "{done}");

@@ -178,7 +178,7 @@ fn reports_obey_their_schema() {
         "merge whole.json --claim 0.5".to_owned(),
         counts.to_owned(),
         format!("{counts} --claim 9 --noise-multiplier 1 --steps 100"),
-        "audit outputs --target in.npy --zero-out out.npy --noise-multiplier 1".to_owned(),
+        format!("audit outputs --target in.npy --zero-out out.npy {}", Trainer::SHUFFLE.words()),
     ] {
         assert_valid("report", &folder, &words);
     }

@@ -52,7 +52,7 @@ fn scores_are_bounded_by_every_rule() {
     assert_eq!(text(&all, "/result/kind"), "estimate");
     let words = "audit scores --target in.npy --zero-out out.npy --claim 1";
     folder.run(words).exits(3);
-    folder.run(&format!("{words} --threshold-rule max-uncorrected")).exits(0);
+    folder.run(&format!("{words} --threshold-rule max-uncorrected")).exits(6);
 }
 
 #[test]

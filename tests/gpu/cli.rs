@@ -131,7 +131,7 @@ fn trainings() -> Result<(), String> {
         ensure((found - expected).abs() < 0.02, || format!("{found}, and {expected} on the CPU"))?;
         done(&folder, "audit outputs o.npz --threat-model partially-informed", 0)?;
         for (option, code, part) in [
-            ("--debias-records 9", 4, "--debias-records is computed on the CPU"),
+            ("--debias-records 9", 4, "--debias-records is implemented on the CPU only"),
             ("--float-mode exact", 4, "--float-mode"),
             ("--device-memory 1", 4, "may be used"),
         ] {

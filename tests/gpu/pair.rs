@@ -211,7 +211,10 @@ fn a_lost_device_costs_no_pair_draw() -> Result<(), Failed> {
         let told = Told { lost_at, device: Some(device), seen: Mutex::default() };
         let seen = pair::evaluate(&PAIR, &RUN, DELTA, 3, &backend, &told)?;
         let (_, warnings) = told.seen.into_inner()?;
-        if seen != expected || warnings.len() != 1 || !warnings[0].ends_with("from here on") {
+        if seen != expected
+            || warnings.len() != 1
+            || !warnings[0].ends_with("continuing on the CPU")
+        {
             return Err(format!("lost at {lost_at}: {seen:?}, {warnings:?}").into());
         }
     }

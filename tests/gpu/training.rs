@@ -316,7 +316,7 @@ fn refusals() -> Result<(), Failed> {
     };
     refused(usual()?, WaveLimits::of_memory(1 << 10), &["MiB", "may be used"])?;
     let debiased = TrainingSettings { debias_records: 9, ..SETTINGS };
-    refused(training(MECHANISM, debiased, SEED)?, limits(), &["mean gradient", "CPU alone"])?;
+    refused(training(MECHANISM, debiased, SEED)?, limits(), &["debias_records", "CPU only"])?;
     let cpu = DpSgd::new(usual()?, 0)?;
     let adapter = adapter().ok_or("no adapter")?;
     match GpuDpSgd::open(cpu, adapter, 1 << 26, &|| false) {

@@ -198,7 +198,7 @@ fn broken_rows() -> Result<(), Failed> {
     let (_, linear) = &every_layer()[0];
     for (sampler, from, to) in [
         (BatchSampler::Shuffle, "index >= slot", "index > slot"),
-        (BatchSampler::Shuffle, "halves.x - turned", "halves.x + turned"),
+        (BatchSampler::Shuffle, "halves.x - round_of", "halves.x + round_of"),
         (BatchSampler::Shuffle, "(number.x & 1u) == 1u", "(number.x & 1u) == 2u"),
         (BatchSampler::Shuffle, "(run.y << 1u) |", "0u *"),
         (BatchSampler::PartialShuffle { buffer_examples: 10 }, "order_of(block,", "order_of(0u,"),

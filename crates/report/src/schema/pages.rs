@@ -30,6 +30,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
 /// Defines what pages pass.
 pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<Failure>(generator);
+    define::<Setting>(generator);
     define::<At>(generator);
     define::<Row>(generator);
     define::<Counts>(generator);
@@ -121,6 +122,14 @@ enum Wanted {
     Noise,
     Steps,
     Epochs,
+}
+
+/// A training run: noise multiplier, steps per epoch, passes over the data.
+#[derive(JsonSchema)]
+struct Setting {
+    noise_multiplier: f64,
+    steps: u64,
+    epochs: u64,
 }
 
 /// What is known of a training; steps are per epoch.
