@@ -442,7 +442,7 @@ export type FindingRecord = {
   costs_coverage: boolean;
   /** What was found and what to do about it. */
   sentence: string;
-} & {
+} & ({
   code: "dependence";
   data: {
     /** What was found. */
@@ -498,7 +498,7 @@ export type FindingRecord = {
     /** Its standard error where only noise and runs differ. */
     standard_error: number;
   };
-};
+});
 
 /** What is known of a training; steps are per epoch. */
 export interface Given {
@@ -1027,7 +1027,7 @@ export type TrainingFindingRecord = {
   says: string;
   /** What it means for the claim. */
   severity: Severity;
-} & {
+} & ({
   claim: number;
   code: "claim-below-bound";
   loader: SamplerKind;
@@ -1084,7 +1084,7 @@ export type TrainingFindingRecord = {
   claim: number;
   code: "claim-covered";
   upper: number;
-};
+});
 
 /**
  * A training run as its author describes it.

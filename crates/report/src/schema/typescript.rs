@@ -134,8 +134,12 @@ fn union(kinds: impl Iterator<Item = String>) -> String {
     kinds.join(" | ")
 }
 
-/// In brackets, where the part of a larger type is several.
+/// In brackets, where the part of a larger type is several, outside the braces of objects.
 fn grouped(part: &str) -> String {
-    let is_one = !part.contains(" | ") && !part.contains(" & ") || part.starts_with('{');
-    if is_one { part.to_owned() } else { format!("({part})") }
+    let mut depth = 0_i32;
+    let is_several = part.char_indices().any(|(at, c)| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth == 0 && (part[at..].starts_with(" | ") || part[at..].starts_with(" & "))
+    });
+    if is_several { format!("({part})") } else { part.to_owned() }
 }
