@@ -36,10 +36,7 @@ function npmPackage(): Plugin {
       emit("custom-elements.json", `${JSON.stringify(customElements(), null, 2)}\n`);
       const types = readFileSync(at("src/types.ts"), "utf8");
       emit("dpscope-calculators.d.ts", types.replace("@dpscope/wasm/calculators", "./records.js"));
-      const records = ["question", "calculators/types"].map((name) =>
-        readFileSync(at(`../../crates/wasm/src/${name}.d.ts`), "utf8"),
-      );
-      emit("records.d.ts", records.join(""));
+      emit("records.d.ts", readFileSync(at("../../crates/report/types.d.ts"), "utf8"));
       emit("README.md", readFileSync(at("README.md"), "utf8"));
       for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"])
         emit(licence, readFileSync(at(`../../${licence}`), "utf8"));
