@@ -88,7 +88,7 @@ for (const width of [390, 820, 1000, 1440]) {
 }
 
 test("a paused audit can be saved and resumed", async ({ page }) => {
-  await page.goto("#v=1&observations=2e6&device=cpu");
+  await page.goto("#v=1&observations=8e6&device=cpu");
   await start(page);
   await expect(page.locator(".outcome")).toContainText("so far");
   await page.getByRole("button", { name: "Pause" }).click();
