@@ -71,7 +71,7 @@ impl TrainingDescription {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Parses the output of [`Training::description`].
+    /// Parses the output of [`Training::description`](crate::Training::description).
     ///
     /// # Errors
     /// Invalid JSON, missing or unknown fields, another schema.

@@ -20,7 +20,7 @@ pub const FIELDS: [&str; 7] = [
 ///
 /// # Errors
 /// A field that is missing, or that the sampler does not have; values are checked by
-/// [`BatchedGaussian::law`].
+/// [`BatchedGaussian::distribution`].
 pub fn mechanism(given: &Record) -> Result<BatchedGaussian, Failure> {
     let sampler: SamplerKind = given.needed_text("sampler")?.parse()?;
     let threat_model = match given.text("threat_model")? {

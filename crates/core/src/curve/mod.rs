@@ -1,6 +1,6 @@
 //! Trade-off curves as points: the least false negative rate at each false positive rate.
 //!
-//! What an audit saw, with a band ([`AuditCurve`]), and what a claim, an accountant or a known
+//! What an audit saw, with a band ([`AuditCurve`](crate::audit::curve::AuditCurve)), and what a claim, an accountant or a known
 //! attack says ([`TradeOffCurve`]).
 
 mod tangents;
