@@ -236,7 +236,7 @@ export interface CheckReport {
   /** q = B/N. */
   sampling_rate: number;
   /** Name and version of this document. */
-  schema: string;
+  schema: "dpscope.check/1";
   /** The training. */
   setup: TrainingSetup;
   /** T·E. */

@@ -37,7 +37,8 @@ pub enum TargetSide {
 impl TargetSide {
     /// A threshold of the attack's scores on the scale of the recorded ones; none where it is not a
     /// finite number: unknown, or below every score.
-    pub(super) fn threshold(self, threshold: f64) -> Option<f64> {
+    #[must_use]
+    pub fn threshold(self, threshold: f64) -> Option<f64> {
         let recorded = match self {
             TargetSide::Above => threshold,
             TargetSide::Below => 0.0 - threshold, // without a negative zero

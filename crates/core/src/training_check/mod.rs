@@ -7,12 +7,10 @@ mod description;
 mod diagnosis;
 mod error;
 mod finding;
-mod report;
 mod setup;
 
 pub use description::TrainingDescription;
 pub use diagnosis::{Diagnosis, diagnose};
 pub use error::TrainingError;
 pub use finding::{Finding, Severity, StepsReading};
-pub use report::{CheckReport, CheckedClaim, FindingRecord};
 pub use setup::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingSetup};

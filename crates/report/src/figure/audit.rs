@@ -1,17 +1,16 @@
 //! Curves of an audit's report.
 
-use dpscope_core::accounting::AccountingError;
-use dpscope_core::accounting::Kind;
+use dpscope_core::accounting::{AccountingError, Kind};
+use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::audit::curve::AuditCurve;
-use dpscope_core::audit::{OutcomeKind, ResultRecord};
 use dpscope_core::format::given;
 use dpscope_core::mechanism::BatchedGaussian;
 
-use super::theory::{Sampled, line};
+use super::theory::{Sampled, line, program};
 use super::{Curve, CurveKind, Curves, PointRow};
 use crate::number::{confidence, grouped, plain};
-use crate::record::Report;
+use crate::record::{Report, ResultRecord};
 use crate::words::Subject;
 
 /// The curves of a report, with what theory says of the same mechanism.
@@ -188,9 +187,4 @@ fn words(mechanism: &BatchedGaussian) -> String {
         mechanism.sampler,
         mechanism.threat_model
     )
-}
-
-/// The program and its version.
-pub(super) fn program() -> String {
-    format!("dpscope {}", env!("CARGO_PKG_VERSION"))
 }

@@ -110,6 +110,11 @@ impl Sampled {
     }
 }
 
+/// The program and its version.
+pub(super) fn program() -> String {
+    format!("dpscope {}", env!("CARGO_PKG_VERSION"))
+}
+
 /// Curves of theory alone.
 #[must_use]
 pub fn curves_of_sampled(sampled: &Sampled, delta: f64) -> Curves {
@@ -123,7 +128,7 @@ pub fn curves_of_sampled(sampled: &Sampled, delta: f64) -> Curves {
                 given(noise_multiplier),
                 sampled.sampler.name()
             ),
-            super::audit::program(),
+            program(),
         ],
         curves,
         notes,

@@ -1,5 +1,6 @@
 //! The documents of the program: what `--json` prints.
 
+mod check;
 mod claim;
 mod devices;
 mod independence;
@@ -9,11 +10,13 @@ mod plan;
 mod planning;
 mod report;
 mod reproduction;
+mod result;
 mod shuffle_window;
 mod theory;
 mod training;
 mod value;
 
+pub use check::{CheckReport, CheckedClaim, TrainingFindingRecord};
 pub use claim::{ClaimRecord, ClaimTest, LimitRecord};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
 pub use independence::{IndependenceRecord, IndependenceTest};
@@ -25,6 +28,7 @@ pub use reproduction::{
     DifferenceReason, OurResult, PairRange, ReproductionReport, ReproductionRow,
     TrainingReproductionReport, TrainingReproductionRow,
 };
+pub use result::{ResultRecord, ValueAtCut};
 pub use shuffle_window::ShuffleWindowRecord;
 pub use theory::TheoryComparison;
 pub use training::{Idealised, TrainingFacts};

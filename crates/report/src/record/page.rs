@@ -2,8 +2,9 @@
 
 use dpscope_core::accounting::{Accounted, Cell};
 use dpscope_core::audit::trade_off::Trials;
-use dpscope_core::audit::{ResultRecord, ValueAtCut};
 use serde::Serialize;
+
+use super::{ResultRecord, ValueAtCut};
 
 /// The exact pair, drawn.
 #[derive(Debug, Serialize)]

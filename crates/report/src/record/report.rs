@@ -4,14 +4,14 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bayesian::CredibleInterval;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, Verdict};
 use dpscope_core::audit::trade_off::Trials;
-use dpscope_core::audit::{AuditResult, ResultRecord, ScoreSlope, ValueAtCut};
+use dpscope_core::audit::{AuditResult, ScoreSlope};
 use dpscope_core::mechanism::BatchedGaussian;
 use serde::Serialize;
 
 use super::value::{self, BoundRecord, EstimateRecord, FindingRecord};
 use super::{
-    ClaimRecord, ClaimTest, IndependenceRecord, LimitRecord, PlanRecord, ShuffleWindowRecord,
-    TheoryComparison, TrainingFacts,
+    ClaimRecord, ClaimTest, IndependenceRecord, LimitRecord, PlanRecord, ResultRecord,
+    ShuffleWindowRecord, TheoryComparison, TrainingFacts, ValueAtCut,
 };
 use crate::words::{Subject, headline};
 

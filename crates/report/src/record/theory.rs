@@ -3,9 +3,10 @@
 use dpscope_core::accounting::{
     Accountant, Cell, Deterministic, Given, Kind, Poisson, Query, Training, accountant,
 };
-use dpscope_core::audit::ResultRecord;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
 use serde::Serialize;
+
+use super::ResultRecord;
 
 /// Theory beside an audit, at the audit's δ.
 #[derive(Debug, Serialize)]

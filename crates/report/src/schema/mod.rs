@@ -8,19 +8,14 @@ mod typescript;
 
 use std::collections::BTreeMap;
 
-use dpscope_core::training_check::CheckReport;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use crate::record::{
-    Bench, Completions, Devices, ErrorReport, PlanReport, Report, ReproductionReport,
+    Bench, CheckReport, Completions, Devices, ErrorReport, PlanReport, Report, ReproductionReport,
     TrainingReproductionReport,
 };
-
-fn define<T: JsonSchema>(generator: &mut SchemaGenerator) {
-    generator.subschema_for::<T>();
-}
 
 fn document<T: JsonSchema>() -> Value {
     let schema = generator().into_root_schema_for::<T>();
@@ -56,8 +51,6 @@ pub fn type_declarations() -> String {
         (SchemaSettings::draft2020_12().for_deserialize().into_generator(), generator());
     pages::inputs(&mut inputs);
     pages::outputs(&mut outputs);
-    define::<Report>(&mut outputs);
-    define::<CheckReport>(&mut outputs);
     let mut types: BTreeMap<String, Value> = BTreeMap::new();
     types.extend(inputs.take_definitions(false));
     types.extend(outputs.take_definitions(false));

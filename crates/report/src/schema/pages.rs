@@ -8,11 +8,16 @@ use dpscope_core::mechanism::{SamplerKind, ThreatModel};
 use dpscope_core::training_check::NoiseTarget;
 use schemars::{JsonSchema, SchemaGenerator};
 
-use super::define;
-use crate::record::page;
+use crate::record::{CheckReport, Report, page};
+
+fn define<T: JsonSchema>(generator: &mut SchemaGenerator) {
+    generator.subschema_for::<T>();
+}
 
 /// Defines what pages get.
 pub(super) fn outputs(generator: &mut SchemaGenerator) {
+    define::<Report>(generator);
+    define::<CheckReport>(generator);
     define::<page::Pair>(generator);
     define::<page::PairEstimate>(generator);
     define::<page::PlanTable>(generator);

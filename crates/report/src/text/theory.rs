@@ -1,11 +1,11 @@
 //! Rows that compare an audit with theory.
 
 use dpscope_core::accounting::{Cell, Kind};
-use dpscope_core::audit::{OutcomeKind, ResultRecord};
+use dpscope_core::audit::OutcomeKind;
 
 use super::row;
 use crate::number::plain;
-use crate::record::TheoryComparison;
+use crate::record::{ResultRecord, TheoryComparison};
 
 /// Rows of a report in words.
 pub(super) fn comparison_text(theory: &TheoryComparison, result: &ResultRecord) -> String {

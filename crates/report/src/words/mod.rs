@@ -2,14 +2,18 @@
 
 mod accounted;
 mod claim;
+mod described;
 mod finding;
 mod headline;
 mod shuffle_window;
 mod subject;
+mod training_finding;
 
 pub use accounted::InWords;
 pub use claim::{claim_sentence, proven_sentence};
+pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::headline;
 pub use shuffle_window::shuffle_window_sentence;
 pub use subject::Subject;
+pub use training_finding::training_finding_sentence;

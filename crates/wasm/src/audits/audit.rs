@@ -1,9 +1,9 @@
 //! The coordinator of a simulation: it deals observations, gathers counts, and tells what they say.
 
-use dpscope_core::audit::ResultRecord;
 use dpscope_core::audit::curve::AuditCurve;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Artefact, EngineError, Layout, ObservationRange, Scheduler, Shard};
+use dpscope_report::record::ResultRecord;
 use dpscope_report::record::page::{AuditProgress, SimulationResult};
 
 use super::plan::{checked, plan_of};

@@ -1,9 +1,10 @@
 //! A bound from error counts, and how many observations an audit needs.
 
+use dpscope_core::audit::Counts;
 use dpscope_core::audit::bound::{BoundError, Statement};
 use dpscope_core::audit::planner::{PlannedAudit, PlannerError};
-use dpscope_core::audit::{Counts, ResultRecord};
 use dpscope_engine::Plan;
+use dpscope_report::record::ResultRecord;
 use dpscope_report::record::page::{PlanRow, PlanTable};
 use wasm_bindgen::prelude::*;
 

@@ -3,9 +3,8 @@
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::{
-    CheckReport, NoiseTarget, TrainingDescription, TrainingError, diagnose,
-};
+use dpscope_core::training_check::{NoiseTarget, TrainingDescription, TrainingError, diagnose};
+use dpscope_report::record::CheckReport;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, shown};

@@ -6,7 +6,7 @@ use clap::Args;
 use dpscope_core::accounting::Training;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::planner::PlannedAudit;
-use dpscope_core::audit::{AuditOptions, AuditResult, ResultRecord};
+use dpscope_core::audit::{AuditOptions, AuditResult};
 use dpscope_core::recorded::ShuffleWindow;
 
 use dpscope_core::audit::trade_off::Trials;
@@ -14,7 +14,8 @@ use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_formats::{Array, Dataset, FormatError};
 use dpscope_report::number::counted;
 use dpscope_report::record::{
-    ClaimTest, IndependenceRecord, Report, SeedSource, ShuffleWindowRecord, TheoryComparison,
+    ClaimTest, IndependenceRecord, Report, ResultRecord, SeedSource, ShuffleWindowRecord,
+    TheoryComparison,
 };
 use dpscope_report::words::Subject;
 

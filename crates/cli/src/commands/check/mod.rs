@@ -8,8 +8,9 @@ pub(crate) use args::CheckArgs;
 use dpscope_core::accounting::Accounted;
 use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
 use dpscope_core::format::given;
-use dpscope_core::training_check::{CheckReport, CheckedClaim, TrainingSetup, diagnose};
+use dpscope_core::training_check::{TrainingSetup, diagnose};
 use dpscope_report::number::{counted, grouped, plain};
+use dpscope_report::record::{CheckReport, CheckedClaim};
 use dpscope_report::text::{Align, row, table};
 
 use crate::failure::{CommandResult, Exit, Failure};

@@ -1,13 +1,12 @@
-//! A result as a flat record.
+//! The result of an audit as a flat record.
 
-use super::bound::{Evidence, ThresholdRule};
-use super::outcome::OutcomeKind;
-use super::result::{AuditResult, TargetSide};
-use crate::adjacency::{Direction, Scope};
+use dpscope_core::adjacency::{Direction, Scope};
+use dpscope_core::audit::bound::{Evidence, ThresholdRule};
+use dpscope_core::audit::{AuditResult, OutcomeKind, TargetSide};
+use serde::Serialize;
 
 /// A result with what it rests on, field by field.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AuditResult"))]
 pub struct ResultRecord {
     /// Whether the value has coverage.
@@ -95,8 +94,7 @@ impl From<&AuditResult> for ResultRecord {
 }
 
 /// An estimate and where it was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueAtCut {
     /// Whether the value has coverage.

@@ -1,0 +1,112 @@
+//! The check of a described training, as the program prints it and a page shows it.
+
+use dpscope_core::accounting::Accounted;
+use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::training_check::{
+    AssumedAccounting, Diagnosis, Finding, Severity, TrainingSetup,
+};
+use serde::Serialize;
+
+use crate::words::{calibrations, described_claim_sentence, training_finding_sentence};
+
+/// The described training, the findings, and the noise under which the claim would hold.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CheckReport {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.check/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The training.
+    pub setup: TrainingSetup,
+    /// What the accountant assumed.
+    pub accounting: AssumedAccounting,
+    /// The claim and what is known of it.
+    pub claim: CheckedClaim,
+    /// q = B/N.
+    pub sampling_rate: f64,
+    /// T.
+    pub steps_per_epoch: u64,
+    /// T·E.
+    pub steps: u64,
+    /// σ of the noise that is drawn.
+    pub noise_multiplier: f64,
+    /// The most severe first.
+    pub findings: Vec<TrainingFindingRecord>,
+    /// ε that the loader leaks at least.
+    pub lower: Option<Accounted>,
+    /// ε that it leaks at most.
+    pub upper: Option<Accounted>,
+    /// What Poisson accounting gives with this rate, these steps and this noise.
+    pub poisson: Option<Accounted>,
+    /// Commands that compute the noise under which the claim would hold.
+    pub next: Vec<String>,
+}
+
+/// A claim with its verdict.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CheckedClaim {
+    /// ε, δ, adjacency.
+    #[serde(flatten)]
+    pub claim: PrivacyClaim,
+    /// "Not refuted" proves nothing.
+    pub verdict: Verdict,
+    /// What the verdict means, and what not.
+    pub says: &'static str,
+    /// How adjacencies were compared.
+    pub note: &'static str,
+}
+
+/// A finding in words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TrainingFindingRecord {
+    /// What it means for the claim.
+    pub severity: Severity,
+    /// The finding itself.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// For people.
+    pub says: String,
+}
+
+impl CheckReport {
+    /// The document of a diagnosis.
+    #[must_use]
+    pub fn new(
+        setup: TrainingSetup,
+        accounting: AssumedAccounting,
+        claim: PrivacyClaim,
+        found: Diagnosis,
+    ) -> Self {
+        let next = calibrations(&setup, &claim, &found);
+        let record = |finding: Finding| TrainingFindingRecord {
+            severity: finding.severity(),
+            finding,
+            says: training_finding_sentence(&finding),
+        };
+        CheckReport {
+            schema: "dpscope.check/1",
+            version: env!("CARGO_PKG_VERSION"),
+            setup,
+            accounting,
+            claim: CheckedClaim {
+                claim,
+                verdict: found.verdict,
+                says: described_claim_sentence(found.verdict),
+                note: claim.adjacency_note(),
+            },
+            sampling_rate: found.sampling_rate,
+            steps_per_epoch: found.steps_per_epoch,
+            steps: found.steps,
+            noise_multiplier: found.noise_multiplier,
+            findings: found.findings.into_iter().map(record).collect(),
+            lower: found.lower,
+            upper: found.upper,
+            poisson: found.poisson,
+            next,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What a check of a described training means, and what to run next.
+
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::{Diagnosis, Severity, TrainingSetup};
+
+/// What a verdict on a described training means, and what not.
+#[must_use]
+pub fn described_claim_sentence(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Refuted => {
+            "A training run as described, releasing every noisy sum, is not (epsilon, delta)-DP \
+             under zero-out adjacency. This is about the description: the trained model and the \
+             code were not examined."
+        }
+        Verdict::NotRefuted | Verdict::Inconclusive => {
+            "Nothing that is proven about the description exceeds the claim. Not refuted proves \
+             nothing: neither that the claim holds, nor that the code does what is described."
+        }
+    }
+}
+
+/// Commands for the noise under which the claim holds, with this loader and with Poisson batches.
+#[must_use]
+pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnosis) -> Vec<String> {
+    let is_sound = found.findings.iter().all(|finding| finding.severity() == Severity::Note);
+    // `calibrate` knows no replaced records
+    let is_replace = claim.adjacency == Adjacency::Replace;
+    if is_sound || is_replace || !(claim.epsilon > 0.0) {
+        return Vec::new();
+    }
+    // every shuffle is calibrated by the bound of deterministic batches
+    let loader = match setup.loader.kind() {
+        SamplerKind::SlidingBuffer => SamplerKind::Deterministic,
+        kind => kind,
+    };
+    let mut samplers = vec![loader, SamplerKind::Poisson];
+    samplers.dedup();
+    let command = |sampler: SamplerKind| {
+        format!(
+            "dpscope calibrate noise --sampler {sampler} --epsilon {} --delta {:e} --steps {} \
+             --epochs {}",
+            claim.epsilon, claim.delta, found.steps_per_epoch, setup.epochs
+        )
+    };
+    samplers.into_iter().map(command).collect()
+}

@@ -1,0 +1,132 @@
+//! Findings about a described training in words.
+
+use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::{Finding, StepsReading};
+
+/// What a finding says, with what to change.
+#[must_use]
+pub fn training_finding_sentence(finding: &Finding) -> String {
+    match *finding {
+        Finding::ClaimBelowBound { claim, lower, loader } => format!(
+            "the claimed ε is {claim}, but a loader that {} leaks at least ε = {} with this \
+             noise: proven, not measured. Claim more, add noise for this loader, or draw Poisson \
+             batches.",
+            draws(loader),
+            above(claim, lower)
+        ),
+        Finding::ClaimBelowAccountant { claim, lower, accountant } => format!(
+            "the claimed ε is {claim}, but {accountant} accounting itself gives at least {} with \
+             these numbers: the arithmetic is wrong, or other numbers were accounted. Run the \
+             accountant again.",
+            above(claim, lower)
+        ),
+        Finding::OtherSampler { accountant, loader } => format!(
+            "the accountant assumes {accountant} batches, but the loader {}. Its ε is not proven for \
+             this training: account for the loader that is used, or draw {accountant} batches.",
+            draws(loader)
+        ),
+        Finding::SamplingRateDiffers { accounted, actual } => format!(
+            "the accountant used a sampling rate of {accounted}, but batch size over records \
+             is {actual:.6}, {} times that. Account with batch size divided by the number of \
+             records in the data.",
+            ratio(actual / accounted)
+        ),
+        Finding::StepsDiffer { accounted, actual, reading } => format!(
+            "the accountant used {accounted} steps{}, but the loader makes {actual}. Account \
+             with {actual}.",
+            reading.map_or("", reading_in_words)
+        ),
+        Finding::NoiseScaledByBatchSize { accounted, drawn, batch_size } => format!(
+            "the accountant used a noise multiplier of {accounted}, but the code's noise \
+             multiplier is {}: off by the batch size {batch_size}. Noise for a sum has the \
+             standard deviation noise multiplier × clip norm; for a mean, divide that by the \
+             batch size.",
+            decimals(drawn)
+        ),
+        Finding::NoiseDiffers { accounted, drawn } => format!(
+            "the accountant used a noise multiplier of {accounted}, but the code's noise \
+             multiplier is {}. Account with the noise that the code adds.",
+            decimals(drawn)
+        ),
+        Finding::BufferBelowData { buffer_examples, dataset_size } => format!(
+            "the shuffle buffer contains {buffer_examples} of {dataset_size} records, so a \
+             record's position in the file limits the batches that can contain it. Use a \
+             buffer of at least {dataset_size} records, or shuffle the file itself."
+        ),
+        Finding::DeltaNotBelowOneRecord { delta, dataset_size } => format!(
+            "δ = {delta:e} is not below 1/{dataset_size}: publishing a record at random would be \
+             allowed. Choose a δ well below one over the number of records."
+        ),
+        _ => note(finding),
+    }
+}
+
+fn note(finding: &Finding) -> String {
+    match *finding {
+        Finding::PartialLastBatch { records, steps_per_epoch } => format!(
+            "the last of {steps_per_epoch} batches per epoch contains {records} records. Count it \
+             as a step, and divide its sum by the same batch size."
+        ),
+        Finding::RecordsLeftOut { records, steps_per_epoch } => {
+            format!("each epoch of {steps_per_epoch} batches leaves out {records} records.")
+        }
+        Finding::AccountantUnknown => format!(
+            "the sampler assumed by the accountant is unspecified; nearly all assume Poisson. \
+             Specify it to compare it with the loader."
+        ),
+        Finding::NoLowerBound { loader } => format!(
+            "no lower bound can be computed for {loader} with these numbers: nothing can be \
+             refuted here."
+        ),
+        Finding::ClaimCovered { claim, upper } => format!(
+            "the claimed ε = {claim} is not below the proven upper bound {}: it holds for the \
+             training as described. Whether the code does what is described is another question.",
+            (upper * 1e4).ceil() / 1e4
+        ),
+        _ => "an unknown finding".to_owned(),
+    }
+}
+
+/// Where a wrong number of steps comes from.
+fn reading_in_words(reading: StepsReading) -> &'static str {
+    match reading {
+        StepsReading::LastBatchDropped => " (the number without the last batch of each epoch)",
+        StepsReading::LastBatchKept => " (the number with the last batch of each epoch)",
+        StepsReading::EpochsRounded => {
+            " (epochs times records over batch size, rounded once instead of in every epoch)"
+        }
+        StepsReading::OneEpoch => " (the steps of one epoch)",
+        StepsReading::Epochs => " (the number of epochs)",
+    }
+}
+
+/// How a loader draws, as a part of a sentence.
+fn draws(sampler: SamplerKind) -> &'static str {
+    match sampler {
+        SamplerKind::Poisson => "draws each record into each batch independently (Poisson)",
+        SamplerKind::Shuffle => "shuffles all records anew in every epoch",
+        SamplerKind::PersistentShuffle => "uses one shuffled order in every epoch",
+        SamplerKind::BallsInBins => "puts each record into one random batch of each epoch",
+        SamplerKind::Deterministic => "reads the records in a fixed order",
+        SamplerKind::PartialShuffle => "shuffles blocks of records, one after another",
+        SamplerKind::SlidingBuffer => "draws from a sliding buffer of records",
+        SamplerKind::BatchThenShuffle => "forms batches first and shuffles their order",
+    }
+}
+
+/// A lower bound with as many digits as show that it exceeds the claim, rounded down.
+fn above(claim: f64, lower: f64) -> String {
+    let shown = (lower * 1e4).floor() / 1e4;
+    if shown > claim { format!("{shown:.4}") } else { format!("{lower}") }
+}
+
+/// At most six decimals.
+fn decimals(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A ratio in three digits.
+fn ratio(value: f64) -> String {
+    if (0.01..1000.0).contains(&value) { format!("{value:.3}") } else { format!("{value:.2e}") }
+}
