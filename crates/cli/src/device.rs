@@ -6,7 +6,7 @@ use dpscope_engine::backend::{CpuBackend, FloatMode};
 
 use crate::args::{DeviceArgs, DeviceChoice};
 use crate::failure::{Exit, Failure};
-use crate::output::tell;
+use crate::output::print_note;
 
 /// The selected adapter; none for the CPU.
 pub(crate) fn pick<'a>(
@@ -85,7 +85,10 @@ pub(crate) fn backend(args: &DeviceArgs, mode: FloatMode) -> Result<Backend, Fai
     match open(adapter, mode, args) {
         Err(failure) if args.device == DeviceChoice::Auto => {
             let name = &adapter.facts().name;
-            tell(&format!("warning: using the CPU, since {name} failed: {:#}", failure.error));
+            print_note(&format!(
+                "warning: using the CPU, since {name} failed: {:#}",
+                failure.error
+            ));
             Ok(Backend::Cpu(cpu(args)?))
         }
         opened => opened,

@@ -114,7 +114,7 @@ fn main() -> ExitCode {
             if is_json() {
                 output::print_error(&failure.report());
             }
-            output::tell(&format!("error: {:#}", failure.error));
+            output::print_note(&format!("error: {:#}", failure.error));
             ExitCode::from(failure.code as u8)
         }
     }

@@ -5,31 +5,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dpscope_core::audit::claim::{ClaimError, PrivacyClaim, Verdict};
 use dpscope_core::format::given;
+use dpscope_report::figure::Curves;
 use dpscope_report::record::{ClaimTest, ErrorReport, Report};
 use dpscope_report::text::report_text;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::WordSplitter;
 
-use crate::args::ClaimArgs;
+use crate::args::{ClaimArgs, ReportArgs};
 use crate::failure::{CommandResult, Exit, Failure};
 
-/// Prints a report and returns its exit code.
-pub(crate) fn finish(report: &Report, json: bool) -> CommandResult {
-    if json {
-        print_json(report)?;
-    } else {
-        print_text(&report_text(report))?;
+impl ReportArgs {
+    /// The claim at the audited δ; also rejects curve files that cannot be written. Called before any
+    /// work is done.
+    pub(crate) fn check(&self, delta: f64) -> Result<ClaimTest, Failure> {
+        let test = claim_test(&self.claim, delta)?;
+        self.plot.check()?;
+        Ok(test)
     }
-    Ok(match report.verdict.map(|verdict| verdict.outcome) {
-        Some(Verdict::Refuted) => Exit::Refuted,
-        Some(Verdict::Inconclusive) => Exit::Inconclusive,
-        Some(Verdict::NotRefuted) | None => Exit::Done,
-    })
+
+    /// Prints a report, writes its curves, and returns its exit code.
+    pub(crate) fn finish(
+        &self,
+        report: &Report,
+        curves: impl FnOnce() -> Result<Curves, Failure>,
+    ) -> CommandResult {
+        // The report comes first, so that a full disk does not lose the result.
+        if self.show.json {
+            print_json(report)?;
+        } else {
+            print_text(&report_text(report))?;
+        }
+        self.plot.write(curves)?;
+        Ok(match report.verdict.map(|verdict| verdict.outcome) {
+            Some(Verdict::Refuted) => Exit::Refuted,
+            Some(Verdict::Inconclusive) => Exit::Inconclusive,
+            Some(Verdict::NotRefuted) | None => Exit::Done,
+        })
+    }
 }
 
-/// Checks `--claim` and `--fail-above`, before any work is done.
-pub(crate) fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Failure> {
+/// The claims of `--claim` and `--fail-above`.
+fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Failure> {
     let claim = match args.claim {
         None => None,
         Some(epsilon) => {
@@ -90,7 +107,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Prints a note or an error on stderr, fitted to the width of a terminal.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn print_note(text: &str) {
     let text = format!("{text}\n");
     let text = width_of(&std::io::stderr()).map_or(text.clone(), |width| fitted(&text, width));
     let _ = std::io::stderr().write_all(text.as_bytes()); // best effort: there is nowhere to report it

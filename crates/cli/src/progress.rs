@@ -12,7 +12,7 @@ use dpscope_report::number::short;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::files::write_atomically;
-use crate::output::tell;
+use crate::output::print_note;
 
 /// Longest time between two writes of a checkpoint.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
@@ -28,7 +28,7 @@ fn interrupted() -> &'static Arc<AtomicBool> {
             if shared.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
-            tell("\nstopping; press Ctrl-C again to stop at once");
+            print_note("\nstopping; press Ctrl-C again to stop at once");
         });
         flag
     })
@@ -202,8 +202,8 @@ impl Control for Terminal {
         let line = format!("warning: {message}");
         match &self.bar {
             // The bar is redrawn below the warning.
-            Some(bar) => bar.suspend(|| tell(&line)),
-            None => tell(&line),
+            Some(bar) => bar.suspend(|| print_note(&line)),
+            None => print_note(&line),
         }
     }
 }

@@ -17,9 +17,9 @@ pub(crate) use files::check_apart;
 pub(crate) use mechanism::{
     AccountedArgs, MechanismArgs, SamplerArgs, SettingArgs, sampler_parser,
 };
-pub(crate) use output::ShowArgs;
+pub(crate) use output::{ReportArgs, ShowArgs};
 pub(crate) use plot::PlotArgs;
-pub(crate) use run::{OutputOptions, RunArgs};
+pub(crate) use run::RunArgs;
 pub(crate) use statement::{RuleArg, StatementArgs};
 pub(crate) use training::{DataArgs, MemoryArgs};
 pub(crate) use values::{batch_size, count, number, open_unit, positive, seed, shard, small_count};

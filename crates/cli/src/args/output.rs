@@ -1,6 +1,19 @@
-//! How a result is printed.
+//! How a result is printed, and what it is tested against.
 
 use clap::Args;
+
+use super::{ClaimArgs, PlotArgs};
+
+/// Curve files, claim and format of a report.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) plot: PlotArgs,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
 
 /// How the result is printed.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_engine::Shard;
 
-use super::{ClaimArgs, DeviceArgs, PlotArgs, RuleArg, ShowArgs, StatementArgs, seed, shard};
+use super::{DeviceArgs, ReportArgs, RuleArg, StatementArgs, seed, shard};
 
 /// Options of simulated and trained runs.
 #[derive(Debug, Args)]
@@ -30,25 +30,5 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) plot: PlotArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
-}
-
-/// Device, files and format of a run's result.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OutputOptions<'a> {
-    pub(crate) device: &'a DeviceArgs,
-    pub(crate) plot: &'a PlotArgs,
-    pub(crate) claim: &'a ClaimArgs,
-    pub(crate) show: &'a ShowArgs,
-}
-
-impl RunArgs {
-    pub(crate) fn output_options(&self) -> OutputOptions<'_> {
-        let RunArgs { device, plot, claim, show, .. } = self;
-        OutputOptions { device, plot, claim, show }
-    }
+    pub(crate) report: ReportArgs,
 }

@@ -13,11 +13,11 @@ use dpscope_engine::{
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::{Idealised, SeedSource};
 
-use crate::args::{DeviceArgs, DeviceChoice, OutputOptions, PlotArgs, RunArgs};
+use crate::args::{DeviceArgs, DeviceChoice, PlotArgs, ReportArgs, RunArgs};
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_artefact, write_artefact};
-use crate::output::{claim_test, finish, tell};
+use crate::output::print_note;
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
 use crate::simulated_report::{RunFacts, of_artefact};
@@ -241,17 +241,15 @@ pub(crate) fn idealised_counts(
 }
 
 /// Runs the job on the selected device and reports it.
-pub(crate) fn run_and_report(job: &Job<'_>, output: OutputOptions<'_>) -> CommandResult {
-    check_output(output, job.plan.plan().delta)?;
+pub(crate) fn run_and_report(
+    job: &Job<'_>,
+    device: &DeviceArgs,
+    report: &ReportArgs,
+) -> CommandResult {
+    report.check(job.plan.plan().delta)?;
     check_job(job)?;
-    let backend = backend(output.device, float_mode(output.device, job.resumed.as_ref()))?;
-    run_on(&backend, job, output)
-}
-
-/// Rejects claims and output files that cannot be used.
-pub(crate) fn check_output(output: OutputOptions<'_>, delta: f64) -> Result<(), Failure> {
-    claim_test(output.claim, delta)?;
-    output.plot.check()
+    let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
+    run_on(&backend, job, device, report)
 }
 
 /// Rejects an `--out` file that cannot be replaced; warns if a shard is not saved.
@@ -260,16 +258,24 @@ pub(crate) fn check_job(job: &Job<'_>) -> Result<(), Failure> {
     if job.range.len() < job.plan.plan().observations_per_world()
         && job.out.or(job.checkpoint).is_none()
     {
-        tell("this shard's counts are not saved; pass --out FILE to save them for `dpscope merge`");
+        print_note(
+            "this shard's counts are not saved; pass --out FILE to save them for `dpscope merge`",
+        );
     }
     Ok(())
 }
 
 /// Runs the job and reports it.
-pub(crate) fn run_on(backend: &Backend, job: &Job<'_>, output: OutputOptions<'_>) -> CommandResult {
-    let OutputOptions { device, plot, claim, show } = output;
+pub(crate) fn run_on(
+    backend: &Backend,
+    job: &Job<'_>,
+    device: &DeviceArgs,
+    args: &ReportArgs,
+) -> CommandResult {
+    let quiet = args.show.quiet;
+    let test = args.check(job.plan.plan().delta)?;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
-    let outcome = count(job, backend, show.quiet)?;
+    let outcome = count(job, backend, quiet)?;
     // An interrupted run never replaces a file with more counts.
     let has_more = |path: &&Path| {
         outcome.is_interrupted
@@ -278,7 +284,13 @@ pub(crate) fn run_on(backend: &Backend, job: &Job<'_>, output: OutputOptions<'_>
     let out = job.out.filter(|path| !has_more(path));
     let written = out.map_or(Ok(()), |path| write_artefact(path, &outcome.state));
     if outcome.is_interrupted {
-        print_resume_command(job, device, plot, &outcome.state, out.filter(|_| written.is_ok()));
+        print_resume_command(
+            job,
+            device,
+            &args.plot,
+            &outcome.state,
+            out.filter(|_| written.is_ok()),
+        );
         if outcome.state.done() == 0 {
             return written.map(|()| Exit::Interrupted);
         }
@@ -287,14 +299,11 @@ pub(crate) fn run_on(backend: &Backend, job: &Job<'_>, output: OutputOptions<'_>
         seed_source: job.seed_source,
         elapsed_ms: outcome.elapsed_ms,
         resumed_from,
-        idealised: idealised(&outcome.state, device.threads, show.quiet),
+        idealised: idealised(&outcome.state, device.threads, quiet),
     };
-    // The report comes first, so that a full disk does not lose the result.
-    let test = claim_test(claim, outcome.state.plan.delta)?;
     let report = of_artefact(&outcome.state, &facts, &test)?;
-    let exit = finish(&report, show.json)?;
-    let plotted = plot.write(|| Ok(curves_of_report(&report, &outcome.state.curve()?)?));
-    written.and(plotted)?;
+    let exit = args.finish(&report, || Ok(curves_of_report(&report, &outcome.state.curve()?)?));
+    let exit = written.and(exit)?;
     Ok(if outcome.is_interrupted { Exit::Interrupted } else { exit })
 }
 
@@ -316,7 +325,7 @@ fn print_resume_command(
     let named = files.iter().filter_map(|(name, path)| Some((name, (*path)?)));
     let out: String =
         named.map(|(name, path)| format!(" --{name} {}", quoted_path(path))).collect();
-    tell(&match job.checkpoint.or(written) {
+    print_note(&match job.checkpoint.or(written) {
         Some(path) => {
             format!(
                 "interrupted; resume with\n  dpscope resume {}{out}{device}{}",

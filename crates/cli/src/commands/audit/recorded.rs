@@ -19,7 +19,7 @@ use dpscope_report::record::{
 };
 use dpscope_report::words::Subject;
 
-use crate::args::{ClaimArgs, PlotArgs, ShowArgs, StatementArgs, seed};
+use crate::args::{ReportArgs, StatementArgs, seed};
 use crate::failure::Failure;
 use crate::files::{limits, name_of, read};
 
@@ -35,11 +35,7 @@ pub(crate) struct RecordedArgs {
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) plot: PlotArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) report: ReportArgs,
 }
 
 /// Opens a file of arrays and applies `read` to it.

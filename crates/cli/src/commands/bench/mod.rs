@@ -23,7 +23,7 @@ use self::workload::BenchPlan;
 use crate::args::DeviceChoice;
 use crate::device::{cpu, found, kind, open, pick};
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::output::{print_json, print_text, tell};
+use crate::output::{print_json, print_note, print_text};
 use crate::progress::is_interrupted;
 
 pub(crate) fn run(args: &BenchArgs) -> CommandResult {
@@ -155,7 +155,7 @@ fn compare(rows: &mut [BenchRow]) {
 
 fn announce(args: &BenchArgs, device: &str, mode: FloatMode) {
     if !args.show.quiet && std::io::stderr().is_terminal() {
-        tell(&format!("measuring {device}, float mode {mode}"));
+        print_note(&format!("measuring {device}, float mode {mode}"));
     }
 }
 

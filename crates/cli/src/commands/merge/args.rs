@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{ClaimArgs, PlotArgs, ShowArgs};
+use crate::args::ReportArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dpscope merge shard-*.json --claim 0.72")]
@@ -22,9 +22,5 @@ pub(crate) struct MergeArgs {
     #[arg(long)]
     pub(crate) allow_mixed: bool,
     #[command(flatten)]
-    pub(crate) plot: PlotArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) report: ReportArgs,
 }

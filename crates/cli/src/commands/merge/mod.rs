@@ -11,14 +11,12 @@ use dpscope_report::record::SeedSource;
 use crate::commands::simulate::idealised;
 use crate::failure::{CommandResult, Failure};
 use crate::files::{check_replaceable, read_artefact, write_artefact};
-use crate::output::{claim_test, finish};
 use crate::simulated_report::{RunFacts, of_artefact};
 
 pub(crate) fn run(args: &MergeArgs) -> CommandResult {
     let started = std::time::Instant::now();
-    args.plot.check()?;
     let merged = merged(args)?;
-    let test = claim_test(&args.claim, merged.plan.delta)?;
+    let test = args.report.check(merged.plan.delta)?;
     let out = args.out.as_deref();
     out.map_or(Ok(()), |path| check_replaceable(path, &merged.plan, merged.range))?;
     let written = out.map_or(Ok(()), |path| write_artefact(path, &merged));
@@ -26,13 +24,11 @@ pub(crate) fn run(args: &MergeArgs) -> CommandResult {
         seed_source: SeedSource::Artefact,
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
         resumed_from: None,
-        idealised: idealised(&merged, None, args.show.quiet),
+        idealised: idealised(&merged, None, args.report.show.quiet),
     };
     let report = of_artefact(&merged, &facts, &test)?;
-    let exit = finish(&report, args.show.json)?;
-    let plotted = args.plot.write(|| Ok(curves_of_report(&report, &merged.curve()?)?));
-    written.and(plotted)?;
-    Ok(exit)
+    let finished = args.report.finish(&report, || Ok(curves_of_report(&report, &merged.curve()?)?));
+    written.and(finished)
 }
 
 /// The sum of all files; errors name the file that does not match.

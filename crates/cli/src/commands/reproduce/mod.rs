@@ -18,7 +18,7 @@ use dpscope_engine::{Backend, EngineError, Plan};
 use crate::commands::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::output::{print_json, print_text, tell};
+use crate::output::{print_json, print_note, print_text};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
 use args::Reproduction;
@@ -64,12 +64,12 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     let mut seen = None;
     for setting in published {
         if !args.show.quiet && std::io::stderr().is_terminal() {
-            tell(&setting.name);
+            print_note(&setting.name);
         }
         let plan = shuffle_plan(setting.setting(), observations, 1e-5, 0.05, seed);
         let outcome = count_whole(&plan, &backend, args.show.quiet)?;
         if outcome.is_interrupted {
-            tell("interrupted; reduce --observations for a shorter run");
+            print_note("interrupted; reduce --observations for a shorter run");
             return Ok(Exit::Interrupted);
         }
         let pair = pair_of(&setting, &plan, &backend, args.show.quiet)?;

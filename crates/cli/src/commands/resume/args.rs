@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{ClaimArgs, DataArgs, DeviceArgs, MemoryArgs, OutputOptions, PlotArgs, ShowArgs};
+use crate::args::{DataArgs, DeviceArgs, MemoryArgs, ReportArgs};
 
 #[derive(Debug, Args)]
 #[command(
@@ -30,16 +30,5 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) plot: PlotArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
-}
-
-impl ResumeArgs {
-    pub(crate) fn output_options(&self) -> OutputOptions<'_> {
-        let ResumeArgs { device, plot, claim, show, .. } = self;
-        OutputOptions { device, plot, claim, show }
-    }
+    pub(crate) report: ReportArgs,
 }

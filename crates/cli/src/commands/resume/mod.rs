@@ -26,5 +26,5 @@ pub(crate) fn run(args: &ResumeArgs) -> CommandResult {
     let unused =
         [("--data", args.data.data.is_some()), ("--outputs-to", args.outputs_to.is_some())];
     reject_unused_options(&unused, "on a checkpoint of a simulated mechanism")?;
-    run_and_report(&job, args.output_options())
+    run_and_report(&job, &args.device, &args.report)
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::output::{print, tell};
+use crate::output::{print, print_note};
 use connection::answer;
 use site::Site;
 
@@ -52,10 +52,10 @@ pub(crate) fn run(args: &ServeArgs) -> CommandResult {
     let url = format!("http://127.0.0.1:{port}/");
     print(&format!("{url}\n"))?;
     if std::io::stderr().is_terminal() {
-        tell("press Ctrl-C to stop");
+        print_note("press Ctrl-C to stop");
     }
     if !args.no_open && has_display() && !open_browser(&url) {
-        tell("cannot open a browser; open the address above");
+        print_note("cannot open a browser; open the address above");
     }
     let _ = stopped.recv();
     Ok(Exit::Done)

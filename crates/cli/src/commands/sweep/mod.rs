@@ -10,7 +10,7 @@ pub(crate) use args::SweepArgs;
 use crate::commands::lines::{DrawContext, Quantity, lines};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
-use crate::output::{print_json, print_text, tell};
+use crate::output::{print_json, print_note, print_text};
 use crate::progress::{self, RowProgress};
 use input::{NamedSetting, load};
 use record::{Sweep, SweepRow};
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SweepArgs) -> CommandResult {
     }
     if is_interrupted {
         let finished = report.rows.len();
-        tell(&format!("interrupted; {finished} of {settings} rows are finished"));
+        print_note(&format!("interrupted; {finished} of {settings} rows are finished"));
     }
     written.map(|()| if is_interrupted { Exit::Interrupted } else { Exit::Done })
 }

@@ -11,5 +11,5 @@ pub(crate) fn run(args: &BgmArgs) -> CommandResult {
     let run = &args.run;
     let start = ResumePoint::read(run.checkpoint.as_deref(), run.seed)?;
     let plan = plan(run, args.mechanism.mechanism()?, args.observations, start.seed);
-    run_and_report(&Job::new(plan, start, run)?, run.output_options())
+    run_and_report(&Job::new(plan, start, run)?, &run.device, &run.report)
 }

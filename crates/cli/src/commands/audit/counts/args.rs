@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::args::{AccountedArgs, ClaimArgs, PlotArgs, ShowArgs, StatementArgs, count};
+use crate::args::{AccountedArgs, ReportArgs, StatementArgs, count};
 
 #[derive(Debug, Args)]
 #[command(
@@ -27,9 +27,5 @@ pub(crate) struct CountsArgs {
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
     #[command(flatten)]
-    pub(crate) plot: PlotArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) report: ReportArgs,
 }

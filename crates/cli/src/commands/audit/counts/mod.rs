@@ -13,13 +13,11 @@ use dpscope_report::record::{Credible, Report, TheoryComparison};
 use dpscope_report::words::Subject;
 
 use crate::failure::{CommandResult, Failure};
-use crate::output::{claim_test, finish};
 
 pub(crate) fn run(args: &CountsArgs) -> CommandResult {
     let started = std::time::Instant::now();
     let (delta, significance) = (args.statement.delta, args.statement.significance);
-    let test = claim_test(&args.claim, delta)?;
-    args.plot.check()?;
+    let test = args.report.check(delta)?;
     let counts = Counts {
         false_positives: args.false_positives,
         zero_out_trials: args.zero_out_trials,
@@ -57,10 +55,8 @@ pub(crate) fn run(args: &CountsArgs) -> CommandResult {
         theory: training.map(|setting| TheoryComparison::of_training(setting, &report.result)),
         ..report
     };
-    let exit = finish(&report, args.show.json)?;
-    args.plot.write(|| {
+    args.report.finish(&report, || {
         let seen = AuditCurve::at_fixed_cut(counts.cut(), counts.trials(), significance);
         Ok(curves_of_report(&report, &seen.map_err(BoundError::from)?)?)
-    })?;
-    Ok(exit)
+    })
 }

@@ -10,12 +10,12 @@ use super::outputs_file::OutputsFile;
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs};
 use crate::device::{cpu, found, pick};
 use crate::failure::{Exit, Failure};
-use crate::output::tell;
+use crate::output::print_note;
 use crate::progress::is_interrupted;
 
 /// The device selected for training.
 pub(super) struct TrainingDevice<'a> {
-    args: &'a DeviceArgs,
+    pub(super) args: &'a DeviceArgs,
     memory: MemoryArgs,
     /// None if the CPU trains.
     adapter: Option<Adapter>,
@@ -76,7 +76,7 @@ impl<'a> TrainingDevice<'a> {
             return Err(failed.error.into());
         }
         let name = &adapter.facts().name;
-        tell(&format!("warning: training on the CPU, since {name} failed: {}", failed.error));
+        print_note(&format!("warning: training on the CPU, since {name} failed: {}", failed.error));
         Ok(Box::new(failed.cpu))
     }
 }

@@ -5,7 +5,7 @@ use dpscope_core::mechanism::{BatchedGaussian, SamplerKind, ThreatModel};
 
 use super::DpSgdArgs;
 use crate::failure::Failure;
-use crate::output::tell;
+use crate::output::print_note;
 
 /// The threat model: partially-informed by default, if it is defined for the sampler.
 fn threat_model(args: &DpSgdArgs) -> ThreatModel {
@@ -34,7 +34,7 @@ pub(super) fn mechanism(args: &DpSgdArgs) -> Result<BatchedGaussian, Failure> {
     }
     let dropped = args.records % u64::from(batch_size);
     if dropped > 0 {
-        tell(&format!(
+        print_note(&format!(
             "dropped the last {dropped} of {} records, which do not fill a batch of {batch_size}; \
              {steps} steps per epoch remain",
             args.records

@@ -14,10 +14,10 @@ use dpscope_train::Training;
 pub(crate) use args::DpSgdArgs;
 pub(crate) use mechanism::calibrated_noise;
 
-use crate::args::{DataArgs, DeviceArgs, MemoryArgs, OutputOptions};
+use crate::args::{DataArgs, DeviceArgs, MemoryArgs, ReportArgs};
 use crate::commands::resume::ResumeArgs;
 use crate::commands::simulate::{
-    Job, ResumePoint, check_job, check_output, plan, quoted, quoted_path, run_and_report, run_on,
+    Job, ResumePoint, check_job, plan, quoted, quoted_path, run_and_report, run_on,
 };
 use crate::failure::{CommandResult, Exit, Failure};
 use device::TrainingDevice;
@@ -32,22 +32,22 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     plan.validated().map_err(name_runs)?;
     if !Training::is_needed(&mechanism) {
         training::reject_training_options(args)?;
-        return run_and_report(&Job::new(plan, start, run)?, run.output_options());
+        return run_and_report(&Job::new(plan, start, run)?, &run.device, &run.report);
     }
     let device = TrainingDevice::select(&run.device, args.memory, args.debias_records > 0)?;
     // before the search for a learning rate, which takes time
-    check_output(run.output_options(), plan.delta)?;
+    run.report.check(plan.delta)?;
     let training = training::from_args(args, mechanism, seed)?;
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
     let files = TrainingFiles { data: &args.data, outputs_to: args.outputs_to.as_deref() };
-    train(training, Job::new(plan, start, run)?, files, (&device, run.output_options()))
+    train(training, Job::new(plan, start, run)?, files, &device, &run.report)
 }
 
 /// Resumes a checkpoint of trained models.
 pub(crate) fn resume(args: &ResumeArgs, job: Job<'_>) -> CommandResult {
     let plan = *job.plan.plan();
-    check_output(args.output_options(), plan.delta)?;
+    args.report.check(plan.delta)?;
     let state = job.resumed.as_ref().and_then(|state| state.training.as_ref());
     let description = state.map_or("", |state| &state.description);
     let training = training::from_description(description, &args.data, &plan)
@@ -55,7 +55,7 @@ pub(crate) fn resume(args: &ResumeArgs, job: Job<'_>) -> CommandResult {
     let is_debiased = training.settings().debias_records > 0;
     let device = TrainingDevice::select(&args.device, args.memory, is_debiased)?;
     let files = TrainingFiles { data: &args.data, outputs_to: args.outputs_to.as_deref() };
-    train(training, job, files, (&device, args.output_options()))
+    train(training, job, files, &device, &args.report)
 }
 
 /// Files that a training run reads and writes.
@@ -91,14 +91,15 @@ fn train(
     training: Training,
     job: Job<'_>,
     files: TrainingFiles<'_>,
-    (device, output): (&TrainingDevice<'_>, OutputOptions<'_>),
+    device: &TrainingDevice<'_>,
+    report: &ReportArgs,
 ) -> CommandResult {
     check_job(&job)?;
     let job = Job { resume_options: files.resume_options(&training), ..job };
     let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?.flatten();
     let backend = device.backend(training, outputs.as_ref());
-    let result = backend.and_then(|backend| run_on(&backend, &job, output));
+    let result = backend.and_then(|backend| run_on(&backend, &job, device.args, report));
     let is_interrupted = matches!(result, Ok(Exit::Interrupted));
     let saved = match &outputs {
         // also if the report could not be written: its runs are trained

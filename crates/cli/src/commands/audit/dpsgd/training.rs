@@ -17,7 +17,7 @@ use super::args::{CanaryArg, RateArg};
 use crate::args::DataArgs;
 use crate::failure::{Exit, Failure, reject_unused_options};
 use crate::files::{limits, name_of, read, read_text};
-use crate::output::tell;
+use crate::output::print_note;
 use crate::progress::is_interrupted;
 
 /// Held-out records of synthetic data.
@@ -106,7 +106,7 @@ pub(super) fn from_args(
         return Ok(training);
     }
     let (training, search) = search_learning_rate(training, &|| !is_interrupted())?;
-    tell(&format!("found learning rate {} by search", given(search.best)));
+    print_note(&format!("found learning rate {} by search", given(search.best)));
     Ok(training)
 }
 
@@ -190,7 +190,7 @@ fn examples(
             &format!("with {name}, which is synthetic and has its own labels"),
         )?;
         if args.data.is_some() && Path::new(name).exists() {
-            tell(&format!(
+            print_note(&format!(
                 "using built-in synthetic data {name}; pass --data ./{name} to use the file of that name"
             ));
         }
@@ -209,7 +209,7 @@ fn examples(
     let options = LoadOptions { records: Some(records), classes, limits: limits.clone() };
     let examples = load(data, labels, &options).map_err(Failure::input)?;
     if let Some(summary) = examples.load_summary() {
-        tell(&summary.sentences().join("; "));
+        print_note(&summary.sentences().join("; "));
     }
     Ok(examples)
 }

@@ -15,15 +15,13 @@ use dpscope_report::words::Subject;
 
 use crate::commands::audit::recorded::{RecordedEvidence, TrainingInfo, recorded_audit};
 use crate::failure::CommandResult;
-use crate::output::{claim_test, finish};
 use crate::seed::seed_or_fresh;
 use hypotheses::ScoredOutputs;
 use load::{load, prepare, searches_buffer};
 
 pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
     let started = std::time::Instant::now();
-    let test = claim_test(&args.recorded.claim, args.recorded.statement.delta)?;
-    args.recorded.plot.check()?;
+    let test = args.recorded.report.check(args.recorded.statement.delta)?;
     let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let loaded = load(args)?;
     let (mechanism, target, zero_out, input) = prepare(args, loaded)?;
@@ -52,12 +50,10 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
         input,
     };
     let report = evidence.report(&audit, seed_source, started, &test)?;
-    let exit = finish(&report, args.recorded.show.json)?;
-    args.recorded.plot.write(|| {
+    args.recorded.report.finish(&report, || {
         // The hypothesis was selected: its band shares the significance, as its bound does.
         let significance = audit.significance / scored.hypotheses.len() as f64;
         let shared = AuditOptions { significance, ..audit };
         Ok(curves_of_report(&report, &hypothesis.scores().curve(&shared, has_coverage)?)?)
-    })?;
-    Ok(exit)
+    })
 }

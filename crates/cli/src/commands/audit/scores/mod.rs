@@ -13,14 +13,12 @@ use crate::commands::audit::recorded::{
     RecordedEvidence, TrainingInfo, array_of, check_finite, recorded_audit,
 };
 use crate::failure::{CommandResult, Failure};
-use crate::output::{claim_test, finish};
 use crate::seed::seed_or_fresh;
 use args::WorldArg;
 
 pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
     let started = std::time::Instant::now();
-    let test = claim_test(&args.recorded.claim, args.recorded.statement.delta)?;
-    args.recorded.plot.check()?;
+    let test = args.recorded.report.check(args.recorded.statement.delta)?;
     let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let world = |path, name| -> Result<Vec<f64>, Failure> {
         let array = array_of(path, name)?;
@@ -55,9 +53,8 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
         }),
     };
     let report = evidence.report(&audit, seed_source, started, &test)?;
-    let exit = finish(&report, args.recorded.show.json)?;
-    args.recorded.plot.write(|| Ok(curves_of_report(&report, &scores.curve(&audit, true)?)?))?;
-    Ok(exit)
+    let curves = || Ok(curves_of_report(&report, &scores.curve(&audit, true)?)?);
+    args.recorded.report.finish(&report, curves)
 }
 
 /// One score per run: every axis but one has length 1.

@@ -17,7 +17,7 @@ use crate::commands::audit::dpsgd::{built_in, calibrated_noise};
 use crate::commands::simulate::{RunOutcome, count_whole, float_mode, idealised_counts};
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::output::{print_json, print_text, tell};
+use crate::output::{print_json, print_note, print_text};
 use crate::progress::is_interrupted;
 use crate::seed::seed_or_fresh;
 use dpscope_report::record::{
@@ -42,7 +42,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let mut rows: Vec<TrainingReproductionRow> = Vec::with_capacity(experiments.len());
     for experiment in &experiments {
         if !args.show.quiet && std::io::stderr().is_terminal() {
-            tell(&format!("{}, ε = {}", experiment.name, experiment.claimed_epsilon));
+            print_note(&format!("{}, ε = {}", experiment.name, experiment.claimed_epsilon));
         }
         let plan =
             plan(experiment, args.runs.unwrap_or(default_runs(&experiments, experiment)), seed)?;
@@ -73,7 +73,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
         print_text(&table::text(&report))?;
     }
     if done < settings {
-        tell(&format!(
+        print_note(&format!(
             "interrupted: {done} of {settings} settings; reduce --runs for a shorter run"
         ));
         return Ok(Exit::Interrupted);
