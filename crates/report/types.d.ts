@@ -289,6 +289,21 @@ export interface ClaimVerdict {
   reason: VerdictReason;
 }
 
+/** What the claim and the bounds of a sampler imply. */
+export interface Conclusion {
+  /** How many times the claim is exceeded, rounded down; none where no digit shows it. */
+  factor?: string;
+  /**
+   * The lower bound that it rests on: the largest proven one, or a drawn one that alone exceeds
+   * the claim.
+   */
+  lower?: KnownBound;
+  /** For people. */
+  sentence: string;
+  /** The upper bound that it rests on. */
+  upper?: KnownBound;
+}
+
 /** Error counts at one threshold that was fixed without them. */
 export interface Counts {
   false_negatives: number;
@@ -542,6 +557,9 @@ export interface IndependenceTest {
 
 /** On which side of the truth a value lies. */
 export type Kind = "upper" | "lower" | "estimate";
+
+/** A bound on ε that a conclusion can rest on. */
+export type KnownBound = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle" | "pair-lower";
 
 /** The largest acceptable bound on ε, and whether it is exceeded. */
 export interface LimitRecord {

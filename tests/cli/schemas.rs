@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dpscope_report::schema::{documents, type_declarations};
+use dpscope_report::schema::{documents, type_declarations, vocabulary};
 use serde_json::Value;
 
 use crate::trainer::{Trainer, npy_f8};
@@ -37,6 +37,7 @@ fn generated_files_are_up_to_date() {
         .filter_map(|(name, schema)| stale(&format!("schemas/{name}.json"), &text(schema)))
         .collect();
     problems.extend(stale("types.d.ts", &type_declarations()));
+    problems.extend(stale("../../web/numbers/words.json", &text(&vocabulary())));
     assert_eq!(problems, Vec::<String>::new());
 }
 

@@ -17,6 +17,8 @@
 pub mod audits;
 #[cfg(feature = "calculators")]
 pub mod calculators;
+#[cfg(any(feature = "calculators", feature = "studies"))]
+pub mod conclusion;
 pub mod failure;
 #[cfg(any(feature = "audits", feature = "studies"))]
 mod found;

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use dpscope_report::record::page::Calibrated;
 
 use crate::calculators::{from_counts, planned};
+use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::record::{Record, Value};
 use crate::studies;
@@ -71,6 +72,10 @@ fn types_have_the_fields_of_records() {
     let estimated = studies::estimated_pair(setting, at, 1_000, 7).unwrap();
     assert_eq!(problem("PairEstimate", &estimated), None);
     assert_eq!(problem("Accounted", &pair.estimate), None);
+    let epsilons = [number("poisson", 1.0), number("deterministic", 2.0)];
+    let epsilons = Record::of(&epsilons, &["poisson", "deterministic"]).unwrap();
+    let conclusion = concluded("shuffle", &epsilons, 0.05).unwrap();
+    assert_eq!(problem("Conclusion", &conclusion), None);
     let check = studies::example();
     assert_eq!(problem("CheckReport", &check), None);
 

@@ -1,16 +1,19 @@
 //! JSON Schemas and TypeScript types, generated from the records (feature `schema`).
 //!
 //! `BLESS=1 cargo test -p dpscope-tests --test cli schemas` writes them to `schemas/` and
-//! `types.d.ts`.
+//! `types.d.ts`, and the words that pages share to `web/numbers/words.json`.
 
 mod pages;
 mod typescript;
+mod vocabulary;
 
 use std::collections::BTreeMap;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
+
+pub use vocabulary::vocabulary;
 
 use crate::record::{
     Bench, CheckReport, Completions, Devices, ErrorReport, PlanReport, Report, ReproductionReport,

@@ -39,31 +39,15 @@ impl InWords for Accounted {
     }
 
     fn scope_in_words(&self) -> &'static str {
-        match (self.scope, self.kind) {
-            (Scope::Mechanism, _) => "mechanism: every pair of neighbouring data sets",
-            (Scope::Pair, Kind::Lower) => "pair: a lower bound of one pair is one of the mechanism",
-            (Scope::Pair, _) => "pair: an upper value of one pair bounds no mechanism",
-        }
+        scope_in_words(self.scope, self.kind)
     }
 
     fn direction_in_words(&self) -> &'static str {
-        match self.direction {
-            Directions::Remove => "remove: with the record against without it",
-            Directions::Add => "add: without the record against with it",
-            Directions::Both => "both: the larger of remove and add",
-        }
+        direction_in_words(self.direction)
     }
 
     fn method_in_words(&self) -> &'static str {
-        match self.method {
-            Method::Analytic => "closed Gaussian formula",
-            Method::PrivacyLossDistribution => "privacy loss distribution",
-            Method::MaxSlice => "the largest output of each epoch",
-            Method::Sum => "the sum of the outputs of each epoch",
-            Method::ImportanceSampling => "importance sampling",
-            Method::PlugIn => "the drawn law of one epoch, composed",
-            _ => "other",
-        }
+        method_in_words(self.method)
     }
 
     fn method_in_a_word(&self) -> &'static str {
@@ -76,6 +60,36 @@ impl InWords for Accounted {
             Method::PlugIn => "plug-in",
             _ => "other",
         }
+    }
+}
+
+pub(crate) const fn scope_in_words(scope: Scope, kind: Kind) -> &'static str {
+    match (scope, kind) {
+        (Scope::Mechanism, _) => "mechanism: every pair of neighbouring data sets",
+        (Scope::Pair, Kind::Lower) => {
+            "pair: a lower bound on one pair is also one on the mechanism"
+        }
+        (Scope::Pair, _) => "pair: an upper bound on one pair does not bound the mechanism",
+    }
+}
+
+pub(crate) const fn direction_in_words(direction: Directions) -> &'static str {
+    match direction {
+        Directions::Remove => "remove: with the record against without it",
+        Directions::Add => "add: without the record against with it",
+        Directions::Both => "both: the larger of remove and add",
+    }
+}
+
+pub(crate) const fn method_in_words(method: Method) -> &'static str {
+    match method {
+        Method::Analytic => "closed Gaussian formula",
+        Method::PrivacyLossDistribution => "privacy loss distribution",
+        Method::MaxSlice => "largest output of each epoch",
+        Method::Sum => "sum of the outputs of each epoch",
+        Method::ImportanceSampling => "importance sampling",
+        Method::PlugIn => "simulated distribution of one epoch, composed",
+        _ => "other",
     }
 }
 

@@ -2,18 +2,24 @@
 
 mod accounted;
 mod claim;
+mod conclusion;
 mod described;
 mod finding;
 mod headline;
+mod sampler;
 mod shuffle_window;
 mod subject;
 mod training_finding;
 
 pub use accounted::InWords;
+#[cfg(feature = "schema")]
+pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
 pub use claim::{claim_sentence, proven_sentence};
+pub use conclusion::{Conclusion, KnownBound};
 pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::headline;
+pub use sampler::batches;
 pub use shuffle_window::shuffle_window_sentence;
 pub use subject::Subject;
 pub use training_finding::training_finding_sentence;

@@ -11,6 +11,7 @@ use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::figure::{Sampled, curves_of_sampled};
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::text::{Align, row, table};
+use dpscope_report::words::{Conclusion, KnownBound};
 use serde::Serialize;
 
 use crate::commands::lines::{DrawContext, Line, Quantity, check, lines};
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     let report = Comparison {
         schema: "dpscope.comparison/1",
         version: env!("CARGO_PKG_VERSION"),
-        headline: headline(&rows, &confidence(statement.significance)),
+        headline: headline(&rows, statement.significance),
         setting,
         delta: statement.delta,
         significance: statement.significance,
@@ -71,45 +72,27 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
+/// The bound in a line, where a conclusion can rest on it.
+fn known_bound(quantity: Quantity) -> Option<KnownBound> {
+    Some(match quantity {
+        Quantity::Poisson => KnownBound::Poisson,
+        Quantity::BallsInBins => KnownBound::BallsInBins,
+        Quantity::ShuffleLower => KnownBound::ShuffleBest,
+        Quantity::ShuffleMaxSlice => KnownBound::ShuffleMaxSlice,
+        Quantity::ShuffleSum => KnownBound::ShuffleSum,
+        Quantity::PairLower => KnownBound::PairLower,
+        Quantity::Deterministic => KnownBound::Deterministic,
+        Quantity::PairEstimate | Quantity::Audit => return None,
+    })
+}
+
 /// The conclusion from the table.
-fn headline(rows: &[Line], confidence: &str) -> String {
-    let epsilon = |quantity: Quantity| {
-        let line = rows.iter().find(|line| line.quantity == quantity);
+fn headline(rows: &[Line], significance: f64) -> String {
+    let epsilon = |bound: KnownBound| {
+        let line = rows.iter().find(|line| known_bound(line.quantity) == Some(bound));
         line.and_then(Line::shown).map(|shown| shown.epsilon)
     };
-    let larger = |one: Option<f64>, other: Option<f64>| match (one, other) {
-        (Some(one), Some(other)) => Some(one.max(other)),
-        (one, other) => one.or(other),
-    };
-    let proven = larger(epsilon(Quantity::ShuffleMaxSlice), epsilon(Quantity::ShuffleSum));
-    let (Some(claimed), Some(proven)) = (epsilon(Quantity::Poisson), proven) else {
-        return "Poisson accounting or the proven bounds have no value for this setting; see below.".to_owned();
-    };
-    // The drawn limit is shown only if it exceeds the claim and the proven one does not.
-    let drawn = epsilon(Quantity::PairLower).filter(|limit| proven <= claimed && *limit > claimed);
-    let (least, basis) = match drawn {
-        Some(limit) => (limit, format!(" ({confidence} confidence)")),
-        None => (proven, " (proven)".to_owned()),
-    };
-    let mut text = format!(
-        "Poisson accounting claims ε = {}; with shuffled batches, the worst-case pair leaks at least {}{basis}",
-        plain(claimed, Kind::Upper, 2),
-        plain(least, Kind::Lower, 2)
-    );
-    let most = epsilon(Quantity::Deterministic);
-    if let Some(most) = most {
-        let most = plain(most, Kind::Upper, 2);
-        text.push_str(&format!(", and no dataset leaks more than {most} (proven)"));
-    }
-    text.push_str(&if least > claimed {
-        let factor = plain(least / claimed, Kind::Lower, 1);
-        format!(". That is at least {factor} times the claim.")
-    } else if most.is_some_and(|most| most <= claimed) {
-        ". So the claim is proven.".to_owned()
-    } else {
-        ". The claim is neither refuted nor confirmed.".to_owned()
-    });
-    text
+    Conclusion::new(SamplerKind::Shuffle, significance, epsilon).sentence
 }
 
 fn to_text(report: &Comparison) -> String {

@@ -1,0 +1,45 @@
+//! Words and facts that pages need before a bundle is loaded.
+
+use dpscope_core::accounting::{Directions, Kind, Method};
+use dpscope_core::adjacency::Scope;
+use dpscope_core::mechanism::SamplerKind;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::words::{batches, direction_in_words, method_in_words, scope_in_words};
+
+/// The samplers, and the words for each part of an accounted value.
+#[must_use]
+pub fn vocabulary() -> Value {
+    let methods = [
+        Method::Analytic,
+        Method::PrivacyLossDistribution,
+        Method::MaxSlice,
+        Method::Sum,
+        Method::ImportanceSampling,
+        Method::PlugIn,
+    ];
+    json!({
+        "directions": table(&[Directions::Remove, Directions::Add, Directions::Both], direction_in_words),
+        "methods": table(&methods, method_in_words),
+        "samplers": table(&SamplerKind::ALL, sampler),
+        "scopes": table(&[Scope::Mechanism, Scope::Pair], |scope| {
+            table(&[Kind::Upper, Kind::Lower, Kind::Estimate], |kind| scope_in_words(scope, kind))
+        }),
+    })
+}
+
+fn sampler(kind: SamplerKind) -> Value {
+    json!({
+        "batches": batches(kind),
+        "has_buffer": kind.has_buffer(),
+        "needs_batch_size": kind.needs_batch_size(),
+        "threat_models": kind.threat_models(),
+    })
+}
+
+/// What each of `keys` stands for, by its name in records.
+fn table<K: Copy + Serialize, T: Into<Value>>(keys: &[K], of: impl Fn(K) -> T) -> Value {
+    let entry = |key: &K| Some((json!(key).as_str()?.to_owned(), of(*key).into()));
+    keys.iter().filter_map(entry).collect::<Map<String, Value>>().into()
+}
