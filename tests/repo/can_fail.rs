@@ -1,62 +1,42 @@
-//! A test that cannot fail and a file without code are refused: they look like cover and give none.
+//! A test that cannot fail and a file without code are refused: they suggest coverage where there is none.
 
 use std::collections::BTreeSet;
 
-use crate::source::{code_only, item_length, word};
+use crate::source::{Function, functions, tokens};
 use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
-/// What fails a test, as text in its body or in that of a function that it calls.
-const FAILS: [&str; 8] = [
-    "assert",
-    "panic!",
-    "unreachable!",
-    ".unwrap()",
-    ".unwrap_err()",
-    ".expect(",
-    ".expect_err(",
-    "?",
-];
+/// What fails a test, as a word in its body or in that of a function that it calls; so does every
+/// word that starts as one of [`ASSERTIONS`].
+const FAILS: [&str; 5] = ["unwrap", "unwrap_err", "expect", "expect_err", "?"];
 
-struct Function<'a> {
-    name: &'a str,
-    /// Attributes and qualifiers before `fn`.
-    before: &'a str,
-    /// From the parameters to the end of the body.
-    code: &'a str,
-}
+const FAILING_MACROS: [&str; 2] = ["panic", "unreachable"];
 
-impl Function<'_> {
-    fn can_fail(&self, failing: &BTreeSet<&str>) -> bool {
-        let mut words = self.code.split(|c: char| !c.is_alphanumeric() && c != '_');
-        self.before.contains("should_panic")
-            || FAILS.iter().any(|part| self.code.contains(part))
-            || words.any(|word| failing.contains(word))
-    }
-}
+const ASSERTIONS: [&str; 3] = ["assert", "prop_assert", "debug_assert"];
 
-fn functions(code: &str) -> Vec<Function<'_>> {
-    let mut found = Vec::new();
-    for (at, keyword) in code.match_indices("fn ") {
-        let rest = &code[at + keyword.len()..];
-        let name = word(rest);
-        let inside_a_word = code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        if !name.is_empty() && !inside_a_word {
-            let before = code[..at].rsplit(['{', '}', ';']).next().unwrap_or_default();
-            found.push(Function { name, before, code: &rest[name.len()..item_length(rest)] });
-        }
-    }
-    found
+fn can_fail(function: &Function, failing: &BTreeSet<String>) -> bool {
+    let words: Vec<&str> = function.words.iter().map(|word| word.text.as_str()).collect();
+    let is_failing_macro = |pair: &[&str]| FAILING_MACROS.contains(&pair[0]) && pair[1] == "!";
+    function.attributes.iter().any(|text| text.starts_with("should_panic"))
+        || words.windows(2).any(is_failing_macro)
+        || words.iter().any(|word| {
+            FAILS.contains(word)
+                || failing.contains(*word)
+                || ASSERTIONS.iter().any(|start| word.starts_with(start))
+        })
 }
 
 /// Adds the names of those that fail by themselves or through another.
-fn add_failing<'a>(functions: &[Function<'a>], failing: &mut BTreeSet<&'a str>) {
+fn add_failing<'a>(
+    functions: impl Iterator<Item = &'a Function> + Clone,
+    failing: &mut BTreeSet<String>,
+) {
     let mut before = usize::MAX;
     while failing.len() != before {
         before = failing.len();
-        for function in functions {
-            if function.can_fail(failing) {
-                failing.insert(function.name);
+        for function in functions.clone() {
+            if !failing.contains(&function.name) && can_fail(function, failing) {
+                failing.insert(function.name.clone());
             }
         }
     }
@@ -64,21 +44,21 @@ fn add_failing<'a>(functions: &[Function<'a>], failing: &mut BTreeSet<&'a str>) 
 
 /// Helpers are looked for in the test's own file and among the files of tests.
 fn check_tests(tree: &Tree) -> Vec<String> {
-    let sources: Vec<(&str, String)> =
-        tree.rust().map(|(path, source)| (path, code_only(source))).collect();
-    let of_tests = |path: &str| path.starts_with("tests/") || path.contains("/tests/");
-    let shared = sources.iter().filter(|(path, _)| of_tests(path));
-    let shared: Vec<Function> = shared.flat_map(|(_, code)| functions(code)).collect();
+    let files: Vec<(&str, Vec<Function>)> =
+        tree.rust().map(|(path, source)| (path, functions(tokens(source)))).collect();
+    let of_tests = files
+        .iter()
+        .filter(|(path, _)| path.starts_with("tests/") || path.contains("/tests/"))
+        .flat_map(|(_, functions)| functions);
     let mut shared_failing = BTreeSet::new();
-    add_failing(&shared, &mut shared_failing);
+    add_failing(of_tests, &mut shared_failing);
 
     let mut problems = Vec::new();
-    for (path, code) in &sources {
-        let functions = functions(code);
+    for (path, functions) in &files {
         let mut failing = shared_failing.clone();
-        add_failing(&functions, &mut failing);
-        for test in functions.iter().filter(|function| function.before.contains("#[test]")) {
-            if !test.can_fail(&failing) {
+        add_failing(functions.iter(), &mut failing);
+        for test in functions.iter().filter(|function| function.is_test()) {
+            if !can_fail(test, &failing) {
                 problems.push(format!("{path}: the test `{}` cannot fail", test.name));
             }
         }
@@ -87,7 +67,8 @@ fn check_tests(tree: &Tree) -> Vec<String> {
 }
 
 fn check_files(tree: &Tree) -> Vec<String> {
-    let empty = tree.rust().filter(|(_, source)| code_only(source).trim().is_empty());
+    let has_items = |source| !syn::parse_file(source).expect("a Rust file").items.is_empty();
+    let empty = tree.rust().filter(|(_, source)| !has_items(source));
     empty.map(|(path, _)| format!("{path}: no code")).collect()
 }
 
@@ -101,7 +82,7 @@ fn a_test_that_cannot_fail_is_refused() {
     let check_body = |body: &str| {
         let source = format!(
             "fn helper(a: [u8; 2]) {{ assert_eq!(a, [0; 2]); }}\nfn through() {{ helper([0; 2]); }}\n\
-             fn idle() {{}}\n#[test]\nfn first() {{ {body} }}\n"
+             fn idle() {{}}\n#[test]\nfn first() {{\n{body}\n}}\n"
         );
         let support = ("tests/support/a.rs", "pub fn same() { panic!() }");
         check_tests(&Tree::of(&[("crates/core/src/a.rs", &source), support]))

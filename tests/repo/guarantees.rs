@@ -1,7 +1,7 @@
 //! Every `Guarantee` in a doc comment names, in backticks, a test that exists: `unit::test_name` in
 //! the same file (or its `tests.rs`), or `tests/FOLDER/FILE.rs::test_name`.
 
-use crate::source::{doc_blocks, in_backticks, tests_in};
+use crate::source::{doc_blocks, in_backticks};
 use crate::tree::{Tree, folder};
 use crate::{assert_none, assert_one};
 
@@ -24,19 +24,16 @@ impl<'a> Reference<'a> {
 
     /// What is wrong with the reference, made in the file `from`.
     pub(crate) fn problem(&self, tree: &Tree, from: &str) -> Option<String> {
-        let holds = |path: &str, test: &str| {
-            tree.text(path).is_some_and(|text| tests_in(text).contains(test))
-        };
         match *self {
             Self::Unit(test) => {
                 let beside = format!("{}/tests.rs", folder(from));
                 let inside = format!("{}/tests.rs", from.trim_end_matches(".rs"));
-                let found = [from, &beside, &inside].iter().any(|path| holds(path, test));
+                let found = [from, &beside, &inside].iter().any(|path| tree.has_test(path, test));
                 (!found).then(|| format!("no unit test `{test}` in this file"))
             }
             Self::InFile { path, .. } if !tree.has(path) => Some(format!("no file {path}")),
             Self::InFile { path, test } => {
-                (!holds(path, test)).then(|| format!("no test `{test}` in {path}"))
+                (!tree.has_test(path, test)).then(|| format!("no test `{test}` in {path}"))
             }
         }
     }
@@ -66,7 +63,7 @@ fn check(tree: &Tree) -> Vec<String> {
 fn suggestions(tree: &Tree, from: &str, text: &str) -> String {
     let mut meant = String::new();
     for name in in_backticks(text).map(|piece| piece.rsplit("::").next().unwrap_or(piece)) {
-        for (path, _) in tree.rust().filter(|(_, source)| tests_in(source).contains(name)) {
+        for (path, _) in tree.tests().iter().filter(|(_, tests)| tests.contains(name)) {
             let place = if path == from { "unit" } else { path };
             meant.push_str(&format!("; write `{place}::{name}`?"));
         }

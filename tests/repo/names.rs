@@ -1,6 +1,6 @@
 //! Public names avoid the words that mean two things in this field.
 
-use crate::source::{code_only, without_tests, word};
+use crate::source::{Word, tokens, without_tests, words};
 use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
@@ -23,35 +23,22 @@ fn is_shipped(path: &str) -> bool {
 fn check(tree: &Tree) -> Vec<String> {
     let mut problems = Vec::new();
     for (path, source) in tree.rust().filter(|(path, _)| is_shipped(path)) {
-        let code = without_tests(&code_only(source));
-        for (index, line) in code.lines().enumerate() {
-            for name in public_names(line) {
-                if AMBIGUOUS.contains(&name.to_lowercase().as_str()) {
-                    let line = index + 1;
-                    problems.push(format!("{path}:{line}: public name `{name}` means two things"));
-                }
+        let words = words(without_tests(tokens(source)));
+        for Word { text, line } in public_names(&words) {
+            if AMBIGUOUS.contains(&text.to_lowercase().as_str()) {
+                problems.push(format!("{path}:{line}: public name `{text}` means two things"));
             }
         }
     }
     problems
 }
 
-/// Items, fields and methods that a line of code makes public. `pub(crate)` is not public, and a
-/// re-export has been looked at where it was defined.
-fn public_names(line: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    for (at, _) in line.match_indices("pub ") {
-        let inside_a_word = line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        let mut rest = line[at + "pub ".len()..].trim_start();
-        while KEYWORDS.contains(&word(rest)) {
-            rest = rest[word(rest).len()..].trim_start();
-        }
-        let name = word(rest);
-        if !inside_a_word && !name.is_empty() && name != "use" {
-            names.push(name);
-        }
-    }
-    names
+/// Items, fields and methods that the words make public. `pub(crate)` is not public, and a
+/// re-export is checked where the item is defined.
+fn public_names(words: &[Word]) -> impl Iterator<Item = &Word> {
+    let is_keyword = |word: &&Word| KEYWORDS.contains(&word.text.as_str());
+    let public = words.iter().enumerate().filter(|(_, word)| word.text == "pub");
+    public.filter_map(move |(at, _)| words[at + 1..].iter().find(|word| !is_keyword(word)))
 }
 
 #[test]
@@ -63,9 +50,9 @@ fn public_names_have_one_meaning() {
 fn an_ambiguous_public_name_is_refused() {
     let refused = [
         ("pub struct Sample;", "`Sample`"),
-        ("    pub fn scale(&self) -> f64 {", "`scale`"),
+        ("    pub fn scale(&self) -> f64 {}", "`scale`"),
         ("pub struct A { pub sigma: f64, pub alpha: f64 }", "`alpha`"),
-        ("pub const unsafe fn round() {", "`round`"),
+        ("pub const unsafe fn round() {}", "`round`"),
         ("pub mod batch;", "`batch`"),
     ];
     for (code, part) in refused {

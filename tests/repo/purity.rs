@@ -1,6 +1,6 @@
 //! Core's source names nothing that reads a clock, a file, the environment or another thread.
 
-use crate::source::{code_only, without_tests, word};
+use crate::source::{Word, tokens, without_tests, words};
 use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
@@ -9,8 +9,7 @@ const CORE: &str = "crates/core/src/";
 /// Modules of the standard library that core may not name.
 const DENIED_MODULES: [&str; 7] = ["time", "fs", "thread", "env", "io", "net", "process"];
 
-const DENIED_MACROS: [&str; 6] =
-    ["print!", "println!", "eprint!", "eprintln!", "dbg!", "thread_local!"];
+const DENIED_MACROS: [&str; 6] = ["print", "println", "eprint", "eprintln", "dbg", "thread_local"];
 
 /// The only file that may call the crate `libm`.
 const WRAPPER: &str = "crates/core/src/math.rs";
@@ -18,48 +17,40 @@ const WRAPPER: &str = "crates/core/src/math.rs";
 fn check(tree: &Tree) -> Vec<String> {
     let mut problems = Vec::new();
     for (path, source) in tree.rust().filter(|(path, _)| path.starts_with(CORE)) {
-        let code = without_tests(&code_only(source));
-        for (index, line) in code.lines().enumerate() {
-            for name in named(line) {
-                problems.push(format!("{path}:{}: core may not use {name}", index + 1));
+        let words = words(without_tests(tokens(source)));
+        for at in 0..words.len() {
+            for name in denied(&words[at..]) {
+                let line = words[at].line;
+                problems.push(format!("{path}:{line}: core may not use `{name}`"));
+            }
+            if path != WRAPPER && starts_with(&words[at..], ["libm", ":", ":"]) {
+                problems.push(format!("{path}: calls `libm` past {WRAPPER}"));
             }
         }
-        if path != WRAPPER && code.contains("libm::") {
-            problems.push(format!("{path}: calls `libm` past {WRAPPER}"));
-        }
-        problems.extend(grouped(&code).map(|name| format!("{path}: core may not use {name}")));
     }
     problems
 }
 
-/// Denied names that a line writes out: `std::fs`, `println!`.
-fn named(line: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for after in line.split("std::").skip(1) {
-        if DENIED_MODULES.contains(&word(after)) {
-            names.push(format!("`std::{}`", word(after)));
-        }
-    }
-    let called: Vec<&str> = line.split_inclusive('!').filter(|part| part.ends_with('!')).collect();
-    for part in called {
-        let start = part.trim_end_matches('!').rfind(|c: char| !c.is_alphanumeric() && c != '_');
-        let name = &part[start.map_or(0, |at| at + 1)..];
-        if DENIED_MACROS.contains(&name) {
-            names.push(format!("`{name}`"));
-        }
+/// The denied names that start with the first word: `std::fs`, `std::{fs, …}`, `println!`.
+fn denied(words: &[Word]) -> Vec<String> {
+    let macros = DENIED_MACROS.iter().filter(|name| starts_with(words, [name, "!"]));
+    let mut names: Vec<String> = macros.map(|name| format!("{name}!")).collect();
+    if starts_with(words, ["std", ":", ":"]) {
+        let is_group = words.get(3).is_some_and(|word| word.text == "{");
+        let named: Vec<&Word> = if is_group {
+            words[4..].iter().take_while(|word| word.text != ";").collect()
+        } else {
+            words.iter().skip(3).take(1).collect()
+        };
+        let modules = named.iter().map(|word| word.text.as_str());
+        let modules = modules.filter(|name| DENIED_MODULES.contains(name));
+        names.extend(modules.map(|name| format!("std::{name}")));
     }
     names
 }
 
-/// Denied modules inside `use std::{…}`.
-fn grouped(code: &str) -> impl Iterator<Item = String> {
-    let groups = code.split("std::{").skip(1).filter_map(|after| after.split_once(';'));
-    let words = groups.flat_map(|(group, _)| {
-        group.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_string)
-    });
-    words
-        .filter(|name| DENIED_MODULES.contains(&name.as_str()))
-        .map(|name| format!("`std::{name}`"))
+fn starts_with<const N: usize>(words: &[Word], texts: [&str; N]) -> bool {
+    words.len() >= N && words.iter().zip(texts).all(|(word, text)| word.text == text)
 }
 
 #[test]

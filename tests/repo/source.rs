@@ -1,147 +1,146 @@
-//! Just enough of Rust's lexical rules to tell code from comments, strings and tests.
+//! Rust files as tokens, lexed by `proc_macro2`. Tokens rather than a syntax tree, because macros
+//! such as `proptest!` contain functions too.
 
 use std::collections::BTreeSet;
 
-/// The source with comments and literals of text blanked out; every line stays where it is.
-pub(crate) fn code_only(source: &str) -> String {
-    let chars: Vec<char> = source.chars().collect();
-    let mut code = String::with_capacity(source.len());
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+
+pub(crate) fn tokens(source: &str) -> TokenStream {
+    source.parse().expect("the tokens of a Rust file")
+}
+
+/// An identifier, literal, punctuation character or opening bracket.
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) line: usize,
+}
+
+/// The words of the tokens, those inside brackets included; a comment is none.
+pub(crate) fn words(tokens: TokenStream) -> Vec<Word> {
+    let word = |text: String, span: Span| Word { text, line: span.start().line };
+    let mut all = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let bracket = match group.delimiter() {
+                    Delimiter::Brace => "{",
+                    Delimiter::Bracket => "[",
+                    Delimiter::Parenthesis => "(",
+                    Delimiter::None => "",
+                };
+                all.push(word(bracket.to_string(), group.span_open()));
+                all.extend(words(group.stream()));
+            }
+            token => all.push(word(token.to_string(), token.span())),
+        }
+    }
+    all
+}
+
+/// The tokens outside items under `#[cfg(test)]` and `#[cfg(all(test, …))]`.
+pub(crate) fn without_tests(tokens: TokenStream) -> TokenStream {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut shipped: Vec<TokenTree> = Vec::new();
     let mut at = 0;
-    while at < chars.len() {
-        let end = skipped(&chars, at);
-        if end > at {
-            code.extend(chars[at..end].iter().map(|&c| if c == '\n' { '\n' } else { ' ' }));
-            at = end;
-        } else {
-            code.push(chars[at]);
-            at += 1;
+    while at < tokens.len() {
+        match &tokens[at] {
+            TokenTree::Group(group) if is_test_mark(group) => {
+                shipped.pop(); // the `#` of the mark; other attributes may stand before it
+                while let [.., TokenTree::Punct(hash), TokenTree::Group(_)] = &shipped[..]
+                    && hash.as_char() == '#'
+                {
+                    shipped.truncate(shipped.len() - 2);
+                }
+                at += item_length(&tokens[at + 1..]);
+            }
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), without_tests(group.stream()));
+                inner.set_span(group.span());
+                shipped.push(inner.into());
+            }
+            token => shipped.push(token.clone()),
         }
+        at += 1;
     }
-    code
+    shipped.into_iter().collect()
 }
 
-/// The end of the comment or literal that starts at `at`, or `at` where none does.
-fn skipped(chars: &[char], at: usize) -> usize {
-    let next = |ahead: usize| chars.get(at + ahead).copied().unwrap_or('\0');
-    let inside_a_word = at > 0 && is_word(chars[at - 1]);
-    match chars[at] {
-        '/' if next(1) == '/' => find(chars, at, |c| c == '\n'),
-        '/' if next(1) == '*' => block_comment(chars, at),
-        '"' => quoted(chars, at, '"'),
-        'r' if !inside_a_word => raw_string(chars, at, at + 1),
-        'b' | 'c' if !inside_a_word && next(1) == 'r' => raw_string(chars, at, at + 2),
-        // 'x' and '\n' are characters; 'x without a closing quote is a lifetime.
-        '\'' if next(1) == '\\' || next(2) == '\'' => quoted(chars, at, '\''),
-        _ => at,
+fn is_test_mark(group: &Group) -> bool {
+    let text = group.stream().to_string().replace(' ', "");
+    group.delimiter() == Delimiter::Bracket
+        && (text == "cfg(test)" || text.starts_with("cfg(all(test,"))
+}
+
+/// The number of tokens up to the end of the item: its `;` or its braces, with a `;` after them.
+pub(crate) fn item_length(tokens: &[TokenTree]) -> usize {
+    let end = tokens.iter().position(ends_item).map_or(tokens.len(), |at| at + 1);
+    end + usize::from(tokens.get(end).is_some_and(is_semicolon))
+}
+
+fn ends_item(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+        || is_semicolon(token)
+}
+
+fn is_semicolon(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';')
+}
+
+pub(crate) struct Function {
+    pub(crate) name: String,
+    /// Without `#[…]`.
+    pub(crate) attributes: Vec<String>,
+    /// Parameters and body.
+    pub(crate) words: Vec<Word>,
+}
+
+impl Function {
+    pub(crate) fn is_test(&self) -> bool {
+        self.attributes.iter().any(|text| text == "test")
     }
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn find(chars: &[char], from: usize, is_end: impl Fn(char) -> bool) -> usize {
-    chars[from..].iter().position(|&c| is_end(c)).map_or(chars.len(), |ahead| from + ahead)
-}
-
-fn quoted(chars: &[char], at: usize, quote: char) -> usize {
-    let mut end = at + 1;
-    while end < chars.len() && chars[end] != quote {
-        end += if chars[end] == '\\' { 2 } else { 1 };
-    }
-    (end + 1).min(chars.len())
-}
-
-fn block_comment(chars: &[char], at: usize) -> usize {
-    let mut depth = 0;
-    let mut end = at;
-    while end + 1 < chars.len() {
-        match (chars[end], chars[end + 1]) {
-            ('/', '*') => (depth, end) = (depth + 1, end + 2),
-            ('*', '/') => (depth, end) = (depth - 1, end + 2),
-            _ => end += 1,
-        }
-        if depth == 0 {
-            return end;
-        }
-    }
-    chars.len()
-}
-
-fn raw_string(chars: &[char], at: usize, hashes_from: usize) -> usize {
-    let quote = find(chars, hashes_from, |c| c != '#');
-    if chars.get(quote) != Some(&'"') {
-        return at;
-    }
-    let hashes = quote - hashes_from;
-    let mut end = quote + 1;
-    while end < chars.len() {
-        end = find(chars, end, |c| c == '"') + 1;
-        let closing = chars.iter().skip(end).take(hashes).filter(|&&c| c == '#').count();
-        if closing == hashes {
-            return (end + hashes).min(chars.len());
-        }
-    }
-    chars.len()
-}
-
-/// `code` (from [`code_only`]) with every item under `#[cfg(test)]` blanked out.
-pub(crate) fn without_tests(code: &str) -> String {
-    const MARK: &str = "#[cfg(test)]";
-    let mut rest = code;
-    let mut shipped = String::with_capacity(code.len());
-    while let Some(start) = rest.find(MARK) {
-        let item = &rest[start + MARK.len()..];
-        let length = MARK.len() + item_length(item);
-        shipped.push_str(&rest[..start]);
-        shipped.extend(rest[start..start + length].chars().filter(|&c| c == '\n'));
-        rest = &rest[start + length..];
-    }
-    shipped.push_str(rest);
-    shipped
-}
-
-/// The length in bytes of the item at the start of `code`: to its `;` or its closing brace.
-pub(crate) fn item_length(code: &str) -> usize {
-    let mut depth = 0;
-    for (at, c) in code.char_indices() {
-        match c {
-            '}' if depth <= 1 => return at + 1,
-            ';' if depth == 0 => return at + 1,
-            '{' | '(' | '[' => depth += 1,
-            '}' | ')' | ']' => depth -= 1,
+/// The functions of a file, nested ones and those inside macros included.
+pub(crate) fn functions(tokens: TokenStream) -> Vec<Function> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        match &tokens[at..] {
+            [TokenTree::Group(group), ..] => found.extend(functions(group.stream())),
+            [TokenTree::Ident(keyword), TokenTree::Ident(name), rest @ ..] if keyword == "fn" => {
+                let before = tokens[..at].iter().rev().take_while(|token| !ends_item(token));
+                let attribute = |token: &TokenTree| match token {
+                    TokenTree::Group(group) => Some(group.stream().to_string()),
+                    _ => None,
+                };
+                found.push(Function {
+                    name: name.to_string(),
+                    attributes: before.filter_map(attribute).collect(),
+                    words: words(rest[..item_length(rest)].iter().cloned().collect()),
+                });
+            }
             _ => {}
         }
     }
-    code.len()
+    found
 }
 
-/// The names of the tests in a file: functions under `#[test]`, and the names given to
-/// libtest-mimic's `Trial::test`.
+/// The names of the tests in a file: functions under `#[test]`, and the names that libtest-mimic's
+/// `Trial::test` registers.
 pub(crate) fn tests_in(source: &str) -> BTreeSet<String> {
-    let code = code_only(source);
-    let mut names = BTreeSet::new();
-    for after in code.split("#[test]").skip(1) {
-        // Only other attributes and qualifiers may stand between.
-        if let Some((before, function)) = after.split_once("fn ")
-            && !before.contains(['{', ';'])
-        {
-            names.insert(word(function).to_string());
-        }
-    }
-    for after in source.split("Trial::test(\"").skip(1) {
-        names.extend(after.split_once('"').map(|(name, _)| name.to_string()));
-    }
-    names
+    let tokens = tokens(source);
+    let words = words(tokens.clone());
+    let registered = words.windows(6).filter_map(|words| {
+        let [before @ .., name] = words else { return None };
+        let before = before.iter().map(|word| word.text.as_str());
+        before.eq(["Trial", ":", ":", "test", "("]).then(|| name.text.trim_matches('"').to_string())
+    });
+    let tests = functions(tokens).into_iter().filter(Function::is_test);
+    let tests = tests.map(|function| function.name);
+    tests.chain(registered).collect()
 }
 
-/// The identifier at the start of `text`.
-pub(crate) fn word(text: &str) -> &str {
-    let text = text.trim_start();
-    &text[..text.find(|c| !is_word(c)).unwrap_or(text.len())]
-}
-
-/// A run of adjacent doc-comment lines.
+/// Adjacent doc-comment lines.
 #[derive(Debug)]
 pub(crate) struct DocBlock {
     /// Line number of the first line.
@@ -150,6 +149,7 @@ pub(crate) struct DocBlock {
     pub(crate) lines: Vec<String>,
 }
 
+/// Found by text: a block is what a reader sees as one, its line numbers those of the file.
 pub(crate) fn doc_blocks(source: &str) -> Vec<DocBlock> {
     let mut blocks: Vec<DocBlock> = Vec::new();
     let mut open = false;
@@ -175,38 +175,45 @@ pub(crate) fn in_backticks(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{code_only, doc_blocks, in_backticks, tests_in, without_tests};
+    use super::{doc_blocks, functions, in_backticks, tests_in, tokens, without_tests, words};
 
-    #[test]
-    fn comments_and_text_are_blanked_and_lines_stay() {
-        let source = "let a = \"// no { \\\" \"; // yes {\n/* x /* y */ { */ let b = '{';\nlet c: &'a str = r#\"\"{\"#;";
-        let code = code_only(source);
-        assert_eq!(code.lines().count(), 3);
-        assert!(!code.contains('{') && !code.contains("yes"), "{code}");
-        assert!(code.contains("let b =") && code.contains("&'a str ="), "{code}");
+    fn texts(source: &str) -> Vec<(usize, String)> {
+        words(without_tests(tokens(source)))
+            .into_iter()
+            .map(|word| (word.line, word.text))
+            .collect()
     }
 
     #[test]
-    fn names_that_end_in_r_are_no_raw_strings() {
-        let code = code_only("write!(formatter\"x\"); bar#y; r#type; '\\'' done");
-        assert!(code.contains("formatter") && code.contains("bar#y; r#type;"), "{code}");
-        assert!(code.ends_with(" done"), "{code}");
+    fn words_are_neither_comments_nor_text_and_name_their_lines() {
+        let source = "let a = \"// no { \\\" \"; // yes {\n/* x /* y */ { */ let b = '{';\nlet c: &'a str = r#\"\"{\"#;";
+        let words = texts(source);
+        assert!(!words.iter().any(|(_, text)| text == "{" || text == "yes"), "{words:?}");
+        for (line, name) in [(1, "a"), (2, "b"), (3, "c")] {
+            assert!(words.contains(&(line, name.to_string())), "{words:?}");
+        }
     }
 
     #[test]
     fn test_modules_are_cut_and_nothing_after_them() {
-        let code = "fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() { {} }\n}\nfn c() {}\n#[cfg(test)]\nuse d;\nfn e() {}\n";
-        let shipped = without_tests(code);
-        assert!(!shipped.contains("fn b") && !shipped.contains("use d"), "{shipped}");
-        assert!(shipped.contains("fn a") && shipped.contains("fn c") && shipped.contains("fn e"));
-        assert_eq!(shipped.lines().count(), code.lines().count());
+        let source = "fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() { {} }\n}\nfn c() {}\n#[cfg(all(test, unix))]\nuse {d};\nimpl X { /// F.\n #[cfg(test)] fn f() {} }\nfn e() {}\n";
+        let shipped = functions(without_tests(tokens(source)));
+        let names: Vec<&str> = shipped.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["a", "c", "e"]);
+        let words = texts(source);
+        assert!(
+            words.contains(&(11, "e".into()))
+                && !words.iter().any(|(_, text)| text == "d" || text == ";")
+        );
     }
 
     #[test]
     fn only_functions_under_the_attribute_are_tests() {
-        let source = "#[test]\n#[ignore = \"12 min\"]\nfn slow() {}\nfn plain() {}\n// #[test]\nfn commented() {}\nTrial::test(\"adapter\", || Ok(()));";
+        let source = "#[test]\n#[ignore = \"12 min\"]\nfn slow() {}\nfn plain() {}\n// #[test]\nfn commented() {}\n\
+                      proptest! { #[test] fn drawn(x in 0..9) {} }\n#[cfg(test)] fn helper() {}\n\
+                      fn f() { Trial::test(\"adapter\", || Ok(())); }";
         let names: Vec<String> = tests_in(source).into_iter().collect();
-        assert_eq!(names, ["adapter", "slow"]);
+        assert_eq!(names, ["adapter", "drawn", "slow"]);
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! The files of the repository, in memory.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+
+use crate::source::tests_in;
 
 /// Path relative to the root, with forward slashes → text; files that are no UTF-8 are left out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
     files: BTreeMap<String, String>,
+    tests: OnceCell<BTreeMap<String, BTreeSet<String>>>,
 }
 
 impl Tree {
@@ -21,7 +25,7 @@ impl Tree {
             }
         }
         assert!(files.contains_key("Cargo.toml"), "no workspace in {}", root.display());
-        Self { files }
+        Self { files, tests: OnceCell::new() }
     }
 
     pub(crate) fn root() -> &'static Path {
@@ -30,7 +34,7 @@ impl Tree {
 
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let owned = |&(path, text): &(&str, &str)| (path.to_string(), text.to_string());
-        Self { files: files.iter().map(owned).collect() }
+        Self { files: files.iter().map(owned).collect(), tests: OnceCell::new() }
     }
 
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
@@ -49,9 +53,19 @@ impl Tree {
     pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files().filter(|(path, _)| path.ends_with(".rs"))
     }
+
+    /// The names of the tests in each Rust file.
+    pub(crate) fn tests(&self) -> &BTreeMap<String, BTreeSet<String>> {
+        let of_file = |(path, source): (&str, &str)| (path.to_string(), tests_in(source));
+        self.tests.get_or_init(|| self.rust().map(of_file).collect())
+    }
+
+    pub(crate) fn has_test(&self, path: &str, test: &str) -> bool {
+        self.tests().get(path).is_some_and(|tests| tests.contains(test))
+    }
 }
 
-/// The folder that holds `path`, empty for the root.
+/// The folder of `path`, empty for the root.
 pub(crate) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use syn::{Attribute, Expr, ExprLit, Item, ItemMod, Lit, Meta};
+use syn::{Attribute, Expr, ExprLit, File, Item, ItemMod, Lit, Meta};
 
 use super::scan::Contents;
+use crate::source::{tokens, without_tests};
 use crate::tree::{Tree, folder};
 
 struct Module {
@@ -194,7 +195,7 @@ impl Crate {
 
 fn items_of(tree: &Tree, path: &str) -> Vec<Item> {
     let source = tree.text(path).expect(path);
-    syn::parse_file(source).expect(path).items
+    syn::parse2::<File>(without_tests(tokens(source))).expect(path).items
 }
 
 /// The value of `#[path = "…"]`.

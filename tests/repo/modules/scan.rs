@@ -1,8 +1,10 @@
 //! What the code of one module names: items, imports and paths.
 
-use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
+use syn::{Item, ItemMod, ItemUse, UseTree, Visibility};
+
+use crate::source::item_length;
 
 /// A name that a module takes from elsewhere; without a name, all of them.
 pub(super) struct Import {
@@ -40,9 +42,6 @@ impl Contents {
     }
 
     fn add(&mut self, item: Item) {
-        if attributes(&item).iter().any(is_for_tests) {
-            return;
-        }
         match item {
             Item::Mod(module) => return self.modules.push(module),
             Item::Use(item) => return self.import(&item),
@@ -96,9 +95,6 @@ impl Contents {
         let mut at = 0;
         while at < tokens.len() {
             at += match &tokens[at] {
-                TokenTree::Group(_) if is_test_mark(&tokens, at) => {
-                    1 + item_length(&tokens[at + 1..])
-                }
                 TokenTree::Group(group) => {
                     self.scan(group.stream());
                     1
@@ -166,47 +162,6 @@ fn is_a_member(before: &[TokenTree]) -> bool {
         [.., TokenTree::Ident(word)] => word == "fn",
         [.., last] => is_punct(last, '.') || is_punct(last, '\''),
         [] => false,
-    }
-}
-
-/// Whether the group at `at` is the bracket of `#[cfg(test)]`.
-fn is_test_mark(tokens: &[TokenTree], at: usize) -> bool {
-    let TokenTree::Group(group) = &tokens[at] else { return false };
-    at > 0
-        && is_punct(&tokens[at - 1], '#')
-        && group.delimiter() == Delimiter::Bracket
-        && group.stream().to_string().replace(' ', "") == "cfg(test)"
-}
-
-/// Tokens up to the end of the item: its `;` or its braces.
-fn item_length(tokens: &[TokenTree]) -> usize {
-    let is_end = |token: &TokenTree| match token {
-        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
-        token => is_punct(token, ';'),
-    };
-    tokens.iter().position(is_end).map_or(tokens.len(), |at| at + 1)
-}
-
-fn is_for_tests(attribute: &Attribute) -> bool {
-    let tokens = attribute.meta.to_token_stream().to_string().replace(' ', "");
-    tokens == "cfg(test)" || tokens.starts_with("cfg(all(test,")
-}
-
-fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Macro(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Union(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        _ => &[],
     }
 }
 
