@@ -35,12 +35,16 @@ macro_rules! schemas {
 
 schemas!(
     "bench",
+    "bound",
+    "calibrate",
     "check",
+    "comparison",
     "completions",
     "devices",
     "error",
     "plan",
     "report",
     "reproduction",
+    "sweep",
     "training_reproduction"
 );

@@ -2,15 +2,14 @@
 
 use clap::Args;
 use dpscope_core::accounting::{
-    Accountant, AccountingError, BallsInBins, Cell, Deterministic, Directions, Given, Kind,
-    Poisson, Query, Shuffle, ShuffleMethod, Training,
+    Accountant, AccountingError, BallsInBins, Cell, Deterministic, Given, Kind, Poisson, Query,
+    Shuffle, ShuffleMethod, Training,
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_engine::pair::{PairRows, PairSampler};
 use dpscope_engine::{Backend, EngineError};
-use dpscope_report::words::InWords;
-use serde::Serialize;
+use dpscope_report::record::{ComparedQuantity, ComparedValue, ComparisonLine, SimulatedAudit};
 
 use super::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::args::{DeviceArgs, ShowArgs, StatementArgs, count, seed};
@@ -34,101 +33,6 @@ pub(crate) struct TheoryArgs {
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
-}
-
-/// The quantity in a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Quantity {
-    Poisson,
-    BallsInBins,
-    /// The larger of the two closed forms.
-    ShuffleLower,
-    ShuffleMaxSlice,
-    ShuffleSum,
-    PairLower,
-    PairEstimate,
-    Deterministic,
-    Audit,
-}
-
-/// A line of a table.
-#[derive(Debug, Serialize)]
-pub(super) struct Line {
-    #[serde(rename = "what")]
-    pub(super) quantity: Quantity,
-    #[serde(flatten)]
-    pub(super) value: Value,
-    pub(super) ratio_to_poisson: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum Value {
-    Theory(Cell),
-    Audit(AuditValue),
-}
-
-/// The result of a simulated audit.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct AuditValue {
-    pub(super) epsilon: f64,
-    delta: f64,
-    kind: Kind,
-    scope: Scope,
-    direction: Directions,
-    method: &'static str,
-    significance: f64,
-    observations: u64,
-    /// The largest value that this number of observations can reach.
-    ceiling: f64,
-}
-
-/// A value as a table shows it.
-pub(super) struct LineValue {
-    pub(super) epsilon: f64,
-    pub(super) kind: Kind,
-    pub(super) scope: Scope,
-    pub(super) direction: Directions,
-    pub(super) method: &'static str,
-}
-
-impl Line {
-    /// The value; none if there is only a reason.
-    pub(super) fn shown(&self) -> Option<LineValue> {
-        match &self.value {
-            Value::Theory(cell) => cell.value().map(|row| LineValue {
-                epsilon: row.epsilon,
-                kind: row.kind,
-                scope: row.scope,
-                direction: row.direction,
-                method: row.method_in_a_word(),
-            }),
-            Value::Audit(row) => Some(LineValue {
-                epsilon: row.epsilon,
-                kind: row.kind,
-                scope: row.scope,
-                direction: row.direction,
-                method: row.method,
-            }),
-        }
-    }
-
-    /// The smallest possible exact value, if the numeric error of an upper one exceeds 1 %.
-    pub(super) fn at_least(&self) -> Option<f64> {
-        let Value::Theory(cell) = &self.value else { return None };
-        let row = cell.value().filter(|row| row.kind == Kind::Upper)?;
-        let open = row.numeric_error;
-        (open > 0.01 * row.epsilon).then(|| (row.epsilon - open).max(0.0))
-    }
-
-    /// Why there is no value.
-    pub(super) fn reason(&self) -> Option<&str> {
-        match &self.value {
-            Value::Theory(Cell::Missing { reason }) => Some(reason),
-            _ => None,
-        }
-    }
 }
 
 /// A device, opened once, and a seed for draws.
@@ -163,11 +67,16 @@ impl<'a> DrawContext<'a> {
         }
     }
 
-    fn audit(&self, setting: Training, delta: f64, observations: u64) -> Result<Value, Failure> {
+    fn audit(
+        &self,
+        setting: Training,
+        delta: f64,
+        observations: u64,
+    ) -> Result<ComparedValue, Failure> {
         let significance = self.args.statement.significance;
         let plan = shuffle_plan(setting, observations, delta, significance, self.seed);
         if let Err(error) = plan.validated() {
-            return Ok(Value::Theory(Cell::missing(&error.to_string())));
+            return Ok(ComparedValue::Theory(Cell::missing(&error.to_string())));
         }
         let run = count_whole(&plan, &self.backend, self.quiet)?;
         if run.is_interrupted {
@@ -175,7 +84,7 @@ impl<'a> DrawContext<'a> {
         }
         let outcome = run.state.outcome()?;
         let evidence = outcome.evidence();
-        Ok(Value::Audit(AuditValue {
+        Ok(ComparedValue::Audit(SimulatedAudit {
             epsilon: outcome.value(),
             delta,
             kind: match outcome.kind() {
@@ -192,18 +101,34 @@ impl<'a> DrawContext<'a> {
     }
 }
 
+/// The name of a quantity.
+pub(super) fn title(quantity: ComparedQuantity) -> &'static str {
+    match quantity {
+        ComparedQuantity::Poisson => "Poisson accounting",
+        ComparedQuantity::BallsInBins => "balls-in-bins",
+        ComparedQuantity::ShuffleLower => "shuffle",
+        ComparedQuantity::ShuffleMaxSlice => "shuffle, max-slice",
+        ComparedQuantity::ShuffleSum => "shuffle, sum",
+        ComparedQuantity::PairLower => "pair, limit",
+        ComparedQuantity::PairEstimate => "pair, estimate",
+        ComparedQuantity::Deterministic => "deterministic",
+        ComparedQuantity::Audit => "audit",
+    }
+}
+
 /// A line for each of `quantities`; without `draws`, those that need draws have a reason instead.
 pub(super) fn lines(
     setting: Training,
     delta: f64,
-    quantities: &[Quantity],
+    quantities: &[ComparedQuantity],
     draws: Option<&DrawContext<'_>>,
-) -> Result<Vec<Line>, Failure> {
+) -> Result<Vec<ComparisonLine>, Failure> {
     let query = Query::upper(setting, Given::Delta(delta));
     let poisson = Cell::from(Poisson.account(&query));
     let claimed = poisson.value().map(|row| row.epsilon);
-    let is_drawn =
-        |quantity: &Quantity| matches!(quantity, Quantity::PairLower | Quantity::PairEstimate);
+    let is_drawn = |quantity: &ComparedQuantity| {
+        matches!(quantity, ComparedQuantity::PairLower | ComparedQuantity::PairEstimate)
+    };
     let pair = match draws {
         Some(draws) if quantities.iter().any(is_drawn) => draws.pair(setting, delta)?,
         _ => Err("no draws were made".to_owned()),
@@ -220,24 +145,24 @@ pub(super) fn lines(
             return Err(Failure::interrupted());
         }
         let cell = match quantity {
-            Quantity::Poisson => poisson.clone(),
-            Quantity::BallsInBins => BallsInBins.account(&query).into(),
-            Quantity::ShuffleLower => shuffle(ShuffleMethod::Best),
-            Quantity::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
-            Quantity::ShuffleSum => shuffle(ShuffleMethod::Sum),
-            Quantity::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
-            Quantity::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
-            Quantity::Deterministic => Deterministic.account(&query).into(),
-            Quantity::Audit => Cell::missing("no draws were made"),
+            ComparedQuantity::Poisson => poisson.clone(),
+            ComparedQuantity::BallsInBins => BallsInBins.account(&query).into(),
+            ComparedQuantity::ShuffleLower => shuffle(ShuffleMethod::Best),
+            ComparedQuantity::ShuffleMaxSlice => shuffle(ShuffleMethod::MaxSlice),
+            ComparedQuantity::ShuffleSum => shuffle(ShuffleMethod::Sum),
+            ComparedQuantity::PairLower => of_pair(&|rows| Cell::Value(rows.lower)),
+            ComparedQuantity::PairEstimate => of_pair(&|rows| rows.estimate.clone()),
+            ComparedQuantity::Deterministic => Deterministic.account(&query).into(),
+            ComparedQuantity::Audit => Cell::missing("no draws were made"),
         };
         let value = match (quantity, draws) {
-            (Quantity::Audit, Some(draws)) => {
+            (ComparedQuantity::Audit, Some(draws)) => {
                 let observations = draws.args.observations.unwrap_or(0);
                 draws.audit(setting, delta, observations)?
             }
-            _ => Value::Theory(cell),
+            _ => ComparedValue::Theory(cell),
         };
-        let mut line = Line { quantity, value, ratio_to_poisson: None };
+        let mut line = ComparisonLine { quantity, value, ratio_to_poisson: None };
         let epsilon = line.shown().map(|shown| shown.epsilon);
         line.ratio_to_poisson =
             claimed.filter(|claimed| *claimed > 0.0).and_then(|claimed| Some(epsilon? / claimed));

@@ -1,7 +1,10 @@
 //! The documents of the program: what `--json` prints.
 
+mod bound;
+mod calibration;
 mod check;
 mod claim;
+mod comparison;
 mod devices;
 mod independence;
 mod message;
@@ -16,8 +19,14 @@ mod theory;
 mod training;
 mod value;
 
+pub use bound::{BoundReport, BoundSubject, PairBounds, PairDraws};
+pub use calibration::{CalibratedValue, CalibrationReport, CalibrationSettings};
 pub use check::{CheckReport, CheckedClaim, TrainingFindingRecord};
 pub use claim::{ClaimRecord, ClaimTest, LimitRecord};
+pub use comparison::{
+    ComparedQuantity, ComparedValue, Comparison, ComparisonLine, ShownValue, SimulatedAudit, Sweep,
+    SweepRow,
+};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport};

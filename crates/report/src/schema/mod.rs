@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 pub use vocabulary::vocabulary;
 
 use crate::record::{
-    Bench, CheckReport, Completions, Devices, ErrorReport, PlanReport, Report, ReproductionReport,
-    TrainingReproductionReport,
+    Bench, BoundReport, CalibrationReport, CheckReport, Comparison, Completions, Devices,
+    ErrorReport, PlanReport, Report, ReproductionReport, Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -36,13 +36,17 @@ fn generator() -> SchemaGenerator {
 pub fn documents() -> Vec<(&'static str, Value)> {
     vec![
         ("bench", document::<Bench>()),
+        ("bound", document::<BoundReport>()),
+        ("calibrate", document::<CalibrationReport>()),
         ("check", document::<CheckReport>()),
+        ("comparison", document::<Comparison>()),
         ("completions", document::<Completions>()),
         ("devices", document::<Devices>()),
         ("error", document::<ErrorReport>()),
         ("plan", document::<PlanReport>()),
         ("report", document::<Report>()),
         ("reproduction", document::<ReproductionReport>()),
+        ("sweep", document::<Sweep>()),
         ("training_reproduction", document::<TrainingReproductionReport>()),
     ]
 }

@@ -70,10 +70,11 @@ fn note(finding: &Finding) -> String {
         Finding::RecordsLeftOut { records, steps_per_epoch } => {
             format!("each epoch of {steps_per_epoch} batches leaves out {records} records.")
         }
-        Finding::AccountantUnknown => format!(
+        Finding::AccountantUnknown => {
             "the sampler assumed by the accountant is unspecified; nearly all assume Poisson. \
              Specify it to compare it with the loader."
-        ),
+                .to_owned()
+        }
         Finding::NoLowerBound { loader } => format!(
             "no lower bound can be computed for {loader} with these numbers: nothing can be \
              refuted here."

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use dpscope_core::accounting::{Directions, Kind, ShuffleMethod};
-use serde::Serialize;
+use dpscope_report::record::BoundSubject;
 
 use crate::args::{DeviceArgs, SettingArgs, ShowArgs, count, open_unit, seed};
 
@@ -53,8 +53,7 @@ pub(crate) struct BoundArgs {
 }
 
 /// What is bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Bounded {
     /// Each record is in each batch with the same probability.
     Poisson,
@@ -68,6 +67,19 @@ pub(crate) enum Bounded {
     PersistentShuffle,
     /// The exact worst-case pair of shuffled batches, as audited.
     Pair,
+}
+
+impl From<Bounded> for BoundSubject {
+    fn from(subject: Bounded) -> Self {
+        match subject {
+            Bounded::Poisson => BoundSubject::Poisson,
+            Bounded::Deterministic => BoundSubject::Deterministic,
+            Bounded::BallsInBins => BoundSubject::BallsInBins,
+            Bounded::Shuffle => BoundSubject::Shuffle,
+            Bounded::PersistentShuffle => BoundSubject::PersistentShuffle,
+            Bounded::Pair => BoundSubject::Pair,
+        }
+    }
 }
 
 /// On which side of the true value a bound lies.

@@ -11,9 +11,9 @@ use dpscope_core::accounting::{
 use dpscope_core::format::given;
 use dpscope_engine::pair::PairSampler;
 use dpscope_report::number::{grouped, scientific};
+use dpscope_report::record::{BoundReport, BoundSubject, PairBounds, PairDraws};
 use dpscope_report::text::row;
 use dpscope_report::words::InWords;
-use serde::Serialize;
 
 use crate::commands::simulate::float_mode;
 use crate::device::backend;
@@ -22,37 +22,6 @@ use crate::output::{print_json, print_text};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
 use args::{Bounded, SideArg};
-
-#[derive(Serialize)]
-struct BoundReport {
-    schema: &'static str,
-    version: &'static str,
-    subject: Bounded,
-    #[serde(flatten)]
-    value: Accounted,
-    settings: Training,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<PairRows>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    draws: Option<Draws>,
-    #[serde(skip)]
-    given: Given,
-}
-
-/// Lower limit, estimate and upper value of the pair.
-#[derive(Serialize)]
-struct PairRows {
-    lower: Accounted,
-    estimate: Cell,
-    upper: Accounted,
-}
-
-#[derive(Serialize)]
-struct Draws {
-    observations: u64,
-    seed: String,
-    device: String,
-}
 
 pub(crate) fn run(args: &BoundArgs) -> CommandResult {
     reject_unused(args)?;
@@ -74,17 +43,16 @@ pub(crate) fn run(args: &BoundArgs) -> CommandResult {
     let report = BoundReport {
         schema: "dpscope.bound/1",
         version: env!("CARGO_PKG_VERSION"),
-        subject: args.subject,
+        subject: args.subject.into(),
         value,
         settings: Training { sampling_rate, ..training },
         rows,
         draws,
-        given,
     };
     if args.show.json {
         print_json(&report)?;
     } else {
-        print_text(&to_text(&report))?;
+        print_text(&to_text(&report, args.epsilon.is_some()))?;
     }
     Ok(Exit::Done)
 }
@@ -144,7 +112,11 @@ fn closed_form(args: &BoundArgs, query: &Query) -> Result<Accounted, Failure> {
     }?)
 }
 
-fn pair(args: &BoundArgs, training: Training, given: Given) -> Result<(PairRows, Draws), Failure> {
+fn pair(
+    args: &BoundArgs,
+    training: Training,
+    given: Given,
+) -> Result<(PairBounds, PairDraws), Failure> {
     // Domain errors are reported before a device is opened.
     let upper = Shuffle(ShuffleMethod::MaxSlice).account(&Query::upper(training, given))?;
     let (seed, _) = seed_or_fresh(args.seed)?;
@@ -156,12 +128,12 @@ fn pair(args: &BoundArgs, training: Training, given: Given) -> Result<(PairRows,
         whole_runs: true,
     };
     let result = sampler.rows(training, given, &backend, &Terminal::of_pair(args.show.quiet))?;
-    let rows = PairRows { lower: result.lower, estimate: result.estimate, upper };
+    let rows = PairBounds { lower: result.lower, estimate: result.estimate, upper };
     let (seed, device) = (seed.to_string(), backend.device());
-    Ok((rows, Draws { observations: result.observations, seed, device }))
+    Ok((rows, PairDraws { observations: result.observations, seed, device }))
 }
 
-fn on_side(rows: &PairRows, side: Kind) -> Result<Accounted, Failure> {
+fn on_side(rows: &PairBounds, side: Kind) -> Result<Accounted, Failure> {
     match (side, &rows.estimate) {
         (Kind::Lower, _) => Ok(rows.lower),
         (Kind::Upper, _) => Ok(rows.upper),
@@ -172,11 +144,10 @@ fn on_side(rows: &PairRows, side: Kind) -> Result<Accounted, Failure> {
     }
 }
 
-fn to_text(report: &BoundReport) -> String {
-    let is_delta = matches!(report.given, Given::Epsilon(_));
+fn to_text(report: &BoundReport, is_delta: bool) -> String {
     let mut out = format!("{}\n\n", report.value.sentence(is_delta));
     out.push_str(&row("of", &subject(report)));
-    if let Some(PairRows { lower, estimate, upper }) = &report.rows {
+    if let Some(PairBounds { lower, estimate, upper }) = &report.rows {
         out.push_str(&row("lower limit", &lower.sentence(is_delta)));
         let estimate = match estimate {
             Cell::Value(row) => row.sentence(is_delta),
@@ -197,7 +168,7 @@ fn to_text(report: &BoundReport) -> String {
             _ => method.to_owned(),
         },
     ));
-    if let Some(Draws { observations, seed, device }) = &report.draws {
+    if let Some(PairDraws { observations, seed, device }) = &report.draws {
         let text = format!("{}; seed {seed}; {device}", grouped(*observations));
         out.push_str(&row("draws", &text));
     }
@@ -208,18 +179,18 @@ fn subject(report: &BoundReport) -> String {
     let Training { noise_multiplier, steps_per_epoch, epochs, .. } = report.settings;
     let noise_multiplier = given(noise_multiplier);
     let batches = match report.subject {
-        Bounded::Poisson => {
+        BoundSubject::Poisson => {
             let rate = given(report.settings.sampling_rate());
             return format!(
                 "Poisson sampled batches: σ = {noise_multiplier}, q = {rate}, {} steps",
                 grouped(report.settings.steps())
             );
         }
-        Bounded::Deterministic => "deterministic batches, the same in all epochs",
-        Bounded::BallsInBins => "balls-in-bins batches",
-        Bounded::Shuffle => "shuffled batches, a new order each epoch",
-        Bounded::PersistentShuffle => "shuffled batches, one order for all epochs",
-        Bounded::Pair => "the exact pair of shuffled batches",
+        BoundSubject::Deterministic => "deterministic batches, the same in all epochs",
+        BoundSubject::BallsInBins => "balls-in-bins batches",
+        BoundSubject::Shuffle => "shuffled batches, a new order each epoch",
+        BoundSubject::PersistentShuffle => "shuffled batches, one order for all epochs",
+        BoundSubject::Pair => "the exact pair of shuffled batches",
     };
     let (steps, epochs) = (grouped(steps_per_epoch), grouped(epochs));
     format!("{batches}: σ = {noise_multiplier}, T = {steps}, E = {epochs}")

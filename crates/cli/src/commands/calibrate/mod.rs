@@ -4,66 +4,15 @@ mod args;
 
 pub(crate) use args::CalibrateArgs;
 
-use dpscope_core::accounting::{Calibrated, Calibration, CalibrationError, Kind, Parameter};
+use dpscope_core::accounting::{Calibration, CalibrationError, Kind, Parameter};
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::number::{grouped, plain};
+use dpscope_report::record::{CalibratedValue, CalibrationReport, CalibrationSettings};
 use dpscope_report::text::row;
-use serde::Serialize;
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};
-
-#[derive(Serialize)]
-struct CalibrateReport {
-    schema: &'static str,
-    version: &'static str,
-    wanted: Parameter,
-    sampler: SamplerKind,
-    #[serde(flatten)]
-    result: CalibratedValue,
-    delta: f64,
-    target_epsilon: f64,
-    kind: Kind,
-    accountant: &'static str,
-    settings: Settings,
-    /// The result of Poisson accounting, for another sampler.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    poisson: Option<CalibratedValue>,
-}
-
-/// The value under its name, and its ε.
-#[derive(Clone, Copy, Serialize)]
-struct CalibratedValue {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    noise_multiplier: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    steps: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    epochs: Option<u64>,
-    epsilon: f64,
-}
-
-/// The other parameters.
-#[derive(Serialize)]
-struct Settings {
-    noise_multiplier: Option<f64>,
-    steps: Option<u64>,
-    epochs: Option<u64>,
-    sampling_rate: Option<f64>,
-}
-
-impl CalibratedValue {
-    fn new(wanted: Parameter, found: Calibrated) -> Self {
-        let whole = |is_wanted: bool| is_wanted.then_some(found.value as u64);
-        CalibratedValue {
-            noise_multiplier: (wanted == Parameter::Noise).then_some(found.value),
-            steps: whole(wanted == Parameter::Steps),
-            epochs: whole(wanted == Parameter::Epochs),
-            epsilon: found.epsilon,
-        }
-    }
-}
 
 pub(crate) fn run(args: &CalibrateArgs) -> CommandResult {
     let CalibrateArgs { sampler, noise_multiplier, steps, epochs, sampling_rate, .. } = *args;
@@ -85,7 +34,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> CommandResult {
     let rate = is_poisson.then(|| calibration.sampling_rate()).transpose();
     let sampling_rate = rate.map_err(|error| name_options(error, &calibration))?;
     let epochs = if wanted == Parameter::Noise { epochs.or(Some(1)) } else { None };
-    let report = CalibrateReport {
+    let report = CalibrationReport {
         schema: "dpscope.calibrate/1",
         version: env!("CARGO_PKG_VERSION"),
         wanted,
@@ -95,7 +44,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> CommandResult {
         target_epsilon: args.epsilon,
         kind: Kind::Upper,
         accountant: accountant(sampler),
-        settings: Settings { noise_multiplier, steps, epochs, sampling_rate },
+        settings: CalibrationSettings { noise_multiplier, steps, epochs, sampling_rate },
         poisson: poisson.map(|found| CalibratedValue::new(wanted, found)),
     };
     if args.json {
@@ -151,11 +100,11 @@ fn accountant(sampler: SamplerKind) -> &'static str {
     }
 }
 
-fn to_text(report: &CalibrateReport) -> String {
-    let CalibrateReport { result, settings, delta, .. } = report;
+fn to_text(report: &CalibrationReport) -> String {
+    let CalibrationReport { result, settings, delta, .. } = report;
     let mut out = format!(
         "{}: ε ≤ {} at δ = {delta:e}\n\n",
-        result.in_words(),
+        in_words(result),
         plain(result.epsilon, report.kind, 4)
     );
     out.push_str(&row("sampler", report.sampler.name()));
@@ -172,19 +121,17 @@ fn to_text(report: &CalibrateReport) -> String {
     ));
     out.push_str(&row("accountant", report.accountant));
     if let Some(poisson) = &report.poisson {
-        let text = format!("{} if batches were Poisson sampled", poisson.in_words());
+        let text = format!("{} if batches were Poisson sampled", in_words(poisson));
         out.push_str(&row("Poisson", &text));
     }
     out
 }
 
-impl CalibratedValue {
-    /// The value, rounded so that ε does not increase.
-    fn in_words(&self) -> String {
-        match (self.noise_multiplier, self.steps, self.epochs) {
-            (Some(noise), ..) => format!("noise multiplier {}", plain(noise, Kind::Upper, 4)),
-            (_, Some(steps), _) => format!("{} steps", grouped(steps)),
-            (_, _, epochs) => format!("{} epochs", grouped(epochs.unwrap_or(0))),
-        }
+/// The value, rounded so that ε does not increase.
+fn in_words(found: &CalibratedValue) -> String {
+    match (found.noise_multiplier, found.steps, found.epochs) {
+        (Some(noise), ..) => format!("noise multiplier {}", plain(noise, Kind::Upper, 4)),
+        (_, Some(steps), _) => format!("{} steps", grouped(steps)),
+        (_, _, epochs) => format!("{} epochs", grouped(epochs.unwrap_or(0))),
     }
 }

@@ -10,27 +10,13 @@ use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::figure::{Sampled, curves_of_sampled};
 use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::record::{ComparedQuantity, Comparison, ComparisonLine};
 use dpscope_report::text::{Align, row, table};
 use dpscope_report::words::{Conclusion, KnownBound};
-use serde::Serialize;
 
-use crate::commands::lines::{DrawContext, Line, Quantity, check, lines};
+use crate::commands::lines::{DrawContext, check, lines, title};
 use crate::failure::{CommandResult, Exit};
 use crate::output::{print_json, print_text};
-
-#[derive(Serialize)]
-struct Comparison {
-    schema: &'static str,
-    version: &'static str,
-    headline: String,
-    #[serde(flatten)]
-    setting: Training,
-    delta: f64,
-    significance: f64,
-    rows: Vec<Line>,
-    seed: String,
-    device: String,
-}
 
 pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     let setting = args.setting.setting();
@@ -39,16 +25,16 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     args.plot.check()?;
     let draws = DrawContext::new(&args.theory, args.theory.show.quiet)?;
     let mut quantities = vec![
-        Quantity::Poisson,
-        Quantity::BallsInBins,
-        Quantity::ShuffleSum,
-        Quantity::ShuffleMaxSlice,
-        Quantity::PairLower,
-        Quantity::PairEstimate,
-        Quantity::Deterministic,
+        ComparedQuantity::Poisson,
+        ComparedQuantity::BallsInBins,
+        ComparedQuantity::ShuffleSum,
+        ComparedQuantity::ShuffleMaxSlice,
+        ComparedQuantity::PairLower,
+        ComparedQuantity::PairEstimate,
+        ComparedQuantity::Deterministic,
     ];
     if args.theory.observations.is_some() {
-        quantities.push(Quantity::Audit);
+        quantities.push(ComparedQuantity::Audit);
     }
     let rows = lines(setting, statement.delta, &quantities, Some(&draws))?;
     let report = Comparison {
@@ -73,24 +59,24 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
 }
 
 /// The bound in a line, where a conclusion can rest on it.
-fn known_bound(quantity: Quantity) -> Option<KnownBound> {
+fn known_bound(quantity: ComparedQuantity) -> Option<KnownBound> {
     Some(match quantity {
-        Quantity::Poisson => KnownBound::Poisson,
-        Quantity::BallsInBins => KnownBound::BallsInBins,
-        Quantity::ShuffleLower => KnownBound::ShuffleBest,
-        Quantity::ShuffleMaxSlice => KnownBound::ShuffleMaxSlice,
-        Quantity::ShuffleSum => KnownBound::ShuffleSum,
-        Quantity::PairLower => KnownBound::PairLower,
-        Quantity::Deterministic => KnownBound::Deterministic,
-        Quantity::PairEstimate | Quantity::Audit => return None,
+        ComparedQuantity::Poisson => KnownBound::Poisson,
+        ComparedQuantity::BallsInBins => KnownBound::BallsInBins,
+        ComparedQuantity::ShuffleLower => KnownBound::ShuffleBest,
+        ComparedQuantity::ShuffleMaxSlice => KnownBound::ShuffleMaxSlice,
+        ComparedQuantity::ShuffleSum => KnownBound::ShuffleSum,
+        ComparedQuantity::PairLower => KnownBound::PairLower,
+        ComparedQuantity::Deterministic => KnownBound::Deterministic,
+        ComparedQuantity::PairEstimate | ComparedQuantity::Audit => return None,
     })
 }
 
 /// The conclusion from the table.
-fn headline(rows: &[Line], significance: f64) -> String {
+fn headline(rows: &[ComparisonLine], significance: f64) -> String {
     let epsilon = |bound: KnownBound| {
         let line = rows.iter().find(|line| known_bound(line.quantity) == Some(bound));
-        line.and_then(Line::shown).map(|shown| shown.epsilon)
+        line.and_then(ComparisonLine::shown).map(|shown| shown.epsilon)
     };
     Conclusion::new(SamplerKind::Shuffle, significance, epsilon).sentence
 }
@@ -119,12 +105,12 @@ fn to_text(report: &Comparison) -> String {
     let missing: Vec<(&str, &str)> = report
         .rows
         .iter()
-        .filter_map(|line| Some((line.quantity.title(), line.reason()?)))
+        .filter_map(|line| Some((title(line.quantity), line.reason()?)))
         .collect();
     let open: Vec<(&str, f64)> = report
         .rows
         .iter()
-        .filter_map(|line| Some((line.quantity.title(), line.at_least()?)))
+        .filter_map(|line| Some((title(line.quantity), line.at_least()?)))
         .collect();
     if !(missing.is_empty() && open.is_empty()) {
         out.push('\n');
@@ -157,8 +143,8 @@ fn to_text(report: &Comparison) -> String {
     out
 }
 
-fn cells(line: &Line) -> [String; 7] {
-    let title = line.quantity.title().to_owned();
+fn cells(line: &ComparisonLine) -> [String; 7] {
+    let title = title(line.quantity).to_owned();
     let Some(shown) = line.shown() else {
         return [title, "-".into(), "".into(), "".into(), "".into(), "".into(), "".into()];
     };
@@ -181,21 +167,4 @@ fn cells(line: &Line) -> [String; 7] {
         shown.method.to_owned(),
         line.ratio_to_poisson.map_or(String::new(), ratio),
     ]
-}
-
-impl Quantity {
-    /// The name of a line.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Quantity::Poisson => "Poisson accounting",
-            Quantity::BallsInBins => "balls-in-bins",
-            Quantity::ShuffleLower => "shuffle",
-            Quantity::ShuffleMaxSlice => "shuffle, max-slice",
-            Quantity::ShuffleSum => "shuffle, sum",
-            Quantity::PairLower => "pair, limit",
-            Quantity::PairEstimate => "pair, estimate",
-            Quantity::Deterministic => "deterministic",
-            Quantity::Audit => "audit",
-        }
-    }
 }

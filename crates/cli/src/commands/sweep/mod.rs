@@ -2,18 +2,18 @@
 
 mod args;
 mod input;
-mod record;
 mod table;
 
 pub(crate) use args::SweepArgs;
 
-use crate::commands::lines::{DrawContext, Quantity, lines};
+use dpscope_report::record::{ComparedQuantity, Sweep, SweepRow};
+
+use crate::commands::lines::{DrawContext, lines};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::{print_json, print_note, print_text};
 use crate::progress::{self, RowProgress};
 use input::{NamedSetting, load};
-use record::{Sweep, SweepRow};
 
 pub(crate) fn run(args: &SweepArgs) -> CommandResult {
     let show = &args.theory.show;
@@ -50,14 +50,18 @@ pub(crate) fn run(args: &SweepArgs) -> CommandResult {
     written.map(|()| if is_interrupted { Exit::Interrupted } else { Exit::Done })
 }
 
-fn quantities(args: &SweepArgs) -> Vec<Quantity> {
-    let mut quantities = vec![Quantity::Poisson, Quantity::BallsInBins, Quantity::ShuffleLower];
+fn quantities(args: &SweepArgs) -> Vec<ComparedQuantity> {
+    let mut quantities = vec![
+        ComparedQuantity::Poisson,
+        ComparedQuantity::BallsInBins,
+        ComparedQuantity::ShuffleLower,
+    ];
     if args.pair {
-        quantities.extend([Quantity::PairLower, Quantity::PairEstimate]);
+        quantities.extend([ComparedQuantity::PairLower, ComparedQuantity::PairEstimate]);
     }
-    quantities.push(Quantity::Deterministic);
+    quantities.push(ComparedQuantity::Deterministic);
     if args.theory.observations.is_some() {
-        quantities.push(Quantity::Audit);
+        quantities.push(ComparedQuantity::Audit);
     }
     quantities
 }
@@ -65,7 +69,7 @@ fn quantities(args: &SweepArgs) -> Vec<Quantity> {
 /// The finished rows, and whether Ctrl-C left out the others.
 fn finished_rows(
     input: Vec<NamedSetting>,
-    quantities: &[Quantity],
+    quantities: &[ComparedQuantity],
     draws: Option<&DrawContext<'_>>,
     progress: &RowProgress,
 ) -> Result<(Vec<SweepRow>, bool), Failure> {

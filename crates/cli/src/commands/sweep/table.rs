@@ -2,17 +2,17 @@
 
 use dpscope_core::accounting::{Kind, Training};
 use dpscope_core::format::given;
-
-use super::record::{Sweep, SweepRow};
-use crate::commands::lines::{Line, Quantity};
 use dpscope_report::number::{confidence, grouped, plain};
+use dpscope_report::record::{ComparedQuantity, ComparisonLine, Sweep, SweepRow};
 use dpscope_report::text::{Align, row, table};
+
+use crate::commands::lines::title;
 
 /// The table and its legend.
 pub(super) fn text(report: &Sweep) -> String {
     let mut columns = vec![("name", Align::Left)];
     columns.extend(["σ", "T", "E", "δ"].map(|heading| (heading, Align::Right)));
-    columns.extend(report.quantities.iter().map(|quantity| (quantity.column(), Align::Right)));
+    columns.extend(report.quantities.iter().map(|quantity| (column(*quantity), Align::Right)));
     let cells = |swept: &SweepRow| {
         let SweepRow { name, setting, delta, values } = swept;
         let mut row = vec![
@@ -30,19 +30,22 @@ pub(super) fn text(report: &Sweep) -> String {
     let mut out = table(&columns, &report.rows.iter().map(cells).collect::<Vec<_>>());
     out.push('\n');
     for quantity in &report.quantities {
-        out.push_str(&row(quantity.column(), quantity.meaning()));
+        out.push_str(&row(column(*quantity), meaning(*quantity)));
     }
     if let (Some(seed), Some(device)) = (&report.seed, &report.device) {
         let confidence = confidence(report.significance);
         out.push_str(&row("draws", &format!("{confidence} confidence; seed {seed}; {device}")));
     }
     for (name, line, at_least) in loose(report).take(MAX_REASONS) {
-        let (column, at_least) = (line.quantity.column(), plain(at_least, Kind::Lower, 2));
-        let text = format!("{name}, {column}: the exact value may be as low as {at_least}");
+        let at_least = plain(at_least, Kind::Lower, 2);
+        let text = format!(
+            "{name}, {}: the exact value may be as low as {at_least}",
+            column(line.quantity)
+        );
         out.push_str(&row("loose", &text));
     }
     for (name, line, reason) in reasons(report).take(MAX_REASONS) {
-        out.push_str(&row("-", &format!("{name}, {}: {reason}", line.quantity.column())));
+        out.push_str(&row("-", &format!("{name}, {}: {reason}", column(line.quantity))));
     }
     let more = reasons(report).count().saturating_sub(MAX_REASONS);
     if more > 0 {
@@ -54,7 +57,7 @@ pub(super) fn text(report: &Sweep) -> String {
 /// Missing values whose reason is printed.
 const MAX_REASONS: usize = 20;
 
-fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &Line, &str)> {
+fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &ComparisonLine, &str)> {
     report.rows.iter().flat_map(|row| {
         let lines = row.values.iter();
         lines.filter_map(|line| Some((row.name.as_str(), line, line.reason()?)))
@@ -62,7 +65,7 @@ fn reasons(report: &Sweep) -> impl Iterator<Item = (&str, &Line, &str)> {
 }
 
 /// Upper values with a large numeric error, and the smallest possible exact ones.
-fn loose(report: &Sweep) -> impl Iterator<Item = (&str, &Line, f64)> {
+fn loose(report: &Sweep) -> impl Iterator<Item = (&str, &ComparisonLine, f64)> {
     report.rows.iter().flat_map(|row| {
         let lines = row.values.iter();
         lines.filter_map(|line| Some((row.name.as_str(), line, line.at_least()?)))
@@ -76,7 +79,7 @@ pub(super) const CSV_MARK: &str = "name,noise_multiplier,steps,epochs,delta,";
 pub(super) fn csv(report: &Sweep) -> String {
     let mut out = CSV_MARK.to_owned();
     for quantity in &report.quantities {
-        out.push_str(&format!("{},", quantity.csv_column()));
+        out.push_str(&format!("{},", csv_column(*quantity)));
     }
     out.push_str("missing\n");
     for SweepRow { name, setting, delta, values } in &report.rows {
@@ -89,7 +92,7 @@ pub(super) fn csv(report: &Sweep) -> String {
         }
         let missing: Vec<String> = values
             .iter()
-            .filter_map(|line| Some(format!("{}: {}", line.quantity.csv_column(), line.reason()?)))
+            .filter_map(|line| Some(format!("{}: {}", csv_column(line.quantity), line.reason()?)))
             .collect();
         out.push_str(&format!(",{}\n", quoted(&missing.join("; "))));
     }
@@ -103,47 +106,45 @@ fn quoted(text: &str) -> String {
     text.to_owned()
 }
 
-impl Quantity {
-    fn column(self) -> &'static str {
-        match self {
-            Quantity::Poisson => "Poisson ≤",
-            Quantity::BallsInBins => "bins ≤",
-            Quantity::ShuffleLower => "shuffle ≥",
-            Quantity::PairLower => "limit ≥",
-            Quantity::PairEstimate => "pair ≈",
-            Quantity::Deterministic => "shuffle ≤",
-            Quantity::Audit => "audit ≥",
-            Quantity::ShuffleMaxSlice | Quantity::ShuffleSum => self.title(),
-        }
+fn column(quantity: ComparedQuantity) -> &'static str {
+    match quantity {
+        ComparedQuantity::Poisson => "Poisson ≤",
+        ComparedQuantity::BallsInBins => "bins ≤",
+        ComparedQuantity::ShuffleLower => "shuffle ≥",
+        ComparedQuantity::PairLower => "limit ≥",
+        ComparedQuantity::PairEstimate => "pair ≈",
+        ComparedQuantity::Deterministic => "shuffle ≤",
+        ComparedQuantity::Audit => "audit ≥",
+        ComparedQuantity::ShuffleMaxSlice | ComparedQuantity::ShuffleSum => title(quantity),
     }
+}
 
-    fn meaning(self) -> &'static str {
-        match self {
-            Quantity::Poisson => "claim of Poisson accounting",
-            Quantity::BallsInBins => "upper bound for balls-in-bins batches, proven",
-            Quantity::ShuffleLower => "lower bound for shuffled batches, proven",
-            Quantity::PairLower => {
-                "lower limit from draws of the exact pair, or the proven bound if that is larger"
-            }
-            Quantity::PairEstimate => "estimate for the exact pair",
-            Quantity::Deterministic => "upper bound for shuffled batches and any data, proven",
-            Quantity::Audit => "lower bound from a simulated audit of shuffled batches",
-            Quantity::ShuffleMaxSlice | Quantity::ShuffleSum => self.title(),
+fn meaning(quantity: ComparedQuantity) -> &'static str {
+    match quantity {
+        ComparedQuantity::Poisson => "claim of Poisson accounting",
+        ComparedQuantity::BallsInBins => "upper bound for balls-in-bins batches, proven",
+        ComparedQuantity::ShuffleLower => "lower bound for shuffled batches, proven",
+        ComparedQuantity::PairLower => {
+            "lower limit from draws of the exact pair, or the proven bound if that is larger"
         }
+        ComparedQuantity::PairEstimate => "estimate for the exact pair",
+        ComparedQuantity::Deterministic => "upper bound for shuffled batches and any data, proven",
+        ComparedQuantity::Audit => "lower bound from a simulated audit of shuffled batches",
+        ComparedQuantity::ShuffleMaxSlice | ComparedQuantity::ShuffleSum => title(quantity),
     }
+}
 
-    fn csv_column(self) -> &'static str {
-        match self {
-            Quantity::Poisson => "poisson_upper",
-            Quantity::BallsInBins => "balls_in_bins_upper",
-            Quantity::ShuffleLower => "shuffle_lower",
-            Quantity::ShuffleMaxSlice => "shuffle_max_slice_lower",
-            Quantity::ShuffleSum => "shuffle_sum_lower",
-            Quantity::PairLower => "pair_lower",
-            Quantity::PairEstimate => "pair_estimate",
-            Quantity::Deterministic => "deterministic_upper",
-            Quantity::Audit => "audit_lower",
-        }
+fn csv_column(quantity: ComparedQuantity) -> &'static str {
+    match quantity {
+        ComparedQuantity::Poisson => "poisson_upper",
+        ComparedQuantity::BallsInBins => "balls_in_bins_upper",
+        ComparedQuantity::ShuffleLower => "shuffle_lower",
+        ComparedQuantity::ShuffleMaxSlice => "shuffle_max_slice_lower",
+        ComparedQuantity::ShuffleSum => "shuffle_sum_lower",
+        ComparedQuantity::PairLower => "pair_lower",
+        ComparedQuantity::PairEstimate => "pair_estimate",
+        ComparedQuantity::Deterministic => "deterministic_upper",
+        ComparedQuantity::Audit => "audit_lower",
     }
 }
 

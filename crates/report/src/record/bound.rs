@@ -1,0 +1,71 @@
+//! ε or δ of a training, proven or drawn.
+
+use dpscope_core::accounting::{Accounted, Cell, Training};
+use serde::Serialize;
+
+/// The document of `dpscope bound`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BoundReport {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.bound/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// What is bounded.
+    pub subject: BoundSubject,
+    /// The value on the requested side.
+    #[serde(flatten)]
+    pub value: Accounted,
+    /// Noise, steps and epochs.
+    pub settings: Training,
+    /// All values of the exact pair; none for another subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<PairBounds>,
+    /// What the values of the pair were drawn from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draws: Option<PairDraws>,
+}
+
+/// How batches are drawn, or the exact pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BoundSubject {
+    /// Each record is in each batch with the same probability.
+    Poisson,
+    /// Each record is in the same batch of each epoch.
+    Deterministic,
+    /// Each record is in one batch of each epoch, drawn uniformly and independently.
+    BallsInBins,
+    /// The data are reshuffled in every epoch.
+    Shuffle,
+    /// The data are shuffled once, for all epochs.
+    PersistentShuffle,
+    /// The exact worst-case pair of shuffled batches.
+    Pair,
+}
+
+/// Lower limit, estimate and upper value of the exact pair.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PairBounds {
+    /// Rigorous; the closed form where nothing was drawn.
+    pub lower: Accounted,
+    /// Without coverage.
+    pub estimate: Cell,
+    /// Proven.
+    pub upper: Accounted,
+}
+
+/// Draws of the exact pair.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PairDraws {
+    /// Draws for the lower limit.
+    pub observations: u64,
+    /// Decimal digits.
+    pub seed: String,
+    /// The device that drew.
+    pub device: String,
+}

@@ -1,0 +1,204 @@
+//! Claimed, proven and audited ε of one training.
+
+use dpscope_core::accounting::{Cell, Directions, Kind, Training};
+use dpscope_core::adjacency::Scope;
+use serde::Serialize;
+
+use crate::words::InWords;
+
+/// The document of `dpscope compare`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.comparison/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The conclusion in one line.
+    pub headline: String,
+    /// Noise, steps and epochs.
+    #[serde(flatten)]
+    pub setting: Training,
+    /// δ of all values.
+    pub delta: f64,
+    /// Chance that a drawn bound is wrong.
+    pub significance: f64,
+    /// One per quantity.
+    pub rows: Vec<ComparisonLine>,
+    /// Decimal digits.
+    pub seed: String,
+    /// The device that drew.
+    pub device: String,
+}
+
+/// A quantity and its value.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ComparisonLine {
+    /// What the value is.
+    #[serde(rename = "what")]
+    pub quantity: ComparedQuantity,
+    /// ε, or why there is none.
+    #[serde(flatten)]
+    pub value: ComparedValue,
+    /// ε divided by the claim of Poisson accounting; none where either is missing.
+    pub ratio_to_poisson: Option<f64>,
+}
+
+/// A quantity that `dpscope compare` and `dpscope sweep` show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ComparedQuantity {
+    /// The claim of Poisson accounting.
+    Poisson,
+    /// Upper bound for balls-in-bins batches.
+    BallsInBins,
+    /// The larger of the two closed forms of shuffled batches.
+    ShuffleLower,
+    /// Lower bound from the largest output of each epoch.
+    ShuffleMaxSlice,
+    /// Lower bound from the sum of the outputs of each epoch.
+    ShuffleSum,
+    /// Lower limit from draws of the exact pair.
+    PairLower,
+    /// Estimate for the exact pair.
+    PairEstimate,
+    /// Upper bound for every shuffle.
+    Deterministic,
+    /// Lower bound from a simulated audit.
+    Audit,
+}
+
+/// A value of theory or of an audit.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ComparedValue {
+    /// Computed by an accountant or drawn from the exact pair.
+    Theory(Cell),
+    /// Counted.
+    Audit(SimulatedAudit),
+}
+
+/// The result of a simulated audit.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulatedAudit {
+    /// ε, nats.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// A lower bound or an estimate.
+    pub kind: Kind,
+    /// The pair.
+    pub scope: Scope,
+    /// Which world plays P.
+    pub direction: Directions,
+    /// `counting`.
+    pub method: &'static str,
+    /// Chance that a bound is wrong.
+    pub significance: f64,
+    /// Observations of both worlds together.
+    pub observations: u64,
+    /// The largest value that this number of observations can reach.
+    pub ceiling: f64,
+}
+
+/// A value as a table shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownValue {
+    /// ε, nats.
+    pub epsilon: f64,
+    /// On which side of the truth it lies.
+    pub kind: Kind,
+    /// The pair, or every pair of neighbours.
+    pub scope: Scope,
+    /// Directions that it covers.
+    pub direction: Directions,
+    /// How it was computed, in a word.
+    pub method: &'static str,
+}
+
+impl ComparisonLine {
+    /// The value; none if there is only a reason.
+    #[must_use]
+    pub fn shown(&self) -> Option<ShownValue> {
+        match &self.value {
+            ComparedValue::Theory(cell) => cell.value().map(|row| ShownValue {
+                epsilon: row.epsilon,
+                kind: row.kind,
+                scope: row.scope,
+                direction: row.direction,
+                method: row.method_in_a_word(),
+            }),
+            ComparedValue::Audit(row) => Some(ShownValue {
+                epsilon: row.epsilon,
+                kind: row.kind,
+                scope: row.scope,
+                direction: row.direction,
+                method: row.method,
+            }),
+        }
+    }
+
+    /// The smallest possible exact value, if the numeric error of an upper one exceeds 1 %.
+    #[must_use]
+    pub fn at_least(&self) -> Option<f64> {
+        let ComparedValue::Theory(cell) = &self.value else { return None };
+        let row = cell.value().filter(|row| row.kind == Kind::Upper)?;
+        let open = row.numeric_error;
+        (open > 0.01 * row.epsilon).then(|| (row.epsilon - open).max(0.0))
+    }
+
+    /// Why there is no value.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match &self.value {
+            ComparedValue::Theory(Cell::Missing { reason }) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// The document of `dpscope sweep`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Sweep {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.sweep/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Chance that a drawn bound is wrong.
+    pub significance: f64,
+    /// Rows of the input.
+    pub settings: usize,
+    /// Finished rows, in the order of the input.
+    pub rows: Vec<SweepRow>,
+    /// Decimal digits; none where nothing was drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<String>,
+    /// The device that drew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The quantities of each row, for the columns of a table.
+    #[serde(skip)]
+    pub quantities: Vec<ComparedQuantity>,
+}
+
+/// A training and its values.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SweepRow {
+    /// Its name in the input.
+    pub name: String,
+    /// Noise, steps and epochs.
+    #[serde(flatten)]
+    pub setting: Training,
+    /// δ of all values.
+    pub delta: f64,
+    /// One per quantity.
+    pub values: Vec<ComparisonLine>,
+}
