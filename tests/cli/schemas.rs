@@ -157,52 +157,112 @@ fn is_of_type(document: &Value, kinds: &Value) -> bool {
     }
 }
 
-#[track_caller]
-fn assert_valid(name: &str, folder: &Folder, words: &str) {
-    let document = folder.run(&format!("{words} --json")).json();
-    assert_eq!(problems(name, &document), Vec::<String>::new(), "{words}");
+/// Command lines and the schemas of their documents, in a folder of [`inputs`].
+fn documents_of_commands() -> Vec<(&'static str, String)> {
+    let training = "--noise-multiplier 1 --steps 10";
+    let counts = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
+                  --zero-out-trials 1000";
+    vec![
+        ("report", format!("{SMALL} --claim 0.5 --fail-above 20")),
+        ("report", format!("{SMALL} --threshold-rule max-uncorrected --claim 9")),
+        ("report", format!("{SMALL} --out whole.json --checkpoint begun")),
+        ("report", "merge whole.json --claim 0.5".to_owned()),
+        ("report", "resume begun".to_owned()),
+        ("report", counts.to_owned()),
+        ("report", format!("{counts} --claim 9 {training}")),
+        (
+            "report",
+            format!(
+                "audit outputs --target in.npy --zero-out out.npy {}",
+                Trainer::SHUFFLE.words()
+            ),
+        ),
+        ("report", "audit scores --target scores.npy --zero-out scores-out.npy".to_owned()),
+        (
+            "report",
+            "audit dpsgd --batch-size 20 --records 200 --noise-multiplier 1 --runs 60 --seed 7"
+                .to_owned(),
+        ),
+        ("bound", format!("bound poisson {training}")),
+        ("bound", format!("bound shuffle --epsilon 1 {training}")),
+        ("bound", format!("bound pair --side lower --observations 1e3 --seed 1 {training}")),
+        ("calibrate", "calibrate noise --epsilon 2 --steps 100".to_owned()),
+        ("calibrate", format!("calibrate epochs --sampler shuffle --epsilon 9 {training}")),
+        ("comparison", format!("compare --seed 1 {training}")),
+        ("comparison", format!("compare --observations 1e3 --seed 1 {training}")),
+        ("sweep", "sweep settings.csv".to_owned()),
+        ("sweep", "sweep settings.csv --pair --observations 1e3 --seed 1".to_owned()),
+        ("plan", "plan --epsilon 9".to_owned()),
+        ("plan", format!("plan --observations 1e4 --seed 1 {training}")),
+        ("devices", "devices".to_owned()),
+        ("completions", "completions bash".to_owned()),
+        ("bench", "bench --seconds 0.1 --device cpu --quiet".to_owned()),
+        ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
+        ("training_reproduction", "reproduce figure-6 --runs 1000 --seed 1".to_owned()),
+        (
+            "check",
+            "check --dataset-size 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.8 \
+             --loader shuffle --claim 3 --delta 1e-5 --drop-last"
+                .to_owned(),
+        ),
+    ]
 }
 
-#[test]
-fn reports_obey_their_schema() {
+/// A folder with the files that the commands read.
+fn inputs() -> Folder {
     let folder = Folder::new();
     let worlds = Trainer::SHUFFLE.worlds(1000, 1);
     for (name, world) in ["in.npy", "out.npy"].iter().zip(&worlds) {
         folder.write(name, npy_f8(&[1000, 10], world));
     }
-    let counts = "audit counts --false-positives 12 --target-trials 1000 --false-negatives 480 \
-                  --zero-out-trials 1000";
-    for words in [
-        format!("{SMALL} --claim 0.5 --fail-above 20"),
-        format!("{SMALL} --threshold-rule max-uncorrected --claim 9"),
-        format!("{SMALL} --out whole.json"),
-        "merge whole.json --claim 0.5".to_owned(),
-        counts.to_owned(),
-        format!("{counts} --claim 9 --noise-multiplier 1 --steps 100"),
-        format!("audit outputs --target in.npy --zero-out out.npy {}", Trainer::SHUFFLE.words()),
-    ] {
-        assert_valid("report", &folder, &words);
+    for (name, world) in ["scores.npy", "scores-out.npy"].iter().zip(&worlds) {
+        folder.write(name, npy_f8(&[10_000], world));
     }
+    folder.write("settings.csv", "sigma,T\n1,10\n");
+    folder
 }
 
 #[test]
-fn other_documents_obey_their_schemas() {
-    let folder = Folder::new();
-    for (name, words) in [
-        ("plan", "plan --epsilon 9"),
-        ("plan", "plan --noise-multiplier 1 --steps 100 --observations 1e4 --seed 1"),
-        ("devices", "devices"),
-        ("completions", "completions bash"),
-        ("bench", "bench --seconds 0.1 --device cpu --quiet"),
-        ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet"),
-        (
-            "check",
-            "check --dataset-size 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.8 \
-             --loader shuffle --claim 3 --delta 1e-5 --drop-last",
-        ),
-    ] {
-        assert_valid(name, &folder, words);
+fn documents_obey_their_schemas() {
+    let folder = inputs();
+    for (name, words) in documents_of_commands() {
+        let document = folder.run(&format!("{words} --json")).json();
+        assert_eq!(problems(name, &document), Vec::<String>::new(), "{words}");
     }
+}
+
+/// Commands that take `--json`, from their help.
+fn commands_with_json(command: &str) -> Vec<String> {
+    let help = crate::dpscope(&format!("{command} --help")).exits(0).stdout;
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| !line.is_empty());
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !["", "help"].contains(name)).collect();
+    if names.is_empty() {
+        let has_json = help.lines().any(|line| line.trim_start().starts_with("--json"));
+        return has_json.then(|| command.to_owned()).into_iter().collect();
+    }
+    let children = names.iter().map(|name| format!("{command} {name}").trim().to_owned());
+    children.flat_map(|child| commands_with_json(&child)).collect()
+}
+
+#[test]
+fn every_command_with_json_has_a_schema() {
+    let documents = documents_of_commands();
+    let commands = commands_with_json("");
+    assert!(commands.len() > 15, "{commands:?}");
+    let has_document = |command: &&String| {
+        documents.iter().any(|(_, words)| format!("{words} ").starts_with(&format!("{command} ")))
+    };
+    let missing: Vec<&String> = commands.iter().filter(|command| !has_document(command)).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+    let is_printed = |name: &str| documents.iter().any(|(known, _)| *known == name);
+    let unused: Vec<&str> = dpscope_report::SCHEMAS
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| !is_printed(name))
+        .collect();
+    assert_eq!(unused, ["error"]);
 }
 
 #[test]
