@@ -7,13 +7,18 @@ use dpscope_core::audit::claim::{ClaimError, PrivacyClaim, Verdict};
 use dpscope_core::format::given;
 use dpscope_report::figure::Curves;
 use dpscope_report::record::{ClaimTest, ErrorReport, Report};
-use dpscope_report::text::report_text;
+use dpscope_report::text::{Hints, report_text};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::WordSplitter;
 
 use crate::args::{ClaimArgs, ReportArgs};
 use crate::failure::{CommandResult, Exit, Failure};
+
+const HINTS: Hints = Hints {
+    accountant: "--noise-multiplier and --steps of the training show here what is usually claimed",
+    seed: "--seed repeats this run",
+};
 
 impl ReportArgs {
     /// The claim at the audited δ; also rejects curve files that cannot be written. Called before any
@@ -34,7 +39,7 @@ impl ReportArgs {
         if self.show.json {
             print_json(report)?;
         } else {
-            print_text(&report_text(report))?;
+            print_text(&report_text(report, HINTS))?;
         }
         self.plot.write(curves)?;
         Ok(match report.verdict.map(|verdict| verdict.outcome) {

@@ -14,9 +14,18 @@ use crate::number::{counted, grouped, plain, up};
 use crate::record::{FindingRecord, Report, SeedSource};
 use crate::words::{DEPENDENT_RUNS, Subject};
 
+/// What the reader can do next, in the words of the front end.
+#[derive(Debug, Clone, Copy)]
+pub struct Hints {
+    /// How to show what an accountant claims.
+    pub accountant: &'static str,
+    /// How to repeat a run with a drawn seed.
+    pub seed: &'static str,
+}
+
 /// Verdict, evidence and limits.
 #[must_use]
-pub fn report_text(report: &Report) -> String {
+pub fn report_text(report: &Report, hints: Hints) -> String {
     let mut out = format!("{}\n", report.headline);
     if let Some(claim) = &report.claim {
         let verdict = match claim.verdict.outcome {
@@ -48,9 +57,12 @@ pub fn report_text(report: &Report) -> String {
     if let Some(training) = &report.training {
         out.push_str(&training_text(training));
     }
-    out.push_str(&theory(report));
+    out.push_str(&match &report.theory {
+        Some(theory) => comparison_text(theory, &report.result),
+        None => row("accountant", hints.accountant),
+    });
     out.push_str(&limits(report));
-    out.push_str(&run(report));
+    out.push_str(&run(report, hints.seed));
     out
 }
 
@@ -154,16 +166,6 @@ fn evidence(report: &Report) -> String {
     out
 }
 
-fn theory(report: &Report) -> String {
-    match &report.theory {
-        Some(theory) => comparison_text(theory, &report.result),
-        None => row(
-            "accountant",
-            "--noise-multiplier and --steps of the training show here what is usually claimed",
-        ),
-    }
-}
-
 fn limits(report: &Report) -> String {
     let result = &report.result;
     let gain = result.gain_at_10x;
@@ -207,7 +209,7 @@ fn meaning(report: &Report) -> String {
     row("meaning", &says)
 }
 
-fn run(report: &Report) -> String {
+fn run(report: &Report, repeat: &str) -> String {
     let mode = match report.subject {
         Subject::SimulatedMechanism => format!(", float mode {}", report.float_mode),
         _ => String::new(),
@@ -232,8 +234,8 @@ fn run(report: &Report) -> String {
         out.push_str(&row("resumed", &format!("from {} observations", grouped(from))));
     }
     if let Some(seed) = &report.seed {
-        let drawn = report.seed_source == Some(SeedSource::Entropy);
-        let again = if drawn { " (drawn; --seed repeats this run)" } else { "" };
+        let is_drawn = report.seed_source == Some(SeedSource::Entropy);
+        let again = if is_drawn { format!(" (drawn; {repeat})") } else { String::new() };
         out.push_str(&row("seed", &format!("{seed}{again}")));
     }
     out
