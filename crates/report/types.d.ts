@@ -128,7 +128,7 @@ export interface AuditResult {
   gdp_mu: number | null;
   /** Whether the value has coverage. */
   kind: OutcomeKind;
-  /** Whether more observations would say more. */
+  /** Whether more observations would raise the value. */
   limited_by_observations: boolean;
   /** The pair that was observed. */
   scope: Scope;
@@ -231,7 +231,7 @@ export interface CheckReport {
   next: string[];
   /** σ of the noise that is drawn. */
   noise_multiplier: number;
-  /** What Poisson accounting gives with this rate, these steps and this noise. */
+  /** ε of Poisson accounting with this rate, these steps and this noise. */
   poisson: Accounted | null;
   /** q = B/N. */
   sampling_rate: number;
@@ -265,7 +265,7 @@ export interface CheckedClaim {
   verdict: Verdict;
 }
 
-/** A claim and what the audit says of it. */
+/** A claim and the verdict of the audit. */
 export interface ClaimRecord {
   /** The neighbouring relation. */
   adjacency: Adjacency;
@@ -451,7 +451,7 @@ export interface FileFacts {
   format: string;
 }
 
-/** Something that the data say about the code or the protocol. */
+/** Something that the data indicate about the code or the protocol. */
 export type FindingRecord = {
   /** Whether only an estimate is left. */
   costs_coverage: boolean;
@@ -525,7 +525,7 @@ export interface Given {
 
 export type HigherMeans = "target" | "zero-out";
 
-/** What the same audit says of the batched Gaussian mechanism. */
+/** The same audit of the batched Gaussian mechanism. */
 export interface Idealised {
   /** ε, nats. */
   epsilon: number;
@@ -711,7 +711,7 @@ export interface Report {
   fail_above: LimitRecord | null;
   /** Waves that the CPU counted in place of the device. */
   fallback_shards: number;
-  /** What the data say about code or protocol. */
+  /** What the data indicate about code or protocol. */
   findings: FindingRecord[];
   /** Float modes of the counts. */
   float_mode: string;
@@ -830,7 +830,7 @@ export interface ScoresResult {
   false_negatives: number;
   /** FP. */
   false_positives: number;
-  /** What the data say about code or protocol. */
+  /** What the data indicate about code or protocol. */
   findings: string[];
   /** Upper limit of the false negative rate. */
   fnr_upper: number;
@@ -842,7 +842,7 @@ export interface ScoresResult {
   gdp_mu: number | null;
   /** Whether the value has coverage. */
   kind: OutcomeKind;
-  /** Whether more observations would say more. */
+  /** Whether more observations would raise the value. */
   limited_by_observations: boolean;
   /** Runs whose score is not finite, counted against the attack. */
   non_finite: Trials;
@@ -883,7 +883,7 @@ export interface Setting {
 /** What a finding means for the claim. */
 export type Severity = "refutes" | "warning" | "note";
 
-/** What recorded outputs say of the shuffle. */
+/** How many of the first batches the outputs indicate were shuffled. */
 export interface ShuffleWindowRecord {
   is_shown: boolean;
   /** ln of the likelihood ratio of k batches against all T, over all pairs of runs. */
@@ -939,7 +939,7 @@ export interface SimulationResult {
   histogram_digest: string;
   /** Whether the value has coverage. */
   kind: OutcomeKind;
-  /** Whether more observations would say more. */
+  /** Whether more observations would raise the value. */
   limited_by_observations: boolean;
   /** Observations of both worlds that are counted. */
   observations: number;
@@ -1012,9 +1012,9 @@ export interface Training {
   noise_std?: number;
 }
 
-/** Models, and how far their outputs are from the idealised law. */
+/** Models, and how far their outputs are from the idealised distribution. */
 export interface TrainingFacts {
-  /** Held-out examples asked about, over all models asked. */
+  /** Predictions on held-out examples, over all evaluated models. */
   asked: number;
   /** Mean of what outputs are above the mean of their batch, in noise standard deviations. */
   bias: number | null;
@@ -1031,7 +1031,10 @@ export interface TrainingFacts {
   description: unknown;
   /** Runs whose outputs are not finite, counted against the attack. */
   failed: number;
-  /** ε of the idealised law at as many observations, by the same rule; none where that takes long. */
+  /**
+   * ε of the idealised distribution at as many observations, by the same rule; none where that takes
+   * long.
+   */
   idealised: Idealised | null;
   /** Variance of the same about the mean, in noise variances. */
   residual_variance: number | null;

@@ -13,7 +13,7 @@ use crate::number::{confidence, grouped, plain};
 use crate::record::{Report, ResultRecord};
 use crate::words::Subject;
 
-/// The curves of a report, with what theory says of the same mechanism.
+/// The curves of a report, with the theoretical curves of the same mechanism.
 ///
 /// # Errors
 /// A claim or result that no curve has.
@@ -181,7 +181,7 @@ fn caption(report: &Report, seen: &AuditCurve) -> Vec<String> {
 fn words(mechanism: &BatchedGaussian) -> String {
     let BatchedGaussian { noise_multiplier, steps_per_epoch, epochs, .. } = *mechanism;
     format!(
-        "σ = {noise_multiplier}, T = {steps_per_epoch} steps an epoch, E = {epochs} epoch{}; {} \
+        "σ = {noise_multiplier}, T = {steps_per_epoch} steps per epoch, E = {epochs} epoch{}; {} \
          sampler, {} attacker",
         if epochs == 1 { "" } else { "s" },
         mechanism.sampler,

@@ -63,7 +63,7 @@ pub fn to_json(curves: &Curves) -> serde_json::Result<String> {
     Ok(serde_json::to_string(&document)? + "\n")
 }
 
-/// One line a point; limits that do not exist are empty.
+/// One line per point; limits that do not exist are empty.
 #[must_use]
 pub fn to_csv(curves: &Curves) -> String {
     let mut out = format!("{CSV_MARK}fpr_lower,fpr_upper,fnr_lower,fnr_upper\n");

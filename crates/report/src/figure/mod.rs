@@ -15,11 +15,10 @@ pub use svg::SVG_MARK;
 pub use theory::{Sampled, curves_of_sampled};
 
 use dpscope_core::audit::curve::RateBand;
-
 use dpscope_core::audit::trade_off::RateIntervals;
 use dpscope_core::curve::TradeOffPoint;
 
-/// What a curve says of the truth.
+/// How a curve relates to the true one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CurveKind {
@@ -27,7 +26,7 @@ pub enum CurveKind {
     Estimate,
     /// Holds with the stated confidence.
     Bound,
-    /// Said, not shown.
+    /// Claimed, not measured.
     Claim,
     /// Proven: no attack does better.
     Upper,
@@ -92,7 +91,7 @@ impl PointRow {
 pub struct Curve {
     /// Its name in data.
     pub name: &'static str,
-    /// What it says of the truth.
+    /// How it relates to the true curve.
     pub kind: CurveKind,
     /// A few words beside the line.
     pub short: String,

@@ -48,7 +48,7 @@ fn list(points: &[Place]) -> String {
     out
 }
 
-/// How a line looks: colour and dashes tell curves apart, each alone would do.
+/// Style of a line: colour and dashes each distinguish the curves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stroke {
     pub(super) colour: &'static str,

@@ -1,4 +1,4 @@
-//! Curves of what theory says of a setting.
+//! Theoretical trade-off curves of a setting.
 
 use dpscope_core::accounting::{AccountingError, Training};
 use dpscope_core::curve::{

@@ -38,7 +38,7 @@ pub struct CheckReport {
     pub lower: Option<Accounted>,
     /// ε that it leaks at most.
     pub upper: Option<Accounted>,
-    /// What Poisson accounting gives with this rate, these steps and this noise.
+    /// ε of Poisson accounting with this rate, these steps and this noise.
     pub poisson: Option<Accounted>,
     /// Commands that compute the noise under which the claim would hold.
     pub next: Vec<String>,

@@ -17,7 +17,7 @@ pub struct ClaimTest {
     pub fail_above: Option<f64>,
 }
 
-/// A claim and what the audit says of it.
+/// A claim and the verdict of the audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimRecord {

@@ -1,4 +1,4 @@
-//! What recorded outputs say about the independence that intervals need.
+//! Tests of the independence that intervals need.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::recorded::independence::{

@@ -119,7 +119,7 @@ pub struct ScoresResult {
     pub uncorrected_maximum: Option<ValueAtCut>,
     /// Decimal digits.
     pub seed: String,
-    /// What the data say about code or protocol.
+    /// What the data indicate about code or protocol.
     pub findings: Vec<String>,
     /// Version of the program.
     pub version: &'static str,

@@ -36,7 +36,7 @@ pub struct Report {
     pub bounds: Vec<BoundRecord>,
     /// Values without coverage.
     pub estimates: Vec<EstimateRecord>,
-    /// What the data say about code or protocol.
+    /// What the data indicate about code or protocol.
     pub findings: Vec<FindingRecord>,
     /// The result and the cut that decided it.
     pub result: ResultRecord,

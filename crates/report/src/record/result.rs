@@ -47,7 +47,7 @@ pub struct ResultRecord {
     pub events_at_threshold: u64,
     /// Gain in ε if ten times the observations showed the same rates.
     pub gain_at_10x: f64,
-    /// Whether more observations would say more.
+    /// Whether more observations would raise the value.
     pub limited_by_observations: bool,
 }
 

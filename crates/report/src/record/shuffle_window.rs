@@ -1,11 +1,11 @@
-//! How far into an epoch a shuffle reaches.
+//! Shuffle-buffer size estimated from recorded outputs.
 
 use dpscope_core::recorded::ShuffleWindow;
 use serde::Serialize;
 
 use crate::words::shuffle_window_sentence;
 
-/// What recorded outputs say of the shuffle.
+/// How many of the first batches the outputs indicate were shuffled.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShuffleWindowRecord {

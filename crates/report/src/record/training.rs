@@ -3,7 +3,7 @@
 use dpscope_core::audit::{Finding, Outcome, OutcomeKind};
 use serde::Serialize;
 
-/// Models, and how far their outputs are from the idealised law.
+/// Models, and how far their outputs are from the idealised distribution.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingFacts {
@@ -24,13 +24,14 @@ pub struct TrainingFacts {
     pub canary_shift_error: Option<f64>,
     /// Share of held-out examples that trained models classify correctly.
     pub correct_share: Option<f64>,
-    /// Held-out examples asked about, over all models asked.
+    /// Predictions on held-out examples, over all evaluated models.
     pub asked: u64,
-    /// ε of the idealised law at as many observations, by the same rule; none where that takes long.
+    /// ε of the idealised distribution at as many observations, by the same rule; none where that takes
+    /// long.
     pub idealised: Option<Idealised>,
 }
 
-/// What the same audit says of the batched Gaussian mechanism.
+/// The same audit of the batched Gaussian mechanism.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idealised {

@@ -67,7 +67,7 @@ pub struct EstimateRecord {
     pub threshold_rule: ThresholdRule,
 }
 
-/// Something that the data say about the code or the protocol.
+/// Something that the data indicate about the code or the protocol.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingRecord {
