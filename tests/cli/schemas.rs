@@ -231,6 +231,18 @@ fn documents_obey_their_schemas() {
     }
 }
 
+#[test]
+fn curve_files_obey_their_schema() {
+    let folder = Folder::new();
+    for words in
+        [format!("{SMALL} --claim 0.5"), "compare --noise-multiplier 1 --steps 10".to_owned()]
+    {
+        folder.run(&format!("{words} --curves curves.json"));
+        let document = serde_json::from_slice(&folder.read("curves.json")).unwrap();
+        assert_eq!(problems("curves", &document), Vec::<String>::new(), "{words}");
+    }
+}
+
 /// Commands that take `--json`, from their help.
 fn commands_with_json(command: &str) -> Vec<String> {
     let help = crate::dpscope(&format!("{command} --help")).exits(0).stdout;
@@ -262,7 +274,7 @@ fn every_command_with_json_has_a_schema() {
         .map(|(name, _)| *name)
         .filter(|name| !is_printed(name))
         .collect();
-    assert_eq!(unused, ["error"]);
+    assert_eq!(unused, ["curves", "error"]);
 }
 
 #[test]

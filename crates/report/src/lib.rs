@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`number`] | numbers as a reader sees them, bounds rounded outward |
 //! | [`words`] | sentences about single values: what an accountant proves, what a verdict means |
-//! | [`record`] | the documents of the program: what `--json` prints |
+//! | [`record`] | the documents of the program: what `--json` prints and `--curves` writes |
 //! | [`text`] | a document for a person at a terminal |
 //! | [`figure`] | trade-off curves as SVG, JSON and CSV |
 //! | `schema` | JSON Schemas and TypeScript types of the records, generated (feature `schema`) |
@@ -40,6 +40,7 @@ schemas!(
     "check",
     "comparison",
     "completions",
+    "curves",
     "devices",
     "error",
     "plan",

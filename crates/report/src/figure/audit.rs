@@ -8,9 +8,9 @@ use dpscope_core::format::given;
 use dpscope_core::mechanism::BatchedGaussian;
 
 use super::theory::{Sampled, line, program};
-use super::{Curve, CurveKind, Curves, PointRow};
+use super::{Curve, Curves};
 use crate::number::{confidence, grouped, plain};
-use crate::record::{Report, ResultRecord};
+use crate::record::{CurveKind, CurvePoint, Report, ResultRecord};
 use crate::words::Subject;
 
 /// The curves of a report, with the theoretical curves of the same mechanism.
@@ -75,12 +75,11 @@ fn observed(result: &ResultRecord, seen: &AuditCurve) -> Curve {
     } else {
         "audit: observed rates, an estimate without coverage".to_owned()
     };
-    let limits =
-        seen.cuts().iter().rev().map(|cut| {
-            PointRow { fpr: cut.fpr, fnr: cut.fnr, ..PointRow::default() }.with(cut.limits)
-        });
-    let end = |fpr, fnr| PointRow { fpr, fnr, ..PointRow::default() };
-    let mut points: Vec<PointRow> =
+    let limits = seen.cuts().iter().rev().map(|cut| {
+        CurvePoint { fpr: cut.fpr, fnr: cut.fnr, ..CurvePoint::default() }.with(cut.limits)
+    });
+    let end = |fpr, fnr| CurvePoint { fpr, fnr, ..CurvePoint::default() };
+    let mut points: Vec<CurvePoint> =
         [end(0.0, 1.0)].into_iter().chain(limits).chain([end(1.0, 0.0)]).collect();
     points.dedup();
     let short = "audit".to_owned();
@@ -116,12 +115,12 @@ fn claimed(claim: &PrivacyClaim) -> Result<Curve, AccountingError> {
 /// The cut that gave the result, with the upper limits that did.
 fn deciding(report: &Report) -> Curve {
     let (result, evaluated) = (&report.result, report.observations.evaluated);
-    let point = PointRow {
+    let point = CurvePoint {
         fpr: result.false_positives as f64 / evaluated.zero_out as f64,
         fnr: result.false_negatives as f64 / evaluated.target as f64,
         fpr_upper: Some(result.fpr_upper),
         fnr_upper: Some(result.fnr_upper),
-        ..PointRow::default()
+        ..CurvePoint::default()
     };
     Curve {
         name: "deciding-cut",

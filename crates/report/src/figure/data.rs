@@ -1,46 +1,21 @@
 //! Curves as JSON and CSV.
 
-use serde::Serialize;
-
-use super::{Curve, CurveKind, Curves, PointRow};
+use super::{Curve, Curves};
+use crate::record::{CurvePoint, CurveRecord, CurvesReport};
 
 /// How such a JSON file begins.
 pub const JSON_MARK: &str = r#"{"schema":"dpscope.curves/"#;
 /// How such a CSV file begins.
 pub const CSV_MARK: &str = "curve,kind,fpr,fnr,";
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    version: &'static str,
-    title: &'a str,
-    caption: &'a [String],
-    delta: f64,
-    epsilon: Option<f64>,
-    significance: Option<f64>,
-    seed: Option<&'a str>,
-    notes: &'a [String],
-    curves: Vec<CurveFields<'a>>,
-}
-
-#[derive(Serialize)]
-struct CurveFields<'a> {
-    curve: &'static str,
-    kind: CurveKind,
-    legend: &'a str,
-    points: &'a [PointRow],
-}
-
-impl<'a> From<&'a Curve> for CurveFields<'a> {
-    fn from(curve: &'a Curve) -> Self {
-        let Curve { name, kind, legend, points, .. } = curve;
-        CurveFields { curve: name, kind: *kind, legend, points }
-    }
-}
-
 /// The curves and the deciding cut.
 fn all(curves: &Curves) -> impl Iterator<Item = &Curve> {
     curves.curves.iter().chain(&curves.deciding)
+}
+
+fn record(curve: &Curve) -> CurveRecord<'_> {
+    let Curve { name, kind, legend, points, .. } = curve;
+    CurveRecord { curve: name, kind: *kind, legend, points }
 }
 
 /// One document in one line.
@@ -48,7 +23,7 @@ fn all(curves: &Curves) -> impl Iterator<Item = &Curve> {
 /// # Errors
 /// None that a curve can cause.
 pub fn to_json(curves: &Curves) -> serde_json::Result<String> {
-    let document = Document {
+    let document = CurvesReport {
         schema: "dpscope.curves/1",
         version: env!("CARGO_PKG_VERSION"),
         title: &curves.title,
@@ -58,7 +33,7 @@ pub fn to_json(curves: &Curves) -> serde_json::Result<String> {
         significance: curves.significance,
         seed: curves.seed.as_deref(),
         notes: &curves.notes,
-        curves: all(curves).map(CurveFields::from).collect(),
+        curves: all(curves).map(record).collect(),
     };
     Ok(serde_json::to_string(&document)? + "\n")
 }
@@ -69,7 +44,7 @@ pub fn to_csv(curves: &Curves) -> String {
     let mut out = format!("{CSV_MARK}fpr_lower,fpr_upper,fnr_lower,fnr_upper\n");
     for curve in all(curves) {
         for point in &curve.points {
-            let PointRow { fpr, fnr, fpr_lower, fpr_upper, fnr_lower, fnr_upper } = *point;
+            let CurvePoint { fpr, fnr, fpr_lower, fpr_upper, fnr_lower, fnr_upper } = *point;
             out.push_str(&format!("{},{},{fpr},{fnr}", curve.name, curve.kind.name()));
             for limit in [fpr_lower, fpr_upper, fnr_lower, fnr_upper] {
                 out.push(',');

@@ -5,7 +5,8 @@ use dpscope_core::math::log10;
 use super::labels::heights;
 use super::panel::{Axes, Panel, SIDE, TEXT};
 use super::svg::{Anchor, Place, SVG_MARK, Stroke, area, coordinate, escaped, polyline, text};
-use super::{Curve, CurveKind, Curves};
+use super::{Curve, Curves};
+use crate::record::CurveKind;
 
 const WIDTH: f64 = 1200.0;
 const TOP: f64 = 70.0;

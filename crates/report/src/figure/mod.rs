@@ -15,76 +15,8 @@ pub use svg::SVG_MARK;
 pub use theory::{Sampled, curves_of_sampled};
 
 use dpscope_core::audit::curve::RateBand;
-use dpscope_core::audit::trade_off::RateIntervals;
-use dpscope_core::curve::TradeOffPoint;
 
-/// How a curve relates to the true one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CurveKind {
-    /// Observed, without coverage of its own.
-    Estimate,
-    /// Holds with the stated confidence.
-    Bound,
-    /// Claimed, not measured.
-    Claim,
-    /// Proven: no attack does better.
-    Upper,
-    /// Proven: an attack does this well.
-    Lower,
-}
-
-impl CurveKind {
-    /// As in JSON.
-    fn name(self) -> &'static str {
-        match self {
-            CurveKind::Estimate => "estimate",
-            CurveKind::Bound => "bound",
-            CurveKind::Claim => "claim",
-            CurveKind::Upper => "upper",
-            CurveKind::Lower => "lower",
-        }
-    }
-}
-
-/// A point with the limits that hold there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub struct PointRow {
-    /// False positive rate.
-    pub fpr: f64,
-    /// False negative rate.
-    pub fnr: f64,
-    /// Lower limit of the false positive rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fpr_lower: Option<f64>,
-    /// Upper limit of the false positive rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fpr_upper: Option<f64>,
-    /// Lower limit of the false negative rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fnr_lower: Option<f64>,
-    /// Upper limit of the false negative rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fnr_upper: Option<f64>,
-}
-
-impl From<&TradeOffPoint> for PointRow {
-    fn from(point: &TradeOffPoint) -> Self {
-        PointRow { fpr: point.fpr, fnr: point.fnr, ..PointRow::default() }
-    }
-}
-
-impl PointRow {
-    fn with(self, limits: Option<RateIntervals>) -> Self {
-        PointRow {
-            fpr_lower: limits.map(|at| at.fpr_lower),
-            fpr_upper: limits.map(|at| at.fpr_upper),
-            fnr_lower: limits.map(|at| at.fnr_lower),
-            fnr_upper: limits.map(|at| at.fnr_upper),
-            ..self
-        }
-    }
-}
+use crate::record::{CurveKind, CurvePoint};
 
 /// A curve or a single point, and how it is named.
 #[derive(Debug)]
@@ -98,7 +30,7 @@ pub struct Curve {
     /// A line of the legend.
     pub legend: String,
     /// By rising fpr.
-    pub points: Vec<PointRow>,
+    pub points: Vec<CurvePoint>,
     /// Whether it is drawn, or data only.
     pub is_drawn: bool,
 }

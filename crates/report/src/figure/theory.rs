@@ -7,7 +7,8 @@ use dpscope_core::curve::{
 use dpscope_core::format::given;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 
-use super::{Curve, CurveKind, Curves, PointRow};
+use super::{Curve, Curves};
+use crate::record::{CurveKind, CurvePoint};
 
 /// A training and how its batches are drawn.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +32,7 @@ fn curve(
     found: &TradeOffCurve,
 ) -> Curve {
     let (short, legend) = (short.to_owned(), legend.to_owned());
-    let points = found.points().iter().map(PointRow::from).collect();
+    let points = found.points().iter().map(CurvePoint::from).collect();
     Curve { name, kind, short, legend, points, is_drawn: true }
 }
 

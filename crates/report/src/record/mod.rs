@@ -1,10 +1,11 @@
-//! The documents of the program: what `--json` prints.
+//! The documents of the program: what `--json` prints and `--curves` writes.
 
 mod bound;
 mod calibration;
 mod check;
 mod claim;
 mod comparison;
+mod curves;
 mod devices;
 mod independence;
 mod message;
@@ -27,6 +28,7 @@ pub use comparison::{
     ComparedQuantity, ComparedValue, Comparison, ComparisonLine, ShownValue, SimulatedAudit, Sweep,
     SweepRow,
 };
+pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport};

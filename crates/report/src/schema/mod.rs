@@ -16,8 +16,9 @@ use serde_json::{Map, Value};
 pub use vocabulary::vocabulary;
 
 use crate::record::{
-    Bench, BoundReport, CalibrationReport, CheckReport, Comparison, Completions, Devices,
-    ErrorReport, PlanReport, Report, ReproductionReport, Sweep, TrainingReproductionReport,
+    Bench, BoundReport, CalibrationReport, CheckReport, Comparison, Completions, CurvesReport,
+    Devices, ErrorReport, PlanReport, Report, ReproductionReport, Sweep,
+    TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -41,6 +42,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("check", document::<CheckReport>()),
         ("comparison", document::<Comparison>()),
         ("completions", document::<Completions>()),
+        ("curves", document::<CurvesReport<'static>>()),
         ("devices", document::<Devices>()),
         ("error", document::<ErrorReport>()),
         ("plan", document::<PlanReport>()),
