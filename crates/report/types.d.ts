@@ -812,58 +812,18 @@ export interface ScoresOptions {
 }
 
 /** The result of recorded scores, with its curve. */
-export interface ScoresResult {
-  /** Value of an attack without any error on as many observations. */
-  ceiling: number;
+export interface ScoresResult extends AuditResult {
   curve: AuditCurve;
-  /** Cuts that share the significance. */
-  cuts: number;
-  /** δ. */
-  delta: number;
-  /** Which world plays P. */
-  direction: Direction;
-  /** ε, nats. */
-  epsilon: number;
-  /** min(FP, FN). */
-  events_at_threshold: number;
-  /** FN. */
-  false_negatives: number;
-  /** FP. */
-  false_positives: number;
   /** What the data indicate about code or protocol. */
   findings: string[];
-  /** Upper limit of the false negative rate. */
-  fnr_upper: number;
-  /** Upper limit of the false positive rate. */
-  fpr_upper: number;
-  /** Gain in ε if ten times the observations showed the same rates. */
-  gain_at_10x: number;
-  /** A bound where the result is one; none for an estimate. */
-  gdp_mu: number | null;
-  /** Whether the value has coverage. */
-  kind: OutcomeKind;
-  /** Whether more observations would raise the value. */
-  limited_by_observations: boolean;
   /** Runs whose score is not finite, counted against the attack. */
   non_finite: Trials;
   /** Runs of both worlds together. */
   observations: number;
   /** Runs of each world. */
   runs: Trials;
-  /** The pair that was observed. */
-  scope: Scope;
   /** Decimal digits. */
   seed: string;
-  /** Chance that a bound is wrong. */
-  significance: number;
-  /** One-sided tail of each limit of a rate. */
-  tail_per_rate: number;
-  /** On which side of the threshold the attack decides for the target's world. */
-  target_if_score: TargetSide;
-  /** None where it is not a finite number: unknown, or below every score. */
-  threshold: number | null;
-  /** How the cut was chosen. */
-  threshold_rule: ThresholdRule;
   /** The largest value over all thresholds: an estimate that is too high. */
   uncorrected_maximum: ValueAtCut;
   /** Version of the program. */
@@ -904,61 +864,21 @@ export interface ShuffleWindowRecord {
 }
 
 /** The result of a simulation so far. */
-export interface SimulationResult {
-  /** Value of an attack without any error on as many observations. */
-  ceiling: number;
-  /** Cuts that share the significance. */
-  cuts: number;
-  /** δ. */
-  delta: number;
+export interface SimulationResult extends AuditResult {
   /** Devices that counted. */
   devices: string[];
-  /** Which world plays P. */
-  direction: Direction;
-  /** ε, nats. */
-  epsilon: number;
-  /** min(FP, FN). */
-  events_at_threshold: number;
   /** Ranges that a device failed to count. */
   fallback_shards: number;
-  /** FN. */
-  false_negatives: number;
-  /** FP. */
-  false_positives: number;
   /** Float modes of the counts: `fast` or `exact`. */
   float_modes: string[];
-  /** Upper limit of the false negative rate. */
-  fnr_upper: number;
-  /** Upper limit of the false positive rate. */
-  fpr_upper: number;
-  /** Gain in ε if ten times the observations showed the same rates. */
-  gain_at_10x: number;
-  /** A bound where the result is one; none for an estimate. */
-  gdp_mu: number | null;
   /** Equal for equal histograms. */
   histogram_digest: string;
-  /** Whether the value has coverage. */
-  kind: OutcomeKind;
-  /** Whether more observations would raise the value. */
-  limited_by_observations: boolean;
   /** Observations of both worlds that are counted. */
   observations: number;
   /** Observations of both worlds that were planned. */
   planned: number;
-  /** The pair that was observed. */
-  scope: Scope;
   /** Decimal digits. */
   seed: string;
-  /** Chance that a bound is wrong. */
-  significance: number;
-  /** One-sided tail of each limit of a rate. */
-  tail_per_rate: number;
-  /** On which side of the threshold the attack decides for the target's world. */
-  target_if_score: TargetSide;
-  /** None where it is not a finite number: unknown, or below every score. */
-  threshold: number | null;
-  /** How the cut was chosen. */
-  threshold_rule: ThresholdRule;
   /** Version of the program. */
   version: string;
 }

@@ -18,7 +18,8 @@ fn fields(name: &str) -> Vec<(String, bool)> {
     let start = format!("export interface {name} ");
     let after =
         dpscope_report::TYPES.split_once(&start).map(|(_, after)| after).unwrap_or_default();
-    let (_, after) = after.split_once("{\n").unwrap_or_default();
+    let (extends, after) = after.split_once("{\n").unwrap_or_default();
+    let base = extends.trim().strip_prefix("extends ");
     let body = after.split_once("\n}").map(|(body, _)| body).unwrap_or_default();
     let line = |line: &str| {
         // fields of the interface itself, not of objects in it
@@ -26,7 +27,8 @@ fn fields(name: &str) -> Vec<(String, bool)> {
         let name = field.split_once(':')?.0;
         Some((name.trim_end_matches('?').to_owned(), name.ends_with('?')))
     };
-    body.lines().filter_map(line).collect()
+    let inherited = base.map_or(Vec::new(), fields);
+    inherited.into_iter().chain(body.lines().filter_map(line)).collect()
 }
 
 /// What is wrong with the type of a record.

@@ -78,7 +78,11 @@ pub struct AuditProgress {
 
 /// The result of a simulation so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("tsExtends" = "AuditResult"))
+)]
 pub struct SimulationResult {
     /// As on the command line.
     #[serde(flatten)]
@@ -103,7 +107,11 @@ pub struct SimulationResult {
 
 /// The result of recorded scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("tsExtends" = "AuditResult"))
+)]
 pub struct ScoresResult {
     /// As on the command line.
     #[serde(flatten)]

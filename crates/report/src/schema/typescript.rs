@@ -10,15 +10,21 @@ use serde_json::{Map, Value};
 /// Declarations of named schemas.
 pub(super) fn declarations(schemas: &BTreeMap<String, Value>) -> String {
     let declared: Vec<String> =
-        schemas.iter().map(|(name, schema)| declaration(name, schema)).collect();
+        schemas.iter().map(|(name, schema)| declaration(name, schema, schemas)).collect();
     declared.join("\n")
 }
 
-fn declaration(name: &str, schema: &Value) -> String {
+fn declaration(name: &str, schema: &Value, schemas: &BTreeMap<String, Value>) -> String {
     let comment = comment(schema, "");
     match plain_fields(schema) {
         Some(fields) => {
-            format!("{comment}export interface {name} {}\n", members(fields, schema, ""))
+            let base = schema.get("tsExtends").and_then(Value::as_str);
+            let inherited = base.and_then(|base| plain_fields(schemas.get(base)?));
+            let is_own = |name: &str| inherited.is_none_or(|fields| !fields.contains_key(name));
+            let own = fields.iter().filter(|(name, _)| is_own(name));
+            let own = own.map(|(name, field)| (name.clone(), field.clone())).collect();
+            let extends = base.map_or(String::new(), |base| format!(" extends {base}"));
+            format!("{comment}export interface {name}{extends} {}\n", members(&own, schema, ""))
         }
         None => format!("{comment}export type {name} = {};\n", expression(schema, "")),
     }
