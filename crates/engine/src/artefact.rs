@@ -145,8 +145,8 @@ impl Artefact {
         let Trials { target, zero_out } = self.histograms.trials();
         let counted = target + zero_out;
         let partial = Finding::PartialRun { counted, planned: observations };
-        let result = AuditResult::new(self.outcome()?, significance);
-        Ok(AuditResult { uncorrected_maximum: Some(uncorrected), ..result }
+        Ok(AuditResult::new(self.outcome()?, significance)
+            .with_uncorrected_maximum(Some(uncorrected))
             .with_findings((!self.is_complete()).then_some(partial)))
     }
 

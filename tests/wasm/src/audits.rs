@@ -97,7 +97,7 @@ fn recorded(found: &mut Fingerprints) {
             let (delta, significance) = (1e-5, 0.05);
             let audit = AuditOptions { threshold_rule, delta, significance, cuts: 16, seed };
             let best = runs.audit(&audit).expect("enough runs");
-            outcome(found, "recorded audits", &best.outcome);
+            outcome(found, "recorded audits", best.outcome());
         }
     }
 }

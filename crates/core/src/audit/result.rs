@@ -6,19 +6,19 @@ use super::finding::Finding;
 use super::outcome::{Outcome, OutcomeKind};
 use crate::gdp::gdp_mu_lower_bound;
 
-/// A value of ε, what it rests on, and what else the data say.
+/// A value of ε with its evidence and findings.
+///
+/// # Guarantee
+/// A result with a finding that costs coverage is an estimate: findings are added by
+/// [`with_findings`](Self::with_findings) alone, which turns a bound into an estimate where it must
+/// (`unit::a_finding_that_costs_coverage_leaves_an_estimate`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditResult {
-    /// The value, with coverage or without.
-    pub outcome: Outcome,
-    /// Chance that a bound is wrong, as the rule was asked for it.
-    pub significance: f64,
-    /// On which side of the threshold the attack decides for the target's world.
-    pub target_side: TargetSide,
-    /// The largest value over all cuts: an estimate, as published audits report.
-    pub uncorrected_maximum: Option<EpsilonEstimate>,
-    /// What the data say about the code or the protocol.
-    pub findings: Vec<Finding>,
+    outcome: Outcome,
+    significance: f64,
+    target_side: TargetSide,
+    uncorrected_maximum: Option<EpsilonEstimate>,
+    findings: Vec<Finding>,
 }
 
 /// On which side of a threshold the attack decides for the target's world.
@@ -60,10 +60,13 @@ impl AuditResult {
         }
     }
 
-    /// The same result with more findings; an estimate where one of them costs coverage.
-    ///
-    /// # Guarantee
-    /// `unit::a_finding_that_costs_coverage_leaves_an_estimate`.
+    /// The same result with the largest value over all thresholds, as published audits report it.
+    #[must_use]
+    pub fn with_uncorrected_maximum(self, uncorrected_maximum: Option<EpsilonEstimate>) -> Self {
+        AuditResult { uncorrected_maximum, ..self }
+    }
+
+    /// The same result with more findings; an estimate if one of them costs coverage.
     #[must_use]
     pub fn with_findings(mut self, findings: impl IntoIterator<Item = Finding>) -> Self {
         self.findings.extend(findings);
@@ -77,6 +80,30 @@ impl AuditResult {
     #[must_use]
     pub fn reversed(self) -> Self {
         AuditResult { target_side: TargetSide::Below, ..self }
+    }
+
+    /// The value, with coverage or without.
+    #[must_use]
+    pub const fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// The chance that a bound is wrong: the significance that the threshold rule received.
+    #[must_use]
+    pub const fn significance(&self) -> f64 {
+        self.significance
+    }
+
+    /// On which side of the threshold the attack decides for the target's world.
+    #[must_use]
+    pub const fn target_side(&self) -> TargetSide {
+        self.target_side
+    }
+
+    /// The largest value over all thresholds, an estimate; none if it was not computed.
+    #[must_use]
+    pub const fn uncorrected_maximum(&self) -> Option<&EpsilonEstimate> {
+        self.uncorrected_maximum.as_ref()
     }
 
     /// Whether the value has coverage.
@@ -188,7 +215,7 @@ mod tests {
     #[test]
     fn estimates_decide_nothing() {
         assert_eq!(result().verdict(&CLAIM).unwrap().outcome, Verdict::Refuted);
-        let estimate = AuditResult { outcome: result().outcome.into_estimate(), ..result() };
+        let estimate = AuditResult::new(result().outcome().into_estimate(), 0.05);
         let verdict = estimate.verdict(&CLAIM).unwrap();
         assert_eq!(verdict.outcome, Verdict::Inconclusive);
         assert_eq!(verdict.reason, VerdictReason::EstimateOnly);

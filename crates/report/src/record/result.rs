@@ -72,12 +72,12 @@ impl From<&AuditResult> for ResultRecord {
             kind: result.kind(),
             epsilon: result.epsilon(),
             delta,
-            significance: result.significance,
+            significance: result.significance(),
             tail_per_rate,
             threshold_rule,
             cuts,
             threshold: result.threshold(),
-            target_if_score: result.target_side,
+            target_if_score: result.target_side(),
             direction,
             scope: Scope::Pair,
             false_positives: errors.false_positives,
@@ -113,12 +113,12 @@ impl ValueAtCut {
     /// The uncorrected maximum of a result, if it has one.
     #[must_use]
     pub fn of_uncorrected_maximum(result: &AuditResult) -> Option<Self> {
-        let estimate = result.uncorrected_maximum.as_ref()?;
+        let estimate = result.uncorrected_maximum()?;
         let Evidence { threshold, errors, .. } = *estimate.evidence();
         Some(ValueAtCut {
             kind: OutcomeKind::Estimate,
             epsilon: estimate.value(),
-            threshold: result.target_side.threshold(threshold),
+            threshold: result.target_side().threshold(threshold),
             false_positives: errors.false_positives,
             false_negatives: errors.false_negatives,
         })

@@ -98,7 +98,7 @@ pub(super) fn bounds(result: &AuditResult) -> Vec<BoundRecord> {
         quantity: Quantity::Epsilon,
         value: bound.value(),
         delta: Some(evidence.delta),
-        significance: result.significance,
+        significance: result.significance(),
         assumes: bound.assumes(),
         unit: PrivacyUnit::Record,
         adjacency: Adjacency::ZeroOut,
@@ -118,7 +118,7 @@ pub(super) fn bounds(result: &AuditResult) -> Vec<BoundRecord> {
 
 /// All estimates of a result.
 pub(super) fn estimates(result: &AuditResult) -> Vec<EstimateRecord> {
-    let estimates = [result.estimate(), result.uncorrected_maximum.as_ref()];
+    let estimates = [result.estimate(), result.uncorrected_maximum()];
     let record = |estimate: &dpscope_core::audit::bound::EpsilonEstimate| EstimateRecord {
         quantity: Quantity::Epsilon,
         value: estimate.value(),

@@ -11,7 +11,7 @@ pub fn headline(result: &AuditResult) -> String {
     let (epsilon, delta) = (result.epsilon(), result.evidence().delta);
     match result.kind() {
         OutcomeKind::Bound => {
-            let confidence = confidence(result.significance);
+            let confidence = confidence(result.significance());
             let shown = plain(epsilon, Kind::Lower, 4);
             format!("ε ≥ {shown} at δ = {delta:e}, with {confidence} confidence")
         }

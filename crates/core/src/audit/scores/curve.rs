@@ -68,7 +68,7 @@ mod tests {
         };
         let curve = scores.curve(&audit, true).unwrap();
         assert_eq!(curve.trials().target, 270);
-        assert!(shows(&curve, &scores.audit(&audit).unwrap().outcome));
+        assert!(shows(&curve, scores.audit(&audit).unwrap().outcome()));
         let dependent = scores.curve(&audit, false).unwrap();
         assert!(dependent.band().is_none() && dependent.trials().target == 300);
         let few = Scores { target: &target[..19], ..scores };

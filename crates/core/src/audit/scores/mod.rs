@@ -145,8 +145,8 @@ impl<'a> Scores<'a> {
             }
             ThresholdRule::Fixed => return Err(ScoresError::Rule),
         };
-        let result = AuditResult::new(outcome, significance);
-        Ok(AuditResult { uncorrected_maximum: Some(uncorrected), ..result }
+        Ok(AuditResult::new(outcome, significance)
+            .with_uncorrected_maximum(Some(uncorrected))
             .with_findings(self.failed_runs()))
     }
 

@@ -141,12 +141,12 @@ impl ScoredOutputs {
             let scores = hypothesis.scores();
             let result = scores.audit(&shared)?;
             estimates.push(match shared == *options {
-                true => result.uncorrected_maximum,
-                false => scores.audit(&uncorrected)?.uncorrected_maximum,
+                true => result.uncorrected_maximum().copied(),
+                false => scores.audit(&uncorrected)?.uncorrected_maximum().copied(),
             });
             results.push(result);
         }
-        let outcomes: Vec<Outcome> = results.iter().map(|result| result.outcome).collect();
+        let outcomes: Vec<Outcome> = results.iter().map(|result| *result.outcome()).collect();
         let all = self.hypotheses.iter().zip(results);
         let best = all.max_by(|a, b| a.1.epsilon().total_cmp(&b.1.epsilon()));
         let largest = estimates.into_iter().flatten();
@@ -155,9 +155,9 @@ impl ScoredOutputs {
             best.zip(Outcome::best_of(&outcomes)).ok_or_else(|| {
                 Failure::input("the significance is too large for this many hypotheses")
             })?;
-        let whole = AuditResult::new(outcome, options.significance);
-        let whole = AuditResult { uncorrected_maximum: largest, ..whole }
-            .with_findings(result.findings)
+        let whole = AuditResult::new(outcome, options.significance)
+            .with_uncorrected_maximum(largest)
+            .with_findings(result.findings().iter().copied())
             .with_findings(self.searched(hypothesis))
             .with_findings(self.varies_too_little());
         Ok((hypothesis, whole))
