@@ -1,6 +1,6 @@
 //! The simulated mechanism, as a page describes it.
 
-use dpscope_core::mechanism::{BatchedGaussian, MechanismError, SamplerKind};
+use dpscope_core::mechanism::{BatchedGaussian, MechanismError, SamplerKind, ThreatModel};
 
 use crate::failure::Failure;
 use crate::record::Record;
@@ -22,9 +22,10 @@ pub const FIELDS: [&str; 7] = [
 /// A field that is missing, or that the sampler does not have; values are checked by
 /// [`BatchedGaussian::distribution`].
 pub fn mechanism(given: &Record) -> Result<BatchedGaussian, Failure> {
-    let sampler: SamplerKind = given.needed_text("sampler")?.parse()?;
+    let sampler = given.needed_text("sampler")?.parse::<SamplerKind>();
+    let sampler = sampler.map_err(MechanismError::from)?;
     let threat_model = match given.text("threat_model")? {
-        Some(name) => name.parse()?,
+        Some(name) => name.parse::<ThreatModel>().map_err(MechanismError::from)?,
         None => sampler.default_threat_model(),
     };
     Ok(BatchedGaussian {
@@ -58,7 +59,7 @@ impl From<MechanismError> for Failure {
             MechanismError::Buffer { .. }
             | MechanismError::BufferMissing { .. }
             | MechanismError::BufferUnused { .. } => "buffer_examples",
-            MechanismError::UndefinedPair { .. } | MechanismError::UnknownThreatModel { .. } => {
+            MechanismError::UndefinedPair { .. } | MechanismError::UnknownThreatModel(_) => {
                 "threat_model"
             }
             _ => "sampler",
@@ -71,7 +72,7 @@ impl From<MechanismError> for Failure {
 mod tests {
     use super::*;
     use crate::record::Value;
-    use dpscope_core::mechanism::{BatchSampler, ThreatModel};
+    use dpscope_core::mechanism::BatchSampler;
 
     fn read(changes: &[(&'static str, Value)]) -> Result<BatchedGaussian, Failure> {
         let mut fields = vec![

@@ -1,6 +1,6 @@
 //! Errors of the mechanism's parameters and of the outputs that it scores.
 
-use super::{SamplerKind, ThreatModel};
+use super::{SamplerKind, ThreatModel, UnknownSampler, UnknownThreatModel};
 use crate::format::given;
 
 /// A parameter outside its domain, a combination that is not defined, or outputs that cannot be
@@ -92,17 +92,11 @@ pub enum MechanismError {
         threat_model: ThreatModel,
     },
     /// A name that is no sampler.
-    #[error("sampler = {name:?} is unknown; use one of {}", super::sampler::names())]
-    UnknownSampler {
-        /// What was given.
-        name: String,
-    },
+    #[error(transparent)]
+    UnknownSampler(#[from] UnknownSampler),
     /// A name that is no threat model.
-    #[error("threat_model = {name:?} is unknown; use one of {}", super::threat_model::names())]
-    UnknownThreatModel {
-        /// What was given.
-        name: String,
-    },
+    #[error(transparent)]
+    UnknownThreatModel(#[from] UnknownThreatModel),
     /// A slot beyond the epoch.
     #[error("target_slot = {value} lies outside 0..{steps_per_epoch}; slots count from 0")]
     TargetSlot {

@@ -1,8 +1,8 @@
 //! How batches are drawn.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
 
-use super::{MechanismError, ThreatModel};
+use super::{MechanismError, SamplerKind};
 
 /// How a training run forms its batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,100 +69,7 @@ impl fmt::Display for BatchSampler {
     }
 }
 
-/// A [`BatchSampler`] without its parameter: what a list of samplers shows and a command names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum SamplerKind {
-    /// [`BatchSampler::Poisson`].
-    Poisson,
-    /// [`BatchSampler::Shuffle`].
-    Shuffle,
-    /// [`BatchSampler::PersistentShuffle`].
-    PersistentShuffle,
-    /// [`BatchSampler::BallsInBins`].
-    BallsInBins,
-    /// [`BatchSampler::Deterministic`].
-    Deterministic,
-    /// [`BatchSampler::PartialShuffle`].
-    PartialShuffle,
-    /// [`BatchSampler::SlidingBuffer`].
-    SlidingBuffer,
-    /// [`BatchSampler::BatchThenShuffle`].
-    BatchThenShuffle,
-}
-
 impl SamplerKind {
-    /// Every sampler.
-    pub const ALL: [SamplerKind; 8] = [
-        SamplerKind::Poisson,
-        SamplerKind::Shuffle,
-        SamplerKind::PersistentShuffle,
-        SamplerKind::BallsInBins,
-        SamplerKind::Deterministic,
-        SamplerKind::PartialShuffle,
-        SamplerKind::SlidingBuffer,
-        SamplerKind::BatchThenShuffle,
-    ];
-
-    /// The name in commands, files and links.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            SamplerKind::Poisson => "poisson",
-            SamplerKind::Shuffle => "shuffle",
-            SamplerKind::PersistentShuffle => "persistent-shuffle",
-            SamplerKind::BallsInBins => "balls-in-bins",
-            SamplerKind::Deterministic => "deterministic",
-            SamplerKind::PartialShuffle => "partial-shuffle",
-            SamplerKind::SlidingBuffer => "sliding-buffer",
-            SamplerKind::BatchThenShuffle => "batch-then-shuffle",
-        }
-    }
-
-    /// Whether the sampler has a buffer of records.
-    #[must_use]
-    pub const fn has_buffer(self) -> bool {
-        matches!(self, SamplerKind::PartialShuffle | SamplerKind::SlidingBuffer)
-    }
-
-    /// Whether the distribution of the score needs to know the batch size.
-    #[must_use]
-    pub const fn needs_batch_size(self) -> bool {
-        self.has_buffer() || matches!(self, SamplerKind::BatchThenShuffle)
-    }
-
-    /// The threat models that this sampler can be audited under, the default one first.
-    ///
-    /// Poisson and balls-in-bins allow the target canary only: a rule that gives every batch
-    /// without the target another record's gradient makes the other records depend on the target,
-    /// and refutes correct code. Batch-then-shuffle is a statement about whole batches, which only
-    /// the worst case controls.
-    #[must_use]
-    pub const fn threat_models(self) -> &'static [ThreatModel] {
-        match self {
-            SamplerKind::Poisson | SamplerKind::BallsInBins => &[ThreatModel::TargetCanary],
-            SamplerKind::BatchThenShuffle => &[ThreatModel::WorstCase],
-            _ => &ThreatModel::ALL,
-        }
-    }
-
-    /// Whether the sampler can be audited under this threat model.
-    #[must_use]
-    pub fn is_defined(self, threat_model: ThreatModel) -> bool {
-        self.threat_models().contains(&threat_model)
-    }
-
-    /// The worst case where it is defined, else the target canary.
-    #[must_use]
-    pub const fn default_threat_model(self) -> ThreatModel {
-        match self {
-            SamplerKind::Poisson | SamplerKind::BallsInBins => ThreatModel::TargetCanary,
-            _ => ThreatModel::WorstCase,
-        }
-    }
-
     /// The sampler with its buffer.
     ///
     /// # Errors
@@ -190,28 +97,6 @@ impl SamplerKind {
     }
 }
 
-impl fmt::Display for SamplerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for SamplerKind {
-    type Err = MechanismError;
-
-    fn from_str(name: &str) -> Result<Self, MechanismError> {
-        SamplerKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| MechanismError::UnknownSampler { name: name.to_owned() })
-    }
-}
-
-/// All names, for a message.
-pub(super) fn names() -> String {
-    SamplerKind::ALL.map(SamplerKind::name).join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,10 +111,6 @@ mod tests {
             assert_eq!(sampler.buffer_examples(), buffer);
             assert_eq!(sampler.to_string(), kind.name());
         }
-        assert!(matches!(
-            "Shuffle".parse::<SamplerKind>(),
-            Err(MechanismError::UnknownSampler { .. })
-        ));
     }
 
     #[test]
@@ -244,22 +125,5 @@ mod tests {
             "buffer_examples is missing and sampler sliding-buffer needs it; pass the records it \
              holds"
         );
-    }
-
-    #[test]
-    fn eighteen_pairs_are_defined() {
-        let defined = SamplerKind::ALL
-            .into_iter()
-            .flat_map(|kind| ThreatModel::ALL.map(|model| kind.is_defined(model)))
-            .filter(|&defined| defined)
-            .count();
-        assert_eq!(defined, 5 * 3 + 3);
-    }
-
-    #[test]
-    fn default_threat_model_is_defined_and_first() {
-        for kind in SamplerKind::ALL {
-            assert_eq!(kind.threat_models().first(), Some(&kind.default_threat_model()));
-        }
     }
 }

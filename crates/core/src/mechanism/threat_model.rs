@@ -2,8 +2,6 @@
 
 use std::{fmt, str::FromStr};
 
-use super::MechanismError;
-
 /// What the attacker controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -41,19 +39,25 @@ impl fmt::Display for ThreatModel {
 }
 
 impl FromStr for ThreatModel {
-    type Err = MechanismError;
+    type Err = UnknownThreatModel;
 
-    fn from_str(name: &str) -> Result<Self, MechanismError> {
+    fn from_str(name: &str) -> Result<Self, UnknownThreatModel> {
         ThreatModel::ALL
             .into_iter()
             .find(|model| model.name() == name)
-            .ok_or_else(|| MechanismError::UnknownThreatModel { name: name.to_owned() })
+            .ok_or_else(|| UnknownThreatModel { name: name.to_owned() })
     }
 }
 
-/// All names, for a message.
-pub(super) fn names() -> String {
+/// A name that is no threat model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "threat_model = {name:?} is unknown; use one of {}",
     ThreatModel::ALL.map(ThreatModel::name).join(", ")
+)]
+pub struct UnknownThreatModel {
+    /// The name.
+    pub name: String,
 }
 
 #[cfg(test)]

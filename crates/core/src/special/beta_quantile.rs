@@ -3,8 +3,38 @@
 use std::f64::consts::LN_2;
 
 use super::beta::{BetaDistribution, Tail};
-use super::{UnitPoint, normal};
+use super::{SpecialError, UnitPoint, normal};
 use crate::math;
+
+impl BetaDistribution {
+    /// The x with P[X ≤ x] = `probability`.
+    ///
+    /// # Errors
+    /// [`SpecialError::Probability`] outside (0, 1).
+    pub fn quantile(&self, probability: f64) -> Result<UnitPoint, SpecialError> {
+        self.quantile_of(Tail::Lower, probability)
+    }
+
+    /// The x with P[X ≥ x] = `probability`.
+    ///
+    /// # Errors
+    /// [`SpecialError::Probability`] outside (0, 1).
+    pub fn upper_quantile(&self, probability: f64) -> Result<UnitPoint, SpecialError> {
+        self.quantile_of(Tail::Upper, probability)
+    }
+
+    fn quantile_of(&self, tail: Tail, probability: f64) -> Result<UnitPoint, SpecialError> {
+        if !(probability > 0.0 && probability < 1.0) {
+            return Err(SpecialError::Probability { name: "probability", value: probability });
+        }
+        Ok(self.quantile_at(tail, probability))
+    }
+
+    /// The quantile where the probability is known to lie in (0, 1).
+    pub(crate) fn quantile_at(&self, tail: Tail, probability: f64) -> UnitPoint {
+        solve(self, tail, probability)
+    }
+}
 
 /// The x whose lower or upper tail is `probability` in (0, 1).
 ///
@@ -14,7 +44,7 @@ use crate::math;
 /// bisection, so at most some 100 evaluations are ever made; 3 to 5 are usual.
 ///
 /// The smaller of the two tails is the one that is solved for. Below x = 1e-304 the result is 0.
-pub(crate) fn solve(distribution: &BetaDistribution, tail: Tail, probability: f64) -> UnitPoint {
+fn solve(distribution: &BetaDistribution, tail: Tail, probability: f64) -> UnitPoint {
     if probability > 0.5 {
         return solve_small(distribution, tail.mirrored(), 1.0 - probability);
     }

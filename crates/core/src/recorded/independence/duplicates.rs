@@ -39,7 +39,7 @@ pub fn duplicated_runs(
     target: RecordedRuns<'_>,
     zero_out: RecordedRuns<'_>,
 ) -> Result<DuplicatedRuns, IndependenceError> {
-    same_shape(target, zero_out)?;
+    target.check_shape(zero_out)?;
     let mut rows: Vec<Row<'_>> = [(World::Target, target), (World::ZeroOut, zero_out)]
         .into_iter()
         .flat_map(|(world, runs)| {
@@ -65,16 +65,6 @@ pub fn duplicated_runs(
     let finding = Dependence::DuplicatedRuns { copies, runs: rows.len() as u64, first };
     let check = IndependenceCheck::new(copies as f64, p_value, finding);
     Ok(DuplicatedRuns { check, examples })
-}
-
-pub(super) fn same_shape(
-    target: RecordedRuns<'_>,
-    zero_out: RecordedRuns<'_>,
-) -> Result<(), IndependenceError> {
-    if (target.epochs, target.steps) == (zero_out.epochs, zero_out.steps) {
-        return Ok(());
-    }
-    Err(IndependenceError::WorldShapes { target: target.run_len(), zero_out: zero_out.run_len() })
 }
 
 #[derive(Debug)]

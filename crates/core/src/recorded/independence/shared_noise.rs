@@ -1,8 +1,7 @@
 //! Did run i of D and run i of D′ get the same noise?
 
 use super::{
-    Dependence, IndependenceCheck, IndependenceError, RecordedRuns, duplicates::same_shape,
-    tail::student_two_sided,
+    Dependence, IndependenceCheck, IndependenceError, RecordedRuns, tail::student_two_sided,
 };
 
 /// Fewer pairs of runs say nothing.
@@ -36,7 +35,7 @@ pub fn shared_noise(
     target: RecordedRuns<'_>,
     zero_out: RecordedRuns<'_>,
 ) -> Result<IndependenceCheck, IndependenceError> {
-    same_shape(target, zero_out)?;
+    target.check_shape(zero_out)?;
     let finite = |run: &[f64]| run.iter().all(|value| value.is_finite());
     let pairs: Vec<(&[f64], &[f64])> = target
         .runs()
