@@ -43,7 +43,7 @@ fn rates_leave(curve: &AuditCurve) -> bool {
 /// Whether the true curve leaves the band anywhere, between the cuts too.
 fn curve_leaves(curve: &AuditCurve) -> bool {
     let band = curve.band().expect("limits");
-    (-900..1000).any(|i| !band.holds(truth(f64::from(i) * 0.01)))
+    (-900..1000).any(|i| !band.contains(truth(f64::from(i) * 0.01)))
 }
 
 /// How often something leaves, where each limit has this tail.

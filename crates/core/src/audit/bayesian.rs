@@ -6,20 +6,20 @@ use crate::special::quadrature::gauss_legendre_12;
 use crate::special::{BetaDistribution, Tail};
 use crate::special::{UnitPoint, normal};
 
-/// An argument that no posterior can be formed from.
+/// An argument outside the domain of the posterior.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BayesianError {
-    /// One of the worlds was never observed.
+    /// A world without observations.
     #[error("{world} = 0 observations: both worlds need at least one")]
     NoObservations {
-        /// The counts that are both zero.
+        /// The world whose counts are both zero.
         world: &'static str,
     },
-    /// More observations than the posterior is computed for.
+    /// More observations than the supported 10¹⁸.
     #[error("{world} has more than 1e18 observations")]
     TooManyObservations {
-        /// The counts that are too large.
+        /// The world whose counts are too large.
         world: &'static str,
     },
     /// δ is outside [0, 1), or NaN.
@@ -34,7 +34,7 @@ pub enum BayesianError {
         /// The parameter ε.
         epsilon: f64,
     },
-    /// The posterior probability to leave out is outside [1e-9, ½], or NaN.
+    /// The posterior probability outside the interval is not in [1e-9, ½], or NaN.
     #[error("significance = {}: must lie in [1e-9, 0.5]", given(*.significance))]
     Significance {
         /// The posterior probability to leave out.
@@ -42,29 +42,29 @@ pub enum BayesianError {
     },
 }
 
-/// What an attack did at one cut, as four counts.
+/// Confusion matrix of an attack at one threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfusionCounts {
-    /// Target world, attack says target.
+    /// Target world, classified as target.
     pub true_positives: u64,
-    /// Target world, attack says no target.
+    /// Target world, classified as other.
     pub false_negatives: u64,
-    /// Other world, attack says target.
+    /// Other world, classified as target.
     pub false_positives: u64,
-    /// Other world, attack says no target.
+    /// Other world, classified as other.
     pub true_negatives: u64,
 }
 
 /// A credible statement about ε.
 ///
-/// It speaks about the posterior under Jeffreys priors, not about repeated runs: it is no bound
-/// with coverage and must not be reported as one. It is above 0 even where the attack guesses.
+/// It describes the posterior under Jeffreys priors, not repeated runs: it is not a bound with
+/// coverage and must not be reported as one. It is above 0 even for an attack that guesses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use]
 pub struct CredibleInterval {
     /// Lower end of ε, nats.
     pub lower: f64,
-    /// Upper end of ε, nats; infinite for a one-sided statement, and beyond 700.
+    /// Upper end of ε, nats; infinite if one-sided, or if larger than 700.
     pub upper: f64,
     /// Posterior probability outside the interval.
     pub significance: f64,
@@ -111,11 +111,11 @@ pub struct JointBetaPosterior {
 }
 
 impl JointBetaPosterior {
-    /// The posterior after the counts, for regions at the given δ.
+    /// The posterior of the counts, for privacy regions at `delta`.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
-    /// | `counts` | outcomes at one cut | both worlds observed, at most 1e18 times |
+    /// | `counts` | outcomes at one threshold | both worlds observed, at most 1e18 times |
     /// | `delta` | δ | [0, 1) |
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl JointBetaPosterior {
         Ok(Self { fnr, fpr, delta, fnr_grid: grid(&fnr), fpr_grid: grid(&fpr) })
     }
 
-    /// Posterior probability that both error rates are possible under (ε, δ)-DP.
+    /// Posterior probability that (ε, δ)-DP permits both error rates.
     ///
     /// P(ε) = ∫ p_FNR(x) P[l(x) ≤ FPR ≤ 1 − l(1 − x)] dx, with
     /// l(x) = max(0, 1 − δ − e^ε x, e^{−ε}(1 − δ − x))
@@ -148,9 +148,9 @@ impl JointBetaPosterior {
         Ok(self.probability(epsilon))
     }
 
-    /// The ε that the posterior exceeds with probability 1 − `significance`: P(ε) = significance.
+    /// The ε that is exceeded with posterior probability 1 − `significance`: P(ε) = significance.
     ///
-    /// 0 where already P(0) ≥ significance.
+    /// 0 if P(0) ≥ significance.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
@@ -261,7 +261,7 @@ impl JointBetaPosterior {
     }
 }
 
-/// A level that the posterior probability is to cross, compared on a scale that is close to linear.
+/// A target for the posterior probability, compared on a nearly linear scale.
 #[derive(Clone, Copy)]
 enum Target {
     Below(f64),
@@ -269,7 +269,7 @@ enum Target {
 }
 
 impl Target {
-    /// Positive where the probability is past the level.
+    /// Positive where the probability exceeds the target.
     fn excess(self, probability: f64) -> f64 {
         let ln = |p: f64| math::ln(p.max(1e-300));
         match self {
@@ -306,7 +306,7 @@ impl Region {
         self.lower_edge(x.mirrored()).mirrored()
     }
 
-    /// Where an edge bends or meets the square.
+    /// Where an edge has a corner or meets the boundary of the unit square.
     fn kinks(&self) -> [UnitPoint; 4] {
         let bend = UnitPoint::from_value((1.0 - self.delta) / (1.0 + self.growth));
         let corner = UnitPoint::from_value(self.delta);

@@ -1,4 +1,4 @@
-//! Claims about privacy, and what a bound says about them.
+//! Claims about privacy, and verdicts on them.
 
 use crate::adjacency::Adjacency;
 use crate::audit::bound::{Assumes, EpsilonLowerBound};
@@ -82,17 +82,17 @@ impl From<VerdictReason> for ClaimVerdict {
     }
 }
 
-/// A claim that cannot be compared.
+/// A claim that cannot be compared with an audit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
-    /// ε is no privacy parameter.
+    /// ε is not a finite number ≥ 0.
     #[error("the claimed epsilon is {}; it must be a finite number >= 0", given(*.epsilon))]
     Epsilon {
         /// The value.
         epsilon: f64,
     },
-    /// The claim and the audit speak of different δ.
+    /// The claim and the audit have different δ.
     #[error(
         "the claim has delta {}, but the audit {}; values at different delta cannot be compared",
         given(*.claimed), given(*.audited)
@@ -130,8 +130,7 @@ impl PrivacyClaim {
         }
     }
 
-    /// Compares a bound, which holds for a pair of neighbours under zero-out adjacency, with this
-    /// claim.
+    /// Compares this claim with a bound for a pair of neighbours under zero-out adjacency.
     ///
     /// # Guarantee
     /// Only a bound that assumes nothing decides
@@ -150,7 +149,7 @@ impl PrivacyClaim {
         }))
     }
 
-    /// Why a zero-out pair speaks about this claim's adjacency.
+    /// Why a bound for a zero-out pair applies to this claim's adjacency.
     #[must_use]
     pub fn adjacency_note(&self) -> &'static str {
         match self.adjacency {

@@ -5,7 +5,7 @@ use super::outcome::Outcome;
 use super::result::AuditResult;
 use super::trade_off::{Cut, ErrorCounts, Trials};
 
-/// Errors of an attack at one threshold, which was fixed before they were counted.
+/// Error counts of an attack at one threshold that was fixed beforehand.
 ///
 /// # Example
 /// ```
@@ -49,7 +49,7 @@ impl Counts {
         Ok(AuditResult::new(Outcome::Bound(bound), significance))
     }
 
-    /// The errors, at a threshold that is not known.
+    /// The errors, at an unknown threshold (NaN).
     #[must_use]
     pub const fn cut(&self) -> Cut {
         let Counts { false_positives, false_negatives, .. } = *self;

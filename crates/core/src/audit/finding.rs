@@ -3,7 +3,7 @@
 use crate::adjacency::World;
 use crate::recorded::independence::{Dependence, IndependenceChecks};
 
-/// A residual of trained models is a finding from this many standard errors on.
+/// Standard errors beyond which a residual of trained models is a finding.
 const NOTABLE: f64 = 6.0;
 
 /// Something that the data say about the code or the protocol behind them.

@@ -3,33 +3,33 @@
 use crate::adjacency::World;
 use crate::format::given;
 
-/// Why a histogram could not be made or merged.
+/// Errors of histograms.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistogramError {
-    /// No score to place the bins by.
+    /// A pilot without scores.
     #[error("no pilot scores in the {world} world: bins cannot be placed")]
     NoPilotScores {
         /// `target` or `zero-out`.
         world: &'static str,
     },
-    /// The unit of the integer scores is unusable.
+    /// A unit that is not positive and finite.
     #[error("score unit {} is not a positive finite number", given(*.unit))]
     Unit {
         /// Nats in one unit.
         unit: f64,
     },
-    /// Bins that no histogram may have.
+    /// A layout outside its domain.
     #[error("{name} is {value}; allowed: {allowed}")]
     Shape {
         /// The argument.
         name: &'static str,
-        /// What it was.
+        /// Its value.
         value: i64,
         /// Its domain.
         allowed: &'static str,
     },
-    /// Counts that are not one a bin: of a histogram to be merged, or of a list.
+    /// A number of counts other than the number of bins.
     #[error("a histogram with another number of bins cannot be merged or read")]
     ForeignBins,
     /// A count above 2⁶⁴ − 1.
@@ -37,15 +37,15 @@ pub enum HistogramError {
     Overflow,
 }
 
-/// Most bins that a histogram may have.
+/// Maximum number of bins.
 pub const MAX_BINS: u32 = 1 << 17;
 
-/// Where the bins of an integer score lie.
+/// Bins of integer scores.
 ///
-/// Scores are integers in units of `unit` nats. Bin 0 holds every score below `origin`, the last
-/// bin every score from the highest edge on; the bins between are `2^shift` units wide. Edge j, the
-/// boundary between bins j and j + 1, is `origin + j·2^shift`. Binning therefore never rounds: a
-/// cut at an edge counts exactly what a cut of the sorted scores would.
+/// Scores are integers in units of `unit` nats. Bin 0 contains every score below `origin`, the last
+/// bin every score from the highest edge up; the other bins are `2^shift` units wide. Edge j, the
+/// boundary between bins j and j + 1, is `origin + j·2^shift`. Binning therefore never rounds:
+/// error counts at an edge equal those of the sorted scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "BinFields", into = "BinFields"))]
@@ -116,12 +116,13 @@ impl ScoreBins {
         Ok(ScoreBins { unit, origin, shift, bins })
     }
 
-    /// Bins that suit scores like those of a pilot: at least 50 bins in the smaller of the two
-    /// worlds' standard deviations, over the pilot's range widened by half its length at each end.
-    /// Where that would take more than [`MAX_BINS`] bins they are made wider.
+    /// Bins for scores like those of a pilot: at least 50 per standard deviation (the smaller of
+    /// the two worlds'), over the pilot's range widened by half its length at each end. The bins
+    /// are wider if there would be more than [`MAX_BINS`].
     ///
     /// # Errors
-    /// A world without pilot scores, an unusable unit, or scores too large for [`new`](Self::new).
+    /// A world without pilot scores, a unit that is not positive and finite, or scores too large
+    /// for [`new`](Self::new).
     pub fn from_pilot(unit: f64, target: &[i64], zero_out: &[i64]) -> Result<Self, HistogramError> {
         let of = |scores: &[i64], world: World| {
             Spread::of(scores).ok_or(HistogramError::NoPilotScores { world: world.name() })
@@ -155,26 +156,26 @@ impl ScoreBins {
         above.min(u64::from(self.bins) - 2) as usize + 1
     }
 
-    /// Bins, the two saturating ones counted.
+    /// Number of bins, including the two saturating ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bins as usize
     }
 
-    /// Never: there are at least two bins.
+    /// Always `false`: there are at least two bins.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Edges, one less than bins.
+    /// Number of edges, one less than bins.
     #[must_use]
     pub fn edges(&self) -> usize {
         self.len() - 1
     }
 
-    /// The threshold τ in nats of a cut at edge `edge`: half a unit below the edge, so that no
-    /// integer score equals it. Beyond the last edge, that of the last one.
+    /// The threshold τ at edge `edge`, in nats: half a unit below the edge, so that no integer
+    /// score equals it. Indices beyond the last edge mean the last edge.
     #[must_use]
     pub fn threshold(&self, edge: usize) -> f64 {
         let edge = edge.min(self.edges() - 1);
@@ -263,10 +264,10 @@ impl ScoreHistogram {
         ScoreHistogram { counts: vec![0; bins.len()] }
     }
 
-    /// A histogram of given counts, lowest bin first.
+    /// A histogram of these counts, lowest bin first.
     ///
     /// # Errors
-    /// As many counts as bins are needed, and their total must fit 64 bits.
+    /// A number of counts other than the number of bins, or a total above 2⁶⁴ − 1.
     pub fn from_counts(bins: &ScoreBins, counts: Vec<u64>) -> Result<Self, HistogramError> {
         if counts.len() != bins.len() {
             return Err(HistogramError::ForeignBins);
@@ -317,7 +318,7 @@ impl ScoreHistogram {
         self.counts.iter().sum()
     }
 
-    /// Scores in the two saturating end bins: (below the lowest edge, from the highest edge on).
+    /// Scores in the two saturating bins: (below the lowest edge, at or above the highest edge).
     #[must_use]
     pub fn saturated(&self) -> (u64, u64) {
         (self.counts[0], self.counts[self.counts.len() - 1])

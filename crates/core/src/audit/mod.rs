@@ -1,17 +1,17 @@
 //! From scores or counts to a lower bound on ε.
 //!
 //! [`Scores`] and [`Counts`] are the entry points; [`AuditHistograms`] counts scores that are too
-//! many to store. Each has an [`AuditResult`]: a bound or an estimate, its evidence, and what the
-//! data say about the code ([`Finding`]).
+//! many to store. Each yields an [`AuditResult`]: a bound or an estimate, its evidence, and
+//! [`Finding`]s about the code.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`trade_off`] | error counts at every threshold |
-//! | [`bound`] | threshold rules, and the bounds and estimates that they make |
+//! | [`bound`] | threshold rules, and the bounds and estimates that they yield |
 //! | [`claim`] | verdicts on claims |
 //! | [`curve`] | observed trade-off curves with a simultaneous band |
 //! | [`histogram`] | bins and counts of scores |
-//! | [`planner`] | observations that an ε needs |
+//! | [`planner`] | observations needed to detect an ε |
 //! | [`bayesian`] | credible intervals of ε |
 
 pub mod bayesian;

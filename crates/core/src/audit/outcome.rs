@@ -69,7 +69,7 @@ impl Outcome {
         Some(largest.into_estimate())
     }
 
-    /// The same value without a claim to coverage.
+    /// The same value without coverage.
     #[must_use]
     pub fn into_estimate(self) -> Outcome {
         match self {

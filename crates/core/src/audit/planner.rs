@@ -12,7 +12,7 @@ use crate::math::{exp, ln, ln_1p};
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `epsilon` | the target, in nats | > 0, at most 40 |
+/// | `epsilon` | ε to detect, nats | > 0, at most 40 |
 /// | `delta` | δ | [0, 1) |
 /// | `tail` | one-sided tail of each rate's limit | (0, 1) |
 ///
@@ -36,7 +36,7 @@ pub fn observations_for_ceiling(epsilon: f64, delta: f64, tail: f64) -> Result<u
         return Err(BoundError::Significance { significance: tail }.into());
     }
     let reaches = |r| ceiling(Trials { target: r, zero_out: r }, delta, tail).map(|c| c >= epsilon);
-    // The closed form is off by rounding only: bracket it, and settle the rest with the function.
+    // The closed form is off by rounding only: bracket it, then compare exact values.
     let u = (1.0 - delta) / (1.0 + exp(epsilon));
     let estimate = (ln(tail) / ln_1p(-u)).clamp(1.0, MOST_OBSERVATIONS as f64);
     let (mut short, mut enough) = (0, (estimate * (1.0 + 1e-9)) as u64 + 2);
@@ -53,7 +53,7 @@ pub fn observations_for_ceiling(epsilon: f64, delta: f64, tail: f64) -> Result<u
     if enough > MOST_OBSERVATIONS { Err(PlannerError::TooMany { epsilon }) } else { Ok(enough) }
 }
 
-/// An audit before its observations: how its counts will be judged.
+/// The plan of an audit: how its counts will be evaluated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlannedAudit {
     /// δ, in [0, 1).
@@ -62,19 +62,19 @@ pub struct PlannedAudit {
     pub significance: f64,
     /// How the threshold is chosen.
     pub threshold_rule: ThresholdRule,
-    /// Cuts that the rule of simultaneous cuts shares the significance among, ≥ 1.
+    /// Thresholds of the simultaneous rule, which share the significance, ≥ 1.
     pub cuts: u32,
 }
 
 impl PlannedAudit {
-    /// Cuts of the simultaneous rule where none are asked for.
+    /// Default number of thresholds of the simultaneous rule.
     pub const DEFAULT_CUTS: u32 = 16;
 
-    /// Sizes that a table shows where none is asked for: 10⁴ to 10¹⁰ observations of both worlds.
+    /// Default sizes of a table: 10⁴ to 10¹⁰ observations of both worlds.
     pub const SIZES: [u64; 7] =
         [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
 
-    /// Cuts that share the significance: one but for simultaneous cuts.
+    /// Number of thresholds that share the significance: 1 except for the simultaneous rule.
     #[must_use]
     pub fn cuts(&self) -> u32 {
         if self.threshold_rule == ThresholdRule::Simultaneous { self.cuts } else { 1 }
@@ -86,13 +86,13 @@ impl PlannedAudit {
         self.significance / (2.0 * f64::from(self.cuts()))
     }
 
-    /// Observations of each world that are evaluated, of so many of both together.
+    /// Evaluated observations per world, from the total of both worlds.
     #[must_use]
     pub fn evaluated_per_world(&self, observations: u64) -> u64 {
         (observations / 2 / self.parts()).max(1)
     }
 
-    /// The [`ceiling`] of so many observations of both worlds together.
+    /// The [`ceiling`] for a total of observations of both worlds.
     ///
     /// # Errors
     /// An argument outside its domain.
@@ -102,10 +102,10 @@ impl PlannedAudit {
         ceiling(trials, self.delta, self.tail_per_rate())
     }
 
-    /// Fewest observations of both worlds together whose ceiling reaches `epsilon`.
+    /// Smallest total of observations of both worlds whose ceiling reaches `epsilon`.
     ///
     /// # Guarantee
-    /// Fewer do not reach it (`unit::a_planned_audit_needs_no_more_than_it_says`).
+    /// Fewer do not reach it (`unit::planned_observations_are_the_fewest`).
     ///
     /// # Errors
     /// As [`observations_for_ceiling`].
@@ -114,26 +114,26 @@ impl PlannedAudit {
         Ok(per_world.saturating_mul(2 * self.parts()))
     }
 
-    /// Parts of the data of which one is evaluated.
+    /// Reciprocal of the share of the data that is evaluated.
     fn parts(&self) -> u64 {
         if self.threshold_rule == ThresholdRule::Split { 2 } else { 1 }
     }
 }
 
-/// Most observations of a world that a plan may have, 2⁵³.
+/// Maximum number of observations per world, 2⁵³.
 const MOST_OBSERVATIONS: u64 = 1 << 53;
 
-/// Why a plan was refused.
+/// Errors of planning.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlannerError {
-    /// A target outside the domain.
+    /// ε outside (0, 40].
     #[error("epsilon is {}; it must lie in (0, 40]", given(*.epsilon))]
     Epsilon {
         /// The value.
         epsilon: f64,
     },
-    /// No plan is large enough.
+    /// More than 2⁵³ observations per world are needed.
     #[error("epsilon = {} needs more than 2^53 observations of each world", given(*.epsilon))]
     TooMany {
         /// The target.
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planned_audit_needs_no_more_than_it_says() {
+    fn planned_observations_are_the_fewest() {
         for threshold_rule in
             [ThresholdRule::Split, ThresholdRule::Simultaneous, ThresholdRule::MaxUncorrected]
         {

@@ -130,7 +130,7 @@ impl AuditResult {
         self.outcome.estimate()
     }
 
-    /// The deciding cut.
+    /// The deciding threshold with its counts and limits.
     #[must_use]
     pub fn evidence(&self) -> &Evidence {
         self.outcome.evidence()
@@ -149,15 +149,15 @@ impl AuditResult {
         self.target_side.threshold(self.evidence().threshold)
     }
 
-    /// A lower bound of μ of Gaussian differential privacy from the limits of both rates; none for an
-    /// estimate.
+    /// A lower bound on μ of Gaussian differential privacy from the limits of both rates; none for
+    /// an estimate.
     #[must_use]
     pub fn gdp_mu(&self) -> Option<f64> {
         let Evidence { fpr_upper, fnr_upper, .. } = *self.bound()?.evidence();
         gdp_mu_lower_bound(fpr_upper, fnr_upper).ok()
     }
 
-    /// What this result says about a claim.
+    /// The verdict on a claim.
     ///
     /// # Guarantee
     /// Only a bound that assumes nothing refutes (`unit::estimates_decide_nothing`,

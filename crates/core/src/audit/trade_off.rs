@@ -1,4 +1,4 @@
-//! The attack's error counts at every cut of its scores.
+//! Error counts of an attack at every threshold of its scores.
 
 use crate::adjacency::World;
 use crate::audit::histogram::{ScoreBins, ScoreHistogram};
@@ -25,7 +25,7 @@ pub struct ErrorCounts {
     pub false_negatives: u64,
 }
 
-/// One threshold and the errors made there.
+/// A threshold and its error counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
     /// τ, in the scores' own unit (nats for likelihood ratios); −∞ where every score is above.
@@ -51,7 +51,7 @@ impl Cut {
     }
 }
 
-/// Scores were refused.
+/// Invalid scores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TradeOffError {
@@ -73,7 +73,7 @@ pub enum TradeOffError {
     },
 }
 
-/// Error counts at every cut that can be the best one, by rising threshold: FN never falls, FP
+/// Error counts at every threshold that can be optimal, in ascending order: FN never falls, FP
 /// never rises.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TradeOff {
@@ -85,13 +85,13 @@ pub struct TradeOff {
 enum Source {
     /// Every edge of a histogram.
     Edges(Vec<Cut>),
-    /// Finite scores of both worlds, each rising. Cut 0 is below every score, cut j at the j-th
-    /// score of D′: between two of those FP stays and FN only rises.
+    /// Finite scores of both worlds, each in ascending order. Threshold 0 is below every score,
+    /// threshold j at the j-th score of D′: between two of those FP is constant and FN only rises.
     Sorted { target: Vec<f64>, zero_out: Vec<f64> },
 }
 
 impl TradeOff {
-    /// Cuts at every edge of two histograms with the same bins.
+    /// Thresholds at every edge of two histograms with the same bins.
     ///
     /// # Errors
     /// A world without observations, or histograms that do not fit `bins`.
@@ -115,10 +115,10 @@ impl TradeOff {
         TradeOff { trials, source: Source::Edges(cuts.collect()) }.checked()
     }
 
-    /// Cuts between distinct scores, found by sorting: ties are one group and are never cut.
+    /// Thresholds between distinct scores, found by sorting: ties are never separated.
     ///
-    /// A score that is not finite stands for a failed run. It is counted against the attacker: in D
-    /// as a false negative, in D′ as a false positive, at every cut.
+    /// A score that is not finite is a failed run. It counts against the attacker: in D as a false
+    /// negative, in D′ as a false positive, at every threshold.
     ///
     /// # Errors
     /// A world without observations.
@@ -136,9 +136,9 @@ impl TradeOff {
         TradeOff { trials, source: Source::Sorted { target, zero_out } }.checked()
     }
 
-    /// The trade-off of the observations of both, which came from sorted scores.
+    /// The trade-off of all observations of two trade-offs of sorted scores.
     ///
-    /// `None` where one of them came from histograms.
+    /// `None` if one of them is of histograms.
     #[must_use]
     pub fn joined(&self, other: &TradeOff) -> Option<TradeOff> {
         let Source::Sorted { target: t1, zero_out: z1 } = &self.source else { return None };
@@ -183,7 +183,7 @@ impl TradeOff {
         self.trials
     }
 
-    /// Number of cuts, at least 1; two of them can be equal.
+    /// Number of thresholds, at least 1; two of them may be equal.
     #[must_use]
     pub fn cut_count(&self) -> usize {
         match &self.source {
@@ -192,7 +192,8 @@ impl TradeOff {
         }
     }
 
-    /// Cut `index` of [`cut_count`](Self::cut_count), by rising threshold; the last one beyond it.
+    /// Cut `index` of [`cut_count`](Self::cut_count), by rising threshold; indices beyond the end
+    /// mean the last one.
     #[must_use]
     pub fn cut(&self, index: usize) -> Cut {
         match &self.source {
@@ -206,13 +207,13 @@ impl TradeOff {
         }
     }
 
-    /// The cuts, by rising threshold.
+    /// All thresholds with their error counts, in ascending order.
     pub fn cuts(&self) -> impl Iterator<Item = Cut> {
         (0..self.cut_count()).map(|index| self.cut(index))
     }
 
-    /// The cut of the test with threshold τ; on a histogram, that of the edge at or below τ, or of
-    /// the lowest edge.
+    /// Error counts of the test with threshold τ; on a histogram, at the highest edge not above τ,
+    /// or at the lowest edge.
     #[must_use]
     pub fn at_threshold(&self, threshold: f64) -> Cut {
         match &self.source {
@@ -233,7 +234,7 @@ impl TradeOff {
     }
 
     /// Observed FNR of the test with the smallest FNR among those whose observed FPR is at most
-    /// `fpr`; 1 where there is none (rejecting nothing). An estimate, without coverage.
+    /// `fpr`; 1 if there is none. An estimate, without coverage.
     #[must_use]
     pub fn fnr_at(&self, fpr: f64) -> f64 {
         let allowed = fpr * self.trials.zero_out as f64;
@@ -243,11 +244,11 @@ impl TradeOff {
         found.map_or(1.0, fnr)
     }
 
-    /// Intervals of both rates at one cut, each limit at the one-sided `tail`.
+    /// Intervals of both rates at one threshold, each limit at the one-sided `tail`.
     ///
     /// # Guarantee
-    /// Each of the four limits fails with probability at most `tail`: pointwise at a cut fixed
-    /// beforehand. Test:
+    /// Each of the four limits fails with probability at most `tail`: pointwise, at a threshold
+    /// fixed beforehand. Test:
     /// `tests/coverage/intervals.rs::clopper_pearson_covers_and_its_twin_does_not`.
     ///
     /// # Errors
@@ -256,11 +257,11 @@ impl TradeOff {
         cut.limits(self.trials, tail)
     }
 
-    /// A band that holds at all thresholds at once, from `fixed` thresholds chosen without these
+    /// A simultaneous band over all thresholds, from `fixed` thresholds chosen without these
     /// scores.
     ///
     /// Each fixed threshold's four limits have tail significance/(4m); between fixed thresholds the
-    /// rates are monotone, so a limit carries over to its neighbours, as a step function.
+    /// rates are monotone, so a limit extends to its neighbours, as a step function.
     ///
     /// # Guarantee
     /// With probability at least 1 − significance every true rate at the fixed thresholds lies in
@@ -278,7 +279,7 @@ impl TradeOff {
     }
 }
 
-/// Two rising lists as one.
+/// Merges two ascending lists.
 fn merged(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut out = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_at_other_scores_are_never_better() {
+    fn thresholds_at_other_scores_are_never_better() {
         let (d, d_prime) = ([0.5, 2.5, 3.5, 3.6], [0.0, 1.0, 2.0, 3.0]);
         let t = TradeOff::from_scores(d, d_prime).unwrap();
         for threshold in [f64::NEG_INFINITY, 0.2, 0.5, 0.7, 2.5, 2.9, 3.55, 9.0] {
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn histogram_cuts_equal_sorted_cuts_at_every_edge() {
+    fn histograms_and_sorted_scores_agree_at_every_edge() {
         let bins = ScoreBins::new(1.0, -6, 1, 9).unwrap();
         let (d, d_prime) = ([-9_i64, -3, 0, 0, 4, 5, 8, 20], [-20_i64, -6, -5, 0, 1, 2]);
         let mut h = [ScoreHistogram::empty(&bins), ScoreHistogram::empty(&bins)];

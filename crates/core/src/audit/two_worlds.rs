@@ -1,4 +1,4 @@
-//! The histograms of a whole audit, and what a threshold rule makes of them.
+//! The histograms of an audit, and their evaluation by a threshold rule.
 
 use super::bound::{
     BoundError, Statement, ThresholdRule, at_fixed_cut, max_uncorrected, simultaneous, split,
@@ -28,9 +28,9 @@ impl AuditHistograms {
         AuditHistograms { target: half(), zero_out: half() }
     }
 
-    /// Histograms of given halves: of even observations, then of odd ones.
+    /// Histograms of two halves: even observations, then odd ones.
     ///
-    /// That all four have the same bins is for the caller to know.
+    /// The caller must ensure that all four have the same bins.
     #[must_use]
     pub fn from_halves(target: [ScoreHistogram; 2], zero_out: [ScoreHistogram; 2]) -> Self {
         AuditHistograms { target, zero_out }
@@ -43,7 +43,7 @@ impl AuditHistograms {
 
     /// Adds another audit's histograms with the same bins.
     ///
-    /// A histogram holds no edges: that they are the same is for the caller to know.
+    /// A histogram does not store its edges: the caller must ensure that they are equal.
     ///
     /// # Errors
     /// Another number of bins, or a count above 2⁶⁴ − 1; `self` may then be changed in part.
@@ -130,10 +130,10 @@ impl AuditHistograms {
         Ok(TradeOff::from_histograms(bins, &self.target[half], &self.zero_out[half])?)
     }
 
-    /// What `rule` makes of these histograms.
+    /// Evaluates a threshold rule on these histograms.
     ///
-    /// `complete` says that exactly the planned observations were counted; without it there is no
-    /// bound, only an estimate. `thresholds` are the pilot's, for the simultaneous rule.
+    /// `complete` states that exactly the planned observations were counted; otherwise the outcome
+    /// is an estimate. `thresholds` are the pilot's, for the simultaneous rule.
     ///
     /// # Errors
     /// A world without observations, or an argument outside its domain.
@@ -170,7 +170,7 @@ impl AuditHistograms {
     /// Slope of the log-odds of D against the score, by logistic regression over all inner bins: 1
     /// where the score is the log-likelihood ratio of what was drawn.
     ///
-    /// `None` where the worlds do not overlap enough to tell.
+    /// `None` if the worlds do not overlap enough for a fit.
     ///
     /// # Errors
     /// A count above 2⁶⁴ − 1.
@@ -186,17 +186,17 @@ impl AuditHistograms {
     }
 }
 
-/// Why an audit has no outcome.
+/// Errors of an audit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
-    /// Histograms could not be joined.
+    /// An error of the histograms.
     #[error(transparent)]
     Histogram(#[from] HistogramError),
-    /// Counts were refused.
+    /// Invalid counts.
     #[error(transparent)]
     TradeOff(#[from] TradeOffError),
-    /// A rule was refused.
+    /// An error of the rule.
     #[error(transparent)]
     Bound(#[from] BoundError),
 }

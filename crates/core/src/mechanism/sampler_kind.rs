@@ -4,27 +4,27 @@ use std::{fmt, str::FromStr};
 
 use super::ThreatModel;
 
-/// A [`BatchSampler`](super::BatchSampler) without its parameter: what a list of samplers shows and a command names.
+/// How a training run forms its batches, without parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum SamplerKind {
-    /// [`BatchSampler::Poisson`](super::BatchSampler::Poisson).
+    /// Each record is in each batch independently with probability 1/T.
     Poisson,
-    /// [`BatchSampler::Shuffle`](super::BatchSampler::Shuffle).
+    /// A fresh permutation each epoch, split into batches.
     Shuffle,
-    /// [`BatchSampler::PersistentShuffle`](super::BatchSampler::PersistentShuffle).
+    /// One permutation, used in every epoch.
     PersistentShuffle,
-    /// [`BatchSampler::BallsInBins`](super::BatchSampler::BallsInBins).
+    /// Each record is in one batch of each epoch, uniformly and independently of the others.
     BallsInBins,
-    /// [`BatchSampler::Deterministic`](super::BatchSampler::Deterministic).
+    /// The same order in every epoch.
     Deterministic,
-    /// [`BatchSampler::PartialShuffle`](super::BatchSampler::PartialShuffle).
+    /// Blocks of records are shuffled, one after another.
     PartialShuffle,
-    /// [`BatchSampler::SlidingBuffer`](super::BatchSampler::SlidingBuffer).
+    /// Records are drawn from a reservoir (tf.data's `shuffle`).
     SlidingBuffer,
-    /// [`BatchSampler::BatchThenShuffle`](super::BatchSampler::BatchThenShuffle).
+    /// Batches are formed first, then their order is shuffled.
     BatchThenShuffle,
 }
 

@@ -1,12 +1,13 @@
-//! The largest value that so many observations can show.
+//! The largest ε that an audit of a given size can report.
 
 use super::{BoundError, epsilon_from_rates};
 use crate::audit::trade_off::Trials;
 use crate::interval::clopper_pearson_upper;
 
-/// The value of an attack without a single error: no audit of this size can report more.
+/// The ε reported for an attack without errors: no audit of this size can report more.
 ///
-/// ln((1 − u − δ)/u) with u = 1 − t^{1/R}; with unequal worlds the better of both directions.
+/// ln((1 − u − δ)/u) with u = 1 − t^{1/R}; for worlds of unequal size, the larger value of the two
+/// directions.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|

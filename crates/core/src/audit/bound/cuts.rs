@@ -1,4 +1,4 @@
-//! Cuts for the simultaneous rule, chosen on a pilot.
+//! Thresholds for the simultaneous rule, chosen on a pilot.
 
 use crate::adjacency::World;
 use crate::audit::bound::epsilon_from_rates;
@@ -8,7 +8,7 @@ use crate::math::exp;
 
 use super::BoundError;
 
-/// A threshold with the error rates that a pilot predicts for it.
+/// A threshold and the error rates predicted by a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PredictedErrors {
     /// τ.
@@ -20,12 +20,12 @@ pub struct PredictedErrors {
 }
 
 impl PredictedErrors {
-    /// Predictions from likelihood ratios: the scores of both worlds, pooled, serve both rates.
+    /// Predictions from likelihood ratios: the pooled scores of both worlds predict both rates.
     ///
     /// FPR(τ) = E[2/(1 + e^L); L > τ] and FNR(τ) = E[2/(1 + e^{−L}); L ≤ τ] over the even mixture
     /// of the worlds, where L is the log-likelihood ratio in nats, each divided by its value
-    /// without the restriction. A rate of 1e-6 is thus predicted well from thousands of scores, and
-    /// so is a rate's complement.
+    /// without the restriction. Thousands of scores suffice to predict a rate of 1e-6, or its
+    /// complement.
     ///
     /// | argument | meaning | shape |
     /// |---|---|---|
@@ -34,8 +34,8 @@ impl PredictedErrors {
     #[must_use]
     pub fn from_likelihood_ratios(pilot: &TradeOff, thresholds: &[f64]) -> Vec<PredictedErrors> {
         let pooled = pilot.pooled_scores();
-        // Shares of the sums, not of the count: the sums' noise of 1/√n would swamp 1 − FPR and
-        // 1 − FNR where these are small, and move every cut to the wrong end.
+        // Normalised by the sums, not by the count: the noise 1/√n of the sums would exceed small
+        // values of 1 − FPR and 1 − FNR, and move every threshold to the wrong end.
         let sum = |part: fn(f64) -> f64| pooled.iter().map(|&l| part(l)).sum::<f64>();
         let share = |part| 1.0 / sum(part).max(f64::MIN_POSITIVE);
         let (d, d_prime) = (share(in_target), share(in_zero_out));
@@ -64,9 +64,9 @@ impl PredictedErrors {
 
     /// Predictions from a pilot's own error counts: for scores of unknown scale.
     ///
-    /// Thresholds are the scores of both worlds. A cut that is dominated in the pilot need not be
-    /// so in the run: beyond the highest pilot score of D′ lie the cuts at which a long run sees
-    /// few false positives.
+    /// Thresholds are the scores of both worlds. A threshold that is dominated in the pilot may be
+    /// optimal in the run: a long run has few false positives at thresholds beyond the highest
+    /// pilot score of D′.
     #[must_use]
     pub fn from_counts(pilot: &TradeOff) -> Vec<PredictedErrors> {
         let Trials { target, zero_out } = pilot.trials();
@@ -105,10 +105,10 @@ fn in_zero_out(l: f64) -> f64 {
 
 /// At most `m` thresholds for the simultaneous rule, rising.
 ///
-/// Candidates stand where counts of FP, FN, TP or TN on a geometric ladder (ratio √2, from 1 to the
-/// number of observations) are predicted; those with the largest predicted bound at tail
-/// significance/(2m) are selected. The thresholds depend on the pilot alone, so they spend
-/// significance once each.
+/// Candidates are the thresholds whose predicted counts of FP, FN, TP or TN form a geometric
+/// sequence (ratio √2, from 1 to the number of observations); those with the largest predicted
+/// bound at tail significance/(2m) are selected. The thresholds depend on the pilot alone, so the
+/// Bonferroni correction is over m.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|

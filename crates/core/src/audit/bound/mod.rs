@@ -44,7 +44,7 @@ impl ThresholdRule {
     }
 }
 
-/// The two probabilities of a statement about ε.
+/// δ and significance of a statement about ε.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statement {
     /// δ, in [0, 1).
@@ -60,8 +60,8 @@ impl Default for Statement {
     }
 }
 
-/// The cut that decided, and what its errors say. Rates are shares of a world's observations, ε and
-/// thresholds of likelihood ratios are in nats.
+/// The threshold behind a value of ε, with its error counts and limits. Rates are shares of a
+/// world's observations; ε and thresholds of likelihood ratios are in nats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
@@ -69,9 +69,9 @@ pub struct Evidence {
     pub delta: f64,
     /// One-sided tail of each of the two limits.
     pub tail_per_rate: f64,
-    /// How the cut was chosen.
+    /// How the threshold was chosen.
     pub threshold_rule: ThresholdRule,
-    /// Cuts that share the significance.
+    /// Number of thresholds that share the significance.
     pub cuts: u32,
     /// τ: decide D where the score exceeds it.
     pub threshold: f64,
@@ -83,15 +83,16 @@ pub struct Evidence {
     pub fpr_upper: f64,
     /// Clopper–Pearson upper limit of the false negative rate.
     pub fnr_upper: f64,
-    /// Which world plays P in the inequality behind the value.
+    /// Which world is P in the inequality behind the value.
     pub direction: Direction,
-    /// Value of an attack without any error on as many observations.
+    /// The value for an attack without errors on the same number of observations.
     pub ceiling: f64,
     /// min(FP, FN) at τ.
     pub events_at_threshold: u64,
     /// Gain in ε if ten times the observations showed the same rates at τ.
     pub gain_at_10x: f64,
-    /// More observations would say more: the gain exceeds 0.1, or fewer than 30 events decide.
+    /// Whether more observations would raise the value: the gain exceeds 0.1, or there are fewer
+    /// than 30 errors.
     pub limited_by_observations: bool,
 }
 
@@ -109,11 +110,9 @@ pub enum Assumes {
     GaussianCurve,
 }
 
-/// A value that ε exceeds with stated confidence: the value exceeds the true ε with
-/// probability at most `significance`.
+/// A lower bound on ε: the value exceeds the true ε with probability at most `significance`.
 ///
-/// Made only by the rules of this module that have coverage. `value` is 0 where there is no
-/// evidence.
+/// Only the rules of this module that have coverage construct it. `value` is 0 without evidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use]
@@ -143,13 +142,13 @@ impl EpsilonLowerBound {
         &self.evidence
     }
 
-    /// What the bound needs.
+    /// What the bound assumes.
     #[must_use]
     pub fn assumes(&self) -> Assumes {
         self.assumes
     }
 
-    /// The same bound where more is assumed than its rule needs.
+    /// The same bound under a stronger assumption.
     pub fn assuming(self, assumes: Assumes) -> Self {
         EpsilonLowerBound { assumes, ..self }
     }
@@ -173,7 +172,7 @@ impl EpsilonLowerBound {
         })
     }
 
-    /// The same number without its claim to coverage: for a run that is not of the planned size.
+    /// The same value without coverage, for a run that is not of the planned size.
     pub fn into_estimate(self) -> EpsilonEstimate {
         EpsilonEstimate { value: self.value, evidence: self.evidence }
     }
@@ -202,32 +201,32 @@ impl EpsilonEstimate {
     }
 }
 
-/// Why no value of ε could be computed.
+/// Errors of the threshold rules.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoundError {
-    /// δ is no probability.
+    /// δ outside [0, 1).
     #[error("delta is {}; it must lie in [0, 1)", given(*.delta))]
     Delta {
         /// The value.
         delta: f64,
     },
-    /// The significance is no probability.
+    /// The significance outside (0, 1).
     #[error("significance is {}; it must lie in (0, 1)", given(*.significance))]
     Significance {
         /// The value.
         significance: f64,
     },
-    /// A rule without cuts.
+    /// A rule without thresholds.
     #[error("the rule needs at least one cut")]
     NoCuts,
     /// A NaN threshold.
     #[error("threshold is NaN")]
     Threshold,
-    /// An interval was refused.
+    /// An invalid interval.
     #[error(transparent)]
     Interval(#[from] IntervalError),
-    /// Scores were refused.
+    /// Invalid scores.
     #[error(transparent)]
     TradeOff(#[from] TradeOffError),
 }

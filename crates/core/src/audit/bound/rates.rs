@@ -3,16 +3,16 @@
 use crate::adjacency::Direction;
 use crate::math::ln;
 
-/// ε and the inequality behind it.
+/// ε and the direction of the inequality behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EpsilonFromRates {
-    /// Nats, ≥ 0; 0 where the rates are no evidence.
+    /// Nats, ≥ 0; 0 without evidence.
     pub epsilon: f64,
-    /// Remove where the event is "score above τ", whose probability in D′ is the FPR.
+    /// Remove if the event is "score above τ", whose probability in D′ is the FPR.
     pub direction: Direction,
 }
 
-/// The smallest ε that an (ε, δ)-indistinguishable pair can have if its test has these error rates.
+/// The smallest ε for which an (ε, δ)-indistinguishable pair permits a test with these error rates.
 ///
 /// ε = max{ ln((1 − FNR − δ)/FPR), ln((1 − FPR − δ)/FNR), 0 }
 ///
@@ -22,12 +22,11 @@ pub struct EpsilonFromRates {
 /// | `fnr_upper` | upper limit of the false negative rate | [0, 1] |
 /// | `delta` | δ | [0, 1) |
 ///
-/// A logarithm of a number that is not positive is no evidence, and so is NaN: both have the value
-/// 0.
+/// A term whose logarithm is undefined counts as 0, and so does NaN.
 ///
 /// # Guarantee
-/// Falls in both rates and in δ, so upper limits of the rates lead to a lower limit of ε. Test:
-/// `unit::falls_in_every_argument`.
+/// Decreasing in both rates and in δ, so upper limits of the rates yield a lower limit of ε
+/// (`unit::decreases_in_every_argument`).
 ///
 /// # Numerics
 /// Rounded down: the result is at most the exact value, by no more than 1e-15·(1 + ε) + 5e-16/(1 −
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn falls_in_every_argument() {
+    fn decreases_in_every_argument() {
         let grid = [1e-9, 1e-4, 0.01, 0.2, 0.5, 0.7, 1.0];
         for &fpr in &grid {
             for &fnr in &grid {

@@ -8,7 +8,7 @@ use super::{
 use crate::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
 use crate::interval::clopper_pearson_upper;
 
-/// What every cut of one rule has in common.
+/// What all thresholds of one rule share.
 struct Setting {
     delta: f64,
     tail: f64,
@@ -76,14 +76,13 @@ impl Setting {
     }
 }
 
-/// The bound at one threshold that was fixed without these counts.
+/// The bound at one threshold that was fixed before the counts were known.
 ///
-/// Both rates get Clopper–Pearson upper limits at tail significance/2, a union bound
-/// over the two.
+/// Both rates have Clopper–Pearson upper limits at tail significance/2 (union bound).
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `cut` | τ and the errors there; τ may be NaN where only counts are known | errors ≤ trials |
+/// | `cut` | τ and its errors; τ may be NaN if only counts are known | errors ≤ trials |
 /// | `trials` | observations of each world | ≥ 1 each |
 /// | `delta` | δ | [0, 1) |
 /// | `significance` | chance that the bound is wrong | (0, 1) |
@@ -111,7 +110,7 @@ pub fn at_fixed_cut(
     Ok(EpsilonLowerBound { value, significance, assumes: Assumes::Nothing, evidence })
 }
 
-/// The largest value over a few thresholds that were fixed without these scores.
+/// The largest value over a few thresholds that were fixed before the scores were known.
 ///
 /// With m thresholds each limit has tail significance/(2m).
 ///
@@ -150,9 +149,9 @@ pub fn simultaneous(
     Ok(EpsilonLowerBound { value, significance, assumes: Assumes::Nothing, evidence })
 }
 
-/// The half that chooses pays for this many cuts, so that a few lucky events do not win: on
-/// Gaussian pairs the mean bound rises from 0.70 to 0.90 of the best fixed cut's (μ = ½, 500
-/// observations), and nowhere falls below 0.89.
+/// The half that chooses is corrected for this many thresholds, so that a few lucky events do not
+/// win: on Gaussian pairs this raises the mean bound from 0.70 to 0.90 of that of the best fixed
+/// threshold (μ = ½, 500 observations), and nowhere is it below 0.89.
 const CUTS_CHOSEN_FROM: f64 = 32.0;
 
 /// The value at the threshold that is best on `choose`, evaluated on `evaluate`.
@@ -167,8 +166,8 @@ const CUTS_CHOSEN_FROM: f64 = 32.0;
 /// | `significance` | chance that the bound is wrong | (0, 1) |
 ///
 /// # Guarantee
-/// The value exceeds ε with probability at most `significance` where the halves are independent.
-/// Test: `tests/coverage/bounds.rs::split_covers_on_a_laplace_pair`.
+/// The value exceeds ε with probability at most `significance` if the halves are independent. Test:
+/// `tests/coverage/bounds.rs::split_covers_on_a_laplace_pair`.
 ///
 /// # Errors
 /// An argument outside its domain.
@@ -192,18 +191,18 @@ pub fn split(
     Ok(EpsilonLowerBound { value, significance, assumes: Assumes::Nothing, evidence })
 }
 
-/// The largest value over all cuts, chosen and evaluated on the same data: an estimate.
+/// The largest value over all thresholds, chosen and evaluated on the same data: an estimate.
 ///
-/// Each limit has tail significance/2, as in the paper; no correction for the choice is made, and
+/// Each limit has tail significance/2, as in the paper; there is no correction for the choice, and
 /// the value exceeds the true ε more often than `significance`.
 ///
 /// # Errors
 /// An argument outside its domain.
 ///
 /// # Numerics
-/// Equal to trying every cut. A block of cuts is passed over where even its smallest FP with its
-/// smallest FN would not win, so that 10⁷ cuts need a few thousand limits. Test:
-/// `unit::passing_over_cuts_changes_nothing`.
+/// Equal to trying every threshold. A block of thresholds is skipped if even its smallest FP with
+/// its smallest FN would not win, so that 10⁷ thresholds need a few thousand limits
+/// (`unit::skipped_thresholds_do_not_change_the_maximum`).
 pub fn max_uncorrected(
     trade_off: &TradeOff,
     delta: f64,
@@ -227,14 +226,14 @@ pub fn max_uncorrected(
     Ok(EpsilonEstimate { value, evidence })
 }
 
-/// Branch and bound over the cuts of a trade-off.
+/// Branch and bound over the thresholds of a trade-off.
 struct Search<'a> {
     trade_off: &'a TradeOff,
     setting: &'a Setting,
     best: (f64, Cut),
 }
 
-/// A cut with the limits of both of its rates.
+/// A threshold with the limits of both rates.
 #[derive(Clone, Copy)]
 struct End {
     cut: Cut,
@@ -243,7 +242,7 @@ struct End {
 }
 
 impl End {
-    /// Limits that a neighbour has for as many errors are taken from there.
+    /// Reuses the limits of a neighbour with the same number of errors.
     fn new(setting: &Setting, cut: Cut, neighbours: &[End]) -> Result<Self, BoundError> {
         let ErrorCounts { false_positives, false_negatives } = cut.errors;
         let limit = |events, trials| clopper_pearson_upper(events, trials, setting.tail);
@@ -270,7 +269,7 @@ impl Search<'_> {
         }
     }
 
-    /// Searches the cuts between two that were looked at.
+    /// Searches the thresholds between two evaluated ones.
     fn between(&mut self, first: usize, last: usize, ends: [End; 2]) -> Result<(), BoundError> {
         if last - first < 2 {
             return Ok(());
@@ -296,14 +295,14 @@ impl Search<'_> {
 mod tests {
     use super::*;
 
-    /// Scores with a known pattern, no generator needed: a Weyl sequence.
+    /// Deterministic scores: a Weyl sequence.
     fn scores(n: u64, shift: f64, skew: f64) -> Vec<f64> {
         let uniform = |i: u64| (i as f64 * 0.618_033_988_749_894_9).fract();
         (0..n).map(|i| shift + skew * uniform(i) * uniform(3 * i + 1)).collect()
     }
 
     #[test]
-    fn passing_over_cuts_changes_nothing() {
+    fn skipped_thresholds_do_not_change_the_maximum() {
         for (n, shift, skew) in
             [(3, 0.0, 1.0), (500, 0.3, 1.4), (4000, 0.02, 1.0), (4000, 0.0, 1.0)]
         {

@@ -1,19 +1,19 @@
-//! Which cuts of an audit are shown: chosen without the scores that are shown there.
+//! Thresholds at which a curve is drawn, chosen without the scores that are drawn.
 
 use crate::audit::histogram::ScoreBins;
 use crate::audit::trade_off::{TradeOff, Trials};
 
-/// Edges of the bins, three quarters of them in the middle half, and the thresholds of the rule:
-/// both were fixed by the pilot, whose scores lie in that half.
+/// Bin edges, three quarters of them in the middle half, where the pilot's scores lie, and the
+/// thresholds of the rule: the pilot fixed both.
 ///
-/// The score is a log-likelihood ratio, so equal steps of it are equal steps of the logarithm of
-/// the curve's slope: both tails get their share.
+/// The score is a log-likelihood ratio, the logarithm of the curve's slope: equal steps resolve
+/// both tails.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
 /// | `bins` | of the audit's histograms | – |
 /// | `thresholds` | of the simultaneous rule | may be empty |
-/// | `most` | most edges | ≥ 2 |
+/// | `most` | maximum number of edges | ≥ 2 |
 #[must_use]
 pub fn edges_to_show(bins: &ScoreBins, thresholds: &[f64], most: usize) -> Vec<f64> {
     let last = bins.edges().saturating_sub(1);
@@ -30,7 +30,7 @@ pub fn edges_to_show(bins: &ScoreBins, thresholds: &[f64], most: usize) -> Vec<f
     merged(edges.collect(), thresholds)
 }
 
-/// Scores of a pilot at ranks on a geometric ladder from both ends of both worlds, and the
+/// Scores of a pilot at geometrically spaced ranks from both ends of both worlds, and the
 /// thresholds of the rule.
 ///
 /// | argument | meaning | domain |
@@ -58,7 +58,7 @@ pub fn scores_to_show(pilot: &TradeOff, thresholds: &[f64]) -> Vec<f64> {
     merged(shown.collect(), thresholds)
 }
 
-/// Both lists as one, rising, each value once.
+/// The sorted union of both lists.
 fn merged(mut cuts: Vec<f64>, more: &[f64]) -> Vec<f64> {
     cuts.extend(more.iter().filter(|threshold| threshold.is_finite()));
     cuts.sort_unstable_by(f64::total_cmp);

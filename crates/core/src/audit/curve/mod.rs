@@ -1,4 +1,4 @@
-//! What an audit saw at cuts that were fixed beforehand, with a band.
+//! Observed error rates at thresholds that were fixed beforehand, with a confidence band.
 
 mod cuts;
 
@@ -8,7 +8,7 @@ use crate::accounting::TradeOffPoint;
 use crate::audit::trade_off::{Cut, RateIntervals, TradeOff, Trials};
 use crate::interval::IntervalError;
 
-/// Observed rates at one cut.
+/// Observed rates at one threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutRates {
     /// τ.
@@ -17,18 +17,18 @@ pub struct CutRates {
     pub fpr: f64,
     /// Share of D at or below τ.
     pub fnr: f64,
-    /// Limits of both rates, which hold at all cuts of the curve at once; none without coverage.
+    /// Simultaneous limits of both rates over all thresholds of the curve; none without coverage.
     pub limits: Option<RateIntervals>,
 }
 
-/// Observed rates at several cuts, by rising threshold.
+/// Observed rates at several thresholds, in ascending order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditCurve {
     trials: Trials,
     cuts: Vec<CutRates>,
 }
 
-/// A region that holds the attack's curve: two staircases, each by rising fpr.
+/// A region that contains the attack's curve: two step functions, each by rising fpr.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RateBand {
     /// fnr is at most this.
@@ -38,18 +38,19 @@ pub struct RateBand {
 }
 
 impl AuditCurve {
-    /// Rates at cuts that were fixed without these scores, with a simultaneous band.
+    /// Rates at thresholds that were fixed without these scores, with a simultaneous band.
     ///
-    /// At each of K cuts both rates have two Clopper–Pearson limits at tail significance/(4K).
+    /// At each of K thresholds both rates have two Clopper–Pearson limits at tail
+    /// significance/(4K).
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `counted` | error counts of all planned observations | – |
-    /// | `thresholds` | the K cuts, rising | no NaN |
+    /// | `thresholds` | the K thresholds, rising | no NaN |
     /// | `significance` | chance that any true rate is outside its limits | (0, 1) |
     ///
     /// # Guarantee
-    /// With probability at least 1 − significance the true rates at all cuts are within their
+    /// With probability at least 1 − significance the true rates at all thresholds are within their
     /// limits, and the attack's whole curve within [`band`](Self::band)
     /// (`tests/coverage/curves.rs::the_band_holds_the_whole_curve_and_a_pointwise_one_does_not`).
     ///
@@ -57,7 +58,7 @@ impl AuditCurve {
     /// A significance outside its domain.
     ///
     /// # Reference
-    /// C. Clopper and E. Pearson (1934); the union over cuts is Bonferroni's.
+    /// C. Clopper and E. Pearson (1934); Bonferroni correction over thresholds.
     pub fn with_band(
         counted: &TradeOff,
         thresholds: &[f64],
@@ -71,7 +72,7 @@ impl AuditCurve {
         Ok(curve)
     }
 
-    /// Rates at the given thresholds, without coverage.
+    /// Rates at these thresholds, without coverage.
     #[must_use]
     pub fn observed(counted: &TradeOff, thresholds: &[f64]) -> Self {
         let trials = counted.trials();
@@ -79,7 +80,7 @@ impl AuditCurve {
         AuditCurve { trials, cuts: thresholds.iter().map(at).collect() }
     }
 
-    /// The single cut of an audit of counts, which was fixed beforehand; arguments as
+    /// The single threshold of an audit of counts, fixed beforehand; arguments as for
     /// [`with_band`](Self::with_band).
     ///
     /// # Errors
@@ -99,7 +100,7 @@ impl AuditCurve {
         self.trials
     }
 
-    /// The cuts, by rising threshold.
+    /// The rates by rising threshold.
     #[must_use]
     pub fn cuts(&self) -> &[CutRates] {
         &self.cuts
@@ -117,7 +118,8 @@ impl AuditCurve {
 
     /// The band around the attack's curve; none without coverage.
     ///
-    /// Both rates are monotone in the threshold, so a limit at one cut carries over to the next.
+    /// Both rates are monotone in the threshold, so a limit at one threshold also holds at the
+    /// next.
     #[must_use]
     pub fn band(&self) -> Option<RateBand> {
         let limits: Vec<RateIntervals> =
@@ -142,14 +144,15 @@ impl AuditCurve {
 }
 
 impl RateBand {
-    /// Whether a point lies in the band.
+    /// Whether the band contains a point.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `point` | rates of one test | [0, 1] each |
     #[must_use]
-    pub fn holds(&self, point: TradeOffPoint) -> bool {
-        // A cut speaks of tests with a higher or lower fpr; at its own the curve may be upright.
+    pub fn contains(&self, point: TradeOffPoint) -> bool {
+        // A limit applies to tests of higher or lower fpr; at its own fpr the curve may be
+        // vertical.
         let above = self.most.partition_point(|step| step.fpr < point.fpr);
         let most = above.checked_sub(1).map_or(1.0, |index| self.most[index].fnr);
         let next = self.least.partition_point(|step| step.fpr <= point.fpr);
@@ -183,12 +186,12 @@ mod tests {
         let curve = AuditCurve::with_band(&counted, &thresholds, 0.05).unwrap();
         let band = curve.band().unwrap();
         for point in curve.points() {
-            assert!(band.holds(point), "{point:?}");
+            assert!(band.contains(point), "{point:?}");
         }
         for (fpr, fnr, is_held) in
             [(1e-9, 0.0, false), (1.0, 1.0, false), (0.1, 0.99, false), (0.9, 0.0, true)]
         {
-            assert_eq!(band.holds(TradeOffPoint { fpr, fnr }), is_held, "{fpr} {fnr}");
+            assert_eq!(band.contains(TradeOffPoint { fpr, fnr }), is_held, "{fpr} {fnr}");
         }
         for stairs in [&band.most, &band.least] {
             assert!(stairs.is_sorted_by(|a, b| a.fpr <= b.fpr && a.fnr >= b.fnr));
@@ -204,10 +207,10 @@ mod tests {
         let curve = AuditCurve::at_fixed_cut(cut, trials, 0.05).unwrap();
         let limits = curve.cuts()[0].limits.unwrap();
         let band = curve.band().unwrap();
-        let holds = |fpr, fnr| band.holds(TradeOffPoint { fpr, fnr });
-        assert!(holds(0.012, 0.48) && holds(limits.fpr_upper, limits.fnr_upper));
-        assert!(holds(limits.fpr_lower, limits.fnr_lower));
-        assert!(!holds(limits.fpr_upper * 1.01, limits.fnr_upper * 1.01));
-        assert!(!holds(limits.fpr_lower * 0.99, limits.fnr_lower * 0.99));
+        let contains = |fpr, fnr| band.contains(TradeOffPoint { fpr, fnr });
+        assert!(contains(0.012, 0.48) && contains(limits.fpr_upper, limits.fnr_upper));
+        assert!(contains(limits.fpr_lower, limits.fnr_lower));
+        assert!(!contains(limits.fpr_upper * 1.01, limits.fnr_upper * 1.01));
+        assert!(!contains(limits.fpr_lower * 0.99, limits.fnr_lower * 0.99));
     }
 }

@@ -1,20 +1,20 @@
-//! Trade-off curves of scores, at cuts that were fixed before the counted scores were seen.
+//! Trade-off curves of scores, at thresholds that were fixed before the counted scores were known.
 
 use super::{AuditOptions, Scores, ScoresError};
 use crate::audit::bound::{BoundError, ThresholdRule};
 use crate::audit::curve::{AuditCurve, scores_to_show};
 use crate::audit::trade_off::TradeOff;
 
-/// Fewest runs of each world that a band is made for: a tenth of them fixes its cuts.
+/// Minimum number of runs per world for a band: a tenth of them fixes its thresholds.
 const FEWEST_RUNS: usize = 20;
 
 impl Scores<'_> {
-    /// The curve of the scores.
+    /// The trade-off curve of the scores.
     ///
-    /// With `coverage`, which independent runs have, a seeded random tenth of each world fixes the
-    /// cuts, and the rest has rates and band at `options.significance`: the same division as the
-    /// simultaneous rule's, whose thresholds are among the cuts. Without, or with fewer than 20
-    /// runs of a world, all scores are shown, without a band.
+    /// With `coverage` (for independent runs), a seeded random tenth of each world fixes the
+    /// thresholds, and the other runs yield rates and a band at `options.significance`: the
+    /// division of the simultaneous rule, whose thresholds are included. Without `coverage`, or
+    /// with fewer than 20 runs of a world, the curve is that of all scores, without a band.
     ///
     /// # Errors
     /// A world without runs, or an argument outside its domain.

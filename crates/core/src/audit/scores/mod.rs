@@ -1,4 +1,4 @@
-//! Audits of scores of any origin: which runs choose the cut and which the bound comes from.
+//! Audits of scores of any origin: which runs choose the threshold and which are evaluated.
 
 mod curve;
 
@@ -13,8 +13,8 @@ use super::trade_off::{TradeOff, Trials};
 use crate::adjacency::World;
 use crate::random::{Purpose, Words};
 
-/// Scores of runs of both worlds, higher for the target's; a score that is not finite stands for a
-/// failed run and counts against the attack.
+/// Scores of runs of both worlds, higher if the attack suspects the target; a score that is not
+/// finite is a failed run and counts against the attack.
 ///
 /// # Example
 /// ```
@@ -33,12 +33,12 @@ pub struct Scores<'a> {
     pub target: &'a [f64],
     /// Runs of D′.
     pub zero_out: &'a [f64],
-    /// Whether the scores are meant as log-likelihood ratios in nats: their size then helps to
-    /// place cuts. A wrong answer costs tightness, never validity.
+    /// Whether the scores are log-likelihood ratios in nats: their values then help to choose
+    /// thresholds. A wrong setting costs tightness, never validity.
     pub likelihood_ratios: bool,
 }
 
-/// How scores are audited.
+/// Options of an audit of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AuditOptions {
     /// How the threshold is chosen.
@@ -47,15 +47,15 @@ pub struct AuditOptions {
     pub delta: f64,
     /// Chance that the bound is wrong, in (0, 1).
     pub significance: f64,
-    /// Most cuts of the simultaneous rule, ≥ 1.
+    /// Maximum number of thresholds of the simultaneous rule, ≥ 1.
     pub cuts: u32,
-    /// Seed of the random half or pilot. A bound needs a seed that was fixed before the scores were
-    /// seen.
+    /// Seed of the random half or pilot. A bound requires a seed that was fixed before the scores
+    /// were known.
     pub seed: u64,
 }
 
 impl Default for AuditOptions {
-    /// At δ = 10⁻⁵ and 95 % confidence, 16 simultaneous cuts fixed by a pilot, seed 0.
+    /// At δ = 10⁻⁵ and 95 % confidence, 16 simultaneous thresholds fixed by a pilot, seed 0.
     fn default() -> Self {
         AuditOptions {
             threshold_rule: ThresholdRule::Simultaneous,
@@ -67,7 +67,7 @@ impl Default for AuditOptions {
     }
 }
 
-/// Why scores could not be audited.
+/// Errors of audits of scores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScoresError {
@@ -83,19 +83,19 @@ pub enum ScoresError {
         runs: usize,
         /// The rule.
         rule: ThresholdRule,
-        /// Fewest that can be divided.
+        /// Minimum number of runs.
         least: usize,
     },
-    /// A rule for simulations.
+    /// A rule that needs counts.
     #[error("the threshold rule `fixed` needs counts at a threshold, not scores")]
     Rule,
-    /// The rule was refused.
+    /// An error of the rule.
     #[error(transparent)]
     Bound(#[from] BoundError),
 }
 
 impl<'a> Scores<'a> {
-    /// Scores whose order alone means something.
+    /// Scores of which only the order is meaningful.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
@@ -106,17 +106,17 @@ impl<'a> Scores<'a> {
         Scores { target, zero_out, likelihood_ratios: false }
     }
 
-    /// What the rule makes of the scores, with the uncorrected maximum over all of them.
+    /// Applies the threshold rule, and computes the uncorrected maximum over all scores.
     ///
     /// `Split` evaluates a seeded random half of each world; `Simultaneous` takes a seeded random
     /// tenth as its pilot, which is not counted.
     ///
     /// # Guarantee
-    /// Where runs are independent and their number and the seed were fixed beforehand, a bound
-    /// exceeds ε with probability at most `significance`
-    /// (`tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`); every
-    /// run is either chosen from or evaluated
-    /// (`unit::every_run_is_either_chosen_from_or_evaluated`).
+    /// If runs are independent and their number and the seed were fixed beforehand, a bound exceeds
+    /// ε with probability at most `significance`
+    /// (`tests/coverage/bounds.rs::fixed_cut_covers_by_enumeration_and_its_twin_does_not`); each
+    /// run either chooses thresholds or is evaluated
+    /// (`unit::each_run_either_chooses_or_is_evaluated`).
     ///
     /// # Errors
     /// Too few runs, or an argument outside its domain.
@@ -189,7 +189,7 @@ impl<'a> Scores<'a> {
         if !self.likelihood_ratios || cuts < 2 || grid.is_empty() {
             return Ok(choose(&PredictedErrors::from_counts(pilot), cuts as usize)?);
         }
-        // Half of the cuts trust the scores as likelihood ratios, half only their order.
+        // Half of the thresholds use the scores as likelihood ratios, half only their order.
         let half = cuts as usize / 2;
         let ratios = PredictedErrors::from_likelihood_ratios(pilot, &grid);
         let mut thresholds = choose(&PredictedErrors::from_counts(pilot), half)?;
@@ -200,8 +200,8 @@ impl<'a> Scores<'a> {
     }
 }
 
-/// 2,000 thresholds over the pilot's range, widened by half of it at each end; none where the range
-/// exceeds every float.
+/// 2,000 thresholds over the pilot's range, widened by half of it at each end; none if the range
+/// overflows.
 fn grid_over(pilot: &TradeOff) -> Vec<f64> {
     let (lowest, highest) = pilot.score_range().unwrap_or((0.0, 0.0));
     let length = (highest - lowest).max(f64::MIN_POSITIVE);
@@ -209,8 +209,8 @@ fn grid_over(pilot: &TradeOff) -> Vec<f64> {
     (0..=2000).map(at).filter(|t| t.is_finite()).collect()
 }
 
-/// A uniformly random subset of `wanted` scores, and the rest, each in file order: one word a score
-/// decides whether it is taken, with probability (still wanted)/(still to come).
+/// A uniformly random subset of `wanted` scores, and the rest, each in file order: one random word
+/// per score decides whether it is selected, with probability (still needed)/(remaining).
 ///
 /// The bias of a 32-bit word against that probability is below 2⁻³².
 fn random_subset(scores: &[f64], wanted: usize, seed: u64, world: World) -> (Vec<f64>, Vec<f64>) {
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn every_run_is_either_chosen_from_or_evaluated() {
+    fn each_run_either_chooses_or_is_evaluated() {
         let (target, zero_out) = (scores(1001, 1.0), scores(400, 0.0));
         let recorded = Scores { target: &target, zero_out: &zero_out, likelihood_ratios: true };
         let of = |rule| recorded.audit(&options(rule)).unwrap().evidence().trials;
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_a_file_does_not_decide_who_is_evaluated() {
+    fn file_order_does_not_decide_which_runs_are_evaluated() {
         // Sorted files: halves by file order would compare high scores with low ones.
         let mut target = scores(2000, 0.0);
         target.sort_unstable_by(f64::total_cmp);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_whose_range_exceeds_every_float_are_audited_by_their_order() {
+    fn scores_whose_range_overflows_are_audited_by_their_order() {
         let stretched = |shift: f64| -> Vec<f64> {
             scores(400, shift).iter().map(|s| (s / 2.5 - 1.0) * f64::MAX).collect()
         };
