@@ -1,5 +1,6 @@
 //! Simulated audits, from the random words to the bound.
 
+mod curves;
 mod engine;
 mod identities;
 mod slots;
