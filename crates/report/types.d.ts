@@ -23,7 +23,7 @@ export interface Accounted {
   standard_error?: number;
 }
 
-/** The neighbouring relation under which a statement about privacy holds. */
+/** The neighbouring relation of a privacy statement. */
 export type Adjacency = "add-remove" | "replace" | "zero-out";
 
 /** One array of a file. */
@@ -48,7 +48,7 @@ export interface AssumedAccounting {
   steps: number | null;
 }
 
-/** What a bound needs beside independent runs whose number was fixed before they were seen. */
+/** What a bound assumes in addition to independent runs whose number was fixed beforehand. */
 export type Assumes = "nothing" | "independent_canaries" | "gaussian_curve";
 
 /** Which of epsilon and delta is given. */
@@ -285,7 +285,7 @@ export interface ClaimRecord {
 export interface ClaimVerdict {
   /** The verdict. */
   outcome: Verdict;
-  /** Why it is that. */
+  /** Its reason. */
   reason: VerdictReason;
 }
 
@@ -338,30 +338,30 @@ export interface CurveColumns {
 
 export type CurveKind = "claim" | "poisson" | "deterministic" | "max-slice";
 
-/** In which way runs depend on each other. */
+/** A dependence between runs. */
 export type Dependence = {
   /** Runs that repeat an earlier one, D before D′. */
   copies: number;
-  /** The first pair: a run, and another that is its copy. */
+  /** The first pair: a run and its copy. */
   first: [RunIndex, RunIndex] | null;
   kind: "duplicated_runs";
-  /** Runs of both worlds that were compared. */
+  /** Compared runs of both worlds. */
   runs: number;
 } | {
-  /** Epochs that were compared with earlier ones. */
+  /** Epochs compared with earlier ones. */
   guesses: number;
-  /** Epochs where it is. */
+  /** Epochs with the same step. */
   hits: number;
   kind: "repeated_positions_over_epochs";
-  /** T: chance is one in T. */
+  /** T: a coincidence has probability 1/T. */
   steps: number;
 } | {
-  /** Runs that were compared with earlier ones. */
+  /** Runs compared with earlier ones. */
   guesses: number;
-  /** Runs where it is. */
+  /** Runs with the same step. */
   hits: number;
   kind: "repeated_positions_over_runs";
-  /** T: chance is one in T. */
+  /** T: a coincidence has probability 1/T. */
   steps: number;
 } | {
   /** Rank correlation. */
@@ -373,7 +373,7 @@ export type Dependence = {
   kind: "shared_noise";
 };
 
-/** Which world of the pair is P in H_{e^ε}(P‖Q). */
+/** Which world is P in the hockey-stick divergence H_{e^ε}(P‖Q). */
 export type Direction = "remove" | "add";
 
 /** Directions that a value covers. */
@@ -464,7 +464,7 @@ export type FindingRecord = {
     dependence: Dependence;
     /** Chance of a statistic at least as extreme if all runs are independent. */
     p_value: number;
-    /** The world whose runs do; none where both are concerned. */
+    /** The world of these runs; none if the runs of both worlds are involved. */
     world: World | null;
   };
 } | {
@@ -492,17 +492,17 @@ export type FindingRecord = {
 } | {
   code: "partial_run";
   data: {
-    /** Observations of both worlds that were counted. */
+    /** Counted observations of both worlds. */
     counted: number;
-    /** Observations of both worlds that were planned. */
+    /** Planned observations of both worlds. */
     planned: number;
   };
 } | {
   code: "noise_too_small";
   data: {
-    /** Variance of the outputs about the mean of their batch ÷ that of the noise. */
+    /** Variance of the outputs around their batch mean ÷ variance of the noise. */
     residual_variance: number;
-    /** Its standard error where only noise differs. */
+    /** Its standard error if only the noise differs. */
     standard_error: number;
   };
 } | {
@@ -510,7 +510,7 @@ export type FindingRecord = {
   data: {
     /** The deviation, in noise standard deviations. */
     shift: number;
-    /** Its standard error where only noise and runs differ. */
+    /** Its standard error if only noise and runs differ. */
     standard_error: number;
   };
 });
@@ -774,15 +774,15 @@ export interface RunIndex {
   world: World;
 }
 
-/** A [`BatchSampler`] without its parameter: what a list of samplers shows and a command names. */
+/** How a training run forms its batches, without parameters. */
 export type SamplerKind = "poisson" | "shuffle" | "persistent-shuffle" | "balls-in-bins" | "deterministic" | "partial-shuffle" | "sliding-buffer" | "batch-then-shuffle";
 
-/** What a statement about ε speaks of. */
+/** To which pairs of neighbours a statement about ε applies. */
 export type Scope = "pair" | "mechanism";
 
 /** Logistic regression of the world on the score. */
 export interface ScoreSlope {
-  /** Bins that held scores. */
+  /** Number of bins with scores. */
   bins: number;
   /** Fitted slope; 1 for a log-likelihood ratio. */
   slope: number;
@@ -840,7 +840,7 @@ export interface Setting {
   steps: number;
 }
 
-/** What a finding means for the claim. */
+/** Severity of a finding for the claim. */
 export type Severity = "refutes" | "warning" | "note";
 
 /** How many of the first batches the outputs indicate were shuffled. */
@@ -849,15 +849,15 @@ export interface ShuffleWindowRecord {
   /** ln of the likelihood ratio of k batches against all T, over all pairs of runs. */
   ln_evidence: number;
   /**
-   * What a shuffle over all T batches exceeds with the chance `significance` at most, whichever
-   * of the numbers is looked at.
+   * The value that a shuffle over all T batches exceeds with probability at most `significance`,
+   * for any of the tested numbers.
    */
   ln_needed: number;
-  /** k: of the numbers tried, the one that the outputs speak for most. */
+  /** k: the tested number of batches with the largest likelihood. */
   prefix: number;
   /** The finding as a sentence. */
   says: string;
-  /** Shared over the numbers that were tried. */
+  /** Shared by all tested numbers. */
   significance: number;
   /** T. */
   steps_per_epoch: number;
@@ -883,7 +883,7 @@ export interface SimulationResult extends AuditResult {
   version: string;
 }
 
-/** Where a wrong number of steps comes from. */
+/** Explanation of a wrong number of steps. */
 export type StepsReading = "last-batch-dropped" | "last-batch-kept" | "epochs-rounded" | "one-epoch" | "epochs";
 
 /** What was audited. */
@@ -1079,10 +1079,10 @@ export interface ValueAtCut {
   threshold: number | null;
 }
 
-/** What an audit says about a claim. "Not refuted" proves nothing. */
+/** The verdict of an audit on a claim. "Not refuted" is no proof of the claim. */
 export type Verdict = "refuted" | "not-refuted" | "inconclusive";
 
-/** Why a verdict is what it is. */
+/** The reason for a verdict. */
 export type VerdictReason = "bound_exceeds_claim" | "proven_lower_bound" | "bound_within_claim" | "estimate_only" | "coverage_lost" | "bound_assumes_more";
 
 export type Wanted = "noise" | "steps" | "epochs";

@@ -1,7 +1,6 @@
-//! The words of the hypothesis test: which data sets are neighbours, which world an observation
-//! came from, which of the pair is called P.
+//! Neighbouring data sets, the two worlds of the hypothesis test, and its directions.
 
-/// The neighbouring relation under which a statement about privacy holds.
+/// The neighbouring relation of a privacy statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -47,15 +46,15 @@ impl World {
     }
 }
 
-/// Which world of the pair is P in H_{e^ε}(P‖Q).
+/// Which world is P in the hockey-stick divergence H_{e^ε}(P‖Q).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Direction {
-    /// P is D, the world with the target: the attack shows that high scores are too likely in D.
+    /// P is D, the world with the target: high scores are too likely in D.
     Remove,
-    /// P is D′: the attack shows that low scores are too likely in D′.
+    /// P is D′: low scores are too likely in D′.
     Add,
 }
 
@@ -82,14 +81,14 @@ impl From<Direction> for Directions {
     }
 }
 
-/// What a statement about ε speaks of.
+/// To which pairs of neighbours a statement about ε applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Scope {
-    /// The pair of worlds that was observed. A lower bound for a pair is one for its mechanism; an
-    /// upper bound for a pair is none.
+    /// The pair of worlds that was observed. A lower bound for a pair is also one for its
+    /// mechanism; an upper bound for a pair is not.
     Pair,
     /// Every pair of neighbours.
     Mechanism,

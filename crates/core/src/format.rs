@@ -1,6 +1,6 @@
 //! Formats numbers and untrusted text for display.
 
-/// A number in decimals, in powers of ten where it would have many zeros.
+/// Formats a number in decimals, or in powers of ten if it would have many zeros.
 ///
 /// # Example
 /// ```
@@ -14,7 +14,8 @@ pub fn given(value: f64) -> String {
     if is_long { format!("{value:e}") } else { (value + 0.0).to_string() }
 }
 
-/// A number with so many decimals, in powers of ten where it would have many digits.
+/// Formats a number with a fixed number of decimals, or in powers of ten if it would have many
+/// digits.
 ///
 /// # Example
 /// ```
@@ -26,8 +27,8 @@ pub fn rounded(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e15 { format!("{value:.decimals$e}") } else { format!("{value:.decimals$}") }
 }
 
-/// Whether a terminal shows a character as it is: one that neither controls it nor the direction of
-/// the text around it.
+/// Whether a character is safe to print: neither a control character nor one that changes the
+/// direction of text.
 ///
 /// # Example
 /// ```
@@ -43,8 +44,7 @@ pub fn is_plain(character: char) -> bool {
     !turns && !character.is_control()
 }
 
-/// Foreign text, fit for a message: its first `most` characters, escaped, with a mark where more
-/// follow.
+/// Escapes untrusted text for a message and truncates it to `most` characters, with an ellipsis.
 ///
 /// # Example
 /// ```
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_turns_text_around_is_not_plain() {
+    fn direction_controls_are_not_plain() {
         let turning = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\
                        \u{2066}\u{2067}\u{2068}\u{2069}";
         assert!(turning.chars().all(|c| !is_plain(c) && !excerpt(&c.to_string(), 1).contains(c)));
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_ends() {
+    fn excerpts_are_truncated() {
         assert_eq!([excerpt("abc", 3), excerpt("abcd", 3), excerpt("", 3)], ["abc", "abc…", ""]);
         assert_eq!(excerpt("\n\n\n", 2), "\\n\\n…");
     }
 
     #[test]
-    fn no_number_has_many_digits() {
+    fn numbers_have_few_digits() {
         let values = [f64::MAX, f64::MIN, 1e15, 9.9e14, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY];
         for value in values {
             assert!(rounded(value, 4).len() <= 20 && given(value).len() <= 24, "{value:e}");

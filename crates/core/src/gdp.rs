@@ -50,10 +50,10 @@ pub enum GdpError {
 /// [`GdpError::Mu`], [`GdpError::Epsilon`].
 ///
 /// # Numerics
-/// Relative error below 1e-13 + 1e-15 (1 + |A|)(|A| + B), the second for the rounding of A itself
-/// (`tests/oracles/gdp.rs::independent_values_agree`). The two terms are never subtracted where they are close:
-/// δ = φ(A) ∫₀^∞ e^{−As−s²/2}(1 − e^{−μs}) ds has a positive integrand. Rounds to nearest, not
-/// outward.
+/// Relative error below 1e-13 + 1e-15 (1 + |A|)(|A| + B), the latter from the rounding of A
+/// (`tests/oracles/gdp.rs::independent_values_agree`). The two terms are never subtracted where
+/// they are close: δ = φ(A) ∫₀^∞ e^{−As−s²/2}(1 − e^{−μs}) ds has a positive integrand. Rounds to
+/// nearest, not outward.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), corollary 2.13; B. Balle and Y.-X. Wang (2018), theorem 8.
@@ -85,7 +85,7 @@ pub fn gdp_delta(gdp_mu: f64, epsilon: f64) -> Result<f64, GdpError> {
 ///
 /// # Numerics
 /// Relative error about 1e-13 where ε exceeds 1e-3 μ. ln δ is a concave function of ε, so Newton's
-/// method from the upper end ε ≤ μ(μ/2 − Φ⁻¹(δ)) converges; a bracket is kept. Rounds to nearest.
+/// method from the upper end ε ≤ μ(μ/2 − Φ⁻¹(δ)) converges, inside a bracket. Rounds to nearest.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), corollary 2.13.
@@ -112,7 +112,7 @@ pub fn gdp_epsilon(gdp_mu: f64, delta: f64) -> Result<f64, GdpError> {
 
 /// The μ whose Gaussian curve touches (ε, δ): the root of [`gdp_delta`] in μ.
 ///
-/// A mechanism that is μ-GDP is (ε, δ)-DP exactly where μ is at most this value.
+/// A mechanism that is exactly μ-GDP is (ε, δ)-DP if and only if μ is at most this value.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -164,7 +164,7 @@ pub fn gdp_mu_for(epsilon: f64, delta: f64) -> Result<f64, GdpError> {
 /// | `fnr_upper` | upper limit of the false-negative rate | (0, 1] |
 ///
 /// # Guarantee
-/// Where both limits hold, every μ for which the mechanism is μ-GDP is at least the result:
+/// If both limits hold, every μ for which the mechanism is μ-GDP is at least the result, which is
 /// rounded down (`tests/oracles/gdp.rs::mu_from_rates`). Clamped at 0, never an absolute value.
 ///
 /// # Errors
@@ -235,14 +235,14 @@ impl Profile {
     }
 }
 
-/// M(a) − M(a + μ) = ∫₀^∞ e^{−as−s²/2}(1 − e^{−μs}) ds, cut where the exponent passes 44.
+/// M(a) − M(a + μ) = ∫₀^∞ e^{−as−s²/2}(1 − e^{−μs}) ds, truncated where the exponent passes 44.
 fn difference_of_mills(a: f64, gdp_mu: f64) -> f64 {
     let end = 88.0 / (a + (a * a + 88.0).sqrt());
     let kept = |s: f64| -math::exp_m1(-gdp_mu * s);
     gauss_legendre_32(0.0, end, |s| math::exp(-s * (a + 0.5 * s)) * kept(s))
 }
 
-/// Root of a monotone function, given as (value, slope), by Newton's method inside a bracket.
+/// Root of a monotone function, which returns (value, slope), by Newton's method inside a bracket.
 fn root(low: f64, high: f64, start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
     let (mut low, mut high, mut x) = (low, high, start);
     let mut last_step = f64::INFINITY;
@@ -258,7 +258,7 @@ fn root(low: f64, high: f64, start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
         }
         let step = -value / slope;
         let next = x + step;
-        // the ends are kept inside: the root may lie on one
+        // the ends belong to the bracket: the root may be one of them
         if next >= low && next <= high && step.abs() < 0.9 * last_step {
             x = next;
             last_step = step.abs();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_give_numbers() {
+    fn results_are_finite_at_extreme_arguments() {
         for gdp_mu in [0.0, 5e-324, 1e-200, 1e100] {
             for epsilon in [0.0, 1e-300, 1.0, 1e200] {
                 let delta = gdp_delta(gdp_mu, epsilon).unwrap();

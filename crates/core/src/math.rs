@@ -49,8 +49,8 @@ pub fn log10(x: f64) -> f64 {
     libm::log10(x)
 }
 
-/// `x` between two ends, whose order is not checked: `f64::clamp` panics where they are out of
-/// order or NaN, and writes why, which costs a page many bytes.
+/// `x` clamped to [`low`, `high`], whose order is not checked: `f64::clamp` panics if they are out
+/// of order or NaN, and its message adds many bytes to a web page.
 #[inline]
 #[must_use]
 pub fn clamp(x: f64, low: f64, high: f64) -> f64 {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn two_product_keeps_the_lost_bits() {
+    fn two_product_returns_the_rounding_error() {
         // (2⁵² + 1)(2⁵² + 1) = 2¹⁰⁴ + 2⁵³ + 1
         let x = 4_503_599_627_370_497.0;
         let (high, low) = two_product(x, x);

@@ -4,7 +4,7 @@ use crate::adjacency::Adjacency;
 use crate::audit::bound::{Assumes, EpsilonLowerBound};
 use crate::format::given;
 
-/// What is tested: "the training is (ε, δ)-DP under this adjacency".
+/// The claim under test: "the training is (ε, δ)-DP under this adjacency".
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -17,21 +17,21 @@ pub struct PrivacyClaim {
     pub adjacency: Adjacency,
 }
 
-/// What an audit says about a claim. "Not refuted" proves nothing.
+/// The verdict of an audit on a claim. "Not refuted" is no proof of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Verdict {
-    /// The claim is false, unless the bound is one of the few that fail.
+    /// The claim is false, at the confidence of the bound.
     Refuted,
-    /// This audit did not find more than was claimed.
+    /// The audit found no more leakage than claimed.
     NotRefuted,
-    /// There is no valid bound to compare with the claim.
+    /// There is no valid bound.
     Inconclusive,
 }
 
-/// Why a verdict is what it is.
+/// The reason for a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -39,7 +39,7 @@ pub enum Verdict {
 pub enum VerdictReason {
     /// The bound exceeds the claimed ε.
     BoundExceedsClaim,
-    /// Theory proves a larger ε of the mechanism than was claimed.
+    /// Theory proves an ε of the mechanism above the claim.
     ProvenLowerBound,
     /// The bound does not exceed the claimed ε.
     BoundWithinClaim,
@@ -47,7 +47,7 @@ pub enum VerdictReason {
     EstimateOnly,
     /// A finding invalidates the coverage of the bound.
     CoverageLost,
-    /// The bound holds under an assumption only.
+    /// The bound depends on an assumption.
     BoundAssumesMore,
 }
 
@@ -72,7 +72,7 @@ impl VerdictReason {
 pub struct ClaimVerdict {
     /// The verdict.
     pub outcome: Verdict,
-    /// Why it is that.
+    /// Its reason.
     pub reason: VerdictReason,
 }
 

@@ -1,4 +1,4 @@
-//! What the data say about the code or the protocol behind an audit.
+//! Findings about the code or the protocol behind an audit.
 
 use crate::adjacency::World;
 use crate::recorded::independence::{Dependence, IndependenceChecks};
@@ -6,7 +6,7 @@ use crate::recorded::independence::{Dependence, IndependenceChecks};
 /// Standard errors beyond which a residual of trained models is a finding.
 const NOTABLE: f64 = 6.0;
 
-/// Something that the data say about the code or the protocol behind them.
+/// A finding about the code or the protocol behind the data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -15,61 +15,61 @@ const NOTABLE: f64 = 6.0;
 pub enum Finding {
     /// Recorded runs depend on each other.
     Dependence {
-        /// The world whose runs do; none where both are concerned.
+        /// The world of these runs; none if the runs of both worlds are involved.
         world: Option<World>,
         /// Chance of a statistic at least as extreme if all runs are independent.
         p_value: f64,
         /// What was found.
         dependence: Dependence,
     },
-    /// Recorded outputs vary less than the stated noise alone would make them.
+    /// Recorded outputs vary less than the stated noise.
     OutputsVaryLessThanNoise {
         /// Standard deviation of the outputs of different runs ÷ that of the stated noise.
         ratio: f64,
     },
-    /// The size of the shuffle buffer was searched for; the hypotheses share the significance.
+    /// Several sizes of the shuffle buffer were tested; they share the significance.
     BufferSearched {
         /// Batches of the prefix that leaks most.
         prefix: u32,
         /// Prefixes that were tested.
         hypotheses: u32,
     },
-    /// Runs without a finite score, which count against the attack.
+    /// Runs without a finite score; they count against the attack.
     FailedRuns {
         /// Runs of D.
         target: u64,
         /// Runs of D′.
         zero_out: u64,
     },
-    /// Other than the planned number of observations were counted.
+    /// The number of counted observations is not the planned one.
     PartialRun {
-        /// Observations of both worlds that were counted.
+        /// Counted observations of both worlds.
         counted: u64,
-        /// Observations of both worlds that were planned.
+        /// Planned observations of both worlds.
         planned: u64,
     },
-    /// Outputs of trained models vary less than the noise alone would make them.
+    /// Outputs of trained models vary less than the noise.
     NoiseTooSmall {
-        /// Variance of the outputs about the mean of their batch ÷ that of the noise.
+        /// Variance of the outputs around their batch mean ÷ variance of the noise.
         residual_variance: f64,
-        /// Its standard error where only noise differs.
+        /// Its standard error if only the noise differs.
         standard_error: f64,
     },
     /// Outputs of the canary's batch deviate from the mean that its gradient predicts.
     CanaryShifted {
         /// The deviation, in noise standard deviations.
         shift: f64,
-        /// Its standard error where only noise and runs differ.
+        /// Its standard error if only noise and runs differ.
         standard_error: f64,
     },
 }
 
 impl Finding {
-    /// Whether a bound from these data loses its coverage, so that only an estimate is left.
+    /// Whether the finding invalidates the coverage of a bound, which leaves an estimate.
     ///
     /// Limits of an error rate need independent runs of one world, of exactly the planned number.
-    /// Noise that both worlds share costs nothing: the limits of the two rates are joined by a union
-    /// bound.
+    /// Noise that both worlds share costs no coverage: a union bound combines the limits of the two
+    /// rates.
     #[must_use]
     pub const fn costs_coverage(&self) -> bool {
         match self {

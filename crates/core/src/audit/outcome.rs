@@ -17,9 +17,9 @@ pub enum Outcome {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum OutcomeKind {
-    /// It does: a lower bound.
+    /// With coverage: a lower bound.
     Bound,
-    /// It does not.
+    /// Without coverage.
     Estimate,
 }
 

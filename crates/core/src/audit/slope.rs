@@ -11,7 +11,7 @@ pub struct ScoreSlope {
     pub slope: f64,
     /// Its standard error, from the Fisher information.
     pub standard_error: f64,
-    /// Bins that held scores.
+    /// Number of bins with scores.
     pub bins: u32,
 }
 

@@ -1,7 +1,7 @@
-//! Trade-off curves as points: the least false negative rate at each false positive rate.
+//! Trade-off curves: the least false negative rate at each false positive rate.
 //!
-//! What an audit saw, with a band ([`AuditCurve`](crate::audit::curve::AuditCurve)), and what a claim, an accountant or a known
-//! attack says ([`TradeOffCurve`]).
+//! The curve of a claim, an accountant or a known attack is a [`TradeOffCurve`]; that of an audit,
+//! with a band, an [`AuditCurve`](crate::audit::curve::AuditCurve).
 
 mod tangents;
 mod theory;
@@ -26,7 +26,7 @@ impl TradeOffCurve {
         &self.points
     }
 
-    /// Most that rounding moves fnr away from the truth at one fpr.
+    /// Maximum error of fnr at any fpr from rounding.
     #[must_use]
     pub fn numeric_error(&self) -> f64 {
         self.numeric_error
@@ -75,7 +75,7 @@ impl TradeOffCurve {
         self.points.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// The curve of the same pair with its worlds exchanged: both rates change places.
+    /// The curve of the same pair with its worlds exchanged: both rates swap.
     #[must_use]
     pub fn exchanged(&self) -> Self {
         let exchanged = |point: &TradeOffPoint| TradeOffPoint { fpr: point.fnr, fnr: point.fpr };

@@ -1,4 +1,4 @@
-//! A curve from its tangents: below the truth wherever each of them is.
+//! Curves from tangents: below the exact curve if each tangent is.
 
 use super::{TradeOffCurve, TradeOffPoint};
 use crate::math::exp;
@@ -11,7 +11,7 @@ struct Line {
 }
 
 impl Line {
-    /// fpr where this line meets a flatter one.
+    /// fpr at the intersection with a flatter line.
     fn meets(&self, flatter: Line) -> f64 {
         (flatter.intercept - self.intercept) / (self.slope - flatter.slope)
     }
@@ -28,7 +28,7 @@ pub(super) struct ProfilePoint {
 ///
 /// fnr ≥ 1 − δ_remove(ε) − e^ε fpr, fnr ≥ e^{−ε}(1 − δ_add(ε) − fpr)
 ///
-/// A δ that is not below the truth has a curve that is not above it.
+/// If no δ is below the exact one, the curve is not above the exact one.
 pub(super) fn curve_below(
     remove: &[ProfilePoint],
     add: &[ProfilePoint],
@@ -41,7 +41,7 @@ pub(super) fn curve_below(
         Line { intercept: 1.0 - slope * (1.0 - point.delta), slope }
     });
     let certain = Line { intercept: 1.0, slope: 0.0 };
-    // The lowest of all lines: each with the fpr from which on it is that.
+    // The lower envelope: each line with the fpr at which it becomes the lowest.
     let mut lowest: Vec<(f64, Line)> = Vec::new();
     for line in steep.chain(flat).chain([certain]) {
         let mut from = 0.0;

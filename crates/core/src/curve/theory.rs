@@ -9,13 +9,13 @@ use crate::accounting::{
 use crate::math::exp;
 use crate::special::normal::quantile_from_ln;
 
-/// Pieces of a curve, about: each profile is evaluated at that many ε.
+/// Approximate number of pieces: each profile is evaluated at that many ε.
 const PIECES: u32 = 256;
 
-/// Curves reach down to rates of about this.
+/// Smallest rates of a curve, about.
 const LEAST_RATE: f64 = 1e-12;
 
-/// Steepest slope that is evaluated, as ε: e^ε is still a float.
+/// Largest ε that is evaluated: e^ε is still finite.
 const STEEPEST: f64 = 700.0;
 
 /// The least fnr that (ε, δ)-indistinguishable worlds allow.
@@ -47,7 +47,7 @@ pub fn claim_curve(epsilon: f64, delta: f64) -> Result<TradeOffCurve, Accounting
     Ok(curve_below(&line, &line, 0.0))
 }
 
-/// The curve of deterministic batches, below which no way to shuffle leaks.
+/// The curve of deterministic batches, a lower bound for every shuffle.
 ///
 /// fnr = Φ(Φ⁻¹(1 − fpr) − μ), μ = √E/σ
 ///
@@ -83,7 +83,7 @@ pub fn deterministic_curve(training: &Training) -> Result<TradeOffCurve, Account
 /// much memory.
 ///
 /// # Numerics
-/// The numeric error is the largest distance of the profiles that are rounded up and down.
+/// The numeric error is the largest distance between the profiles rounded up and down.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), proposition 2.12, for the curve as the dual of δ(ε).
@@ -106,7 +106,7 @@ pub fn poisson_curve(training: &Training) -> Result<TradeOffCurve, AccountingErr
     Ok(curve_below(&remove, &add, numeric_error))
 }
 
-/// ε at the least δ that the distribution resolves.
+/// ε at the smallest δ that the distribution resolves.
 fn reach(losses: &PrivacyLossDistribution) -> Result<f64, AccountingError> {
     for delta in [LEAST_RATE, 1e-10, 1e-8, 1e-6, 1e-3] {
         let end = losses.epsilon_at(delta)?;
@@ -124,16 +124,16 @@ fn epsilons_from(end: f64) -> impl Iterator<Item = f64> {
     (0..=PIECES).rev().map(move |i| end * share(i) * share(i))
 }
 
-/// Rates of the attack on one shuffled epoch that decides for the target where an output exceeds C.
+/// Rates of the attack on one shuffled epoch that decides for the target if an output exceeds C.
 ///
 /// fpr = 1 − F₁(C), fnr = F₂(C), F_m(C) = Φ((C − m)/σ) Φ(C/σ)^{T−1}
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `training` | σ, T; E is 1 | as of [`Shuffle`](crate::accounting::Shuffle) |
+/// | `training` | σ, T; E is 1 | as for [`Shuffle`](crate::accounting::Shuffle) |
 ///
 /// # Guarantee
-/// This attack has these rates, so that the mechanism leaks at least as much
+/// The attack has these rates, so the mechanism leaks at least as much
 /// (`tests/agreement/curves.rs::the_closed_form_attack_has_the_rates_that_are_counted`).
 ///
 /// # Errors

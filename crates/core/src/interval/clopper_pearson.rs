@@ -15,7 +15,7 @@ use crate::special::{BetaDistribution, UnitPoint};
 /// | `tail` | chance that the limit lies below the rate, one-sided | (0, 1) |
 ///
 /// # Guarantee
-/// Whatever the rate p, the limit lies below p with probability at most `tail`
+/// For every rate p, the limit is below p with probability at most `tail`
 /// (`tests/oracles/clopper_pearson.rs::coverage_by_enumeration`).
 ///
 /// # Errors
@@ -24,9 +24,9 @@ use crate::special::{BetaDistribution, UnitPoint};
 /// # Numerics
 /// Never below the exact root, and above it by less than 3e-13 of the smaller of root and 1 − root
 /// (or two units in the last place), for n to 10¹⁰ and tails from 1e-12
-/// (`tests/oracles/clopper_pearson.rs::golden_limits_agree`, `tests/oracles/clopper_pearson.rs::independent_limits_agree`); n
-/// up to 2⁶⁴ and any tail have a result. 1 − limit keeps its digits as [`clopper_pearson_lower`] of
-/// n − k.
+/// (`tests/oracles/clopper_pearson.rs::golden_limits_agree`,
+/// `tests/oracles/clopper_pearson.rs::independent_limits_agree`); n up to 2⁶⁴ and any tail are
+/// supported. For an accurate 1 − limit use [`clopper_pearson_lower`] of n − k.
 ///
 /// # Reference
 /// C. Clopper and E. S. Pearson (1934).
@@ -48,7 +48,7 @@ pub fn clopper_pearson_upper(events: u64, trials: u64, tail: f64) -> Result<f64,
 /// Lower Clopper–Pearson limit of a rate from k events in n independent trials.
 ///
 /// The p with P[Bin(n, p) ≥ k] = tail, the lower `tail` quantile of Beta(k, n − k + 1); 0 at k = 0.
-/// Equals 1 − [`clopper_pearson_upper`] of n − k, but keeps the digits of a small value.
+/// Equals 1 − [`clopper_pearson_upper`] of n − k, but accurate for small values.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -57,7 +57,7 @@ pub fn clopper_pearson_upper(events: u64, trials: u64, tail: f64) -> Result<f64,
 /// | `tail` | chance that the limit lies above the rate, one-sided | (0, 1) |
 ///
 /// # Guarantee
-/// Whatever the rate p, the limit lies above p with probability at most `tail`
+/// For every rate p, the limit is above p with probability at most `tail`
 /// (`tests/oracles/clopper_pearson.rs::coverage_by_enumeration`).
 ///
 /// # Errors
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_counts_give_a_result() {
+    fn the_largest_counts_have_limits() {
         for events in [0, 1, 1 << 40, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
             for tail in [5e-324, 1e-12, 0.5, 0.999_999] {
                 let upper = clopper_pearson_upper(events, u64::MAX, tail).unwrap();

@@ -13,7 +13,7 @@ pub enum IntervalError {
         /// Number of trials.
         trials: u64,
     },
-    /// No trial, hence no rate.
+    /// No trials.
     #[error("trials = 0: a rate needs at least one trial")]
     NoTrials,
     /// A one-sided tail outside (0, 1), or NaN.

@@ -14,12 +14,11 @@ use crate::special::Tail;
 /// | `trials` | n | ≥ 1 |
 /// | `tail` | posterior probability above the limit, one-sided | (0, 1) |
 ///
-/// Credible, not a confidence limit: for some rates the chance of a miss exceeds `tail`
+/// A credible limit, not a confidence limit: for some rates it misses with probability above `tail`
 /// (`tests/oracles/jeffreys.rs::misses_more_often_than_its_tail`).
 ///
-/// The plain quantile at k = n too, below 1. Microsoft's privacy-estimates sets the upper limit to
-/// 1 at k = n and the lower limit to 0 at k = 0; a caller who wants that convention tests for the
-/// ends.
+/// At k = n the result is the quantile, below 1. Microsoft's privacy-estimates sets the upper limit
+/// to 1 at k = n and the lower limit to 0 at k = 0; for that convention, test for the ends.
 ///
 /// # Errors
 /// [`IntervalError`]: no trial, more events than trials, a tail outside (0, 1) or NaN.

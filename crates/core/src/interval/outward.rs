@@ -1,4 +1,4 @@
-//! Rounding of a computed limit to the safe side.
+//! Outward rounding of limits.
 
 use crate::math;
 use crate::special::UnitPoint;

@@ -1,29 +1,29 @@
-//! What an observation's score depends on, and nothing more: the input of every score kernel.
+//! The distribution of a score: the input of every score kernel.
 
 use super::{MechanismError, log_ratio};
 
 /// The distribution of one observation's score, reduced to the entries that the score uses.
 ///
 /// All values are in units of the clip norm. An *entry* is one noisy output, centred on the mean
-/// `a` that the target's batch has in D: with x = o − a, an entry is N(0, σ²) at the target's slot
-/// in D, N(−1, σ²) there in D′ (every threat model has a − c = 1), and N(−`gap`, σ²) elsewhere in
-/// both worlds.
+/// `a` of the target's batch in D: with x = o − a, an entry is N(0, σ²) at the target's slot in D,
+/// N(−1, σ²) there in D′ (every threat model has a − c = 1), and N(−`gap`, σ²) elsewhere in both
+/// worlds.
 ///
 /// Persistent shuffle and deterministic batching are reduced here: sums over epochs are sufficient
-/// for them, so they are one epoch at σ/√E.
+/// statistics, so they are one epoch at σ/√E.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreDistribution {
     /// Noise standard deviation ÷ clip norm, after reduction; finite, > 0.
     pub noise_multiplier: f64,
     /// Independent epochs, whose scores add; ≥ 1.
     pub epochs: u32,
-    /// Entries of one epoch that the score uses; ≥ 1. Entry index is epoch-major.
+    /// Entries per epoch that the score uses, ≥ 1; indices are epoch-major.
     pub entries: u32,
     /// How the score is formed.
     pub kind: ScoreDistributionKind,
 }
 
-/// How the entries of an epoch are drawn and scored.
+/// How entries are drawn and scored.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScoreDistributionKind {
     /// The target's batch falls in exactly one slot of each epoch.
@@ -50,15 +50,15 @@ pub enum ScoreDistributionKind {
 /// The distribution of the target's slot within an epoch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SlotWeights {
-    /// Uniform over the entries; by symmetry a simulation keeps the target at entry 0.
+    /// Uniform over the entries; by symmetry a simulation places the target at entry 0.
     Uniform,
-    /// One probability an entry, each > 0, of total ≤ 1; with the rest of the probability the
-    /// target falls in a slot that the score does not use. A simulation draws the slot.
+    /// One probability per entry, each > 0, with a sum ≤ 1; otherwise the target is in a slot that
+    /// the score does not use. A simulation draws the slot.
     Weighted(Vec<f64>),
 }
 
 impl SlotWeights {
-    /// The weights themselves, where they are not all equal.
+    /// The weights, if they are not uniform.
     #[must_use]
     pub fn as_slice(&self) -> Option<&[f64]> {
         match self {
@@ -69,7 +69,7 @@ impl SlotWeights {
 }
 
 impl ScoreDistribution {
-    /// Normals that one simulated observation consumes, E·`entries`.
+    /// Normals per simulated observation, E·`entries`.
     #[must_use]
     pub const fn normals_per_observation(&self) -> u64 {
         self.epochs as u64 * self.entries as u64
@@ -124,8 +124,7 @@ impl ScoreDistribution {
         finite_score(score)
     }
 
-    /// The score of an epoch whose outputs are in a frame where the target's batch has mean
-    /// `mean_target` in D.
+    /// The score of an epoch, where the target's batch has mean `mean_target` in D.
     pub(super) fn epoch_score(&self, outputs: &[f64], mean_target: f64) -> f64 {
         let variance = self.noise_multiplier * self.noise_multiplier;
         match &self.kind {
@@ -154,7 +153,7 @@ impl ScoreDistribution {
     }
 }
 
-/// The first value that is not finite is an error that says where it is.
+/// Returns an error with the place of the first value that is not finite.
 pub(super) fn check_finite(outputs: &[f64], steps: usize) -> Result<(), MechanismError> {
     match outputs.iter().position(|output| !output.is_finite()) {
         None => Ok(()),

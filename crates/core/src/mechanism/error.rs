@@ -15,7 +15,7 @@ pub enum MechanismError {
         given(*.value)
     )]
     NoiseMultiplier {
-        /// What was given.
+        /// Its value.
         value: f64,
     },
     /// T outside 1..=10⁵.
@@ -24,19 +24,19 @@ pub enum MechanismError {
          over the data"
     )]
     StepsPerEpoch {
-        /// What was given.
+        /// Its value.
         value: u32,
     },
     /// E outside 1..=10³.
     #[error("epochs = {value} lies outside 1..=1000; pass the number of passes over the data")]
     Epochs {
-        /// What was given.
+        /// Its value.
         value: u32,
     },
     /// B = 0.
     #[error("batch_size = {value} lies outside 1..=4294967295; pass the records in one batch")]
     BatchSize {
-        /// What was given.
+        /// Its value.
         value: u32,
     },
     /// Batches that move as a whole and are larger than 5·10⁵: their gap 2B would leave the domain
@@ -46,10 +46,10 @@ pub enum MechanismError {
          pass the records in one batch"
     )]
     MovingBatchSize {
-        /// What was given.
+        /// Its value.
         value: u32,
     },
-    /// B is needed and was not given.
+    /// B is missing.
     #[error("batch_size is missing and {needed_by} needs it; pass the records in one batch")]
     BatchSizeMissing {
         /// The sampler, or the use, that needs it.
@@ -61,7 +61,7 @@ pub enum MechanismError {
          and at most all steps_per_epoch × batch_size of them"
     )]
     Buffer {
-        /// What was given.
+        /// Its value.
         value: u64,
         /// Records of the data set, N = T·B.
         examples: u64,
@@ -77,10 +77,10 @@ pub enum MechanismError {
     BufferUnused {
         /// The sampler.
         sampler: SamplerKind,
-        /// What was given.
+        /// Its value.
         value: u64,
     },
-    /// A pair for which no valid audit exists.
+    /// A sampler without a valid audit under this threat model.
     #[error(
         "sampler {sampler} is not defined with threat model {threat_model}; use {}",
         sampler.default_threat_model()
@@ -100,7 +100,7 @@ pub enum MechanismError {
     /// A slot beyond the epoch.
     #[error("target_slot = {value} lies outside 0..{steps_per_epoch}; slots count from 0")]
     TargetSlot {
-        /// What was given.
+        /// Its value.
         value: u32,
         /// Batches per epoch.
         steps_per_epoch: u32,
@@ -108,7 +108,7 @@ pub enum MechanismError {
     /// A slot for a sampler that draws it.
     #[error("target_slot = {value} has no meaning for sampler {sampler}, which draws it; use 0")]
     TargetSlotUnused {
-        /// What was given.
+        /// Its value.
         value: u32,
         /// The sampler.
         sampler: SamplerKind,
@@ -116,12 +116,13 @@ pub enum MechanismError {
     /// A prefix outside 1..=T.
     #[error("prefix = {value} lies outside 1..={steps_per_epoch}; pass a number of batches")]
     Prefix {
-        /// What was given.
+        /// Its value.
         value: u32,
         /// Batches per epoch.
         steps_per_epoch: u32,
     },
-    /// Prefix scores where the target's slot is not drawn afresh among the first batches.
+    /// Prefix scores for a sampler that does not draw the target's slot anew among the first
+    /// batches.
     #[error(
         "prefix scores are not defined for sampler {sampler}; use shuffle, partial-shuffle or \
          sliding-buffer"
@@ -133,7 +134,7 @@ pub enum MechanismError {
     /// A clip norm that is not finite and positive.
     #[error("clip_norm = {} is not a positive finite number", given(*.value))]
     ClipNorm {
-        /// What was given.
+        /// Its value.
         value: f64,
     },
     /// Weights that do not match the entries.
@@ -141,7 +142,7 @@ pub enum MechanismError {
         "weights has {actual} values where the distribution has {expected} entries; pass one per entry"
     )]
     WeightCount {
-        /// What was given.
+        /// Its value.
         actual: usize,
         /// Entries of an epoch.
         expected: usize,
@@ -149,12 +150,12 @@ pub enum MechanismError {
     /// A run with too few or too many outputs.
     #[error("outputs has {actual} values where epochs × steps are {expected}; pass one run")]
     OutputCount {
-        /// What was given.
+        /// Its value.
         actual: usize,
-        /// What one observation has.
+        /// Outputs of one observation.
         expected: u64,
     },
-    /// NaN or an infinity among the outputs: the run counts against the attacker.
+    /// An output that is not finite: the run counts against the attacker.
     #[error(
         "outputs[epoch {epoch}, step {step}] = {} is not finite; count the run as failed",
         given(*.value)
@@ -164,7 +165,7 @@ pub enum MechanismError {
         epoch: usize,
         /// Step in the epoch, from 0.
         step: usize,
-        /// What was found.
+        /// Its value.
         value: f64,
     },
     /// Finite outputs so large that the score overflows.

@@ -2,7 +2,7 @@
 
 use crate::math;
 
-/// Score of an epoch in which the target's batch falls in exactly one slot.
+/// Score of an epoch in which the target is in exactly one slot.
 ///
 /// With x_t = o_t − `mean_target`, g = `gap`, s = `variance`, m = max x and p = softmax of
 /// ln w_t + (g − 1)·x_t/s:
@@ -13,14 +13,14 @@ use crate::math;
 /// |---|---|---|
 /// | `gap` | a − b | ≥ 1 |
 /// | `variance` | σ² | > 0 |
-/// | `weights` | distribution of the slot; none is uniform | one an output, each > 0 |
-/// | `outputs` | the outputs of an epoch, in their own frame | finite, not empty |
-/// | `mean_target` | a in that frame | finite |
+/// | `weights` | distribution of the slot; uniform if `None` | one per output, each > 0 |
+/// | `outputs` | the outputs of an epoch | finite, not empty |
+/// | `mean_target` | a, the mean of the target's batch in D | finite |
 ///
 /// # Numerics
-/// No exponent is positive, so nothing overflows, and the largest output keeps both sums away from
-/// zero. Near 0 (large σ) the logarithm is taken by log1p of a sum of expm1, so that the error is
-/// a few units of the last place of (|m| + ½)/s. One exponential an entry for g = 1 and g = 2.
+/// No exponent is positive, so nothing overflows, and the largest output bounds both sums away from
+/// zero. Near 0 (large σ) log1p of a sum of expm1 limits the error to a few units in the last place
+/// of (|m| + ½)/s. One exponential per entry for g = 1 and g = 2.
 pub(super) fn one_slot(
     gap: f64,
     variance: f64,
@@ -58,7 +58,7 @@ struct TiltedSums {
 }
 
 impl TiltedSums {
-    /// ln(Σ v·y / Σ v), from whichever sum does not cancel.
+    /// ln(Σ v·y / Σ v), from the sum that does not cancel.
     fn ln_mean_ratio(&self) -> f64 {
         let change = self.change / self.total;
         if change > -0.5 { math::ln_1p(change) } else { math::ln(self.ratio / self.total) }
@@ -76,11 +76,11 @@ fn exp_and_change(z: f64) -> (f64, f64) {
     }
 }
 
-/// Score of a step that holds the target with probability q: ln(1 − q + q·eᶻ).
+/// Score of a step that contains the target with probability q: ln(1 − q + q·eᶻ).
 ///
 /// # Numerics
-/// log1p(q·expm1(z)) while q·expm1(z) > −½ and eᶻ is small; for z > 30 the exponent is taken out,
-/// z + ln(q + (1 − q)·e^{−z}), which no z overflows.
+/// log1p(q·expm1(z)) while q·expm1(z) > −½ and eᶻ is small; z + ln(q + (1 − q)·e^{−z}) for z > 30,
+/// which never overflows.
 pub(super) fn poisson_step(sampling_rate: f64, exponent: f64) -> f64 {
     let without = 1.0 - sampling_rate;
     if without == 0.0 {

@@ -1,5 +1,4 @@
-//! The batched Gaussian mechanism: samplers, threat models, what an observation is and how it is
-//! scored.
+//! The batched Gaussian mechanism: samplers, threat models, observations and their scores.
 
 mod distribution;
 pub mod error;

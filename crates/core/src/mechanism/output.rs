@@ -1,4 +1,4 @@
-//! Scores of recorded outputs: what a user's own runs enter through.
+//! Scores of recorded outputs of a user's own runs.
 
 use super::{
     BatchSampler, BatchedGaussian, MechanismError, ScoreDistribution,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::adjacency::World;
 
-/// What zero means in the recorded outputs.
+/// The origin of the recorded outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OutputReference {
     /// The sum itself: batches without the target have the mean b of
@@ -18,12 +18,12 @@ pub enum OutputReference {
     OtherBatches,
 }
 
-/// How recorded outputs are to be read.
+/// How to interpret recorded outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct OutputOptions {
-    /// What zero means.
+    /// The origin of the outputs.
     pub reference: OutputReference,
-    /// Deterministic batching only: the step of an epoch that holds the target, from 0.
+    /// Deterministic batching only: the step of the target in each epoch, from 0.
     pub target_slot: u32,
 }
 
@@ -139,11 +139,11 @@ impl OutputScorer {
         finite_score(score)
     }
 
-    /// The scores of one run as if the target fell uniformly among the first k batches, for each k.
+    /// The scores of one run for a target uniform among the first k batches, for each k.
     ///
-    /// How a partial shuffle is audited whose buffer is not known: for every k of
-    /// [`partial_shuffle_candidates`](super::partial_shuffle_candidates) the scores have an ε, and
-    /// the largest counts, after correction for the number of prefixes.
+    /// For a partial shuffle with an unknown buffer: for every k of
+    /// [`partial_shuffle_candidates`](super::partial_shuffle_candidates) the scores yield an ε, and
+    /// the largest is the result, corrected for the number of prefixes.
     ///
     /// | argument | meaning | shape | domain |
     /// |---|---|---|---|
@@ -188,14 +188,13 @@ impl OutputScorer {
         finite_score(score)
     }
 
-    /// The mechanism whose runs are scored.
+    /// The mechanism of the scored runs.
     #[must_use]
     pub const fn mechanism(&self) -> &BatchedGaussian {
         &self.mechanism
     }
 
-    /// How far the mean of the batch of a world's record lies above the others', and the others'
-    /// mean.
+    /// The mean of the target's batch in a world less that of the other batches, and the latter.
     pub(crate) fn shift_and_other(&self, world: World) -> Result<(f64, f64), MechanismError> {
         let gap = self.mechanism.gap()?;
         let shift = match world {
@@ -228,7 +227,7 @@ fn mean_over_epochs(outputs: &[f64], steps: usize, range: std::ops::Range<usize>
     sums
 }
 
-/// Brings averaged gradients to the scale of sums in clip norms: multiplied by B, divided by C.
+/// Rescales averaged gradients to sums in clip norms: multiplied by B, divided by C.
 ///
 /// # Errors
 /// A batch size of 0, or a clip norm that is not positive and finite.

@@ -1,7 +1,7 @@
-//! Which buffers a partial shuffle is tried with when its own is not known.
+//! Candidate buffers for a partial shuffle of unknown buffer size.
 
-/// The numbers k of first batches that a partial shuffle of unknown buffer is scored with:
-/// 1, ⌈T/10⌉, 2⌈T/10⌉, …, T, ascending, each once, at most 11.
+/// The numbers k of first batches for which a partial shuffle of unknown buffer size is scored: 1,
+/// ⌈T/10⌉, 2⌈T/10⌉, …, T, ascending, each once, at most 11.
 ///
 /// # Reference
 /// Annamalai, Balle, Hayes, De Cristofaro, "To Shuffle or not to Shuffle: Auditing DP-SGD with

@@ -1,4 +1,4 @@
-//! How batches are drawn.
+//! Batch samplers with their parameters.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use super::{MechanismError, SamplerKind};
 pub enum BatchSampler {
     /// Each record is in each batch independently with probability 1/T.
     Poisson,
-    /// A fresh permutation each epoch, cut into batches.
+    /// A fresh permutation each epoch, split into batches.
     Shuffle,
     /// One permutation, used in every epoch.
     PersistentShuffle,
-    /// Each record falls into one batch of each epoch, uniformly, independently of the others.
+    /// Each record is in one batch of each epoch, uniformly and independently of the others.
     BallsInBins,
-    /// The same order, always.
+    /// The same order in every epoch.
     Deterministic,
     /// Blocks of `buffer_examples` records are shuffled, one after another.
     PartialShuffle {
@@ -36,7 +36,7 @@ pub enum BatchSampler {
 }
 
 impl BatchSampler {
-    /// Which sampler this is, without its parameter.
+    /// The sampler without its parameter.
     #[must_use]
     pub const fn kind(self) -> SamplerKind {
         match self {
@@ -51,7 +51,7 @@ impl BatchSampler {
         }
     }
 
-    /// Records in the buffer, where there is one.
+    /// Records in the buffer, if there is one.
     #[must_use]
     pub const fn buffer_examples(self) -> Option<u64> {
         match self {
@@ -73,7 +73,7 @@ impl SamplerKind {
     /// The sampler with its buffer.
     ///
     /// # Errors
-    /// A buffered sampler without a buffer, or a buffer where there is none.
+    /// A buffered sampler without a buffer, or a buffer for a sampler without one.
     pub fn with_buffer(self, buffer_examples: Option<u64>) -> Result<BatchSampler, MechanismError> {
         let unbuffered = |sampler| match buffer_examples {
             None => Ok(sampler),

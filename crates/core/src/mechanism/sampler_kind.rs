@@ -62,7 +62,7 @@ impl SamplerKind {
         matches!(self, SamplerKind::PartialShuffle | SamplerKind::SlidingBuffer)
     }
 
-    /// Whether the distribution of the score needs to know the batch size.
+    /// Whether the distribution of the score depends on the batch size.
     #[must_use]
     pub const fn needs_batch_size(self) -> bool {
         self.has_buffer() || matches!(self, SamplerKind::BatchThenShuffle)
@@ -70,10 +70,10 @@ impl SamplerKind {
 
     /// The threat models that this sampler can be audited under, the default one first.
     ///
-    /// Poisson and balls-in-bins allow the target canary only: a rule that gives every batch
-    /// without the target another record's gradient makes the other records depend on the target,
-    /// and refutes correct code. Batch-then-shuffle is a statement about whole batches, which only
-    /// the worst case controls.
+    /// Poisson and balls-in-bins allow the target canary only: a gradient of another record in
+    /// every batch without the target would make the other records depend on the target, and would
+    /// refute correct code. Batch-then-shuffle is about whole batches, which only the worst case
+    /// controls.
     #[must_use]
     pub const fn threat_models(self) -> &'static [ThreatModel] {
         match self {

@@ -1,4 +1,4 @@
-//! The mechanism's parameters, and the distribution that its score follows.
+//! The mechanism's parameters and the distribution of its score.
 
 use std::fmt;
 
@@ -30,9 +30,9 @@ pub struct BatchedGaussian {
 /// Means of a raw output, on the scale of sums of clipped gradients in units of the clip norm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BatchMeans {
-    /// a: the batch that holds the target, in D.
+    /// a: the batch with the target, in D.
     pub target: f64,
-    /// c: the batch that holds ⊥ in the target's place, in D′.
+    /// c: the batch with ⊥ in place of the target, in D′.
     pub zero_out: f64,
     /// b: every other batch.
     pub other: f64,
@@ -47,16 +47,17 @@ impl BatchedGaussian {
     /// | persistent shuffle | T | 1 | σ/√E | uniform |
     /// | deterministic | 1 | 1 | σ/√E | uniform |
     /// | partial shuffle | ⌈K/B⌉ | E | σ | B/K, the last (K mod B)/K if that is not 0 |
-    /// | sliding buffer | ≤ T | E | σ | distribution of the first record's exit; see Numerics |
+    /// | sliding buffer | ≤ T | E | σ | distribution of the exit of the first record; see Numerics |
     /// | Poisson | T | E | σ | in each step with probability 1/T |
     ///
     /// The gap a − b is 2 (worst case, partially informed), 1 (target canary) or 2B
     /// (batch-then-shuffle).
     ///
-    /// The target is the first record of the file, where a buffered sampler hides it least.
+    /// The target is the first record of the file, the least protected one under a buffered
+    /// sampler.
     ///
     /// # Guarantee
-    /// The slot weights are those of the samplers themselves, run record by record; test
+    /// The slot weights equal those of a record-by-record simulation of the sampler; test
     /// `tests/agreement/samplers.rs::slots_follow_their_distribution`.
     ///
     /// # Errors
@@ -64,8 +65,8 @@ impl BatchedGaussian {
     /// 1..=T·B, or an undefined pair of sampler and threat model.
     ///
     /// # Numerics
-    /// Slot weights have a relative error of at most 1e-14. A sliding buffer keeps the slots up to
-    /// the point where the target is still inside with probability 10⁻¹² or less.
+    /// Slot weights have a relative error of at most 1e-14. A sliding buffer has slots until the
+    /// target is still in the buffer with probability 10⁻¹² or less.
     ///
     /// # Example
     /// ```
@@ -197,13 +198,13 @@ impl BatchedGaussian {
     }
 }
 
-/// The distribution where the target's slot is the same in all epochs: their mean is sufficient.
+/// The distribution for a target slot that is the same in all epochs: their mean is sufficient.
 fn epochs_summed(distribution: ScoreDistribution) -> ScoreDistribution {
     let noise_multiplier = distribution.noise_multiplier / f64::from(distribution.epochs).sqrt();
     ScoreDistribution { noise_multiplier, epochs: 1, ..distribution }
 }
 
-/// One line that names every parameter.
+/// Writes every parameter on one line.
 impl fmt::Display for BatchedGaussian {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.sampler)?;

@@ -1,10 +1,10 @@
-//! In which batch of an epoch the first record of the file falls, for samplers with a buffer.
+//! The batch of the first record of the file, for samplers with a buffer.
 
 use super::SlotWeights;
 use crate::math;
 
-/// Slots are dropped once the target is still to come with at most this probability. Any function
-/// of the outputs is a valid score, so what is dropped costs tightness only, and 10⁻¹² of it.
+/// Slots are dropped once the target is still in the buffer with at most this probability. Any
+/// function of the outputs is a valid score, so this costs only tightness, about 10⁻¹² of it.
 const BEYOND: f64 = 1e-12;
 
 /// Entries that the score uses, and the distribution of the target's slot among them.
@@ -16,9 +16,9 @@ pub(super) struct Slots {
 
 /// Blocks of K records are shuffled one after another; the target lies in the first block.
 ///
-/// w_t = B/K for t < ⌊K/B⌋, then (K mod B)/K for one slot more; uniform where B divides K.
+/// w_t = B/K for t < ⌊K/B⌋, then (K mod B)/K for one more slot; uniform if B divides K.
 ///
-/// K ≤ N = T·B is checked by the caller, so that the slots are at most T.
+/// The caller checks K ≤ N = T·B, so there are at most T slots.
 pub(super) fn partial_shuffle(batch_size: u32, buffer_examples: u64) -> Slots {
     let batch = u64::from(batch_size);
     let whole = saturating_entries(buffer_examples / batch);
@@ -36,8 +36,8 @@ pub(super) fn partial_shuffle(batch_size: u32, buffer_examples: u64) -> Slots {
     Slots { entries, weights: SlotWeights::Weighted(weights) }
 }
 
-/// A reservoir of K records, filled from a file of N in order; each draw takes one uniformly and
-/// refills its place while the file lasts: full for the first N − K draws, then draining.
+/// A reservoir of K records, filled from a file of N in order; each draw takes one record uniformly
+/// and replaces it with the next of the file: full for the first N − K draws, then draining.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reservoir {
     examples: u64,
@@ -58,7 +58,8 @@ impl Reservoir {
         math::ln_1p(-1.0 / self.buffer_examples as f64)
     }
 
-    /// The probability that the first record of the file is still inside after n ≤ N draws.
+    /// The probability that the first record of the file is still in the reservoir after n ≤ N
+    /// draws.
     ///
     /// S(n) = (1 − 1/K)ⁿ for n ≤ N − K, S(N − K)·(N − n)/K for n > N − K
     fn first_inside(&self, draws: u64) -> f64 {

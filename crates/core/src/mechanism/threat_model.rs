@@ -1,4 +1,4 @@
-//! Who attacks.
+//! Threat models: what the attacker controls.
 
 use std::{fmt, str::FromStr};
 

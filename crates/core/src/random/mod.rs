@@ -13,7 +13,7 @@ use crate::adjacency::World;
 pub use wide::WideNormals;
 pub use words::Words;
 
-/// What random words are drawn for. Two purposes share no word.
+/// The purpose of random words; two purposes have independent words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Purpose {
@@ -21,7 +21,7 @@ pub enum Purpose {
     AuditNoise = 1,
     /// The target's slots (or inclusions) in the observations that are counted.
     AuditSlots = 2,
-    /// Noise of the pilot, which places histogram edges and cuts.
+    /// Noise of the pilot, which determines histogram edges and thresholds.
     PilotNoise = 3,
     /// The target's slots (or inclusions) in the pilot.
     PilotSlots = 4,
@@ -33,19 +33,19 @@ pub enum Purpose {
     PairNoise = 7,
     /// Normals in f64 for runs of the exact pair.
     PairRuns = 8,
-    /// Batches of an epoch that is shown, record by record.
+    /// Batches of a displayed epoch, record by record.
     EpochOrder = 9,
     /// Noise of that epoch.
     EpochNoise = 10,
-    /// Order in which a training run takes its records.
+    /// Order of the records in a training run.
     TrainOrder = 11,
     /// Noise of a training run.
     TrainNoise = 12,
-    /// Parameters from which all training runs start.
+    /// Initial parameters of all training runs.
     TrainInitial = 13,
     /// Direction of a training run's canary.
     TrainCanary = 14,
-    /// Synthetic data sets, and the order in which records are taken from a file.
+    /// Synthetic data sets, and the order of the records of a file.
     SyntheticData = 15,
 }
 
@@ -67,7 +67,7 @@ pub const fn stream_of(world: World, observation: u64) -> u64 {
 /// |---|---|---|
 /// | `seed` | the run's seed | any |
 /// | `purpose` | what the words are for | – |
-/// | `stream` | 2·observation + world, or any number of the caller's | any |
+/// | `stream` | 2·observation + world, or any number of the caller | any |
 /// | `first_word` | position of `out[0]` in the stream | any |
 ///
 /// # Guarantee

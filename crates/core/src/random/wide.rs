@@ -1,19 +1,19 @@
-//! Standard normals in f64, for what is computed in f64.
+//! Standard normals in f64.
 
 use super::{Purpose, chacha8, key};
 use crate::math;
 
 /// Independent standard normals in f64 from the words of one stream.
 ///
-/// Marsaglia's polar method: (u, v) in the middle of one of 2¹⁰⁴ cells of (−1, 1)², kept where
-/// s = u² + v² < 1, gives u√(−2 ln s/s) and v√(−2 ln s/s).
+/// Marsaglia's polar method: (u, v) in the middle of one of 2¹⁰⁴ cells of (−1, 1)², accepted if s =
+/// u² + v² < 1, yields u√(−2 ln s/s) and v√(−2 ln s/s).
 ///
 /// # Numerics
 /// Relative error below 2e-15 of the normal of the point (u, v). |z| < 12.
 ///
 /// # Guarantee
-/// They follow the normal distribution (`unit::normals_are_normally_distributed`), and do not
-/// change unnoticed (`unit::values_are_stable`).
+/// They follow the normal distribution (`unit::normals_are_normally_distributed`), and their values
+/// are stable (`unit::values_are_stable`).
 ///
 /// # Reference
 /// G. Marsaglia and T. A. Bray, "A convenient method for generating normal variables" (1964).
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn filling_in_parts_gives_the_same() {
+    fn filling_in_parts_yields_the_same_normals() {
         let (mut whole, mut parts) = ([0.0; 37], [0.0; 37]);
         WideNormals::new(5, Purpose::Test, 1).fill(&mut whole);
         let mut normals = WideNormals::new(5, Purpose::Test, 1);

@@ -1,4 +1,4 @@
-//! Words of one stream, one after another.
+//! The words of one stream in sequence.
 
 use std::convert::Infallible;
 
@@ -6,17 +6,18 @@ use rand_core::{TryRng, utils};
 
 use super::{Purpose, stream_words};
 
-/// Words that are drawn at a time.
+/// Words per block.
 const BLOCK: usize = 64;
 
-/// The words of a stream in their order, for draws whose number depends on what was drawn.
+/// A sequential generator of the words of a stream, for algorithms that need a variable number of
+/// words.
 ///
 /// The traits of `rand` ([`rand_core::Rng`]) draw the same words, so its algorithms apply. Audits use
 /// the methods below instead: their draws must not change with a version of `rand`.
 ///
 /// # Guarantee
-/// Those of [`stream_words`] (`unit::words_are_those_of_the_stream`), by either way
-/// (`unit::rand_draws_the_same_words`).
+/// The words equal those of [`stream_words`] (`unit::words_are_those_of_the_stream`), also through
+/// `rand` (`unit::rand_draws_the_same_words`).
 ///
 /// # Example
 /// ```
@@ -37,13 +38,13 @@ pub struct Words {
 }
 
 impl Words {
-    /// From the first word of a stream on.
+    /// A generator from the first word of a stream.
     #[must_use]
     pub fn new(seed: u64, purpose: Purpose, stream: u64) -> Self {
         Words::from_word(seed, purpose, stream, 0)
     }
 
-    /// From word `first` on.
+    /// A generator from word `first` of a stream.
     #[must_use]
     pub fn from_word(seed: u64, purpose: Purpose, stream: u64, first: u64) -> Self {
         Words { seed, purpose, stream, block: [0; BLOCK], used: BLOCK, next: first }
@@ -67,11 +68,11 @@ impl Words {
         (f64::from(self.next_word()) + 0.5) / 4_294_967_296.0
     }
 
-    /// A number below `count`, which is 1 at least, each with the same chance: words beyond the last
-    /// multiple of `count` are drawn anew.
+    /// A uniform number below `count` ≥ 1, by rejection of words beyond the last multiple of
+    /// `count`.
     ///
     /// # Guarantee
-    /// `unit::numbers_below_a_count_have_one_chance`.
+    /// All numbers have the same probability (`unit::numbers_below_a_count_are_uniform`).
     pub fn below(&mut self, count: u32) -> u32 {
         let count = count.max(1);
         let beyond = (u32::MAX % count + 1) % count;
@@ -83,7 +84,7 @@ impl Words {
         }
     }
 
-    /// Exchanges `items` as Fisher and Yates do: each order with the same chance.
+    /// Shuffles `items` uniformly (Fisher–Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u32 + 1) as usize);
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_below_a_count_have_one_chance() {
+    fn numbers_below_a_count_are_uniform() {
         let mut words = Words::new(3, Purpose::Test, 0);
         let mut counts = [0_u32; 7];
         (0..DRAWS * 7).for_each(|_| counts[words.below(7) as usize] += 1);

@@ -1,4 +1,4 @@
-//! What recorded outputs say about the code that made them.
+//! Checks of recorded outputs.
 
 pub mod independence;
 mod output_spread;

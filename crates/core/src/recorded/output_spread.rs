@@ -1,13 +1,13 @@
-//! How far recorded outputs spread, beside the noise that they are said to hold.
+//! The spread of recorded outputs, compared with the stated noise.
 
-/// Differences y of outputs of two independent runs, step by step, beside the noise of both.
+/// Differences y of the outputs of two independent runs, step by step, compared with the noise.
 ///
-/// S = Σ y²/(2σ²) over n differences. Whatever else moves the outputs, S is at least as large as a χ² of n
-/// degrees, in distribution.
+/// S = Σ y²/(2σ²) over n differences. S is stochastically at least as large as χ² with n degrees of
+/// freedom, whatever else changes the outputs.
 ///
 /// # Guarantee
-/// Where each output holds its own N(0, σ²), [`Self::is_too_small`] with a chance of e⁻⁸ = 3.4e-4 at most
-/// (`unit::noise_of_the_stated_size_is_found`).
+/// If each output has independent noise N(0, σ²), [`Self::is_too_small`] with probability at most
+/// e⁻⁸ = 3.4e-4 (`unit::noise_of_the_stated_size_is_found`).
 ///
 /// # Reference
 /// B. Laurent and P. Massart (2000), lemma 1, with x = 8.
@@ -18,11 +18,11 @@ pub struct OutputSpread {
 }
 
 impl OutputSpread {
-    /// Adds two runs, or as many steps as both have.
+    /// Adds the differences of two runs, over the steps that both have.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
-    /// | `first`, `second` | outputs in clip norms | any; differences that are not finite are left out |
+    /// | `first`, `second` | outputs in clip norms | any; differences that are not finite are ignored |
     /// | `noise_multiplier` | σ | (0, ∞) |
     pub fn add(&mut self, first: &[f64], second: &[f64], noise_multiplier: f64) {
         for (o, other) in first.iter().zip(second) {
@@ -35,13 +35,14 @@ impl OutputSpread {
         }
     }
 
-    /// √(S/n): about 1 where there is noise alone, more where records move outputs; none without any.
+    /// √(S/n): about 1 for noise alone, more if records change the outputs; none without
+    /// differences.
     #[must_use]
     pub fn ratio(self) -> Option<f64> {
         (self.differences > 0.0).then(|| (self.squares / self.differences).sqrt())
     }
 
-    /// Whether the noise can hardly be there: S < n − 4√(2n).
+    /// Whether the spread is too small for the stated noise: S < n − 4√(2n).
     #[must_use]
     pub fn is_too_small(self) -> bool {
         self.squares < self.differences - 4.0 * (2.0 * self.differences).sqrt()

@@ -5,21 +5,21 @@ use crate::adjacency::World;
 use crate::math;
 use crate::mechanism::{BatchSampler, MechanismError, OutputScorer, partial_shuffle_candidates};
 
-/// What recorded outputs say of a shuffle that may reach the first k of T batches only.
+/// Evidence in recorded outputs for a shuffle over only the first k of T batches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShuffleWindow {
-    /// k: of the numbers tried, the one that the outputs speak for most.
+    /// k: the tested number of batches with the largest likelihood.
     pub prefix: u32,
     /// T.
     pub steps_per_epoch: u32,
     /// ln of the likelihood ratio of k batches against all T, over all pairs of runs.
     pub ln_evidence: f64,
-    /// What a shuffle over all T batches exceeds with the chance `significance` at most, whichever
-    /// of the numbers is looked at.
+    /// The value that a shuffle over all T batches exceeds with probability at most `significance`,
+    /// for any of the tested numbers.
     pub ln_needed: f64,
-    /// Shared over the numbers that were tried.
+    /// Shared by all tested numbers.
     pub significance: f64,
 }
 
@@ -31,12 +31,12 @@ impl ShuffleWindow {
     }
 }
 
-/// Adds up what pairs of runs, one of each world, say of each number of first batches.
+/// Likelihoods of pairs of runs, one of each world, for each number of first batches.
 ///
-/// In the difference y = o − o′ of a run of D and one of D′ all cancels that moves the outputs of
-/// both worlds alike, in one step more than in another. Where the records lie in batches s and s′
-/// of an epoch, y has the density of noise of variance v = 2σ² times e^{l_s + l′_{s′}}, and times
-/// e^{m m′/v} if s = s′, with
+/// The difference y = o − o′ of a run of D and one of D′ cancels every contribution that both
+/// worlds share, step by step. If the records are in batches s and s′ of an epoch, y has the
+/// density of noise of variance v = 2σ² times e^{l_s + l′_{s′}}, and times e^{m m′/v} if s = s′,
+/// with
 ///
 /// l_t = (m·y_t − m²/2)/v, l′_t = (−m′·y_t − m′²/2)/v, m = a − b, m′ = c − b
 ///
@@ -45,26 +45,25 @@ impl ShuffleWindow {
 /// with k = T.
 ///
 /// # Guarantee
-/// Under a shuffle over all T batches with the mechanism's noise, and independent runs whose means
-/// are the idealised ones but for what each step adds in all runs alike, each ratio of likelihoods
-/// has the mean 1, so that the largest of those of K numbers exceeds K/`significance` with the
-/// chance `significance` at most (Markov and Bonferroni;
+/// Under a shuffle over all T batches with the mechanism's noise, for independent runs whose means
+/// are the idealised ones plus a contribution of each step that is equal in all runs, each
+/// likelihood ratio has mean 1, so that the largest of K ratios exceeds K/`significance` with
+/// probability at most `significance` (Markov and Bonferroni;
 /// `unit::a_whole_shuffle_is_seldom_mistaken_for_less`). Outputs that spread less than that noise,
-/// by a lower noise or on another scale, would speak for a short prefix wherever the record lies:
-/// nothing is said of them (`unit::outputs_that_vary_too_little_have_no_window`).
+/// because of less noise or another scale, would indicate a short prefix wherever the record is:
+/// they have no window (`unit::outputs_that_vary_too_little_have_no_window`).
 #[derive(Debug, Clone)]
 pub struct ShuffleEvidence<'a> {
     scorer: &'a OutputScorer,
-    /// Ascending, T the last.
+    /// Ascending; the last is T.
     ends: Vec<u32>,
-    /// Of each but T.
+    /// For each except T.
     sums: Vec<f64>,
     spread: OutputSpread,
 }
 
 impl<'a> ShuffleEvidence<'a> {
-    /// Before the first pair of runs; none for a sampler that is no shuffle of records, and for one
-    /// batch.
+    /// Without runs yet; none for a sampler that does not shuffle records, and for one batch.
     #[must_use]
     pub fn new(scorer: &'a OutputScorer) -> Option<Self> {
         let mechanism = scorer.mechanism();
@@ -88,7 +87,7 @@ impl<'a> ShuffleEvidence<'a> {
     /// Adds a run of D and one of D′.
     ///
     /// # Errors
-    /// A wrong number of outputs, or an output that is not finite; nothing is added then.
+    /// A wrong number of outputs, or an output that is not finite; the pair is then not added.
     pub fn add(&mut self, target: &[f64], zero_out: &[f64]) -> Result<(), MechanismError> {
         self.scorer.check(target)?;
         self.scorer.check(zero_out)?;
@@ -97,7 +96,7 @@ impl<'a> ShuffleEvidence<'a> {
         for (ours, theirs) in target.chunks_exact(steps).zip(zero_out.chunks_exact(steps)) {
             let likelihoods = pairs.ln_likelihoods(ours, theirs, &self.ends);
             let Some((whole, parts)) = likelihoods.split_last() else { continue };
-            // outputs beyond all likelihood say nothing
+            // likelihoods that underflow are no evidence
             if !likelihoods.iter().all(|likelihood| likelihood.is_finite()) {
                 continue;
             }
@@ -109,7 +108,7 @@ impl<'a> ShuffleEvidence<'a> {
         Ok(())
     }
 
-    /// What the runs say, at this chance of being wrong; none where they spread less than the
+    /// The window that the runs indicate at this significance; none if they spread less than the
     /// noise.
     #[must_use]
     pub fn window(&self, significance: f64) -> Option<ShuffleWindow> {
@@ -171,7 +170,7 @@ impl PairLikelihood {
     }
 }
 
-/// ln Σ eˣ of values that arrive one by one.
+/// ln Σ eˣ, updated one value at a time.
 #[derive(Clone, Copy)]
 struct LnSum {
     largest: f64,
@@ -229,7 +228,7 @@ mod tests {
         }
     }
 
-    /// What other records add to a step in all runs: less and less, as they are learnt.
+    /// The contribution of other records to a step, equal in all runs and decreasing.
     fn drift(step: u32) -> f64 {
         2.0 - 0.05 * f64::from(step)
     }
@@ -263,7 +262,7 @@ mod tests {
         evidence.window(0.05).unwrap()
     }
 
-    /// A broken twin: runs of D as they are, and nothing else.
+    /// A broken twin: runs of D without differences.
     fn without_differences(scorer: &OutputScorer, runs: &[Pair]) -> ShuffleWindow {
         let mut evidence = ShuffleEvidence::new(scorer).unwrap();
         let means = scorer.mechanism().batch_means().unwrap();
@@ -294,7 +293,7 @@ mod tests {
                     (0..300).map(|seed| runs(&scorer, STEPS, 20, seed, drifts)).collect();
                 let reached = drawn.iter().map(|runs| evidence(&scorer, runs));
                 let reached: Vec<ShuffleWindow> = reached.collect();
-                // 15 in the mean at most, and fewer than 32 but once in 10⁴ times
+                // an expected 15 at most, and 32 or more once in 10⁴ times
                 let shown = reached.iter().filter(|reach| reach.is_shown()).count();
                 assert!(shown < 32, "{threat_model}: {shown}");
                 // broken twin: a threshold of ½ refutes often
@@ -340,7 +339,7 @@ mod tests {
         let quiet = scaled(0.3, |output, other, factor| other + factor * (output - other));
         for evidence in [averaged, quiet] {
             assert_eq!(evidence.window(0.05), None);
-            // broken twin: the spread is not looked at
+            // broken twin: the spread is ignored
             let blind = ShuffleEvidence { spread: OutputSpread::default(), ..evidence };
             assert!(blind.window(0.05).unwrap().is_shown());
         }
@@ -350,7 +349,7 @@ mod tests {
         }
     }
 
-    /// The sums against each place of both records.
+    /// The sums against an enumeration of the places of both records.
     #[test]
     fn likelihoods_are_means_over_both_places() {
         for threat_model in [ThreatModel::PartiallyInformed, ThreatModel::TargetCanary] {

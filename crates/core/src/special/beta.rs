@@ -6,15 +6,15 @@ use crate::math;
 
 /// The beta distribution with shapes a and b, density x^{a−1}(1−x)^{b−1}/B(a, b).
 ///
-/// Its distribution function is the regularised incomplete beta function I_x(a, b). What depends
-/// on the shapes alone is computed once.
+/// Its distribution function is the regularised incomplete beta function I_x(a, b). Terms that
+/// depend on the shapes alone are computed once.
 ///
 /// # Numerics
-/// Shapes from ½ to 2e19, integers or not. The tail that is asked for is computed from its own
-/// side: relative error about 1e-14 for shapes up to 1,000. For larger shapes the error of the tail
-/// is what a rounding of x would cause, so quantiles at tails down to 1e-12 keep a relative error
-/// below 5e-14 on the smaller of x and 1 − x (`tests/oracles/clopper_pearson.rs::independent_limits_agree`). The
-/// number of steps is bounded whatever the shapes.
+/// Shapes from ½ to 2e19, integers or not. The requested tail is computed directly: relative error
+/// about 1e-14 for shapes up to 1,000. For larger shapes the error of the tail is that of a
+/// rounding of x, so quantiles at tails down to 1e-12 have a relative error below 5e-14 on the
+/// smaller of x and 1 − x (`tests/oracles/clopper_pearson.rs::independent_limits_agree`). The
+/// number of steps is bounded for all shapes.
 ///
 /// # Example
 /// ```

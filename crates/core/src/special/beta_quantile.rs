@@ -39,11 +39,11 @@ impl BetaDistribution {
 /// The x whose lower or upper tail is `probability` in (0, 1).
 ///
 /// Halley's method on ln T over the logit u. The density of u is log-concave, hence so are both
-/// tails, and Newton's method from the far side of the root converges for every start. A bracket
-/// in u is kept all the same: a step that leaves it, or does not halve its predecessor, becomes a
-/// bisection, so at most some 100 evaluations are ever made; 3 to 5 are usual.
+/// tails, and Newton's method from the far side of the root converges for every start. A bracket in
+/// u safeguards it: a step that leaves it, or does not halve its predecessor, becomes a bisection,
+/// so there are at most about 100 evaluations; 3 to 5 are usual.
 ///
-/// The smaller of the two tails is the one that is solved for. Below x = 1e-304 the result is 0.
+/// The equation is solved for the smaller of the two tails. Below x = 1e-304 the result is 0.
 fn solve(distribution: &BetaDistribution, tail: Tail, probability: f64) -> UnitPoint {
     if probability > 0.5 {
         return solve_small(distribution, tail.mirrored(), 1.0 - probability);

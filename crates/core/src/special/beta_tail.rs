@@ -163,9 +163,10 @@ fn continued_fraction(distribution: &BetaDistribution, x: UnitPoint, d: f64) -> 
 
 /// ∫₀^∞ e^{−|d|s − nK(s)} ds with K(s) = ln(1 + x(e^{±s}−1)) ∓ xs, upwards (+) or downwards (−).
 ///
-/// The logit density is log-concave: the exponent rises from 0 faster than |d|s. It is cut where it
-/// passes 38, and 32 nodes reach 1e-15 on the smooth rest. The cancellation in nK costs 10 ε √a,
-/// which moves a quantile by a few ε since ln T has a slope of at least 0.8 √a there.
+/// The logit density is log-concave: the exponent rises from 0 faster than |d|s. The integral is
+/// truncated where the exponent passes 38, and 32 nodes reach 1e-15 on the smooth rest. The
+/// cancellation in nK costs 10 ε √a, which moves a quantile by a few ε since ln T has a slope of at
+/// least 0.8 √a there.
 fn integrated_mills(n: f64, x: UnitPoint, d: f64, direction: f64) -> f64 {
     const CUT: f64 = 38.0;
     let d = d.abs();

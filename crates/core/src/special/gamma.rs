@@ -1,4 +1,4 @@
-//! The logarithm of the gamma function, split so that differences keep their digits.
+//! The logarithm of the gamma function, without cancellation in differences.
 
 use super::SpecialError;
 use crate::math;
@@ -28,7 +28,7 @@ pub fn ln_gamma(x: f64) -> Result<f64, SpecialError> {
     Ok(math::lgamma(x))
 }
 
-/// What Stirling's formula leaves out of ln Γ(z).
+/// The error of Stirling's formula for ln Γ(z).
 ///
 /// S(z) = ln Γ(z) − (z − ½) ln z + z − ½ ln 2π
 ///
@@ -110,7 +110,7 @@ fn atanh_excess(r: f64) -> f64 {
 
 /// h(change) = change − ln(1 + change) ≥ 0, the deviance of a count in units of the count.
 ///
-/// `ratio` is 1 + change, computed on its own: near −1 the sum would lose its digits.
+/// `ratio` is 1 + change, computed on its own: near −1 the sum would cancel.
 pub(crate) fn deviance(change: f64, ratio: f64) -> f64 {
     if change.abs() < 0.4 {
         let r = change / (2.0 + change);

@@ -1,8 +1,8 @@
 //! Special functions that stay accurate in the far tail and at huge counts.
 //!
-//! One file a distribution: [`normal`], [`gamma`], [`binomial`], [`BetaDistribution`]. Tails are
-//! computed from their own side, never as one minus the other, and quantiles come as a
-//! [`UnitPoint`], which holds x and 1 − x, each to full relative accuracy.
+//! One module per distribution: [`normal`], [`gamma`], [`binomial`], [`BetaDistribution`]. Tails
+//! are computed directly, never as one minus the other, and quantiles are [`UnitPoint`]s, which
+//! store x and 1 − x, each to full relative accuracy.
 
 mod beta;
 mod beta_quantile;

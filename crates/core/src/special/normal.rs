@@ -12,7 +12,7 @@ use crate::math;
 /// assert_eq!(format!("{:.12}", dpscope_core::special::normal_pdf(0.0)), "0.398942280401");
 /// ```
 pub fn normal_pdf(x: f64) -> f64 {
-    // e^{−x²/2} with the rounding error of x² put back
+    // e^{−x²/2}, corrected for the rounding error of x²
     let (square, lost) = math::two_product(x, x);
     if square > 1e300 {
         return 0.0;
@@ -33,8 +33,8 @@ pub fn normal_ln_pdf(x: f64) -> f64 {
 /// Distribution function Φ(x) of the standard normal distribution. NaN stays NaN.
 ///
 /// # Numerics
-/// Relative error below 1e-15 for x ≥ −37; 0 from about −38.6 down, where [`normal_ln_cdf`] goes
-/// on.
+/// Relative error below 1e-15 for x ≥ −37; 0 below about −38.6, where [`normal_ln_cdf`] is still
+/// accurate.
 ///
 /// # Example
 /// ```
@@ -45,7 +45,7 @@ pub fn normal_cdf(x: f64) -> f64 {
     normal_survival(-x)
 }
 
-/// Survival function 1 − Φ(x) = Φ(−x), from its own side. NaN stays NaN.
+/// Survival function 1 − Φ(x) = Φ(−x), computed directly. NaN stays NaN.
 ///
 /// # Numerics
 /// As [`normal_cdf`]: x/√2 is formed with its rounding error, which erfc would magnify by x².
@@ -107,8 +107,8 @@ pub(crate) fn mills_ratio(x: f64) -> f64 {
 /// [`SpecialError::Probability`] outside the domain; the ends would be infinite.
 ///
 /// # Numerics
-/// Relative error about 1e-15 for every double p, from 5e-324 to 1 − 1.1e-16. For p near 1 ask for
-/// −Φ⁻¹(1 − p) with 1 − p computed on its own.
+/// Relative error about 1e-15 for every double p, from 5e-324 to 1 − 1.1e-16. For p near 1 use
+/// −Φ⁻¹(1 − p), with 1 − p computed directly.
 ///
 /// # Reference
 /// M. J. Wichura, Algorithm AS 241 (1988), centre only; the tails by Halley's method on ln Φ.
@@ -126,7 +126,7 @@ pub fn normal_quantile(probability: f64) -> Result<f64, SpecialError> {
     Ok(quantile(probability))
 }
 
-/// Quantile of the standard normal distribution at a probability that is given by its logarithm.
+/// Quantile of the standard normal distribution from the logarithm of the probability.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -136,7 +136,7 @@ pub fn normal_quantile(probability: f64) -> Result<f64, SpecialError> {
 /// [`SpecialError::LnProbability`] outside the domain.
 ///
 /// # Numerics
-/// Relative error about 1e-15 for p < 0.9; above, the error of ln p itself counts.
+/// Relative error about 1e-15 for p < 0.9; above, the rounding of ln p dominates.
 ///
 /// # Example
 /// ```

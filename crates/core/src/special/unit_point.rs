@@ -1,4 +1,4 @@
-//! A point of the unit interval with both of its distances to the ends.
+//! A point of the unit interval with its distances to both ends.
 
 use crate::math;
 

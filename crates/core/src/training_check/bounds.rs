@@ -1,4 +1,4 @@
-//! Proven bounds of the loader: from below for a pair of neighbours, from above for all.
+//! Proven bounds of the loader: a lower one for a pair of neighbours, an upper one for all pairs.
 
 use super::{AssumedAccounting, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
@@ -8,22 +8,22 @@ use crate::accounting::{
 use crate::mechanism::slots::Reservoir;
 use crate::mechanism::{BatchSampler, SamplerKind};
 
-/// Wanted distance of the upper and lower value of a Poisson accountant, nats.
+/// Target distance between the upper and lower values of a Poisson accountant, nats.
 const ERROR: f64 = 1e-4;
 
 /// The same for balls in bins, whose grids cost more.
 const BINS_ERROR: f64 = 1e-3;
 
-/// Least noise that bounds from below are computed at, by method; less noise leaks more.
+/// Minimum noise for lower bounds, by method; less noise leaks more.
 const LEAST_NOISE: f64 = 0.01;
 const LEAST_COMPOSED_NOISE: f64 = 0.1;
 const LEAST_BINS_NOISE: f64 = 0.2;
 const LEAST_POISSON_NOISE: f64 = 0.3;
 
-/// The share of the records that takes a presence past its own rounding.
+/// Factor that rounds a presence down past its own rounding error.
 const DOWN: f64 = 1.0 - 1e-13;
 
-/// A value of ε that the loader exceeds; none where no accountant reaches so far.
+/// A lower bound on ε of the loader; none outside the domain of the accountants.
 pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
     match setup.loader {
         BatchSampler::Poisson | BatchSampler::BallsInBins | BatchSampler::Deterministic => {
@@ -36,7 +36,7 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
         _ => {
             let given = Given::Delta(delta);
             let bound = |slots: TargetSlots| {
-                // what one epoch leaks, all leak
+                // one epoch leaks at most as much as all
                 let one_epoch = TargetSlots { epochs: 1, ..slots };
                 slots.lower(given).or_else(|_| one_epoch.lower(given))
             };
@@ -46,7 +46,7 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
     }
 }
 
-/// A value that ε does not exceed.
+/// An upper bound on ε of the loader.
 ///
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
 /// most once per epoch.
@@ -67,8 +67,7 @@ pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
     Some(all)
 }
 
-/// What Poisson accounting gives; none where its grid does not reach, or for so little noise that
-/// it would take long.
+/// ε of Poisson accounting; none if its grid is too large, or if little noise would make it slow.
 pub(super) fn poisson_upper(training: &Training, delta: f64) -> Option<Accounted> {
     if !(training.noise_multiplier >= LEAST_POISSON_NOISE) {
         return None;
@@ -77,8 +76,8 @@ pub(super) fn poisson_upper(training: &Training, delta: f64) -> Option<Accounted
     Poisson.account(&Query { error: Some(ERROR), ..query }).ok()
 }
 
-/// The least that the assumed accountant gives at the σ that it assumes; none for a sampler without
-/// an accountant.
+/// The smallest ε that the assumed accountant yields at its σ; none for a sampler without an
+/// accountant.
 pub(super) fn accountant_lower(
     setup: &TrainingSetup,
     assumed: &AssumedAccounting,
@@ -108,16 +107,15 @@ pub(super) fn accountant_lower(
     }
 }
 
-/// Pairs of neighbours of a shuffling loader: where the target's record lies in the file, and which
-/// outputs of an epoch are looked at. Each bounds ε from below.
+/// Pairs of neighbours of a shuffling loader: the position of the target in the file, and the
+/// outputs of an epoch that the attack uses. Each yields a lower bound on ε.
 ///
 /// All records but the target have the gradient −1, so that the sum of a batch of b records is −b
-/// but for the target's; b added to each output gives the means of [`TargetSlots`], whichever slot
-/// holds the smaller last batch. A record that is left out of an epoch leaves all outputs at mean
-/// 0.
+/// but for the target's; adding b to each output yields the means of [`TargetSlots`], whichever
+/// slot has the smaller last batch. If the target is left out of an epoch, all outputs have mean 0.
 ///
 /// - shuffle: the target is in one of T slots, with probability (records used)/N
-/// - persistent shuffle: one epoch of it at σ/√E, since the averages over the epochs say all
+/// - persistent shuffle: one epoch of it at σ/√E, since the averages over the epochs are sufficient
 /// - batch then shuffle: see [`moving_batches`]
 /// - partial shuffle: a record of the first block is among its records used, in ⌈·/B⌉ slots
 /// - sliding buffer: see [`sliding_buffer`]
@@ -141,7 +139,7 @@ fn target_slots(setup: &TrainingSetup) -> Vec<TargetSlots> {
     }
 }
 
-/// The same run at no less noise than the method reaches.
+/// The same run at no less than the minimum noise of the method.
 fn with_least_noise(slots: TargetSlots) -> TargetSlots {
     let is_composed = slots.epochs > 1;
     let least = if is_composed { LEAST_COMPOSED_NOISE } else { LEAST_NOISE };
@@ -160,10 +158,10 @@ fn first_block(setup: &TrainingSetup, buffer_examples: u64) -> TargetSlots {
     }
 }
 
-/// Whole batches change places, so that the target's batch mates are always with it: they may push
-/// its batch away from all others. With b records in the smallest batch the others have sum −a, a ≤
-/// b, and the target's g − a ≤ B: any g from 2 to B + b will do. 18σ apart, it is as if the slot
-/// were known.
+/// Whole batches are permuted, so the same records are always in the target's batch, and can
+/// separate it from all others. With b records in the smallest batch the others have sum −a, a ≤ b,
+/// and the target's has g − a ≤ B: any g from 2 to B + b is possible. At a distance of 18σ the slot
+/// is as good as known.
 fn moving_batches(setup: &TrainingSetup, whole: TargetSlots) -> TargetSlots {
     let rest = setup.dataset_size % setup.batch_size;
     let smallest = if rest == 0 || setup.drop_last { setup.batch_size } else { rest };
@@ -174,10 +172,10 @@ fn moving_batches(setup: &TrainingSetup, whole: TargetSlots) -> TargetSlots {
 
 /// The target is the first record or the last.
 ///
-/// The first is out after n draws with the probability of [`Reservoir::first_leaves`]: the first m
-/// outputs are looked at, for a few m. The last enters when the reservoir begins to drain, and
-/// leaves with each of the last K draws alike: the outputs from that of draw N − K on are looked
-/// at.
+/// The first record leaves within n draws with the probability of [`Reservoir::first_leaves`]: the
+/// attack uses the first m outputs, for a few m. The last record enters when the reservoir begins
+/// to drain, and leaves with equal probability in each of the last K draws: the attack uses the
+/// outputs from that of draw N − K.
 fn sliding_buffer(
     setup: &TrainingSetup,
     whole: TargetSlots,
@@ -207,7 +205,7 @@ fn sliding_buffer(
     found
 }
 
-/// `part`/`of`, 1 where they are equal, else rounded down.
+/// `part`/`of`, rounded down unless they are equal.
 fn share(part: u64, of: u64) -> f64 {
     if part == of { 1.0 } else { part as f64 / of as f64 * DOWN }
 }

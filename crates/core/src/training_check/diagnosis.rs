@@ -1,4 +1,4 @@
-//! From a description to what is wrong with it.
+//! Diagnosis of a described training.
 
 use super::bounds;
 use super::error::within;
@@ -8,10 +8,10 @@ use crate::adjacency::Adjacency;
 use crate::audit::claim::{PrivacyClaim, Verdict};
 use crate::mechanism::SamplerKind;
 
-/// Relative change of a rate or a noise multiplier that rounded decimals explain.
+/// Relative difference of rates or noise multipliers that rounding may explain.
 const TOLERANCE: f64 = 0.01;
 
-/// A set-up, what is proven about it, and what is wrong.
+/// Quantities, proven bounds, findings and the verdict for a training.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diagnosis {
@@ -21,39 +21,39 @@ pub struct Diagnosis {
     pub steps_per_epoch: u64,
     /// T·E.
     pub steps: u64,
-    /// σ of the noise that is drawn.
+    /// σ of the noise in the code.
     pub noise_multiplier: f64,
-    /// What the loader leaks at least, if that can be computed.
+    /// Proven lower bound on ε of the loader, if it can be computed.
     pub lower: Option<Accounted>,
-    /// What it leaks at most, likewise; none for a claim under replacement.
+    /// Proven upper bound, likewise; none for a claim under replacement.
     pub upper: Option<Accounted>,
-    /// What Poisson accounting gives at q, T·E and σ, if its grid is not too large.
+    /// ε of Poisson accounting at q, T·E and σ, if its grid is not too large.
     pub poisson: Option<Accounted>,
     /// Findings, the most severe first.
     pub findings: Vec<Finding>,
-    /// Whether the claim is refuted; "not refuted" proves nothing.
+    /// Whether the claim is refuted; "not refuted" is no proof of the claim.
     pub verdict: Verdict,
 }
 
-/// Compares a claim with the training that is described.
+/// Compares a claim with the described training.
 ///
-/// Refuted is a claim below a proven lower bound of the loader: for shuffles the closed forms of
-/// [`TargetSlots`](crate::accounting::shuffle::TargetSlots), for the rest the accountant's own
+/// A claim below a proven lower bound of the loader is refuted: for shuffles, the closed forms of
+/// [`TargetSlots`](crate::accounting::shuffle::TargetSlots), for other loaders, the accountant's
 /// value rounded down. Poisson batches may have q = B/N or one over the batches per epoch: the
 /// smaller one refutes, the larger one is the upper bound.
 ///
 /// | argument | meaning |
 /// |---|---|
 /// | `setup` | the training |
-/// | `assumed` | what the accountant assumed |
+/// | `assumed` | the assumptions of the accountant |
 /// | `claim` | ε and δ |
 ///
 /// # Guarantee
-/// The bounds of every loader hold for its pair
+/// The bounds hold for every loader
 /// (`tests/oracles/training_check.rs::loaders_leak_at_least_their_bound`).
 ///
 /// # Errors
-/// [`TrainingError`] for numbers that no training has.
+/// [`TrainingError`] for values outside their domain.
 ///
 /// # Example
 /// ```
@@ -90,8 +90,8 @@ pub fn diagnose(
     let noise_multiplier = setup.drawn_noise_multiplier();
     let (sampling_rate, steps) = (setup.sampling_rate(), setup.steps());
     let lower = bounds::lower(setup, delta);
-    // A replaced record moves a sum by up to twice the clip norm: no bound of zero-out reaches
-    // that.
+    // A replaced record moves a sum by up to twice the clip norm: no bound under zero-out adjacency
+    // covers that.
     let upper = match claim.adjacency {
         Adjacency::Replace => None,
         Adjacency::AddRemove | Adjacency::ZeroOut => bounds::upper(setup, delta),
@@ -204,13 +204,13 @@ fn about_data(setup: &TrainingSetup, delta: f64) -> Vec<Finding> {
     findings
 }
 
-/// Whether what an accountant of the first proves holds for a loader of the second.
+/// Whether the bounds of an accountant for the first sampler also hold for the second.
 fn covers(accountant: SamplerKind, loader: SamplerKind) -> bool {
     accountant == loader
         || (accountant == SamplerKind::Deterministic && loader != SamplerKind::Poisson)
 }
 
-/// How a number of steps may have come about.
+/// A possible explanation of a wrong number of steps.
 fn reading(setup: &TrainingSetup, accounted: u64) -> Option<StepsReading> {
     let TrainingSetup { dataset_size, batch_size, epochs, drop_last, .. } = *setup;
     let (dropped, kept) = (dataset_size / batch_size, dataset_size.div_ceil(batch_size));

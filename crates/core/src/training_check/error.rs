@@ -1,10 +1,10 @@
-//! Why a set-up cannot be checked.
+//! Errors in descriptions of trainings.
 
 use crate::audit::claim::ClaimError;
 use crate::format::given;
 use crate::mechanism::MechanismError;
 
-/// A description that no training run has.
+/// An invalid description of a training.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainingError {
@@ -18,7 +18,7 @@ pub enum TrainingError {
         /// Its domain.
         allowed: &'static str,
     },
-    /// A batch that holds more records than there are.
+    /// A batch size above the size of the data set.
     #[error(
         "batch_size is {batch_size} and dataset_size is {dataset_size}; a batch contains at most \
          all records"
@@ -29,22 +29,22 @@ pub enum TrainingError {
         /// N.
         dataset_size: u64,
     },
-    /// A field that is needed.
+    /// A required field that is missing.
     #[error("{name} is missing; add it")]
     Missing {
         /// Name of the field.
         name: &'static str,
     },
-    /// A detail of noise without its standard deviation.
+    /// A field of the noise without its standard deviation.
     #[error("{name} is set without noise_std; set noise_std as well, or leave it out")]
     WithoutNoise {
         /// Name of the field.
         name: &'static str,
     },
-    /// A buffered loader without its size, or a size for a loader without a buffer.
+    /// A buffered loader without a buffer size, or a buffer size for another loader.
     #[error(transparent)]
     Sampler(#[from] MechanismError),
-    /// A claim that is none.
+    /// An invalid claim.
     #[error(transparent)]
     Claim(#[from] ClaimError),
 }

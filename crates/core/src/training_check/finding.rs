@@ -4,17 +4,17 @@ use std::fmt;
 
 use crate::mechanism::SamplerKind;
 
-/// What a finding means for the claim.
+/// Severity of a finding for the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Severity {
-    /// The claim is false for the training that is described.
+    /// The claim is false for the described training.
     Refutes,
-    /// The claim rests on something else than the training that is described.
+    /// The claim was derived for another training.
     Warning,
-    /// Worth knowing.
+    /// A note.
     Note,
 }
 
@@ -28,15 +28,15 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Where a wrong number of steps comes from.
+/// Explanation of a wrong number of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum StepsReading {
-    /// ⌊N/B⌋·E where the last batch is kept.
+    /// ⌊N/B⌋·E, although the last batch is used.
     LastBatchDropped,
-    /// ⌈N/B⌉·E where the last batch is dropped.
+    /// ⌈N/B⌉·E, although the last batch is dropped.
     LastBatchKept,
     /// E·N/B, rounded once for all epochs.
     EpochsRounded,
@@ -54,9 +54,9 @@ pub enum StepsReading {
 #[allow(missing_docs, reason = "the fields are the numbers of the sentence about the finding")]
 #[non_exhaustive]
 pub enum Finding {
-    /// ε is claimed below what is proven for this loader.
+    /// The claimed ε is below a proven bound for this loader.
     ClaimBelowBound { claim: f64, lower: f64, loader: SamplerKind },
-    /// ε is claimed below what the assumed accountant itself gives.
+    /// The claimed ε is below the value of the assumed accountant.
     ClaimBelowAccountant { claim: f64, lower: f64, accountant: SamplerKind },
     /// The accountant assumes another sampler.
     OtherSampler { accountant: SamplerKind, loader: SamplerKind },
@@ -64,13 +64,13 @@ pub enum Finding {
     SamplingRateDiffers { accounted: f64, actual: f64 },
     /// The accountant used another number of steps.
     StepsDiffer { accounted: u64, actual: u64, reading: Option<StepsReading> },
-    /// The code's noise is off by the batch size: a mean was taken for a sum, or a sum for a mean.
+    /// The noise in the code is off by the batch size: a mean was confused with a sum.
     NoiseScaledByBatchSize { accounted: f64, drawn: f64, batch_size: u64 },
-    /// The code's noise is not that of the noise multiplier.
+    /// The noise in the code does not match the noise multiplier.
     NoiseDiffers { accounted: f64, drawn: f64 },
-    /// The shuffle buffer holds a part of the data.
+    /// The shuffle buffer is smaller than the data set.
     BufferBelowData { buffer_examples: u64, dataset_size: u64 },
-    /// δ is so large that it allows to publish a record.
+    /// δ is so large that it permits publishing a record.
     DeltaNotBelowOneRecord { delta: f64, dataset_size: u64 },
     /// The last batch of each epoch is smaller.
     PartialLastBatch { records: u64, steps_per_epoch: u64 },
@@ -85,7 +85,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// What it means for the claim.
+    /// Its severity.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
@@ -99,7 +99,7 @@ impl Finding {
         }
     }
 
-    /// The name in documents, which does not change.
+    /// The stable name in documents.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

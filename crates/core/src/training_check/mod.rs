@@ -1,6 +1,6 @@
-//! Does a training set-up, as described, have the privacy that is claimed for it?
+//! Checks whether a described training satisfies its privacy claim.
 //!
-//! Nothing is run: the loader, the accountant's assumptions and the claim are compared.
+//! Nothing is trained: the loader, the assumptions of the accountant and the claim are compared.
 
 mod bounds;
 mod description;

@@ -21,13 +21,13 @@ use crate::interval::IntervalError;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum ThresholdRule {
-    /// The same data choose and score the cut: an estimate, not a bound.
+    /// The threshold is chosen and evaluated on the same data: an estimate, not a bound.
     MaxUncorrected,
-    /// One half of the data chooses the cut, the other half has the bound.
+    /// One half of the data chooses the threshold, the other half evaluates it.
     Split,
-    /// A few cuts fixed without the scored data share the significance.
+    /// A few thresholds, fixed without the evaluated data, share the significance.
     Simultaneous,
-    /// One cut, fixed without the scored data.
+    /// One threshold, fixed without the evaluated data.
     Fixed,
 }
 
@@ -96,7 +96,7 @@ pub struct Evidence {
     pub limited_by_observations: bool,
 }
 
-/// What a bound needs beside independent runs whose number was fixed before they were seen.
+/// What a bound assumes in addition to independent runs whose number was fixed beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -26,29 +26,30 @@ pub enum CheckKind {
     SharedNoise,
 }
 
-/// A check with the runs that it concerns.
+/// A check of the runs of one world or both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NamedCheck {
     /// Which check.
     pub kind: CheckKind,
-    /// The world whose runs it concerns; none where it concerns both.
+    /// The world of the checked runs; none for both.
     pub world: Option<World>,
-    /// What it came to.
+    /// Its result.
     pub check: IndependenceCheck,
 }
 
-/// All checks of one pair of worlds, in the order in which they were made.
+/// All checks of one pair of worlds, in the order of their execution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndependenceChecks(pub Vec<NamedCheck>);
 
 impl IndependenceChecks {
     /// Checks outputs and scores of both worlds.
     ///
-    /// A sampler that repeats its order on purpose, or that is not known, is not checked for it.
+    /// Repeated order is not checked for samplers that repeat it by design, nor for an unknown
+    /// sampler.
     ///
     /// | argument | meaning |
     /// |---|---|
-    /// | `sampler` | how batches were formed, where that is known |
+    /// | `sampler` | how batches were formed, if known |
     /// | `target`, `zero_out` | outputs of D and of D′, and one score per run in file order |
     ///
     /// # Errors
@@ -78,7 +79,7 @@ impl IndependenceChecks {
         Ok(IndependenceChecks(checks))
     }
 
-    /// World, p-value and finding of each check that found something.
+    /// World, p-value and finding of each check with a finding.
     pub fn dependences(&self) -> impl Iterator<Item = (Option<World>, f64, Dependence)> {
         let found = |named: &NamedCheck| {
             let NamedCheck { world, check: IndependenceCheck { p_value, finding, .. }, .. } =

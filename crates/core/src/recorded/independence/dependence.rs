@@ -1,60 +1,60 @@
-//! What a check of independence found.
+//! Results of checks of independence.
 
 use super::runs::RunIndex;
 
-/// Checks that are made on one pair of files: duplicates; positions over epochs and over runs and
-/// lag-one correlation in each world; shared noise.
+/// Number of checks for one pair of files: duplicates; in each world positions over epochs,
+/// positions over runs and lag-one correlation; shared noise.
 pub const CHECKS: u32 = 8;
 
-/// The chance of any finding at all when every run is independent, over all [`CHECKS`].
+/// The probability of any finding among all [`CHECKS`] if the runs are independent.
 pub const FALSE_ALARM: f64 = 1e-3;
 
-/// A check finds something when its p-value is at most [`FALSE_ALARM`] ÷ [`CHECKS`] (Bonferroni).
+/// A check has a finding if its p-value is at most [`FALSE_ALARM`] ÷ [`CHECKS`] (Bonferroni).
 pub const FINDING_BELOW: f64 = FALSE_ALARM / CHECKS as f64;
 
-/// What a check of independence came to.
+/// The result of a check of independence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndependenceCheck {
-    /// What was measured; each check says what it is.
+    /// The test statistic, defined by each check.
     pub statistic: f64,
-    /// Chance of a statistic at least as extreme if the runs are independent; 1 where there is too
-    /// little data to tell.
+    /// Chance of a statistic at least as extreme if the runs are independent; 1 for too little
+    /// data.
     pub p_value: f64,
-    /// What was found; none where nothing was.
+    /// The dependence, if the p-value is small.
     pub finding: Option<Dependence>,
 }
 
-/// In which way runs depend on each other.
+/// A dependence between runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum Dependence {
-    /// Runs repeat another one in every bit.
+    /// Runs are bit-identical to other runs.
     DuplicatedRuns {
         /// Runs that repeat an earlier one, D before D′.
         copies: u64,
-        /// Runs of both worlds that were compared.
+        /// Compared runs of both worlds.
         runs: u64,
-        /// The first pair: a run, and another that is its copy.
+        /// The first pair: a run and its copy.
         first: Option<[RunIndex; 2]>,
     },
-    /// The largest output of an epoch is too often at the step of the run's earlier epochs.
+    /// The largest output of an epoch is too often at the same step as in the run's earlier epochs.
     RepeatedPositionsOverEpochs {
-        /// Epochs where it is.
+        /// Epochs with the same step.
         hits: u64,
-        /// Epochs that were compared with earlier ones.
+        /// Epochs compared with earlier ones.
         guesses: u64,
-        /// T: chance is one in T.
+        /// T: a coincidence has probability 1/T.
         steps: u64,
     },
-    /// The largest output of a run is too often at the step of the earlier runs.
+    /// The largest output of a run is too often at the same step as in earlier runs.
     RepeatedPositionsOverRuns {
-        /// Runs where it is.
+        /// Runs with the same step.
         hits: u64,
-        /// Runs that were compared with earlier ones.
+        /// Runs compared with earlier ones.
         guesses: u64,
-        /// T: chance is one in T.
+        /// T: a coincidence has probability 1/T.
         steps: u64,
     },
     /// Scores of neighbouring runs are correlated in file order.

@@ -1,16 +1,16 @@
-//! Is one run recorded twice?
+//! Duplicated runs.
 
 use std::cmp::Ordering;
 
 use super::{Dependence, IndependenceCheck, IndependenceError, RecordedRuns, RunIndex};
 use crate::adjacency::World;
 
-/// Runs that are the same in every bit.
+/// Runs that are bit-identical.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DuplicatedRuns {
     /// The statistic is the number of runs that repeat an earlier one, D before D′.
     pub check: IndependenceCheck,
-    /// The first pairs found, at most 16: a run, and another that is its copy.
+    /// The first pairs, at most 16: a run and its copy.
     pub examples: Vec<[RunIndex; 2]>,
 }
 
@@ -23,18 +23,19 @@ const EXAMPLES: usize = 16;
 /// | `target`, `zero_out` | outputs of D and of D′, runs × epochs × steps |
 ///
 /// # Guarantee
-/// Every copy is found. The p-value is a bound (Markov): at most λ ÷ (equal pairs), λ = pairs ·
-/// cᵈ, for d outputs a run of which two fall on the same floating-point number with probability
-/// c = spacing ÷ (2√π·standard deviation); the spacing is that of 32-bit floats where all outputs
-/// are such. Test `tests/agreement/independence.rs::duplicated_runs_are_detected`. Outputs that were rounded to
-/// a few decimals coincide more often: then runs of one or two outputs can be found wrongly.
+/// Every copy is found. The p-value is a bound (Markov): at most λ ÷ (equal pairs), λ = pairs · cᵈ,
+/// for d outputs per run, two of which are the same floating-point number with probability c =
+/// spacing ÷ (2√π·standard deviation); the spacing is that of 32-bit floats if all outputs are
+/// such. Test `tests/agreement/independence.rs::duplicated_runs_are_detected`. Outputs that were
+/// rounded to a few decimals coincide more often: runs of one or two outputs may then be false
+/// positives.
 ///
 /// # Errors
 /// Worlds whose runs differ in length.
 ///
 /// # Numerics
-/// Runs are sorted by a 64-bit hash, then by their bits: n log n hash comparisons. Runs that hold a
-/// value that is not finite are left out.
+/// Runs are sorted by a 64-bit hash, then by their bits: n log n hash comparisons. Runs with a
+/// value that is not finite are ignored.
 pub fn duplicated_runs(
     target: RecordedRuns<'_>,
     zero_out: RecordedRuns<'_>,
@@ -94,7 +95,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Equal pairs to be expected of continuous outputs that were stored as floats.
+/// Expected number of equal pairs of continuous outputs that were stored as floats.
 fn chance_pairs(rows: &[Row<'_>], run_len: usize) -> f64 {
     let values = || rows.iter().flat_map(|row| row.values.iter().copied());
     let count = (rows.len() * run_len) as f64;
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn many_copies_keep_sixteen_examples() {
+    fn many_copies_have_sixteen_examples() {
         let mut target: Vec<f64> = (0..40).map(|i| f64::from(i) / 7.0).collect();
         target.extend(target.clone());
         let found = check(&target, &[], 1);

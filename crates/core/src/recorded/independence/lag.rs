@@ -1,8 +1,8 @@
-//! Do neighbouring runs resemble each other?
+//! Correlation of neighbouring runs.
 
 use super::{Dependence, IndependenceCheck, tail::normal_two_sided};
 
-/// Fewer scores say nothing.
+/// Minimum number of scores.
 const LEAST_SCORES: usize = 20;
 
 /// Tests whether a run's score depends on that of the run before it, in file order.
@@ -13,7 +13,7 @@ const LEAST_SCORES: usize = 20;
 ///
 /// | argument | meaning | unit |
 /// |---|---|---|
-/// | `scores` | scores of one world, in file order; those not finite are left out | nats |
+/// | `scores` | scores of one world, in file order; those not finite are ignored | nats |
 ///
 /// # Guarantee
 /// Mean and variance are those of a random order of the same ranks, exact for any distribution of
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn few_equal_or_broken_scores_say_nothing() {
+    fn few_equal_or_broken_scores_have_no_finding() {
         for scores in [vec![1.0; 19], vec![1.0; 1_000], vec![f64::NAN; 1_000], Vec::new()] {
             assert_eq!(lag_one_correlation(&scores), IndependenceCheck::too_little_data());
         }

@@ -1,7 +1,6 @@
-//! Are recorded runs independent of each other, as the interval needs them to be?
+//! Checks that recorded runs are independent, as confidence limits require.
 //!
-//! Each check has a statistic, a p-value under independence, and a finding where the p-value is
-//! small.
+//! Each check has a statistic, a p-value under independence, and a finding if the p-value is small.
 
 mod checks;
 mod dependence;

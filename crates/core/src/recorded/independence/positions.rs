@@ -1,4 +1,4 @@
-//! Does the largest output keep its place?
+//! Repeated positions of the largest output.
 
 use super::{Dependence, IndependenceCheck, RecordedRuns, tail::binomial_at_least};
 
@@ -14,14 +14,14 @@ use super::{Dependence, IndependenceCheck, RecordedRuns, tail::binomial_at_least
 /// | `runs` | outputs of one world, runs × epochs × steps |
 ///
 /// # Guarantee
-/// The p-value is exact, at any number of runs, where the largest output of an epoch is equally
-/// likely at each step whatever the earlier epochs were: the guess depends on those alone, so hits
-/// are independent with probability 1/T. Test
-/// `tests/agreement/independence.rs::repeated_permutations_are_detected`. Outputs that drift over an epoch, so
-/// that some steps are larger in every run, break this too, and are found as well.
+/// The p-value is exact for any number of runs if the largest output of an epoch is equally likely
+/// at each step given the earlier epochs: the guess depends on those alone, so hits are independent
+/// with probability 1/T. Test
+/// `tests/agreement/independence.rs::repeated_permutations_are_detected`. Outputs that drift over
+/// an epoch, so that some steps are larger in every run, violate this and are detected as well.
 ///
 /// # Numerics
-/// A tie for the largest output is no guess, or no hit, which is on the safe side.
+/// A tie for the largest output is no guess, or no hit, which is conservative.
 #[must_use]
 pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceCheck {
     if runs.is_empty() || runs.epochs < 2 || runs.steps < 2 {
@@ -45,17 +45,18 @@ pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceChe
     })
 }
 
-/// Tests whether all runs hold the target at the same step: a loader seeded alike in every run.
+/// Tests whether the target is at the same step in all runs: a loader with the same seed in every
+/// run.
 ///
 /// Each run but the first has one guess: the step where the sum of the earlier runs is largest,
 /// all epochs added up. A hit is a run whose own sum over epochs is largest there.
 ///
 /// statistic = hits ÷ guesses, p = P(Binomial(guesses, 1/T) ≥ hits)
 ///
-/// Expected of deterministic batching and of buffered samplers: no check for them.
+/// Not for deterministic batching and buffered samplers, where repetition is expected.
 ///
 /// # Guarantee
-/// As [`repeated_positions_over_epochs`], with runs in the place of epochs. Test
+/// As [`repeated_positions_over_epochs`], with runs in place of epochs. Test
 /// `tests/agreement/independence.rs::one_loader_seed_for_all_runs_is_detected`.
 #[must_use]
 pub fn repeated_positions_over_runs(runs: RecordedRuns<'_>) -> IndependenceCheck {
@@ -108,7 +109,7 @@ fn add(sums: &mut [f64], values: &[f64]) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
 }
 
-/// Where the one largest value is; none if it is not alone.
+/// The index of the largest value; none if it is tied.
 fn largest(values: &[f64]) -> Option<usize> {
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut places = values.iter().enumerate().filter(|(_, value)| **value >= top);
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn one_epoch_or_one_step_says_nothing() {
+    fn one_epoch_or_one_step_has_no_finding() {
         for (epochs, steps) in [(1, 6), (6, 1)] {
             let check = repeated_positions_over_epochs(
                 RecordedRuns::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], epochs, steps).unwrap(),

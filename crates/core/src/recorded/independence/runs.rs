@@ -13,7 +13,7 @@ pub struct RunIndex {
     pub run: usize,
 }
 
-/// An array that is not runs × epochs × steps.
+/// Errors of the shape of recorded outputs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndependenceError {
@@ -78,7 +78,7 @@ impl<'a> RecordedRuns<'a> {
         Ok(Self { values, epochs, steps: steps_per_epoch })
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.values.len() / self.run_len()
@@ -98,7 +98,7 @@ impl<'a> RecordedRuns<'a> {
         self.values.chunks_exact(self.run_len())
     }
 
-    /// Runs without a value that is not finite: the others count as failed elsewhere.
+    /// Runs whose values are all finite; the others count as failed runs.
     pub(super) fn finite_runs(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
         self.runs().filter(|run| run.iter().all(|value| value.is_finite()))
     }

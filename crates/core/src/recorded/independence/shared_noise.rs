@@ -1,28 +1,28 @@
-//! Did run i of D and run i of D′ get the same noise?
+//! Correlation between the worlds.
 
 use super::{
     Dependence, IndependenceCheck, IndependenceError, RecordedRuns, tail::student_two_sided,
 };
 
-/// Fewer pairs of runs say nothing.
+/// Minimum number of pairs of runs.
 const LEAST_RUNS: usize = 4;
 
 /// Tests whether run i of D and run i of D′ have correlated outputs, as they do when both worlds
 /// were trained from the same seeds.
 ///
-/// With u, v the outputs of the two worlds less their means over runs (step by step), d outputs a
+/// With u, v the outputs of the two worlds less their means over runs (step by step), d outputs per
 /// run, and s_i = Σ_j u_ij·v_ij:
 ///
 /// statistic = Σ_ij u_ij·v_ij ÷ √(Σ u_ij²·Σ v_ij²), t = √(R(R−2)/(R−1))·mean(s)/sd(s)
 ///
 /// | argument | meaning |
 /// |---|---|
-/// | `target`, `zero_out` | outputs of D and of D′, runs × epochs × steps; of the longer one the first runs |
+/// | `target`, `zero_out` | outputs of D and of D′, runs × epochs × steps; extra runs of the longer one are ignored |
 ///
 /// # Guarantee
-/// The p-value is two-sided of Student's t with R − 2 degrees of freedom, and assumes of the
-/// outputs within a run nothing but that the runs are alike; the factor (R−2)/(R−1) is for the
-/// means that were taken out, and exact for normal noise. Test
+/// The p-value is two-sided, of Student's t with R − 2 degrees of freedom, and assumes only that
+/// runs are identically distributed; the factor (R−2)/(R−1) corrects for the subtracted means, and
+/// is exact for normal noise. Test
 /// `tests/agreement/independence.rs::shared_noise_between_worlds_is_detected`.
 ///
 /// # Errors
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn few_or_failed_runs_say_nothing() {
+    fn few_or_failed_runs_have_no_finding() {
         assert_eq!(check(&[1.0, 2.0, 3.0], &[3.0, 5.0, 1.0], 1).p_value, 1.0);
         let mut broken = vec![f64::NAN; 12];
         broken[..3].copy_from_slice(&[1.0, 2.0, 4.0]);

@@ -8,8 +8,8 @@ pub(super) fn normal_two_sided(z: f64) -> f64 {
     math::erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
-/// P(|T| ≥ |t|) for T of Student's distribution with `degrees` ≥ 1 degrees of freedom ν; 1 where t
-/// is NaN.
+/// P(|T| ≥ |t|) for T of Student's distribution with `degrees` ≥ 1 degrees of freedom ν; 1 if t is
+/// NaN.
 ///
 /// I_x(ν/2, ½) at x = ν/(ν + t²), from the smaller of x and 1 − x.
 pub(super) fn student_two_sided(t: f64, degrees: f64) -> f64 {
@@ -24,8 +24,7 @@ pub(super) fn student_two_sided(t: f64, degrees: f64) -> f64 {
     tail.unwrap_or(1.0)
 }
 
-/// P(X ≥ k) for X binomial(n, p), k = `hits`, n = `trials`, p = `chance`; 1 where p is no
-/// probability.
+/// P(X ≥ k) for X binomial(n, p), k = `hits`, n = `trials`, p = `chance`; 1 if p is outside [0, 1].
 ///
 /// I_p(k, n − k + 1).
 pub(super) fn binomial_at_least(hits: u64, trials: u64, chance: f64) -> f64 {
