@@ -1,32 +1,32 @@
-//! Statistics of differential-privacy audits: from scores or counts to a lower bound on ε, and what
-//! accounting proves of the same training.
+//! Statistics of differential-privacy audits: lower bounds on ε from scores or error counts, and
+//! privacy accounting for the same training.
 //!
-//! Pure: no input or output, threads, clock, entropy or GPU. Compiles to wasm unchanged, and has the
-//! same bits there.
+//! Pure: no input or output, threads, clock, entropy or GPU. Results have the same bits on every
+//! target, wasm included.
 //!
-//! | task | type | result |
+//! | task | entry point | result |
 //! |---|---|---|
-//! | [attack scores → bound](#scores-to-a-bound) | [`audit::Scores`] | [`audit::AuditResult`] |
-//! | [error counts → bound](#counts-to-a-bound) | [`audit::Counts`] | [`audit::AuditResult`] |
-//! | [bound → verdict on a claim](#counts-to-a-bound) | [`audit::claim::PrivacyClaim`] | [`audit::claim::ClaimVerdict`] |
-//! | [σ and T → Poisson ε](#what-accounting-proves) | [`accounting::Poisson`] | [`accounting::Accounted`] |
-//! | [σ and T → proven bounds of a shuffle](#what-accounting-proves) | [`accounting::accountant`] | [`accounting::Accounted`] |
-//! | [σ and T → exact pair](#what-accounting-proves) | [`accounting::pair::SeededPair`] | [`accounting::Accounted`] |
-//! | [ε → σ, steps or epochs](#calibration) | [`accounting::calibrate`] | [`accounting::Calibrated`] |
-//! | [how many observations?](#planning) | [`audit::planner`] | a number |
-//! | [outputs of a training → scores](#outputs-to-scores) | [`mechanism::OutputScorer`] | nats |
-//! | are recorded runs independent? | [`recorded::independence::IndependenceChecks`] | [`audit::Finding`] |
-//! | a described training and its claim | [`training_check::diagnose`] | [`training_check::Diagnosis`] |
+//! | [bound from attack scores](#bounds-from-scores) | [`audit::Scores`] | [`audit::AuditResult`] |
+//! | [bound from error counts](#bounds-and-verdicts-from-counts) | [`audit::Counts`] | [`audit::AuditResult`] |
+//! | [verdict on a claim](#bounds-and-verdicts-from-counts) | [`audit::AuditResult::verdict`] | [`audit::claim::ClaimVerdict`] |
+//! | [ε of Poisson sampling](#privacy-accounting) | [`accounting::Poisson`] | [`accounting::Accounted`] |
+//! | [proven bounds of shuffled batches](#privacy-accounting) | [`accounting::accountant`] | [`accounting::Accounted`] |
+//! | [sampled bound of the worst-case pair](#privacy-accounting) | [`accounting::pair::SeededPair`] | [`accounting::Accounted`] |
+//! | [noise, steps or epochs for a target ε](#calibration) | [`accounting::calibrate`] | [`accounting::Calibrated`] |
+//! | [observations needed to detect an ε](#planning) | [`audit::planner::observations_for_ceiling`] | observations per world |
+//! | [scores of recorded outputs](#scores-of-outputs) | [`mechanism::OutputScorer`] | log-likelihood ratios, nats |
+//! | independence of recorded runs | [`recorded::independence::IndependenceChecks`] | [`recorded::independence::Dependence`] |
+//! | check of a described training | [`training_check::diagnose`] | [`training_check::Diagnosis`] |
 //!
-//! Four kinds of value are never mixed: a bound with stated confidence
+//! Four kinds of value have types of their own: a bound with stated confidence
 //! ([`audit::bound::EpsilonLowerBound`]), an estimate without coverage
 //! ([`audit::bound::EpsilonEstimate`]), a proven value ([`accounting::Accounted`]) and a claim
 //! ([`audit::claim::PrivacyClaim`]).
 //!
-//! # Scores to a bound
+//! # Bounds from scores
 //!
-//! One number per training run, higher where the attack suspects the target record; the runs are
-//! independent, and their number and the seed were fixed before the scores were seen.
+//! One score per training run, higher if the attack suspects the target record. A bound requires
+//! independent runs, and a number of runs and a seed that were fixed before the scores were known.
 //!
 //! ```
 //! use dpscope_core::audit::{AuditOptions, Scores};
@@ -43,7 +43,7 @@
 //! # Ok::<(), dpscope_core::audit::ScoresError>(())
 //! ```
 //!
-//! # Counts to a bound
+//! # Bounds and verdicts from counts
 //!
 //! ```
 //! use dpscope_core::adjacency::Adjacency;
@@ -66,7 +66,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What accounting proves
+//! # Privacy accounting
 //!
 //! ```
 //! use dpscope_core::accounting::pair::{ExactPair, PairMethod, SeededPair};
@@ -115,7 +115,7 @@
 //! use dpscope_core::audit::planner::observations_for_ceiling;
 //! use dpscope_core::audit::trade_off::Trials;
 //!
-//! // the most that 1,000 runs per world can show, at tail 0.025 for each error rate
+//! // the largest ε that 1,000 runs per world can show, at tail 0.025 for each error rate
 //! let most = ceiling(Trials { target: 1000, zero_out: 1000 }, 1e-5, 0.025)?;
 //! println!("{most:.2}"); // 5.60
 //! # assert_eq!(format!("{most:.2}"), "5.60");
@@ -124,7 +124,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Outputs to scores
+//! # Scores of outputs
 //!
 //! ```
 //! use dpscope_core::mechanism::{

@@ -1,4 +1,4 @@
-//! Who answers queries.
+//! The interface of accountants.
 
 use super::calibration::{Parameter, PrivacyTarget, SearchRange};
 use super::{AccountingError, AccountingResult, Query, Training};
@@ -12,11 +12,11 @@ pub trait Accountant {
     /// value of this kind.
     fn account(&self, query: &Query) -> AccountingResult;
 
-    /// The values among which [`calibrate`](super::calibrate) searches; none for a parameter that
-    /// does not change this accountant's ε.
+    /// The search range of [`calibrate`](super::calibrate); none for a parameter that does not
+    /// change this accountant's ε.
     ///
     /// # Errors
-    /// [`AccountingError`], where the search starts from another accountant's answer.
+    /// [`AccountingError`], if the search starts from the answer of another accountant.
     fn search_range(
         &self,
         parameter: Parameter,

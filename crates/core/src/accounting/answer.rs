@@ -1,9 +1,9 @@
-//! What an accountant answers: ε and δ, on which side of the truth, of what, how exactly.
+//! Answers of accountants.
 
 use super::{AccountingError, Given, Kind, Method, Query};
 use crate::adjacency::{Directions, Scope};
 
-/// A pair of ε and δ, one of which was given and the other computed.
+/// A pair of ε and δ: one from the query, the other computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -12,18 +12,19 @@ pub struct Accounted {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// On which side of the truth the computed one of the two lies.
+    /// On which side of the exact value the computed one is.
     pub kind: Kind,
     /// The pair, or every pair of neighbours.
     pub scope: Scope,
-    /// Directions that it covers.
+    /// Covered directions.
     pub direction: Directions,
     /// How it was computed.
     pub method: Method,
-    /// The exact value is at most so far from the computed one, which is off on its safe side: by
-    /// rounding, grids and truncation, not by sampling. Nats for ε, absolute for δ.
+    /// Maximum distance between the computed and the exact value from rounding, grids and
+    /// truncation, without sampling error. The error is on the safe side. Nats for ε, absolute for
+    /// δ.
     pub numeric_error: f64,
-    /// Probability that a bound is wrong; none where it is proven.
+    /// Probability that a bound is wrong; none if it is proven.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub significance: Option<f64>,
     /// Standard error of an estimate.
@@ -31,10 +32,10 @@ pub struct Accounted {
     pub standard_error: Option<f64>,
 }
 
-/// An answer, or why there is none.
+/// An answer or an error.
 pub type AccountingResult = Result<Accounted, AccountingError>;
 
-/// What a value speaks of, and how it was computed.
+/// Scope, method and accuracy of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Basis {
     pub(super) scope: Scope,
@@ -63,7 +64,7 @@ impl Accounted {
         }
     }
 
-    /// The one of ε and δ that was not given.
+    /// The computed one of ε and δ.
     #[must_use]
     pub fn value(&self, given: Given) -> f64 {
         match given {
@@ -72,7 +73,7 @@ impl Accounted {
         }
     }
 
-    /// Refuses what is not finite, and what does not cover the direction of the query.
+    /// Rejects values that are not finite, or do not cover the directions of the query.
     pub(super) fn checked(self, query: &Query) -> AccountingResult {
         if !(self.epsilon.is_finite() && self.delta.is_finite()) {
             return Err(AccountingError::Infinite { delta: self.delta });
@@ -84,7 +85,7 @@ impl Accounted {
     }
 }
 
-/// An entry of a table: a value, or why there is none.
+/// An entry of a table: a value, or the reason for its absence.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -94,7 +95,7 @@ pub enum Cell {
     Value(Accounted),
     /// None.
     Missing {
-        /// Why, for people.
+        /// The reason, as a sentence.
         reason: String,
     },
 }
@@ -109,7 +110,7 @@ impl From<AccountingResult> for Cell {
 }
 
 impl Cell {
-    /// The value, where there is one.
+    /// The value, if there is one.
     #[must_use]
     pub fn value(&self) -> Option<&Accounted> {
         match self {
@@ -118,7 +119,7 @@ impl Cell {
         }
     }
 
-    /// No value, for this reason.
+    /// No value, with its reason.
     #[must_use]
     pub fn missing(reason: &str) -> Self {
         Cell::Missing { reason: reason.to_owned() }

@@ -1,4 +1,4 @@
-//! Balls in bins: each record falls into one batch of each epoch, uniformly.
+//! Balls in bins: each record is in one batch of each epoch, uniformly.
 
 mod sums;
 
@@ -31,7 +31,7 @@ use sums::{INFLATION, SumDistribution};
 /// | `error` | as in [`Query`] | [1e-6, 1] |
 ///
 /// # Guarantee
-/// An upper value is not below the truth, a lower one not above
+/// An upper value is not below the exact one, a lower value not above
 /// (`tests/oracles/golden.rs::accounting_agrees`,
 /// `tests/oracles/accounting.rs::balls_in_bins_deltas_invert_epsilons`).
 ///
@@ -40,17 +40,17 @@ use sums::{INFLATION, SumDistribution};
 /// be too large; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// Under Q the W are independent with mean 1. A spread of each W that keeps its mean gives a pair
-/// that dominates, a merging of its values one that is dominated, and both survive sums: the
-/// distribution of ΣW is built by doubling, spread to or merged in cells after each sum. Cells are
-/// narrow where the bulk of a sum lies; ends that hold less than 1e-4 of δ in all are spread to 0
-/// and infinity. Masses and values are rounded outward by more than the error of their sums. Steps
-/// of the loss are narrow beside the spread of one epoch's. `numeric_error` is the distance of
-/// upper and lower value, which may exceed the error of the query where the finest grid does not
-/// suffice, and where E T is near 10¹¹: rounded outward in each sum, all masses together move by a
-/// factor of about e^{1e-10 E T}, and the distance can be as large as the value itself. δ below
-/// 1e-50 is rounded up to about that. Without an error in the query: the first of 1e-3, 1e-2 and
-/// 0.1 whose grid is not too large.
+/// Under Q the W are independent with mean 1. A spread of each W that preserves its mean yields a
+/// dominating pair, a merging of its values a dominated one, and sums preserve both: the
+/// distribution of ΣW is computed by doubling, and spread to or merged in cells after each sum.
+/// Cells are narrow in the bulk of a sum; ends with less than 1e-4 of δ in total are spread to 0
+/// and infinity. Masses and values are rounded outward by more than the error of their sums. Grid
+/// steps of the loss are narrow compared with its spread over one epoch. `numeric_error` is the
+/// distance between the upper and the lower value. It may exceed the error of the query if the
+/// finest grid does not suffice, or if E T is near 10¹¹: outward rounding in each sum changes the
+/// total mass by a factor of about e^{1e-10 E T}, and the distance can be as large as the value
+/// itself. δ below 1e-50 is rounded up to about that. If the query has no error: the first of 1e-3,
+/// 1e-2 and 0.1 whose grid is not too large.
 ///
 /// # Reference
 /// L. Chua and others (2024), "Balls-and-Bins Sampling for DP-SGD", for the dominating pair.
@@ -146,7 +146,7 @@ impl Bins {
     ) -> Result<Bracket, AccountingError> {
         self.check(given, error)?;
         let mut width = 0.048;
-        // about that of one epoch's loss, beside which a step must be narrow
+        // about that of one epoch's loss; a step must be narrow compared with it
         let variance = self.0.noise_multiplier * self.0.noise_multiplier;
         let spread = (math::exp_m1(1.0 / variance) / self.0.steps_per_epoch as f64).sqrt();
         let grid = |width: f64, error: f64, delta: f64| Fineness {
@@ -154,7 +154,7 @@ impl Bins {
             step: (width * (4.0 * spread).min(0.05)).min((error / self.0.epochs as f64).sqrt()),
             delta,
         };
-        // of a first evaluation, which shows how large the value is
+        // of a first evaluation, which yields the order of magnitude
         let mut required = 10.0 * error;
         let delta = match given {
             Given::Delta(delta) => delta,
@@ -202,7 +202,7 @@ impl Bins {
         let atoms: Vec<(f64, f64)> =
             distribution.points.iter().map(|&(value, mass)| (value / steps, mass)).collect();
         let mut cells = LossCells::of_atoms(step, &atoms, 1e-8 * delta / epochs);
-        // an output beyond the cut: P has one with mean 1 among those with mean 0
+        // an output beyond the truncation: P has one with mean 1 among those with mean 0
         let sigma = self.0.noise_multiplier;
         let without = normal::normal_survival(cut + 1.0 / sigma);
         let with = normal::normal_survival(cut);
@@ -210,7 +210,7 @@ impl Bins {
             mass: with + steps * without + distribution.lost / steps,
             other_mass: steps * without,
         };
-        // values of the sums are as wrong as their masses, and a factor on each moves the loss
+        // values of the sums have the same relative error as their masses, which shifts the loss
         let moved = match rounding {
             Rounding::Pessimistic => INFLATION * depth * epochs,
             Rounding::Optimistic => -INFLATION * depth * epochs,
@@ -231,14 +231,14 @@ impl Bins {
     }
 }
 
-/// How fine the grids of one value are.
+/// Resolution of the grids of one value.
 #[derive(Clone, Copy)]
 struct Fineness {
     /// Of the sums, relative.
     width: f64,
     /// Of the loss, nats.
     step: f64,
-    /// About the δ; what is cut off is far less.
+    /// About the δ; the truncated mass is far smaller.
     delta: f64,
 }
 
@@ -313,8 +313,7 @@ mod tests {
         }
     }
 
-    /// With steps that were as wide as the spread of a loss, brackets were a sixth of the value
-    /// wide.
+    /// Steps as wide as the spread of a loss would widen brackets to a sixth of the value.
     #[test]
     fn steps_are_narrow_beside_a_loss() {
         for (noise_multiplier, steps_per_epoch, epochs) in [(10.0, 10_000, 50), (100.0, 10_000, 50)]

@@ -6,7 +6,7 @@ use super::pld::{LossCells, MOST_POINTS, Rounding};
 use super::{Accounted, AccountingError, AccountingResult, Given, Kind, Method, Query};
 use crate::adjacency::{Directions, Scope};
 
-/// How fine a grid is.
+/// Resolution of a grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resolution {
     /// Step of the grid, nats.
@@ -21,7 +21,7 @@ impl Resolution {
     }
 }
 
-/// Values that the truth lies between: ε at a δ, or δ at an ε.
+/// An interval that contains the exact value: ε at a δ, or δ at an ε.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bracket {
     pub(super) lower: f64,
@@ -33,12 +33,12 @@ impl Bracket {
         self.upper - self.lower
     }
 
-    /// Is the gap at most the required one, which is relative for δ?
+    /// Whether the gap is at most the required one, which is relative for δ.
     pub(super) fn is_near(&self, given: Given, error: f64) -> bool {
         self.excess(given, error) <= 1.0
     }
 
-    /// The gap in units of the required one; a δ below 1e-200 is as good as none.
+    /// The gap in units of the required one; a δ below 1e-200 counts as 0.
     pub(super) fn excess(&self, given: Given, error: f64) -> f64 {
         let required = match given {
             Given::Delta(_) => error,
@@ -57,8 +57,8 @@ impl Bracket {
     }
 }
 
-/// The side of the interval that the query names, at its error, else at the first of
-/// `errors` whose grid is not too large.
+/// The side of the interval that the query requests, at its error, or else at the first of `errors`
+/// whose grid is not too large.
 pub(super) fn answer(
     query: &Query,
     errors: &[f64],
@@ -105,22 +105,22 @@ pub(super) trait Pair {
     fn cells(&self, resolution: Resolution) -> Result<LossCells, AccountingError>;
 }
 
-/// A question about the n-fold composition of a pair.
+/// A query about the n-fold composition of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub(super) compositions: u64,
     pub(super) given: Given,
     pub(super) directions: Directions,
-    /// Wanted distance of the two values; relative for δ.
+    /// Required distance between the two values; relative for δ.
     pub(super) error: f64,
 }
 
 const MOST_ROUNDS: usize = 12;
 
-/// Most points of all composed grids; about 3 s.
+/// Maximum number of points of all composed grids; about 3 s.
 const MOST_WORK: f64 = 2e7;
 
-/// What a cell costs, in points.
+/// The cost of a cell, in points.
 const CELL: f64 = 4.0;
 
 impl Question {
@@ -138,9 +138,10 @@ impl Question {
         Ok(())
     }
 
-    /// Brackets the value, from a coarse grid on; the error falls with the square of the step.
+    /// Brackets the value on increasingly fine grids; the error falls with the square of the step.
     ///
-    /// A grid that is too large ends the search: with what is known, if that is nearly as exact.
+    /// A grid that is too large ends the search, with the best bracket so far if it is nearly as
+    /// exact.
     pub(super) fn answer(
         &self,
         pair: &impl Pair,
@@ -148,7 +149,7 @@ impl Question {
     ) -> Result<Bracket, AccountingError> {
         let mut resolution = start;
         let mut best: Option<Bracket> = None;
-        // a coarse upper value of the other direction will mostly do
+        // a coarse upper value of the other direction usually suffices
         let mut other_upper = f64::INFINITY;
         let mut spent = 0.0;
         for _ in 0..MOST_ROUNDS {
@@ -233,7 +234,7 @@ impl Question {
     }
 }
 
-/// By how much to refine the step for a gap that many times too large.
+/// The refinement of the step for a gap that exceeds the required one by this factor.
 fn factor(excess: f64) -> f64 {
     (0.85 / excess).sqrt().clamp(0.2, 0.9)
 }

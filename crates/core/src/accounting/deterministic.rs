@@ -15,11 +15,11 @@ use crate::gdp;
 
 /// The accountant of deterministic batches: each record in the same batch of each epoch.
 ///
-/// μ-GDP with μ = √E/σ, in both directions, whatever T
+/// μ-GDP with μ = √E/σ, in both directions, for every T
 ///
-/// Its upper side also holds for every way to shuffle: given the record's place, an epoch is one
-/// Gaussian mechanism, and ε and δ are jointly convex. Its lower side is of deterministic batches
-/// alone.
+/// The upper bound also applies to every shuffle: conditionally on the record's position an epoch
+/// is one Gaussian mechanism, and the hockey-stick divergence is jointly convex. The lower bound is
+/// for deterministic batches only.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -29,7 +29,7 @@ use crate::gdp;
 /// | | or ε, nats | [0, 1e200] |
 ///
 /// # Guarantee
-/// An upper value is not below the truth, a lower one not above
+/// An upper value is not below the exact one, a lower value not above
 /// (`tests/oracles/golden.rs::accounting_agrees`,
 /// `tests/oracles/accounting.rs::deterministic_deltas_invert_epsilons`).
 ///
@@ -37,8 +37,8 @@ use crate::gdp;
 /// [`AccountingError::Argument`] outside the domain; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// ε from above exceeds the exact value by at most 2e-12 (ε + μ). No cap. δ from below is 0 so far
-/// in the tail that the rounding of ε/μ exceeds all.
+/// The upper ε exceeds the exact value by at most 2e-12 (ε + μ), for every ε. The lower δ is 0 in
+/// the far tail, where the rounding of ε/μ dominates.
 ///
 /// # Reference
 /// J. Dong, A. Roth and W. Su (2022), corollary 2.13.
@@ -97,7 +97,7 @@ pub(crate) fn gdp_mu(training: &Training) -> Result<f64, AccountingError> {
     Ok((epochs as f64).sqrt() / noise_multiplier)
 }
 
-/// From above; of every way to shuffle as well.
+/// The upper bound; also for every shuffle.
 pub(crate) fn upper(training: &Training, given: Given) -> AccountingResult {
     let (value, error) = match given {
         Given::Delta(delta) => epsilon_above(training, delta)?,
@@ -109,7 +109,7 @@ pub(crate) fn upper(training: &Training, given: Given) -> AccountingResult {
     Ok(Accounted::new(Kind::Upper, given, value, basis(Scope::Mechanism, error)))
 }
 
-/// From below, for deterministic batches alone.
+/// The lower bound, for deterministic batches only.
 fn lower(training: &Training, given: Given) -> AccountingResult {
     let (value, error) = match given {
         Given::Delta(delta) => {
@@ -122,7 +122,7 @@ fn lower(training: &Training, given: Given) -> AccountingResult {
     Ok(Accounted::new(Kind::Lower, given, value, basis(Scope::Pair, error)))
 }
 
-/// What ε or δ lies between, in either direction.
+/// The bracket of ε or δ, in either direction.
 pub(super) fn bracket(training: &Training, given: Given) -> Result<Bracket, AccountingError> {
     let upper = upper(training, given)?.value(given);
     let lower = match given {
@@ -132,7 +132,7 @@ pub(super) fn bracket(training: &Training, given: Given) -> Result<Bracket, Acco
     Ok(Bracket { lower, upper })
 }
 
-/// ε rounded up, and by how much.
+/// ε rounded up, and the margin.
 fn epsilon_above(training: &Training, delta: f64) -> Result<(f64, f64), AccountingError> {
     let nearest = nearest_epsilon(training, delta)?;
     let gdp_mu = gdp_mu_above(training)?;
@@ -175,7 +175,7 @@ fn delta_above(gdp_mu: f64, epsilon: f64) -> Result<(f64, f64), AccountingError>
     let delta = if relative < 0.1 {
         gdp_delta(gdp_mu, epsilon)? * (1.0 + relative)
     } else {
-        // So far in the tail the rounding of A exceeds all: the δ of a slightly smaller A.
+        // In the far tail the rounding of A dominates: the δ of a slightly smaller A.
         gdp_delta(gdp_mu, epsilon * (1.0 - 1e-12))?
     };
     let delta = delta.clamp(f64::MIN_POSITIVE, 1.0);

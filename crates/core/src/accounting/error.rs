@@ -21,12 +21,12 @@ pub enum AccountingError {
     /// A grid that would take too much memory.
     #[error("the privacy loss would need a grid of more than {most} points")]
     Grid {
-        /// Points that the required error needs.
+        /// Points that the required error would need.
         points: f64,
-        /// Most points.
+        /// Maximum number of points.
         most: usize,
     },
-    /// No finite ε has so small a δ.
+    /// No finite ε reaches this δ.
     #[error(
         "delta is {}; it must be larger: there is no finite epsilon at this delta", given(*.delta)
     )]
@@ -34,7 +34,7 @@ pub enum AccountingError {
         /// δ.
         delta: f64,
     },
-    /// The accountant has no value on this side, or in this direction.
+    /// The accountant has no value of this kind or direction.
     #[error("this accountant has no {} value, directions {directions:?}", .kind.name())]
     NoValue {
         /// The side of the query.
@@ -48,7 +48,7 @@ pub enum AccountingError {
         given(*.low), given(*.high), given(*.epsilon), given(*.delta)
     )]
     Unreachable {
-        /// What is calibrated.
+        /// The calibrated parameter.
         name: &'static str,
         /// Lowest value tried.
         low: f64,

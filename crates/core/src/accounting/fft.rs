@@ -1,8 +1,8 @@
 //! Fourier transforms of real sequences whose length is a power of two, with a bound on their
 //! error.
 //!
-//! Written here, since the twiddles of other packages come from the platform's sine, whose bits
-//! differ between machines, and since the error bound needs to know each operation.
+//! Hand-written: other packages compute twiddle factors with the platform's sine, whose bits differ
+//! between machines, and the error bound depends on each operation.
 
 use crate::math;
 
@@ -60,7 +60,7 @@ impl Complex {
 
 /// Transforms of real sequences of one length.
 ///
-/// The spectrum lies in bit-reversed order: no step of either transform permutes.
+/// The spectrum is in bit-reversed order: neither transform permutes.
 #[derive(Debug)]
 pub(super) struct RealTransform {
     /// e^{−iπρ(s)}, ρ the van der Corput sequence 0, ½, ¼, ¾, …
@@ -116,7 +116,7 @@ impl RealTransform {
         packed
     }
 
-    /// What the even and the odd inputs add to X_f.
+    /// The contributions of even and odd inputs to X_f.
     #[inline(always)]
     fn halves(&self, packed: &[Complex], place: usize) -> (Complex, Complex) {
         let (here, there) = (packed[place], packed[opposite(place)].conjugate());
@@ -209,7 +209,7 @@ fn reversed(place: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { place.reverse_bits() >> (usize::BITS - bits) }
 }
 
-/// Where −f stands, in bit-reversed order, if f stands at `place`: all bits below the highest flip.
+/// The place of −f in bit-reversed order, if f is at `place`: all bits below the highest flip.
 fn opposite(place: usize) -> usize {
     match place.checked_ilog2() {
         None => 0,

@@ -1,16 +1,16 @@
-//! On which side of the truth a value lies, and how it was computed.
+//! Kinds of values and methods of computation.
 
-/// On which side of the truth a value lies.
+/// On which side of the exact value a computed one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Kind {
-    /// Not below the truth.
+    /// Not below the exact value.
     Upper,
-    /// Not above the truth.
+    /// Not above the exact value.
     Lower,
-    /// Near the truth, on either side.
+    /// Near the exact value, on either side.
     Estimate,
 }
 

@@ -1,21 +1,21 @@
-//! What theory says of ε: a [`Query`] about a [`Training`] run, an [`Accountant`] that answers it,
-//! and the [`Accounted`] value.
+//! Privacy accounting: an [`Accountant`] answers a [`Query`] about a [`Training`] run with an
+//! [`Accounted`] value.
 //!
-//! | batches | accountant | from above | from below |
+//! | batches | accountant | upper bound | lower bound |
 //! |---|---|---|---|
 //! | each record in each batch with probability q | [`Poisson`] | mechanism | mechanism |
 //! | each record in one random batch of each epoch | [`BallsInBins`] | mechanism | mechanism |
-//! | the same batches in each epoch | [`Deterministic`] | every shuffle as well | this order alone |
+//! | the same batches in each epoch | [`Deterministic`] | also for every shuffle | for this order only |
 //! | shuffled in each epoch | [`Shuffle`] | deterministic, or the pair's own | closed forms |
 //! | shuffled once | [`PersistentShuffle`] | deterministic, or the pair's own | closed forms |
 //! | a record that may be absent from an epoch | [`shuffle::TargetSlots`] | – | closed forms |
 //! | shuffled, by sampling the exact pair | [`pair::SeededPair`] | – | with confidence, and an estimate |
 //!
-//! [`accountant`] looks up the one that is proven for a sampler; [`calibrate`] inverts any of them.
-//! A new sampler is a file that implements [`Accountant`] and a row of [`accountant`].
+//! [`accountant`] returns the proven one for a sampler; [`calibrate`] inverts any of them. A new
+//! sampler is a file that implements [`Accountant`] and a row of [`accountant`].
 //!
-//! Bounds here are proven, or hold for draws of a known pair; what runs show is in
-//! [`audit`](crate::audit).
+//! These bounds are proven, or hold with confidence for draws of a known pair; bounds from training
+//! runs are in [`audit`](crate::audit).
 
 mod accountant;
 mod answer;

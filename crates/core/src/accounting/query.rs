@@ -1,4 +1,4 @@
-//! Questions to an accountant: a training run, ε or δ, the side.
+//! Queries to an accountant.
 
 use super::{AccountingError, Kind};
 use crate::adjacency::Directions;
@@ -53,7 +53,7 @@ impl Training {
     }
 }
 
-/// Which of ε and δ is given.
+/// The known one of ε and δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Given {
     /// δ; the answer is ε.
@@ -62,7 +62,7 @@ pub enum Given {
     Epsilon(f64),
 }
 
-/// A question to an [`Accountant`](super::Accountant).
+/// A query to an [`Accountant`](super::Accountant).
 ///
 /// | field | meaning | domain |
 /// |---|---|---|
@@ -73,37 +73,37 @@ pub enum Given {
 /// | `error` | e, see below; the smallest that the accountant's grids reach if `None` | [1e-9, 1] |
 ///
 /// `error` has one meaning: the upper and the lower value of an answer are at most e·max(1, ε) nats
-/// apart for ε, e·δ for δ. [`Poisson`](super::Poisson) keeps to e nats for every ε; closed forms
-/// are exact to about 1e-12 and do not use it. Where an accountant cannot get so close,
-/// `numeric_error` of the answer is larger, or there is an [`AccountingError::Grid`].
+/// apart for ε, e·δ for δ. For [`Poisson`](super::Poisson) it is e nats for every ε; closed forms
+/// are exact to about 1e-12 and do not use it. If an accountant cannot reach it, `numeric_error` of
+/// the answer is larger, or the result is [`AccountingError::Grid`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Query {
     /// The training run.
     pub training: Training,
     /// δ or ε.
     pub given: Given,
-    /// The side of the truth that the answer must lie on.
+    /// On which side of the exact value the answer must be.
     pub kind: Kind,
     /// Directions that the answer must cover.
     pub directions: Directions,
-    /// Wanted distance of the upper and the lower value.
+    /// Required distance between the upper and the lower value.
     pub error: Option<f64>,
 }
 
 impl Query {
-    /// A value that is not below the truth, in both directions, as exact as it can be.
+    /// An upper bound in both directions, as exact as possible.
     #[must_use]
     pub const fn upper(training: Training, given: Given) -> Self {
         Query { training, given, kind: Kind::Upper, directions: Directions::Both, error: None }
     }
 
-    /// A value that is not above the truth, in both directions, as exact as it can be.
+    /// A lower bound in both directions, as exact as possible.
     #[must_use]
     pub const fn lower(training: Training, given: Given) -> Self {
         Query { kind: Kind::Lower, ..Query::upper(training, given) }
     }
 
-    /// The refusal of an accountant that has no value of this kind.
+    /// The error of an accountant without values of this kind.
     pub(super) const fn refused(&self) -> AccountingError {
         AccountingError::NoValue { kind: self.kind, directions: self.directions }
     }

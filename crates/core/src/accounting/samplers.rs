@@ -1,4 +1,4 @@
-//! Which accountant is proven for which sampler.
+//! The proven accountants of each sampler.
 
 use super::{
     Accountant, BallsInBins, Deterministic, Kind, PersistentShuffle, Poisson, Shuffle,
@@ -6,11 +6,11 @@ use super::{
 };
 use crate::mechanism::SamplerKind;
 
-/// The accountant that is proven for a sampler, from one side; `None` where there is none that
-/// needs no more than σ, T and E.
+/// The accountant that is proven for a sampler and a kind of bound; `None` if none is determined by
+/// σ, T and E.
 ///
-/// Of every way to shuffle, deterministic batches are the upper bound: given the record's place, an
-/// epoch is one Gaussian mechanism, and δ is jointly convex.
+/// Deterministic batches are the upper bound of every shuffle: conditionally on the record's
+/// position an epoch is one Gaussian mechanism, and δ is jointly convex.
 ///
 /// # Example
 /// ```

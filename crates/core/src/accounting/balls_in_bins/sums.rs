@@ -4,11 +4,11 @@ use crate::accounting::pld::Rounding;
 use crate::math;
 use crate::special::normal;
 
-/// Relative, of masses and of values, after each sum: more than their rounding, of sums of at most
-/// 2¹⁴ terms.
+/// Relative inflation of masses and values after each sum: more than the rounding error of sums of
+/// at most 2¹⁴ terms.
 pub(super) const INFLATION: f64 = 5e-11;
 
-/// What masses are multiplied by.
+/// The factor on masses.
 fn outward(rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Pessimistic => 1.0 + INFLATION,
@@ -20,18 +20,18 @@ fn outward(rounding: Rounding) -> f64 {
 #[derive(Debug, Clone)]
 pub(super) struct SumDistribution {
     pub(super) points: Vec<(f64, f64)>,
-    /// How many W are summed up.
+    /// Number of summands W.
     count: f64,
-    /// Mean that went to infinity.
+    /// Mean that was moved to infinity.
     pub(super) lost: f64,
-    /// What may be cut off an end: mass of the lower one, mean of the upper one.
+    /// What may be truncated at an end: mass at the lower one, mean at the upper one.
     tail: f64,
     width: f64,
     rounding: Rounding,
 }
 
 impl SumDistribution {
-    /// One W, cut into cells whose width is `width` times √(s² + (v − c)²).
+    /// One W, split into cells of width `width` times √(s² + (v − c)²).
     pub(super) fn of_one(sigma: f64, cut: f64, tail: f64, width: f64, rounding: Rounding) -> Self {
         let centre = math::exp(-0.5 / (sigma * sigma));
         let spread = centre * math::sinh(1.0 / sigma);
@@ -118,7 +118,7 @@ impl SumDistribution {
         (values.next().unwrap_or(0.0), self.points.last().map_or(0.0, value))
     }
 
-    /// The distribution of what fell into the cells, but for its ends.
+    /// The distribution of the cells' contents, except at its ends.
     ///
     /// Pessimistic: cells at the lower end are spread to 0 and their upper end, those at the upper
     /// end to their lower end and infinity, which has no mass under Q. Optimistic: the lower end is
@@ -153,7 +153,7 @@ impl SumDistribution {
         self
     }
 
-    /// Where the bulk of the sum lies, and how wide it is.
+    /// Centre and width of the bulk of the sum.
     fn shape_with(&self, other: &Self) -> (f64, f64) {
         let (own, theirs) = (self.bulk(), other.bulk());
         (own.0 + theirs.0, (own.1 * own.1 + theirs.1 * theirs.1).sqrt())
@@ -204,7 +204,7 @@ fn grid(centre: f64, spread: f64, width: f64, lowest: f64, highest: f64) -> Vec<
     grid
 }
 
-/// Masses and means of what falls into each cell.
+/// Masses and means of the contents of each cell.
 struct Cells {
     grid: Vec<f64>,
     masses: Vec<f64>,
@@ -217,7 +217,7 @@ impl Cells {
         Cells { grid, masses: zeros.clone(), moments: zeros }
     }
 
-    /// The cell of a value, from a lower one on.
+    /// The cell of a value, searched upwards from a lower one.
     fn place_of(&self, value: f64, from: usize) -> usize {
         let ends = self.grid.iter().skip(from + 1).take(self.grid.len().saturating_sub(from + 2));
         from + ends.take_while(|end| **end <= value).count()
@@ -239,7 +239,7 @@ impl Cells {
         times: f64,
     ) {
         let Some(&(least, _)) = other.points.first() else { return };
-        // most of the mean may lie far above most of the mass: each has its own middle
+        // most of the mean may be far above most of the mass: each has its own middle
         let masses = RangeSums::of(other.points.iter().map(|point| point.1));
         let moments = RangeSums::of(other.points.iter().map(|point| point.0 * point.1));
         // where the range below each end of a cell ends: it falls as v rises
@@ -273,7 +273,7 @@ impl Cells {
         }
     }
 
-    /// Points with mass, which is more than was added by rounding.
+    /// Points with more mass than rounding may have added.
     fn points(&self, rounding: Rounding) -> Vec<(f64, f64)> {
         let outward = outward(rounding);
         let mut masses = vec![0.0; self.grid.len()];
@@ -301,11 +301,11 @@ impl Cells {
     }
 }
 
-/// Sums of terms over ranges of points, as differences of sums from the nearer end: of a tail these
-/// are as accurate as the tail.
+/// Sums of terms over ranges of points, as differences of sums from the nearer end: their error is
+/// relative to the tail.
 struct RangeSums {
     middle: usize,
-    /// Up to the middle, of all below; from there on, less the sum of all from there up.
+    /// Up to the middle, the sum of all below; above it, minus the sum of all above.
     sums: Vec<f64>,
     whole: f64,
 }

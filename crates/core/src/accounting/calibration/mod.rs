@@ -16,18 +16,18 @@ use super::{Accountant, AccountingError, Given, Query, Training};
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `accountant` | proves ε, from above | any with an upper side |
+/// | `accountant` | proves upper bounds on ε | any with an upper side |
 /// | `parameter` | what is calibrated | – |
 /// | `target` | ε, δ, error | see [`PrivacyTarget`] |
-/// | `training` | the rest; its value of the parameter is not used | see the accountant |
+/// | `training` | the other parameters; the calibrated one is ignored | see the accountant |
 ///
-/// An accountant of single steps ([`Poisson`](super::Poisson)) calibrates epochs as whole epochs of
-/// the most steps.
+/// An accountant of single steps ([`Poisson`](super::Poisson)) calibrates epochs as the maximum
+/// number of steps, rounded down to whole epochs.
 ///
 /// # Guarantee
 /// ε at the result, rounded up, is at most the target
-/// (`tests/oracles/accounting.rs::calibrated_noise_reaches_the_target`), and above it less the
-/// error, or one step or epoch more would exceed it or come within the error of it
+/// (`tests/oracles/accounting.rs::calibrated_noise_reaches_the_target`) and within the error of it;
+/// for steps and epochs, one more would exceed the target or be within the error of it
 /// (`tests/oracles/accounting.rs::calibrated_steps_reach_the_target`,
 /// `tests/oracles/accounting.rs::calibrated_epochs_reach_the_target`,
 /// `tests/oracles/accounting.rs::calibrated_balls_in_bins_reach_the_target`).
@@ -96,7 +96,7 @@ fn in_range(
     Ok(Calibrated { value: if is_noise { 1.0 / value } else { value }, epsilon })
 }
 
-/// Whole epochs of the most steps.
+/// The maximum number of steps, in whole epochs.
 fn whole_epochs(
     accountant: &dyn Accountant,
     range: SearchRange,

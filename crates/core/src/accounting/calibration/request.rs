@@ -1,4 +1,4 @@
-//! A request for a calibration, as users write it: what is not given is refused where it is needed.
+//! Calibration requests with optional fields.
 
 use super::{Calibrated, Parameter, PrivacyTarget, calibrate};
 use crate::accounting::{
@@ -6,25 +6,25 @@ use crate::accounting::{
 };
 use crate::mechanism::SamplerKind;
 
-/// A target ε and δ, and what is known of the training.
+/// A target ε and δ, and the known parameters of the training.
 ///
 /// | field | meaning | domain |
 /// |---|---|---|
 /// | `epsilon` | ε, nats | [1e-6, 1e4] |
 /// | `delta` | δ | (0, 1) |
-/// | `noise_multiplier` | σ, unless it is calibrated | see the accountant |
+/// | `noise_multiplier` | σ, unless calibrated | see the accountant |
 /// | `steps` | T, steps per epoch | from 1 |
 /// | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
 /// | `sampling_rate` | q of Poisson sampling \[default: 1/T\] | (0, 1] |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// What is calibrated.
+    /// The calibrated parameter.
     pub parameter: Parameter,
     /// How batches are drawn.
     pub sampler: SamplerKind,
-    /// ε that must not be exceeded.
+    /// The target ε, an upper limit.
     pub epsilon: f64,
-    /// δ of the statement.
+    /// The target δ.
     pub delta: f64,
     /// σ.
     pub noise_multiplier: Option<f64>,
@@ -36,7 +36,7 @@ pub struct Calibration {
     pub sampling_rate: Option<f64>,
 }
 
-/// Why nothing was calibrated.
+/// Errors of calibration.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrationError {
@@ -52,25 +52,25 @@ pub enum CalibrationError {
         /// Its name.
         name: &'static str,
     },
-    /// Steps, of a sampler whose epoch costs the same however many steps it has.
+    /// Steps of a sampler whose privacy loss per epoch does not depend on them.
     #[error("steps are calibrated for sampler poisson alone")]
     StepsOfEpoch,
-    /// A field that is needed.
+    /// A required field.
     #[error("{name} is missing")]
     Missing {
         /// Its name.
         name: &'static str,
     },
-    /// The accountant gives no value.
+    /// An error of the accountant.
     #[error(transparent)]
     Accounting(#[from] AccountingError),
 }
 
 impl Calibration {
-    /// Refuses what would have no effect, and samplers of which nothing is proven.
+    /// Rejects fields without effect, and samplers without a proven accountant.
     ///
     /// # Errors
-    /// [`CalibrationError`], but for a missing field and for the accountant's own.
+    /// [`CalibrationError`], except for missing fields and errors of the accountant.
     pub fn check(&self) -> Result<(), CalibrationError> {
         let Calibration { parameter, sampler, .. } = *self;
         let is_poisson = sampler == SamplerKind::Poisson;
@@ -91,9 +91,9 @@ impl Calibration {
         }
     }
 
-    /// The value, and the ε at this value.
+    /// Calibrates with the proven accountant of the sampler.
     ///
-    /// Of every shuffle only the upper bound of deterministic batches is proven: it is used.
+    /// For every shuffle this is the upper bound of deterministic batches, the only proven one.
     ///
     /// # Guarantee
     /// ε at the result is at most the target (`unit::calibrated_values_reach_the_target`).
@@ -112,7 +112,7 @@ impl Calibration {
         }
     }
 
-    /// What Poisson accounting would ask for, whatever the sampler.
+    /// Calibrates with Poisson accounting, whatever the sampler.
     ///
     /// # Errors
     /// [`CalibrationError::Missing`] and those of the accountant.
@@ -145,10 +145,10 @@ impl Calibration {
         Ok(calibrate(accountant, self.parameter, &target, &training)?)
     }
 
-    /// q of Poisson sampled batches: as given, else 1/T.
+    /// q of Poisson sampled batches: the sampling rate, or else 1/T.
     ///
     /// # Errors
-    /// Neither q nor T is given; T is too large.
+    /// Neither q nor T is set; T is too large.
     pub fn sampling_rate(&self) -> Result<f64, CalibrationError> {
         if let Some(rate) = self.sampling_rate {
             return Ok(rate);

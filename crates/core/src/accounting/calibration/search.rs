@@ -1,4 +1,4 @@
-//! The root of ε, by coarse and then by exact evaluations.
+//! The root of ε, by coarse evaluations first and exact ones afterwards.
 
 use super::{Calibrated, PrivacyTarget};
 use crate::accounting::AccountingError;
@@ -14,15 +14,15 @@ pub(super) struct Search {
     /// Name of the parameter.
     pub(super) name: &'static str,
     pub(super) target: PrivacyTarget,
-    /// How far below the target the result may stay, nats.
+    /// How far below the target the result may be, nats.
     pub(super) error: f64,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// Whole numbers alone; else 1/σ.
+    /// Whether x is an integer; otherwise it is 1/σ.
     pub(super) whole: bool,
 }
 
-/// A place in a search: ln x, and ln ε less that of the target.
+/// A point of the search: ln x, and ln(ε/target).
 #[derive(Clone, Copy)]
 struct Place {
     x: f64,
@@ -32,7 +32,7 @@ struct Place {
 }
 
 impl Search {
-    /// Coarsely first, then with the required error.
+    /// Searches coarsely first, then with the required error.
     pub(super) fn largest(
         &self,
         start: f64,
@@ -69,13 +69,13 @@ impl Search {
             let x = if self.whole { (x + 1e-9).floor() } else { x };
             let epsilon = epsilon_at(x, 0.5 * error)?;
             let excess = math::ln(epsilon.max(1e-12) / self.target.epsilon);
-            // beyond the target by less than a rounding is beyond
+            // even a rounding error beyond the target is beyond
             let excess =
                 if epsilon <= self.target.epsilon { excess.min(0.0) } else { excess.max(1e-300) };
             Ok(Place { x, ln_x: math::ln(x), excess, epsilon })
         };
         let (mut inside, mut outside) = self.bracket(start, first_change, &probe)?;
-        // Illinois: a side that stays twice counts half
+        // Illinois: a side that is retained twice counts half
         let (mut weight_inside, mut weight_outside) = (1.0, 1.0);
         for _ in 0..200 {
             let is_done = if self.whole {
@@ -87,7 +87,7 @@ impl Search {
                 break;
             }
             let (below, above) = (weight_inside * inside.excess, weight_outside * outside.excess);
-            // aim inside by a part of the tolerance
+            // aim below the target by a part of the tolerance
             let share = ((-0.3 * tolerance - below) / (above - below)).clamp(1e-3, 1.0 - 1e-3);
             let mut ln_x = inside.ln_x + share * (outside.ln_x - inside.ln_x);
             if self.whole {

@@ -1,8 +1,8 @@
-//! What is calibrated, to which privacy, and where the search is.
+//! Parameters, targets and search ranges of calibration.
 
 use crate::accounting::Training;
 
-/// What is calibrated.
+/// The calibrated parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -40,14 +40,14 @@ impl Parameter {
     }
 }
 
-/// The privacy to reach.
+/// The target ε and δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivacyTarget {
     /// ε, nats, in [1e-6, 1e4].
     pub epsilon: f64,
     /// δ, in (0, 1).
     pub delta: f64,
-    /// How far below ε the result may stay, nats, in [1e-9, 1]; the accountant's usual one if
+    /// How far below ε the result may be, nats, in [1e-9, 1]; the default of the accountant if
     /// `None`.
     pub error: Option<f64>,
 }
@@ -61,17 +61,17 @@ pub struct Calibrated {
     pub epsilon: f64,
 }
 
-/// Values among which an accountant is calibrated: of 1/σ, or whole numbers of steps or epochs; ε
-/// grows with both.
+/// Search range of a calibration: of 1/σ, or of whole numbers of steps or epochs; ε increases with
+/// both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchRange {
     /// The lowest.
     pub low: f64,
     /// The highest.
     pub high: f64,
-    /// Where the search starts.
+    /// The start of the search.
     pub start: f64,
-    /// How far below the target ε the result may stay, nats, unless the target has one.
+    /// Default of how far below the target ε the result may be, nats.
     pub error: f64,
     /// Nats for an [error](crate::accounting::Query) of 1, near the target.
     pub nats_per_error: f64,

@@ -1,4 +1,4 @@
-//! Events whose probability is known in both worlds: what they prove needs no sampling.
+//! Events with known probability in both worlds, which prove a bound without sampling.
 
 use super::proposal::{Draw, DrawError};
 use crate::accounting::Training;
@@ -16,15 +16,15 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// Whether the draw lies in A.
-    pub(super) fn holds(self, draw: &Draw) -> bool {
+    /// Whether A contains the draw.
+    pub(super) fn contains(self, draw: &Draw) -> bool {
         match self {
             Event::Maximum { cut } => draw.maximum > cut,
             Event::Total { cut } => draw.total > cut,
         }
     }
 
-    /// Whether the draw may lie on the other side of the cut than it seems to.
+    /// Whether the exact draw may be on the other side of the threshold.
     pub(super) fn is_doubtful(self, draw: &Draw, error: &DrawError) -> bool {
         match self {
             Event::Maximum { cut } => (draw.maximum - cut).abs() < error.maximum,
@@ -55,7 +55,8 @@ impl Event {
         gain - loss
     }
 
-    /// The event of the sum that proves most at ε: its likelihood ratio is e^ε at the cut.
+    /// The event of the sum with the largest advantage at ε: its likelihood ratio is e^ε at the
+    /// threshold.
     pub(super) fn of_total(run: &Training, epsilon: f64) -> Event {
         let steps = run.steps_per_epoch as f64;
         let variance = run.noise_multiplier * run.noise_multiplier;

@@ -9,10 +9,10 @@ use crate::accounting::{AccountingError, Given, PrivacyLossDistribution};
 use crate::math;
 use crate::special::normal_cdf;
 
-/// Standard errors that the tested ε stays below what is expected of the main draws.
+/// Standard errors by which the tested ε is below the value expected of the main draws.
 const CAUTION: f64 = 1.0;
 
-/// Independent parts of the draws, whose spread gives the standard error of a plug-in.
+/// Independent parts of the draws; their spread yields the standard error of a plug-in.
 const PARTS: usize = 8;
 
 /// Most candidates of one epoch.
@@ -38,7 +38,7 @@ impl RunDraw {
     }
 }
 
-/// What whole runs say of ε, or of δ.
+/// ε or δ from whole runs.
 pub(super) struct RunsOutcome {
     /// A lower limit, unless the tested ε failed.
     pub(super) proven: Option<f64>,
@@ -46,7 +46,7 @@ pub(super) struct RunsOutcome {
     pub(super) standard_error: f64,
 }
 
-/// Runs drawn to choose by, of which the limit is independent.
+/// Runs that choose parameters, independent of those of the limit.
 struct RunsPilot {
     draws: Vec<RunDraw>,
     main_draws: f64,
@@ -60,7 +60,7 @@ impl RunsPilot {
         tally
     }
 
-    /// The δ that the main draws will most likely prove.
+    /// The δ that the main draws are expected to prove.
     fn provable(&self, epsilon: f64, most: f64) -> f64 {
         let values = self.tally(epsilon, most);
         let (variance, main) = (values.variance(), self.main_draws);
@@ -154,10 +154,10 @@ fn proven_delta(limited: &Tally, most: f64, significance: f64) -> f64 {
     (1.0 - 1e-9) * limited.lower_limit(most, significance)
 }
 
-/// The first ε below `near` at which `value_at` reaches `target`, on widening steps; 0 if none
-/// does.
+/// The first ε below `near` at which `value_at` reaches `target`, by growing steps; 0 if there is
+/// none.
 ///
-/// Far below, where no run was drawn, `value_at` is noise, so the way starts at `near`.
+/// Far below, without draws, `value_at` is noise, so the search starts at `near`.
 fn nearest_below(target: f64, near: f64, value_at: impl Fn(f64) -> f64) -> f64 {
     let (mut outside, mut step) = (near, 2e-3 * (1.0 + near));
     while outside > 0.0 {
@@ -170,8 +170,8 @@ fn nearest_below(target: f64, near: f64, value_at: impl Fn(f64) -> f64) -> f64 {
     0.0
 }
 
-/// Draws whole runs: an epoch is one of K candidates, picked in proportion to v = w e^{θL}, and has
-/// the weight e^{−θL} mean v.
+/// Draws whole runs: an epoch is one of K candidates, selected with probability proportional to v =
+/// w e^{θL}, and has the weight e^{−θL} mean v.
 ///
 /// For any g, E[mean(v) e^{−θL} g(L)] over the pick is the mean of w g(L) over the candidates, so
 /// weights are exact; their variance falls by the factor K.
@@ -207,7 +207,7 @@ fn each_run<S: PairDraws>(
     Ok(())
 }
 
-/// The loss at a share of the cumulated values.
+/// The loss at a share of the cumulative values.
 fn picked(candidates: &[(f64, f64)], share: f64) -> f64 {
     let mut left = share * candidates.iter().map(|(_, value)| value).sum::<f64>();
     for (loss, value) in candidates {
@@ -228,8 +228,7 @@ pub(super) fn plug_in_step(run: &Training) -> f64 {
     (1e-4 / run.epochs as f64).sqrt().max(highest / (0.25 * FURTHEST))
 }
 
-/// ε or δ of E epochs from the distribution of one epoch's L as it was drawn, and its standard
-/// error.
+/// ε or δ of E epochs from the empirical distribution of one epoch's L, and its standard error.
 pub(super) fn plug_in<S: PairDraws>(
     run: &Training,
     given: Given,
@@ -261,7 +260,8 @@ pub(super) fn plug_in<S: PairDraws>(
     Ok((value_of(&distributions)?, parts.standard_error()))
 }
 
-/// Weights of drawn losses on a grid, each spread over its two neighbours with e^{−L} kept.
+/// Weights of drawn losses on a grid, each spread over its two neighbours such that E e^{−L} is
+/// preserved.
 struct SampledDistribution {
     step: f64,
     lowest: i64,
@@ -289,7 +289,7 @@ impl SampledDistribution {
             self.lowest = index;
         }
         if index < self.lowest {
-            // grown by as much again, so that growing is rare
+            // doubled, so that growing is rare
             let more = (self.lowest - index) as usize + self.masses.len();
             self.masses.splice(0..0, std::iter::repeat_n(0.0, more));
             self.lowest -= more as i64;

@@ -1,9 +1,9 @@
 //! The exact pair of a shuffled run, by importance sampling of its likelihood ratio.
 //!
-//! An event A whose probability is known in both worlds proves P(A) − e^ε Q(A) ≤ δ(ε). What it
-//! misses, E_P[(1 − e^{ε−L})₊ − 1_A (1 − e^{ε−L})], is never negative and small, and only this is
-//! sampled. So a limit from below is never worse than the closed form by more than the sampling
-//! error of a small part.
+//! An event A whose probability is known in both worlds proves P(A) − e^ε Q(A) ≤ δ(ε). The
+//! remainder E_P[(1 − e^{ε−L})₊ − 1_A (1 − e^{ε−L})] is small and never negative, and only this is
+//! sampled. So a lower limit is never worse than the closed form by more than the sampling error of
+//! a small part.
 
 mod event;
 mod many_epochs;
@@ -31,17 +31,17 @@ use super::{Accounted, AccountingError, Given, Kind, Method, Training, determini
 use crate::adjacency::{Directions, Scope};
 use crate::gdp;
 
-/// How the pair is sampled.
+/// Sampling methods for the pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairMethod {
-    /// One epoch: only what known events miss is sampled.
+    /// One epoch: only the remainder beyond known events is sampled.
     ///
     /// δ(ε) = P(A) − e^ε Q(A) + E_q[w ((1 − e^{ε−L})₊ − 1_A (1 − e^{ε−L}))]
     ///
-    /// A is {max_t x_t > C} or {Σ_t x_t > C}, whichever proves more; q is a mixture of P₁ with the
-    /// target's slot, another slot and, where sums separate well, all slots shifted to the cut; w =
-    /// dP₁/dq over the whole mixture. τ and, for ε, the ε that is tested are fixed on a pilot, and
-    /// the closed form, which is proven, stands where that ε fails.
+    /// A is {max_t x_t > C} or {Σ_t x_t > C}, the one with the larger bound; q is a mixture of P₁
+    /// with the target's slot, another slot and, where sums separate well, all slots shifted to the
+    /// threshold; w = dP₁/dq over the whole mixture. A pilot fixes τ and, for ε, the tested ε; if
+    /// that ε fails, the result is the closed form, which is proven.
     OneEpoch,
     /// Whole runs of many epochs.
     ///
@@ -52,12 +52,12 @@ pub enum PairMethod {
     /// The sampled loss distribution of one epoch, composed: an estimate, not a bound.
     ///
     /// δ of the composed distribution is not linear in that of one epoch, so its expectation is not
-    /// the pair's δ, and the difference grows with E over the number of draws. The limit beside it
-    /// is the closed form, for which nothing is drawn. The standard error comes from the spread of
-    /// eight parts of the draws. Losses are spread over a grid with E e^{−L} kept: an error of ε of
-    /// at most 1e-4 or, where σ is so small that the grid must be wider, of a quarter of its
-    /// squared step per epoch; of δ by about θ times that, θ = −d ln δ/dε. The estimate is moved
-    /// into what is proven: at least the closed form, at most deterministic batches
+    /// the pair's δ, and the difference grows with E over the number of draws. Its lower limit is
+    /// the closed form, which needs no draws. The standard error comes from the spread of eight
+    /// parts of the draws. Losses are spread over a grid such that E e^{−L} is preserved: the error
+    /// of ε is at most 1e-4, or a quarter of the squared step per epoch if a small σ requires a
+    /// wider grid; that of ln δ is about θ times as large, θ = −d ln δ/dε. The estimate is clamped
+    /// to the proven range: at least the closed form, at most deterministic batches
     /// (`unit::a_plug_in_stays_within_what_is_proven`).
     PlugIn,
 }
@@ -81,19 +81,19 @@ pub struct ExactPair {
     pub significance: f64,
 }
 
-/// What sampling says of the pair's ε or δ.
+/// ε or δ of the pair by sampling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairValues {
     /// A rigorous lower limit, never below the closed form.
     pub lower: Accounted,
     /// The value itself, with its standard error.
     pub estimate: Accounted,
-    /// Mean weight of the draws of one epoch's ε; `None` where none was drawn, or whole runs were,
-    /// whose weights are far from 1 but where it matters.
+    /// Mean weight of the draws of one epoch's ε; `None` without draws, and for whole runs, whose
+    /// weights are near 1 only where it matters.
     pub mean_weight: Option<MeanWeight>,
 }
 
-/// Mean weight of draws, which is 1 but for its standard error.
+/// Mean weight of draws; its expectation is 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanWeight {
     /// The mean.
@@ -110,7 +110,7 @@ impl ExactPair {
     /// | `training` | σ, T, E | as of [`Shuffle`](super::Shuffle); T ≤ 1e7 |
     /// | `given` | δ | [1e-300, 1) |
     /// | | or ε, nats | [0, 1e6] |
-    /// | `source` | draws; a closure that fills a slice with independent standard normals will do | – |
+    /// | `source` | draws; a closure that fills a slice with independent standard normals suffices | – |
     ///
     /// # Guarantee
     /// The lower limit exceeds the pair's ε or δ with probability at most `significance`
@@ -123,18 +123,18 @@ impl ExactPair {
     /// [`AccountingError`]; the source fails.
     ///
     /// # Numerics
-    /// From normals, f64 throughout; sums in a fixed order, so the same normals give the same bits
+    /// From normals, f64 throughout; sums in a fixed order, so the same normals yield the same bits
     /// everywhere. Floating-point error of the weights, about 1e-13, is covered by a relative 1e-9
-    /// of the sampled part. Where a source states a larger [error](DrawError), the limit is rounded
-    /// outward by it: each draw stands beside one of exact normals no further than that, what is
-    /// sampled is never negative, and of the values which the exact draw may have the least is
-    /// taken, 0 where the side of A is in doubt
+    /// of the sampled part. If a source states a larger [error](DrawError), the limit is rounded
+    /// outward by it: each draw is within this error of one of exact normals, the sampled remainder
+    /// is never negative, and the smallest value that the exact draw may have counts, 0 if its side
+    /// of A is in doubt
     /// (`crates/core/src/accounting/pair/one_epoch.rs::least_values_are_below_those_of_all_draws_nearby`).
-    /// The estimate is of the draws as they are.
+    /// The estimate uses the draws without this correction.
     ///
     /// # Reference
     /// A. Maurer and M. Pontil (COLT 2009), theorem 4; L. Chua et al. (ICML 2024) for the events.
-    /// That only the part which the events miss is sampled is ours, and so is the tilted mixture.
+    /// Sampling only the remainder and the tilted mixture are ours.
     pub fn evaluate<S: PairDraws>(
         &self,
         training: &Training,
@@ -199,7 +199,7 @@ impl ExactPair {
         let lower = if is_proven { self.limit(given, tested) } else { closed };
         let change = plan.estimated.1.advantage(run, near) + outcome.estimated.mean - delta;
         let slope = outcome.slope.mean;
-        // at ε = 0 δ may be below the given one
+        // at ε = 0 δ may be below that of the query
         let moved = if slope > 0.0 { (change / slope).clamp(-1.0, 1.0) } else { 0.0 };
         let error = if slope > 0.0 { outcome.estimated.standard_error() / slope } else { 0.0 };
         let value = within_proven(run, given, near + moved, &closed)?;
@@ -313,7 +313,7 @@ impl ExactPair {
         Ok(PairValues { lower, estimate, mean_weight: None })
     }
 
-    /// A limit from below that holds with the confidence of the draws.
+    /// A lower limit at the confidence of the draws.
     fn limit(&self, given: Given, value: f64) -> Accounted {
         let limit = Accounted::new(Kind::Lower, given, value, basis(1e-9 * value));
         Accounted { significance: Some(self.significance), ..limit }
@@ -336,10 +336,10 @@ impl ExactPair {
     }
 }
 
-/// What ε of one epoch is drawn from, for whoever makes draws.
+/// The proposal for ε of one epoch, for sources of draws.
 ///
 /// # Errors
-/// [`AccountingError::Argument`]: also where T is 1 and nothing is drawn.
+/// [`AccountingError::Argument`]; also for T = 1, which needs no draws.
 ///
 /// # Example
 /// ```
@@ -361,7 +361,7 @@ pub fn epsilon_proposal(training: &Training, delta: f64) -> Result<Proposal, Acc
     Ok(proposal_for(training, slice.cut, slice.value, sum))
 }
 
-/// An estimate, moved to what is proven from below and from above.
+/// An estimate, clamped to the proven bounds.
 fn within_proven(
     run: &Training,
     given: Given,
@@ -386,8 +386,8 @@ fn basis(numeric_error: f64) -> Basis {
     }
 }
 
-/// The proposal around the cut of the largest output, if it proves anything, and of the sum, if it
-/// proves a fifth as much.
+/// The proposal around the threshold of the largest output, if its bound is positive, and of the
+/// sum, if its bound is at least a fifth of it.
 fn proposal_for(run: &Training, cut: f64, by_maximum: f64, by_sum: f64) -> proposal::Proposal {
     let maximum = (by_maximum > 0.0).then_some(cut);
     let total = (by_sum > 0.2 * by_maximum.max(0.0)).then(|| {
@@ -398,7 +398,7 @@ fn proposal_for(run: &Training, cut: f64, by_maximum: f64, by_sum: f64) -> propo
     one_epoch::proposal(run, maximum, total)
 }
 
-/// Refuses runs whose epochs are too long to be drawn.
+/// Rejects runs whose epochs are too long to sample.
 fn check_drawn(run: &Training) -> Result<(), AccountingError> {
     run.check_shuffle()?;
     if run.steps_per_epoch > 10_000_000 {

@@ -1,4 +1,4 @@
-//! One epoch of the exact pair: what known events miss, by importance sampling.
+//! One epoch of the exact pair: the remainder beyond known events, by importance sampling.
 
 use super::event::Event;
 use super::proposal::{Component, Draw, DrawError, Proposal, Shift};
@@ -7,16 +7,16 @@ use super::tally::{Tally, bernstein};
 use crate::accounting::Training;
 use crate::math;
 
-/// Standard errors that the pilot's ε stays below what is expected of the main draws.
+/// Standard errors by which the pilot's ε is below the value expected of the main draws.
 const CAUTION: f64 = 2.0;
 
 /// The share of draws that choose; the rest decide.
 const PILOT_SHARE: usize = 5;
 
-/// Most draws of a pilot, which are kept.
+/// Maximum number of draws of a pilot, which are stored.
 const MOST_PILOT: usize = 20_000;
 
-/// The proposal for losses around the cut of an event, as weights times shifts.
+/// The proposal for losses around the threshold of an event, as weights times shifts.
 pub(super) fn proposal(run: &Training, maximum: Option<f64>, total: Option<f64>) -> Proposal {
     let mut shifts = Vec::new();
     if let Some(cut) = maximum {
@@ -47,33 +47,33 @@ fn nearest_quarters(cut: f64) -> u32 {
 /// (1 − e^{ε−L})₊ less its part that the event accounts for, 1_A (1 − e^{ε−L}); never negative.
 pub(super) fn remainder(event: Event, draw: &Draw, epsilon: f64) -> f64 {
     let gain = -math::exp_m1(epsilon - draw.loss);
-    if event.holds(draw) { (-gain).max(0.0) } else { gain.max(0.0) }
+    if event.contains(draw) { (-gain).max(0.0) } else { gain.max(0.0) }
 }
 
-/// The least that w times the [`remainder`] may be for exact normals; 0 where nothing is certain.
+/// The least value of w times the [`remainder`] for exact normals; 0 if in doubt.
 ///
 /// The remainder is never negative; in A it falls in L, elsewhere it grows.
 pub(super) fn least_value(event: Event, draw: &Draw, epsilon: f64, error: &DrawError) -> f64 {
     if !draw.is_certain || event.is_doubtful(draw, error) {
         return 0.0;
     }
-    let outward = if event.holds(draw) { error.loss } else { -error.loss };
+    let outward = if event.contains(draw) { error.loss } else { -error.loss };
     let moved = Draw { loss: draw.loss + outward, ..*draw };
     draw.weight / (1.0 + error.weight) * remainder(event, &moved, epsilon)
 }
 
-/// What the pilot fixes for the main draws.
+/// Parameters that the pilot fixes for the main draws.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
-    /// ε whose δ is limited from below, and its event.
+    /// The tested ε, and its event.
     pub(super) tested: (f64, Event),
     /// τ: larger values count as τ.
     pub(super) most: f64,
-    /// ε where δ is estimated, and its event.
+    /// The ε at which δ is estimated, and its event.
     pub(super) estimated: (f64, Event),
 }
 
-/// What the main draws say at the plan's ε.
+/// Tallies of the main draws at the plan's ε.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
     /// min(w r, τ) at the tested ε, rounded down.
@@ -152,7 +152,7 @@ impl Pilot<'_> {
             - bernstein(values.variance(), most, self.significance, main)
     }
 
-    /// The τ that is expected to prove most at ε.
+    /// The τ with the largest expected bound at ε.
     pub(super) fn best_truncation(&self, epsilon: f64, event: Event) -> f64 {
         let value = |draw: &Draw| draw.weight * remainder(event, draw, epsilon);
         let largest = self.draws.iter().map(value).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Sums of powers of e^{x_t/σ²}, from one exponential a slot.
+//! Sums of powers of e^{x_t/σ²}, from one exponential per slot.
 
 const LANES: usize = 8;
 
@@ -41,7 +41,8 @@ impl PowerSums {
                 others[lane] += powers[lane];
             }
         }
-        // the target's own term is taken out where it may not dominate, else summed anew
+        // the target's own term is subtracted where it may not dominate, else the sum is computed
+        // anew
         let target = power([exp_of_nonpositive((outputs[0] - maximum) * rate); LANES], quarters)[0];
         let all = sum(others);
         let others = if target < 0.5 * all {

@@ -1,4 +1,4 @@
-//! Where observations of one epoch are drawn, and their exact weights.
+//! The sampling distribution of one epoch, with exact weights.
 
 use super::power_sums::PowerSums;
 use crate::accounting::Training;
@@ -12,8 +12,8 @@ pub enum Shift {
     None,
     /// The target's slot.
     Target(f64),
-    /// One other slot, the second, as all are alike; in quarters, of which a proposal has one
-    /// value.
+    /// One other slot, the second, as all are exchangeable; in quarters, with one value per
+    /// proposal.
     Other(u32),
     /// Every slot.
     All(f64),
@@ -22,9 +22,9 @@ pub enum Shift {
 /// One component of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Component {
-    /// How often it is picked.
+    /// Its probability.
     pub probability: f64,
-    /// What it shifts.
+    /// Its shift.
     pub shift: Shift,
 }
 
@@ -40,7 +40,7 @@ pub struct Proposal {
     quarters: u32,
 }
 
-/// What is kept of one epoch's outputs; made by [`Proposal::draw_of`].
+/// Statistics of one epoch's outputs, from [`Proposal::draw_of`].
 #[derive(Debug, Clone, Copy)]
 pub struct Draw {
     /// L = ln P/Q, nats.
@@ -56,11 +56,12 @@ pub struct Draw {
     /// Σ_{t>1} e^{k(x_t − centre)/(4σ²)}, k the quarters of the proposal's other slot.
     pub(super) others: f64,
     pub(super) centre: f64,
-    /// Whether the [errors](DrawError) that its source states hold of it.
+    /// Whether the [errors](DrawError) that its source states apply to it.
     pub is_certain: bool,
 }
 
-/// One epoch's outputs as a source of draws sums them up: the target's, and sums over the others.
+/// Sums over one epoch's outputs from a source of draws: the target's output, and sums over the
+/// others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EpochSums {
     /// x_1
@@ -77,11 +78,11 @@ pub struct EpochSums {
     pub second: f64,
     /// Σ_{t>1} e^{b(x_t − centre)/σ²}, b the proposal's [`other_shift`](Proposal::other_shift).
     pub others: f64,
-    /// Whether the [errors](DrawError) that the source states hold of this draw.
+    /// Whether the [errors](DrawError) that the source states apply to this draw.
     pub is_certain: bool,
 }
 
-/// How far draws may be from those of exact normals, which the same random words stand for.
+/// Maximum distance of draws from those of exact normals of the same random words.
 ///
 /// | field | bounds the error of | unit |
 /// |---|---|---|
@@ -127,11 +128,11 @@ impl Proposal {
         self.steps + 1
     }
 
-    /// One draw from standard normals, the last of which picks the component; they are used up.
+    /// One draw from standard normals, the last of which selects the component; overwrites them.
     ///
     /// L = ln Σe^{2x/σ²} − ln Σe^{x/σ²} − 1.5/σ², and 1/w = Σ_c p_c × the density of c over P₁'s,
-    /// over all components, whichever was picked. Other slots are alike, so the second stands for
-    /// them.
+    /// over all components, not only the selected one. Other slots are exchangeable, so the second
+    /// represents them.
     pub(super) fn draw(&self, normals: &mut [f64]) -> Draw {
         let (outputs, pick) = normals.split_at_mut(self.steps);
         let s = self.noise_multiplier;
@@ -165,7 +166,7 @@ impl Proposal {
     /// The draw of an epoch's sums: its privacy loss and weight.
     ///
     /// # Guarantee
-    /// As from the outputs themselves (`unit::sums_give_the_draw_of_the_outputs`).
+    /// Equal to the draw from the outputs (`unit::sums_and_outputs_have_the_same_draw`).
     #[must_use]
     pub fn draw_of(&self, epoch: &EpochSums) -> Draw {
         let variance = self.noise_multiplier * self.noise_multiplier;
@@ -209,7 +210,7 @@ impl Proposal {
         self.steps
     }
 
-    /// b, by which another slot than the target's is shifted where one is.
+    /// b, the shift of a slot other than the target's.
     #[must_use]
     pub fn other_shift(&self) -> f64 {
         0.25 * f64::from(self.quarters)
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_give_the_draw_of_the_outputs() {
+    fn sums_and_outputs_have_the_same_draw() {
         assert!(difference(|_| ()) < 1e-11, "{:e}", difference(|_| ()));
         assert!(difference(|sums| sums.others *= 1.001) > 1e-5);
         assert!(difference(|sums| sums.second *= 1.001) > 1e-5);

@@ -9,8 +9,8 @@ use crate::random::{Purpose, WideNormals};
 /// The exact pair, drawn in f64 by this thread from the random stream of a seed.
 ///
 /// The lower limit and the estimate of one query come from the same draws; each query draws anew,
-/// so that an answer depends on the query, the sampling and the seed alone. [`Self::values`] gives
-/// both for one sampling.
+/// so that an answer depends only on the query, the sampling and the seed. [`Self::values`] returns
+/// both from one sampling.
 ///
 /// # Guarantee
 /// As of [`ExactPair::evaluate`]; the same query has the same answer
@@ -35,7 +35,7 @@ use crate::random::{Purpose, WideNormals};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeededPair {
-    /// What is drawn, how much, and the significance of the limit.
+    /// Method, number of draws and significance.
     pub sampling: ExactPair,
     /// Seed of the random stream.
     pub seed: u64,

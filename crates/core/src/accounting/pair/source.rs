@@ -1,13 +1,13 @@
-//! Where the draws of a proposal come from.
+//! Sources of random draws.
 
 use super::proposal::{Draw, DrawError, Proposal};
 use crate::accounting::AccountingError;
 
-/// A source of random draws, for all that is drawn of a pair.
+/// A source of random draws for the pair.
 ///
-/// A closure that fills a slice with independent standard normals is one, of full precision.
+/// Closures that fill a slice with independent standard normals implement it, at full precision.
 pub trait PairDraws {
-    /// Why a source fails: it is stopped, say.
+    /// Error of the source, for example if it is stopped.
     type Error: From<AccountingError>;
 
     /// Fills a slice with the next independent standard normals.
@@ -16,8 +16,8 @@ pub trait PairDraws {
     /// The source fails.
     fn normals(&mut self, out: &mut [f64]) -> Result<(), Self::Error>;
 
-    /// How far its draws of a proposal may be from those of exact normals; the limit is rounded
-    /// outward by it.
+    /// Maximum distance of its draws from those of exact normals; the limit is rounded outward by
+    /// it.
     fn error(&self, _proposal: &Proposal) -> DrawError {
         DrawError::default()
     }
@@ -48,8 +48,8 @@ pub trait PairDraws {
         Ok(())
     }
 
-    /// The same where draws only choose a proposal, which needs no precision, but independence of
-    /// all other draws: no limit and no estimate is made of these.
+    /// Calls `each` with draws that only choose a proposal: they need no precision, but must be
+    /// independent of all other draws.
     ///
     /// # Errors
     /// The source fails.

@@ -1,8 +1,8 @@
-//! Mean, variance and a limit of the mean from below.
+//! Mean, variance and a lower limit of the mean.
 
 use crate::math;
 
-/// Count, mean and sum of squared changes of values that arrive one by one.
+/// Count, mean and sum of squared deviations, updated one value at a time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) count: f64,
@@ -28,8 +28,8 @@ impl Tally {
         (self.variance() / self.count).sqrt()
     }
 
-    /// A limit that the expectation of the values undercuts with probability at most
-    /// `significance`, where every value lies in [0, `most`].
+    /// A lower limit of the expectation that is wrong with probability at most `significance`, for
+    /// values in [0, `most`].
     ///
     /// mean − √(2V ln(2/α)/n) − 7 τ ln(2/α)/(3(n − 1))
     ///
@@ -46,7 +46,7 @@ impl Extend<f64> for Tally {
     }
 }
 
-/// What [`Tally::lower_limit`] takes off.
+/// The margin of [`Tally::lower_limit`].
 pub(super) fn bernstein(variance: f64, most: f64, significance: f64, count: f64) -> f64 {
     let log = math::ln(2.0 / significance);
     (2.0 * variance * log / count).sqrt() + 7.0 * most * log / (3.0 * (count - 1.0))

@@ -1,4 +1,5 @@
-//! A proposal for one of many epochs: close to P tilted by e^{θL}, which makes Σ L near ε usual.
+//! A proposal for one of many epochs: close to P tilted by e^{θL}, under which Σ L is typically
+//! near ε.
 
 use super::proposal::{Component, Draw, Proposal, Shift};
 use super::source::PairDraws;
@@ -15,7 +16,7 @@ const MOST_STEPS: usize = 60;
 /// Least probability of a component.
 const LEAST: f64 = 0.01;
 
-/// A proposal and the tilt that it was fitted to.
+/// A proposal and its tilt.
 pub(super) struct Fitted {
     pub(super) proposal: Proposal,
     /// θ
@@ -27,7 +28,7 @@ pub(super) struct Fitted {
 /// The proposal fitted to the tilt θ at which Chernoff's bound is least: of the ε at δ,
 /// (E K(θ) − ln δ)/θ, or of ln δ at ε, E K(θ) − θε, with K(θ) = ln E_P e^{θL}.
 ///
-/// Whatever is fitted, weights are exact: a poor fit costs variance alone.
+/// Weights are exact for every fit: a poor one only increases the variance.
 pub(super) fn fitted<S: PairDraws>(
     run: &Training,
     given: Given,
@@ -74,7 +75,7 @@ fn best_tilt(draws: &[Draw], epochs: f64, given: Given) -> f64 {
             Given::Epsilon(epsilon) => epochs * cumulant - tilt * epsilon,
         }
     };
-    // Both bounds have one valley.
+    // Both bounds are unimodal.
     let (mut low, mut high) = (0, 63);
     while low < high {
         let middle = (low + high) / 2;
@@ -95,7 +96,7 @@ fn tilt_at(index: u32) -> f64 {
 struct Tilted {
     /// Probabilities of the components.
     drawn: Vec<f64>,
-    /// Densities of the components over P₁'s, a row a draw.
+    /// Densities of the components over P₁'s, one row per draw.
     ratios: Vec<Vec<f64>>,
     /// w e^{θL} of each, less a factor of all.
     weights: Vec<f64>,

@@ -26,7 +26,7 @@ pub(in crate::accounting) struct Masses {
     pub(in crate::accounting) other_mass: f64,
 }
 
-/// The joint distribution of a pair P, Q, cut into cells of the loss ln dP/dQ.
+/// The joint distribution of a pair P, Q, in cells of the loss ln dP/dQ.
 #[derive(Debug, Clone)]
 pub(in crate::accounting) struct LossCells {
     pub(in crate::accounting) step: f64,
@@ -107,9 +107,9 @@ impl LossCells {
 
     /// The distribution on the grid, rounded to the given side.
     ///
-    /// Pessimistic: each cell's masses under P and Q are split to its ends, which is a spread of
-    /// dQ/dP that keeps its mean. δ as a function of e^ε is then joined by straight lines.
-    /// Optimistic: straight lines below that curve, see [`Self::optimistic`].
+    /// Pessimistic: each cell's masses under P and Q are split to its ends, which spreads dQ/dP and
+    /// preserves its mean. δ as a function of e^ε is then piecewise linear. Optimistic: straight
+    /// lines below that curve, see [`Self::optimistic`].
     ///
     /// # Reference
     /// V. Doroshenko, B. Ghazi, P. Kamath, R. Kumar and P. Manurangsi (2022), "Connect the dots".
@@ -157,10 +157,9 @@ impl LossCells {
     ///
     /// At the ends of cells f = δ − c, c the larger gap between δ and its chord in the two cells
     /// beside; a gap is at most ab/(a + b)·Δy, a and b the split masses under Q. Between ends f is
-    /// a straight line and so at least a gap below the chord. In the first cells f goes on as
-    /// the line on which δ begins. From the lowest end where δ ≤ c on, f is 0, and
-    /// the last line that rises from 0 is no steeper than δ is at its foot. What is not convex is
-    /// made so by taking ends away.
+    /// a straight line and so at least a gap below the chord. In the first cells f continues the
+    /// line on which δ begins. From the lowest end where δ ≤ c on, f is 0, and the last line that
+    /// rises from 0 is no steeper than δ is at its foot. Removing ends makes f convex.
     fn optimistic(&self) -> Vec<f64> {
         let ends = self.cells.len() + 1;
         let ratios: Vec<f64> =
@@ -230,7 +229,7 @@ impl LossCells {
         (foot, height)
     }
 
-    /// Takes away each end with a negative mass, splitting it to the ends beside.
+    /// Removes each end with negative mass, splitting it between its neighbours.
     fn make_convex(&self, masses: &mut [f64]) {
         const NONE: usize = usize::MAX;
         if !masses.iter().any(|mass| *mass < 0.0) {

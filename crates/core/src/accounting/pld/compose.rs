@@ -19,15 +19,15 @@ impl PrivacyLossDistribution {
     ///
     /// # Guarantee
     /// The n-fold distribution of a pessimistic distribution is pessimistic, that of an optimistic
-    /// one optimistic: the window's outside and the errors of the transforms are on the safe side
-    /// (`unit::composition_brackets_brute_force`).
+    /// one optimistic: mass outside the window and the errors of the transforms are on the safe
+    /// side (`unit::composition_brackets_brute_force`).
     ///
     /// # Errors
-    /// [`AccountingError::Argument`]; [`AccountingError::Grid`] where the window needs more points
-    /// than there may be.
+    /// [`AccountingError::Argument`]; [`AccountingError::Grid`] if the window needs too many
+    /// points.
     ///
     /// # Numerics
-    /// Absolute error of δ about 1e-14 n; for a δ that is not far larger, ask
+    /// Absolute error of δ about 1e-14 n; for a δ that is not far larger, use
     /// [`Self::self_composed_near`].
     pub fn self_composed(&self, compositions: u64) -> Result<Self, AccountingError> {
         self.power(compositions, |_, _| Aim::WHOLE)
@@ -35,12 +35,12 @@ impl PrivacyLossDistribution {
 
     /// As [`Self::self_composed`], accurate at one δ or ε, however small δ is.
     ///
-    /// m̃_k = m_k e^{θkh − K(θ)}, with K(θ) = ln Σ m_k e^{θkh} and θ the least that suffices
+    /// m̃_k = m_k e^{θkh − K(θ)}, with K(θ) = ln Σ m_k e^{θkh} and the smallest θ that suffices
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `compositions` | n | 1 … 10¹² |
-    /// | `target` | where the distribution shall be accurate | δ in (0, 1), ε ≥ 0 |
+    /// | `target` | where the distribution must be accurate | δ in (0, 1), ε ≥ 0 |
     ///
     /// # Guarantee
     /// As [`Self::self_composed`], near the target
@@ -51,7 +51,8 @@ impl PrivacyLossDistribution {
     /// As [`Self::self_composed`].
     ///
     /// # Numerics
-    /// Relative error of δ at the target about 1e-13 n; far from it the distribution is only safe.
+    /// Relative error of δ at the target about 1e-13 n; far from it the distribution is valid but
+    /// not accurate.
     ///
     /// # Reference
     /// A. Koskela, J. Jälkö and A. Honkela (2020) for the transforms. The tilt puts the mass where
@@ -166,7 +167,7 @@ impl PrivacyLossDistribution {
         }
         let moments = Moments::new(self);
         let mut aim = aim(&moments, count);
-        // beyond the highest loss the best tilt has no end
+        // beyond the highest loss the best tilt is unbounded
         if !moments.ln_moment(aim.tilt).is_finite() {
             aim = Aim::WHOLE;
         }
@@ -258,7 +259,7 @@ impl PrivacyLossDistribution {
     }
 }
 
-/// The way back from a tilted distribution.
+/// The inverse of the tilt.
 struct Untilt {
     step: f64,
     offset: f64,
@@ -293,7 +294,7 @@ impl Untilt {
         })
     }
 
-    /// Masses from the top down, until they hold all that there can be.
+    /// Masses from the top down, until they sum to the maximum total.
     fn pessimistic(&self, composed: &[f64], infinite_mass: f64) -> (i64, Vec<f64>) {
         let mut masses = Vec::with_capacity(composed.len());
         let (mut left, mut index) = (1.0 - infinite_mass, self.lowest_index);
@@ -309,7 +310,7 @@ impl Untilt {
             }
         }
         if let Some(lowest) = masses.last_mut().filter(|_| self.below > 0.0) {
-            // what lies below the window, moved up to its end
+            // the mass below the window, moved up to its end
             *lowest += left.max(0.0);
         }
         masses.reverse();

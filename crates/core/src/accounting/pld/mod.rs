@@ -12,14 +12,14 @@ use super::AccountingError;
 use super::error::argument;
 use crate::math;
 
-/// To which side a value is rounded where it cannot be exact.
+/// The direction of rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Rounding {
-    /// δ and ε never below the truth: what is cut off is an infinite loss.
+    /// δ and ε never below the exact values: truncated mass has infinite loss.
     Pessimistic,
-    /// δ and ε never above the truth: what is cut off is dropped.
+    /// δ and ε never above the exact values: truncated mass is dropped.
     Optimistic,
 }
 
@@ -27,20 +27,20 @@ pub enum Rounding {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TradeOffPoint {
-    /// Chance that the test decides P although Q is true.
+    /// Probability that the test decides P under Q.
     pub fpr: f64,
-    /// Chance that the test decides Q although P is true.
+    /// Probability that the test decides Q under P.
     pub fnr: f64,
 }
 
-/// Most points of a grid.
+/// Maximum number of points of a grid.
 pub(super) const MOST_POINTS: usize = 1 << 23;
 
 /// The distribution of the privacy loss L = ln dP/dQ under P, on multiples of a step.
 ///
 /// δ(ε) = m_∞ + Σ_k m_k (1 − e^{ε − kh})₊
 ///
-/// Masses may add up to less than 1: what is missing has the loss −∞.
+/// Masses may sum to less than 1: the missing mass has loss −∞.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrivacyLossDistribution {
     step: f64,
@@ -53,7 +53,7 @@ pub struct PrivacyLossDistribution {
 }
 
 impl PrivacyLossDistribution {
-    /// A distribution from its masses, to be rounded pessimistically.
+    /// A distribution from its masses, with pessimistic rounding.
     ///
     /// | argument | meaning | shape | domain |
     /// |---|---|---|---|
@@ -110,7 +110,7 @@ impl PrivacyLossDistribution {
         })
     }
 
-    /// The same distribution, from here on rounded to the given side.
+    /// The same distribution with another rounding.
     #[must_use]
     pub fn with_rounding(self, rounding: Rounding) -> Self {
         PrivacyLossDistribution { rounding, ..self }
@@ -140,7 +140,7 @@ impl PrivacyLossDistribution {
         self.infinite_mass
     }
 
-    /// The side that values are rounded to.
+    /// The direction of rounding.
     #[must_use]
     pub fn rounding(&self) -> Rounding {
         self.rounding
@@ -158,7 +158,7 @@ impl PrivacyLossDistribution {
     /// | `epsilon` | ε, nats | any number, negative too |
     ///
     /// # Guarantee
-    /// Of this distribution, not below δ where the rounding is pessimistic, not above where it is
+    /// Not below δ of this distribution if the rounding is pessimistic, not above if it is
     /// optimistic (`unit::queries_agree_with_the_definition`).
     ///
     /// # Errors
@@ -173,27 +173,27 @@ impl PrivacyLossDistribution {
         Ok(Walk::from_the_top(self).delta_at(epsilon))
     }
 
-    /// δ at several finite ε, which fall.
+    /// δ at several finite ε in descending order.
     pub(crate) fn deltas_at(&self, falling: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut walk = Walk::from_the_top(self);
         falling.map(|epsilon| walk.delta_at(epsilon)).collect()
     }
 
-    /// The least ε ≥ 0 with δ(ε) ≤ δ; infinite where the infinite loss has more mass than δ.
+    /// The least ε ≥ 0 with δ(ε) ≤ δ; infinite if the infinite loss has more mass than δ.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
     /// | `delta` | δ | (0, 1) |
     ///
     /// # Guarantee
-    /// Of this distribution, not below the root where the rounding is pessimistic, not above where
-    /// it is optimistic (`unit::queries_agree_with_the_definition`).
+    /// Not below the root for this distribution if the rounding is pessimistic, not above if it is
+    /// optimistic (`unit::queries_agree_with_the_definition`).
     ///
     /// # Errors
     /// [`AccountingError::Argument`] outside the domain.
     ///
     /// # Numerics
-    /// δ is linear in e^ε between grid points: the root is closed.
+    /// δ is linear in e^ε between grid points: the root has a closed form.
     pub fn epsilon_at(&self, delta: f64) -> Result<f64, AccountingError> {
         check_delta(delta)?;
         let required = delta / self.outward();
@@ -213,7 +213,7 @@ impl PrivacyLossDistribution {
         Ok((root + outward).max(0.0))
     }
 
-    /// Error rates of the likelihood ratio tests at about `most` cuts, from fpr 0 to fpr 1.
+    /// Error rates of the likelihood ratio tests at about `most` thresholds, from fpr 0 to fpr 1.
     ///
     /// fpr = Σ_{k > c} m_k e^{−kh}, fnr = 1 − m_∞ − Σ_{k > c} m_k
     #[must_use]
@@ -236,7 +236,7 @@ impl PrivacyLossDistribution {
         points
     }
 
-    /// Factor on sums over all masses, which puts their rounding on the safe side.
+    /// Factor on sums over all masses, which rounds them to the safe side.
     fn outward(&self) -> f64 {
         let error = 4.0 * f64::EPSILON * (self.masses.len() + 8) as f64;
         match self.rounding {
@@ -253,7 +253,7 @@ struct Walk<'a> {
     distribution: &'a PrivacyLossDistribution,
     /// 1 − e^{−h}
     one_step: f64,
-    /// The lowest place that was passed, and its loss.
+    /// The lowest visited place, and its loss.
     place: usize,
     loss: f64,
     delta: f64,

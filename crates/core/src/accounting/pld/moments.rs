@@ -1,4 +1,4 @@
-//! Exponential moments of a distribution, and what Chernoff's bound makes of them.
+//! Exponential moments of a distribution, and Chernoff bounds.
 
 use super::PrivacyLossDistribution;
 use crate::accounting::Given;
@@ -11,12 +11,12 @@ const BLOCK: usize = 16;
 pub(super) struct Aim {
     /// θ
     pub(super) tilt: f64,
-    /// ln of the tilted mass that may lie outside of the window, a side.
+    /// ln of the tilted mass that may be outside the window, per side.
     pub(super) ln_outside: f64,
 }
 
 impl Aim {
-    /// At no δ in particular.
+    /// For no particular δ.
     pub(super) const WHOLE: Self = Aim { tilt: 0.0, ln_outside: -36.0 };
 }
 
@@ -24,7 +24,7 @@ impl Aim {
 #[derive(Debug)]
 pub(super) struct Moments<'a> {
     distribution: &'a PrivacyLossDistribution,
-    /// Loss and mass of each point, where few points have mass.
+    /// Loss and mass of each point, if few points have mass.
     sparse: Option<Vec<(f64, f64)>>,
 }
 
@@ -48,9 +48,10 @@ impl<'a> Moments<'a> {
         tilt * reference + math::ln(terms.sum())
     }
 
-    /// The tilt for a target: the least θ that makes the errors of a transform small against δ.
+    /// The tilt for a target: the smallest θ for which the errors of a transform are small compared
+    /// with δ.
     ///
-    /// The larger θ, the heavier the tails of the tilted distribution, and the wider its window.
+    /// A larger θ has heavier tails of the tilted distribution, and a wider window.
     pub(super) fn aim(&self, compositions: f64, given: Given, error: f64) -> Aim {
         let spread =
             (compositions * self.distribution.variance()).sqrt().max(self.distribution.step);
@@ -62,7 +63,8 @@ impl<'a> Moments<'a> {
         let ln_least = ln_delta + math::ln(negligible);
         // ∫ e^{−θt}(1 − e^{−t}) dt, kept finite: an error of each mass, summed up
         let ln_sum = |tilt: f64| -math::ln((0.2 + tilt) * (1.0 + tilt));
-        // errors per nat, of a spectrum that falls off, or that an atom below the end keeps up
+        // errors per nat, of a spectrum that decays, or that an atom below the end prevents from
+        // decaying
         let mut density = 1.0 / spread;
         if steepest * self.distribution.step < 0.3 {
             let kept =
@@ -89,7 +91,8 @@ impl<'a> Moments<'a> {
         Aim { tilt, ln_outside }
     }
 
-    /// Losses between which all but e^{ln_outside} a side of the tilted n-fold distribution lies.
+    /// An interval of losses with all but e^{ln_outside} per side of the tilted n-fold
+    /// distribution.
     ///
     /// P̃(ΣL > u) ≤ e^{n(K(θ + t) − K(θ)) − tu} for each t > 0, and alike below.
     pub(super) fn window(&self, compositions: f64, tilt: f64, ln_outside: f64) -> (f64, f64) {
@@ -123,7 +126,7 @@ impl PrivacyLossDistribution {
         for place in 1..BLOCK {
             powers[place] = powers[place - 1] * ratio;
         }
-        // of the points with mass: from beyond them all powers may underflow
+        // of the points with mass: beyond them all powers may underflow
         let mut filled = self.masses.iter().map(|mass| *mass > 0.0);
         let place = if tilt > 0.0 { filled.rposition(|is| is) } else { filled.position(|is| is) };
         let reference = self.loss_at(place.unwrap_or(0));

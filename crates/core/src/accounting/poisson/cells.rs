@@ -1,4 +1,4 @@
-//! The losses of one step, cut into cells.
+//! The losses of one step, in cells.
 
 use super::quadrature::OneStep;
 use crate::accounting::AccountingError;
@@ -8,13 +8,13 @@ use crate::accounting::pld::{LossCell, LossCells, Masses};
 use crate::math;
 use crate::special::normal;
 
-/// Most cells; about 1 s.
+/// Maximum number of cells; about 1 s.
 const MOST_CELLS: usize = 1 << 21;
 
-/// The losses of one step but for far tails.
+/// The losses of one step without the far tails.
 pub(super) struct CutStep {
     pub(super) step: OneStep,
-    /// Outputs beyond that many σ of either mean are cut off.
+    /// Outputs farther than this many σ from both means are truncated.
     pub(super) cut: f64,
 }
 
@@ -84,8 +84,8 @@ impl CutStep {
         (1.0 - q) * without + q * with
     }
 
-    /// Where the grid begins, at most a step below the lowest loss: the mass near it, which is
-    /// large where σ is small, then rounds down at a cost of order h² rather than h.
+    /// The start of the grid, at most a step below the lowest loss, such that rounding down the
+    /// mass near it, which is large for small σ, costs O(h²) instead of O(h).
     ///
     /// Of the first two cells: mass split to the lowest end ≈ largest gap of the second.
     fn first_edge(&self, lowest: f64, step: f64) -> f64 {

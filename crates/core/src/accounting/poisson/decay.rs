@@ -1,4 +1,4 @@
-//! How a characteristic function falls off: where an integral over it may end.
+//! Decay of a characteristic function, which limits an integral over it.
 
 use crate::math;
 
@@ -49,7 +49,7 @@ impl Decay {
     }
 }
 
-/// Fewer layers, none wider than it was: widths cut to three binary places.
+/// Fewer layers, none wider than it was: widths truncated to three binary places.
 fn coarser(layers: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let mut shares = std::collections::BTreeMap::new();
     for (share, width) in layers {

@@ -14,7 +14,7 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 /// Most terms; about 0.1 s.
 const MOST_TERMS: f64 = 262_144.0;
 
-/// So few terms are not worth smoothing.
+/// Number of terms below which smoothing does not pay off.
 const FEW_TERMS: f64 = 500.0;
 
 /// Losses of `steps` steps: ln dP/dQ under P, or with `is_add` ln dQ/dP under Q.
@@ -27,13 +27,13 @@ pub(super) struct Losses {
 
 /// δ(ε) = (Δ/π) Re Σ′_k A_k e^{−z_k ε}, A_k = e^{nK(z_k)}/(z_k(z_k + 1)), z_k = θ + ikΔ.
 ///
-/// The first term counts half. What the sum is too large by is that of the aliases
-/// e^{2πmθ/Δ} δ(ε + 2πm/Δ), m ≠ 0, none of them negative.
+/// The first term counts half. The excess of the sum is the sum of the aliases e^{2πmθ/Δ} δ(ε +
+/// 2πm/Δ), m ≠ 0, none of them negative.
 ///
-/// Where the terms fall off slowly, one step of the Gaussian mechanism with μ = h is added, and
-/// they get a factor e^{h²z(z + 1)/2}. Its δ_h is not below δ. It is above by E κ(L − ε) with
-/// e^{a/2}κ(a) = ∫_0^h φ(a/s) e^{−s²/8} ds ≤ h φ(a/h), so that
-/// δ ≥ δ_h − E e^{−(L − ε)/2} h φ((L − ε)/h): the same sum, with a factor 1 − h²e^{h²/8} z(z + 1).
+/// If the terms decay slowly, one step of the Gaussian mechanism with μ = h is added, which
+/// multiplies them by e^{h²z(z + 1)/2}. Its δ_h is not below δ. It is above by E κ(L − ε) with
+/// e^{a/2}κ(a) = ∫_0^h φ(a/s) e^{−s²/8} ds ≤ h φ(a/h), so that δ ≥ δ_h − E e^{−(L − ε)/2} h φ((L −
+/// ε)/h): the same sum, with a factor 1 − h²e^{h²/8} z(z + 1).
 #[derive(Debug)]
 struct Line {
     /// θ
@@ -57,7 +57,7 @@ struct Line {
     steeper: (f64, f64),
 }
 
-/// Lower and upper value, as near as required or nearly so; none where this method is too slow.
+/// Lower and upper value, at about the required distance; none if this method is too slow.
 pub(super) fn bracket(losses: Losses, given: Given, error: f64) -> Option<Bracket> {
     let (mut steepest, mut epsilon, mut ln_delta) = losses.steepest(given);
     let mut best: Option<Bracket> = None;
@@ -65,9 +65,9 @@ pub(super) fn bracket(losses: Losses, given: Given, error: f64) -> Option<Bracke
         // Chernoff's ε lies above
         epsilon = (epsilon - 8.0 / steepest).max(0.0);
     }
-    // of the error, what smoothing may take
+    // the share of the error for smoothing
     let mut share = 0.8;
-    // a first answer shows where to be exact
+    // a first answer locates the root
     for _ in 0..4 {
         // ln δ changes with ε by θ or so
         let relative = match given {
@@ -77,7 +77,7 @@ pub(super) fn bracket(losses: Losses, given: Given, error: f64) -> Option<Bracke
         let ln_required = ln_delta + math::ln((0.05 * relative).clamp(1e-12, 1e-4));
         // δ_h/δ is about 1 + h²θ(θ + 1)/2
         let variance = (share * relative / (steepest * (steepest + 1.0))).min(1.0);
-        // beyond the steepest the moments may explode
+        // beyond the steepest the moments may overflow
         let Some(line) = Line::new(losses, 0.9 * steepest, epsilon, ln_required, variance) else {
             break;
         };
@@ -106,7 +106,7 @@ pub(super) fn bracket(losses: Losses, given: Given, error: f64) -> Option<Bracke
 }
 
 impl Losses {
-    /// Does a Chernoff bound show ε, or δ, to be at most that?
+    /// Whether a Chernoff bound proves that ε, or δ, is at most `most`.
     pub(super) fn is_at_most(&self, given: Given, most: f64) -> bool {
         let start = 6.0 / self.spread();
         let tilts = [0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1].map(|change| start * math::exp(change));
@@ -132,7 +132,7 @@ impl Losses {
         chernoff(|tilt| self.ln_moment_about(tilt), self.spread(), given)
     }
 
-    /// About the standard deviation, but for rare large losses.
+    /// About the standard deviation, without rare large losses.
     fn spread(&self) -> f64 {
         let width = self.step.sampling_rate / self.step.noise_multiplier;
         (width * (self.steps as f64).sqrt()).max(1e-6)
@@ -149,7 +149,7 @@ impl Losses {
         count * ln_moment_about(self.step, self.power(tilt), -10.0 - math::ln(count))
     }
 
-    /// n K(t), rounded up; infinite where it is not to be had.
+    /// n K(t), rounded up; infinite if it cannot be computed.
     pub(super) fn ln_moment(&self, tilt: f64) -> f64 {
         let distribution = TiltedDistribution::new(self.step, self.power(tilt), 0.0);
         distribution.map_or(f64::INFINITY, |distribution| {
@@ -159,7 +159,7 @@ impl Losses {
 }
 
 impl Line {
-    /// A sum whose errors near ε are at most e^{`ln_required`}, smoothed by that h² if need be.
+    /// A sum whose errors near ε are at most e^{`ln_required`}, smoothed if necessary.
     fn new(
         losses: Losses,
         tilt: f64,
@@ -287,8 +287,7 @@ impl Line {
         1.01 * (series(self.tilt) + above)
     }
 
-    /// Where δ(ε) is about δ, by safeguarded secants of ln δ, and the slope there; 0 where δ(0) is
-    /// less.
+    /// The ε with δ(ε) ≈ δ by safeguarded secants of ln δ, and the slope there; 0 if δ(0) is less.
     fn root(&self, delta: f64, tolerance: f64) -> Option<(f64, f64)> {
         if self.deltas(0.0).is_some_and(|found| found.upper <= delta) {
             return Some((0.0, -self.tilt));
@@ -320,7 +319,7 @@ impl Line {
         None
     }
 
-    /// From a root outward until the bounds hold: first to where they should.
+    /// Widens a root outward until the bounds are valid, starting at the expected margin.
     fn epsilons(&self, delta: f64, root: (f64, f64), error: f64) -> Option<Bracket> {
         let (root, slope) = root;
         let here = self.deltas(root)?;
@@ -349,7 +348,7 @@ impl Line {
     }
 }
 
-/// A period 2π/Δ with aliases near ε of at most e^{`ln_required`}, and the tilt that shows it.
+/// A period 2π/Δ with aliases near ε of at most e^{`ln_required`}, and the tilt that proves it.
 fn period(losses: &Losses, tilt: f64, epsilon: f64, ln_required: f64) -> (f64, (f64, f64)) {
     let needed = |steeper: f64, ln_moment: f64| {
         (ln_moment + ln_profile(steeper) - steeper * epsilon - ln_required) / (steeper - tilt)
@@ -364,7 +363,7 @@ fn period(losses: &Losses, tilt: f64, epsilon: f64, ln_required: f64) -> (f64, (
     (above.max(-ln_required / tilt) + 1.0 / tilt, (steeper, ln_moment + ln_profile(steeper)))
 }
 
-/// Up to which frequency to sum up, and the h² for that: 0 where the terms fall off by themselves.
+/// The last frequency of the sum and its h²: 0 if the terms decay without smoothing.
 fn end(decay: &Decay, spacing: f64, ln_required: f64, variance: f64) -> Option<(f64, f64)> {
     let most = MOST_TERMS * spacing;
     let smooth = decay.frequency(most, variance, ln_required);

@@ -5,12 +5,12 @@
 //! | method | σ=1 T=100 | σ=.5 T=100 | σ=.4 T=1000 | σ=.3 T=100 | σ=.2 T=1000 | σ=1 T=440 E=509 |
 //! |---|---|---|---|---|---|---|
 //! | grids alone, refined until near | 5 | 24 | 80 | – | – | 340 |
-//! | inversion, ends where a bound of the density's layers by halvings says | 2.2 | 2.4 | 94 | – | – | 430 |
+//! | inversion, truncated by a bound from the density's layers by halvings | 2.2 | 2.4 | 94 | – | – | 430 |
 //! | the same, layers of the whole staircase, Chernoff for the other direction | .5 | 1.9 | 3.8 | 35, off by 1.5e-4 | 440, off by 2.4e-3 | .4 |
 //! | the same, spectra by gridding, slow terms smoothed, a coarse search for the tilt | .2 | .4 | .7 | 4 | 10 | .2 |
 //!
-//! Smoothing alone would have saved little: terms times outputs was the work. Grids are left for a
-//! loss that is rare or has few steps behind it, and q = 1 needs neither.
+//! Smoothing alone saves little: the cost is terms times outputs. Grids remain for rare losses and
+//! few steps, and q = 1 needs neither.
 
 mod cells;
 mod decay;
@@ -37,7 +37,7 @@ use quadrature::OneStep;
 /// probability.
 ///
 /// P = (1 − q) N(0, σ²) + q N(1, σ²), Q = N(0, σ²), composed over all T·E steps. The pair dominates
-/// every pair of neighbours that differ by one record, so that its values are the mechanism's.
+/// every pair of neighbours that differ by one record, so its values are those of the mechanism.
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
@@ -48,22 +48,22 @@ use quadrature::OneStep;
 /// | | or ε, nats | [0, ∞) |
 ///
 /// # Guarantee
-/// An upper value is not below the truth, a lower one not above
+/// An upper value is not below the exact one, a lower value not above
 /// (`tests/oracles/golden.rs::accounting_agrees`,
 /// `tests/oracles/accounting.rs::deltas_bracket_quadrature`).
 ///
 /// # Errors
-/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] where the error
-/// needs too large a grid; [`AccountingError::NoValue`] for an estimate.
+/// [`AccountingError::Argument`] outside the domain; [`AccountingError::Grid`] if the error needs
+/// too large a grid; [`AccountingError::NoValue`] for an estimate.
 ///
 /// # Numerics
-/// δ is a sum over the characteristic function of the losses, with a bound of all that it leaves
-/// out and of each rounding. Where its terms fall off slowly (few steps, little noise), they are
-/// smoothed at a cost that has a bound. Where there would still be too many, a grid is refined
-/// until the values rounded up and down are within the error. q = 1 is the Gaussian mechanism, in
-/// closed form. `numeric_error` is the distance of upper and lower value; where neither method gets
-/// as close as the error, it is larger. Without an error in the query: the first of 1e-4, 1e-3,
-/// 1e-2 and 0.1 whose grid is not too large.
+/// δ is a sum over the characteristic function of the losses, with bounds for truncation and for
+/// each rounding. If its terms decay slowly (few steps, little noise), they are smoothed at a
+/// bounded cost. If there are still too many, a grid is refined until the values rounded up and
+/// down are within the error. q = 1 is the Gaussian mechanism, in closed form. `numeric_error` is
+/// the distance between the upper and the lower value; it exceeds the error of the query if neither
+/// method reaches it. If the query has no error: the first of 1e-4, 1e-3, 1e-2 and 0.1 whose grid
+/// is not too large.
 ///
 /// # Reference
 /// M. Abadi and others (2016); Y. Zhu, J. Dong and Y.-X. Wang (2022) for the dominating pair and
@@ -118,7 +118,7 @@ impl Accountant for Poisson {
     }
 }
 
-/// The same refusal, in terms of T where q or T·E follow from it.
+/// The same error, in terms of T if q or T·E follow from it.
 fn in_terms_of(training: &Training, error: AccountingError) -> AccountingError {
     match error {
         AccountingError::Argument { name: "sampling_rate", .. }
@@ -213,7 +213,7 @@ impl SampledSteps {
             Directions::Add => one(true),
             Directions::Both => {
                 let remove = one(false)?;
-                // a Chernoff bound of the other direction will mostly do
+                // a Chernoff bound of the other direction usually suffices
                 if self.losses(true).is_at_most(given, remove.lower) {
                     return Ok(remove);
                 }
@@ -230,7 +230,7 @@ impl SampledSteps {
         (sampling_rate == 1.0).then_some(all)
     }
 
-    /// The answer where it is 0, or where δ is nearly 1.
+    /// The answer if it is 0, or if δ is nearly 1.
     fn obvious(&self, given: Given, is_add: bool, error: f64) -> Option<Bracket> {
         let SampledSteps { noise_multiplier, sampling_rate, steps } = *self;
         let steps = steps as f64 * (1.0 + 1e-12);
@@ -373,7 +373,8 @@ mod tests {
         }
     }
 
-    /// The atom at ln(1 − q) keeps the spectrum up: finer grids would have larger errors.
+    /// The atom at ln(1 − q) prevents the spectrum from decaying: finer grids would have larger
+    /// errors.
     #[test]
     fn few_steps_of_little_noise_have_an_answer() {
         for (noise_multiplier, sampling_rate, steps, delta, coarse) in [
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn no_delta_underflows_to_nothing() {
+    fn no_delta_underflows_to_zero() {
         let training = SampledSteps { noise_multiplier: 1.0, sampling_rate: 0.1, steps: 100 };
         for epsilon in [50.0, 300.0, 500.0, 1e4] {
             let found = training.bracket(Given::Epsilon(epsilon), Directions::Both, 1e-2);

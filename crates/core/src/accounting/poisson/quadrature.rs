@@ -4,16 +4,16 @@ use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
-/// ln of what the rule may leave out, relative to the moment.
+/// ln of the truncation error of the rule, relative to the moment.
 const LN_NEGLIGIBLE: f64 = -40.0;
 
-/// More than all that is left out: strip, both tails, dropped points.
+/// More than all truncation errors: strip, both tails, dropped points.
 const NEGLIGIBLE: f64 = 1e-16;
 
-/// Most points a side; about 20 ms.
+/// Maximum number of points per side; about 20 ms.
 const MOST_POINTS: usize = 1 << 18;
 
-/// The same where only a moment is needed, at many powers.
+/// The same for moments alone, at many powers.
 const FEW_POINTS: usize = 1 << 15;
 
 /// One step: outputs N(0, σ²) under Q, r(x) = dP/dQ = 1 − q + q e^y, y = (2x − 1)/(2σ²).
@@ -94,7 +94,7 @@ impl Point {
 
 /// Evenly spaced outputs in rising order, with p ln r − x²/(2σ²) as mass, and the largest of these.
 ///
-/// All but e^{`ln_negligible`} of the sum, a side; none where that would take too many points.
+/// All but e^{`ln_negligible`} of the sum, per side; none if that needs too many points.
 fn exponents(
     step: OneStep,
     power: f64,
@@ -135,7 +135,7 @@ fn exponents(
     Some((points, highest))
 }
 
-/// ln M(p), to about e^{`ln_negligible`}; infinite where it would take too many points.
+/// ln M(p), to about e^{`ln_negligible`}; infinite if it needs too many points.
 pub(super) fn ln_moment_about(step: OneStep, power: f64, ln_negligible: f64) -> f64 {
     let spacing = step.spacing(power, 0.0, ln_negligible);
     let found = exponents(step, power, spacing, ln_negligible, FEW_POINTS);
@@ -166,7 +166,7 @@ pub(super) struct TiltedDistribution {
 }
 
 impl TiltedDistribution {
-    /// The distribution at a power p; none where it would take too many points.
+    /// The distribution at a power p; none if it needs too many points.
     pub(super) fn new(step: OneStep, power: f64, frequency: f64) -> Option<Self> {
         Self::spaced(step, power, step.spacing(power, frequency, LN_NEGLIGIBLE))
     }
@@ -226,8 +226,8 @@ impl TiltedDistribution {
     /// in all, and widths.
     ///
     /// Between points the density g of the loss is at least the smaller of its values there times
-    /// e^{−d²(p + 1)₊/(32σ⁴)}, as (ln g)″ ≤ (p + 1)₊/(4σ⁴) as a function of x. That staircase is
-    /// cut into its horizontal layers.
+    /// e^{−d²(p + 1)₊/(32σ⁴)}, as (ln g)″ ≤ (p + 1)₊/(4σ⁴) as a function of x. That step function
+    /// is split into its horizontal layers.
     pub(super) fn layers(&self) -> Vec<(f64, f64)> {
         let variance = self.variance;
         let bend = (self.power + 1.0).max(0.0) / (32.0 * variance * variance);

@@ -6,30 +6,31 @@ use crate::math;
 
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
-/// A mass is spread over so many grid points on each side.
+/// Number of grid points on each side over which a mass is spread.
 const REACH: usize = 16;
 
-/// Grid points for each frequency, at least. Fewer take less time and round off more.
+/// Grid points for each frequency, at least. Fewer are faster and have larger rounding errors.
 const OVERSAMPLING: usize = 8;
 const LEAST_OVERSAMPLING: usize = 5;
 
-/// So many frequencies take long.
+/// Number of frequencies that take long.
 const MANY: usize = 1 << 14;
 
 /// b: a mass at y is spread as e^{−b(g − y)²} over the grid points g.
 ///
-/// With M points, what lies beyond the reach is at most 2Σ e^{−bj²}, j ≥ 16, and the aliases of a
+/// With M points, the mass beyond the reach is at most 2Σ e^{−bj²}, j ≥ 16, and the aliases of a
 /// frequency f ≤ M/5 are at most 1.1e^{−(1 − 2/5)π²/b}: each less than 1e-16.
 const SHARPNESS: f64 = 0.157_079_632_679_489_67; // (1 − 1/5)π/REACH
 
-/// Masses added up before they go to the grid, so that roundings do not add up.
+/// Number of masses that are summed before they are added to the grid, which limits rounding
+/// errors.
 const BLOCK: usize = 64;
 
 /// Σ m e^{iuL} at u = 0, Δ, 2Δ, …
 #[derive(Debug)]
 pub(super) struct Spectrum {
     pub(super) values: Vec<Complex>,
-    /// Bound of each value's error, but for that of the losses.
+    /// Bound of each value's error, without that of the losses.
     pub(super) error: f64,
 }
 
@@ -52,7 +53,7 @@ impl Spectrum {
         };
         let value = |(place, value): (usize, Complex)| {
             let factor = undone(place);
-            // the transform turns the other way
+            // the transform has the opposite sign
             Complex { re: factor * value.re, im: -factor * value.im }
         };
         // of spreading, 36 u a weight; a sum of all weights is at most 1/height and a little
@@ -65,7 +66,7 @@ impl Spectrum {
     }
 }
 
-/// The masses on a ring of grid points, and the most additions that one of these took.
+/// The masses on a ring of grid points, and the maximum number of additions to one of these.
 fn spread(points: &[Point], per_nat: f64, length: usize) -> (Vec<f64>, f64) {
     const WIDTH: usize = 2 * REACH;
     let from_center = |place: usize| place as f64 - (REACH as f64 - 1.0);
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_mass_is_seen() {
+    fn a_moved_mass_is_detected() {
         let points = masses();
         let mut moved = masses();
         moved[290].loss += 1e-8;

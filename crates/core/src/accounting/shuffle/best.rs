@@ -13,8 +13,8 @@ impl TargetSlots {
     ///
     /// δ: max_C p(C) − e^ε q(C)
     ///
-    /// The distribution of max_t x_t is the same whichever output is the target's, so that none of
-    /// the place is needed; and so is that of the sum, where there always is one.
+    /// The distribution of max_t x_t does not depend on the target's position, and neither does
+    /// that of the sum if w = 1.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
@@ -22,7 +22,7 @@ impl TargetSlots {
     /// | | or ε, nats | [0, 1e6] |
     ///
     /// # Guarantee
-    /// At most that of the pair, remove direction, and so of the mechanism
+    /// At most the value of the pair, remove direction, and so of the mechanism
     /// (`tests/oracles/target_slots.rs::bounds_hold_for_the_pair_by_quadrature`).
     ///
     /// # Errors
@@ -30,8 +30,8 @@ impl TargetSlots {
     ///
     /// # Numerics
     /// Rounded down by a limit of the floating-point error. For some runs of many epochs at σ below
-    /// 0.1 the grid would be too large; then the largest output of one epoch counts, which leaks no
-    /// more than many do.
+    /// 0.1 the grid would be too large; the bound is then that of the largest output of one epoch,
+    /// which leaks at most as much.
     ///
     /// # Reference
     /// L. Chua et al. (ICML 2024), theorem 4.2, for w = 1 and g = 2; the rest is ours.
@@ -57,7 +57,7 @@ impl TargetSlots {
     }
 }
 
-/// A bound of the run, or of one epoch of it where the grid for all would be too large.
+/// A bound of the run, or of one of its epochs if the grid for all would be too large.
 fn or_one_epoch(
     run: &TargetSlots,
     bound: impl Fn(&TargetSlots) -> AccountingResult,

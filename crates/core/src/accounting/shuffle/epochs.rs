@@ -1,4 +1,5 @@
-//! Several epochs: slices of each epoch's largest output, composed; and the pair from above.
+//! Several epochs: slices of each epoch's largest output, composed, and the upper value of the
+//! pair.
 
 use super::run::check_given;
 use super::slices::{GridDistribution, dominated, dominating};
@@ -41,7 +42,7 @@ pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
                 Ok((value.max(0.0), composed.loss_error))
             };
             let (value, loss_error) = at(step(run))?;
-            // the error falls with the square of the step: a third of what doubling costs is left
+            // the error falls with the square of the step: a third of the cost of doubling remains
             let doubled = at(2.0 * step(run))?.0;
             (value, ((value - doubled) / 3.0).max(grid_error(run)) + loss_error)
         }
@@ -58,7 +59,7 @@ pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
     Ok(Accounted::new(Kind::Lower, given, value, basis(Method::MaxSlice, error)))
 }
 
-/// The pair's ε or δ from above, remove direction.
+/// An upper bound on the pair's ε or δ, remove direction.
 pub(super) fn upper(run: &Training, given: Given) -> AccountingResult {
     check_given(given)?;
     let run = &TargetSlots::from(*run);
@@ -98,7 +99,8 @@ fn step(run: &TargetSlots) -> f64 {
     (1e-4 / run.epochs as f64).sqrt()
 }
 
-/// About what the grid adds to the error of ε, wherever it begins: h²/4 per epoch.
+/// Approximate contribution of the grid to the error of ε, for every start of the grid: h²/4 per
+/// epoch.
 fn grid_error(run: &TargetSlots) -> f64 {
     0.25 * run.epochs as f64 * step(run) * step(run)
 }
@@ -124,7 +126,7 @@ fn composed(
     Ok(Composed { distribution, loss_error })
 }
 
-/// The grid's distribution; mass outside is dropped from below, infinite from above.
+/// The grid's distribution; mass outside is dropped for lower bounds, infinite for upper bounds.
 fn distribution(
     epoch: GridDistribution,
     side: Side,
@@ -143,10 +145,10 @@ fn distribution(
 mod tests {
     use super::*;
 
-    /// A code that rounds every loss up on a grid of 2e-5 is above, by half a step an epoch and
-    /// more.
+    /// Rounding every loss up on a grid of 2e-5 yields larger values, by at least half a step per
+    /// epoch.
     #[test]
-    fn slices_from_above_match_a_code_that_rounds_up() {
+    fn upper_values_match_losses_that_are_rounded_up() {
         for (noise_multiplier, steps_per_epoch, epochs, theirs) in
             [(0.6, 10, 5, 22.178784010867872), (0.6, 100, 10, 35.91566139823535)]
         {

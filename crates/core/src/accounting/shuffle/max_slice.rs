@@ -9,7 +9,7 @@ use crate::adjacency::{Directions, Scope};
 use crate::math;
 use crate::special::normal::quantile_from_ln;
 
-/// A cut C with what it proves.
+/// A threshold C and the bound that it proves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BestCut {
     pub(crate) cut: f64,
@@ -39,7 +39,7 @@ pub(super) fn lower(run: &TargetSlots, given: Given) -> AccountingResult {
     Ok(Accounted::new(Kind::Lower, given, value, basis))
 }
 
-/// The cut whose set proves the largest ε at δ.
+/// The threshold whose set proves the largest ε at δ.
 pub(crate) fn best_epsilon_cut(run: &TargetSlots, delta: f64) -> BestCut {
     let distribution = Maximum::new(*run);
     let s = run.noise_multiplier;
@@ -47,7 +47,7 @@ pub(crate) fn best_epsilon_cut(run: &TargetSlots, delta: f64) -> BestCut {
     let upper_quantile = |ln_tail: f64| -quantile_from_ln(ln_tail);
     let half = math::ln(0.5);
     let others = math::ln(run.slots as f64);
-    // no cut below g − ½ is best, and mass(C, g) ≤ δ past the larger of these
+    // no threshold below g − ½ is best, and mass(C, g) ≤ δ past the larger of these
     let start = distribution.with - 0.5;
     let end = (distribution.with + s * upper_quantile(ln_delta + half))
         .max(s * upper_quantile(ln_delta + half - others));
@@ -70,7 +70,7 @@ pub(crate) fn epsilon_of_cut(distribution: &Maximum, cut: f64, ln_delta: f64) ->
     BestCut { cut, value: value - error, error }
 }
 
-/// The cut whose set proves the largest δ at ε.
+/// The threshold whose set proves the largest δ at ε.
 pub(crate) fn best_delta_cut(run: &TargetSlots, epsilon: f64) -> BestCut {
     let distribution = Maximum::new(*run);
     let variance = run.noise_multiplier * run.noise_multiplier;
@@ -97,8 +97,8 @@ pub(crate) fn ln_delta_of_cut(distribution: &Maximum, cut: f64, epsilon: f64) ->
     BestCut { cut, value: with.value + math::ln(left) - total, error: total }
 }
 
-/// The largest value on a grid that is narrowed around its best point. Every cut proves its value,
-/// so a maximum that is missed costs tightness alone.
+/// The largest value on a grid that is narrowed around its best point. Every threshold proves its
+/// value, so missing the maximum only costs tightness.
 fn refine(start: f64, end: f64, value_at: impl Fn(f64) -> BestCut) -> BestCut {
     let (mut low, mut high, mut points) = (start, end, 192_u32);
     let mut best = value_at(start);

@@ -1,5 +1,5 @@
 //! The distribution of max_t x_t in an epoch whose target slot has mean m: F(C) = Φ((C−m)/σ)
-//! Φ(C/σ)^{T−1}, mixed with that of m = 0 where the target may be absent.
+//! Φ(C/σ)^{T−1}, mixed with that of m = 0 if the target may be absent.
 
 use super::TargetSlots;
 use crate::math;
@@ -76,7 +76,7 @@ impl Maximum {
         normal_ln_cdf((cut - mean) / self.noise_multiplier)
     }
 
-    /// ln(−lnΦ((C − m)/σ)): lnΦ(−x) where 1 − Φ is too small to matter twice.
+    /// ln(−lnΦ((C − m)/σ)): lnΦ(−x) if the square of 1 − Φ is negligible.
     fn rarity(&self, cut: f64, slot: Slot) -> f64 {
         let x = (cut - slot.mean) / self.noise_multiplier;
         if x > 9.0 { normal_ln_cdf(-x) } else { math::ln(-slot.ln_cdf) }
@@ -91,7 +91,7 @@ impl Maximum {
         target + if self.others > 0.0 { self.others * other } else { 0.0 }
     }
 
-    /// From its own side: 1 − F = −expm1(−e^y), y = ln(−ln F), from ln(−lnΦ) of the target's slot
+    /// Computed directly: 1 − F = −expm1(−e^y), y = ln(−ln F), from ln(−lnΦ) of the target's slot
     /// and of another.
     fn ln_above_of(&self, target: f64, other: f64) -> f64 {
         let mut y = target;
@@ -109,8 +109,7 @@ impl Maximum {
 
     /// ln of the ratio of the densities of the maximum at C, D over D′.
     ///
-    /// Rises with C where the target is always there; where it may be absent, it first falls from
-    /// 0.
+    /// Increasing in C if the target is always present; otherwise it first falls from 0.
     pub(crate) fn ln_density_ratio(&self, cut: f64) -> f64 {
         self.ratio_of(cut, self.slots(cut))
     }
@@ -130,7 +129,7 @@ impl Maximum {
         of(with) - of(without)
     }
 
-    /// What two slices ask of the cut between them.
+    /// The terms of a threshold that its two slices share.
     pub(super) fn edge(&self, cut: f64) -> Edge {
         let slots = self.slots(cut);
         let [other, with, without] = slots;
@@ -147,7 +146,7 @@ impl Maximum {
         }
     }
 
-    /// ln of the mass between two cuts, in D and in D′.
+    /// ln of the mass between two thresholds, in D and in D′.
     pub(super) fn ln_between(&self, low: &Edge, high: &Edge) -> [f64; 2] {
         let absent = low.absent.zip(high.absent);
         [0, 1].map(|world| {
@@ -159,7 +158,7 @@ impl Maximum {
     }
 }
 
-/// A cut between two slices.
+/// A threshold between two slices.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) cut: f64,
@@ -169,11 +168,11 @@ pub(super) struct Edge {
     absent: Option<Sides>,
 }
 
-/// ln of the masses on either side of a cut.
+/// ln of the masses on either side of a threshold.
 #[derive(Debug, Clone, Copy)]
 struct Sides {
     below: f64,
-    /// Where the mass below is not far from half, or more.
+    /// Present if the mass below is at least about half.
     above: Option<f64>,
 }
 
@@ -181,7 +180,7 @@ struct Sides {
 const NEARLY_HALF: f64 = -0.8;
 
 impl Sides {
-    /// ln of the mass up to a higher cut, from the nearer side.
+    /// ln of the mass up to a higher threshold, from the nearer side.
     fn ln_between(self, high: Sides) -> f64 {
         match (self.above, high.above) {
             (Some(far), Some(above)) if far < -0.7 => ln_difference(far, above),
@@ -190,7 +189,7 @@ impl Sides {
     }
 }
 
-/// A slot of mean m at a cut C.
+/// A slot of mean m at a threshold C.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     mean: f64,
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_what_their_cuts_are() {
+    fn edges_match_their_thresholds() {
         for presence in [1.0, 0.3] {
             let run =
                 TargetSlots { noise_multiplier: 0.8, slots: 50, presence, gap: 2.0, epochs: 1 };

@@ -1,4 +1,4 @@
-//! Shuffled batches: lower bounds of ε in closed form, and the pair's upper value.
+//! Shuffled batches: lower bounds on ε in closed form, and the upper value of the pair.
 
 mod best;
 mod epochs;
@@ -20,24 +20,24 @@ use super::{
     Parameter, Query, Training, deterministic,
 };
 
-/// Which outputs of an epoch a bound looks at.
+/// The statistic of an epoch's outputs that a bound uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShuffleMethod {
     /// The largest output of each epoch.
     ///
-    /// From below, one epoch: max_C ln((mass(C, 2) − δ)/mass(C, 1)),
-    /// mass(C, m) = 1 − Φ((C−m)/σ) Φ(C/σ)^{T−1}. Weak at large σ.
+    /// Lower bound for one epoch: max_C ln((mass(C, 2) − δ)/mass(C, 1)), mass(C, m) = 1 −
+    /// Φ((C−m)/σ) Φ(C/σ)^{T−1}. Weak at large σ.
     ///
-    /// From above: L ≤ (max_t x_t − 1.5)/σ² in every epoch, composed; tight at small σ. At large σ
-    /// the bound of deterministic batches is smaller and is the answer: its scope is the mechanism,
-    /// else the scope is the pair.
+    /// Upper bound: L ≤ (max_t x_t − 1.5)/σ² in every epoch, composed; tight at small σ. At large σ
+    /// the answer is the smaller bound of deterministic batches, whose scope is the mechanism;
+    /// otherwise the scope is the pair.
     MaxSlice,
-    /// The sum of the outputs of each epoch, which is Gaussian in both worlds, whatever the slot:
-    /// μ-GDP with μ = √(E/T)/σ. From below alone.
+    /// The sum of the outputs of each epoch, which is Gaussian in both worlds, for every slot:
+    /// μ-GDP with μ = √(E/T)/σ. Lower bounds only.
     Sum,
-    /// From below, the larger of the two; both are proven, so their maximum is. Where the grid of
-    /// the slices of many epochs would be too large, those of one epoch count. From above,
-    /// deterministic batches, which is proven of the mechanism.
+    /// Lower bound: the larger of the two. If the grid of the slices of many epochs would be too
+    /// large, those of one epoch are used. Upper bound: deterministic batches, which is proven for
+    /// the mechanism.
     Best,
 }
 
@@ -55,12 +55,12 @@ pub enum ShuffleMethod {
 /// A lower value is at most that of the pair, remove direction (both directions for sums), and so
 /// of the mechanism (`tests/oracles/shuffle_theory.rs::one_epoch_lower_bounds`,
 /// `tests/oracles/shuffle_theory.rs::sums_are_gaussian`). An upper value is at least that of the
-/// pair; of the mechanism only where the answer's scope says so
+/// pair, and that of the mechanism if the scope of the answer is the mechanism
 /// (`tests/oracles/shuffle_theory.rs::upper_values_bracket_the_pair`).
 ///
 /// # Errors
 /// [`AccountingError::Argument`]; [`AccountingError::Grid`] for slices of many epochs;
-/// [`AccountingError::NoValue`] for an estimate and for sums from above.
+/// [`AccountingError::NoValue`] for an estimate and for upper bounds from sums.
 ///
 /// # Numerics
 /// Closed forms are rounded outward by a limit of the floating-point error, about 1e-13; logarithms
@@ -68,9 +68,9 @@ pub enum ShuffleMethod {
 /// at an error of the square of the step.
 ///
 /// # Reference
-/// L. Chua et al. (ICML 2024), theorem 4.2, for one epoch from below; the cut is refined past a
-/// grid. L. Chua et al. (2024), arXiv 2411.04205, for slices; the spread instead of rounding up is
-/// ours.
+/// L. Chua et al. (ICML 2024), theorem 4.2, for one epoch from below; the threshold is refined
+/// beyond a grid. L. Chua et al. (2024), arXiv 2411.04205, for slices; spreading instead of
+/// rounding up is ours.
 ///
 /// # Example
 /// ```
@@ -88,7 +88,7 @@ pub struct Shuffle(pub ShuffleMethod);
 
 /// The accountant of batches that are shuffled once, in the same order for every epoch.
 ///
-/// As [`Shuffle`] for one epoch at σ/√E, which leaks as much: see [`Training::persistent`].
+/// As [`Shuffle`] for one epoch at σ/√E, which is equivalent: see [`Training::persistent`].
 ///
 /// # Guarantee
 /// As [`Shuffle`]
@@ -129,7 +129,7 @@ impl Accountant for PersistentShuffle {
             (Kind::Lower, method) => lower(&one_epoch, given, method),
             (Kind::Upper, ShuffleMethod::Best) => return Deterministic.account(query),
             (Kind::Upper, ShuffleMethod::MaxSlice) => {
-                // down in σ is up in ε
+                // rounding σ down rounds ε up
                 let noise_multiplier = one_epoch.noise_multiplier * (1.0 - 8.0 * f64::EPSILON);
                 upper(&Training { noise_multiplier, ..one_epoch }, given)
             }
@@ -154,7 +154,7 @@ impl Accountant for PersistentShuffle {
     }
 }
 
-/// From below, for the pair.
+/// The lower bound for the pair.
 pub(crate) fn lower(training: &Training, given: Given, method: ShuffleMethod) -> AccountingResult {
     training.check_shuffle()?;
     let slots = TargetSlots::from(*training);
@@ -165,8 +165,8 @@ pub(crate) fn lower(training: &Training, given: Given, method: ShuffleMethod) ->
     }
 }
 
-/// The pair's value from above, or that of deterministic batches where it is smaller or the grid of
-/// the former would be too large.
+/// The upper value of the pair, or that of deterministic batches if it is smaller or the grid would
+/// be too large.
 fn upper(training: &Training, given: Given) -> AccountingResult {
     training.check_shuffle()?;
     check_given(given)?;

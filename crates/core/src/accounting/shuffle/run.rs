@@ -1,13 +1,13 @@
-//! The domain of accountants of shuffled batches, and one shuffle for all epochs.
+//! The domain of accountants of shuffled batches, and the reduction of persistent shuffles.
 
 use crate::accounting::error::argument;
 use crate::accounting::{AccountingError, Given, Training};
 
 impl Training {
-    /// The run of one epoch that says as much as a run under one permutation for all epochs.
+    /// The run of one epoch that is equivalent to a run with one permutation for all epochs.
     ///
-    /// Every slot's outputs have one mean in all E epochs, so their averages lose nothing: one
-    /// epoch at σ/√E, rounded up, which is down in ε.
+    /// Each slot has the same mean in all E epochs, so averages are sufficient: one epoch at σ/√E,
+    /// rounded up, which rounds ε down.
     ///
     /// # Guarantee
     /// A lower bound of the result is one of the persistent run
@@ -26,7 +26,7 @@ impl Training {
         Training { noise_multiplier, epochs: 1, ..self }
     }
 
-    /// Refuses values outside the domain of the accountants of shuffled batches: σ in [0.01, 1e6],
+    /// Rejects values outside the domain of the accountants of shuffled batches: σ in [0.01, 1e6],
     /// T in 1 to 1e9, E in 1 to 1e6.
     pub(crate) fn check_shuffle(&self) -> Result<(), AccountingError> {
         if !(0.01..=1e6).contains(&self.noise_multiplier) {
@@ -44,7 +44,7 @@ impl Training {
     }
 }
 
-/// Refuses a δ outside [1e-300, 1), and an ε outside [0, 1e6].
+/// Rejects a δ outside [1e-300, 1), and an ε outside [0, 1e6].
 pub(crate) fn check_given(given: Given) -> Result<(), AccountingError> {
     match given {
         Given::Delta(delta) => check_delta(delta),

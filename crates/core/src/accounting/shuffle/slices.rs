@@ -1,11 +1,11 @@
-//! One epoch as its largest output, cut into slices whose losses lie exactly on a grid.
+//! The largest output of one epoch, in slices whose losses are exactly on a grid.
 
 use super::TargetSlots;
 use super::maximum::{Edge, Maximum, ln_sum};
 use crate::math;
 use crate::special::normal::quantile_from_ln;
 
-/// Most slices of one epoch.
+/// Maximum number of slices of one epoch.
 const MOST_SLICES: f64 = 16_384.0;
 
 /// Masses under P on a grid of losses.
@@ -16,14 +16,14 @@ pub(super) struct GridDistribution {
     /// The lowest loss in steps.
     pub(super) lowest_index: i64,
     pub(super) masses: Vec<f64>,
-    /// Mass that no grid point holds: dropped where a bound is from below, infinite from above.
+    /// Mass outside the grid: dropped for lower bounds, infinite for upper bounds.
     pub(super) outside: f64,
-    /// Slices that the masses were put together from.
+    /// Number of slices behind the masses.
     pub(super) slices: usize,
 }
 
 impl GridDistribution {
-    /// Σ masses + outside, which is 1 but for rounding.
+    /// Σ masses + outside, which is 1 up to rounding.
     pub(super) fn total(&self) -> f64 {
         self.masses.iter().sum::<f64>() + self.outside
     }
@@ -37,7 +37,7 @@ struct Slice {
 }
 
 impl Slice {
-    /// Both as one; the loss of a slice without mass may be no number.
+    /// The union of both; the loss of a slice without mass may be NaN.
     fn joined(self, other: Slice) -> Slice {
         if !(other.mass > 0.0) {
             return self;
@@ -51,7 +51,7 @@ impl Slice {
     }
 }
 
-/// Where the slices lie: all but e^`ln_outside` of P between the ends, on either side.
+/// The interval of the slices, with all but e^`ln_outside` of P on either side.
 struct Span {
     distribution: Maximum,
     low: f64,
@@ -72,7 +72,7 @@ impl Span {
         }
     }
 
-    /// Where the loss is least, which is the lower end unless the target may be absent.
+    /// The point of the smallest loss: the lower end unless the target may be absent.
     fn turn(&self, run: &TargetSlots) -> f64 {
         const PLACES: u32 = 200;
         let (mut low, mut high) = (self.low, self.high);
@@ -100,10 +100,10 @@ impl Span {
             + math::exp(self.distribution.ln_above(self.high, self.distribution.with).value)
     }
 
-    /// The slice between two cuts on one side of the turn.
+    /// The slice between two thresholds on one side of the turn.
     ///
-    /// Its loss is at most the larger at its ends, whatever the difference of two masses says of Q:
-    /// in a narrow slice that may cancel to 0.
+    /// Its loss is limited to the larger one of its ends: in a narrow slice the difference of two
+    /// masses under Q may cancel to 0.
     fn slice(&self, low: &Edge, high: &Edge) -> Slice {
         let [ln_mass, ln_without] = self.distribution.ln_between(low, high);
         let most = low.ln_density_ratio.max(high.ln_density_ratio);
@@ -113,11 +113,10 @@ impl Span {
 
 /// A distribution that one epoch's pair dominates, with the error O(step²) of one epoch.
 ///
-/// Cuts lie where the loss of the largest output is (k + ½) steps, so that slice k's loss is k
-/// steps but for O(step³). To lie there exactly, a slice whose loss is above is mixed with a little
-/// of its lower neighbour, one whose loss is below with a little of its upper one. Merging slices,
-/// whole or in part, is post-processing: nothing is rounded but the two outermost slices,
-/// downwards.
+/// Thresholds are at losses of (k + ½) steps of the largest output, so that the loss of slice k is
+/// k steps up to O(step³). To be exact, a slice with a larger loss is mixed with a little of its
+/// lower neighbour, one with a smaller loss with a little of its upper one. Merging slices, whole
+/// or in part, is post-processing: only the two outermost slices are rounded, downwards.
 pub(super) fn dominated(
     run: &TargetSlots,
     ln_outside: f64,
@@ -139,7 +138,7 @@ pub(super) fn dominated(
     GridDistribution { step, lowest_index: lowest_index - 1, masses, outside, slices }
 }
 
-/// Adds what lies below the turn, where the loss falls, to the slices of about the same loss;
+/// Adds the mass below the turn, where the loss falls, to the slices of about the same loss;
 /// returns the number of pieces.
 fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_index: i64) -> usize {
     let fall =
@@ -164,7 +163,7 @@ fn add_below(slices: &mut [Slice], span: &Span, turn: f64, step: f64, lowest_ind
     pieces
 }
 
-/// Slices between the cuts from the turn on, at which the loss is (k + ½) steps.
+/// Slices above the turn, between thresholds at losses of (k + ½) steps.
 fn grid_slices(span: &Span, turn: f64, step: f64, lowest_index: i64) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut from = span.distribution.edge(turn);
@@ -185,7 +184,7 @@ fn grid_slices(span: &Span, turn: f64, step: f64, lowest_index: i64) -> Vec<Slic
     slices
 }
 
-/// The cut above `from` where the loss passes `target`, at most the end of the span.
+/// The threshold above `from` where the loss passes `target`, at most the end of the span.
 fn cut_at(span: &Span, target: f64, from: &Edge, width: f64, allowed: f64) -> f64 {
     let missing = |cut: f64| target - span.distribution.ln_density_ratio(cut);
     let (mut low, mut high) = (from.cut, (from.cut + width).min(span.high));
@@ -221,8 +220,8 @@ fn cut_at(span: &Span, target: f64, from: &Edge, width: f64, allowed: f64) -> f6
     high
 }
 
-/// Masses after mixing, the first place being one step below the first slice. A slice whose
-/// neighbour would have too little left is rounded down instead.
+/// Masses after mixing; the first place is one step below the first slice. A slice is rounded down
+/// instead if its neighbour has too little mass.
 fn merged(slices: &[Slice], step: f64, lowest_index: i64) -> Vec<f64> {
     let mut rounds_down = vec![false; slices.len()];
     loop {
@@ -274,8 +273,8 @@ fn mixed(slices: &[Slice], step: f64, lowest_index: i64, rounds_down: &[bool]) -
 /// A distribution that dominates one epoch's pair, remove direction, with the error O(step²) of one
 /// epoch.
 ///
-/// L ≤ U = (max_t x_t − 1.5)/σ². δ is convex in e^{−U} of each epoch, so U's mass between two grid
-/// points may be spread to both with E e^{−U} kept: nothing falls.
+/// L ≤ U = (max_t x_t − 1.5)/σ². δ is convex in e^{−U} of each epoch, so spreading U's mass to the
+/// two neighbouring grid points such that E e^{−U} is preserved never decreases δ.
 pub(super) fn dominating(
     run: &TargetSlots,
     ln_outside: f64,
@@ -310,11 +309,12 @@ pub(super) fn dominating(
     GridDistribution { step, lowest_index, masses, outside, slices }
 }
 
-/// The share of a cell's mass that its upper end needs so that E e^{−U} is kept, rounded up.
+/// The share of a cell's mass for its upper end that preserves E e^{−U}, rounded up.
 ///
 /// With t in [0, 1] across the cell, (1 − e^{−ht})/(1 − e^{−h}) ≤ t + h/8. E t follows from the
 /// mass of the lower half as if the density were linear; its cubic part and its curvature, which
-/// the normal distribution limits by the square of the width in σ, are added with room to spare.
+/// for the normal distribution are bounded by the square of the width in σ, are added with a
+/// margin.
 fn upper_share(lower_half: f64, step: f64, width: f64) -> f64 {
     let tilt = 4.0 * (0.5 - lower_half);
     let mean = 0.5 + tilt / 6.0;
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_may_be_absent_keeps_its_mass() {
+    fn mass_is_preserved_if_the_target_may_be_absent() {
         for noise_multiplier in [0.01, 0.03, 0.1, 0.5, 2.0, 100.0] {
             for (slots, presence) in [(1, 0.5), (234, 0.998), (1000, 0.01)] {
                 let run = TargetSlots { presence, ..shuffled(noise_multiplier, slots) };
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     fn a_slice_without_a_neighbour_is_rounded() {
         let slice = |mass, loss| Slice { mass, loss };
-        // its lower neighbour has nothing to give
+        // its lower neighbour has no mass
         assert_eq!(merged(&[slice(0.0, 0.0), slice(0.5, 1.3)], 1.0, 0), [0.0, 0.0, 0.5]);
         // the outermost are rounded down
         assert_eq!(merged(&[slice(0.5, 0.4)], 1.0, 0), [0.0, 0.5]);

@@ -6,7 +6,7 @@ use crate::accounting::{Accounted, AccountingResult, Given, Kind, Method, Traini
 use crate::adjacency::{Directions, Scope};
 use crate::gdp;
 
-/// Relative change that takes μ past its own rounding.
+/// Relative margin for the rounding of μ.
 const MARGIN: f64 = 4.0 * f64::EPSILON;
 
 /// μ of the sums, rounded down: √(E/T)/σ.
@@ -42,7 +42,7 @@ pub(crate) fn gdp_delta_below(gdp_mu: f64, epsilon: f64) -> f64 {
     (nearest * (1.0 - relative_error(gdp_mu, epsilon))).max(0.0)
 }
 
-/// ε of μ-GDP at δ, rounded down, and by how much: δ(ε) ≥ δ is checked.
+/// ε of μ-GDP at δ, rounded down, and the margin: δ(ε) ≥ δ is checked.
 pub(crate) fn gdp_epsilon_below(gdp_mu: f64, delta: f64) -> (f64, f64) {
     let nearest = gdp::gdp_epsilon(gdp_mu, delta).unwrap_or(0.0);
     let mut change = 1e-13 * (nearest + gdp_mu);

@@ -1,13 +1,13 @@
-//! A run in which the target falls in one of a few outputs of an epoch, or in none.
+//! A run in which the target is in one of several outputs of an epoch, or in none.
 
 use crate::accounting::error::argument;
 use crate::accounting::{AccountingError, Training};
 
-/// A run in which one of T outputs per epoch has mean g with the target and g − 1 without, with
-/// probability w, and all outputs have mean 0 otherwise; which one may follow any distribution.
+/// A run in which, with probability w, one of T outputs per epoch has mean g with the target and g
+/// − 1 without; all other outputs have mean 0. The position may have any distribution.
 ///
-/// A shuffle is w = 1, g = 2. Records that are left out of an epoch make w smaller, and so does
-/// looking at a part of the outputs.
+/// A shuffle has w = 1, g = 2. Records that are left out of an epoch reduce w, and so does using
+/// only part of the outputs.
 ///
 /// | field | meaning | domain |
 /// |---|---|---|
@@ -38,7 +38,7 @@ impl From<Training> for TargetSlots {
 }
 
 impl TargetSlots {
-    /// The shuffle of as many slots.
+    /// The shuffle with the same number of slots.
     pub(super) fn as_shuffle(&self) -> Training {
         let TargetSlots { noise_multiplier, slots, epochs, .. } = *self;
         Training { noise_multiplier, steps_per_epoch: slots, epochs, sampling_rate: None }
