@@ -1,23 +1,24 @@
-/** A pair of ε and δ, one of which was given and the other computed. */
+/** A pair of ε and δ: one from the query, the other computed. */
 export interface Accounted {
   /** δ. */
   delta: number;
-  /** Directions that it covers. */
+  /** Covered directions. */
   direction: Directions;
   /** ε, nats. */
   epsilon: number;
-  /** On which side of the truth the computed one of the two lies. */
+  /** On which side of the exact value the computed one is. */
   kind: Kind;
   /** How it was computed. */
   method: Method;
   /**
-   * The exact value is at most so far from the computed one, which is off on its safe side: by
-   * rounding, grids and truncation, not by sampling. Nats for ε, absolute for δ.
+   * Maximum distance between the computed and the exact value from rounding, grids and
+   * truncation, without sampling error. The error is on the safe side. Nats for ε, absolute for
+   * δ.
    */
   numeric_error: number;
   /** The pair, or every pair of neighbours. */
   scope: Scope;
-  /** Probability that a bound is wrong; none where it is proven. */
+  /** Probability that a bound is wrong; none if it is proven. */
   significance?: number;
   /** Standard error of an estimate. */
   standard_error?: number;
@@ -208,9 +209,9 @@ export interface Calibrated {
   value: number;
 }
 
-/** An entry of a table: a value, or why there is none. */
+/** An entry of a table: a value, or the reason for its absence. */
 export type Cell = Accounted | {
-  /** Why, for people. */
+  /** The reason, as a sentence. */
   reason: string;
 };
 
@@ -555,7 +556,7 @@ export interface IndependenceTest {
   world: World | null;
 }
 
-/** On which side of the truth a value lies. */
+/** On which side of the exact value a computed one is. */
 export type Kind = "upper" | "lower" | "estimate";
 
 /** A bound on ε that a conclusion can rest on. */
