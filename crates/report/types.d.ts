@@ -59,6 +59,14 @@ export type At = {
   epsilon: number;
 };
 
+/** Whether a simulated audit refutes the claim of Poisson accounting. */
+export interface AuditConclusion {
+  /** For people. */
+  sentence: string;
+  /** Whether the claim is refuted, and why. */
+  verdict: ClaimVerdict;
+}
+
 /** A curve, with its confidence band where there is a bound. */
 export interface AuditCurve {
   band?: CurveBand;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use dpscope_report::record::page::Calibrated;
+use dpscope_report::words::AuditConclusion;
 
 use crate::calculators::{from_counts, planned};
 use crate::conclusion::concluded;
@@ -78,6 +79,8 @@ fn types_have_the_fields_of_records() {
     let epsilons = Record::of(&epsilons, &["poisson", "deterministic"]).unwrap();
     let conclusion = concluded("shuffle", &epsilons, 0.05).unwrap();
     assert_eq!(problem("Conclusion", &conclusion), None);
+    let conclusion = AuditConclusion::new(4.0, 0.2, 0.7);
+    assert_eq!(problem("AuditConclusion", &conclusion), None);
     let check = studies::example();
     assert_eq!(problem("CheckReport", &check), None);
 

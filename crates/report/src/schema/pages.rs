@@ -9,7 +9,7 @@ use dpscope_core::training_check::NoiseTarget;
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::record::{CheckReport, Report, page};
-use crate::words::Conclusion;
+use crate::words::{AuditConclusion, Conclusion};
 
 fn define<T: JsonSchema>(generator: &mut SchemaGenerator) {
     generator.subschema_for::<T>();
@@ -27,6 +27,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::SimulationResult>(generator);
     define::<page::FileFacts>(generator);
     define::<Conclusion>(generator);
+    define::<AuditConclusion>(generator);
     define::<ScoresResult>(generator);
     define::<Epoch>(generator);
     define::<Scores>(generator);

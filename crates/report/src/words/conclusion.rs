@@ -124,7 +124,7 @@ fn largest_lower(
 }
 
 /// How many times larger a value is, rounded down; none where no digit shows it.
-fn times(value: f64, than: f64) -> Option<String> {
+pub(super) fn times(value: f64, than: f64) -> Option<String> {
     if !(than > 0.0 && value > than) {
         return None;
     }

@@ -1,6 +1,7 @@
 //! Sentences about single values.
 
 mod accounted;
+mod audited;
 mod claim;
 mod conclusion;
 mod described;
@@ -14,6 +15,7 @@ mod training_finding;
 pub use accounted::InWords;
 #[cfg(feature = "schema")]
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
+pub use audited::AuditConclusion;
 pub use claim::{claim_sentence, proven_sentence};
 pub use conclusion::{Conclusion, KnownBound};
 pub use described::{calibrations, described_claim_sentence};

@@ -1,6 +1,7 @@
 //! One training looked at closely: curves, a check of its description, the exact pair, one epoch,
 //! its scores; and scores that the reader recorded.
 
+mod audited;
 mod check;
 mod curves;
 mod epoch;
@@ -8,6 +9,7 @@ mod pair;
 mod recorded;
 mod scores;
 
+pub use audited::audit_conclusion;
 pub use check::check;
 pub use curves::curve;
 pub use epoch::epoch;
