@@ -10,15 +10,59 @@ pub fn plain(value: f64, kind: Kind, digits: usize) -> String {
     if (value > 0.0 && value < 0.05) || (value >= 1e15 && value.is_finite()) {
         return scientific(value, kind);
     }
-    let digits = digits.min(6);
-    let unit = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6][digits];
-    let toward = |steps: f64| match kind {
-        Kind::Upper => format!("{:.digits$}", ((value * unit).ceil() + steps) / unit),
-        Kind::Lower => format!("{:.digits$}", ((value * unit).floor() - steps) / unit),
+    match kind {
+        Kind::Upper => bound(value, true, digits),
+        Kind::Lower => bound(value, false, digits),
         Kind::Estimate => format!("{value:.digits$}"),
+    }
+}
+
+/// Powers of ten that a float has exactly.
+const POWERS: [f64; 23] = [
+    1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// A bound from 1e-19 to 1e15 as [`plain`] writes it; one outside is shown as the nearer end, or as ∞.
+///
+/// By integers, without the formatter of floats, which weighs 20 KiB in a bundle for pages.
+#[must_use]
+pub fn bound(value: f64, is_upper: bool, digits: usize) -> String {
+    let digits = digits.min(4);
+    if value.is_nan() || (is_upper && value >= 1e15) {
+        return if value.is_nan() { "NaN" } else { "∞" }.to_owned();
+    }
+    if value <= 0.0 || value >= 0.05 || (value < 1e-19 && !is_upper) {
+        let shown = outward(value.min(1e15), is_upper, POWERS[digits]);
+        let unit = 10_u64.pow(digits as u32);
+        return match digits {
+            0 => shown.to_string(),
+            _ => format!("{}.{:0digits$}", shown / unit, shown % unit),
+        };
+    }
+    let value = value.max(1e-19);
+    let mut power = 2;
+    while power < 19 && value * POWERS[power] < 1.0 {
+        power += 1;
+    }
+    let (mantissa, power) = match outward(value, is_upper, POWERS[power + 3]) {
+        0..1000 => (9999, power + 1),
+        10_000.. => (1000, power - 1),
+        mantissa => (mantissa, power),
     };
-    let shown = toward(0.0);
-    if is_safe(&shown, value, kind) { shown } else { toward(1.0) }
+    format!("{}.{:03}e-{power}", mantissa / 1000, mantissa % 1000)
+}
+
+/// The whole number of 1 / `per_unit` next to a value, on the safe side of it.
+fn outward(value: f64, is_upper: bool, per_unit: f64) -> u64 {
+    let scaled = value * per_unit;
+    let (nearest, step) = if is_upper { (scaled.ceil(), 1.0) } else { (scaled.floor(), -1.0) };
+    let is_safe = |shown: f64| {
+        if is_upper { shown / per_unit >= value } else { shown / per_unit <= value }
+    };
+    // the product was rounded, to either side
+    let candidates = [nearest - step, nearest];
+    candidates.into_iter().find(|shown| is_safe(*shown)).unwrap_or(nearest + step) as u64
 }
 
 /// A value ≥ 0 with three decimals and a power of ten, rounded to its safe side.
@@ -95,7 +139,8 @@ pub fn short(rate: f64) -> String {
 pub fn confidence(significance: f64) -> String {
     // rounded up, but for the rounding of the product itself
     let risk = (significance * 1e8 - 1e-4).ceil();
-    let shown = format!("{:.6}", (1e8 - risk.max(1.0)) / 1e6);
+    let held = (1e8 - risk.max(1.0)) as u64;
+    let shown = format!("{}.{:06}", held / 1_000_000, held % 1_000_000);
     let more = if risk < 1.0 || significance < 1e-8 { "more than " } else { "" };
     format!("{more}{} %", shown.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -134,6 +179,31 @@ mod tests {
         assert_eq!(plain(8.3e-4, Kind::Lower, 4), "8.300e-4");
         assert_eq!(plain(1.0001e300, Kind::Upper, 4), "1.001e300");
         assert_eq!(scientific(9.999_9e-4, Kind::Upper), "1.000e-3");
+    }
+
+    #[test]
+    fn bounds_are_written_as_by_the_formatter_of_floats() {
+        let next = |value: &f64| Some(value * 1.0127).filter(|value| *value < 1e11);
+        let ladder = std::iter::successors(Some(1e-18), next);
+        let values = [0.0, 1.0, 0.05, 1e-3, 9.999_9e-4, 0.718_022_8, 4.063_153_5, 12.5, 1e-5];
+        for value in ladder.chain(values) {
+            for (kind, is_upper) in [(Kind::Upper, true), (Kind::Lower, false)] {
+                for digits in [0, 1, 2, 4] {
+                    let shown = bound(value, is_upper, digits);
+                    if value > 0.0 && value < 0.05 {
+                        // below a power of ten, `scientific` moves a lower bound ten units down
+                        let wide = scientific(value, kind);
+                        assert!(shown == wide || wide.contains("9.990e"), "{value:e}: {shown}");
+                    }
+                    assert!(is_safe(&shown, value, kind), "{value:e}: {shown}");
+                    let nearest: f64 = format!("{value:.digits$}").parse().unwrap();
+                    let change = (shown.parse::<f64>().unwrap() - nearest).abs();
+                    assert!(change <= 1.001 / POWERS[digits], "{value:e}: {shown}");
+                }
+            }
+        }
+        assert_eq!([0.0, 1e-30].map(|value| bound(value, false, 2)), ["0.00", "0.00"]);
+        assert_eq!([1e-30, f64::INFINITY].map(|value| bound(value, true, 2)), ["1.000e-19", "∞"]);
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! The conclusion from the claim of Poisson accounting and the bounds of a sampler.
 
-use dpscope_core::accounting::Kind;
 use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
 
 use super::batches;
-use crate::number::{confidence, plain};
+use crate::number::{bound as shown_bound, confidence};
 
 /// A bound on ε that a conclusion can rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -128,13 +127,8 @@ pub(super) fn times(value: f64, than: f64) -> Option<String> {
     if !(than > 0.0 && value > than) {
         return None;
     }
-    let shown = |digits| plain(value / than, Kind::Lower, digits);
-    let exceeds = |text: &str, least: f64| text.parse::<f64>().is_ok_and(|shown| shown > least);
-    let coarse = shown(1);
-    if exceeds(&coarse, 1.0) {
-        return Some(coarse);
-    }
-    Some(shown(2)).filter(|fine| exceeds(fine, 1.0))
+    let shown = [1, 2].map(|digits| shown_bound(value / than, false, digits));
+    shown.into_iter().find(|text| text != "1.0" && text != "1.00")
 }
 
 fn sentence(
@@ -144,17 +138,17 @@ fn sentence(
     upper: Option<f64>,
     factor: Option<&str>,
 ) -> String {
-    let claim = format!("Poisson accounting claims ε = {}", plain(claimed, Kind::Upper, 2));
+    let claim = format!("Poisson accounting claims ε = {}", shown_bound(claimed, true, 2));
     if sampler == SamplerKind::Poisson {
         return format!("{claim}. These batches are Poisson sampled, so the claim is proven.");
     }
     let batches = batches(sampler);
     let least = lower.as_ref().map(|(least, basis)| {
-        let least = plain(*least, Kind::Lower, 2);
+        let least = shown_bound(*least, false, 2);
         format!("the worst-case pair leaks at least {least} ({basis})")
     });
     let most = upper.map(|most| {
-        let most = plain(most, Kind::Upper, 2);
+        let most = shown_bound(most, true, 2);
         format!("no dataset leaks more than {most} (proven)")
     });
     let bounds = match (&least, &most) {
