@@ -19,6 +19,8 @@ use crate::words::{DEPENDENT_RUNS, Subject};
 pub struct Hints {
     /// How to show what an accountant claims.
     pub accountant: &'static str,
+    /// How to state the scale of recorded outputs.
+    pub scale: &'static str,
     /// How to repeat a run with a drawn seed.
     pub seed: &'static str,
 }
@@ -46,7 +48,7 @@ pub fn report_text(report: &Report, hints: Hints) -> String {
     }
     out.push('\n');
     out.push_str(&meaning(report));
-    for sentence in notes(&report.findings) {
+    for sentence in notes(&report.findings, hints) {
         out.push_str(&row("note", sentence));
     }
     out.push_str(&what(report));
@@ -67,10 +69,15 @@ pub fn report_text(report: &Report, hints: Hints) -> String {
 }
 
 /// The findings, and what they mean for the result. Failed runs have a row of their own.
-fn notes(findings: &[FindingRecord]) -> Vec<&str> {
+fn notes(findings: &[FindingRecord], hints: Hints) -> Vec<&str> {
     let is_listed = |record: &&FindingRecord| !matches!(record.finding, Finding::FailedRuns { .. });
     let mut notes: Vec<&str> =
         findings.iter().filter(is_listed).map(|record| record.sentence.as_str()).collect();
+    let is_scaled =
+        |record: &FindingRecord| matches!(record.finding, Finding::OutputsVaryLessThanNoise { .. });
+    if findings.iter().any(is_scaled) {
+        notes.push(hints.scale);
+    }
     let is_dependent = |record: &FindingRecord| {
         record.costs_coverage && matches!(record.finding, Finding::Dependence { .. })
     };

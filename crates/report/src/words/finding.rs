@@ -22,8 +22,8 @@ pub fn finding_sentence(finding: &Finding) -> String {
         }
         Finding::OutputsVaryLessThanNoise { ratio } => format!(
             "outputs of different runs vary only {}× as much as the stated noise: less noise was \
-             added than stated, or the outputs have another scale (pass --per-batch-mean B for means \
-             over B records, --clip-norm C for gradients clipped to C)",
+             added than stated, or the outputs have another scale: means over a batch, or gradients \
+             clipped to another norm",
             if ratio < 1e-3 { format!("{ratio:.2e}") } else { rounded(ratio, 3) }
         ),
         Finding::BufferSearched { prefix, hypotheses } => format!(
