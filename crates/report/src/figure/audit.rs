@@ -69,7 +69,7 @@ fn observed(result: &ResultRecord, seen: &AuditCurve) -> Curve {
     let has_band = seen.cuts().iter().any(|cut| cut.limits.is_some());
     let legend = if has_band {
         format!(
-            "audit: observed rates; the band holds the attack's whole curve with {} confidence",
+            "audit: observed rates; the band contains the attack's whole curve with {} confidence",
             confidence(result.significance)
         )
     } else {

@@ -11,7 +11,7 @@ use crate::record::CurveKind;
 const WIDTH: f64 = 1200.0;
 const TOP: f64 = 70.0;
 const LEFT: f64 = 85.0;
-/// Between the panels stand the words beside the lines of the right one.
+/// Left edge of the right panel; the labels of its curves are in the gap.
 const RIGHT: f64 = 690.0;
 const LINE: f64 = 29.0;
 
@@ -157,7 +157,7 @@ fn square((x, y): Place) -> String {
     format!("<rect x=\"{x}\" y=\"{y}\" width=\"10\" height=\"10\" fill=\"#000\"/>\n")
 }
 
-/// Words at the left ends of the lines of the logarithmic panel.
+/// Labels at the left ends of the curves in the logarithmic panel.
 fn side_labels(panel: &Panel, curves: &Curves) -> String {
     let end = |places: &[Place]| {
         let inside = places.iter().find(|place| place.0 >= panel.left);
@@ -179,7 +179,7 @@ fn side_labels(panel: &Panel, curves: &Curves) -> String {
     out
 }
 
-/// The legend and what stands below it, and the height of the whole drawing.
+/// The legend and the caption below it, and the height of the whole drawing.
 fn legend_and_caption(curves: &Curves) -> (String, f64) {
     let mut y = TOP + SIDE + 108.0;
     let mut out = String::new();

@@ -1,10 +1,10 @@
-//! Words beside the ends of lines, none over another.
+//! Labels beside the ends of curves, without overlap.
 
-/// Least distance of two lines of words.
+/// Least distance of two labels.
 const APART: f64 = 23.0;
 
-/// Heights for words that want to stand at `wanted`, all between `top` and `bottom` and apart from
-/// each other where there is room.
+/// Heights of labels close to `wanted`, between `top` and `bottom`, without overlap where there is
+/// room.
 pub(super) fn heights(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));

@@ -45,8 +45,8 @@ impl Panel {
         (self.left + SIDE * x, self.top + SIDE * (1.0 - y))
     }
 
-    /// A curve of straight pieces between rates by rising fpr, as a line of places: on logarithmic
-    /// axes straight pieces are bent.
+    /// A piecewise linear curve through rates by rising fpr, as a polyline: on logarithmic axes linear
+    /// pieces are bent.
     pub(super) fn line(&self, rates: &[(f64, f64)]) -> Vec<Place> {
         let place = |&(fpr, fnr): &(f64, f64)| self.place(fpr, fnr);
         let Axes::Logarithmic(least) = self.axes else {
@@ -87,7 +87,7 @@ impl Panel {
         )
     }
 
-    /// Grid, ticks, titles of the axes, and the line of tests that learn nothing.
+    /// Grid, ticks, titles of the axes, and the diagonal of random guesses.
     pub(super) fn frame(&self) -> String {
         let mut out = String::new();
         match self.axes {

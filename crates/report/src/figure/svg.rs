@@ -8,7 +8,7 @@ pub const SVG_MARK: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" data-progr
 /// A point of the drawing, in its own units.
 pub(super) type Place = (f64, f64);
 
-/// Text as XML holds it; what XML cannot hold is replaced.
+/// Text as XML; characters that XML cannot contain are replaced.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -82,7 +82,7 @@ pub(super) fn area(points: &[Place], colour: &str, opacity: f64) -> String {
     )
 }
 
-/// Where a text starts, is centred or ends.
+/// Whether a text starts, is centred or ends at its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Anchor {
     Start,

@@ -1,6 +1,6 @@
 //! Tables of plain text.
 
-/// Where the cells of a column stand.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// At the left edge.
