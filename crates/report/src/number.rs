@@ -198,7 +198,7 @@ mod tests {
                     assert!(is_safe(&shown, value, kind), "{value:e}: {shown}");
                     let nearest: f64 = format!("{value:.digits$}").parse().unwrap();
                     let change = (shown.parse::<f64>().unwrap() - nearest).abs();
-                    assert!(change <= 1.001 / POWERS[digits], "{value:e}: {shown}");
+                    assert!(change <= 1.001 / POWERS[digits] + 1e-12 * value, "{value:e}: {shown}");
                 }
             }
         }
