@@ -32,16 +32,16 @@ pub(crate) fn gpu(mode: FloatMode, limits: PieceLimits) -> Result<Backend, Strin
     opened.map(|gpu| Backend::Gpu(Box::new(gpu))).map_err(|error| error.to_string())
 }
 
-/// Remembers what it is told; after each wave it does something, and may stop the run.
+/// Records progress and warnings; calls `after_wave`, which may stop the run.
 pub(crate) struct Watch<'a> {
     started: Instant,
     after_wave: &'a (dyn Fn(usize) -> bool + Sync),
-    seen: Mutex<Seen>,
+    log: Mutex<RunLog>,
 }
 
-/// What a run told.
+/// Progress and warnings of a run.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct RunLog {
     pub(crate) waves: usize,
     /// Observations of each world that were counted after each wave.
     pub(crate) done: Vec<u64>,
@@ -51,19 +51,19 @@ pub(crate) struct Seen {
 }
 
 impl<'a> Watch<'a> {
-    /// After wave 1, 2, … `after_wave` says whether to go on.
+    /// After wave 1, 2, … `after_wave` returns whether to continue.
     pub(crate) fn new(after_wave: &'a (dyn Fn(usize) -> bool + Sync)) -> Self {
-        Watch { started: Instant::now(), after_wave, seen: Mutex::default() }
+        Watch { started: Instant::now(), after_wave, log: Mutex::default() }
     }
 
-    pub(crate) fn seen(self) -> Seen {
-        self.seen.into_inner().expect("nothing panicked")
+    pub(crate) fn log(self) -> RunLog {
+        self.log.into_inner().expect("nothing panicked")
     }
 }
 
 impl Control for Watch<'_> {
     fn keep_going(&self) -> bool {
-        !self.seen.lock().expect("nothing panicked").is_stopped
+        !self.log.lock().expect("nothing panicked").is_stopped
     }
 
     fn now_ms(&self) -> f64 {
@@ -75,17 +75,17 @@ impl Control for Watch<'_> {
         state: &Artefact,
         _: Progress,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let mut seen = self.seen.lock().expect("nothing panicked");
-        seen.waves += 1;
-        seen.done.push(state.done());
-        seen.is_stopped = !(self.after_wave)(seen.waves);
+        let mut log = self.log.lock().expect("nothing panicked");
+        log.waves += 1;
+        log.done.push(state.done());
+        log.is_stopped = !(self.after_wave)(log.waves);
         let bytes = state.to_bytes();
-        seen.last = Some(Artefact::from_bytes(&bytes)?);
+        log.last = Some(Artefact::from_bytes(&bytes)?);
         Ok(())
     }
 
     fn warn(&self, message: &str) {
-        self.seen.lock().expect("nothing panicked").warnings.push(message.to_owned());
+        self.log.lock().expect("nothing panicked").warnings.push(message.to_owned());
     }
 }
 

@@ -11,12 +11,12 @@ const AUDIT: &str = "audit bgm --noise-multiplier 1 --steps 10 --observations 3e
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("exact_mode_writes_the_cpus_histograms", || Ok(exact_histograms()?)),
+        Trial::test("exact_histograms_equal_those_of_the_cpu", || Ok(exact_histograms()?)),
         Trial::test("reports_name_device_and_float_mode", || Ok(reports()?)),
-        Trial::test("a_rasteriser_is_never_taken_unasked", || Ok(rasterisers()?)),
-        Trial::test("a_resumed_run_keeps_its_float_mode", || Ok(resumed_runs()?)),
-        Trial::test("a_bench_measures_every_float_mode", || Ok(benches()?)),
-        Trial::test("an_audit_trains_models_on_the_device", || Ok(trainings()?)),
+        Trial::test("software_rasterisers_are_used_only_when_named", || Ok(rasterisers()?)),
+        Trial::test("resumed_runs_use_their_saved_float_mode", || Ok(resumed_runs()?)),
+        Trial::test("bench_measures_every_float_mode", || Ok(benches()?)),
+        Trial::test("audits_train_models_on_the_device", || Ok(trainings()?)),
     ]
 }
 
@@ -40,7 +40,7 @@ fn exact_histograms() -> Result<(), String> {
     Ok(())
 }
 
-/// Device, float mode and fallback stand in the report.
+/// The report names device, float mode and fallback.
 fn reports() -> Result<(), String> {
     let folder = folder()?;
     for adapter in adapters()? {
@@ -71,7 +71,7 @@ fn rasterisers() -> Result<(), String> {
     ensure(device.starts_with("cpu ("), || format!("auto took {device}"))
 }
 
-/// What the CPU counted goes on exactly, and never in fast mode.
+/// A run of the CPU resumes in exact mode, never in fast mode.
 fn resumed_runs() -> Result<(), String> {
     let folder = folder()?;
     let digest =
@@ -93,7 +93,7 @@ fn resumed_runs() -> Result<(), String> {
     Ok(())
 }
 
-/// Rates of both modes stand beside the CPU's.
+/// Rates of both modes are printed beside the CPU's.
 fn benches() -> Result<(), String> {
     let folder = folder()?;
     for adapter in adapters()? {

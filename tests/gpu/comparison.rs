@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use libtest_mimic::Failed;
 
-/// The outcome of a comparison; says nothing until it is asked.
-#[must_use = "a comparison says nothing until it is asked"]
+/// The outcome of a comparison; unchecked until `agrees` or `differs` is called.
+#[must_use = "a comparison checks nothing until `agrees` or `differs` is called"]
 pub(crate) enum Comparison {
     /// Nothing could be compared: the reason.
     Refused(String),
@@ -84,7 +84,7 @@ impl Comparison {
         }
     }
 
-    /// A broken twin was compared, and is told from the real thing.
+    /// A broken twin was compared, and is rejected.
     pub(crate) fn differs(self, what: &str) -> Result<(), Failed> {
         match self {
             Comparison::Differs(_) => Ok(()),

@@ -17,18 +17,20 @@ use crate::kernels::{
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("exact_scores_of_every_way_are_the_twins", || check_distributions(&ways())),
-        Trial::test("exact_scores_at_the_edges_of_blocks_are_the_twins", || {
+        Trial::test("exact_scores_equal_the_twin_for_every_distribution", || {
+            check_distributions(&ways())
+        }),
+        Trial::test("exact_scores_equal_the_twin_at_block_edges", || {
             check_distributions(&lengths())
         }),
-        Trial::test("exact_scores_at_extreme_noise_are_the_twins", || {
+        Trial::test("exact_scores_equal_the_twin_at_extreme_noise", || {
             check_distributions(&extremes())
         }),
-        Trial::test("exact_scores_through_the_engine_are_the_twins", through_the_engine),
-        Trial::test("exact_scores_of_far_observations_are_the_twins", far_observations),
-        Trial::test("exact_counts_are_the_twins_at_every_size", sizes),
-        Trial::test("counts_beyond_one_row_of_workgroups_are_the_twins", beyond_one_row),
-        Trial::test("observations_split_over_dispatches_score_the_same", split_observations),
+        Trial::test("exact_scores_of_the_engine_equal_the_twin", through_the_engine),
+        Trial::test("exact_scores_of_high_indices_equal_the_twin", far_observations),
+        Trial::test("exact_counts_equal_the_twin_at_every_size", sizes),
+        Trial::test("counts_beyond_one_workgroup_row_equal_the_twin", beyond_one_row),
+        Trial::test("splitting_into_dispatches_changes_no_score", split_observations),
     ]
 }
 
@@ -78,7 +80,7 @@ fn extremes() -> Vec<ScoreDistribution> {
         distributions.extend(kinds.map(|kind| distribution(sigma, 2, 37, kind)));
         distributions.extend([1e-9, 0.3].map(|rate| distribution(sigma, 2, 37, poisson(rate))));
     }
-    // A slope so near 0 that weights alone tell which term is the largest.
+    // A slope so near 0 that the weights alone determine the largest term.
     let kind = ScoreDistributionKind::OneSlot {
         gap: 1.000_000_000_000_000_2,
         weights: SlotWeights::Weighted(vec![1.0 / 21.0; 21]),
@@ -189,14 +191,14 @@ fn sizes() -> Result<(), Failed> {
     Ok(())
 }
 
-/// More than 65,535 workgroups, which one dimension of a dispatch cannot hold.
+/// More than 65,535 workgroups, which exceeds one dimension of a dispatch.
 fn beyond_one_row() -> Result<(), Failed> {
     let kernel = kernel(&distribution(1.0, 1, 1, one_slot(2.0)), 3)?;
     let observations = Observations { first: 1, count: 65_535 * 64 + 77 };
     same_counts(gpu()?, &kernel, observations, "one entry, 4,194,317 observations")
 }
 
-/// State that is kept between dispatches loses nothing, wherever the cuts fall.
+/// State carried between dispatches is complete, wherever they are split.
 fn split_observations() -> Result<(), Failed> {
     let gpu = gpu()?;
     let distributions = [

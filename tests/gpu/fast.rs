@@ -24,9 +24,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("fast_normals_are_within_the_derived_error", normals),
         Trial::test("fast_scores_are_within_the_derived_error", scores),
-        Trial::test("scores_a_unit_off_are_within_the_derived_error", scores_a_unit_off),
-        Trial::test("fast_scores_of_broken_kernels_are_not", broken_scores),
-        Trial::test("fast_counts_move_no_more_than_the_error_allows", moves),
+        Trial::test("scores_with_one_ulp_errors_are_within_the_derived_error", scores_a_unit_off),
+        Trial::test("fast_scores_of_broken_kernels_exceed_the_derived_error", broken_scores),
+        Trial::test("fast_counts_differ_no_more_than_the_error_allows", moves),
     ]
 }
 
@@ -71,7 +71,7 @@ fn formula(
     let entry =
         |(&z, &target): (&f32, &bool)| distribution.noise_multiplier * f64::from(z) + mean(target);
     let entries: Vec<f64> = draws.normals.iter().zip(&draws.target).map(entry).collect();
-    // The last normal of an odd number stands alone, and says nothing of its radius.
+    // The last normal of an odd number has no partner, and determines no radius.
     let radius = |pair: &[f32]| match pair {
         &[z0, z1] => [radius_of(z0.into(), z1.into()); 2],
         _ => [0.0, NORMAL_LIMIT],
@@ -139,7 +139,7 @@ fn scores() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The source with a last bit flipped in all that is kept between operations.
+/// The source with the last bit flipped in every intermediate result.
 fn unit_off(source: &str) -> Result<String, String> {
     let mut source = source.to_owned();
     for (name, float) in [("rounded", "f32"), ("rounded2", "vec2<f32>"), ("rounded4", "vec4<f32>")]
@@ -152,8 +152,8 @@ fn unit_off(source: &str) -> Result<String, String> {
     Ok(source)
 }
 
-/// Software rasterisers fuse nothing and score in both modes alike, so that they say little of the
-/// error; this device rounds worse than any.
+/// Software rasterisers fuse nothing and score alike in both modes, so they hardly test the error;
+/// this device rounds worse than any.
 fn scores_a_unit_off() -> Result<(), Failed> {
     let gpu = gpu()?;
     let observations = Observations { first: 3, count: 70 };
@@ -176,8 +176,7 @@ fn scores_a_unit_off() -> Result<(), Failed> {
     match differing as usize > distributions.len() / 2 {
         true => Ok(()),
         false => {
-            Err(format!("only {differing} of {} distributions show the unit", distributions.len())
-                .into())
+            Err(format!("only {differing} of {} distributions differ", distributions.len()).into())
         }
     }
 }

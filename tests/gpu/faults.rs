@@ -1,4 +1,4 @@
-//! What a device that is lost, or a run that is stopped, costs: no count.
+//! A device that is lost and a run that is stopped cost no count.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,17 +8,20 @@ use dpscope_engine::{Artefact, Backend, Control, EngineError, Plan, run};
 use dpscope_tests::simulate::{planned, shuffled};
 use libtest_mimic::{Failed, Trial};
 
-use crate::audits::{OWN, Seen, Watch, gpu, same_as_cpu, start, watched};
+use crate::audits::{OWN, RunLog, Watch, gpu, same_as_cpu, start, watched};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("a_lost_device_costs_no_count", a_lost_device_costs_no_count),
-        Trial::test("a_device_lost_again_and_again_is_left", a_device_lost_again_and_again_is_left),
-        Trial::test("the_cpu_goes_on_where_no_device_is", the_cpu_goes_on_where_no_device_is),
-        Trial::test("the_cpu_is_given_no_wave_of_a_gpu", the_cpu_is_given_no_wave_of_a_gpu),
-        Trial::test("a_device_may_be_lost_at_any_moment", a_device_may_be_lost_at_any_moment),
-        Trial::test("a_fallback_of_a_fast_run_shows", a_fallback_of_a_fast_run_shows),
-        Trial::test("a_stopped_run_goes_on", a_stopped_run_goes_on),
+        Trial::test("a_repeatedly_lost_device_is_abandoned", a_repeatedly_lost_device_is_abandoned),
+        Trial::test("the_cpu_continues_without_a_device", the_cpu_continues_without_a_device),
+        Trial::test("the_cpu_uses_its_own_wave_size", the_cpu_uses_its_own_wave_size),
+        Trial::test(
+            "losing_a_device_at_any_moment_costs_no_count",
+            losing_a_device_at_any_moment_costs_no_count,
+        ),
+        Trial::test("a_fallback_of_a_fast_run_is_reported", a_fallback_of_a_fast_run_is_reported),
+        Trial::test("a_stopped_run_can_be_resumed", a_stopped_run_can_be_resumed),
     ]
 }
 
@@ -31,7 +34,7 @@ fn losing(
     mode: FloatMode,
     may_reopen: bool,
     is_lost: &(dyn Fn(usize) -> bool + Sync),
-) -> Result<(Artefact, Seen), Failed> {
+) -> Result<(Artefact, RunLog), Failed> {
     let backend = gpu(mode, OWN)?;
     let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
     if !may_reopen {
@@ -45,12 +48,12 @@ fn losing(
     };
     let watch = Watch::new(&lose);
     let state = watched(&plan(), &backend, &watch)?;
-    Ok((state, watch.seen()))
+    Ok((state, watch.log()))
 }
 
-fn expect(holds: bool, what: &str, state: &Artefact, seen: &Seen) -> Result<(), Failed> {
+fn expect(holds: bool, what: &str, state: &Artefact, log: &RunLog) -> Result<(), Failed> {
     let Artefact { fallback_shards, devices, float_modes, .. } = state;
-    let (waves, warnings) = (seen.waves, &seen.warnings);
+    let (waves, warnings) = (log.waves, &log.warnings);
     match holds {
         true => Ok(()),
         false => Err(format!(
@@ -61,44 +64,44 @@ fn expect(holds: bool, what: &str, state: &Artefact, seen: &Seen) -> Result<(), 
 }
 
 fn a_lost_device_costs_no_count() -> Result<(), Failed> {
-    let (state, seen) = losing(FloatMode::Exact, true, &|wave| wave == 2)?;
+    let (state, log) = losing(FloatMode::Exact, true, &|wave| wave == 2)?;
     same_as_cpu(&plan(), &state)?;
     let on_gpu = state.fallback_shards == 0 && state.devices.len() == 1;
-    expect(on_gpu, "all on the GPU", &state, &seen)?;
-    expect(seen.warnings.len() == 1 && seen.waves > 4, "told once", &state, &seen)
+    expect(on_gpu, "all on the GPU", &state, &log)?;
+    expect(log.warnings.len() == 1 && log.waves > 4, "one warning", &state, &log)
 }
 
-fn a_device_lost_again_and_again_is_left() -> Result<(), Failed> {
-    let (state, seen) = losing(FloatMode::Exact, true, &|_| true)?;
+fn a_repeatedly_lost_device_is_abandoned() -> Result<(), Failed> {
+    let (state, log) = losing(FloatMode::Exact, true, &|_| true)?;
     same_as_cpu(&plan(), &state)?;
-    expect(state.fallback_shards > 0, "on the CPU at last", &state, &seen)?;
-    expect(seen.warnings.len() == 4, "three reopenings and the CPU", &state, &seen)
+    expect(state.fallback_shards > 0, "on the CPU at last", &state, &log)?;
+    expect(log.warnings.len() == 4, "three reopenings and the CPU", &state, &log)
 }
 
-fn the_cpu_goes_on_where_no_device_is() -> Result<(), Failed> {
-    let (state, seen) = losing(FloatMode::Exact, false, &|wave| wave == 2)?;
+fn the_cpu_continues_without_a_device() -> Result<(), Failed> {
+    let (state, log) = losing(FloatMode::Exact, false, &|wave| wave == 2)?;
     same_as_cpu(&plan(), &state)?;
     let both = state.devices.len() == 2 && state.devices[1].starts_with("cpu");
-    expect(both, "first the GPU, then the CPU", &state, &seen)?;
-    let counted = seen.waves as u64 - 2;
+    expect(both, "first the GPU, then the CPU", &state, &log)?;
+    let counted = log.waves as u64 - 2;
     expect(
         (1..=counted).contains(&state.fallback_shards),
         "each wave of the CPU noted",
         &state,
-        &seen,
+        &log,
     )?;
-    expect(seen.warnings.len() == 1, "told once", &state, &seen)
+    expect(log.warnings.len() == 1, "one warning", &state, &log)
 }
 
-fn the_cpu_is_given_no_wave_of_a_gpu() -> Result<(), Failed> {
+fn the_cpu_uses_its_own_wave_size() -> Result<(), Failed> {
     let lost = 6;
-    let (state, seen) = losing(FloatMode::Exact, false, &|wave| wave == lost)?;
+    let (state, log) = losing(FloatMode::Exact, false, &|wave| wave == lost)?;
     same_as_cpu(&plan(), &state)?;
-    let wave = |wave: usize| seen.done[wave] - seen.done[wave - 1];
+    let wave = |wave: usize| log.done[wave] - log.done[wave - 1];
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let most = (dpscope_shaders::LANES * threads.div_ceil(2)) as u64;
     let is_cut = wave(lost - 1) > most && wave(lost) <= most;
-    expect(is_cut, "the CPU's own first wave", &state, &seen)
+    expect(is_cut, "the CPU's own first wave", &state, &log)
 }
 
 /// Loses the device at a reading of the clock, of which each dispatch has two.
@@ -128,7 +131,7 @@ impl Control for Shaky<'_> {
     }
 }
 
-fn a_device_may_be_lost_at_any_moment() -> Result<(), Failed> {
+fn losing_a_device_at_any_moment_costs_no_count() -> Result<(), Failed> {
     let plan = planned(shuffled(1.0, 100, 1), 30_000, 7);
     for lost_at in [0, 1, 2, 3, 6, 11, 18] {
         let backend = gpu(FloatMode::Exact, OWN)?;
@@ -146,13 +149,13 @@ fn a_device_may_be_lost_at_any_moment() -> Result<(), Failed> {
     Ok(())
 }
 
-fn a_fallback_of_a_fast_run_shows() -> Result<(), Failed> {
-    let (state, seen) = losing(FloatMode::Fast, false, &|wave| wave == 1)?;
+fn a_fallback_of_a_fast_run_is_reported() -> Result<(), Failed> {
+    let (state, log) = losing(FloatMode::Fast, false, &|wave| wave == 1)?;
     let mixed = state.float_modes == [FloatMode::Fast, FloatMode::Exact];
-    expect(mixed && state.is_complete(), "both modes named", &state, &seen)
+    expect(mixed && state.is_complete(), "both modes named", &state, &log)
 }
 
-fn a_stopped_run_goes_on() -> Result<(), Failed> {
+fn a_stopped_run_can_be_resumed() -> Result<(), Failed> {
     let backend = gpu(FloatMode::Exact, OWN)?;
     let (valid, mut state) = start(&plan(), &backend);
     for stops in 0.. {
@@ -163,10 +166,10 @@ fn a_stopped_run_goes_on() -> Result<(), Failed> {
                 return if stops > 0 { Ok(()) } else { Err("it was never stopped".into()) };
             }
             Err(EngineError::Stopped) => {
-                let seen = watch.seen();
-                state = seen.last.ok_or("stopped before its first wave")?;
-                if seen.waves != 5 {
-                    return Err(format!("{} waves", seen.waves).into());
+                let log = watch.log();
+                state = log.last.ok_or("stopped before its first wave")?;
+                if log.waves != 5 {
+                    return Err(format!("{} waves", log.waves).into());
                 }
             }
             Err(error) => return Err(error.into()),

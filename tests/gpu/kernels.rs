@@ -1,4 +1,4 @@
-//! Laws, and the scores and counts that kernels make of them on the GPU and on the CPU.
+//! Distributions, and the scores and counts that kernels make of them on the GPU and on the CPU.
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::histogram::ScoreBins;
@@ -108,6 +108,6 @@ pub(crate) fn cpu_counts(scores: &[i64], bins: &ScoreBins, first: u64) -> Vec<u3
 pub(crate) fn edited(source: &str, from: &str, to: &str) -> Result<String, String> {
     match source.matches(from).count() {
         1 => Ok(source.replace(from, to)),
-        n => Err(format!("`{from}` stands {n} times in the kernel: change the broken twin")),
+        n => Err(format!("`{from}` occurs {n} times in the kernel: change the broken twin")),
     }
 }

@@ -1,4 +1,4 @@
-//! Do limits that cut a run differently change a count?
+//! Counts do not depend on limits that split a run differently.
 
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_engine::Plan;
@@ -48,7 +48,7 @@ fn counts_do_not_depend_on_limits() -> Result<(), Failed> {
             let watch = Watch::new(&|_| true);
             let state = watched(&plan, &backend, &watch)?;
             same_as_cpu(&plan, &state).map_err(|problem| format!("{limits:?}: {problem}"))?;
-            let warnings = watch.seen().warnings;
+            let warnings = watch.log().warnings;
             if state.fallback_shards > 0 || !warnings.is_empty() {
                 return Err(format!("{limits:?}: {warnings:?}").into());
             }

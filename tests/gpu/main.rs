@@ -1,8 +1,8 @@
-//! Does a GPU give what the CPU twins give, whatever its limits and faults?
+//! Does a GPU compute what the CPU twins compute, whatever its limits and faults?
 //!
 //! Any adapter will do, one in software included (Debian: mesa-vulkan-drivers). Without one the
 //! tests show as ignored, with the reason; with `REQUIRE_GPU=1` they fail.
-//! `DPSCOPE_TEST_DEVICE=NAME` picks the first adapter whose name holds NAME.
+//! `DPSCOPE_TEST_DEVICE=NAME` picks the first adapter whose name contains NAME.
 
 mod audits;
 mod cli;
@@ -31,7 +31,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
-    // One line a file.
+    // One line per file.
     let files = [
         stages::trials(),
         exact::trials(),
@@ -50,8 +50,8 @@ fn main() -> ExitCode {
         Ok(gpu) => println!("on {}", gpu.name),
         Err(reason) => trials = trials.iter().map(|trial| unable(trial, &reason)).collect(),
     }
-    trials.push(Trial::test("comparisons_tell_right_from_wrong", comparison::self_check));
-    // A software adapter has a thread a core itself.
+    trials.push(Trial::test("comparisons_detect_differences", comparison::self_check));
+    // A software adapter runs one thread per core itself.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, trials).exit_code()
 }

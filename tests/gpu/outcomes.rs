@@ -10,8 +10,11 @@ use crate::audits::{OWN, Watch, gpu, same_as_cpu, watched};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("an_exact_audit_is_the_cpus", an_exact_audit_is_the_cpus),
-        Trial::test("a_fast_audit_is_near_the_cpus", a_fast_audit_is_near_the_cpus),
+        Trial::test("exact_audits_equal_those_of_the_cpu", exact_audits_equal_those_of_the_cpu),
+        Trial::test(
+            "fast_audits_are_close_to_those_of_the_cpu",
+            fast_audits_are_close_to_those_of_the_cpu,
+        ),
     ]
 }
 
@@ -31,13 +34,13 @@ fn plans() -> [Plan; 3] {
 fn on_gpu(plan: &Plan, mode: FloatMode) -> Result<Artefact, Failed> {
     let watch = Watch::new(&|_| true);
     let state = watched(plan, &gpu(mode, OWN)?, &watch)?;
-    match watch.seen().warnings.first() {
+    match watch.log().warnings.first() {
         None => Ok(state),
         Some(warning) => Err(warning.into()),
     }
 }
 
-fn an_exact_audit_is_the_cpus() -> Result<(), Failed> {
+fn exact_audits_equal_those_of_the_cpu() -> Result<(), Failed> {
     for plan in plans() {
         let state = on_gpu(&plan, FloatMode::Exact)?;
         same_as_cpu(&plan, &state)?;
@@ -64,7 +67,7 @@ fn distance(one: &Artefact, other: &Artefact) -> f64 {
     worst as f64 / one.range.len() as f64
 }
 
-fn a_fast_audit_is_near_the_cpus() -> Result<(), Failed> {
+fn fast_audits_are_close_to_those_of_the_cpu() -> Result<(), Failed> {
     // Less than a tenth of a bin (1/50 standard deviation) moves fewer than 1 in 1000 over an edge;
     // draws of another seed, by Kolmogorov's distribution, far more.
     const SHARE: f64 = 1e-3;

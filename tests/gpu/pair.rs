@@ -18,7 +18,7 @@ use crate::kernels::edited;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("pair_draws_equal_the_twin", pair_draws_equal_the_twin),
-        Trial::test("broken_pair_draws_are_told_from_the_twin", broken_pair_draws),
+        Trial::test("broken_pair_draws_are_rejected", broken_pair_draws),
         Trial::test("pair_results_equal_those_of_the_cpu", pair_results_equal_those_of_the_cpu),
         Trial::test("a_lost_device_costs_no_pair_draw", a_lost_device_costs_no_pair_draw),
     ]
@@ -83,7 +83,7 @@ fn pair_draws_equal_the_twin() -> Result<(), Failed> {
     let gpu = gpu()?;
     let none = work(&kernel.program(), 5, 0);
     let found = gpu.run(&gpu.compiled(&source, PairProgram::ENTRY)?, &none)?;
-    if found.is_empty() { Ok(()) } else { Err("draws where none were asked for".into()) }
+    if found.is_empty() { Ok(()) } else { Err("draws where none were requested".into()) }
 }
 
 fn broken_pair_draws() -> Result<(), Failed> {
@@ -157,11 +157,11 @@ fn pair_results_equal_those_of_the_cpu() -> Result<(), Failed> {
     let cpu = Backend::Cpu(CpuBackend::new(0)?);
     for (noise_multiplier, steps_per_epoch) in [(1.0, 100), (0.4, 31), (5.0, 60)] {
         let run = Training { noise_multiplier, steps_per_epoch, epochs: 1, sampling_rate: None };
-        let told = Told { lost_at: usize::MAX, device: None, seen: Mutex::default() };
-        let on_gpu = pair::evaluate(&PAIR, &run, DELTA, 3, &backend()?, &told)?;
+        let control = LosingControl { lost_at: usize::MAX, device: None, seen: Mutex::default() };
+        let on_gpu = pair::evaluate(&PAIR, &run, DELTA, 3, &backend()?, &control)?;
         let on_cpu = pair::evaluate(&PAIR, &run, DELTA, 3, &cpu, &Unattended)?;
         let other = pair::evaluate(&PAIR, &run, DELTA, 4, &cpu, &Unattended)?;
-        let (_, warnings) = told.seen.into_inner()?;
+        let (_, warnings) = control.seen.into_inner()?;
         if on_gpu != on_cpu || on_gpu == other || !warnings.is_empty() {
             return Err(format!("{run:?}: {on_gpu:?}, {on_cpu:?}, {warnings:?}").into());
         }
@@ -173,14 +173,14 @@ fn pair_results_equal_those_of_the_cpu() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Loses the device after some dispatches, and keeps what it is told.
-struct Told<'a> {
+/// Loses the device after some dispatches, and records warnings.
+struct LosingControl<'a> {
     lost_at: usize,
     device: Option<&'a dpscope_engine::backend::GpuBackend>,
     seen: Mutex<(usize, Vec<String>)>,
 }
 
-impl Control for Told<'_> {
+impl Control for LosingControl<'_> {
     fn keep_going(&self) -> bool {
         true
     }
@@ -208,9 +208,9 @@ fn a_lost_device_costs_no_pair_draw() -> Result<(), Failed> {
     for lost_at in [1, 2] {
         let backend = backend()?;
         let Backend::Gpu(device) = &backend else { return Err("not a GPU".into()) };
-        let told = Told { lost_at, device: Some(device), seen: Mutex::default() };
-        let seen = pair::evaluate(&PAIR, &RUN, DELTA, 3, &backend, &told)?;
-        let (_, warnings) = told.seen.into_inner()?;
+        let control = LosingControl { lost_at, device: Some(device), seen: Mutex::default() };
+        let seen = pair::evaluate(&PAIR, &RUN, DELTA, 3, &backend, &control)?;
+        let (_, warnings) = control.seen.into_inner()?;
         if seen != expected
             || warnings.len() != 1
             || !warnings[0].ends_with("continuing on the CPU")

@@ -14,12 +14,12 @@ use crate::kernels::{distribution, kernel, one_slot, weighted};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("words_are_the_published_ones", published_words),
-        Trial::test("words_are_the_twins", words),
-        Trial::test("normals_of_chosen_words_are_the_twins", chosen_words),
-        Trial::test("normals_with_rare_radius_words_are_the_twins", rare_words),
-        Trial::test("slots_are_the_twins", slots),
-        Trial::test("bins_are_the_twins", bins),
+        Trial::test("words_equal_published_vectors", published_words),
+        Trial::test("words_equal_the_twin", words),
+        Trial::test("normals_of_chosen_words_equal_the_twin", chosen_words),
+        Trial::test("normals_with_rare_radius_words_equal_the_twin", rare_words),
+        Trial::test("slots_equal_the_twin", slots),
+        Trial::test("bins_equal_the_twin", bins),
     ]
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn run_stage(
     gpu.run(&pipeline, &work)
 }
 
-/// A dispatch of which a stage looks at the number of invocations alone.
+/// A dispatch of which only the number of invocations matters.
 fn dispatch(program: &Program, invocations: u32) -> Dispatch {
     let piece = Piece { first: 0, observations: invocations, blocks: 0..1, bins: None };
     Dispatch { uniform: program.dispatch(&piece), groups: groups(invocations, 1) }
@@ -125,7 +125,7 @@ fn plain(seed: u64) -> Result<ScoreKernel, String> {
 }
 
 /// Test vectors TC1 (first two blocks) and TC2 (256-bit key, 8 rounds) of
-/// draft-strombergson-chacha-test-vectors; the purpose stands in the key and is 0 there.
+/// draft-strombergson-chacha-test-vectors; the purpose is part of the key and 0 there.
 fn published_words() -> Result<(), Failed> {
     let gpu = gpu()?;
     let blocks = [
@@ -234,7 +234,7 @@ fn chosen_words() -> Result<(), Failed> {
     exact(&found, &bits(&unextended)).differs("extensions left out")
 }
 
-/// Streams whose first block holds a radius word that is extended, as one in 2¹⁷ does.
+/// Streams whose first block contains an extended radius word, which one in 2¹⁷ does.
 fn rare_words() -> Result<(), Failed> {
     const STREAMS: u64 = 1 << 20;
     let mut block = [0; 16];

@@ -1,4 +1,4 @@
-//! Runs that are trained on the GPU: those of the CPU, step by step, whatever waves and faults.
+//! Runs trained on the GPU agree with those of the CPU step by step, whatever the waves and faults.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,16 +26,16 @@ use crate::audits::adapter;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("runs_do_not_depend_on_waves", runs_do_not_depend_on_waves),
-        Trial::test("every_sampler_is_trained_as_on_the_cpu", every_sampler),
-        Trial::test("broken_kernels_are_refused", broken_kernels_are_refused),
-        Trial::test("what_does_not_fit_is_refused_in_words", refusals),
+        Trial::test("every_sampler_trains_as_on_the_cpu", every_sampler),
+        Trial::test("broken_training_kernels_are_rejected", broken_training_kernels_are_rejected),
+        Trial::test("models_that_do_not_fit_are_refused_with_the_reason", refusals),
         Trial::test("a_wave_that_does_not_fit_is_halved", a_wave_that_does_not_fit_is_halved),
         Trial::test("a_lost_device_costs_no_run", a_lost_device_costs_no_run),
-        Trial::test("the_cpu_trains_where_no_device_is", the_cpu_trains_where_no_device_is),
+        Trial::test("the_cpu_trains_without_a_device", the_cpu_trains_without_a_device),
         Trial::test("a_stopped_wave_is_trained_again", a_stopped_wave_is_trained_again),
-        Trial::test("batches_are_drawn_until_it_stops", batches_are_drawn_until_it_stops),
-        Trial::test("a_run_that_diverges_fails_as_on_the_cpu", a_run_that_diverges),
-        Trial::test("trained_runs_have_the_law_of_the_cpus", distributions),
+        Trial::test("drawing_batches_can_be_stopped", drawing_batches_can_be_stopped),
+        Trial::test("diverging_runs_fail_as_on_the_cpu", a_run_that_diverges),
+        Trial::test("trained_runs_have_the_distribution_of_the_cpu", distributions),
     ]
 }
 
@@ -89,47 +89,47 @@ fn usual() -> Result<Training, Failed> {
 type Outputs = BTreeMap<(usize, u64), Vec<f32>>;
 
 #[derive(Debug, Clone, Default)]
-struct Kept(Arc<Mutex<Outputs>>);
+struct SavedOutputs(Arc<Mutex<Outputs>>);
 
-impl OutputSink for Kept {
+impl OutputSink for SavedOutputs {
     fn save(
         &self,
         world: World,
         range: ObservationRange,
         outputs: &[f32],
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let mut kept = self.0.lock().map_err(|_| "panicked")?;
+        let mut saved = self.0.lock().map_err(|_| "panicked")?;
         let length = outputs.len() / range.len() as usize;
         for (run, outputs) in (range.first..range.end).zip(outputs.chunks(length)) {
-            if kept.insert((world.index(), run), outputs.to_vec()).is_some() {
-                return Err(format!("run {run} is kept twice").into());
+            if saved.insert((world.index(), run), outputs.to_vec()).is_some() {
+                return Err(format!("run {run} is saved twice").into());
             }
         }
         Ok(())
     }
 }
 
-impl Kept {
+impl SavedOutputs {
     /// All bits, run by run.
     fn bits(&self) -> Vec<u32> {
-        let kept = self.0.lock().expect("nothing panicked");
-        kept.values().flatten().map(|output| output.to_bits()).collect()
+        let saved = self.0.lock().expect("nothing panicked");
+        saved.values().flatten().map(|output| output.to_bits()).collect()
     }
 }
 
-/// What a run showed, and what was told meanwhile.
+/// Counts the calls of `keep_going` and records warnings.
 struct Watch<'a> {
     started: Instant,
-    asked: AtomicUsize,
+    calls: AtomicUsize,
     keep_going: &'a (dyn Fn(usize) -> bool + Sync),
     warnings: Mutex<Vec<String>>,
 }
 
 impl<'a> Watch<'a> {
-    /// Before submission 0, 1, … `keep_going` says whether to go on.
+    /// Before submission 0, 1, … `keep_going` returns whether to continue.
     fn new(keep_going: &'a (dyn Fn(usize) -> bool + Sync)) -> Self {
-        let (asked, warnings) = (AtomicUsize::new(0), Mutex::default());
-        Watch { started: Instant::now(), asked, keep_going, warnings }
+        let (calls, warnings) = (AtomicUsize::new(0), Mutex::default());
+        Watch { started: Instant::now(), calls, keep_going, warnings }
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -139,7 +139,7 @@ impl<'a> Watch<'a> {
 
 impl Control for Watch<'_> {
     fn keep_going(&self) -> bool {
-        (self.keep_going)(self.asked.fetch_add(1, Ordering::SeqCst))
+        (self.keep_going)(self.calls.fetch_add(1, Ordering::SeqCst))
     }
 
     fn now_ms(&self) -> f64 {
@@ -159,21 +159,21 @@ fn reason(refused: Box<OpenError>) -> String {
     refused.error.to_string()
 }
 
-/// A trainer on the adapter under test, and what it keeps.
+/// A trainer on the adapter under test, and its outputs.
 fn gpu(
     training: Training,
     limits: WaveLimits,
     change: Option<fn(&Kernel) -> String>,
-) -> Result<(GpuDpSgd, Kept), String> {
-    let kept = Kept::default();
+) -> Result<(GpuDpSgd, SavedOutputs), String> {
+    let saved = SavedOutputs::default();
     let cpu = DpSgd::new(training, 0).map_err(|error| error.to_string())?;
-    let cpu = cpu.with_sink(Box::new(kept.clone()));
+    let cpu = cpu.with_sink(Box::new(saved.clone()));
     let adapter = adapter().ok_or("no adapter")?;
     let opened = GpuDpSgd::open_within(cpu, adapter, limits, change, &|| true);
-    Ok((opened.map_err(reason)?, kept))
+    Ok((opened.map_err(reason)?, saved))
 }
 
-/// Scores and tallies of the first runs of each world, wave by wave as the engine asks for them.
+/// Scores and tallies of the first runs of each world, wave by wave as the engine requests them.
 fn trained(
     trainer: &dyn Trainer,
     runs: u64,
@@ -196,14 +196,14 @@ fn ensure(holds: bool, otherwise: impl fmt::Display) -> Result<(), Failed> {
 
 fn runs_do_not_depend_on_waves() -> Result<(), Failed> {
     let outputs = |limits: WaveLimits, seed: u64| -> Result<_, Failed> {
-        let (trainer, kept) = gpu(training(MECHANISM, SETTINGS, seed)?, limits, None)?;
+        let (trainer, saved) = gpu(training(MECHANISM, SETTINGS, seed)?, limits, None)?;
         let (waves, tallies) = trained(&trainer, 9, &Watch::new(&|_| true))?;
         ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;
-        Ok((waves, tallies, kept))
+        Ok((waves, tallies, saved))
     };
-    let (waves, tallies, kept) = outputs(limits(), SEED)?;
+    let (waves, tallies, saved) = outputs(limits(), SEED)?;
     let length = (2 * STEPS) as usize;
-    ensure(kept.bits().len() == 2 * 9 * length, "outputs are missing")?;
+    ensure(saved.bits().len() == 2 * 9 * length, "outputs are missing")?;
     ensure(tallies[0].runs == 9 && tallies[1].evaluated == 8 * 30, format!("{tallies:?}"))?;
     let most = waves.iter().map(|wave| wave.range.len()).max();
     ensure(most.is_some_and(|most| most > 4), "waves are small already")?;
@@ -219,23 +219,23 @@ fn runs_do_not_depend_on_waves() -> Result<(), Failed> {
     for limits in narrow {
         let (more, other_tallies, other) = outputs(limits, SEED)?;
         ensure(more.len() > waves.len(), format!("{limits:?}: {} waves", more.len()))?;
-        ensure(other.bits() == kept.bits(), format!("{limits:?}: other outputs"))?;
+        ensure(other.bits() == saved.bits(), format!("{limits:?}: other outputs"))?;
         ensure(other_tallies == tallies, format!("{limits:?}: {other_tallies:?}"))?;
     }
-    // outputs that are kept are those that are scored
+    // the saved outputs are those that are scored
     let options = OutputOptions { reference: OutputReference::Sum, target_slot: 0 };
     let scorer = OutputScorer::new(&MECHANISM, options)?;
-    let kept_outputs = kept.0.lock().expect("nothing panicked").clone();
+    let saved_outputs = saved.0.lock().expect("nothing panicked").clone();
     for (world, run) in [(0, 0), (0, 8), (1, 3)] {
         let outputs: Vec<f64> =
-            kept_outputs[&(world, run)].iter().copied().map(f64::from).collect();
+            saved_outputs[&(world, run)].iter().copied().map(f64::from).collect();
         let wave = waves.iter().find(|wave| wave.range.first <= run && run < wave.range.end);
         let wave = wave.ok_or("no such run")?;
         let score = wave.scores[world][(run - wave.range.first) as usize];
         ensure(scorer.score(&outputs)? == score, format!("run {run} of world {world}: {score}"))?;
     }
     let (_, _, other) = outputs(limits(), SEED + 1)?;
-    ensure(other.bits() != kept.bits(), "another seed has the same outputs")
+    ensure(other.bits() != saved.bits(), "another seed has the same outputs")
 }
 
 /// Opening compares steps with the CPU's; here with every sampler, canary and threat model.
@@ -276,7 +276,7 @@ fn every_sampler() -> Result<(), Failed> {
     Ok(())
 }
 
-fn broken_kernels_are_refused() -> Result<(), Failed> {
+fn broken_training_kernels_are_rejected() -> Result<(), Failed> {
     fn edited(kernel: &Kernel, name: &str, from: &str, to: &str) -> String {
         let source = kernel.source();
         if kernel.name() == name { source.replace(from, to) } else { source }
@@ -330,24 +330,24 @@ fn a_wave_that_does_not_fit_is_halved() -> Result<(), Failed> {
     let (whole, expected) = gpu(usual()?, limits(), None)?;
     trained(&whole, runs, &Watch::new(&|_| true))?;
     let limits = WaveLimits { planned_bytes: Some(u64::MAX), granted_bytes: 1 << 17, ..limits() };
-    let (trainer, kept) = gpu(usual()?, limits, None)?;
+    let (trainer, saved) = gpu(usual()?, limits, None)?;
     let watch = Watch::new(&|_| true);
     let (waves, _) = trained(&trainer, runs, &watch)?;
     let warnings = watch.warnings();
-    let told = warnings.len() == 1 && warnings[0].contains("runs of each world at a time");
-    ensure(told, format!("{warnings:?}"))?;
+    let is_reported = warnings.len() == 1 && warnings[0].contains("runs of each world at a time");
+    ensure(is_reported, format!("{warnings:?}"))?;
     let halved = waves.len() > 1 && waves.iter().all(|wave| !wave.is_fallback);
     ensure(halved, format!("{} waves", waves.len()))?;
-    ensure(kept.bits() == expected.bits(), "other outputs")
+    ensure(saved.bits() == expected.bits(), "other outputs")
 }
 
-/// What is kept of runs whose device is lost before a submission, and what was told.
+/// Outputs and warnings of runs whose device is lost before a submission.
 fn losing(
     lost_at: usize,
     may_reopen: bool,
-) -> Result<(Vec<WaveScores>, Kept, Vec<String>), Failed> {
+) -> Result<(Vec<WaveScores>, SavedOutputs, Vec<String>), Failed> {
     let limits = WaveLimits { runs: 4, work: 1 << 20, ..limits() };
-    let (trainer, kept) = gpu(usual()?, limits, None)?;
+    let (trainer, saved) = gpu(usual()?, limits, None)?;
     if !may_reopen {
         trainer.forbid_reopening();
     }
@@ -359,58 +359,58 @@ fn losing(
     };
     let watch = Watch::new(&lose);
     let (waves, _) = trained(&trainer, 9, &watch)?;
-    let is_lost = watch.asked.load(Ordering::SeqCst) > lost_at;
+    let is_lost = watch.calls.load(Ordering::SeqCst) > lost_at;
     ensure(is_lost, format!("not lost at {lost_at}"))?;
-    Ok((waves, kept, watch.warnings()))
+    Ok((waves, saved, watch.warnings()))
 }
 
 fn a_lost_device_costs_no_run() -> Result<(), Failed> {
     let (trainer, expected) = gpu(usual()?, limits(), None)?;
     trained(&trainer, 9, &Watch::new(&|_| true))?;
     for lost_at in [0, 1, 2, 9, 30] {
-        let (waves, kept, warnings) = losing(lost_at, true)?;
-        let told = warnings.len() == 1 && warnings[0].ends_with("reopened");
-        ensure(told, format!("lost at {lost_at}: {warnings:?}"))?;
+        let (waves, saved, warnings) = losing(lost_at, true)?;
+        let is_reported = warnings.len() == 1 && warnings[0].ends_with("reopened");
+        ensure(is_reported, format!("lost at {lost_at}: {warnings:?}"))?;
         ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;
-        ensure(kept.bits() == expected.bits(), format!("lost at {lost_at}: other outputs"))?;
+        ensure(saved.bits() == expected.bits(), format!("lost at {lost_at}: other outputs"))?;
     }
     Ok(())
 }
 
-fn the_cpu_trains_where_no_device_is() -> Result<(), Failed> {
-    let (waves, kept, warnings) = losing(12, false)?;
-    let told = warnings.len() == 1 && warnings[0].ends_with("continuing on the CPU");
-    ensure(told, format!("{warnings:?}"))?;
+fn the_cpu_trains_without_a_device() -> Result<(), Failed> {
+    let (waves, saved, warnings) = losing(12, false)?;
+    let is_reported = warnings.len() == 1 && warnings[0].ends_with("continuing on the CPU");
+    ensure(is_reported, format!("{warnings:?}"))?;
     let is_noted = waves.iter().any(|wave| wave.is_fallback);
-    ensure(is_noted && kept.bits().len() == (2 * 9 * 2 * STEPS) as usize, "runs are missing")
+    ensure(is_noted && saved.bits().len() == (2 * 9 * 2 * STEPS) as usize, "runs are missing")
 }
 
 fn a_stopped_wave_is_trained_again() -> Result<(), Failed> {
-    let (trainer, kept) = gpu(usual()?, WaveLimits { work: 1 << 20, ..limits() }, None)?;
+    let (trainer, saved) = gpu(usual()?, WaveLimits { work: 1 << 20, ..limits() }, None)?;
     for stop_at in [0, 1, 7] {
         let keep_going = |submission| submission < stop_at;
         let watch = Watch::new(&keep_going);
         let stopped = trained(&trainer, 9, &watch);
         ensure(matches!(stopped, Err(EngineError::Stopped)), format!("not stopped at {stop_at}"))?;
-        let asked = watch.asked.load(Ordering::SeqCst);
-        ensure(asked == stop_at + 1, format!("asked {asked} times"))?;
+        let calls = watch.calls.load(Ordering::SeqCst);
+        ensure(calls == stop_at + 1, format!("{calls} calls"))?;
     }
-    ensure(kept.bits().is_empty(), "a stopped wave is kept")?;
+    ensure(saved.bits().is_empty(), "a stopped wave is saved")?;
     trained(&trainer, 9, &Watch::new(&|_| true))?;
     let (other, expected) = gpu(usual()?, limits(), None)?;
     trained(&other, 9, &Watch::new(&|_| true))?;
-    ensure(kept.bits() == expected.bits(), "other outputs")
+    ensure(saved.bits() == expected.bits(), "other outputs")
 }
 
-fn batches_are_drawn_until_it_stops() -> Result<(), Failed> {
+fn drawing_batches_can_be_stopped() -> Result<(), Failed> {
     let mechanism = BatchedGaussian {
         sampler: BatchSampler::Poisson,
         threat_model: ThreatModel::TargetCanary,
         ..MECHANISM
     };
-    let (trainer, kept) = gpu(training(mechanism, SETTINGS, SEED)?, limits(), None)?;
-    let ask = |most: usize| -> Result<(usize, bool), Failed> {
-        let keep_going = |asked| asked < most;
+    let (trainer, saved) = gpu(training(mechanism, SETTINGS, SEED)?, limits(), None)?;
+    let train_until = |most: usize| -> Result<(usize, bool), Failed> {
+        let keep_going = |calls| calls < most;
         let watch = Watch::new(&keep_going);
         let range = ObservationRange { first: 0, end: 20 };
         let is_stopped = match trainer.train(range, &watch) {
@@ -418,25 +418,25 @@ fn batches_are_drawn_until_it_stops() -> Result<(), Failed> {
             Err(EngineError::Stopped) => true,
             Err(error) => return Err(error.into()),
         };
-        Ok((watch.asked.load(Ordering::SeqCst), is_stopped))
+        Ok((watch.calls.load(Ordering::SeqCst), is_stopped))
     };
     // before the batches of each model and epoch, before each submission, before each score
-    let (all, is_stopped) = ask(usize::MAX)?;
-    ensure(!is_stopped && all >= 40 * 2 + 10 + 40, format!("asked {all} times"))?;
-    let all_kept = kept.bits().len();
+    let (all, is_stopped) = train_until(usize::MAX)?;
+    ensure(!is_stopped && all >= 40 * 2 + 10 + 40, format!("{all} calls"))?;
+    let all_saved = saved.bits().len();
     for most in [0, 1, 39, 60] {
-        let (asked, is_stopped) = ask(most)?;
-        ensure(is_stopped && asked > most, format!("asked {asked} times, to stop at {most}"))?;
-        // 40 batches an epoch, and no submission after them
-        ensure(most > 39 || asked <= 40, format!("asked {asked} times, to stop at {most}"))?;
+        let (calls, is_stopped) = train_until(most)?;
+        ensure(is_stopped && calls > most, format!("{calls} calls, to stop at {most}"))?;
+        // 40 batches per epoch, and no submission after them
+        ensure(most > 39 || calls <= 40, format!("{calls} calls, to stop at {most}"))?;
     }
-    ensure(kept.bits().len() == all_kept, "a stopped wave is kept")
+    ensure(saved.bits().len() == all_saved, "a stopped wave is saved")
 }
 
 fn a_run_that_diverges() -> Result<(), Failed> {
     let mechanism = BatchedGaussian { noise_multiplier: 20.0, epochs: 8, ..MECHANISM };
     let settings = TrainingSettings { clip_norm: 1e6, learning_rate: 1e6, ..SETTINGS };
-    let (trainer, kept) = gpu(deep(4, mechanism, settings, SEED)?, limits(), None)?;
+    let (trainer, saved) = gpu(deep(4, mechanism, settings, SEED)?, limits(), None)?;
     let (waves, tallies) = trained(&trainer, 4, &Watch::new(&|_| true))?;
     ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;
     let cpu = DpSgd::new(deep(4, mechanism, settings, SEED)?, 0)?;
@@ -444,9 +444,9 @@ fn a_run_that_diverges() -> Result<(), Failed> {
     let failed = |tallies: &[TrainingTally; 2]| tallies[0].failed + tallies[1].failed;
     let (failed, expected) = (failed(&tallies), failed(&expected));
     ensure(failed > 0 && expected > 0, format!("{failed} failed, and {expected} on the CPU"))?;
-    let kept = kept.0.lock().expect("nothing panicked").clone();
+    let saved = saved.0.lock().expect("nothing panicked").clone();
     let scores = |world: usize| waves.iter().flat_map(move |wave| &wave.scores[world]);
-    for ((world, run), outputs) in kept {
+    for ((world, run), outputs) in saved {
         let score = scores(world).nth(run as usize).copied().unwrap_or(0.0);
         let place = outputs.iter().position(|output| !output.is_finite());
         ensure(place.is_some() == score.is_nan(), format!("run {run}: {score}, {outputs:?}"))?;
@@ -489,5 +489,5 @@ fn distributions() -> Result<(), Failed> {
     }
     // broken twin: noise × 0.9 of what outputs are scored with, as a residual's variance shows
     let quieter = found[0] * 0.81;
-    ensure(differs([quieter, found[1]]), "too few runs to tell another noise")
+    ensure(differs([quieter, found[1]]), "too few runs to detect another noise")
 }

@@ -20,15 +20,15 @@ use crate::wave::{Binding, Wave};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("rows_are_those_of_the_batches", rows_are_those_of_the_batches),
-        Trial::test("broken_rows_are_told_from_the_batches", broken_rows),
-        Trial::test("sums_of_rows_are_those_of_the_cpu", sums_of_rows_are_those_of_the_cpu),
-        Trial::test("sums_of_whole_models_are_those_of_the_cpu", sums_of_whole_models),
-        Trial::test("broken_sums_are_told_from_those_of_the_cpu", broken_sums),
-        Trial::test("a_sum_that_is_lost_is_nan", a_sum_that_is_lost_is_nan),
-        Trial::test("canaries_and_parameters_begin_as_on_the_cpu", beginnings),
-        Trial::test("steps_end_as_on_the_cpu", steps_end_as_on_the_cpu),
-        Trial::test("broken_ends_are_told_from_those_of_the_cpu", broken_ends),
+        Trial::test("rows_match_the_batches", rows_match_the_batches),
+        Trial::test("broken_rows_are_rejected", broken_rows),
+        Trial::test("row_sums_match_the_cpu", row_sums_match_the_cpu),
+        Trial::test("model_sums_match_the_cpu", sums_of_whole_models),
+        Trial::test("broken_sums_are_rejected", broken_sums),
+        Trial::test("a_lost_sum_is_nan", a_lost_sum_is_nan),
+        Trial::test("initial_canaries_and_parameters_match_the_cpu", beginnings),
+        Trial::test("step_ends_match_the_cpu", step_ends_match_the_cpu),
+        Trial::test("broken_step_ends_are_rejected", broken_ends),
     ]
 }
 
@@ -127,21 +127,21 @@ fn world(model: usize) -> World {
     World::BOTH[model / RUNS as usize]
 }
 
-/// The records of a batch whose own gradients count, and the multiple of C·ĝ.
+/// The records of a batch whose own gradients are summed, and the multiple of C·ĝ.
 fn taken(case: &Case, model: usize, epoch: u32, step: u32) -> (Vec<u32>, f64) {
     let mut batches = EpochBatches::default();
     let drawn = Batches::new(case.sampler, case.batch_size, case.steps);
     drawn.draw(SEED, stream(model), epoch, &mut batches);
     let members = batches.members_at(step as usize);
-    let mut kept: Vec<u32> = members.iter().copied().filter(|&record| record != 0).collect();
+    let mut records: Vec<u32> = members.iter().copied().filter(|&record| record != 0).collect();
     let is_informed = case.threat_model == ThreatModel::PartiallyInformed;
-    if kept.len() < members.len() {
-        return (kept, if world(model) == World::Target { 1.0 } else { 0.0 });
+    if records.len() < members.len() {
+        return (records, if world(model) == World::Target { 1.0 } else { 0.0 });
     }
     if is_informed {
-        kept.pop();
+        records.pop();
     }
-    (kept, if is_informed { -1.0 } else { 0.0 })
+    (records, if is_informed { -1.0 } else { 0.0 })
 }
 
 /// Chosen rows beside those of the batches, of all steps and passes of two epochs.
@@ -156,12 +156,12 @@ fn compared_rows(case: &Case, rows: usize, edit: [&str; 2]) -> Result<Comparison
             wave.run(plan.select_rows(), &plan.pass_params(place(epoch, step, pass)))?;
             found.extend(wave.words(Binding::Rows)?.concat());
             for model in 0..2 * RUNS as usize {
-                let (kept, multiple) = taken(case, model, epoch, step);
-                expected.extend(plan.host_rows(&kept, multiple, pass));
+                let (records, multiple) = taken(case, model, epoch, step);
+                expected.extend(plan.host_rows(&records, multiple, pass));
             }
         }
     }
-    // the sign of a zero says nothing
+    // the sign of a zero is unspecified
     let unsigned = |words: Vec<u32>| words.into_iter().map(|w| if w == 1 << 31 { 0 } else { w });
     let found: Vec<u32> = unsigned(found).collect();
     Ok(exact(&found, &unsigned(expected).collect::<Vec<u32>>()))
@@ -177,7 +177,7 @@ fn samplers() -> [BatchSampler; 5] {
     ]
 }
 
-fn rows_are_those_of_the_batches() -> Result<(), Failed> {
+fn rows_match_the_batches() -> Result<(), Failed> {
     let (_, linear) = &every_layer()[0];
     for sampler in samplers() {
         for threat_model in [ThreatModel::TargetCanary, ThreatModel::PartiallyInformed] {
@@ -239,9 +239,9 @@ impl Sums {
         let network = Network::new(&case.spec)?;
         let mut work = Workspace::new(&network, case.batch_size as usize);
         let mut sum = |(model, theta): (usize, &Vec<f32>)| {
-            let (kept, _) = taken(case, model, 0, 1);
+            let (records, _) = taken(case, model, 0, 1);
             let (mut examples, mut labels) = (Vec::new(), Vec::new());
-            training.examples().fill(&kept, &mut examples, &mut labels);
+            training.examples().fill(&records, &mut examples, &mut labels);
             let rows = Rows { examples: &examples, labels: &labels };
             let (mut out, mut norms) = (vec![0.0; theta.len()], Vec::new());
             network.clipped_sum(theta, rows, CLIP_NORM as f32, &mut work, &mut out, &mut norms);
@@ -267,7 +267,7 @@ impl Sums {
 /// ‖error‖ of a sum, in parts of C·√B.
 const SUMS: f64 = 5e-6;
 
-fn sums_of_rows_are_those_of_the_cpu() -> Result<(), Failed> {
+fn row_sums_match_the_cpu() -> Result<(), Failed> {
     for (index, (name, spec)) in every_layer().into_iter().enumerate() {
         // rows at a time matter to no layer by itself
         let rows = [100, 3].into_iter().take(if index % 3 == 1 { 2 } else { 1 });
@@ -333,7 +333,7 @@ fn broken_sums() -> Result<(), Failed> {
     Sums::of(&Case::new(mlp), 3, rows)?.compared().differs("earlier passes forgotten")
 }
 
-fn a_sum_that_is_lost_is_nan() -> Result<(), Failed> {
+fn a_lost_sum_is_nan() -> Result<(), Failed> {
     for (name, spec) in every_layer().into_iter().step_by(2) {
         let case = Case::new(&spec);
         let plan = GpuPlan::new(&case.training()?, 100)?;
@@ -453,7 +453,7 @@ fn compared_end(case: &Case, edit: [&str; 3]) -> Result<[Comparison; 2], Failed>
     let noise = case.noise_multiplier * CLIP_NORM;
     let number = 2 * case.steps - 1;
     let (mut moves, mut expected_moves, mut tolerances) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut seen, mut expected) = (Vec::new(), Vec::new());
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
     for model in 0..sums.len() {
         let mut normals = vec![0.0; sums[model].len()];
         let mut stream = VectorNormals::new(SEED, Purpose::TrainNoise, stream(model));
@@ -471,19 +471,19 @@ fn compared_end(case: &Case, edit: [&str; 3]) -> Result<[Comparison; 2], Failed>
             expected_moves.push(sum / noise);
             tolerances.push(normal_tolerance(normals[at].into()));
         }
-        seen.push(f64::from(outputs[model][number as usize]) / case.noise_multiplier);
+        found.push(f64::from(outputs[model][number as usize]) / case.noise_multiplier);
         expected.push(along / CLIP_NORM / case.noise_multiplier);
     }
     Ok([
         within(&moves, &expected_moves, &tolerances, SMALL_NORMAL),
-        within(&seen, &expected, &vec![OUTPUT; seen.len()], OUTPUT),
+        within(&found, &expected, &vec![OUTPUT; found.len()], OUTPUT),
     ])
 }
 
 /// Error of an output in units of σ.
 const OUTPUT: f64 = 5e-6;
 
-fn steps_end_as_on_the_cpu() -> Result<(), Failed> {
+fn step_ends_match_the_cpu() -> Result<(), Failed> {
     for (spec, direction, is_fresh) in [
         (ModelSpec::mlp(), CanaryDirection::Random, true),
         (ModelSpec::mlp(), CanaryDirection::Dirac, true),

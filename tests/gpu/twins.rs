@@ -1,4 +1,4 @@
-//! Broken kernels and broken runs, each of which a comparison must tell from the real one.
+//! Broken kernels and broken runs, each of which a comparison must reject.
 
 use dpscope_core::mechanism::ScoreDistribution;
 use dpscope_shaders::FloatMode;
@@ -13,9 +13,9 @@ use crate::kernels::{
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("broken_kernels_are_told_from_the_twin", broken_kernels),
-        Trial::test("broken_runs_are_told_from_the_twin", broken_runs),
-        Trial::test("broken_counts_are_told_from_the_twin", broken_counts),
+        Trial::test("broken_kernels_are_rejected", broken_kernels),
+        Trial::test("broken_runs_are_rejected", broken_runs),
+        Trial::test("broken_counts_are_rejected", broken_counts),
         Trial::test("a_kernel_that_does_not_compile_is_an_error", does_not_compile),
     ]
 }
@@ -153,7 +153,7 @@ fn does_not_compile() -> Result<(), Failed> {
     gpu.compiled(&source, "count")?;
     for broken in [source.replace("fn chacha8(", "fn chacha9("), source.replace("1u", "1f")] {
         if gpu.compiled(&broken, "count").is_ok() {
-            return Err("a source that does not compile gives a pipeline".into());
+            return Err("a source that does not compile yields a pipeline".into());
         }
     }
     Ok(())

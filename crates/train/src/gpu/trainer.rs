@@ -24,7 +24,7 @@ use crate::trainer::DpSgd;
 /// # Guarantee
 /// The outputs of a run depend on the training and the number of the run, not on waves
 /// (`tests/gpu/training.rs::runs_do_not_depend_on_waves`); each step equals the CPU's within
-/// rounding (`tests/gpu/training.rs::broken_kernels_are_refused`); no run is lost with a device
+/// rounding (`tests/gpu/training.rs::broken_training_kernels_are_rejected`); no run is lost with a device
 /// (`tests/gpu/training.rs::a_lost_device_costs_no_run`).
 ///
 /// # Numerics

@@ -64,11 +64,11 @@ pub struct PassPosition {
 ///
 /// # Guarantee
 /// Rows equal those of [`Batches`](dpscope_shaders::train::Batches)
-/// (`tests/gpu/training_kernels.rs::rows_are_those_of_the_batches`). Sums equal those of
+/// (`tests/gpu/training_kernels.rs::rows_match_the_batches`). Sums equal those of
 /// [`Network::clipped_sum`](crate::Network::clipped_sum) within 5e-6·C·√B
-/// (`tests/gpu/training_kernels.rs::sums_of_rows_are_those_of_the_cpu`). After a step, parameters
+/// (`tests/gpu/training_kernels.rs::row_sums_match_the_cpu`). After a step, parameters
 /// equal the CPU's within 1e-5·σCη/B, or 4.3e-4 of it where a normal is near 0, and outputs within
-/// 5e-6·σ (`tests/gpu/training_kernels.rs::steps_end_as_on_the_cpu`).
+/// 5e-6·σ (`tests/gpu/training_kernels.rs::step_ends_match_the_cpu`).
 #[derive(Debug)]
 pub struct GpuPlan {
     data: Vec<u32>,
