@@ -172,7 +172,7 @@ fn slots_follow_their_distribution() {
 }
 
 /// The first record's exit, by following the distribution of its place in the reservoir draw by draw.
-fn exit_law(records: usize, buffer: usize) -> Vec<f64> {
+fn exit_distribution(records: usize, buffer: usize) -> Vec<f64> {
     let mut place = vec![0.0; buffer];
     place[0] = 1.0;
     (0..records)
@@ -206,7 +206,7 @@ fn sliding_buffer_matches_its_exact_distribution() {
             threat_model: ThreatModel::WorstCase,
             batch_size: Some(batch),
         };
-        let exits = exit_law((steps_per_epoch * batch) as usize, buffer as usize);
+        let exits = exit_distribution((steps_per_epoch * batch) as usize, buffer as usize);
         let exact: Vec<f64> = exits.chunks(batch as usize).map(|c| c.iter().sum()).collect();
         let worst = |weights: &[f64]| {
             exact

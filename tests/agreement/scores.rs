@@ -333,7 +333,7 @@ fn only_uniform_slots_ignore_the_order_of_steps() {
 }
 
 #[test]
-fn every_reference_of_the_outputs_gives_one_score() {
+fn every_reference_of_the_outputs_yields_the_same_score() {
     for m in every_pair(1.3, 2) {
         let other = m.batch_means().unwrap().other;
         let outputs = run(&m, World::ZeroOut, &mut Draws::new(3));

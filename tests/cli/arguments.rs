@@ -191,8 +191,8 @@ fn extreme_numbers_are_printed_with_few_digits() {
         ] {
             let ended = folder.run(&words);
             assert!(matches!(ended.code, Some(0 | 2 | 3)), "{words}: {}", ended.stderr);
-            let told = format!("{}{}", ended.stdout, ended.stderr);
-            assert!(!told.is_empty() && !has_long_number(&told), "{words}: {told}");
+            let message = format!("{}{}", ended.stdout, ended.stderr);
+            assert!(!message.is_empty() && !has_long_number(&message), "{words}: {message}");
         }
     }
     for name in folder.names().iter().filter(|name| name.ends_with(".svg") || name.contains("t-")) {

@@ -128,7 +128,7 @@ fn upper_bounds_exclude_replace_adjacency() {
 #[test]
 fn step_counts_are_checked_against_the_loader() {
     let mnist = [("batch-size", "256"), ("loader", "shuffle"), ("claim", "9")];
-    let told = |drop: &str, steps: &str| {
+    let report_of = |drop: &str, steps: &str| {
         let changes = [&mnist[..], &[("drop-last", drop), ("accounted-steps", steps)]].concat();
         report(&changes, 0)
     };
@@ -140,15 +140,15 @@ fn step_counts_are_checked_against_the_loader() {
         ("true", "234", "one-epoch"),
         ("true", "20", "epochs"),
     ] {
-        let found = told(drop, steps);
+        let found = report_of(drop, steps);
         let differ = finding(&found, "steps-differ");
         assert_eq!(text(differ, "/reading"), reading, "{steps}");
         let actual = if drop == "true" { 4680.0 } else { 4700.0 };
         assert_eq!(number(differ, "/actual"), actual);
         assert_eq!(number(&found, "/steps"), actual);
     }
-    assert!(finding(&told("true", "7"), "steps-differ")["reading"].is_null());
-    let [dropped, kept] = [told("true", "4680"), told("false", "4700")];
+    assert!(finding(&report_of("true", "7"), "steps-differ")["reading"].is_null());
+    let [dropped, kept] = [report_of("true", "4680"), report_of("false", "4700")];
     assert!(!codes(&dropped).contains(&"steps-differ"));
     assert_eq!(number(finding(&dropped, "records-left-out"), "/records"), 96.0);
     assert_eq!(number(finding(&kept, "partial-last-batch"), "/records"), 96.0);

@@ -66,8 +66,8 @@ fn other_files_are_never_overwritten() {
         folder.write(name, bytes);
         let parts = [name, "not a dpscope artefact", "name a file"];
         folder.run(&format!("{SMALL} --checkpoint {name}")).refuses(5, &parts);
-        let told = folder.run(&format!("resume {name}")).refuses(5, &parts).stderr;
-        assert!(!told.contains('\u{1b}'), "{told:?}");
+        let message = folder.run(&format!("resume {name}")).refuses(5, &parts).stderr;
+        assert!(!message.contains('\u{1b}'), "{message:?}");
         assert!(folder.read(name) == bytes, "{name}");
     }
 }

@@ -49,7 +49,7 @@ fn worst(swapped: bool) -> f64 {
 }
 
 #[test]
-fn counts_give_the_published_limits() {
+fn counts_yield_the_published_limits() {
     let largest = worst(false);
     assert!(largest > 0.0 && largest < 1e-9, "{largest:e}");
     assert!(worst(true) > 0.1);
@@ -96,7 +96,7 @@ fn reports_of_counts_name_their_subject() {
 }
 
 #[test]
-fn random_guessing_gives_zero_epsilon() {
+fn random_guessing_yields_zero_epsilon() {
     let shown = dpscope(&words(500, 1000, 500, 1000)).exits(0).stdout;
     assert!(shown.starts_with("ε ≥ 0.0000 at"), "{shown}");
     assert!(shown.contains("did not find any leakage. That proves nothing."), "{shown}");

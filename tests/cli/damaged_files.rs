@@ -59,8 +59,8 @@ fn damaged_files_are_rejected_with_their_name() {
             format!("audit scores --target good.npy --zero-out {name}"),
             format!("audit outputs --target {name} --zero-out good.npy --noise-multiplier 1"),
         ] {
-            let told = folder.run(&format!("{words} --json")).refuses(2, &[name, part]).stderr;
-            assert!(!told.trim_end().contains('\n') && told.len() < 1000, "{told}");
+            let message = folder.run(&format!("{words} --json")).refuses(2, &[name, part]).stderr;
+            assert!(!message.trim_end().contains('\n') && message.len() < 1000, "{message}");
         }
         assert!(folder.read(name) == content, "{name}");
     }
@@ -114,6 +114,6 @@ fn directories_and_absent_files_are_rejected() {
         folder.run(&format!("audit outputs {name} --noise-multiplier 1")).refuses(2, &[name, part]);
     }
     let turned = "audit scores --target a\u{202e}b.npy --zero-out good.npy";
-    let told = folder.run(turned).refuses(2, &["a\\u{202e}b.npy: "]).stderr;
-    assert!(!told.contains('\u{202e}'), "{told}");
+    let message = folder.run(turned).refuses(2, &["a\\u{202e}b.npy: "]).stderr;
+    assert!(!message.contains('\u{202e}'), "{message}");
 }

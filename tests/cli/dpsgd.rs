@@ -24,9 +24,9 @@ fn reports_of_trained_models_name_model_and_data() {
     assert!(number(&report, "/training/correct_share") > 0.0);
     assert!(number(&report, "/training/idealised/epsilon") >= 0.0);
     assert!(report["normals_per_second"].is_null());
-    let told = dpscope(SMALL).exits(0).stdout;
+    let output = dpscope(SMALL).exits(0).stdout;
     for part in ["trained: shuffle, partially-informed", "p100-like", "residuals", "idealised"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(output.contains(part), "{part}: {output}");
     }
 }
 
@@ -124,12 +124,15 @@ fn checkpoints_resume_only_with_the_same_data() {
     folder.run("resume c").refuses(2, &["c: ", "rows.csv", "--data"]);
     for (name, text) in [("shifted.csv", rows(215, 1)), ("more.csv", rows(216, 0))] {
         folder.write(name, text);
-        let told = folder.run(&format!("resume c --data {name}")).exits(2).stderr;
-        assert!(told.contains(&format!("{name} contains other records than rows.csv")), "{told}");
+        let output = folder.run(&format!("resume c --data {name}")).exits(2).stderr;
+        assert!(
+            output.contains(&format!("{name} contains other records than rows.csv")),
+            "{output}"
+        );
     }
     folder.run("resume c --data absent.csv").refuses(2, &["absent.csv", "cannot be read"]);
-    let told = folder.run("resume c --data renamed.csv --classes 1,0").exits(2).stderr;
-    assert!(told.contains("other records"), "{told}");
+    let output = folder.run("resume c --data renamed.csv --classes 1,0").exits(2).stderr;
+    assert!(output.contains("other records"), "{output}");
     let bgm = "audit bgm --noise-multiplier 1 --steps 5 --observations 2000 --seed 1";
     folder.run(&format!("{bgm} --checkpoint b")).exits(0);
     folder.run("resume b --data rows.csv").refuses(2, &["--data", "no effect"]);
@@ -139,12 +142,12 @@ fn checkpoints_resume_only_with_the_same_data() {
 fn data_errors_name_the_file_once() {
     let folder = Folder::new();
     folder.write("rows.csv", "0,1,1\n0,2,1\n");
-    let told = folder.run(&format!("{SMALL} --data rows.csv")).refuses(2, &["rows.csv"]).stderr;
-    assert_eq!(told.matches("rows.csv").count(), 1, "{told}");
+    let output = folder.run(&format!("{SMALL} --data rows.csv")).refuses(2, &["rows.csv"]).stderr;
+    assert_eq!(output.matches("rows.csv").count(), 1, "{output}");
 }
 
 #[test]
-fn repeating_a_finished_run_keeps_its_outputs() {
+fn repeating_a_finished_run_changes_no_outputs() {
     let folder = Folder::new();
     let words = format!("{SMALL} --json --checkpoint c --outputs-to o.npz");
     let first = folder.run(&words).exits(0).json();
@@ -193,9 +196,9 @@ fn files_and_synthetic_data_of_one_name_are_distinct() {
         let name = text(&ended.json(), "/training/description/data/name").to_owned();
         (name, ended.stderr)
     };
-    let (synthetic, told) = name(&format!("{SMALL} --data p100-like --checkpoint synthetic"));
+    let (synthetic, output) = name(&format!("{SMALL} --data p100-like --checkpoint synthetic"));
     assert_eq!(synthetic, "p100-like");
-    assert!(told.contains("synthetic") && told.contains("--data ./p100-like"), "{told}");
+    assert!(output.contains("synthetic") && output.contains("--data ./p100-like"), "{output}");
     let (read, _) = name(&format!("{SMALL} --data ./p100-like --checkpoint read"));
     assert_eq!(read, "./p100-like");
     assert_eq!(name("resume synthetic").0, "p100-like");

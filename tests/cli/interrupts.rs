@@ -73,7 +73,7 @@ fn assert_same_counts(resumed: &Value, whole: &Value) {
 }
 
 #[test]
-fn resuming_after_ctrl_c_gives_the_same_counts() {
+fn resuming_after_ctrl_c_yields_the_same_counts() {
     for name in ["INT", "TERM"] {
         let folder = Folder::new();
         let size = interrupted(&folder, |child| {
@@ -116,8 +116,8 @@ fn the_printed_command_resumes_interrupted_training() {
             std::fs::remove_file(folder.at("o.npz")).unwrap();
             return false;
         }
-        let told = ended.exits(130).stderr;
-        assert!(told.contains(&format!("resume with\n  dpscope {resume}\n")), "{told}");
+        let message = ended.exits(130).stderr;
+        assert!(message.contains(&format!("resume with\n  dpscope {resume}\n")), "{message}");
         true
     });
     let resumed = folder.run(&format!("{resume} --json")).exits(0).json();
@@ -158,21 +158,21 @@ fn repeating_the_command_resumes_a_killed_run() {
 }
 
 #[test]
-fn a_second_ctrl_c_stops_at_once_and_keeps_the_checkpoint() {
+fn a_second_ctrl_c_stops_at_once_and_preserves_the_checkpoint() {
     let folder = Folder::new();
     interrupted(&folder, |mut child| {
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         signal(&child, "INT");
-        let mut told = String::new();
-        while !told.contains("Ctrl-C again") {
-            if stderr.read_line(&mut told).unwrap() == 0 {
+        let mut message = String::new();
+        while !message.contains("Ctrl-C again") {
+            if stderr.read_line(&mut message).unwrap() == 0 {
                 return false;
             }
         }
         signal(&child, "INT");
         let code = child.wait().unwrap().code();
-        stderr.read_to_string(&mut told).unwrap();
-        assert!(!told.contains("panicked"), "{told}");
+        stderr.read_to_string(&mut message).unwrap();
+        assert!(!message.contains("panicked"), "{message}");
         assert_eq!(code, Some(130));
         true
     });

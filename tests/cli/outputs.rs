@@ -82,7 +82,7 @@ fn a_wrong_sampler_lowers_the_bound() {
 }
 
 #[test]
-fn all_formats_give_the_same_result() {
+fn all_formats_yield_the_same_result() {
     let trainer = Trainer { epochs: 2, ..Trainer::SHUFFLE };
     let (runs, width) = (400, 20);
     let worlds = trainer.worlds(runs, 3);
@@ -160,7 +160,7 @@ fn means_are_rescaled_to_sums() {
 fn outputs_that_vary_less_than_the_noise_are_reported() {
     let trainer = Trainer { threat_model: "partially-informed", ..Trainer::SHUFFLE };
     let noise = "another scale";
-    for (sampler, factor, is_told) in
+    for (sampler, factor, is_reported) in
         [("shuffle", 0.125, true), ("deterministic", 0.125, true), ("shuffle", 1.0, false)]
     {
         let trainer = Trainer { sampler, ..trainer };
@@ -168,7 +168,7 @@ fn outputs_that_vary_less_than_the_noise_are_reported() {
         let scaled = trainer.worlds(300, 4).map(|world| world.iter().map(|o| factor * o).collect());
         write(&folder, &trainer, &scaled);
         let findings = audit(&folder, &trainer, "")["findings"].to_string();
-        assert_eq!(findings.contains(noise), is_told, "{sampler} {factor}: {findings}");
+        assert_eq!(findings.contains(noise), is_reported, "{sampler} {factor}: {findings}");
         let rescaled = audit(&folder, &trainer, &format!("--clip-norm {factor}"));
         assert!(!rescaled["findings"].to_string().contains(noise), "{sampler} {factor}");
     }
@@ -195,14 +195,14 @@ fn found(folder: &Folder, trainer: &Trainer) -> Vec<String> {
     let checks = report.pointer("/independence/checks").and_then(Value::as_array).unwrap();
     let wrong = checks.iter().filter(|check| !check["finding"].is_null());
     let names: Vec<String> = wrong.map(|check| text(check, "/name").to_owned()).collect();
-    let told = report["findings"].as_array().unwrap().len();
+    let findings = report["findings"].as_array().unwrap().len();
     // One note more where the result is therefore no bound.
     let demoted = usize::from(text(&report, "/result/kind") == "estimate");
-    assert_eq!(told, names.len(), "{:#}", report["findings"]);
+    assert_eq!(findings, names.len(), "{:#}", report["findings"]);
     let files = "--target in.npy --zero-out out.npy";
     let shown = folder.run(&format!("audit outputs {files} {} --seed 5", trainer.words()));
     let notes = shown.exits(0).stdout.matches("\n  note ").count();
-    assert_eq!(notes, told + demoted);
+    assert_eq!(notes, findings + demoted);
     names
 }
 

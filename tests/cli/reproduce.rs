@@ -116,11 +116,11 @@ fn figure_numbers_print_a_caveat() {
         };
         assert_eq!(estimates(&by_number), estimates(&by_name));
     }
-    let told = dpscope("reproduce figure-6 --runs 1000 --seed 1").exits(0).stdout;
-    let (head, _) = told.split_once("setting").unwrap();
-    assert!(unwrapped(head.to_owned()).contains(UNCHECKED), "{told}");
-    let told = dpscope("reproduce dpsgd-worst-case --runs 1000 --seed 1").exits(0).stdout;
-    assert!(!told.contains("not checked"), "{told}");
+    let output = dpscope("reproduce figure-6 --runs 1000 --seed 1").exits(0).stdout;
+    let (head, _) = output.split_once("setting").unwrap();
+    assert!(unwrapped(head.to_owned()).contains(UNCHECKED), "{output}");
+    let output = dpscope("reproduce dpsgd-worst-case --runs 1000 --seed 1").exits(0).stdout;
+    assert!(!output.contains("not checked"), "{output}");
 }
 
 #[test]
@@ -138,12 +138,12 @@ fn small_buffers_leak_by_the_published_factor() {
 fn experiment_texts_match_their_snapshot() {
     let shown = dpscope("reproduce dpsgd-worst-case --runs 1e4 --seed 1").exits(0).stdout;
     assert_shown("reproduce_worst_case.txt", &shown);
-    let told = dpscope("reproduce partial-shuffle --runs 2 --seed 1").exits(0).stdout;
+    let output = dpscope("reproduce partial-shuffle --runs 2 --seed 1").exits(0).stdout;
     for part in ["10.4×", "K = 1000", "synthetic", "residual", "any published value"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(output.contains(part), "{part}: {output}");
     }
     // an estimate of nothing has no error
-    assert!(told.contains("  0.00  -  ") && !told.contains("0.00  1.00"), "{told}");
+    assert!(output.contains("  0.00  -  ") && !output.contains("0.00  1.00"), "{output}");
 }
 
 #[test]

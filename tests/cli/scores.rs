@@ -56,7 +56,7 @@ fn scores_are_bounded_by_every_rule() {
 }
 
 #[test]
-fn equal_worlds_give_zero_epsilon() {
+fn equal_worlds_yield_zero_epsilon() {
     let folder = Folder::new();
     write(&folder, &scores(2000, 0.0, 1e-9, 2));
     assert!(epsilon(&folder, "") < 0.3);
@@ -86,7 +86,7 @@ fn ties_are_on_one_side_of_the_threshold() {
 }
 
 #[test]
-fn reversed_scores_give_the_mirrored_result() {
+fn reversed_scores_yield_the_mirrored_result() {
     let folder = Folder::new();
     let worlds = scores(3000, 2.0, 0.25, 4);
     write(&folder, &worlds);

@@ -183,7 +183,7 @@ fn all_rules_and_samplers_run() {
 }
 
 #[test]
-fn equal_seeds_give_equal_reports() {
+fn equal_seeds_yield_equal_reports() {
     let repeatable = |words: &str| {
         let mut report = report(words);
         for time in ["elapsed_ms", "normals_per_second"] {

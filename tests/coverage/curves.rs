@@ -58,7 +58,7 @@ fn misses(tail: f64, leaves: fn(&AuditCurve) -> bool) -> Misses {
 }
 
 #[test]
-fn the_band_holds_the_whole_curve_and_a_pointwise_one_does_not() {
+fn the_band_contains_the_whole_curve_and_a_pointwise_one_does_not() {
     let shared = SIGNIFICANCE / (4.0 * cuts().len() as f64);
     for leaves in [rates_leave, curve_leaves] {
         let misses = misses(shared, leaves);

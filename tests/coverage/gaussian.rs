@@ -82,7 +82,7 @@ fn an_absolute_value_of_mu_is_caught() {
 }
 
 #[test]
-fn mu_and_epsilon_hold_together() {
+fn mu_and_epsilon_cover_jointly() {
     let joint = |significance: f64| {
         let at = |mu: f64, threshold: f64, (target, zero_out): (u64, u64)| {
             let (fpr, fnr) = (normal_survival(threshold), normal_cdf(threshold - mu));

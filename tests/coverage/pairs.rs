@@ -44,7 +44,7 @@ impl LaplacePair {
 pub(crate) struct IntegerScores {
     pub(crate) name: &'static str,
     pub(crate) unit: f64,
-    worlds: [IntegerLaw; 2],
+    worlds: [IntegerDistribution; 2],
 }
 
 impl IntegerScores {
@@ -83,7 +83,7 @@ impl IntegerScores {
         let [lowest, highest] = [from, to].map(|nats| (nats / unit) as i64);
         let worlds = World::BOTH.map(|world| {
             let at_least = |score: i64| above(world, (score as f64 - 0.5) * unit);
-            IntegerLaw::new(lowest, (lowest + 1..=highest).map(at_least))
+            IntegerDistribution::new(lowest, (lowest + 1..=highest).map(at_least))
         });
         IntegerScores { name, unit, worlds }
     }
@@ -95,14 +95,14 @@ impl IntegerScores {
 
 /// An integer distribution, drawn by inversion with a table of starting points.
 #[derive(Debug)]
-struct IntegerLaw {
+struct IntegerDistribution {
     lowest: i64,
     /// P[score > lowest + i].
     above: Vec<f64>,
     starts: Vec<u32>,
 }
 
-impl IntegerLaw {
+impl IntegerDistribution {
     const STARTS: usize = 1 << 12;
 
     fn new(lowest: i64, above: impl Iterator<Item = f64>) -> Self {
@@ -112,7 +112,7 @@ impl IntegerLaw {
             above.partition_point(|&p| p > u) as u32
         };
         let starts = (0..Self::STARTS).map(start).collect();
-        IntegerLaw { lowest, above, starts }
+        IntegerDistribution { lowest, above, starts }
     }
 
     /// The first score that is exceeded with probability at most u.

@@ -194,7 +194,7 @@ fn check_core(crates: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn edges_between_our_packages_are_those_of_the_table() {
+fn edges_between_our_packages_match_the_table() {
     assert_none(&check_edges(&packages()));
 }
 
@@ -210,7 +210,7 @@ fn an_edge_outside_the_table_is_refused() {
 }
 
 #[test]
-fn metadata_shows_edges_at_all() {
+fn metadata_contains_edges() {
     let program = packages().into_iter().find(|package| package.name == "dpscope").unwrap();
     assert!(program.ours.contains(&"dpscope-core".to_string()), "{program:?}");
 }

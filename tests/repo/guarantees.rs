@@ -125,7 +125,7 @@ fn a_guarantee_without_its_test_is_refused() {
 }
 
 #[test]
-fn a_guarantee_in_one_line_is_seen() {
+fn one_line_guarantees_are_found() {
     let check_line = |line: &str| {
         let source = format!("/// X.\n/// {line}\n///\n/// `unit::covers`\npub fn x() {{}}");
         check(&Tree::of(&[("crates/core/src/x.rs", &source)]))
@@ -136,7 +136,7 @@ fn a_guarantee_in_one_line_is_seen() {
 }
 
 #[test]
-fn a_guarantee_may_be_held_by_the_tests_file_beside() {
+fn the_test_of_a_guarantee_may_be_in_the_tests_file() {
     let source = "/// # Guarantee\n/// Holds: `unit::covers`.\npub fn x() {}";
     let tests = "#[test]\nfn covers() {}";
     for path in ["crates/core/src/a/tests.rs", "crates/core/src/a/x/tests.rs"] {

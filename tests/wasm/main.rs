@@ -94,7 +94,7 @@ fn compiled_as_named(printed: &Printed) -> Result<(), String> {
 fn platform_is_refused(printed: &Printed) -> Result<(), String> {
     let twins = printed.numbers.iter().filter(|number| number.group == PLATFORM);
     match differences(&with_the_platforms_exp(), twins) {
-        Ok(()) => Err("the standard library's exp is not told from core's".to_string()),
+        Ok(()) => Err("the standard library's exp is not distinguished from core's".to_string()),
         Err(_) => Ok(()),
     }
 }

@@ -53,7 +53,7 @@ fn only_whole_artefacts_are_accepted() {
 
 /// Every byte of a whole artefact, changed in two ways.
 #[test]
-fn changed_bytes_never_panic_and_are_noticed() {
+fn changed_bytes_never_panic_and_are_detected() {
     let whole = fs::read(corpus("artefact").join("plain")).unwrap();
     for at in 0..whole.len() {
         for change in [1, 0x80] {
@@ -68,7 +68,7 @@ fn changed_bytes_never_panic_and_are_noticed() {
 
 #[test]
 #[should_panic(expected = "has its bytes")]
-fn an_artefact_of_other_bytes_is_noticed() {
+fn an_artefact_of_other_bytes_is_detected() {
     let whole = fs::read(corpus("artefact").join("plain")).unwrap();
     let artefact = Artefact::from_bytes(&whole).unwrap();
     engine::check(&artefact, &whole);
@@ -77,7 +77,7 @@ fn an_artefact_of_other_bytes_is_noticed() {
 
 #[test]
 #[should_panic(expected = "unescaped")]
-fn a_message_that_is_not_escaped_is_noticed() {
+fn an_unescaped_message_is_detected() {
     engine::check_message("it is not a dpscope artefact");
     engine::check_message("\u{1b}[2J");
 }

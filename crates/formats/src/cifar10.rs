@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_planes_are_told_apart() {
+    fn labels_and_planes_are_separated() {
         let mut bytes = records(&[9, 0, 3]);
         bytes[RECORD_BYTES + 1 + 1024] = 77; // the first green pixel of record 1
         let read = read_cifar10(&bytes, &Limits::default()).unwrap();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_input_is_refused_with_the_reason() {
         let bytes = records(&[1, 2]);
         assert!(message(&bytes[..bytes.len() - 1]).starts_with("6145 bytes are not whole records"));
         assert!(message(&[]).starts_with("0 bytes are not whole records"));

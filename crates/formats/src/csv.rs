@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn every_separator_gives_the_same_table() {
+    fn every_separator_yields_the_same_table() {
         for text in [
             "1,2.5\n-3,4e-3\n",
             "1;2.5\r\n-3;4e-3",
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold() {
+    fn limits_are_enforced() {
         let read = |text: &str, limits: Limits| read_csv(text.as_bytes(), &limits);
         let four = Limits { max_elements: 4, ..Limits::default() };
         assert!(read("1,2\n3,4", four.clone()).is_ok());

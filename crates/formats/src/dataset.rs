@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_bytes_count_more_than_the_name() {
+    fn signatures_override_file_names() {
         let array = Array::new(vec![2], vec![1.0, 2.0]).unwrap();
         let (npy, npz) = (write_npy(&array), write_npz(&[("x", &array)]).unwrap());
         for name in ["a.npy", "a.npz", "a.csv", "a"] {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_files_are_called_by_their_name() {
+    fn unsupported_formats_are_named() {
         for (bytes, expected) in [
             (&b""[..], "it is empty"),
             (b"\x80\x04\x95", "it is a Python pickle"),

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_joined_and_zeros_after_them_passed_over() {
+    fn members_are_joined_and_trailing_zeros_are_skipped() {
         let two = [packed(b"one, "), packed(b""), packed(b"two"), vec![0; 7]].concat();
         assert_eq!(unpack_gzip(&two, &Limits::default()).unwrap(), &b"one, two"[..]);
         let text = message(&[two, b"?".to_vec()].concat(), &Limits::default());
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_and_no_changed_bit_changes_content_unnoticed() {
+    fn cuts_and_changed_bits_are_detected_or_change_no_content() {
         let content: Vec<u8> = (0..2000_u32).map(|i| (i * i % 251) as u8).collect();
         let bytes = packed(&content);
         for end in 2..bytes.len() {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_stops_at_its_limit() {
+    fn decompression_stops_at_its_limit() {
         let bomb = packed(&vec![0; 1 << 22]);
         assert!(bomb.len() < 5000);
         let limits = Limits { max_bytes: 1 << 20, ..Limits::default() };

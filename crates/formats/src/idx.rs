@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_input_is_refused_with_the_reason() {
         for (bytes, expected) in [
             (
                 idx(0x0d, &[1], &[0; 4]),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold() {
+    fn limits_are_enforced() {
         let bytes = idx(8, &[3, 3], &[7; 9]);
         let limits =
             |max_elements, max_bytes| Limits { max_elements, max_bytes, ..Limits::default() };

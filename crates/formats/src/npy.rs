@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold() {
+    fn limits_are_enforced() {
         let bytes = write_npy(&Array::new(vec![4], vec![0.0; 4]).unwrap());
         let limit = |limits: Limits| read_npy(&bytes, &limits).map(|array| array.data().len());
         assert_eq!(limit(Limits { max_elements: 4, ..Limits::default() }), Ok(4));

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_beyond_the_bytes_is_refused_before_memory_is_allocated() {
+    fn sizes_beyond_the_file_are_refused_before_allocation() {
         let array = ArrayName::only();
         let count = 1 << 50;
         let error =

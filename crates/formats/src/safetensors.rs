@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn every_dtype_of_numbers_is_read() {
+    fn every_numeric_dtype_is_read() {
         for (dtype, data) in [
             ("F64", &(-2_f64).to_le_bytes()[..]),
             ("F32", &(-2_f32).to_le_bytes()),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn other_dtypes_are_passed_over_or_named() {
+    fn other_dtypes_are_skipped_or_named() {
         let parts = [tensor("c", "C64", "[1]", 0, 8), tensor("x", "F32", "[1]", 8, 12)];
         let bytes = file(&format!("{{{}}}", parts.join(",")), &[0; 12]);
         let read = read_safetensors(&bytes, &Limits::default()).unwrap();

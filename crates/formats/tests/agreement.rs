@@ -96,14 +96,14 @@ proptest! {
     }
 
     #[test]
-    fn blanks_separate_as_commas_do((text, parsed) in tables()) {
+    fn blanks_separate_like_commas((text, parsed) in tables()) {
         let text = text.replace([',', ';', '\t'], "   ");
         let table = read_csv(text.as_bytes(), &Limits::default()).unwrap();
         prop_assert_eq!(table.values.data(), &parsed[..], "{}", text);
     }
 
     #[test]
-    fn a_changed_bit_in_an_npz_file_never_changes_a_number_unnoticed(
+    fn a_changed_bit_in_an_npz_file_is_detected_or_changes_no_number(
         array in arrays(),
         position in any::<prop::sample::Index>(),
         bit in 0_u8..8,
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn what_gzip_packed_is_unpacked(content in vec(any::<u8>(), 0..5000), cut in any::<prop::sample::Index>()) {
+    fn gzip_output_is_decompressed(content in vec(any::<u8>(), 0..5000), cut in any::<prop::sample::Index>()) {
         let bytes = packed(&content);
         prop_assert_eq!(&*unpack_gzip(&bytes, &Limits::default()).unwrap(), &content[..]);
         let end = cut.index(bytes.len() - 2) + 2;
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn idx_files_are_read_whole_or_not_at_all(shape in vec(1_u32..6, 1..5), any_length in 0_usize..2000) {
+    fn idx_files_are_read_completely_or_refused(shape in vec(1_u32..6, 1..5), any_length in 0_usize..2000) {
         let bytes = idx_file(&shape);
         let read = read_idx(&packed(&bytes), &Limits::default()).unwrap();
         let lengths: Vec<usize> = shape.iter().map(|&length| length as usize).collect();
@@ -201,7 +201,7 @@ fn tensor_file() -> Vec<u8> {
 }
 
 #[test]
-fn the_comparison_notices_a_changed_bit() {
+fn the_comparison_detects_a_changed_bit() {
     let array = Array::new(vec![2], vec![f64::NAN, 1.0]).unwrap();
     let twin = Array::new(vec![2], vec![f64::NAN, 1.0_f64.next_up()]).unwrap();
     assert!(same(&array, &array) && !same(&array, &twin));

@@ -60,7 +60,7 @@ fn cifar10() {
 
 #[test]
 #[should_panic(expected = "elements as u64 <= limits().max_elements")]
-fn an_array_beyond_the_limits_is_noticed() {
+fn an_array_beyond_the_limits_is_detected() {
     let elements = formats::limits().max_elements as usize;
     formats::check(&Array::new(vec![elements], vec![0.0; elements]).unwrap());
     formats::check(&Array::new(vec![elements + 1], vec![0.0; elements + 1]).unwrap());
@@ -68,7 +68,7 @@ fn an_array_beyond_the_limits_is_noticed() {
 
 #[test]
 #[should_panic(expected = "two arrays are named")]
-fn a_message_that_is_not_escaped_is_noticed() {
+fn an_unescaped_message_is_detected() {
     let error = |name: &str| FormatError::DuplicateName { name: name.to_owned() };
     formats::accept(Err::<(), _>(error("x")), |()| {});
     formats::accept(Err::<(), _>(error("\u{1b}[2J")), |()| {});

@@ -46,7 +46,7 @@ fn agrees(line: &str) -> bool {
 }
 
 #[test]
-fn every_value_is_the_one_that_python_printed() {
+fn values_equal_those_printed_by_python() {
     let expected = String::from_utf8(bytes("values.txt")).unwrap();
     let mut files = BTreeSet::new();
     for line in expected.lines() {
@@ -59,7 +59,7 @@ fn every_value_is_the_one_that_python_printed() {
 }
 
 #[test]
-fn a_wrong_value_shape_or_order_is_noticed() {
+fn wrong_values_shapes_and_orders_are_detected() {
     assert!(agrees("fortran_big.npy 3x4 0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0 9.0 10.0 11.0"));
     assert!(!agrees("fortran_big.npy 3x4 0.0 4.0 8.0 1.0 5.0 9.0 2.0 6.0 10.0 3.0 7.0 11.0"));
     assert!(!agrees("fortran_big.npy 4x3 0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0 9.0 10.0 11.0"));
@@ -67,7 +67,7 @@ fn a_wrong_value_shape_or_order_is_noticed() {
 }
 
 #[test]
-fn what_is_not_a_number_is_refused_by_name() {
+fn non_numeric_dtypes_are_refused_by_name() {
     for (kind, expected) in [
         ("complex", "dtype complex128 is not a real number; save the real part"),
         ("text", "dtype <U2 contains text"),
@@ -84,7 +84,7 @@ fn what_is_not_a_number_is_refused_by_name() {
 }
 
 #[test]
-fn text_in_an_npz_file_is_passed_over() {
+fn text_arrays_in_an_npz_file_are_skipped() {
     for file in ["stored.npz", "deflated.npz"] {
         let arrays = read_npz(&bytes(file), &Limits::default()).unwrap();
         let names: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();

@@ -85,7 +85,7 @@ const NORM_METHODS: [Option<NormMethod>; 3] =
     [None, Some(NormMethod::Instantiated), Some(NormMethod::Gram)];
 
 #[test]
-fn sums_are_those_of_single_examples() {
+fn sums_equal_those_of_single_examples() {
     for (name, spec) in every_layer() {
         for rows in [0, 1, 7, 100] {
             let case = Case::new(&spec, rows, 11 + rows as u64);

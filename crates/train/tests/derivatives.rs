@@ -101,7 +101,7 @@ fn tangents_are_inner_products_with_the_gradient() {
 }
 
 #[test]
-fn dual_numbers_give_second_derivatives() {
+fn dual_numbers_compute_second_derivatives() {
     for (name, spec) in every_layer() {
         let case = Case::new(&spec);
         let dual = |value: f64, derivative: f64| Dual { value, derivative };

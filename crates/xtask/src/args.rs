@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_taken_in_both_spellings() {
+    fn both_spellings_of_options_are_parsed() {
         let mut given = arguments("npy --seconds 5 --keep-going --only=a --only b");
         assert_eq!(given.count("--seconds", 60).unwrap(), 5);
         assert_eq!(given.values("--only").unwrap(), ["a", "b"]);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_input_is_refused_with_the_reason() {
         assert!(arguments("--only").values("--only").is_err());
         let zero = arguments("--seconds 0").count("--seconds", 60).unwrap_err().to_string();
         assert!(zero.contains("--seconds 0"), "{zero}");

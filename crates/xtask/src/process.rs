@@ -105,12 +105,12 @@ mod tests {
     use super::{cargo, in_root, output_of, root, shown, watched};
 
     #[test]
-    fn root_holds_the_workspace() {
+    fn root_contains_the_workspace() {
         assert!(root().join("crates/xtask/Cargo.toml").is_file(), "{}", root().display());
     }
 
     #[test]
-    fn a_command_is_shown_as_typed() {
+    fn commands_are_shown_as_typed() {
         let mut command = in_root("/usr/bin/cargo");
         command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(shown(&command), "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps");

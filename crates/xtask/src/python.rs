@@ -95,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn code_holds_no_pins() {
+    fn code_contains_no_pins() {
         assert_eq!(header("import numpy\n# numpy==2.3.5\n"), "");
         assert_eq!(pins("# a==1\n\"\"\"b==2\"\"\"\nc==3\n").unwrap(), ["a==1", "b==2"]);
     }
 
     #[test]
-    fn a_header_pins_versions_or_says_that_it_needs_none() {
+    fn a_header_pins_versions_or_declares_none() {
         assert!(pins("\"\"\"Standard name; standard library only.\"\"\"\n").unwrap().is_empty());
         for loose in ["\"\"\"numpy 2.4, scipy >= 1.17.\"\"\"\n", "import numpy\n"] {
             let message = pins(loose).unwrap_err().to_string();

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_hold_consecutive_observations() {
+    fn lanes_contain_consecutive_observations() {
         for isa in InstructionSet::available() {
             let carry = (1, u64::from(u32::MAX) - 60, 5);
             for (seed, stream, position) in cases().take(60).chain([carry]) {

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_holds() {
+    fn normals_stay_below_the_limit() {
         for w1 in [0, 1, 1 << 30, 3 << 30, 1 << 31, u32::MAX] {
             let (z0, z1) = deep_pair(0, 0, w1);
             assert!(f64::from(z0.abs().max(z1.abs())) < NORMAL_LIMIT);

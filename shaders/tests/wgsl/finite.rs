@@ -116,7 +116,7 @@ fn roots_of_zero(source: &str) -> usize {
 }
 
 #[test]
-fn no_root_of_zero_is_taken() {
+fn square_roots_of_zero_are_avoided() {
     for kernel in kernels() {
         assert_eq!(roots_of_zero(&kernel.source()), 0, "{}", kernel.name());
     }

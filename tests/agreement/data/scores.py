@@ -65,15 +65,15 @@ def slots(sampler, steps, batch, buffer):
     if sampler == "deterministic":
         return [Fraction(1)] + [Fraction(0)] * (steps - 1)
     if sampler == "partial-shuffle":
-        law = [Fraction(0)] * steps
+        probabilities = [Fraction(0)] * steps
         for position in range(buffer):
-            law[position // batch] += Fraction(1, buffer)
-        return law
+            probabilities[position // batch] += Fraction(1, buffer)
+        return probabilities
     if sampler == "sliding-buffer":
-        law = [Fraction(0)] * steps
+        probabilities = [Fraction(0)] * steps
         for position, chance in enumerate(sliding_exit(steps * batch, buffer)):
-            law[position // batch] += chance
-        return law
+            probabilities[position // batch] += chance
+        return probabilities
     return [Fraction(1, steps)] * steps
 
 
@@ -85,7 +85,7 @@ def density(outputs, placed, mean_in, mean_out, sigma):
     return mp.exp(-total / (2 * mpf(sigma) ** 2))
 
 
-def log_ratio(sampler, a, c, b, sigma, steps, epochs, law, outputs):
+def log_ratio(sampler, a, c, b, sigma, steps, epochs, probabilities, outputs):
     rows = [outputs[e * steps : (e + 1) * steps] for e in range(epochs)]
     worlds = []
     for mean_in in (a, c):
@@ -103,7 +103,7 @@ def log_ratio(sampler, a, c, b, sigma, steps, epochs, law, outputs):
                 value *= mixture
         elif sampler in ("persistent-shuffle", "deterministic"):
             value = mpf(0)
-            for slot, chance in enumerate(law):
+            for slot, chance in enumerate(probabilities):
                 joint = mpf(chance.numerator) / chance.denominator
                 for row in rows:
                     joint *= density(row, (slot,), mean_in, b, sigma)
@@ -114,7 +114,7 @@ def log_ratio(sampler, a, c, b, sigma, steps, epochs, law, outputs):
                 value *= mp.fsum(
                     mpf(chance.numerator) / chance.denominator
                     * density(row, (slot,), mean_in, b, sigma)
-                    for slot, chance in enumerate(law)
+                    for slot, chance in enumerate(probabilities)
                 )
         worlds.append(value)
     return mp.log(worlds[0] / worlds[1])
@@ -132,16 +132,16 @@ def rows():
                     buffered = sampler in ("partial-shuffle", "sliding-buffer")
                     buffer = draw.randint(1, steps * batch) if buffered else None
                     a, c, b = means(sampler, model, batch)
-                    law = slots(sampler, steps, batch, buffer)
+                    probabilities = slots(sampler, steps, batch, buffer)
                     target = a if draw.random() < 0.5 else c
                     spread = sigma * draw.choice([1, 1, 1, 6])
                     outputs = []
                     for _ in range(epochs):
-                        slot = draw.choices(range(steps), [float(w) for w in law])[0]
+                        slot = draw.choices(range(steps), [float(w) for w in probabilities])[0]
                         for t in range(steps):
                             mean = target if t == slot else b
                             outputs.append(round(draw.gauss(mean, spread), 4))
-                    score = log_ratio(sampler, a, c, b, sigma, steps, epochs, law, outputs)
+                    score = log_ratio(sampler, a, c, b, sigma, steps, epochs, probabilities, outputs)
                     yield (f"{sampler},{model},{sigma},{steps},{epochs},{batch},{buffer or ''},"
                            f"{' '.join(map(repr, outputs))},{mp.nstr(score, 25)}")
 

@@ -51,49 +51,50 @@ fn mechanisms() -> impl Iterator<Item = BatchedGaussian> {
     })
 }
 
-/// Laws that no small mechanism has.
-fn far_laws() -> Vec<ScoreDistribution> {
+/// Distributions that no small mechanism has.
+fn far_distributions() -> Vec<ScoreDistribution> {
     let one_slot = |gap: f64, weights: SlotWeights| -> ScoreDistributionKind {
         ScoreDistributionKind::OneSlot { gap, weights }
     };
     let falling: Vec<f64> = (1..=40).map(|t| 1.0 / f64::from(t * (t + 1))).collect();
-    let law = |noise_multiplier, epochs, entries, kind| ScoreDistribution {
+    let distribution = |noise_multiplier, epochs, entries, kind| ScoreDistribution {
         noise_multiplier,
         epochs,
         entries,
         kind,
     };
     vec![
-        law(0.001, 1, 17, one_slot(2.0, SlotWeights::Uniform)),
-        law(1e4, 1, 17, one_slot(2.0, SlotWeights::Uniform)),
-        law(0.0063, 3, 500, one_slot(1.0, SlotWeights::Uniform)),
-        law(1.0, 40, 1, one_slot(2.0, SlotWeights::Uniform)),
-        law(1.0, 2, 1_000, one_slot(2.0, SlotWeights::Uniform)),
-        law(4.0, 1, 100, one_slot(1e6, SlotWeights::Uniform)),
-        law(0.7, 5, 40, one_slot(2.0, SlotWeights::Weighted(falling.clone()))),
-        law(0.2, 5, 40, one_slot(1.0, SlotWeights::Weighted(falling))),
-        law(0.2, 1, 1_000, ScoreDistributionKind::Poisson { sampling_rate: 1e-9 }),
-        law(0.5, 2, 700, ScoreDistributionKind::Poisson { sampling_rate: 0.01 }),
-        law(20.0, 2, 700, ScoreDistributionKind::Poisson { sampling_rate: 0.5 }),
-        law(1.0, 3, 50, ScoreDistributionKind::Poisson { sampling_rate: 1.0 }),
+        distribution(0.001, 1, 17, one_slot(2.0, SlotWeights::Uniform)),
+        distribution(1e4, 1, 17, one_slot(2.0, SlotWeights::Uniform)),
+        distribution(0.0063, 3, 500, one_slot(1.0, SlotWeights::Uniform)),
+        distribution(1.0, 40, 1, one_slot(2.0, SlotWeights::Uniform)),
+        distribution(1.0, 2, 1_000, one_slot(2.0, SlotWeights::Uniform)),
+        distribution(4.0, 1, 100, one_slot(1e6, SlotWeights::Uniform)),
+        distribution(0.7, 5, 40, one_slot(2.0, SlotWeights::Weighted(falling.clone()))),
+        distribution(0.2, 5, 40, one_slot(1.0, SlotWeights::Weighted(falling))),
+        distribution(0.2, 1, 1_000, ScoreDistributionKind::Poisson { sampling_rate: 1e-9 }),
+        distribution(0.5, 2, 700, ScoreDistributionKind::Poisson { sampling_rate: 0.01 }),
+        distribution(20.0, 2, 700, ScoreDistributionKind::Poisson { sampling_rate: 0.5 }),
+        distribution(1.0, 3, 50, ScoreDistributionKind::Poisson { sampling_rate: 1.0 }),
     ]
 }
 
 pub(crate) fn collect(found: &mut Fingerprints) {
     for (seed, mechanism) in (1..).zip(mechanisms()) {
-        let law = mechanism.distribution().expect("the mechanism has a law");
-        simulated(found, &law, seed);
+        let distribution = mechanism.distribution().expect("the mechanism has a distribution");
+        simulated(found, &distribution, seed);
         recorded(found, &mechanism, seed);
     }
-    for (seed, law) in (1 << 40..).zip(far_laws()) {
-        simulated(found, &law, seed);
+    for (seed, distribution) in (1 << 40..).zip(far_distributions()) {
+        simulated(found, &distribution, seed);
     }
 }
 
 /// Scores of the kernel, and its unit.
-fn simulated(found: &mut Fingerprints, law: &ScoreDistribution, seed: u64) {
+fn simulated(found: &mut Fingerprints, distribution: &ScoreDistribution, seed: u64) {
     for phase in [Phase::Pilot, Phase::Audit] {
-        let kernel = ScoreKernel::new(law, seed, phase).expect("the kernel takes the law");
+        let kernel =
+            ScoreKernel::new(distribution, seed, phase).expect("the kernel takes the distribution");
         for world in World::BOTH {
             let mut scores = vec![0; OBSERVATIONS];
             let first = seed * 1_000_003;

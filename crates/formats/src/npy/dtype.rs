@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_byte_order_is_needed_beyond_one_byte() {
+    fn multi_byte_dtypes_need_a_byte_order() {
         assert_eq!(known("<f8"), Some((Number::F64, ByteOrder::Little)));
         assert_eq!(known(">u2"), Some((Number::U16, ByteOrder::Big)));
         assert_eq!(known("|i1"), Some((Number::I8, ByteOrder::Little)));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_numpy() {
+    fn names_match_numpy() {
         let name = |code: &str| Dtype::Plain(code.to_owned()).name();
         assert_eq!(name(">f4"), "float32");
         assert_eq!(name("<m8[us]"), "timedelta64[us]");

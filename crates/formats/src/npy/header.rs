@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_dtypes_may_hold_anything() {
+    fn structured_dtypes_may_contain_anything() {
         let text = "{'descr': [('a,}\\')', '<f8'), (\"b:'\", [('c', '|O')], (2, 2))], \
                     'fortran_order': False, 'shape': (), }";
         assert_eq!(parse(text).unwrap().dtype, Dtype::Structured);

@@ -74,12 +74,12 @@ pub fn write_npz(arrays: &[(&str, &Array)]) -> std::result::Result<Vec<u8>, Form
         }
         Ok(())
     };
-    let told = |error: Error| match error.downcast::<FormatError>() {
+    let original = |error: Error| match error.downcast::<FormatError>() {
         Ok(error) => error,
         Err(error) => unreadable(&error.into()),
     };
-    written().map_err(told)?;
-    Ok(writer.finish().map_err(told)?.into_inner())
+    written().map_err(original)?;
+    Ok(writer.finish().map_err(original)?.into_inner())
 }
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ mod tests {
     use crate::{Limits, read_npz};
 
     #[test]
-    fn named_arrays_survive() {
+    fn named_arrays_round_trip() {
         let first = Array::new(vec![2, 2], vec![1.0, -0.0, f64::MAX, f64::MIN_POSITIVE]).unwrap();
         let second = Array::new(vec![], vec![2.5]).unwrap();
         let bytes = write_npz(&[("epoch/0", &first), ("σ", &second)]).unwrap();

@@ -37,7 +37,7 @@ impl Network {
     ///
     /// # Guarantee
     /// The sum equals that of per-example f64 gradients
-    /// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`), and no row
+    /// (`crates/train/tests/clipped_sums.rs::sums_equal_those_of_single_examples`), and no row
     /// contributes more than C (`crates/train/tests/clipped_sums.rs::clipping_is_never_exceeded`).
     /// If a gradient or its norm is not finite, or a label is invalid, the sum is NaN
     /// (`crates/train/tests/clipped_sums.rs::non_finite_gradients_are_never_dropped`).

@@ -94,7 +94,7 @@ impl Scalar for f32 {
 ///
 /// # Guarantee
 /// The derivative of a gradient is the Hessian times the direction
-/// (`crates/train/tests/derivatives.rs::dual_numbers_give_second_derivatives`).
+/// (`crates/train/tests/derivatives.rs::dual_numbers_compute_second_derivatives`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dual<S> {
     /// Value v.

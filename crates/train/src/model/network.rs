@@ -15,7 +15,7 @@ use crate::layers::{Convolution, Layer, Linear, Pool};
 /// Gradients equal those of automatic differentiation
 /// (`tests/oracles/gradients.rs::gradients_match_automatic_differentiation`), and the f32 result for a
 /// batch equals the sum over its examples
-/// (`crates/train/tests/clipped_sums.rs::sums_are_those_of_single_examples`).
+/// (`crates/train/tests/clipped_sums.rs::sums_equal_those_of_single_examples`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     input: Shape,

@@ -169,7 +169,7 @@ fn no_kernel_depends_on_execution_order() {
 }
 
 #[test]
-fn simulated_sums_equal_the_cpus() {
+fn simulated_sums_equal_those_of_the_cpu() {
     for (name, spec) in every_layer().into_iter().step_by(2) {
         let training = default_training(&spec);
         let plan = GpuPlan::new(&training, 100).unwrap();

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_gives_the_ratio_of_medians_and_its_spread() {
+    fn the_line_contains_the_ratio_of_medians_and_its_spread() {
         let both =
             Measured { ours: vec![8.0, 12.0, 10.0], peer: vec![2.0, 2.0, 5.0], no_peer: None };
         let line = both.line();

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_rows_differ() {
+    fn row_names_are_unique() {
         let mut names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
         names.sort_unstable();
         names.dedup();

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_those_of_the_documentation() {
+    fn commands_match_the_documentation() {
         assert_eq!(typed("clippy"), "cargo clippy --workspace --all-targets -- -D warnings");
         assert_eq!(typed("windows"), "cargo check -p dpscope --target x86_64-pc-windows-msvc");
         assert_eq!(typed("doc"), "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps");
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_steps_differ() {
+    fn step_names_are_unique() {
         let mut names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
         names.sort_unstable();
         names.dedup();

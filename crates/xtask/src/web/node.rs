@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_never_newer() {
+    fn missing_files_are_never_newer() {
         let folder = target_folder().join("node-test");
         std::fs::create_dir_all(&folder).unwrap();
         let (old, new) = (folder.join("old"), folder.join("new"));

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_copied_whole() {
+    fn folders_are_copied_completely() {
         let folder = target_folder().join("pages-test");
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join("from/in/side")).unwrap();

@@ -52,7 +52,7 @@ impl AuditCurve {
     /// # Guarantee
     /// With probability at least 1 − significance the true rates at all thresholds are within their
     /// limits, and the attack's whole curve within [`band`](Self::band)
-    /// (`tests/coverage/curves.rs::the_band_holds_the_whole_curve_and_a_pointwise_one_does_not`).
+    /// (`tests/coverage/curves.rs::the_band_contains_the_whole_curve_and_a_pointwise_one_does_not`).
     ///
     /// # Errors
     /// A significance outside its domain.

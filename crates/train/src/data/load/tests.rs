@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_give_a_data_set_or_a_message(
+    fn arbitrary_bytes_load_or_are_refused(
         start in 0_usize..6,
         bytes in prop::collection::vec(any::<u8>(), 0..200),
         extension in 0_usize..5,
