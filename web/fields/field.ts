@@ -17,7 +17,7 @@ export interface NumberField extends Described {
   readonly slider?: { readonly least?: number; readonly most?: number; readonly isLinear?: true };
 }
 
-/** One of some words, each with a label. */
+/** One of several options, each with a label. */
 export interface ChoiceField extends Described {
   readonly kind: "choice";
   readonly options: readonly (readonly [value: string, label: string])[];

@@ -15,7 +15,7 @@ test("bounds are rounded to their safe side", () => {
   expect(rounded(Number.POSITIVE_INFINITY, "upper")).toBe("∞");
 });
 
-/** Whether a way to write numbers never shows a bound on its wrong side, nor far from it. */
+/** Whether a way to write numbers rounds bounds outward, and stays close to them. */
 function isOutward(write: typeof rounded): boolean {
   return Array.from({ length: 2000 }, (_, index) => 0.001 * 1.0071 ** index).every((value) => {
     const [upper, lower] = [Number(write(value, "upper")), Number(write(value, "lower"))];
@@ -54,8 +54,8 @@ test("a confidence is shown without the noise of binary fractions", () => {
   expect([1e-9, 4e-13, 1e-300].map(confidence)).toEqual(Array(3).fill("more than 99.999999 %"));
 });
 
-/** Whether a way to write confidences never says more than is held. */
-function isHeld(write: typeof confidence): boolean {
+/** Whether a way to write confidences never overstates them. */
+function isSafe(write: typeof confidence): boolean {
   return Array.from({ length: 2000 }, (_, index) => 0.9 * 0.982 ** index).every((significance) => {
     const risk = 1e8 - Math.round(1e6 * Number(write(significance).replace(/[^\d.]/g, "")));
     return risk / 1e8 >= significance && risk <= Math.max(1, significance * 1e8 + 1);
@@ -63,10 +63,10 @@ function isHeld(write: typeof confidence): boolean {
 }
 
 test("a confidence is never shown as more than it is", () => {
-  expect(isHeld(confidence)).toBe(true);
+  expect(isSafe(confidence)).toBe(true);
   const nearest = (significance: number) => `${(100 * (1 - significance)).toFixed(6)} %`;
-  expect(isHeld(nearest)).toBe(false);
-  expect(isHeld((significance) => confidence(significance / 2))).toBe(false);
+  expect(isSafe(nearest)).toBe(false);
+  expect(isSafe((significance) => confidence(significance / 2))).toBe(false);
 });
 
 const VALUES = [0.718_022_8, 4.063_153_5, 349.804_809, 1e-5, 3.0025e-4, 0.05, 9.999_99, 0, 1e-300];

@@ -6,7 +6,7 @@ async function start(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Start the audit" }).click();
 }
 
-/** Two cores that others use as well may take their time. */
+/** Long enough for two shared cores. */
 async function isDone(page: Page): Promise<void> {
   const under = page.locator(".outcome .under");
   await expect(under).toContainText("confidence", { timeout: 60_000 });
@@ -163,7 +163,7 @@ test("without WebGPU the page says so and counts by CPU", async ({ page }) => {
   await expect(page.locator(".audit .head")).toContainText("CPU");
 });
 
-test("an audit that cannot be made says why", async ({ page }) => {
+test("an audit that cannot start reports the reason", async ({ page }) => {
   await page.goto("#v=1&steps=100000&epochs=1000");
   await start(page);
   await expect(page.locator(".audit .failure")).toContainText("fewer steps or epochs");

@@ -88,7 +88,7 @@ test.describe("see it happen", () => {
     expect(Number(await wrong.textContent())).not.toBe(2 * once);
   });
 
-  test("an epoch goes step by step to its scores", async ({ page }) => {
+  test("an epoch advances step by step to its scores", async ({ page }) => {
     await page.goto("#v=1&view=see&see_steps=4");
     await isReady(page, "see");
     const step = page.getByRole("button", { name: "Step", exact: true });

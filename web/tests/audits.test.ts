@@ -29,7 +29,7 @@ function finish(audit: Audit, size: number): Audit {
   return audit;
 }
 
-/** What a call throws. */
+/** The failure that a call throws. */
 function thrown(call: () => unknown): unknown {
   try {
     call();
@@ -44,9 +44,10 @@ test("the result does not depend on division or lost workers", () => {
   expect(whole).toMatchObject({ kind: "bound", observations: 30_000, planned: 30_000, seed: "7" });
   const audit = Audit.open(PLAN);
   const layout = audit.layout();
-  const dealt = Array.from({ length: 3 }, () => audit.next(1_111));
-  const [first, lost, last] = dealt;
-  if (first === undefined || lost === undefined || last === undefined) throw new Error("not dealt");
+  const assigned = Array.from({ length: 3 }, () => audit.next(1_111));
+  const [first, lost, last] = assigned;
+  if (first === undefined || lost === undefined || last === undefined)
+    throw new Error("not assigned");
   audit.add(count(layout, last.first, last.end));
   audit.give_back(lost.first, lost.end);
   audit.add(count(layout, first.first, first.end));

@@ -1,4 +1,4 @@
-/** Ends a run of Playwright or Vitest with the line that cargo's tests end with, for `cargo xtask test`. */
+/** Prints the summary line of cargo's tests after a run of Playwright or Vitest, for `cargo xtask test`. */
 
 import type { Reporter, TestCase, TestResult } from "@playwright/test/reporter";
 import type { TestModule } from "vitest/node";

@@ -1,6 +1,6 @@
 // @ts-nocheck: the types of a page, which this does not run in
-// Keeps the files of one build. What is asked for is looked for on the network first where it is the
-// page, so that a new build is seen, and in the cache first where its name has a hash.
+// Caches the files of one build. The page is fetched from the network first, so that a new build is
+// used; a file with a hash in its name is read from the cache first.
 
 const CACHE = `dpscope-${"VERSION"}`;
 const FILES = ["FILES"];

@@ -13,10 +13,10 @@ import type { SweepSession } from "./theory/sweep";
 export interface App {
   readonly store: Pick<Store, "messages" | "hash">;
   readonly state: State;
-  readonly theory: Pick<TheorySession, "lines" | "isStale" | "isRefining">;
+  readonly theory: Pick<TheorySession, "lines" | "conclusion" | "isStale" | "isRefining">;
   readonly sweep: Pick<SweepSession, "sweep" | "isStale">;
   readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "start">;
-  readonly comparison: Pick<ComparisonSession, "curves">;
+  readonly comparison: Pick<ComparisonSession, "curves" | "conclusion">;
   readonly see: SeeSession;
   readonly scores: Pick<ScoresSession, "files" | "found" | "failure" | "isBusy" | "add" | "remove">;
   readonly check: Pick<CheckSession, "report" | "failure" | "fieldFailure" | "isStale">;

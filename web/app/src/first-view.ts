@@ -1,6 +1,6 @@
 import type { App } from "./app";
 import { layoutOf } from "./layout";
-import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
+import { storedConclusion, storedLines, storedSweep, storedVersion } from "./numbers/stored";
 import { initialState } from "./state/fields";
 import { formatHash } from "./state/hash";
 import { shell } from "./views/shell";
@@ -13,10 +13,15 @@ export function firstView(): unknown {
   const app = {
     store: { messages: [], hash: formatHash(state) },
     state,
-    theory: { lines: storedLines(), isStale: false, isRefining: false },
+    theory: {
+      lines: storedLines(),
+      conclusion: storedConclusion(),
+      isStale: false,
+      isRefining: false,
+    },
     sweep: { sweep: storedSweep(), isStale: false },
     audit: { run: undefined, state: undefined, hasGpu: undefined, cores: 1, start: nothingYet },
-    comparison: { curves: [] },
+    comparison: { curves: [], conclusion: undefined },
     refused: new Map(),
     layout: layoutOf(1440),
     version: storedVersion,

@@ -1,7 +1,7 @@
 import type { App } from "./app";
 import { AuditSession } from "./audit/session";
 import { layoutOf } from "./layout";
-import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
+import { storedConclusion, storedLines, storedSweep, storedVersion } from "./numbers/stored";
 import { ScoresSession } from "./scores/session";
 import { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
@@ -50,11 +50,15 @@ export class Page implements App {
     this.theory = new TheorySession(
       { theory: theoryWorker, studies: studiesWorker },
       theoryChanged,
-      storedLines(),
+      { lines: storedLines(), conclusion: storedConclusion() },
     );
     this.sweep = new SweepSession(theoryWorker, theoryChanged, storedSweep());
     this.audit = new AuditSession(() => {
-      if (this.audit.state !== undefined) this.comparison.show(this.audit.state);
+      const { state, run } = this.audit;
+      if (state !== undefined) this.comparison.show(state);
+      if (state !== undefined && run?.phase === "done" && run.result !== undefined) {
+        void this.comparison.conclude(state, run.result);
+      }
       this.redraw();
     });
     this.comparison = new ComparisonSession(studiesWorker, redraw);

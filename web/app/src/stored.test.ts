@@ -1,10 +1,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { bound, bound_columns, initSync, version } from "@dpscope/wasm/calculators";
+import {
+  type Accounted,
+  bound,
+  bound_columns,
+  conclusion,
+  initSync,
+  version,
+} from "@dpscope/wasm/calculators";
 import { initSync as initStudies, pair } from "@dpscope/wasm/studies";
 import { expect, test } from "vitest";
-import { type LineName, linesOf } from "./numbers/lines";
-import { storedLines, storedSweep, storedVersion } from "./numbers/stored";
+import { epsilonsOf, type LineName, type Lines, linesOf } from "./numbers/lines";
+import { storedConclusion, storedLines, storedSweep, storedVersion } from "./numbers/stored";
 import { initialState } from "./state/fields";
 import { settingOf } from "./theory/setting";
 import { columnsOf, placesOf, seriesOf } from "./theory/sweep";
@@ -24,10 +31,11 @@ function computed() {
   const at = { delta: state.delta };
   const found = pair(setting, at, 0, state.seed, state.significance);
   const drawn = { observations: found.observations, seed: found.seed };
-  const lines: Record<string, unknown> = {};
+  const lines: Lines = {};
   for (const name of linesOf(state.sampler)) {
     if (name === "pair-lower") lines[name] = { value: found.lower, ...drawn };
-    else if (name === "pair-estimate") lines[name] = { value: found.estimate, ...drawn };
+    else if (name === "pair-estimate")
+      lines[name] = { value: found.estimate as Accounted, ...drawn };
     else lines[name] = { value: bound(name as Exclude<LineName, `pair-${string}`>, setting, at) };
   }
   const rows = [...seriesOf(state), ["balls-in-bins", "balls-in-bins"] as const];
@@ -38,6 +46,7 @@ function computed() {
   return {
     version: version(),
     lines,
+    conclusion: conclusion(state.sampler, epsilonsOf(lines), state.significance),
     sweep: { axis, places: placesOf(axis, state[axis]), epsilons },
   };
 }
@@ -50,5 +59,6 @@ test("the stored figures are those of the bundle (UPDATE=1 rewrites them)", () =
   }
   expect(storedVersion).toBe(now.version);
   expect(storedLines()).toEqual(now.lines);
+  expect(storedConclusion()).toEqual(now.conclusion);
   expect(storedSweep()).toEqual(now.sweep);
 }, 60_000);

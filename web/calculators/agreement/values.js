@@ -1,5 +1,5 @@
-// `node calculators/agreement/values.js DPSCOPE`: asks the program DPSCOPE for what the calculators
-// must answer, and writes it to values.json.
+// `node calculators/agreement/values.js DPSCOPE`: writes the results of the program DPSCOPE, which the
+// calculators must match, to values.json.
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -8,6 +8,7 @@ const glue = vi.hoisted(() => ({
   bound: vi.fn(),
   bound_columns: vi.fn(),
   calibrate: vi.fn(),
+  conclusion: vi.fn(),
   plan: vi.fn(),
 }));
 vi.mock("@dpscope/wasm/calculators", () => glue);
@@ -112,7 +113,7 @@ test("after a trap the next call starts another instance", async () => {
   expect(LocalWorker.made).toHaveLength(2);
 });
 
-/** Calls a worker that does not answer; resolves when it has been asked. */
+/** Calls a worker that does not respond; resolves when it has the request. */
 async function askedInVain(call: Call): Promise<{ open: Promise<unknown>; worker: LocalWorker }> {
   await call("version");
   const worker = LocalWorker.made[0] as LocalWorker;

@@ -8,6 +8,7 @@ import init, {
   bound,
   bound_columns,
   calibrate,
+  conclusion,
   counts,
   plan,
   version,
@@ -17,7 +18,7 @@ import { Client, type Failure, failureOf, notLoaded, serve } from "../../protoco
 export type { Failure };
 export { failureOf };
 
-export const api = { bound, bound_columns, calibrate, counts, plan, version };
+export const api = { bound, bound_columns, calibrate, conclusion, counts, plan, version };
 type CalculatorApi = typeof api;
 type Name = keyof CalculatorApi;
 

@@ -40,7 +40,7 @@ export function read(
   };
 }
 
-/** The number of the domain that is nearest to what was passed; none for what is no number. */
+/** The number of the domain nearest to the value; `undefined` for text that is no number. */
 function nearest({ least, most, whole = false }: NumberField, given: unknown): number | undefined {
   const value = typeof given === "string" ? numberOf(given) : given;
   if (typeof value !== "number" || Number.isNaN(value)) return undefined;

@@ -1,10 +1,11 @@
 /** What accounting claims, and what is proven for the actual sampler. */
 
 import { numberText } from "../../fields/field";
+import { significance } from "../../fields/parameters";
 import { rounded } from "../../numbers/rounded";
+import { samplers } from "../../numbers/words.json";
 import { type Answer, type Figure, figureOf } from "./calculator";
-import { type Call, failureOf } from "./calls";
-import { relation } from "./relation";
+import { type api, type Call, failureOf } from "./calls";
 import type {
   Accounted,
   BatchSampler,
@@ -15,28 +16,19 @@ import type {
 
 type Row = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-best" | "persistent-shuffle";
 
-interface Subject {
-  readonly batches: string;
-  readonly lower?: Row;
-  readonly upper?: Row;
-}
-
-const SUBJECTS: Readonly<Record<BatchSampler, Subject>> = {
-  poisson: { batches: "Poisson-sampled batches" },
-  shuffle: { batches: "shuffled batches", lower: "shuffle-best", upper: "deterministic" },
-  "persistent-shuffle": {
-    batches: "batches shuffled once",
-    lower: "persistent-shuffle",
-    upper: "deterministic",
-  },
-  "balls-in-bins": { batches: "balls-in-bins batches", upper: "balls-in-bins" },
-  deterministic: { batches: "the same batches in each epoch", upper: "deterministic" },
+const ROWS: Readonly<Record<BatchSampler, { readonly lower?: Row; readonly upper?: Row }>> = {
+  poisson: {},
+  shuffle: { lower: "shuffle-best", upper: "deterministic" },
+  "persistent-shuffle": { lower: "persistent-shuffle", upper: "deterministic" },
+  "balls-in-bins": { upper: "balls-in-bins" },
+  deterministic: { upper: "deterministic" },
 };
 
 /** The claim and the bounds of one training; a value that cannot be computed becomes a sentence. */
 export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer<GapResult>> {
   const { sampler, delta, noise_multiplier, steps, epochs } = settings;
-  const { batches, lower: below, upper: above } = SUBJECTS[sampler];
+  const { batches } = samplers[sampler];
+  const { lower: below, upper: above } = ROWS[sampler];
   const sentences: string[] = [];
   const bound = async (row: Row | undefined, what: string): Promise<Accounted | undefined> => {
     if (row === undefined) return undefined;
@@ -52,8 +44,11 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
   const claimed = await bound("poisson", "claim of Poisson accounting");
   const lower = await bound(below, `lower bound of ${batches}`);
   const upper = await bound(above, `upper bound of ${batches}`);
-  const ratio =
-    claimed && lower && claimed.epsilon > 0 ? lower.epsilon / claimed.epsilon : undefined;
+  const epsilons: Parameters<typeof api.conclusion>[1] = {};
+  if (claimed) epsilons.poisson = claimed.epsilon;
+  if (below && lower) epsilons[below] = lower.epsilon;
+  if (above && upper) epsilons[above] = upper.epsilon;
+  const { sentence } = await call("conclusion", sampler, epsilons, significance.initial);
   const figures: Figure[] = [];
   const isPoisson = sampler === "poisson";
   if (claimed)
@@ -64,39 +59,21 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
   if (upper) figures.push(figureOf("upper", `${capital(batches)} leak at most`, upper));
   return {
     figures,
-    sentences: [summary(batches, { claimed, lower, upper, ratio }, delta), ...sentences],
-    result: present({ claimed, lower, upper, ratio }),
+    sentences: [sentence, ...sentences],
+    result: present(claimed, lower, upper),
   };
 }
 
-interface Found {
-  claimed: Accounted | undefined;
-  lower: Accounted | undefined;
-  upper: Accounted | undefined;
-  ratio: number | undefined;
-}
-
-function summary(batches: string, { claimed, lower, upper, ratio }: Found, delta: number): string {
-  const at = `at ${relation("δ", "=", numberText(delta))}`;
-  if (ratio !== undefined && ratio > 1 && lower) {
-    return `Poisson accounting is not valid for ${batches}: they leak at least ${rounded(ratio, "lower", 1)} times the ε that it claims, ${at}.`;
-  }
-  if (lower && claimed)
-    return `No gap is proven here: the lower bound does not exceed what Poisson accounting claims, ${at}.`;
-  if (upper && claimed && upper.epsilon <= claimed.epsilon)
-    return `${capital(batches)} leak no more than Poisson accounting claims, ${at}.`;
-  if (upper && claimed)
-    return `The proven upper bound for ${batches} exceeds what Poisson accounting claims, ${at}.`;
-  if (claimed) return `This ε is valid for ${batches} only, ${at}; shuffled batches leak more.`;
-  return `Nothing is known about this setting, ${at}.`;
-}
-
-function present({ claimed, lower, upper, ratio }: Found): GapResult {
+function present(claimed?: Accounted, lower?: Accounted, upper?: Accounted): GapResult {
   return {
     ...(claimed && { claimed }),
     ...(lower && { lower }),
     ...(upper && { upper }),
-    ...(ratio !== undefined && { ratio: Number(rounded(ratio, "lower")) }),
+    ...(claimed &&
+      lower &&
+      claimed.epsilon > 0 && {
+        ratio: Number(rounded(lower.epsilon / claimed.epsilon, "lower")),
+      }),
   };
 }
 

@@ -1,12 +1,12 @@
 import type { AuditPlan } from "@dpscope/wasm/audits";
 import type { State } from "../state/fields";
-import { SAMPLER } from "../state/samplers";
+import { about } from "../state/samplers";
 
 /** The audit plan of a state. */
 export function planOf(state: State): AuditPlan {
   const { noise_multiplier, steps, epochs, sampler, threat_model } = state;
   const { observations, delta, significance, seed } = state;
-  const about = SAMPLER[sampler];
+  const facts = about(sampler);
   return {
     noise_multiplier,
     steps,
@@ -17,8 +17,8 @@ export function planOf(state: State): AuditPlan {
     delta,
     significance,
     seed,
-    ...(about.needsBatchSize ? { batch_size: state.batch_size } : {}),
-    ...(about.hasBuffer ? { buffer_examples: state.buffer_examples } : {}),
+    ...(facts.needs_batch_size ? { batch_size: state.batch_size } : {}),
+    ...(facts.has_buffer ? { buffer_examples: state.buffer_examples } : {}),
   };
 }
 

@@ -15,9 +15,9 @@ const PLAN: AuditPlan = {
 };
 const EACH = PLAN.observations / 2;
 
-/** A coordinator that deals and gathers ranges as the bundle does: each observation once. */
+/** A coordinator that assigns ranges as the bundle does: each observation once. */
 function coordinator() {
-  let dealt = 0;
+  let assigned = 0;
   const back: [number, number][] = [];
   const counted = new Uint8Array(EACH);
   const calls: Record<string, (...args: number[]) => unknown> = {
@@ -25,10 +25,10 @@ function coordinator() {
     next: (size = 0) => {
       const given = back.pop();
       if (given !== undefined) return { first: given[0], end: given[1] };
-      if (dealt === EACH) return undefined;
-      const first = dealt;
-      dealt = Math.min(EACH, dealt + size);
-      return { first, end: dealt };
+      if (assigned === EACH) return undefined;
+      const first = assigned;
+      assigned = Math.min(EACH, assigned + size);
+      return { first, end: assigned };
     },
     give_back: (first = 0, end = 0) => void back.push([first, end]),
     evaluate: () => ({ result: { observations: 2 * done(), epsilon: 1 }, curve: {} }),
@@ -43,7 +43,7 @@ function coordinator() {
   return { answer, counted };
 }
 
-/** What a counter answers: the range that it was given. */
+/** The response of a counter: its range. */
 function counts({ name, args }: Request): unknown {
   if (name === "open_gpu") throw { kind: "device", message: "no adapter" };
   if (name !== "count") return undefined;

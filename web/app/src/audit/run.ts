@@ -34,7 +34,7 @@ export class AuditRun {
   curve: AuditCurve | undefined;
   /** ε as observations were added. */
   readonly history: { observations: number; epsilon: number }[] = [];
-  /** The device that counts, for people. */
+  /** The device that counts, for display. */
   device = "";
   /** Errors that the run recovered from. */
   readonly notes: string[] = [];

@@ -26,7 +26,7 @@ test("ticks far from one are powers of ten, and minus is a minus", () => {
   expect(texts).toEqual(["3·10⁻⁴", "10⁻³", "0.03", "0", "−2.5", "300", "10⁴", "3·10⁵"]);
 });
 
-test("a cell that a spreadsheet would run is only text", () => {
+test("a cell that a spreadsheet would run is quoted", () => {
   const table = {
     caption: "",
     columns: ["a", "b"],

@@ -1,7 +1,7 @@
 import { numberText } from "../../../fields/field";
 import type { LineName } from "../numbers/lines";
 import type { State } from "../state/fields";
-import { SAMPLER } from "../state/samplers";
+import { about } from "../state/samplers";
 import { trainingOf } from "../theory/check";
 
 function training(state: State): string {
@@ -40,12 +40,12 @@ export function compareCommand(state: State): string {
 
 /** The command that reproduces the audit, exactly in exact mode. */
 export function auditCommand(state: State, seed: string, observations: number): string {
-  const about = SAMPLER[state.sampler];
+  const sampler = about(state.sampler);
   const parts = [
     `dpscope audit bgm ${training(state)}`,
     state.sampler === "shuffle" ? "" : `--sampler ${state.sampler}`,
-    about.hasBuffer ? `--buffer-examples ${numberText(state.buffer_examples)}` : "",
-    about.needsBatchSize ? `--batch-size ${numberText(state.batch_size)}` : "",
+    sampler.has_buffer ? `--buffer-examples ${numberText(state.buffer_examples)}` : "",
+    sampler.needs_batch_size ? `--batch-size ${numberText(state.batch_size)}` : "",
     `--threat-model ${state.threat_model}`,
     `--observations ${numberText(observations)} --delta ${numberText(state.delta)}`,
     significance(state).trim(),

@@ -34,7 +34,7 @@ export function exploreCopies(app: App): CopyItem[] {
 }
 
 function mainLineOf(app: App): LineName {
-  return mainLine(statement(app.state.sampler, app.theory.lines));
+  return mainLine(statement(app.theory));
 }
 
 function numberText(app: App): string | undefined {

@@ -1,5 +1,6 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { confidence } from "../../../numbers/rounded";
+import { directions, scopes } from "../../../numbers/words.json";
 
 /** What the value is, in two or three words for a badge. */
 export function standing(value: Pick<Accounted, "kind" | "significance" | "scope">): string {
@@ -9,17 +10,12 @@ export function standing(value: Pick<Accounted, "kind" | "significance" | "scope
   return `${side}, proven`;
 }
 
-export function scopeInWords(value: Accounted): string {
-  if (value.scope === "mechanism") return "mechanism: every pair of neighbouring data sets";
-  return value.kind === "lower"
-    ? "pair: a lower bound on one pair is also one on the mechanism"
-    : "pair: an upper bound on one pair does not bound the mechanism";
+export function scopeInWords({ scope, kind }: Accounted): string {
+  return scopes[scope][kind];
 }
 
 export function directionInWords(direction: Accounted["direction"]): string {
-  if (direction === "remove") return "remove: with the record against without it";
-  if (direction === "add") return "add: without the record against with it";
-  return "both: the larger of remove and add";
+  return directions[direction];
 }
 
 /** A message as a sentence; names and symbols keep their case. */

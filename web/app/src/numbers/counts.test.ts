@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { count, counted, timesMore } from "./counts";
+import { count, counted } from "./counts";
 
 test("counts in few characters", () => {
   expect([1000, 99_999, 1e5, 3e7, 1e8].map(counted)).toEqual([
@@ -17,10 +17,4 @@ test("singular and plural", () => {
     "1 run",
     "2,000 runs",
   ]);
-});
-
-test("a factor is stated only if it exceeds one", () => {
-  const times = [5.659, 1.1, 1.099, 1.04, 1.004, 1, 0.5].map((value) => timesMore(value, 1));
-  expect(times).toEqual(["5.6", "1.1", "1.09", "1.04", undefined, undefined, undefined]);
-  expect(timesMore(1, 0)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { grouped, rounded } from "../../../numbers/rounded";
+import { grouped } from "../../../numbers/rounded";
 
 /** 1 run, 2,000 runs. */
 export function count(value: number, thing: string): string {
@@ -17,12 +17,4 @@ export function superscript(power: number): string {
   return String(power)
     .replace("-", "⁻")
     .replace(/[0-9]/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(digit)));
-}
-
-/** How many times larger a value is, rounded down; none where no digit would show it. */
-export function timesMore(value: number, than: number): string | undefined {
-  if (!(than > 0 && value > than)) return undefined;
-  const [coarse, fine] = [1, 2].map((decimals) => rounded(value / than, "lower", decimals));
-  if (Number(coarse) >= 1.1) return coarse;
-  return Number(fine) > 1 ? fine : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Accounted } from "@dpscope/wasm/calculators";
+import type { Accounted, KnownBound } from "@dpscope/wasm/calculators";
 import type { Sampler } from "../state/fields";
 
 /** Lines of the table of claimed, proven and simulated values. */
@@ -83,6 +83,13 @@ export function linesOf(sampler: Sampler): readonly LineName[] {
     default:
       return [...ALWAYS, "deterministic"];
   }
+}
+
+/** ε of each line that a conclusion can rest on. */
+export function epsilonsOf(lines: Lines): { [bound in KnownBound]?: number } {
+  const { "pair-estimate": _, ...bounds } = lines;
+  const names = Object.keys(bounds) as LineName[];
+  return Object.fromEntries(names.map((name) => [name, accountedOf(lines, name)?.epsilon]));
 }
 
 export function only(lines: Lines, names: readonly LineName[]): Lines {

@@ -1,3 +1,4 @@
+import type { Conclusion } from "@dpscope/wasm/calculators";
 import stored from "../stored.json";
 import type { Sweep } from "../theory/sweep";
 import type { Lines } from "./lines";
@@ -5,6 +6,10 @@ import type { Lines } from "./lines";
 /** The default training, computed in advance and painted first. A test recomputes it. */
 export function storedLines(): Lines {
   return stored.lines as Lines;
+}
+
+export function storedConclusion(): Conclusion {
+  return stored.conclusion as Conclusion;
 }
 
 export function storedSweep(): Sweep {

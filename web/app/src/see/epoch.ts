@@ -1,6 +1,6 @@
 import type { Epoch } from "@dpscope/wasm/studies";
 import type { Sampler, State } from "../state/fields";
-import { SAMPLER } from "../state/samplers";
+import { about } from "../state/samplers";
 
 /** A record in a batch. */
 export interface Member {
@@ -41,7 +41,7 @@ export function drawingOf(state: State): Drawing {
     batch_size: see_batch,
     steps: see_steps,
     noise_multiplier: see_noise,
-    ...(SAMPLER[see_sampler].hasBuffer ? { buffer_examples: 2 * see_batch } : {}),
+    ...(about(see_sampler).has_buffer ? { buffer_examples: 2 * see_batch } : {}),
     seed,
   };
 }

@@ -1,7 +1,7 @@
 import type { AuditResult, Epoch } from "@dpscope/wasm/studies";
 import type { Outcome, WorkerLike } from "../../../protocol/protocol";
 import type { State } from "../state/fields";
-import { SAMPLER } from "../state/samplers";
+import { about } from "../state/samplers";
 import { seedAfter } from "../state/seed";
 import { type Ask, Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
@@ -106,7 +106,7 @@ export class SeeSession {
     const drawing = this.#drawing;
     if (drawing === undefined) return;
     const { records: _, seed, ...mechanism } = drawing;
-    const threat_model = SAMPLER[drawing.sampler].threatModels[0];
+    const threat_model = about(drawing.sampler).threat_models[0];
 
     this.#ask(
       (ask) =>
@@ -186,7 +186,7 @@ export class SeeSession {
   }
 }
 
-/** At the highest speed an epoch has two frames. */
+/** At the highest speed, an epoch takes two frames. */
 function atOnce(stage: Stage): Stage | undefined {
   return stage.name === "scored" ? undefined : { name: "scored" };
 }

@@ -1,5 +1,5 @@
-/** What is shown of an epoch: the records in file order, the batches drawn from them, the first
- * `shown` outputs, the scores. */
+/** Stages of an epoch: the records in file order, the batches drawn from them, the first `shown`
+ * outputs, the scores. */
 export type Stage =
   | { name: "file" }
   | { name: "drawn" }

@@ -1,6 +1,6 @@
 import type { Field as AnyField, ValueOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
-import { SAMPLER, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
+import { about, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from "./samplers";
 
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
 const batchSize = { kind: "number", label: "Batch size", symbol: "B", whole: true } as const;
@@ -255,6 +255,6 @@ export function initialState(): State {
 
 /** The state with a threat model that its sampler allows. */
 export function consistent(state: State): State {
-  const allowed = SAMPLER[state.sampler].threatModels;
+  const allowed = about(state.sampler).threat_models;
   return allowed.includes(state.threat_model) ? state : { ...state, threat_model: allowed[0] };
 }

@@ -3,7 +3,7 @@ import { numberText, parse } from "../../../fields/field";
 import { consistent, FIELD_NAMES, type Field, fieldOf, initialState, type State } from "./fields";
 import { formatHash, parseHash } from "./hash";
 
-/** A small generator of random words: the tests are the same at every run. */
+/** Deterministic random words, so that the tests are reproducible. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

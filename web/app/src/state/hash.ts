@@ -7,7 +7,7 @@ const LONGEST_LINK = 4096;
 
 export interface Parsed {
   state: State;
-  /** What was not understood, for people. */
+  /** Why parts of the link were ignored, for display. */
   messages: string[];
 }
 

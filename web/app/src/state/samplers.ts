@@ -1,4 +1,31 @@
-export type ThreatModel = "worst-case" | "partially-informed" | "target-canary";
+import type { SamplerKind as Sampler, ThreatModel } from "@dpscope/wasm/audits";
+import { samplers as facts } from "../../../numbers/words.json";
+
+export type { Sampler, ThreatModel };
+
+/** The samplers of `dpscope audit bgm`, in the order of the menu. */
+const NAMES: Readonly<Record<Sampler, { name: string; says: string }>> = {
+  shuffle: { name: "Shuffle", says: "a new permutation in each epoch" },
+  "persistent-shuffle": { name: "Persistent shuffle", says: "one permutation for all epochs" },
+  poisson: {
+    name: "Poisson",
+    says: "each record joins each batch independently, as accountants assume",
+  },
+  "balls-in-bins": {
+    name: "Balls-in-bins",
+    says: "each record in one random batch of each epoch",
+  },
+  deterministic: { name: "Deterministic", says: "always the same order" },
+  "partial-shuffle": { name: "Partial shuffle", says: "shuffled within blocks of the buffer size" },
+  "sliding-buffer": {
+    name: "Sliding buffer",
+    says: "a buffer that is sampled and refilled, like tf.data’s shuffle",
+  },
+  "batch-then-shuffle": {
+    name: "Batch, then shuffle",
+    says: "batches are formed first, then their order is shuffled",
+  },
+};
 
 interface AboutSampler {
   name: string;
@@ -6,79 +33,22 @@ interface AboutSampler {
   /** Its batches, within a sentence. */
   batches: string;
   /** The threat models that it supports, the default first. */
-  threatModels: readonly [ThreatModel, ...ThreatModel[]];
-  needsBatchSize: boolean;
-  hasBuffer: boolean;
+  threat_models: readonly [ThreatModel, ...ThreatModel[]];
+  needs_batch_size: boolean;
+  has_buffer: boolean;
 }
 
-const ALL: AboutSampler["threatModels"] = ["worst-case", "partially-informed", "target-canary"];
-const plain = { threatModels: ALL, needsBatchSize: false, hasBuffer: false };
-const buffered = { threatModels: ALL, needsBatchSize: true, hasBuffer: true };
+const FACTS = facts as unknown as Record<Sampler, Omit<AboutSampler, "name" | "says">>;
 
-/** The samplers of `dpscope audit bgm`; the bundle rejects any other combination. */
-const ALL_SAMPLERS = {
-  shuffle: {
-    name: "Shuffle",
-    says: "a new permutation in each epoch",
-    batches: "shuffled batches",
-    ...plain,
-  },
-  "persistent-shuffle": {
-    name: "Persistent shuffle",
-    says: "one permutation for all epochs",
-    batches: "batches shuffled once",
-    ...plain,
-  },
-  poisson: {
-    name: "Poisson",
-    says: "each record joins each batch independently, as accountants assume",
-    batches: "Poisson-sampled batches",
-    ...plain,
-    threatModels: ["target-canary"],
-  },
-  "balls-in-bins": {
-    name: "Balls-in-bins",
-    says: "each record in one random batch of each epoch",
-    batches: "balls-in-bins batches",
-    ...plain,
-    threatModels: ["target-canary"],
-  },
-  deterministic: {
-    name: "Deterministic",
-    says: "always the same order",
-    batches: "batches in a fixed order",
-    ...plain,
-  },
-  "partial-shuffle": {
-    name: "Partial shuffle",
-    says: "shuffled within blocks of the buffer size",
-    batches: "partially shuffled batches",
-    ...buffered,
-  },
-  "sliding-buffer": {
-    name: "Sliding buffer",
-    says: "a buffer that is sampled and refilled, like tf.data’s shuffle",
-    batches: "batches from a shuffle buffer",
-    ...buffered,
-  },
-  "batch-then-shuffle": {
-    name: "Batch, then shuffle",
-    says: "batches are formed first, then their order is shuffled",
-    batches: "batches formed before shuffling",
-    ...plain,
-    threatModels: ["worst-case"],
-    needsBatchSize: true,
-  },
-} as const satisfies Record<string, AboutSampler>;
-
-export type Sampler = keyof typeof ALL_SAMPLERS;
-export const SAMPLER: Record<Sampler, AboutSampler> = ALL_SAMPLERS;
+export function about(sampler: Sampler): AboutSampler {
+  return { ...NAMES[sampler], ...FACTS[sampler] };
+}
 
 /** Samplers as options of a field. */
 export function samplers<S extends Sampler = Sampler>(
-  values = Object.keys(SAMPLER) as S[],
+  values = Object.keys(NAMES) as S[],
 ): (readonly [S, string])[] {
-  return values.map((value) => [value, SAMPLER[value].name]);
+  return values.map((value) => [value, NAMES[value].name]);
 }
 
 export const THREAT_MODEL: Record<ThreatModel, { name: string; says: string }> = {

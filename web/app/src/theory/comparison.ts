@@ -1,3 +1,5 @@
+import type { SimulationResult } from "@dpscope/wasm/audits";
+import type { AuditConclusion } from "@dpscope/wasm/studies";
 import type { WorkerLike } from "../../../protocol/protocol";
 import type { Colour } from "../numbers/lines";
 import type { State } from "../state/fields";
@@ -17,16 +19,35 @@ const KNOWN = [
   { kind: "max-slice", words: "largest output", colour: "attack" },
 ] as const;
 
-/** Curves of theory to compare an audit with. */
+/** Curves and the claim of theory, for comparison with an audit. */
 export class ComparisonSession {
   readonly #lane: Lane<StudiesApi>;
   readonly #changed: () => void;
   #key = "";
+  #concluded: SimulationResult | undefined;
   curves: KnownCurve[] = [];
+  /** Whether the complete audit refutes the claim. */
+  conclusion: AuditConclusion | undefined;
 
   constructor(spawn: () => WorkerLike, changed: () => void) {
     this.#lane = new Lane(spawn, 60);
     this.#changed = changed;
+  }
+
+  /** Compares a bound with the claim. */
+  async conclude(state: State, result: SimulationResult): Promise<void> {
+    if (result === this.#concluded) return;
+    this.#concluded = result;
+    this.conclusion = undefined;
+    if (result.kind !== "bound") return;
+    const { epsilon, delta, gain_at_10x } = result;
+    const conclusion = await this.#lane
+      .warm()
+      .request("audit_conclusion", [settingOf(state), { epsilon, delta, gain_at_10x }])
+      .catch(() => undefined); // Poisson accounting has no value
+    if (result !== this.#concluded) return;
+    this.conclusion = conclusion;
+    this.#changed();
   }
 
   show(state: State): void {

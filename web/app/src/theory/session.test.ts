@@ -2,24 +2,26 @@ import { expect, test, vi } from "vitest";
 import { FakeWorker, NO_RESPONSE } from "../../../protocol/fake-worker";
 import type { Request } from "../../../protocol/protocol";
 import { type Lines, linesOf } from "../numbers/lines";
-import { storedLines } from "../numbers/stored";
+import { storedConclusion, storedLines } from "../numbers/stored";
 import { initialState, type State } from "../state/fields";
 import { pairSteps } from "./draws";
 import { TheorySession } from "./session";
 
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
-/** The limit of a pair names the seed and the significance that were asked for. */
+/** The bound of a pair has the requested seed and significance. */
 function pairs({ args }: Request): unknown {
   const [, , observations, seed, significance] = args;
   const value = { epsilon: 1, kind: "lower", significance };
   return { lower: value, estimate: value, observations: observations || 500, seed };
 }
 
+const STORED = { lines: storedLines(), conclusion: storedConclusion() };
+
 function sessionOf() {
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
   const studies = () => new FakeWorker(pairs);
-  return new TheorySession({ theory, studies }, () => undefined, storedLines());
+  return new TheorySession({ theory, studies }, () => undefined, STORED);
 }
 
 test("the stored pair is not shown for another seed or confidence", async () => {
@@ -38,11 +40,7 @@ test("without workers every line has a reason, and none waits", async () => {
   const none = () => {
     throw new Error("no workers");
   };
-  const session = new TheorySession(
-    { theory: none, studies: none },
-    () => undefined,
-    storedLines(),
-  );
+  const session = new TheorySession({ theory: none, studies: none }, () => undefined, STORED);
   const state: State = { ...initialState(), steps: 50 };
   session.show(state);
   await vi.waitFor(() => {
@@ -69,7 +67,7 @@ test("an estimate of many epochs is refined, and its bound comes last", async ()
   const session = new TheorySession(
     { theory, studies: () => worker },
     () => seen.push(session.lines),
-    storedLines(),
+    STORED,
   );
   session.show({ ...initialState(), epochs: 2 });
   expect(worker.requests).toHaveLength(1); // without waiting for the fast lines
@@ -95,7 +93,7 @@ test("an estimate stays when more draws fail", async () => {
       return pairs(request);
     });
   const theory = () => new FakeWorker(() => ({ epsilon: 1, kind: "upper" }));
-  const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
+  const session = new TheorySession({ theory, studies }, () => undefined, STORED);
   session.show({ ...initialState(), epochs: 2 });
   await vi.waitFor(() => expect(session.lines["pair-lower"]).toEqual({ reason: "out of memory" }));
   expect(session.lines["pair-estimate"]).toMatchObject({ observations: 24_752 });
@@ -110,7 +108,7 @@ test("a simulation in progress is not restarted when something else changes", as
       asked.push(request);
       return asked.length < 3 ? pairs(request) : NO_RESPONSE;
     });
-  const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
+  const session = new TheorySession({ theory, studies }, () => undefined, STORED);
   const state = { ...initialState(), epochs: 2 };
   session.show(state);
   await vi.waitFor(() => expect(asked).toHaveLength(3));
@@ -131,7 +129,7 @@ test("a setting that is left and restored keeps its lines", async () => {
     return workers.at(-1) as FakeWorker;
   };
   const studies = () => new FakeWorker(pairs);
-  const session = new TheorySession({ theory, studies }, () => undefined, storedLines());
+  const session = new TheorySession({ theory, studies }, () => undefined, STORED);
   const fast = () => workers[0]?.requests.at(-1);
   session.show({ ...initialState(), steps: 50 });
   session.show(initialState());

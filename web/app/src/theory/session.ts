@@ -1,7 +1,14 @@
-import type { Accounted, Row } from "@dpscope/wasm/calculators";
+import type { Accounted, Conclusion, Row } from "@dpscope/wasm/calculators";
 import type { Pair, PairEstimate } from "@dpscope/wasm/studies";
 import type { Outcome, WorkerLike } from "../../../protocol/protocol";
-import { type LineName, type LineResult, type Lines, linesOf, only } from "../numbers/lines";
+import {
+  epsilonsOf,
+  type LineName,
+  type LineResult,
+  type Lines,
+  linesOf,
+  only,
+} from "../numbers/lines";
 import { initialState, type State } from "../state/fields";
 import { type Ask, Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
@@ -41,12 +48,19 @@ export class TheorySession {
   #atOnce: Keyed;
   #slow: Keyed;
   #drawn: Keyed;
+  /** From the newest lines. */
+  #concluded: { key: string; conclusion: Conclusion | undefined };
+  #conclusions = 0;
   /** Keys of the latest requests, which are not repeated while they run. */
-  readonly #asked = { slow: "", pair: "" };
+  readonly #requested = { slow: "", pair: "" };
   /** Whether more draws are planned. */
   isRefining = false;
 
-  constructor(spawn: Spawn, changed: () => void, stored: Lines) {
+  constructor(
+    spawn: Spawn,
+    changed: () => void,
+    { lines, conclusion }: { lines: Lines; conclusion: Conclusion },
+  ) {
     const state = initialState();
     this.#changed = changed;
     this.#fast = new Lane(spawn.theory, 400);
@@ -54,14 +68,27 @@ export class TheorySession {
     this.#pair = new Lane(spawn.studies, 60);
     this.#state = state;
     const key = keyOf(state);
-    this.#atOnce = { key, lines: only(stored, AT_ONCE) };
-    this.#slow = { key, lines: only(stored, ["balls-in-bins"]) };
-    this.#drawn = { key: pairKeyOf(state), lines: only(stored, ["pair-lower", "pair-estimate"]) };
+    this.#atOnce = { key, lines: only(lines, AT_ONCE) };
+    this.#slow = { key, lines: only(lines, ["balls-in-bins"]) };
+    this.#drawn = { key: pairKeyOf(state), lines: only(lines, ["pair-lower", "pair-estimate"]) };
+    this.#concluded = { key: `${key} ${state.sampler}`, conclusion };
   }
 
-  /** Whether the fast lines belong to an earlier state. */
+  /** Whether the fast lines or their conclusion belong to an earlier state. */
   get isStale(): boolean {
+    return this.#hasOldLines || this.#concluded.key !== this.#conclusionKey;
+  }
+
+  get #hasOldLines(): boolean {
     return this.#atOnce.key !== keyOf(this.#state) || this.#missing().length > 0;
+  }
+
+  get #conclusionKey(): string {
+    return `${this.#atOnce.key} ${this.#state.sampler}`;
+  }
+
+  get conclusion(): Conclusion | undefined {
+    return this.#concluded.conclusion;
   }
 
   /** Whether all lines without simulation are complete. */
@@ -79,8 +106,11 @@ export class TheorySession {
 
   show(state: State): void {
     this.#state = state;
-    if (this.isStale) this.#askFast();
-    else this.#askBins();
+    if (this.#hasOldLines) this.#askFast();
+    else {
+      if (this.isStale) void this.#conclude();
+      this.#askBins();
+    }
     if (linesOf(state.sampler).includes("pair-lower")) this.#askPair();
     else this.#stopPair();
   }
@@ -103,29 +133,44 @@ export class TheorySession {
       const lines: Lines = {};
       for (const name of names) lines[name] = lineOf(await askBound(ask, name, state));
       const isCurrent = key === keyOf(this.#state);
-      if (!isCurrent && !this.isStale) return; // changed and changed back
+      if (!isCurrent && !this.#hasOldLines) return; // changed and changed back
       this.#atOnce = { key, lines };
       if (isCurrent) this.#askBins();
-      this.#changed();
+      await this.#conclude();
     });
+  }
+
+  /** Concludes from the newest lines; a later call replaces this one. */
+  async #conclude(): Promise<void> {
+    const { sampler, significance } = this.#state;
+    const key = this.#conclusionKey;
+    this.#conclusions += 1;
+    const call = this.#conclusions;
+    const conclusion = await this.#fast
+      .warm()
+      .request("conclusion", [sampler, epsilonsOf(this.lines), significance])
+      .catch(() => undefined);
+    if (call !== this.#conclusions) return;
+    this.#concluded = { key, conclusion };
+    this.#changed();
   }
 
   #askBins(): void {
     const state = this.#state;
     const key = keyOf(state);
-    if (this.#slow.key === key || this.#asked.slow === key) return;
-    this.#asked.slow = key;
+    if (this.#slow.key === key || this.#requested.slow === key) return;
+    this.#requested.slow = key;
     this.#slow = NOTHING;
     this.#bins.run(async (ask) => {
       const line = lineOf(await askBound(ask, "balls-in-bins", state));
       this.#slow = { key, lines: { "balls-in-bins": line } };
-      this.#changed();
+      await this.#conclude();
     });
   }
 
   #stopPair(): void {
     this.#pair.stop();
-    this.#asked.pair = "";
+    this.#requested.pair = "";
     this.isRefining = false;
   }
 
@@ -134,8 +179,8 @@ export class TheorySession {
     const state = this.#state;
     const key = pairKeyOf(state);
     const isDone = this.#drawn.key === key && this.#drawn.lines["pair-lower"] !== undefined;
-    if (isDone || this.#asked.pair === key) return;
-    this.#asked.pair = key;
+    if (isDone || this.#requested.pair === key) return;
+    this.#requested.pair = key;
     this.#drawn = NOTHING;
     this.isRefining = true;
     const steps = pairSteps(state.steps, state.epochs);
@@ -146,8 +191,8 @@ export class TheorySession {
         const before = this.#drawn.key === key ? this.#drawn.lines : {};
         this.#drawn = { key, lines: pairLines(outcome, state, isLast, before) };
         this.isRefining = !isLast && !("failure" in outcome);
+        if (!this.isRefining) return this.#conclude();
         this.#changed();
-        if (!this.isRefining) return;
       }
     });
   }
@@ -185,7 +230,7 @@ function pairLines(
     return { "pair-estimate": none, ...before, "pair-lower": none };
   }
   const { estimate, observations, seed } = outcome.value;
-  // Of many epochs the limit has whole runs, and the estimate draws of one epoch.
+  // With many epochs, the bound comes from whole runs and the estimate from draws of one epoch.
   const drawn = isLast ? (plannedDraws(state.steps, state.epochs) ?? 0) : observations;
   const about: LineResult =
     "reason" in estimate ? estimate : { value: estimate, observations: drawn, seed };

@@ -12,7 +12,7 @@ import { checkCommand } from "../copies/command";
 import { linkOf } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
 import type { Field } from "../state/fields";
-import { SAMPLER } from "../state/samplers";
+import { about } from "../state/samplers";
 
 /** The form of `dpscope check`. */
 export function check(app: App): TemplateResult {
@@ -32,7 +32,7 @@ export function check(app: App): TemplateResult {
 
 function form(app: App): TemplateResult {
   const { state } = app;
-  const isBuffered = SAMPLER[state.check_loader].hasBuffer;
+  const isBuffered = about(state.check_loader).has_buffer;
   return html`<form
     class="fields"
     aria-label="Description of the training"
@@ -42,7 +42,7 @@ function form(app: App): TemplateResult {
       <legend>The training</legend>
       ${field(app, "check_dataset")} ${field(app, "check_batch")} ${field(app, "check_epochs")}
       ${field(app, "check_noise")}
-      ${choose(app, "check_loader", SAMPLER[state.check_loader].says)}
+      ${choose(app, "check_loader", about(state.check_loader).says)}
       ${isBuffered ? field(app, "check_buffer") : nothing} ${choose(app, "check_drop_last")}
     </fieldset>
     <fieldset>
@@ -112,7 +112,7 @@ function numbers(app: App, report: CheckReport): TemplateResult {
   const rows: [string, string, Accounted | null][] = [
     ["about-loader-lower", "This loader leaks at least", report.lower],
     ["about-loader-upper", "This loader leaks at most", report.upper],
-    ["about-loader-poisson", "Poisson accounting gives", report.poisson],
+    ["about-loader-poisson", "Poisson accounting claims", report.poisson],
   ];
   return html`<table class="numbers">
     <caption>

@@ -6,7 +6,7 @@ import { statement } from "../numbers/statement";
 /** The figures of the screen in a sentence or two, for screen readers. */
 export function summary(app: App): string {
   if (app.state.view !== "explore" || app.theory.isStale) return "";
-  return `${statement(app.state.sampler, app.theory.lines).sentence} ${auditSummary(app)}`.trim();
+  return `${statement(app.theory).sentence} ${auditSummary(app)}`.trim();
 }
 
 /** A running audit is announced every tenth. */

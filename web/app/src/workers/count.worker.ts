@@ -15,7 +15,7 @@ const api = {
     gpu = await GpuCounter.open(mode, software);
     return gpu.name;
   },
-  /** For tests: as if the GPU were pulled out. */
+  /** For tests: loses the GPU for good. */
   lose_gpu: () => {
     gpu?.forbid_reopening();
     gpu?.lose_device();

@@ -1,7 +1,7 @@
-import init, { bound, bound_columns, counts } from "@dpscope/wasm/calculators";
+import init, { bound, bound_columns, conclusion, counts } from "@dpscope/wasm/calculators";
 import { serve } from "../../../protocol/protocol";
 
-const api = { bound, bound_columns, counts };
+const api = { bound, bound_columns, conclusion, counts };
 export type TheoryApi = typeof api;
 
 serve(init(), api);

@@ -1,8 +1,8 @@
 import type { SimulationResult } from "@dpscope/wasm/audits";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { confidence, grouped, type Kind, rounded, SIGN } from "../../../../numbers/rounded";
+import { scopes } from "../../../../numbers/words.json";
 import type { App } from "../../app";
-import { isSamePlan } from "../../audit/plan";
 import type { AuditRun } from "../../audit/run";
 import { toCsv } from "../../charts/data-table";
 import { details, scientificDelta } from "../../components/badge";
@@ -11,8 +11,7 @@ import { bibtex } from "../../copies/bibtex";
 import { auditCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
 import { standaloneSvg } from "../../copies/svg";
-import { count, timesMore } from "../../numbers/counts";
-import { accountedOf } from "../../numbers/lines";
+import { count } from "../../numbers/counts";
 import { curveTable } from "./trade-off";
 
 /** The result of the audit so far. */
@@ -31,7 +30,7 @@ export function outcome(app: App, run: AuditRun): TemplateResult {
       <p class="under">${isOver ? level(result) : unfinished}</p>
       ${details(app, "about-audit", badgeOf(result), kind, rows(result))}
     </div>
-    <div class="verdict">${isOver ? verdict(app, run, result) : nothing}</div>
+    <div class="verdict">${isOver ? verdict(app) : nothing}</div>
   </div>
   ${isOver ? reproduce(app, run, result) : nothing}`;
 }
@@ -48,26 +47,14 @@ function badgeOf(result: SimulationResult): string {
     : "estimate, not complete";
 }
 
-function verdict(app: App, run: AuditRun, result: SimulationResult): TemplateResult {
-  const claim = isSamePlan(run.plan, app.state)
-    ? accountedOf(app.theory.lines, "poisson")
-    : undefined;
-  if (claim === undefined || result.kind !== "bound") return html``;
-  const claimed = rounded(claim.epsilon, "upper", 2);
-  if (result.epsilon > claim.epsilon) {
-    const times = timesMore(result.epsilon, claim.epsilon);
-    return html`<p><strong class="refuted">REFUTED</strong></p>
-      <p class="small">
-        The claim of Poisson accounting, ε = ${claimed}, does not hold for this mechanism: it
-        leaks ${times === undefined ? "more" : `at least ${times} times as much`}. This does not
-        measure your trained model or your code.
-      </p>`;
-  }
-  return html`<p><strong>not refuted</strong></p>
-    <p class="small">
-      This audit found no more leakage than the claimed ε = ${claimed}. That proves nothing; ten times
-      the observations would add about ${rounded(result.gain_at_10x, "estimate", 2)}.
-    </p>`;
+function verdict(app: App): TemplateResult | typeof nothing {
+  const { conclusion } = app.comparison;
+  if (conclusion === undefined) return nothing;
+  const isRefuted = conclusion.verdict.outcome === "refuted";
+  return html`<p>
+      <strong class=${isRefuted ? "refuted" : ""}>${isRefuted ? "REFUTED" : "not refuted"}</strong>
+    </p>
+    <p class="small">${conclusion.sentence}</p>`;
 }
 
 function reproduce(app: App, run: AuditRun, result: SimulationResult): TemplateResult {
@@ -117,7 +104,7 @@ function rows(result: SimulationResult): (readonly [string, string])[] {
         : `score > ${result.threshold.toFixed(4)}: ${count(result.false_positives, "false positive")}, ${count(result.false_negatives, "false negative")}`,
     ],
     ["direction", result.direction],
-    ["scope", "pair: a lower bound on one pair is also one on the mechanism"],
+    ["scope", scopes.pair.lower],
     ["seed", result.seed],
     ["device", result.devices.join(", ")],
     ["float mode", result.float_modes.join(", ")],

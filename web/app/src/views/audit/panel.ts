@@ -6,7 +6,7 @@ import type { AuditRun } from "../../audit/run";
 import { labelled } from "../../components/choose";
 import { paired } from "../../components/paired";
 import { counted } from "../../numbers/counts";
-import { SAMPLER, THREAT_MODEL } from "../../state/samplers";
+import { about, THREAT_MODEL } from "../../state/samplers";
 import { climbChart } from "./climb";
 import { outcome } from "./outcome";
 import { tradeOffChart } from "./trade-off";
@@ -65,7 +65,7 @@ function progress(app: App, run: AuditRun): TemplateResult {
   return html`<div class="progress">
     <p class="small">
       σ = ${run.plan.noise_multiplier}, T = ${grouped(run.plan.steps)}, E = ${grouped(run.plan.epochs)},
-      ${state === undefined ? nothing : SAMPLER[state.sampler].name.toLowerCase()},
+      ${state === undefined ? nothing : about(state.sampler).name.toLowerCase()},
       ${state === undefined ? nothing : THREAT_MODEL[state.threat_model].name.toLowerCase()}, seed
       ${run.plan.seed}
     </p>

@@ -4,13 +4,13 @@ import type { App } from "../../app";
 import { choose } from "../../components/choose";
 import { labelOf, note, numberInput, paired } from "../../components/paired";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
-import { SAMPLER, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
+import { about, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 
 /** The settings of the training. */
 export function controls(app: App): TemplateResult {
   const { state } = app;
-  const about = SAMPLER[state.sampler];
+  const sampler = about(state.sampler);
   return html`<form
     class="controls"
     aria-label="The training"
@@ -19,19 +19,19 @@ export function controls(app: App): TemplateResult {
     <h2>The training</h2>
     ${presets(app)}
     ${paired(app, "noise_multiplier")} ${paired(app, "steps")} ${paired(app, "epochs")}
-    ${paired(app, "delta")} ${choose(app, "sampler", about.says)}
+    ${paired(app, "delta")} ${choose(app, "sampler", sampler.says)}
     <details class="more">
       <summary>Attacker, confidence, seed</summary>
       ${choose(app, "threat_model", THREAT_MODEL[state.threat_model].says, (value) =>
-        about.threatModels.includes(value as ThreatModel),
+        sampler.threat_models.includes(value as ThreatModel),
       )}
       ${paired(app, "significance", {
         hint: `Probability that a simulated bound is wrong: here ${confidence(state.significance)} confidence.`,
       })}
       ${seed(app)}
     </details>
-    ${about.needsBatchSize ? paired(app, "batch_size") : nothing}
-    ${about.hasBuffer ? paired(app, "buffer_examples") : nothing}
+    ${sampler.needs_batch_size ? paired(app, "batch_size") : nothing}
+    ${sampler.has_buffer ? paired(app, "buffer_examples") : nothing}
   </form>`;
 }
 

@@ -3,12 +3,12 @@ import { rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { lineBadge } from "../../components/badge";
 import { type Statement, statement } from "../../numbers/statement";
-import { SAMPLER } from "../../state/samplers";
+import { about } from "../../state/samplers";
 import { ruler } from "./ruler";
 
 /** The main result: what is claimed and what leaks. */
 export function hero(app: App): TemplateResult {
-  const summary = statement(app.state.sampler, app.theory.lines);
+  const summary = statement(app.theory);
   const { claimed } = summary;
   return html`<section class="hero" aria-label="Claim and leakage" aria-busy=${String(app.theory.isStale)}>
     <div class="figures ${app.theory.isStale ? "stale" : ""}">
@@ -41,16 +41,16 @@ function leakage(app: App, summary: Statement): TemplateResult | typeof nothing 
     return html`<div class="figure">
       <h2>Leaks at least</h2>
       <p class="big attack">${rounded(summary.least.epsilon, "lower", 2)}</p>
-      <p class="under">${SAMPLER[app.state.sampler].batches}</p>
-      ${lineBadge(app, "about-least", summary.leastName ?? "pair-lower")}
+      <p class="under">${about(app.state.sampler).batches}</p>
+      ${lineBadge(app, "about-least", summary.leastName)}
     </div>`;
   }
   if (summary.most !== undefined) {
     return html`<div class="figure">
       <h2>Leaks at most</h2>
       <p class="big deterministic">${rounded(summary.most.epsilon, "upper", 2)}</p>
-      <p class="under">${SAMPLER[app.state.sampler].batches}</p>
-      ${lineBadge(app, "about-most", summary.mostName ?? "deterministic")}
+      <p class="under">${about(app.state.sampler).batches}</p>
+      ${lineBadge(app, "about-most", summary.mostName)}
     </div>`;
   }
   return nothing;

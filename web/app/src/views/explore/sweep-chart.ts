@@ -52,7 +52,7 @@ function drawn(app: App, sweep: Sweep): TemplateResult {
   const lines = Object.entries(sweep.epsilons) as [LineName, ArrayLike<number>][];
   const points = (name: LineName, values: ArrayLike<number>): Place[] => {
     const all = sweep.places.map((place, index): Place => [place, positive(values[index])]);
-    // The points that are there are joined before those between them come.
+    // Computed points are joined before those between them are.
     return name === "balls-in-bins" ? all.filter(([, y]) => !Number.isNaN(y)) : all;
   };
   const all = lines.flatMap(([, values]) => Array.from(values).filter((value) => value > 0));
