@@ -16,7 +16,7 @@ pub struct ArrayInfo {
 
 /// Real numbers with a shape, in C order: the last index runs fastest.
 ///
-/// Holds always: the shape's product is the number of elements, and it is at least 1. An array
+/// Always: the shape's product is the number of elements, and it is at least 1. An array
 /// without axes (shape `[]`) is one number.
 ///
 /// ```
@@ -96,7 +96,7 @@ impl Array {
 
     /// How many NaN and infinite values there are, and where the first is; `None` if all are finite.
     ///
-    /// Readers keep such values: what they mean is the caller's decision.
+    /// Readers preserve such values; the caller decides what they mean.
     #[must_use]
     pub fn non_finite(&self) -> Option<NonFinite> {
         let first = self.data.iter().position(|value| !value.is_finite())?;

@@ -4,7 +4,7 @@ use crate::array::ArrayInfo;
 use crate::format::Format;
 use crate::{Array, FormatError, Limits, Npz, Safetensors};
 
-/// A file whose arrays are read when they are asked for.
+/// A file whose arrays are read on request.
 #[derive(Debug)]
 pub(crate) enum Container<'a> {
     Npz(Npz<'a>),

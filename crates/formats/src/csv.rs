@@ -114,7 +114,7 @@ impl<'t> Lines<'t> {
             if self.has_comments {
                 line = cells::without_comment(line);
             }
-            // A tab at either end may stand for an empty cell.
+            // A tab at either end may delimit an empty cell.
             let line = line.trim_end_matches('\r');
             if !line.trim_ascii().is_empty() {
                 return Ok(Some((number, line)));
@@ -153,7 +153,7 @@ impl Rows<'_> {
         Ok(Some(names))
     }
 
-    /// Asks for about as much memory as the file needs if all its lines are like `line`.
+    /// Reserves about as much memory as the file needs if all its lines are like `line`.
     fn reserve_for(&mut self, line: &str, text: &str) -> Result<(), FormatError> {
         let cells = Cells::new(line, self.delimiter).count();
         let guess = text.len() / (line.len() + 1) * cells + cells;

@@ -151,14 +151,14 @@ impl<'a> Dataset<'a> {
         readable.extend(described.iter().filter(|info| info.readable).map(|info| &*info.name));
         match readable.as_slice() {
             [only] => self.array(only),
-            // None is readable: the first one's error says why.
+            // None is readable: report the first one's error.
             [] => self.array(described.first().map_or("", |info| &info.name)),
             _ => Err(FormatError::SeveralArrays { available: name_list(readable.into_iter()) }),
         }
     }
 }
 
-/// Says what a file of a foreign format is, where its first bytes tell.
+/// Error of an unsupported format, which names the format if its signature is known.
 fn unknown(bytes: &[u8], file_name: &str) -> FormatError {
     let (found, remedy) = match bytes {
         [] => ("is empty", "save the arrays again"),

@@ -1,4 +1,4 @@
-//! Files packed by gzip.
+//! Files compressed with gzip.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
@@ -9,20 +9,20 @@ use crate::error::excerpt;
 use crate::limits::within;
 use crate::{ArrayName, FormatError, Limits};
 
-/// Whether a file starts as gzip does.
+/// Whether a file has the signature of gzip.
 #[must_use]
 pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// The content of a gzip file; the bytes themselves where they are none.
+/// Decompresses a gzip file; returns other files unchanged.
 ///
-/// Several members one after the other, as `cat a.gz b.gz` writes them, are one content.
+/// Members that follow each other, as in the output of `cat a.gz b.gz`, are joined.
 ///
 /// # Errors
 ///
 /// A file that is truncated, damaged (its checksum included) or followed by other bytes, and content
-/// beyond `limits.max_bytes`. No more than that is unpacked, whatever the file says of its size.
+/// beyond `limits.max_bytes`. No more than that is decompressed, whatever size the file states.
 ///
 /// # Reference
 ///

@@ -7,7 +7,7 @@ use crate::{ArrayName, FormatError, Limits};
 
 /// Bytes with a shape, in C order: the last index runs fastest.
 ///
-/// Holds always: the shape's product is the number of bytes, and it is at least 1.
+/// Always: the shape's product is the number of bytes, and it is at least 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByteArray {
     shape: Vec<usize>,
@@ -40,7 +40,7 @@ impl ByteArray {
     }
 }
 
-/// Whether a file, unpacked, starts as IDX does and is as long as its header says.
+/// Whether a decompressed file has the signature of IDX and the length that its header states.
 #[must_use]
 pub fn is_idx(bytes: &[u8]) -> bool {
     let Some((start, rest)) = bytes.split_first_chunk::<4>() else { return false };
@@ -115,7 +115,7 @@ pub fn read_idx(bytes: &[u8], limits: &Limits) -> Result<ByteArray, FormatError>
     Ok(ByteArray::from_checked(shape, data.to_vec()))
 }
 
-/// What a type code stands for, if it is one.
+/// Element type of a type code, if it is valid.
 fn type_name(code: u8) -> Option<&'static str> {
     Some(match code {
         0x09 => "signed byte",

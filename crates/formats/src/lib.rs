@@ -4,10 +4,10 @@
 //! safetensors; and what data sets are published as: IDX, CIFAR-10's binary records, gzip around
 //! any of them. There are no files here, only byte slices, so that the browser uses the same code.
 //!
-//! - Images become bytes, as they are stored ([`ByteArray`]). Of all else every numeric dtype becomes `f64` in C order; a dtype that is not a number is refused with the
-//!   line that saves the array differently.
-//! - What a header claims is checked against the available bytes before memory is allocated.
-//! - NaN and infinities are kept: see [`Array::non_finite`].
+//! - Images become bytes ([`ByteArray`]). Every other numeric dtype becomes `f64` in C order; a dtype
+//!   that is not a number is refused, with the line of Python that converts the array.
+//! - Sizes in a header are checked against the available bytes before memory is allocated.
+//! - NaN and infinities are preserved: see [`Array::non_finite`].
 //!
 //! ```
 //! use dpscope_formats::{Array, Dataset, Limits, write_npz};

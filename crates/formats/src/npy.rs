@@ -52,7 +52,7 @@ pub fn read_npy(bytes: &[u8], limits: &Limits) -> Result<Array, FormatError> {
     read_from(&ArrayName::only(), &mut &*bytes, bytes.len() as u64, limits)
 }
 
-/// Reads one npy file to its end. `available_bytes` is how many bytes `reader` can give at most.
+/// Reads one npy file to its end. `available_bytes` is the most that `reader` can return.
 pub(crate) fn read_from(
     array: &ArrayName,
     reader: &mut dyn Read,

@@ -19,7 +19,7 @@ const DEFLATE_RATIO: u64 = 1032;
 
 /// An npz file whose arrays are read one by one.
 ///
-/// So one array of text or metadata does not keep the others from being read.
+/// One array of text or metadata does not prevent reading the others.
 ///
 /// ```
 /// use dpscope_formats::{Array, Limits, Npz, write_npz};
@@ -171,7 +171,7 @@ impl<'a> Npz<'a> {
         };
         let available_bytes = most_bytes.min(data.size()).min(limits.max_bytes);
         let file = archive.by_index(entry.index).map_err(|e| damaged(e.to_string()))?;
-        // One byte more, so that data beyond the bound is seen as such.
+        // One byte more, to detect data beyond the bound.
         read(&mut file.take(available_bytes.saturating_add(1)), available_bytes)
     }
 }
@@ -183,7 +183,7 @@ impl<'a> Npz<'a> {
 ///
 /// # Errors
 ///
-/// Those of [`Npz::open`] and [`Npz::read`], but for refused dtypes. `max_elements` holds for all
+/// Those of [`Npz::open`] and [`Npz::read`], except for refused dtypes. `max_elements` limits all
 /// arrays together. A file without any array of numbers is [`FormatError::NoArrays`].
 pub fn read_npz(bytes: &[u8], limits: &Limits) -> Result<Vec<(String, Array)>, FormatError> {
     let npz = Npz::open(bytes, limits)?;
@@ -299,7 +299,7 @@ mod tests {
         assert!(message(&bytes, &limits).contains("max_elements"));
         let limits = Limits { max_bytes: 1 << 20, ..Limits::default() };
         assert!(message(&bytes, &limits).contains("declares 8388608 bytes"));
-        // The archive says that the entry is short: what it unpacks to is not trusted further.
+        // The archive states that the entry is short, so no more of it is decompressed.
         let size = (bomb.len() as u32).to_le_bytes();
         let bytes = replaced(&bytes, &size, &500_u32.to_le_bytes());
         assert!(message(&bytes, &Limits::default()).contains("at most 372 are present"));
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn foreign_compression_and_encryption_are_refused() {
         let bytes = write_npz(&[("a", &array(3))]).unwrap();
-        // Flags and method stand at offset 6 of the local and 8 of the central header.
+        // Flags and method are at offset 6 of the local and 8 of the central header.
         let central = bytes.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
         let set = |offset: usize, value: u8| {
             let mut bytes = bytes.clone();

@@ -73,8 +73,8 @@ impl Number {
         }
     }
 
-    /// Reads `count` elements. `available_bytes` is how many bytes `reader` can give at most:
-    /// memory is allocated only after the claim has been tested against it.
+    /// Reads `count` elements. `available_bytes` is the most that `reader` can return:
+    /// memory is allocated only after `count` has been checked against it.
     pub(crate) fn read(
         self,
         order: ByteOrder,

@@ -130,7 +130,7 @@ impl<'a> Safetensors<'a> {
 /// # Errors
 ///
 /// Those of [`Safetensors::open`] and [`Safetensors::read`], but for refused dtypes.
-/// `max_elements` holds for all arrays together. A file without any array of numbers is
+/// `max_elements` limits all arrays together. A file without any array of numbers is
 /// [`FormatError::NoArrays`].
 pub fn read_safetensors(
     bytes: &[u8],

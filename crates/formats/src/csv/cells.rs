@@ -1,4 +1,4 @@
-/// What stands between two cells.
+/// Separator of two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delimiter {
     Character(char),
@@ -51,7 +51,7 @@ impl<'l> Iterator for Cells<'l> {
         };
         let end = if rest.starts_with('"') {
             match closing_quote(rest) {
-                // Whatever stands between the mark and the delimiter makes the cell no number.
+                // Text between the quote and the delimiter makes the cell no number.
                 Some(mark) => delimiter_at(&rest[mark..], self.delimiter).map(|end| mark + end),
                 None => {
                     self.rest = None;

@@ -43,7 +43,7 @@ impl Dtype {
         name.to_owned()
     }
 
-    /// How an element is stored, if it is a real number that `f64` can hold.
+    /// How an element is stored, if it is a real number that `f64` can represent.
     pub(crate) fn number(&self, array: &ArrayName) -> Result<(Number, ByteOrder), FormatError> {
         if let Self::Plain(code) = self
             && let Some(number) = known(code)

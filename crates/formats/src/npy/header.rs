@@ -3,13 +3,13 @@ use crate::error::excerpt;
 use crate::number::{ByteOrder, Number};
 use crate::{ArrayName, FormatError};
 
-/// What stands before the data of an npy file.
+/// The header of an npy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) dtype: Dtype,
     pub(crate) fortran_order: bool,
     pub(crate) shape: Vec<u64>,
-    /// Length of all that stands before the data.
+    /// Offset of the data in bytes.
     pub(crate) bytes: u64,
 }
 
@@ -58,7 +58,7 @@ impl Header {
     }
 }
 
-/// Splits at the first `end` that stands outside of brackets and quotes, or at the text's end.
+/// Splits at the first `end` outside of brackets and quotes, or at the text's end.
 fn split_literal(text: &str, end: char) -> Result<(&str, &str), String> {
     let mut open_brackets = 0_u32;
     let mut quote = None;

@@ -20,7 +20,7 @@ pub fn write_npy(array: &Array) -> Vec<u8> {
     bytes
 }
 
-/// What stands before the data: the length is a multiple of 64, as NumPy pads it.
+/// The header: its length is a multiple of 64, as NumPy pads it.
 pub(crate) fn header_of(shape: &[usize]) -> Vec<u8> {
     let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
     let shape = shape_text(&shape);

@@ -9,8 +9,8 @@ use crate::error::excerpt;
 use crate::npy::header_of;
 use crate::{Array, FormatError};
 
-/// An npz file that is written array by array, uncompressed as `np.savez` does. The same arrays give
-/// the same bytes.
+/// An npz file that is written array by array, uncompressed as by `np.savez`. Equal arrays yield
+/// equal bytes.
 #[derive(Debug)]
 pub struct NpzWriter<W: Write + Seek> {
     writer: ZipWriter<W>,
@@ -18,12 +18,12 @@ pub struct NpzWriter<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> NpzWriter<W> {
-    /// Writes from here on.
+    /// Writes to `to`, from its current position.
     pub fn new(to: W) -> Self {
         NpzWriter { writer: ZipWriter::new(to), names: HashSet::new() }
     }
 
-    /// Begins an array of this shape, whose values are written next, in C order.
+    /// Starts an array of this shape; its values follow in C order.
     ///
     /// # Errors
     /// A name that is empty, used twice, or a path out of its folder; a file that cannot be written.
@@ -42,7 +42,7 @@ impl<W: Write + Seek> NpzWriter<W> {
         self.writer.write_all(&header)
     }
 
-    /// Some of the values of the array that was begun last.
+    /// Writes values of the current array.
     ///
     /// # Errors
     /// A file that cannot be written.
