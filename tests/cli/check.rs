@@ -1,6 +1,6 @@
 //! `dpscope check`: findings, verdicts and bad files.
 
-use dpscope_tests::cli::{Ended, number, text};
+use dpscope_tests::cli::{CommandResult, number, text};
 use serde_json::Value;
 
 use crate::{Folder, dpscope};
@@ -28,7 +28,7 @@ fn words(changes: &[(&str, &str)]) -> String {
     format!("check {}", flags.join(" "))
 }
 
-fn check(changes: &[(&str, &str)]) -> Ended {
+fn check(changes: &[(&str, &str)]) -> CommandResult {
     dpscope(&words(changes))
 }
 

@@ -1,6 +1,6 @@
 //! `--device`, `devices` and `bench`, on machines with any adapters.
 
-use dpscope_tests::cli::{Ended, dpscope as program, number, text};
+use dpscope_tests::cli::{CommandResult, dpscope as program, number, text};
 use serde_json::Value;
 
 use crate::{Folder, SMALL, dpscope};
@@ -72,7 +72,7 @@ fn the_cpu_is_exact_in_every_float_mode() {
 #[test]
 fn options_override_the_environment() {
     let folder = Folder::new();
-    let from_environment = |more: &[&str]| -> Ended {
+    let from_environment = |more: &[&str]| -> CommandResult {
         let mut command = program(folder.path());
         command.env("DPSCOPE_DEVICE", "no-such-gpu").args(SMALL.split(' ')).args(more);
         command.output().unwrap().into()
@@ -81,7 +81,7 @@ fn options_override_the_environment() {
     from_environment(&["--device", "cpu"]).exits(0);
     let mut command = program(folder.path());
     command.env("DPSCOPE_DEVICE", "").args(SMALL.split(' '));
-    Ended::from(command.output().unwrap()).exits(0);
+    CommandResult::from(command.output().unwrap()).exits(0);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn drivers_print_nothing_without_a_desktop() {
     let folder = Folder::new();
     let mut command = program(folder.path());
     command.env_remove("XDG_RUNTIME_DIR").arg("devices");
-    assert_eq!(Ended::from(command.output().unwrap()).exits(0).stderr, "");
+    assert_eq!(CommandResult::from(command.output().unwrap()).exits(0).stderr, "");
 }
 
 #[test]

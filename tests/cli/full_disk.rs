@@ -5,14 +5,14 @@
 
 use std::process::Command;
 
-use dpscope_tests::cli::{Ended, dpscope, number};
+use dpscope_tests::cli::{CommandResult, dpscope, number};
 
 use crate::{Folder, SMALL};
 
 /// Bytes of a block of `ulimit -f`.
 const BLOCK: usize = 512;
 
-fn run_with_room(folder: &Folder, bytes: usize, words: &str) -> Ended {
+fn run_with_room(folder: &Folder, bytes: usize, words: &str) -> CommandResult {
     let program = dpscope(folder.path());
     let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", bytes / BLOCK);
     let mut shell = Command::new("sh");
@@ -69,7 +69,7 @@ fn reports_are_printed_even_if_histograms_cannot_be_written() {
 #[test]
 fn unprintable_reports_are_errors() {
     let folder = Folder::new();
-    let to_full = |words: &str| -> Ended {
+    let to_full = |words: &str| -> CommandResult {
         let program = dpscope(folder.path());
         let mut shell = Command::new("sh");
         shell.args(["-c", "exec \"$@\" > /dev/full", "sh"]).arg(program.get_program());
@@ -101,7 +101,8 @@ fn closed_pipes_are_no_errors() {
         for close in [">&-", "2>&-", "| true", "2>&1 | true"] {
             let mut shell = Command::new("sh");
             shell.args(["-c", &format!("\"$@\" {close}"), "sh"]).arg(program.get_program());
-            let ended: Ended = shell.args(words.split_whitespace()).output().unwrap().into();
+            let ended: CommandResult =
+                shell.args(words.split_whitespace()).output().unwrap().into();
             assert!(ended.code != Some(101), "{words} {close}: {ended:?}");
         }
     }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
 use dpscope_engine::Artefact;
-use dpscope_tests::cli::{Ended, dpscope, number, text};
+use dpscope_tests::cli::{CommandResult, dpscope, number, text};
 use serde_json::Value;
 
 use crate::Folder;
@@ -78,7 +78,7 @@ fn resuming_after_ctrl_c_yields_the_same_counts() {
         let folder = Folder::new();
         let size = interrupted(&folder, |child| {
             signal(&child, name);
-            let ended: Ended = child.wait_with_output().unwrap().into();
+            let ended: CommandResult = child.wait_with_output().unwrap().into();
             if ended.code == Some(0) {
                 return false; // it was done before the signal came
             }
@@ -111,7 +111,7 @@ fn the_printed_command_resumes_interrupted_training() {
     let kept = |runs: u64| format!("{} --outputs-to o.npz", words(runs));
     let runs = interrupted_of(&folder, 4_000, kept, |child| {
         signal(&child, "INT");
-        let ended: Ended = child.wait_with_output().unwrap().into();
+        let ended: CommandResult = child.wait_with_output().unwrap().into();
         if ended.code == Some(0) {
             std::fs::remove_file(folder.at("o.npz")).unwrap();
             return false;
@@ -133,7 +133,7 @@ fn reports_of_interrupted_runs_match_the_checkpoint() {
     let folder = Folder::new();
     interrupted(&folder, |child| {
         signal(&child, "INT");
-        let ended: Ended = child.wait_with_output().unwrap().into();
+        let ended: CommandResult = child.wait_with_output().unwrap().into();
         if ended.code == Some(0) {
             return false;
         }
@@ -181,7 +181,7 @@ fn a_second_ctrl_c_stops_at_once_and_preserves_the_checkpoint() {
 
 /// Starts a run of which only the CPU time can be watched, and interrupts it after `ticks` of that.
 #[cfg(target_os = "linux")]
-fn interrupted_after(folder: &Folder, ticks: u64, words: &str) -> Ended {
+fn interrupted_after(folder: &Folder, ticks: u64, words: &str) -> CommandResult {
     let mut command = dpscope(folder.path());
     command.args(words.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
@@ -202,7 +202,7 @@ fn interrupted_after(folder: &Folder, ticks: u64, words: &str) -> Ended {
         std::thread::yield_now();
     }
     signal(&child, "INT");
-    Ended::from(child.wait_with_output().unwrap()).exits(130)
+    CommandResult::from(child.wait_with_output().unwrap()).exits(130)
 }
 
 #[test]

@@ -30,7 +30,7 @@ mod written_files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dpscope_tests::cli::{Ended, run};
+use dpscope_tests::cli::{CommandResult, run};
 use tempfile::TempDir;
 
 /// A folder of its own for the files of one test.
@@ -57,7 +57,7 @@ impl Folder {
         fs::read(self.at(name)).unwrap()
     }
 
-    fn run(&self, words: &str) -> Ended {
+    fn run(&self, words: &str) -> CommandResult {
         run(self.path(), words)
     }
 
@@ -72,7 +72,7 @@ impl Folder {
 }
 
 /// Runs in a folder that nothing is written to.
-fn dpscope(words: &str) -> Ended {
+fn dpscope(words: &str) -> CommandResult {
     let folder = Folder::new();
     let ended = folder.run(words);
     assert_eq!(folder.names(), Vec::<String>::new(), "{words}");

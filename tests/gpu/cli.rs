@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use dpscope_tests::cli::{Ended, run};
+use dpscope_tests::cli::{CommandResult, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -74,8 +74,9 @@ fn rasterisers() -> Result<(), String> {
 /// A run of the CPU resumes in exact mode, never in fast mode.
 fn resumed_runs() -> Result<(), String> {
     let folder = folder()?;
-    let digest =
-        |ended: &Ended| -> Result<Value, String> { Ok(json(ended)?["histogram_digest"].clone()) };
+    let digest = |ended: &CommandResult| -> Result<Value, String> {
+        Ok(json(ended)?["histogram_digest"].clone())
+    };
     let whole = digest(&done(&folder, &format!("{AUDIT} --json"), 0)?)?;
     done(&folder, &format!("{AUDIT} --shard 2/3 --out part"), 0)?;
     for adapter in adapters()? {
@@ -168,12 +169,12 @@ fn folder() -> Result<TempDir, String> {
     tempfile::tempdir().map_err(|error| error.to_string())
 }
 
-fn done(folder: &TempDir, words: &str, code: i32) -> Result<Ended, String> {
+fn done(folder: &TempDir, words: &str, code: i32) -> Result<CommandResult, String> {
     let ended = run(folder.path(), words);
     if ended.code == Some(code) { Ok(ended) } else { Err(format!("{words}: {ended:?}")) }
 }
 
-fn json(ended: &Ended) -> Result<Value, String> {
+fn json(ended: &CommandResult) -> Result<Value, String> {
     serde_json::from_str(&ended.stdout).map_err(|error| format!("{error} in {}", ended.stdout))
 }
 

@@ -42,12 +42,12 @@ fn accurate_values_agree() {
 }
 
 /// Another δ, and more false positives.
-struct Changed {
+struct ModifiedLibrary {
     delta: f64,
     more: u64,
 }
 
-impl Changed {
+impl ModifiedLibrary {
     fn counts(&self, counts: Counts) -> Counts {
         Counts { false_positives: counts.false_positives + self.more, ..counts }
     }
@@ -57,7 +57,7 @@ impl Changed {
     }
 }
 
-impl Library for Changed {
+impl Library for ModifiedLibrary {
     fn credible_lower(&self, counts: Counts, delta: f64, significance: f64) -> Answer {
         Real.credible_lower(self.counts(counts), self.delta(delta), significance)
     }
@@ -73,9 +73,9 @@ impl Library for Changed {
 
 #[test]
 fn broken_twins_are_rejected() {
-    let (epsilon, _) = worst(&Changed { delta: 0.0, more: 0 });
+    let (epsilon, _) = worst(&ModifiedLibrary { delta: 0.0, more: 0 });
     assert!(epsilon > 1e-6, "delta left out: {epsilon:e}");
-    let (epsilon, probability) = worst(&Changed { delta: 1.0, more: 1 });
+    let (epsilon, probability) = worst(&ModifiedLibrary { delta: 1.0, more: 1 });
     assert!(epsilon > 1e-3 && probability > 1e-3, "one count more: {epsilon:e}");
 }
 

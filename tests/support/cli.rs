@@ -44,9 +44,9 @@ pub fn dpscope(folder: &Path) -> Command {
     command
 }
 
-/// How a run of the program ended.
+/// Exit code and output of a run of the program.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct CommandResult {
     /// The exit code; none where a signal ended it.
     pub code: Option<i32>,
     /// What it printed.
@@ -55,23 +55,23 @@ pub struct Ended {
     pub stderr: String,
 }
 
-impl From<Output> for Ended {
+impl From<Output> for CommandResult {
     /// Whatever the user does, there is text, and no panic.
     fn from(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         assert!(!stderr.contains("panicked"), "{stderr}");
-        Ended { code: output.status.code(), stdout, stderr }
+        CommandResult { code: output.status.code(), stdout, stderr }
     }
 }
 
 /// Runs `dpscope` in `folder` with words that are separated by blanks.
-pub fn run(folder: &Path, words: &str) -> Ended {
+pub fn run(folder: &Path, words: &str) -> CommandResult {
     let output = dpscope(folder).args(words.split_whitespace()).output();
     output.expect("the program starts").into()
 }
 
-impl Ended {
+impl CommandResult {
     /// Asserts the exit code.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {

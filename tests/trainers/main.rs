@@ -7,7 +7,7 @@
 
 use std::process::{Command, ExitCode};
 
-use dpscope_tests::cli::{Ended, run, text};
+use dpscope_tests::cli::{CommandResult, run, text};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/own_trainer/");
@@ -82,13 +82,13 @@ fn unable(trial: &Trial, reason: &str, required: bool) -> Trial {
 }
 
 /// Output of the trainer, and the JSON output of the audit of its runs.
-fn audited(example: Example, broken: Option<&str>) -> (String, Ended) {
+fn audited(example: Example, broken: Option<&str>) -> (String, CommandResult) {
     let folder = tempfile::tempdir().unwrap();
     let mut trainer = Command::new(PYTHON);
     trainer.current_dir(folder.path()).arg(format!("{FOLDER}{}", example.file)).arg("runs.npz");
     trainer.args(example.arguments);
     trainer.args(broken.map(|broken| ["--broken", broken]).into_iter().flatten());
-    let trained: Ended = trainer.output().unwrap().into();
+    let trained: CommandResult = trainer.output().unwrap().into();
     let trained = trained.exits(0);
     (trained.stdout, run(folder.path(), &format!("{AUDIT} --json")))
 }

@@ -8,7 +8,7 @@ const SHOWN: usize = 8;
 
 /// Everything that one module printed.
 #[derive(Debug, Clone)]
-pub(crate) struct Printed {
+pub(crate) struct BuildOutput {
     /// Whether it was compiled with `simd128`.
     pub(crate) simd: bool,
     pub(crate) numbers: Vec<Number>,
@@ -29,7 +29,7 @@ pub(crate) struct Number {
     bits: String,
 }
 
-impl Printed {
+impl BuildOutput {
     /// Reads JSON lines.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -38,7 +38,7 @@ impl Printed {
             serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 2))
         };
         let numbers: Result<Vec<Number>, String> = rest.lines().enumerate().map(number).collect();
-        Ok(Printed { simd, numbers: numbers? })
+        Ok(BuildOutput { simd, numbers: numbers? })
     }
 
     /// The numbers that must be the same everywhere.

@@ -11,21 +11,21 @@ mod module;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use comparison::{Printed, differences};
+use comparison::{BuildOutput, differences};
 use dpscope_wasm_bits::{List, PLATFORM, fingerprints, groups, with_the_platforms_exp};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 static NATIVE: LazyLock<List> = LazyLock::new(fingerprints);
 
 /// What node printed for each build, or why it could not.
-static PRINTED: LazyLock<Result<Vec<Printed>, String>> =
+static PRINTED: LazyLock<Result<Vec<BuildOutput>, String>> =
     LazyLock::new(|| module::BUILDS.iter().map(module::printed).collect());
 
 /// What makes a broken twin of a list.
 type Change<'a> = &'a dyn Fn(&mut List);
 
 /// What the test of one build is to say.
-type Check = fn(&Printed) -> Result<(), String>;
+type Check = fn(&BuildOutput) -> Result<(), String>;
 
 fn main() -> ExitCode {
     let missing = module::missing();
@@ -60,7 +60,7 @@ fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()))
 }
 
-fn all_printed() -> Result<&'static [Printed], String> {
+fn all_printed() -> Result<&'static [BuildOutput], String> {
     PRINTED.as_deref().map_err(String::clone)
 }
 
@@ -71,17 +71,17 @@ fn in_every_build(check: Check) -> Result<(), Failed> {
     Ok(())
 }
 
-fn same_group(printed: &Printed, group: &str) -> Result<(), String> {
+fn same_group(printed: &BuildOutput, group: &str) -> Result<(), String> {
     let native = NATIVE.iter().filter(|(name, _)| *name == group);
     let wasm = printed.numbers.iter().filter(|number| number.group == group);
     differences(native, wasm)
 }
 
-fn same_bits(printed: &Printed) -> Result<(), String> {
+fn same_bits(printed: &BuildOutput) -> Result<(), String> {
     differences(&*NATIVE, printed.shared())
 }
 
-fn compiled_as_named(printed: &Printed) -> Result<(), String> {
+fn compiled_as_named(printed: &BuildOutput) -> Result<(), String> {
     let expected: Vec<bool> = module::BUILDS.iter().map(|build| build.simd).collect();
     let found: Vec<bool> = all_printed()?.iter().map(|printed| printed.simd).collect();
     let twins = printed.numbers.iter().filter(|number| number.group == PLATFORM).count();
@@ -91,7 +91,7 @@ fn compiled_as_named(printed: &Printed) -> Result<(), String> {
     }
 }
 
-fn platform_is_refused(printed: &Printed) -> Result<(), String> {
+fn platform_is_refused(printed: &BuildOutput) -> Result<(), String> {
     let twins = printed.numbers.iter().filter(|number| number.group == PLATFORM);
     match differences(&with_the_platforms_exp(), twins) {
         Ok(()) => Err("the standard library's exp is not distinguished from core's".to_string()),
@@ -99,7 +99,7 @@ fn platform_is_refused(printed: &Printed) -> Result<(), String> {
     }
 }
 
-fn changes_are_refused(printed: &Printed) -> Result<(), String> {
+fn changes_are_refused(printed: &BuildOutput) -> Result<(), String> {
     let changed = |change: Change<'_>| {
         let mut list = NATIVE.clone();
         change(&mut list);

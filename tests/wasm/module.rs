@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::comparison::Printed;
+use crate::comparison::BuildOutput;
 
 const PACKAGE: &str = "dpscope-wasm-bits";
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -33,7 +33,7 @@ pub(crate) fn missing() -> Option<String> {
 }
 
 /// Builds the package and runs it; one build after the other, for the next overwrites the module.
-pub(crate) fn printed(build: &Build) -> Result<Printed, String> {
+pub(crate) fn printed(build: &Build) -> Result<BuildOutput, String> {
     // One folder for both builds, which share what is built for the host, apart from the
     // workspace's own.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PACKAGE);
@@ -44,7 +44,7 @@ pub(crate) fn printed(build: &Build) -> Result<Printed, String> {
     output(&mut command)?;
     let module = folder.join(TARGET).join("release/dpscope_wasm_bits.wasm");
     let text = output(Command::new("node").arg(root().join("tests/wasm/run.mjs")).arg(module))?;
-    Printed::parse(&text)
+    BuildOutput::parse(&text)
 }
 
 fn root() -> PathBuf {

@@ -80,7 +80,7 @@ fn ctrl_c_keeps_finished_rows() {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
-    use dpscope_tests::cli::{Ended, dpscope};
+    use dpscope_tests::cli::{CommandResult, dpscope};
 
     let folder = Folder::new();
     // the last rows take very long
@@ -100,7 +100,7 @@ fn ctrl_c_keeps_finished_rows() {
     }
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(sent.unwrap().success());
-    let ended: Ended = child.wait_with_output().unwrap().into();
+    let ended: CommandResult = child.wait_with_output().unwrap().into();
     let ended = ended.exits(130);
     assert!(ended.stderr.contains("of 201 rows are finished"), "{}", ended.stderr);
     assert!(ended.stdout.contains("Poisson ≤"), "{}", ended.stdout);

@@ -31,8 +31,8 @@ const LATER: [&str; 8] = [
     "p_published_in_peer_tests",
 ];
 
-/// What a key of `expected` asks for.
-enum Asked {
+/// The value of a key of `expected`.
+enum Quantity {
     Number(Answer),
     /// A list, or the entries of an object; what is left out is skipped.
     Parts(Vec<(&'static str, Answer)>),
@@ -50,32 +50,32 @@ pub(super) fn evaluate(
     let tolerance = Tolerance::of(case)?;
     let mut findings = Vec::new();
     for (key, value) in case.at("expected")?.entries()? {
-        let asked = match group {
+        let quantity = match group {
             "a_clopper_pearson_counts" => from_counts(key, &inputs, library)?,
             "d_two_gaussians" => two_gaussians(&inputs, library)?,
             "e_jeffreys_perfect_separation" => perfect_separation(key, &inputs, library)?,
             "f_bayesian_joint_beta" => joint_beta(key, &inputs, library)?,
             "g_gdp_mu_to_eps" => {
                 let (mu, delta) = (inputs.at("mu")?.number()?, inputs.at("delta")?.number()?);
-                Asked::Number(library.gdp_epsilon(mu, delta))
+                Quantity::Number(library.gdp_epsilon(mu, delta))
             }
             "g_eps_to_mu" => {
                 let (epsilon, delta) = (inputs.at("eps")?.number()?, inputs.at("delta")?.number()?);
-                Asked::Number(library.gdp_mu_for(epsilon, delta))
+                Quantity::Number(library.gdp_mu_for(epsilon, delta))
             }
             "g_mu_lower_from_rates" => {
                 let (fpr, fnr) = (inputs.at("fpr_ub")?.number()?, inputs.at("fnr_ub")?.number()?);
-                Asked::Number(library.gdp_mu_lower_bound(fpr, fnr))
+                Quantity::Number(library.gdp_mu_lower_bound(fpr, fnr))
             }
             "h_scores" => from_scores(key, &inputs, folder, library)?,
             "x_poisson_pld" => poisson(key, &inputs, library)?,
-            later if LATER.contains(&later) => Asked::Skip("not supported yet"),
+            later if LATER.contains(&later) => Quantity::Skip("not supported yet"),
             other => {
                 let problem = format!("`{other}` is not a group of this format");
                 return Err(group_field.error(&problem));
             }
         };
-        findings.extend(compared(&value, asked, &tolerance)?);
+        findings.extend(compared(&value, quantity, &tolerance)?);
     }
     Ok(findings)
 }
@@ -158,18 +158,18 @@ impl Tolerance {
 
 fn compared(
     value: &Case<'_>,
-    asked: Asked,
+    quantity: Quantity,
     tolerance: &Tolerance,
 ) -> Result<Vec<Finding>, GoldenError> {
     let key = value.name();
     let one = |value: &Case<'_>, seen: Answer| -> Result<Finding, GoldenError> {
         value.compared(seen, |stated| tolerance.allowed(&key, stated))
     };
-    Ok(match asked {
-        Asked::Skip(why) => vec![value.skipped(why)],
+    Ok(match quantity {
+        Quantity::Skip(why) => vec![value.skipped(why)],
         _ if value.is_no_number() => vec![value.skipped(NO_NUMBER)],
-        Asked::Number(seen) => vec![one(value, seen)?],
-        Asked::Parts(parts) => {
+        Quantity::Number(seen) => vec![one(value, seen)?],
+        Quantity::Parts(parts) => {
             let entries: Vec<Case<'_>> = if value.is_object() {
                 value.entries()?.into_iter().map(|(_, entry)| entry).collect()
             } else {
@@ -218,7 +218,11 @@ fn forward([fpr, fnr]: [f64; 2], delta: f64) -> f64 {
     if numerator > 0.0 { math::ln(numerator / fpr) } else { f64::NEG_INFINITY }
 }
 
-fn from_counts(key: &str, inputs: &Case<'_>, library: &dyn Library) -> Result<Asked, GoldenError> {
+fn from_counts(
+    key: &str,
+    inputs: &Case<'_>,
+    library: &dyn Library,
+) -> Result<Quantity, GoldenError> {
     let counts = counts(inputs)?;
     let (delta, alpha) = (inputs.at("delta")?.number()?, inputs.at("alpha")?.number()?);
     let exact: Upper<'_> = &|k, n, t| library.clopper_pearson(k, n, t).map(|(_, upper)| upper);
@@ -231,83 +235,87 @@ fn from_counts(key: &str, inputs: &Case<'_>, library: &dyn Library) -> Result<As
     let rates_at = |tail: f64| {
         let both = rates(counts, tail, exact);
         let part = |place: usize| both.clone().map(|both| both[place]);
-        Asked::Parts(vec![("fpr_ub", part(0)), ("fnr_ub", part(1))])
+        Quantity::Parts(vec![("fpr_ub", part(0)), ("fnr_ub", part(1))])
     };
     Ok(match key {
         "jax_privacy one_sided=True" => {
             let limits = rates(counts, 0.5 * alpha, exact);
-            Asked::Number(limits.map(|limits| forward(limits, delta).max(0.0)))
+            Quantity::Number(limits.map(|limits| forward(limits, delta).max(0.0)))
         }
         _ if key.starts_with("rates_upper_bounds tail alpha/2 ") => rates_at(0.5 * alpha),
         _ if key.starts_with("rates_upper_bounds tail alpha ") => rates_at(alpha),
         _ if key.starts_with("dp-sniper lcb/ucb") => {
             let limits = rates(counts, 0.5 * alpha, exact);
-            Asked::Number(limits.map(|limits| forward(limits, 0.0)))
+            Quantity::Number(limits.map(|limits| forward(limits, 0.0)))
         }
         _ if key.starts_with("tf-privacy RatioBound") => {
             let limits = rates(counts, 0.5 * alpha, exact);
             let value = limits.map(|limits| forward(limits, 0.0));
-            Asked::Parts(vec![("clopper-pearson", value)])
+            Quantity::Parts(vec![("clopper-pearson", value)])
         }
-        _ if is_reversed => Asked::Skip(REVERSED),
+        _ if is_reversed => Quantity::Skip(REVERSED),
         _ if key.starts_with("jax_privacy one_sided=False")
             || key.starts_with("privacy-estimates beta compute_eps_lo (") =>
         {
-            Asked::Number(library.epsilon_at_fixed_cut(counts, delta, alpha))
+            Quantity::Number(library.epsilon_at_fixed_cut(counts, delta, alpha))
         }
         _ if key.starts_with("privacy-estimates beta compute_eps_lo_hi (") => {
-            Asked::Parts(vec![("0", library.epsilon_at_fixed_cut(counts, delta, 0.5 * alpha))])
+            Quantity::Parts(vec![("0", library.epsilon_at_fixed_cut(counts, delta, 0.5 * alpha))])
         }
         _ if key.starts_with("privacy-estimates jeffreys compute_eps_lo (") => {
-            Asked::Number(best(0.5 * alpha))
+            Quantity::Number(best(0.5 * alpha))
         }
         _ if key.starts_with("privacy-estimates jeffreys compute_eps_lo_hi (") => {
-            Asked::Parts(vec![("0", best(0.25 * alpha))])
+            Quantity::Parts(vec![("0", best(0.25 * alpha))])
         }
-        _ => Asked::Skip(OTHER_METHOD),
+        _ => Quantity::Skip(OTHER_METHOD),
     })
 }
 
 /// Two Gaussians of the same width are μ-GDP.
-fn two_gaussians(inputs: &Case<'_>, library: &dyn Library) -> Result<Asked, GoldenError> {
+fn two_gaussians(inputs: &Case<'_>, library: &dyn Library) -> Result<Quantity, GoldenError> {
     let number = |name: &str| inputs.at(name)?.number();
     let (s0, s1, delta) = (number("s0")?, number("s1")?, number("delta")?);
     let gdp_mu = (number("mu1")? - number("mu0")?).abs() / s0;
     if s0.to_bits() != s1.to_bits() {
-        return Ok(Asked::Skip("not supported yet: Gaussians of different widths"));
+        return Ok(Quantity::Skip("not supported yet: Gaussians of different widths"));
     }
-    Ok(Asked::Number(library.gdp_epsilon(gdp_mu, delta)))
+    Ok(Quantity::Number(library.gdp_epsilon(gdp_mu, delta)))
 }
 
 fn perfect_separation(
     key: &str,
     inputs: &Case<'_>,
     library: &dyn Library,
-) -> Result<Asked, GoldenError> {
+) -> Result<Quantity, GoldenError> {
     let (misses, trials) = (inputs.at("fn")?.count()?, inputs.at("n")?.count()?);
     let (delta, alpha) = (inputs.at("delta")?.number()?, inputs.at("alpha")?.number()?);
     let limit = library.jeffreys_upper(misses, trials, alpha);
     Ok(if key.starts_with("one_shot_epe _jeffreys_high") {
-        Asked::Number(limit)
+        Quantity::Number(limit)
     } else if key.starts_with("cap two-sample") {
-        Asked::Number(limit.and_then(|limit| library.epsilon_from_rates(limit, limit, delta)))
+        Quantity::Number(limit.and_then(|limit| library.epsilon_from_rates(limit, limit, delta)))
     } else {
-        Asked::Skip("not supported yet: exact null")
+        Quantity::Skip("not supported yet: exact null")
     })
 }
 
-fn joint_beta(key: &str, inputs: &Case<'_>, library: &dyn Library) -> Result<Asked, GoldenError> {
+fn joint_beta(
+    key: &str,
+    inputs: &Case<'_>,
+    library: &dyn Library,
+) -> Result<Quantity, GoldenError> {
     let counts = counts(inputs)?;
     let (delta, alpha) = (inputs.at("delta")?.number()?, inputs.at("alpha")?.number()?);
     let both = || {
         let ends = library.credible_interval(counts, delta, alpha);
         let end = |place: usize| ends.clone().map(|ends| ends[place]);
-        Asked::Parts(vec![("0", end(0)), ("1", end(1))])
+        Quantity::Parts(vec![("0", end(0)), ("1", end(1))])
     };
     Ok(match key {
-        _ if key.ends_with(" seconds") => Asked::Skip("a duration"),
+        _ if key.ends_with(" seconds") => Quantity::Skip("a duration"),
         _ if key.starts_with("accurate eps_lo:") || key.contains("joint-beta compute_eps_lo (") => {
-            Asked::Number(library.credible_lower(counts, delta, alpha))
+            Quantity::Number(library.credible_lower(counts, delta, alpha))
         }
         _ if key.starts_with("accurate eps_lo_hi")
             || key.contains("joint-beta compute_eps_lo_hi (") =>
@@ -316,9 +324,9 @@ fn joint_beta(key: &str, inputs: &Case<'_>, library: &dyn Library) -> Result<Ask
         }
         "accurate P_post at eps=0.5,1,2" => {
             let at = |epsilon| library.probability_within(counts, delta, epsilon);
-            Asked::Parts(vec![("0", at(0.5)), ("1", at(1.0)), ("2", at(2.0))])
+            Quantity::Parts(vec![("0", at(0.5)), ("1", at(1.0)), ("2", at(2.0))])
         }
-        _ => Asked::Skip(OTHER_METHOD),
+        _ => Quantity::Skip(OTHER_METHOD),
     })
 }
 
@@ -327,7 +335,7 @@ fn from_scores(
     inputs: &Case<'_>,
     folder: &Path,
     library: &dyn Library,
-) -> Result<Asked, GoldenError> {
+) -> Result<Quantity, GoldenError> {
     let target = array(&inputs.at("scores_in")?, folder)?;
     let zero_out = array(&inputs.at("scores_out")?, folder)?;
     let (delta, alpha) = (inputs.at("delta")?.number()?, inputs.at("alpha")?.number()?);
@@ -335,7 +343,7 @@ fn from_scores(
     let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
     Ok(match key {
         _ if key.starts_with("jax_privacy CP max over thresholds, NO correction (alpha/2") => {
-            Asked::Number(largest(alpha))
+            Quantity::Number(largest(alpha))
         }
         _ if key.starts_with("jax_privacy CP Explicit(threshold=1.0) one-sided") => {
             let above =
@@ -350,16 +358,16 @@ fn from_scores(
             let exact: Upper<'_> =
                 &|k, n, t| library.clopper_pearson(k, n, t).map(|(_, upper)| upper);
             let limits = rates(counts, 0.5 * alpha, exact);
-            Asked::Number(limits.map(|limits| forward(limits, delta).max(0.0)))
+            Quantity::Number(limits.map(|limits| forward(limits, delta).max(0.0)))
         }
         _ if key.starts_with("privacy-estimates/pategan-audit sweep: max over thresholds") => {
             if mean(&target) < mean(&zero_out) {
-                Asked::Skip(REVERSED)
+                Quantity::Skip(REVERSED)
             } else {
-                Asked::Number(largest(0.5 * alpha))
+                Quantity::Number(largest(0.5 * alpha))
             }
         }
-        _ => Asked::Skip(OTHER_METHOD),
+        _ => Quantity::Skip(OTHER_METHOD),
     })
 }
 
@@ -373,9 +381,9 @@ fn array(path: &Case<'_>, folder: &Path) -> Result<Vec<f64>, GoldenError> {
     if scores.is_empty() { Err(about(&"no scores")) } else { Ok(scores) }
 }
 
-fn poisson(key: &str, inputs: &Case<'_>, library: &dyn Library) -> Result<Asked, GoldenError> {
+fn poisson(key: &str, inputs: &Case<'_>, library: &dyn Library) -> Result<Quantity, GoldenError> {
     if !key.starts_with("dp_accounting") {
-        return Ok(Asked::Skip("a printed value of another accountant"));
+        return Ok(Quantity::Skip("a printed value of another accountant"));
     }
     let run = Run {
         noise_multiplier: inputs.at("sigma")?.number()?,
@@ -384,5 +392,5 @@ fn poisson(key: &str, inputs: &Case<'_>, library: &dyn Library) -> Result<Asked,
         sampling_rate: inputs.at("q")?.number()?,
         delta: inputs.at("delta")?.number()?,
     };
-    Ok(Asked::Number(library.poisson(run, OneSide::Max, 1e-4).map(|bracket| bracket.upper)))
+    Ok(Quantity::Number(library.poisson(run, OneSide::Max, 1e-4).map(|bracket| bracket.upper)))
 }
