@@ -133,7 +133,7 @@ impl Artefact {
         Ok(self.histograms.evaluate(bins, threshold_rule, thresholds, at, complete)?)
     }
 
-    /// The outcome with the uncorrected maximum of all counts and what the counts say of the run.
+    /// The outcome with the uncorrected maximum of all counts and the statistics of the run.
     ///
     /// # Errors
     /// Nothing is counted yet.

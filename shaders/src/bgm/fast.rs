@@ -244,7 +244,7 @@ mod tests {
         kernels
     }
 
-    /// Centred entries of an observation, its normals `noise` times as large.
+    /// CentredSums entries of an observation, its normals `noise` times as large.
     fn entries(kernel: &ScoreKernel, world: World, observation: u64, noise: f64) -> Vec<f64> {
         let draws = kernel.draws(world, observation);
         let gap = gap(&kernel.distribution);

@@ -41,15 +41,15 @@ struct Finish {
 
 /// The centre and the sums of one exponent slope.
 #[derive(Clone, Debug)]
-pub(crate) struct Centred {
+pub(crate) struct CentredSums {
     shift: Row<f32>,
     log_weight: Row<f32>,
     sums: Sums,
 }
 
-impl Centred {
+impl CentredSums {
     pub(crate) fn new() -> Self {
-        Centred { shift: [0.0; LANES], log_weight: [0.0; LANES], sums: Sums::new() }
+        CentredSums { shift: [0.0; LANES], log_weight: [0.0; LANES], sums: Sums::new() }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -120,7 +120,7 @@ impl Moving {
         t: u32,
         slots: &Row<u32>,
         rows: &mut [Row<f32>],
-        sums: &mut [Centred; 2],
+        sums: &mut [CentredSums; 2],
     ) {
         shift(isa, t, slots, [self.target_shift[world.index()], self.other_shift], rows);
         let log_weights = self.log_weights.get(t as usize..).unwrap_or(&[]);
@@ -135,7 +135,7 @@ impl Moving {
     }
 
     /// Score of an epoch after all entries have been added.
-    pub(crate) fn score(&self, isa: InstructionSet, sums: &[Centred; 2], score: &mut Row<f32>) {
+    pub(crate) fn score(&self, isa: InstructionSet, sums: &[CentredSums; 2], score: &mut Row<f32>) {
         let [top, bottom] = sums;
         score_top(isa, &self.finish, top, &top.sums.total(), score);
         if self.slopes[1] > 0.0 {
@@ -196,7 +196,7 @@ fn add_centred_body(
 }
 
 #[inline(always)]
-fn score_top_body(finish: &Finish, top: &Centred, total: &Row<f32>, score: &mut Row<f32>) {
+fn score_top_body(finish: &Finish, top: &CentredSums, total: &Row<f32>, score: &mut Row<f32>) {
     for lane in 0..LANES {
         let centre = top.shift[lane] * finish.inverse_sigma + finish.offset;
         let weight = top.log_weight[lane] * std::f32::consts::LN_2;
@@ -205,7 +205,12 @@ fn score_top_body(finish: &Finish, top: &Centred, total: &Row<f32>, score: &mut 
 }
 
 #[inline(always)]
-fn score_bottom_body(finish: &Finish, sums: &[Centred; 2], total: &Row<f32>, score: &mut Row<f32>) {
+fn score_bottom_body(
+    finish: &Finish,
+    sums: &[CentredSums; 2],
+    total: &Row<f32>,
+    score: &mut Row<f32>,
+) {
     let [top, bottom] = sums;
     for lane in 0..LANES {
         let apart = (top.shift[lane] - bottom.shift[lane]) * finish.centre_slope;
@@ -231,11 +236,11 @@ lane_fn! {
 }
 lane_fn! {
     /// v/σ + offset + ln 2·l + ln Σ_g.
-    fn score_top(finish: &Finish, top: &Centred, total: &Row<f32>, score: &mut Row<f32>)
+    fn score_top(finish: &Finish, top: &CentredSums, total: &Row<f32>, score: &mut Row<f32>)
         = score_top_body
 }
 lane_fn! {
     /// Adds (g − 1)(v − v′)/σ − ln 2·l′ − ln Σ_{g−1}.
-    fn score_bottom(finish: &Finish, sums: &[Centred; 2], total: &Row<f32>, score: &mut Row<f32>)
+    fn score_bottom(finish: &Finish, sums: &[CentredSums; 2], total: &Row<f32>, score: &mut Row<f32>)
         = score_bottom_body
 }

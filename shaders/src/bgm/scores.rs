@@ -5,7 +5,7 @@
 
 use super::draws::Draws;
 use super::math::round_to_i32;
-use super::moving::Centred;
+use super::moving::CentredSums;
 use super::program::{Program, Stage};
 use super::setup::{Scoring, Setup};
 use super::sums::Sums;
@@ -57,7 +57,7 @@ struct Scratch {
     normals: Tile<f32>,
     slots: Row<u32>,
     fixed: [Sums; 2],
-    moving: [Centred; 2],
+    moving: [CentredSums; 2],
     totals: Row<i64>,
 }
 
@@ -68,14 +68,14 @@ impl Scratch {
             normals: Tile::new(),
             slots: [0; LANES],
             fixed: [Sums::new(), Sums::new()],
-            moving: [Centred::new(), Centred::new()],
+            moving: [CentredSums::new(), CentredSums::new()],
             totals: [0; LANES],
         }
     }
 
     fn clear_epoch(&mut self) {
         self.fixed.iter_mut().for_each(Sums::clear);
-        self.moving.iter_mut().for_each(Centred::clear);
+        self.moving.iter_mut().for_each(CentredSums::clear);
     }
 }
 

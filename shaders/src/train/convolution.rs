@@ -1,7 +1,7 @@
 //! Convolutions as implicit matrix products: the kernels of `convolution.wgsl`.
 
 use super::kernel::{Kernel, KernelBuilder};
-use super::memory::{Common, Stage};
+use super::memory::{Common, LayerMemory};
 use super::products::{Along, Product, ProductFunctions, Tile};
 use super::saved;
 use crate::wgsl::wgsl;
@@ -33,7 +33,7 @@ impl ImageShape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConvolutionLayer {
     /// Memory layout.
-    pub stage: Stage,
+    pub stage: LayerMemory,
     /// Shape of the input.
     pub input: ImageShape,
     /// Shape of the output.

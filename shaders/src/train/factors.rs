@@ -3,16 +3,16 @@
 use std::fmt::Write;
 
 use super::kernel::Kernel;
-use super::memory::{Common, Source, Stage};
+use super::memory::{Common, LayerMemory, Source};
 use crate::wgsl::wgsl;
 
 /// Computation of the squared per-example gradient norm of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SquaredNorm {
     /// (‖inputs‖² + 1)·‖output gradient‖², for a linear layer.
-    Linear(Stage),
+    Linear(LayerMemory),
     /// The sum of this many partial sums per row, for a convolution.
-    Summed(Stage, u32),
+    Summed(LayerMemory, u32),
 }
 
 /// The kernel of the clipping factors of all rows.

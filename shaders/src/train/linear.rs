@@ -1,7 +1,7 @@
 //! Linear layers as matrix products: the kernels of `linear.wgsl`.
 
 use super::kernel::Kernel;
-use super::memory::{Common, Stage};
+use super::memory::{Common, LayerMemory};
 use super::products::{Along, Product, ProductFunctions, Tile};
 use crate::wgsl::wgsl;
 
@@ -9,14 +9,14 @@ use crate::wgsl::wgsl;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearLayer {
     /// Memory layout.
-    pub stage: Stage,
+    pub stage: LayerMemory,
 }
 
 impl LinearLayer {
     /// Forward pass.
     #[must_use]
     pub fn forward(&self, common: &Common) -> Kernel {
-        let Stage { inputs, outputs, .. } = self.stage;
+        let LayerMemory { inputs, outputs, .. } = self.stage;
         let parts = ProductFunctions {
             name: "forward",
             left: Along::Terms,
@@ -29,7 +29,7 @@ impl LinearLayer {
     /// Gradient with respect to the inputs.
     #[must_use]
     pub fn input_gradient(&self, common: &Common) -> Kernel {
-        let Stage { inputs, outputs, .. } = self.stage;
+        let LayerMemory { inputs, outputs, .. } = self.stage;
         let parts = ProductFunctions {
             name: "input_gradient",
             left: Along::Terms,
@@ -42,7 +42,7 @@ impl LinearLayer {
     /// Sum of clipped gradients, Σ factor·gradient over the rows.
     #[must_use]
     pub fn sums(&self, common: &Common) -> Kernel {
-        let Stage { inputs, outputs, .. } = self.stage;
+        let LayerMemory { inputs, outputs, .. } = self.stage;
         let parts = ProductFunctions {
             name: "sums",
             left: Along::Tile,

@@ -1,7 +1,7 @@
 //! The loss: the kernel of `loss.wgsl`.
 
 use super::kernel::{Kernel, WORKGROUP};
-use super::memory::{Common, Stage};
+use super::memory::{Common, LayerMemory};
 use crate::wgsl::wgsl;
 
 /// Softmax cross-entropy of the outputs of the last layer.
@@ -10,7 +10,7 @@ use crate::wgsl::wgsl;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
     /// The last layer.
-    pub stage: Stage,
+    pub stage: LayerMemory,
     /// Offset of the labels in `data`.
     pub labels: u32,
 }

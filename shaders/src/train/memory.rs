@@ -70,7 +70,7 @@ pub enum Activation {
 
 /// Memory layout of a layer: offsets in `values`, each of R rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stage {
+pub struct LayerMemory {
     /// Source of the inputs.
     pub source: Source,
     /// Inputs per row.
@@ -95,7 +95,7 @@ pub struct Stage {
     pub gradients: u32,
 }
 
-impl Stage {
+impl LayerMemory {
     /// Starts a kernel of this layer.
     pub(super) fn draft(&self, common: &Common, name: &str, groups: u64) -> KernelBuilder {
         let (source, first, words) = match self.source {

@@ -26,7 +26,7 @@ pub use initialize::Initialization;
 pub use kernel::Kernel;
 pub use linear::LinearLayer;
 pub use loss::Loss;
-pub use memory::{Activation, Common, Packing, Source, Stage};
+pub use memory::{Activation, Common, LayerMemory, Packing, Source};
 pub use order::Order;
 pub use params::PassParams;
 pub use pooling::{Pooling, PoolingLayer};

@@ -2,7 +2,7 @@
 
 use super::convolution::ImageShape;
 use super::kernel::{Kernel, WORKGROUP};
-use super::memory::{Common, Stage};
+use super::memory::{Common, LayerMemory};
 use crate::wgsl::wgsl;
 
 /// Type of pooling.
@@ -20,7 +20,7 @@ pub enum Pooling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolingLayer {
     /// Memory layout.
-    pub stage: Stage,
+    pub stage: LayerMemory,
     /// Type of pooling.
     pub pooling: Pooling,
     /// Shape of the input.

@@ -1,11 +1,11 @@
 //! Sums of saved per-example gradients: the kernel of `saved.wgsl`.
 
 use super::kernel::{Kernel, WORKGROUP};
-use super::memory::{Common, Stage};
+use super::memory::{Common, LayerMemory};
 use crate::wgsl::wgsl;
 
 /// Σ factor·gradient for a layer with `own` parameters.
-pub(super) fn sums(stage: &Stage, common: &Common, own: u64) -> Kernel {
+pub(super) fn sums(stage: &LayerMemory, common: &Common, own: u64) -> Kernel {
     stage
         .draft(common, "saved sums", own.div_ceil(WORKGROUP.into()))
         .constant("OWN", own as u32)

@@ -2,9 +2,9 @@
 
 use dpscope_shaders::bgm::WORKGROUP;
 use dpscope_shaders::train::{
-    Activation, Common, ConvolutionLayer, Finish, ImageShape, Initialization, Kernel, LinearLayer,
-    Loss, Packing, PassParams, Pooling, PoolingLayer, RowSelection, Source, SquaredNorm, Stage,
-    factors,
+    Activation, Common, ConvolutionLayer, Finish, ImageShape, Initialization, Kernel, LayerMemory,
+    LinearLayer, Loss, Packing, PassParams, Pooling, PoolingLayer, RowSelection, Source,
+    SquaredNorm, factors,
 };
 
 use crate::layout::{bindings, fields};
@@ -13,8 +13,8 @@ use crate::{edited, validated};
 
 const COMMON: Common = Common { rows: 100, parameters: 5_000, values: 90_000, factors: 80_000 };
 
-fn stage(source: Source, activation: Activation) -> Stage {
-    Stage {
+fn stage(source: Source, activation: Activation) -> LayerMemory {
+    LayerMemory {
         source,
         inputs: 2 * 9 * 7,
         outputs: 5 * 9 * 7,
@@ -29,7 +29,7 @@ fn stage(source: Source, activation: Activation) -> Stage {
     }
 }
 
-fn stages() -> Vec<Stage> {
+fn stages() -> Vec<LayerMemory> {
     let records = |packing| Source::Records { packing, first: 6_000 };
     vec![
         stage(Source::Values(0), Activation::Identity),
@@ -169,7 +169,7 @@ fn layouts_of_training_kernels_match_the_host() {
 
 #[test]
 fn many_workgroups_are_arranged_in_rows() {
-    let stage = Stage { inputs: 1 << 20, ..stages()[0] };
+    let stage = LayerMemory { inputs: 1 << 20, ..stages()[0] };
     let input = ImageShape { channels: 1, height: 1 << 10, width: 1 << 10 };
     let pooling = PoolingLayer { stage, pooling: Pooling::Average, input, size: 2 };
     let [columns, rows] = pooling.input_gradient(&COMMON).groups();

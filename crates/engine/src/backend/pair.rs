@@ -11,7 +11,7 @@ use crate::{Control, EngineError, ObservationRange};
 /// Random words per chunk of a CPU thread: a few milliseconds.
 const CHUNK_WORDS: u64 = 1 << 21;
 
-/// Maximum number of draws per chunk, which are held in memory.
+/// Maximum number of draws per chunk, which are stored in memory.
 const MAX_DRAWS: u64 = 1 << 16;
 
 /// Samples epochs of one proposal: the same draws on every backend.

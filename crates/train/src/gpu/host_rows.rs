@@ -1,7 +1,7 @@
 //! Batches drawn on the host, for samplers that consume random words sequentially.
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::Failure;
+use dpscope_engine::backend::gpu::GpuError;
 use dpscope_engine::{Control, ObservationRange};
 use dpscope_shaders::train::EpochBatches;
 use rayon::prelude::*;
@@ -27,11 +27,11 @@ impl<'a> HostRows<'a> {
     }
 
     /// Draws the batches of an epoch, which is slow for Poisson sampling.
-    pub(super) fn draw(&mut self, epoch: u32, control: &dyn Control) -> Result<(), Failure> {
+    pub(super) fn draw(&mut self, epoch: u32, control: &dyn Control) -> Result<(), GpuError> {
         let HostRows { training, pool, models, .. } = self;
         let draw = |((world, run), batches): &mut ((World, u64), EpochBatches)| {
             if !control.keep_going() {
-                return Err(Failure::Stopped);
+                return Err(GpuError::Stopped);
             }
             let stream = 2 * *run + world.index() as u64;
             training.batches.draw(training.seed, stream, epoch, batches);

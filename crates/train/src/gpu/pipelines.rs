@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dpscope_engine::backend::gpu::{Failure, OpenDevice};
+use dpscope_engine::backend::gpu::{GpuError, OpenDevice};
 use dpscope_shaders::train::Kernel;
 use rayon::prelude::*;
 
@@ -62,7 +62,7 @@ impl Pipelines {
         limits: &WaveLimits,
         pool: &rayon::ThreadPool,
         edit: Option<SourceEdit>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, GpuError> {
         let device_limits = open.device().limits();
         check_limits(&device_limits)?;
         let buffer_bytes =
@@ -71,7 +71,7 @@ impl Pipelines {
         let (plan, need) = plan_within(training, limits.memory_bytes, buffer_bytes)?;
         let max_runs = need.runs(limits.memory_bytes, buffer_bytes).min(limits.runs);
         let layout = layout(open.device());
-        let compile = |kernels: &[Kernel]| -> Result<Vec<Pipeline>, Failure> {
+        let compile = |kernels: &[Kernel]| -> Result<Vec<Pipeline>, GpuError> {
             let compile = |kernel: &Kernel| compile_kernel(open, &layout, kernel, edit);
             pool.install(|| kernels.par_iter().map(compile).collect())
         };
@@ -97,7 +97,7 @@ impl Pipelines {
 }
 
 /// Checks that a device supports the bindings and workgroups of all kernels.
-fn check_limits(limits: &wgpu::Limits) -> Result<(), Failure> {
+fn check_limits(limits: &wgpu::Limits) -> Result<(), GpuError> {
     let group = limits.max_compute_invocations_per_workgroup;
     for (what, has, needs) in [
         ("storage buffers per kernel", limits.max_storage_buffers_per_shader_stage, BUFFERS - 1),
@@ -108,7 +108,7 @@ fn check_limits(limits: &wgpu::Limits) -> Result<(), Failure> {
     ] {
         if has < needs {
             let reason = format!("the device supports {has} {what}, but training needs {needs}");
-            return Err(Failure::Unfit(reason));
+            return Err(GpuError::Unfit(reason));
         }
     }
     Ok(())
@@ -119,8 +119,8 @@ fn plan_within(
     training: &Training,
     memory_bytes: u64,
     buffer_bytes: u64,
-) -> Result<(GpuPlan, MemoryNeed), Failure> {
-    let unfit = |error: TrainError| Failure::Unfit(error.to_string());
+) -> Result<(GpuPlan, MemoryNeed), GpuError> {
+    let unfit = |error: TrainError| GpuError::Unfit(error.to_string());
     let mut rows = training.max_rows().max(1);
     loop {
         let plan = GpuPlan::new(training, rows);
@@ -143,10 +143,10 @@ fn plan_within(
     }
 }
 
-fn too_large(need: &MemoryNeed, memory_bytes: u64, buffer_bytes: u64) -> Failure {
+fn too_large(need: &MemoryNeed, memory_bytes: u64, buffer_bytes: u64) -> GpuError {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     let largest = 2 * need.models.iter().copied().fold(need.shared, u64::max);
-    Failure::Unfit(format!(
+    GpuError::Unfit(format!(
         "one model of each world needs {} MiB of device memory ({} MiB in one buffer), but only {} MiB \
          ({} MiB in one buffer) may be used",
         mib(need.bytes(1)),
@@ -199,7 +199,7 @@ fn compile_kernel(
     layout: &wgpu::BindGroupLayout,
     kernel: &Kernel,
     edit: Option<SourceEdit>,
-) -> Result<Pipeline, Failure> {
+) -> Result<Pipeline, GpuError> {
     let module = |device: &wgpu::Device| Some(shader_module(device, kernel, edit));
     let with_name = |reason: &str| format!("kernel {}: {reason}", kernel.name());
     match pollster::block_on(open.pipeline(layout, module, Kernel::ENTRY)) {
@@ -207,8 +207,8 @@ fn compile_kernel(
             let (groups, operations) = (kernel.groups(), kernel.operations());
             Ok(Pipeline { pipeline, groups, operations })
         }
-        Ok(None) => Err(Failure::Unfit(with_name("no module"))),
-        Err(Failure::Unfit(reason)) => Err(Failure::Unfit(with_name(&reason))),
+        Ok(None) => Err(GpuError::Unfit(with_name("no module"))),
+        Err(GpuError::Unfit(reason)) => Err(GpuError::Unfit(with_name(&reason))),
         Err(failure) => Err(failure),
     }
 }
@@ -252,7 +252,7 @@ mod tests {
             wgpu::Limits { max_compute_workgroups_per_dimension: 1_024, ..Default::default() },
             wgpu::Limits::downlevel_webgl2_defaults(),
         ] {
-            let Err(Failure::Unfit(reason)) = check_limits(&less) else {
+            let Err(GpuError::Unfit(reason)) = check_limits(&less) else {
                 panic!("accepted: {less:?}")
             };
             assert!(reason.contains("training needs"), "{reason}");

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::Failure;
+use dpscope_engine::backend::gpu::GpuError;
 use dpscope_engine::{Control, ObservationRange};
 use rayon::prelude::*;
 
@@ -58,7 +58,7 @@ impl Control for Watch<'_> {
 
 /// Compares the first steps of the first runs with the CPU, each step starting from the device's
 /// own parameters: records must be equal, parameters and outputs equal within rounding.
-pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Result<(), Failure> {
+pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Result<(), GpuError> {
     let training = cpu.training();
     let range = ObservationRange { first: 0, end: RUNS.min(waves.pipelines.max_runs) };
     let runs = range.len();
@@ -97,7 +97,9 @@ pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Re
             let from = &before[model * count..][..count];
             let world = if (model as u64) < runs { "D" } else { "D′" };
             device_step.difference(model, from, twin, plan, training).map_or(Ok(()), |what| {
-                Err(Failure::Unfit(format!("self-test: run {run} of {world}, step {step}: {what}")))
+                Err(GpuError::Unfit(format!(
+                    "self-test: run {run} of {world}, step {step}: {what}"
+                )))
             })?;
         }
         before = device_step.parameters;

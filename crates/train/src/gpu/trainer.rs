@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, Failure, OpenDevice, REOPENINGS};
+use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, GpuError, OpenDevice, REOPENINGS};
 use dpscope_engine::{Control, EngineError, ObservationRange, Trainer, TrainingTally, WaveScores};
 use rayon::prelude::*;
 
@@ -138,7 +138,7 @@ impl GpuDpSgd {
         state: &mut State,
         range: ObservationRange,
         control: &dyn Control,
-    ) -> Result<(ObservationRange, WaveResult), Failure> {
+    ) -> Result<(ObservationRange, WaveResult), GpuError> {
         let waves = match &mut state.waves {
             Some(waves) => waves,
             none => {
@@ -151,9 +151,9 @@ impl GpuDpSgd {
         let evaluated =
             self.cpu.training().evaluated_runs().saturating_sub(range.first).min(range.len());
         match waves.train(&self.cpu, range, evaluated, control) {
-            Err(Failure::Unfit(reason)) => {
+            Err(GpuError::Unfit(reason)) => {
                 if !waves.halve(range.len()) {
-                    return Err(Failure::Unfit(reason));
+                    return Err(GpuError::Unfit(reason));
                 }
                 if !state.has_warned {
                     let max_runs = waves.runs();
@@ -263,9 +263,9 @@ impl Trainer for GpuDpSgd {
         while !state.on_cpu {
             let reason = match self.train_wave(&mut state, range, control) {
                 Ok((range, wave)) => return self.score_wave(range, &wave, control),
-                Err(Failure::Stopped) => return Err(EngineError::Stopped),
-                Err(Failure::Unfit(reason)) => reason,
-                Err(Failure::Device(reason)) => match self.reopen(&mut state) {
+                Err(GpuError::Stopped) => return Err(EngineError::Stopped),
+                Err(GpuError::Unfit(reason)) => reason,
+                Err(GpuError::Device(reason)) => match self.reopen(&mut state) {
                     Ok(()) => {
                         control.warn(&format!("{reason}; the device was reopened"));
                         continue;
@@ -281,14 +281,14 @@ impl Trainer for GpuDpSgd {
     }
 }
 
-fn open_device(adapter: &Adapter, limits: &WaveLimits) -> Result<OpenDevice, Failure> {
+fn open_device(adapter: &Adapter, limits: &WaveLimits) -> Result<OpenDevice, GpuError> {
     let requested = wgpu::Limits {
         max_buffer_size: limits.granted_bytes,
         max_storage_buffer_binding_size: limits.granted_bytes,
         ..wgpu::Limits::default()
     };
     let opened = OpenDevice::open(adapter, wgpu::Features::empty(), requested);
-    pollster::block_on(opened).map_err(Failure::Device)
+    pollster::block_on(opened).map_err(GpuError::Device)
 }
 
 /// Compiles the kernels of a training and runs the self-test.
@@ -298,10 +298,10 @@ fn self_tested_waves(
     limits: &WaveLimits,
     edit: Option<SourceEdit>,
     control: &dyn Control,
-) -> Result<Waves, Failure> {
+) -> Result<Waves, GpuError> {
     if cpu.training().settings().debias_records > 0 {
         let reason = "debias_records above 0 is supported on the CPU only";
-        return Err(Failure::Unfit(reason.to_owned()));
+        return Err(GpuError::Unfit(reason.to_owned()));
     }
     let pipelines = Pipelines::new(open, cpu.training(), limits, cpu.pool(), edit)?;
     let mut waves = Waves::new(pipelines, limits.work);
@@ -309,10 +309,10 @@ fn self_tested_waves(
     Ok(waves)
 }
 
-fn engine_error(failure: Failure) -> EngineError {
+fn engine_error(failure: GpuError) -> EngineError {
     match failure {
-        Failure::Stopped => EngineError::Stopped,
-        Failure::Device(reason) | Failure::Unfit(reason) => {
+        GpuError::Stopped => EngineError::Stopped,
+        GpuError::Device(reason) | GpuError::Unfit(reason) => {
             EngineError::Backend { backend: "gpu", reason }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::{Failure, OpenDevice, Pace, SubmissionQueue};
+use dpscope_engine::backend::gpu::{GpuError, OpenDevice, SubmissionPace, SubmissionQueue};
 use dpscope_engine::{Control, ObservationRange};
 use dpscope_shaders::train::PassParams;
 
@@ -64,7 +64,8 @@ impl WaveResult {
 
 impl Waves {
     pub(super) fn new(pipelines: Pipelines, max_work: u64) -> Self {
-        let submissions = SubmissionQueue::new(Pace::new(FIRST_WORK.min(max_work), max_work));
+        let submissions =
+            SubmissionQueue::new(SubmissionPace::new(FIRST_WORK.min(max_work), max_work));
         Waves { pipelines, buffers: None, submissions, count: 0 }
     }
 
@@ -90,7 +91,7 @@ impl Waves {
         range: ObservationRange,
         evaluated: u64,
         control: &dyn Control,
-    ) -> Result<WaveResult, Failure> {
+    ) -> Result<WaveResult, GpuError> {
         let mut wave = self.begin(range, control)?;
         let mut rows = HostRows::new(cpu, &wave.pipelines.plan, range);
         let training = cpu.training();
@@ -111,7 +112,7 @@ impl Waves {
         &'a mut self,
         range: ObservationRange,
         control: &'a dyn Control,
-    ) -> Result<Wave<'a>, Failure> {
+    ) -> Result<Wave<'a>, GpuError> {
         let Waves { pipelines, buffers, submissions, count } = self;
         *count += 1;
         let is_enough = buffers.as_ref().is_some_and(|buffers| buffers.runs >= range.len());
@@ -147,7 +148,7 @@ impl Waves {
 }
 
 impl Buffers {
-    fn new(pipelines: &Pipelines, runs: u64) -> Result<Self, Failure> {
+    fn new(pipelines: &Pipelines, runs: u64) -> Result<Self, GpuError> {
         let device = pipelines.open.device();
         let kinds = [
             wgpu::ErrorFilter::OutOfMemory,
@@ -165,7 +166,9 @@ impl Buffers {
             None => Ok(buffers),
             Some(error) => {
                 let bytes = pipelines.need.bytes(runs);
-                Err(Failure::Unfit(format!("the device could not allocate {bytes} bytes: {error}")))
+                Err(GpuError::Unfit(format!(
+                    "the device could not allocate {bytes} bytes: {error}"
+                )))
             }
         }
     }
@@ -248,7 +251,7 @@ impl<'a> Wave<'a> {
         rows: &mut HostRows<'_>,
         epoch: u32,
         step: u32,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), GpuError> {
         let pipelines = self.pipelines;
         let passes = pipelines.plan.passes(rows.max_batch(step));
         for pass in 0..passes {
@@ -267,7 +270,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Adds a dispatch to the next submission; splits it if necessary.
-    fn dispatch(&mut self, kernel: &'a Pipeline, turn: &PassParams) -> Result<(), Failure> {
+    fn dispatch(&mut self, kernel: &'a Pipeline, turn: &PassParams) -> Result<(), GpuError> {
         let work = self.models().saturating_mul(kernel.operations);
         let mut parts = Parts::new(kernel.groups, work);
         while parts.remaining() > 0 {
@@ -287,7 +290,7 @@ impl<'a> Wave<'a> {
         kernel: &'a Pipeline,
         part: Part,
         turn: &PassParams,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), GpuError> {
         let is_new = self.last != Some(*turn);
         if is_new && self.slots.len() as u64 == SLOT_BYTES / 4 * SLOTS as u64 {
             self.submit()?;
@@ -305,12 +308,12 @@ impl<'a> Wave<'a> {
     }
 
     /// Submits the pending dispatches once the device is not too far behind.
-    pub(super) fn submit(&mut self) -> Result<(), Failure> {
+    pub(super) fn submit(&mut self) -> Result<(), GpuError> {
         if self.dispatches.is_empty() {
             return Ok(());
         }
         if !self.control.keep_going() {
-            return Err(Failure::Stopped);
+            return Err(GpuError::Stopped);
         }
         let open = self.open();
         while self.submissions.is_full() {
@@ -338,7 +341,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Reads all outputs so far, model by model.
-    pub(super) fn outputs(&mut self) -> Result<Vec<f32>, Failure> {
+    pub(super) fn outputs(&mut self) -> Result<Vec<f32>, GpuError> {
         let words = self.pipelines.plan.words_per_model().outputs;
         self.submit()?;
         let outputs = self.read(&self.buffers.outputs, 0, self.models(), words)?;
@@ -346,7 +349,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Reads the parameters θ of the first models of a world.
-    pub(super) fn parameters(&mut self, world: World, models: u64) -> Result<Vec<f32>, Failure> {
+    pub(super) fn parameters(&mut self, world: World, models: u64) -> Result<Vec<f32>, GpuError> {
         let words = self.pipelines.plan.words_per_model().theta;
         self.submit()?;
         let first = world.index() as u64 * self.range.len();
@@ -355,7 +358,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Reads the rows of the last pass, model by model.
-    pub(super) fn rows(&mut self) -> Result<Vec<u32>, Failure> {
+    pub(super) fn rows(&mut self) -> Result<Vec<u32>, GpuError> {
         let words = self.pipelines.plan.words_per_model().rows;
         self.submit()?;
         self.read(&self.buffers.rows, 0, self.models(), words)
@@ -368,7 +371,7 @@ impl<'a> Wave<'a> {
         first: u64,
         models: u64,
         words: usize,
-    ) -> Result<Vec<u32>, Failure> {
+    ) -> Result<Vec<u32>, GpuError> {
         if models == 0 {
             return Ok(Vec::new());
         }
@@ -378,7 +381,7 @@ impl<'a> Wave<'a> {
         while pollster::block_on(self.submissions.wait_for_oldest(open, now_ms))?.is_some() {}
         let read = pollster::block_on(reading.words())?;
         if read.len() as u64 != models * words as u64 {
-            return Err(Failure::Device(format!("the device returned {} words", read.len())));
+            return Err(GpuError::Device(format!("the device returned {} words", read.len())));
         }
         Ok(read)
     }

@@ -25,7 +25,7 @@ use dpscope_train::{
 };
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use memory::Shared;
+use memory::SharedMemory;
 use models::{Numbers, every_layer};
 use simulator::Simulator;
 
@@ -85,23 +85,23 @@ fn default_training(spec: &ModelSpec) -> Training {
 }
 
 /// Uninitialised memory of a wave.
-fn memory(plan: &GpuPlan) -> Vec<Shared> {
+fn memory(plan: &GpuPlan) -> Vec<SharedMemory> {
     let sizes = plan.words_per_model();
-    let uninitialized = |name, words: usize| Shared::uninitialized(name, MODELS * words);
+    let uninitialized = |name, words: usize| SharedMemory::uninitialized(name, MODELS * words);
     let canary = match plan.fixed_canary() {
         Some(canary) => {
             let words: Vec<u32> = canary.iter().map(|entry| entry.to_bits()).collect();
-            Shared::filled("canary", &words)
+            SharedMemory::filled("canary", &words)
         }
         None => uninitialized("canary", sizes.canary),
     };
     vec![
-        Shared::default(),
+        SharedMemory::default(),
         uninitialized("values", sizes.values),
         uninitialized("theta", sizes.theta),
         uninitialized("sums", sizes.sums),
         canary,
-        Shared::filled("data", plan.data()),
+        SharedMemory::filled("data", plan.data()),
         uninitialized("rows", sizes.rows),
         uninitialized("outputs", sizes.outputs),
     ]
@@ -111,12 +111,12 @@ fn simulate(
     kernel: &Kernel,
     source: &str,
     turn: &PassParams,
-    memory: &mut [Shared],
+    memory: &mut [SharedMemory],
 ) -> Result<(), String> {
     let module = naga::front::wgsl::parse_str(source).map_err(|e| e.emit_to_string(source))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module);
     let info = info.map_err(|error| error.emit_to_string(source))?;
-    memory[0] = Shared::filled("params", &turn.words());
+    memory[0] = SharedMemory::filled("params", &turn.words());
     let [columns, rows] = kernel.groups();
     let found = Simulator::new(&module, &info, memory).dispatch([columns, rows, MODELS as u32]);
     found.map_err(|problem| format!("{}: {problem}", kernel.name()))
@@ -125,8 +125,8 @@ fn simulate(
 /// Executes both steps of a wave; calls `each` before every kernel.
 fn train(
     plan: &GpuPlan,
-    memory: &mut [Shared],
-    each: &mut dyn FnMut(&Kernel, &PassParams, &[Shared]),
+    memory: &mut [SharedMemory],
+    each: &mut dyn FnMut(&Kernel, &PassParams, &[SharedMemory]),
 ) -> Result<(), String> {
     let mut run = |kernels: &[Kernel], turn: &PassParams| {
         kernels.iter().try_for_each(|kernel| {
@@ -174,7 +174,7 @@ fn simulated_sums_equal_those_of_the_cpu() {
         let training = default_training(&spec);
         let plan = GpuPlan::new(&training, 100).unwrap();
         let (mut memory, mut seen) = (memory(&plan), Vec::new());
-        let mut record = |kernel: &Kernel, _: &PassParams, memory: &[Shared]| {
+        let mut record = |kernel: &Kernel, _: &PassParams, memory: &[SharedMemory]| {
             if kernel.name() == "finish" {
                 seen.push([THETA, SUMS, ROWS].map(|at| memory[at].words().to_vec()));
             }
@@ -224,7 +224,7 @@ fn every_missing_barrier_is_detected() {
     let mut caught: BTreeMap<String, bool> = BTreeMap::new();
     for (_, spec) in every_layer() {
         let plan = GpuPlan::new(&default_training(&spec), 100).unwrap();
-        let mut remove_barriers = |kernel: &Kernel, turn: &PassParams, memory: &[Shared]| {
+        let mut remove_barriers = |kernel: &Kernel, turn: &PassParams, memory: &[SharedMemory]| {
             for (place, source) in without_each_barrier(&kernel.source()) {
                 let caught = caught.entry(place).or_default();
                 if !*caught {
@@ -259,7 +259,7 @@ fn broken_kernels_are_rejected() {
         ("factors", "max(square, 1e-30)", "min(square, 0.0)", "√0"),
     ] {
         let mut caught = false;
-        let mut broken = |kernel: &Kernel, turn: &PassParams, memory: &[Shared]| {
+        let mut broken = |kernel: &Kernel, turn: &PassParams, memory: &[SharedMemory]| {
             let source = kernel.source().replace(from, to);
             if kernel.name() == name && source != kernel.source() {
                 let found = simulate(kernel, &source, turn, &mut memory.to_vec());

@@ -14,7 +14,7 @@ struct AccessHistory {
 
 /// Words shared by several invocations.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shared {
+pub(crate) struct SharedMemory {
     pub(crate) name: String,
     words: Vec<u32>,
     is_written: Vec<bool>,
@@ -23,10 +23,10 @@ pub(crate) struct Shared {
     pub(crate) phase: u64,
 }
 
-impl Shared {
+impl SharedMemory {
     /// Uninitialised words.
     pub(crate) fn uninitialized(name: &str, count: usize) -> Self {
-        Shared {
+        SharedMemory {
             name: name.to_owned(),
             words: vec![0; count],
             is_written: vec![false; count],
@@ -36,7 +36,7 @@ impl Shared {
     }
 
     pub(crate) fn filled(name: &str, words: &[u32]) -> Self {
-        let mut shared = Shared::uninitialized(name, words.len());
+        let mut shared = SharedMemory::uninitialized(name, words.len());
         shared.words.copy_from_slice(words);
         shared.is_written.fill(true);
         shared

@@ -1,7 +1,7 @@
 //! Executes a dispatch of a compute shader from naga's module, all lanes of a workgroup in
 //! lockstep.
 //!
-//! [`Shared`] memory detects results that depend on the execution order of lanes or workgroups.
+//! [`SharedMemory`] memory detects results that depend on the execution order of lanes or workgroups.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use naga::{
     LocalVariable, Module, ScalarKind, Statement, TypeInner,
 };
 
-use crate::memory::{Places, Shared, read_own, write_own};
+use crate::memory::{Places, SharedMemory, read_own, write_own};
 use crate::operations::{self, LANES, Words};
 use crate::values::{SimulationResult, component, constant_words, word, words_in};
 
@@ -47,8 +47,8 @@ pub(crate) struct Simulator<'a> {
     module: &'a Module,
     info: &'a ModuleInfo,
     /// Buffers by binding; they persist between dispatches.
-    buffers: &'a mut [Shared],
-    workgroup: HashMap<Handle<GlobalVariable>, Shared>,
+    buffers: &'a mut [SharedMemory],
+    workgroup: HashMap<Handle<GlobalVariable>, SharedMemory>,
     private: HashMap<Handle<GlobalVariable>, Words>,
     /// Number of the workgroup in the dispatch.
     group: u64,
@@ -58,7 +58,7 @@ impl<'a> Simulator<'a> {
     pub(crate) fn new(
         module: &'a Module,
         info: &'a ModuleInfo,
-        buffers: &'a mut [Shared],
+        buffers: &'a mut [SharedMemory],
     ) -> Simulator<'a> {
         let (workgroup, private) = (HashMap::new(), HashMap::new());
         Simulator { module, info, buffers, workgroup, private, group: 0 }
@@ -100,7 +100,7 @@ impl<'a> Simulator<'a> {
                     let words = words_in(self.module, &self.module.types[variable.ty].inner)?;
                     let name = variable.name.as_deref().unwrap_or("workgroup");
                     let shared = self.workgroup.entry(handle);
-                    let shared = shared.or_insert_with(|| Shared::uninitialized(name, words));
+                    let shared = shared.or_insert_with(|| SharedMemory::uninitialized(name, words));
                     shared.uninitialize();
                     shared.phase += 1;
                 }
@@ -475,7 +475,7 @@ impl<'a> Simulator<'a> {
     }
 
     /// The workgroup variable or buffer behind a pointer.
-    fn shared(&mut self, root: Root) -> SimulationResult<&mut Shared> {
+    fn shared(&mut self, root: Root) -> SimulationResult<&mut SharedMemory> {
         let Root::Global(global) = root else { return Err("no such variable".to_owned()) };
         if let Some(shared) = self.workgroup.get_mut(&global) {
             return Ok(shared);

@@ -49,13 +49,13 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
 
 /// The figures of one row, one a round.
 #[derive(Default)]
-struct Measured {
+struct Measurement {
     ours: Vec<f64>,
     peer: Vec<f64>,
     no_peer: Option<String>,
 }
 
-impl Measured {
+impl Measurement {
     fn line(&self) -> String {
         let ours = median(&self.ours);
         if let Some(reason) = &self.no_peer {
@@ -72,9 +72,9 @@ impl Measured {
     }
 }
 
-fn measure(row: &Row, rounds: u32) -> Result<Measured> {
+fn measure(row: &Row, rounds: u32) -> Result<Measurement> {
     let mut ours = prepare(&row.ours)?;
-    let mut measured = Measured::default();
+    let mut measured = Measurement::default();
     let mut peer = match prepare(&row.peer) {
         Ok(command) => Some(command),
         Err(reason) => {
@@ -150,7 +150,7 @@ fn median(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Measured, figure, median};
+    use super::{Measurement, figure, median};
 
     #[test]
     fn the_figure_is_read_from_a_json_line() {
@@ -178,10 +178,11 @@ mod tests {
     #[test]
     fn the_line_contains_the_ratio_of_medians_and_its_spread() {
         let both =
-            Measured { ours: vec![8.0, 12.0, 10.0], peer: vec![2.0, 2.0, 5.0], no_peer: None };
+            Measurement { ours: vec![8.0, 12.0, 10.0], peer: vec![2.0, 2.0, 5.0], no_peer: None };
         let line = both.line();
         assert!(line.starts_with("5.00 times the peer (rounds 2.00 to 6.00)"), "{line}");
-        let alone = Measured { ours: vec![8.0], peer: vec![], no_peer: Some("no python".into()) };
+        let alone =
+            Measurement { ours: vec![8.0], peer: vec![], no_peer: Some("no python".into()) };
         assert!(alone.line().contains("no peer: no python"), "{}", alone.line());
     }
 }

@@ -46,7 +46,7 @@ enum Outcome {
     Skipped(String),
 }
 
-struct Finished {
+struct StepResult {
     name: &'static str,
     outcome: Outcome,
     /// Of its tests.
@@ -103,14 +103,14 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
     let in_ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
 
     let mut counts = Counts::default();
-    let mut finished: Vec<Finished> = Vec::new();
+    let mut finished: Vec<StepResult> = Vec::new();
     for step in selected {
         let mut seen = Counts::default();
         let (outcome, cost) = Cost::of(|| run_step(step, in_ci, &mut seen));
         counts.add(seen);
         println!("── {}: {}\n", step.name, line_of(&outcome, cost));
         let failed = matches!(outcome, Outcome::Failed(_));
-        finished.push(Finished { name: step.name, outcome, failed: seen.failed, cost });
+        finished.push(StepResult { name: step.name, outcome, failed: seen.failed, cost });
         if failed && !keep_going {
             break;
         }
@@ -185,7 +185,7 @@ fn line_of(outcome: &Outcome, cost: Cost) -> String {
 }
 
 /// Prints the summary, whose last line has the counts and nothing else.
-fn close(finished: &[Finished], counts: Counts) -> ExitCode {
+fn close(finished: &[StepResult], counts: Counts) -> ExitCode {
     for step in finished {
         println!("{:<8} {}", step.name, line_of(&step.outcome, step.cost));
     }
@@ -204,7 +204,7 @@ fn close(finished: &[Finished], counts: Counts) -> ExitCode {
     if closing.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn closing_counts(finished: &[Finished], mut counts: Counts) -> Counts {
+fn closing_counts(finished: &[StepResult], mut counts: Counts) -> Counts {
     for step in finished {
         match step.outcome {
             Outcome::Passed => {}
@@ -219,12 +219,12 @@ fn closing_counts(finished: &[Finished], mut counts: Counts) -> Counts {
 #[cfg(test)]
 mod tests {
     use super::{
-        Cost, Counts, Duration, ExitCode, Finished, Outcome, STEPS, close, closing_counts, line_of,
-        select,
+        Cost, Counts, Duration, ExitCode, Outcome, STEPS, StepResult, close, closing_counts,
+        line_of, select,
     };
 
-    fn finished(name: &'static str, outcome: Outcome) -> Finished {
-        Finished { name, outcome, failed: 0, cost: Cost::NONE }
+    fn finished(name: &'static str, outcome: Outcome) -> StepResult {
+        StepResult { name, outcome, failed: 0, cost: Cost::NONE }
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
     fn failed_tests_are_counted_once() {
         let tests = Counts { passed: 10, failed: 2, ignored: 0 };
         let failed =
-            |name, failed| Finished { failed, ..finished(name, Outcome::Failed("x".into())) };
+            |name, failed| StepResult { failed, ..finished(name, Outcome::Failed("x".into())) };
         let skipped = finished("wasm", Outcome::Skipped("y".into()));
         let closing = closing_counts(&[failed("test", 2), skipped], tests);
         assert_eq!((closing.failed, closing.ignored), (2, 1));

@@ -8,7 +8,7 @@ use dpscope_shaders::bgm::ScoreKernel;
 
 use super::adapter::Adapter;
 use super::device::Gpu;
-use super::open::{Failure, lock};
+use super::open::{GpuError, lock};
 use super::pieces::PieceLimits;
 use super::record::Pass;
 use super::self_test;
@@ -89,7 +89,7 @@ impl GpuBackend {
         let program = kernel.program(self.mode);
         let range = ObservationRange { first, end: first.saturating_add(u64::from(count)) };
         let scores = async {
-            let loaded = self_test::loaded(&self.gpu(), &program).await?;
+            let loaded = self_test::load(&self.gpu(), &program).await?;
             let pass = Pass { loaded: &loaded, program: &program, most_blocks: u64::MAX };
             pass.scores(range).await
         };
@@ -98,8 +98,8 @@ impl GpuBackend {
                 World::Target => target,
                 World::ZeroOut => zero_out,
             }),
-            Err(Failure::Stopped) => Err(EngineError::Stopped),
-            Err(Failure::Device(reason) | Failure::Unfit(reason)) => {
+            Err(GpuError::Stopped) => Err(EngineError::Stopped),
+            Err(GpuError::Device(reason) | GpuError::Unfit(reason)) => {
                 Err(EngineError::Backend { backend: "gpu", reason })
             }
         }

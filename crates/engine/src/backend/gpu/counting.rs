@@ -10,11 +10,11 @@ use dpscope_shaders::bgm::{Program, WORKGROUP};
 
 use super::backend::GpuBackend;
 use super::device::Gpu;
-use super::loaded::Loaded;
-use super::open::{Failure, Reading};
-use super::pieces::Cutter;
+use super::device_program::DeviceProgram;
+use super::open::{GpuError, Reading};
+use super::pieces::DispatchSplitter;
 use super::self_test;
-use super::submissions::{Completion, Pace, SubmissionQueue};
+use super::submissions::{Completion, SubmissionPace, SubmissionQueue};
 use crate::backend::work::{WaveCounts, Work};
 use crate::{EngineError, ObservationRange};
 
@@ -26,7 +26,7 @@ pub(crate) struct Wave {
 
 enum WaveState {
     /// Submitted to the device, or failed meanwhile.
-    Submitted { id: u64, gpu: Arc<Gpu>, reading: Result<Reading, Failure> },
+    Submitted { id: u64, gpu: Arc<Gpu>, reading: Result<Reading, GpuError> },
     /// WaveCounts on the CPU.
     Counted(Box<WaveCounts>),
 }
@@ -42,7 +42,7 @@ pub(crate) struct GpuCounting<'a> {
     backend: &'a GpuBackend,
     work: Work<'a>,
     program: Program,
-    loaded: Option<Loaded>,
+    loaded: Option<DeviceProgram>,
     submissions: SubmissionQueue,
     waves: u64,
     /// Waves in flight, and the time of their dispatches so far.
@@ -58,7 +58,7 @@ impl<'a> GpuCounting<'a> {
             work,
             program: work.kernel.program(backend.float_mode()),
             loaded: None,
-            submissions: SubmissionQueue::new(Pace::of_blocks()),
+            submissions: SubmissionQueue::new(SubmissionPace::of_blocks()),
             waves: 0,
             spent_ms: Vec::new(),
             on_cpu: false,
@@ -82,7 +82,7 @@ impl<'a> GpuCounting<'a> {
         let id = self.waves;
         self.waves += 1;
         match self.launch(&gpu, id, range).await {
-            Err(Failure::Stopped) => Err(EngineError::Stopped),
+            Err(GpuError::Stopped) => Err(EngineError::Stopped),
             reading => Ok(Wave { range, state: WaveState::Submitted { id, gpu, reading } }),
         }
     }
@@ -109,12 +109,12 @@ impl<'a> GpuCounting<'a> {
         gpu: &Arc<Gpu>,
         id: u64,
         range: ObservationRange,
-    ) -> Result<Reading, Failure> {
+    ) -> Result<Reading, GpuError> {
         let loaded = match self.loaded.take() {
             Some(loaded) if Arc::ptr_eq(&loaded.gpu, gpu) => loaded,
             _ => {
                 self.submissions.clear();
-                let loaded = self_test::loaded(gpu, &self.program).await?;
+                let loaded = self_test::load(gpu, &self.program).await?;
                 self_test::check_own(&loaded, &self.program, &self.work).await?;
                 loaded
             }
@@ -122,10 +122,10 @@ impl<'a> GpuCounting<'a> {
         let limits = gpu.limits();
         let state_bytes = limits.state_bytes(&self.program, range.len());
         let output = loaded.output(4 * self.work.bins.len() as u64, state_bytes);
-        let mut cutter = Cutter::new(limits, &self.program, range);
+        let mut cutter = DispatchSplitter::new(limits, &self.program, range);
         while let Some(cut) = cutter.next(self.submissions.budget()) {
             if !self.work.control.keep_going() {
-                return Err(Failure::Stopped);
+                return Err(GpuError::Stopped);
             }
             while self.submissions.is_full() {
                 self.wait_for_oldest(gpu).await?;
@@ -141,7 +141,7 @@ impl<'a> GpuCounting<'a> {
     }
 
     /// Waits for the oldest dispatch and records its time.
-    async fn wait_for_oldest(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+    async fn wait_for_oldest(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
         let completion =
             self.submissions.wait_for_oldest(gpu, || self.work.control.now_ms()).await?;
         let Some(Completion { wave, spent_ms }) = completion else { return Ok(()) };
@@ -159,12 +159,12 @@ impl<'a> GpuCounting<'a> {
         id: u64,
         range: ObservationRange,
         reading: Reading,
-    ) -> Result<WaveCounts, Failure> {
+    ) -> Result<WaveCounts, GpuError> {
         while self.submissions.oldest().is_some_and(|oldest| oldest <= id) {
             self.wait_for_oldest(gpu).await?;
         }
         let values = reading.words().await?;
-        let histograms = histograms(self.work.bins, &values, range).map_err(Failure::Device)?;
+        let histograms = histograms(self.work.bins, &values, range).map_err(GpuError::Device)?;
         let spent = self.spent_ms.iter().position(|&(wave, _)| wave == id);
         let sampling_ms = spent.map_or(0.0, |place| self.spent_ms.swap_remove(place).1);
         Ok(WaveCounts { range, histograms, sampling_ms, is_fallback: false, tallies: None })
@@ -176,15 +176,15 @@ impl<'a> GpuCounting<'a> {
         &mut self,
         failed: &Arc<Gpu>,
         range: ObservationRange,
-        failure: Failure,
+        failure: GpuError,
     ) -> Result<WaveCounts, EngineError> {
         let (mut failed, mut failure) = (failed.clone(), failure);
         let reason = loop {
             let reason = match failure {
-                Failure::Stopped => return Err(EngineError::Stopped),
+                GpuError::Stopped => return Err(EngineError::Stopped),
                 _ if self.on_cpu => return self.start_on_cpu(range),
-                Failure::Unfit(reason) => break reason,
-                Failure::Device(reason) => reason,
+                GpuError::Unfit(reason) => break reason,
+                GpuError::Device(reason) => reason,
             };
             let (gpu, is_new) = match self.backend.reopened(&failed).await {
                 Ok(opened) => opened,
@@ -195,7 +195,7 @@ impl<'a> GpuCounting<'a> {
             }
             match self.whole(&gpu, range).await {
                 Ok(counted) => return Ok(counted),
-                Err(Failure::Device(again)) if is_new => break again,
+                Err(GpuError::Device(again)) if is_new => break again,
                 // It was lost after another wave opened it.
                 Err(again) => (failed, failure) = (gpu, again),
             }
@@ -210,7 +210,7 @@ impl<'a> GpuCounting<'a> {
         &mut self,
         gpu: &Arc<Gpu>,
         range: ObservationRange,
-    ) -> Result<WaveCounts, Failure> {
+    ) -> Result<WaveCounts, GpuError> {
         let id = self.waves;
         self.waves += 1;
         let reading = self.launch(gpu, id, range).await?;

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
 use super::adapter::Adapter;
-use super::open::{Failure, OpenDevice, lock};
+use super::open::{GpuError, OpenDevice, lock};
 use super::pieces::PieceLimits;
 use super::source::Source;
 use super::spirv;
@@ -83,13 +83,13 @@ impl Gpu {
         &self,
         source: Source,
         build: Build,
-    ) -> Result<Option<wgpu::ComputePipeline>, Failure> {
+    ) -> Result<Option<wgpu::ComputePipeline>, GpuError> {
         let module = |device: &wgpu::Device| match build {
             Build::Ordered => spirv::module(device, source),
             Build::Portable => Some(portable(device, &source.wgsl())),
         };
         match (self.open.pipeline(&self.layout, module, source.entry()).await, build) {
-            (Err(Failure::Unfit(_)), Build::Ordered) => Ok(None),
+            (Err(GpuError::Unfit(_)), Build::Ordered) => Ok(None),
             (compiled, _) => compiled,
         }
     }
@@ -101,7 +101,7 @@ fn portable(device: &wgpu::Device, source: &str) -> wgpu::ShaderModule {
     #[cfg(target_arch = "wasm32")]
     return device.create_shader_module(descriptor);
     // SAFETY: the only sources are those of `Source::wgsl`, constant texts of this workspace.
-    // Their indices lie within the buffers that `Loaded` makes: slots, entries and components
+    // Their indices lie within the buffers that `DeviceProgram` creates: slots, entries and components
     // are below the distribution's, observations and draws below the dispatch's, bins below `bins`; and
     // their loops end, after at most `Program::iterations_per_block` iterations per block, one for draws.
     #[cfg(not(target_arch = "wasm32"))]

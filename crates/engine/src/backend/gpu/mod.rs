@@ -8,7 +8,7 @@ mod adapter;
 mod backend;
 mod counting;
 mod device;
-mod loaded;
+mod device_program;
 mod open;
 #[cfg_attr(target_arch = "wasm32", path = "pair_absent.rs")]
 mod pair;
@@ -24,8 +24,8 @@ mod submissions;
 pub use adapter::{Adapter, AdapterFacts, adapters, find, preferred};
 pub use backend::{GpuBackend, REOPENINGS};
 pub(crate) use counting::{GpuCounting, Wave};
-pub use open::{CAUGHT_PANIC, Failure, OpenDevice, Reading};
+pub use open::{CAUGHT_PANIC, GpuError, OpenDevice, Reading};
 pub(crate) use pair::GpuPair;
 #[doc(hidden)]
 pub use pieces::PieceLimits;
-pub use submissions::{Completion, Pace, SubmissionQueue};
+pub use submissions::{Completion, SubmissionPace, SubmissionQueue};

@@ -12,7 +12,7 @@ use super::adapter::Adapter;
 
 /// Errors of a GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum GpuError {
     /// The device or its driver failed; a retry may succeed.
     Device(String),
     /// The device does not support this work; a retry fails again.
@@ -21,11 +21,11 @@ pub enum Failure {
     Stopped,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for GpuError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Failure::Device(reason) | Failure::Unfit(reason) => reason,
-            Failure::Stopped => "stopped",
+            GpuError::Device(reason) | GpuError::Unfit(reason) => reason,
+            GpuError::Stopped => "stopped",
         })
     }
 }
@@ -117,8 +117,8 @@ impl OpenDevice {
     ///
     /// # Errors
     /// The reported error.
-    pub fn check(&self) -> Result<(), Failure> {
-        lock(&self.fault).clone().map_or(Ok(()), |reason| Err(Failure::Device(reason)))
+    pub fn check(&self) -> Result<(), GpuError> {
+        lock(&self.fault).clone().map_or(Ok(()), |reason| Err(GpuError::Device(reason)))
     }
 
     /// The pipeline of a module's entry point; `None` without a module.
@@ -130,7 +130,7 @@ impl OpenDevice {
         layout: &wgpu::BindGroupLayout,
         module: impl FnOnce(&wgpu::Device) -> Option<wgpu::ShaderModule>,
         entry: &str,
-    ) -> Result<Option<wgpu::ComputePipeline>, Failure> {
+    ) -> Result<Option<wgpu::ComputePipeline>, GpuError> {
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let Some(module) = module(&self.device) else { return Ok(None) };
         let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -147,7 +147,7 @@ impl OpenDevice {
         });
         let error = scope.pop().await;
         self.check()?;
-        error.map_or(Ok(Some(pipeline)), |error| Err(Failure::Unfit(one_line(&error.to_string()))))
+        error.map_or(Ok(Some(pipeline)), |error| Err(GpuError::Unfit(one_line(&error.to_string()))))
     }
 
     /// A zeroed buffer of `size` bytes, at least one word.
@@ -192,16 +192,16 @@ impl OpenDevice {
     ///
     /// # Errors
     /// The device is lost.
-    pub fn poll(&self) -> Result<(), Failure> {
+    pub fn poll(&self) -> Result<(), GpuError> {
         self.polled(wgpu::PollType::Poll)
     }
 
-    fn polled(&self, poll: wgpu::PollType) -> Result<(), Failure> {
+    fn polled(&self, poll: wgpu::PollType) -> Result<(), GpuError> {
         // wgpu panics here if the device is lost meanwhile.
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(poll))) {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(Failure::Device(error.to_string())),
-            Err(_) => Err(Failure::Device("the device was lost".to_owned())),
+            Ok(Err(error)) => Err(GpuError::Device(error.to_string())),
+            Err(_) => Err(GpuError::Device("the device was lost".to_owned())),
         }
     }
 
@@ -210,8 +210,8 @@ impl OpenDevice {
         &self,
         submission: &wgpu::SubmissionIndex,
         receiver: &mut Receiver<T>,
-    ) -> Result<T, Failure> {
-        let silent = || Failure::Device("the device does not respond".to_owned());
+    ) -> Result<T, GpuError> {
+        let silent = || GpuError::Device("the device does not respond".to_owned());
         if cfg!(target_arch = "wasm32") {
             return receiver.await.map_err(|_| silent());
         }
@@ -236,11 +236,11 @@ impl Reading {
     ///
     /// # Errors
     /// The device fails.
-    pub async fn words(mut self) -> Result<Vec<u32>, Failure> {
+    pub async fn words(mut self) -> Result<Vec<u32>, GpuError> {
         let arrived = self.open.arrival(&self.submission, &mut self.mapped).await;
         // The error that the device reported is more specific than a timeout.
         self.open.check()?;
-        let unread = |error: &dyn fmt::Display| Failure::Device(error.to_string());
+        let unread = |error: &dyn fmt::Display| GpuError::Device(error.to_string());
         arrived?.map_err(|error| unread(&error))?;
         let view = self.stage.get_mapped_range(..).map_err(|error| unread(&error))?;
         let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);

@@ -9,10 +9,10 @@ use dpscope_shaders::{LANES, PairKernel};
 
 use super::GpuBackend;
 use super::device::{Build, Gpu};
-use super::loaded::Loaded;
-use super::open::Failure;
+use super::device_program::DeviceProgram;
+use super::open::GpuError;
 use super::source::Source;
-use super::submissions::Pace;
+use super::submissions::SubmissionPace;
 use crate::{Control, ObservationRange};
 
 /// A seed under which word 2 of draw 0, a radius word of every epoch, is below 2¹²: the deep tail.
@@ -21,21 +21,26 @@ const SEED: u64 = 87_151;
 /// Draws of the self-test: more than four workgroups, and not a multiple of one.
 const TESTED: u32 = 257;
 
-/// Maximum number of draws per dispatch, which are held on the host.
+/// Maximum number of draws per dispatch, which the host stores.
 const MAX_DRAWS: u64 = 1 << 18;
 
 /// Samples epochs of one proposal on a GPU.
 pub(crate) struct GpuPair<'a> {
     backend: &'a GpuBackend,
     program: PairProgram,
-    loaded: Option<Loaded>,
-    pace: Pace,
+    loaded: Option<DeviceProgram>,
+    pace: SubmissionPace,
 }
 
 impl GpuBackend {
     /// Prepares to sample.
     pub(crate) fn pair<'a>(&'a self, kernel: &PairKernel) -> GpuPair<'a> {
-        GpuPair { backend: self, program: kernel.program(), loaded: None, pace: Pace::of_blocks() }
+        GpuPair {
+            backend: self,
+            program: kernel.program(),
+            loaded: None,
+            pace: SubmissionPace::of_blocks(),
+        }
     }
 }
 
@@ -54,8 +59,8 @@ impl GpuPair<'_> {
         let mut future = pin!(self.dispatched(kernel, range, control));
         match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(values)) => Ok(values),
-            Poll::Ready(Err(Failure::Device(reason) | Failure::Unfit(reason))) => Err(reason),
-            Poll::Ready(Err(Failure::Stopped)) => Err("stopped".to_owned()),
+            Poll::Ready(Err(GpuError::Device(reason) | GpuError::Unfit(reason))) => Err(reason),
+            Poll::Ready(Err(GpuError::Stopped)) => Err("stopped".to_owned()),
             Poll::Pending => Err("the device cannot be awaited here".to_owned()),
         }
     }
@@ -65,10 +70,10 @@ impl GpuPair<'_> {
         kernel: &PairKernel,
         range: ObservationRange,
         control: &dyn Control,
-    ) -> Result<Vec<[u32; VALUES]>, Failure> {
+    ) -> Result<Vec<[u32; VALUES]>, GpuError> {
         let loaded = match self.loaded.take() {
             Some(loaded) => loaded,
-            None => loaded(&self.backend.gpu(), kernel).await?,
+            None => load(&self.backend.gpu(), kernel).await?,
         };
         let limits = loaded.gpu.limits();
         let fitting = (limits.binding_bytes / (4 * VALUES as u64)).min(limits.observations());
@@ -84,27 +89,27 @@ impl GpuPair<'_> {
 }
 
 async fn values(
-    loaded: &Loaded,
+    loaded: &DeviceProgram,
     program: &PairProgram,
     first: u64,
     draws: u32,
-) -> Result<Vec<[u32; VALUES]>, Failure> {
+) -> Result<Vec<[u32; VALUES]>, GpuError> {
     let output = loaded.output(VALUES as u64 * u64::from(draws), 4);
     loaded.dispatch(&program.dispatch(first, draws), draws, 1, &output);
     let words = loaded.read(&output).words().await?;
     let (values, _) = words.as_chunks::<VALUES>();
     if values.len() != draws as usize {
-        return Err(Failure::Device(format!("it returned {} of {draws} draws", values.len())));
+        return Err(GpuError::Device(format!("it returned {} of {draws} draws", values.len())));
     }
     Ok(values.to_vec())
 }
 
 /// The pipeline with the proposal's constants, after its self-test.
-async fn loaded(gpu: &Arc<Gpu>, kernel: &PairKernel) -> Result<Loaded, Failure> {
+async fn load(gpu: &Arc<Gpu>, kernel: &PairKernel) -> Result<DeviceProgram, GpuError> {
     if let Some(tested) = gpu.tested(Source::Pair) {
-        let pipeline = tested.map_err(Failure::Unfit)?;
+        let pipeline = tested.map_err(GpuError::Unfit)?;
         compare(gpu, kernel, &pipeline).await?;
-        return Loaded::of_pair(gpu, &kernel.program(), pipeline);
+        return DeviceProgram::of_pair(gpu, &kernel.program(), pipeline);
     }
     let mut reason = String::new();
     for build in Build::ALL {
@@ -112,14 +117,14 @@ async fn loaded(gpu: &Arc<Gpu>, kernel: &PairKernel) -> Result<Loaded, Failure> 
         match compare(gpu, kernel, &pipeline).await {
             Ok(()) => {
                 gpu.set_tested(Source::Pair, Ok(pipeline.clone()));
-                return Loaded::of_pair(gpu, &kernel.program(), pipeline);
+                return DeviceProgram::of_pair(gpu, &kernel.program(), pipeline);
             }
-            Err(Failure::Unfit(wrong)) => reason = wrong,
+            Err(GpuError::Unfit(wrong)) => reason = wrong,
             Err(failure) => return Err(failure),
         }
     }
     gpu.set_tested(Source::Pair, Err(reason.clone()));
-    Err(Failure::Unfit(reason))
+    Err(GpuError::Unfit(reason))
 }
 
 /// Compares draws of the proposal with the CPU's, including one of the deep tail.
@@ -127,18 +132,18 @@ async fn compare(
     gpu: &Arc<Gpu>,
     kernel: &PairKernel,
     pipeline: &wgpu::ComputePipeline,
-) -> Result<(), Failure> {
-    let refused = |error: &dyn std::fmt::Display| Failure::Unfit(error.to_string());
+) -> Result<(), GpuError> {
+    let refused = |error: &dyn std::fmt::Display| GpuError::Unfit(error.to_string());
     let kernel = PairKernel::new(kernel.proposal(), SEED).map_err(|error| refused(&error))?;
     let program = kernel.program();
-    let loaded = Loaded::of_pair(gpu, &program, pipeline.clone())?;
+    let loaded = DeviceProgram::of_pair(gpu, &program, pipeline.clone())?;
     let found = values(&loaded, &program, 0, TESTED).await?;
     let twin = kernel.values(0, TESTED as usize, &|| true).map_err(|error| refused(&error))?;
     match found.iter().zip(&twin).position(|(found, twin)| found != twin) {
         None => Ok(()),
         Some(at) => {
             let (found, twin) = (found[at], twin[at]);
-            Err(Failure::Unfit(format!(
+            Err(GpuError::Unfit(format!(
                 "self-test: draw {at} of the exact pair is {found:x?}, and {twin:x?} on the CPU"
             )))
         }

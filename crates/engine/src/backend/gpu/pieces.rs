@@ -59,13 +59,13 @@ impl PieceLimits {
 
 /// Some blocks of some observations: one dispatch.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cut {
+pub(super) struct DispatchRange {
     pub(super) first: u64,
     pub(super) observations: u32,
     pub(super) blocks: Range<u64>,
 }
 
-impl Cut {
+impl DispatchRange {
     /// Blocks of both worlds.
     pub(super) fn work(&self) -> u64 {
         2 * u64::from(self.observations) * (self.blocks.end - self.blocks.start)
@@ -76,58 +76,58 @@ impl Cut {
 /// and those of its batch before the next batch.
 ///
 /// # Guarantee
-/// Holds for all limits and budgets (`unit::every_block_of_every_observation_occurs_once`).
+/// For all limits and budgets (`unit::every_block_of_every_observation_occurs_once`).
 #[derive(Debug)]
-pub(super) struct Cutter {
+pub(super) struct DispatchSplitter {
     left: ObservationRange,
     blocks: u64,
     most_blocks: u64,
     most_observations: u64,
     most_batch: u64,
     /// The first remaining batch: its observations and its next block.
-    begun: Option<(u64, u64)>,
+    open_batch: Option<(u64, u64)>,
 }
 
-impl Cutter {
+impl DispatchSplitter {
     pub(super) fn new(limits: &PieceLimits, program: &Program, range: ObservationRange) -> Self {
-        Cutter {
+        DispatchSplitter {
             left: range,
             blocks: program.blocks(),
             most_blocks: limits.blocks(program),
             most_observations: limits.observations(),
             most_batch: limits.batch(),
-            begun: None,
+            open_batch: None,
         }
     }
 
     /// The next dispatch, of about `budget` blocks of both worlds.
-    pub(super) fn next(&mut self, budget: u64) -> Option<Cut> {
+    pub(super) fn next(&mut self, budget: u64) -> Option<DispatchRange> {
         if self.left.is_empty() {
             return None;
         }
         let left = self.left.len();
         let batch = left.min(self.most_batch);
         let whole = budget / self.blocks.saturating_mul(2);
-        if self.begun.is_none() && self.blocks <= self.most_blocks && whole >= batch {
+        if self.open_batch.is_none() && self.blocks <= self.most_blocks && whole >= batch {
             let observations = left.min(self.most_observations).min(whole);
             let cut = self.cut(observations, 0..self.blocks);
             self.left.first += observations;
             return Some(cut);
         }
-        let (batch, block) = self.begun.unwrap_or((batch, 0));
+        let (batch, block) = self.open_batch.unwrap_or((batch, 0));
         let take = (budget / (2 * batch)).clamp(1, self.most_blocks).min(self.blocks - block);
         let cut = self.cut(batch, block..block + take);
-        self.begun = Some((batch, block + take));
+        self.open_batch = Some((batch, block + take));
         if block + take == self.blocks {
             self.left.first += batch;
-            self.begun = None;
+            self.open_batch = None;
         }
         Some(cut)
     }
 
-    fn cut(&self, observations: u64, blocks: Range<u64>) -> Cut {
+    fn cut(&self, observations: u64, blocks: Range<u64>) -> DispatchRange {
         // At most 2³¹.
-        Cut { first: self.left.first, observations: observations as u32, blocks }
+        DispatchRange { first: self.left.first, observations: observations as u32, blocks }
     }
 }
 
@@ -135,19 +135,26 @@ impl Cutter {
 mod tests {
     use super::*;
 
-    fn cutter(blocks: u64, limits: [u64; 3], range: ObservationRange) -> Cutter {
+    fn cutter(blocks: u64, limits: [u64; 3], range: ObservationRange) -> DispatchSplitter {
         let [most_blocks, most_observations, most_batch] = limits;
         let most_batch = most_batch.min(most_observations);
-        Cutter { left: range, blocks, most_blocks, most_observations, most_batch, begun: None }
+        DispatchSplitter {
+            left: range,
+            blocks,
+            most_blocks,
+            most_observations,
+            most_batch,
+            open_batch: None,
+        }
     }
 
     /// Parts with a budget that changes each time.
-    fn cuts(mut cutter: Cutter, budgets: &[u64]) -> Vec<Cut> {
+    fn cuts(mut cutter: DispatchSplitter, budgets: &[u64]) -> Vec<DispatchRange> {
         budgets.iter().cycle().map_while(|&budget| cutter.next(budget)).collect()
     }
 
     /// The first error in the parts of a range.
-    fn problem(cuts: &[Cut], blocks: u64, range: ObservationRange) -> Option<String> {
+    fn problem(cuts: &[DispatchRange], blocks: u64, range: ObservationRange) -> Option<String> {
         let mut next = vec![0; range.len() as usize];
         // The batch whose state is on the device, until its last block.
         let mut held: Option<(u64, u32)> = None;
@@ -182,7 +189,7 @@ mod tests {
                         for budgets in BUDGETS {
                             let cuts = cuts(cutter(blocks, limits, range), budgets);
                             assert_eq!(problem(&cuts, blocks, range), None, "{limits:?}");
-                            let fits = |cut: &Cut| {
+                            let fits = |cut: &DispatchRange| {
                                 cut.blocks.end - cut.blocks.start <= most_blocks
                                     && u64::from(cut.observations) <= most[0]
                             };
@@ -199,7 +206,7 @@ mod tests {
         let range = ObservationRange { first: 2, end: 102 };
         let good = || cuts(cutter(9, [4, 50, 30], range), &[100]);
         assert_eq!(problem(&good(), 9, range), None);
-        let broken: [fn(&mut Vec<Cut>); 6] = [
+        let broken: [fn(&mut Vec<DispatchRange>); 6] = [
             |cuts| cuts.truncate(cuts.len() - 1),
             |cuts| cuts.swap(0, 1),
             |cuts| cuts.insert(0, cuts[0].clone()),

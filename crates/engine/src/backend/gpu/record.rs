@@ -4,9 +4,9 @@ use dpscope_core::adjacency::World;
 use dpscope_core::audit::histogram::ScoreBins;
 use dpscope_shaders::bgm::Program;
 
-use super::loaded::{Loaded, Output};
-use super::open::Failure;
-use super::pieces::Cut;
+use super::device_program::{DeviceProgram, Output};
+use super::open::GpuError;
+use super::pieces::DispatchRange;
 use crate::ObservationRange;
 
 /// Bytes of a score of both worlds.
@@ -21,21 +21,21 @@ const AHEAD: u64 = 32;
 /// Runs a program on observations, from first to last block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass<'a> {
-    pub(super) loaded: &'a Loaded,
+    pub(super) loaded: &'a DeviceProgram,
     pub(super) program: &'a Program,
     /// Blocks of a dispatch.
     pub(super) most_blocks: u64,
 }
 
 impl Pass<'_> {
-    /// Runs observations `first`, `first` + 1, …, a batch at most.
+    /// Runs observations `first`, `first` + 1, …, at most one batch.
     async fn run(
         &self,
         first: u64,
         observations: u64,
         bins: Option<&ScoreBins>,
         output: &Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), GpuError> {
         let Pass { loaded, program, most_blocks } = *self;
         let most_blocks = most_blocks.min(loaded.gpu.limits().blocks(program)).max(1);
         let take = (PIECE / (2 * observations)).clamp(1, most_blocks);
@@ -43,7 +43,7 @@ impl Pass<'_> {
         for dispatch in 0..dispatches {
             let block = dispatch * take;
             let blocks = block..(block + take).min(program.blocks());
-            let cut = Cut { first, observations: observations as u32, blocks };
+            let cut = DispatchRange { first, observations: observations as u32, blocks };
             let submission = loaded.run(program, &cut, bins, output);
             // Reading the output waits for the last ones.
             if (dispatch + 1) % AHEAD == 0 {
@@ -59,7 +59,7 @@ impl Pass<'_> {
         &self,
         range: ObservationRange,
         bins: &ScoreBins,
-    ) -> Result<Vec<u32>, Failure> {
+    ) -> Result<Vec<u32>, GpuError> {
         let limits = self.loaded.gpu.limits();
         let most = limits.batch();
         let state_bytes = limits.state_bytes(self.program, range.len());
@@ -74,7 +74,7 @@ impl Pass<'_> {
     }
 
     /// Scores of D and of D′.
-    pub(super) async fn scores(&self, range: ObservationRange) -> Result<[Vec<i64>; 2], Failure> {
+    pub(super) async fn scores(&self, range: ObservationRange) -> Result<[Vec<i64>; 2], GpuError> {
         let limits = self.loaded.gpu.limits();
         let most = limits.batch().min(limits.binding_bytes / SCORE_BYTES).max(1);
         let mut scores = [Vec::new(), Vec::new()];

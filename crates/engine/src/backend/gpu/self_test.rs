@@ -9,8 +9,8 @@ use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::{Phase, Program, ScoreKernel, Variant};
 
 use super::device::{Build, Gpu};
-use super::loaded::Loaded;
-use super::open::Failure;
+use super::device_program::DeviceProgram;
+use super::open::GpuError;
 use super::record::Pass;
 use crate::ObservationRange;
 use crate::backend::Work;
@@ -26,10 +26,10 @@ const RANGE: ObservationRange = ObservationRange { first: 5, end: 5 + 257 };
 const MAX_NORMALS: u64 = 1 << 14;
 
 /// The pipeline of a program's variant, after comparing its scores with the CPU twin's.
-pub(super) async fn loaded(gpu: &Arc<Gpu>, program: &Program) -> Result<Loaded, Failure> {
+pub(super) async fn load(gpu: &Arc<Gpu>, program: &Program) -> Result<DeviceProgram, GpuError> {
     let variant = program.variant();
     if let Some(tested) = gpu.tested(variant.into()) {
-        return Loaded::new(gpu, program, tested.map_err(Failure::Unfit)?);
+        return DeviceProgram::new(gpu, program, tested.map_err(GpuError::Unfit)?);
     }
     let mut reason = String::new();
     for build in Build::ALL {
@@ -37,14 +37,14 @@ pub(super) async fn loaded(gpu: &Arc<Gpu>, program: &Program) -> Result<Loaded, 
         match known_answers(gpu, variant, &pipeline).await {
             Ok(()) => {
                 gpu.set_tested(variant.into(), Ok(pipeline.clone()));
-                return Loaded::new(gpu, program, pipeline);
+                return DeviceProgram::new(gpu, program, pipeline);
             }
-            Err(Failure::Unfit(wrong)) => reason = wrong,
+            Err(GpuError::Unfit(wrong)) => reason = wrong,
             Err(failure) => return Err(failure),
         }
     }
     gpu.set_tested(variant.into(), Err(reason.clone()));
-    Err(Failure::Unfit(reason))
+    Err(GpuError::Unfit(reason))
 }
 
 /// Compares the scores of distributions with this variant.
@@ -52,14 +52,14 @@ async fn known_answers(
     gpu: &Arc<Gpu>,
     variant: Variant,
     pipeline: &wgpu::ComputePipeline,
-) -> Result<(), Failure> {
+) -> Result<(), GpuError> {
     for distribution in distributions() {
         let Ok(kernel) = ScoreKernel::new(&distribution, SEED, Phase::Audit) else { continue };
         let canonical = kernel.program(variant.mode());
         if canonical.variant() != variant {
             continue;
         }
-        let loaded = Loaded::new(gpu, &canonical, pipeline.clone())?;
+        let loaded = DeviceProgram::new(gpu, &canonical, pipeline.clone())?;
         for most_blocks in [u64::MAX, 2] {
             let pass = Pass { loaded: &loaded, program: &canonical, most_blocks };
             compare(pass, &kernel, RANGE, None).await?;
@@ -70,10 +70,10 @@ async fn known_answers(
 
 /// Compares the first observations of a run if they are cheap.
 pub(super) async fn check_own(
-    loaded: &Loaded,
+    loaded: &DeviceProgram,
     program: &Program,
     work: &Work<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), GpuError> {
     let range = ObservationRange { first: 0, end: 256 };
     let pass = Pass { loaded, program, most_blocks: u64::MAX };
     match work.kernel.entries_per_observation() {
@@ -88,22 +88,22 @@ async fn compare(
     kernel: &ScoreKernel,
     range: ObservationRange,
     bins: Option<&ScoreBins>,
-) -> Result<(), Failure> {
+) -> Result<(), GpuError> {
     let variant = pass.program.variant();
     let found = pass.scores(range).await?;
     for (world, found) in World::BOTH.into_iter().zip(&found) {
         let mut expected = vec![0; range.len() as usize];
         let twin = kernel.scores(world, range.first, &mut expected, &|| true);
-        twin.map_err(|_| Failure::Stopped)?;
+        twin.map_err(|_| GpuError::Stopped)?;
         if let Some(difference) = difference(variant, kernel, &expected, found) {
-            return Err(Failure::Unfit(format!("self-test: {difference}")));
+            return Err(GpuError::Unfit(format!("self-test: {difference}")));
         }
     }
     let [target, zero_out] = &found;
     let of_scores = || ScoreBins::from_pilot(kernel.score_unit(), target, zero_out).ok();
     let Some(bins) = bins.copied().or_else(of_scores) else { return Ok(()) };
     match miscount(&bins, range.first, &found, &pass.counts(range, &bins).await?) {
-        Some(wrong) => Err(Failure::Unfit(format!("self-test: {} {wrong}", variant.name()))),
+        Some(wrong) => Err(GpuError::Unfit(format!("self-test: {} {wrong}", variant.name()))),
         None => Ok(()),
     }
 }

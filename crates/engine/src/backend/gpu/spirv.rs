@@ -61,7 +61,7 @@ pub(super) fn module(device: &wgpu::Device, source: Source) -> Option<wgpu::Shad
         ..Default::default()
     };
     // SAFETY: naga has validated and translated a `Source`, whose indices lie within the
-    // buffers that `Loaded` makes and whose loops end; decorations of float operations were added.
+    // buffers that `DeviceProgram` creates and whose loops end; decorations of float operations were added.
     Some(unsafe { device.create_shader_module_passthrough(descriptor) })
 }
 

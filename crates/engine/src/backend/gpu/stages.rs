@@ -5,9 +5,9 @@ use dpscope_shaders::bgm::{Program, ScoreKernel, Stage};
 
 use super::GpuBackend;
 use super::device::Build;
-use super::loaded::Loaded;
-use super::open::Failure;
-use super::pieces::Cut;
+use super::device_program::DeviceProgram;
+use super::open::GpuError;
+use super::pieces::DispatchRange;
 use crate::EngineError;
 
 /// The stages, each including the previous ones.
@@ -52,21 +52,25 @@ impl GpuBackend {
             Ok(times)
         };
         times.await.map_err(|failure| match failure {
-            Failure::Stopped => EngineError::Stopped,
-            Failure::Device(reason) | Failure::Unfit(reason) => {
+            GpuError::Stopped => EngineError::Stopped,
+            GpuError::Device(reason) | GpuError::Unfit(reason) => {
                 EngineError::Backend { backend: "gpu", reason }
             }
         })
     }
 
-    fn first_cut(&self, program: &Program) -> Cut {
+    fn first_cut(&self, program: &Program) -> DispatchRange {
         let gpu = self.gpu();
         let most = gpu.limits().blocks(program).min(program.blocks());
-        Cut { first: 0, observations: gpu.limits().batch().min(1 << 10) as u32, blocks: 0..most }
+        DispatchRange {
+            first: 0,
+            observations: gpu.limits().batch().min(1 << 10) as u32,
+            blocks: 0..most,
+        }
     }
 
     /// Doubles the observations if the limits allow.
-    fn double(&self, cut: &mut Cut, program: &Program) -> bool {
+    fn double(&self, cut: &mut DispatchRange, program: &Program) -> bool {
         let gpu = self.gpu();
         let is_split = cut.blocks.end < program.blocks();
         let most = if is_split { gpu.limits().batch() } else { gpu.limits().observations() };
@@ -78,33 +82,33 @@ impl GpuBackend {
     }
 
     /// A program without self-test: its counts are not used.
-    async fn untested(&self, program: &Program) -> Result<Loaded, Failure> {
+    async fn untested(&self, program: &Program) -> Result<DeviceProgram, GpuError> {
         let gpu = self.gpu();
         for build in Build::ALL {
             if let Some(pipeline) = gpu.compiled(program.variant().into(), build).await? {
-                return Loaded::new(&gpu, program, pipeline);
+                return DeviceProgram::new(&gpu, program, pipeline);
             }
         }
-        Err(Failure::Unfit(format!("{} does not compile", program.variant().name())))
+        Err(GpuError::Unfit(format!("{} does not compile", program.variant().name())))
     }
 }
 
 async fn timed(
-    loaded: &Loaded,
+    loaded: &DeviceProgram,
     program: &Program,
-    cut: &Cut,
+    cut: &DispatchRange,
     bins: &ScoreBins,
     now_ms: &dyn Fn() -> f64,
-) -> Result<f64, Failure> {
+) -> Result<f64, GpuError> {
     let state_bytes = loaded.gpu.limits().state_bytes(program, u64::from(cut.observations));
     let output = loaded.output(4 * bins.len() as u64, state_bytes);
-    let run = async |cut: &Cut| {
+    let run = async |cut: &DispatchRange| {
         let submission = loaded.run(program, cut, Some(bins), &output);
         loaded.gpu.arrival(&submission, &mut loaded.gpu.completion()).await?;
         loaded.gpu.check()
     };
     // Buffers are zeroed before the clock starts.
-    run(&Cut { observations: 0, ..cut.clone() }).await?;
+    run(&DispatchRange { observations: 0, ..cut.clone() }).await?;
     let started = now_ms();
     run(cut).await?;
     Ok(now_ms() - started)

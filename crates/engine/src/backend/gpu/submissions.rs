@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use futures_channel::oneshot::Receiver;
 
-use super::open::{Failure, OpenDevice};
+use super::open::{GpuError, OpenDevice};
 
 /// Maximum number of submissions in flight.
 const DEPTH: usize = 2;
@@ -12,7 +12,7 @@ const DEPTH: usize = 2;
 /// Submissions in flight, and the pace learned from completed ones.
 #[derive(Debug)]
 pub struct SubmissionQueue {
-    pace: Pace,
+    pace: SubmissionPace,
     in_flight: VecDeque<Submission>,
     /// When the host saw the last submission complete, and whether it was waiting for it.
     ended: (f64, bool),
@@ -41,7 +41,7 @@ pub struct Completion {
 impl SubmissionQueue {
     /// An empty queue.
     #[must_use]
-    pub fn new(pace: Pace) -> Self {
+    pub fn new(pace: SubmissionPace) -> Self {
         SubmissionQueue { pace, in_flight: VecDeque::new(), ended: (0.0, false) }
     }
 
@@ -88,7 +88,7 @@ impl SubmissionQueue {
         &mut self,
         open: &OpenDevice,
         now_ms: impl FnOnce() -> f64,
-    ) -> Result<Option<Completion>, Failure> {
+    ) -> Result<Option<Completion>, GpuError> {
         let Some(mut oldest) = self.in_flight.pop_front() else { return Ok(None) };
         open.poll()?;
         // Completed at an unknown time before this call.
@@ -113,25 +113,25 @@ impl SubmissionQueue {
 
 /// Work per submission, so that it takes about 40 ms.
 #[derive(Debug)]
-pub struct Pace {
+pub struct SubmissionPace {
     budget: u64,
     max: u64,
 }
 
-impl Pace {
+impl SubmissionPace {
     /// Less than half of a visible stutter, which leaves room for varying load.
     const PIECE_MS: f64 = 40.0;
 
     /// Blocks of normals: initially 4·10⁶, milliseconds on the slowest device; at max what a device ten
     /// times faster than any computes in 40 ms.
     pub(super) fn of_blocks() -> Self {
-        Pace::new(1 << 18, 1 << 34)
+        SubmissionPace::new(1 << 18, 1 << 34)
     }
 
     /// Work, in any unit, of the first submission, and the maximum.
     #[must_use]
     pub fn new(first: u64, max: u64) -> Self {
-        Pace { budget: first, max }
+        SubmissionPace { budget: first, max }
     }
 
     /// Work of the next submission.
@@ -167,13 +167,13 @@ mod tests {
 
     #[test]
     fn the_pace_converges() {
-        let mut pace = Pace::of_blocks();
+        let mut pace = SubmissionPace::of_blocks();
         let per_ms = 5_000_000.0;
         for _ in 0..20 {
             pace.learn(pace.budget(), pace.budget() as f64 / per_ms);
         }
         let steady = pace.budget();
-        assert!((steady as f64 / per_ms - Pace::PIECE_MS).abs() < 0.01);
+        assert!((steady as f64 / per_ms - SubmissionPace::PIECE_MS).abs() < 0.01);
         for (work, spent_ms) in [(10, 0.5), (steady, 0.0), (steady, f64::NAN), (steady, -1.0)] {
             pace.learn(work, spent_ms);
             assert_eq!(pace.budget(), steady);

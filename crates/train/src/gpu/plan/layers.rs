@@ -1,8 +1,8 @@
 //! The layers of a network with the places of what flows through them.
 
 use dpscope_shaders::train::{
-    Activation, Common, ConvolutionLayer, ImageShape, Kernel, LinearLayer, Loss, Pooling,
-    PoolingLayer, Source, SquaredNorm, Stage,
+    Activation, Common, ConvolutionLayer, ImageShape, Kernel, LayerMemory, LinearLayer, Loss,
+    Pooling, PoolingLayer, Source, SquaredNorm,
 };
 
 use super::records::Records;
@@ -135,7 +135,7 @@ impl Words {
 }
 
 impl Step {
-    fn stage(&self) -> &Stage {
+    fn stage(&self) -> &LayerMemory {
         match self {
             Step::Linear(layer) => &layer.stage,
             Step::Convolution(layer) => &layer.stage,
@@ -143,7 +143,7 @@ impl Step {
         }
     }
 
-    fn stage_mut(&mut self) -> &mut Stage {
+    fn stage_mut(&mut self) -> &mut LayerMemory {
         match self {
             Step::Linear(layer) => &mut layer.stage,
             Step::Convolution(layer) => &mut layer.stage,
@@ -204,7 +204,7 @@ fn activation(layer: &Layer) -> Activation {
 
 /// The layer by itself, in no place yet.
 fn step(placed: &PlacedLayer, activation: Activation) -> Step {
-    let stage = Stage {
+    let stage = LayerMemory {
         source: Source::Values(0),
         inputs: placed.input.len() as u32,
         outputs: placed.output.len() as u32,

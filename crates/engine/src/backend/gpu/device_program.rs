@@ -8,12 +8,12 @@ use dpscope_shaders::bgm::{Piece, Program};
 use dpscope_shaders::pair::PairProgram;
 
 use super::device::Gpu;
-use super::open::{Failure, Reading};
-use super::pieces::Cut;
+use super::open::{GpuError, Reading};
+use super::pieces::DispatchRange;
 
 /// Pipeline and constants of a program.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(super) struct DeviceProgram {
     pub(super) gpu: Arc<Gpu>,
     pipeline: wgpu::ComputePipeline,
     params: wgpu::Buffer,
@@ -31,17 +31,17 @@ pub(super) struct Output {
     bytes: u64,
 }
 
-impl Loaded {
+impl DeviceProgram {
     pub(super) fn new(
         gpu: &Arc<Gpu>,
         program: &Program,
         pipeline: wgpu::ComputePipeline,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, GpuError> {
         let bits: Vec<u32> = program.weights().iter().map(|weight| weight.to_bits()).collect();
         let [params, scoring] = program.uniforms();
         let empty = Piece { first: 0, observations: 0, blocks: 0..1, bins: None };
         let uniforms = [params, scoring, &program.dispatch(&empty)];
-        Loaded::bound(gpu, uniforms, [&bits, program.thresholds()], pipeline)
+        DeviceProgram::bound(gpu, uniforms, [&bits, program.thresholds()], pipeline)
     }
 
     #[cfg(not(target_arch = "wasm32"))]
@@ -49,9 +49,9 @@ impl Loaded {
         gpu: &Arc<Gpu>,
         program: &PairProgram,
         pipeline: wgpu::ComputePipeline,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, GpuError> {
         let uniforms = [program.params(), &[], &program.dispatch(0, 0)];
-        Loaded::bound(gpu, uniforms, [&[], program.thresholds()], pipeline)
+        DeviceProgram::bound(gpu, uniforms, [&[], program.thresholds()], pipeline)
     }
 
     /// Params, scoring and dispatch; weights and thresholds.
@@ -60,19 +60,19 @@ impl Loaded {
         uniforms: [&[(&str, u32)]; 3],
         tables: [&[u32]; 2],
         pipeline: wgpu::ComputePipeline,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, GpuError> {
         let most = gpu.limits().binding_bytes;
         let table = 4 * tables.map(<[u32]>::len).into_iter().fold(0, usize::max) as u64;
         if table > most {
             let reason =
                 format!("its tables take {table} bytes, but the device binds at most {most}");
-            return Err(Failure::Unfit(reason));
+            return Err(GpuError::Unfit(reason));
         }
         let [params, scoring, dispatch] = uniforms.map(|fields| uniform(gpu, fields));
         let [weights, thresholds] =
             tables.map(|table| gpu.filled(wgpu::BufferUsages::STORAGE, table));
         let gpu = gpu.clone();
-        Ok(Loaded { gpu, pipeline, params, scoring, dispatch, weights, thresholds })
+        Ok(DeviceProgram { gpu, pipeline, params, scoring, dispatch, weights, thresholds })
     }
 
     /// Zeroed results of `values` values, and `state_bytes` bytes of state.
@@ -106,11 +106,11 @@ impl Loaded {
     pub(super) fn run(
         &self,
         program: &Program,
-        cut: &Cut,
+        cut: &DispatchRange,
         bins: Option<&ScoreBins>,
         output: &Output,
     ) -> wgpu::SubmissionIndex {
-        let Cut { first, observations, ref blocks } = *cut;
+        let DispatchRange { first, observations, ref blocks } = *cut;
         let piece = Piece { first, observations, blocks: blocks.clone(), bins };
         self.dispatch(&program.dispatch(&piece), observations, 2, output)
     }
