@@ -1,4 +1,4 @@
-//! Evaluations of one accountant a CPU-second: prints one line of JSON.
+//! Evaluations of one accountant per CPU-second: prints one line of JSON.
 //!
 //! `cargo run --release -p dpscope-core --example accountant_rates -- poisson 1 100 1`
 //! `(poisson | calibration | shuffle | pair) NOISE_MULTIPLIER STEPS_PER_EPOCH EPOCHS`

@@ -1,4 +1,4 @@
-//! Bins a CPU-second from two histograms of 2¹⁷ bins to the uncorrected maximum of ε: prints one
+//! Bins per CPU-second from two histograms of 2¹⁷ bins to the uncorrected maximum of ε: prints one
 //! line of JSON.
 //!
 //! `cargo run --release -p dpscope-core --example histogram_speed`

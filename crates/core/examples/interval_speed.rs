@@ -1,4 +1,4 @@
-//! Clopper–Pearson limits a CPU-second, at most 20 events: prints one line of JSON.
+//! Clopper–Pearson limits per CPU-second, at most 20 events: prints one line of JSON.
 //!
 //! `cargo run --release -p dpscope-core --example interval_speed`
 

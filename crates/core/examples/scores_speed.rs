@@ -1,4 +1,4 @@
-//! Scores a CPU-second from memory to ε by the split rule: prints one line of JSON.
+//! Scores per CPU-second from memory to ε by the split rule: prints one line of JSON.
 //!
 //! `cargo run --release -p dpscope-core --example scores_speed`
 

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_world_is_read_by_its_name() {
+    fn worlds_parse_from_their_names() {
         let read = |name: &'static str| -> Result<World, value::Error> {
             World::deserialize(name.into_deserializer())
         };

@@ -14,8 +14,8 @@ impl CpuClock {
         Self { wall: Instant::now(), cpu: cpu_seconds() }
     }
 
-    /// Seconds since the start; wall time where the system does not tell a thread's own. Linux adds
-    /// them up in ticks of up to 10 ms, so measure a second at least.
+    /// Seconds since the start; wall time if the system does not report the time of a thread. Linux
+    /// counts in ticks of up to 10 ms, so measure at least a second.
     pub(crate) fn seconds(&self) -> f64 {
         match (self.cpu, cpu_seconds()) {
             (Some(start), Some(now)) => now - start,

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_narrower_than_a_step_keep_their_sides() {
+    fn losses_narrower_than_a_step_round_to_their_side() {
         // so many batches that an epoch's loss is nearly Gaussian, μ² = (e^{1/σ²} − 1)/T
         let of = |noise_multiplier: f64, directions| {
             let training = run(noise_multiplier, 1_000_000, 100_000);
@@ -315,7 +315,7 @@ mod tests {
 
     /// Steps as wide as the spread of a loss would widen brackets to a sixth of the value.
     #[test]
-    fn steps_are_narrow_beside_a_loss() {
+    fn steps_are_narrow_compared_with_the_loss() {
         for (noise_multiplier, steps_per_epoch, epochs) in [(10.0, 10_000, 50), (100.0, 10_000, 50)]
         {
             let training = run(noise_multiplier, steps_per_epoch, epochs);

@@ -44,7 +44,7 @@ pub enum AccountingError {
     },
     /// No value of the calibrated parameter reaches the target.
     #[error(
-        "no {name} between {} and {} gives epsilon = {} at delta = {}",
+        "no {name} between {} and {} reaches epsilon = {} at delta = {}",
         given(*.low), given(*.high), given(*.epsilon), given(*.delta)
     )]
     Unreachable {

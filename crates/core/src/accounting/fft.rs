@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn one_exchanged_pair_is_seen() {
+    fn one_exchanged_pair_is_detected() {
         let mut spectrum = RealTransform::new(64).spectrum(&ramp(64));
         spectrum.swap(3, 5);
         assert!(worst_change(64, &spectrum) > RealTransform::error(64));

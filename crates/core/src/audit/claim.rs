@@ -159,7 +159,7 @@ impl PrivacyClaim {
                  semantically equal"
             }
             Adjacency::Replace => {
-                "a replace claim is compared with zero-out adjacency: that holds only where a \
+                "a replace claim is compared with zero-out adjacency: this is valid only if a \
                  record with zero gradient is admissible in the data"
             }
         }

@@ -88,7 +88,7 @@ fn bins_outside(value: i64) -> HistogramError {
 }
 
 impl ScoreBins {
-    /// Bins with the given edges.
+    /// Bins with these edges.
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_hold_their_lower_edge_and_saturate_at_both_ends() {
+    fn bins_contain_their_lower_edge_and_saturate_at_both_ends() {
         let scores = [i64::MIN, -9, -8, -5, -4, -1, 0, 3, 4, 7, 8, i64::MAX];
         let expected = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5];
         for (score, bin) in scores.into_iter().zip(expected) {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_counts_the_scores_on_each_side_of_its_threshold() {
+    fn thresholds_count_the_scores_on_each_side() {
         let bins = bins();
         for edge in 0..bins.edges() {
             for score in -12..12_i64 {

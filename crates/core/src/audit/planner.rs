@@ -1,4 +1,4 @@
-//! Largest ε detectable with a given number of observations.
+//! Observations needed to detect an ε.
 
 use crate::audit::bound::{BoundError, ThresholdRule, ceiling};
 use crate::audit::trade_off::Trials;

@@ -136,7 +136,7 @@ impl AuditResult {
         self.outcome.evidence()
     }
 
-    /// What the data say about the code or the protocol.
+    /// Findings about the code or the protocol.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings

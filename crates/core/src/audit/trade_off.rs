@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_and_non_finite_runs_count_against_the_attacker_at_every_cut() {
+    fn failed_and_non_finite_runs_count_against_the_attacker_at_every_threshold() {
         let target = [5.0, f64::NAN, f64::INFINITY, f64::NAN];
         let zero_out = [0.0, f64::NEG_INFINITY, f64::NAN, f64::NAN];
         let t = TradeOff::from_scores(target, zero_out).unwrap();

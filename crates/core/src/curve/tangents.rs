@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn slopes_near_the_largest_float_stay_numbers() {
+    fn slopes_near_the_largest_float_are_not_nan() {
         let far = [700.0, 350.0, 0.0].map(|epsilon| ProfilePoint { epsilon, delta: 1.0 - 1e-9 });
         let curve = curve_below(&far, &far, 0.0);
         assert!(curve.points().iter().all(|p| p.fpr.is_finite() && p.fnr.is_finite()));

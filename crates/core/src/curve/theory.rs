@@ -266,7 +266,7 @@ mod tests {
             let stated = curve.numeric_error() + 1e-3;
             assert!(distance <= stated, "{s} {q}: {distance:e} {stated:e}");
             assert!(curve.numeric_error() < 2e-3, "{s} {q}: {:e}", curve.numeric_error());
-            // The other direction is another curve, but for q = 1.
+            // The other direction is another curve, except for q = 1.
             let exchanged = curve.exchanged();
             let apart = curve.points().iter().map(|p| (exchanged.fnr_at(p.fpr) - p.fnr).abs());
             let apart = apart.fold(0.0, f64::max);

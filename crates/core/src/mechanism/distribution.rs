@@ -124,7 +124,7 @@ impl ScoreDistribution {
         finite_score(score)
     }
 
-    /// The score of an epoch, where the target's batch has mean `mean_target` in D.
+    /// The score of an epoch in which the target's batch has mean `mean_target` in D.
     pub(super) fn epoch_score(&self, outputs: &[f64], mean_target: f64) -> f64 {
         let variance = self.noise_multiplier * self.noise_multiplier;
         match &self.kind {

@@ -34,7 +34,9 @@ pub enum MechanismError {
         value: u32,
     },
     /// B = 0.
-    #[error("batch_size = {value} lies outside 1..=4294967295; pass the records in one batch")]
+    #[error(
+        "batch_size = {value} lies outside 1..=4294967295; pass the number of records per batch"
+    )]
     BatchSize {
         /// Its value.
         value: u32,
@@ -43,22 +45,22 @@ pub enum MechanismError {
     /// of the score kernels.
     #[error(
         "batch_size = {value} lies outside 1..=500000, the domain of sampler batch-then-shuffle; \
-         pass the records in one batch"
+         pass the number of records per batch"
     )]
     MovingBatchSize {
         /// Its value.
         value: u32,
     },
     /// B is missing.
-    #[error("batch_size is missing and {needed_by} needs it; pass the records in one batch")]
+    #[error("batch_size is missing and {needed_by} needs it; pass the number of records per batch")]
     BatchSizeMissing {
         /// The sampler, or the use, that needs it.
         needed_by: &'static str,
     },
     /// A buffer outside 1..=N.
     #[error(
-        "buffer_examples = {value} lies outside 1..={examples}; a buffer holds at least one record \
-         and at most all steps_per_epoch × batch_size of them"
+        "buffer_examples = {value} lies outside 1..={examples}; pass a number of records, \
+         at most steps_per_epoch × batch_size"
     )]
     Buffer {
         /// Its value.
@@ -67,7 +69,9 @@ pub enum MechanismError {
         examples: u64,
     },
     /// A buffered sampler without a buffer.
-    #[error("buffer_examples is missing and sampler {sampler} needs it; pass the records it holds")]
+    #[error(
+        "buffer_examples is missing and sampler {sampler} needs it; pass its number of records"
+    )]
     BufferMissing {
         /// The sampler.
         sampler: SamplerKind,

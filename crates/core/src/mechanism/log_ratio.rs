@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_far_entry_with_a_tiny_weight_keeps_its_digits() {
+    fn far_entries_with_tiny_weights_are_accurate() {
         // ½ + ln(w·1 + (1 − w)·e^{−40}), w = 10⁻¹².
         let score = one_slot(1.0, 1.0, Some(&[1e-12, 1.0]), &[0.0, -40.0], 0.0);
         let expected = 0.5 + math::ln((1e-12 + math::exp(-40.0)) / (1.0 + 1e-12));

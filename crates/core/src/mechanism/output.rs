@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn target_slot_is_refused_where_it_means_nothing() {
+    fn target_slot_is_refused_where_it_has_no_effect() {
         let options = |target_slot| OutputOptions { target_slot, ..OutputOptions::default() };
         let fixed = mechanism(BatchSampler::Deterministic);
         assert_eq!(
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn persistent_shuffle_sees_only_the_mean_over_epochs() {
+    fn persistent_shuffle_scores_depend_on_the_mean_over_epochs() {
         let scorer = scorer(BatchSampler::PersistentShuffle);
         let mut moved = RUN;
         for slot in 0..4 {

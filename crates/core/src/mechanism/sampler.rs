@@ -122,8 +122,8 @@ mod tests {
         let error = SamplerKind::SlidingBuffer.with_buffer(None).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "buffer_examples is missing and sampler sliding-buffer needs it; pass the records it \
-             holds"
+            "buffer_examples is missing and sampler sliding-buffer needs it; pass its number \
+             of records"
         );
     }
 }

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn sliding_buffer_of_one_keeps_the_order_and_of_all_is_a_shuffle() {
+    fn sliding_buffers_range_from_file_order_to_shuffle() {
         assert_eq!(sliding_buffer(5, 3, 1), Slots { entries: 1, weights: SlotWeights::Uniform });
         assert_eq!(sliding_buffer(5, 3, 15), Slots { entries: 5, weights: SlotWeights::Uniform });
     }

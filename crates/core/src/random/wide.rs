@@ -77,7 +77,7 @@ mod tests {
     use crate::special::normal_cdf;
 
     /// χ² of 64 equally likely cells in standard deviations, and the correlation of neighbours in
-    /// standard errors, whichever is larger.
+    /// standard errors; the larger of the two.
     fn deviation(normals: &[f64]) -> f64 {
         let mut cells = [0.0_f64; 64];
         for z in normals {

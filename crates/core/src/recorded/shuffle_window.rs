@@ -26,7 +26,7 @@ pub struct ShuffleWindow {
 impl ShuffleWindow {
     /// Whether a shuffle over all batches is refuted.
     #[must_use]
-    pub fn is_shown(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         self.ln_evidence >= self.ln_needed
     }
 }
@@ -49,7 +49,7 @@ impl ShuffleWindow {
 /// are the idealised ones plus a contribution of each step that is equal in all runs, each
 /// likelihood ratio has mean 1, so that the largest of K ratios exceeds K/`significance` with
 /// probability at most `significance` (Markov and Bonferroni;
-/// `unit::a_whole_shuffle_is_seldom_mistaken_for_less`). Outputs that spread less than that noise,
+/// `unit::full_shuffles_are_rarely_reported_as_short`). Outputs that spread less than that noise,
 /// because of less noise or another scale, would indicate a short prefix wherever the record is:
 /// they have no window (`unit::outputs_that_vary_too_little_have_no_window`).
 #[derive(Debug, Clone)]
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_shuffle_is_seldom_mistaken_for_less() {
+    fn full_shuffles_are_rarely_reported_as_short() {
         for threat_model in [ThreatModel::PartiallyInformed, ThreatModel::TargetCanary] {
             let scorer = scorer(threat_model);
             for drifts in [0.0, 1.0] {
@@ -294,13 +294,13 @@ mod tests {
                 let reached = drawn.iter().map(|runs| evidence(&scorer, runs));
                 let reached: Vec<ShuffleWindow> = reached.collect();
                 // an expected 15 at most, and 32 or more once in 10⁴ times
-                let shown = reached.iter().filter(|reach| reach.is_shown()).count();
+                let shown = reached.iter().filter(|reach| reach.is_significant()).count();
                 assert!(shown < 32, "{threat_model}: {shown}");
                 // broken twin: a threshold of ½ refutes often
                 let positive = reached.iter().filter(|reach| reach.ln_evidence > -0.7).count();
                 assert!(positive >= 32, "{threat_model}: {positive}");
                 let alone = drawn.iter().map(|runs| without_differences(&scorer, runs));
-                let wrong = alone.filter(ShuffleWindow::is_shown).count();
+                let wrong = alone.filter(ShuffleWindow::is_significant).count();
                 assert_eq!(wrong >= 32, drifts > 0.0, "{threat_model}: {wrong}");
             }
         }
@@ -312,13 +312,13 @@ mod tests {
         for drifts in [0.0, 1.0] {
             for reach in [1, 2, 6, 10] {
                 let found = evidence(&scorer, &runs(&scorer, reach, 60, 5, drifts));
-                assert!(found.is_shown(), "{found:?}");
+                assert!(found.is_significant(), "{found:?}");
                 let share = f64::from(found.prefix) / f64::from(reach);
                 assert!((share - 1.0).abs() < 0.5, "{found:?}");
             }
-            assert!(!evidence(&scorer, &runs(&scorer, STEPS, 60, 5, drifts)).is_shown());
+            assert!(!evidence(&scorer, &runs(&scorer, STEPS, 60, 5, drifts)).is_significant());
         }
-        assert!(!evidence(&scorer, &[]).is_shown());
+        assert!(!evidence(&scorer, &[]).is_significant());
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
             runs.iter().for_each(|[target, zero_out]| evidence.add(target, zero_out).unwrap());
             evidence
         };
-        // means over batches in place of sums; less noise about the same means, but for the
+        // means over batches in place of sums; less noise around the same means, except for the
         // record's
         let averaged = scaled(0.2, |output, _, factor| factor * output);
         let quiet = scaled(0.3, |output, other, factor| other + factor * (output - other));
@@ -341,11 +341,11 @@ mod tests {
             assert_eq!(evidence.window(0.05), None);
             // broken twin: the spread is ignored
             let blind = ShuffleEvidence { spread: OutputSpread::default(), ..evidence };
-            assert!(blind.window(0.05).unwrap().is_shown());
+            assert!(blind.window(0.05).unwrap().is_significant());
         }
         for factor in [0.99, 1.0, 2.0] {
             let near = scaled(factor, |output, _, factor| factor * output);
-            assert!(!near.window(0.05).unwrap().is_shown(), "{factor}");
+            assert!(!near.window(0.05).unwrap().is_significant(), "{factor}");
         }
     }
 

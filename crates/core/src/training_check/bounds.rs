@@ -110,9 +110,9 @@ pub(super) fn accountant_lower(
 /// Pairs of neighbours of a shuffling loader: the position of the target in the file, and the
 /// outputs of an epoch that the attack uses. Each yields a lower bound on ε.
 ///
-/// All records but the target have the gradient −1, so that the sum of a batch of b records is −b
-/// but for the target's; adding b to each output yields the means of [`TargetSlots`], whichever
-/// slot has the smaller last batch. If the target is left out of an epoch, all outputs have mean 0.
+/// All records but the target have the gradient −1, so the sum of a batch of b records without the
+/// target is −b; adding b to each output yields the means of [`TargetSlots`], for every position of
+/// the smaller last batch. If the target is left out of an epoch, all outputs have mean 0.
 ///
 /// - shuffle: the target is in one of T slots, with probability (records used)/N
 /// - persistent shuffle: one epoch of it at σ/√E, since the averages over the epochs are sufficient

@@ -19,6 +19,6 @@ pub struct ShuffleWindowRecord {
 impl From<ShuffleWindow> for ShuffleWindowRecord {
     fn from(found: ShuffleWindow) -> Self {
         let says = shuffle_window_sentence(&found);
-        ShuffleWindowRecord { is_shown: found.is_shown(), found, says }
+        ShuffleWindowRecord { is_shown: found.is_significant(), found, says }
     }
 }

@@ -6,7 +6,7 @@ use dpscope_core::recorded::ShuffleWindow;
 #[must_use]
 pub fn shuffle_window_sentence(found: &ShuffleWindow) -> String {
     let ShuffleWindow { prefix, steps_per_epoch, ln_evidence, ln_needed, significance } = *found;
-    if found.is_shown() {
+    if found.is_significant() {
         format!(
             "the outputs indicate a shuffle within the first {prefix} of {steps_per_epoch} batches: \
              their likelihood ratio against a shuffle over all of them is e^{ln_evidence:.1}, where \

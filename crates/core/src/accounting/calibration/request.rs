@@ -112,7 +112,7 @@ impl Calibration {
         }
     }
 
-    /// Calibrates with Poisson accounting, whatever the sampler.
+    /// Calibrates with Poisson accounting, for any sampler.
     ///
     /// # Errors
     /// [`CalibrationError::Missing`] and those of the accountant.

@@ -3,7 +3,7 @@
 use super::one_epoch::{largest_at_least, parts};
 use super::source::PairDraws;
 use super::tally::{Tally, bernstein};
-use super::tilt::{Fitted, fitted};
+use super::tilt::{FittedProposal, fitted};
 use crate::accounting::Training;
 use crate::accounting::{AccountingError, Given, PrivacyLossDistribution};
 use crate::math;
@@ -84,7 +84,7 @@ fn runs_pilot<S: PairDraws>(
     given: Given,
     (draws, significance): (usize, f64),
     source: &mut S,
-) -> Result<(Fitted, RunsPilot, usize), S::Error> {
+) -> Result<(FittedProposal, RunsPilot, usize), S::Error> {
     let fitted = fitted(run, given, source)?;
     let (pilot_size, main_size) = parts(draws);
     let mut draws = Vec::with_capacity(pilot_size);
@@ -176,13 +176,13 @@ fn nearest_below(target: f64, near: f64, value_at: impl Fn(f64) -> f64) -> f64 {
 /// For any g, E[mean(v) e^{−θL} g(L)] over the pick is the mean of w g(L) over the candidates, so
 /// weights are exact; their variance falls by the factor K.
 fn each_run<S: PairDraws>(
-    fitted: &Fitted,
+    fitted: &FittedProposal,
     epochs: u64,
     runs: usize,
     source: &mut S,
     mut each: impl FnMut(RunDraw),
 ) -> Result<(), S::Error> {
-    let Fitted { proposal, tilt, relative_variance } = fitted;
+    let FittedProposal { proposal, tilt, relative_variance } = fitted;
     let required = 2.0 * epochs as f64 * relative_variance;
     let candidates = required.ceil().clamp(1.0, MOST_CANDIDATES) as usize;
     let mut picks = vec![0.0; epochs as usize];

@@ -354,7 +354,7 @@ pub fn epsilon_proposal(training: &Training, delta: f64) -> Result<Proposal, Acc
     check_drawn(training)?;
     check_delta(delta)?;
     if training.steps_per_epoch == 1 {
-        return Err(argument("steps_per_epoch", 1.0, "at least 2, as nothing is drawn of 1"));
+        return Err(argument("steps_per_epoch", 1.0, "at least 2: a single step is not sampled"));
     }
     let slice = best_epsilon_cut(&(*training).into(), delta);
     let sum = shuffle::lower(training, Given::Delta(delta), ShuffleMethod::Sum)?.epsilon;
@@ -402,7 +402,8 @@ fn proposal_for(run: &Training, cut: f64, by_maximum: f64, by_sum: f64) -> propo
 fn check_drawn(run: &Training) -> Result<(), AccountingError> {
     run.check_shuffle()?;
     if run.steps_per_epoch > 10_000_000 {
-        let (value, allowed) = (run.steps_per_epoch as f64, "at most 1e7, as each is drawn");
+        let (value, allowed) =
+            (run.steps_per_epoch as f64, "at most 1e7, as every step is sampled");
         return Err(argument("steps_per_epoch", value, allowed));
     }
     Ok(())

@@ -98,7 +98,7 @@ fn power(mut base: [f64; LANES], mut k: u32) -> [f64; LANES] {
 /// Relative error below 4e-16: x = k ln 2 + r with |r| ≤ 0.35, and e^r by its series to r¹².
 #[inline(always)]
 fn exp_of_nonpositive(x: f64) -> f64 {
-    const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5·2⁵²: its last bits hold the nearest integer
+    const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5·2⁵²: its last bits are the nearest integer
     const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
     const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     let x = if x > -700.0 { x } else { -700.0 };

@@ -17,7 +17,7 @@ const MOST_STEPS: usize = 60;
 const LEAST: f64 = 0.01;
 
 /// A proposal and its tilt.
-pub(super) struct Fitted {
+pub(super) struct FittedProposal {
     pub(super) proposal: Proposal,
     /// θ
     pub(super) tilt: f64,
@@ -33,19 +33,19 @@ pub(super) fn fitted<S: PairDraws>(
     run: &Training,
     given: Given,
     source: &mut S,
-) -> Result<Fitted, S::Error> {
+) -> Result<FittedProposal, S::Error> {
     let broad = Proposal::new(run, library(run, 2.0));
     let draws = stage(&broad, source)?;
     let tilt = best_tilt(&draws, run.epochs as f64, given);
     let near = Proposal::new(run, library(run, tilt));
-    let tilted = Tilted::new(&near, &stage(&near, source)?, tilt);
+    let tilted = TiltedDraws::new(&near, &stage(&near, source)?, tilt);
     let probabilities = tilted.maximum_likelihood();
     let relative_variance = tilted.relative_variance(&probabilities);
     let components = near.components().iter().zip(probabilities);
     let refit =
         |(component, probability): (&Component, f64)| Component { probability, ..*component };
     let proposal = Proposal::new(run, components.map(refit).collect());
-    Ok(Fitted { proposal, tilt, relative_variance })
+    Ok(FittedProposal { proposal, tilt, relative_variance })
 }
 
 fn stage<S: PairDraws>(proposal: &Proposal, source: &mut S) -> Result<Vec<Draw>, S::Error> {
@@ -93,7 +93,7 @@ fn tilt_at(index: u32) -> f64 {
 }
 
 /// Draws of a proposal as draws of P tilted by e^{θL}.
-struct Tilted {
+struct TiltedDraws {
     /// Probabilities of the components.
     drawn: Vec<f64>,
     /// Densities of the components over P₁'s, one row per draw.
@@ -102,13 +102,13 @@ struct Tilted {
     weights: Vec<f64>,
 }
 
-impl Tilted {
+impl TiltedDraws {
     fn new(proposal: &Proposal, draws: &[Draw], tilt: f64) -> Self {
         let components = proposal.components();
         let row = |draw| components.iter().map(|c| proposal.ratio(c.shift, draw)).collect();
         let largest = draws.iter().map(|draw| draw.loss).fold(f64::NEG_INFINITY, f64::max);
         let weight = |draw: &Draw| draw.weight * math::exp(tilt * (draw.loss - largest));
-        Tilted {
+        TiltedDraws {
             drawn: components.iter().map(|c| c.probability).collect(),
             ratios: draws.iter().map(row).collect(),
             weights: draws.iter().map(weight).collect(),

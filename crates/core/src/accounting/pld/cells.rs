@@ -105,7 +105,7 @@ impl LossCells {
         }
     }
 
-    /// The distribution on the grid, rounded to the given side.
+    /// The distribution on the grid, with this rounding.
     ///
     /// Pessimistic: each cell's masses under P and Q are split to its ends, which spreads dQ/dP and
     /// preserves its mean. δ as a function of e^ε is then piecewise linear. Optimistic: straight

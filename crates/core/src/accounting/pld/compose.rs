@@ -45,7 +45,7 @@ impl PrivacyLossDistribution {
     /// # Guarantee
     /// As [`Self::self_composed`], near the target
     /// (`unit::tilted_composition_is_right_in_the_far_tail`) and far from it
-    /// (`unit::far_from_its_aim_a_distribution_is_safe`).
+    /// (`unit::distributions_are_valid_far_from_their_target`).
     ///
     /// # Errors
     /// As [`Self::self_composed`].
@@ -99,7 +99,7 @@ impl PrivacyLossDistribution {
             return Err(argument(
                 "step of the other distribution",
                 other.step,
-                "equal, its rounding too",
+                "equal, with the same rounding",
             ));
         }
         let points = self.masses.len() + other.masses.len() - 1;

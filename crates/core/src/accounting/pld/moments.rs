@@ -61,7 +61,7 @@ impl<'a> Moments<'a> {
         // a change of ε by e is one of ln δ by about θe
         let negligible = (0.02 * error * steepest).clamp(1e-10, 1e-4);
         let ln_least = ln_delta + math::ln(negligible);
-        // ∫ e^{−θt}(1 − e^{−t}) dt, kept finite: an error of each mass, summed up
+        // ∫ e^{−θt}(1 − e^{−t}) dt, finite: the sum of an error per mass
         let ln_sum = |tilt: f64| -math::ln((0.2 + tilt) * (1.0 + tilt));
         // errors per nat, of a spectrum that decays, or that an atom below the end prevents from
         // decaying

@@ -94,7 +94,7 @@ fn tilted_composition_is_right_in_the_far_tail() {
 
 /// Most of the distribution lies below the window then.
 #[test]
-fn far_from_its_aim_a_distribution_is_safe() {
+fn distributions_are_valid_far_from_their_target() {
     let (lowest, masses) = brute_force(&distribution(), 64);
     for aim in [Given::Epsilon(30.0), Given::Epsilon(20.0), Given::Delta(1e-30)] {
         for epsilon in [-9.0, 0.0, 2.0, 6.0, 10.0, 15.0] {
@@ -111,7 +111,7 @@ fn far_from_its_aim_a_distribution_is_safe() {
 
 /// The best tilt has no end there; the moments at it are no numbers.
 #[test]
-fn nothing_lies_beyond_the_highest_loss() {
+fn no_mass_is_beyond_the_highest_loss() {
     for (compositions, epsilon) in [(2, 3.0), (9, 50.0), (64, 1e3)] {
         let of = |rounding| {
             let distribution = distribution().with_rounding(rounding);
@@ -231,7 +231,7 @@ fn infinite_losses_alone_add_up() {
     assert!(below.infinite_mass() <= 0.25, "{}", below.infinite_mass());
 }
 
-/// Of a nearly Gaussian loss with a far tail: δ as it is, and as of the distribution on a grid.
+/// δ of a nearly Gaussian loss with a far tail, exactly and on a grid.
 fn deltas_of_atoms(step: f64, rounding: Rounding, is_reversed: bool) -> Vec<(f64, f64)> {
     let atom = |k: i32| {
         let x = 0.25 * f64::from(k);
@@ -259,7 +259,7 @@ fn deltas_of_atoms(step: f64, rounding: Rounding, is_reversed: bool) -> Vec<(f64
 }
 
 #[test]
-fn a_distribution_of_few_cells_stays_on_its_side() {
+fn distributions_of_few_cells_round_to_their_side() {
     for step in [1e-4, 3e-4, 1e-3, 2.4e-3, 0.01, 0.3] {
         for is_reversed in [false, true] {
             for (exact, seen) in deltas_of_atoms(step, Rounding::Optimistic, is_reversed) {

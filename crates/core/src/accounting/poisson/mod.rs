@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_beyond_the_floats_give_no_small_bound() {
+    fn overflowing_losses_yield_no_small_bound() {
         let training = SampledSteps { noise_multiplier: 0.04, sampling_rate: 0.01, steps: 300 };
         let epsilon = |training: SampledSteps| {
             training.bracket(Given::Delta(1e-5), Directions::Both, 1e-1).map(|found| found.upper)

@@ -1,4 +1,4 @@
-//! The largest ε that an audit of a given size can report.
+//! The largest ε that an audit of a certain size can report.
 
 use super::{BoundError, epsilon_from_rates};
 use crate::audit::trade_off::Trials;

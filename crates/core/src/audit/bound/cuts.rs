@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn pooled_prediction_sees_far_into_both_tails() {
+    fn pooled_prediction_is_accurate_in_both_tails() {
         let mu = 3.0;
         let pilot = gaussian_pair(mu, 4000);
         let thresholds: Vec<f64> = (-20..=20).map(|t| f64::from(t) * 0.5).collect();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen_cuts_surround_the_best_one() {
+    fn chosen_thresholds_surround_the_best_one() {
         let mu = 2.0;
         let pilot = gaussian_pair(mu, 4000);
         let thresholds: Vec<f64> = (-1000..=1000).map(|t| f64::from(t) * 0.01).collect();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rare_event_is_found_though_the_pilot_sees_no_false_positive_there() {
+    fn rare_events_are_found_without_false_positives_in_the_pilot() {
         // D = 0.98 N(0, 1) + 0.02 N(4, 1): the best cut has a true positive rate of 1 %.
         let quantiles = |mean: f64, n: usize| -> Vec<f64> {
             let at = |i: usize| mean + normal_quantile((i as f64 + 0.5) / n as f64).unwrap();

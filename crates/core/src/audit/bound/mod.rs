@@ -218,7 +218,7 @@ pub enum BoundError {
         significance: f64,
     },
     /// A rule without thresholds.
-    #[error("the rule needs at least one cut")]
+    #[error("the rule needs at least one threshold")]
     NoCuts,
     /// A NaN threshold.
     #[error("threshold is NaN")]

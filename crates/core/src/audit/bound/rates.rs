@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_the_better_direction_and_never_a_negative_value() {
+    fn epsilon_is_the_larger_direction_and_not_negative() {
         let remove = epsilon_from_rates(0.001, 0.9, 0.0);
         assert_eq!(remove.direction, Direction::Remove);
         assert!((remove.epsilon - crate::math::ln(100.0)).abs() < 1e-14);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_evidence_gives_zero() {
+    fn rates_without_evidence_yield_zero() {
         for (fpr, fnr, delta) in
             [(1.0, 1.0, 0.0), (0.5, 1.0, 1e-5), (f64::NAN, 0.1, 0.0), (0.1, f64::NAN, 0.0)]
         {

@@ -220,7 +220,7 @@ pub fn max_uncorrected(
     let first_end = End::new(&setting, trade_off.cut(0), &[])?;
     let ends = [first_end, End::new(&setting, trade_off.cut(last), &[first_end])?];
     let mut search = Search { trade_off, setting: &setting, best: (0.0, first_end.cut) };
-    ends.iter().for_each(|end| search.look_at(end));
+    ends.iter().for_each(|end| search.visit(end));
     search.between(0, last, ends)?;
     let (value, evidence) = setting.evaluate(search.best.1)?;
     Ok(EpsilonEstimate { value, evidence })
@@ -262,7 +262,7 @@ impl End {
 }
 
 impl Search<'_> {
-    fn look_at(&mut self, end: &End) {
+    fn visit(&mut self, end: &End) {
         let value = epsilon_from_rates(end.fpr_limit, end.fnr_limit, self.setting.delta).epsilon;
         if value > self.best.0 {
             self.best = (value, end.cut);
@@ -285,7 +285,7 @@ impl Search<'_> {
         }
         let middle = first + (last - first) / 2;
         let end = End::new(self.setting, self.trade_off.cut(middle), &ends)?;
-        self.look_at(&end);
+        self.visit(&end);
         self.between(first, middle, [ends[0], end])?;
         self.between(middle, last, [end, ends[1]])
     }
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_scores_and_reversed_scores_give_zero() {
+    fn equal_and_reversed_scores_have_bound_zero() {
         let equal = TradeOff::from_scores([1.0; 900], [1.0; 900]).unwrap();
         assert_eq!(max_uncorrected(&equal, 1e-5, 0.05).unwrap().value(), 0.0);
         let reversed = TradeOff::from_scores([0.0; 900], [1.0; 900]).unwrap();
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_is_shared_between_rates_and_cuts() {
+    fn the_tail_is_shared_between_rates_and_thresholds() {
         let t = TradeOff::from_scores([1.0; 9], [0.0; 9]).unwrap();
         let bound = simultaneous(&t, &[0.1, 0.2, 0.3, 0.4, 0.5], 1e-5, 0.05).unwrap();
         assert_eq!(bound.evidence().tail_per_rate, 0.005);

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_are_few_rising_and_hold_the_thresholds() {
+    fn edges_are_few_and_ascending_and_contain_the_thresholds() {
         let bins = ScoreBins::new(0.01, -5000, 2, 2503).unwrap();
         let shown = edges_to_show(&bins, &[0.123, -7.0], 100);
         assert_eq!(shown.len(), 102);

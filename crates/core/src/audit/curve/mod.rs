@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_band_of_one_cut_is_its_rectangle() {
+    fn a_band_of_one_threshold_is_a_rectangle() {
         let errors = ErrorCounts { false_positives: 12, false_negatives: 480 };
         let cut = Cut { threshold: f64::NAN, errors };
         let trials = Trials { target: 1000, zero_out: 1000 };

@@ -73,7 +73,7 @@ impl Default for AuditOptions {
 pub enum ScoresError {
     /// Too few runs to divide.
     #[error(
-        "{runs} runs in the {} world cannot be divided as the {} rule needs; record at \
+        "{runs} runs in the {} world are too few for the {} rule; record at \
          least {least}", world.name(), rule.name()
     )]
     TooFew {
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(subset(5, World::Target).0, chosen);
         assert_ne!(subset(6, World::Target).0, chosen);
         assert_ne!(subset(5, World::ZeroOut).0, chosen);
-        // Every tenth of the file gives its share: 400 ± 15.5 of 1,000.
+        // Every tenth of the file contributes equally: 400 ± 15.5 of 1,000.
         for tenth in 0..10 {
             let from = f64::from(tenth * 1000);
             let share = chosen.iter().filter(|&&s| s >= from && s < from + 1000.0).count();

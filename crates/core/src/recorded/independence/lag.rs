@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn alternating_scores_are_found_on_the_other_side() {
+    fn alternating_scores_are_detected() {
         let scores: Vec<f64> = (0..100).map(|i| f64::from(i % 2)).collect();
         let check = lag_one_correlation(&scores);
         assert_eq!(check.statistic, -1.0);

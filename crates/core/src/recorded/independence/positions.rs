@@ -4,7 +4,7 @@ use super::{Dependence, IndependenceCheck, RecordedRuns, tail::binomial_at_least
 
 /// Tests whether the loader repeats one permutation over the epochs of a run.
 ///
-/// Each epoch but the first has one guess: the step where the sum of the run's earlier epochs is
+/// Each epoch except the first has one guess: the step where the sum of the run's earlier epochs is
 /// largest. A hit is an epoch whose largest output lies there.
 ///
 /// statistic = hits ÷ guesses, p = P(Binomial(guesses, 1/T) ≥ hits)
@@ -48,7 +48,7 @@ pub fn repeated_positions_over_epochs(runs: RecordedRuns<'_>) -> IndependenceChe
 /// Tests whether the target is at the same step in all runs: a loader with the same seed in every
 /// run.
 ///
-/// Each run but the first has one guess: the step where the sum of the earlier runs is largest,
+/// Each run except the first has one guess: the step where the sum of the earlier runs is largest,
 /// all epochs added up. A hit is a run whose own sum over epochs is largest there.
 ///
 /// statistic = hits ÷ guesses, p = P(Binomial(guesses, 1/T) ≥ hits)

@@ -29,7 +29,7 @@ pub enum IndependenceError {
          shape of the array"
     )]
     Shape {
-        /// Values given.
+        /// Number of values.
         actual: usize,
         /// Values of one run; the largest number where they exceed it.
         run: usize,
