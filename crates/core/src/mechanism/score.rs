@@ -373,8 +373,8 @@ mod tests {
         let error = shuffle().batch_means().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "batch_size is missing and threat model worst-case needs it; pass the records in one \
-             batch"
+            "batch_size is missing and threat model worst-case needs it; pass the number of \
+             records per batch"
         );
     }
 
