@@ -17,7 +17,7 @@ use crate::failure::{CommandResult, Exit, Failure};
 
 const HINTS: Hints = Hints {
     accountant: "--noise-multiplier and --steps of the training show here what is usually claimed",
-    scale: "pass --per-batch-mean B for means over B records, --clip-norm C for gradients clipped to C",
+    output_scale: "pass --per-batch-mean B for means over B records, --clip-norm C for gradients clipped to C",
     seed: "--seed repeats this run",
 };
 

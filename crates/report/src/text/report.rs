@@ -20,7 +20,7 @@ pub struct Hints {
     /// How to show what an accountant claims.
     pub accountant: &'static str,
     /// How to state the scale of recorded outputs.
-    pub scale: &'static str,
+    pub output_scale: &'static str,
     /// How to repeat a run with a drawn seed.
     pub seed: &'static str,
 }
@@ -76,7 +76,7 @@ fn notes(findings: &[FindingRecord], hints: Hints) -> Vec<&str> {
     let is_scaled =
         |record: &FindingRecord| matches!(record.finding, Finding::OutputsVaryLessThanNoise { .. });
     if findings.iter().any(is_scaled) {
-        notes.push(hints.scale);
+        notes.push(hints.output_scale);
     }
     let is_dependent = |record: &FindingRecord| {
         record.costs_coverage && matches!(record.finding, Finding::Dependence { .. })
