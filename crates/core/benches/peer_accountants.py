@@ -65,9 +65,9 @@ def many_epochs(noise, steps, epochs):
     keep = (p > 0) & (q > 0)
     index = np.floor(np.log(p[keep] / q[keep]) / width).astype(int)
     lowest = index.min()
-    law = np.bincount(index - lowest, p[keep])
-    length = 1 << int(np.ceil(np.log2(epochs * len(law))))
-    composed = np.fft.irfft(np.fft.rfft(law, length) ** epochs, length)
+    masses = np.bincount(index - lowest, p[keep])
+    length = 1 << int(np.ceil(np.log2(epochs * len(masses))))
+    composed = np.fft.irfft(np.fft.rfft(masses, length) ** epochs, length)
     loss = (epochs * lowest + np.arange(length)) * width
     lower, upper = 0.0, loss[-1]
     for _ in range(50):

@@ -1,4 +1,4 @@
-"""Two histograms of 2^17 bins to the largest epsilon over all cuts, by scipy's inverse beta.
+"""Two histograms of 2^17 bins to the largest epsilon over all thresholds, by scipy's inverse beta.
 
 Needs numpy==2.3.5 and scipy==1.16.3.
 """

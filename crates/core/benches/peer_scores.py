@@ -1,6 +1,6 @@
 """Ten million scores from memory to epsilon by the split rule, in numpy: sort, count, bound.
 
-The chosen half tries 4096 cuts, the other half is evaluated at the best of them.
+The chosen half tries 4096 thresholds, the other half is evaluated at the best of them.
 Needs numpy==2.3.5 and scipy==1.16.3.
 """
 

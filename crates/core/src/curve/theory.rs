@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// How far a curve is below a true one, which it must not exceed.
+    /// Largest distance of a curve below the exact one, which it must not exceed.
     fn distance_below(curve: &TradeOffCurve, truth: impl Fn(f64) -> (f64, f64)) -> f64 {
         let mut most = 0.0_f64;
         for i in -900..=900 {

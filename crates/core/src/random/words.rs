@@ -119,7 +119,7 @@ mod tests {
     /// Standard deviations beyond which a count is not by chance: once in 10⁷.
     const FAR: f64 = 5.3;
 
-    /// How far a count of that many draws is from its chance, in standard deviations.
+    /// Distance of a count from its expectation, in standard deviations.
     fn distance(count: u32, chance: f64) -> f64 {
         let expected = chance * f64::from(DRAWS);
         (f64::from(count) - expected).abs() / (expected * (1.0 - chance)).sqrt()
