@@ -3,7 +3,7 @@
 //!
 //! Each kernel processes 64 observations at a time, one per lane. Random words, normals and scores
 //! are f32 and u32 operations in one fixed order, without fused multiply-add, so that every
-//! instruction set (and WebAssembly) gives the same bits; see [`lanes`].
+//! instruction set (and WebAssembly) computes the same bits; see [`lanes`].
 
 pub mod bgm;
 mod error;

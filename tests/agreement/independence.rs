@@ -153,7 +153,7 @@ fn chance_duplicates_in_single_precision_are_not_reported() {
 
 #[test]
 fn lag_one_correlation_is_detected() {
-    // Cubes of normals: heavy tails, which a correlation of the values would not stand.
+    // Cubes of normals: heavy tails, which a correlation of the values cannot handle.
     for length in [20, 300] {
         let p = p_values(4_000, |draws| {
             let scores: Vec<f64> = (0..length)
@@ -194,7 +194,7 @@ fn scores_of_independent_runs_pass_and_of_a_warm_start_do_not() {
         values.chunks(100).map(|run| scorer.score(run).unwrap()).collect()
     };
     assert!(!found(&lag_one_correlation(&score(&values))));
-    // Each run keeps two epochs of the one before it.
+    // Each run repeats two epochs of the previous one.
     let mut warm = values;
     for start in (0..99_900).step_by(100) {
         warm.copy_within(start + 60..start + 100, start + 100);

@@ -11,7 +11,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// The batches of one epoch, as lists of record numbers; the target is record 0.
 ///
-/// `persistent` is the order that a sampler keeps between epochs.
+/// `persistent` is the order that a sampler repeats between epochs.
 fn epoch_batches(m: &BatchedGaussian, persistent: &[usize], draws: &mut Draws) -> Vec<Vec<usize>> {
     let steps = m.steps_per_epoch as usize;
     let batch = m.batch_size.unwrap() as usize;

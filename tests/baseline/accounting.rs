@@ -131,7 +131,7 @@ fn calibrations() -> Vec<Case> {
     settings.into_iter().map(case).collect()
 }
 
-/// A name that holds no flag, so that a renamed flag changes none.
+/// A name that contains no flag, so that a renamed flag changes none.
 fn plain(words: &str) -> String {
     words.replace(" --", ", ")
 }

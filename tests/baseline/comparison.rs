@@ -1,4 +1,4 @@
-//! Bit for bit: numbers by their 64 bits, everything else as it is written.
+//! Bit for bit: numbers by their 64 bits, everything else as text.
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Which values are read from each JSON document of the program, and where they stand in it.
+//! Which values are read from each JSON document of the program, and their places in it.
 //!
 //! A field that moves is one edit here; names on the left are those of `data/` and stay.
 

@@ -1,4 +1,4 @@
-//! Cases, their values, and the file that holds what 0.1 printed.
+//! Cases, their values, and the file of what 0.1 printed.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -47,7 +47,7 @@ impl Record {
         parsed.as_object().unwrap().clone()
     }
 
-    /// Runs the cases and compares them with the file, or writes it where that is asked for.
+    /// Runs the cases and compares them with the file, or writes it on request.
     pub(crate) fn check(&self) -> Result<(), Failed> {
         let seen = evaluate(&self.cases, self.prepare);
         if env::var("RECORD_BASELINE").is_ok_and(|value| value == "1") {

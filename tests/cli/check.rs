@@ -164,7 +164,7 @@ fn sampling_rates_and_deltas_are_checked_against_the_data() {
         let found = report(&[("accounted-sampling-rate", rate)], 0);
         assert!(!codes(&found).contains(&"sampling-rate-differs"), "{rate}");
     }
-    // A loader of whole batches an epoch has one over them.
+    // A loader of whole batches per epoch has one more.
     let few = [("dataset-size", "10"), ("batch-size", "4"), ("claim", "90"), ("delta", "0.01")];
     for (rate, differs) in [("0.4", false), ("0.3334", false), ("0.5", true)] {
         let found = report(&[&few[..], &[("accounted-sampling-rate", rate)]].concat(), 0);

@@ -1,4 +1,4 @@
-//! `dpscope audit dpsgd`: models are trained, and what the attacker sees is audited.
+//! `dpscope audit dpsgd`: models are trained, and what the attacker observes is audited.
 
 use dpscope_tests::cli::{number, text};
 
@@ -114,7 +114,7 @@ fn checkpoints_resume_only_with_the_same_data() {
                  --learning-rate 0.5 --noise-multiplier 1 --runs 60 --seed 7 --json --checkpoint c";
     let whole = folder.run(words).exits(0).json();
     assert_eq!(number(&whole, "/training/description/data/records"), 200.0);
-    // what fills no batch is held out
+    // records that fill no batch are held out
     assert_eq!(number(&whole, "/training/description/data/held_out"), 15.0);
     folder.write("renamed.csv", rows(215, 0));
     let resumed = folder.run("resume c --data renamed.csv --json").exits(0).json();

@@ -22,7 +22,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Starts a run and waits until its checkpoint holds counts; none if it ended before that was seen.
+/// Starts a run and waits until its checkpoint contains counts; none if it ended before.
 fn started(folder: &Folder, words: &str) -> Option<Child> {
     let mut command = dpscope(folder.path());
     command.args(words.split_whitespace()).args(["--checkpoint", "c"]);

@@ -47,7 +47,7 @@ fn predictions_are_close_to_audits() {
     let predicted = number(&predicted, "/rows/0/predicted_epsilon");
     let audit = dpscope(&format!("audit bgm {words} --observations 1e6 --seed 6 --json"));
     let found = number(&audit.exits(0).json(), "/result/epsilon");
-    // A pilot sees less far into the tail than the audit: it may promise too little.
+    // A pilot covers less of the tail than the audit: it may predict too little.
     assert!((-0.8..0.3).contains(&(predicted - found)), "{predicted} {found}");
     // A seed repeats a prediction, and the report names it.
     let again = format!("{words} --observations 1e6 --seed 5");

@@ -1,4 +1,4 @@
-//! `dpscope audit bgm`: what a report holds, seeds, claims.
+//! `dpscope audit bgm`: fields of a report, seeds, claims.
 
 use dpscope_core::math::exp;
 use dpscope_tests::cli::{number, text};

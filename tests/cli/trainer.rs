@@ -2,7 +2,7 @@
 
 use dpscope_tests::Draws;
 
-/// DP-SGD with per-example gradients of +1 for the target and −1 for whoever else the attacker
+/// DP-SGD with per-example gradients of +1 for the target and −1 for every other record that the attacker
 /// controls; the target is the first record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trainer {
@@ -54,7 +54,7 @@ impl Trainer {
         })
     }
 
-    /// The step of an epoch whose batch holds the target.
+    /// The step of an epoch whose batch contains the target.
     fn place(&self, draws: &mut Draws) -> usize {
         let records = self.steps * self.batch_size;
         let position = match self.sampler {

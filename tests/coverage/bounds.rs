@@ -210,7 +210,7 @@ fn unequal_worlds_cover_on_a_laplace_pair() {
 }
 
 /// Probability that every true rate lies in its interval at once, by enumeration over the counts at
-/// all thresholds; `band` gives the intervals from a trade-off curve.
+/// all thresholds; `band` returns the intervals from a trade-off curve.
 fn chance_of_a_correct_band(
     pair: &LaplacePair,
     thresholds: &[f64],

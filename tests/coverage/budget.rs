@@ -6,7 +6,7 @@ use crate::enumeration::BinomialDistribution;
 ///
 /// Spent once in each [`Misses`] that is judged, about twenty in the suite: new seeds would raise a
 /// false alarm less than once in 40,000 times. The seeds are fixed, so no run is flaky; enumerations
-/// spend nothing, and the averages of `tightness.rs` keep several standard errors from their limits.
+/// spend nothing, and the averages of `tightness.rs` stay several standard errors from their limits.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
 
 /// How often something claimed to be rare was seen.

@@ -14,7 +14,7 @@ const TAILS: [f64; 5] = [0.2, 0.05, 0.025, 0.025 / 16.0, 1e-6];
 /// Largest chance that an upper limit lies below the rate, over all rates in (0, 1).
 ///
 /// Between two neighbouring limits the same counts miss and their probability falls with the rate,
-/// so the suprema stand just above the limits: a grid that leaves nothing out.
+/// so the suprema are just above the limits: a grid that leaves nothing out.
 fn worst_upper_miss(trials: u64, limit: impl Fn(u64) -> f64) -> f64 {
     let at = |k: u64| {
         let rate = limit(k);

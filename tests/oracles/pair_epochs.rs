@@ -18,7 +18,7 @@ fn delta_of_many_epochs() {
     let mut tighter = 0;
     for golden in cases {
         let (low, high) = golden.interval;
-        // δ falls: at the interval's ends it is around the one that ε was asked for
+        // δ falls: at the interval's ends it is around the requested one
         let draws = if golden.run.epochs > 100 { 2_000 } else { 20_000 };
         let runs_at = |run: &Training, epsilon: f64| {
             let pair = pair(PairMethod::WholeRuns, draws);

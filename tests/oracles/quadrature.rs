@@ -12,7 +12,7 @@ const REACH: f64 = 9.0;
 pub(crate) struct Pair(Vec<(f64, f64)>);
 
 impl Pair {
-    /// Two outputs, of densities that `both` gives in D and D′; means lie in `from` to `to`.
+    /// Two outputs, of densities that `both` returns for D and D′; means lie in `from` to `to`.
     pub(crate) fn new(
         sigma: f64,
         [from, to]: [f64; 2],

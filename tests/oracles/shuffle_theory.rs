@@ -387,7 +387,7 @@ fn delta_by_quadrature_and_simulation() {
         let seen = one_epoch(&run, Given::Epsilon(epsilon), 40_000, 2);
         let z = z_of_mean(&values, seen.estimate.delta);
         assert!(z.abs() < 4.5, "{run:?}: {z}");
-        // twice what the plain draws say of the distance to a wrong δ
+        // twice the distance to a wrong δ that plain draws measure
         assert!(z_of_mean(&values, 1.1 * seen.estimate.delta).abs() > 4.5, "{run:?}");
     }
 }

@@ -81,7 +81,7 @@ fn sums(setup: &TrainingSetup, order: &[usize], gradients: &[f64]) -> [f64; 2] {
     let mut sums = [0.0; 2];
     let mut places = order.chunks(batch);
     if setup.loader == BatchSampler::BatchThenShuffle {
-        // Batches keep their records: the smaller one may come first.
+        // Batches have fixed records: the smaller one may come first.
         let first = order.iter().position(|&record| record / batch != order[0] / batch);
         let (one, other) = order.split_at(first.unwrap_or(order.len()));
         return [one, other].map(|batch| batch.iter().map(|&record| gradients[record]).sum());
@@ -154,7 +154,7 @@ fn setup(
     }
 }
 
-/// Set-ups of two batches an epoch, and the place of the record that leaks most.
+/// Set-ups of two batches per epoch, and the place of the record that leaks most.
 fn set_ups() -> Vec<(TrainingSetup, usize)> {
     let partial = BatchSampler::PartialShuffle { buffer_examples: 3 };
     let sliding = |buffer_examples| BatchSampler::SlidingBuffer { buffer_examples };

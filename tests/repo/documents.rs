@@ -1,4 +1,4 @@
-//! Each top-level folder has a README, each invariant in one names the test that holds it, and the
+//! Each top-level folder has a README, each invariant in one names the test that checks it, and the
 //! documented test command is the one that runs without a terminal.
 
 use crate::guarantees::Reference;
@@ -31,7 +31,7 @@ fn check_readmes(tree: &Tree) -> Vec<String> {
     problems
 }
 
-/// The bullets under headings that hold the word "Invariants", each with its continuation lines.
+/// The bullets under headings with the word "Invariants", each with its continuation lines.
 fn invariants(text: &str) -> Vec<String> {
     let mut bullets: Vec<String> = Vec::new();
     let mut open = false;

@@ -59,7 +59,7 @@ fn check(tree: &Tree) -> Vec<String> {
     problems
 }
 
-/// References to existing tests whose bare names stand in the text.
+/// References to existing tests whose bare names occur in the text.
 fn suggestions(tree: &Tree, from: &str, text: &str) -> String {
     let mut meant = String::new();
     for name in in_backticks(text).map(|piece| piece.rsplit("::").next().unwrap_or(piece)) {

@@ -24,7 +24,7 @@ fn assert_none(problems: &[String]) {
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }
 
-/// Fails unless exactly one problem was found and it holds `part`: the broken twin of a check.
+/// Fails unless exactly one problem was found and it contains `part`: the broken twin of a check.
 #[track_caller]
 fn assert_one(problems: &[String], part: &str) {
     assert!(problems.len() == 1 && problems[0].contains(part), "expected `{part}`: {problems:#?}");

@@ -8,7 +8,7 @@ use crate::{assert_none, assert_one};
 const AMBIGUOUS: [&str; 8] =
     ["alpha", "beta", "sensitivity", "scale", "sample", "batch", "round", "trial"];
 
-/// Words that may stand between `pub` and the name.
+/// Words allowed between `pub` and the name.
 const KEYWORDS: [&str; 12] = [
     "const", "async", "unsafe", "extern", "fn", "struct", "enum", "trait", "type", "static", "mod",
     "union",

@@ -45,7 +45,7 @@ pub(crate) fn without_tests(tokens: TokenStream) -> TokenStream {
     while at < tokens.len() {
         match &tokens[at] {
             TokenTree::Group(group) if is_test_mark(group) => {
-                shipped.pop(); // the `#` of the mark; other attributes may stand before it
+                shipped.pop(); // the `#` of the mark; other attributes may precede it
                 while let [.., TokenTree::Punct(hash), TokenTree::Group(_)] = &shipped[..]
                     && hash.as_char() == '#'
                 {
@@ -149,7 +149,7 @@ pub(crate) struct DocBlock {
     pub(crate) lines: Vec<String>,
 }
 
-/// Found by text: a block is what a reader sees as one, its line numbers those of the file.
+/// Text matching suffices for comments, and preserves lines as in the file.
 pub(crate) fn doc_blocks(source: &str) -> Vec<DocBlock> {
     let mut blocks: Vec<DocBlock> = Vec::new();
     let mut open = false;

@@ -24,7 +24,7 @@ static PRINTED: LazyLock<Result<Vec<BuildOutput>, String>> =
 /// What makes a broken twin of a list.
 type Change<'a> = &'a dyn Fn(&mut List);
 
-/// What the test of one build is to say.
+/// The check of one build.
 type Check = fn(&BuildOutput) -> Result<(), String>;
 
 fn main() -> ExitCode {

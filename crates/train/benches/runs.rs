@@ -1,5 +1,5 @@
 //! Runs of DP-SGD on a GPU beside the CPU, in turn: `cargo bench -p dpscope-train --features gpu
-//! --bench runs`. `DPSCOPE_BENCH_DEVICE` holds an index or part of a name; else the first GPU is
+//! --bench runs`. `DPSCOPE_BENCH_DEVICE` is an index or part of a name; else the first GPU is
 //! taken, or what there is. Software gets small batches: there the ratio says that it works, and no
 //! more.
 

@@ -14,7 +14,7 @@ use crate::training::Training;
 /// Held-out examples that are evaluated at a time.
 const EVALUATED_ROWS: usize = 256;
 
-/// Executes runs; holds the scratch memory of one thread.
+/// Executes runs, with the scratch memory of one thread.
 #[derive(Debug)]
 pub(crate) struct Runner<'a> {
     training: &'a Training,

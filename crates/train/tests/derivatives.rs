@@ -121,7 +121,7 @@ fn dual_numbers_compute_second_derivatives() {
             );
         }
         assert!((loss.derivative - product(&gradient, &case.direction)).abs() < 1e-12, "{name}");
-        // The tangent of dual numbers along the same direction gives the curvature.
+        // The tangent of dual numbers along the same direction is the curvature.
         let direction: Vec<_> = case.direction.iter().map(|&value| Dual::from_f64(value)).collect();
         let (_, derivative) = case.network.tangent(&theta, &direction, &example, case.label);
         let curvature: f64 =

@@ -9,7 +9,7 @@ use dpscope_shaders::bgm::{Phase, ScoreKernel};
 use dpscope_train::data::SyntheticData;
 use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
 
-/// 100 shuffled batches; with Poisson sampling, this σ gives ε = 1 at δ = 1e-5.
+/// 100 shuffled batches; with Poisson sampling, this σ means ε = 1 at δ = 1e-5.
 fn mechanism(threat_model: ThreatModel) -> BatchedGaussian {
     BatchedGaussian {
         noise_multiplier: 0.902_029_285_562_524_8,
@@ -129,7 +129,7 @@ fn a_thousand_runs_per_world_follow_the_idealised_distribution() {
 #[ignore = "15 min with --release: 80,000 models"]
 fn partial_and_full_shuffles_are_distinguished() {
     const RUNS: u64 = 20_000;
-    // with Poisson sampling, this σ gives ε = 0.1 for 100 batches
+    // with Poisson sampling, this σ means ε = 0.1 for 100 batches
     let full = BatchedGaussian {
         noise_multiplier: 3.301_627,
         ..mechanism(ThreatModel::PartiallyInformed)

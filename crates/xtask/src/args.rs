@@ -20,7 +20,7 @@ impl Arguments {
         self.left.len() != before
     }
 
-    /// True when help was asked for.
+    /// Whether help was requested.
     pub(crate) fn help(&mut self) -> bool {
         self.flag("--help") | self.flag("-h")
     }

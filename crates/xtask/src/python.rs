@@ -6,10 +6,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::process::{in_root, output_of, target_folder};
 
-/// What the header of a script without packages says.
+/// Header of a script without packages.
 const NO_PACKAGES: &str = "standard library only";
 
-/// The interpreter of a virtual environment that holds exactly `pins` (such as `numpy==2.3.5`) and
+/// The interpreter of a virtual environment that contains exactly `pins` (such as `numpy==2.3.5`) and
 /// what they require; made on first use below the target folder.
 pub(crate) fn interpreter(kind: &str, pins: &[String]) -> Result<PathBuf> {
     let folder = target_folder().join(kind).join(folder_name(pins));
@@ -30,7 +30,7 @@ pub(crate) fn interpreter(kind: &str, pins: &[String]) -> Result<PathBuf> {
 }
 
 /// The versions that the script at `path` pins: every word `name==version` of its header, sorted.
-/// None only where the header says that it needs none.
+/// None only if the header declares that it needs none.
 pub(crate) fn pins_of(path: &Path) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     pins_in(&header(&text)).with_context(|| path.display().to_string())

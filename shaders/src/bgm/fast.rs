@@ -3,7 +3,7 @@
 //! Assumptions about a device, with U = 2⁻²³: sums, products and conversions are within one unit in
 //! the last place (U relative, to either neighbour), alone or fused; polynomials, sums and products
 //! may be rewritten in any way that is equal in exact arithmetic; square roots have the accuracy of
-//! WGSL. Three things are taken as they are written: differences to a centre, the rounding to an
+//! WGSL. Three things are evaluated as written: differences to a centre, the rounding to an
 //! integer in `power_of_two` (to nearest), and that each normal is one value.
 //!
 //! A rewritten sum of products differs from its exact value by at most nU·Σ|terms|, with n the

@@ -10,7 +10,7 @@ const FAN: u32 = 32;
 /// next.
 ///
 /// # Numerics
-/// At most 15 + 3·31 + 64 additions stand between a term and a total of 2²⁴ terms: worst-case
+/// At most 15 + 3·31 + 64 additions separate a term from a total of 2²⁴ terms: worst-case
 /// relative error 1.1e-5, and below 1e-6 at 10⁵ equal-sized terms (`levels_keep_precision`).
 #[derive(Clone, Debug)]
 pub(crate) struct Sums {

@@ -1,6 +1,6 @@
 //! Error bound for the kernel's draws relative to draws from exact normals.
 //!
-//! The words of an epoch stand for exact normals: u uniform on the cell of a radius word (and of
+//! The words of an epoch represent exact normals: u uniform on the cell of a radius word (and of
 //! its extension), the angle uniform around that of an angle word. These are independent and N(0,
 //! 1), and the kernel's normals are within [`normal_error`] of them wherever the radius word is
 //! among

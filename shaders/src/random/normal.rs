@@ -159,7 +159,7 @@ pub(crate) fn normals(
     }
 }
 
-/// Two independent normals from a radius word, whose extension is asked for where it is small, and
+/// Two independent normals from a radius word, whose extension is requested where it is small, and
 /// an angle word.
 fn any_pair(w0: u32, w1: u32, extension: impl FnOnce() -> u32) -> [f32; 2] {
     <[f32; 2]>::from(if w0 < DEEP { deep_pair(w0, extension(), w1) } else { pair(w0, w1) })

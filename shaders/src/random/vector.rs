@@ -39,7 +39,7 @@ pub struct VectorNormals {
 }
 
 impl VectorNormals {
-    /// The normals of a stream: 2·run + world, say.
+    /// The normals of a stream, for example 2·run + world.
     #[must_use]
     pub fn new(seed: u64, purpose: Purpose, stream: u64) -> Self {
         Self::on(InstructionSet::detect(), seed, purpose, stream)

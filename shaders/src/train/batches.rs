@@ -68,7 +68,7 @@ impl Batches {
         !matches!(self.sampler, BatchSampler::Poisson | BatchSampler::BallsInBins)
     }
 
-    /// The step whose batch holds a record in an epoch, where that shows without drawing all
+    /// The step whose batch contains a record in an epoch, where that shows without drawing all
     /// batches: where records are shuffled, or stay in order.
     ///
     /// # Guarantee

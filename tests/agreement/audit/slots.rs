@@ -33,7 +33,7 @@ fn weights(distribution: &ScoreDistribution) -> Vec<f64> {
     }
 }
 
-/// How often each slot of an epoch holds the target, over all epochs of all observations.
+/// How often each slot of an epoch contains the target, over all epochs of all observations.
 fn slot_counts(distribution: &ScoreDistribution, world: World, seed: u64) -> Vec<f64> {
     let kernel = ScoreKernel::new(distribution, seed, Phase::Audit).unwrap();
     let mut counts = vec![0.0; distribution.entries as usize];

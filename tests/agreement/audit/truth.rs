@@ -1,4 +1,4 @@
-//! Bounds of whole audits beside the ε that accounting gives: never above it, and not vacuous.
+//! Bounds of whole audits beside the ε of accounting: never above it, and not vacuous.
 
 use dpscope_core::audit::bound::{Statement, max_uncorrected};
 use dpscope_core::gdp::gdp_epsilon;

@@ -25,7 +25,7 @@ pub fn plan(bytes: &[u8]) {
     }
 }
 
-/// What an artefact that was read keeps: its bytes, its order, and counts that add up.
+/// Invariants of an artefact that was read: its bytes, its order, and counts that add up.
 pub fn check(artefact: &Artefact, bytes: &[u8]) {
     assert!(artefact.to_bytes() == bytes, "written anew, an artefact has its bytes");
     let trials = artefact.histograms.trials();

@@ -6,7 +6,7 @@ use dpscope_formats::{
     read_npy, read_npz, read_safetensors, unpack_gzip, write_npy,
 };
 
-/// Small enough that a reader which ignores them is noticed.
+/// Small enough to detect a reader that ignores them.
 pub fn limits() -> Limits {
     Limits {
         max_elements: 1 << 14,
@@ -97,7 +97,7 @@ fn check_all(arrays: &[(String, Array)]) {
     }
 }
 
-/// An array that was read keeps its invariants, and its bits when it is written and read again.
+/// An array that was read satisfies its invariants, and preserves its bits when it is written and read again.
 pub fn check(array: &Array) {
     let elements = array.data().len();
     assert_eq!(array.shape().iter().product::<usize>(), elements);

@@ -38,7 +38,7 @@ enum Target {
 
 type Seen = BTreeSet<(usize, String)>;
 
-/// Where a module stands.
+/// Place of a module in the tree.
 struct Place<'a> {
     file: &'a str,
     label: String,

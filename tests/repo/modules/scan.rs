@@ -22,7 +22,7 @@ pub(super) struct Mention {
     pub(super) is_macro: bool,
 }
 
-/// What stands in a module, without the modules inside it.
+/// Contents of a module, without the modules inside it.
 #[derive(Default)]
 pub(super) struct Contents {
     pub(super) items: Vec<String>,

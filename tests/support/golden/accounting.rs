@@ -1,4 +1,4 @@
-//! ε of training runs: a case's `interval` holds the truth, its `value` is one code's answer.
+//! ε of training runs: a case's `interval` contains the truth, its `value` is one code's answer.
 
 use super::document::{Case, GoldenError};
 use super::library::{Answer, Bracket, Library, OneSide, Run};
@@ -78,7 +78,7 @@ fn run(case: &Case<'_>) -> Result<Run, GoldenError> {
     Ok(Run { noise_multiplier, steps_per_epoch, epochs, sampling_rate, delta })
 }
 
-/// What `check` says of the library's answer, as a finding; an empty text is agreement.
+/// The result of `check` on the library's answer, as a finding; an empty text is agreement.
 fn judged<T>(
     interval: &Case<'_>,
     answer: Answer<T>,

@@ -1,4 +1,4 @@
-//! Golden files as they are read: every problem names file, case and field.
+//! Parser of golden files; every problem names file, case and field.
 
 use std::fmt;
 

@@ -147,7 +147,7 @@ pub trait Library {
         gdp::gdp_mu_lower_bound(fpr_upper, fnr_upper).map_err(text)
     }
 
-    /// Poisson sampling; `error` is the width that is asked for.
+    /// Poisson sampling; `error` is the requested width.
     fn poisson(&self, run: Run, side: OneSide, error: f64) -> Answer<Bracket> {
         bracket(&Poisson, run, directions(side), Some(error))
     }
@@ -157,7 +157,7 @@ pub trait Library {
         bracket(&Deterministic, run, Directions::Both, None)
     }
 
-    /// Balls in bins; `error` is the width that is asked for.
+    /// Balls in bins; `error` is the requested width.
     fn balls_in_bins(&self, run: Run, error: f64) -> Answer<Bracket> {
         bracket(&BallsInBins, run, Directions::Both, Some(error))
     }
@@ -195,7 +195,7 @@ pub trait Library {
     }
 }
 
-/// The library as it is.
+/// The library, unmodified.
 #[derive(Debug, Clone, Copy)]
 pub struct Real;
 

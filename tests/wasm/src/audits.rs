@@ -78,7 +78,7 @@ fn audit(found: &mut Fingerprints, plan: &Plan) {
     outcome(found, GROUP, &counted.outcome().expect("a counted plan has an outcome"));
     let slope = counted.histograms.slope(&counted.layout.bins).expect("few counts");
     found.float(GROUP, slope.map_or(0.0, |fitted| fitted.slope));
-    // All that a file holds but the device's name and the time.
+    // A file without the device's name and the time.
     counted.devices.clear();
     counted.sampling_ms = 0.0;
     found.integer(GROUP, hash(counted.to_bytes().into_iter().map(u64::from)));

@@ -1,7 +1,7 @@
 //! What node calls: flat, because a module without glue code passes numbers only.
 //!
 //! The list is [`fingerprints`](crate::fingerprints) followed by
-//! [`with_the_platforms_exp`](crate::with_the_platforms_exp). An index behind its end gives 0.
+//! [`with_the_platforms_exp`](crate::with_the_platforms_exp). An index past its end returns 0.
 
 #![allow(unsafe_code, reason = "`no_mangle` counts as unsafe; these names are nobody else's")]
 

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// (group, bits) of every number; the same groups in the same order on every target.
 pub type List = Vec<(&'static str, u64)>;
 
-/// The group that the platform's `exp` gives: expected to differ between targets.
+/// The group computed with the platform's `exp`: expected to differ between targets.
 pub const PLATFORM: &str = "platform exp";
 
 /// Every number that must have the same bits everywhere.
@@ -67,7 +67,7 @@ impl Fingerprints {
         self.0.push((group, value));
     }
 
-    /// One number for a list too long to keep.
+    /// One number for a list too long to store.
     fn hashed(&mut self, group: &'static str, values: impl IntoIterator<Item = u64>) {
         self.0.push((group, hash(values)));
     }

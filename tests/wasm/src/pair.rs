@@ -1,4 +1,4 @@
-//! Draws of the exact pair, and what they say.
+//! Draws of the exact pair, and their estimates.
 
 use dpscope_core::accounting::pair::{ExactPair, PairMethod, epsilon_proposal};
 use dpscope_core::accounting::{Given, Training};

@@ -1,4 +1,4 @@
-//! What accountants say of trainings, what is calibrated, and the rows of the exact pair.
+//! Results of accountants and calibration, and the rows of the exact pair.
 
 use dpscope_core::accounting::{
     Accountant, Accounted, AccountingResult, BallsInBins, Calibration, Cell, Deterministic,

@@ -41,7 +41,7 @@ pub(super) fn relu_gradient(output: &[f32], output_gradient: &mut [f32]) {
 
 kernel! {
     /// Gradient of the loss with respect to the logits, row by row: softmax − 1 at the label. An
-    /// invalid label gives NaN.
+    /// invalid label yields NaN.
     LossGradient {
         logits: &'a [f32],
         labels: &'a [u32],

@@ -75,7 +75,7 @@ impl Convolution {
     }
 
     /// Shape of the output gradient with `stride` − 1 zeros between values and a border of kernel −
-    /// 1: a convolution of it gives the input gradient.
+    /// 1: a convolution of it yields the input gradient.
     pub(crate) fn dilated(&self) -> Shape {
         let border = self.padding.saturating_mul(2).saturating_add(self.kernel - 1);
         self.bordered(self.output.channels, border)

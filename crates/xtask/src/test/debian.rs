@@ -13,7 +13,8 @@ pub(super) fn is_installed(package: &str) -> bool {
 
 /// Installs the packages that `what` comes with.
 ///
-/// As root apt-get does it; others are asked to, but for a CI whose sudo wants no password.
+/// Root installs with apt-get; others are shown the command, except in CI where sudo needs no
+/// password.
 pub(super) fn install(what: &str, packages: &[&str], in_ci: bool) -> Result<()> {
     let wanted = packages.join(" ");
     let is_root = output_of(in_root("id").arg("-u")).is_ok_and(|id| id.trim() == "0");

@@ -163,7 +163,7 @@ pub(super) const STEPS: [Step; 12] = [
 ];
 
 impl Step {
-    /// The commands of this step, in order; steps that only look do so here.
+    /// The commands of this step, in order; a step without commands does its check here.
     pub(super) fn commands(&self) -> Result<Vec<Command>> {
         let mut command = cargo();
         match self.kind {

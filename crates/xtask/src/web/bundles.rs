@@ -83,7 +83,7 @@ impl Bundle {
 
     /// The module as cargo leaves it.
     fn compile(&self) -> Result<PathBuf> {
-        // What another RUSTFLAGS built stays as it is.
+        // Artefacts built with other RUSTFLAGS are unchanged.
         let target_folder = target_folder().join("web");
         let mut command = cargo();
         command.args(["rustc", "--lib", "--crate-type", "cdylib", "-p", "dpscope-wasm"]);

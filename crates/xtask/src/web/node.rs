@@ -10,7 +10,7 @@ use crate::process::{in_root, output_of, passed_on, root, shown};
 /// The oldest node that every tool of the workspace runs on.
 const OLDEST: (u32, u32) = (20, 19);
 
-/// Makes sure of node and npm, and says what to install where there are none.
+/// Checks for node and npm, and names what to install if they are missing.
 pub(crate) fn found() -> Result<()> {
     const WANTED: &str = "install node 20.19 or later with npm (https://nodejs.org)";
     let version = output_of(in_root("node").arg("--version")).context(WANTED)?;
@@ -46,7 +46,7 @@ pub(super) fn program(path: &str) -> Command {
     command
 }
 
-/// Installs what the lockfile says, unless that is what was installed last.
+/// Installs the packages of the lockfile, unless it is unchanged since the last installation.
 pub(crate) fn install() -> Result<()> {
     let (wanted, installed) = ("package-lock.json", "node_modules/.package-lock.json");
     if is_newer(&folder().join(installed), &folder().join(wanted)) {

@@ -1,4 +1,4 @@
-//! Pages with calculators, made by documentation tools: what each recipe of the calculators says.
+//! Pages with calculators, built by documentation tools as in each recipe of the calculators.
 
 use std::path::{Path, PathBuf};
 

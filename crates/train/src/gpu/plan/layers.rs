@@ -29,7 +29,7 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// Places all; may be beyond what 32 bits hold, which the caller must refuse by
+    /// Places all; may be beyond the range of 32 bits, which the caller must refuse by
     /// [`words`](Self::words).
     pub(super) fn new(network: &Network, records: &Records, rows: u32) -> Self {
         let common = Common { rows, ..Common::default() };
