@@ -4,6 +4,7 @@ import { numberText } from "../../fields/field";
 import * as shared from "../../fields/parameters";
 import { methodInWords } from "../../numbers/methods";
 import { confidence, grouped, rounded } from "../../numbers/rounded";
+import { no_leakage } from "../../numbers/words.json";
 import type { Answer, Calculator, Columns } from "./calculator";
 import type { Call } from "./calls";
 import type { Input } from "./fields";
@@ -178,7 +179,7 @@ const counts: Calculator<CountsSettings, AuditResult> = {
       sentences: [
         leaks
           ? `Any smaller claimed ε ${at} is refuted with ${sure}.`
-          : "This attack did not find any leakage. That proves nothing.",
+          : no_leakage,
         `This many runs can show at most ${relation("ε", "=", rounded(result.ceiling, "upper"))}. The threshold and the number of runs must have been fixed in advance.`,
       ],
       result,

@@ -6,9 +6,9 @@ use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::words::{batches, direction_in_words, method_in_words, scope_in_words};
+use crate::words::{NO_LEAKAGE, batches, direction_in_words, method_in_words, scope_in_words};
 
-/// The samplers, and the words for each part of an accounted value.
+/// The samplers, shared sentences, and the words for each part of an accounted value.
 #[must_use]
 pub fn vocabulary() -> Value {
     let methods = [
@@ -22,6 +22,7 @@ pub fn vocabulary() -> Value {
     json!({
         "directions": table(&[Directions::Remove, Directions::Add, Directions::Both], direction_in_words),
         "methods": table(&methods, method_in_words),
+        "no_leakage": NO_LEAKAGE,
         "samplers": table(&SamplerKind::ALL, sampler),
         "scopes": table(&[Scope::Mechanism, Scope::Pair], |scope| {
             table(&[Kind::Upper, Kind::Lower, Kind::Estimate], |kind| scope_in_words(scope, kind))

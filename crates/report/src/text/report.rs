@@ -12,7 +12,7 @@ use super::theory::comparison_text;
 use super::training::training_text;
 use crate::number::{counted, grouped, plain, up};
 use crate::record::{FindingRecord, Report, SeedSource};
-use crate::words::{DEPENDENT_RUNS, Subject};
+use crate::words::{DEPENDENT_RUNS, NO_LEAKAGE, Subject};
 
 /// What the reader can do next, in the words of the front end.
 #[derive(Debug, Clone, Copy)]
@@ -208,9 +208,7 @@ fn meaning(report: &Report) -> String {
             let refutation = report.subject.refutation();
             format!("Any claim below this ε is refuted. That means: {refutation}")
         }
-        OutcomeKind::Bound => {
-            "This attack did not find any leakage. That proves nothing.".to_owned()
-        }
+        OutcomeKind::Bound => NO_LEAKAGE.to_owned(),
         OutcomeKind::Estimate => "An estimate refutes nothing; it shows what to expect.".to_owned(),
     };
     row("meaning", &says)

@@ -5,6 +5,9 @@ use dpscope_core::audit::{AuditResult, OutcomeKind};
 
 use crate::number::{confidence, plain};
 
+/// What a bound of 0 means.
+pub const NO_LEAKAGE: &str = "This attack did not find any leakage. That proves nothing.";
+
 /// The value, its δ and its confidence.
 #[must_use]
 pub fn headline(result: &AuditResult) -> String {

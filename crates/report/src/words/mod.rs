@@ -20,7 +20,7 @@ pub use claim::{claim_sentence, proven_sentence};
 pub use conclusion::{Conclusion, KnownBound};
 pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
-pub use headline::headline;
+pub use headline::{NO_LEAKAGE, headline};
 pub use sampler::batches;
 pub use shuffle_window::shuffle_window_sentence;
 pub use subject::Subject;
