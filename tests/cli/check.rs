@@ -269,8 +269,8 @@ fn file_errors_name_the_file_and_the_key() {
         folder.run("check bad.toml").refuses(2, &parts);
     };
     refuses("batch_size", "batchsize", &["unknown key `batchsize`", "did you mean `batch_size`"]);
-    refuses("= 60000", "= \"60000\"", &["dataset_size: invalid value: \"60000\"", "integer"]);
-    refuses("= 60000", "= -5", &["dataset_size: invalid value: -5", "integer"]);
+    refuses("= 60000", "= \"60000\"", &["dataset_size: invalid type: string \"60000\"", "integer"]);
+    refuses("= 60000", "= -5", &["dataset_size: invalid value: integer `-5`", "integer"]);
     refuses("= 256", "= 0", &["batch_size is 0", "at least 1"]);
     refuses("= 256", "= 70000", &["batch_size is 70000", "at most all records"]);
     refuses("= 20\n", "= 0\n", &["epochs is 0", "1 to 1000000"]);

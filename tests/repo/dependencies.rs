@@ -174,7 +174,7 @@ fn check_inherited(tree: &Tree) -> Vec<String> {
 }
 
 /// The names of all crates that are compiled into core, on any platform, with every feature but
-/// `schema`, which no program is built with: it is for the generator of `dpscope-report`.
+/// `schema`, which is for the generator of `dpscope-report`, and `clap`, which is for the program.
 fn crates_in_core() -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

@@ -59,7 +59,7 @@ fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Failure> {
             if let Some(claimed) = args.claim_delta.filter(|&claimed| claimed != delta) {
                 return Err(ClaimError::Delta { claimed, audited: delta }.into());
             }
-            let claim = PrivacyClaim { epsilon, delta, adjacency: args.claim_adjacency.into() };
+            let claim = PrivacyClaim { epsilon, delta, adjacency: args.claim_adjacency };
             claim.check()?;
             Some(claim)
         }

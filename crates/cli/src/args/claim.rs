@@ -1,6 +1,6 @@
 //! The claim that a result is compared with.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dpscope_core::adjacency::Adjacency;
 
 use super::open_unit;
@@ -15,27 +15,9 @@ pub(crate) struct ClaimArgs {
     #[arg(long, value_name = "DELTA", value_parser = open_unit, requires = "claim")]
     pub(crate) claim_delta: Option<f64>,
     /// Adjacency of the claim.
-    #[arg(long, value_enum, default_value = "add-remove", requires = "claim")]
-    pub(crate) claim_adjacency: AdjacencyArg,
+    #[arg(long, default_value = "add-remove", requires = "claim")]
+    pub(crate) claim_adjacency: Adjacency,
     /// Exit with code 3 if the bound exceeds this epsilon.
     #[arg(long, value_name = "EPS")]
     pub(crate) fail_above: Option<f64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum AdjacencyArg {
-    AddRemove,
-    ZeroOut,
-    Replace,
-}
-
-impl From<AdjacencyArg> for Adjacency {
-    fn from(adjacency: AdjacencyArg) -> Self {
-        match adjacency {
-            AdjacencyArg::AddRemove => Adjacency::AddRemove,
-            AdjacencyArg::ZeroOut => Adjacency::ZeroOut,
-            AdjacencyArg::Replace => Adjacency::Replace,
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! Options of the mechanism: noise, batches and threat model.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dpscope_core::accounting::Training;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
 
@@ -34,13 +33,13 @@ impl MechanismArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SamplerArgs {
     /// How batches are drawn.
-    #[arg(long, default_value = "shuffle", value_parser = sampler_parser())]
+    #[arg(long, default_value = "shuffle")]
     pub(crate) sampler: SamplerKind,
     /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) buffer_examples: Option<u64>,
     /// Threat model [default: the strongest one defined for the sampler].
-    #[arg(long, value_parser = threat_model_parser())]
+    #[arg(long)]
     pub(crate) threat_model: Option<ThreatModel>,
     /// Records per batch (required by the buffered samplers and batch-then-shuffle).
     #[arg(long, value_name = "B", value_parser = batch_size)]
@@ -116,14 +115,4 @@ impl AccountedArgs {
         let epochs = self.epochs;
         Some(Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None })
     }
-}
-
-pub(crate) fn sampler_parser() -> impl TypedValueParser<Value = SamplerKind> {
-    PossibleValuesParser::new(SamplerKind::ALL.map(SamplerKind::name))
-        .try_map(|name| name.parse::<SamplerKind>())
-}
-
-fn threat_model_parser() -> impl TypedValueParser<Value = ThreatModel> {
-    PossibleValuesParser::new(ThreatModel::ALL.map(ThreatModel::name))
-        .try_map(|name| name.parse::<ThreatModel>())
 }

@@ -11,12 +11,10 @@ mod statement;
 mod training;
 mod values;
 
-pub(crate) use claim::{AdjacencyArg, ClaimArgs};
+pub(crate) use claim::ClaimArgs;
 pub(crate) use device::{DeviceArgs, DeviceChoice};
 pub(crate) use files::check_apart;
-pub(crate) use mechanism::{
-    AccountedArgs, MechanismArgs, SamplerArgs, SettingArgs, sampler_parser,
-};
+pub(crate) use mechanism::{AccountedArgs, MechanismArgs, SamplerArgs, SettingArgs};
 pub(crate) use output::{ReportArgs, ShowArgs};
 pub(crate) use plot::PlotArgs;
 pub(crate) use run::RunArgs;

@@ -32,6 +32,17 @@ impl ThreatModel {
     }
 }
 
+#[cfg(feature = "clap")]
+impl clap::ValueEnum for ThreatModel {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(self.name().into())
+    }
+}
+
 impl fmt::Display for ThreatModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

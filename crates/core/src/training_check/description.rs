@@ -5,41 +5,62 @@ use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::SamplerKind;
 
-/// A training run and its claim; a missing field is unknown: the options of a command, a form, a
-/// file.
+/// A training run and its claim; omitted fields are unknown.
+///
+/// The options of `dpscope check`, the keys of its file and the object that a page passes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingDescription {
-    /// N.
+    /// Records in the training data.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub dataset_size: Option<u64>,
-    /// B.
+    /// Batch size configured in the data loader.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "B"))]
     pub batch_size: Option<u64>,
-    /// E.
+    /// Passes over the data.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "E"))]
     pub epochs: Option<u64>,
-    /// σ that the accountant uses.
+    /// Noise standard deviation divided by the clip norm, as configured in the accountant.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "S"))]
     pub noise_multiplier: Option<f64>,
     /// How the loader draws batches.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub loader: Option<SamplerKind>,
-    /// Records in its buffer.
+    /// Records in the shuffle buffer (partial-shuffle and sliding-buffer only).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub buffer_examples: Option<u64>,
-    /// Whether the last, smaller batch is left out; `false` if missing.
+    /// Whether the loader drops an incomplete last batch.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true"))]
     pub drop_last: Option<bool>,
-    /// ε that is claimed.
+    /// Claimed epsilon.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "EPS"))]
     pub claim: Option<f64>,
-    /// δ of the claim.
+    /// Claimed delta.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub delta: Option<f64>,
-    /// Adjacency of the claim; add or remove if missing.
+    /// Adjacency of the claim [default: add-remove].
+    #[cfg_attr(feature = "clap", arg(long))]
     pub claim_adjacency: Option<Adjacency>,
-    /// The sampler that the accountant assumes.
+    /// Sampler that the accountant assumes.
+    #[cfg_attr(feature = "clap", arg(long))]
     pub accountant: Option<SamplerKind>,
-    /// q that the accountant used.
+    /// Sampling rate configured in the accountant.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "Q"))]
     pub accounted_sampling_rate: Option<f64>,
-    /// Steps in all that the accountant used.
+    /// Total number of steps configured in the accountant.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub accounted_steps: Option<u64>,
-    /// Standard deviation of the noise in the code.
+    /// Standard deviation of the noise in the code, per coordinate.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "STD", requires = "clip_norm"))]
     pub noise_std: Option<f64>,
-    /// Clipping bound, for that noise.
+    /// Clip norm of one record's gradient, which goes with `noise_std`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "C"))]
     pub clip_norm: Option<f64>,
-    /// What that noise is added to; the sum if missing.
+    /// What the noise is added to [default: sum].
+    #[cfg_attr(feature = "clap", arg(long))]
     pub noise_on: Option<NoiseTarget>,
 }
 

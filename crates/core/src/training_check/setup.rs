@@ -5,15 +5,16 @@ use super::error::within;
 use crate::accounting::Training;
 use crate::mechanism::{BatchSampler, SamplerKind};
 
-/// Where noise is added.
+/// What noise is added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum NoiseTarget {
-    /// To the sum of a batch's clipped gradients.
+    /// The sum of a batch's clipped gradients.
     Sum,
-    /// To their mean: the sum divided by the batch size.
+    /// Their mean, the sum divided by the batch size.
     Mean,
 }
 

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dpscope_core::accounting::Parameter;
 use dpscope_core::mechanism::SamplerKind;
 
-use crate::args::{open_unit, positive, sampler_parser};
+use crate::args::{open_unit, positive};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -33,7 +33,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, default_value = "1e-5", value_parser = open_unit)]
     pub(crate) delta: f64,
     /// How batches are drawn.
-    #[arg(long, default_value = "poisson", value_parser = sampler_parser())]
+    #[arg(long, default_value = "poisson")]
     pub(crate) sampler: SamplerKind,
     /// Probability that a record is in a batch (poisson only) [default: 1/T].
     #[arg(long, value_name = "Q")]

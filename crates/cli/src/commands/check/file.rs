@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use clap::{Args, Command};
+use dpscope_core::training_check::TrainingDescription;
 use dpscope_formats::Limits;
 use toml::{Table, Value};
 
-use super::args::TrainingArgs;
 use crate::failure::Failure;
 use crate::files;
 
@@ -16,23 +16,33 @@ const MAX_BYTES: u64 = 64 << 10;
 /// The file of `dpscope check --example`.
 pub(crate) const EXAMPLE: &str = include_str!("example.toml");
 
-/// Reads a set-up; every error names the file and the key.
-pub(crate) fn read(path: &Path) -> Result<TrainingArgs, Failure> {
+/// Expectations of serde, and what a reader of an error understands.
+const EXPECTED: [(&str, &str); 3] = [
+    ("expected f64", "expected a number without quotes"),
+    ("expected u64", "expected a non-negative integer such as 60000"),
+    ("unit variant, expected string only", "expected a name in quotes"),
+];
+
+/// Reads a description, which `flags` override; every error names the file and the key.
+pub(crate) fn read(
+    path: &Path,
+    flags: TrainingDescription,
+) -> Result<TrainingDescription, Failure> {
     let limits = Limits { max_bytes: MAX_BYTES, ..Limits::default() };
     let bytes = files::read(path, &limits)?;
     let about = |message: String| Failure::input(message).about(path);
     let text = std::str::from_utf8(&bytes)
         .map_err(|error| about(format!("is not text: {error}; save it as UTF-8")))?;
-    parse(text).map_err(about)
+    overridden(parse(text).map_err(about)?, flags)
 }
 
-fn parse(text: &str) -> Result<TrainingArgs, String> {
+fn parse(text: &str) -> Result<TrainingDescription, String> {
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
         let line = 1 + before.matches('\n').count();
         format!("is not valid TOML: line {line}: {}", error.message())
     })?;
-    let options = TrainingArgs::augment_args(Command::new("check"));
+    let options = TrainingDescription::augment_args(Command::new("check"));
     let keys = || options.get_arguments().map(|option| option.get_id().as_str());
     if let Some(unknown) = table.keys().find(|key| !keys().any(|known| known == key.as_str())) {
         let nearest = keys().min_by_key(|known| strsim::levenshtein(unknown, known));
@@ -41,11 +51,33 @@ fn parse(text: &str) -> Result<TrainingArgs, String> {
             nearest.unwrap_or_default()
         ));
     }
+    let table = table.into_iter().map(|(key, value)| (key, whole(value))).collect();
     serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
-        let message = error.inner().message();
-        let message = message.replace("expected f64", "expected a number without quotes");
-        format!("{}: {message}", error.path())
+        let message = error.inner().message().to_owned();
+        let clear = |text: String, (serde, ours)| text.replace(serde, ours);
+        format!("{}: {}", error.path(), EXPECTED.into_iter().fold(message, clear))
     })
+}
+
+/// 6e4 as an integer: TOML reads it as a float.
+fn whole(value: Value) -> Value {
+    const LARGEST: f64 = 9_007_199_254_740_992.0; // 2^53
+    match value {
+        Value::Float(float) if float.fract() == 0.0 && float.abs() <= LARGEST => {
+            Value::Integer(float as i64)
+        }
+        value => value,
+    }
+}
+
+/// The fields of a file, overridden by those that `flags` has.
+fn overridden(
+    file: TrainingDescription,
+    flags: TrainingDescription,
+) -> Result<TrainingDescription, Failure> {
+    let mut fields = Table::try_from(file).map_err(Failure::input)?;
+    fields.extend(Table::try_from(flags).map_err(Failure::input)?);
+    fields.try_into().map_err(Failure::input)
 }
 
 #[cfg(test)]
@@ -57,7 +89,7 @@ mod tests {
         let found = parse(EXAMPLE).unwrap();
         assert_eq!((found.dataset_size, found.drop_last), (Some(60_000), Some(false)));
         let all = EXAMPLE.replace("\n# ", "\n");
-        let options = TrainingArgs::augment_args(Command::new("check"));
+        let options = TrainingDescription::augment_args(Command::new("check"));
         for key in options.get_arguments().map(clap::Arg::get_id) {
             assert!(all.contains(&format!("\n{key} = ")), "{key}");
         }

@@ -25,10 +25,11 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         Some(path) => failure.about(path),
         None => failure,
     };
-    let in_file = args.file.as_deref().map(file::read).transpose()?;
-    let training = args.training.clone().or(in_file.unwrap_or_default());
-    let (setup, accounting, claim) =
-        training.description().complete().map_err(|error| about(error.into()))?;
+    let training = match &args.file {
+        Some(path) => file::read(path, args.training)?,
+        None => args.training,
+    };
+    let (setup, accounting, claim) = training.complete().map_err(|error| about(error.into()))?;
     let found = diagnose(&setup, &accounting, &claim).map_err(|error| about(error.into()))?;
     let verdict = found.verdict;
     let report = CheckReport::new(setup, accounting, claim, found);
