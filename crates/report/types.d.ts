@@ -52,13 +52,6 @@ export interface AssumedAccounting {
 /** What a bound assumes in addition to independent runs whose number was fixed beforehand. */
 export type Assumes = "nothing" | "independent_canaries" | "gaussian_curve";
 
-/** Which of epsilon and delta is given. */
-export type At = {
-  delta: number;
-} | {
-  epsilon: number;
-};
-
 /** Whether a simulated audit refutes the claim of Poisson accounting. */
 export interface AuditConclusion {
   /** For people. */
@@ -74,31 +67,22 @@ export interface AuditCurve {
   fpr: Float64Array;
 }
 
-/** A simulation to audit; what is left out is as on the command line. */
+/** A simulation to audit; defaults are those of the command line. */
 export interface AuditPlan {
-  /** Records per batch, for the samplers that need it. */
-  batch_size?: number;
-  /** Records in the buffer, for the samplers that have one. */
-  buffer_examples?: number;
-  /** Most cuts of the simultaneous rule; where left out, 16. */
+  /** Most cuts of the simultaneous rule; if omitted, 16. */
   cuts?: number;
+  /** δ. */
   delta: number;
-  /** Passes over the data. */
-  epochs: number;
-  noise_multiplier: number;
+  /** What is simulated. */
+  mechanism: Mechanism;
   /** Of both worlds together; even. */
   observations: number;
-  sampler: SamplerKind;
-  /** Decimal digits; where left out or empty, fresh entropy. */
+  /** Decimal digits; if omitted or empty, fresh entropy. */
   seed?: string;
-  /** Chance that the bound is wrong. */
+  /** Probability that the bound is wrong. */
   significance: number;
-  /** Batches per epoch. */
-  steps: number;
-  /** Where left out, the strongest attacker of the sampler. */
-  threat_model?: ThreatModel;
-  /** Where left out, simultaneous. */
-  threshold_rule?: ThresholdRuleName;
+  /** If omitted, simultaneous. */
+  threshold_rule?: ThresholdRule;
 }
 
 /** Progress of a simulation. */
@@ -209,12 +193,43 @@ export interface BoundRecord {
   value: number;
 }
 
-/** A calibrated value, and the upper bound of ε there. */
+/** A value of the calibrated parameter, and the ε at this value. */
 export interface Calibrated {
-  /** Nats. */
+  /** The upper bound of ε there; at most the target's. */
   epsilon: number;
-  /** Noise multiplier, steps or epochs. */
+  /** A noise multiplier, or a number of steps or epochs. */
   value: number;
+}
+
+/**
+ * A target ε and δ, and the known parameters of the training.
+ *
+ * | field | meaning | domain |
+ * |---|---|---|
+ * | `epsilon` | ε, nats | [1e-6, 1e4] |
+ * | `delta` | δ | (0, 1) |
+ * | `noise_multiplier` | σ, unless calibrated | see the accountant |
+ * | `steps` | T, steps per epoch | from 1 |
+ * | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
+ * | `sampling_rate` | q of Poisson sampling \[default: 1/T\] | (0, 1] |
+ */
+export interface Calibration {
+  /** The target δ. */
+  delta: number;
+  /** E. */
+  epochs?: number;
+  /** The target ε, an upper limit. */
+  epsilon: number;
+  /** σ. */
+  noise_multiplier?: number;
+  /** The calibrated parameter. */
+  parameter: Parameter;
+  /** How batches are drawn. */
+  sampler: SamplerKind;
+  /** q. */
+  sampling_rate?: number;
+  /** T. */
+  steps?: number;
 }
 
 /** An entry of a table: a value, or the reason for its absence. */
@@ -313,11 +328,15 @@ export interface Conclusion {
   upper?: KnownBound;
 }
 
-/** Error counts at one threshold that was fixed without them. */
+/** Error counts of an attack at one threshold that was fixed beforehand. */
 export interface Counts {
+  /** Runs of D in which the attack decided against the target. */
   false_negatives: number;
+  /** Runs of D′ in which the attack decided for the target. */
   false_positives: number;
+  /** Runs of D. */
   target_trials: number;
+  /** Runs of D′. */
   zero_out_trials: number;
 }
 
@@ -345,6 +364,7 @@ export interface CurveColumns {
   fpr: Float64Array;
 }
 
+/** A trade-off curve of theory. */
 export type CurveKind = "claim" | "poisson" | "deterministic" | "max-slice";
 
 /** A dependence between runs. */
@@ -420,10 +440,13 @@ export interface Epoch {
   target_batches: Uint32Array;
 }
 
-/** Records of a picture. */
+/** One epoch in pictures. */
 export interface EpochSize {
+  /** B. */
   batch_size: number;
+  /** Records in the buffer, for the samplers that have one. */
   buffer_examples?: number;
+  /** σ. */
   noise_multiplier: number;
   /** A multiple of the batch size. */
   records: number;
@@ -441,7 +464,7 @@ export interface EstimateRecord {
   value: number;
 }
 
-/** What is thrown. */
+/** A failure, thrown by `dpscope-wasm`. */
 export interface Failure {
   /** The input to change, where one is. */
   field?: string;
@@ -524,15 +547,12 @@ export type FindingRecord = {
   };
 });
 
-/** What is known of a training; steps are per epoch. */
-export interface Given {
-  epochs?: number;
-  noise_multiplier?: number;
-  sampling_rate?: number;
-  steps?: number;
-}
-
-export type HigherMeans = "target" | "zero-out";
+/** The known one of ε and δ. */
+export type Given = {
+  delta: number;
+} | {
+  epsilon: number;
+};
 
 /** The same audit of the batched Gaussian mechanism. */
 export interface Idealised {
@@ -578,7 +598,7 @@ export interface LimitRecord {
   verdict: ClaimVerdict;
 }
 
-/** A simulated mechanism. */
+/** A simulated mechanism; the flags of the command line. */
 export interface Mechanism {
   /** Records per batch, for the samplers that need it. */
   batch_size?: number;
@@ -586,21 +606,23 @@ export interface Mechanism {
   buffer_examples?: number;
   /** Passes over the data. */
   epochs: number;
+  /** Noise standard deviation divided by the clip norm. */
   noise_multiplier: number;
+  /** How batches are drawn. */
   sampler: SamplerKind;
   /** Batches per epoch. */
   steps: number;
-  /** Where left out, the strongest attacker of the sampler. */
+  /** If omitted, the strongest one defined for the sampler. */
   threat_model?: ThreatModel;
 }
 
 /** How a value was computed. */
 export type Method = "analytic" | "privacy-loss-distribution" | "max-slice" | "sum" | "importance-sampling" | "plug-in";
 
-/** Where noise is added. */
+/** What noise is added to. */
 export type NoiseTarget = "sum" | "mean";
 
-/** Observations `first..end` of each world. */
+/** Observations `first..end` of each world; of `dpscope-engine`. */
 export interface ObservationRange {
   end: number;
   first: number;
@@ -643,15 +665,21 @@ export interface PairEstimate {
   seed: string;
 }
 
+/** The calibrated parameter. */
+export type Parameter = "noise" | "steps" | "epochs";
+
 /** A planned audit. */
 export interface PlanQuestion {
+  /** δ. */
   delta: number;
-  /** To be reached, nats; without it only the table is made. */
+  /** To be reached, nats; if omitted, there is only the table. */
   epsilon?: number;
-  /** One size, even; without it a table of sizes. */
+  /** One size, even; if omitted, a table of sizes. */
   observations?: number;
+  /** Probability that the bound is wrong. */
   significance: number;
-  threshold_rule: ThresholdRuleName;
+  /** How the threshold is chosen. */
+  threshold_rule: ThresholdRule;
 }
 
 /** The plan of a run that was counted. */
@@ -772,9 +800,6 @@ export interface Report {
   version: string;
 }
 
-/** A row of the comparison of accountants. */
-export type Row = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-max-slice" | "shuffle-sum" | "shuffle-best" | "persistent-shuffle";
-
 /** A recorded run. */
 export interface RunIndex {
   /** Its place in the world's file, from 0. */
@@ -805,19 +830,20 @@ export interface Scores {
   zero_out: Float64Array;
 }
 
-/** How recorded scores are audited; what is left out is as on the command line. */
+/** How recorded scores are audited; defaults are those of the command line. */
 export interface ScoresOptions {
-  /** Count runs without a finite score against the attack, instead of refusing the file. */
+  /** Count runs without a finite score against the attack, instead of rejecting the file. */
   count_non_finite?: boolean;
+  /** δ. */
   delta: number;
-  /** Which world has the higher scores; where left out, the target's. */
-  higher_means?: HigherMeans;
-  /** Decimal digits; where left out or empty, fresh entropy. */
+  /** World that a higher score indicates; if omitted, the target's. */
+  higher_means?: World;
+  /** Decimal digits; if omitted or empty, fresh entropy. */
   seed?: string;
-  /** Chance that the bound is wrong. */
+  /** Probability that the bound is wrong. */
   significance: number;
-  /** Where left out, simultaneous. */
-  threshold_rule?: ThresholdRuleName;
+  /** If omitted, simultaneous. */
+  threshold_rule?: ThresholdRule;
 }
 
 /** The result of recorded scores, with its curve. */
@@ -841,13 +867,6 @@ export interface ScoresResult extends AuditResult {
 
 /** Who chose the seed. */
 export type SeedSource = "given" | "entropy" | "checkpoint" | "artefact";
-
-/** A training run: noise multiplier, steps per epoch, passes over the data. */
-export interface Setting {
-  epochs: number;
-  noise_multiplier: number;
-  steps: number;
-}
 
 /** Severity of a finding for the claim. */
 export type Severity = "refutes" | "warning" | "note";
@@ -919,25 +938,62 @@ export type ThreatModel = "worst-case" | "partially-informed" | "target-canary";
 /** How the threshold is chosen. */
 export type ThresholdRule = "max-uncorrected" | "split" | "simultaneous" | "fixed";
 
-export type ThresholdRuleName = "max-uncorrected" | "split" | "simultaneous";
-
-/** A training run and its claim; omitted fields are unknown. */
+/**
+ * A training run as accountants see it: T noisy sums of clipped gradients in each of E epochs.
+ *
+ * | field | meaning | domain |
+ * |---|---|---|
+ * | `noise_multiplier` | σ, noise standard deviation divided by the clipping bound | see the accountant |
+ * | `steps_per_epoch` | T | from 1 |
+ * | `epochs` | E | from 1 |
+ * | `sampling_rate` | q of Poisson sampling; 1/T if `None` | [1e-9, 1] |
+ */
 export interface Training {
-  accountant?: SamplerKind;
-  accounted_sampling_rate?: number;
-  accounted_steps?: number;
-  batch_size: number;
-  buffer_examples?: number;
-  claim: number;
-  claim_adjacency?: Adjacency;
-  clip_norm?: number;
-  dataset_size: number;
-  delta: number;
-  drop_last?: boolean;
+  /** E. */
   epochs: number;
-  loader: SamplerKind;
+  /** σ. */
   noise_multiplier: number;
+  /** T. */
+  steps: number;
+}
+
+/**
+ * A training run and its claim; omitted fields are unknown.
+ *
+ * The options of `dpscope check`, the keys of its file and the object that a page passes.
+ */
+export interface TrainingDescription {
+  /** Sampler that the accountant assumes. */
+  accountant?: SamplerKind;
+  /** Sampling rate configured in the accountant. */
+  accounted_sampling_rate?: number;
+  /** Total number of steps configured in the accountant. */
+  accounted_steps?: number;
+  /** Batch size configured in the data loader. */
+  batch_size?: number;
+  /** Records in the shuffle buffer (partial-shuffle and sliding-buffer only). */
+  buffer_examples?: number;
+  /** Claimed epsilon. */
+  claim?: number;
+  /** Adjacency of the claim [default: add-remove]. */
+  claim_adjacency?: Adjacency;
+  /** Clip norm of one record's gradient, which goes with `noise_std`. */
+  clip_norm?: number;
+  /** Records in the training data. */
+  dataset_size?: number;
+  /** Claimed delta. */
+  delta?: number;
+  /** Whether the loader drops an incomplete last batch. */
+  drop_last?: boolean;
+  /** Passes over the data. */
+  epochs?: number;
+  /** How the loader draws batches. */
+  loader?: SamplerKind;
+  /** Noise standard deviation divided by the clip norm, as configured in the accountant. */
+  noise_multiplier?: number;
+  /** What the noise is added to [default: sum]. */
   noise_on?: NoiseTarget;
+  /** Standard deviation of the noise in the code, per coordinate. */
   noise_std?: number;
 }
 
@@ -1093,8 +1149,6 @@ export type Verdict = "refuted" | "not-refuted" | "inconclusive";
 
 /** The reason for a verdict. */
 export type VerdictReason = "bound_exceeds_claim" | "proven_lower_bound" | "bound_within_claim" | "estimate_only" | "coverage_lost" | "bound_assumes_more";
-
-export type Wanted = "noise" | "steps" | "epochs";
 
 /** The world an observation was drawn in. */
 export type World = "target" | "zero-out";

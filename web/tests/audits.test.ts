@@ -5,10 +5,7 @@ import { Audit, type AuditPlan, count, initSync } from "@dpscope/wasm/audits";
 import { beforeAll, expect, test } from "vitest";
 
 const PLAN: AuditPlan = {
-  noise_multiplier: 1,
-  steps: 20,
-  epochs: 2,
-  sampler: "shuffle",
+  mechanism: { noise_multiplier: 1, steps: 20, epochs: 2, sampler: "shuffle" },
   observations: 30_000,
   delta: 1e-5,
   significance: 0.05,
@@ -23,7 +20,7 @@ beforeAll(() => {
 /** Counts what is left, as many observations of each world at a time. */
 function finish(audit: Audit, size: number): Audit {
   const layout = audit.layout();
-  for (let range = audit.next(size); range !== undefined; range = audit.next(size)) {
+  for (let range = audit.assign(size); range !== undefined; range = audit.assign(size)) {
     audit.add(count(layout, range.first, range.end));
   }
   return audit;
@@ -44,18 +41,18 @@ test("the result does not depend on division or lost workers", () => {
   expect(whole).toMatchObject({ kind: "bound", observations: 30_000, planned: 30_000, seed: "7" });
   const audit = Audit.open(PLAN);
   const layout = audit.layout();
-  const assigned = Array.from({ length: 3 }, () => audit.next(1_111));
+  const assigned = Array.from({ length: 3 }, () => audit.assign(1_111));
   const [first, lost, last] = assigned;
   if (first === undefined || lost === undefined || last === undefined)
     throw new Error("not assigned");
   audit.add(count(layout, last.first, last.end));
-  audit.give_back(lost.first, lost.end);
+  audit.release(lost.first, lost.end);
   audit.add(count(layout, first.first, first.end));
   expect(audit.progress()).toEqual({ done: 4 * 1_152, total: 30_000 });
   expect(audit.result()).toMatchObject({ kind: "estimate", gdp_mu: null });
   expect(audit.curve().band).toBeUndefined();
-  expect(audit.next(1e9)).toEqual({ first: lost.first, end: lost.end });
-  audit.give_back(lost.first, lost.end);
+  expect(audit.assign(1e9)).toEqual({ first: lost.first, end: lost.end });
+  audit.release(lost.first, lost.end);
   const resumed = Audit.from_bytes(audit.to_bytes());
   expect(finish(resumed, 999).result()).toEqual(whole);
 });
@@ -63,7 +60,7 @@ test("the result does not depend on division or lost workers", () => {
 test("counts of another range are refused", () => {
   const audit = Audit.open(PLAN);
   const layout = audit.layout();
-  const range = audit.next(1_024);
+  const range = audit.assign(1_024);
   const counted = count(layout, 0, 1_024);
   expect(thrown(() => audit.add(count(layout, 0, 999)))).toMatchObject({ kind: "file" });
   const foreign = count(Audit.open({ ...PLAN, seed: "8" }).layout(), 0, 1_024);
@@ -88,12 +85,13 @@ test("a bound has a band in which its curve lies", () => {
 
 test("an invalid plan is refused with the name of its field", () => {
   const refused = (change: object) => thrown(() => Audit.open({ ...PLAN, ...change }));
-  expect(refused({ steps: 0.5 })).toMatchObject({ kind: "input", field: "steps" });
-  expect(refused({ sampler: "<b>" })).toMatchObject({ kind: "input", field: "sampler" });
+  const changed = (change: object) => refused({ mechanism: { ...PLAN.mechanism, ...change } });
+  expect(changed({ steps: 0.5 })).toMatchObject({ kind: "input", field: "steps" });
+  expect(changed({ sampler: "<b>" })).toMatchObject({ kind: "input", field: "sampler" });
   expect(refused({ observations: 3 })).toMatchObject({ kind: "input", field: "observations" });
   expect(refused({ seed: "9007199254740992" })).toMatchObject({ kind: "input", field: "seed" });
   expect(refused({ noise: 1 })).toMatchObject({ kind: "input" });
-  expect(refused({ steps: 1e5, epochs: 1e3 })).toMatchObject({ kind: "limit", field: "steps" });
+  expect(changed({ steps: 1e5, epochs: 1e3 })).toMatchObject({ kind: "limit", field: "steps" });
   expect(thrown(() => Audit.open(PLAN).result())).toMatchObject({ kind: "input" });
   expect(thrown(() => count(new Uint8Array(9), 0, 1))).toMatchObject({ kind: "file" });
 });

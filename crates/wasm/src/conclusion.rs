@@ -5,9 +5,8 @@ use dpscope_report::words::{Conclusion, KnownBound};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
-use crate::plain::{JsResult, to_js};
-use crate::question::named;
-use crate::record::Record;
+use crate::input::{named, numbers};
+use crate::output::{JsResult, to_js};
 
 /// What the claim of Poisson accounting and the bounds of a sampler imply.
 ///
@@ -19,21 +18,17 @@ pub fn conclusion(
     #[wasm_bindgen(unchecked_param_type = "{ [bound in KnownBound]?: number }")] epsilons: &JsValue,
     significance: f64,
 ) -> JsResult {
-    let epsilons = Record::read(epsilons, "epsilons", &KnownBound::NAMES.map(|(name, _)| name))?;
-    to_js(&concluded(sampler, &epsilons, significance)?)
+    to_js(&concluded(named("sampler", sampler)?, numbers(epsilons, "epsilons")?, significance)?)
 }
 
 pub(crate) fn concluded(
-    sampler: &str,
-    epsilons: &Record,
+    sampler: SamplerKind,
+    epsilons: Vec<(String, f64)>,
     significance: f64,
 ) -> Result<Conclusion, Failure> {
-    let sampler = named("sampler", &SamplerKind::ALL.map(|kind| (kind.name(), kind)), sampler)?;
-    let mut known = Vec::new();
-    for (name, bound) in KnownBound::NAMES {
-        if let Some(epsilon) = epsilons.number(name)? {
-            known.push((bound, epsilon));
-        }
+    let mut known: Vec<(KnownBound, f64)> = Vec::new();
+    for (name, epsilon) in epsilons {
+        known.push((named("epsilons", &name)?, epsilon));
     }
     let epsilon = |wanted| known.iter().find(|(bound, _)| *bound == wanted).map(|known| known.1);
     Ok(Conclusion::new(sampler, significance, epsilon))

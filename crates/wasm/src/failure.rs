@@ -1,21 +1,21 @@
-//! What is thrown: a record that a page can act on.
+//! Failures, which pages catch as records.
 
 use std::fmt::Display;
 
 use dpscope_core::accounting::AccountingError;
+use dpscope_core::mechanism::MechanismError;
 use dpscope_engine::EngineError;
 use serde::Serialize;
-use wasm_bindgen::JsValue;
 
-/// Why there is no answer.
+/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failure {
-    /// What kind of thing went wrong.
+    /// Its kind.
     pub kind: FailureKind,
-    /// The input that is to be changed, where one is.
+    /// The input to change, if one is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<&'static str>,
-    /// For people: what is wrong and what to change.
+    /// For people: the fact, then what to change.
     pub message: String,
 }
 
@@ -30,22 +30,22 @@ pub enum FailureKind {
     Limit,
     /// Stopped by the page.
     Stopped,
-    /// No such device, or it failed.
+    /// The device is absent, or failed.
     Device,
     /// A file that cannot be read.
     File,
-    /// A mistake of this program.
+    /// A bug of this program.
     Internal,
 }
 
 impl Failure {
-    /// A failure that no single input explains.
+    /// A failure without a field.
     #[must_use]
     pub fn of(kind: FailureKind, message: &str) -> Self {
         Failure { kind, field: None, message: message.to_owned() }
     }
 
-    /// An input that is to be changed: its name, then what to do about it.
+    /// An invalid input: its name, then what to do about it.
     #[must_use]
     pub fn input(field: &'static str, advice: &[&str]) -> Self {
         let mut message = field.to_owned() + " ";
@@ -53,7 +53,7 @@ impl Failure {
         Failure { kind: FailureKind::Input, field: Some(field), message }
     }
 
-    /// An input that is needed.
+    /// A required input.
     #[must_use]
     pub fn missing(field: &'static str) -> Self {
         Failure::input(field, &["is missing; add it"])
@@ -65,15 +65,15 @@ impl Failure {
         Failure::input(field, &["is ", &shown(value), "; it must be ", allowed])
     }
 
-    /// An input that is refused with this error, whichever it is.
+    /// An input that this error rejects.
     #[must_use]
-    pub fn refused(error: &impl Display) -> Self {
+    pub fn rejected(error: &impl Display) -> Self {
         Failure::of(FailureKind::Input, &error.to_string())
     }
 }
 
-/// A number as a reader writes it. A browser knows how; Rust's own way is a fifth of what the
-/// calculators may weigh.
+/// A number in decimal digits. In a browser by JavaScript: Rust's formatting of floats is a fifth of
+/// the budget of the calculators.
 pub(crate) fn shown(value: f64) -> String {
     if cfg!(target_arch = "wasm32") {
         js_sys::Number::from(value)
@@ -93,13 +93,11 @@ impl From<AccountingError> for Failure {
             }
             AccountingError::Grid { .. } => Failure::of(
                 FailureKind::Limit,
-                "the privacy loss would need too large a grid; give fewer steps or epochs, a \
-                 larger delta, or other noise",
+                "the grid would be too large; use fewer steps or epochs, or a larger delta",
             ),
-            AccountingError::Unreachable { name, .. } => Failure::input(
-                name,
-                &["reaches this epsilon at this delta at no value; change epsilon or delta"],
-            ),
+            AccountingError::Unreachable { name, .. } => {
+                Failure::input(name, &["reaches this epsilon nowhere; change epsilon or delta"])
+            }
             AccountingError::Infinite { delta } => {
                 let allowed = "larger: there is no finite epsilon at this delta";
                 Failure::outside("delta", delta, allowed)
@@ -125,9 +123,24 @@ impl From<EngineError> for Failure {
     }
 }
 
-impl From<Failure> for JsValue {
-    fn from(failure: Failure) -> Self {
-        crate::plain::to_js(&failure).unwrap_or(JsValue::NULL)
+impl From<MechanismError> for Failure {
+    fn from(error: MechanismError) -> Self {
+        let field = match &error {
+            MechanismError::NoiseMultiplier { .. } => "noise_multiplier",
+            MechanismError::StepsPerEpoch { .. } => "steps",
+            MechanismError::Epochs { .. } => "epochs",
+            MechanismError::BatchSize { .. }
+            | MechanismError::MovingBatchSize { .. }
+            | MechanismError::BatchSizeMissing { .. } => "batch_size",
+            MechanismError::Buffer { .. }
+            | MechanismError::BufferMissing { .. }
+            | MechanismError::BufferUnused { .. } => "buffer_examples",
+            MechanismError::UndefinedPair { .. } | MechanismError::UnknownThreatModel(_) => {
+                "threat_model"
+            }
+            _ => "sampler",
+        };
+        Failure { field: Some(field), ..Failure::rejected(&error) }
     }
 }
 

@@ -2,22 +2,22 @@
 
 use crate::failure::{Failure, FailureKind};
 
-/// The seed that is written, or fresh entropy where nothing is; below 2⁵³.
+/// The seed in decimal digits, or fresh entropy for an empty text; below 2⁵³.
 ///
 /// # Errors
-/// Anything but a whole number below 2⁵³; no entropy.
-pub fn seed_or_fresh(given: &str) -> Result<u64, Failure> {
-    if given.is_empty() {
+/// Anything but an integer below 2⁵³; no entropy.
+pub fn seed_or_fresh(text: &str) -> Result<u64, Failure> {
+    if text.is_empty() {
         let fresh = getrandom::u64().map_err(|_| Failure {
             kind: FailureKind::Internal,
             field: Some("seed"),
-            message: "the browser gives no entropy; give a seed".to_owned(),
+            message: "the browser has no source of entropy; set a seed".to_owned(),
         });
         return Ok(fresh? >> 11);
     }
-    let is_decimal = given.len() <= 16 && given.bytes().all(|byte| byte.is_ascii_digit());
-    let seed = given.parse().ok().filter(|seed| is_decimal && *seed < 1 << 53);
-    seed.ok_or_else(|| Failure::input("seed", &["must be a whole number below 2^53"]))
+    let is_decimal = text.len() <= 16 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let seed = text.parse().ok().filter(|seed| is_decimal && *seed < 1 << 53);
+    seed.ok_or_else(|| Failure::input("seed", &["must be an integer below 2^53"]))
 }
 
 #[cfg(test)]

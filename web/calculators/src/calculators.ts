@@ -77,7 +77,7 @@ const noise: Calculator<NoiseSettings, NoiseResult> = {
   async answer(call, settings) {
     const { sampler, epsilon, delta, steps, epochs } = settings;
     const find = (sampler: NoiseSettings["sampler"]) =>
-      call("calibrate", "noise", sampler, { epsilon, delta }, { steps, epochs });
+      call("calibrate", { parameter: "noise", sampler, epsilon, delta, steps, epochs });
     const found = await find(sampler);
     // the answer does not depend on the comparison
     const poisson =

@@ -13,8 +13,8 @@ use crate::mechanism::BatchedGaussian;
 /// | `epochs` | E | from 1 |
 /// | `sampling_rate` | q of Poisson sampling; 1/T if `None` | [1e-9, 1] |
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Setting"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Training {
     /// σ.
     pub noise_multiplier: f64,
@@ -24,7 +24,10 @@ pub struct Training {
     /// E.
     pub epochs: u64,
     /// q, for Poisson sampling alone; 1/T if `None`.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(skip_serializing_if = "Option::is_none", skip_deserializing)
+    )]
     pub sampling_rate: Option<f64>,
 }
 
@@ -55,6 +58,7 @@ impl Training {
 
 /// The known one of ε and δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "lowercase"))]
 pub enum Given {
     /// δ; the answer is ε.
     Delta(f64),

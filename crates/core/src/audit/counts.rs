@@ -23,6 +23,8 @@ use super::trade_off::{Cut, ErrorCounts, Trials};
 /// # Ok::<(), dpscope_core::audit::bound::BoundError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Runs of D′ in which the attack decided for the target.
     pub false_positives: u64,

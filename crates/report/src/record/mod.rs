@@ -8,6 +8,7 @@ mod comparison;
 mod curves;
 mod devices;
 mod independence;
+pub mod input;
 mod message;
 pub mod page;
 mod plan;

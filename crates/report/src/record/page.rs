@@ -56,16 +56,6 @@ pub struct PlanRow {
     pub ceiling: f64,
 }
 
-/// A calibrated value, and the upper bound of ε there.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Calibrated {
-    /// Noise multiplier, steps or epochs.
-    pub value: f64,
-    /// Nats.
-    pub epsilon: f64,
-}
-
 /// Progress of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

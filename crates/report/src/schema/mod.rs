@@ -67,10 +67,11 @@ pub fn type_declarations() -> String {
     typescript::declarations(&types)
 }
 
-/// Drops formats that no other language knows, and null where a field is left out instead.
+/// Drops formats that no other language knows, marks of fields that are only written, and null where a field is left out instead.
 fn tidy(schema: &mut Value) {
     let Value::Object(schema) = schema else { return };
     schema.remove("format");
+    schema.remove("readOnly");
     let required: Vec<String> = schema
         .get("required")
         .and_then(Value::as_array)

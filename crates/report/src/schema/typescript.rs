@@ -36,10 +36,11 @@ fn plain_fields(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get("properties").and_then(Value::as_object).filter(|_| !is_more)
 }
 
+/// The documentation without its headings, which are for Rust.
 fn comment(schema: &Value, indent: &str) -> String {
     let text = schema.get("description").and_then(Value::as_str);
     let Some(text) = text else { return String::new() };
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = text.split("\n\n# ").next().unwrap_or(text).lines().collect();
     match &lines[..] {
         [line] => format!("{indent}/** {line} */\n"),
         lines => {

@@ -1,13 +1,13 @@
 //! The conclusion from the claim of Poisson accounting and the bounds of a sampler.
 
 use dpscope_core::mechanism::SamplerKind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::batches;
 use crate::number::{bound as shown_bound, confidence};
 
 /// A bound on ε that a conclusion can rest on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum KnownBound {
@@ -27,20 +27,6 @@ pub enum KnownBound {
     PersistentShuffle,
     /// The lower bound from draws of the worst-case pair.
     PairLower,
-}
-
-impl KnownBound {
-    /// Every bound, by its name in records.
-    pub const NAMES: [(&'static str, KnownBound); 8] = [
-        ("poisson", KnownBound::Poisson),
-        ("balls-in-bins", KnownBound::BallsInBins),
-        ("deterministic", KnownBound::Deterministic),
-        ("shuffle-max-slice", KnownBound::ShuffleMaxSlice),
-        ("shuffle-sum", KnownBound::ShuffleSum),
-        ("shuffle-best", KnownBound::ShuffleBest),
-        ("persistent-shuffle", KnownBound::PersistentShuffle),
-        ("pair-lower", KnownBound::PairLower),
-    ];
 }
 
 /// What the claim and the bounds of a sampler imply.

@@ -1,16 +1,16 @@
-//! The coordinator of a simulation: it deals observations, gathers counts, and tells what they say.
+//! The coordinator of a simulation: it assigns observations, adds counts, and computes the result.
 
 use dpscope_core::audit::curve::AuditCurve;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Artefact, EngineError, Layout, ObservationRange, Scheduler, Shard};
 use dpscope_report::record::ResultRecord;
+use dpscope_report::record::input::AuditPlan;
 use dpscope_report::record::page::{AuditProgress, SimulationResult};
 
 use super::plan::{checked, plan_of};
 use crate::failure::Failure;
-use crate::record::Record;
 
-/// A simulation under way.
+/// A running simulation.
 #[derive(Debug)]
 pub(super) struct Simulation {
     pub(super) scheduler: Scheduler,
@@ -18,21 +18,21 @@ pub(super) struct Simulation {
 
 impl Simulation {
     /// Draws the pilot of a plan.
-    pub(super) fn open(plan: &Record) -> Result<Self, Failure> {
+    pub(super) fn open(plan: AuditPlan) -> Result<Self, Failure> {
         let valid = plan_of(plan)?;
         let layout = Layout::of(&valid, &CpuBackend::new(1)?, &|| true)?;
         let range = Shard::WHOLE.range(valid.plan())?;
         Ok(Simulation { scheduler: Scheduler::new(Artefact::empty(&valid, layout, range)) })
     }
 
-    /// Goes on with what was counted before, here or by the command line.
+    /// Resumes from saved counts, of a page or of the command line.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Failure> {
         let state = Artefact::from_bytes(bytes).map_err(EngineError::from)?;
         checked(state.plan)?;
         Ok(Simulation { scheduler: Scheduler::new(state) })
     }
 
-    /// What counters need to know: a state without counts.
+    /// A state without counts, which counters need.
     pub(super) fn layout(&self) -> Result<Vec<u8>, Failure> {
         let state = self.scheduler.state();
         let none = ObservationRange { first: 0, end: 0 };
@@ -71,7 +71,7 @@ impl Simulation {
 /// Progress and result of a small simulation.
 #[cfg(test)]
 pub(crate) fn example() -> (AuditProgress, SimulationResult) {
-    let mut simulation = Simulation::open(&super::plan::tests::record(&[])).unwrap();
+    let mut simulation = Simulation::open(super::plan::tests::plan()).unwrap();
     let layout = simulation.layout().unwrap();
     let counted = super::count::count(&layout, 0.0, 128.0).unwrap();
     simulation.scheduler.assign(100).unwrap();
@@ -85,13 +85,13 @@ mod tests {
 
     use super::*;
     use crate::audits::count::count;
-    use crate::audits::plan::tests::record;
+    use crate::audits::plan::tests::plan;
     use crate::failure::FailureKind;
 
     #[test]
-    fn parts_make_the_whole_and_bytes_go_on() {
+    fn parts_sum_to_the_whole_and_bytes_resume() {
         let whole = |most| {
-            let mut simulation = Simulation::open(&record(&[])).unwrap();
+            let mut simulation = Simulation::open(plan()).unwrap();
             let layout = simulation.layout().unwrap();
             while let Some(range) = simulation.scheduler.assign(most) {
                 let counted = count(&layout, range.first as f64, range.end as f64).unwrap();
@@ -110,20 +110,20 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counted_is_no_result() {
-        let simulation = Simulation::open(&record(&[])).unwrap();
+    fn no_counts_are_no_result() {
+        let simulation = Simulation::open(plan()).unwrap();
         assert_eq!(simulation.result().unwrap_err().kind, FailureKind::Input);
         assert_eq!(simulation.curve().unwrap_err().kind, FailureKind::Input);
         assert_eq!(simulation.progress(), AuditProgress { done: 0, total: 20_000 });
     }
 
     #[test]
-    fn what_is_no_layout_and_what_lies_outside_the_plan_is_refused() {
+    fn bytes_without_a_layout_and_ranges_outside_the_plan_are_rejected() {
         for bytes in [&b""[..], b"{}", b"<script>", &[0; 100]] {
             assert_eq!(count(bytes, 0.0, 1.0).unwrap_err().kind, FailureKind::File);
             assert_eq!(Simulation::from_bytes(bytes).unwrap_err().kind, FailureKind::File);
         }
-        let mut simulation = Simulation::open(&record(&[])).unwrap();
+        let mut simulation = Simulation::open(plan()).unwrap();
         let layout = simulation.layout().unwrap();
         for (first, end) in [(0.0, 1.0), (9_999.0, f64::INFINITY), (f64::NAN, -1.0), (5.0, 3.0)] {
             let counted = count(&layout, first, end).unwrap();

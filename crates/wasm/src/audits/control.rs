@@ -1,16 +1,16 @@
-//! The page's side of a run: its clock and its stop button.
+//! Control of a run by a page: clock, stop, warnings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use dpscope_engine::{Artefact, Control, Progress};
 
-/// Stops where it is told to, and where a device is given up: whoever asked has more cores than the
-/// one that would go on.
+/// Stops on request, and after a device is lost: a page has other workers, while the fallback would use
+/// one core.
 #[derive(Debug, Default)]
 pub(super) struct PageControl {
     stopped: AtomicBool,
-    gave_up: AtomicBool,
+    fell_back: AtomicBool,
     warning: Mutex<Option<String>>,
 }
 
@@ -20,12 +20,12 @@ impl PageControl {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the CPU had to stand in for a device.
-    pub(super) fn gave_up(&self) -> bool {
-        self.gave_up.load(Ordering::Relaxed)
+    /// Whether the CPU replaced a lost device.
+    pub(super) fn fell_back(&self) -> bool {
+        self.fell_back.load(Ordering::Relaxed)
     }
 
-    /// What went wrong last without costing a count.
+    /// The last warning.
     pub(super) fn warning(&self) -> Option<String> {
         self.warning.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -46,7 +46,7 @@ impl Control for PageControl {
         _progress: Progress,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         if state.fallback_shards > 0 {
-            self.gave_up.store(true, Ordering::Relaxed);
+            self.fell_back.store(true, Ordering::Relaxed);
             self.stop();
         }
         Ok(())
@@ -57,20 +57,16 @@ impl Control for PageControl {
     }
 }
 
+/// The clock of windows, workers and node, which all have it under the same name.
 #[cfg(target_arch = "wasm32")]
 fn now_ms() -> f64 {
-    use wasm_bindgen::prelude::wasm_bindgen;
+    use wasm_bindgen::JsCast;
 
-    #[wasm_bindgen]
-    extern "C" {
-        /// Of windows, workers and node alike.
-        #[wasm_bindgen(js_namespace = performance)]
-        fn now() -> f64;
-    }
-    now()
+    let scope: web_sys::WorkerGlobalScope = js_sys::global().unchecked_into();
+    scope.performance().map_or(0.0, |clock| clock.now())
 }
 
-/// A clock that stands still: a module's tests have no page.
+/// A constant: tests of the module have no page.
 #[cfg(not(target_arch = "wasm32"))]
 fn now_ms() -> f64 {
     0.0

@@ -1,4 +1,4 @@
-//! Counting by the CPU twin of one worker.
+//! Counts of one worker, by the CPU twin.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,7 +11,7 @@ use super::control::PageControl;
 use super::plan::checked;
 use crate::failure::{Failure, FailureKind};
 
-/// A plan and its layout, as the coordinator sends them: a state without counts.
+/// A plan and its layout: the state without counts that the coordinator sends.
 #[derive(Debug)]
 pub(super) struct Job {
     plan: ValidPlan,
@@ -24,7 +24,7 @@ impl Job {
         Ok(Job { plan: checked(state.plan)?, state })
     }
 
-    /// What a backend counts of these observations of each world.
+    /// Counts of these observations of each world.
     pub(super) async fn counted(
         self,
         first: f64,
@@ -37,11 +37,11 @@ impl Job {
         let range = range_of(first.min(most as f64), end.min(most as f64));
         let start = Artefact::empty(&plan, state.layout, range);
         let counted = run(&plan, start, backend, control).await?;
-        if control.gave_up() { Err(EngineError::Stopped) } else { Ok(counted.to_bytes()) }
+        if control.fell_back() { Err(EngineError::Stopped) } else { Ok(counted.to_bytes()) }
     }
 }
 
-/// What is no index becomes an empty range, or one that the coordinator has not dealt.
+/// An invalid index becomes an empty range, or one that the coordinator has not assigned.
 pub(super) fn range_of(first: f64, end: f64) -> ObservationRange {
     ObservationRange { first: first as u64, end: end as u64 }
 }
@@ -54,6 +54,6 @@ pub(super) fn count(layout: &[u8], first: f64, end: f64) -> Result<Vec<u8>, Fail
     let mut counting = pin!(job.counted(first, end, &backend, &control));
     match counting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(counted) => Ok(counted?),
-        Poll::Pending => Err(Failure::of(FailureKind::Internal, "the CPU keeps a page waiting")),
+        Poll::Pending => Err(Failure::of(FailureKind::Internal, "the CPU backend did not finish")),
     }
 }

@@ -1,57 +1,55 @@
-//! Counting by WebGPU, for a worker that is the GPU's own.
+//! Counts by WebGPU, for a dedicated worker.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
+use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::backend::gpu::{Adapter, GpuBackend, adapters};
-use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{Backend, EngineError};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::control::PageControl;
 use super::count::Job;
 use crate::failure::{Failure, FailureKind};
-use crate::question::named;
-
-const MODES: [(&str, FloatMode); 2] = [("exact", FloatMode::Exact), ("fast", FloatMode::Fast)];
+use crate::input::named;
 
 /// A GPU that counts.
 ///
-/// Two calls may be under way at a time, so that the device has work while the page reads counts.
+/// Two calls may run at a time, so that the device has work while the page reads counts.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct GpuCounter {
     adapter: Adapter,
     backend: Backend,
-    under_way: RefCell<Vec<Weak<PageControl>>>,
+    running: RefCell<Vec<Weak<PageControl>>>,
     lost: RefCell<Option<String>>,
 }
 
 #[wasm_bindgen]
 impl GpuCounter {
-    /// Opens the browser's adapter, hardware unless `software` says that a rasteriser on the CPU will
-    /// do, which is slower than the workers of a CPU.
+    /// Opens the browser's adapter: hardware, unless `software` accepts a rasteriser on the CPU, which is
+    /// slower than the workers of a CPU.
     ///
     /// # Errors
-    /// No adapter, or one that gives no device.
+    /// No adapter, or no device of it.
     pub async fn open(
-        #[wasm_bindgen(unchecked_param_type = "FloatModeName")] float_mode: String,
+        #[wasm_bindgen(unchecked_param_type = "'exact' | 'fast'")] float_mode: String,
         software: Option<bool>,
     ) -> Result<GpuCounter, Failure> {
-        let mode = named("float_mode", &MODES, &float_mode)?;
+        let mode = named("float_mode", &float_mode)?;
         let software = software.unwrap_or(false);
         let mut found = adapters().await.into_iter();
         let adapter = found.find(|adapter| software || adapter.facts().hardware);
         let adapter = adapter.ok_or_else(|| {
-            let message = "this browser shows no GPU; the CPU counts";
+            let message = "no GPU found in this browser; use the CPU";
             Failure::of(FailureKind::Device, message)
         })?;
         let backend = GpuBackend::open(&adapter, mode, CpuBackend::new(1)?).await?;
         let backend = Backend::Gpu(Box::new(backend));
-        Ok(GpuCounter { adapter, backend, under_way: RefCell::default(), lost: RefCell::default() })
+        Ok(GpuCounter { adapter, backend, running: RefCell::default(), lost: RefCell::default() })
     }
 
-    /// What results call the device.
+    /// The device's name in results.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn name(&self) -> String {
@@ -65,29 +63,27 @@ impl GpuCounter {
         self.adapter.facts().hardware
     }
 
-    /// Why the device counts no more, where that is so: open another counter, or count by CPU.
+    /// Why the device was lost, if it was: open another counter, or use the CPU.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn lost(&self) -> Option<String> {
         self.lost.borrow().clone()
     }
 
-    /// Counts observations `first..end` of each world; those that take a quarter of a second are
-    /// best.
+    /// Counts observations `first..end` of each world; a range should take about a quarter of a second.
     ///
-    /// A device that is lost is opened again. Where that does not help, or its self-test fails, the
-    /// call fails with kind `device` and [`lost`](Self::lost) says why: the range is to be counted by
-    /// others.
+    /// A lost device is reopened once. If that fails, or the self-test does, the call fails with kind
+    /// `device`, [`lost`](Self::lost) has the reason, and another counter must count the range.
     ///
     /// # Errors
-    /// As said; a layout that is none; stopped.
+    /// A lost device; invalid bytes; stopped.
     pub async fn count(&self, layout: Vec<u8>, first: f64, end: f64) -> Result<Vec<u8>, Failure> {
         let job = Job::from_bytes(&layout)?;
         let control = Rc::new(PageControl::default());
-        self.under_way.borrow_mut().retain(|control| control.strong_count() > 0);
-        self.under_way.borrow_mut().push(Rc::downgrade(&control));
+        self.running.borrow_mut().retain(|control| control.strong_count() > 0);
+        self.running.borrow_mut().push(Rc::downgrade(&control));
         match job.counted(first, end, &self.backend, &control).await {
-            Err(EngineError::Stopped) if control.gave_up() => {
+            Err(EngineError::Stopped) if control.fell_back() => {
                 let reason = control.warning().unwrap_or_default();
                 let failure = Failure::of(FailureKind::Device, &reason);
                 *self.lost.borrow_mut() = Some(reason);
@@ -97,14 +93,13 @@ impl GpuCounter {
         }
     }
 
-    /// Ends the calls under way within a few dispatches, of at most a twenty-fifth of a second each:
-    /// they fail with kind `stopped`.
+    /// Stops running calls within a few dispatches of at most 40 ms: they fail with kind `stopped`.
     pub fn stop(&self) {
-        let under_way = self.under_way.borrow();
-        under_way.iter().filter_map(Weak::upgrade).for_each(|control| control.stop());
+        let running = self.running.borrow();
+        running.iter().filter_map(Weak::upgrade).for_each(|control| control.stop());
     }
 
-    /// Destroys the device, as a driver's reset would. For tests.
+    /// Destroys the device, as a driver's reset does. For tests.
     #[doc(hidden)]
     pub fn lose_device(&self) {
         if let Backend::Gpu(gpu) = &self.backend {
@@ -112,7 +107,7 @@ impl GpuCounter {
         }
     }
 
-    /// Lets no device be opened in place of a lost one. For tests.
+    /// Forbids to reopen a lost device. For tests.
     #[doc(hidden)]
     pub fn forbid_reopening(&self) {
         if let Backend::Gpu(gpu) = &self.backend {

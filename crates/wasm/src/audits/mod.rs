@@ -1,10 +1,9 @@
 //! Simulations.
 //!
-//! A page that audits has a coordinator, which holds an [`Audit`], and counters in workers of their
-//! own, which hold nothing: they are given the coordinator's [`Audit::layout`] and a range, and
-//! answer with counts. Whoever counts, in whatever order, the sum is that of the command line for the
-//! same plan and seed. A worker that is ended or breaks costs nothing but time: its range is given
-//! back.
+//! A page has one coordinator, which owns an [`Audit`], and counters in workers, which have no state:
+//! they get the coordinator's [`Audit::layout`] and a range, and return counts. For any counters and any
+//! order, the sum is that of the command line for the same plan and seed. A worker that fails costs only
+//! time: its range is released.
 
 mod audit;
 mod control;
@@ -19,15 +18,14 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub use gpu::GpuCounter;
 
 use crate::failure::Failure;
-use crate::found::columns;
-use crate::plain::{JsResult, to_js};
-use crate::record::Record;
+use crate::input::read;
+use crate::output::{JsResult, columns, to_js};
 use audit::Simulation;
 
 #[cfg(test)]
-pub(crate) use {audit::example, plan::FIELDS as PLAN};
+pub(crate) use audit::example;
 
-/// A simulation under way: the coordinator's side.
+/// A running simulation, on the coordinator's side.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Audit(Simulation);
@@ -41,24 +39,24 @@ impl Audit {
     pub fn open(
         #[wasm_bindgen(unchecked_param_type = "AuditPlan")] plan: &JsValue,
     ) -> Result<Audit, Failure> {
-        Ok(Audit(Simulation::open(&Record::read(plan, "plan", &plan::FIELDS)?)?))
+        Ok(Audit(Simulation::open(read(plan, "plan")?)?))
     }
 
-    /// Goes on with what was counted before, here or by the command line.
+    /// Resumes from saved counts, of a page or of the command line.
     ///
     /// # Errors
-    /// Bytes that are no artefact of this version.
+    /// Bytes that are not an artefact of this version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Audit, Failure> {
         Ok(Audit(Simulation::from_bytes(bytes)?))
     }
 
-    /// All that is counted, as `dpscope resume` reads it.
+    /// All counts, as `dpscope resume` reads them.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.scheduler.state().to_bytes()
     }
 
-    /// What counters need to know.
+    /// The plan and its layout, for counters.
     ///
     /// # Errors
     /// None that a page can cause.
@@ -66,32 +64,32 @@ impl Audit {
         self.0.layout()
     }
 
-    /// Deals the next observations of each world, about so many, a multiple of 64; nothing where all
-    /// are dealt or counted.
+    /// Assigns about this many further observations of each world, a multiple of 64; `undefined` if all
+    /// are assigned or counted.
     ///
     /// # Errors
     /// None that a page can cause.
     #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
-    pub fn next(&mut self, observations: f64) -> JsResult {
+    pub fn assign(&mut self, observations: f64) -> JsResult {
         let range = self.0.scheduler.assign(observations as u64);
         range.map_or(Ok(JsValue::UNDEFINED), |range| to_js(&range))
     }
 
-    /// Adds what a counter answered.
+    /// Adds the counts of a counter.
     ///
     /// # Errors
-    /// Counts of other observations than were dealt, or of another plan; damaged bytes. Nothing is
-    /// added then: give the range back.
+    /// Counts of observations that are not assigned, or of another plan; damaged bytes. Nothing is added
+    /// then: release the range.
     pub fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
         self.0.add(counted)
     }
 
-    /// Takes dealt observations back, to be dealt again: their counter was ended, or broke.
-    pub fn give_back(&mut self, first: f64, end: f64) {
+    /// Releases assigned observations whose counter stopped or failed, to be assigned again.
+    pub fn release(&mut self, first: f64, end: f64) {
         self.0.scheduler.release(count::range_of(first, end));
     }
 
-    /// How far it is.
+    /// Its progress.
     ///
     /// # Errors
     /// None that a page can cause.
@@ -100,7 +98,7 @@ impl Audit {
         to_js(&self.0.progress())
     }
 
-    /// What the counts say: a bound where exactly the planned observations are counted, else an
+    /// The result of the counts: a bound if exactly the planned observations are counted, else an
     /// estimate.
     ///
     /// # Errors
@@ -110,7 +108,7 @@ impl Audit {
         to_js(&self.0.result()?)
     }
 
-    /// The curve of the counted observations, with a band where there is a bound.
+    /// The curve of the counted observations, with a band if there is a bound.
     ///
     /// # Errors
     /// Nothing is counted yet.
@@ -120,10 +118,10 @@ impl Audit {
     }
 }
 
-/// Counts observations `first..end` of each world: for a worker, which does nothing else meanwhile.
+/// Counts observations `first..end` of each world; blocks its worker.
 ///
 /// # Errors
-/// A layout that is none.
+/// Bytes that are not a layout.
 #[wasm_bindgen]
 pub fn count(layout: &[u8], first: f64, end: f64) -> Result<Vec<u8>, Failure> {
     count::count(layout, first, end)

@@ -1,55 +1,32 @@
 //! The accountants: one value, or columns of them.
 
 use dpscope_core::accounting::{
-    Accountant, Accounted, AccountingResult, BallsInBins, Deterministic, Given, PersistentShuffle,
-    Poisson, Query, Shuffle, ShuffleMethod, Training,
+    Accountant, Accounted, BallsInBins, Deterministic, Given, PersistentShuffle, Poisson, Query,
+    Shuffle, ShuffleMethod, Training,
 };
+use dpscope_report::words::KnownBound;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
-use crate::plain::{JsResult, to_js};
-use crate::question::{self, named};
-use crate::record::whole;
+use crate::input::{given, integer, named, read};
+use crate::output::{JsResult, to_js};
 
-/// Most rows of a table.
-const MOST_ROWS: usize = 100_000;
+/// Rows of a table.
+const MAX_ROWS: usize = 100_000;
 
-/// A row of the comparison of accountants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Row {
-    Poisson,
-    BallsInBins,
-    Deterministic,
-    Shuffle(ShuffleMethod),
-    PersistentShuffle,
-}
-
-impl Row {
-    pub(crate) const NAMES: [(&'static str, Row); 7] = [
-        ("poisson", Row::Poisson),
-        ("balls-in-bins", Row::BallsInBins),
-        ("deterministic", Row::Deterministic),
-        ("shuffle-max-slice", Row::Shuffle(ShuffleMethod::MaxSlice)),
-        ("shuffle-sum", Row::Shuffle(ShuffleMethod::Sum)),
-        ("shuffle-best", Row::Shuffle(ShuffleMethod::Best)),
-        ("persistent-shuffle", Row::PersistentShuffle),
-    ];
-
-    pub(crate) fn named(name: &str) -> Result<Row, Failure> {
-        named("row", &Row::NAMES, name)
-    }
-
-    /// From above, but for shuffles, of which only lower bounds are their own.
-    pub(crate) fn bound(self, training: Training, given: Given) -> AccountingResult {
-        let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
-        match self {
-            Row::Poisson => Poisson.account(&upper),
-            Row::BallsInBins => BallsInBins.account(&upper),
-            Row::Deterministic => Deterministic.account(&upper),
-            Row::Shuffle(method) => Shuffle(method).account(&lower),
-            Row::PersistentShuffle => PersistentShuffle(ShuffleMethod::Best).account(&lower),
-        }
-    }
+/// An upper bound, but for shuffles, of which only lower bounds are their own.
+fn proven(bound: KnownBound, training: Training, given: Given) -> Result<Accounted, Failure> {
+    let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
+    Ok(match bound {
+        KnownBound::Poisson => Poisson.account(&upper),
+        KnownBound::BallsInBins => BallsInBins.account(&upper),
+        KnownBound::Deterministic => Deterministic.account(&upper),
+        KnownBound::ShuffleMaxSlice => Shuffle(ShuffleMethod::MaxSlice).account(&lower),
+        KnownBound::ShuffleSum => Shuffle(ShuffleMethod::Sum).account(&lower),
+        KnownBound::ShuffleBest => Shuffle(ShuffleMethod::Best).account(&lower),
+        KnownBound::PersistentShuffle => PersistentShuffle(ShuffleMethod::Best).account(&lower),
+        KnownBound::PairLower => return Err(Failure::input("row", &["is drawn; call pair"])),
+    }?)
 }
 
 /// What an accountant proves: an upper bound for `poisson`, `balls-in-bins` and `deterministic`, which
@@ -59,45 +36,44 @@ impl Row {
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "Accounted")]
 pub fn bound(
-    #[wasm_bindgen(unchecked_param_type = "Row")] row: &str,
-    #[wasm_bindgen(unchecked_param_type = "Setting")] setting: &JsValue,
-    #[wasm_bindgen(unchecked_param_type = "At")] at: &JsValue,
+    #[wasm_bindgen(unchecked_param_type = "KnownBound")] row: &str,
+    #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
+    #[wasm_bindgen(unchecked_param_type = "Given")] at: &JsValue,
 ) -> JsResult {
-    let found: Accounted =
-        Row::named(row)?.bound(question::setting(setting)?, question::at(at)?)?;
+    let found = proven(named("row", row)?, read(training, "training")?, given(at)?)?;
     to_js(&found)
 }
 
-/// ε of many trainings, as [`bound`]; NaN where there is none.
+/// ε of many training runs, as [`bound`]; NaN where there is none.
 ///
 /// # Errors
 /// An unknown row; columns of different lengths, or longer than 100,000.
 #[wasm_bindgen]
 pub fn bound_columns(
-    #[wasm_bindgen(unchecked_param_type = "Row")] row: &str,
+    #[wasm_bindgen(unchecked_param_type = "KnownBound")] row: &str,
     noise_multipliers: &[f64],
     steps: &[f64],
     epochs: &[f64],
     deltas: &[f64],
 ) -> Result<Vec<f64>, Failure> {
-    let (row, rows) = (Row::named(row)?, noise_multipliers.len());
+    let (row, rows): (KnownBound, usize) = (named("row", row)?, noise_multipliers.len());
     for (name, column) in [("steps", steps), ("epochs", epochs), ("deltas", deltas)] {
         if column.len() != rows {
             return Err(Failure::input(name, &["must be as long as noise_multipliers"]));
         }
     }
-    if rows > MOST_ROWS {
+    if rows > MAX_ROWS {
         let allowed = "a column of at most 100000 numbers";
         return Err(Failure::outside("noise_multipliers", rows as f64, allowed));
     }
     let epsilon = |index: usize| -> Option<f64> {
         let training = Training {
             noise_multiplier: *noise_multipliers.get(index)?,
-            steps_per_epoch: whole("steps", *steps.get(index)?, 1).ok()?,
-            epochs: whole("epochs", *epochs.get(index)?, 1).ok()?,
+            steps_per_epoch: integer("steps", *steps.get(index)?, 1).ok()?,
+            epochs: integer("epochs", *epochs.get(index)?, 1).ok()?,
             sampling_rate: None,
         };
-        let found = row.bound(training, Given::Delta(*deltas.get(index)?));
+        let found = proven(row, training, Given::Delta(*deltas.get(index)?));
         Some(found.ok()?.epsilon)
     };
     Ok((0..rows).map(|index| epsilon(index).unwrap_or(f64::NAN)).collect())

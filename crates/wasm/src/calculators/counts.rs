@@ -1,49 +1,42 @@
 //! A bound from error counts, and how many observations an audit needs.
 
 use dpscope_core::audit::Counts;
-use dpscope_core::audit::bound::{BoundError, Statement};
+use dpscope_core::audit::bound::{BoundError, Statement, ThresholdRule};
 use dpscope_core::audit::planner::{PlannedAudit, PlannerError};
 use dpscope_engine::Plan;
 use dpscope_report::record::ResultRecord;
+use dpscope_report::record::input::PlanQuestion;
 use dpscope_report::record::page::{PlanRow, PlanTable};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, FailureKind};
-use crate::plain::{JsResult, to_js};
-use crate::question::{RULES, named};
-use crate::record::Record;
-
-const COUNTS: [&str; 4] =
-    ["false_positives", "zero_out_trials", "false_negatives", "target_trials"];
+use crate::input::read;
+use crate::output::{JsResult, to_js};
 
 /// The `result` of `dpscope audit counts`.
 pub(crate) fn from_counts(
-    counts: &Record,
+    counts: Counts,
     delta: f64,
     significance: f64,
 ) -> Result<ResultRecord, Failure> {
-    let mut numbers = [0; 4];
-    for (number, field) in numbers.iter_mut().zip(COUNTS) {
-        *number = counts.needed_whole(field, 0)?;
-    }
-    let [false_positives, zero_out_trials, false_negatives, target_trials] = numbers;
-    for (field, events, of, trials) in [
-        (COUNTS[0], false_positives, COUNTS[1], zero_out_trials),
-        (COUNTS[2], false_negatives, COUNTS[3], target_trials),
-    ] {
-        if trials == 0 {
-            return Err(Failure::outside(of, 0.0, "at least 1"));
-        }
-        if events > trials {
-            return Err(Failure::input(field, &["must be at most ", of]));
-        }
-    }
-    let counts = Counts { false_positives, zero_out_trials, false_negatives, target_trials };
+    let Counts { false_positives, zero_out_trials, false_negatives, target_trials } = counts;
+    check("false_positives", false_positives, "zero_out_trials", zero_out_trials)?;
+    check("false_negatives", false_negatives, "target_trials", target_trials)?;
     let result = counts.audit(Statement { delta, significance }).map_err(about_statement)?;
     Ok(ResultRecord::from(&result))
 }
 
-/// The lower bound of ε that error counts at one threshold give, if it was fixed without them.
+fn check(field: &'static str, events: u64, of: &'static str, trials: u64) -> Result<(), Failure> {
+    if trials == 0 {
+        Err(Failure::outside(of, 0.0, "at least 1"))
+    } else if events > trials {
+        Err(Failure::input(field, &["must be at most ", of]))
+    } else {
+        Ok(())
+    }
+}
+
+/// The lower bound of ε from error counts at one threshold, if it was fixed without them.
 ///
 /// # Errors
 /// A `Failure` that names the input.
@@ -53,24 +46,19 @@ pub fn counts(
     delta: f64,
     significance: f64,
 ) -> JsResult {
-    let counts = Record::read(counts, "counts", &COUNTS)?;
-    to_js(&from_counts(&counts, delta, significance)?)
+    to_js(&from_counts(read(counts, "counts")?, delta, significance)?)
 }
 
-const QUESTION: [&str; 5] = ["epsilon", "delta", "significance", "threshold_rule", "observations"];
-
-/// What `dpscope plan` says without a mechanism.
-pub(crate) fn planned(question: &Record) -> Result<PlanTable, Failure> {
-    let rule = question.needed_text("threshold_rule")?;
-    let audit = PlannedAudit {
-        delta: question.needed_number("delta")?,
-        significance: question.needed_number("significance")?,
-        threshold_rule: named("threshold_rule", &RULES, rule)?,
-        cuts: Plan::DEFAULT_CUTS,
-    };
-    let sizes = match question.whole("observations", 1)? {
+/// The table of `dpscope plan` without a mechanism.
+pub(crate) fn planned(question: &PlanQuestion) -> Result<PlanTable, Failure> {
+    let PlanQuestion { epsilon, delta, significance, threshold_rule, observations } = *question;
+    if threshold_rule == ThresholdRule::Fixed {
+        return Err(Failure::input("threshold_rule", &["must not be fixed"]));
+    }
+    let audit = PlannedAudit { delta, significance, threshold_rule, cuts: Plan::DEFAULT_CUTS };
+    let sizes = match observations {
         None => PlannedAudit::SIZES.to_vec(),
-        Some(size) if size.is_multiple_of(2) => vec![size],
+        Some(size) if size > 0 && size.is_multiple_of(2) => vec![size],
         Some(size) => return Err(Failure::outside("observations", size as f64, "even, from 2")),
     };
     let mut rows = Vec::new();
@@ -78,7 +66,7 @@ pub(crate) fn planned(question: &Record) -> Result<PlanTable, Failure> {
         let ceiling = audit.ceiling(observations).map_err(about_statement)?;
         rows.push(PlanRow { observations, ceiling });
     }
-    let needed = match question.number("epsilon")? {
+    let needed = match epsilon {
         None => None,
         Some(epsilon) => Some(audit.observations_for_ceiling(epsilon).map_err(about_epsilon)?),
     };
@@ -90,16 +78,16 @@ pub(crate) fn planned(question: &Record) -> Result<PlanTable, Failure> {
     })
 }
 
-/// How many observations an audit needs to show an ε at all.
+/// Observations that an audit needs to reach an ε.
 ///
 /// # Errors
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "PlanTable")]
 pub fn plan(#[wasm_bindgen(unchecked_param_type = "PlanQuestion")] question: &JsValue) -> JsResult {
-    to_js(&planned(&Record::read(question, "question", &QUESTION)?)?)
+    to_js(&planned(&read(question, "question")?)?)
 }
 
-/// δ or the significance is refused.
+/// Rejects δ or the significance.
 fn about_statement(error: BoundError) -> Failure {
     match error {
         BoundError::Delta { delta } => Failure::outside("delta", delta, "at least 0 and below 1"),

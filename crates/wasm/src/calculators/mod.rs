@@ -1,4 +1,4 @@
-//! Accountants, calibration, bounds from counts, sizes of audits: what a page needs at once.
+//! Accountants, calibration, bounds from counts, sizes of audits: small, since a page needs it at once.
 
 mod bounds;
 mod calibrate;
@@ -13,7 +13,7 @@ pub(crate) use counts::{from_counts, planned};
 
 use wasm_bindgen::prelude::*;
 
-/// The version of the program that these numbers are from.
+/// Version of the program that computes these numbers.
 #[wasm_bindgen]
 #[must_use]
 pub fn version() -> String {

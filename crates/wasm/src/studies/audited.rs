@@ -2,11 +2,19 @@
 
 use dpscope_core::accounting::{Accountant, Given, Poisson, Query};
 use dpscope_report::words::AuditConclusion;
+use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::plain::{JsResult, to_js};
-use crate::question;
-use crate::record::Record;
+use crate::input::read;
+use crate::output::{JsResult, to_js};
+
+/// The fields of a lower bound that its conclusion rests on.
+#[derive(Debug, Deserialize)]
+struct LowerBound {
+    epsilon: f64,
+    delta: f64,
+    gain_at_10x: f64,
+}
 
 /// Whether the lower bound of a simulated audit refutes the claim of Poisson accounting.
 ///
@@ -14,16 +22,14 @@ use crate::record::Record;
 /// A `Failure` that names the input, or says why Poisson accounting has no value.
 #[wasm_bindgen(unchecked_return_type = "AuditConclusion")]
 pub fn audit_conclusion(
-    #[wasm_bindgen(unchecked_param_type = "Setting")] setting: &JsValue,
+    #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
     #[wasm_bindgen(
         unchecked_param_type = "{ epsilon: number; delta: number; gain_at_10x: number }"
     )]
     bound: &JsValue,
 ) -> JsResult {
-    let setting = question::setting(setting)?;
-    let bound = Record::read(bound, "bound", &["epsilon", "delta", "gain_at_10x"])?;
-    let given = Given::Delta(bound.needed_number("delta")?);
-    let claimed = Poisson.account(&Query::upper(setting, given))?.epsilon;
-    let (epsilon, gain) = (bound.needed_number("epsilon")?, bound.needed_number("gain_at_10x")?);
-    to_js(&AuditConclusion::new(epsilon, gain, claimed))
+    let LowerBound { epsilon, delta, gain_at_10x } = read(bound, "bound")?;
+    let query = Query::upper(read(training, "training")?, Given::Delta(delta));
+    let claimed = Poisson.account(&query)?.epsilon;
+    to_js(&AuditConclusion::new(epsilon, gain_at_10x, claimed))
 }

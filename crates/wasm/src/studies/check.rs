@@ -1,89 +1,29 @@
-//! Does a described training keep its claim?
+//! Checks of a training set-up against its claim.
 
-use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::ClaimError;
-use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::{NoiseTarget, TrainingDescription, TrainingError, diagnose};
+use dpscope_core::training_check::{TrainingDescription, TrainingError, diagnose};
 use dpscope_report::record::CheckReport;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, shown};
-use crate::plain::{JsResult, to_js};
-use crate::question::named;
-use crate::record::Record;
+use crate::input::read;
+use crate::output::{JsResult, to_js};
 
-pub(crate) const FIELDS: [&str; 16] = [
-    "dataset_size",
-    "batch_size",
-    "epochs",
-    "noise_multiplier",
-    "loader",
-    "buffer_examples",
-    "drop_last",
-    "claim",
-    "delta",
-    "claim_adjacency",
-    "accountant",
-    "accounted_sampling_rate",
-    "accounted_steps",
-    "noise_std",
-    "clip_norm",
-    "noise_on",
-];
-
-const ADJACENCIES: [(&str, Adjacency); 3] = [
-    ("add-remove", Adjacency::AddRemove),
-    ("replace", Adjacency::Replace),
-    ("zero-out", Adjacency::ZeroOut),
-];
-
-const NOISE_TARGETS: [(&str, NoiseTarget); 2] =
-    [("sum", NoiseTarget::Sum), ("mean", NoiseTarget::Mean)];
-
-/// What `dpscope check --json` prints of this training.
+/// The document of `dpscope check --json`.
 ///
 /// # Errors
 /// A `Failure` that names the input.
 #[wasm_bindgen(unchecked_return_type = "CheckReport")]
-pub fn check(#[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue) -> JsResult {
-    to_js(&checked(&Record::read(training, "training", &FIELDS)?)?)
+pub fn check(
+    #[wasm_bindgen(unchecked_param_type = "TrainingDescription")] training: &JsValue,
+) -> JsResult {
+    to_js(&checked(&read(training, "training")?)?)
 }
 
-pub(crate) fn checked(training: &Record) -> Result<CheckReport, Failure> {
-    let (setup, accounting, claim) = described(training)?.complete()?;
+fn checked(training: &TrainingDescription) -> Result<CheckReport, Failure> {
+    let (setup, accounting, claim) = training.complete()?;
     let found = diagnose(&setup, &accounting, &claim)?;
     Ok(CheckReport::new(setup, accounting, claim, found))
-}
-
-fn described(training: &Record) -> Result<TrainingDescription, Failure> {
-    let samplers = SamplerKind::ALL.map(|kind| (kind.name(), kind));
-    let sampler = |field| one_of(training, field, &samplers);
-    Ok(TrainingDescription {
-        dataset_size: training.whole("dataset_size", 0)?,
-        batch_size: training.whole("batch_size", 0)?,
-        epochs: training.whole("epochs", 0)?,
-        noise_multiplier: training.number("noise_multiplier")?,
-        loader: sampler("loader")?,
-        buffer_examples: training.whole("buffer_examples", 0)?,
-        drop_last: training.flag("drop_last")?,
-        claim: training.number("claim")?,
-        delta: training.number("delta")?,
-        claim_adjacency: one_of(training, "claim_adjacency", &ADJACENCIES)?,
-        accountant: sampler("accountant")?,
-        accounted_sampling_rate: training.number("accounted_sampling_rate")?,
-        accounted_steps: training.whole("accounted_steps", 0)?,
-        noise_std: training.number("noise_std")?,
-        clip_norm: training.number("clip_norm")?,
-        noise_on: one_of(training, "noise_on", &NOISE_TARGETS)?,
-    })
-}
-
-fn one_of<T: Copy>(
-    training: &Record,
-    field: &'static str,
-    names: &[(&str, T)],
-) -> Result<Option<T>, Failure> {
-    training.text(field)?.map(|name| named(field, names, name)).transpose()
 }
 
 impl From<TrainingError> for Failure {
@@ -101,16 +41,16 @@ impl From<TrainingError> for Failure {
             },
             TrainingError::Missing { name } => Failure::missing(name),
             TrainingError::BatchLargerThanData { .. } => {
-                Failure { field: Some("batch_size"), ..Failure::refused(&error) }
+                Failure { field: Some("batch_size"), ..Failure::rejected(&error) }
             }
             TrainingError::WithoutNoise { name } => {
-                Failure { field: Some(name), ..Failure::refused(&error) }
+                Failure { field: Some(name), ..Failure::rejected(&error) }
             }
             TrainingError::Sampler(error) => error.into(),
             TrainingError::Claim(ClaimError::Epsilon { epsilon }) => {
                 Failure::outside("claim", epsilon, "a finite number from 0")
             }
-            _ => Failure::refused(&error),
+            _ => Failure::rejected(&error),
         }
     }
 }
@@ -118,7 +58,8 @@ impl From<TrainingError> for Failure {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::record::Value;
+    use crate::input::Value;
+    use crate::input::tests::of_fields;
     use dpscope_core::audit::claim::Verdict;
 
     fn training(changes: &[(&'static str, Option<Value>)]) -> Result<CheckReport, Failure> {
@@ -136,7 +77,7 @@ pub(crate) mod tests {
             fields.retain(|(known, _)| known != name);
             fields.extend(value.clone().map(|value| (*name, value)));
         }
-        checked(&Record::of(&fields, &FIELDS)?)
+        checked(&of_fields(&fields)?)
     }
 
     pub(crate) fn example() -> CheckReport {
@@ -149,12 +90,12 @@ pub(crate) mod tests {
         assert_eq!(report.claim.verdict, Verdict::Refuted);
         assert_eq!(report.findings[0].finding.code(), "claim-below-bound");
         assert_eq!(report.next.len(), 2);
-        let kept = training(&[("claim", Some(Value::Number(1e4)))]).unwrap();
-        assert_eq!(kept.claim.verdict, Verdict::NotRefuted);
+        let large = training(&[("claim", Some(Value::Number(1e4)))]).unwrap();
+        assert_eq!(large.claim.verdict, Verdict::NotRefuted);
     }
 
     #[test]
-    fn too_many_batches_are_told_as_batches() {
+    fn too_many_batches_are_reported_as_batches() {
         let changes =
             [("dataset_size", Some(Value::Number(1e12))), ("batch_size", Some(Value::Number(1.0)))];
         let failure = training(&changes).unwrap_err();

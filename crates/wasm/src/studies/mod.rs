@@ -1,5 +1,5 @@
-//! One training looked at closely: curves, a check of its description, the exact pair, one epoch,
-//! its scores; and scores that the reader recorded.
+//! Details of one training: curves, a check of its description, the exact pair, one epoch, its scores;
+//! and audits of recorded scores.
 
 mod audited;
 mod check;
@@ -19,6 +19,6 @@ pub use scores::scores;
 
 #[cfg(test)]
 pub(crate) use {
-    check::FIELDS as TRAINING, check::tests::example, pair::drawn as drawn_pair,
-    pair::estimated as estimated_pair, recorded::tests::example as example_of_files,
+    check::tests::example, pair::drawn as drawn_pair, pair::estimated as estimated_pair,
+    recorded::tests::example as example_of_files,
 };

@@ -1,11 +1,13 @@
-//! Audits of scores that the reader recorded: files in, result out; nothing leaves the page.
+//! Audits of recorded scores: files in, result out; nothing leaves the page.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::curve::AuditCurve;
 use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditOptions, Finding, Scores, ScoresError};
 use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
+use dpscope_report::record::input::ScoresOptions;
 use dpscope_report::record::page::{ArrayFacts, FileFacts, ScoresResult};
 use dpscope_report::record::{ResultRecord, ValueAtCut};
 use js_sys::Object;
@@ -13,27 +15,19 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::failure::{Failure, FailureKind};
-use crate::found::{columns, rule_of};
-use crate::plain::{JsResult, to_js, with};
-use crate::question::named;
-use crate::record::{Record, needed};
+use crate::input::read;
+use crate::output::{JsResult, columns, to_js, with};
 use crate::seed::seed_or_fresh;
 
 /// Names of the two worlds, in files as in options.
 const WORLDS: [&str; 2] = ["target", "zero_out"];
 
-/// Which world has the higher scores; whether scores are to be negated.
-const HIGHER: [(&str, bool); 2] = [("target", false), ("zero-out", true)];
-
-const FIELDS: [&str; 6] =
-    ["delta", "significance", "threshold_rule", "higher_means", "seed", "count_non_finite"];
-
-/// What a page reads: 128 MiB a file, 8 million numbers.
+/// Limits of a page: 128 MiB per file, 8 million numbers.
 fn limits() -> Limits {
     Limits { max_arrays: 1 << 10, ..Limits::for_memory(128 << 20) }
 }
 
-/// A file as a page has it.
+/// A file of a page.
 #[derive(Debug, Clone, Copy)]
 struct File<'a> {
     bytes: &'a [u8],
@@ -45,18 +39,18 @@ fn unreadable(field: &'static str, name: &str, why: &impl std::fmt::Display) -> 
     Failure { field: Some(field), ..Failure::of(FailureKind::File, &message) }
 }
 
-/// One score a run of a world.
+/// The scores of a world, one per run.
 fn scores_of(
     world: usize,
     files: [Option<File<'_>>; 2],
     count_non_finite: bool,
 ) -> Result<Vec<f64>, Failure> {
     let field = WORLDS[world];
-    let file = needed(files[world].or(files[0]), field)?;
+    let file = files[world].or(files[0]).ok_or_else(|| Failure::missing(field))?;
     let refused = |why: &dyn std::fmt::Display| unreadable(field, file.name, &why);
     let dataset = Dataset::open(file.bytes, file.name, &limits()).map_err(|e| refused(&e))?;
     let array = match (dataset.array(field), files[1]) {
-        // One file for both worlds has to name them.
+        // One file for both worlds must name them.
         (Err(FormatError::NotFound { .. }), Some(_)) => dataset.into_only(),
         (array, _) => array,
     };
@@ -64,13 +58,14 @@ fn scores_of(
     let found = array.non_finite().filter(|_| !count_non_finite);
     if let Some(found) = found {
         return Err(refused(&format!(
-            "it holds {} values that are not finite, the first ({}) at index {:?}; repair or \
+            "it contains {} values that are not finite, the first ({}) at index {:?}; repair or \
              remove those runs, or count them against the attack",
             found.count, found.value, found.index
         )));
     }
-    column(array)
-        .map_err(|shape| refused(&format!("it has shape {shape:?}; one score a run is needed")))
+    column(array).map_err(|shape| {
+        refused(&format!("it has shape {shape:?}; it must have one score per run"))
+    })
 }
 
 /// The numbers of an array of which every axis but one has length 1; else its shape.
@@ -81,18 +76,17 @@ fn column(array: Array) -> Result<Vec<f64>, Vec<usize>> {
 
 fn audited(
     files: [Option<File<'_>>; 2],
-    options: &Record,
+    options: &ScoresOptions,
 ) -> Result<(ScoresResult, AuditCurve), Failure> {
-    let reversed = options.text("higher_means")?.unwrap_or("target");
-    let is_reversed = named("higher_means", &HIGHER, reversed)?;
+    let is_reversed = options.higher_means == Some(World::ZeroOut);
     let audit = AuditOptions {
-        threshold_rule: rule_of(options)?,
-        delta: options.needed_number("delta")?,
-        significance: options.needed_number("significance")?,
+        threshold_rule: options.threshold_rule.unwrap_or(ThresholdRule::Simultaneous),
+        delta: options.delta,
+        significance: options.significance,
         cuts: PlannedAudit::DEFAULT_CUTS,
-        seed: seed_or_fresh(options.text("seed")?.unwrap_or_default())?,
+        seed: seed_or_fresh(options.seed.as_deref().unwrap_or_default())?,
     };
-    let count_non_finite = options.flag("count_non_finite")?.unwrap_or(false);
+    let count_non_finite = options.count_non_finite.unwrap_or(false);
     let [mut target, mut zero_out] =
         [scores_of(0, files, count_non_finite)?, scores_of(1, files, count_non_finite)?];
     if is_reversed {
@@ -141,13 +135,13 @@ impl From<ScoresError> for Failure {
             ScoresError::Rule => Some("threshold_rule"),
             _ => None,
         };
-        Failure { field, ..Failure::refused(&error) }
+        Failure { field, ..Failure::rejected(&error) }
     }
 }
 
-/// Audits the scores of two worlds, one number a run: files of npy or csv.
+/// Audits the scores of two worlds, one number per run: npy or csv files.
 ///
-/// An array is taken by the name of its world, else the only one of its file. One file may hold
+/// The array with the name of its world is used, or else the only one of its file. One file may contain
 /// both worlds, if it names them.
 ///
 /// # Errors
@@ -160,15 +154,16 @@ pub fn audit_scores(
     zero_out_name: Option<String>,
     #[wasm_bindgen(unchecked_param_type = "ScoresOptions")] options: &JsValue,
 ) -> Result<Object, Failure> {
-    let options = Record::read(options, "options", &FIELDS)?;
     let name = zero_out_name.unwrap_or_default();
     let zero_out = zero_out.as_deref().map(|bytes| File { bytes, name: &name });
-    let (found, curve) =
-        audited([Some(File { bytes: target, name: target_name }), zero_out], &options)?;
+    let (found, curve) = audited(
+        [Some(File { bytes: target, name: target_name }), zero_out],
+        &read(options, "options")?,
+    )?;
     with(to_js(&found)?.unchecked_into(), [("curve", columns(&curve)?.into())])
 }
 
-/// What a file holds, before it is audited.
+/// The arrays of a file, before it is audited.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -194,16 +189,21 @@ pub(super) mod tests {
     use dpscope_formats::write_npy;
 
     use super::*;
-    use crate::record::Value;
+    use crate::input::Value;
+    use crate::input::tests::{of_fields, text};
 
-    fn options(changes: &[(&'static str, Value)]) -> Record {
+    fn options() -> ScoresOptions {
+        options_with(&[]).unwrap()
+    }
+
+    fn options_with(changes: &[(&'static str, Value)]) -> Result<ScoresOptions, Failure> {
         let mut fields = vec![
             ("delta", Value::Number(1e-5)),
             ("significance", Value::Number(0.05)),
-            ("seed", Value::Text("3".to_owned())),
+            ("seed", text("3")),
         ];
         fields.extend_from_slice(changes);
-        Record::of(&fields, &FIELDS).unwrap()
+        of_fields(&fields)
     }
 
     fn scores(n: usize, shift: f64) -> Array {
@@ -221,31 +221,31 @@ pub(super) mod tests {
     fn audit(
         target: &[u8],
         zero_out: Option<&[u8]>,
-        options: &Record,
+        options: &ScoresOptions,
     ) -> Result<ScoresResult, Failure> {
         let name = "<b>scores</b>.csv";
         let file = |bytes| File { bytes, name };
         audited([Some(file(target)), zero_out.map(file)], options).map(|(found, _)| found)
     }
 
-    /// A result without its curve, and what a file holds.
+    /// A result without its curve, and the content of a file.
     pub(crate) fn example() -> (serde_json::Value, FileFacts) {
         let csv = columns_of(&scores(30, 1.0), &scores(30, 0.0));
-        let found = audit(&csv, None, &options(&[])).unwrap();
+        let found = audit(&csv, None, &options()).unwrap();
         let facts = described(File { bytes: &csv, name: "x.csv" }).unwrap();
         (serde_json::to_value(found).unwrap(), facts)
     }
 
     #[test]
-    fn two_files_or_one_with_both_worlds_say_the_same() {
+    fn one_file_with_both_worlds_equals_two_files() {
         let (target, zero_out) = (scores(3000, 1.0), scores(3000, 0.0));
-        let two = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options(&[])).unwrap();
+        let two = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options()).unwrap();
         let both = columns_of(&target, &zero_out);
-        assert_eq!(audit(&both, None, &options(&[])).unwrap(), two);
+        assert_eq!(audit(&both, None, &options()).unwrap(), two);
         assert_eq!((two.observations, two.result.kind), (6000, OutcomeKind::Bound));
         assert!(two.result.epsilon > 0.5, "{two:?}");
         let swapped = columns_of(&zero_out, &target);
-        assert!(audit(&swapped, None, &options(&[])).unwrap().result.epsilon < 0.5);
+        assert!(audit(&swapped, None, &options()).unwrap().result.epsilon < 0.5);
     }
 
     #[test]
@@ -255,10 +255,9 @@ pub(super) mod tests {
             let data = array.data().iter().map(|score| -score).collect();
             write_npy(&Array::new(vec![array.data().len()], data).unwrap())
         };
-        let higher = Value::Text("zero-out".to_owned());
-        let reversed = options(&[("higher_means", higher)]);
+        let reversed = options_with(&[("higher_means", text("zero-out"))]).unwrap();
         let found = audit(&negated(&target), Some(&negated(&zero_out)), &reversed).unwrap();
-        let plain = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options(&[])).unwrap();
+        let plain = audit(&write_npy(&target), Some(&write_npy(&zero_out)), &options()).unwrap();
         assert_eq!(found.result.epsilon, plain.result.epsilon);
         assert_eq!(found.result.target_if_score, TargetSide::Below);
         let minus = |threshold: Option<f64>| threshold.map(|threshold| -threshold);
@@ -268,25 +267,25 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn one_file_that_names_no_worlds_is_refused() {
+    fn one_file_without_names_of_worlds_is_rejected() {
         for bytes in [write_npy(&scores(100, 0.0)), b"1\n2\n3\n".to_vec()] {
-            assert_eq!(audit(&bytes, None, &options(&[])).unwrap_err().kind, FailureKind::File);
+            assert_eq!(audit(&bytes, None, &options()).unwrap_err().kind, FailureKind::File);
         }
     }
 
     #[test]
-    fn runs_that_failed_are_refused_or_counted_and_told() {
+    fn failed_runs_are_rejected_or_counted_and_reported() {
         let (target, zero_out) = (b"1\nnan\n3\n4\n", b"0\n1\ninf\n-1\n");
-        let refused = audit(target, Some(zero_out), &options(&[])).unwrap_err();
+        let refused = audit(target, Some(zero_out), &options()).unwrap_err();
         assert!(refused.message.contains("1 values that are not finite"), "{refused:?}");
-        let counted = options(&[("count_non_finite", Value::Flag(true))]);
+        let counted = options_with(&[("count_non_finite", Value::Flag(true))]).unwrap();
         let found = audit(target, Some(zero_out), &counted).unwrap();
         assert_eq!(found.non_finite, Trials { target: 1, zero_out: 1 });
         assert_eq!(found.findings.len(), 1);
     }
 
     #[test]
-    fn hostile_files_are_refused_with_their_name_and_field() {
+    fn hostile_files_are_rejected_with_their_name_and_field() {
         let good = write_npy(&scores(100, 0.0));
         let huge = {
             let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999,), }\n";
@@ -302,7 +301,7 @@ pub(super) mod tests {
             for (files, field) in
                 [((bytes, Some(&good[..])), "target"), ((&good[..], Some(bytes)), "zero_out")]
             {
-                let failure = audit(files.0, files.1, &options(&[])).unwrap_err();
+                let failure = audit(files.0, files.1, &options()).unwrap_err();
                 assert_eq!(failure.kind, FailureKind::File, "{failure:?}");
                 assert_eq!(failure.field, Some(field));
                 assert!(failure.message.starts_with("<b>scores</b>.csv: "), "{failure:?}");
@@ -314,16 +313,17 @@ pub(super) mod tests {
     fn options_outside_their_domain_are_named() {
         let good = write_npy(&scores(100, 0.0));
         let bad = [
-            ("higher_means", Value::Text("up".to_owned())),
-            ("threshold_rule", Value::Text("fixed".to_owned())),
+            ("higher_means", text("up")),
+            ("threshold_rule", text("fixed")),
             ("count_non_finite", Value::Number(1.0)),
         ];
         for change in bad {
-            let failure =
-                audit(&good, Some(&good), &options(std::slice::from_ref(&change))).unwrap_err();
+            let options = options_with(std::slice::from_ref(&change));
+            let result = options.and_then(|options| audit(&good, Some(&good), &options));
+            let failure = result.unwrap_err();
             assert_eq!(failure.field, Some(change.0));
         }
-        let few = audit(b"1\n", Some(&good), &options(&[])).unwrap_err();
+        let few = audit(b"1\n", Some(&good), &options()).unwrap_err();
         assert_eq!((few.kind, few.field), (FailureKind::Input, Some("target")));
     }
 

@@ -3,21 +3,21 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_engine::EngineError;
+use dpscope_report::record::input::Mechanism;
 use dpscope_shaders::{Phase, ScoreKernel};
 use js_sys::Object;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, FailureKind};
-use crate::mechanism::{FIELDS, mechanism};
-use crate::plain::object;
-use crate::record::{Record, whole};
+use crate::input::{integer, read};
+use crate::output::object;
 use crate::seed::seed_or_fresh;
 
 /// Observations of each world.
-const MOST_OBSERVATIONS: u64 = 20_000;
+const MAX_OBSERVATIONS: u64 = 20_000;
 
 /// Normals of both worlds: a second or two of one core.
-const MOST_NORMALS: u64 = 400_000_000;
+const MAX_NORMALS: u64 = 400_000_000;
 
 /// Scores of the first observations of each world in nats: those of an audit with the same seed.
 pub(crate) fn drawn(
@@ -25,14 +25,14 @@ pub(crate) fn drawn(
     observations: u64,
     seed: u64,
 ) -> Result<[Vec<f64>; 2], Failure> {
-    if !(1..=MOST_OBSERVATIONS).contains(&observations) {
+    if !(1..=MAX_OBSERVATIONS).contains(&observations) {
         return Err(Failure::outside("observations", observations as f64, "in 1 to 20000"));
     }
     let kernel = ScoreKernel::new(&mechanism.distribution()?, seed, Phase::Audit)
         .map_err(EngineError::from)?;
     let normals = kernel.entries_per_observation().saturating_mul(2 * observations);
-    if normals > MOST_NORMALS {
-        let message = "so many observations of so many steps take too long; give fewer of either";
+    if normals > MAX_NORMALS {
+        let message = "so many observations of so many steps take too long; use fewer of either";
         return Err(Failure::of(FailureKind::Limit, message));
     }
     let scores = |world| -> Result<Vec<f64>, Failure> {
@@ -54,8 +54,8 @@ pub fn scores(
     observations: f64,
     seed: &str,
 ) -> Result<Object, Failure> {
-    let mechanism = self::mechanism(&Record::read(mechanism, "mechanism", &FIELDS)?)?;
-    let observations = whole("observations", observations, 1)?;
+    let mechanism = read::<Mechanism>(mechanism, "mechanism")?.try_into()?;
+    let observations = integer("observations", observations, 1)?;
     let [target, zero_out] = drawn(&mechanism, observations, seed_or_fresh(seed)?)?;
     object([("target", target.into()), ("zero_out", zero_out.into())])
 }

@@ -7,25 +7,21 @@ export function planOf(state: State): AuditPlan {
   const { noise_multiplier, steps, epochs, sampler, threat_model } = state;
   const { observations, delta, significance, seed } = state;
   const facts = about(sampler);
-  return {
+  const mechanism = {
     noise_multiplier,
     steps,
     epochs,
     sampler,
     threat_model,
-    observations,
-    delta,
-    significance,
-    seed,
     ...(facts.needs_batch_size ? { batch_size: state.batch_size } : {}),
     ...(facts.has_buffer ? { buffer_examples: state.buffer_examples } : {}),
   };
+  return { mechanism, observations, delta, significance, seed };
 }
 
 /** Whether the state has the same mechanism, δ and confidence. */
 export function isSamePlan(plan: AuditPlan, state: State): boolean {
-  const now = planOf(state);
-  return (Object.keys(now) as (keyof AuditPlan)[]).every(
-    (name) => name === "observations" || name === "seed" || plan[name] === now[name],
-  );
+  const compared = ({ mechanism, delta, significance }: AuditPlan) =>
+    JSON.stringify([mechanism, delta, significance]);
+  return compared(plan) === compared(planOf(state));
 }

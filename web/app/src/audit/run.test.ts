@@ -5,10 +5,7 @@ import type { Request } from "../../../protocol/protocol";
 import { AuditRun, type Options } from "./run";
 
 const PLAN: AuditPlan = {
-  noise_multiplier: 1,
-  steps: 100,
-  epochs: 1,
-  sampler: "shuffle",
+  mechanism: { noise_multiplier: 1, steps: 100, epochs: 1, sampler: "shuffle" },
   observations: 200_000,
   delta: 1e-5,
   significance: 0.05,
@@ -30,7 +27,7 @@ function coordinator() {
       assigned = Math.min(EACH, assigned + size);
       return { first, end: assigned };
     },
-    give_back: (first = 0, end = 0) => void back.push([first, end]),
+    release: (first = 0, end = 0) => void back.push([first, end]),
     evaluate: () => ({ result: { observations: 2 * done(), epsilon: 1 }, curve: {} }),
   };
   const done = () => counted.reduce((sum, times) => sum + times, 0);

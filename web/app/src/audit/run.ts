@@ -142,7 +142,7 @@ export class AuditRun {
     if (this.isOver) return;
     try {
       if (range === undefined) throw failure;
-      await this.#coordinator.request("give_back", [range.first, range.end]);
+      await this.#coordinator.request("release", [range.first, range.end]);
       if (this.#counters.includes(counter)) await this.#replace(counter, failure);
       else this.#wake();
     } catch (error) {
@@ -190,7 +190,8 @@ export class AuditRun {
 
   async #opened(kind: "cpu" | "gpu"): Promise<Counter> {
     if (this.isOver) throw new Error("the audit is over");
-    const counter = new Counter(this.#crew.counter, kind, this.plan.steps * this.plan.epochs);
+    const { steps, epochs } = this.plan.mechanism;
+    const counter = new Counter(this.#crew.counter, kind, steps * epochs);
     this.#all.push(counter);
     await counter.client.request("prepare", [this.#layout]);
     return counter;

@@ -1,17 +1,20 @@
-import type { CheckReport, Training } from "@dpscope/wasm/studies";
+import type { CheckReport, TrainingDescription } from "@dpscope/wasm/studies";
 import type { Failure, WorkerLike } from "../../../protocol/protocol";
 import { FIELD_NAMES, type Field, fieldOf, type State } from "../state/fields";
 import { Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
 
 /** The description; unspecified fields are left out. */
-export function trainingOf(state: State): Training {
+export function trainingOf(state: State): TrainingDescription {
   const training: Record<string, unknown> = {};
   for (const name of FIELD_NAMES) {
     const { record } = fieldOf(name);
     if (record !== undefined && state[name] !== undefined) training[record] = state[name];
   }
-  return { ...training, drop_last: state.check_drop_last === "yes" } as unknown as Training;
+  return {
+    ...training,
+    drop_last: state.check_drop_last === "yes",
+  } as unknown as TrainingDescription;
 }
 
 export class CheckSession {

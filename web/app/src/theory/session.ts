@@ -1,4 +1,4 @@
-import type { Accounted, Conclusion, Row } from "@dpscope/wasm/calculators";
+import type { Accounted, Conclusion, KnownBound } from "@dpscope/wasm/calculators";
 import type { Pair, PairEstimate } from "@dpscope/wasm/studies";
 import type { Outcome, WorkerLike } from "../../../protocol/protocol";
 import {
@@ -199,7 +199,7 @@ export class TheorySession {
 }
 
 function askBound(ask: Ask<TheoryApi>, name: LineName, state: State): Promise<Outcome<Accounted>> {
-  return ask("bound", name as Row, settingOf(state), { delta: state.delta });
+  return ask("bound", name as KnownBound, settingOf(state), { delta: state.delta });
 }
 
 function lineOf(outcome: Outcome<Accounted>): LineResult {

@@ -1,7 +1,7 @@
-import type { Setting } from "@dpscope/wasm/calculators";
+import type { Training } from "@dpscope/wasm/calculators";
 import type { State } from "../state/fields";
 
-export function settingOf(state: State): Setting {
+export function settingOf(state: State): Training {
   const { noise_multiplier, steps, epochs } = state;
   return { noise_multiplier, steps, epochs };
 }

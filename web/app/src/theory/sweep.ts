@@ -1,4 +1,4 @@
-import type { Row } from "@dpscope/wasm/calculators";
+import type { KnownBound } from "@dpscope/wasm/calculators";
 import type { NumberField } from "../../../fields/field";
 import type { WorkerLike } from "../../../protocol/protocol";
 import { type LineName, linesOf } from "../numbers/lines";
@@ -16,7 +16,7 @@ export interface Sweep {
 }
 
 /** A row of the bundle, and the line that gives it colour and name. */
-const SERIES: readonly (readonly [Row, LineName])[] = [
+const SERIES: readonly (readonly [KnownBound, LineName])[] = [
   ["deterministic", "deterministic"],
   ["poisson", "poisson"],
   ["shuffle-best", "shuffle-max-slice"],
@@ -24,7 +24,7 @@ const SERIES: readonly (readonly [Row, LineName])[] = [
 ];
 
 /** The curves that apply to the sampler, as the lines of the table. */
-export function seriesOf({ sampler }: State): readonly (readonly [Row, LineName])[] {
+export function seriesOf({ sampler }: State): readonly (readonly [KnownBound, LineName])[] {
   const names = linesOf(sampler);
   return SERIES.filter(([, name]) => names.includes(name));
 }
@@ -156,7 +156,7 @@ function question(state: State) {
 
 /** Arguments of the bundle's `bound_columns` for a row, by default at all places along the axis. */
 export function columnsOf(
-  row: Row,
+  row: KnownBound,
   state: State,
   places = question(state).places,
 ): Parameters<TheoryApi["bound_columns"]> {

@@ -16,12 +16,12 @@ const api = {
     audit = Audit.open(plan);
     return { layout: audit.layout(), ...audit.progress() };
   },
-  next: (observations: number) => open().next(observations),
+  next: (observations: number) => open().assign(observations),
   add: (counted: Uint8Array) => {
     open().add(counted);
     return open().progress();
   },
-  give_back: (first: number, end: number) => open().give_back(first, end),
+  release: (first: number, end: number) => open().release(first, end),
   evaluate: () => ({ result: open().result(), curve: open().curve() }),
   to_bytes: () => open().to_bytes(),
 };

@@ -17,6 +17,8 @@ use crate::mechanism::SamplerKind;
 /// | `epochs` | E, for calibrated noise \[default: 1\] | from 1 |
 /// | `sampling_rate` | q of Poisson sampling \[default: 1/T\] | (0, 1] |
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// The calibrated parameter.
     pub parameter: Parameter,
@@ -154,8 +156,8 @@ impl Calibration {
             return Ok(rate);
         }
         let steps = self.steps.ok_or(CalibrationError::Missing { name: "steps" })?;
-        if steps > 1_000_000_000 {
-            let allowed = "at most 1e9: the sampling rate is one over it";
+        if !(1..=1_000_000_000).contains(&steps) {
+            let allowed = "in 1 to 1e9: the sampling rate is one over it";
             let value = steps as f64;
             return Err(AccountingError::Argument { name: "steps", value, allowed }.into());
         }

@@ -4,7 +4,7 @@ use crate::accounting::Training;
 
 /// The calibrated parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Parameter {
@@ -54,6 +54,8 @@ pub struct PrivacyTarget {
 
 /// A value of the calibrated parameter, and the ε at this value.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibrated {
     /// A noise multiplier, or a number of steps or epochs.
     pub value: f64,

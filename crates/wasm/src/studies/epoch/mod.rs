@@ -5,25 +5,24 @@ use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
 };
 use dpscope_core::random::{Purpose, Words};
+use dpscope_report::record::input::EpochSize;
 use dpscope_shaders::random::stream_normals;
 use dpscope_shaders::train::{Batches, EpochBatches};
 use js_sys::Object;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, FailureKind};
-use crate::mechanism::small;
-use crate::plain::object;
-use crate::question::named;
-use crate::record::{Record, whole};
+use crate::input::{integer, named, read};
+use crate::output::object;
 use crate::seed::seed_or_fresh;
 
-/// Records of a picture.
-const MOST_RECORDS: u64 = 100_000;
+/// Records of an epoch.
+const MAX_RECORDS: u64 = 100_000;
 
-/// Records times steps, which is what Poisson sampling draws.
-const MOST_CHANCES: u64 = 10_000_000;
+/// Records times steps: the draws of Poisson sampling.
+const MAX_CHANCES: u64 = 10_000_000;
 
-/// What a picture shows.
+/// The content of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Epoch {
     pub(crate) batch_of: Vec<u32>,
@@ -36,7 +35,7 @@ pub(crate) struct Epoch {
 
 /// N, B, σ and how batches are drawn.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct EpochSize {
+pub(crate) struct EpochShape {
     pub(crate) sampler: BatchSampler,
     pub(crate) records: u32,
     pub(crate) batch_size: u32,
@@ -48,8 +47,8 @@ pub(crate) struct EpochSize {
 ///
 /// # Errors
 /// A size outside the mechanism's domain.
-pub(crate) fn drawn(size: EpochSize, seed: u64, index: u64) -> Result<Epoch, Failure> {
-    let EpochSize { sampler, records, batch_size, noise_multiplier } = size;
+pub(crate) fn drawn(shape: EpochShape, seed: u64, index: u64) -> Result<Epoch, Failure> {
+    let EpochShape { sampler, records, batch_size, noise_multiplier } = shape;
     let steps = records / batch_size.max(1);
     let mechanism = BatchedGaussian {
         noise_multiplier,
@@ -94,25 +93,28 @@ pub(crate) fn drawn(size: EpochSize, seed: u64, index: u64) -> Result<Epoch, Fai
     Ok(Epoch { batch_of, batches, offsets, target_batches, outputs, scores })
 }
 
-fn size_of(sampler: SamplerKind, size: &Record) -> Result<EpochSize, Failure> {
-    let records = size.needed_whole("records", 1)?;
-    let batch_size = size.needed_whole("batch_size", 1)?;
-    if records > MOST_RECORDS {
+fn shape_of(sampler: SamplerKind, size: &EpochSize) -> Result<EpochShape, Failure> {
+    let EpochSize { records, batch_size, buffer_examples, noise_multiplier } = *size;
+    if batch_size == 0 {
+        return Err(Failure::outside("batch_size", 0.0, "at least 1"));
+    }
+    if !(1..=MAX_RECORDS).contains(&records) {
         return Err(Failure::outside("records", records as f64, "in 1 to 100000"));
     }
     if !records.is_multiple_of(batch_size) {
         return Err(Failure::input("records", &["must be a multiple of batch_size"]));
     }
-    if sampler == SamplerKind::Poisson && records * (records / batch_size) > MOST_CHANCES {
-        let message = "so many records in so many batches take too long; give fewer of either";
+    if sampler == SamplerKind::Poisson && records * (records / batch_size) > MAX_CHANCES {
+        let message = "so many records in so many batches take too long; use fewer of either";
         return Err(Failure::of(FailureKind::Limit, message));
     }
-    Ok(EpochSize {
-        sampler: sampler.with_buffer(size.whole("buffer_examples", 1)?)?,
-        records: small("records", records)?,
-        batch_size: small("batch_size", batch_size)?,
-        noise_multiplier: size.needed_number("noise_multiplier")?,
-    })
+    if buffer_examples == Some(0) {
+        return Err(Failure::outside("buffer_examples", 0.0, "at least 1"));
+    }
+    // A multiple of the batch size is at least as large.
+    let (records, batch_size) = (records as u32, batch_size as u32);
+    let sampler = sampler.with_buffer(buffer_examples)?;
+    Ok(EpochShape { sampler, records, batch_size, noise_multiplier })
 }
 
 /// One epoch as it is drawn, for a picture: epoch `index` of the seed.
@@ -126,12 +128,9 @@ pub fn epoch(
     seed: &str,
     index: f64,
 ) -> Result<Object, Failure> {
-    let samplers = SamplerKind::ALL.map(|kind| (kind.name(), kind));
-    let sampler = named("sampler", &samplers, sampler)?;
-    let known = ["records", "batch_size", "buffer_examples", "noise_multiplier"];
-    let size = size_of(sampler, &Record::read(size, "size", &known)?)?;
+    let shape = shape_of(named("sampler", sampler)?, &read(size, "size")?)?;
     let Epoch { batch_of, batches, offsets, target_batches, outputs, scores } =
-        drawn(size, seed_or_fresh(seed)?, whole("index", index, 0)?)?;
+        drawn(shape, seed_or_fresh(seed)?, integer("index", index, 0)?)?;
     let [target, zero_out] = outputs;
     object([
         ("batch_of", batch_of.into()),
@@ -152,18 +151,18 @@ mod tests {
         Accountant, BallsInBins, Deterministic, Given, Query, Training,
     };
 
-    fn size(kind: SamplerKind) -> EpochSize {
+    fn shape(kind: SamplerKind) -> EpochShape {
         let sampler = kind.with_buffer(kind.has_buffer().then_some(4)).unwrap();
-        EpochSize { sampler, records: 12, batch_size: 3, noise_multiplier: 1.0 }
+        EpochShape { sampler, records: 12, batch_size: 3, noise_multiplier: 1.0 }
     }
 
     #[test]
     fn an_epoch_depends_on_seed_and_index_alone() {
         for kind in SamplerKind::ALL {
-            let epoch = drawn(size(kind), 5, 3).unwrap();
-            assert_eq!(drawn(size(kind), 5, 3).unwrap(), epoch, "{kind}");
-            assert_ne!(drawn(size(kind), 5, 4).unwrap().outputs, epoch.outputs, "{kind}");
-            assert_ne!(drawn(size(kind), 6, 3).unwrap().outputs, epoch.outputs, "{kind}");
+            let epoch = drawn(shape(kind), 5, 3).unwrap();
+            assert_eq!(drawn(shape(kind), 5, 3).unwrap(), epoch, "{kind}");
+            assert_ne!(drawn(shape(kind), 5, 4).unwrap().outputs, epoch.outputs, "{kind}");
+            assert_ne!(drawn(shape(kind), 6, 3).unwrap().outputs, epoch.outputs, "{kind}");
             for (batch, ends) in (0..).zip(epoch.offsets.windows(2)) {
                 let members = &epoch.batches[ends[0] as usize..ends[1] as usize];
                 assert_eq!(members.contains(&0), epoch.target_batches.contains(&batch), "{kind}");
@@ -172,13 +171,13 @@ mod tests {
             }
             assert_eq!((epoch.outputs[0].len(), epoch.offsets.len()), (4, 5), "{kind}");
         }
-        let persistent = |index| drawn(size(SamplerKind::PersistentShuffle), 5, index).unwrap();
+        let persistent = |index| drawn(shape(SamplerKind::PersistentShuffle), 5, index).unwrap();
         assert_eq!(persistent(1).batches, persistent(9).batches);
     }
 
     /// E exp(−score) under the target's world is at most 1, and 1 where scores are log ratios.
     fn mean_ratio(kind: SamplerKind, moved: f64) -> f64 {
-        let scorer_of = |index| drawn(size(kind), 11, index).unwrap();
+        let scorer_of = |index| drawn(shape(kind), 11, index).unwrap();
         let scores = (0..40_000).map(|index| scorer_of(index).scores[0] + moved);
         scores.map(|score| dpscope_core::math::exp(-score)).sum::<f64>() / 40_000.0
     }
@@ -188,7 +187,7 @@ mod tests {
         for kind in [SamplerKind::Shuffle, SamplerKind::Poisson, SamplerKind::BallsInBins] {
             let mean = mean_ratio(kind, 0.0);
             assert!((mean - 1.0).abs() < 0.1, "{kind}: {mean}");
-            // Broken twin: half a nat off.
+            // Control: half a nat off.
             assert!((mean_ratio(kind, 0.5) - 1.0).abs() > 0.2, "{kind}");
         }
     }
@@ -203,7 +202,7 @@ mod tests {
         let bins = BallsInBins.account(&query).unwrap();
         assert!(found.epsilon >= bins.epsilon - 1e-2);
         let above = |world: usize| {
-            let scores = (0..20_000).map(|i| drawn(size(SamplerKind::Shuffle), 3, i).unwrap());
+            let scores = (0..20_000).map(|i| drawn(shape(SamplerKind::Shuffle), 3, i).unwrap());
             let count = scores.filter(|epoch| epoch.scores[world] > found.epsilon).count();
             count as f64 / 20_000.0
         };
@@ -213,22 +212,18 @@ mod tests {
 
     #[test]
     fn sizes_outside_the_domain_name_their_field() {
-        use crate::record::Value;
-        let known = ["records", "batch_size", "buffer_examples", "noise_multiplier"];
-        let refused = |kind, records: f64, batch_size: f64| {
-            let fields = [
-                ("records", Value::Number(records)),
-                ("batch_size", Value::Number(batch_size)),
-                ("noise_multiplier", Value::Number(1.0)),
-            ];
-            size_of(kind, &Record::of(&fields, &known).unwrap()).unwrap_err()
+        let refused = |kind, records, batch_size| {
+            let size =
+                EpochSize { records, batch_size, buffer_examples: None, noise_multiplier: 1.0 };
+            shape_of(kind, &size).unwrap_err()
         };
-        assert_eq!(refused(SamplerKind::Shuffle, 10.0, 3.0).field, Some("records"));
-        assert_eq!(refused(SamplerKind::Shuffle, 1e6, 1.0).field, Some("records"));
-        assert_eq!(refused(SamplerKind::Shuffle, 10.0, 0.0).field, Some("batch_size"));
-        assert_eq!(refused(SamplerKind::PartialShuffle, 9.0, 3.0).field, Some("buffer_examples"));
-        assert_eq!(refused(SamplerKind::Poisson, 1e5, 1.0).kind, FailureKind::Limit);
-        let noise = EpochSize { noise_multiplier: f64::NAN, ..size(SamplerKind::Shuffle) };
+        assert_eq!(refused(SamplerKind::Shuffle, 10, 3).field, Some("records"));
+        assert_eq!(refused(SamplerKind::Shuffle, 1_000_000, 1).field, Some("records"));
+        assert_eq!(refused(SamplerKind::Shuffle, 0, 3).field, Some("records"));
+        assert_eq!(refused(SamplerKind::Shuffle, 10, 0).field, Some("batch_size"));
+        assert_eq!(refused(SamplerKind::PartialShuffle, 9, 3).field, Some("buffer_examples"));
+        assert_eq!(refused(SamplerKind::Poisson, 100_000, 1).kind, FailureKind::Limit);
+        let noise = EpochShape { noise_multiplier: f64::NAN, ..shape(SamplerKind::Shuffle) };
         assert_eq!(drawn(noise, 1, 0).unwrap_err().field, Some("noise_multiplier"));
     }
 }

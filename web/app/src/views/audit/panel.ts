@@ -62,9 +62,10 @@ function settings(app: App): TemplateResult {
 function progress(app: App, run: AuditRun): TemplateResult {
   const { done, total, phase } = run;
   const { state } = app.audit;
+  const { noise_multiplier, steps, epochs } = run.plan.mechanism;
   return html`<div class="progress">
     <p class="small">
-      σ = ${run.plan.noise_multiplier}, T = ${grouped(run.plan.steps)}, E = ${grouped(run.plan.epochs)},
+      σ = ${noise_multiplier}, T = ${grouped(steps)}, E = ${grouped(epochs)},
       ${state === undefined ? nothing : about(state.sampler).name.toLowerCase()},
       ${state === undefined ? nothing : THREAT_MODEL[state.threat_model].name.toLowerCase()}, seed
       ${run.plan.seed}
@@ -96,7 +97,8 @@ function progress(app: App, run: AuditRun): TemplateResult {
 function rate(run: AuditRun): string {
   const seconds = run.elapsed_ms / 1000;
   if (seconds < 0.05 || run.done === 0) return run.phase === "opening" ? ", starting" : "";
-  const normals = (run.done * run.plan.steps * run.plan.epochs) / seconds;
+  const { steps, epochs } = run.plan.mechanism;
+  const normals = (run.done * steps * epochs) / seconds;
   return `, ${seconds.toFixed(1)} s, ${Math.round(normals / 1e6)} million normals per second`;
 }
 

@@ -1,0 +1,126 @@
+//! What pages pass beside the types of core: plain objects.
+
+use dpscope_core::adjacency::World;
+use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::mechanism::{BatchedGaussian, MechanismError, SamplerKind, ThreatModel};
+use serde::Deserialize;
+
+/// A trade-off curve of theory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CurveKind {
+    /// Of an (ε, δ) claim.
+    Claim,
+    /// Of Poisson sampling.
+    Poisson,
+    /// Of deterministic batches.
+    Deterministic,
+    /// Of the largest output of each shuffled epoch.
+    MaxSlice,
+}
+
+/// A planned audit.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlanQuestion {
+    /// To be reached, nats; if omitted, there is only the table.
+    pub epsilon: Option<f64>,
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// How the threshold is chosen.
+    pub threshold_rule: ThresholdRule,
+    /// One size, even; if omitted, a table of sizes.
+    pub observations: Option<u64>,
+}
+
+/// One epoch in pictures.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EpochSize {
+    /// A multiple of the batch size.
+    pub records: u64,
+    /// B.
+    pub batch_size: u64,
+    /// Records in the buffer, for the samplers that have one.
+    pub buffer_examples: Option<u64>,
+    /// σ.
+    pub noise_multiplier: f64,
+}
+
+/// A simulated mechanism; the flags of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Mechanism {
+    /// Noise standard deviation divided by the clip norm.
+    pub noise_multiplier: f64,
+    /// Batches per epoch.
+    pub steps: u32,
+    /// Passes over the data.
+    pub epochs: u32,
+    /// How batches are drawn.
+    pub sampler: SamplerKind,
+    /// If omitted, the strongest one defined for the sampler.
+    pub threat_model: Option<ThreatModel>,
+    /// Records per batch, for the samplers that need it.
+    pub batch_size: Option<u32>,
+    /// Records in the buffer, for the samplers that have one.
+    pub buffer_examples: Option<u64>,
+}
+
+impl TryFrom<Mechanism> for BatchedGaussian {
+    type Error = MechanismError;
+
+    /// Fails for a buffered sampler without a buffer, and for a buffer of another sampler.
+    fn try_from(options: Mechanism) -> Result<Self, MechanismError> {
+        let Mechanism { noise_multiplier, steps, epochs, sampler, batch_size, .. } = options;
+        Ok(BatchedGaussian {
+            noise_multiplier,
+            steps_per_epoch: steps,
+            epochs,
+            sampler: sampler.with_buffer(options.buffer_examples)?,
+            threat_model: options.threat_model.unwrap_or(sampler.default_threat_model()),
+            batch_size,
+        })
+    }
+}
+
+/// A simulation to audit; defaults are those of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuditPlan {
+    /// What is simulated.
+    pub mechanism: Mechanism,
+    /// Of both worlds together; even.
+    pub observations: u64,
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// If omitted, simultaneous.
+    pub threshold_rule: Option<ThresholdRule>,
+    /// Most cuts of the simultaneous rule; if omitted, 16.
+    pub cuts: Option<u32>,
+    /// Decimal digits; if omitted or empty, fresh entropy.
+    pub seed: Option<String>,
+}
+
+/// How recorded scores are audited; defaults are those of the command line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScoresOptions {
+    /// δ.
+    pub delta: f64,
+    /// Probability that the bound is wrong.
+    pub significance: f64,
+    /// If omitted, simultaneous.
+    pub threshold_rule: Option<ThresholdRule>,
+    /// World that a higher score indicates; if omitted, the target's.
+    pub higher_means: Option<World>,
+    /// Decimal digits; if omitted or empty, fresh entropy.
+    pub seed: Option<String>,
+    /// Count runs without a finite score against the attack, instead of rejecting the file.
+    pub count_non_finite: Option<bool>,
+}

@@ -1,0 +1,78 @@
+//! What pages get: plain objects with the names of the command line's JSON, and columns.
+
+use serde::Serialize;
+use serde_wasm_bindgen::Serializer;
+use wasm_bindgen::JsValue;
+#[cfg(any(feature = "studies", feature = "audits"))]
+use {
+    dpscope_core::audit::curve::AuditCurve,
+    dpscope_core::curve::TradeOffPoint,
+    js_sys::{Object, Reflect},
+};
+
+use crate::failure::{Failure, FailureKind};
+
+/// An object, or why there is none.
+pub type JsResult = Result<JsValue, Failure>;
+
+/// A record as a plain object; what is missing is null.
+///
+/// # Errors
+/// An integer from 2⁵³ on, which no record has.
+pub fn to_js(record: &impl Serialize) -> JsResult {
+    record.serialize(&Serializer::json_compatible()).map_err(|_| unserializable())
+}
+
+fn unserializable() -> Failure {
+    Failure::of(FailureKind::Internal, "a record is not an object")
+}
+
+impl From<Failure> for JsValue {
+    fn from(failure: Failure) -> Self {
+        to_js(&failure).unwrap_or(JsValue::NULL)
+    }
+}
+
+/// An object with these fields: typed arrays, which serde does not know.
+///
+/// # Errors
+/// None that a page can cause.
+#[cfg(any(feature = "studies", feature = "audits"))]
+pub(crate) fn object<const FIELDS: usize>(
+    fields: [(&str, JsValue); FIELDS],
+) -> Result<Object, Failure> {
+    with(Object::new(), fields)
+}
+
+/// An object with these fields beside its own.
+///
+/// # Errors
+/// None that a page can cause.
+#[cfg(any(feature = "studies", feature = "audits"))]
+pub(crate) fn with<const FIELDS: usize>(
+    object: Object,
+    fields: [(&str, JsValue); FIELDS],
+) -> Result<Object, Failure> {
+    for (name, value) in fields {
+        Reflect::set(&object, &name.into(), &value).map_err(|_| unserializable())?;
+    }
+    Ok(object)
+}
+
+/// The columns of a curve.
+#[cfg(any(feature = "studies", feature = "audits"))]
+pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
+    let whole = points(&curve.points())?;
+    let Some(band) = curve.band() else { return Ok(whole) };
+    let (most, least) = (points(&band.most)?, points(&band.least)?);
+    let band = object([("most", most.into()), ("least", least.into())])?;
+    with(whole, [("band", band.into())])
+}
+
+#[cfg(any(feature = "studies", feature = "audits"))]
+fn points(points: &[TradeOffPoint]) -> Result<Object, Failure> {
+    let column = |value: fn(&TradeOffPoint) -> f64| -> JsValue {
+        points.iter().map(value).collect::<Vec<f64>>().into()
+    };
+    object([("fpr", column(|point| point.fpr)), ("fnr", column(|point| point.fnr))])
+}
