@@ -59,7 +59,7 @@ fn intervals(found: &mut Fingerprints) {
 }
 
 fn normal(found: &mut Fingerprints) {
-    const GROUP: &str = "normal law";
+    const GROUP: &str = "normal distribution";
     for x in grid(-38.4, 38.4, 193) {
         for function in [normal_pdf, normal_ln_pdf, normal_cdf, normal_survival, normal_ln_cdf] {
             found.float(GROUP, function(x));
@@ -83,17 +83,23 @@ fn special(found: &mut Fingerprints) {
     }
     for trials in TRIALS {
         for events in events_of(trials) {
-            let law = BetaDistribution::new(events as f64 + 0.5, (trials - events) as f64 + 0.5);
-            let law = law.expect(INSIDE);
+            let beta = BetaDistribution::new(events as f64 + 0.5, (trials - events) as f64 + 0.5);
+            let beta = beta.expect(INSIDE);
             for probability in [1e-9, 0.01, 0.5, 0.999] {
-                let (low, high) = (law.quantile(probability), law.upper_quantile(probability));
+                let (low, high) = (beta.quantile(probability), beta.upper_quantile(probability));
                 let (low, high) = (low.expect(INSIDE), high.expect(INSIDE));
-                found.float("beta law", low.value());
-                found.float("beta law", high.complement());
-                found.float("beta law", law.cdf(1.01 * high.value().min(0.9)).expect(INSIDE));
-                found.float("beta law", law.ln_survival(0.99 * low.value()).expect(INSIDE));
+                found.float("beta distribution", low.value());
+                found.float("beta distribution", high.complement());
+                found.float(
+                    "beta distribution",
+                    beta.cdf(1.01 * high.value().min(0.9)).expect(INSIDE),
+                );
+                found.float(
+                    "beta distribution",
+                    beta.ln_survival(0.99 * low.value()).expect(INSIDE),
+                );
                 let pmf = ln_binomial_pmf(events, trials, probability);
-                found.float("beta law", pmf.expect(INSIDE));
+                found.float("beta distribution", pmf.expect(INSIDE));
             }
         }
     }

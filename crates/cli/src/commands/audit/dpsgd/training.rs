@@ -162,7 +162,7 @@ pub(super) fn from_description(
     Ok(description.training(examples, plan.mechanism, plan.seed)?)
 }
 
-/// The name of a data file, told apart from names of synthetic data.
+/// The name of a data file, distinguished from names of synthetic data.
 fn name_of_data(path: &Path) -> Cow<'_, str> {
     match name_of(path) {
         name if name.parse::<SyntheticData>().is_ok() => format!("./{name}").into(),
