@@ -177,9 +177,7 @@ const counts: Calculator<CountsSettings, AuditResult> = {
         },
       ],
       sentences: [
-        leaks
-          ? `Any smaller claimed ε ${at} is refuted with ${sure}.`
-          : no_leakage,
+        leaks ? `Any smaller claimed ε ${at} is refuted with ${sure}.` : no_leakage,
         `This many runs can show at most ${relation("ε", "=", rounded(result.ceiling, "upper"))}. The threshold and the number of runs must have been fixed in advance.`,
       ],
       result,
