@@ -33,6 +33,8 @@ fn values_outside_their_domain_are_rejected() {
         ("--observations", &["0", "1", "999"], &["observations", "even"]),
         ("--delta", &["0", "1", "-1", "2", "nan", "inf"], &["--delta", "between 0 and 1"]),
         ("--significance", &["0", "1", "-0.05", "nan"], &["--significance", "between 0 and 1"]),
+        ("--significance", &["0.5", "0.95"], &["--significance", "pass --confidence"]),
+        ("--confidence", &["5%", "50%", "100%", "95", "nan"], &["--confidence", "such as 95%"]),
         ("--seed", &["9007199254740992"], &["--seed", "9007199254740992", "below 2^53"]),
         ("--claim", &["-1", "nan", "inf"], &["claimed epsilon", ">= 0"]),
         ("--fail-above", &["-1", "nan", "inf"], &["--fail-above is ", ">= 0"]),

@@ -150,7 +150,12 @@ impl Terminal {
 
     fn show(&self, state: &Artefact, progress: Progress) {
         let Some(bar) = &self.bar else { return };
-        bar.set_length(progress.total);
+        if bar.length() != Some(progress.total) {
+            // the first wave: earlier work is not part of the rate
+            bar.set_length(progress.total);
+            bar.set_position(progress.resumed);
+            bar.reset_eta();
+        }
         bar.set_position(progress.done);
         let fresh = (progress.done - progress.resumed) as f64;
         let rate = fresh / (self.started.elapsed().as_secs_f64()).max(1e-3);

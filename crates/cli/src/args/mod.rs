@@ -18,6 +18,9 @@ pub(crate) use mechanism::{AccountedArgs, MechanismArgs, SamplerArgs, SettingArg
 pub(crate) use output::{ReportArgs, ShowArgs};
 pub(crate) use plot::PlotArgs;
 pub(crate) use run::RunArgs;
-pub(crate) use statement::{RuleArg, StatementArgs};
+pub(crate) use statement::{LevelArgs, RuleArg, StatementArgs};
 pub(crate) use training::{DataArgs, MemoryArgs};
-pub(crate) use values::{batch_size, count, number, open_unit, positive, seed, shard, small_count};
+pub(crate) use values::{
+    batch_size, confidence, count, number, open_unit, positive, seed, shard, significance,
+    small_count,
+};

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use dpscope_core::audit::bound::ThresholdRule;
 
-use super::open_unit;
+use super::{confidence, open_unit, significance};
 
 /// Delta and significance.
 #[derive(Debug, Args)]
@@ -11,9 +11,33 @@ pub(crate) struct StatementArgs {
     /// Delta of the statement.
     #[arg(long, default_value = "1e-5", value_parser = open_unit)]
     pub(crate) delta: f64,
-    /// Probability that the bound is wrong; 0.05 means 95 % confidence.
-    #[arg(long, default_value = "0.05", value_parser = open_unit)]
-    pub(crate) significance: f64,
+    #[command(flatten)]
+    level: LevelArgs,
+}
+
+impl StatementArgs {
+    /// Probability that the bound is wrong.
+    pub(crate) fn significance(&self) -> f64 {
+        self.level.significance().unwrap_or(0.05)
+    }
+}
+
+/// Significance or confidence of a bound.
+#[derive(Debug, Args)]
+pub(crate) struct LevelArgs {
+    /// Probability that the bound is wrong, below 0.5 [default: 0.05].
+    #[arg(long, value_name = "ALPHA", value_parser = significance)]
+    significance: Option<f64>,
+    /// Confidence of the bound, in place of --significance: 95% or 0.95.
+    #[arg(long, value_name = "LEVEL", value_parser = confidence, conflicts_with = "significance")]
+    confidence: Option<f64>,
+}
+
+impl LevelArgs {
+    /// Probability that the bound is wrong, if either option is present.
+    pub(crate) fn significance(&self) -> Option<f64> {
+        self.significance.or(self.confidence)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

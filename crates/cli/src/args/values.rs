@@ -48,6 +48,37 @@ pub(crate) fn open_unit(text: &str) -> Result<f64, String> {
     parsed.ok_or_else(|| format!("`{text}` is not strictly between 0 and 1"))
 }
 
+/// Probability that a bound is wrong, below 0.5.
+pub(crate) fn significance(text: &str) -> Result<f64, String> {
+    match open_unit(text)? {
+        value if value < 0.5 => Ok(value),
+        _ => Err(format!(
+            "`{text}` would leave the bound more often wrong than right; the significance is the \
+             probability that it is wrong: pass --confidence {text}, or --significance {}",
+            one_minus(text).unwrap_or(0.05)
+        )),
+    }
+}
+
+/// The significance of a confidence such as `95%` or `0.95`, above one half.
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
+    let significance = match text.strip_suffix('%') {
+        Some(percent) => one_minus(&format!("{}e-2", percent.trim_end())),
+        None => one_minus(text),
+    };
+    significance.filter(|&significance| significance > 0.0 && significance < 0.5).ok_or_else(|| {
+        format!(
+            "`{text}` is not a confidence: expected more than 50% and less than 100%, such as 95%"
+        )
+    })
+}
+
+/// 1 − x to 15 decimals, so that the significance of 0.95 is 0.05.
+fn one_minus(text: &str) -> Option<f64> {
+    let value: f64 = text.parse().ok()?;
+    format!("{:.15}", 1.0 - value).parse().ok()
+}
+
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
@@ -96,6 +127,28 @@ mod tests {
         }
         for text in ["9007199254740992", "-1", "1.5", "", "x"] {
             assert!(seed(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_confidence_is_one_minus_the_significance() {
+        let levels =
+            [("95%", 0.05), ("0.95", 0.05), ("99.9 %", 0.001), ("0.999999", 1e-6), ("51%", 0.49)];
+        for (text, level) in levels {
+            assert_eq!(confidence(text), Ok(level), "{text}");
+        }
+        for text in ["5%", "0.05", "50%", "100%", "1", "95", "-95%", "nan%", "", "%", "x"] {
+            assert!(confidence(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_significance_that_is_a_confidence_is_rejected_with_the_remedy() {
+        assert_eq!((significance("0.05"), significance("0.49")), (Ok(0.05), Ok(0.49)));
+        let message = significance("0.95").unwrap_err();
+        assert!(message.ends_with("pass --confidence 0.95, or --significance 0.05"), "{message}");
+        for text in ["0.5", "1", "0", "nan"] {
+            assert!(significance(text).is_err(), "{text}");
         }
     }
 

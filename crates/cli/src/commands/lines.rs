@@ -56,7 +56,7 @@ impl<'a> DrawContext<'a> {
     }
 
     fn pair(&self, setting: Training, delta: f64) -> Result<Result<PairRows, String>, Failure> {
-        let significance = self.args.statement.significance;
+        let significance = self.args.statement.significance();
         let sampler =
             PairSampler { seed: self.seed, observations: None, significance, whole_runs: true };
         let terminal = Terminal::of_pair(self.quiet);
@@ -73,7 +73,7 @@ impl<'a> DrawContext<'a> {
         delta: f64,
         observations: u64,
     ) -> Result<ComparedValue, Failure> {
-        let significance = self.args.statement.significance;
+        let significance = self.args.statement.significance();
         let plan = shuffle_plan(setting, observations, delta, significance, self.seed);
         if let Err(error) = plan.validated() {
             return Ok(ComparedValue::Theory(Cell::missing(&error.to_string())));

@@ -75,7 +75,7 @@ pub(crate) fn plan(
         mechanism,
         observations,
         delta: args.statement.delta,
-        significance: args.statement.significance,
+        significance: args.statement.significance(),
         threshold_rule: args.threshold_rule.into(),
         cuts: Plan::DEFAULT_CUTS,
         seed,

@@ -123,7 +123,7 @@ pub(crate) fn recorded_audit(
     AuditOptions {
         threshold_rule: rule,
         delta: statement.delta,
-        significance: statement.significance,
+        significance: statement.significance(),
         cuts: PlannedAudit::DEFAULT_CUTS,
         seed,
     }

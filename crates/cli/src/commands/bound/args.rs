@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dpscope_core::accounting::{Directions, Kind, ShuffleMethod};
 use dpscope_report::record::BoundSubject;
 
-use crate::args::{DeviceArgs, SettingArgs, ShowArgs, count, open_unit, seed};
+use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, open_unit, seed};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -40,9 +40,8 @@ pub(crate) struct BoundArgs {
     /// Draws of the pair [default: chosen to finish in under a second].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
-    /// Probability that the pair's lower limit is wrong [default: 0.05, 95 % confidence].
-    #[arg(long, value_parser = open_unit)]
-    pub(crate) significance: Option<f64>,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
     /// Seed of the draws of the pair, below 2^53 [default: fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,

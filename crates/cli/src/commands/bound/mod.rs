@@ -87,7 +87,7 @@ fn reject_unused(args: &BoundArgs) -> Result<(), Failure> {
             "--observations applies to pair only: the other bounds are not drawn",
         ),
         (
-            args.significance.is_some() && !is_pair,
+            args.level.significance().is_some() && !is_pair,
             "--significance applies to pair only: the other bounds are proven",
         ),
         (
@@ -124,7 +124,7 @@ fn pair(
     let sampler = PairSampler {
         seed,
         observations: args.observations,
-        significance: args.significance.unwrap_or(0.05),
+        significance: args.level.significance().unwrap_or(0.05),
         whole_runs: true,
     };
     let result = sampler.rows(training, given, &backend, &Terminal::of_pair(args.show.quiet))?;

@@ -40,10 +40,10 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     let report = Comparison {
         schema: "dpscope.comparison/1",
         version: env!("CARGO_PKG_VERSION"),
-        headline: headline(&rows, statement.significance),
+        headline: headline(&rows, statement.significance()),
         setting,
         delta: statement.delta,
-        significance: statement.significance,
+        significance: statement.significance(),
         rows,
         seed: draws.seed.to_string(),
         device: draws.device(),

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &PlanArgs) -> CommandResult {
         ));
     }
     let rule: ThresholdRule = args.threshold_rule.into();
-    let (delta, significance) = (args.statement.delta, args.statement.significance);
+    let (delta, significance) = (args.statement.delta, args.statement.significance());
     let audit =
         PlannedAudit { delta, significance, threshold_rule: rule, cuts: Plan::DEFAULT_CUTS };
     let tail = audit.tail_per_rate();
@@ -93,7 +93,7 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
         mechanism: args.sampler.mechanism(noise_multiplier, steps_per_epoch, args.epochs)?,
         observations: 1 << 22, // for the largest pilot
         delta: args.statement.delta,
-        significance: args.statement.significance,
+        significance: args.statement.significance(),
         threshold_rule: rule,
         cuts: Plan::DEFAULT_CUTS,
         seed,

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &SweepArgs) -> CommandResult {
     let report = Sweep {
         schema: "dpscope.sweep/1",
         version: env!("CARGO_PKG_VERSION"),
-        significance: args.theory.statement.significance,
+        significance: args.theory.statement.significance(),
         settings,
         rows,
         seed: draws.as_ref().map(|draws| draws.seed.to_string()),

@@ -117,7 +117,8 @@ impl ScoredOutputs {
             zero_out,
         });
         let worlds = [target, zero_out];
-        let shuffle_window = shuffle_window(&scorer, args.recorded.statement.significance, worlds);
+        let shuffle_window =
+            shuffle_window(&scorer, args.recorded.statement.significance(), worlds);
         let spread = spread(mechanism.noise_multiplier, worlds);
         Ok(ScoredOutputs { hypotheses: hypotheses.collect(), shuffle_window, spread })
     }
