@@ -7,7 +7,7 @@ use dpscope_core::audit::claim::{ClaimError, PrivacyClaim, Verdict};
 use dpscope_core::format::given;
 use dpscope_report::figure::Curves;
 use dpscope_report::record::{ClaimTest, ErrorReport, Report};
-use dpscope_report::text::{Hints, report_text};
+use dpscope_report::text::{Hints, brief_text, report_text};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::WordSplitter;
@@ -40,7 +40,8 @@ impl ReportArgs {
         if self.show.json {
             print_json(report)?;
         } else {
-            print_text(&report_text(report, HINTS))?;
+            let is_brief = self.brief;
+            print_text(&if is_brief { brief_text(report) } else { report_text(report, HINTS) })?;
         }
         self.plot.write(curves)?;
         Ok(match report.verdict.map(|verdict| verdict.outcome) {

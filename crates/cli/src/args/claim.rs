@@ -20,4 +20,7 @@ pub(crate) struct ClaimArgs {
     /// Exit with code 3 if the bound exceeds this epsilon.
     #[arg(long, value_name = "EPS")]
     pub(crate) fail_above: Option<f64>,
+    /// Exit with code 3 if the report has any finding about the data.
+    #[arg(long)]
+    pub(crate) fail_on_finding: bool,
 }

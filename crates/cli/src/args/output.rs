@@ -11,6 +11,9 @@ pub(crate) struct ReportArgs {
     pub(crate) plot: PlotArgs,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
+    /// Print only the result and the verdict.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) brief: bool,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
 }

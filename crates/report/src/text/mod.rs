@@ -6,6 +6,6 @@ mod table;
 mod theory;
 mod training;
 
-pub use report::{Hints, report_text};
+pub use report::{Hints, brief_text, report_text};
 pub use row::row;
 pub use table::{Align, table};

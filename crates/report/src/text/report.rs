@@ -25,27 +25,17 @@ pub struct Hints {
     pub seed: &'static str,
 }
 
+/// The result, the verdicts and the findings.
+#[must_use]
+pub fn brief_text(report: &Report) -> String {
+    let findings = report.findings.iter().map(|record| format!("note: {}\n", record.sentence));
+    verdicts(report) + &findings.collect::<String>()
+}
+
 /// Verdict, evidence and limits.
 #[must_use]
 pub fn report_text(report: &Report, hints: Hints) -> String {
-    let mut out = format!("{}\n", report.headline);
-    if let Some(claim) = &report.claim {
-        let verdict = match claim.verdict.outcome {
-            Verdict::Refuted => "REFUTED",
-            Verdict::NotRefuted => "not refuted",
-            Verdict::Inconclusive => "inconclusive",
-        };
-        let PrivacyClaim { epsilon, delta, .. } = claim.claim();
-        out.push_str(&format!("claim ε = {} at δ = {delta:e}: {verdict}\n", given(*epsilon)));
-    }
-    if let Some(limit) = &report.fail_above {
-        let verdict = match limit.verdict.outcome {
-            Verdict::Refuted => "EXCEEDED by the bound",
-            Verdict::NotRefuted => "not exceeded by the bound",
-            Verdict::Inconclusive => "inconclusive, since there is no valid bound",
-        };
-        out.push_str(&format!("limit ε = {}: {verdict}\n", given(limit.epsilon)));
-    }
+    let mut out = verdicts(report);
     out.push('\n');
     out.push_str(&meaning(report));
     for sentence in notes(&report.findings, hints) {
@@ -65,6 +55,29 @@ pub fn report_text(report: &Report, hints: Hints) -> String {
     });
     out.push_str(&limits(report));
     out.push_str(&run(report, hints.seed));
+    out
+}
+
+/// The headline, and a line for the claim and for the limit.
+fn verdicts(report: &Report) -> String {
+    let mut out = format!("{}\n", report.headline);
+    if let Some(claim) = &report.claim {
+        let verdict = match claim.verdict.outcome {
+            Verdict::Refuted => "REFUTED",
+            Verdict::NotRefuted => "not refuted",
+            Verdict::Inconclusive => "inconclusive",
+        };
+        let PrivacyClaim { epsilon, delta, .. } = claim.claim();
+        out.push_str(&format!("claim ε = {} at δ = {delta:e}: {verdict}\n", given(*epsilon)));
+    }
+    if let Some(limit) = &report.fail_above {
+        let verdict = match limit.verdict.outcome {
+            Verdict::Refuted => "EXCEEDED by the bound",
+            Verdict::NotRefuted => "not exceeded by the bound",
+            Verdict::Inconclusive => "inconclusive, since there is no valid bound",
+        };
+        out.push_str(&format!("limit ε = {}: {verdict}\n", given(limit.epsilon)));
+    }
     out
 }
 
