@@ -14,6 +14,7 @@
 //! | [`planner`] | observations needed to detect an ε |
 //! | [`bayesian`] | credible intervals of ε |
 
+mod auc;
 pub mod bayesian;
 pub mod bound;
 pub mod claim;
@@ -29,6 +30,7 @@ mod slope;
 pub mod trade_off;
 mod two_worlds;
 
+pub use auc::Auc;
 pub use counts::Counts;
 pub use finding::Finding;
 pub use outcome::{Outcome, OutcomeKind};

@@ -1,5 +1,7 @@
 //! Error counts of an attack at every threshold of its scores.
 
+mod ordered_pairs;
+
 use crate::adjacency::World;
 use crate::audit::histogram::{ScoreBins, ScoreHistogram};
 use crate::interval::{IntervalError, clopper_pearson_lower, clopper_pearson_upper};
