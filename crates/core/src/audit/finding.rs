@@ -1,7 +1,9 @@
 //! Findings about the code or the protocol behind an audit.
 
+use super::auc::Auc;
+use super::trade_off::TradeOff;
 use crate::adjacency::World;
-use crate::recorded::independence::{Dependence, IndependenceChecks};
+use crate::recorded::independence::{Dependence, FALSE_ALARM, IndependenceChecks};
 
 /// Standard errors beyond which a residual of trained models is a finding.
 const NOTABLE: f64 = 6.0;
@@ -41,6 +43,11 @@ pub enum Finding {
         /// Runs of D′.
         zero_out: u64,
     },
+    /// Scores of D are lower than those of D′.
+    ScoresReversed {
+        /// Its upper limit is below 1/2.
+        auc: Auc,
+    },
     /// The number of counted observations is not the planned one.
     PartialRun {
         /// Counted observations of both worlds.
@@ -78,6 +85,7 @@ impl Finding {
             Finding::OutputsVaryLessThanNoise { .. }
             | Finding::BufferSearched { .. }
             | Finding::FailedRuns { .. }
+            | Finding::ScoresReversed { .. }
             | Finding::NoiseTooSmall { .. }
             | Finding::CanaryShifted { .. } => false,
         }
@@ -96,6 +104,13 @@ impl Finding {
     #[must_use]
     pub fn failed_runs(target: u64, zero_out: u64) -> Option<Self> {
         (target > 0 || zero_out > 0).then_some(Finding::FailedRuns { target, zero_out })
+    }
+
+    /// Scores whose AUC is below 1/2, with a chance of a false alarm of at most 5·10⁻⁴.
+    #[must_use]
+    pub fn scores_reversed(trade_off: &TradeOff) -> Option<Self> {
+        let auc = Auc::of(trade_off, FALSE_ALARM).ok()?;
+        auc.is_reversed().then_some(Finding::ScoresReversed { auc })
     }
 
     /// A residual variance that lies more than 6 standard errors below 1.
@@ -135,6 +150,7 @@ mod tests {
             (Finding::OutputsVaryLessThanNoise { ratio: 0.5 }, false),
             (Finding::BufferSearched { prefix: 3, hypotheses: 9 }, false),
             (Finding::FailedRuns { target: 1, zero_out: 0 }, false),
+            (Finding::ScoresReversed { auc: Auc { value: 0.4, lower: 0.3, upper: 0.49 } }, false),
             (Finding::NoiseTooSmall { residual_variance: 0.5, standard_error: 0.01 }, false),
             (Finding::CanaryShifted { shift: 0.5, standard_error: 0.01 }, false),
         ] {

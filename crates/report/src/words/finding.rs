@@ -34,6 +34,12 @@ pub fn finding_sentence(finding: &Finding) -> String {
             "{target} runs with the target record and {zero_out} without have no finite score and \
              count against the attack"
         ),
+        Finding::ScoresReversed { auc } => format!(
+            "the scores are lower with the target record than without it (AUC {}, at most {} with \
+             99.9 % confidence): reverse the scores, or swap the two worlds",
+            rounded(auc.value, 3),
+            rounded(auc.upper, 3)
+        ),
         Finding::PartialRun { counted, planned } => format!(
             "{counted} of {planned} planned observations are counted, so this is an estimate: a \
              bound needs exactly the planned number"

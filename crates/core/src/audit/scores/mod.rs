@@ -67,6 +67,9 @@ impl Default for AuditOptions {
     }
 }
 
+/// Fewer equal scores may be a coincidence.
+const LEAST_IDENTICAL: usize = 20;
+
 /// Errors of audits of scores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -85,6 +88,15 @@ pub enum ScoresError {
         rule: ThresholdRule,
         /// Minimum number of runs.
         least: usize,
+    },
+    /// The same scores in both worlds, in the same order.
+    #[error(
+        "the scores of the two worlds are identical in all {runs} runs; pass the scores of \
+         different runs"
+    )]
+    Identical {
+        /// Runs of each world.
+        runs: usize,
     },
     /// A rule that needs counts.
     #[error("the threshold rule `fixed` needs counts at a threshold, not scores")]
@@ -119,35 +131,46 @@ impl<'a> Scores<'a> {
     /// (`unit::each_run_either_chooses_or_is_evaluated`).
     ///
     /// # Errors
-    /// Too few runs, or an argument outside its domain.
+    /// Too few runs, identical worlds, or an argument outside its domain.
     pub fn audit(&self, options: &AuditOptions) -> Result<AuditResult, ScoresError> {
         let AuditOptions { threshold_rule, delta, significance, seed, .. } = *options;
-        let uncorrected = |all: &TradeOff| max_uncorrected(all, delta, significance);
-        let bound = |chosen: &TradeOff, evaluated: &TradeOff, bound| -> Result<_, ScoresError> {
-            let all = chosen.joined(evaluated).unwrap_or_else(|| evaluated.clone());
-            Ok((Outcome::Bound(bound), uncorrected(&all)?))
-        };
-        let (outcome, uncorrected) = match threshold_rule {
+        self.check_identical()?;
+        let joined =
+            |chosen: TradeOff, evaluated: TradeOff| chosen.joined(&evaluated).unwrap_or(evaluated);
+        let (bound, all) = match threshold_rule {
             ThresholdRule::MaxUncorrected => {
                 let all = TradeOff::from_scores(self.target, self.zero_out);
-                let estimate = uncorrected(&all.map_err(BoundError::from)?)?;
-                (Outcome::Estimate(estimate), estimate)
+                (None, all.map_err(BoundError::from)?)
             }
             ThresholdRule::Split => {
                 let [choose, evaluate] = self.divided(seed, ThresholdRule::Split, 2)?;
-                bound(&choose, &evaluate, split(&choose, &evaluate, delta, significance)?)?
+                let bound = split(&choose, &evaluate, delta, significance)?;
+                (Some(bound), joined(choose, evaluate))
             }
             ThresholdRule::Simultaneous => {
                 let [pilot, evaluate] = self.divided(seed, ThresholdRule::Simultaneous, 10)?;
                 let thresholds = self.cuts(&pilot, evaluate.trials(), options)?;
-                let found = simultaneous(&evaluate, &thresholds, delta, significance)?;
-                bound(&pilot, &evaluate, found)?
+                let bound = simultaneous(&evaluate, &thresholds, delta, significance)?;
+                (Some(bound), joined(pilot, evaluate))
             }
             ThresholdRule::Fixed => return Err(ScoresError::Rule),
         };
+        let uncorrected = max_uncorrected(&all, delta, significance)?;
+        let outcome = bound.map_or(Outcome::Estimate(uncorrected), Outcome::Bound);
         Ok(AuditResult::new(outcome, significance)
             .with_uncorrected_maximum(Some(uncorrected))
-            .with_findings(self.failed_runs()))
+            .with_findings(self.failed_runs())
+            .with_findings(Finding::scores_reversed(&all)))
+    }
+
+    /// Rejects one file passed for both worlds.
+    fn check_identical(&self) -> Result<(), ScoresError> {
+        let bits = |scores: &'a [f64]| scores.iter().map(|score| score.to_bits());
+        let runs = self.target.len();
+        if runs >= LEAST_IDENTICAL && bits(self.target).eq(bits(self.zero_out)) {
+            return Err(ScoresError::Identical { runs });
+        }
+        Ok(())
     }
 
     fn failed_runs(&self) -> Option<Finding> {
@@ -231,6 +254,7 @@ fn random_subset(scores: &[f64], wanted: usize, seed: u64, world: World) -> (Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::OutcomeKind;
 
     fn scores(n: usize, shift: f64) -> Vec<f64> {
         let uniform = |i: usize| (i as f64 * 0.618_033_988_749_894_9).fract();
@@ -291,6 +315,37 @@ mod tests {
             recorded.audit(&options(ThresholdRule::Split)),
             Err(ScoresError::TooFew { .. })
         ));
+    }
+
+    #[test]
+    fn identical_worlds_are_an_error() {
+        let scores = scores(400, 1.0);
+        let same = Scores::new(&scores, &scores);
+        let mut changed = scores.clone();
+        changed[399] += 1e-9;
+        let rules =
+            [ThresholdRule::Split, ThresholdRule::Simultaneous, ThresholdRule::MaxUncorrected];
+        for rule in rules {
+            let refused = same.audit(&options(rule));
+            assert_eq!(refused.unwrap_err(), ScoresError::Identical { runs: 400 });
+            assert!(Scores::new(&scores, &changed).audit(&options(rule)).is_ok());
+        }
+        let few = Scores::new(&scores[..10], &scores[..10]);
+        assert!(few.audit(&options(ThresholdRule::MaxUncorrected)).is_ok());
+    }
+
+    #[test]
+    fn reversed_scores_are_a_finding_and_others_are_not() {
+        let (high, low) = (scores(1000, 1.0), scores(1000, 0.0));
+        let is_reversed = |target: &[f64], zero_out: &[f64]| {
+            let result = Scores::new(target, zero_out).audit(&options(ThresholdRule::Split));
+            let result = result.unwrap();
+            assert_eq!(result.kind(), OutcomeKind::Bound);
+            result.findings().iter().any(|found| matches!(found, Finding::ScoresReversed { .. }))
+        };
+        assert!(is_reversed(&low, &high));
+        assert!(!is_reversed(&high, &low));
+        assert!(!is_reversed(&low, &scores(999, 0.0)));
     }
 
     #[test]
