@@ -5,11 +5,13 @@
 //! 32-bit words: the entry index, epoch-major.
 
 pub mod chacha8;
+mod content;
 mod wide;
 mod words;
 
 use crate::adjacency::World;
 
+pub use content::content_seed;
 pub use wide::WideNormals;
 pub use words::Words;
 

@@ -229,6 +229,8 @@ pub enum SeedSource {
     Given,
     /// The system, drawn afresh.
     Entropy,
+    /// The recorded data: the same files have the same seed.
+    Content,
     /// The checkpoint that was resumed.
     Checkpoint,
     /// The artefacts that were merged.

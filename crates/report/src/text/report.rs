@@ -252,8 +252,11 @@ fn run(report: &Report, repeat: &str) -> String {
         out.push_str(&row("resumed", &format!("from {} observations", grouped(from))));
     }
     if let Some(seed) = &report.seed {
-        let is_drawn = report.seed_source == Some(SeedSource::Entropy);
-        let again = if is_drawn { format!(" (drawn; {repeat})") } else { String::new() };
+        let again = match report.seed_source {
+            Some(SeedSource::Entropy) => format!(" (drawn; {repeat})"),
+            Some(SeedSource::Content) => " (derived from the data)".to_owned(),
+            _ => String::new(),
+        };
         out.push_str(&row("seed", &format!("{seed}{again}")));
     }
     out

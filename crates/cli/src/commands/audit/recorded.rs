@@ -31,7 +31,7 @@ pub(crate) struct RecordedArgs {
     pub(crate) count_non_finite: bool,
     #[command(flatten)]
     pub(crate) statement: StatementArgs,
-    /// Seed of the random split or pilot, below 2^53 [default: fresh entropy].
+    /// Seed of the random split or pilot, below 2^53 [default: derived from the data].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]

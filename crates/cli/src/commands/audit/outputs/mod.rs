@@ -15,16 +15,17 @@ use dpscope_report::words::Subject;
 
 use crate::commands::audit::recorded::{RecordedEvidence, TrainingInfo, recorded_audit};
 use crate::failure::CommandResult;
-use crate::seed::seed_or_fresh;
+use crate::seed::seed_or_content;
 use hypotheses::ScoredOutputs;
 use load::{load, prepare, searches_buffer};
 
 pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
     let started = std::time::Instant::now();
     let test = args.recorded.report.check(args.recorded.statement.delta)?;
-    let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let loaded = load(args)?;
     let (mechanism, target, zero_out, input) = prepare(args, loaded)?;
+    let (seed, seed_source) =
+        seed_or_content(args.recorded.seed, [&target.values, &zero_out.values]);
     let rule: ThresholdRule = args.threshold_rule.into();
     let audit = recorded_audit(rule, &args.recorded.statement, seed);
     let scored = ScoredOutputs::new(args, &mechanism, [&target, &zero_out])?;

@@ -13,13 +13,12 @@ use crate::commands::audit::recorded::{
     RecordedEvidence, TrainingInfo, array_of, check_finite, recorded_audit,
 };
 use crate::failure::{CommandResult, Failure};
-use crate::seed::seed_or_fresh;
+use crate::seed::seed_or_content;
 use args::WorldArg;
 
 pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
     let started = std::time::Instant::now();
     let test = args.recorded.report.check(args.recorded.statement.delta)?;
-    let (seed, seed_source) = seed_or_fresh(args.recorded.seed)?;
     let world = |path, name| -> Result<Vec<f64>, Failure> {
         let array = array_of(path, name)?;
         check_finite(&array, path, args.recorded.count_non_finite)?;
@@ -30,6 +29,7 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
     if args.higher_means == WorldArg::ZeroOut {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
+    let (seed, seed_source) = seed_or_content(args.recorded.seed, [&target, &zero_out]);
     let audit = recorded_audit(args.threshold_rule.into(), &args.recorded.statement, seed);
     let scores = Scores::new(&target, &zero_out);
     let result = scores.audit(&audit)?;
