@@ -52,6 +52,21 @@ export interface AssumedAccounting {
 /** What a bound assumes in addition to independent runs whose number was fixed beforehand. */
 export type Assumes = "nothing" | "independent_canaries" | "gaussian_curve";
 
+/**
+ * The chance that an observation of D has a higher score than one of D′, ties counted half.
+ *
+ * AUC = P(S > S′) + P(S = S′)/2 for independent scores S of D and S′ of D′. 1/2 without any leak;
+ * below 1/2 the scores are reversed.
+ */
+export interface Auc {
+  /** Lower confidence limit. */
+  lower: number;
+  /** Upper confidence limit. */
+  upper: number;
+  /** Share of the pairs in which the observation of D has the higher score, ties counted half. */
+  value: number;
+}
+
 /** Whether a simulated audit refutes the claim of Poisson accounting. */
 export interface AuditConclusion {
   /** For people. */
@@ -377,6 +392,10 @@ export type Dependence = {
   /** Compared runs of both worlds. */
   runs: number;
 } | {
+  kind: "identical_runs";
+  /** Runs of the world. */
+  runs: number;
+} | {
   /** Epochs compared with earlier ones. */
   guesses: number;
   /** Epochs with the same step. */
@@ -390,6 +409,8 @@ export type Dependence = {
   /** Runs with the same step. */
   hits: number;
   kind: "repeated_positions_over_runs";
+  /** The step, from 0: the one with the largest sum over all runs. */
+  step: number;
   /** T: a coincidence has probability 1/T. */
   steps: number;
 } | {
@@ -506,6 +527,26 @@ export type FindingRecord = {
     ratio: number;
   };
 } | {
+  code: "no_noise";
+  data: {
+    /** The world of these outputs. */
+    world: World;
+  };
+} | {
+  code: "noise_reused";
+  data: {
+    /** The largest share to be expected of independent noise. */
+    expected: number;
+    /** Share of pairs of neighbouring steps with nearly equal outputs. */
+    share: number;
+  };
+} | {
+  code: "order_fixed";
+  data: {
+    /** The step, from 0. */
+    step: number;
+  };
+} | {
   code: "buffer_searched";
   data: {
     /** Prefixes that were tested. */
@@ -520,6 +561,12 @@ export type FindingRecord = {
     target: number;
     /** Runs of D′. */
     zero_out: number;
+  };
+} | {
+  code: "scores_reversed";
+  data: {
+    /** Its upper limit is below 1/2. */
+    auc: Auc;
   };
 } | {
   code: "partial_run";
@@ -866,7 +913,7 @@ export interface ScoresResult extends AuditResult {
 }
 
 /** Who chose the seed. */
-export type SeedSource = "given" | "entropy" | "checkpoint" | "artefact";
+export type SeedSource = "given" | "entropy" | "content" | "checkpoint" | "artefact";
 
 /** Severity of a finding for the claim. */
 export type Severity = "refutes" | "warning" | "note";
@@ -1148,7 +1195,7 @@ export interface ValueAtCut {
 export type Verdict = "refuted" | "not-refuted" | "inconclusive";
 
 /** The reason for a verdict. */
-export type VerdictReason = "bound_exceeds_claim" | "proven_lower_bound" | "bound_within_claim" | "estimate_only" | "coverage_lost" | "bound_assumes_more";
+export type VerdictReason = "bound_exceeds_claim" | "proven_lower_bound" | "no_noise" | "bound_within_claim" | "estimate_only" | "coverage_lost" | "bound_assumes_more" | "attack_mismatch";
 
 /** The world an observation was drawn in. */
 export type World = "target" | "zero-out";

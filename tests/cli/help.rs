@@ -45,8 +45,12 @@ fn examples_in_help_texts_run() {
         |shift: f64| npy_f8(&[40], &(0..40).map(|i| shift + f64::from(i)).collect::<Vec<_>>());
     folder.write("in.npy", outputs(1.0));
     folder.write("out.npy", outputs(0.0));
-    let array = dpscope_formats::Array::new(vec![20, 2], vec![0.5; 40]).unwrap();
-    let runs = dpscope_formats::write_npz(&[("target", &array), ("zero_out", &array)]).unwrap();
+    let array = |shift: f64| {
+        let values = (0..40).map(|i| shift + f64::from(i * i % 7)).collect();
+        dpscope_formats::Array::new(vec![20, 2], values).unwrap()
+    };
+    let arrays = [("target", &array(1.0)), ("zero_out", &array(0.0))];
+    let runs = dpscope_formats::write_npz(&arrays).unwrap();
     folder.write("runs.npz", runs);
     folder.write("settings.csv", "sigma,T\n1,100\n");
     let images: Vec<u8> = (0..40 * 28 * 28).map(|i| (i % 251) as u8).collect();

@@ -9,6 +9,7 @@ mod counts;
 mod damaged_files;
 mod devices;
 mod dpsgd;
+mod faults;
 mod full_disk;
 mod help;
 mod interrupts;

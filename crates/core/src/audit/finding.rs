@@ -29,6 +29,23 @@ pub enum Finding {
         /// Standard deviation of the outputs of different runs ÷ that of the stated noise.
         ratio: f64,
     },
+    /// Recorded outputs equal their noiseless values: the code added no noise.
+    NoNoise {
+        /// The world of these outputs.
+        world: World,
+    },
+    /// Outputs of different steps of a run have the same noise.
+    NoiseReused {
+        /// Share of pairs of neighbouring steps with nearly equal outputs.
+        share: f64,
+        /// The largest share to be expected of independent noise.
+        expected: f64,
+    },
+    /// The target is at the same step in every run.
+    OrderFixed {
+        /// The step, from 0.
+        step: u64,
+    },
     /// Several sizes of the shuffle buffer were tested; they share the significance.
     BufferSearched {
         /// Batches of the prefix that leaks most.
@@ -82,13 +99,29 @@ impl Finding {
         match self {
             Finding::Dependence { dependence, .. } => dependence.is_within_a_world(),
             Finding::PartialRun { .. } => true,
-            Finding::OutputsVaryLessThanNoise { .. }
+            Finding::NoNoise { .. }
+            | Finding::NoiseReused { .. }
+            | Finding::OrderFixed { .. }
+            | Finding::OutputsVaryLessThanNoise { .. }
             | Finding::BufferSearched { .. }
             | Finding::FailedRuns { .. }
             | Finding::ScoresReversed { .. }
             | Finding::NoiseTooSmall { .. }
             | Finding::CanaryShifted { .. } => false,
         }
+    }
+
+    /// Whether the data contradict what the bound assumes of an attacker, so that a claim that it does
+    /// not refute stays open.
+    #[must_use]
+    pub const fn leaves_claims_open(&self) -> bool {
+        matches!(
+            self,
+            Finding::OrderFixed { .. }
+                | Finding::NoiseReused { .. }
+                | Finding::OutputsVaryLessThanNoise { .. }
+                | Finding::ScoresReversed { .. }
+        )
     }
 
     /// The findings of checks of independence.
@@ -142,11 +175,18 @@ mod tests {
         let (hits, guesses, steps) = positions;
         for (finding, expected) in [
             (dependence(Dependence::DuplicatedRuns { copies: 1, runs: 9, first: None }), true),
-            (dependence(Dependence::RepeatedPositionsOverRuns { hits, guesses, steps }), true),
+            (
+                dependence(Dependence::RepeatedPositionsOverRuns { hits, guesses, steps, step: 3 }),
+                false,
+            ),
+            (dependence(Dependence::IdenticalRuns { runs: 9 }), true),
             (dependence(Dependence::LagOneCorrelation { correlation: 0.5 }), true),
             (dependence(Dependence::RepeatedPositionsOverEpochs { hits, guesses, steps }), false),
             (dependence(Dependence::SharedNoise { correlation: 0.5 }), false),
             (Finding::PartialRun { counted: 1, planned: 2 }, true),
+            (Finding::NoNoise { world: World::Target }, false),
+            (Finding::OrderFixed { step: 3 }, false),
+            (Finding::NoiseReused { share: 0.5, expected: 0.08 }, false),
             (Finding::OutputsVaryLessThanNoise { ratio: 0.5 }, false),
             (Finding::BufferSearched { prefix: 3, hypotheses: 9 }, false),
             (Finding::FailedRuns { target: 1, zero_out: 0 }, false),

@@ -166,10 +166,16 @@ impl AuditResult {
     /// # Errors
     /// A claimed ε that is not a finite number ≥ 0, or a claim at another δ.
     pub fn verdict(&self, claim: &PrivacyClaim) -> Result<ClaimVerdict, ClaimError> {
-        if let Some(bound) = self.bound() {
-            return claim.verdict(bound);
-        }
         claim.check_against(self.evidence().delta)?;
+        if self.findings.iter().any(|finding| matches!(finding, Finding::NoNoise { .. })) {
+            return Ok(VerdictReason::NoNoise.into());
+        }
+        if let Some(bound) = self.bound() {
+            let verdict = claim.verdict(bound)?;
+            let is_open = verdict.reason == VerdictReason::BoundWithinClaim;
+            let is_mismatch = is_open && self.findings.iter().any(Finding::leaves_claims_open);
+            return Ok(if is_mismatch { VerdictReason::AttackMismatch.into() } else { verdict });
+        }
         Ok(ClaimVerdict::from(if self.findings.iter().any(Finding::costs_coverage) {
             VerdictReason::CoverageLost
         } else {
@@ -181,7 +187,7 @@ impl AuditResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adjacency::Adjacency;
+    use crate::adjacency::{Adjacency, World};
     use crate::audit::bound::at_fixed_cut;
     use crate::audit::claim::Verdict;
     use crate::audit::trade_off::{Cut, ErrorCounts, Trials};
@@ -210,6 +216,35 @@ mod tests {
         let verdict = demoted.verdict(&CLAIM).unwrap();
         assert_eq!(verdict.outcome, Verdict::Inconclusive);
         assert_eq!(verdict.reason, VerdictReason::CoverageLost);
+    }
+
+    #[test]
+    fn outputs_without_noise_refute_every_claim() {
+        let noiseless = Finding::NoNoise { world: World::Target };
+        let partial = Finding::PartialRun { counted: 1, planned: 2 };
+        for result in [result(), result().with_findings([partial])] {
+            let verdict = result.with_findings([noiseless]).verdict(&CLAIM).unwrap();
+            assert_eq!(verdict, VerdictReason::NoNoise.into());
+            assert_eq!(verdict.outcome, Verdict::Refuted);
+        }
+    }
+
+    #[test]
+    fn data_that_contradict_the_attack_leave_a_claim_open() {
+        let reason = |finding: Finding, epsilon: f64| {
+            let claim = PrivacyClaim { epsilon, ..CLAIM };
+            result().with_findings([finding]).verdict(&claim).unwrap().reason
+        };
+        for finding in [
+            Finding::OrderFixed { step: 3 },
+            Finding::NoiseReused { share: 0.5, expected: 0.08 },
+            Finding::OutputsVaryLessThanNoise { ratio: 0.5 },
+        ] {
+            assert_eq!(reason(finding, 100.0), VerdictReason::AttackMismatch);
+            assert_eq!(reason(finding, 0.1), VerdictReason::BoundExceedsClaim);
+        }
+        let harmless = Finding::FailedRuns { target: 1, zero_out: 0 };
+        assert_eq!(reason(harmless, 100.0), VerdictReason::BoundWithinClaim);
     }
 
     #[test]

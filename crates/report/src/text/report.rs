@@ -3,7 +3,7 @@
 use dpscope_core::accounting::Kind;
 use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::audit::claim::{PrivacyClaim, Verdict, VerdictReason};
 use dpscope_core::audit::{Finding, OutcomeKind, TargetSide};
 use dpscope_core::format::{given, rounded};
 
@@ -72,8 +72,14 @@ fn verdicts(report: &Report) -> String {
     }
     if let Some(limit) = &report.fail_above {
         let verdict = match limit.verdict.outcome {
+            Verdict::Refuted if limit.verdict.reason == VerdictReason::NoNoise => {
+                "EXCEEDED, since the outputs contain no noise"
+            }
             Verdict::Refuted => "EXCEEDED by the bound",
             Verdict::NotRefuted => "not exceeded by the bound",
+            Verdict::Inconclusive if limit.verdict.reason == VerdictReason::AttackMismatch => {
+                "inconclusive, since the data are not what the attack assumes"
+            }
             Verdict::Inconclusive => "inconclusive, since there is no valid bound",
         };
         out.push_str(&format!("limit ε = {}: {verdict}\n", given(limit.epsilon)));

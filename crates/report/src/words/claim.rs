@@ -14,12 +14,20 @@ pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
         VerdictReason::ProvenLowerBound => {
             "Theory proves a larger ε of this mechanism than was claimed."
         }
+        VerdictReason::NoNoise => {
+            "The recorded outputs contain no noise: the code that recorded them is not \
+             (epsilon, delta)-DP for any epsilon."
+        }
         VerdictReason::BoundWithinClaim => {
             "This audit did not find more leakage than was claimed. That proves nothing about the \
              claim."
         }
         VerdictReason::EstimateOnly | VerdictReason::CoverageLost => {
             "The result is an estimate without coverage: it refutes nothing."
+        }
+        VerdictReason::AttackMismatch => {
+            "The bound does not exceed the claim, but the data are not what its attack assumes (see \
+             the notes): another attack may see more."
         }
         VerdictReason::BoundAssumesMore => {
             "The bound holds under an assumption only: it refutes nothing."

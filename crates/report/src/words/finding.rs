@@ -18,13 +18,33 @@ pub fn finding_sentence(finding: &Finding) -> String {
         Finding::Dependence { world, p_value, dependence } => {
             let world = world.map_or(String::new(), |world| format!(" ({} world)", world.name()));
             let sentence = dependence_sentence(&dependence);
-            format!("independence{world}: {sentence} (p = {p_value:.1e})")
+            let topic = match dependence {
+                Dependence::RepeatedPositionsOverEpochs { .. }
+                | Dependence::RepeatedPositionsOverRuns { .. } => "order of the data",
+                _ => "independence",
+            };
+            format!("{topic}{world}: {sentence} (p = {p_value:.1e})")
         }
         Finding::OutputsVaryLessThanNoise { ratio } => format!(
             "outputs of different runs vary only {}× as much as the stated noise: less noise was \
              added than stated, or the outputs have another scale: means over a batch, or gradients \
              clipped to another norm",
-            if ratio < 1e-3 { format!("{ratio:.2e}") } else { rounded(ratio, 3) }
+            multiple(ratio)
+        ),
+        Finding::NoiseReused { share, expected } => format!(
+            "in {:.0} % of the pairs of neighbouring steps the outputs are nearly equal, where the \
+             stated noise allows {:.0} %: the same noise is added in several steps",
+            100.0 * share,
+            100.0 * expected
+        ),
+        Finding::OrderFixed { step } => format!(
+            "the target is at step {step} in every run: the loader does not shuffle, or all runs \
+             share its seed. An attacker who knows the order sees more: audit the outputs as \
+             deterministic batches with the target at step {step}"
+        ),
+        Finding::NoNoise { world } => format!(
+            "the outputs of the {} world equal their values without noise: no noise was added",
+            world.name()
         ),
         Finding::BufferSearched { prefix, hypotheses } => format!(
             "the buffer size is unknown: of {hypotheses} prefixes tested, the first {prefix} batches \
@@ -59,6 +79,10 @@ pub fn finding_sentence(finding: &Finding) -> String {
     }
 }
 
+fn multiple(ratio: f64) -> String {
+    if ratio < 1e-3 { format!("{ratio:.2e}") } else { rounded(ratio, 3) }
+}
+
 /// In which way runs depend on each other.
 #[must_use]
 pub fn dependence_sentence(dependence: &Dependence) -> String {
@@ -73,15 +97,19 @@ pub fn dependence_sentence(dependence: &Dependence) -> String {
                  a file was added twice; the bound needs independent runs"
             )
         }
+        Dependence::IdenticalRuns { runs } => format!(
+            "all {runs} runs of a world are identical: no noise was added, or all runs used one seed"
+        ),
         Dependence::RepeatedPositionsOverEpochs { hits, guesses, steps } => format!(
             "the largest output of an epoch is at the same step as in the run's earlier epochs \
              in {hits} of {guesses} epochs, where chance gives 1 in {steps}: the loader may repeat \
              one permutation (audit it as persistent-shuffle), or the outputs drift over an epoch"
         ),
-        Dependence::RepeatedPositionsOverRuns { hits, guesses, steps } => format!(
+        Dependence::RepeatedPositionsOverRuns { hits, guesses, steps, step } => format!(
             "the largest output of a run is at the same step as in earlier runs in {hits} of \
-             {guesses} runs, where chance gives 1 in {steps}: the runs may share the seed of their \
-             loader, or the outputs drift over an epoch"
+             {guesses} runs, where chance gives 1 in {steps}, most often at step {step}: the loader \
+             may not shuffle, all runs may share the seed of their loader, or the outputs drift over \
+             an epoch"
         ),
         Dependence::LagOneCorrelation { correlation } => format!(
             "scores of neighbouring runs are correlated in file order (rank correlation \

@@ -6,10 +6,12 @@ use dpscope_core::audit::curve::AuditCurve;
 use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditOptions, Finding, Scores, ScoresError};
+use dpscope_core::random::content_seed;
 use dpscope_formats::{Array, ArrayInfo, Dataset, FormatError, Limits};
 use dpscope_report::record::input::ScoresOptions;
 use dpscope_report::record::page::{ArrayFacts, FileFacts, ScoresResult};
 use dpscope_report::record::{ResultRecord, ValueAtCut};
+use dpscope_report::words::finding_sentence;
 use js_sys::Object;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
@@ -79,19 +81,23 @@ fn audited(
     options: &ScoresOptions,
 ) -> Result<(ScoresResult, AuditCurve), Failure> {
     let is_reversed = options.higher_means == Some(World::ZeroOut);
-    let audit = AuditOptions {
-        threshold_rule: options.threshold_rule.unwrap_or(ThresholdRule::Simultaneous),
-        delta: options.delta,
-        significance: options.significance,
-        cuts: PlannedAudit::DEFAULT_CUTS,
-        seed: seed_or_fresh(options.seed.as_deref().unwrap_or_default())?,
-    };
     let count_non_finite = options.count_non_finite.unwrap_or(false);
     let [mut target, mut zero_out] =
         [scores_of(0, files, count_non_finite)?, scores_of(1, files, count_non_finite)?];
     if is_reversed {
         target.iter_mut().chain(&mut zero_out).for_each(|score| *score = -*score);
     }
+    let seed = match options.seed.as_deref() {
+        None | Some("") => content_seed([&target, &zero_out]),
+        Some(seed) => seed_or_fresh(seed)?,
+    };
+    let audit = AuditOptions {
+        threshold_rule: options.threshold_rule.unwrap_or(ThresholdRule::Simultaneous),
+        delta: options.delta,
+        significance: options.significance,
+        cuts: PlannedAudit::DEFAULT_CUTS,
+        seed,
+    };
     let scores = Scores::new(&target, &zero_out);
     let result = scores.audit(&audit)?;
     let result = if is_reversed { result.reversed() } else { result };
@@ -110,21 +116,10 @@ fn audited(
         non_finite,
         uncorrected_maximum: ValueAtCut::of_uncorrected_maximum(&result),
         seed: audit.seed.to_string(),
-        findings: findings(non_finite),
+        findings: result.findings().iter().map(finding_sentence).collect(),
         version: env!("CARGO_PKG_VERSION"),
     };
     Ok((found, curve))
-}
-
-fn findings(non_finite: Trials) -> Vec<String> {
-    let Trials { target, zero_out } = non_finite;
-    if target + zero_out == 0 {
-        return Vec::new();
-    }
-    vec![format!(
-        "{target} runs with the target record and {zero_out} without have no finite score and \
-         count against the attack"
-    )]
 }
 
 impl From<ScoresError> for Failure {

@@ -39,6 +39,11 @@ pub enum Dependence {
         /// The first pair: a run and its copy.
         first: Option<[RunIndex; 2]>,
     },
+    /// All runs of a world are bit-identical.
+    IdenticalRuns {
+        /// Runs of the world.
+        runs: u64,
+    },
     /// The largest output of an epoch is too often at the same step as in the run's earlier epochs.
     RepeatedPositionsOverEpochs {
         /// Epochs with the same step.
@@ -56,6 +61,8 @@ pub enum Dependence {
         guesses: u64,
         /// T: a coincidence has probability 1/T.
         steps: u64,
+        /// The step, from 0: the one with the largest sum over all runs.
+        step: u64,
     },
     /// Scores of neighbouring runs are correlated in file order.
     LagOneCorrelation {
@@ -75,12 +82,13 @@ impl Dependence {
     pub const fn is_within_a_world(&self) -> bool {
         match self {
             Dependence::DuplicatedRuns { .. }
-            | Dependence::RepeatedPositionsOverRuns { .. }
+            | Dependence::IdenticalRuns { .. }
             | Dependence::LagOneCorrelation { .. } => true,
-            // Within one run, and between the worlds.
-            Dependence::RepeatedPositionsOverEpochs { .. } | Dependence::SharedNoise { .. } => {
-                false
-            }
+            // Within one run, and between the worlds. Runs with one order of the data, or one drift,
+            // are independent given that order or drift.
+            Dependence::RepeatedPositionsOverEpochs { .. }
+            | Dependence::RepeatedPositionsOverRuns { .. }
+            | Dependence::SharedNoise { .. } => false,
         }
     }
 }

@@ -52,8 +52,16 @@ pub fn duplicated_runs(
 
     let (mut copies, mut pairs) = (0_u64, 0.0);
     let mut examples = Vec::new();
+    let mut identical = None;
+    let runs_of = |rows: &[Row<'_>], world| rows.iter().filter(|row| row.world == world).count();
+    let all = [World::Target, World::ZeroOut].map(|world| (world, runs_of(&rows, world)));
     for group in rows.chunk_by(|left, right| left.order(right) == Ordering::Equal) {
         let [first, others @ ..] = group else { continue };
+        for (world, runs) in all {
+            if runs > 1 && runs_of(group, world) == runs {
+                identical = Some(Dependence::IdenticalRuns { runs: runs as u64 });
+            }
+        }
         copies += others.len() as u64;
         pairs += group.len() as f64 * others.len() as f64 / 2.0;
         for other in others.iter().take(EXAMPLES - examples.len().min(EXAMPLES)) {
@@ -63,7 +71,8 @@ pub fn duplicated_runs(
     let expected = chance_pairs(&rows, target.run_len());
     let p_value = if copies == 0 { 1.0 } else { expected / pairs };
     let first = examples.first().copied();
-    let finding = Dependence::DuplicatedRuns { copies, runs: rows.len() as u64, first };
+    let copied = Dependence::DuplicatedRuns { copies, runs: rows.len() as u64, first };
+    let finding = identical.unwrap_or(copied);
     let check = IndependenceCheck::new(copies as f64, p_value, finding);
     Ok(DuplicatedRuns { check, examples })
 }
@@ -104,6 +113,9 @@ fn chance_pairs(rows: &[Row<'_>], run_len: usize) -> f64 {
     let largest = values().fold(0.0, |largest: f64, v| largest.max(v.abs()));
     let single = values().all(|v| f64::from(v as f32).to_bits() == v.to_bits());
     let spacing = largest * f64::from(if single { f32::EPSILON } else { 0.0 }).max(f64::EPSILON);
+    if deviation <= spacing {
+        return 0.0; // constant outputs, which noise never yields
+    }
     let coincide = spacing / (2.0 * std::f64::consts::PI.sqrt() * deviation);
     let n = rows.len() as f64;
     let mut expected = n * (n - 1.0) / 2.0;
@@ -153,9 +165,20 @@ mod tests {
     }
 
     #[test]
-    fn constant_outputs_are_not_judged() {
-        let found = check(&[3.0; 8], &[3.0; 8], 2);
-        assert_eq!((found.check.statistic, found.check.finding), (7.0, None));
+    fn identical_runs_of_a_world_are_named_as_such() {
+        let noisy: Vec<f64> = (0..40).map(|i| f64::from(i * i % 37) / 7.0).collect();
+        let finding = |target: &[f64], zero_out: &[f64]| check(target, zero_out, 2).check.finding;
+        for value in [3.0, 0.0] {
+            let expected = Some(Dependence::IdenticalRuns { runs: 4 });
+            assert_eq!(finding(&[value; 8], &noisy), expected);
+            assert_eq!(finding(&noisy, &[value; 8]), expected);
+            assert_eq!(finding(&[value; 8], &[value; 8]), expected);
+        }
+        let one_seed = [0.25, -1.5].repeat(9);
+        assert_eq!(finding(&one_seed, &noisy), Some(Dependence::IdenticalRuns { runs: 9 }));
+        let two_seeds = [0.25, -1.5, 0.5, 2.0].repeat(9);
+        assert!(matches!(finding(&two_seeds, &noisy), Some(Dependence::DuplicatedRuns { .. })));
+        assert_eq!(finding(&noisy[..2], &noisy[2..]), None);
     }
 
     #[test]

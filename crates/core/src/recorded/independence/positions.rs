@@ -74,10 +74,12 @@ pub fn repeated_positions_over_runs(runs: RecordedRuns<'_>) -> IndependenceCheck
         }
         add(&mut earlier, &own);
     }
+    let step = largest(&earlier).unwrap_or(0) as u64;
     counts.check(runs.steps, |hits, guesses, steps| Dependence::RepeatedPositionsOverRuns {
         hits,
         guesses,
         steps,
+        step,
     })
 }
 
@@ -95,7 +97,11 @@ impl Counts {
         }
     }
 
-    fn check(&self, steps: usize, finding: fn(u64, u64, u64) -> Dependence) -> IndependenceCheck {
+    fn check(
+        &self,
+        steps: usize,
+        finding: impl Fn(u64, u64, u64) -> Dependence,
+    ) -> IndependenceCheck {
         if self.guesses == 0 {
             return IndependenceCheck::too_little_data();
         }

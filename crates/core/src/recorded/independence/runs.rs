@@ -90,6 +90,11 @@ impl<'a> RecordedRuns<'a> {
         self.values.is_empty()
     }
 
+    /// Steps per epoch.
+    pub(in crate::recorded) const fn steps(&self) -> usize {
+        self.steps
+    }
+
     pub(super) const fn run_len(&self) -> usize {
         self.epochs * self.steps
     }
@@ -99,7 +104,7 @@ impl<'a> RecordedRuns<'a> {
     }
 
     /// Runs whose values are all finite; the others count as failed runs.
-    pub(super) fn finite_runs(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
+    pub(in crate::recorded) fn finite_runs(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
         self.runs().filter(|run| run.iter().all(|value| value.is_finite()))
     }
 

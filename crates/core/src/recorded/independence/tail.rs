@@ -27,7 +27,7 @@ pub(super) fn student_two_sided(t: f64, degrees: f64) -> f64 {
 /// P(X ≥ k) for X binomial(n, p), k = `hits`, n = `trials`, p = `chance`; 1 if p is outside [0, 1].
 ///
 /// I_p(k, n − k + 1).
-pub(super) fn binomial_at_least(hits: u64, trials: u64, chance: f64) -> f64 {
+pub(in crate::recorded) fn binomial_at_least(hits: u64, trials: u64, chance: f64) -> f64 {
     if hits == 0 {
         return 1.0;
     }

@@ -37,6 +37,9 @@ pub(crate) struct OutputsArgs {
     /// Clip norm C; outputs are divided by it [default: the number in the file, or 1].
     #[arg(long, value_name = "C")]
     pub(crate) clip_norm: Option<f64>,
+    /// Use the numbers of the command line where the file contains others.
+    #[arg(long = "override")]
+    pub(crate) overrides: bool,
     /// Outputs are means over B records; they are multiplied by B.
     #[arg(long, value_name = "B", value_parser = batch_size)]
     pub(crate) per_batch_mean: Option<u32>,

@@ -4,7 +4,9 @@
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::{EpsilonEstimate, ThresholdRule};
 use dpscope_core::audit::{AuditOptions, AuditResult, Finding, Outcome, Scores};
-use dpscope_core::recorded::{OutputSpread, ShuffleEvidence, ShuffleWindow};
+use dpscope_core::recorded::{
+    NoiseReuse, OutputSpread, ShuffleEvidence, ShuffleWindow, is_noiseless,
+};
 
 use super::OutputsArgs;
 use super::load::{Outputs, searches_buffer};
@@ -33,7 +35,8 @@ pub(super) struct ScoredOutputs {
     pub(super) hypotheses: Vec<Hypothesis>,
     /// The shuffle window, if the sampler has one.
     pub(super) shuffle_window: Option<ShuffleWindow>,
-    spread: OutputSpread,
+    /// Findings about the noise: one for each cause.
+    pub(super) noise: Vec<Finding>,
 }
 
 /// Pairs runs of the first half of one world with runs of the second half of the other: if both
@@ -56,12 +59,31 @@ fn shuffle_window(
     evidence.window(significance)
 }
 
-fn spread(noise_multiplier: f64, worlds: [&Outputs; 2]) -> OutputSpread {
-    let mut spread = OutputSpread::default();
+/// Faults of the noise. The first one explains the others.
+fn noise_findings(scorer: &OutputScorer, worlds: [&Outputs; 2]) -> Vec<Finding> {
+    let noiseless = [World::Target, World::ZeroOut].into_iter().zip(worlds);
+    let noiseless: Vec<Finding> = noiseless
+        .filter(|(world, outputs)| is_noiseless(scorer, *world, &outputs.values))
+        .map(|(world, _)| Finding::NoNoise { world })
+        .collect();
+    if !noiseless.is_empty() {
+        return noiseless;
+    }
+    let noise_multiplier = scorer.mechanism().noise_multiplier;
+    let (mut spread, mut reuse) = (OutputSpread::default(), NoiseReuse::default());
     for (target, zero_out) in pairs(worlds) {
         spread.add(target, zero_out, noise_multiplier);
     }
-    spread
+    for run in worlds.iter().flat_map(|outputs| outputs.iter()) {
+        reuse.add(run, noise_multiplier);
+    }
+    let less = spread.ratio().filter(|_| spread.is_too_small());
+    let reused = reuse.share().filter(|_| reuse.is_reused());
+    let expected = NoiseReuse::expected();
+    less.map(|ratio| Finding::OutputsVaryLessThanNoise { ratio })
+        .or(reused.map(|share| Finding::NoiseReused { share, expected }))
+        .into_iter()
+        .collect()
 }
 
 impl ScoredOutputs {
@@ -117,10 +139,12 @@ impl ScoredOutputs {
             zero_out,
         });
         let worlds = [target, zero_out];
+        let noise = noise_findings(&scorer, worlds);
+        let significance = args.recorded.statement.significance();
+        let has_noise = noise.is_empty();
         let shuffle_window =
-            shuffle_window(&scorer, args.recorded.statement.significance(), worlds);
-        let spread = spread(mechanism.noise_multiplier, worlds);
-        Ok(ScoredOutputs { hypotheses: hypotheses.collect(), shuffle_window, spread })
+            has_noise.then(|| shuffle_window(&scorer, significance, worlds)).flatten();
+        Ok(ScoredOutputs { hypotheses: hypotheses.collect(), shuffle_window, noise })
     }
 
     /// The hypothesis that leaks most, with its result and the largest uncorrected maximum of all;
@@ -159,18 +183,12 @@ impl ScoredOutputs {
         let whole = AuditResult::new(outcome, options.significance)
             .with_uncorrected_maximum(largest)
             .with_findings(result.findings().iter().copied())
-            .with_findings(self.searched(hypothesis))
-            .with_findings(self.varies_too_little());
+            .with_findings(self.searched(hypothesis));
         Ok((hypothesis, whole))
     }
 
     fn searched(&self, best: &Hypothesis) -> Option<Finding> {
         let hypotheses = self.hypotheses.len() as u32;
         best.prefix.map(|prefix| Finding::BufferSearched { prefix, hypotheses })
-    }
-
-    fn varies_too_little(&self) -> Option<Finding> {
-        let ratio = self.spread.ratio().filter(|_| self.spread.is_too_small())?;
-        Some(Finding::OutputsVaryLessThanNoise { ratio })
     }
 }

@@ -122,10 +122,8 @@ pub(super) fn prepare(
     for (array, path) in [&target, &zero_out] {
         check_finite(array, path, args.recorded.count_non_finite)?;
     }
-    let (from, clip_norm) = (
-        [target.1.display().to_string(), zero_out.1.display().to_string()],
-        args.clip_norm.or(numbers.clip_norm),
-    );
+    let from = [target.1.display().to_string(), zero_out.1.display().to_string()];
+    let clip_norm = agreed(args, "clip_norm", args.clip_norm, numbers.clip_norm)?;
     let (target, zero_out) = (world(args, target)?, world(args, zero_out)?);
     if (target.epochs, target.steps) != (zero_out.epochs, zero_out.steps) {
         return Err(Failure::input(format!(
@@ -134,7 +132,9 @@ pub(super) fn prepare(
             target.epochs, target.steps, zero_out.epochs, zero_out.steps
         )));
     }
-    let noise_multiplier = args.noise_multiplier.or(numbers.noise_multiplier).ok_or_else(|| {
+    let requested = args.noise_multiplier;
+    let noise_multiplier = agreed(args, "noise_multiplier", requested, numbers.noise_multiplier)?
+        .ok_or_else(|| {
         Failure::input(
             "--noise-multiplier is missing, and the file contains no number noise_multiplier",
         )
@@ -182,9 +182,33 @@ fn whole(value: usize, name: &str) -> Result<u32, Failure> {
     u32::try_from(value).map_err(|_| Failure::input(format!("too many {name}: {value}")))
 }
 
+/// A parameter of the training, on which option and file must agree.
+fn agreed(
+    args: &OutputsArgs,
+    name: &str,
+    requested: Option<f64>,
+    in_file: Option<f64>,
+) -> Result<Option<f64>, Failure> {
+    match (requested, in_file) {
+        // files may store numbers as 32-bit floats
+        (Some(value), Some(other))
+            if !((value - other).abs() <= 1e-6 * value.abs() || args.overrides) =>
+        {
+            let option = name.replace('_', "-");
+            Err(Failure::input(format!(
+                "--{option} is {value}, but the file contains {name} = {other}; leave the option \
+                 out, or pass --override to use it"
+            )))
+        }
+        _ => Ok(requested.or(in_file)),
+    }
+}
+
 /// The batch size, on which options and file must agree.
 fn batch_size(args: &OutputsArgs, in_file: Option<f64>) -> Result<Option<u32>, Failure> {
     let in_file = in_file.map(whole_batch_size).transpose()?;
+    let is_requested = args.sampler.batch_size.is_some() || args.per_batch_mean.is_some();
+    let in_file = in_file.filter(|_| !(args.overrides && is_requested));
     let sizes = [
         ("--batch-size", args.sampler.batch_size),
         ("--per-batch-mean", args.per_batch_mean),

@@ -34,8 +34,9 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
     let known = (!searches_buffer(args)).then_some(mechanism);
     let sampler = known.map(|mechanism| mechanism.sampler);
     let checks = independence::checks(sampler, [&target, &zero_out], hypothesis)?;
-    let has_coverage = !Finding::of_checks(&checks).any(|finding| finding.costs_coverage());
-    let result = result.with_findings(Finding::of_checks(&checks));
+    let result =
+        result.with_findings(independence::causes(&scored.noise, &checks, [&target, &zero_out])?);
+    let has_coverage = !result.findings().iter().any(Finding::costs_coverage);
     let evidence = RecordedEvidence {
         subject: Subject::RecordedOutputs,
         target: &hypothesis.target,
