@@ -3,8 +3,7 @@
 use super::independence::binomial_at_least;
 use crate::math::erf;
 
-/// Two outputs of one run are nearly equal if they differ by at most this many standard deviations
-/// of the difference of their noises.
+/// Two outputs of one run are nearly equal if they differ by at most √2·σ times this.
 const NEAR: f64 = 0.1;
 
 /// Chance of a false alarm.
@@ -15,9 +14,9 @@ const FALSE_ALARM: f64 = 1e-4;
 ///
 /// # Guarantee
 /// If each output has independent noise N(0, σ²), [`Self::is_reused`] with probability at most 1e-4,
-/// whatever else changes the outputs: a shift makes a pair less often nearly equal, so that their
-/// number is stochastically at most Binomial(pairs, erf(0.1/√2))
-/// (`unit::independent_noise_is_not_reused_and_equal_noise_is`).
+/// whatever else changes the outputs: given all earlier outputs, a pair is nearly equal with
+/// probability at most erf(0.1), so that their number is stochastically at most
+/// Binomial(pairs, erf(0.1)) (`unit::independent_noise_is_not_reused_and_equal_noise_is`).
 ///
 /// # Reference
 /// T. W. Anderson, "The integral of a symmetric unimodal function over a symmetric convex set", 1955.
@@ -54,7 +53,7 @@ impl NoiseReuse {
     /// The largest share to be expected of independent noise.
     #[must_use]
     pub fn expected() -> f64 {
-        erf(NEAR / std::f64::consts::SQRT_2)
+        erf(NEAR)
     }
 
     /// Whether more pairs are nearly equal than independent noise allows.
