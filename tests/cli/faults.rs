@@ -6,7 +6,7 @@ use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
 use crate::Folder;
-use crate::trainer::{Trainer, npy_f8};
+use crate::trainer::{Trainer, csv, npy_f8};
 
 const RUNS: usize = 400;
 
@@ -126,6 +126,25 @@ fn swapped_worlds_and_one_file_twice_are_named() {
     assert!(text(&report, "/findings/0/sentence").contains("swap the two worlds"));
     let folder = write(&[target.clone(), target]);
     folder.run(&format!("audit outputs {FILES} {words}")).refuses(2, &["identical in all 2000"]);
+}
+
+#[test]
+fn one_world_may_come_from_standard_input() {
+    let trainer = Trainer { noise_multiplier: 0.5, ..TRAINER };
+    let worlds = trainer.worlds(RUNS, 9);
+    let folder = write(&worlds);
+    let words = format!("{} --json", trainer.words());
+    let files = folder.run(&format!("audit outputs {FILES} {words}")).exits(0).json();
+    let input = npy_f8(&[RUNS, 1, 10], &worlds[0]);
+    let piped = format!("audit outputs --target - --zero-out out.npy {words}");
+    let piped = folder.run_with_input(&piped, &input).exits(0).json();
+    assert_eq!(piped["result"], files["result"]);
+    let text = csv(&worlds[0], 10);
+    let piped = format!("audit outputs --target - --zero-out out.npy {words}");
+    let piped = folder.run_with_input(&piped, text.as_bytes()).exits(0).json();
+    assert_eq!(piped["result"], files["result"]);
+    let twice = format!("audit outputs --target - --zero-out - {words}");
+    folder.run_with_input(&twice, &input).refuses(2, &["standard input", "read already"]);
 }
 
 #[test]

@@ -31,7 +31,7 @@ mod written_files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dpscope_tests::cli::{CommandResult, run};
+use dpscope_tests::cli::{CommandResult, run, run_with_input};
 use tempfile::TempDir;
 
 /// A folder of its own for the files of one test.
@@ -60,6 +60,10 @@ impl Folder {
 
     fn run(&self, words: &str) -> CommandResult {
         run(self.path(), words)
+    }
+
+    fn run_with_input(&self, words: &str, input: &[u8]) -> CommandResult {
+        run_with_input(self.path(), words, input)
     }
 
     /// Names of everything in it, sorted.

@@ -71,6 +71,15 @@ pub fn run(folder: &Path, words: &str) -> CommandResult {
     output.expect("the program starts").into()
 }
 
+/// As [`run`], with bytes on standard input.
+pub fn run_with_input(folder: &Path, words: &str, input: &[u8]) -> CommandResult {
+    let file = folder.join("stdin.bytes");
+    std::fs::write(&file, input).expect("the folder can be written");
+    let input = std::fs::File::open(file).expect("the file exists");
+    let output = dpscope(folder).args(words.split_whitespace()).stdin(input).output();
+    output.expect("the program starts").into()
+}
+
 impl CommandResult {
     /// Asserts the exit code.
     #[track_caller]

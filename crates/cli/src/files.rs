@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use dpscope_engine::{Artefact, ArtefactError, ObservationRange, Plan};
 use dpscope_formats::Limits;
@@ -15,8 +17,14 @@ pub(crate) fn limits() -> Limits {
     Limits::for_memory(16 << 30)
 }
 
-/// A file name without its folder.
+/// The path that stands for standard input.
+const STDIN: &str = "-";
+
+/// A file name without its folder. Standard input is text, unless its first bytes say otherwise.
 pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
+    if path == Path::new(STDIN) {
+        return "stdin.csv".into();
+    }
     path.file_name().unwrap_or_default().to_string_lossy()
 }
 
@@ -30,11 +38,52 @@ pub(crate) fn part_of(path: &Path) -> PathBuf {
 /// Limit on files without a length, such as pipes.
 const MAX_STREAM_BYTES: u64 = 1 << 30;
 
-/// Reads a file within the limits.
+/// How long a pipe may be without a writer.
+const PIPE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Reads standard input, which is possible once.
+fn read_stdin(limit: u64) -> Result<Vec<u8>, Failure> {
+    static IS_READ: AtomicBool = AtomicBool::new(false);
+    let path = Path::new(STDIN);
+    if IS_READ.swap(true, Ordering::Relaxed) {
+        return Err(Failure::input(
+            "is standard input, which was read already; pass one of the \
+                                   worlds as a file",
+        )
+        .about(path));
+    }
+    let mut bytes = Vec::new();
+    let input = std::io::stdin().lock().take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    input.map_err(|error| Failure::input(format!("cannot be read: {error}")).about(path))?;
+    if bytes.len() as u64 > limit {
+        let problem = format!("is larger than the limit of {limit} bytes");
+        return Err(Failure::input(problem).about(path));
+    }
+    Ok(bytes)
+}
+
+/// Opens a file. A pipe that no program writes to is an error after a while.
+fn open(path: &Path) -> std::io::Result<File> {
+    if std::fs::metadata(path)?.is_file() {
+        return File::open(path);
+    }
+    let (opened, waiting) = std::sync::mpsc::channel();
+    let owned = path.to_owned();
+    std::thread::spawn(move || opened.send(File::open(owned)));
+    waiting.recv_timeout(PIPE_TIMEOUT).unwrap_or_else(|_| {
+        let seconds = PIPE_TIMEOUT.as_secs();
+        Err(std::io::Error::other(format!("no program wrote to this pipe within {seconds} s")))
+    })
+}
+
+/// Reads a file, or standard input for `-`, within the limits.
 pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    if path == Path::new(STDIN) {
+        return read_stdin(limits.max_bytes.min(MAX_STREAM_BYTES));
+    }
     let unreadable =
         |error: std::io::Error| Failure::input(format!("cannot be read: {error}")).about(path);
-    let file = File::open(path).map_err(unreadable)?;
+    let file = open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
         return Err(Failure::input("is a directory; name a file").about(path));

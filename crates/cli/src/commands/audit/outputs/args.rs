@@ -17,7 +17,7 @@ use crate::commands::audit::recorded::RecordedArgs;
         --zero-out FILE."
 )]
 pub(crate) struct OutputsArgs {
-    /// npz or safetensors file with the arrays `target` and `zero_out`.
+    /// npz or safetensors file with the arrays `target` and `zero_out`; `-` for standard input.
     #[arg(value_name = "RUNS", required_unless_present = "target")]
     pub(crate) runs: Option<PathBuf>,
     /// Outputs of the runs with the target record.

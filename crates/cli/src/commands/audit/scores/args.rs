@@ -12,7 +12,8 @@ use crate::commands::audit::recorded::RecordedArgs;
     after_help = "Example:\n  dpscope audit scores --target in.npy --zero-out out.npy --claim 2.0"
 )]
 pub(crate) struct ScoresArgs {
-    /// Scores of the runs with the target record: csv, npy, or npz or safetensors with one array.
+    /// Scores of the runs with the target record: csv, npy, or npz or safetensors with one
+    /// array; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) target: PathBuf,
     /// Scores of the runs without the target record.
