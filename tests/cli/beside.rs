@@ -70,8 +70,10 @@ fn scores_and_counts_accept_a_training_for_accounting() {
     assert!(reason.pointer("/theory/gap").is_some_and(Value::is_null));
 
     let folder = Folder::new();
-    folder.write("a.csv", (0..40).map(|i| format!("{i}\n")).collect::<String>());
-    let scores = format!("audit scores --target a.csv --zero-out a.csv --seed 1 {SETTING} --json");
+    for (name, shift) in [("a.csv", 1), ("b.csv", 0)] {
+        folder.write(name, (0..40).map(|i| format!("{}\n", i + shift)).collect::<String>());
+    }
+    let scores = format!("audit scores --target a.csv --zero-out b.csv --seed 1 {SETTING} --json");
     let report = folder.run(&scores).exits(0).json();
     assert_eq!(number(&report, "/theory/poisson/epsilon"), {
         number(&json(&format!("bound poisson {SETTING}")), "/epsilon")

@@ -30,7 +30,7 @@ use crate::math::ln;
 /// let scores = |shift: f64| (0..500).map(|i| shift + f64::from(i)).collect::<Vec<_>>();
 /// let auc = Auc::of(&TradeOff::from_scores(scores(100.0), scores(0.0))?, 0.05)?;
 /// let shown = format!("{:.3} ({:.3} to {:.3})", auc.value, auc.lower, auc.upper);
-/// assert_eq!(shown, "0.680 (0.621 to 0.734)");
+/// assert_eq!(shown, "0.680 (0.622 to 0.735)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -134,7 +134,9 @@ impl<'a> Scores<'a> {
     /// Too few runs, identical worlds, or an argument outside its domain.
     pub fn audit(&self, options: &AuditOptions) -> Result<AuditResult, ScoresError> {
         let AuditOptions { threshold_rule, delta, significance, seed, .. } = *options;
-        self.check_identical()?;
+        if threshold_rule != ThresholdRule::Fixed {
+            self.check_identical()?;
+        }
         let joined =
             |chosen: TradeOff, evaluated: TradeOff| chosen.joined(&evaluated).unwrap_or(evaluated);
         let (bound, all) = match threshold_rule {
