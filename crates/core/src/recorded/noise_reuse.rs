@@ -31,7 +31,7 @@ impl NoiseReuse {
     ///
     /// | argument | meaning | domain |
     /// |---|---|---|
-    /// | `outputs` | outputs of the run, in order, in clip norms | values that are not finite are ignored |
+    /// | `outputs` | outputs of the run, in order, in clip norms | stored to σ/100 or finer; values that are not finite are ignored |
     /// | `noise_multiplier` | σ | (0, ∞) |
     pub fn add(&mut self, outputs: &[f64], noise_multiplier: f64) {
         for pair in outputs.chunks_exact(2) {
