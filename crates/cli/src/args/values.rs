@@ -52,6 +52,7 @@ pub(crate) fn open_unit(text: &str) -> Result<f64, String> {
 pub(crate) fn significance(text: &str) -> Result<f64, String> {
     match open_unit(text)? {
         value if value < 0.5 => Ok(value),
+        0.5 => Err(format!("`{text}` is too large: the significance must be below 0.5")),
         _ => Err(format!(
             "`{text}` would leave the bound more often wrong than right; the significance is the \
              probability that it is wrong: pass --confidence {text}, or --significance {}",
