@@ -51,6 +51,22 @@ impl TradeOff {
     }
 }
 
+impl TradeOff {
+    /// Whether a few thousand searches show that D is higher in at least half of the pairs; false if
+    /// they leave it open.
+    pub(in crate::audit) fn is_above_in_half(&self) -> bool {
+        let Source::Sorted { target, zero_out } = &self.source else { return false };
+        let above = |block: &[f64]| {
+            let highest = block.last().copied().unwrap_or(f64::INFINITY);
+            let not_above = target.partition_point(|&score| score <= highest);
+            block.len() as u128 * (target.len() - not_above) as u128
+        };
+        let least: u128 = zero_out.chunks((zero_out.len() / 4096).max(1)).map(above).sum();
+        let trials = self.trials();
+        2 * least >= u128::from(trials.target) * u128::from(trials.zero_out)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +97,18 @@ mod tests {
             assert_eq!(counted.ordered_pairs(), brute(&target, &zero_out));
             let reversed = TradeOff::from_scores(&zero_out[..], &target[..]).unwrap();
             assert_eq!(reversed.ordered_pairs(), brute(&zero_out, &target));
+        }
+    }
+
+    #[test]
+    fn searches_agree_with_the_pairs() {
+        let zero_out: Vec<f64> = (0..20_000).map(|i| f64::from(i * 7919 % 20_000)).collect();
+        for (shift, expected) in [(-3000.0, false), (0.0, false), (3000.0, true), (3e4, true)] {
+            let target: Vec<f64> = zero_out.iter().map(|score| score + shift).collect();
+            let seen = TradeOff::from_scores(&target[..], &zero_out[..]).unwrap();
+            let OrderedPairs { above, all, .. } = seen.ordered_pairs();
+            assert_eq!(seen.is_above_in_half(), expected, "{shift}");
+            assert!(!expected || 2 * above >= all);
         }
     }
 
