@@ -139,7 +139,9 @@ test.describe("see it happen", () => {
       await page.goto("#v=1&view=see&seed=11");
       await isReady(page, "see");
       await page.getByRole("button", { name: "Step", exact: true }).click();
-      return page.locator(".now").textContent();
+      const narration = page.locator(".now");
+      await expect(narration).toContainText("The batches are drawn");
+      return narration.textContent();
     };
     const first = await drawn();
     await page.goto("about:blank");
