@@ -5,8 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dpscope_core::accounting::Kind;
+use dpscope_report::number::{decimals, plain};
 use dpscope_report::schema::{documents, type_declarations, vocabulary};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
@@ -38,7 +40,34 @@ fn generated_files_are_up_to_date() {
         .collect();
     problems.extend(stale("types.d.ts", &type_declarations()));
     problems.extend(stale("../../web/numbers/words.json", &text(&vocabulary())));
+    problems.extend(stale("../../web/numbers/rounded.json", &text(&roundings())));
     assert_eq!(problems, Vec::<String>::new());
+}
+
+/// Bounds as the program shows them, which pages have to show in the same way.
+fn roundings() -> Value {
+    let pairs = [
+        (0.718_022_8, 4.063_153_5),
+        (0.062_65, 0.066_02),
+        (0.049_9, 0.050_1),
+        (1.0, 1.000_000_1),
+        (3e-9, 3.000_1e-9),
+        (9.999_9e-3, 349.804_809),
+        (4.0, 0.5),
+        (2.0, 2.0),
+        (0.0, 1e-12),
+    ];
+    let row = |(upper, lower)| {
+        let digits = decimals(upper, lower, 2);
+        json!({
+            "upper": upper, "lower": lower, "decimals": digits,
+            "texts": [
+                [plain(upper, Kind::Upper, digits), plain(lower, Kind::Lower, digits)],
+                [plain(upper, Kind::Upper, 4), plain(lower, Kind::Lower, 4)],
+            ],
+        })
+    };
+    pairs.map(row).into_iter().collect()
 }
 
 #[test]

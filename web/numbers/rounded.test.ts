@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { confidence, grouped, rounded, scientific } from "./rounded";
+import { confidence, decimalsOf, grouped, type Kind, rounded, scientific } from "./rounded";
+import shown from "./rounded.json";
 
 test("bounds are rounded to their safe side", () => {
   expect(rounded(0.7180357348651195, "upper")).toBe("0.7181");
@@ -74,7 +75,8 @@ const VALUES = [0.718_022_8, 4.063_153_5, 349.804_809, 1e-5, 3.0025e-4, 0.05, 9.
 test("bounds are rounded to their safe side, and stay close", () => {
   for (const value of VALUES) {
     for (const decimals of [2, 4]) {
-      for (const shown of [rounded, scientific]) {
+      const powered = (value: number, kind: Kind) => scientific(value, kind);
+      for (const shown of [rounded, powered]) {
         const [low, high] = [
           Number(shown(value, "lower", decimals)),
           Number(shown(value, "upper", decimals)),
@@ -92,9 +94,21 @@ test("rounding to nearest fails the check", () => {
   expect(VALUES.every((value) => nearest(value) <= value)).toBe(false);
 });
 
-test("numbers have the text of the command line", () => {
-  expect(rounded(0.718_022_8, "upper")).toBe("0.7181");
-  expect(rounded(8.3e-4, "lower")).toBe("8.300e-4");
+test.each(shown)("$upper and $lower have the text of the program", (pair) => {
+  const { upper, lower, decimals, texts } = pair;
+  expect(decimalsOf(upper, lower, 2)).toBe(decimals);
+  const both = (digits: number) => [
+    rounded(upper, "upper", digits),
+    rounded(lower, "lower", digits),
+  ];
+  expect([both(decimals), both(4)]).toEqual(texts);
+  if (lower > upper && decimals > 2) {
+    const [below, above] = both(decimals).map(Number);
+    expect(above).toBeGreaterThan(below ?? Number.NaN);
+  }
+});
+
+test("a missing number is a dash", () => {
   expect(scientific(9.9999e-4, "upper")).toBe("1.000e-3");
   expect(rounded(Number.NaN, "upper")).toBe("–");
 });

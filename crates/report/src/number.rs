@@ -7,7 +7,9 @@ use dpscope_core::format::rounded;
 /// of ten.
 #[must_use]
 pub fn plain(value: f64, kind: Kind, digits: usize) -> String {
-    if (value > 0.0 && value < 0.05) || (value >= 1e15 && value.is_finite()) {
+    let is_small = value > 0.0 && value < 0.05;
+    let is_short = digits <= 4 || kind == Kind::Estimate;
+    if (is_small && is_short) || (value >= 1e15 && value.is_finite()) {
         return scientific(value, kind);
     }
     match kind {
@@ -23,46 +25,87 @@ const POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
+/// The most decimals that a bound is shown with.
+const MOST_DECIMALS: usize = 12;
+
 /// A bound from 1e-19 to 1e15 as [`plain`] writes it; one outside is shown as the nearer end, or as ∞.
 ///
 /// By integers, without the formatter of floats, which weighs 20 KiB in a bundle for pages.
 #[must_use]
 pub fn bound(value: f64, is_upper: bool, digits: usize) -> String {
-    let digits = digits.min(4);
     if value.is_nan() || (is_upper && value >= 1e15) {
         return if value.is_nan() { "NaN" } else { "∞" }.to_owned();
     }
-    if value <= 0.0 || value >= 0.05 || (value < 1e-19 && !is_upper) {
-        let shown = outward(value.min(1e15), is_upper, POWERS[digits]);
-        let unit = 10_u64.pow(digits as u32);
-        return match digits {
-            0 => shown.to_string(),
-            _ => format!("{}.{:0digits$}", shown / unit, shown % unit),
-        };
+    let Shown { whole, places, power } = Shown::new(value, is_upper, digits);
+    let text = decimal(whole, places);
+    if power == 0 { text } else { format!("{text}e-{power}") }
+}
+
+/// `whole` / 10^`places`.
+fn decimal(whole: u64, places: usize) -> String {
+    let unit = POWERS[places] as u64;
+    let tail = if places == 0 { String::new() } else { format!(".{:0places$}", whole % unit) };
+    format!("{}{tail}", whole / unit)
+}
+
+/// The fewest decimals, at least `digits`, at which a lower bound above an upper one is above it as shown,
+/// too; `digits` where the bounds have the other order or differ by less than can be shown.
+#[must_use]
+pub fn decimals(upper: f64, lower: f64, digits: usize) -> usize {
+    let value = |bound, is_upper, digits| Shown::new(bound, is_upper, digits).value();
+    let is_above = |digits: &usize| value(lower, false, *digits) > value(upper, true, *digits);
+    let mut more = digits..=MOST_DECIMALS;
+    if lower > upper { more.find(is_above).unwrap_or(digits) } else { digits }
+}
+
+/// The digits of a bound: `whole` / 10^(`places` + `power`).
+struct Shown {
+    whole: u64,
+    places: usize,
+    /// Zero unless the bound is written with a power of ten.
+    power: usize,
+}
+
+impl Shown {
+    #[inline(never)]
+    fn new(value: f64, is_upper: bool, digits: usize) -> Self {
+        let mut places = digits.min(MOST_DECIMALS);
+        let mut power = 0;
+        let mut value = value.min(1e15);
+        if value > 0.0 && value < 0.05 && (value >= 1e-19 || is_upper) {
+            value = value.max(1e-19);
+            power = 2;
+            while power < 19 && value * POWERS[power] < 1.0 {
+                power += 1;
+            }
+            places = (places.max(4) - 1).min(22 - power);
+        }
+        // larger whole numbers are not exact in a float
+        while places > 0 && value * POWERS[places + power] >= 9e15 {
+            places -= 1;
+        }
+        let mut whole = outward(value, is_upper, POWERS[places + power]);
+        if power > 0 && whole as f64 >= POWERS[places + 1] {
+            whole /= 10;
+            power -= 1;
+        }
+        Shown { whole, places, power }
     }
-    let value = value.max(1e-19);
-    let mut power = 2;
-    while power < 19 && value * POWERS[power] < 1.0 {
-        power += 1;
+
+    fn value(&self) -> f64 {
+        self.whole as f64 / POWERS[self.places + self.power]
     }
-    let (mantissa, power) = match outward(value, is_upper, POWERS[power + 3]) {
-        0..1000 => (9999, power + 1),
-        10_000.. => (1000, power - 1),
-        mantissa => (mantissa, power),
-    };
-    format!("{}.{:03}e-{power}", mantissa / 1000, mantissa % 1000)
 }
 
 /// The whole number of 1 / `per_unit` next to a value, on the safe side of it.
 fn outward(value: f64, is_upper: bool, per_unit: f64) -> u64 {
-    let scaled = value * per_unit;
-    let (nearest, step) = if is_upper { (scaled.ceil(), 1.0) } else { (scaled.floor(), -1.0) };
-    let is_safe = |shown: f64| {
-        if is_upper { shown / per_unit >= value } else { shown / per_unit <= value }
-    };
+    let step = if is_upper { 1.0 } else { -1.0 };
     // the product was rounded, to either side
-    let candidates = [nearest - step, nearest];
-    candidates.into_iter().find(|shown| is_safe(*shown)).unwrap_or(nearest + step) as u64
+    let mut shown = (value * per_unit).floor() - step;
+    while (shown / per_unit - value) * step < 0.0 {
+        shown += step;
+    }
+    shown as u64
 }
 
 /// A value ≥ 0 with three decimals and a power of ten, rounded to its safe side.
@@ -139,10 +182,14 @@ pub fn short(rate: f64) -> String {
 pub fn confidence(significance: f64) -> String {
     // rounded up, but for the rounding of the product itself
     let risk = (significance * 1e8 - 1e-4).ceil();
-    let held = (1e8 - risk.max(1.0)) as u64;
-    let shown = format!("{}.{:06}", held / 1_000_000, held % 1_000_000);
+    let mut held = (1e8 - risk.max(1.0)) as u64;
+    let mut places = 6;
+    while places > 0 && held % 10 == 0 {
+        held /= 10;
+        places -= 1;
+    }
     let more = if risk < 1.0 || significance < 1e-8 { "more than " } else { "" };
-    format!("{more}{} %", shown.trim_end_matches('0').trim_end_matches('.'))
+    format!("{more}{} %", decimal(held, places))
 }
 
 /// With four decimals and a sign.
@@ -204,6 +251,35 @@ mod tests {
         }
         assert_eq!([0.0, 1e-30].map(|value| bound(value, false, 2)), ["0.00", "0.00"]);
         assert_eq!([1e-30, f64::INFINITY].map(|value| bound(value, true, 2)), ["1.000e-19", "∞"]);
+    }
+
+    #[test]
+    fn shown_bounds_keep_their_order() {
+        // claim and lower bound of σ = 5, T = 100, and pairs that are closer
+        let pairs = [(0.0627, 0.0661), (0.0499, 0.0501), (1.0, 1.000_000_1), (3e-9, 3.000_1e-9)];
+        for (upper, lower) in pairs {
+            for digits in [0, 2, 4] {
+                let digits = decimals(upper, lower, digits);
+                let [above, below] = [(lower, false), (upper, true)].map(|(value, is_upper)| {
+                    let shown = bound(value, is_upper, digits);
+                    assert!(
+                        shown.parse::<f64>().unwrap().to_bits()
+                            == Shown::new(value, is_upper, digits).value().to_bits()
+                    );
+                    shown.parse::<f64>().unwrap()
+                });
+                assert!(below >= upper && above <= lower && above > below, "{upper} {lower}");
+            }
+        }
+        assert_eq!(bound(0.0627, true, 2), "0.07");
+        assert_eq!(bound(0.0661, false, 2), "0.06");
+        assert_eq!(
+            [(0.718, 4.063), (4.0, 0.5), (1.0, 1.0)].map(|(u, l)| decimals(u, l, 2)),
+            [2; 3]
+        );
+        assert_eq!(decimals(0.0627, 0.0661, 2), 3);
+        assert_eq!(decimals(1.0, 1.0 + 1e-15, 2), 2);
+        assert_eq!(decimals(f64::NAN, 1.0, 2), 2);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use dpscope_core::mechanism::SamplerKind;
 use serde::{Deserialize, Serialize};
 
 use super::batches;
-use crate::number::{bound as shown_bound, confidence};
+use crate::number::{bound as shown_bound, confidence, decimals};
 
 /// A bound on ε that a conclusion can rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,17 +124,18 @@ fn sentence(
     upper: Option<f64>,
     factor: Option<&str>,
 ) -> String {
-    let claim = format!("Poisson accounting claims ε = {}", shown_bound(claimed, true, 2));
+    let digits = lower.as_ref().map_or(2, |(least, _)| decimals(claimed, *least, 2));
+    let claim = format!("Poisson accounting claims ε = {}", shown_bound(claimed, true, digits));
     if sampler == SamplerKind::Poisson {
         return format!("{claim}. These batches are Poisson sampled, so the claim is proven.");
     }
     let batches = batches(sampler);
     let least = lower.as_ref().map(|(least, basis)| {
-        let least = shown_bound(*least, false, 2);
+        let least = shown_bound(*least, false, digits);
         format!("the worst-case pair leaks at least {least} ({basis})")
     });
     let most = upper.map(|most| {
-        let most = shown_bound(most, true, 2);
+        let most = shown_bound(most, true, digits);
         format!("no dataset leaks more than {most} (proven)")
     });
     let bounds = match (&least, &most) {
@@ -195,6 +196,20 @@ mod tests {
         let found = conclusion(SamplerKind::Shuffle, &weak);
         assert_eq!((found.lower, found.factor), (Some(KnownBound::ShuffleSum), None));
         assert!(found.sentence.ends_with("The claim is neither refuted nor confirmed."));
+    }
+
+    #[test]
+    fn a_claim_below_its_bound_is_shown_below_it() {
+        let small = [
+            (KnownBound::Poisson, 0.062_65),
+            (KnownBound::ShuffleMaxSlice, 0.066_02),
+            (KnownBound::ShuffleSum, 0.06),
+            (KnownBound::Deterministic, 0.7),
+        ];
+        let found = conclusion(SamplerKind::Shuffle, &small);
+        let start = "Poisson accounting claims ε = 0.063; with shuffled batches, the worst-case pair \
+                     leaks at least 0.066";
+        assert!(found.sentence.starts_with(start), "{}", found.sentence);
     }
 
     #[test]

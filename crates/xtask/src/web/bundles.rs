@@ -27,13 +27,14 @@ const BUNDLES: [Bundle; 3] = [
 
 /// What wasm-opt does: 1 % fewer bytes than with the first alone. Nothing of ours lies in the lowest
 /// 1024 bytes, which are the far end of the stack.
-const PASSES: [&str; 9] = [
+const PASSES: [&str; 10] = [
     "-Os",
     "--low-memory-unused",
     "--zero-filled-memory",
     "--flatten",
     "--rereloop",
     "--gufa",
+    "-Os",
     "-Os",
     "--strip-producers",
     "--strip-target-features",

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { rounded } from "../../../../numbers/rounded";
+import { decimalsOf, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { lineBadge } from "../../components/badge";
 import { type Statement, statement } from "../../numbers/statement";
@@ -10,17 +10,18 @@ import { ruler } from "./ruler";
 export function hero(app: App): TemplateResult {
   const summary = statement(app.theory);
   const { claimed } = summary;
+  const decimals = decimalsOf(claimed?.epsilon, summary.least?.epsilon, 2);
   return html`<section class="hero" aria-label="Claim and leakage" aria-busy=${String(app.theory.isStale)}>
     <div class="figures ${app.theory.isStale ? "stale" : ""}">
       <div class="figure">
         <h2>Claimed</h2>
         <p class="big poisson">
-          ${claimed === undefined ? "–" : rounded(claimed.epsilon, "upper", 2)}
+          ${claimed === undefined ? "–" : rounded(claimed.epsilon, "upper", decimals)}
         </p>
         <p class="under">by Poisson accounting</p>
         ${claimed === undefined ? nothing : lineBadge(app, "about-claimed", "poisson")}
       </div>
-      ${leakage(app, summary)}
+      ${leakage(app, summary, decimals)}
       ${
         summary.factor === undefined
           ? nothing
@@ -36,11 +37,11 @@ export function hero(app: App): TemplateResult {
   </section>`;
 }
 
-function leakage(app: App, summary: Statement): TemplateResult | typeof nothing {
+function leakage(app: App, summary: Statement, decimals: number): TemplateResult | typeof nothing {
   if (summary.least !== undefined) {
     return html`<div class="figure">
       <h2>Leaks at least</h2>
-      <p class="big attack">${rounded(summary.least.epsilon, "lower", 2)}</p>
+      <p class="big attack">${rounded(summary.least.epsilon, "lower", decimals)}</p>
       <p class="under">${about(app.state.sampler).batches}</p>
       ${lineBadge(app, "about-least", summary.leastName)}
     </div>`;
@@ -48,7 +49,7 @@ function leakage(app: App, summary: Statement): TemplateResult | typeof nothing 
   if (summary.most !== undefined) {
     return html`<div class="figure">
       <h2>Leaks at most</h2>
-      <p class="big deterministic">${rounded(summary.most.epsilon, "upper", 2)}</p>
+      <p class="big deterministic">${rounded(summary.most.epsilon, "upper", decimals)}</p>
       <p class="under">${about(app.state.sampler).batches}</p>
       ${lineBadge(app, "about-most", summary.mostName)}
     </div>`;

@@ -1,18 +1,19 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, svg, type TemplateResult } from "lit/html.js";
-import { rounded, SIGN } from "../../../../numbers/rounded";
+import { decimalsOf, rounded, SIGN } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import type { Table } from "../../charts/data-table";
 import { lineBadge } from "../../components/badge";
 import { capitalised } from "../../numbers/accounted";
 import { counted } from "../../numbers/counts";
-import { accountedOf, LINE, type LineName, linesOf } from "../../numbers/lines";
+import { accountedOf, LINE, type LineName, type Lines, linesOf } from "../../numbers/lines";
 
 /** What theory says about the setting, one row per line. */
 export function numberTable(app: App): TemplateResult {
   const names = linesOf(app.state.sampler);
   const values = names.map((name) => accountedOf(app.theory.lines, name)?.epsilon ?? 0);
   const largest = Math.max(...values.filter(Number.isFinite), 1e-9);
+  const decimals = tableDecimals(app.theory.lines, names);
   return html`<table class="numbers ${app.theory.isStale ? "stale" : ""}">
     <caption>
       Claimed, proven and simulated values of ε
@@ -26,12 +27,21 @@ export function numberTable(app: App): TemplateResult {
       </tr>
     </thead>
     <tbody>
-      ${names.map((name) => row(app, name, largest))}
+      ${names.map((name) => row(app, name, largest, decimals))}
     </tbody>
   </table>`;
 }
 
-function row(app: App, name: LineName, largest: number): TemplateResult {
+/** Enough for every lower bound above the claim to be shown above it. */
+function tableDecimals(lines: Lines, names: readonly LineName[]): number {
+  const claimed = accountedOf(lines, "poisson")?.epsilon;
+  const lower = names
+    .map((name) => accountedOf(lines, name))
+    .filter((value) => value?.kind === "lower");
+  return Math.max(3, ...lower.map((value) => decimalsOf(claimed, value?.epsilon, 3)));
+}
+
+function row(app: App, name: LineName, largest: number, decimals: number): TemplateResult {
   const found = app.theory.lines[name];
   const { title, says, colour } = LINE[name];
   const head = html`<th scope="row">
@@ -59,7 +69,7 @@ function row(app: App, name: LineName, largest: number): TemplateResult {
   return html`<tr>
     ${head}
     <td class="right">
-      <span class="sign">${SIGN[value.kind]}</span> ${rounded(value.epsilon, value.kind, 3)}
+      <span class="sign">${SIGN[value.kind]}</span> ${rounded(value.epsilon, value.kind, decimals)}
     </td>
     <td class="bars">${bar(share, value.kind, colour)}</td>
     <td>
