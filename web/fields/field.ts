@@ -50,6 +50,25 @@ export function numberOf(text: string): number {
   return trimmed.length <= LONGEST && DECIMAL.test(trimmed) ? Number(trimmed) : Number.NaN;
 }
 
+/** Typed text with a decimal point and without commas between thousands: one comma is between thousands in
+ * a whole number and a decimal comma elsewhere. Links and attributes have decimal points only. */
+export function typedText(field: Field, typed: string): string {
+  const text = typed.trim();
+  const isGrouped = /^[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?$/.test(text);
+  const isWhole = field.kind === "number" && field.whole === true;
+  if (isGrouped && (isWhole || /,.*[,.]/.test(text))) return text.replaceAll(",", "");
+  const isDecimal = field.kind === "number" && (!isWhole || /e/i.test(text));
+  return isDecimal && /^[^,.]*,[^,.]*$/.test(text) ? text.replace(",", ".") : text;
+}
+
+/** The keypad of a phone: powers of ten need letters. */
+export function keypadOf(field: Field): "numeric" | "decimal" | "text" {
+  if (field.kind !== "number") return field.kind === "seed" ? "numeric" : "text";
+  const { least, most, whole = false } = field;
+  if (most >= 1e5 || (least > 0 && least < 1e-3)) return "text";
+  return whole ? "numeric" : "decimal";
+}
+
 /** The value that a text stands for; `undefined` for any text outside the domain. */
 export function parse(field: Field, text: string): Value | undefined {
   if (field.kind === "choice") return field.options.find(([value]) => value === text)?.[0];

@@ -36,6 +36,28 @@ test("a slider, a number and a preset give the same setting", async ({ page }) =
   await expect(page.locator(".hero .big").first()).toHaveText("2.97");
 });
 
+test("shown numbers keep their order", async ({ page }) => {
+  await page.goto("#v=1&noise_multiplier=5");
+  await expect(page.locator(".hero .sentence")).toContainText("1.05 times");
+  const [claimed, least] = await page.locator(".hero .big").allTextContents();
+  expect(Number(least)).toBeGreaterThan(Number(claimed));
+  await expect(page.locator(".hero .sentence")).toContainText(`claims ε = ${claimed?.trim()};`);
+  await expect(page.locator(".hero .sentence")).toContainText(`at least ${least?.trim()} `);
+});
+
+test("an arrow key moves a slider by one digit, and a comma is decimal", async ({ page }) => {
+  await page.goto("");
+  const noise = page.getByLabel("Noise multiplier σ", { exact: true });
+  const slider = page.getByLabel("Noise multiplier, slider");
+  await slider.focus();
+  await slider.press("ArrowRight");
+  await expect(noise).toHaveValue("1.1");
+  await noise.fill("0,5");
+  await noise.press("Enter");
+  await expect(noise).toHaveValue("0.5");
+  await expect(page.getByLabel("Delta δ", { exact: true })).toHaveAttribute("inputmode", "text");
+});
+
 test("every arrow key moves a slider of small whole numbers", async ({ page }) => {
   await page.goto("#v=1&epochs=3");
   const slider = page.getByLabel("Epochs, slider");

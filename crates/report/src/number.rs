@@ -184,7 +184,7 @@ pub fn confidence(significance: f64) -> String {
     let risk = (significance * 1e8 - 1e-4).ceil();
     let mut held = (1e8 - risk.max(1.0)) as u64;
     let mut places = 6;
-    while places > 0 && held % 10 == 0 {
+    while places > 0 && held.is_multiple_of(10) {
         held /= 10;
         places -= 1;
     }

@@ -8,7 +8,7 @@ import {
   type PropertyValues,
   type TemplateResult,
 } from "lit";
-import { numberText, type Value } from "../../fields/field";
+import { numberText, typedText, type Value } from "../../fields/field";
 import type { Answer, Calculator, Columns } from "./calculator";
 import { type Call, type Failure, failureOf } from "./calls";
 import { attributeOf, type Input, propertyOf, read } from "./fields";
@@ -195,7 +195,12 @@ export function elementOf<Settings extends object, Result>(
     #typed(name: string, field: Input, text: string): void {
       this.#isTouched = true;
       this.#drafts.set(name, text);
-      const { value, problem } = read(name, field, text, this.#value(name, field));
+      const { value, problem } = read(
+        name,
+        field,
+        typedText(field, text),
+        this.#value(name, field),
+      );
       if (problem === undefined) {
         this.#set(name, value);
         this.#problems.delete(name);
@@ -205,10 +210,10 @@ export function elementOf<Settings extends object, Result>(
       this.requestUpdate();
     }
 
-    #committed(name: string, text: string): void {
+    #committed(name: string, field: Input, text: string): void {
       this.#isTouched = true;
       this.#drafts.delete(name);
-      this.#set(name, text);
+      this.#set(name, typedText(field, text));
     }
 
     async #copy(): Promise<void> {
@@ -231,7 +236,7 @@ export function elementOf<Settings extends object, Result>(
         draft: this.#drafts.get(name),
         problem: this.#problems.get(name),
         typed: (text: string) => this.#typed(name, field, text),
-        committed: (text: string) => this.#committed(name, text),
+        committed: (text: string) => this.#committed(name, field, text),
       }));
       const noiseMultiplier = (settings as { noise_multiplier?: number }).noise_multiplier ?? 1;
       return html`

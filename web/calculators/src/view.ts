@@ -5,6 +5,7 @@ import { live } from "lit/directives/live.js";
 import {
   type ChoiceField,
   type Field,
+  keypadOf,
   type NumberField,
   numberText,
   type Value,
@@ -72,6 +73,7 @@ function choiceView({
 
 function numberView({
   id,
+  field,
   value,
   draft,
   problem,
@@ -83,7 +85,7 @@ function numberView({
       id=${id}
       part="input"
       type="text"
-      inputmode="decimal"
+      inputmode=${keypadOf(field)}
       autocomplete="off"
       spellcheck="false"
       maxlength="32"

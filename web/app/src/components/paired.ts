@@ -1,5 +1,12 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { domainOf, type NumberField, numberText, parse } from "../../../fields/field";
+import {
+  domainOf,
+  keypadOf,
+  type NumberField,
+  numberText,
+  parse,
+  typedText,
+} from "../../../fields/field";
 import type { App } from "../app";
 import { FIELDS, type Field, fieldOf, type State } from "../state/fields";
 
@@ -15,6 +22,12 @@ interface Options {
 }
 
 const STEPS = 400;
+const ARROWS: Readonly<Record<string, 1 | -1>> = {
+  ArrowRight: 1,
+  ArrowUp: 1,
+  ArrowLeft: -1,
+  ArrowDown: -1,
+};
 
 /** A slider and a number, two ways to enter one value. */
 export function paired(app: App, name: NumberName, { hint, most }: Options = {}): TemplateResult {
@@ -24,6 +37,7 @@ export function paired(app: App, name: NumberName, { hint, most }: Options = {})
   const scale = slider(
     most === undefined ? field : { ...field, slider: { ...field.slider, most } },
   );
+  const set = (value: number) => app.change({ [name]: value } as Partial<State>);
   const described = refused === undefined && hint === undefined ? "" : `${name}-hint`;
   return html`<div class="paired">
     ${labelOf(name)} ${numberInput(app, name, described)}
@@ -36,9 +50,12 @@ export function paired(app: App, name: NumberName, { hint, most }: Options = {})
       aria-label=${`${field.label}, slider`}
       aria-valuetext=${numberText(value)}
       .value=${String(scale.position(value))}
-      @input=${(event: Event) => {
-        const position = Number((event.target as HTMLInputElement).value);
-        app.change({ [name]: scale.value(position, value) } as Partial<State>);
+      @input=${(event: Event) => set(scale.value(Number((event.target as HTMLInputElement).value)))}
+      @keydown=${(event: KeyboardEvent) => {
+        const step = ARROWS[event.key];
+        if (step === undefined) return;
+        event.preventDefault();
+        set(scale.next(value, step));
       }}
     />
     ${described === "" ? nothing : note(described, refused, hint)}
@@ -59,7 +76,7 @@ export function numberInput(app: App, name: Field, described: string): TemplateR
     id=${name}
     class="number"
     type="text"
-    inputmode="decimal"
+    inputmode=${keypadOf(fieldOf(name))}
     autocomplete="off"
     spellcheck="false"
     aria-invalid=${app.refused.has(name) ? "true" : "false"}
@@ -77,7 +94,7 @@ export function note(id: string, refused: string | undefined, hint?: string): un
 /** Uses typed text, or says what is allowed. */
 export function take(app: App, name: Field, typed: string): void {
   const field = fieldOf(name);
-  const text = plainNumber(typed.trim());
+  const text = typedText(field, typed);
   const isCleared = text === "" && field.initial === undefined;
   const value = parse(field, text);
   if (value === undefined && !isCleared) {
@@ -89,50 +106,44 @@ export function take(app: App, name: Field, typed: string): void {
   app.change({ [name]: value });
 }
 
-/** Without commas between thousands; any other comma is refused with the text: 0,5 is not 05. */
-export function plainNumber(text: string): string {
-  return /^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$/.test(text) && !text.startsWith("0")
-    ? text.replaceAll(",", "")
-    : text;
-}
-
 interface Scale {
   position(value: number): number;
-  value(position: number, before: number): number;
+  /** The value at a position, the same whatever was there before. */
+  value(position: number): number;
+  /** The neighbour that an arrow key selects. */
+  next(value: number, step: 1 | -1): number;
 }
 
-/** Positions of the slider. */
+/** Positions of the slider, and the round values that they stand for. */
 export function slider(field: NumberField): Scale {
   const { least = field.least, most = field.most, isLinear = false } = field.slider ?? {};
   const share = (value: number) =>
     isLinear ? (value - least) / (most - least) : Math.log(value / least) / Math.log(most / least);
   const at = (place: number) =>
     isLinear ? least + place * (most - least) : least * (most / least) ** place;
-  const tidy = (value: number) => {
-    const tidied = field.whole
-      ? Number(Math.round(value).toPrecision(value >= 1000 ? 2 : 3))
-      : Number(value.toPrecision(isLinear ? 3 : 2));
-    return Math.min(field.most, Math.max(field.least, tidied));
+  /** The distance of round values at a value: a hundredth of a linear scale, else two digits, three of
+   * whole numbers below 1000. */
+  const unit = (value: number) => {
+    const digits = field.whole === true && value < 1000 ? 2 : 1;
+    const size = isLinear ? (most - least) / 100 : 10 ** (Math.floor(Math.log10(value)) - digits);
+    return field.whole === true ? Math.max(1, Math.round(size)) : size;
   };
-  const position = (value: number) => Math.round(STEPS * Math.min(1, Math.max(0, share(value))));
+  const round = (value: number, size: number) =>
+    Math.min(
+      field.most,
+      Math.max(field.least, Number((Math.round(value / size) * size).toPrecision(6))),
+    );
   return {
-    position,
-    value: (place, before) => {
-      const value = tidy(at(place / STEPS));
-      const step = Math.sign(place - position(before));
-      if (value !== before || step === 0) return value;
-      return nextTidy(value, step, tidy);
+    position: (value) => Math.round(STEPS * Math.min(1, Math.max(0, share(value)))),
+    value: (position) => {
+      const value = at(position / STEPS);
+      return round(value, unit(value));
+    },
+    next: (value, step) => {
+      const size = unit(step < 0 ? value * (1 - 1e-9) : value * (1 + 1e-9));
+      const place = value / size;
+      const whole = step > 0 ? Math.floor(place + 1e-6) : Math.ceil(place - 1e-6);
+      return round((whole + step) * size, size);
     },
   };
-}
-
-/** The next tidy value where a step of the slider is smaller than the digits shown. */
-function nextTidy(value: number, step: number, tidy: (value: number) => number): number {
-  for (let reach = 1; reach <= 64; reach *= 2) {
-    const next = tidy(
-      value * (1 + step * reach * 0.004) + (Number.isInteger(value) ? step * 0.5 : 0),
-    );
-    if (next !== value) return next;
-  }
-  return value;
 }

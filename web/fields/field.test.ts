@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { keypadOf, type NumberField, parse, typedText } from "./field";
+import { delta, noiseMultiplier, steps } from "./parameters";
+
+const typed = (field: NumberField, text: string) => parse(field, typedText(field, text));
+
+test("a comma is decimal, and between thousands in whole numbers", () => {
+  const decimals = ["0,5", "1,5", ",5", "0,100", "1,234", "2,5e1", "12,345.5"];
+  expect(decimals.map((text) => typed({ ...noiseMultiplier, most: 1e5 }, text))).toEqual([
+    0.5, 1.5, 0.5, 0.1, 1.234, 25, 12345.5,
+  ]);
+  expect(["1,000", "104,724", "1,000,000", "2,5e3"].map((text) => typed(steps, text))).toEqual([
+    1000, 104724, 1e6, 2500,
+  ]);
+  expect(typed(delta, "1e-5")).toBe(1e-5);
+  for (const text of ["1,5", "1,0000", "0,100", "1,2,3"])
+    expect(typed(steps, text)).toBeUndefined();
+  for (const text of ["1e1,000", "1,2,3", "1.2,3", "1,,5"]) {
+    expect(typed(noiseMultiplier, text)).toBeUndefined();
+  }
+});
+
+test("the keypad has letters where powers of ten are typed", () => {
+  const few = { ...steps, most: 12 };
+  expect([delta, steps, noiseMultiplier, few].map(keypadOf)).toEqual([
+    "text",
+    "text",
+    "decimal",
+    "numeric",
+  ]);
+});
+
+test("links have decimal points only", () => {
+  expect(parse(noiseMultiplier, "0,5")).toBeUndefined();
+});
