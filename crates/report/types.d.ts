@@ -500,7 +500,7 @@ export type FailureKind = "input" | "limit" | "stopped" | "device" | "file" | "i
 export interface FileFacts {
   /** Its arrays. */
   arrays: ArrayFacts[];
-  /** `npy` or `csv`. */
+  /** npy, npz, csv or safetensors. */
   format: string;
 }
 
@@ -879,13 +879,15 @@ export interface Scores {
 
 /** How recorded scores are audited; defaults are those of the command line. */
 export interface ScoresOptions {
+  /** ε of the claim to test, at the same δ. */
+  claim?: number;
   /** Count runs without a finite score against the attack, instead of rejecting the file. */
   count_non_finite?: boolean;
   /** δ. */
   delta: number;
   /** World that a higher score indicates; if omitted, the target's. */
   higher_means?: World;
-  /** Decimal digits; if omitted or empty, fresh entropy. */
+  /** Decimal digits; if omitted or empty, derived from the scores. */
   seed?: string;
   /** Probability that the bound is wrong. */
   significance: number;
@@ -895,7 +897,11 @@ export interface ScoresOptions {
 
 /** The result of recorded scores, with its curve. */
 export interface ScoresResult extends AuditResult {
+  /** The claim that was tested. */
+  claim?: ClaimRecord;
   curve: AuditCurve;
+  /** Those that the rule evaluated; the others chose its thresholds. */
+  evaluated: Trials;
   /** What the data indicate about code or protocol. */
   findings: string[];
   /** Runs whose score is not finite, counted against the attack. */

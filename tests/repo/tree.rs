@@ -85,7 +85,7 @@ fn tracked(root: &Path) -> Option<Vec<String>> {
 }
 
 /// Folders that git ignores: by name anywhere, or by path.
-const BUILT: [&str; 8] = [
+const BUILT: [&str; 9] = [
     "target",
     "node_modules",
     ".git",
@@ -93,6 +93,7 @@ const BUILT: [&str; 8] = [
     "web/pages",
     "web/wasm/audits",
     "web/wasm/calculators",
+    "web/wasm/files",
     "web/wasm/studies",
 ];
 

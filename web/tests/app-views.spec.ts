@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { Page } from "@playwright/test";
 import { expect, expectAccessible, scores, test } from "./page";
 
@@ -206,6 +207,57 @@ test.describe("my scores", () => {
     await expect(page.locator(".failure")).toHaveCount(0);
   });
 
+  const drop = async (page: Page, label: string, name: string) =>
+    page.getByLabel(label).setInputFiles(fileURLToPath(new URL(`files/${name}`, import.meta.url)));
+
+  for (const name of ["float64.npz", "float32.npz", "float64.safetensors", "float32.safetensors"]) {
+    test(`both worlds are read from ${name}`, async ({ page }) => {
+      await page.goto("#v=1&view=scores&scores_rule=simultaneous");
+      await drop(page, "With the target record", name);
+      await expect(page.locator(".arrays")).toContainText("target");
+      await expect(page.locator(".outcome .big")).toContainText(/ε ≥\s+[1-9]\.\d{4}/);
+      await expect(page.locator(".verdict")).toContainText(/of 600 runs with the target/);
+      await expect(page.locator(".command code")).toContainText(
+        `dpscope audit scores --target ${name} --zero-out ${name}`,
+      );
+    });
+  }
+
+  test("a missing array is named", async ({ page }) => {
+    await page.goto("#v=1&view=scores");
+    await drop(page, "With the target record", "named_otherwise.npz");
+    await expect(page.locator(".failure")).toContainText("`target`");
+    await expect(page.locator(".failure")).toContainText("members");
+  });
+
+  test("swapped files are reported beside the result, identical ones are rejected", async ({
+    page,
+  }) => {
+    await page.goto("#v=1&view=scores");
+    await drop(page, "With the target record", "one_zero_out.npz");
+    await drop(page, "Without it", "one_target.npz");
+    await expect(page.locator(".verdict .note")).toContainText("swap the two worlds");
+    await drop(page, "Without it", "one_zero_out.npz");
+    await expect(page.locator(".failure")).toContainText("identical in all 500 runs");
+  });
+
+  test("a claim is refuted, not refuted or inconclusive", async ({ page }) => {
+    await page.goto("#v=1&view=scores&scores_rule=simultaneous&scores_claim=0.5");
+    await page.getByRole("button", { name: "Try sample scores" }).click();
+    const verdict = page.locator(".verdict strong");
+    await expect(verdict).toHaveText("REFUTED");
+    const claim = page.getByLabel("Your claim ε");
+    await claim.fill("50");
+    await claim.press("Enter");
+    await expect(verdict).toHaveText("not refuted");
+    await page.getByLabel("How the threshold is chosen").selectOption("max-uncorrected");
+    await expect(verdict).toHaveText("inconclusive");
+    await expect(page.locator(".command code")).toContainText("--claim 50");
+    await claim.fill("");
+    await claim.press("Enter");
+    await expect(verdict).toHaveCount(0);
+  });
+
   const hostile: [string, string, Buffer][] = [
     ["a text", "in.npy", Buffer.from("<script>alert(1)</script>")],
     ["an absurd header", "in.npy", npy("(999999999999999,)")],
@@ -213,6 +265,7 @@ test.describe("my scores", () => {
     ["words", "in.csv", Buffer.from("a\n<img src=x onerror=alert(1)>\n")],
     ["nothing finite", "in.csv", Buffer.from("NaN\nNaN\n")],
     ["a broken archive", "in.npz", Buffer.from("PK\u0003\u0004broken")],
+    ["a broken header", "in.safetensors", Buffer.from('\u0009\0\0\0\0\0\0\0{"a":1}}')],
     ["another format", "<img src=x onerror=alert(1)>.exe", Buffer.from("MZ")],
   ];
   for (const [what, name, buffer] of hostile) {

@@ -172,7 +172,7 @@ fn unknown(bytes: &[u8], file_name: &str) -> FormatError {
     FormatError::UnknownFormat { file_name: excerpt(file_name), found, remedy }
 }
 
-#[cfg(all(test, feature = "containers"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::{write_npy, write_npz};

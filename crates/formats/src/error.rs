@@ -42,12 +42,6 @@ pub enum FormatError {
     /// The format is not recognised by the first bytes or the file name extension.
     #[error("`{file_name}` is not an npy, npz, safetensors or csv file: it {found}; {remedy}")]
     UnknownFormat { file_name: String, found: &'static str, remedy: &'static str },
-    /// A format that this build does not support.
-    #[error(
-        "files of format {format} are not supported here; save each array as npy or csv, or use \
-         the command line"
-    )]
-    LeftOut { format: Format },
     /// The file does not start with the signature of its format.
     #[error("not a file of format {format}: it starts with `{found}` instead of `{expected}`")]
     BadMagic { format: Format, found: String, expected: &'static str },

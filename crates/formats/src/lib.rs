@@ -26,7 +26,6 @@
 mod array;
 #[cfg(feature = "data-sets")]
 mod cifar10;
-#[cfg_attr(not(feature = "containers"), path = "containers_absent.rs")]
 mod containers;
 mod csv;
 mod dataset;
@@ -38,10 +37,8 @@ mod gzip;
 mod idx;
 mod limits;
 mod npy;
-#[cfg(feature = "containers")]
 mod npz;
 mod number;
-#[cfg(feature = "containers")]
 mod safetensors;
 mod shape;
 
@@ -58,7 +55,5 @@ pub use gzip::{is_gzip, unpack_gzip};
 pub use idx::{ByteArray, is_idx, read_idx};
 pub use limits::Limits;
 pub use npy::{read_npy, write_npy};
-#[cfg(feature = "containers")]
 pub use npz::{Npz, NpzWriter, read_npz, write_npz};
-#[cfg(feature = "containers")]
 pub use safetensors::{Safetensors, read_safetensors};

@@ -78,7 +78,6 @@ impl Limits {
         )
     }
 
-    #[cfg(feature = "containers")]
     pub(crate) fn arrays(&self, arrays: u64) -> Result<(), FormatError> {
         within("the file", "arrays", arrays, "max_arrays", self.max_arrays)
     }

@@ -7,7 +7,6 @@ mod write;
 use std::io::Read;
 
 pub(crate) use header::Header;
-#[cfg(feature = "containers")]
 pub(crate) use write::header_of;
 pub use write::write_npy;
 

@@ -11,7 +11,6 @@ pub(crate) enum Number {
     F64,
     F32,
     F16,
-    #[cfg_attr(not(feature = "containers"), expect(dead_code, reason = "npy has no such dtype"))]
     Bf16,
     I64,
     I32,

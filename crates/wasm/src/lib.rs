@@ -1,9 +1,10 @@
-//! Browser bindings: a flat API over the crates, as three bundles.
+//! Browser bindings: a flat API over the crates, as four bundles.
 //!
 //! | feature | bundle | contents |
 //! |---|---|---|
 //! | `calculators` | `dpscope_calculators` | accountants, calibration, bounds from counts: small, since a page needs it at once |
-//! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch, audits of files |
+//! | `studies` | `dpscope_studies` | curves, checks of a training, the exact pair, one epoch |
+//! | `files` | `dpscope_files` | audits of files of scores |
 //! | `audits` | `dpscope_audits` | simulations on WebGPU or in workers |
 //!
 //! Records in and out are plain objects with the names of the command line's JSON, columns are typed
@@ -20,6 +21,8 @@ pub mod calculators;
 #[cfg(any(feature = "calculators", feature = "studies"))]
 pub mod conclusion;
 pub mod failure;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod input;
 pub mod output;
 pub mod seed;
@@ -36,5 +39,5 @@ const TYPES: &str = dpscope_report::TYPES;
 #[global_allocator]
 static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
 
-#[cfg(all(test, feature = "calculators", feature = "studies"))]
+#[cfg(all(test, feature = "calculators", feature = "files", feature = "studies"))]
 mod types;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::JsValue;
-#[cfg(any(feature = "studies", feature = "audits"))]
+#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
 use {
     dpscope_core::audit::curve::AuditCurve,
     dpscope_core::curve::TradeOffPoint,
@@ -37,7 +37,7 @@ impl From<Failure> for JsValue {
 ///
 /// # Errors
 /// None that a page can cause.
-#[cfg(any(feature = "studies", feature = "audits"))]
+#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
 pub(crate) fn object<const FIELDS: usize>(
     fields: [(&str, JsValue); FIELDS],
 ) -> Result<Object, Failure> {
@@ -48,7 +48,7 @@ pub(crate) fn object<const FIELDS: usize>(
 ///
 /// # Errors
 /// None that a page can cause.
-#[cfg(any(feature = "studies", feature = "audits"))]
+#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
 pub(crate) fn with<const FIELDS: usize>(
     object: Object,
     fields: [(&str, JsValue); FIELDS],
@@ -60,7 +60,7 @@ pub(crate) fn with<const FIELDS: usize>(
 }
 
 /// The columns of a curve.
-#[cfg(any(feature = "studies", feature = "audits"))]
+#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
 pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
     let whole = points(&curve.points())?;
     let Some(band) = curve.band() else { return Ok(whole) };
@@ -69,7 +69,7 @@ pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
     with(whole, [("band", band.into())])
 }
 
-#[cfg(any(feature = "studies", feature = "audits"))]
+#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
 fn points(points: &[TradeOffPoint]) -> Result<Object, Failure> {
     let column = |value: fn(&TradeOffPoint) -> f64| -> JsValue {
         points.iter().map(value).collect::<Vec<f64>>().into()

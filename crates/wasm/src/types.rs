@@ -19,7 +19,7 @@ use crate::calculators::{from_counts, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
-use crate::studies;
+use crate::{files, studies};
 
 /// Fields of an interface, and whether each may be absent; none where there is no such type.
 fn fields(name: &str) -> Vec<(String, bool)> {
@@ -84,7 +84,7 @@ fn types_have_the_fields_of_records() {
     let check = studies::example();
     assert_eq!(problem("CheckReport", &check), None);
 
-    let (mut recorded, facts) = studies::example_of_files();
+    let (mut recorded, facts) = files::example();
     assert_eq!(problem("ScoresResult", &recorded), Some("ScoresResult: curve".to_owned()));
     recorded["curve"] = Json::Null;
     assert_eq!(problem("ScoresResult", &recorded), None);

@@ -18,7 +18,10 @@ export interface App {
   readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "start">;
   readonly comparison: Pick<ComparisonSession, "curves" | "conclusion">;
   readonly see: SeeSession;
-  readonly scores: Pick<ScoresSession, "files" | "found" | "failure" | "isBusy" | "add" | "remove">;
+  readonly scores: Pick<
+    ScoresSession,
+    "files" | "found" | "failure" | "isBusy" | "add" | "addSample" | "remove"
+  >;
   readonly check: Pick<CheckSession, "report" | "failure" | "fieldFailure" | "isStale">;
   /** Why typed text was refused, by field. */
   readonly refused: Map<Field, string>;

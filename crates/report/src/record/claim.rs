@@ -36,7 +36,7 @@ impl ClaimRecord {
     ///
     /// # Errors
     /// A claimed ε that is not a finite number ≥ 0, or another δ than the audit's.
-    pub(crate) fn new(
+    pub fn new(
         claim: PrivacyClaim,
         result: &AuditResult,
         subject: Subject,

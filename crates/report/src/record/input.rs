@@ -119,8 +119,10 @@ pub struct ScoresOptions {
     pub threshold_rule: Option<ThresholdRule>,
     /// World that a higher score indicates; if omitted, the target's.
     pub higher_means: Option<World>,
-    /// Decimal digits; if omitted or empty, fresh entropy.
+    /// Decimal digits; if omitted or empty, derived from the scores.
     pub seed: Option<String>,
+    /// ε of the claim to test, at the same δ.
+    pub claim: Option<f64>,
     /// Count runs without a finite score against the attack, instead of rejecting the file.
     pub count_non_finite: Option<bool>,
 }

@@ -4,7 +4,7 @@ use dpscope_core::accounting::{Accounted, Cell};
 use dpscope_core::audit::trade_off::Trials;
 use serde::Serialize;
 
-use super::{ResultRecord, ValueAtCut};
+use super::{ClaimRecord, ResultRecord, ValueAtCut};
 
 /// The exact pair, drawn.
 #[derive(Debug, Serialize)]
@@ -110,6 +110,11 @@ pub struct ScoresResult {
     pub observations: u64,
     /// Runs of each world.
     pub runs: Trials,
+    /// Those that the rule evaluated; the others chose its thresholds.
+    pub evaluated: Trials,
+    /// The claim that was tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<ClaimRecord>,
     /// Runs whose score is not finite, counted against the attack.
     pub non_finite: Trials,
     /// The largest value over all thresholds: an estimate that is too high.
@@ -141,7 +146,7 @@ pub struct ArrayFacts {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileFacts {
-    /// `npy` or `csv`.
+    /// npy, npz, csv or safetensors.
     pub format: String,
     /// Its arrays.
     pub arrays: Vec<ArrayFacts>,

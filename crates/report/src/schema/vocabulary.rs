@@ -2,11 +2,14 @@
 
 use dpscope_core::accounting::{Directions, Kind, Method};
 use dpscope_core::adjacency::Scope;
+use dpscope_core::audit::claim::Verdict;
 use dpscope_core::mechanism::SamplerKind;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::words::{NO_LEAKAGE, batches, direction_in_words, method_in_words, scope_in_words};
+use crate::words::{
+    NO_LEAKAGE, batches, direction_in_words, method_in_words, scope_in_words, verdict_in_words,
+};
 
 /// The samplers, shared sentences, and the words for each part of an accounted value.
 #[must_use]
@@ -27,6 +30,10 @@ pub fn vocabulary() -> Value {
         "scopes": table(&[Scope::Mechanism, Scope::Pair], |scope| {
             table(&[Kind::Upper, Kind::Lower, Kind::Estimate], |kind| scope_in_words(scope, kind))
         }),
+        "verdicts": table(
+            &[Verdict::Refuted, Verdict::NotRefuted, Verdict::Inconclusive],
+            verdict_in_words,
+        ),
     })
 }
 

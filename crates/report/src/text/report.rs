@@ -12,7 +12,7 @@ use super::theory::comparison_text;
 use super::training::training_text;
 use crate::number::{counted, grouped, plain, up};
 use crate::record::{FindingRecord, Report, SeedSource};
-use crate::words::{DEPENDENT_RUNS, NO_LEAKAGE, Subject};
+use crate::words::{DEPENDENT_RUNS, NO_LEAKAGE, Subject, verdict_in_words};
 
 /// What the reader can do next, in the words of the front end.
 #[derive(Debug, Clone, Copy)]
@@ -62,11 +62,7 @@ pub fn report_text(report: &Report, hints: Hints) -> String {
 fn verdicts(report: &Report) -> String {
     let mut out = format!("{}\n", report.headline);
     if let Some(claim) = &report.claim {
-        let verdict = match claim.verdict.outcome {
-            Verdict::Refuted => "REFUTED",
-            Verdict::NotRefuted => "not refuted",
-            Verdict::Inconclusive => "inconclusive",
-        };
+        let verdict = verdict_in_words(claim.verdict.outcome);
         let PrivacyClaim { epsilon, delta, .. } = claim.claim();
         out.push_str(&format!("claim ε = {} at δ = {delta:e}: {verdict}\n", given(*epsilon)));
     }

@@ -1,10 +1,20 @@
 //! What a verdict on a claim means.
 
 use dpscope_core::accounting::Accounted;
-use dpscope_core::audit::claim::VerdictReason;
+use dpscope_core::audit::claim::{Verdict, VerdictReason};
 
 use super::Subject;
 use crate::number::plain;
+
+/// A verdict in a word or two.
+#[must_use]
+pub const fn verdict_in_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Refuted => "REFUTED",
+        Verdict::NotRefuted => "not refuted",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
 
 /// What a verdict means.
 #[must_use]

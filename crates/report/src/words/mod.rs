@@ -16,7 +16,7 @@ pub use accounted::InWords;
 #[cfg(feature = "schema")]
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
 pub use audited::AuditConclusion;
-pub use claim::{claim_sentence, proven_sentence};
+pub use claim::{claim_sentence, proven_sentence, verdict_in_words};
 pub use conclusion::{Conclusion, KnownBound};
 pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};

@@ -1,12 +1,10 @@
-//! Details of one training: curves, a check of its description, the exact pair, one epoch, its scores;
-//! and audits of recorded scores.
+//! Details of one training: curves, a check of its description, the exact pair, one epoch, its scores.
 
 mod audited;
 mod check;
 mod curves;
 mod epoch;
 mod pair;
-mod recorded;
 mod scores;
 
 pub use audited::audit_conclusion;
@@ -14,11 +12,9 @@ pub use check::check;
 pub use curves::curve;
 pub use epoch::epoch;
 pub use pair::{pair, pair_estimate};
-pub use recorded::{audit_scores, describe_file};
 pub use scores::scores;
 
 #[cfg(test)]
 pub(crate) use {
     check::tests::example, pair::drawn as drawn_pair, pair::estimated as estimated_pair,
-    recorded::tests::example as example_of_files,
 };

@@ -19,9 +19,10 @@ struct Bundle {
     profile: &'static str,
 }
 
-const BUNDLES: [Bundle; 3] = [
+const BUNDLES: [Bundle; 4] = [
     Bundle { feature: "calculators", name: "dpscope_calculators", profile: "wasm" },
     Bundle { feature: "studies", name: "dpscope_studies", profile: "wasm-lanes" },
+    Bundle { feature: "files", name: "dpscope_files", profile: "wasm" },
     Bundle { feature: "audits", name: "dpscope_audits", profile: "wasm-lanes" },
 ];
 

@@ -31,9 +31,16 @@ test("commands reproduce what the page shows", () => {
 });
 
 test("a file's name cannot leave its argument", () => {
-  const command = scoresCommand(initialState(), "in.npy", "a'; rm -rf $(x).npy", "1");
+  const command = scoresCommand(initialState(), "in.npy", "a'; rm -rf $(x).npy");
   expect(command).toContain("--target in.npy");
   expect(command).toContain("--zero-out 'a'\\''; rm -rf $(x).npy'");
+});
+
+test("one file is passed for both worlds, with the claim", () => {
+  const state = { ...initialState(), scores_claim: 2 };
+  expect(scoresCommand(state, "both.npz", undefined)).toBe(
+    "dpscope audit scores --target both.npz --zero-out both.npz --threshold-rule split --delta 1e-5 --significance 0.05 --claim 2",
+  );
 });
 
 test("a link cannot leave its BibTeX field", () => {

@@ -66,15 +66,12 @@ export function checkCommand(state: State): string {
 }
 
 /** The command that audits the same files. */
-export function scoresCommand(
-  state: State,
-  target: string,
-  zeroOut: string | undefined,
-  seed: string,
-): string {
-  const second = zeroOut === undefined ? "" : ` --zero-out ${quoted(zeroOut)}`;
+export function scoresCommand(state: State, target: string, zeroOut: string | undefined): string {
+  const second = ` --zero-out ${quoted(zeroOut ?? target)}`; // one file may contain both worlds
+  const claim =
+    state.scores_claim === undefined ? "" : ` --claim ${numberText(state.scores_claim)}`;
   const higher = state.scores_higher === "target" ? "" : " --higher-means zero-out";
-  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)} --seed ${seed}`;
+  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)}${claim}`;
 }
 
 /** A file name quoted for a shell. */

@@ -1,4 +1,4 @@
-import type { FileFacts, ScoresOptions, ScoresResult } from "@dpscope/wasm/studies";
+import type { FileFacts, ScoresOptions, ScoresResult } from "@dpscope/wasm/files";
 import type { WorkerLike } from "../../../protocol/protocol";
 import { initialState, type State } from "../state/fields";
 import { Lane } from "../workers/lane";
@@ -53,6 +53,17 @@ export class ScoresSession {
     if (this.files[world] === added) this.#ask();
   }
 
+  /** Scores that come with the page, of both worlds in one file. */
+  async addSample(): Promise<void> {
+    delete this.files.zero_out;
+    const name = "sample-scores.npz";
+    const file = await fetch(new URL("./sample-scores.npz", import.meta.url)).then(
+      async (response) => new File(response.ok ? [await response.blob()] : [], name),
+      () => new File([], name),
+    );
+    await this.add("target", file);
+  }
+
   remove(world: World): void {
     delete this.files[world];
     this.found = undefined;
@@ -62,8 +73,7 @@ export class ScoresSession {
 
   /** Audits again if the settings have changed. */
   show(state: State): void {
-    const { delta, significance, scores_rule, scores_higher, seed } = state;
-    const key = [delta, significance, scores_rule, scores_higher, seed].join(" ");
+    const key = JSON.stringify(optionsOf(state));
     this.#state = state;
     if (key === this.#key) return;
     this.#key = key;
@@ -115,8 +125,14 @@ export class ScoresSession {
 }
 
 function optionsOf(state: State | undefined): ScoresOptions {
-  const { delta, significance, scores_rule, scores_higher, seed } = state ?? initialState();
-  return { delta, significance, threshold_rule: scores_rule, higher_means: scores_higher, seed };
+  const { delta, significance, scores_rule, scores_higher, scores_claim } = state ?? initialState();
+  return {
+    delta,
+    significance,
+    threshold_rule: scores_rule,
+    higher_means: scores_higher,
+    ...(scores_claim === undefined ? {} : { claim: scores_claim }),
+  };
 }
 
 function megabytes(bytes: number): string {

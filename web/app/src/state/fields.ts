@@ -222,6 +222,7 @@ export const FIELDS = {
     ],
     initial: "split",
   },
+  scores_claim: { kind: "number", label: "Your claim ε (optional)", least: 0, most: 1e6 },
   scores_higher: {
     kind: "choice",
     label: "A higher score indicates",

@@ -1,6 +1,6 @@
 /** Audits files of scores. */
 
-import init, { audit_scores, describe_file } from "@dpscope/wasm/studies";
+import init, { audit_scores, describe_file } from "@dpscope/wasm/files";
 import { serve } from "../../../protocol/protocol";
 
 const api = { audit_scores, describe_file };

@@ -1,4 +1,4 @@
-import type { FileFacts } from "@dpscope/wasm/studies";
+import type { FileFacts } from "@dpscope/wasm/files";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import type { World } from "../../scores/session";

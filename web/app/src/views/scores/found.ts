@@ -1,6 +1,8 @@
-import type { ScoresResult } from "@dpscope/wasm/studies";
+import type { ScoresResult } from "@dpscope/wasm/files";
 import { html, nothing, type TemplateResult } from "lit/html.js";
+import { numberText } from "../../../../fields/field";
 import { confidence, grouped, type Kind, rounded, SIGN } from "../../../../numbers/rounded";
+import { no_leakage, verdicts } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import { toCsv } from "../../charts/data-table";
 import { details, scientificDelta } from "../../components/badge";
@@ -9,6 +11,7 @@ import { bibtex } from "../../copies/bibtex";
 import { scoresCommand } from "../../copies/command";
 import { linkOf } from "../../copies/link";
 import { standaloneSvg } from "../../copies/svg";
+import { capitalised } from "../../numbers/accounted";
 import { count } from "../../numbers/counts";
 import { curveTable, tradeOff } from "../audit/trade-off";
 
@@ -17,8 +20,8 @@ export function found(app: App, result: ScoresResult): TemplateResult {
   const isBound = result.kind === "bound";
   const kind: Kind = isBound ? "lower" : "estimate";
   const { target, zero_out } = app.scores.files;
-  const command = scoresCommand(app.state, target?.name ?? "", zero_out?.name, result.seed);
-  const n = result.runs;
+  const command = scoresCommand(app.state, target?.name ?? "", zero_out?.name);
+  const { runs } = result;
   return html`<h2 id="found-head" class="hidden">Result</h2>
     <div class="outcome">
       <div>
@@ -35,21 +38,17 @@ export function found(app: App, result: ScoresResult): TemplateResult {
         </p>
         ${details(app, "about-scores", words(result), kind, rows(result))}
       </div>
-      <p class="small verdict">
-        From ${count(n.target, "run")} with the target and ${grouped(n.zero_out)} without.
-        ${count(result.false_positives, "false positive")} and
-        ${count(result.false_negatives, "false negative")} at the chosen threshold. This many runs can show at most
-        ε = ${rounded(result.ceiling, "upper", 2)}.
-      </p>
+      <div class="verdict">
+        ${verdict(result)}
+        ${result.findings.map((finding) => html`<p class="note">${capitalised(finding)}.</p>`)}
+        <p class="small">
+          ${evaluated(result)} ${count(result.false_positives, "false positive")} and
+          ${count(result.false_negatives, "false negative")} at the chosen threshold. This many runs
+          can show at most ε = ${rounded(result.ceiling, "upper", 2)}.
+        </p>
+      </div>
     </div>
-    ${
-      result.findings.length === 0
-        ? nothing
-        : html`<ul class="notes">
-            ${result.findings.map((finding) => html`<li class="note">${finding}</li>`)}
-          </ul>`
-    }
-    ${tradeOff({ width: app.layout.split, runs: n.target + n.zero_out, curve: result.curve, known: [] })}
+    ${tradeOff({ width: app.layout.split, runs: runs.target + runs.zero_out, curve: result.curve, known: [] })}
     <div class="reproduce">
       ${copyLine(app, command)}
       ${copies(app, "copy-scores", [
@@ -67,6 +66,32 @@ export function found(app: App, result: ScoresResult): TemplateResult {
     </div>`;
 }
 
+function verdict(result: ScoresResult): unknown {
+  const { claim } = result;
+  if (claim === undefined) {
+    const isNothing = result.kind === "bound" && result.epsilon === 0;
+    return isNothing ? html`<p class="small">${no_leakage}</p>` : nothing;
+  }
+  const { outcome } = claim.verdict;
+  return html`<p>
+      Claim ε = ${numberText(claim.epsilon)}:
+      <strong class=${outcome === "refuted" ? "refuted" : ""}>${verdicts[outcome]}</strong>
+    </p>
+    <p class="small">${claim.says}</p>`;
+}
+
+/** How many runs the numbers are from. */
+function evaluated({ runs, evaluated }: ScoresResult): string {
+  if (runs.target === evaluated.target && runs.zero_out === evaluated.zero_out) {
+    return `From ${count(runs.target, "run")} with the target and ${grouped(runs.zero_out)} without.`;
+  }
+  const shares = [
+    `${grouped(evaluated.target)} of ${count(runs.target, "run")} with the target`,
+    `${grouped(evaluated.zero_out)} of ${grouped(runs.zero_out)} without`,
+  ];
+  return `From ${shares.join(" and ")}; the others chose the threshold.`;
+}
+
 function value({ kind, epsilon }: ScoresResult): string {
   const side: Kind = kind === "bound" ? "lower" : "estimate";
   return `ε ${SIGN[side]} ${rounded(epsilon, side, 6)}`;
@@ -82,11 +107,11 @@ function rows(result: ScoresResult): (readonly [string, string])[] {
     ["at", `δ = ${scientificDelta(result.delta)}`],
     ["kind", words(result)],
     ["confidence", result.kind === "bound" ? confidence(result.significance) : "none"],
-    ["n", `${grouped(result.runs.target)} and ${grouped(result.runs.zero_out)}`],
+    ["n", evaluated(result)],
     ["method", `${result.threshold_rule}, ${count(result.cuts, "cut")}`],
     ["threshold", result.threshold === null ? "" : String(result.threshold)],
     ["direction", result.direction],
-    ["seed", result.seed],
+    ["seed", `${result.seed}, derived from the scores`],
     ["version", `dpscope ${result.version}`],
   ];
 }

@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import { confidence } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { choose, labelled } from "../../components/choose";
-import { paired } from "../../components/paired";
+import { labelOf, note, numberInput, paired } from "../../components/paired";
 import { drop } from "./drop";
 import { found } from "./found";
 
@@ -20,8 +20,14 @@ export function scores(app: App): TemplateResult {
       ${drop(app, "target", "With the target record")} ${drop(app, "zero_out", "Without it")}
     </div>
     <p class="hint">
-      npy, csv, npz or safetensors with one array; up to 64 MiB each. A single npz or safetensors
-      file may contain both worlds as <code>target</code> and <code>zero_out</code>.
+      npy, npz, csv or safetensors; up to 64 MiB each. One npz, csv or safetensors file may contain
+      both worlds as <code>target</code> and <code>zero_out</code>.
+    </p>
+    <p class="sample">
+      <button type="button" class="quiet" @click=${() => void scores.addSample()}>
+        Try sample scores
+      </button>
+      <span class="hint">2,500 runs of each world: one Gaussian step with noise multiplier 0.5.</span>
     </p>
     <div class="split spaced">
       <form class="fields" aria-label="The audit" @submit=${(event: Event) => event.preventDefault()}>
@@ -29,7 +35,7 @@ export function scores(app: App): TemplateResult {
         ${paired(app, "significance", {
           hint: `Probability that the bound is wrong: here ${confidence(state.significance)} confidence.`,
         })}
-        ${choose(app, "scores_rule")} ${labelled(app, "scores_higher")}
+        ${claimField(app)} ${choose(app, "scores_rule")} ${labelled(app, "scores_higher")}
       </form>
       <section class="panel" aria-labelledby="found-head" aria-busy=${String(scores.isBusy)}>
         ${
@@ -52,6 +58,15 @@ export function scores(app: App): TemplateResult {
         }
       </section>
     </div>`;
+}
+
+function claimField(app: App): TemplateResult {
+  const refused = app.refused.get("scores_claim");
+  const described = refused === undefined ? "" : "scores_claim-hint";
+  return html`<div class="paired">
+    ${labelOf("scores_claim")} ${numberInput(app, "scores_claim", described)}
+    ${note("scores_claim-hint", refused)}
+  </div>`;
 }
 
 function waiting({ scores }: App): string {
