@@ -13,6 +13,7 @@
 //! | [`histogram`] | bins and counts of scores |
 //! | [`planner`] | observations needed to detect an ε |
 //! | [`bayesian`] | credible intervals of ε |
+//! | [`metrics`] | AUC, true positive rates, a Gaussian curve's ε, a bootstrap |
 
 mod auc;
 pub mod bayesian;
@@ -22,6 +23,7 @@ mod counts;
 pub mod curve;
 mod finding;
 pub mod histogram;
+pub mod metrics;
 mod outcome;
 pub mod planner;
 mod result;

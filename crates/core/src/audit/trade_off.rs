@@ -209,6 +209,22 @@ impl TradeOff {
         }
     }
 
+    /// Index of the first cut where a condition holds that holds at every later cut, or the number
+    /// of cuts.
+    pub(in crate::audit) fn first_cut_where(&self, holds: impl Fn(ErrorCounts) -> bool) -> usize {
+        let (mut first, mut count) = (0, self.cut_count());
+        while count > 0 {
+            let half = count / 2;
+            if holds(self.cut(first + half).errors) {
+                count = half;
+            } else {
+                first += half + 1;
+                count -= half + 1;
+            }
+        }
+        first
+    }
+
     /// All thresholds with their error counts, in ascending order.
     pub fn cuts(&self) -> impl Iterator<Item = Cut> {
         (0..self.cut_count()).map(|index| self.cut(index))

@@ -49,6 +49,8 @@ pub enum Purpose {
     TrainCanary = 14,
     /// Synthetic data sets, and the order of the records of a file.
     SyntheticData = 15,
+    /// Resamples of a bootstrap.
+    Bootstrap = 16,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -43,7 +43,7 @@ pub struct Scores<'a> {
 pub struct AuditOptions {
     /// How the threshold is chosen.
     pub threshold_rule: ThresholdRule,
-    /// δ, in (0, 1).
+    /// δ, in [0, 1).
     pub delta: f64,
     /// Chance that the bound is wrong, in (0, 1).
     pub significance: f64,
@@ -181,7 +181,7 @@ impl<'a> Scores<'a> {
     }
 
     /// A random 1/`part` of each world, and the rest.
-    fn divided(
+    pub(in crate::audit) fn divided(
         &self,
         seed: u64,
         rule: ThresholdRule,
