@@ -52,6 +52,26 @@ export interface AssumedAccounting {
 /** What a bound assumes in addition to independent runs whose number was fixed beforehand. */
 export type Assumes = "nothing" | "independent_canaries" | "gaussian_curve";
 
+/** Metrics of one attack; none of them decides a verdict. */
+export interface AttackMetrics {
+  /**
+   * Area under the receiver operating characteristic; none for counts at one threshold, or
+   * where a finding costs coverage.
+   */
+  auc: Auc | null;
+  /** ε of a Gaussian trade-off curve; none where a finding costs coverage. */
+  gdp: GdpEpsilon | null;
+  /**
+   * Ratio of the observed rates, with bootstrap quantiles: an estimate. None where no threshold
+   * has enough errors.
+   */
+  plug_in: PlugInEpsilon | null;
+  /** Chance that a pair of limits, or the bound of the Gaussian curve, is wrong: pointwise. */
+  significance: number;
+  /** True positive rates at fixed false positive rates; empty where `auc` is none. */
+  tpr_at_fpr: TprAtFpr[];
+}
+
 /**
  * The chance that an observation of D has a higher score than one of D′, ties counted half.
  *
@@ -594,6 +614,22 @@ export type FindingRecord = {
   };
 });
 
+/**
+ * A lower bound on μ of Gaussian differential privacy, and its ε if the trade-off curve is that of
+ * two Gaussians.
+ */
+export interface GdpEpsilon {
+  /** The Gaussian curve: without it, the value of ε has no coverage. */
+  assumes: Assumes;
+  /**
+   * ε of the Gaussian curve of this μ at δ, nats; none at δ = 0, where it is infinite for every
+   * μ above 0.
+   */
+  epsilon: number | null;
+  /** Lower bound on μ. */
+  gdp_mu: number;
+}
+
 /** The known one of ε and δ. */
 export type Given = {
   delta: number;
@@ -769,6 +805,27 @@ export interface PlanTable {
   tail_per_rate: number;
 }
 
+/**
+ * The largest ratio of observed rates, with bootstrap quantiles: an estimate, never a bound.
+ *
+ * ε̂ = max over thresholds of ln((TPR − δ)/FPR) where FP ≥ 50 and ln((TNR − δ)/FNR) where FN ≥ 50,
+ * at least 0; one error suffices at a single threshold. The quantiles describe how ε̂ varies from data set to data set, not where ε lies:
+ * the maximum over thresholds is biased upward, the minimum of 50 errors downward, and a bootstrap
+ * repeats both.
+ */
+export interface PlugInEpsilon {
+  /** The 1 − significance/2 quantile of the resamples. */
+  bootstrap_high: number;
+  /** The significance/2 quantile of the resamples. */
+  bootstrap_low: number;
+  /** Errors that a rate in a denominator must have. */
+  fewest_errors: number;
+  /** Number of resamples. */
+  resamples: number;
+  /** ε̂, nats. */
+  value: number;
+}
+
 /** Whose participation two neighbouring data sets differ in. */
 export type PrivacyUnit = "record";
 
@@ -809,6 +866,8 @@ export interface Report {
   input?: unknown;
   /** What was assumed of the runs that were recorded. */
   mechanism?: BatchedGaussian;
+  /** Metrics that papers report beside ε; none of them decides the verdict. */
+  metrics: AttackMetrics | null;
   /** Runs that failed, counted against the attack. */
   non_finite: Trials;
   /** Speed of the simulation. */
@@ -990,6 +1049,27 @@ export type ThreatModel = "worst-case" | "partially-informed" | "target-canary";
 
 /** How the threshold is chosen. */
 export type ThresholdRule = "max-uncorrected" | "split" | "simultaneous" | "fixed";
+
+/**
+ * The true positive rate of the score's receiver operating characteristic at one false positive
+ * rate.
+ *
+ * The characteristic at α is the highest P(S > τ) + c P(S = τ) over all τ and c in [0, 1] with
+ * P(S′ > τ) + c P(S′ = τ) ≤ α, for scores S of D and S′ of D′.
+ */
+export interface TprAtFpr {
+  /** α, the false positive rate. */
+  fpr: number;
+  /** Lower confidence limit. */
+  lower: number;
+  /** Upper confidence limit. */
+  upper: number;
+  /**
+   * Observed share of D above the lowest threshold whose observed false positive rate is at most
+   * α.
+   */
+  value: number;
+}
 
 /**
  * A training run as accountants see it: T noisy sums of clipped gradients in each of E epochs.

@@ -31,7 +31,8 @@ fn values_outside_their_domain_are_rejected() {
         ("--steps", &["0", "100001"], &["steps_per_epoch = ", "1..=100000"]),
         ("--epochs", &["0", "1001"], &["epochs = ", "1..=1000"]),
         ("--observations", &["0", "1", "999"], &["observations", "even"]),
-        ("--delta", &["0", "1", "-1", "2", "nan", "inf"], &["--delta", "between 0 and 1"]),
+        ("--delta", &["0"], &["--delta is 0", "Gaussian noise has no finite epsilon"]),
+        ("--delta", &["1", "-1", "2", "nan", "inf"], &["--delta", "0 (pure DP) or more"]),
         ("--significance", &["0", "1", "-0.05", "nan"], &["--significance", "between 0 and 1"]),
         ("--significance", &["0.5"], &["--significance", "below 0.5"]),
         ("--significance", &["0.51", "0.95"], &["--significance", "pass --confidence"]),
@@ -57,11 +58,13 @@ fn all_commands_reject_the_same_values() {
         "audit outputs --target absent --zero-out absent --noise-multiplier 1",
         "plan --epsilon 1",
     ] {
-        for option in ["--delta", "--significance"] {
-            for value in ["0", "1", "-1", "nan"] {
-                let refused = dpscope(&format!("{command} {option} {value}"));
-                refused.refuses(2, &[option, value, "strictly between 0 and 1"]);
-            }
+        for value in ["0", "1", "-1", "nan"] {
+            let refused = dpscope(&format!("{command} --significance {value}"));
+            refused.refuses(2, &["--significance", value, "strictly between 0 and 1"]);
+        }
+        for value in ["1", "-1", "nan"] {
+            let refused = dpscope(&format!("{command} --delta {value}"));
+            refused.refuses(2, &["--delta", value, "0 (pure DP) or more, and below 1"]);
         }
         if !command.contains("counts") {
             let refused = dpscope(&format!("{command} --seed 9007199254740992"));

@@ -12,6 +12,7 @@ mod gaussian;
 mod intervals;
 mod mistakes;
 mod pairs;
+mod pure_dp;
 mod saturation;
 mod stopping;
 mod tightness;

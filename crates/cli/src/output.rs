@@ -7,7 +7,7 @@ use dpscope_core::audit::claim::{ClaimError, PrivacyClaim, Verdict};
 use dpscope_core::format::given;
 use dpscope_report::figure::Curves;
 use dpscope_report::record::{ClaimTest, ErrorReport, Report};
-use dpscope_report::text::{Hints, brief_text, report_text};
+use dpscope_report::text::{Hints, brief_text, metrics_text, report_text};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::WordSplitter;
@@ -22,6 +22,11 @@ const HINTS: Hints = Hints {
 };
 
 impl ReportArgs {
+    /// Whether the metrics of the attack are printed.
+    pub(crate) fn shows_metrics(&self) -> bool {
+        self.metrics || self.show.json
+    }
+
     /// The claim at the audited δ; also rejects curve files that cannot be written. Called before any
     /// work is done.
     pub(crate) fn check(&self, delta: f64) -> Result<ClaimTest, Failure> {
@@ -42,6 +47,9 @@ impl ReportArgs {
         } else {
             let is_brief = self.brief;
             print_text(&if is_brief { brief_text(report) } else { report_text(report, HINTS) })?;
+            if let Some(metrics) = report.metrics.as_ref().filter(|_| self.metrics) {
+                print_text(&format!("\n{}", metrics_text(metrics)))?;
+            }
         }
         self.plot.write(curves)?;
         Ok(match report.verdict.map(|verdict| verdict.outcome) {

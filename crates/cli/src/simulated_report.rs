@@ -1,6 +1,9 @@
 //! The report of an artefact.
 
 use dpscope_core::adjacency::World;
+use dpscope_core::audit::Finding;
+use dpscope_core::audit::bound::Statement;
+use dpscope_core::audit::metrics::{AttackMetrics, MetricOptions};
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_engine::{Artefact, EngineError, Plan, TrainingState, TrainingTally};
 
@@ -47,6 +50,13 @@ pub(crate) fn of_artefact(
     let non_finite = Trials { target: failed(World::Target), zero_out: failed(World::ZeroOut) };
     // the cost of training is not in its normals
     let rate = training.is_none().then(|| normals / (artefact.sampling_ms.max(1e-3) / 1e3));
+    let options = MetricOptions {
+        statement: Statement { delta: plan.delta, significance: plan.significance },
+        seed: plan.seed,
+        has_coverage: !result.findings().iter().any(Finding::costs_coverage),
+    };
+    let metrics =
+        AttackMetrics::of_histograms(histograms, bins, &options).map_err(EngineError::from)?;
     let report = Report::new(subject, &result, trials, test)?;
     let theory = TheoryComparison::of_mechanism(&plan.mechanism, &report.result);
     let report = report.with_theory(Some(theory));
@@ -65,6 +75,7 @@ pub(crate) fn of_artefact(
         score_slope: histograms.slope(bins).map_err(EngineError::from)?,
         plan: Some(plan_record(&plan)),
         training,
+        metrics: Some(metrics),
         non_finite,
         ..report
     })
@@ -112,8 +123,6 @@ fn canary_error(tally: &TrainingTally) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use dpscope_core::audit::Finding;
-
     use super::*;
 
     /// Residuals of ±`spread`, those of one in ten outputs, the canary's, higher by ½.

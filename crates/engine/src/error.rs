@@ -30,7 +30,10 @@ pub enum PlanError {
         observations: u64,
     },
     /// δ of an audit.
-    #[error("delta is {}; it must lie strictly between 0 and 1, e.g. 1e-5", given(*.delta))]
+    #[error(
+        "delta is {}; it must lie strictly between 0 and 1, e.g. 1e-5{}", given(*.delta),
+        if *.delta == 0.0 { ": Gaussian noise has no finite epsilon at delta 0" } else { "" }
+    )]
     Delta {
         /// The value.
         delta: f64,

@@ -145,6 +145,12 @@ pub fn up(limit: f64) -> String {
     }
 }
 
+/// A δ in powers of ten, or 0.
+#[must_use]
+pub fn delta(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { format!("{value:e}") }
+}
+
 /// A number of things: 1 event, 2 events.
 #[must_use]
 pub fn counted(number: u64, thing: &str) -> String {

@@ -3,7 +3,7 @@
 use clap::Args;
 use dpscope_core::adjacency::Adjacency;
 
-use super::open_unit;
+use super::delta;
 
 /// The claim that a result is compared with.
 #[derive(Debug, Args)]
@@ -12,7 +12,7 @@ pub(crate) struct ClaimArgs {
     #[arg(long, value_name = "EPS")]
     pub(crate) claim: Option<f64>,
     /// Delta reported with it; must equal --delta.
-    #[arg(long, value_name = "DELTA", value_parser = open_unit, requires = "claim")]
+    #[arg(long, value_name = "DELTA", value_parser = delta, requires = "claim")]
     pub(crate) claim_delta: Option<f64>,
     /// Adjacency of the claim.
     #[arg(long, default_value = "add-remove", requires = "claim")]

@@ -21,6 +21,6 @@ pub(crate) use run::RunArgs;
 pub(crate) use statement::{LevelArgs, RuleArg, StatementArgs};
 pub(crate) use training::{DataArgs, MemoryArgs};
 pub(crate) use values::{
-    batch_size, confidence, count, number, open_unit, positive, seed, shard, significance,
+    batch_size, confidence, count, delta, number, open_unit, positive, seed, shard, significance,
     small_count,
 };

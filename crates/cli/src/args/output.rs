@@ -11,6 +11,10 @@ pub(crate) struct ReportArgs {
     pub(crate) plot: PlotArgs,
     #[command(flatten)]
     pub(crate) claim: ClaimArgs,
+    /// Print AUC, true positive rates, the epsilon of a Gaussian curve and a bootstrap too; --json
+    /// always contains them.
+    #[arg(long, conflicts_with = "brief")]
+    pub(crate) metrics: bool,
     /// Print only the result and the verdict.
     #[arg(long, conflicts_with = "json")]
     pub(crate) brief: bool,

@@ -3,13 +3,13 @@
 use clap::{Args, ValueEnum};
 use dpscope_core::audit::bound::ThresholdRule;
 
-use super::{confidence, open_unit, significance};
+use super::{confidence, delta, significance};
 
 /// Delta and significance.
 #[derive(Debug, Args)]
 pub(crate) struct StatementArgs {
-    /// Delta of the statement.
-    #[arg(long, default_value = "1e-5", value_parser = open_unit)]
+    /// Delta of the statement; 0 for pure DP.
+    #[arg(long, default_value = "1e-5", value_parser = delta)]
     pub(crate) delta: f64,
     #[command(flatten)]
     level: LevelArgs,

@@ -48,6 +48,15 @@ pub(crate) fn open_unit(text: &str) -> Result<f64, String> {
     parsed.ok_or_else(|| format!("`{text}` is not strictly between 0 and 1"))
 }
 
+/// A delta: 0 or more, below 1.
+pub(crate) fn delta(text: &str) -> Result<f64, String> {
+    let parsed = text.parse().ok().filter(|value| (0.0..1.0).contains(value));
+    // without a negative zero
+    parsed.map(|value: f64| value + 0.0).ok_or_else(|| {
+        format!("`{text}` is not a delta: expected 0 (pure DP) or more, and below 1")
+    })
+}
+
 /// Probability that a bound is wrong, below 0.5.
 pub(crate) fn significance(text: &str) -> Result<f64, String> {
     match open_unit(text)? {
@@ -125,6 +134,11 @@ mod tests {
         assert_eq!((open_unit("1e-5"), seed("9007199254740991")), (Ok(1e-5), Ok((1 << 53) - 1)));
         for text in ["0", "1", "-1", "nan", "inf", "", "x"] {
             assert!(open_unit(text).is_err(), "{text}");
+        }
+        assert_eq!((delta("0"), delta("1e-300")), (Ok(0.0), Ok(1e-300)));
+        assert!(delta("-0").is_ok_and(|delta| delta.is_sign_positive()));
+        for text in ["1", "-1e-9", "nan", "inf", "", "x"] {
+            assert!(delta(text).is_err(), "{text}");
         }
         for text in ["9007199254740992", "-1", "1.5", "", "x"] {
             assert!(seed(text).is_err(), "{text}");

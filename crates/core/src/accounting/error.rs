@@ -28,7 +28,8 @@ pub enum AccountingError {
     },
     /// No finite ε reaches this δ.
     #[error(
-        "delta is {}; it must be larger: there is no finite epsilon at this delta", given(*.delta)
+        "delta is {}; it must be larger: Gaussian noise has no finite epsilon at this delta",
+        given(*.delta)
     )]
     Infinite {
         /// δ.

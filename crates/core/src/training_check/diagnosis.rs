@@ -86,7 +86,11 @@ pub fn diagnose(
     assumed.check()?;
     claim.check()?;
     let delta = claim.delta;
-    within("delta", delta, [1e-50, 1.0 - f64::EPSILON], "at least 1e-50 and below 1")?;
+    let allowed = match delta {
+        0.0 => "above 0: Gaussian noise has no finite epsilon at delta 0",
+        _ => "at least 1e-50 and below 1",
+    };
+    within("delta", delta, [1e-50, 1.0 - f64::EPSILON], allowed)?;
     let noise_multiplier = setup.drawn_noise_multiplier();
     let (sampling_rate, steps) = (setup.sampling_rate(), setup.steps());
     let lower = bounds::lower(setup, delta);

@@ -9,7 +9,7 @@ use dpscope_core::mechanism::BatchedGaussian;
 
 use super::theory::{Sampled, line, program};
 use super::{Curve, Curves};
-use crate::number::{confidence, grouped, plain};
+use crate::number::{self, confidence, grouped, plain};
 use crate::record::{CurveKind, CurvePoint, Report, ResultRecord};
 use crate::words::Subject;
 
@@ -104,8 +104,9 @@ fn bound(result: &ResultRecord) -> Result<Curve, AccountingError> {
 fn claimed(claim: &PrivacyClaim) -> Result<Curve, AccountingError> {
     let PrivacyClaim { epsilon, delta, .. } = *claim;
     let legend = format!(
-        "claim ε = {}, δ = {delta:e}: if it is true, no attack gets below this line",
-        given(epsilon)
+        "claim ε = {}, δ = {}: if it is true, no attack gets below this line",
+        given(epsilon),
+        number::delta(delta)
     );
     let rounded = if epsilon < 1e9 { (epsilon * 1e3).round() / 1e3 } else { epsilon };
     let words = [format!("claim ε = {}", given(rounded)), legend];

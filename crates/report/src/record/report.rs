@@ -3,6 +3,7 @@
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bayesian::CredibleInterval;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, Verdict};
+use dpscope_core::audit::metrics::AttackMetrics;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditResult, ScoreSlope};
 use dpscope_core::mechanism::BatchedGaussian;
@@ -42,6 +43,8 @@ pub struct Report {
     pub result: ResultRecord,
     /// The largest value over all cuts: an estimate, as published audits report.
     pub uncorrected_maximum: Option<ValueAtCut>,
+    /// Metrics that papers report beside ε; none of them decides the verdict.
+    pub metrics: Option<AttackMetrics>,
     /// None where nothing is known of the training.
     pub theory: Option<TheoryComparison>,
     /// Numbers of runs.
@@ -164,6 +167,7 @@ impl Report {
             findings: result.findings().iter().map(FindingRecord::from).collect(),
             result: ResultRecord::from(result),
             uncorrected_maximum: ValueAtCut::of_uncorrected_maximum(result),
+            metrics: None,
             theory: None,
             observations: Observations {
                 target: seen.target,

@@ -10,7 +10,7 @@ use dpscope_core::format::{given, rounded};
 use super::row;
 use super::theory::comparison_text;
 use super::training::training_text;
-use crate::number::{counted, grouped, plain, up};
+use crate::number::{self, counted, grouped, plain, up};
 use crate::record::{FindingRecord, Report, SeedSource};
 use crate::words::{DEPENDENT_RUNS, NO_LEAKAGE, Subject, verdict_in_words};
 
@@ -64,7 +64,8 @@ fn verdicts(report: &Report) -> String {
     if let Some(claim) = &report.claim {
         let verdict = verdict_in_words(claim.verdict.outcome);
         let PrivacyClaim { epsilon, delta, .. } = claim.claim();
-        out.push_str(&format!("claim ε = {} at δ = {delta:e}: {verdict}\n", given(*epsilon)));
+        let (epsilon, delta) = (given(*epsilon), number::delta(*delta));
+        out.push_str(&format!("claim ε = {epsilon} at δ = {delta}: {verdict}\n"));
     }
     if let Some(limit) = &report.fail_above {
         let verdict = match limit.verdict.outcome {

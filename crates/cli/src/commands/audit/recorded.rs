@@ -4,9 +4,10 @@ use std::path::Path;
 
 use clap::Args;
 use dpscope_core::accounting::Training;
-use dpscope_core::audit::bound::ThresholdRule;
+use dpscope_core::audit::bound::{Statement, ThresholdRule};
+use dpscope_core::audit::metrics::{AttackMetrics, MetricOptions};
 use dpscope_core::audit::planner::PlannedAudit;
-use dpscope_core::audit::{AuditOptions, AuditResult};
+use dpscope_core::audit::{AuditOptions, AuditResult, Finding, Scores};
 use dpscope_core::recorded::ShuffleWindow;
 
 use dpscope_core::audit::trade_off::Trials;
@@ -106,6 +107,8 @@ pub(crate) struct RecordedEvidence<'a> {
     pub(crate) target: &'a [f64],
     pub(crate) zero_out: &'a [f64],
     pub(crate) result: AuditResult,
+    /// Attacks of which this is the best: the limits of its metrics share the significance.
+    pub(crate) attacks: usize,
     pub(crate) independence: Option<IndependenceRecord>,
     pub(crate) shuffle_window: Option<ShuffleWindow>,
     pub(crate) training: Option<TrainingInfo>,
@@ -130,18 +133,30 @@ pub(crate) fn recorded_audit(
 }
 
 impl RecordedEvidence<'_> {
+    fn metrics(&self, audit: &AuditOptions) -> Result<AttackMetrics, Failure> {
+        let significance = audit.significance / self.attacks.max(1) as f64;
+        let options = MetricOptions {
+            statement: Statement { delta: audit.delta, significance },
+            seed: audit.seed,
+            has_coverage: !self.result.findings().iter().any(Finding::costs_coverage),
+        };
+        Ok(AttackMetrics::of_scores(&Scores::new(self.target, self.zero_out), &options)?)
+    }
+
     pub(crate) fn report(
         self,
         audit: &AuditOptions,
         seed_source: SeedSource,
         started: std::time::Instant,
         test: &ClaimTest,
+        shown: &ReportArgs,
     ) -> Result<Report, Failure> {
         let trials =
             Trials { target: self.target.len() as u64, zero_out: self.zero_out.len() as u64 };
         let failed = |scores: &[f64]| scores.iter().filter(|s| !s.is_finite()).count() as u64;
         let report = Report::new(self.subject, &self.result, trials, test)?;
         Ok(Report {
+            metrics: shown.shows_metrics().then(|| self.metrics(audit)).transpose()?,
             theory: self.training.map(|training| training.beside(&report.result)),
             non_finite: Trials { target: failed(self.target), zero_out: failed(self.zero_out) },
             seed: Some(audit.seed.to_string()),

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dpscope_core::accounting::{Directions, Kind, ShuffleMethod};
 use dpscope_report::record::BoundSubject;
 
-use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, open_unit, seed};
+use crate::args::{DeviceArgs, LevelArgs, SettingArgs, ShowArgs, count, delta, seed};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -26,7 +26,7 @@ pub(crate) struct BoundArgs {
     #[command(flatten)]
     pub(crate) setting: SettingArgs,
     /// Delta at which epsilon is computed.
-    #[arg(long, default_value = "1e-5", value_parser = open_unit)]
+    #[arg(long, default_value = "1e-5", value_parser = delta)]
     pub(crate) delta: f64,
     /// Compute delta at this epsilon instead.
     #[arg(long, value_name = "EPS", conflicts_with = "delta")]

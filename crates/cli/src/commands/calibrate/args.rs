@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dpscope_core::accounting::Parameter;
 use dpscope_core::mechanism::SamplerKind;
 
-use crate::args::{open_unit, positive};
+use crate::args::{delta, positive};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -30,7 +30,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "E", value_parser = positive)]
     pub(crate) epochs: Option<u64>,
     /// Delta of the statement.
-    #[arg(long, default_value = "1e-5", value_parser = open_unit)]
+    #[arg(long, default_value = "1e-5", value_parser = delta)]
     pub(crate) delta: f64,
     /// How batches are drawn.
     #[arg(long, default_value = "poisson")]

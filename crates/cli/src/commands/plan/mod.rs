@@ -10,7 +10,7 @@ use dpscope_core::format::given;
 use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Pilot, Plan};
-use dpscope_report::number::{confidence, grouped};
+use dpscope_report::number::{self, confidence, grouped};
 use dpscope_report::record::{PlanReport, PlanTarget, PredictedRow};
 
 use crate::failure::{CommandResult, Exit, Failure};
@@ -156,7 +156,7 @@ fn to_text(report: &PlanReport) -> String {
         1 => "one threshold".to_owned(),
         _ => format!("{cuts} thresholds that share the significance"),
     };
-    let mut out = format!("At δ = {delta:e}, {coverage}, {cuts}:\n\n");
+    let mut out = format!("At δ = {}, {coverage}, {cuts}:\n\n", number::delta(*delta));
     if let Some(target) = &report.target {
         let least = grouped(target.observations_for_ceiling);
         out.push_str(&format!(

@@ -303,6 +303,9 @@ impl<'a> Walk<'a> {
 }
 
 pub(super) fn check_delta(delta: f64) -> Result<(), AccountingError> {
+    if delta == 0.0 {
+        return Err(AccountingError::Infinite { delta });
+    }
     if delta > 0.0 && delta < 1.0 {
         Ok(())
     } else {

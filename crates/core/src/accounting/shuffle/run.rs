@@ -53,6 +53,9 @@ pub(crate) fn check_given(given: Given) -> Result<(), AccountingError> {
 }
 
 pub(crate) fn check_delta(delta: f64) -> Result<(), AccountingError> {
+    if delta == 0.0 {
+        return Err(AccountingError::Infinite { delta });
+    }
     if (1e-300..1.0).contains(&delta) {
         return Ok(());
     }

@@ -120,7 +120,7 @@ impl AttackMetrics {
             auc: None,
             tpr_at_fpr: Vec::new(),
             gdp: Some(GdpEpsilon::at(cut, trials, statement)?),
-            plug_in: PlugInEpsilon::of_cuts(&[cut], trials, statement, seed),
+            plug_in: PlugInEpsilon::of_cut(cut, trials, statement, seed),
         })
     }
 }

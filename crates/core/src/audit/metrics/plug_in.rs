@@ -7,7 +7,7 @@ use crate::math::{exp, ln};
 use crate::random::{Purpose, Words};
 use crate::special::ln_binomial_pmf;
 
-/// Errors that a rate in a denominator must have.
+/// Errors that a rate in a denominator must have where the best of many thresholds is taken.
 const FEWEST_ERRORS: u64 = 50;
 
 /// Resamples of the bootstrap.
@@ -16,7 +16,7 @@ const RESAMPLES: u32 = 400;
 /// The largest ratio of observed rates, with bootstrap quantiles: an estimate, never a bound.
 ///
 /// ε̂ = max over thresholds of ln((TPR − δ)/FPR) where FP ≥ 50 and ln((TNR − δ)/FNR) where FN ≥ 50,
-/// at least 0. The quantiles describe how ε̂ varies from data set to data set, not where ε lies:
+/// at least 0; one error suffices at a single threshold. The quantiles describe how ε̂ varies from data set to data set, not where ε lies:
 /// the maximum over thresholds is biased upward, the minimum of 50 errors downward, and a bootstrap
 /// repeats both.
 ///
@@ -45,18 +45,28 @@ pub struct PlugInEpsilon {
 
 impl PlugInEpsilon {
     pub(super) fn of_trade_off(all: &TradeOff, statement: Statement, seed: u64) -> Option<Self> {
-        Self::of_cuts(&few_cuts(all), all.trials(), statement, seed)
+        Self::of_cuts(&few_cuts(all), FEWEST_ERRORS, all.trials(), statement, seed)
+    }
+
+    pub(super) fn of_cut(
+        cut: Cut,
+        trials: Trials,
+        statement: Statement,
+        seed: u64,
+    ) -> Option<Self> {
+        Self::of_cuts(&[cut], 1, trials, statement, seed)
     }
 
     /// From cuts by rising threshold; none if no rate has enough errors.
-    pub(super) fn of_cuts(
+    fn of_cuts(
         cuts: &[Cut],
+        fewest_errors: u64,
         trials: Trials,
         statement: Statement,
         seed: u64,
     ) -> Option<Self> {
         let Statement { delta, significance } = statement;
-        let value = estimate(cuts.iter().map(|cut| cut.errors), trials, delta)?;
+        let value = estimate(cuts.iter().map(|cut| cut.errors), fewest_errors, trials, delta)?;
         let resampled = (0..RESAMPLES).map(|resample| {
             let draw = |world| redrawn(cuts, trials, world, seed, resample);
             let [target, zero_out] = World::BOTH.map(draw);
@@ -65,7 +75,7 @@ impl PlugInEpsilon {
                     false_negatives: below,
                     false_positives: trials.zero_out - below_zero_out,
                 });
-            estimate(errors, trials, delta).unwrap_or(0.0)
+            estimate(errors, fewest_errors, trials, delta).unwrap_or(0.0)
         });
         let mut values: Vec<f64> = resampled.collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -78,16 +88,21 @@ impl PlugInEpsilon {
             bootstrap_low: quantile(significance / 2.0),
             bootstrap_high: quantile(1.0 - significance / 2.0),
             resamples: RESAMPLES,
-            fewest_errors: FEWEST_ERRORS,
+            fewest_errors,
         })
     }
 }
 
 /// ε̂ of the counts at several thresholds; none if no rate has enough errors.
-fn estimate(errors: impl Iterator<Item = ErrorCounts>, trials: Trials, delta: f64) -> Option<f64> {
+fn estimate(
+    errors: impl Iterator<Item = ErrorCounts>,
+    fewest_errors: u64,
+    trials: Trials,
+    delta: f64,
+) -> Option<f64> {
     let rate = |events: u64, trials: u64| events as f64 / trials as f64;
     let ratio = |hits: f64, events: u64, trials: u64| {
-        let is_usable = events >= FEWEST_ERRORS;
+        let is_usable = events >= fewest_errors;
         is_usable
             .then(|| if hits > delta { ln((hits - delta) / rate(events, trials)) } else { 0.0 })
     };
@@ -223,7 +238,7 @@ mod tests {
         let errors = ErrorCounts { false_positives: 635, false_negatives: 635 };
         let trials = Trials { target: n, zero_out: n };
         let cut = Cut { threshold: 0.0, errors };
-        let found = PlugInEpsilon::of_cuts(&[cut], trials, AT, 3).unwrap();
+        let found = PlugInEpsilon::of_cut(cut, trials, AT, 3).unwrap();
         let rate = 635.0 / n as f64;
         assert!((found.value - ln((1.0 - rate - 1e-5) / rate)).abs() < 1e-12);
         let deviation = ((rate / (1.0 - rate) + (1.0 - rate) / rate) / n as f64).sqrt();
@@ -231,7 +246,7 @@ mod tests {
         // the larger of two directions, whose values are almost independent: a narrower interval
         let relative = width / (2.0 * 1.96 * deviation);
         assert!((0.7..1.1).contains(&relative), "{found:?} {relative}");
-        let other = PlugInEpsilon::of_cuts(&[cut], trials, AT, 4).unwrap();
+        let other = PlugInEpsilon::of_cut(cut, trials, AT, 4).unwrap();
         assert!(other.bootstrap_low != found.bootstrap_low && other.value == found.value);
     }
 
@@ -246,7 +261,7 @@ mod tests {
             let few = few_cuts(&all);
             assert!(few.len() < 700 && few.is_sorted_by(|a, b| a.threshold <= b.threshold));
             let value = |cuts: &mut dyn Iterator<Item = Cut>| {
-                estimate(cuts.map(|cut| cut.errors), all.trials(), 1e-5).unwrap()
+                estimate(cuts.map(|cut| cut.errors), FEWEST_ERRORS, all.trials(), 1e-5).unwrap()
             };
             let (found, every) = (value(&mut few.into_iter()), value(&mut all.cuts()));
             assert!(found <= every && found > 0.97 * every, "{n}: {found} {every}");

@@ -8,6 +8,7 @@ use dpscope_core::audit::Counts;
 use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::audit::bound::{BoundError, Statement};
 use dpscope_core::audit::curve::AuditCurve;
+use dpscope_core::audit::metrics::{AttackMetrics, MetricOptions};
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::{Credible, Report, TheoryComparison};
 use dpscope_report::words::Subject;
@@ -37,7 +38,12 @@ pub(crate) fn run(args: &CountsArgs) -> CommandResult {
         }
     }
     let training = args.training.setting();
-    let result = counts.audit(Statement { delta, significance })?;
+    let statement = Statement { delta, significance };
+    let result = counts.audit(statement)?;
+    let metrics = AttackMetrics::of_counts(
+        &counts,
+        &MetricOptions { statement, seed: 0, has_coverage: true },
+    )?;
     let confusion = ConfusionCounts {
         true_positives: target_trials - false_negatives,
         false_negatives,
@@ -52,6 +58,7 @@ pub(crate) fn run(args: &CountsArgs) -> CommandResult {
     let report = Report {
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
         credible: credible.as_ref().map(Credible::new),
+        metrics: Some(metrics),
         theory: training.map(|setting| TheoryComparison::of_training(setting, &report.result)),
         ..report
     };

@@ -42,6 +42,7 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
         target: &hypothesis.target,
         zero_out: &hypothesis.zero_out,
         result,
+        attacks: scored.hypotheses.len(),
         independence: Some(IndependenceRecord::from(&checks)),
         shuffle_window: scored.shuffle_window,
         training: Some(match known {
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
         mechanism: known,
         input,
     };
-    let report = evidence.report(&audit, seed_source, started, &test)?;
+    let report = evidence.report(&audit, seed_source, started, &test, &args.recorded.report)?;
     args.recorded.report.finish(&report, || {
         // The hypothesis was selected: its band shares the significance, as its bound does.
         let significance = audit.significance / scored.hypotheses.len() as f64;

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
         target: &target,
         zero_out: &zero_out,
         result: if is_reversed { result.reversed() } else { result },
+        attacks: 1,
         independence: None,
         shuffle_window: None,
         training: args.training.setting().map(TrainingInfo::Setting),
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
             },
         }),
     };
-    let report = evidence.report(&audit, seed_source, started, &test)?;
+    let report = evidence.report(&audit, seed_source, started, &test, &args.recorded.report)?;
     let curves = || Ok(curves_of_report(&report, &scores.curve(&audit, true)?)?);
     args.recorded.report.finish(&report, curves)
 }
