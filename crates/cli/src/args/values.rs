@@ -136,7 +136,7 @@ mod tests {
             assert!(open_unit(text).is_err(), "{text}");
         }
         assert_eq!((delta("0"), delta("1e-300")), (Ok(0.0), Ok(1e-300)));
-        assert!(delta("-0").is_ok_and(|delta| delta.is_sign_positive()));
+        assert!(delta("-0").is_ok_and(f64::is_sign_positive));
         for text in ["1", "-1e-9", "nan", "inf", "", "x"] {
             assert!(delta(text).is_err(), "{text}");
         }

@@ -22,7 +22,10 @@ pub const REPORTED_FPRS: [f64; 3] = [0.001, 0.01, 0.1];
 ///
 /// # Guarantee
 /// Each pair of limits, and the lower bound of [`gdp`](Self::gdp), fails with probability at most
-/// `significance`: pointwise, not all at once ([`Auc`], [`TprAtFpr`]).
+/// `significance`: pointwise, not all at once
+/// (`crates/core/src/audit/auc.rs::the_interval_covers_by_enumeration_and_its_twin_does_not`,
+/// `crates/core/src/audit/metrics/true_positives.rs::limits_cover_and_those_at_the_observed_threshold_do_not`,
+/// `tests/coverage/intervals.rs::clopper_pearson_covers_and_its_twin_does_not`).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
