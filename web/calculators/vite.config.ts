@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { calculators } from "./src/calculators";
 import { attributeOf, type Input } from "./src/fields";
+import { settingsOfAll } from "./src/quantities";
 
 /** Substitutes for the DOM where a server imports the module, which then defines nothing. */
 const WITHOUT_DOM =
@@ -46,6 +47,10 @@ function npmPackage(): Plugin {
 
 /** The custom elements manifest, from the same fields as the elements. */
 function customElements(): unknown {
+  const events = [
+    { name: "dpscope-result", type: { text: "DpscopeResultEvent" } },
+    { name: "dpscope-error", type: { text: "DpscopeErrorEvent" } },
+  ];
   const declarations = calculators.map(({ name, about, fields }) => ({
     kind: "class",
     customElement: true,
@@ -63,11 +68,26 @@ function customElements(): unknown {
             : "number",
       },
     })),
-    events: [{ name: "dpscope-result", type: { text: "DpscopeResultEvent" } }],
+    events,
   }));
+  const value = {
+    kind: "class",
+    customElement: true,
+    name: "dpscope-value",
+    tagName: "dpscope-value",
+    description: "one number within a sentence",
+    attributes: ["quantity", ...settingsOfAll].map((name) => ({ name: attributeOf(name) })),
+    events,
+  };
   return {
     schemaVersion: "1.0.0",
-    modules: [{ kind: "javascript-module", path: "dpscope-calculators.js", declarations }],
+    modules: [
+      {
+        kind: "javascript-module",
+        path: "dpscope-calculators.js",
+        declarations: [...declarations, value],
+      },
+    ],
   };
 }
 

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import type { Page } from "@playwright/test";
 import values from "../calculators/agreement/values.json" with { type: "json" };
 import manifest from "../calculators/package.json" with { type: "json" };
-import type { DpscopeDetail } from "../calculators/src/types";
+import type { DpscopeDetail, ErrorDetail } from "../calculators/src/types";
 import { expect, expectAccessible, isBuilt, test } from "./page";
 
 const TOOLS = ["html", "mdbook", "mkdocs", "sphinx"];
@@ -98,7 +98,7 @@ test("attributes and properties agree, and a change computes again", async ({ pa
   await counts.evaluate((element) => Object.assign(element, { falseNegatives: 12 }));
   await expect(counts).toHaveAttribute("false-negatives", "12");
   await counts.evaluate((element) => element.setAttribute("target-trials", "2000"));
-  await expect(counts.getByLabel("of runs with the record")).toHaveValue("2000");
+  await expect(counts.getByLabel("Runs with the record", { exact: true })).toHaveValue("2000");
   const newest = async () => (await heard()).at(-1)?.settings;
   await expect.poll(newest).toMatchObject({
     false_positives: 0,
@@ -118,7 +118,7 @@ test("an invalid input keeps the last answer and is reported", async ({ page }) 
   const problem = page.locator(".problem");
   await input.fill("2");
   await expect(input).toHaveAttribute("aria-invalid", "true");
-  await expect(problem).toHaveText(/significance is “2”; it must be a number from/);
+  await expect(problem).toHaveText(/Significance is “2”; it must be a number from/);
   expect(await answered(page, "counts")).toBe(before);
   await input.blur();
   await expect(input).toHaveValue("0.5");
@@ -129,7 +129,10 @@ test("an invalid input keeps the last answer and is reported", async ({ page }) 
 
 test("the message of a refused setting is shown", async ({ page }) => {
   await showPage(page, `<dpscope-counts false-positives="2000">was 3.15</dpscope-counts>`);
-  await expect(page.locator("dpscope-counts .problem")).toContainText("false_positives must be");
+  await expect(page.locator("dpscope-counts .problem")).toContainText(
+    "False positives must be at most Runs without the record",
+  );
+  await expect(page.getByRole("button", { name: "Copy CLI command" })).toHaveCount(0);
   await expect(page.locator("dpscope-counts slot:not([name])")).toHaveCount(0);
   await page.getByLabel("False positives").fill("12");
   expect(await answered(page, "counts")).toContain("ε ≥ 3.1531");
@@ -150,7 +153,9 @@ test("hostile attributes are text, and are clamped", async ({ page }) => {
   );
   const epsilon = page.locator("dpscope-epsilon");
   await expect(epsilon.locator(".fields .problem")).toHaveCount(5);
-  await expect(epsilon.locator(".problem").first()).toContainText("sampler is “<img src=x");
+  await expect(epsilon.locator(".problem").first()).toContainText(
+    "How batches are drawn is “<img src=x",
+  );
   for (const [name, value] of [
     ["sampler", "shuffle"],
     ["noise-multiplier", "1"],
@@ -164,6 +169,86 @@ test("hostile attributes are text, and are clamped", async ({ page }) => {
   await answered(page, "plan");
   await expect(page.locator("img")).toHaveCount(0);
   expect(dialogs).toEqual([]);
+});
+
+test("a value stands in its sentence, and its content where there is none", async ({ page }) => {
+  const heard = await listen(page);
+  await showPage(
+    page,
+    `<p id="good">We claim <dpscope-value quantity="poisson-epsilon" noise-multiplier="1" steps="100">about 0.7</dpscope-value>.</p>
+     <p id="bad">It is <dpscope-value quantity="poisson-epsilon" noise-multiplier="one">unknown</dpscope-value>.</p>
+     <p id="none">It is <dpscope-value quantity="epsilon"></dpscope-value>.</p>
+     <p id="refused">It is <dpscope-value quantity="audit-epsilon" false-positives="2000">unknown</dpscope-value>.</p>`,
+  );
+  const value = page.locator("#good dpscope-value");
+  await expect(value.locator("bdi")).toHaveText("ε\u00a0≤\u00a00.7181");
+  await expect(value.locator("bdi")).toHaveAttribute(
+    "title",
+    /^upper bound, proven; dpscope bound/,
+  );
+  await expect(page.locator("#bad slot")).toHaveAttribute("title", /Noise multiplier is “one”/);
+  await expect(page.getByText("unknown").first()).toBeVisible();
+  await expect(page.locator("#none slot")).toHaveText(/quantity must be one of poisson-epsilon/);
+  await expect(page.locator("#refused slot")).toHaveAttribute("title", /^False positives must be/);
+  const details = async () => (await heard()).map(({ calculator }) => calculator);
+  await expect.poll(details).toEqual(["value"]);
+  await value.evaluate((element) => element.setAttribute("quantity", "shuffle-epsilon"));
+  await expect(value.locator("bdi")).toHaveText("ε\u00a0≥\u00a04.0631");
+  await expectAccessible(page);
+});
+
+test("a failure is an event", async ({ page }) => {
+  await page.addInitScript(() => {
+    const failures: unknown[] = [];
+    Object.assign(window, { failures });
+    document.addEventListener("dpscope-error", ({ detail }) => failures.push(detail));
+  });
+  await showPage(
+    page,
+    `<dpscope-counts false-positives="2000"></dpscope-counts>
+     <dpscope-value quantity="poisson-epsilon" steps="0"></dpscope-value>`,
+  );
+  const failures = () =>
+    page.evaluate(() => (window as unknown as { failures: ErrorDetail[] }).failures);
+  await expect.poll(async () => (await failures()).length).toBe(2);
+  const seen = (await failures()).sort((one, other) =>
+    one.calculator < other.calculator ? -1 : 1,
+  );
+  expect(seen.map(({ calculator }) => calculator)).toEqual(["counts", "value"]);
+  expect(seen.map(({ failure }) => failure.kind)).toEqual(["input", "input"]);
+  expect(seen[0]?.settings).toMatchObject({ false_positives: 2000 });
+});
+
+test("a page in another direction keeps the order of numbers", async ({ page }) => {
+  await showPage(
+    page,
+    `<div lang="he" dir="rtl"><dpscope-counts></dpscope-counts>
+     <p>שלום <dpscope-value quantity="poisson-epsilon"></dpscope-value></p></div>`,
+  );
+  await answered(page, "counts");
+  await expect(page.locator("dpscope-counts .box")).toHaveCSS("direction", "ltr");
+  const bdi = page.locator("dpscope-value bdi");
+  await expect(bdi).toHaveText("ε\u00a0≤\u00a00.7181");
+  await expect(bdi).toHaveCSS("direction", "ltr");
+});
+
+test("calculators are no landmarks, and two of a kind stand on one page", async ({ page }) => {
+  const two = "<dpscope-shuffle-gap></dpscope-shuffle-gap>".repeat(2);
+  await showPage(page, two);
+  for (const calculator of await page.locator("dpscope-shuffle-gap").all()) {
+    await calculator.scrollIntoViewIfNeeded();
+    await expect(calculator.locator(".result[aria-busy=false]")).toBeVisible();
+    await calculator.getByText("Data of the chart").click();
+  }
+  await expect(page.getByRole("region")).toHaveCount(0);
+  await expectAccessible(page);
+});
+
+test("what loads is readable", async ({ page }) => {
+  await page.route("**/*.wasm", () => undefined); // it never arrives
+  await showPage(page, `<dpscope-plan></dpscope-plan>`);
+  await expect(page.locator("dpscope-plan .result")).toHaveText("Loading …");
+  await expectAccessible(page);
 });
 
 test("the module loaded twice is still one instance", async ({ page }) => {

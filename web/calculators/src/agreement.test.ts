@@ -7,6 +7,8 @@ import values from "../agreement/values.json";
 import type { Calculator } from "./calculator";
 import { calculators } from "./calculators";
 import { api, type Call } from "./calls";
+import type { Input } from "./fields";
+import { type QuantityName, quantities } from "./quantities";
 
 const call: Call = async (name, ...given) =>
   (api[name] as (...given: readonly unknown[]) => never)(...given);
@@ -47,6 +49,41 @@ test.each(values)("$calculator: $command", async ({ calculator, settings, comman
   const { result } = await answer(call, settings);
   expect(unequal(plain(result), expected)).toEqual([]);
 });
+
+test.each(Object.entries(quantities))(
+  "the value %s is that of its calculator",
+  async (name, of) => {
+    const settings = Object.fromEntries(
+      Object.entries<Input>(of.fields).map(([field, { initial }]) => [field, initial]),
+    );
+    const { figure, result } = await of.answer(call, settings);
+    const expected: Record<QuantityName, [value: string, epsilon?: number]> = {
+      "poisson-epsilon": ["ε ≤ 0.7181", programEpsilon("poisson", "claimed")],
+      "shuffle-epsilon": ["ε ≥ 4.0631", programEpsilon("shuffle", "lower")],
+      "persistent-shuffle-epsilon": ["ε ≥ 4.0631", programEpsilon("persistent-shuffle", "lower")],
+      "balls-in-bins-epsilon": ["ε ≤ 0.6215", programEpsilon("balls-in-bins", "upper")],
+      "deterministic-epsilon": ["ε ≤ 4.3772", programEpsilon("deterministic", "upper")],
+      "noise-multiplier": ["σ = 1.0812"],
+      "audit-epsilon": ["ε ≥ 3.1531"],
+      observations: ["n ≥ 104,724"],
+    };
+    const [value, epsilon] = expected[name as QuantityName];
+    expect(figure.value.replaceAll("\u00a0", " ")).toBe(value);
+    if (epsilon !== undefined) expect(result).toMatchObject({ epsilon });
+    expect(of.command(settings)).toMatch(/^dpscope /);
+  },
+);
+
+/** ε of the program at the initial settings. */
+function programEpsilon(sampler: string, side: "claimed" | "lower" | "upper"): number {
+  const row = values.find(
+    ({ calculator, settings }) =>
+      calculator === "epsilon" && settings.sampler === sampler && settings.steps === 100,
+  );
+  const epsilon = (row?.expected as Partial<Record<string, number>> | undefined)?.[side];
+  if (epsilon === undefined) throw new Error(`no value of ${sampler}`);
+  return epsilon;
+}
 
 test("a wrong number is detected", () => {
   const found = { epsilon: 1, rows: [{ ceiling: 2 }] };

@@ -23,20 +23,20 @@ import type {
 } from "./types";
 
 const { steps, epochs, delta, significance } = shared;
-const training = { noise_multiplier: shared.noiseMultiplier, steps, epochs, delta };
+export const training = { noise_multiplier: shared.noiseMultiplier, steps, epochs, delta };
 
 const sampler = {
   kind: "choice",
-  label: "Batches",
+  label: "How batches are drawn",
   options: [
-    ["shuffle", "shuffled in each epoch"],
-    ["persistent-shuffle", "shuffled once"],
-    ["poisson", "Poisson sampled"],
-    ["balls-in-bins", "balls-in-bins"],
-    ["deterministic", "the same in each epoch"],
+    ["shuffle", "Shuffle"],
+    ["persistent-shuffle", "Persistent shuffle"],
+    ["poisson", "Poisson"],
+    ["balls-in-bins", "Balls-in-bins"],
+    ["deterministic", "Deterministic"],
   ],
   initial: "shuffle",
-  help: "How batches are drawn",
+  help: "Shuffle: a new permutation in each epoch; persistent: one for all epochs",
 } as const;
 
 const targetEpsilon = {
@@ -49,7 +49,7 @@ const targetEpsilon = {
   help: "The ε to reach",
 } as const;
 
-const epsilon: Calculator<EpsilonSettings, GapResult> = {
+export const epsilon: Calculator<EpsilonSettings, GapResult> = {
   name: "epsilon",
   title: "ε of a training",
   about: "What accounting claims, and what is proven for the actual sampler",
@@ -63,7 +63,7 @@ const epsilon: Calculator<EpsilonSettings, GapResult> = {
   },
 };
 
-const noise: Calculator<NoiseSettings, NoiseResult> = {
+export const noise: Calculator<NoiseSettings, NoiseResult> = {
   name: "noise",
   title: "Noise for a target ε",
   about: "The smallest noise multiplier that achieves a target ε",
@@ -136,7 +136,7 @@ function countField(label: string, initial: number, help: string, least = 0): In
   return { kind: "number", label, least, most: 1e12, whole: true, initial, help };
 }
 
-const counts: Calculator<CountsSettings, AuditResult> = {
+export const counts: Calculator<CountsSettings, AuditResult> = {
   name: "counts",
   title: "ε from error counts",
   about: "A lower bound from the errors of an attack at a threshold fixed in advance",
@@ -147,7 +147,7 @@ const counts: Calculator<CountsSettings, AuditResult> = {
       "Runs without the target record that the attack classified as with it",
     ),
     zero_out_trials: countField(
-      "of runs without the record",
+      "Runs without the record",
       1000,
       "Runs without the target record",
       1,
@@ -157,7 +157,7 @@ const counts: Calculator<CountsSettings, AuditResult> = {
       480,
       "Runs with the target record that the attack classified as without it",
     ),
-    target_trials: countField("of runs with the record", 1000, "Runs with the target record", 1),
+    target_trials: countField("Runs with the record", 1000, "Runs with the target record", 1),
     delta,
     significance,
   },
@@ -169,7 +169,7 @@ const counts: Calculator<CountsSettings, AuditResult> = {
     return {
       figures: [
         {
-          role: "lower",
+          role: "answer",
           label: "The attack shows at least",
           value: relation("ε", "≥", rounded(result.epsilon, "lower")),
           standing: `lower bound, ${sure}`,
@@ -207,7 +207,7 @@ const thresholdRule: Input = {
   help: "How the threshold will be chosen",
 };
 
-const plan: Calculator<PlanSettings, PlanTable> = {
+export const plan: Calculator<PlanSettings, PlanTable> = {
   name: "plan",
   title: "Observations for an audit",
   about: "How many observations a bound needs, and the largest ε that they can show",

@@ -11,7 +11,8 @@ import {
 import { numberText, typedText, type Value } from "../../fields/field";
 import type { Answer, Calculator, Columns } from "./calculator";
 import { type Call, type Failure, failureOf } from "./calls";
-import { attributeOf, type Input, propertyOf, read } from "./fields";
+import { attributeOf, type Input, inWords, propertyOf, read } from "./fields";
+import { whenSeen } from "./seen";
 import { style } from "./style";
 import { answerView, chartView, failureView, fieldView, footView } from "./view";
 
@@ -80,16 +81,10 @@ export function elementOf<Settings extends object, Result>(
 
     override connectedCallback(): void {
       super.connectedCallback();
-      const seen = new IntersectionObserver(
-        (entries) => {
-          if (!entries.some((entry) => entry.isIntersecting)) return;
-          seen.disconnect();
-          this.#isVisible = true;
-          void this.#work();
-        },
-        { rootMargin: "200px" },
-      );
-      seen.observe(this);
+      const seen = whenSeen(this, () => {
+        this.#isVisible = true;
+        void this.#work();
+      });
       const sized = new ResizeObserver(() => {
         const width = this.renderRoot.querySelector(".chart")?.clientWidth ?? 0;
         if (width === 0 || width === this.#width) return;
@@ -110,7 +105,7 @@ export function elementOf<Settings extends object, Result>(
       const moved = fields.filter(([name]) => changed.has(propertyOf(name)));
       for (const [name, field] of moved) {
         const before = changed.get(propertyOf(name)) as Value | undefined;
-        const { value, problem } = read(name, field, this.#value(name, field), before);
+        const { value, problem } = read(field, this.#value(name, field), before);
         this.#set(name, value);
         if (problem === undefined) this.#problems.delete(name);
         else this.#problems.set(name, `${problem} ${numberText(value)} is used.`);
@@ -143,20 +138,24 @@ export function elementOf<Settings extends object, Result>(
         this.#answer = answer;
         this.#failure = undefined;
         this.#announce(answer.sentences[0] ?? "");
-        const detail = {
-          calculator: calculator.name,
+        this.#send("dpscope-result", {
           settings,
           result: answer.result,
           command: calculator.command(settings),
           version: this.#version,
-        };
-        const event = new CustomEvent("dpscope-result", { detail, bubbles: true, composed: true });
-        this.dispatchEvent(event);
+        });
       } catch (error) {
         this.#answer = undefined;
-        this.#failure = failureOf(error);
+        this.#failure = inWords(failureOf(error), calculator.fields);
         this.#announce(this.#failure.message);
+        this.#send("dpscope-error", { settings, failure: this.#failure });
       }
+    }
+
+    #send(type: string, detail: object): void {
+      const init = { bubbles: true, composed: true };
+      const named = { calculator: calculator.name, ...detail };
+      this.dispatchEvent(new CustomEvent(type, { detail: named, ...init }));
     }
 
     /** Curves, unless these settings already have theirs: the noise multiplier only moves the mark. */
@@ -195,12 +194,7 @@ export function elementOf<Settings extends object, Result>(
     #typed(name: string, field: Input, text: string): void {
       this.#isTouched = true;
       this.#drafts.set(name, text);
-      const { value, problem } = read(
-        name,
-        field,
-        typedText(field, text),
-        this.#value(name, field),
-      );
+      const { value, problem } = read(field, typedText(field, text), this.#value(name, field));
       if (problem === undefined) {
         this.#set(name, value);
         this.#problems.delete(name);
@@ -240,10 +234,10 @@ export function elementOf<Settings extends object, Result>(
       }));
       const noiseMultiplier = (settings as { noise_multiplier?: number }).noise_multiplier ?? 1;
       return html`
-        <section class="box" part="box" aria-label=${title}>
+        <div class="box" part="box" role="group" aria-label=${title} lang="en" dir="ltr">
           <div part="heading">
-            <p class="title" part="title"><slot name="title">${title}</slot></p>
-            <p class="about" part="about"><slot name="about">${about}</slot></p>
+            <p class="title" part="title"><slot name="title" dir="auto">${title}</slot></p>
+            <p class="about" part="about"><slot name="about" dir="auto">${about}</slot></p>
           </div>
           <div class="fields" part="fields">${inputs.map(fieldView)}</div>
           ${
@@ -252,9 +246,19 @@ export function elementOf<Settings extends object, Result>(
               : failureView(this.#failure)
           }
           ${columns ? chartView(this.#columns, noiseMultiplier, this.#width) : nothing}
-          ${footView(this.#answer, this.#version, calculator.command(settings), this.#copied, () => void this.#copy())}
+          ${
+            this.#failure === undefined
+              ? footView(
+                  this.#answer,
+                  this.#version,
+                  calculator.command(settings),
+                  this.#copied,
+                  () => void this.#copy(),
+                )
+              : nothing
+          }
           <p class="heard" aria-live="polite">${this.#heard}</p>
-        </section>
+        </div>
       `;
     }
   };

@@ -8,6 +8,7 @@ import {
   parse,
   type Value,
 } from "../../fields/field";
+import type { Failure } from "../../protocol/protocol";
 
 /** An input of a calculator always has a value. */
 export type Input = (NumberField | ChoiceField) & { readonly initial: Value };
@@ -23,12 +24,7 @@ export interface Read {
 const LONGEST = 32;
 
 /** Reads an attribute, a property or typed text; `before` replaces what has no meaning. */
-export function read(
-  name: string,
-  field: Input,
-  given: unknown,
-  before: Value = field.initial,
-): Read {
+export function read(field: Input, given: unknown, before: Value = field.initial): Read {
   if (given === null || given === undefined) return { value: field.initial };
   const isText = typeof given === "string" || typeof given === "number";
   const value = isText ? parse(field, String(given)) : undefined;
@@ -36,8 +32,17 @@ export function read(
   const shown = quoted(isText ? String(given) : typeof given);
   return {
     value: (field.kind === "number" ? nearest(field, given) : undefined) ?? before,
-    problem: `${attributeOf(name)} is ${shown}; it must be ${domainOf(field)}.`,
+    problem: `${field.label} is ${shown}; it must be ${domainOf(field)}.`,
   };
+}
+
+/** A failure with the labels of settings in place of their names. */
+export function inWords(failure: Failure, fields: Inputs): Failure {
+  const message = failure.message.replace(/\b[a-z]+(_[a-z]+)*\b/g, (name) => {
+    const isSetting = name.includes("_") || name === failure.field;
+    return (isSetting ? fields[name]?.label : undefined) ?? name;
+  });
+  return { ...failure, message };
 }
 
 /** The number of the domain nearest to the value; `undefined` for text that is no number. */

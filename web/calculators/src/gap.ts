@@ -14,7 +14,12 @@ import type {
   TrainingSettings,
 } from "./types";
 
-type Row = "poisson" | "balls-in-bins" | "deterministic" | "shuffle-best" | "persistent-shuffle";
+export type Row =
+  | "poisson"
+  | "balls-in-bins"
+  | "deterministic"
+  | "shuffle-best"
+  | "persistent-shuffle";
 
 const ROWS: Readonly<Record<BatchSampler, { readonly lower?: Row; readonly upper?: Row }>> = {
   poisson: {},
@@ -50,11 +55,7 @@ export async function gap(call: Call, settings: EpsilonSettings): Promise<Answer
   if (above && upper) epsilons[above] = upper.epsilon;
   const { sentence } = await call("conclusion", sampler, epsilons, significance.initial);
   const figures: Figure[] = [];
-  const isPoisson = sampler === "poisson";
-  if (claimed)
-    figures.push(
-      figureOf("claim", isPoisson ? capital(batches) : "Accounted as if Poisson sampled", claimed),
-    );
+  if (claimed) figures.push(figureOf("claim", "Poisson accounting claims", claimed));
   if (lower) figures.push(figureOf("lower", `${capital(batches)} leak at least`, lower));
   if (upper) figures.push(figureOf("upper", `${capital(batches)} leak at most`, upper));
   return {

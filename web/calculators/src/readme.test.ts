@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { numberText } from "../../fields/field";
 import { calculators } from "./calculators";
 import { attributeOf, type Input } from "./fields";
+import { quantities } from "./quantities";
 import { style } from "./style";
 
 const text = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -13,7 +14,10 @@ const element = readFileSync(new URL("./element.ts", import.meta.url), "utf8");
 
 /** What a README lacks of the elements and their attributes. */
 function missing(readme: string): string[] {
-  const rows = readme.split("\n").filter((line) => line.startsWith("| `"));
+  const rows = readme
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .reverse();
   const rowOf = (name: string) => rows.find((row) => row.startsWith(`| \`${name}\``)) ?? "";
   const problems = calculators.flatMap(({ name, fields }) => {
     const listed = [
@@ -40,6 +44,19 @@ test("the README lists the elements and attributes of the code", () => {
   expect(missing(text)).toEqual([]);
   expect(missing(text.replace("`false-positives` `zero", "`zero"))).toHaveLength(1);
   expect(missing(text.replace("1e-15 to 0.5", "0 to 0.5")).length).toBeGreaterThan(0);
+});
+
+test("the README lists the quantities of the value with their attributes", () => {
+  const lacking = (readme: string) =>
+    Object.entries(quantities).filter(([name, { about, fields }]) => {
+      const attributes = Object.keys(fields).map((field) => `\`${attributeOf(field)}\``);
+      const row = readme.split("\n").find((line) => line.startsWith(`| \`${name}\` `)) ?? "";
+      const [, , says, listed] = row.split("|").map((cell) => cell.trim());
+      return says !== about || listed !== attributes.join(" ");
+    });
+  expect(lacking(text)).toEqual([]);
+  expect(lacking(text.replaceAll("`false-positives` `zero", "`zero"))).toHaveLength(1);
+  expect(lacking(text.replace("leak at least", "leak at most"))).toHaveLength(1);
 });
 
 test("the README lists the parts and properties of the code", () => {

@@ -7,7 +7,7 @@ export const style = css`
     --faint: color-mix(in srgb, currentcolor 78%, transparent);
     --accent: var(--dpscope-accent, color-mix(in oklab, #0072b2 72%, currentcolor));
     --claim: var(--dpscope-claim, color-mix(in oklab, #e69f00 88%, currentcolor));
-    --lower: var(--dpscope-lower, color-mix(in oklab, #0072b2 82%, currentcolor));
+    --lower: var(--dpscope-lower, color-mix(in oklab, #cc79a7 82%, currentcolor));
     --upper: var(--dpscope-upper, color-mix(in oklab, #009e73 82%, currentcolor));
     --radius: var(--dpscope-radius, 0.4em);
     --gap: var(--dpscope-gap, 0.8em);
@@ -68,8 +68,8 @@ export const style = css`
   .problem { font-size: 0.85em; overflow-wrap: anywhere; }
   .problem::before { content: "⚠ "; }
 
-  .result { display: grid; gap: 0.7em; min-height: 2.6em; transition: opacity 0.15s 0.2s; }
-  .result[aria-busy="true"] { opacity: 0.6; }
+  .result { display: grid; gap: 0.7em; min-height: 2.6em; }
+  .result[aria-busy="true"] .value { color: var(--faint); transition: color 0.15s 0.2s; }
   .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(11.5em, 100%), 1fr)); gap: var(--gap); }
   .figure { border-inline-start: 3px solid var(--line); padding-inline-start: 0.75em; display: flex; flex-direction: column; }
   .figure.claim { border-color: var(--claim); border-inline-start-style: dashed; }
@@ -92,7 +92,7 @@ export const style = css`
 
   table { border-collapse: collapse; font-size: 0.9em; }
   .wide { overflow-x: auto; }
-  th, td { text-align: end; padding: 0.18em 1.2em 0.18em 0; font-weight: inherit; }
+  th, td { text-align: end; padding: 0.18em 0; padding-inline-end: 1.2em; font-weight: inherit; }
   th { color: var(--faint); border-bottom: 1px solid var(--line); }
   details > :not(summary) { margin-top: 0.5em; }
   summary { cursor: pointer; width: fit-content; font-size: 0.9em; }
@@ -108,10 +108,9 @@ export const style = css`
   code { display: block; font-family: ui-monospace, monospace; overflow-wrap: anywhere; user-select: all; }
   .heard { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
-  @media (prefers-reduced-motion: reduce) { .result { transition: none; } }
+  @media (prefers-reduced-motion: reduce) { .value { transition: none !important; } }
   @media (forced-colors: active) {
     :host { --line: CanvasText; --faint: CanvasText; --accent: Highlight; --claim: CanvasText; --lower: LinkText; --upper: CanvasText; }
-    .result[aria-busy="true"] { opacity: 1; }
     .chart text { fill: CanvasText; opacity: 1; }
     .chart .grid { stroke: GrayText; }
     .chart .mark { stroke: CanvasText; }

@@ -1,8 +1,8 @@
 /** What a page sees: the elements, their properties, and the details of their events. */
 
-import type { Accounted, AuditResult, PlanTable } from "@dpscope/wasm/calculators";
+import type { Accounted, AuditResult, Failure, PlanTable } from "@dpscope/wasm/calculators";
 
-export type { Accounted, AuditResult, PlanTable };
+export type { Accounted, AuditResult, Failure, PlanTable };
 
 export type BatchSampler =
   | "poisson"
@@ -66,6 +66,17 @@ export interface NoiseResult {
   readonly poisson?: { readonly noise_multiplier: number; readonly epsilon: number };
 }
 
+/** What `<dpscope-value>` shows. */
+export type ValueQuantity =
+  | "poisson-epsilon"
+  | "shuffle-epsilon"
+  | "persistent-shuffle-epsilon"
+  | "balls-in-bins-epsilon"
+  | "deterministic-epsilon"
+  | "noise-multiplier"
+  | "audit-epsilon"
+  | "observations";
+
 /** Detail of `dpscope-result`. */
 export interface ResultDetail<Calculator extends string, Settings, Result> {
   readonly calculator: Calculator;
@@ -81,15 +92,37 @@ export type NoiseDetail = ResultDetail<"noise", NoiseSettings, NoiseResult>;
 export type CountsDetail = ResultDetail<"counts", CountsSettings, AuditResult>;
 export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanTable>;
 export type ShuffleGapDetail = ResultDetail<"shuffle-gap", TrainingSettings, GapResult>;
+export interface ValueDetail
+  extends ResultDetail<
+    "value",
+    Partial<EpsilonSettings & NoiseSettings & CountsSettings & PlanSettings>,
+    Accounted | NoiseResult | AuditResult | PlanTable
+  > {
+  readonly quantity: ValueQuantity;
+}
 export type DpscopeDetail =
   | EpsilonDetail
   | NoiseDetail
   | CountsDetail
   | PlanDetail
-  | ShuffleGapDetail;
+  | ShuffleGapDetail
+  | ValueDetail;
 
 /** Bubbles and is composed: one listener on the document hears every calculator. */
 export type DpscopeResultEvent<Detail extends DpscopeDetail = DpscopeDetail> = CustomEvent<Detail>;
+
+/** Detail of `dpscope-error`. */
+export interface ErrorDetail {
+  readonly calculator: DpscopeDetail["calculator"];
+  /** What was asked. */
+  readonly settings: object;
+  readonly failure: Failure;
+  /** Of `<dpscope-value>`. */
+  readonly quantity?: string;
+}
+
+/** Instead of a result; bubbles and is composed. */
+export type DpscopeErrorEvent = CustomEvent<ErrorDetail>;
 
 interface Training extends HTMLElement {
   noiseMultiplier: number;
@@ -128,6 +161,11 @@ export interface DpscopePlanElement extends HTMLElement {
 
 export interface DpscopeShuffleGapElement extends Training {}
 
+/** Attributes are those of its quantity; each is also a property. */
+export interface DpscopeValueElement extends HTMLElement {
+  quantity: ValueQuantity;
+}
+
 declare global {
   interface HTMLElementTagNameMap {
     "dpscope-epsilon": DpscopeEpsilonElement;
@@ -135,9 +173,11 @@ declare global {
     "dpscope-counts": DpscopeCountsElement;
     "dpscope-plan": DpscopePlanElement;
     "dpscope-shuffle-gap": DpscopeShuffleGapElement;
+    "dpscope-value": DpscopeValueElement;
   }
 
   interface GlobalEventHandlersEventMap {
     "dpscope-result": DpscopeResultEvent;
+    "dpscope-error": DpscopeErrorEvent;
   }
 }

@@ -129,7 +129,7 @@ export function failureView({ kind, message }: Failure): TemplateResult {
   return html`
     <div class="result" part="result">
       <p class="problem" part="problem">${message}</p>
-      ${kind === "file" ? html`<slot></slot>` : nothing}
+      ${kind === "file" ? html`<slot dir="auto"></slot>` : nothing}
     </div>
   `;
 }
@@ -198,7 +198,7 @@ function tableView(
   return html`
     <details>
       <summary>${title}</summary>
-      <div class="wide" tabindex="0" role="region" aria-label=${title}>
+      <div class="wide" tabindex="0" role="group" aria-label=${title}>
         <table part="table">
           <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
           <tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
