@@ -11,6 +11,53 @@ test("the first paint needs no script", async ({ browser, baseURL }) => {
   await context.close();
 });
 
+test("a link shows no figures of another training", async ({ page }) => {
+  await page.addInitScript(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seen });
+    const look = () => {
+      const figure = document.querySelector<HTMLElement>(".hero .big");
+      if (figure?.checkVisibility({ visibilityProperty: true })) seen.push(figure.innerText);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  const seen = () =>
+    page.evaluate(() => [...new Set((window as never as { seen: string[] }).seen)]);
+  await page.goto("#v=1&noise_multiplier=0.5");
+  await expect(page.locator(".hero .big").first()).toHaveText("6.48");
+  expect((await seen()).filter((text) => !["–", "6.48"].includes(text))).toEqual([]);
+  await page.goto("about:blank");
+  await page.goto("");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  expect(await seen()).toEqual(["0.72"]);
+  await page.evaluate(() => {
+    (window as never as { seen: string[] }).seen.length = 0;
+    location.hash = "#v=1&noise_multiplier=0.5";
+  });
+  await expect(page.locator(".hero .big").first()).toHaveText("6.48");
+  expect((await seen()).filter((text) => !["0.72", "–", "6.48"].includes(text))).toEqual([]);
+});
+
+test("labels of equal bounds do not overlap", async ({ page }) => {
+  await page.goto("#v=1&steps=1");
+  await expect(page.locator(".hero .sentence")).toContainText("So the claim is proven.");
+  const boxes = await page.locator("#ruler text[class^=fill]").evaluateAll((labels) =>
+    labels.map((label) => {
+      const { left, right, top, bottom } = label.getBoundingClientRect();
+      return { left, right, top, bottom };
+    }),
+  );
+  const [one, other] = boxes as [(typeof boxes)[0], (typeof boxes)[0]];
+  expect(boxes).toHaveLength(2);
+  expect(
+    one.right <= other.left ||
+      other.right <= one.left ||
+      one.bottom <= other.top + 1 ||
+      other.bottom <= one.top + 1,
+  ).toBe(true);
+});
+
 test("the script takes over the first paint without a change", async ({ page }) => {
   await page.goto("");
   await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
@@ -131,14 +178,23 @@ test("results can be copied in every form", async ({ page, context }) => {
   const svg = await copied("SVG of the curves");
   expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
   expect(svg).not.toContain("var(");
-  expect(await copied("link")).toMatch(/#v=1$/);
-  expect(await copied("BibTeX")).toContain("@software{dpscope,");
+  const cited = await copied("BibTeX");
+  expect(cited).toContain("@software{dpscope,");
+  expect(cited).not.toMatch(/127\.0\.0\.1|localhost/);
   expect(await copied("command")).toBe(
     "dpscope bound shuffle --method max-slice --noise-multiplier 1 --steps 100 --delta 1e-5",
   );
   expect(await copied("command of every sampler")).toBe(
     "dpscope compare --noise-multiplier 1 --steps 100 --delta 1e-5 --seed 1",
   );
+});
+
+test("a copied link does not name an address of this machine", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto("#v=1&steps=50");
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await expect(page.getByRole("status").last()).toContainText("opens on this machine only");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("#v=1&steps=50");
 });
 
 test("a number describes itself", async ({ page }) => {

@@ -39,6 +39,80 @@ for (const view of VIEWS) {
   });
 }
 
+for (const view of VIEWS) {
+  test(`${view} has targets of 24 pixels on a phone`, async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`#v=1&view=${view}`);
+    await isReady(page, view);
+    const small = await page
+      .locator("a:visible, button:visible, input:visible, select:visible, summary:visible")
+      .evaluateAll((targets) =>
+        targets
+          .filter((target) => target.closest("p, li p, .skip, .hidden") === null)
+          .map((target) => ({ box: target.getBoundingClientRect(), text: target.outerHTML }))
+          .filter(({ box }) => box.height < 24 || box.width < 24)
+          .map(({ box, text }) => `${box.width} × ${box.height}: ${text.slice(0, 90)}`),
+      );
+    expect(small).toEqual([]);
+  });
+}
+
+for (const [view, field, result] of [
+  ["explore", "Delta, slider", "4.06"],
+  ["check", "Claimed ε", "REFUTED"],
+] as const) {
+  test(`the result of ${view} stays beside its fields on a phone`, async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`#v=1&view=${view}`);
+    await isReady(page, view);
+    await page.getByLabel(field).evaluate((input) => input.scrollIntoView({ block: "center" }));
+    const line = page.locator(".nearby");
+    await expect(line).toContainText(result);
+    await expect(line).toBeInViewport();
+    await page.setViewportSize({ width: 1280, height: 844 });
+    await expect(line).toBeHidden();
+  });
+}
+
+test("enlarged text covers nothing", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.goto("");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  await page.evaluate(() => {
+    document.documentElement.style.fontSize = "32px";
+  });
+  const covered = await page.locator(".paired").evaluateAll(
+    (rows) =>
+      rows.filter((row) => {
+        const [label, input] = ["label", ".number"].map((part) => row.querySelector(part));
+        const text = document.createRange();
+        text.selectNodeContents(label as Node);
+        const [one, other] = [text, input as Element].map((part) => part.getBoundingClientRect());
+        return one && other && one.right > other.left + 1 && one.bottom > other.top + 1;
+      }).length,
+  );
+  expect(covered).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
+});
+
+test("forced colours keep the legend", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.emulateMedia({ forcedColors: "active" });
+  await page.goto("");
+  await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
+  const grounds = await page.locator(".legend .dash").evaluateAll((dashes) =>
+    dashes.map((dash) => {
+      const { backgroundColor, backgroundImage } = getComputedStyle(dash);
+      return `${backgroundColor} ${backgroundImage}`;
+    }),
+  );
+  expect(new Set(grounds).size).toBe(4);
+  const strokes = await page
+    .locator("#sweep path.curve")
+    .evaluateAll((curves) => curves.map((curve) => getComputedStyle(curve).stroke));
+  expect(new Set(strokes).size).toBe(4);
+});
+
 test("the keyboard reaches the content first, and every view", async ({ page }) => {
   await page.goto("");
   await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);

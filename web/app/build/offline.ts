@@ -27,7 +27,7 @@ export function offline(): Plugin {
             JSON.stringify([
               "./",
               "icon.svg",
-              "from-file.js",
+              "before-paint.js",
               ...files.filter((name) => name !== "index.html"),
             ]),
           );

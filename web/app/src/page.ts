@@ -1,3 +1,4 @@
+import { Announcements } from "./announcements";
 import type { App } from "./app";
 import { AuditSession } from "./audit/session";
 import { layoutOf } from "./layout";
@@ -16,7 +17,6 @@ import { summary } from "./views/summary";
 import { scoresWorker, studiesWorker, theoryWorker } from "./workers/spawn";
 
 const WAIT_FOR_HISTORY_MS = 250;
-const SPEAK_EVERY_MS = 2000;
 
 /** Connects the state, the sessions and the views. */
 export class Page implements App {
@@ -33,11 +33,14 @@ export class Page implements App {
   layout = layoutOf(1440);
   toast = "";
   spoken = "";
+  readonly #announcements = new Announcements((words) => {
+    this.spoken = words;
+    this.redraw();
+  });
   readonly #draw: (app: Page) => void;
   #isDue = false;
   #historyTimer: ReturnType<typeof setTimeout> | undefined;
   #toastTimer: ReturnType<typeof setTimeout> | undefined;
-  #spokenTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(draw: (app: Page) => void) {
     this.#draw = draw;
@@ -74,12 +77,15 @@ export class Page implements App {
   start(): void {
     this.store.listen((state, before) => this.#changed(state, before));
     addEventListener("hashchange", () => {
-      if (location.hash !== this.store.hash) this.store.follow(location.hash);
+      if (location.hash === this.store.hash) return;
+      this.store.follow(location.hash);
+      this.#drop();
     });
     this.#measure();
     new ResizeObserver(() => this.#measure()).observe(document.documentElement);
     this.redraw();
     this.#compute();
+    this.#drop();
     for (const near of ["pointerover", "focusin"]) {
       addEventListener(near, () => this.#warm(), { once: true, passive: true });
     }
@@ -98,19 +104,8 @@ export class Page implements App {
       this.#isDue = false;
       document.title = titleOf(this.state.view);
       this.#draw(this);
-      this.#speakSoon();
+      this.#announcements.hear(summary(this));
     });
-  }
-
-  /** For screen readers: at most every two seconds, and only what is new. */
-  #speakSoon(): void {
-    this.#spokenTimer ??= setTimeout(() => {
-      this.#spokenTimer = undefined;
-      const words = summary(this);
-      if (words === this.spoken) return;
-      this.spoken = words;
-      this.redraw();
-    }, SPEAK_EVERY_MS);
   }
 
   announce(message: string): void {
@@ -147,6 +142,12 @@ export class Page implements App {
     if (state.view !== "explore") return;
     this.theory.show(state);
     this.sweep.show(state);
+  }
+
+  /** A link shows no numbers of another training, not even until its own are computed. */
+  #drop(): void {
+    this.theory.drop(this.state);
+    this.sweep.drop(this.state);
   }
 
   #warm(): void {

@@ -47,7 +47,11 @@ async function copy(app: App, id: string, item: CopyItem): Promise<void> {
 export async function copyText(app: App, name: string, text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    app.announce(`Copied: ${name}.`);
+    app.announce(
+      text.startsWith("#v=")
+        ? "Copied: the settings. This page’s address opens on this machine only; add them to another."
+        : `Copied: ${name}.`,
+    );
   } catch {
     app.announce("The browser did not allow copying. Select the text and copy it manually.");
   }

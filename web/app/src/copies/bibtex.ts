@@ -1,12 +1,13 @@
-/** How to cite the program, with the link that reproduces the screen, and the paper. */
+/** How to cite the program, with the link or fragment that reproduces the screen, and the paper. */
 export function bibtex(version: string, link: string): string {
+  const isFragment = link.startsWith("#");
   const escaped = link.replace(/[\\{}#%&_~^]/g, (sign) => `\\${sign}`);
   return `@software{dpscope,
   title = {dpscope: how much privacy a differentially private training run really leaks},
   author = {{The dpscope authors}},
   version = {${version}},
   year = {2026},
-  howpublished = {\\url{${escaped}}}
+  ${isFragment ? `note = {Settings: \\texttt{${escaped}}}` : `howpublished = {\\url{${escaped}}}`}
 }
 
 @inproceedings{annamalai2026shuffle,

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { initialState } from "../state/fields";
 import { bibtex } from "./bibtex";
 import { auditCommand, boundCommand, checkCommand, compareCommand, scoresCommand } from "./command";
+import { sharedLink } from "./link";
 
 test("commands reproduce what the page shows", () => {
   const state = initialState();
@@ -41,6 +42,23 @@ test("one file is passed for both worlds, with the claim", () => {
   expect(scoresCommand(state, "both.npz", undefined)).toBe(
     "dpscope audit scores --target both.npz --zero-out both.npz --threshold-rule split --delta 1e-5 --significance 0.05 --claim 2",
   );
+});
+
+test.each([
+  ["http://127.0.0.1:8080/", "#v=1"],
+  ["http://localhost:1/a/", "#v=1"],
+  ["http://[::1]:8080/", "#v=1"],
+  ["file:///a/index.html", "#v=1"],
+  ["https://example.org/app/", "https://example.org/app/#v=1"],
+  ["https://127.example.org/", "https://127.example.org/#v=1"],
+])("a link copied from %s is %s", (address, link) => {
+  expect(sharedLink("#v=1", address)).toBe(link);
+});
+
+test("BibTeX names settings where no address can be shared", () => {
+  const entry = bibtex("1", "#v=1&steps=5");
+  expect(entry).toContain("note = {Settings: \\texttt{\\#v=1\\&steps=5}}");
+  expect(entry).not.toContain("url");
 });
 
 test("a link cannot leave its BibTeX field", () => {

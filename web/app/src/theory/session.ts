@@ -120,6 +120,18 @@ export class TheorySession {
     this.#pair.warm();
   }
 
+  /** Drops what belongs to another training: a link shows nothing before its own numbers. */
+  drop(state: State): void {
+    this.#state = state;
+    if (this.#atOnce.key !== keyOf(state)) {
+      this.#atOnce = NOTHING;
+      this.#drawn = NOTHING;
+    }
+    if (this.#concluded.key !== this.#conclusionKey) {
+      this.#concluded = { key: "", conclusion: undefined };
+    }
+  }
+
   #missing(): LineName[] {
     const names = linesOf(this.#state.sampler).filter((name) => AT_ONCE.includes(name));
     return names.filter((name) => this.#atOnce.lines[name] === undefined);

@@ -106,6 +106,11 @@ export class SweepSession {
     });
   }
 
+  /** Drops the curves of another training. */
+  drop(state: State): void {
+    if (this.isStale || question(state).key !== this.#key) this.sweep = undefined;
+  }
+
   /** The curve of balls-in-bins: point by point, once nothing else needs the processor. */
   showSlow(state: State): void {
     const { sweep } = this;

@@ -2,10 +2,12 @@ import type { Accounted } from "@dpscope/wasm/calculators";
 import type { CheckReport } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { type Kind, rounded, SIGN } from "../../../numbers/rounded";
+import { verdicts } from "../../../numbers/words.json";
 import type { App } from "../app";
 import { badge, scientificDelta } from "../components/badge";
 import { choose } from "../components/choose";
 import { copies, copyLine } from "../components/copies";
+import { nearby } from "../components/nearby";
 import { labelOf, note, numberInput } from "../components/paired";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
@@ -23,11 +25,18 @@ export function check(app: App): TemplateResult {
       </p>
     </div>
     <div class="split">
-      ${form(app)}
+      <div>${nearby(html`<strong>${verdictOf(app.check.report)}</strong>`)} ${form(app)}</div>
       <section class="panel" aria-labelledby="check-head" aria-busy=${String(app.check.isStale)}>
         ${found(app)}
       </section>
     </div>`;
+}
+
+/** The verdict in a line. */
+export function verdictOf(report: CheckReport | undefined): string {
+  if (report === undefined) return "";
+  const { epsilon, verdict } = report.claim;
+  return `ε = ${epsilon}: ${verdicts[verdict]}`;
 }
 
 function form(app: App): TemplateResult {
@@ -80,13 +89,11 @@ function found(app: App): TemplateResult {
       <p class="failure" role="alert">${failure}</p>`;
   }
   if (report === undefined) return html`<h2 id="check-head" class="empty">Checking …</h2>`;
-  const isRefuted = report.claim.verdict === "refuted";
+  const { verdict } = report.claim;
   return html`<div class="head">
       <h2 id="check-head">
         ε = ${report.claim.epsilon} at δ = ${scientificDelta(report.claim.delta)}:
-        <strong class=${isRefuted ? "refuted" : ""}
-          >${isRefuted ? "REFUTED" : "not refuted"}</strong
-        >
+        <strong class=${verdict}>${verdicts[verdict]}</strong>
       </h2>
       ${copies(app, "copy-check", [
         { name: "JSON", text: () => JSON.stringify(report, null, 2) },

@@ -1,23 +1,24 @@
 import { rounded } from "../../../numbers/rounded";
 import type { App } from "../app";
-import { counted } from "../numbers/counts";
 import { statement } from "../numbers/statement";
+import { verdictOf } from "./check";
 
-/** The figures of the screen in a sentence or two, for screen readers. */
+/** The result of the screen in a sentence or two, for screen readers; empty until it is complete. */
 export function summary(app: App): string {
-  if (app.state.view !== "explore" || app.theory.isStale) return "";
-  return `${statement(app.theory).sentence} ${auditSummary(app)}`.trim();
+  switch (app.state.view) {
+    case "explore":
+      return app.theory.isStale
+        ? ""
+        : `${statement(app.theory).sentence} ${auditSummary(app)}`.trim();
+    case "check":
+      return app.check.isStale ? "" : verdictOf(app.check.report);
+    default:
+      return "";
+  }
 }
 
-/** A running audit is announced every tenth. */
-function auditSummary(app: App): string {
-  const { run } = app.audit;
-  if (run === undefined) return "";
-  if (run.phase === "failed") return "The audit failed.";
-  if (run.phase !== "done") {
-    const tenths = Math.floor((10 * run.done) / run.total);
-    return `Audit ${run.phase}: ${10 * tenths} % of ${counted(run.total)} observations.`;
-  }
-  const epsilon = run.result?.epsilon ?? 0;
-  return `The audit is complete: ε at least ${rounded(epsilon, "lower", 2)}.`;
+function auditSummary({ audit: { run } }: App): string {
+  if (run?.phase === "failed") return "The audit failed.";
+  if (run?.phase !== "done") return "";
+  return `The audit is complete: ε at least ${rounded(run.result?.epsilon ?? 0, "lower", 2)}.`;
 }

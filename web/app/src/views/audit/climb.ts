@@ -47,13 +47,16 @@ export function climbChart(app: App, run: AuditRun): TemplateResult {
         line.colour,
       ),
     )}
-    ${curve(chart, points, "audit")}
-    ${last === undefined ? nothing : svg`<circle class="fill-audit" cx=${chart.x(last[0])} cy=${chart.y(last[1])} r="4.5"></circle>`}`;
+    ${curve(chart, points, "audit")}`;
+  const end =
+    last === undefined
+      ? nothing
+      : svg`<circle class="fill-audit" cx=${chart.x(last[0])} cy=${chart.y(last[1])} r="4.5"></circle>`;
   const title = "ε of the audit against observations";
   const says = `After ${grouped(last?.[0] ?? 0)} observations: ${(last?.[1] ?? 0).toFixed(2)}.`;
   return html`<div class="figure-box">
     <h3>ε as observations come in</h3>
-    ${drawing(chart, "climb", title, says, content, endLabels(chart, labels))}
+    ${drawing(chart, "climb", title, says, content, svg`${end}${endLabels(chart, labels)}`)}
     ${dataTable({
       caption: "ε as observations come in",
       columns: ["observations", "ε so far"],

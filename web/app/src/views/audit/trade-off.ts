@@ -62,6 +62,7 @@ export function tradeOff({ width, runs, curve: seen, known }: Input): TemplateRe
     ${drawing(chart, "trade-off", title, says, content)}
     <ul class="legend">
       ${legend.map((line) => html`<li><span class="dash ${line.colour}"></span>${line.words}</li>`)}
+      ${seen?.band === undefined ? nothing : html`<li><span class="dash area"></span>confidence band</li>`}
     </ul>
     ${seen === undefined ? nothing : dataTable(curveTable(seen, 200))}
   </div>`;

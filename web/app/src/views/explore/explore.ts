@@ -1,9 +1,10 @@
 import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { copies } from "../../components/copies";
+import { nearby } from "../../components/nearby";
 import { exploreCopies } from "../../copies/explore";
 import { controls } from "./controls";
-import { hero } from "./hero";
+import { figures, hero } from "./hero";
 import { sweepChart } from "./sweep-chart";
 import { numberTable } from "./table";
 
@@ -17,7 +18,8 @@ export function explore(app: App, below: unknown): TemplateResult {
       </p>
     </div>
     <div class="explore">
-      ${hero(app)} ${controls(app)}
+      ${hero(app)}
+      <div class="training">${nearby(figures(app))} ${controls(app)}</div>
       <div class="column">
         <section class="panel" aria-labelledby="numbers-head">
           <div class="head">

@@ -1,3 +1,4 @@
+import type { Accounted } from "@dpscope/wasm/calculators";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { decimalsOf, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
@@ -35,6 +36,21 @@ export function hero(app: App): TemplateResult {
     ${ruler(Math.min(app.layout.column, 860), summary)}
     <p class="sentence">${summary.sentence}</p>
   </section>`;
+}
+
+/** The figures in a line. */
+export function figures(app: App): TemplateResult {
+  const { claimed, least, most, factor } = statement(app.theory);
+  const decimals = decimalsOf(claimed?.epsilon, least?.epsilon, 2);
+  const value = (bound: Accounted | undefined, words: string, colour: string) =>
+    bound === undefined
+      ? nothing
+      : html`<span
+          >${words} <strong class=${colour}>${rounded(bound.epsilon, bound.kind, decimals)}</strong></span
+        >`;
+  return html`${value(claimed, "claimed", "poisson")}
+  ${least === undefined ? value(most, "leaks at most", "deterministic") : value(least, "leaks at least", "attack")}
+  ${factor === undefined ? nothing : html`<strong>${factor}×</strong>`}`;
 }
 
 function leakage(app: App, summary: Statement, decimals: number): TemplateResult | typeof nothing {

@@ -21,6 +21,8 @@ export function ruler(width: number, statement: Statement): TemplateResult | typ
 }
 
 const AXIS = 62;
+/** Labels that are closer stand one above the other. */
+const LABELS_APART = 100;
 
 function niceEnd(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-6) * 1.08));
@@ -61,12 +63,13 @@ function truth(drawn: Plot, { claimed, least, most }: Statement): unknown {
       ? svg`<rect class="gap" x=${claimedAt} y=${AXIS - 10} width=${start - claimedAt} height="10"></rect>`
       : nothing;
   const middle = Math.min(Math.max((start + end) / 2, 72), drawn.width - 72);
+  const height = AXIS - (Math.abs(middle - claimedAt) < LABELS_APART ? 50 : 34);
   return svg`<g>
     ${gap}
     <rect class="truth" x=${start} y=${AXIS - 10} width=${Math.max(2, end - start)} height="10"></rect>
     ${from === undefined ? nothing : svg`<line class="mark attack" x1=${start} x2=${start} y1=${AXIS - 26} y2=${AXIS}></line>`}
     ${to === undefined ? nothing : svg`<line class="mark deterministic" x1=${end} x2=${end} y1=${AXIS - 26} y2=${AXIS}></line>`}
-    ${words(middle, AXIS - 34, "true ε lies here", "plain")}
+    ${words(middle, height, "true ε lies here", "plain")}
   </g>`;
 }
 
