@@ -267,6 +267,18 @@ export interface Calibration {
   steps?: number;
 }
 
+/** A canary's size with an interval. */
+export interface CanarySize {
+  /** Lower confidence limit. */
+  lower: number;
+  /** Chance that the interval misses the size. */
+  significance: number;
+  /** Upper confidence limit. */
+  upper: number;
+  /** Mean difference of the worlds, clip norms. */
+  value: number;
+}
+
 /** An entry of a table: a value, or the reason for its absence. */
 export type Cell = Accounted | {
   /** The reason, as a sentence. */
@@ -563,8 +575,50 @@ export type FindingRecord = {
 } | {
   code: "order_fixed";
   data: {
+    /** Whether the audit includes the attack that knows this step. */
+    is_audited: boolean;
     /** The step, from 0. */
     step: number;
+  };
+} | {
+  code: "no_canary";
+  data: {
+    /** The size of the canary; its interval contains 0. */
+    size: CanarySize;
+    /** Where the size alone does not show it: the slope of the log-odds on the score. */
+    slope: ScoreSlope | null;
+  };
+} | {
+  code: "canary_size_differs";
+  data: {
+    /** The size of the canary; its interval contains neither 0 nor 1. */
+    size: CanarySize;
+  };
+} | {
+  code: "worlds_swapped";
+  data: {
+    /** The size of the canary; its upper limit is negative. */
+    size: CanarySize;
+  };
+} | {
+  code: "outputs_negated";
+  data: {
+    /** The size of the canary. */
+    size: CanarySize;
+  };
+} | {
+  code: "other_batches_differ";
+  data: {
+    /** Their mean. */
+    mean: OtherBatchMean;
+    /** The threat model that assumes their mean. */
+    threat_model: ThreatModel | null;
+  };
+} | {
+  code: "slope_differs";
+  data: {
+    /** The slope of the log-odds of the worlds on the score; 1 for a log-likelihood ratio. */
+    slope: ScoreSlope;
   };
 } | {
   code: "buffer_searched";
@@ -723,6 +777,24 @@ export interface Observations {
   zero_out: number;
 }
 
+/**
+ * The mean output of the batches without the target, in D′.
+ *
+ * The deviation of each step's mean from the expected one, averaged over the middle half of the
+ * steps in the order of their deviations, on top of the assumed mean b. A drift of few steps does not
+ * move it.
+ */
+export interface OtherBatchMean {
+  /** b, the mean that the threat model assumes. */
+  expected: number;
+  /** Lower confidence limit. */
+  lower: number;
+  /** Upper confidence limit. */
+  upper: number;
+  /** The mean found, clip norms. */
+  value: number;
+}
+
 /** Whether a value of ε has coverage: it exceeds the true ε with a stated chance at most. */
 export type OutcomeKind = "bound" | "estimate";
 
@@ -838,6 +910,11 @@ export interface Report {
   adjacency: Adjacency;
   /** Values with coverage. */
   bounds: BoundRecord[];
+  /**
+   * Size of the canary in recorded outputs: the mean difference of the worlds, 1 if the canary is
+   * what the threat model assumes.
+   */
+  canary?: CanarySize;
   /** The claim that was tested. */
   claim: ClaimRecord | null;
   /** A credible value of ε, without frequentist coverage. */
@@ -854,6 +931,11 @@ export interface Report {
   fallback_shards: number;
   /** What the data indicate about code or protocol. */
   findings: FindingRecord[];
+  /**
+   * Step of an epoch, from 0, at which the deciding attack on recorded outputs takes the target to
+   * be in every run; none if it is an attack on the sampler.
+   */
+  fixed_step?: number;
   /** Float modes of the counts. */
   float_mode: string;
   /** The result in one line. */
@@ -922,7 +1004,7 @@ export type Scope = "pair" | "mechanism";
 
 /** Logistic regression of the world on the score. */
 export interface ScoreSlope {
-  /** Number of bins with scores. */
+  /** Number of bins with scores; of scores where they have no bins. */
   bins: number;
   /** Fitted slope; 1 for a log-likelihood ratio. */
   slope: number;

@@ -11,6 +11,7 @@ mod enumeration;
 mod gaussian;
 mod intervals;
 mod mistakes;
+mod outputs;
 mod pairs;
 mod pure_dp;
 mod saturation;

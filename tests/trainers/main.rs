@@ -120,8 +120,8 @@ fn loader_detected(example: Example) -> Result<(), Failed> {
     let (_, audit) = audited(example, Some("no-shuffle"));
     let report = audit.exits(0).json();
     let findings = format!("{:#}", report["findings"]);
-    check(text(&report, "/result/kind") == "estimate", format!("{report:#}"))?;
-    check(findings.contains("may share the seed of their loader"), findings)
+    check(text(&report, "/result/kind") == "bound", format!("{report:#}"))?;
+    check(findings.contains("the loader does not shuffle"), findings)
 }
 
 fn claim_is_proven() -> Result<(), Failed> {

@@ -1,9 +1,12 @@
 //! Findings about the code or the protocol behind an audit.
 
 use super::auc::Auc;
+use super::slope::ScoreSlope;
 use super::trade_off::TradeOff;
 use crate::adjacency::World;
+use crate::mechanism::ThreatModel;
 use crate::recorded::independence::{Dependence, FALSE_ALARM, IndependenceChecks};
+use crate::recorded::{CanarySize, OtherBatchMean};
 
 /// Standard errors beyond which a residual of trained models is a finding.
 const NOTABLE: f64 = 6.0;
@@ -45,6 +48,42 @@ pub enum Finding {
     OrderFixed {
         /// The step, from 0.
         step: u64,
+        /// Whether the audit includes the attack that knows this step.
+        is_audited: bool,
+    },
+    /// The target record changes nothing in the outputs.
+    NoCanary {
+        /// The size of the canary; its interval contains 0.
+        size: CanarySize,
+        /// Where the size alone does not show it: the slope of the log-odds on the score.
+        slope: Option<ScoreSlope>,
+    },
+    /// The target record changes the outputs by more or less than one clip norm.
+    CanarySizeDiffers {
+        /// The size of the canary; its interval contains neither 0 nor 1.
+        size: CanarySize,
+    },
+    /// The outputs of D are those of D′, and the reverse.
+    WorldsSwapped {
+        /// The size of the canary; its upper limit is negative.
+        size: CanarySize,
+    },
+    /// The outputs have the wrong sign.
+    OutputsNegated {
+        /// The size of the canary.
+        size: CanarySize,
+    },
+    /// The batches without the target have another mean than the threat model assumes.
+    OtherBatchesDiffer {
+        /// Their mean.
+        mean: OtherBatchMean,
+        /// The threat model that assumes their mean.
+        threat_model: Option<ThreatModel>,
+    },
+    /// The scores are not log-likelihood ratios of the two worlds.
+    SlopeDiffers {
+        /// The slope of the log-odds of the worlds on the score; 1 for a log-likelihood ratio.
+        slope: ScoreSlope,
     },
     /// Several sizes of the shuffle buffer were tested; they share the significance.
     BufferSearched {
@@ -102,6 +141,12 @@ impl Finding {
             Finding::NoNoise { .. }
             | Finding::NoiseReused { .. }
             | Finding::OrderFixed { .. }
+            | Finding::NoCanary { .. }
+            | Finding::CanarySizeDiffers { .. }
+            | Finding::WorldsSwapped { .. }
+            | Finding::OutputsNegated { .. }
+            | Finding::OtherBatchesDiffer { .. }
+            | Finding::SlopeDiffers { .. }
             | Finding::OutputsVaryLessThanNoise { .. }
             | Finding::BufferSearched { .. }
             | Finding::FailedRuns { .. }
@@ -117,7 +162,13 @@ impl Finding {
     pub const fn leaves_claims_open(&self) -> bool {
         matches!(
             self,
-            Finding::OrderFixed { .. }
+            Finding::OrderFixed { is_audited: false, .. }
+                | Finding::NoCanary { .. }
+                | Finding::CanarySizeDiffers { .. }
+                | Finding::WorldsSwapped { .. }
+                | Finding::OutputsNegated { .. }
+                | Finding::OtherBatchesDiffer { .. }
+                | Finding::SlopeDiffers { .. }
                 | Finding::NoiseReused { .. }
                 | Finding::OutputsVaryLessThanNoise { .. }
                 | Finding::ScoresReversed { .. }
@@ -168,6 +219,9 @@ impl Finding {
 mod tests {
     use super::*;
 
+    const SIZE: CanarySize =
+        CanarySize { value: -1.0, lower: -1.2, upper: -0.8, significance: 1e-3 };
+
     fn dependence(dependence: Dependence) -> Finding {
         Finding::Dependence { world: None, p_value: 1e-9, dependence }
     }
@@ -188,7 +242,11 @@ mod tests {
             (dependence(Dependence::SharedNoise { correlation: 0.5 }), false),
             (Finding::PartialRun { counted: 1, planned: 2 }, true),
             (Finding::NoNoise { world: World::Target }, false),
-            (Finding::OrderFixed { step: 3 }, false),
+            (Finding::OrderFixed { step: 3, is_audited: false }, false),
+            (Finding::NoCanary { size: SIZE, slope: None }, false),
+            (Finding::CanarySizeDiffers { size: SIZE }, false),
+            (Finding::WorldsSwapped { size: SIZE }, false),
+            (Finding::OutputsNegated { size: SIZE }, false),
             (Finding::NoiseReused { share: 0.5, expected: 0.08 }, false),
             (Finding::OutputsVaryLessThanNoise { ratio: 0.5 }, false),
             (Finding::BufferSearched { prefix: 3, hypotheses: 9 }, false),

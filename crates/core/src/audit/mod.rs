@@ -1,6 +1,6 @@
 //! From scores or counts to a lower bound on ε.
 //!
-//! [`Scores`] and [`Counts`] are the entry points; [`AuditHistograms`] counts scores that are too
+//! [`Scores`], [`RecordedOutputs`] and [`Counts`] are the entry points; [`AuditHistograms`] counts scores that are too
 //! many to store. Each yields an [`AuditResult`]: a bound or an estimate, its evidence, and
 //! [`Finding`]s about the code.
 //!
@@ -23,8 +23,10 @@ mod counts;
 pub mod curve;
 mod finding;
 pub mod histogram;
+mod hypotheses;
 pub mod metrics;
 mod outcome;
+mod outputs;
 pub mod planner;
 mod result;
 mod scores;
@@ -35,7 +37,9 @@ mod two_worlds;
 pub use auc::Auc;
 pub use counts::Counts;
 pub use finding::Finding;
+pub use hypotheses::{Hypotheses, HypothesesError, SharedAudit};
 pub use outcome::{Outcome, OutcomeKind};
+pub use outputs::{OutputAttack, OutputsAudit, OutputsError, RecordedOutputs};
 pub use result::{AuditResult, TargetSide};
 pub use scores::{AuditOptions, Scores, ScoresError};
 pub use slope::ScoreSlope;

@@ -236,13 +236,15 @@ mod tests {
             result().with_findings([finding]).verdict(&claim).unwrap().reason
         };
         for finding in [
-            Finding::OrderFixed { step: 3 },
+            Finding::OrderFixed { step: 3, is_audited: false },
             Finding::NoiseReused { share: 0.5, expected: 0.08 },
             Finding::OutputsVaryLessThanNoise { ratio: 0.5 },
         ] {
             assert_eq!(reason(finding, 100.0), VerdictReason::AttackMismatch);
             assert_eq!(reason(finding, 0.1), VerdictReason::BoundExceedsClaim);
         }
+        let audited = Finding::OrderFixed { step: 3, is_audited: true };
+        assert_eq!(reason(audited, 100.0), VerdictReason::BoundWithinClaim);
         let harmless = Finding::FailedRuns { target: 1, zero_out: 0 };
         assert_eq!(reason(harmless, 100.0), VerdictReason::BoundWithinClaim);
     }

@@ -1,7 +1,7 @@
 //! Scores of recorded outputs of a user's own runs.
 
 use super::{
-    BatchSampler, BatchedGaussian, MechanismError, ScoreDistribution,
+    BatchSampler, BatchedGaussian, MechanismError, ScoreDistribution, ScoreDistributionKind,
     distribution::{check_finite, finite_score},
     log_ratio,
 };
@@ -61,6 +61,18 @@ impl OutputScorer {
             return Err(MechanismError::TargetSlotUnused { value, sampler });
         }
         Ok(Self { mechanism: *mechanism, distribution, mean_target, target_slot: value })
+    }
+
+    /// The same outputs, with the target always at one step of an epoch.
+    ///
+    /// # Errors
+    /// A step outside the epoch.
+    pub fn at_fixed_step(&self, step: u32) -> Result<Self, MechanismError> {
+        let sampler = BatchSampler::Deterministic;
+        let mechanism = BatchedGaussian { sampler, ..self.mechanism };
+        let options = OutputOptions { reference: OutputReference::OtherBatches, target_slot: step };
+        let fixed = Self::new(&mechanism, options)?;
+        Ok(Self { mean_target: self.mean_target, ..fixed })
     }
 
     /// The distribution of the scores.
@@ -202,6 +214,31 @@ impl OutputScorer {
             World::ZeroOut => gap - 1.0,
         };
         Ok((shift, self.mean_target - gap))
+    }
+
+    /// The steps of an epoch in which the target may be.
+    #[must_use]
+    pub fn target_steps(&self) -> std::ops::Range<usize> {
+        let slot = self.target_slot as usize;
+        match self.mechanism.sampler {
+            BatchSampler::Deterministic => slot..slot + 1,
+            _ => 0..self.distribution.entries as usize,
+        }
+    }
+
+    /// The expected output of a step, from 0, in a world; none without the means of the batches.
+    pub(crate) fn expected_output(&self, world: World, step: usize) -> Option<f64> {
+        let (shift, other) = self.shift_and_other(world).ok()?;
+        let entries = f64::from(self.distribution.entries);
+        let chance = match &self.distribution.kind {
+            _ if !self.target_steps().contains(&step) => 0.0,
+            ScoreDistributionKind::Poisson { sampling_rate } => *sampling_rate,
+            ScoreDistributionKind::OneSlot { weights, .. } => match weights.as_slice() {
+                Some(weights) => weights.get(step).copied().unwrap_or(0.0),
+                None => 1.0 / entries,
+            },
+        };
+        Some(other + chance * shift)
     }
 
     pub(crate) fn check(&self, outputs: &[f64]) -> Result<(), MechanismError> {

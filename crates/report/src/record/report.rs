@@ -7,6 +7,7 @@ use dpscope_core::audit::metrics::AttackMetrics;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditResult, ScoreSlope};
 use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_core::recorded::CanarySize;
 use serde::Serialize;
 
 use super::value::{self, BoundRecord, EstimateRecord, FindingRecord};
@@ -75,6 +76,14 @@ pub struct Report {
     /// Slope of the log-odds of the worlds on the score; 1 for a log-likelihood ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_slope: Option<ScoreSlope>,
+    /// Size of the canary in recorded outputs: the mean difference of the worlds, 1 if the canary is
+    /// what the threat model assumes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canary: Option<CanarySize>,
+    /// Step of an epoch, from 0, at which the deciding attack on recorded outputs takes the target to
+    /// be in every run; none if it is an attack on the sampler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_step: Option<u32>,
     /// A credible value of ε, without frequentist coverage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credible: Option<Credible>,
@@ -187,6 +196,8 @@ impl Report {
             histogram_digest: None,
             resumed_from: None,
             score_slope: None,
+            canary: None,
+            fixed_step: None,
             credible: None,
             plan: None,
             training: None,

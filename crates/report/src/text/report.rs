@@ -6,11 +6,12 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::claim::{PrivacyClaim, Verdict, VerdictReason};
 use dpscope_core::audit::{Finding, OutcomeKind, TargetSide};
 use dpscope_core::format::{given, rounded};
+use dpscope_core::recorded::CanarySize;
 
 use super::row;
 use super::theory::comparison_text;
 use super::training::training_text;
-use crate::number::{self, counted, grouped, plain, up};
+use crate::number::{self, confidence, counted, grouped, plain, up};
 use crate::record::{FindingRecord, Report, SeedSource};
 use crate::words::{DEPENDENT_RUNS, NO_LEAKAGE, Subject, verdict_in_words};
 
@@ -43,6 +44,9 @@ pub fn report_text(report: &Report, hints: Hints) -> String {
     }
     out.push_str(&what(report));
     out.push_str(&evidence(report));
+    if let Some(canary) = &report.canary {
+        out.push_str(&row("canary", &canary_text(canary)));
+    }
     if let Some(reach) = &report.shuffle_reach {
         out.push_str(&row("shuffle", &reach.says));
     }
@@ -146,6 +150,7 @@ fn evidence(report: &Report) -> String {
         ThresholdRule::MaxUncorrected => format!("best of {} cuts, uncorrected", result.cuts),
         ThresholdRule::Fixed => "fixed beforehand".to_owned(),
     };
+    let place = report.fixed_step.map_or(String::new(), |step| format!("target at step {step}; "));
     let threshold = result.threshold.map_or("threshold".to_owned(), |t| {
         let sign = match result.target_if_score {
             TargetSide::Above => '>',
@@ -158,7 +163,7 @@ fn evidence(report: &Report) -> String {
     out.push_str(&row(
         "attack",
         &format!(
-            "{threshold} ({rule}): {}, {}",
+            "{place}{threshold} ({rule}): {}, {}",
             counted(result.false_positives, "false positive"),
             counted(result.false_negatives, "false negative")
         ),
@@ -187,6 +192,16 @@ fn evidence(report: &Report) -> String {
         out.push_str(&row("uncorrected", &text));
     }
     out
+}
+
+fn canary_text(canary: &CanarySize) -> String {
+    let CanarySize { value, lower, upper, significance } = *canary;
+    let [value, lower, upper] = [value, lower, upper].map(|size| rounded(size, 2));
+    format!(
+        "{value} clip norms ({lower} to {upper} with {} confidence): mean difference of the worlds (1 \
+         if right)",
+        confidence(significance)
+    )
 }
 
 fn limits(report: &Report) -> String {

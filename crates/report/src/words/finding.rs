@@ -5,6 +5,7 @@ use dpscope_core::audit::Finding;
 use dpscope_core::format::rounded;
 use dpscope_core::recorded::independence::{Dependence, RunIndex};
 
+use super::contradiction::contradiction_sentence;
 use crate::number::signed;
 
 /// What dependent runs mean for the result.
@@ -37,18 +38,13 @@ pub fn finding_sentence(finding: &Finding) -> String {
             100.0 * share,
             100.0 * expected
         ),
-        Finding::OrderFixed { step } => format!(
-            "the target is at step {step} in every run: the loader does not shuffle, or all runs \
-             share its seed. An attacker who knows the order sees more: audit the outputs as \
-             deterministic batches with the target at step {step}"
-        ),
         Finding::NoNoise { world } => format!(
             "the outputs of the {} world equal their values without noise: no noise was added",
             world.name()
         ),
         Finding::BufferSearched { prefix, hypotheses } => format!(
             "the buffer size is unknown: of {hypotheses} prefixes tested, the first {prefix} batches \
-             of an epoch leak most; a bound shares its significance among the {hypotheses} hypotheses"
+             of an epoch leak most; a bound shares its significance among all of them"
         ),
         Finding::FailedRuns { target, zero_out } => format!(
             "{target} runs with the target record and {zero_out} without have no finite score and \
@@ -75,7 +71,7 @@ pub fn finding_sentence(finding: &Finding) -> String {
              between its batch and the others",
             signed(shift)
         ),
-        _ => "an unknown finding".to_owned(),
+        _ => contradiction_sentence(finding).unwrap_or_else(|| "an unknown finding".to_owned()),
     }
 }
 

@@ -4,6 +4,7 @@ mod accounted;
 mod audited;
 mod claim;
 mod conclusion;
+mod contradiction;
 mod described;
 mod finding;
 mod headline;

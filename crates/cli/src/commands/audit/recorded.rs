@@ -107,8 +107,8 @@ pub(crate) struct RecordedEvidence<'a> {
     pub(crate) target: &'a [f64],
     pub(crate) zero_out: &'a [f64],
     pub(crate) result: AuditResult,
-    /// Attacks of which this is the best: the limits of its metrics share the significance.
-    pub(crate) attacks: usize,
+    /// Share of the significance that the deciding attack has: that of the limits of its metrics.
+    pub(crate) significance: f64,
     pub(crate) independence: Option<IndependenceRecord>,
     pub(crate) shuffle_window: Option<ShuffleWindow>,
     pub(crate) training: Option<TrainingInfo>,
@@ -134,9 +134,8 @@ pub(crate) fn recorded_audit(
 
 impl RecordedEvidence<'_> {
     fn metrics(&self, audit: &AuditOptions) -> Result<AttackMetrics, Failure> {
-        let significance = audit.significance / self.attacks.max(1) as f64;
         let options = MetricOptions {
-            statement: Statement { delta: audit.delta, significance },
+            statement: Statement { delta: audit.delta, significance: self.significance },
             seed: audit.seed,
             has_coverage: !self.result.findings().iter().any(Finding::costs_coverage),
         };

@@ -64,7 +64,7 @@ impl AttackMetrics {
     pub fn of_scores(scores: &Scores<'_>, options: &MetricOptions) -> Result<Self, ScoresError> {
         let all =
             TradeOff::from_scores(scores.target, scores.zero_out).map_err(BoundError::from)?;
-        let gaussian = match scores.divided(options.seed, ThresholdRule::Simultaneous, 10) {
+        let gaussian = match scores.divided(options.seed, ThresholdRule::Simultaneous) {
             Ok([pilot, rest]) => {
                 Some((rest.at_threshold(GdpEpsilon::threshold(&pilot)), rest.trials()))
             }

@@ -24,7 +24,7 @@ impl Scores<'_> {
                 TradeOff::from_scores(self.target, self.zero_out).map_err(BoundError::from)?;
             return Ok(AuditCurve::observed(&all, &scores_to_show(&all, &[])));
         }
-        let [pilot, counted] = self.divided(options.seed, ThresholdRule::Simultaneous, 10)?;
+        let [pilot, counted] = self.divided(options.seed, ThresholdRule::Simultaneous)?;
         let thresholds = match options.threshold_rule {
             ThresholdRule::Simultaneous => self.cuts(&pilot, counted.trials(), options)?,
             _ => Vec::new(),

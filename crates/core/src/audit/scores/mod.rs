@@ -145,12 +145,12 @@ impl<'a> Scores<'a> {
                 (None, all.map_err(BoundError::from)?)
             }
             ThresholdRule::Split => {
-                let [choose, evaluate] = self.divided(seed, ThresholdRule::Split, 2)?;
+                let [choose, evaluate] = self.divided(seed, ThresholdRule::Split)?;
                 let bound = split(&choose, &evaluate, delta, significance)?;
                 (Some(bound), joined(choose, evaluate))
             }
             ThresholdRule::Simultaneous => {
-                let [pilot, evaluate] = self.divided(seed, ThresholdRule::Simultaneous, 10)?;
+                let [pilot, evaluate] = self.divided(seed, ThresholdRule::Simultaneous)?;
                 let thresholds = self.cuts(&pilot, evaluate.trials(), options)?;
                 let bound = simultaneous(&evaluate, &thresholds, delta, significance)?;
                 (Some(bound), joined(pilot, evaluate))
@@ -180,19 +180,18 @@ impl<'a> Scores<'a> {
         Finding::failed_runs(failed(self.target), failed(self.zero_out))
     }
 
-    /// A random 1/`part` of each world, and the rest.
+    /// The runs of each world that choose thresholds, and the rest.
     pub(in crate::audit) fn divided(
         &self,
         seed: u64,
         rule: ThresholdRule,
-        part: usize,
     ) -> Result<[TradeOff; 2], ScoresError> {
+        let part = part(rule).ok_or(ScoresError::Rule)?;
         let world = |world: World, scores: &[f64]| {
             if scores.len() < 2 {
                 return Err(ScoresError::TooFew { world, runs: scores.len(), rule, least: 2 });
             }
-            let wanted = (scores.len() / part).max(1);
-            Ok(random_subset(scores, wanted, seed, world))
+            Ok(random_subset(scores, chosen_of(scores.len(), part), seed, world))
         };
         let (chosen, rest) = world(World::Target, self.target)?;
         let (chosen_zero_out, rest_zero_out) = world(World::ZeroOut, self.zero_out)?;
@@ -225,6 +224,15 @@ impl<'a> Scores<'a> {
     }
 }
 
+/// A rule that divides the runs lets a random 1/part of each world choose.
+const fn part(rule: ThresholdRule) -> Option<usize> {
+    match rule {
+        ThresholdRule::Split => Some(2),
+        ThresholdRule::Simultaneous => Some(10),
+        ThresholdRule::MaxUncorrected | ThresholdRule::Fixed => None,
+    }
+}
+
 /// 2,000 thresholds over the pilot's range, widened by half of it at each end; none if the range
 /// overflows.
 fn grid_over(pilot: &TradeOff) -> Vec<f64> {
@@ -234,21 +242,44 @@ fn grid_over(pilot: &TradeOff) -> Vec<f64> {
     (0..=2000).map(at).filter(|t| t.is_finite()).collect()
 }
 
-/// A uniformly random subset of `wanted` scores, and the rest, each in file order: one random word
-/// per score decides whether it is selected, with probability (still needed)/(remaining).
+/// The runs of a world, in file order, that neither the rule nor a curve or metric evaluates.
+pub(super) fn choosing_runs(options: &AuditOptions, world: World, runs: usize) -> Vec<bool> {
+    let chosen = |rule: ThresholdRule| -> Vec<bool> {
+        match part(rule) {
+            Some(part) => subset(runs, chosen_of(runs, part), options.seed, world).collect(),
+            None => vec![true; runs],
+        }
+    };
+    let by_rule = chosen(options.threshold_rule);
+    let by_pilot = chosen(ThresholdRule::Simultaneous);
+    by_rule.into_iter().zip(by_pilot).map(|(by_rule, by_pilot)| by_rule && by_pilot).collect()
+}
+
+/// Runs of a part: at least one.
+fn chosen_of(runs: usize, part: usize) -> usize {
+    (runs / part).max(1)
+}
+
+/// Whether each of `runs` runs is in a uniformly random subset of `wanted`: one random word per run
+/// decides, with probability (still needed)/(remaining).
 ///
 /// The bias of a 32-bit word against that probability is below 2⁻³².
+fn subset(runs: usize, wanted: usize, seed: u64, world: World) -> impl Iterator<Item = bool> {
+    let mut words = Words::new(seed, Purpose::FileSplit, world.index() as u64);
+    let mut still_wanted = wanted as u64;
+    (1..=runs as u64).rev().map(move |to_come| {
+        let is_chosen = (u64::from(words.next_word()) * to_come) >> 32 < still_wanted;
+        still_wanted -= u64::from(is_chosen);
+        is_chosen
+    })
+}
+
+/// A uniformly random subset of `wanted` scores, and the rest, each in file order.
 fn random_subset(scores: &[f64], wanted: usize, seed: u64, world: World) -> (Vec<f64>, Vec<f64>) {
     let mut chosen = Vec::with_capacity(wanted);
     let mut rest = Vec::with_capacity(scores.len() - wanted);
-    let mut words = Words::new(seed, Purpose::FileSplit, world.index() as u64);
-    for (&score, to_come) in scores.iter().zip((1..=scores.len() as u64).rev()) {
-        let still_wanted = (wanted - chosen.len()) as u64;
-        if (u64::from(words.next_word()) * to_come) >> 32 < still_wanted {
-            chosen.push(score);
-        } else {
-            rest.push(score);
-        }
+    for (&score, is_chosen) in scores.iter().zip(subset(scores.len(), wanted, seed, world)) {
+        if is_chosen { chosen.push(score) } else { rest.push(score) }
     }
     (chosen, rest)
 }
@@ -296,6 +327,17 @@ mod tests {
         assert_eq!(of(ThresholdRule::Split), Trials { target: 501, zero_out: 200 });
         assert_eq!(of(ThresholdRule::Simultaneous), Trials { target: 901, zero_out: 360 });
         assert_eq!(of(ThresholdRule::MaxUncorrected), Trials { target: 1001, zero_out: 400 });
+    }
+
+    #[test]
+    fn nearly_every_run_of_the_pilot_is_evaluated_by_no_rule() {
+        for rule in [ThresholdRule::Split, ThresholdRule::Simultaneous] {
+            let runs = choosing_runs(&options(rule), World::Target, 4000);
+            let evaluated = subset(4000, chosen_of(4000, part(rule).unwrap()), 3, World::Target);
+            assert!(runs.iter().zip(evaluated).all(|(chooses, by_rule)| by_rule || !chooses));
+            let count = runs.iter().filter(|chooses| **chooses).count();
+            assert!((390..=400).contains(&count), "{count}");
+        }
     }
 
     #[test]

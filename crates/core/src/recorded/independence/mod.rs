@@ -18,7 +18,7 @@ pub use lag::lag_one_correlation;
 pub use positions::{repeated_positions_over_epochs, repeated_positions_over_runs};
 pub use runs::{IndependenceError, RecordedRuns, RunIndex};
 pub use shared_noise::shared_noise;
-pub(super) use tail::binomial_at_least;
+pub(super) use tail::{binomial_at_least, student_limit};
 
 #[cfg(test)]
 mod tests {

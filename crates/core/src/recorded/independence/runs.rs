@@ -91,7 +91,7 @@ impl<'a> RecordedRuns<'a> {
     }
 
     /// Steps per epoch.
-    pub(in crate::recorded) const fn steps(&self) -> usize {
+    pub(crate) const fn steps(&self) -> usize {
         self.steps
     }
 
@@ -99,7 +99,13 @@ impl<'a> RecordedRuns<'a> {
         self.epochs * self.steps
     }
 
-    pub(super) fn runs(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
+    /// The outputs of all runs.
+    pub(crate) const fn values(&self) -> &'a [f64] {
+        self.values
+    }
+
+    /// The outputs of each run, epoch-major.
+    pub fn runs(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
         self.values.chunks_exact(self.run_len())
     }
 

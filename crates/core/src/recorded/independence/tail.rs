@@ -24,6 +24,16 @@ pub(super) fn student_two_sided(t: f64, degrees: f64) -> f64 {
     tail.unwrap_or(1.0)
 }
 
+/// The t with P(|T| ≥ t) = `significance`, in (0, 1), for T of Student's distribution with ν degrees of
+/// freedom; infinite outside the domain.
+///
+/// T²/(ν + T²) has the distribution Beta(½, ν/2).
+pub(in crate::recorded) fn student_limit(significance: f64, degrees: f64) -> f64 {
+    let share = BetaDistribution::new(0.5, degrees / 2.0)
+        .and_then(|distribution| distribution.upper_quantile(significance));
+    share.map_or(f64::INFINITY, |x| (degrees * x.value() / x.complement()).sqrt())
+}
+
 /// P(X ≥ k) for X binomial(n, p), k = `hits`, n = `trials`, p = `chance`; 1 if p is outside [0, 1].
 ///
 /// I_p(k, n − k + 1).
@@ -54,6 +64,20 @@ mod tests {
         assert_eq!(binomial_at_least(5, 5, 1.0), 1.0);
         assert_eq!(binomial_at_least(1, 5, 0.0), 0.0);
         assert_eq!(binomial_at_least(1, 5, f64::NAN), 1.0);
+    }
+
+    #[test]
+    fn student_limits_invert_the_tail() {
+        for degrees in [1.0, 3.5, 40.0, 1e6] {
+            for significance in [1e-6, 1e-3, 0.05, 0.5] {
+                let tail = student_two_sided(student_limit(significance, degrees), degrees);
+                assert!(
+                    (tail / significance - 1.0).abs() < 1e-9,
+                    "{degrees} {significance} {tail}"
+                );
+            }
+        }
+        assert_eq!(student_limit(0.05, f64::NAN), f64::INFINITY);
     }
 
     #[test]

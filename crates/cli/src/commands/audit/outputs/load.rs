@@ -71,13 +71,6 @@ pub(super) struct Outputs {
     pub(super) values: Vec<f64>,
 }
 
-impl Outputs {
-    /// Outputs of each run, epoch-major.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[f64]> {
-        self.values.chunks_exact(self.epochs * self.steps)
-    }
-}
-
 pub(super) fn load(args: &OutputsArgs) -> Result<RecordedArrays, Failure> {
     if let (Some(target), Some(zero_out)) = (&args.target, &args.zero_out) {
         let world = |path: &Path, name: &str| {

@@ -1,23 +1,24 @@
 //! `dpscope audit outputs`: outputs recorded from the user's own training runs.
 
 mod args;
-mod hypotheses;
-mod independence;
 mod load;
 
 pub(crate) use args::OutputsArgs;
 
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_core::audit::{AuditOptions, Finding};
+use dpscope_core::audit::{Finding, OutputAttack, RecordedOutputs, Scores};
+use dpscope_core::mechanism::{
+    BatchedGaussian, MechanismError, OutputOptions, OutputReference, OutputScorer,
+};
+use dpscope_core::recorded::independence::RecordedRuns;
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::IndependenceRecord;
 use dpscope_report::words::Subject;
 
 use crate::commands::audit::recorded::{RecordedEvidence, TrainingInfo, recorded_audit};
-use crate::failure::CommandResult;
+use crate::failure::{CommandResult, Failure};
 use crate::seed::seed_or_content;
-use hypotheses::ScoredOutputs;
-use load::{load, prepare, searches_buffer};
+use load::{Outputs, load, prepare, searches_buffer};
 
 pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
     let started = std::time::Instant::now();
@@ -28,23 +29,26 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
         seed_or_content(args.recorded.seed, [&target.values, &zero_out.values]);
     let rule: ThresholdRule = args.threshold_rule.into();
     let audit = recorded_audit(rule, &args.recorded.statement, seed);
-    let scored = ScoredOutputs::new(args, &mechanism, [&target, &zero_out])?;
-    let (hypothesis, result) = scored.audit(&audit)?;
+    let scorer = scorer(args, &mechanism)?;
+    let outputs = RecordedOutputs {
+        scorer: &scorer,
+        target: view(&target)?,
+        zero_out: view(&zero_out)?,
+        searches_buffer: searches_buffer(args),
+        counts_failed_runs: args.recorded.count_non_finite,
+    };
+    let found = outputs.audit(&audit).map_err(Failure::input)?;
     // A search scores every prefix as a shuffle, whatever the sampler is.
-    let known = (!searches_buffer(args)).then_some(mechanism);
-    let sampler = known.map(|mechanism| mechanism.sampler);
-    let checks = independence::checks(sampler, [&target, &zero_out], hypothesis)?;
-    let result =
-        result.with_findings(independence::causes(&scored.noise, &checks, [&target, &zero_out])?);
-    let has_coverage = !result.findings().iter().any(Finding::costs_coverage);
+    let known = (!outputs.searches_buffer).then_some(mechanism);
+    let has_coverage = !found.result.findings().iter().any(Finding::costs_coverage);
     let evidence = RecordedEvidence {
         subject: Subject::RecordedOutputs,
-        target: &hypothesis.target,
-        zero_out: &hypothesis.zero_out,
-        result,
-        attacks: scored.hypotheses.len(),
-        independence: Some(IndependenceRecord::from(&checks)),
-        shuffle_window: scored.shuffle_window,
+        target: &found.target,
+        zero_out: &found.zero_out,
+        result: found.result,
+        significance: found.options.significance,
+        independence: Some(IndependenceRecord::from(&found.checks)),
+        shuffle_window: found.shuffle_window,
         training: Some(match known {
             Some(mechanism) => TrainingInfo::Mechanism(mechanism),
             None => TrainingInfo::Setting((&mechanism).into()),
@@ -52,11 +56,31 @@ pub(crate) fn run(args: &OutputsArgs) -> CommandResult {
         mechanism: known,
         input,
     };
-    let report = evidence.report(&audit, seed_source, started, &test, &args.recorded.report)?;
+    let mut report = evidence.report(&audit, seed_source, started, &test, &args.recorded.report)?;
+    report.canary = found.canary;
+    report.score_slope = found.slope;
+    report.fixed_step = match found.attack {
+        OutputAttack::FixedStep { step } => Some(step),
+        _ => None,
+    };
     args.recorded.report.finish(&report, || {
-        // The hypothesis was selected: its band shares the significance, as its bound does.
-        let significance = audit.significance / scored.hypotheses.len() as f64;
-        let shared = AuditOptions { significance, ..audit };
-        Ok(curves_of_report(&report, &hypothesis.scores().curve(&shared, has_coverage)?)?)
+        // The attack was selected: its band has its share of the significance, as its bound does.
+        let scores =
+            Scores { target: &found.target, zero_out: &found.zero_out, likelihood_ratios: true };
+        Ok(curves_of_report(&report, &scores.curve(&found.options, has_coverage)?)?)
     })
+}
+
+fn scorer(args: &OutputsArgs, mechanism: &BatchedGaussian) -> Result<OutputScorer, Failure> {
+    let options = OutputOptions { reference: OutputReference::Sum, target_slot: args.target_step };
+    OutputScorer::new(mechanism, options).map_err(|error| match error {
+        MechanismError::BatchSizeMissing { .. } => Failure::input(format!(
+            "{error}: pass --batch-size B, or --per-batch-mean B if outputs are means"
+        )),
+        other => other.into(),
+    })
+}
+
+fn view(outputs: &Outputs) -> Result<RecordedRuns<'_>, Failure> {
+    RecordedRuns::new(&outputs.values, outputs.epochs, outputs.steps).map_err(Failure::input)
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
         target: &target,
         zero_out: &zero_out,
         result: if is_reversed { result.reversed() } else { result },
-        attacks: 1,
+        significance: audit.significance,
         independence: None,
         shuffle_window: None,
         training: args.training.setting().map(TrainingInfo::Setting),
