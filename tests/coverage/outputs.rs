@@ -24,12 +24,12 @@ fn largest_bound(
     options: &AuditOptions,
 ) -> f64 {
     let at_step = |step: u32| {
-        let fixed = scorer.at_fixed_step(step).unwrap();
+        let fixed = scorer.at_fixed_step(step).expect("valid");
         let scores = |world: &[f64]| -> Vec<f64> {
-            world.chunks_exact(STEPS).map(|run| fixed.score(run).unwrap()).collect()
+            world.chunks_exact(STEPS).map(|run| fixed.score(run).expect("valid")).collect()
         };
         let [target, zero_out] = [scores(target), scores(zero_out)];
-        Scores::new(&target, &zero_out).audit(options).unwrap().epsilon()
+        Scores::new(&target, &zero_out).audit(options).expect("valid").epsilon()
     };
     (0..STEPS as u32).map(at_step).fold(0.0, f64::max)
 }
