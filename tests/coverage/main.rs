@@ -11,6 +11,7 @@ mod enumeration;
 mod gaussian;
 mod intervals;
 mod mistakes;
+mod one_run;
 mod outputs;
 mod pairs;
 mod pure_dp;

@@ -33,6 +33,13 @@ fn estimators_agree() {
 }
 
 #[test]
+fn one_run_agrees() {
+    let findings = findings("one_run.json", &Real);
+    assert_eq!(failed(&findings, ""), 0, "{findings:#?}");
+    assert_eq!(Tally::of(&findings).passed, 398);
+}
+
+#[test]
 fn empirical_epsilons_agree() {
     let findings = findings("eps_emp.json", &Real);
     assert_eq!(Tally::of(&findings), Tally { passed: 48, failed: 0, skipped: 0 }, "{findings:#?}");

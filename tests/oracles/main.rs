@@ -11,6 +11,7 @@ mod golden;
 #[cfg(test)]
 mod gradients;
 mod jeffreys;
+mod one_run;
 #[cfg(test)]
 mod pair_epochs;
 #[cfg(test)]

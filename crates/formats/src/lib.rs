@@ -7,6 +7,7 @@
 //! - Images become bytes ([`ByteArray`]). Every other numeric dtype becomes `f64` in C order; a dtype
 //!   that is not a number is refused, with the line of Python that converts the array.
 //! - Sizes in a header are checked against the available bytes before memory is allocated.
+//! - Coins of canaries are drawn from a secret seed that is committed before training ([`CoinSeed`]).
 //! - NaN and infinities are preserved: see [`Array::non_finite`].
 //!
 //! ```
@@ -26,6 +27,8 @@
 mod array;
 #[cfg(feature = "data-sets")]
 mod cifar10;
+#[cfg(feature = "coins")]
+mod coins;
 mod containers;
 mod csv;
 mod dataset;
@@ -45,6 +48,8 @@ mod shape;
 pub use array::{Array, ArrayInfo, NonFinite};
 #[cfg(feature = "data-sets")]
 pub use cifar10::{Cifar10, read_cifar10};
+#[cfg(feature = "coins")]
+pub use coins::{CanariesDigest, CoinSeed};
 pub use csv::{CsvTable, read_csv};
 pub use dataset::{Dataset, sniff};
 pub use error::{ArrayName, FormatError};

@@ -2,6 +2,8 @@
 //!
 //! Tests replace single methods to show that a broken library is rejected.
 
+use std::collections::BTreeMap;
+
 use dpscope_core::accounting::pair::{ExactPair, PairMethod};
 use dpscope_core::accounting::{
     Accountant, BallsInBins, Deterministic, Directions, Given, Kind, Parameter, Poisson,
@@ -9,8 +11,13 @@ use dpscope_core::accounting::{
 };
 use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::audit::bound::{at_fixed_cut, epsilon_from_rates, max_uncorrected};
+use dpscope_core::audit::one_run::{
+    CanaryGame, GaussianGuesses, GuessRecord, Guesses, IdealAttack, KnownSides, Ranking,
+    independent_canaries_mu,
+};
 use dpscope_core::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
 use dpscope_core::{gdp, interval};
+use dpscope_formats::{CanariesDigest, CoinSeed};
 
 use crate::Draws;
 
@@ -74,6 +81,53 @@ pub struct PairValue {
     pub estimate: f64,
     /// Its standard error.
     pub standard_error: f64,
+}
+
+/// Guesses of the coins of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct GuessInput {
+    /// m, canaries or sets.
+    pub canaries: u64,
+    /// s, canaries of a set.
+    pub set_size: u32,
+    /// k.
+    pub guesses: u64,
+    /// v.
+    pub correct: u64,
+    /// Whether one side was fixed beforehand.
+    pub is_one_sided: bool,
+}
+
+impl Default for GuessInput {
+    fn default() -> Self {
+        Self { canaries: 0, set_size: 2, guesses: 0, correct: 0, is_one_sided: false }
+    }
+}
+
+impl GuessInput {
+    /// The same guesses, of one side that was fixed beforehand.
+    #[must_use]
+    pub fn one_side(self) -> Self {
+        Self { is_one_sided: true, ..self }
+    }
+
+    fn counts(self) -> Answer<Guesses> {
+        let game = CanaryGame::sets(self.canaries, self.set_size).map_err(text)?;
+        let counts = Guesses::new(game, self.guesses, self.correct).map_err(text)?;
+        let sides = if self.is_one_sided { KnownSides::One } else { KnownSides::Both };
+        Ok(counts.with_sides(sides))
+    }
+}
+
+/// What coins and commitments are made from.
+#[derive(Debug, Clone)]
+pub struct CoinInput {
+    /// 32 bytes.
+    pub seed: Vec<u8>,
+    /// m.
+    pub canaries: u64,
+    /// Bytes of the plan.
+    pub plan: Vec<u8>,
 }
 
 /// What golden values are compared with.
@@ -193,6 +247,130 @@ pub trait Library {
             standard_error: values.estimate.standard_error.unwrap_or(0.0),
         })
     }
+
+    /// p of a fixed number of guesses.
+    fn one_run_p_value(&self, guesses: GuessInput, epsilon: f64, delta: f64) -> Answer {
+        guesses.counts()?.p_value(epsilon, delta).map_err(text)
+    }
+
+    /// ε of a fixed number of guesses.
+    fn one_run_epsilon(&self, guesses: GuessInput, delta: f64, significance: f64) -> Answer {
+        guesses.counts()?.epsilon_lower(delta, significance).map_err(text)
+    }
+
+    /// p of Steinke et al.
+    fn steinke_p_value(&self, guesses: GuessInput, epsilon: f64, delta: f64) -> Answer {
+        if guesses.guesses == 0 {
+            return Ok(1.0); // no guess, no evidence: the library has no such guesses
+        }
+        guesses.counts()?.steinke_p_value(epsilon, delta).map_err(text)
+    }
+
+    /// ε of Steinke et al.
+    fn steinke_epsilon(&self, guesses: GuessInput, delta: f64, significance: f64) -> Answer {
+        guesses.counts()?.steinke_epsilon_lower(delta, significance).map_err(text)
+    }
+
+    /// ε by the recursion over the count.
+    fn recursion_epsilon(&self, guesses: GuessInput, delta: f64, significance: f64) -> Answer {
+        guesses.counts()?.epsilon_lower_by_recursion(delta, significance).map_err(text)
+    }
+
+    /// μ by the recursion over the count.
+    fn recursion_mu(&self, guesses: GuessInput, significance: f64) -> Answer {
+        GaussianGuesses::new(guesses.counts()?).mu_lower_by_recursion(significance).map_err(text)
+    }
+
+    /// p of a claimed curve.
+    fn p_value_of_curve(&self, guesses: GuessInput, curve: &[(f64, f64)]) -> Answer {
+        guesses.counts()?.p_value_of_curve(curve).map_err(text)
+    }
+
+    /// μ if canaries were independent.
+    fn independent_canaries_mu(&self, guesses: GuessInput, significance: f64) -> Answer {
+        independent_canaries_mu(&guesses.counts()?, significance).map_err(text)
+    }
+
+    /// ε of a ranking.
+    fn walk_epsilon(
+        &self,
+        canaries: u64,
+        sizes: &[u64],
+        correct: &[u64],
+        delta: f64,
+        significance: f64,
+    ) -> Answer {
+        ranking(canaries, sizes, correct)?.epsilon_lower(delta, significance).map_err(text)
+    }
+
+    /// The smallest p, the joint p and the p of (ε, δ) of a ranking.
+    fn walk_p_values(
+        &self,
+        canaries: u64,
+        sizes: &[u64],
+        correct: &[u64],
+        epsilon: f64,
+        delta: f64,
+    ) -> Answer<[f64; 3]> {
+        let ranking = ranking(canaries, sizes, correct)?;
+        Ok([
+            ranking.smallest_p_value(epsilon).map_err(text)?,
+            ranking.joint_p_value(epsilon).map_err(text)?,
+            ranking.p_value(epsilon, delta).map_err(text)?,
+        ])
+    }
+
+    /// The p-value of a monotone test with a level at δ = 0; `budget` is mδ.
+    fn monotone_p_value(&self, level: f64, epsilon: f64, budget: f64) -> Answer {
+        let game = CanaryGame::coins(1_000).map_err(text)?;
+        game.monotone_p_value(level, epsilon, budget / 1_000.0).map_err(text)
+    }
+
+    /// The e-value of a ranking.
+    fn e_value(&self, canaries: u64, sizes: &[u64], correct: &[u64], epsilon: f64) -> Answer {
+        let game = CanaryGame::coins(canaries).map_err(text)?;
+        let record = GuessRecord::new(game, sizes.to_vec(), correct.to_vec()).map_err(text)?;
+        Ok(dpscope_core::math::exp(record.ln_e_value(epsilon).map_err(text)?))
+    }
+
+    /// Accuracy, expected correct guesses and their bound, for an ideal attack.
+    fn ideal_attack(
+        &self,
+        canaries: u64,
+        mu: f64,
+        guesses: u64,
+        delta: f64,
+        significance: f64,
+    ) -> Answer<[f64; 3]> {
+        let game = CanaryGame::coins(canaries).map_err(text)?;
+        let attack = IdealAttack::new(game, mu).map_err(text)?;
+        let expected = attack.expected(guesses).map_err(text)?;
+        Ok([
+            attack.accuracy(guesses).map_err(text)?,
+            expected.correct() as f64,
+            expected.epsilon_lower(delta, significance).map_err(text)?,
+        ])
+    }
+
+    /// Coins, digest of canaries (three values i/7 each) and commitment, as text.
+    fn coins(&self, input: &CoinInput) -> BTreeMap<&'static str, String> {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(&input.seed);
+        let (seed, count) = (CoinSeed::new(bytes), input.canaries);
+        let coins = seed.coins(count as usize, &[]);
+        let inputs: Vec<u8> = (0..3 * count).flat_map(|i| (i as f32 / 7.0).to_le_bytes()).collect();
+        let labels: Vec<u8> = (0..count).flat_map(|i: u64| (i % 2).to_le_bytes()).collect();
+        let digest = CanariesDigest::default()
+            .with_array("inputs", "<f4", &[count, 3], &inputs)
+            .with_array("labels", "<i8", &[count], &labels)
+            .finish();
+        let hex = |bytes: [u8; 32]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        BTreeMap::from([
+            ("coins", coins.iter().map(|&coin| if coin { '1' } else { '0' }).collect()),
+            ("canaries_sha256", hex(digest)),
+            ("commitment", hex(seed.commitment(&digest, &input.plan))),
+        ])
+    }
 }
 
 /// The library, unmodified.
@@ -203,6 +381,11 @@ impl Library for Real {}
 
 fn text(error: impl std::fmt::Display) -> String {
     format!("the library refuses: {error}")
+}
+
+fn ranking(canaries: u64, sizes: &[u64], correct: &[u64]) -> Answer<Ranking> {
+    let game = CanaryGame::coins(canaries).map_err(text)?;
+    Ranking::new(game, sizes.to_vec(), correct.to_vec()).map_err(text)
 }
 
 fn posterior(counts: Counts, delta: f64) -> Answer<JointBetaPosterior> {

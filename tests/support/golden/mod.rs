@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `accounting.json` | ε of training runs, with an `interval` in which the truth lies |
 //! | `estimators.json` | ε from counts, rates and scores, with a tolerance per case |
+//! | `one_run.json` | bounds of audits of one run: how far a value may lie below and above is stated |
 //! | `eps_emp.json` | ε from counts, without a tolerance: equal to 1e-9, the posterior to 1e-6 |
 //! | `clopper_pearson.csv` | limits at 40 to 50 digits: rounded outward, and by at most 3e-13 |
 //!
@@ -15,6 +16,7 @@ mod document;
 mod estimators;
 mod library;
 mod limits;
+mod one_run;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +24,9 @@ use std::fmt;
 use std::path::Path;
 
 pub use document::GoldenError;
-pub use library::{Answer, Bracket, Counts, Library, OneSide, PairValue, Real, Run};
+pub use library::{
+    Answer, Bracket, CoinInput, Counts, GuessInput, Library, OneSide, PairValue, Real, Run,
+};
 
 use document::{Document, Format, json};
 
@@ -128,6 +132,7 @@ pub fn evaluate(
         Format::Estimators => {
             document.each_case(|case| estimators::evaluate(case, folder, library))
         }
+        Format::OneRun => document.each_case(|case| one_run::evaluate(case, library)),
         Format::Counts => document.each_case(|case| estimators::evaluate_row(case, library)),
     }
 }

@@ -11,6 +11,7 @@
 //! | [`claim`] | verdicts on claims |
 //! | [`curve`] | observed trade-off curves with a simultaneous band |
 //! | [`histogram`] | bins and counts of scores |
+//! | [`one_run`] | audits of one training run with many canaries |
 //! | [`planner`] | observations needed to detect an ε |
 //! | [`bayesian`] | credible intervals of ε |
 //! | [`metrics`] | AUC, true positive rates, a Gaussian curve's ε, a bootstrap |
@@ -25,6 +26,7 @@ mod finding;
 pub mod histogram;
 mod hypotheses;
 pub mod metrics;
+pub mod one_run;
 mod outcome;
 mod outputs;
 pub mod planner;

@@ -1,0 +1,385 @@
+//! A fixed number of guesses: the exact test.
+
+use super::root::last_below;
+use super::{CanaryGame, OneRunError, check_delta, check_epsilon, check_significance};
+use crate::math;
+use crate::special::{BetaDistribution, Tail, UnitPoint};
+
+/// Whether guesses say "included", "not included" or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum KnownSides {
+    /// Both, or one side that was chosen after a look at scores.
+    #[default]
+    Both,
+    /// One side, which was fixed before the coins were drawn: δ counts half.
+    One,
+}
+
+impl KnownSides {
+    fn share_of(self, delta: f64) -> f64 {
+        match self {
+            KnownSides::Both => delta,
+            KnownSides::One => 0.5 * delta,
+        }
+    }
+}
+
+/// k guesses, v of them correct, with k fixed before the coins were drawn.
+///
+/// With W ~ Bin(k, q), q = e^ε/(e^ε + s − 1), F = P\[W ≥ v\] and f = P\[W = v\], every (ε, δ)-DP
+/// training obeys
+///
+/// P\[v or more correct\] ≤ p(ε, δ) = min(1, F + mδ F(1 − F)/(v f)); p = 1 at v = 0.
+///
+/// The inequality is attained: no test that looks at the number of correct guesses alone is tighter.
+/// All δ hold together, since every rejection is an event {v ≥ v_δ}.
+///
+/// # Proof
+/// Write t_j for the ratio of the probability of exactly j correct guesses to P\[W = j\]. Turn the
+/// coin of one guessed canary while everything else stays: the same output then has one correct
+/// guess more or fewer, so (ε, δ)-DP relates the two counts. Summed over canaries,
+/// Σ_j j P\[W = j\] (t_j − t_{j−1})₊ ≤ mδ. The excess of P\[v or more correct\] over F is
+/// Σ_j (t_j − t_{j−1}) (P\[W ≥ max(j, v)\] − P\[W ≥ j\] F), at most mδ times the largest ratio of the
+/// two coefficients, which is at j = v because binomial probabilities are log-concave. A step of t
+/// at v attains it.
+///
+/// # Reference
+/// T. Steinke, M. Nasr and M. Jagielski (2023), arXiv:2305.08846, for the game and a looser bound
+/// ([`Guesses::steinke_p_value`]).
+///
+/// # Example
+/// ```
+/// use dpscope_core::audit::one_run::{CanaryGame, Guesses};
+/// let guesses = Guesses::new(CanaryGame::coins(1_000)?, 100, 95)?;
+/// assert_eq!(format!("{:.4}", guesses.epsilon_lower(1e-5, 0.05)?), "2.2072");
+/// # Ok::<(), dpscope_core::audit::one_run::OneRunError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Guesses {
+    game: CanaryGame,
+    guesses: u64,
+    correct: u64,
+    sides: KnownSides,
+}
+
+impl Guesses {
+    /// v correct of k guesses.
+    ///
+    /// | argument | meaning | domain |
+    /// |---|---|---|
+    /// | `guesses` | k | 1 … m |
+    /// | `correct` | v | 0 … k |
+    ///
+    /// # Errors
+    /// [`OneRunError::Guesses`], [`OneRunError::Correct`].
+    pub fn new(game: CanaryGame, guesses: u64, correct: u64) -> Result<Self, OneRunError> {
+        let canaries = game.canaries();
+        if !(1..=canaries).contains(&guesses) {
+            return Err(OneRunError::Guesses { guesses, canaries });
+        }
+        if correct > guesses {
+            return Err(OneRunError::Correct { correct, guesses });
+        }
+        Ok(Self { game, guesses, correct, sides: KnownSides::Both })
+    }
+
+    /// The same guesses, with the sides that were guessed.
+    #[must_use]
+    pub fn with_sides(self, sides: KnownSides) -> Self {
+        Self { sides, ..self }
+    }
+
+    /// The canaries.
+    #[must_use]
+    pub const fn game(&self) -> CanaryGame {
+        self.game
+    }
+
+    /// Number of guesses: k.
+    #[must_use]
+    pub const fn guesses(&self) -> u64 {
+        self.guesses
+    }
+
+    /// Number of correct guesses: v.
+    #[must_use]
+    pub const fn correct(&self) -> u64 {
+        self.correct
+    }
+
+    /// The largest probability of v or more correct guesses under (ε, δ)-DP.
+    ///
+    /// # Errors
+    /// [`OneRunError::Epsilon`], [`OneRunError::Delta`].
+    ///
+    /// # Numerics
+    /// Relative error below 1e-11 up to m = 10⁸ (`tests/oracles/golden.rs::one_run_agrees`).
+    /// Rounds to nearest.
+    pub fn p_value(&self, epsilon: f64, delta: f64) -> Result<f64, OneRunError> {
+        check_epsilon(epsilon)?;
+        check_delta(delta)?;
+        Ok(self.p(epsilon, delta))
+    }
+
+    /// Lower bound on ε: the supremum of the ε with p(ε, δ) < `significance`, 0 if there is none.
+    ///
+    /// # Guarantee
+    /// If training is (ε, δ)-DP, the bound exceeds ε with probability at most `significance`
+    /// (`tests/coverage/one_run.rs::exact_sizes_do_not_exceed_the_significance`).
+    ///
+    /// # Errors
+    /// [`OneRunError::Delta`], [`OneRunError::Significance`].
+    pub fn epsilon_lower(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
+        check_delta(delta)?;
+        check_significance(significance)?;
+        if self.correct == self.guesses {
+            return Ok(rounded_down(self.all_correct(delta, significance)));
+        }
+        let tails = Tails::of(self);
+        Ok(rounded_down(last_below(significance, |epsilon| tails.at(epsilon, delta))))
+    }
+
+    /// The bound if all guesses were correct: no result can exceed it.
+    ///
+    /// # Errors
+    /// [`OneRunError::Delta`], [`OneRunError::Significance`].
+    pub fn ceiling(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
+        Self { correct: self.guesses, ..*self }.epsilon_lower(delta, significance)
+    }
+
+    /// The p-value of a claimed curve: min over its points (ε, δ) of p(ε, δ).
+    ///
+    /// A training that obeys every point of the curve has a p-value below α with probability at most
+    /// α, without correction: all rejections are events {v ≥ v_i} of one count. `curve` has pairs
+    /// (ε, δ), δ the larger of both directions.
+    ///
+    /// # Errors
+    /// [`OneRunError::EmptyCurve`], [`OneRunError::Epsilon`], [`OneRunError::Delta`].
+    pub fn p_value_of_curve(&self, curve: &[(f64, f64)]) -> Result<f64, OneRunError> {
+        let tails = Tails::of(self);
+        let mut smallest: Option<f64> = None;
+        for &(epsilon, delta) in curve {
+            check_epsilon(epsilon)?;
+            check_delta(delta)?;
+            let p = tails.at(epsilon, delta);
+            smallest = Some(smallest.map_or(p, |least| least.min(p)));
+        }
+        smallest.ok_or(OneRunError::EmptyCurve)
+    }
+
+    /// The p-value of Steinke et al., for comparison with published figures; never below
+    /// [`Guesses::p_value`] for both sides.
+    ///
+    /// min(1, F(v) + 2mδ max_{1 ≤ i ≤ v} P\[v − i ≤ W < v\]/i)
+    ///
+    /// # Errors
+    /// [`OneRunError::Epsilon`], [`OneRunError::Delta`].
+    ///
+    /// # Reference
+    /// T. Steinke, M. Nasr and M. Jagielski (2023), arXiv:2305.08846, theorem 5.2.
+    pub fn steinke_p_value(&self, epsilon: f64, delta: f64) -> Result<f64, OneRunError> {
+        check_epsilon(epsilon)?;
+        check_delta(delta)?;
+        Ok(Tails::of(self).steinke(epsilon, delta))
+    }
+
+    /// The bound of Steinke et al., for comparison with published figures.
+    ///
+    /// # Errors
+    /// [`OneRunError::Delta`], [`OneRunError::Significance`].
+    pub fn steinke_epsilon_lower(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
+        check_delta(delta)?;
+        check_significance(significance)?;
+        let tails = Tails::of(self);
+        Ok(rounded_down(last_below(significance, |epsilon| tails.steinke(epsilon, delta))))
+    }
+
+    /// The end of rejection at v = k, where q^k + (mδ/k)(1 − q^k) = α has the solution
+    /// q^k = (kα − mδ)/(k − mδ); the difference is formed from exact products.
+    fn all_correct(&self, delta: f64, significance: f64) -> f64 {
+        let (k, canaries) = (self.guesses as f64, self.game.canaries as f64);
+        let (high, low) = math::two_product(canaries, self.sides.share_of(delta));
+        let (needed, needed_low) = math::two_product(k, significance);
+        let excess = (needed - high) + (needed_low - low);
+        if excess <= 0.0 {
+            return 0.0;
+        }
+        let ln_q = math::ln(excess / (k - high)) / k;
+        let others = f64::from(self.game.set_size - 1);
+        // ln(q/(1 − q)) + ln(s − 1)
+        (math::ln(others) + ln_q - math::ln(-math::exp_m1(ln_q))).max(0.0)
+    }
+
+    pub(super) fn p(&self, epsilon: f64, delta: f64) -> f64 {
+        Tails::of(self).at(epsilon, delta)
+    }
+}
+
+/// A value below x by more than the error of the root of a p-value: 1e-13 (1 + x).
+pub(super) fn rounded_down(x: f64) -> f64 {
+    (x - 1e-13 * (1.0 + x)).max(0.0)
+}
+
+/// Tails of Bin(k, q) around v, with what does not depend on q computed once.
+struct Tails {
+    game: CanaryGame,
+    guesses: f64,
+    correct: f64,
+    sides: KnownSides,
+    /// Of the v-th smallest of k uniforms; none if v = 0.
+    order_statistic: Option<BetaDistribution>,
+}
+
+impl Tails {
+    fn of(counts: &Guesses) -> Self {
+        let (guesses, correct) = (counts.guesses as f64, counts.correct as f64);
+        let order_statistic = (counts.correct > 0)
+            .then(|| BetaDistribution::with_shapes(correct, guesses - correct + 1.0));
+        Self { game: counts.game, guesses, correct, sides: counts.sides, order_statistic }
+    }
+
+    fn at(&self, epsilon: f64, delta: f64) -> f64 {
+        let Some(order_statistic) = self.order_statistic else {
+            return 1.0;
+        };
+        let q = self.game.accuracy(epsilon);
+        let ln_reached = order_statistic.ln_tail(Tail::Lower, q);
+        let reached = math::exp(ln_reached);
+        let budget = self.game.canaries() as f64 * self.sides.share_of(delta);
+        if budget == 0.0 {
+            return reached;
+        }
+        // v f(v) (1 − q) is the density of logit q
+        let ln_missed = order_statistic.ln_tail(Tail::Upper, q);
+        let ln_step = order_statistic.ln_logit_density(q) - math::ln(q.complement());
+        (reached + budget * math::exp(ln_reached + ln_missed - ln_step)).min(1.0)
+    }
+
+    fn steinke(&self, epsilon: f64, delta: f64) -> f64 {
+        let Some(order_statistic) = self.order_statistic else {
+            return 1.0;
+        };
+        let q = self.game.accuracy(epsilon);
+        let reached = order_statistic.tail(Tail::Lower, q);
+        let budget = 2.0 * self.game.canaries() as f64 * delta;
+        (reached + budget * self.largest_mean_below(q, &order_statistic)).min(1.0)
+    }
+
+    /// max over i of the mean of P\[W = j\] over the i integers below v.
+    fn largest_mean_below(&self, q: UnitPoint, order_statistic: &BetaDistribution) -> f64 {
+        const LARGE: f64 = 1e200;
+        let odds = q.value() / q.complement();
+        // in units of e^ln_unit: P[W = v] may underflow
+        let ln_step = order_statistic.ln_logit_density(q) - math::ln(q.complement());
+        let mut ln_unit = ln_step - math::ln(self.correct);
+        let mut j = self.correct;
+        let (mut probability, mut sum, mut terms) = (1.0, 0.0, 0.0);
+        while j >= 1.0 {
+            probability *= j / ((self.guesses - j + 1.0) * odds);
+            j -= 1.0;
+            // probabilities rise to the mode and fall below it, and so does the mean
+            if terms > 0.0 && probability * terms < sum {
+                break;
+            }
+            sum += probability;
+            terms += 1.0;
+            if probability > LARGE {
+                (probability, sum) = (probability / LARGE, sum / LARGE);
+                ln_unit += math::ln(LARGE);
+            }
+        }
+        if terms > 0.0 { math::exp(ln_unit + math::ln(sum / terms)) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guesses(canaries: u64, guesses: u64, correct: u64) -> Guesses {
+        Guesses::new(CanaryGame::coins(canaries).unwrap(), guesses, correct).unwrap()
+    }
+
+    #[test]
+    fn without_delta_the_p_value_is_a_binomial_tail() {
+        let p = guesses(20, 10, 9).p_value(0.0, 0.0).unwrap();
+        assert!((p - 11.0 / 1024.0).abs() < 1e-15, "{p}");
+        assert_eq!(guesses(20, 10, 0).p_value(3.0, 0.1).unwrap(), 1.0);
+    }
+
+    #[test]
+    fn the_bound_of_all_correct_guesses_is_the_root_of_the_p_value() {
+        for (sets, size, delta) in [(1_000, 2, 1e-5), (1_000, 2, 0.0), (500, 7, 1e-4)] {
+            let counts = Guesses::new(CanaryGame::sets(sets, size).unwrap(), 100, 100).unwrap();
+            let bound = counts.epsilon_lower(delta, 0.05).unwrap();
+            let p = counts.p_value(bound, delta).unwrap();
+            assert!((p / 0.05 - 1.0).abs() < 1e-10, "{counts:?}: {p}");
+        }
+    }
+
+    #[test]
+    fn name_and_shame_attains_the_p_value() {
+        // with probability mδ/k the bits of k canaries are published; otherwise guesses are coins
+        let (canaries, count, delta) = (1_000, 40, 0.01);
+        let p = guesses(canaries, count, count).p_value(0.0, delta).unwrap();
+        let published = 1_000.0 * delta / 40.0;
+        let all_correct = published + (1.0 - published) * math::powi(2.0, -40);
+        assert!((p - all_correct).abs() < 1e-15, "{p} {all_correct}");
+    }
+
+    #[test]
+    fn bounds_rise_with_correct_guesses_and_fall_with_delta() {
+        let mut last = 0.0;
+        for correct in 50..=100 {
+            let bound = guesses(1_000, 100, correct).epsilon_lower(1e-5, 0.05).unwrap();
+            assert!(bound >= last, "{correct}");
+            last = bound;
+        }
+        let at = |delta| guesses(1_000, 100, 95).epsilon_lower(delta, 0.05).unwrap();
+        assert!(at(0.0) > at(1e-4) && at(1e-4) > at(1e-3));
+    }
+
+    #[test]
+    fn a_side_fixed_beforehand_halves_delta() {
+        let both = guesses(1_000, 100, 95);
+        let one = both.with_sides(KnownSides::One);
+        let halved = both.p_value(1.0, 5e-4).unwrap();
+        assert_eq!(one.p_value(1.0, 1e-3).unwrap(), halved);
+    }
+
+    #[test]
+    fn steinkes_bound_is_never_larger() {
+        for (canaries, count, correct) in [(1_000, 1_000, 600), (1_000, 100, 100), (20, 20, 15)] {
+            for delta in [0.0, 1e-5, 1e-3, 0.01] {
+                let counts = guesses(canaries, count, correct);
+                let (ours, theirs) = (
+                    counts.epsilon_lower(delta, 0.05).unwrap(),
+                    counts.steinke_epsilon_lower(delta, 0.05).unwrap(),
+                );
+                assert!(ours >= theirs - 1e-12, "{counts:?} {delta}: {ours} {theirs}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_large_a_delta_leaves_nothing() {
+        // mδ/k = 0.05: even k correct guesses are compatible with ε = 0
+        assert_eq!(guesses(1_000, 20, 20).epsilon_lower(1e-3, 0.05).unwrap(), 0.0);
+        assert!(guesses(1_000, 21, 21).epsilon_lower(1e-3, 0.05).unwrap() > 0.0);
+    }
+
+    #[test]
+    fn bad_arguments_are_refused() {
+        let game = CanaryGame::coins(10).unwrap();
+        assert!(CanaryGame::coins(0).is_err() && CanaryGame::sets(5, 1).is_err());
+        assert!(Guesses::new(game, 0, 0).is_err() && Guesses::new(game, 11, 0).is_err());
+        assert!(Guesses::new(game, 5, 6).is_err());
+        let counts = Guesses::new(game, 5, 5).unwrap();
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(counts.p_value(bad, 0.0).is_err() && counts.p_value(1.0, bad).is_err());
+            assert!(counts.epsilon_lower(0.0, bad).is_err());
+        }
+        assert!(counts.epsilon_lower(0.0, 1.0).is_err() && counts.p_value(1.0, 1.0).is_err());
+        assert!(counts.p_value_of_curve(&[]).is_err());
+    }
+}

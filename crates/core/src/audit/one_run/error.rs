@@ -1,0 +1,87 @@
+//! Errors of audits of one run.
+
+use crate::format::given;
+
+/// An argument outside its domain.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OneRunError {
+    /// No canary, or more than 10¹².
+    #[error("canaries = {canaries}: must lie in 1 … 1e12")]
+    Canaries {
+        /// Canaries or sets.
+        canaries: u64,
+    },
+    /// Sets of fewer than two canaries.
+    #[error("set size = {set_size}: a set has at least 2 canaries, one of them included")]
+    SetSize {
+        /// Canaries of a set.
+        set_size: u32,
+    },
+    /// No guess, or more guesses than canaries.
+    #[error("guesses = {guesses} of {canaries} canaries: must lie in 1 … {canaries}")]
+    Guesses {
+        /// Guessed canaries.
+        guesses: u64,
+        /// All canaries.
+        canaries: u64,
+    },
+    /// More correct guesses than guesses.
+    #[error("correct = {correct} of {guesses} guesses: must lie in 0 … {guesses}")]
+    Correct {
+        /// Correct guesses.
+        correct: u64,
+        /// All guesses.
+        guesses: u64,
+    },
+    /// Counts of a ranking that contradict each other.
+    #[error(
+        "{correct} correct guesses of the first {guesses}, after {before} of the first \
+         {guesses_before}: sizes must rise, and counts by no more than the sizes"
+    )]
+    Ranking {
+        /// Correct among the first guesses.
+        correct: u64,
+        /// Number of first guesses.
+        guesses: u64,
+        /// Correct at the size before.
+        before: u64,
+        /// The size before.
+        guesses_before: u64,
+    },
+    /// A ranking without sizes, or a different number of counts.
+    #[error("{sizes} sizes and {counts} counts: must be equal numbers, at least 1")]
+    Lengths {
+        /// Number of sizes.
+        sizes: usize,
+        /// Number of counts.
+        counts: usize,
+    },
+    /// ε is negative, infinite or NaN.
+    #[error("epsilon = {}: must be finite and at least 0", given(*.epsilon))]
+    Epsilon {
+        /// The parameter ε.
+        epsilon: f64,
+    },
+    /// δ is outside [0, 1), or NaN.
+    #[error("delta = {}: must lie in [0, 1)", given(*.delta))]
+    Delta {
+        /// The parameter δ.
+        delta: f64,
+    },
+    /// The significance is outside (0, 1), or NaN.
+    #[error("significance = {}: must lie strictly between 0 and 1", given(*.significance))]
+    Significance {
+        /// The significance.
+        significance: f64,
+    },
+    /// μ is negative, above 100, or NaN.
+    #[error("mu = {}: must lie in [0, 100]", given(*.mu))]
+    Mu {
+        /// The parameter μ.
+        mu: f64,
+    },
+    /// A curve without points.
+    #[error("the claimed curve has no point")]
+    EmptyCurve,
+}

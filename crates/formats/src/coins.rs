@@ -1,0 +1,114 @@
+//! Coins that are committed before training and can be checked afterwards.
+
+use sha2::{Digest, Sha256};
+
+/// The secret that determines all coins of an audit.
+///
+/// Coin i is the lowest bit of the first byte of
+/// SHA-256("dpscope one-run coin v1" 00 seed nonce i), i as 8 bytes, little-endian.
+/// `nonce` are bytes of a third party, published after the commitment; usually none.
+///
+/// # Example
+/// ```
+/// use dpscope_formats::CoinSeed;
+/// let coins = CoinSeed::new([7; 32]).coins(1_000, &[]);
+/// let included = coins.iter().filter(|&&coin| coin).count();
+/// assert!((420..580).contains(&included));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct CoinSeed([u8; 32]);
+
+impl std::fmt::Debug for CoinSeed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CoinSeed(secret)")
+    }
+}
+
+impl CoinSeed {
+    /// The seed with these bytes, which must come from a cryptographic source.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Whether each canary is included.
+    #[must_use]
+    pub fn coins(&self, canaries: usize, nonce: &[u8]) -> Vec<bool> {
+        let hash = self.hash("coin").chain_update(nonce);
+        let coin = |index: usize| {
+            let digest = hash.clone().chain_update((index as u64).to_le_bytes()).finalize();
+            digest[0] & 1 == 1
+        };
+        (0..canaries).map(coin).collect()
+    }
+
+    /// A value that decides between canaries with equal scores, independent of all coins:
+    /// SHA-256("dpscope one-run tie v1" 00 seed i).
+    #[must_use]
+    pub fn tie_breaker(&self, index: u64) -> [u8; 32] {
+        self.hash("tie").chain_update(index.to_le_bytes()).finalize().into()
+    }
+
+    /// What is published before training: SHA-256("dpscope one-run commitment v1" 00 seed
+    /// digest of the canaries, SHA-256(plan)).
+    #[must_use]
+    pub fn commitment(&self, canaries: &[u8; 32], plan: &[u8]) -> [u8; 32] {
+        let hash = self.hash("commitment").chain_update(canaries);
+        hash.chain_update(Sha256::digest(plan)).finalize().into()
+    }
+
+    fn hash(&self, purpose: &str) -> Sha256 {
+        let hash = Sha256::new_with_prefix("dpscope one-run ").chain_update(purpose);
+        hash.chain_update(" v1\0").chain_update(self.0)
+    }
+}
+
+/// Digest of the arrays of canaries: for each, name 00 type 00 shape 00 bytes.
+#[derive(Debug, Clone, Default)]
+pub struct CanariesDigest(Sha256);
+
+impl CanariesDigest {
+    /// The digest so far, continued by an array.
+    ///
+    /// `descr` is numpy's name of the element type, such as `<f4`; `bytes` are in row-major order.
+    #[must_use]
+    pub fn with_array(self, name: &str, descr: &str, shape: &[u64], bytes: &[u8]) -> Self {
+        let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
+        let header = format!("{name}\0{descr}\0{}\0", lengths.join(","));
+        Self(self.0.chain_update(header).chain_update(bytes))
+    }
+
+    /// The digest of all arrays.
+    #[must_use]
+    pub fn finish(self) -> [u8; 32] {
+        self.0.finalize().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn purposes_nonces_and_seeds_separate_hashes() {
+        let seed = CoinSeed::new([1; 32]);
+        assert_ne!(seed.coins(64, &[]), seed.coins(64, &[9]));
+        assert_ne!(seed.coins(64, &[]), CoinSeed::new([2; 32]).coins(64, &[]));
+        let ties: Vec<bool> = (0..64).map(|i| seed.tie_breaker(i)[0] & 1 == 1).collect();
+        assert_ne!(seed.coins(64, &[]), ties);
+        assert_eq!(seed.coins(64, &[])[..10], seed.coins(10, &[])[..]);
+    }
+
+    #[test]
+    fn secrets_are_not_printed() {
+        assert_eq!(format!("{:?}", CoinSeed::new([7; 32])), "CoinSeed(secret)");
+    }
+
+    #[test]
+    fn shapes_are_part_of_the_digest() {
+        let digest = |shape: &[u64]| {
+            CanariesDigest::default().with_array("inputs", "<f4", shape, &[0; 24]).finish()
+        };
+        assert_ne!(digest(&[2, 3]), digest(&[3, 2]));
+    }
+}

@@ -1,0 +1,270 @@
+//! Bounds of one run under the mechanisms that are hardest for them, and procedures that fail there.
+
+use dpscope_core::audit::one_run::{
+    CanaryGame, GaussianGuesses, GuessRecord, Guesses, Ranking, independent_canaries_mu,
+    ranking_sizes,
+};
+use dpscope_core::math;
+use dpscope_tests::Draws;
+
+use crate::SIGNIFICANCE;
+use crate::budget::Misses;
+use crate::enumeration::BinomialDistribution;
+
+fn guesses(canaries: u64, guesses: u64, correct: u64) -> Guesses {
+    let game = CanaryGame::coins(canaries).expect("valid");
+    Guesses::new(game, guesses, correct).expect("valid")
+}
+
+fn accuracy(epsilon: f64) -> f64 {
+    1.0 / (1.0 + math::exp(-epsilon))
+}
+
+/// The smallest count that is rejected; k + 1 if none is.
+fn rejected_from(guesses: u64, is_rejected: impl Fn(u64) -> bool) -> u64 {
+    (0..=guesses).find(|&correct| is_rejected(correct)).unwrap_or(guesses + 1)
+}
+
+/// Probability of v or more correct guesses, under the (ε, δ)-DP mechanism that makes it largest:
+/// counts are binomial, with weight b from v on and weight a below, v P[W = v] (b − a) = mδ.
+fn worst_case(canaries: u64, count: u64, v: u64, epsilon: f64, delta: f64) -> f64 {
+    if v > count {
+        return 0.0;
+    }
+    let distribution = BinomialDistribution::new(count, accuracy(epsilon));
+    let (reached, at) = (distribution.at_least(v), distribution.terms()[v as usize]);
+    let gap = (canaries as f64 * delta / (v as f64 * at)).min(1.0 / reached);
+    let below = (1.0 - reached * gap).max(0.0);
+    (reached * (below + gap)).min(1.0)
+}
+
+const CASES: [(u64, u64, f64, f64); 7] = [
+    (1_000, 1_000, 0.0, 0.0),
+    (1_000, 100, 0.0, 1e-5),
+    (1_000, 100, 1.0, 1e-5),
+    (1_000, 64, 3.0, 1e-5),
+    (200, 50, 1.0, 1e-3),
+    (40, 10, 0.5, 0.01),
+    (1_000, 100, 1.0, 1e-3),
+];
+
+#[test]
+fn exact_sizes_do_not_exceed_the_significance() {
+    for (canaries, count, epsilon, delta) in CASES {
+        let from = rejected_from(count, |correct| {
+            let bound = guesses(canaries, count, correct).epsilon_lower(delta, SIGNIFICANCE);
+            bound.unwrap() > epsilon
+        });
+        let size = worst_case(canaries, count, from, epsilon, delta);
+        assert!(size <= SIGNIFICANCE, "{canaries} {count} {epsilon} {delta}: {size}");
+        // one guess fewer would exceed it: the test is as large as counts permit
+        let larger = worst_case(canaries, count, from - 1, epsilon, delta);
+        assert!(larger > SIGNIFICANCE, "{canaries} {count} {epsilon} {delta}: {larger}");
+    }
+}
+
+#[test]
+fn tests_with_one_mistake_exceed_the_significance() {
+    type Mistake = fn(Guesses, f64, f64) -> f64;
+    let mistakes: [(&str, Mistake); 3] = [
+        ("δ ignored", |counts, epsilon, _| counts.p_value(epsilon, 0.0).unwrap()),
+        ("m := k", |counts, epsilon, delta| {
+            let only = guesses(counts.guesses(), counts.guesses(), counts.correct());
+            only.p_value(epsilon, delta).unwrap()
+        }),
+        ("P[W > v]", |counts, epsilon, delta| {
+            let more = (counts.correct() + 1).min(counts.guesses());
+            let next = guesses(counts.game().canaries(), counts.guesses(), more);
+            if more == counts.correct() { 0.0 } else { next.p_value(epsilon, delta).unwrap() }
+        }),
+    ];
+    for (name, p_value) in mistakes {
+        let exceeds = CASES.iter().any(|&(canaries, count, epsilon, delta)| {
+            let from = rejected_from(count, |correct| {
+                p_value(guesses(canaries, count, correct), epsilon, delta) < SIGNIFICANCE
+            });
+            worst_case(canaries, count, from, epsilon, delta) > SIGNIFICANCE
+        });
+        assert!(exceeds, "{name} passed");
+    }
+}
+
+/// With probability `share` all coins are published by randomised response with parameter
+/// `epsilon`, otherwise nothing is; μ-GDP.
+struct PublicCoin {
+    mu: f64,
+    share: f64,
+    epsilon: f64,
+}
+
+impl PublicCoin {
+    fn at_least(&self, correct: u64) -> f64 {
+        let published = BinomialDistribution::new(1_000, accuracy(self.epsilon));
+        let nothing = BinomialDistribution::new(1_000, 0.5);
+        self.share * published.at_least(correct) + (1.0 - self.share) * nothing.at_least(correct)
+    }
+}
+
+const PUBLIC_COINS: [PublicCoin; 3] = [
+    PublicCoin { mu: 1.0, share: 0.748, epsilon: 1.05 },
+    PublicCoin { mu: 0.5, share: 0.593, epsilon: 0.59 },
+    PublicCoin { mu: 0.3, share: 0.457, epsilon: 0.399 },
+];
+
+#[test]
+fn independence_is_an_assumption() {
+    for coin in PUBLIC_COINS {
+        let from = |bound: &dyn Fn(&Guesses) -> f64| {
+            let counts: Vec<u64> = (500..=1_000).collect();
+            let first = counts.partition_point(|&v| bound(&guesses(1_000, 1_000, v)) <= coin.mu);
+            500 + first as u64
+        };
+        let valid = from(&|counts| GaussianGuesses::new(*counts).mu_lower(SIGNIFICANCE).unwrap());
+        assert!(coin.at_least(valid) <= SIGNIFICANCE, "{}", coin.mu);
+        let assumed = from(&|counts| independent_canaries_mu(counts, SIGNIFICANCE).unwrap());
+        assert!(coin.at_least(assumed) > 0.3, "{}: {}", coin.mu, coin.at_least(assumed));
+    }
+}
+
+/// Correct guesses among the first k of a ranking, for coins that are guessed right with `accuracy`.
+fn ranking(draws: &mut Draws, canaries: u64, accuracy: f64) -> (Ranking, Vec<bool>) {
+    let right: Vec<bool> = (0..canaries).map(|_| draws.uniform() < accuracy).collect();
+    let among = |size: u64| right[..size as usize].iter().filter(|&&right| right).count() as u64;
+    let sizes = ranking_sizes(canaries);
+    let correct = sizes.iter().map(|&size| among(size)).collect();
+    let game = CanaryGame::coins(canaries).expect("valid");
+    (Ranking::new(game, sizes, correct).expect("valid"), right)
+}
+
+#[test]
+fn walks_cover() {
+    let mut draws = Draws::new(1_607);
+    let (mut walk, mut largest) = (Misses::default(), Misses::default());
+    for _ in 0..600 {
+        let (ranking, right) = ranking(&mut draws, 1_000, 0.5);
+        walk.count(ranking.epsilon_lower(1e-5, SIGNIFICANCE).unwrap() > 0.0);
+        let mut correct = 0;
+        let mut finds = false;
+        for (index, &is_right) in right.iter().enumerate() {
+            let size = index as u64 + 1;
+            correct += u64::from(is_right);
+            if size.is_multiple_of(10) {
+                let p = guesses(1_000, size, correct).p_value(0.0, 1e-5).unwrap();
+                finds |= p < SIGNIFICANCE;
+            }
+        }
+        largest.count(finds);
+    }
+    assert!(!walk.refute(SIGNIFICANCE), "{walk:?}");
+    assert!(largest.refute(SIGNIFICANCE), "the largest bound over k passed: {largest:?}");
+}
+
+/// Every possible path of counts at the sizes 8, 16 and 32, with its probability.
+fn paths(accuracy: f64) -> Vec<([u64; 3], f64)> {
+    let eight = BinomialDistribution::new(8, accuracy);
+    let sixteen = BinomialDistribution::new(16, accuracy);
+    let mut paths = Vec::new();
+    for (first, p_first) in (0..).zip(eight.terms()) {
+        for (second, p_second) in (0..).zip(eight.terms()) {
+            for (third, p_third) in (0..).zip(sixteen.terms()) {
+                let counts = [first, first + second, first + second + third];
+                paths.push((counts, p_first * p_second * p_third));
+            }
+        }
+    }
+    paths
+}
+
+#[test]
+fn bisection_instead_of_the_grid_exceeds_the_significance() {
+    let game = CanaryGame::coins(32).expect("valid");
+    let bounds: Vec<([u64; 3], f64, f64)> = paths(0.5)
+        .iter()
+        .map(|(correct, _)| {
+            let walk = Ranking::new(game, vec![8, 16, 32], correct.to_vec()).expect("valid");
+            let is_rejected = |epsilon: f64| walk.p_value(epsilon, 0.0).unwrap() < SIGNIFICANCE;
+            let (mut low, mut high) = (0.0, if is_rejected(0.0) { 4.0 } else { 0.0 });
+            while high - low > 1e-6 {
+                let middle = 0.5 * (low + high);
+                if is_rejected(middle) { low = middle } else { high = middle }
+            }
+            (*correct, walk.epsilon_lower(0.0, SIGNIFICANCE).unwrap(), low)
+        })
+        .collect();
+    let (mut largest_of_grid, mut largest_of_bisection) = (0.0_f64, 0.0_f64);
+    for step in 1..400 {
+        let truth = f64::from(step) * 0.0025 + 1e-4;
+        let (mut of_grid, mut of_bisection) = (0.0, 0.0);
+        for ((correct, probability), (same, bound, bisected)) in
+            paths(accuracy(truth)).iter().zip(&bounds)
+        {
+            assert_eq!(correct, same);
+            of_grid += if *bound > truth { *probability } else { 0.0 };
+            of_bisection += if *bisected > truth { *probability } else { 0.0 };
+        }
+        largest_of_grid = largest_of_grid.max(of_grid);
+        largest_of_bisection = largest_of_bisection.max(of_bisection);
+    }
+    assert!(largest_of_grid <= SIGNIFICANCE, "{largest_of_grid}");
+    assert!(largest_of_bisection > SIGNIFICANCE, "bisection passed: {largest_of_bisection}");
+}
+
+/// Run r of 10 publishes the coins of k_r = 230 r of 10,000 canaries with probability mδ/k_r, and
+/// nothing otherwise: every run is (0, δ)-DP.
+#[test]
+fn e_values_need_the_canaries_of_all_planned_runs() {
+    const RUNS: u64 = 10;
+    let (canaries, delta) = (10_000, 1e-3);
+    let game = |runs: u64| CanaryGame::coins(runs * canaries).expect("valid");
+    let ln_e = |count: u64, correct: u64| {
+        let record = GuessRecord::new(game(1), vec![count], vec![correct]).expect("valid");
+        record.ln_e_value(0.0).unwrap()
+    };
+    let size_if_canaries_are_of = |runs_until: fn(u64) -> u64| {
+        let mut silent = 1.0;
+        let mut before = 0.0; // ln of the product over runs that published nothing
+        for run in 1..=RUNS {
+            let count = 230 * run;
+            let level = math::exp(-(before + ln_e(count, count)));
+            let p = game(runs_until(run)).monotone_p_value(level, 0.0, delta).unwrap();
+            if p < SIGNIFICANCE {
+                silent *= 1.0 - canaries as f64 * delta / count as f64;
+            }
+            before += ln_e(count, count / 2);
+        }
+        1.0 - silent
+    };
+    assert!(size_if_canaries_are_of(|_| RUNS) <= SIGNIFICANCE);
+    let so_far = size_if_canaries_are_of(|run| run);
+    assert!(so_far > SIGNIFICANCE, "the canaries of the runs so far passed: {so_far}");
+}
+
+#[test]
+fn walks_lose_little_to_the_best_fixed_number_of_guesses() {
+    let mut draws = Draws::new(77);
+    let (mut walks, mut fixed) = (Vec::new(), Vec::new());
+    for _ in 0..40 {
+        // scores N(±½, 1), ranked by their distance from 0
+        let mut scored: Vec<(f64, bool)> = (0..1_000)
+            .map(|_| {
+                let score = draws.normal() + 0.5;
+                (score.abs(), score > 0.0)
+            })
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let among =
+            |size: u64| scored[..size as usize].iter().filter(|(_, right)| *right).count() as u64;
+        let sizes = ranking_sizes(1_000);
+        let correct = sizes.iter().map(|&size| among(size)).collect();
+        let game = CanaryGame::coins(1_000).expect("valid");
+        let walk = Ranking::new(game, sizes, correct).expect("valid");
+        walks.push(walk.epsilon_lower(1e-5, SIGNIFICANCE).unwrap());
+        fixed.push(guesses(1_000, 65, among(65)).epsilon_lower(1e-5, SIGNIFICANCE).unwrap());
+    }
+    let median = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let (walk, best) = (median(&mut walks), median(&mut fixed));
+    assert!(walk >= 0.9 * best, "{walk} {best}");
+}
