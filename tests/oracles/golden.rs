@@ -29,7 +29,7 @@ fn accounting_agrees() {
 fn estimators_agree() {
     let findings = findings("estimators.json", &Real);
     assert_eq!(failed(&findings, ""), 0, "{findings:#?}");
-    assert_eq!(Tally::of(&findings).passed, 305);
+    assert_eq!(Tally::of(&findings).passed, 411);
 }
 
 #[test]
