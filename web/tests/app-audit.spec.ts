@@ -177,3 +177,15 @@ test("the settings of an audit stay visible when the training changes", async ({
   await expect(page.locator(".audit .note")).toContainText("changed since");
   await expect(page.locator(".progress .small").first()).toContainText("T = 100");
 });
+
+test("the last point is drawn whole, and the confidence band is in the legend", async ({
+  page,
+}) => {
+  await page.goto("#v=1&observations=20000&device=cpu");
+  await start(page);
+  await isDone(page);
+  await expect(page.locator("#climb circle")).toHaveCount(1);
+  await expect(page.locator("#climb svg circle")).toHaveCount(0); // that drawing clips
+  await expect(page.locator("#trade-off path.band")).toHaveCount(1);
+  await expect(page.locator("#trade-off + .legend")).toContainText("confidence band");
+});

@@ -234,6 +234,17 @@ test.describe("check my training", () => {
     );
   });
 
+  test("the noise that satisfies the claim is computed, and opens in Explore", async ({ page }) => {
+    await page.goto("#v=1&view=check");
+    const remedies = page.locator(".remedy");
+    await expect(remedies.nth(0)).toContainText("σ = 7.06 with shuffled batches");
+    await expect(remedies.nth(1)).toContainText("σ = 0.80 with Poisson-sampled batches");
+    await remedies.nth(0).getByRole("link").click();
+    await expect(page.locator(".hero .sentence")).toContainText("no dataset leaks more than 2.60");
+    await expect(page.getByLabel("Steps per epoch T", { exact: true })).toHaveValue("235");
+    await expect(page.getByLabel("Noise multiplier σ", { exact: true })).toHaveValue("7.06");
+  });
+
   test("a larger claim is not refuted", async ({ page }) => {
     await page.goto("#v=1&view=check");
     const claim = page.getByLabel("Claimed ε");

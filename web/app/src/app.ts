@@ -22,7 +22,10 @@ export interface App {
     ScoresSession,
     "files" | "found" | "failure" | "isBusy" | "add" | "addSample" | "remove"
   >;
-  readonly check: Pick<CheckSession, "report" | "failure" | "fieldFailure" | "isStale">;
+  readonly check: Pick<
+    CheckSession,
+    "report" | "remedies" | "failure" | "fieldFailure" | "isStale"
+  >;
   /** Why typed text was refused, by field. */
   readonly refused: Map<Field, string>;
   readonly layout: Layout;

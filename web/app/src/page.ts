@@ -66,7 +66,7 @@ export class Page implements App {
     });
     this.comparison = new ComparisonSession(studiesWorker, redraw);
     this.see = new SeeSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
-    this.check = new CheckSession(studiesWorker, redraw);
+    this.check = new CheckSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
     this.scores = new ScoresSession(scoresWorker, redraw);
   }
 

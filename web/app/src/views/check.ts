@@ -1,7 +1,8 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import type { CheckReport } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { type Kind, rounded, SIGN } from "../../../numbers/rounded";
+import { numberText, parse } from "../../../fields/field";
+import { decimalsOf, type Kind, rounded, SIGN } from "../../../numbers/rounded";
 import { verdicts } from "../../../numbers/words.json";
 import type { App } from "../app";
 import { badge, scientificDelta } from "../components/badge";
@@ -13,8 +14,15 @@ import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
 import { linkOf } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
-import type { Field } from "../state/fields";
-import { about } from "../state/samplers";
+import { consistent, type Field, fieldOf } from "../state/fields";
+import { formatHash } from "../state/hash";
+import { about, type Sampler } from "../state/samplers";
+import type { Remedy } from "../theory/check";
+
+const VERDICT: Readonly<Record<string, string>> = {
+  ...verdicts,
+  "holds-as-described": "holds as described",
+};
 
 /** The form of `dpscope check`. */
 export function check(app: App): TemplateResult {
@@ -36,7 +44,7 @@ export function check(app: App): TemplateResult {
 export function verdictOf(report: CheckReport | undefined): string {
   if (report === undefined) return "";
   const { epsilon, verdict } = report.claim;
-  return `ε = ${epsilon}: ${verdicts[verdict]}`;
+  return `ε = ${epsilon}: ${VERDICT[verdict]}`;
 }
 
 function form(app: App): TemplateResult {
@@ -93,7 +101,7 @@ function found(app: App): TemplateResult {
   return html`<div class="head">
       <h2 id="check-head">
         ε = ${report.claim.epsilon} at δ = ${scientificDelta(report.claim.delta)}:
-        <strong class=${verdict}>${verdicts[verdict]}</strong>
+        <strong class=${verdict}>${VERDICT[verdict]}</strong>
       </h2>
       ${copies(app, "copy-check", [
         { name: "JSON", text: () => JSON.stringify(report, null, 2) },
@@ -121,6 +129,7 @@ function numbers(app: App, report: CheckReport): TemplateResult {
     ["about-loader-upper", "This loader leaks at most", report.upper],
     ["about-loader-poisson", "Poisson accounting claims", report.poisson],
   ];
+  const decimals = decimalsOf(report.claim.epsilon, report.lower?.epsilon, 3);
   return html`<table class="numbers">
     <caption>
       ε of this training
@@ -138,7 +147,7 @@ function numbers(app: App, report: CheckReport): TemplateResult {
               <th scope="row">${name}</th>
               <td class="right">
                 <span class="sign">${SIGN[value.kind as Kind]}</span>
-                ${rounded(value.epsilon, value.kind, 3)}
+                ${rounded(value.epsilon, value.kind, decimals)}
               </td>
               <td>${badge(app, id, value)}</td>
             </tr>`,
@@ -149,6 +158,39 @@ function numbers(app: App, report: CheckReport): TemplateResult {
 
 function next(app: App, report: CheckReport): TemplateResult | typeof nothing {
   if (report.next.length === 0) return nothing;
-  return html`<h3>Next: find the noise that satisfies the claim</h3>
-    ${report.next.map((command) => copyLine(app, command))}`;
+  const { remedies } = app.check;
+  return html`<h3>Next: the noise under which the claim holds</h3>
+    ${report.next.map((command, index) => {
+      const found = remedies[index];
+      return html`<p class="remedy">${found === undefined ? "Computing …" : remedy(app, report, found)}</p>
+        ${copyLine(app, command)}`;
+    })}`;
+}
+
+function remedy(app: App, report: CheckReport, { sampler, noise, reason }: Remedy): unknown {
+  if (noise === undefined) return reason;
+  const shown = rounded(noise, "upper", 2);
+  const link = exploreLink(app, report, sampler, Number(shown));
+  return html`σ = <strong>${shown}</strong> with ${about(sampler).batches}
+    ${link === undefined ? nothing : html`<a href=${link}>Open in Explore</a>`}`;
+}
+
+/** The training with this noise in Explore, unless it is outside the domain there. */
+function exploreLink(
+  app: App,
+  { claim, steps, steps_per_epoch }: CheckReport,
+  sampler: Sampler,
+  noise: number,
+): string | undefined {
+  const training = {
+    noise_multiplier: noise,
+    steps: steps_per_epoch,
+    epochs: Math.ceil(steps / steps_per_epoch),
+    delta: claim.delta,
+  };
+  const isAllowed = Object.entries(training).every(
+    ([name, value]) => parse(fieldOf(name as Field), numberText(value)) !== undefined,
+  );
+  const state = consistent({ ...app.state, ...training, sampler, view: "explore" });
+  return isAllowed ? formatHash(state) : undefined;
 }
