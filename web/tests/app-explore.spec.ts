@@ -105,6 +105,26 @@ test("an arrow key moves a slider by one digit, and a comma is decimal", async (
   await expect(page.getByLabel("Delta δ", { exact: true })).toHaveAttribute("inputmode", "text");
 });
 
+test("steps follow from the dataset and batch size until they are entered", async ({ page }) => {
+  await page.goto("");
+  await page.getByText("Steps from dataset and batch size").click();
+  const [dataset, batch] = [page.getByLabel("Dataset size N"), page.getByLabel("Batch size B")];
+  const steps = page.getByLabel("Steps per epoch T", { exact: true });
+  await dataset.fill("60,000");
+  await dataset.press("Enter");
+  await batch.fill("256");
+  await batch.press("Enter");
+  await expect(steps).toHaveValue("235");
+  await expect(page).toHaveURL(/dataset_size=60000/);
+  await page.reload();
+  await expect(dataset).toHaveValue("60000");
+  await expect(steps).toHaveValue("235");
+  await steps.fill("100");
+  await steps.press("Enter");
+  await expect(dataset).toHaveValue("");
+  await expect(page.locator(".hero .big").first()).toHaveText("0.72");
+});
+
 test("every arrow key moves a slider of small whole numbers", async ({ page }) => {
   await page.goto("#v=1&epochs=3");
   const slider = page.getByLabel("Epochs, slider");

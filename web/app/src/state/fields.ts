@@ -42,6 +42,15 @@ export const FIELDS = {
     initial: "worst-case",
   },
   batch_size: { ...batchSize, least: 1, most: 500_000, initial: 64 },
+  dataset_size: {
+    kind: "number",
+    label: "Dataset size",
+    symbol: "N",
+    least: 1,
+    most: 1e9,
+    whole: true,
+    help: "With the batch size in place of the steps per epoch",
+  },
   buffer_examples: { ...bufferSize, least: 1, most: 1e9, initial: 1000 },
   significance: { ...significance, least: 1e-6, slider: { least: 0.001 } },
   seed: { kind: "seed", label: "Random seed", initial: "1" },
@@ -254,8 +263,17 @@ export function initialState(): State {
   return Object.fromEntries(FIELD_NAMES.map((name) => [name, fieldOf(name).initial])) as State;
 }
 
-/** The state with a threat model that its sampler allows. */
+/** The state with a threat model that its sampler allows, and the steps of its dataset and batch size. */
 export function consistent(state: State): State {
-  const allowed = about(state.sampler).threat_models;
-  return allowed.includes(state.threat_model) ? state : { ...state, threat_model: allowed[0] };
+  const { sampler, threat_model, dataset_size, batch_size } = state;
+  const allowed = about(sampler).threat_models;
+  const steps =
+    dataset_size === undefined
+      ? state.steps
+      : Math.min(Math.ceil(dataset_size / batch_size), FIELDS.steps.most);
+  return {
+    ...state,
+    steps,
+    threat_model: allowed.includes(threat_model) ? threat_model : allowed[0],
+  };
 }

@@ -46,7 +46,8 @@ export function parseHash(hash: string): Parsed {
     if (problem !== undefined && messages.length < 3) messages.push(problem);
   }
   const allowed = consistent(state);
-  if (pairs.has("threat_model") && allowed !== state) messages.push(replaced(state, allowed));
+  if (pairs.has("threat_model") && allowed.threat_model !== state.threat_model)
+    messages.push(replaced(state, allowed));
   return { state: allowed, messages };
 }
 

@@ -24,7 +24,9 @@ export class Store {
   }
 
   change(part: Partial<State>): void {
-    this.#set(consistent({ ...this.#state, ...part }));
+    // steps that are entered replace those of a dataset
+    const entered = "steps" in part ? { dataset_size: undefined, ...part } : part;
+    this.#set(consistent({ ...this.#state, ...entered }));
   }
 
   /** A link was followed. */

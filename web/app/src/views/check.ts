@@ -191,6 +191,12 @@ function exploreLink(
   const isAllowed = Object.entries(training).every(
     ([name, value]) => parse(fieldOf(name as Field), numberText(value)) !== undefined,
   );
-  const state = consistent({ ...app.state, ...training, sampler, view: "explore" });
+  const state = consistent({
+    ...app.state,
+    ...training,
+    dataset_size: undefined,
+    sampler,
+    view: "explore",
+  });
   return isAllowed ? formatHash(state) : undefined;
 }
