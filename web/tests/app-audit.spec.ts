@@ -63,6 +63,33 @@ test("cancelling ends the workers, and leaves an estimate", async ({ page }) => 
   );
 });
 
+test("focus stays on the buttons of the audit", async ({ page }) => {
+  await page.goto("#v=1&observations=1e7&device=cpu");
+  await page.getByRole("button", { name: "Start the audit" }).focus();
+  await page.keyboard.press("Enter");
+  const cancel = page.getByRole("button", { name: "Cancel" });
+  await expect(cancel).toBeFocused();
+  await expect(page.locator(".bar-row")).toContainText("left");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Audit again" })).toBeFocused();
+});
+
+test("auditing again draws a new seed and says so", async ({ page }) => {
+  await page.goto("#v=1&observations=2000&device=cpu");
+  await start(page);
+  await isDone(page);
+  await expect(page.locator(".verdict")).toContainText("can show at most ε =");
+  await expect(page.locator(".verdict")).toContainText(/Ten times .* would add about \d/s);
+  await expect(page.locator(".progress .small").first()).toContainText("seed 1");
+  await expect(page.getByText("Auditing again draws a new seed.")).toBeVisible();
+  await page.getByRole("button", { name: "Audit again" }).click();
+  await expect(page.getByText("This audit draws with a new seed.")).toBeVisible();
+  await isDone(page);
+  await expect(page).toHaveURL(/[&]seed=[0-9]{3,}/);
+  const [, seed] = /seed=(\d+)/.exec(page.url()) ?? [];
+  await expect(page.locator(".command code")).toContainText(`--seed ${seed}`);
+});
+
 test("Enter audits the number that was just typed", async ({ page }) => {
   await page.goto("#v=1&observations=20000&device=cpu");
   await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);

@@ -68,6 +68,11 @@ export class SeeSession {
     this.#draw();
   }
 
+  /** The view was opened: it moves, unless the reader prefers that nothing does. */
+  open(): void {
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.play();
+  }
+
   play(): void {
     this.isPlaying = true;
     this.#next();

@@ -30,7 +30,7 @@ export function outcome(app: App, run: AuditRun): TemplateResult {
       <p class="under">${isOver ? level(result) : unfinished}</p>
       ${details(app, "about-audit", badgeOf(result), kind, rows(result))}
     </div>
-    <div class="verdict">${isOver ? verdict(app) : nothing}</div>
+    <div class="verdict">${isOver ? [verdict(app), reach(app, result)] : nothing}</div>
   </div>
   ${isOver ? reproduce(app, run, result) : nothing}`;
 }
@@ -55,6 +55,17 @@ function verdict(app: App): TemplateResult | typeof nothing {
       <strong class=${isRefuted ? "refuted" : ""}>${isRefuted ? "REFUTED" : "not refuted"}</strong>
     </p>
     <p class="small">${conclusion.sentence}</p>`;
+}
+
+/** What more observations could show; the conclusion on a claim that is not refuted has the gain. */
+function reach(app: App, result: SimulationResult): TemplateResult {
+  const isRefuted = app.comparison.conclusion?.verdict.outcome === "refuted";
+  const gain = isRefuted
+    ? ` Ten times as many, with the same error rates, would add about ${rounded(result.gain_at_10x, "estimate", 2)}.`
+    : "";
+  return html`<p class="small">
+    This many observations can show at most ε = ${rounded(result.ceiling, "upper", 2)}.${gain}
+  </p>`;
 }
 
 function reproduce(app: App, run: AuditRun, result: SimulationResult): TemplateResult {

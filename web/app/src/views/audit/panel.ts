@@ -4,16 +4,22 @@ import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
 import type { AuditRun } from "../../audit/run";
 import { labelled } from "../../components/choose";
+import { focusSoon, keepFocus } from "../../components/focus";
 import { paired } from "../../components/paired";
 import { counted } from "../../numbers/counts";
 import { about, THREAT_MODEL } from "../../state/samplers";
+import { freshSeed } from "../../state/seed";
 import { climbChart } from "./climb";
 import { outcome } from "./outcome";
 import { tradeOffChart } from "./trade-off";
 
+const START = "audit-start";
+const CANCEL = "audit-cancel";
+
 /** An audit: simulated runs, counted in this browser. */
 export function auditPanel(app: App): TemplateResult {
   const { run } = app.audit;
+  if (run?.isOver === true) keepFocus(".audit .bar-row button", START);
   return html`<section class="panel audit" aria-labelledby="audit-head">
     <div class="head">
       <h2 id="audit-head">Run an audit</h2>
@@ -46,15 +52,21 @@ function settings(app: App): TemplateResult {
     aria-label="The audit"
     @submit=${(event: Event) => {
       event.preventDefault();
+      if (audit.run !== undefined) {
+        app.change({ seed: freshSeed() });
+        app.announce("This audit draws with a new seed.");
+      }
       audit.start(app.state); // what Enter has just changed is not drawn yet
+      focusSoon(CANCEL);
     }}
   >
     ${paired(app, "observations", { most: isCpu ? 1e7 : 1e8 })}
     <div class="choices">
       ${labelled(app, "device")} ${labelled(app, "float_mode")}
-      <button type="submit" class="main-button">
+      <button type="submit" class="main-button" id=${START}>
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>
+      ${audit.run === undefined ? nothing : html`<p class="hint">Auditing again draws a new seed.</p>`}
     </div>
   </form>`;
 }
@@ -99,21 +111,35 @@ function rate(run: AuditRun): string {
   if (seconds < 0.05 || run.done === 0) return run.phase === "opening" ? ", starting" : "";
   const { steps, epochs } = run.plan.mechanism;
   const normals = (run.done * steps * epochs) / seconds;
-  return `, ${seconds.toFixed(1)} s, ${Math.round(normals / 1e6)} million normals per second`;
+  const left = (seconds * (run.total - run.done)) / run.done;
+  const rest = run.isOver || seconds < 1 ? "" : `, about ${duration(left)} left`;
+  return `, ${seconds.toFixed(1)} s${rest}, ${Math.round(normals / 1e6)} million normals per second`;
+}
+
+/** 40 s, 3 min, 2 h: rounded up. */
+function duration(seconds: number): string {
+  if (seconds <= 90) return `${Math.ceil(seconds)} s`;
+  return seconds <= 5400 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
 }
 
 function buttons(app: App, run: AuditRun): TemplateResult | typeof nothing {
   if (run.isOver) return nothing;
   return html`<span class="buttons">
+    <button
+      type="button"
+      class="quiet"
+      @click=${() => (run.phase === "paused" ? run.resume() : run.pause())}
+    >
+      ${run.phase === "paused" ? "Resume" : "Pause"}
+    </button>
     ${
       run.phase === "paused"
-        ? html`<button type="button" class="quiet" @click=${() => run.resume()}>Resume</button>
-          <button type="button" class="quiet" @click=${() => void save(app, run)}>
+        ? html`<button type="button" class="quiet" @click=${() => void save(app, run)}>
             Save for the command line
           </button>`
-        : html`<button type="button" class="quiet" @click=${() => run.pause()}>Pause</button>`
+        : nothing
     }
-    <button type="button" class="quiet" @click=${() => run.cancel()}>Cancel</button>
+    <button type="button" class="quiet" id=${CANCEL} @click=${() => run.cancel()}>Cancel</button>
   </span>`;
 }
 

@@ -36,7 +36,7 @@ export function see(app: App): TemplateResult {
         words,
       )}
       ${player(app)}
-      <p class="now" role="status">${app.see.isPlaying && app.see.speed > 1 ? summary(app) : words}</p>
+      <p class="now" aria-live=${app.see.isPlaying ? "off" : "polite"}>${app.see.isPlaying && app.see.speed > 1 ? summary(app) : words}</p>
       ${app.see.failure === undefined ? nothing : html`<p class="failure">${app.see.failure}</p>`}
     </section>
     <div class="split reverse">
