@@ -1105,6 +1105,16 @@ export interface SimulationResult extends AuditResult {
   version: string;
 }
 
+/** A privacy statement in every format. */
+export interface StatementTexts {
+  /** A `description` environment. */
+  latex: string;
+  /** A list. */
+  markdown: string;
+  /** Lines. */
+  plain: string;
+}
+
 /** Explanation of a wrong number of steps. */
 export type StepsReading = "last-batch-dropped" | "last-batch-kept" | "epochs-rounded" | "one-epoch" | "epochs";
 

@@ -16,6 +16,7 @@ mod interrupts;
 mod outputs;
 mod planning;
 mod plots;
+mod privacy_statement;
 mod pure_dp;
 mod reproduce;
 mod schemas;

@@ -150,6 +150,8 @@ test("following a number to its meaning loses no setting", async ({ page }) => {
 });
 
 test.describe("see it happen", () => {
+  test.use({ contextOptions: { reducedMotion: "reduce" } });
+
   test("epochs that are added again differ", async ({ page }) => {
     await page.goto("#v=1&view=see");
     await isReady(page, "see");
@@ -198,6 +200,24 @@ test.describe("see it happen", () => {
       await expect(page.locator(".errors")).toContainText("ε ≈");
     });
   }
+
+  test("it starts moving when it is opened", async ({ page }) => {
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    await page.goto("#v=1&view=check");
+    await page.getByRole("link", { name: "See it happen" }).click();
+    await expect(page.getByRole("button", { name: "Pause" })).toBeVisible();
+    await expect(page.locator(".now")).toHaveAttribute("aria-live", "off");
+    await expect(page.locator(".now")).toContainText("The batches are drawn");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await expect(page.locator(".now")).toHaveAttribute("aria-live", "polite");
+  });
+
+  test("it waits for readers who prefer no motion", async ({ page }) => {
+    await page.goto("#v=1&view=see");
+    await isReady(page, "see");
+    await expect(page.getByRole("button", { name: "Play" })).toBeVisible();
+    await expect(page.locator(".now")).toContainText("The records are in file order");
+  });
 
   test("it plays and pauses", async ({ page }) => {
     await page.goto("#v=1&view=see");
@@ -261,6 +281,30 @@ test.describe("check my training", () => {
     await expect(page.locator(".failure, .refused").first()).toBeVisible();
   });
 });
+
+for (const [view, link] of [
+  ["explore", "#v=1"],
+  ["check", "#v=1&view=check"],
+] as const) {
+  test(`${view} has a privacy statement to paste`, async ({ page, context }) => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto(link);
+    await isReady(page, view);
+    await page.getByRole("button", { name: "Privacy statement" }).click();
+    const dialog = page.getByRole("dialog", { name: "Privacy statement to paste" });
+    const text = dialog.locator("pre");
+    await expect(text).toContainText("- **Privacy unit:** one training record");
+    await expect(text).toContainText(view === "check" ? "the claim is refuted" : "ε ≥ 4.0631");
+    await expect(text).toContainText(view === "check" ? "`dpscope check" : "`dpscope compare");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "LaTeX" }).click();
+    await expect(text).toContainText("\\begin{description}");
+    const shown = await text.textContent();
+    await dialog.getByRole("button", { name: "Copy" }).click();
+    await expect(page.getByText("Copied: privacy statement.")).toBeVisible();
+    expect((await page.evaluate(() => navigator.clipboard.readText())).trim()).toBe(shown?.trim());
+  });
+}
 
 test.describe("my scores", () => {
   test("two files of scores are audited in the browser", async ({ page }) => {

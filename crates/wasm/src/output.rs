@@ -1,14 +1,12 @@
 //! What pages get: plain objects with the names of the command line's JSON, and columns.
 
+#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
+use js_sys::{Object, Reflect};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::JsValue;
-#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
-use {
-    dpscope_core::audit::curve::AuditCurve,
-    dpscope_core::curve::TradeOffPoint,
-    js_sys::{Object, Reflect},
-};
+#[cfg(any(feature = "files", feature = "audits"))]
+use {dpscope_core::audit::curve::AuditCurve, dpscope_core::curve::TradeOffPoint};
 
 use crate::failure::{Failure, FailureKind};
 
@@ -60,7 +58,7 @@ pub(crate) fn with<const FIELDS: usize>(
 }
 
 /// The columns of a curve.
-#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
+#[cfg(any(feature = "files", feature = "audits"))]
 pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
     let whole = points(&curve.points())?;
     let Some(band) = curve.band() else { return Ok(whole) };
@@ -69,7 +67,7 @@ pub(crate) fn columns(curve: &AuditCurve) -> Result<Object, Failure> {
     with(whole, [("band", band.into())])
 }
 
-#[cfg(any(feature = "studies", feature = "files", feature = "audits"))]
+#[cfg(any(feature = "files", feature = "audits"))]
 fn points(points: &[TradeOffPoint]) -> Result<Object, Failure> {
     let column = |value: fn(&TradeOffPoint) -> f64| -> JsValue {
         points.iter().map(value).collect::<Vec<f64>>().into()

@@ -90,6 +90,9 @@ fn types_have_the_fields_of_records() {
     assert_eq!(problem("ScoresResult", &recorded), None);
     assert_eq!(problem("FileFacts", &facts), None);
 
+    let statement = studies::example_of_statement(SamplerKind::Shuffle);
+    assert_eq!(problem("StatementTexts", &statement), None);
+
     // Controls: a field too many, one too few, another name.
     assert!(problem("Training", &pair.estimate).is_some());
     assert!(problem("Accounted", &training).is_some());

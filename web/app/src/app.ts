@@ -4,6 +4,7 @@ import type { ScoresSession } from "./scores/session";
 import type { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import type { Store } from "./state/store";
+import type { StatementSession } from "./statement/session";
 import type { CheckSession } from "./theory/check";
 import type { ComparisonSession } from "./theory/comparison";
 import type { TheorySession } from "./theory/session";
@@ -26,6 +27,7 @@ export interface App {
     CheckSession,
     "report" | "remedies" | "failure" | "fieldFailure" | "isStale"
   >;
+  readonly statement: StatementSession;
   /** Why typed text was refused, by field. */
   readonly refused: Map<Field, string>;
   readonly layout: Layout;

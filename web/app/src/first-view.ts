@@ -22,6 +22,7 @@ export function firstView(): unknown {
     sweep: { sweep: storedSweep(), isStale: false },
     audit: { run: undefined, state: undefined, hasGpu: undefined, cores: 1, start: nothingYet },
     comparison: { curves: [], conclusion: undefined },
+    statement: { format: "markdown", show: nothingYet },
     refused: new Map(),
     layout: layoutOf(1440),
     version: storedVersion,

@@ -8,6 +8,7 @@ import { SeeSession } from "./see/session";
 import type { Field, State } from "./state/fields";
 import { FIELD_NAMES } from "./state/fields";
 import { Store } from "./state/store";
+import { StatementSession } from "./statement/session";
 import { CheckSession } from "./theory/check";
 import { ComparisonSession } from "./theory/comparison";
 import { TheorySession } from "./theory/session";
@@ -28,6 +29,7 @@ export class Page implements App {
   readonly see: SeeSession;
   readonly check: CheckSession;
   readonly scores: ScoresSession;
+  readonly statement: StatementSession;
   readonly refused = new Map<Field, string>();
   readonly version = storedVersion;
   layout = layoutOf(1440);
@@ -68,6 +70,7 @@ export class Page implements App {
     this.see = new SeeSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
     this.check = new CheckSession({ theory: theoryWorker, studies: studiesWorker }, redraw);
     this.scores = new ScoresSession(scoresWorker, redraw);
+    this.statement = new StatementSession(studiesWorker, redraw);
   }
 
   get state(): State {
@@ -86,6 +89,7 @@ export class Page implements App {
     this.redraw();
     this.#compute();
     this.#drop();
+    if (this.state.view === "see") this.see.open();
     for (const near of ["pointerover", "focusin"]) {
       addEventListener(near, () => this.#warm(), { once: true, passive: true });
     }
@@ -125,6 +129,7 @@ export class Page implements App {
     if (isNewView) this.#remember();
     else this.#historyTimer = setTimeout(() => this.#remember(), WAIT_FOR_HISTORY_MS);
     this.#compute();
+    if (isNewView && state.view === "see") this.see.open();
     this.redraw();
   }
 

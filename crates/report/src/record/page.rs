@@ -128,6 +128,18 @@ pub struct ScoresResult {
     pub version: &'static str,
 }
 
+/// A privacy statement in every format.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StatementTexts {
+    /// A list.
+    pub markdown: String,
+    /// A `description` environment.
+    pub latex: String,
+    /// Lines.
+    pub plain: String,
+}
+
 /// One array of a file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -28,6 +28,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::AuditProgress>(generator);
     define::<page::SimulationResult>(generator);
     define::<page::FileFacts>(generator);
+    define::<page::StatementTexts>(generator);
     define::<Conclusion>(generator);
     define::<AuditConclusion>(generator);
     define::<ScoresResult>(generator);

@@ -20,7 +20,7 @@ pub fn check(
     to_js(&checked(&read(training, "training")?)?)
 }
 
-fn checked(training: &TrainingDescription) -> Result<CheckReport, Failure> {
+pub(super) fn checked(training: &TrainingDescription) -> Result<CheckReport, Failure> {
     let (setup, accounting, claim) = training.complete()?;
     let found = diagnose(&setup, &accounting, &claim)?;
     Ok(CheckReport::new(setup, accounting, claim, found))

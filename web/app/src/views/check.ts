@@ -10,6 +10,7 @@ import { choose } from "../components/choose";
 import { copies, copyLine } from "../components/copies";
 import { nearby } from "../components/nearby";
 import { labelOf, note, numberInput } from "../components/paired";
+import { privacyStatement } from "../components/privacy-statement";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
 import { linkOf } from "../copies/link";
@@ -111,6 +112,7 @@ function found(app: App): TemplateResult {
       ])}
     </div>
     <p class="small">${report.claim.says} Adjacency: ${report.claim.note}.</p>
+    <p>${privacyStatement(app)}</p>
     <ul class="findings">
       ${report.findings.map(
         (finding) =>

@@ -1,15 +1,27 @@
 import init, {
   audit_conclusion,
   check,
+  check_statement,
   curve,
   epoch,
   pair,
   pair_estimate,
   scores,
+  training_statement,
 } from "@dpscope/wasm/studies";
 import { serve } from "../../../protocol/protocol";
 
-const api = { audit_conclusion, check, curve, epoch, pair, pair_estimate, scores };
+const api = {
+  audit_conclusion,
+  check,
+  check_statement,
+  curve,
+  epoch,
+  pair,
+  pair_estimate,
+  scores,
+  training_statement,
+};
 export type StudiesApi = typeof api;
 
 serve(init(), api);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Arg, Args};
 use dpscope_core::training_check::TrainingDescription;
 
-use crate::args::{count, open_unit};
+use crate::args::{PrivacyStatementArgs, count, open_unit};
 
 #[derive(Debug, Args)]
 #[command(
@@ -26,6 +26,8 @@ pub(crate) struct CheckArgs {
     /// Print an example file.
     #[arg(long, exclusive = true)]
     pub(crate) example: bool,
+    #[command(flatten)]
+    pub(crate) privacy_statement: PrivacyStatementArgs,
     /// Print one JSON document on stdout.
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,6 +12,7 @@ use dpscope_core::training_check::{TrainingSetup, diagnose};
 use dpscope_report::number::{counted, grouped, plain};
 use dpscope_report::record::{CheckReport, CheckedClaim};
 use dpscope_report::text::{Align, row, table};
+use dpscope_report::words::PrivacyStatement;
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print, print_json, print_text};
@@ -33,9 +34,10 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     let found = diagnose(&setup, &accounting, &claim).map_err(|error| about(error.into()))?;
     let verdict = found.verdict;
     let report = CheckReport::new(setup, accounting, claim, found);
+    let of = |command| PrivacyStatement::of_check(&report, command);
     if args.json {
         print_json(&report)?;
-    } else {
+    } else if !args.privacy_statement.print(of)? {
         print_text(&to_text(&report))?;
     }
     Ok(if verdict == Verdict::Refuted { Exit::Refuted } else { Exit::Done })

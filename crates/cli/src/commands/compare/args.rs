@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::args::{PlotArgs, SettingArgs};
+use crate::args::{PlotArgs, PrivacyStatementArgs, SettingArgs};
 use crate::commands::lines::TheoryArgs;
 
 #[derive(Debug, Args)]
@@ -16,4 +16,6 @@ pub(crate) struct CompareArgs {
     pub(crate) theory: TheoryArgs,
     #[command(flatten)]
     pub(crate) plot: PlotArgs,
+    #[command(flatten)]
+    pub(crate) privacy_statement: PrivacyStatementArgs,
 }

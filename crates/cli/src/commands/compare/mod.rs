@@ -12,7 +12,7 @@ use dpscope_report::figure::{Sampled, curves_of_sampled};
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::record::{ComparedQuantity, Comparison, ComparisonLine};
 use dpscope_report::text::{Align, row, table};
-use dpscope_report::words::{Conclusion, KnownBound};
+use dpscope_report::words::{Conclusion, KnownBound, PrivacyStatement};
 
 use crate::commands::lines::{DrawContext, check, lines, title};
 use crate::failure::{CommandResult, Exit};
@@ -48,9 +48,10 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         seed: draws.seed.to_string(),
         device: draws.device(),
     };
+    let of = |command| PrivacyStatement::of_comparison(&report, command);
     if args.theory.show.json {
         print_json(&report)?;
-    } else {
+    } else if !args.privacy_statement.print(of)? {
         print_text(&to_text(&report))?;
     }
     let shuffled = Sampled { setting, sampler: SamplerKind::Shuffle };

@@ -2,6 +2,7 @@ import { html, type TemplateResult } from "lit/html.js";
 import type { App } from "../../app";
 import { copies } from "../../components/copies";
 import { nearby } from "../../components/nearby";
+import { privacyStatement } from "../../components/privacy-statement";
 import { exploreCopies } from "../../copies/explore";
 import { controls } from "./controls";
 import { figures, hero } from "./hero";
@@ -24,7 +25,9 @@ export function explore(app: App, below: unknown): TemplateResult {
         <section class="panel" aria-labelledby="numbers-head">
           <div class="head">
             <h2 id="numbers-head">Theory says</h2>
-            ${copies(app, "copy-numbers", exploreCopies(app))}
+            <span class="buttons">
+              ${privacyStatement(app)} ${copies(app, "copy-numbers", exploreCopies(app))}
+            </span>
           </div>
           ${numberTable(app)}
         </section>

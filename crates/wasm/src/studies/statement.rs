@@ -1,0 +1,110 @@
+//! Privacy statements to paste, in every format.
+
+use dpscope_core::accounting::{
+    Accountant, BallsInBins, Deterministic, Given, PersistentShuffle, Poisson, Query, Shuffle,
+    ShuffleMethod, Training,
+};
+use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::TrainingDescription;
+use dpscope_report::record::page::StatementTexts;
+use dpscope_report::words::{PrivacyStatement, StatementFormat};
+use wasm_bindgen::prelude::*;
+
+use super::check::checked;
+use crate::failure::Failure;
+use crate::input::{named, read};
+use crate::output::{JsResult, to_js};
+
+/// The statement of a training at a δ, which `command` reproduces.
+///
+/// # Errors
+/// A `Failure` that names the input.
+#[wasm_bindgen(unchecked_return_type = "StatementTexts")]
+pub fn training_statement(
+    #[wasm_bindgen(unchecked_param_type = "SamplerKind")] sampler: &str,
+    #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
+    delta: f64,
+    command: String,
+) -> JsResult {
+    let sampler = named("sampler", sampler)?;
+    to_js(&texts(&stated(sampler, read(training, "training")?, delta, command)?))
+}
+
+/// The statement of a described training, which `command` reproduces.
+///
+/// # Errors
+/// As [`super::check`].
+#[wasm_bindgen(unchecked_return_type = "StatementTexts")]
+pub fn check_statement(
+    #[wasm_bindgen(unchecked_param_type = "TrainingDescription")] training: &JsValue,
+    command: String,
+) -> JsResult {
+    let training: TrainingDescription = read(training, "training")?;
+    to_js(&texts(&PrivacyStatement::of_check(&checked(&training)?, command)))
+}
+
+fn stated(
+    sampler: SamplerKind,
+    training: Training,
+    delta: f64,
+    command: String,
+) -> Result<PrivacyStatement, Failure> {
+    let given = Given::Delta(delta);
+    let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
+    Ok(PrivacyStatement {
+        sampler,
+        training,
+        sizes: None,
+        delta,
+        claim: None,
+        poisson: Some(Poisson.account(&upper)?),
+        lower: match sampler {
+            SamplerKind::Shuffle | SamplerKind::BatchThenShuffle => {
+                Shuffle(ShuffleMethod::Best).account(&lower).ok()
+            }
+            SamplerKind::PersistentShuffle => {
+                PersistentShuffle(ShuffleMethod::Best).account(&lower).ok()
+            }
+            _ => None,
+        },
+        upper: match sampler {
+            SamplerKind::Poisson => None,
+            SamplerKind::BallsInBins => BallsInBins.account(&upper).ok(),
+            _ => Deterministic.account(&upper).ok(),
+        },
+        command,
+    })
+}
+
+pub(crate) fn texts(statement: &PrivacyStatement) -> StatementTexts {
+    StatementTexts {
+        markdown: statement.text(StatementFormat::Markdown),
+        latex: statement.text(StatementFormat::Latex),
+        plain: statement.text(StatementFormat::Plain),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn example(sampler: SamplerKind) -> StatementTexts {
+        let training = Training {
+            noise_multiplier: 1.0,
+            steps_per_epoch: 100,
+            epochs: 1,
+            sampling_rate: None,
+        };
+        texts(&stated(sampler, training, 1e-5, "dpscope compare".to_owned()).unwrap())
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_sampler() {
+        let plain = |sampler| example(sampler).plain;
+        let shuffled = plain(SamplerKind::Shuffle);
+        assert!(shuffled.contains("ε ≥ 4.0631") && shuffled.contains("ε ≤ 4.3772"), "{shuffled}");
+        assert!(plain(SamplerKind::BallsInBins).contains("bound: ε ≤ 0.62"));
+        assert!(!plain(SamplerKind::Poisson).contains("4.3772"));
+        assert!(plain(SamplerKind::Deterministic).contains("lower bound: none"));
+    }
+}
