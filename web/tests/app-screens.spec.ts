@@ -179,22 +179,23 @@ test("nothing overlaps or leaves the page, at any width", async ({ page }) => {
     await page.setViewportSize({ width, height: 900 });
     await page.goto("");
     await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);
-    const found = await page.evaluate(() => {
-      const boxes = [...document.querySelectorAll(".figure, .controls, .column > .panel")];
-      const places = boxes.map((box) => box.getBoundingClientRect());
-      const overlaps = places.some((one, index) =>
-        places
-          .slice(index + 1)
-          .some(
-            (other) =>
-              one.left < other.right - 1 &&
-              other.left < one.right - 1 &&
-              one.top < other.bottom - 1 &&
-              other.top < one.bottom - 1,
-          ),
-      );
-      return { overlaps, wide: document.documentElement.scrollWidth };
-    });
-    expect(found).toEqual({ overlaps: false, wide: width });
+    const found = () =>
+      page.evaluate(() => {
+        const boxes = [...document.querySelectorAll(".figure, .controls, .column > .panel")];
+        const places = boxes.map((box) => box.getBoundingClientRect());
+        const overlaps = places.some((one, index) =>
+          places
+            .slice(index + 1)
+            .some(
+              (other) =>
+                one.left < other.right - 1 &&
+                other.left < one.right - 1 &&
+                one.top < other.bottom - 1 &&
+                other.top < one.bottom - 1,
+            ),
+        );
+        return { overlaps, wide: document.documentElement.scrollWidth };
+      });
+    await expect.poll(found).toEqual({ overlaps: false, wide: width });
   }
 });

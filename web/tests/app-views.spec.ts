@@ -15,6 +15,11 @@ async function isReady(page: Page, view: (typeof VIEWS)[number]): Promise<void> 
   await expect(page.locator(sign).first()).toBeAttached();
 }
 
+/** Of the whole page, which changes with the next frame after its window or text. */
+function widthOf(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth);
+}
+
 for (const view of VIEWS) {
   for (const scheme of ["light", "dark"] as const) {
     test(`${view} is accessible in ${scheme}`, async ({ page }) => {
@@ -30,11 +35,10 @@ for (const view of VIEWS) {
 
   test(`${view} fits a phone, and forced colours`, async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.emulateMedia({ forcedColors: "active" });
+    await page.emulateMedia({ forcedColors: "active", reducedMotion: "reduce" });
     await page.goto(`#v=1&view=${view}`);
     await isReady(page, view);
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBe(390);
+    await expect.poll(() => widthOf(page)).toBe(390);
     await expectAccessible(page);
   });
 }
@@ -81,18 +85,19 @@ test("enlarged text covers nothing", async ({ page }) => {
   await page.evaluate(() => {
     document.documentElement.style.fontSize = "32px";
   });
-  const covered = await page.locator(".paired").evaluateAll(
-    (rows) =>
-      rows.filter((row) => {
-        const [label, input] = ["label", ".number"].map((part) => row.querySelector(part));
-        const text = document.createRange();
-        text.selectNodeContents(label as Node);
-        const [one, other] = [text, input as Element].map((part) => part.getBoundingClientRect());
-        return one && other && one.right > other.left + 1 && one.bottom > other.top + 1;
-      }).length,
-  );
-  expect(covered).toBe(0);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
+  const covered = () =>
+    page.locator(".paired").evaluateAll(
+      (rows) =>
+        rows.filter((row) => {
+          const [label, input] = ["label", ".number"].map((part) => row.querySelector(part));
+          const text = document.createRange();
+          text.selectNodeContents(label as Node);
+          const [one, other] = [text, input as Element].map((part) => part.getBoundingClientRect());
+          return one && other && one.right > other.left + 1 && one.bottom > other.top + 1;
+        }).length,
+    );
+  await expect.poll(covered).toBe(0);
+  await expect.poll(() => widthOf(page)).toBe(1280);
 });
 
 test("forced colours keep the legend", async ({ page }) => {
@@ -133,8 +138,7 @@ test("the theme is chosen by hand, and remembered", async ({ page }) => {
   await theme.click();
   await theme.click();
   await expect(theme).toContainText("Dark");
-  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  expect(await ground()).toBe("rgb(19, 21, 24)");
+  await expect(page.locator("body")).toHaveCSS("background-color", "rgb(19, 21, 24)");
   await page.reload();
   await expect(theme).toContainText("Dark");
 });
