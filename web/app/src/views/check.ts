@@ -104,15 +104,16 @@ function found(app: App): TemplateResult {
         ε = ${report.claim.epsilon} at δ = ${scientificDelta(report.claim.delta)}:
         <strong class=${verdict}>${VERDICT[verdict]}</strong>
       </h2>
-      ${copies(app, "copy-check", [
-        { name: "JSON", text: () => JSON.stringify(report, null, 2) },
-        { name: "link", text: () => linkOf(app) },
-        { name: "BibTeX", text: () => bibtex(app.version, linkOf(app)) },
-        { name: "command", text: () => checkCommand(app.state) },
-      ])}
+      <span class="buttons">
+        ${privacyStatement(app)} ${copies(app, "copy-check", [
+          { name: "JSON", text: () => JSON.stringify(report, null, 2) },
+          { name: "link", text: () => linkOf(app) },
+          { name: "BibTeX", text: () => bibtex(app.version, linkOf(app)) },
+          { name: "command", text: () => checkCommand(app.state) },
+        ])}
+      </span>
     </div>
     <p class="small">${report.claim.says} Adjacency: ${report.claim.note}.</p>
-    <p>${privacyStatement(app)}</p>
     <ul class="findings">
       ${report.findings.map(
         (finding) =>
