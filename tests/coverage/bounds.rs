@@ -1,7 +1,9 @@
 //! Lower bounds on ε: the chance that they exceed the truth.
 
 use dpscope_core::adjacency::World;
-use dpscope_core::audit::bound::{at_fixed_cut, max_uncorrected, simultaneous, split};
+use dpscope_core::audit::bound::{
+    at_fixed_cut, max_uncorrected, simultaneous, split, split_by_pilot,
+};
 use dpscope_core::audit::trade_off::{Cut, ErrorCounts, RateIntervals, TradeOff, Trials};
 use dpscope_core::math::{exp, ln, ln_1p};
 use dpscope_tests::Draws;
@@ -188,6 +190,21 @@ fn split_covers_on_a_laplace_pair() {
     });
     assert!(bound.stay_below(SIGNIFICANCE), "{bound:?}");
     assert!(same_half.refute(SIGNIFICANCE), "one half for both passed: {same_half:?}");
+}
+
+/// A threshold that is chosen on the evaluated half exceeds the truth too often.
+#[test]
+fn split_by_pilot_covers_on_a_laplace_pair() {
+    let setting = ManyCuts::new(4000, 4000);
+    let [bound, mutant] = setting.excess((105, 1000), |d, d_prime| {
+        let [pilot, evaluated] = halves(d, d_prime);
+        [
+            split_by_pilot(&pilot, &evaluated, 0.0, SIGNIFICANCE).unwrap().value(),
+            split(&evaluated, &evaluated, 0.0, SIGNIFICANCE).unwrap().value(),
+        ]
+    });
+    assert!(!bound.refute(SIGNIFICANCE), "{bound:?}");
+    assert!(mutant.refute(SIGNIFICANCE), "{mutant:?}");
 }
 
 #[test]

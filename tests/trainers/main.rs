@@ -118,7 +118,7 @@ fn refuted(example: Example) -> Result<(), Failed> {
 
 fn loader_detected(example: Example) -> Result<(), Failed> {
     let (_, audit) = audited(example, Some("no-shuffle"));
-    let report = audit.exits(0).json();
+    let report = audit.exits(6).json();
     let findings = format!("{:#}", report["findings"]);
     check(text(&report, "/result/kind") == "bound", format!("{report:#}"))?;
     check(findings.contains("the loader does not shuffle"), findings)

@@ -42,7 +42,7 @@ impl LevelArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuleArg {
-    /// Choose the threshold on one half of the data, compute the bound on the other.
+    /// Choose the threshold on one part of the data, compute the bound on the rest.
     Split,
     /// Fix a few thresholds in a pilot; they share the significance, and all data count.
     Simultaneous,

@@ -162,6 +162,14 @@ impl TradeOff {
         Some((lowest.reduce(f64::min)?, highest.reduce(f64::max)?))
     }
 
+    /// Finite scores of D and of D′, rising; `None` for histograms.
+    pub(super) fn world_scores(&self) -> Option<[&[f64]; 2]> {
+        match &self.source {
+            Source::Sorted { target, zero_out } => Some([target, zero_out]),
+            Source::Edges(_) => None,
+        }
+    }
+
     /// Finite scores of both worlds together, rising; empty for histograms.
     #[must_use]
     pub fn pooled_scores(&self) -> Vec<f64> {

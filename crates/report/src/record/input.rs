@@ -115,7 +115,7 @@ pub struct ScoresOptions {
     pub delta: f64,
     /// Probability that the bound is wrong.
     pub significance: f64,
-    /// If omitted, simultaneous.
+    /// If omitted, split.
     pub threshold_rule: Option<ThresholdRule>,
     /// World that a higher score indicates; if omitted, the target's.
     pub higher_means: Option<World>,

@@ -146,7 +146,7 @@ fn evidence(report: &Report) -> String {
     );
     let rule = match result.threshold_rule {
         ThresholdRule::Simultaneous => format!("best of {} cuts fixed by a pilot", result.cuts),
-        ThresholdRule::Split => "chosen on the other half".to_owned(),
+        ThresholdRule::Split => "chosen on other observations".to_owned(),
         ThresholdRule::MaxUncorrected => format!("best of {} cuts, uncorrected", result.cuts),
         ThresholdRule::Fixed => "fixed beforehand".to_owned(),
     };

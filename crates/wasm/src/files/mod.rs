@@ -107,7 +107,7 @@ fn audited(
         Some(seed) => seed_or_fresh(seed)?,
     };
     let audit = AuditOptions {
-        threshold_rule: options.threshold_rule.unwrap_or(ThresholdRule::Simultaneous),
+        threshold_rule: options.threshold_rule.unwrap_or(ThresholdRule::Split),
         delta: options.delta,
         significance: options.significance,
         cuts: PlannedAudit::DEFAULT_CUTS,

@@ -254,10 +254,10 @@ fn a_claim_is_tested_against_the_bound() {
 #[test]
 fn evaluated_runs_are_those_that_chose_no_threshold() {
     let (target, zero_out) = (write_npy(&scores(3000, 1.0)), write_npy(&scores(2000, 0.0)));
-    let half = options_with(&[("threshold_rule", text("split"))]).unwrap();
-    let found = audit(&target, Some(&zero_out), &half).unwrap();
+    let split = options_with(&[("threshold_rule", text("split"))]).unwrap();
+    let found = audit(&target, Some(&zero_out), &split).unwrap();
     assert_eq!(found.runs, Trials { target: 3000, zero_out: 2000 });
-    assert_eq!(found.evaluated, Trials { target: 1500, zero_out: 1000 });
+    assert_eq!(found.evaluated, Trials { target: 2700, zero_out: 1800 });
 }
 
 #[test]

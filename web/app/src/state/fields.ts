@@ -225,7 +225,7 @@ export const FIELDS = {
     kind: "choice",
     label: "How the threshold is chosen",
     options: [
-      ["split", "Choose on half, test on the rest"],
+      ["split", "Choose on a tenth, test on the rest"],
       ["simultaneous", "A few thresholds share the significance"],
       ["max-uncorrected", "The largest value: an estimate"],
     ],

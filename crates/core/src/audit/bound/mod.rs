@@ -3,13 +3,14 @@
 use crate::format::given;
 mod ceiling;
 mod cuts;
+mod pilot;
 mod rates;
 mod rules;
 
 pub use ceiling::ceiling;
 pub use cuts::{PredictedErrors, choose_cuts};
 pub use rates::{EpsilonFromRates, epsilon_from_rates};
-pub use rules::{at_fixed_cut, max_uncorrected, simultaneous, split};
+pub use rules::{at_fixed_cut, max_uncorrected, simultaneous, split, split_by_pilot};
 
 use crate::adjacency::Direction;
 use crate::audit::trade_off::{ErrorCounts, TradeOffError, Trials};
@@ -23,7 +24,7 @@ use crate::interval::IntervalError;
 pub enum ThresholdRule {
     /// The threshold is chosen and evaluated on the same data: an estimate, not a bound.
     MaxUncorrected,
-    /// One half of the data chooses the threshold, the other half evaluates it.
+    /// One part of the data chooses thresholds, the rest evaluates them.
     Split,
     /// A few thresholds, fixed without the evaluated data, share the significance.
     Simultaneous,

@@ -3,7 +3,8 @@
 mod curve;
 
 use super::bound::{
-    BoundError, PredictedErrors, ThresholdRule, choose_cuts, max_uncorrected, simultaneous, split,
+    BoundError, PredictedErrors, ThresholdRule, choose_cuts, max_uncorrected, simultaneous,
+    split_by_pilot,
 };
 use super::finding::Finding;
 use super::outcome::Outcome;
@@ -120,8 +121,8 @@ impl<'a> Scores<'a> {
 
     /// Applies the threshold rule, and computes the uncorrected maximum over all scores.
     ///
-    /// `Split` evaluates a seeded random half of each world; `Simultaneous` takes a seeded random
-    /// tenth as its pilot, which is not counted.
+    /// `Split` and `Simultaneous` take a seeded random tenth of each world as their pilot, which is not
+    /// counted.
     ///
     /// # Guarantee
     /// If runs are independent and their number and the seed were fixed beforehand, a bound exceeds
@@ -146,7 +147,7 @@ impl<'a> Scores<'a> {
             }
             ThresholdRule::Split => {
                 let [choose, evaluate] = self.divided(seed, ThresholdRule::Split)?;
-                let bound = split(&choose, &evaluate, delta, significance)?;
+                let bound = split_by_pilot(&choose, &evaluate, delta, significance)?;
                 (Some(bound), joined(choose, evaluate))
             }
             ThresholdRule::Simultaneous => {
@@ -227,8 +228,7 @@ impl<'a> Scores<'a> {
 /// A rule that divides the runs lets a random 1/part of each world choose.
 const fn part(rule: ThresholdRule) -> Option<usize> {
     match rule {
-        ThresholdRule::Split => Some(2),
-        ThresholdRule::Simultaneous => Some(10),
+        ThresholdRule::Split | ThresholdRule::Simultaneous => Some(10),
         ThresholdRule::MaxUncorrected | ThresholdRule::Fixed => None,
     }
 }
@@ -324,7 +324,7 @@ mod tests {
         let (target, zero_out) = (scores(1001, 1.0), scores(400, 0.0));
         let recorded = Scores { target: &target, zero_out: &zero_out, likelihood_ratios: true };
         let of = |rule| recorded.audit(&options(rule)).unwrap().evidence().trials;
-        assert_eq!(of(ThresholdRule::Split), Trials { target: 501, zero_out: 200 });
+        assert_eq!(of(ThresholdRule::Split), Trials { target: 901, zero_out: 360 });
         assert_eq!(of(ThresholdRule::Simultaneous), Trials { target: 901, zero_out: 360 });
         assert_eq!(of(ThresholdRule::MaxUncorrected), Trials { target: 1001, zero_out: 400 });
     }
