@@ -1032,7 +1032,7 @@ export interface ScoresOptions {
   seed?: string;
   /** Probability that the bound is wrong. */
   significance: number;
-  /** If omitted, simultaneous. */
+  /** If omitted, split. */
   threshold_rule?: ThresholdRule;
 }
 
