@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "{{\"program\": \"dpscope\", \"device\": \"{}\", \"noise_multiplier\": {}, \"steps\": {}, \
          \"draws\": {}, \"lower\": {:.5}, \"estimate\": {:.5}, \"standard_error\": {:.5}, \
-         \"elapsed_ms\": {best_ms:.1}, \"draws_per_second\": {:.4e}, \"normals_per_second\": {:.4e}}}",
+         \"elapsed_ms\": {best_ms:.1}, \"evaluations_per_cpu_second\": {:.4e}, \"draws_per_second\": {:.4e}, \"normals_per_second\": {:.4e}}}",
         backend.device(),
         run.noise_multiplier,
         run.steps_per_epoch,
@@ -86,6 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         seen.lower.epsilon,
         seen.estimate.epsilon,
         seen.estimate.standard_error.unwrap_or(0.0),
+        1e3 / best_ms / threads as f64,
         1e3 * exact.draws as f64 / best_ms,
         1e3 * exact.draws as f64 * run.steps_per_epoch as f64 / best_ms,
     );

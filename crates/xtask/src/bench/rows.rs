@@ -104,7 +104,20 @@ pub(super) const ROWS: [Row; 14] = [
     accountant("noise for epsilon 2, 10 epochs of 1000 steps", &["calibration", "1", "1000", "10"]),
     accountant("shuffle lower bound, one epoch", &["shuffle", "1", "100", "1"]),
     accountant("shuffle lower bound, 30 epochs", &["shuffle", "0.82", "254", "30"]),
-    accountant("limit of the shuffled pair, 40000 draws", &["pair", "1", "100", "1"]),
+    Row {
+        name: "limit of the shuffled pair, 40000 draws",
+        ours: Program::Example {
+            package: "dpscope-engine",
+            folder: "crates/engine",
+            name: "pair_speed",
+            arguments: &["--noise-multiplier", "1", "--steps", "100", "--draws", "40000"],
+        },
+        peer: Program::Python {
+            script: "crates/core/benches/peer_accountants.py",
+            arguments: &["pair", "1", "100", "1"],
+        },
+        figure: "evaluations_per_cpu_second",
+    },
     Row {
         name: "sum of clipped gradients, MLP, a batch of 100",
         ours: Program::Example {
