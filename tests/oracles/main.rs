@@ -11,6 +11,8 @@ mod golden;
 #[cfg(test)]
 mod gradients;
 mod jeffreys;
+#[cfg(test)]
+mod metrics;
 mod one_run;
 #[cfg(test)]
 mod pair_epochs;
