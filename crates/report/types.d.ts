@@ -232,6 +232,8 @@ export interface BoundRecord {
 export interface Calibrated {
   /** The upper bound of ε there; at most the target's. */
   epsilon: number;
+  /** Whether every value that was searched satisfies the target; this one is the last of them. */
+  is_end_of_range?: boolean;
   /** A noise multiplier, or a number of steps or epochs. */
   value: number;
 }
@@ -320,6 +322,9 @@ export interface CheckReport {
   version: string;
 }
 
+/** What is proven of a claim about a described training. */
+export type CheckVerdict = "refuted" | "holds-as-described" | "inconclusive";
+
 /** A claim with its verdict. */
 export interface CheckedClaim {
   /** The neighbouring relation. */
@@ -332,8 +337,8 @@ export interface CheckedClaim {
   note: string;
   /** What the verdict means, and what not. */
   says: string;
-  /** "Not refuted" proves nothing. */
-  verdict: Verdict;
+  /** What is proven of the claim. */
+  verdict: CheckVerdict;
 }
 
 /** A claim and the verdict of the audit. */
@@ -1210,7 +1215,7 @@ export interface TrainingDescription {
   delta?: number;
   /** Whether the loader drops an incomplete last batch. */
   drop_last?: boolean;
-  /** Passes over the data. */
+  /** Passes over the data, possibly with a fraction. */
   epochs?: number;
   /** How the loader draws batches. */
   loader?: SamplerKind;
@@ -1220,6 +1225,8 @@ export interface TrainingDescription {
   noise_on?: NoiseTarget;
   /** Standard deviation of the noise in the code, per coordinate. */
   noise_std?: number;
+  /** Steps in all, in place of epochs. */
+  total_steps?: number;
 }
 
 /** Models, and how far their outputs are from the idealised distribution. */
@@ -1324,7 +1331,8 @@ export type TrainingFindingRecord = {
  * |---|---|---|
  * | `dataset_size` | N | 1 to 2⁵³ |
  * | `batch_size` | B | 1 to N |
- * | `epochs` | E | 1 to 1e6 |
+ * | `epochs` | E, whole epochs | up to 1e6 |
+ * | `partial_epoch_steps` | steps of a further, incomplete epoch | up to T |
  * | `noise_multiplier` | σ that the accountant uses | [0.01, 1e4] |
  * | `drawn_noise` | the noise in the code, if known | σ in [1e-6, 1e4] |
  * | `loader` | how batches are drawn | buffers from 1 |
@@ -1339,12 +1347,14 @@ export interface TrainingSetup {
   drawn_noise: DrawnNoise | null;
   /** Whether the last, smaller batch of an epoch is left out. */
   drop_last: boolean;
-  /** E. */
+  /** E, whole epochs. */
   epochs: number;
   /** How batches are drawn. */
   loader: BatchSampler;
   /** σ that the accountant uses. */
   noise_multiplier: number;
+  /** Steps of a further, incomplete epoch. */
+  partial_epoch_steps?: number;
 }
 
 /** Observations of each world. */

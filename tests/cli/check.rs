@@ -52,14 +52,17 @@ fn finding<'r>(report: &'r Value, code: &str) -> &'r Value {
 fn consistent_set_ups_are_not_refuted() {
     let report = report(&[], 0);
     assert_eq!(text(&report, "/schema"), "dpscope.check/1");
-    assert_eq!(text(&report, "/claim/verdict"), "not-refuted");
+    assert_eq!(text(&report, "/claim/verdict"), "holds-as-described");
     assert_eq!(codes(&report), ["claim-covered"]);
     assert_eq!(number(&report, "/steps"), 4800.0);
     assert!((number(&report, "/sampling_rate") - 250.0 / 60_000.0).abs() < 1e-15);
     let (lower, upper) = (number(&report, "/lower/epsilon"), number(&report, "/upper/epsilon"));
     assert!(lower <= upper && upper - lower < 1e-3, "{lower} {upper}");
     let shown = check(&[]).exits(0).stdout;
-    assert!(shown.contains(": not refuted\n") && shown.contains("Not refuted proves"), "{shown}");
+    for part in [": holds for the training as described\n", "satisfies the claim:"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("proves nothing"), "{shown}");
 }
 
 #[test]
@@ -76,10 +79,38 @@ fn claims_below_the_lower_bound_are_refuted() {
     assert_eq!(text(&found, "/upper/scope"), "mechanism");
     // Just above the bound the same claim is not refuted.
     let above = (lower + 1e-6).to_string();
-    let kept = report(&[changes[0], changes[1], ("claim", &above)], 0);
+    let kept = report(&[changes[0], changes[1], ("claim", &above)], 6);
+    assert_eq!(text(&kept, "/claim/verdict"), "inconclusive");
     assert!(!codes(&kept).contains(&"claim-below-bound"));
     let next = text(&found, "/next/0");
     assert!(next.starts_with("dpscope calibrate noise --sampler shuffle --epsilon 3 "), "{next}");
+}
+
+#[test]
+fn poisson_loaders_are_not_advised_to_draw_poisson_batches() {
+    let shown = check(&[("claim", "0.5")]).exits(3).stdout;
+    assert!(shown.contains("Claim more, or add noise."), "{shown}");
+    assert!(shown.contains("To find the noise for this claim:\n"), "{shown}");
+    assert!(!shown.contains("Poisson batches"), "{shown}");
+    let shuffled = check(&[("claim", "0.5"), ("loader", "shuffle")]).exits(3).stdout;
+    assert!(shuffled.contains("or with Poisson batches"), "{shuffled}");
+}
+
+#[test]
+fn incomplete_epochs_are_rounded_outward() {
+    let of = |length: &[(&str, &str)], loader: &str| {
+        let changes = [("dataset-size", "45000"), ("batch-size", "4096"), ("claim", "0")];
+        report(&[&changes[..], &[("epochs", ""), ("loader", loader)], length].concat(), 3)
+    };
+    let bounds = |found: &Value| ["/lower/epsilon", "/upper/epsilon"].map(|at| number(found, at));
+    let partial = of(&[("total-steps", "906")], "shuffle");
+    assert_eq!(number(&partial, "/steps"), 906.0);
+    assert_eq!(number(&partial, "/setup/partial_epoch_steps"), 4.0);
+    let [down, up] = ["82", "83"].map(|epochs| of(&[("epochs", epochs)], "shuffle"));
+    assert_eq!(bounds(&partial), [bounds(&down)[0], bounds(&up)[1]]);
+    let [fraction, more] = ["82.3", "82.4"].map(|epochs| of(&[("epochs", epochs)], "poisson"));
+    assert_eq!([number(&fraction, "/steps"), number(&more, "/steps")], [906.0, 907.0]);
+    assert!(bounds(&fraction)[1] < bounds(&more)[1]);
 }
 
 #[test]
@@ -116,7 +147,8 @@ fn upper_bounds_exclude_replace_adjacency() {
     let covered = [("loader", "shuffle"), ("epochs", "1"), ("claim", "4.38"), ("delta", "1e-6")];
     let quiet = [&covered[..], &[("noise-multiplier", "2")]].concat();
     for (adjacency, is_covered) in [("add-remove", true), ("zero-out", true), ("replace", false)] {
-        let found = report(&[&quiet[..], &[("claim-adjacency", adjacency)]].concat(), 0);
+        let code = if is_covered { 0 } else { 6 };
+        let found = report(&[&quiet[..], &[("claim-adjacency", adjacency)]].concat(), code);
         assert_eq!(codes(&found).contains(&"claim-covered"), is_covered, "{adjacency}");
         assert_eq!(found["upper"].is_null(), !is_covered, "{adjacency}");
     }
@@ -130,7 +162,7 @@ fn step_counts_are_checked_against_the_loader() {
     let mnist = [("batch-size", "256"), ("loader", "shuffle"), ("claim", "9")];
     let report_of = |drop: &str, steps: &str| {
         let changes = [&mnist[..], &[("drop-last", drop), ("accounted-steps", steps)]].concat();
-        report(&changes, 0)
+        report(&changes, 6)
     };
     for (drop, steps, reading) in [
         ("false", "4680", "last-batch-dropped"),
@@ -199,14 +231,14 @@ fn noise_scaled_by_the_batch_size_is_detected() {
 #[test]
 fn claims_below_the_accountant_are_reported() {
     // At high noise the shuffle's bound stays below Poisson accounting.
-    let found = report(&[("loader", "shuffle"), ("noise-multiplier", "4"), ("claim", "0.24")], 0);
+    let found = report(&[("loader", "shuffle"), ("noise-multiplier", "4"), ("claim", "0.24")], 6);
     let slip = finding(&found, "claim-below-accountant");
     assert!(number(slip, "/lower") > 0.24);
     assert_eq!(text(slip, "/accountant"), "poisson");
     let known = report(&[("accountant", "")], 0);
     assert!(codes(&known).contains(&"accountant-unknown"));
     let quiet = [("loader", "shuffle"), ("noise-multiplier", "4")];
-    let covered = report(&[&quiet[..], &[("accountant", "deterministic")]].concat(), 0);
+    let covered = report(&[&quiet[..], &[("accountant", "deterministic")]].concat(), 6);
     assert!(!codes(&covered).contains(&"other-sampler"));
     let wrong = report(&[("accountant", "deterministic"), ("claim", "30")], 0);
     assert!(codes(&wrong).contains(&"other-sampler"));
@@ -255,7 +287,7 @@ fn options_override_the_file() {
     assert_eq!(number(&kept, "/steps"), 2350.0);
     // Every optional line of the example is a valid one.
     let all = example.replace("\n# ", "\n").lines().filter(|line| line.contains(" = ")).count();
-    assert_eq!(all, 16);
+    assert_eq!(all, 17);
 }
 
 #[test]
@@ -273,7 +305,8 @@ fn file_errors_name_the_file_and_the_key() {
     refuses("= 60000", "= -5", &["dataset_size: invalid value: integer `-5`", "integer"]);
     refuses("= 256", "= 0", &["batch_size is 0", "at least 1"]);
     refuses("= 256", "= 70000", &["batch_size is 70000", "at most all records"]);
-    refuses("= 20\n", "= 0\n", &["epochs is 0", "1 to 1000000"]);
+    refuses("= 20\n", "= 0\n", &["epochs is 0", "above 0"]);
+    refuses("# total_steps", "total_steps", &["epochs and total_steps exclude each other"]);
     refuses("= 1.1\n\n# The claim", "= nan\n\n# The claim", &["noise_multiplier is NaN"]);
     refuses("= 1.1\n\n# The claim", "= -1\n\n# The claim", &["noise_multiplier is -1"]);
     refuses("claim = 1.5", "claim = nan", &["claimed epsilon is NaN", ">= 0"]);
@@ -282,7 +315,7 @@ fn file_errors_name_the_file_and_the_key() {
         "claim = \"low\"",
         &["claim: invalid type: string \"low\"", "without quotes"],
     );
-    refuses("delta = 1e-5", "delta = 0.0", &["delta is 0", "below 1"]);
+    refuses("delta = 1e-5", "delta = 0.0", &["delta is 0"]);
     refuses("delta = 1e-5", "", &["delta is missing", "--delta"]);
     refuses("\"shuffle\"", "\"random\"", &["loader: ", "random", "sliding-buffer"]);
     refuses("\"shuffle\"", "3", &["loader: ", "a name in quotes"]);

@@ -69,6 +69,21 @@ fn plans_have_a_row_per_power_of_ten() {
 }
 
 #[test]
+fn an_epsilon_above_what_is_proven_is_impossible() {
+    let words = "--noise-multiplier 1 --steps 100 --observations 1e4 --seed 1";
+    for (epsilon, is_impossible) in [(5.0, true), (4.3, false)] {
+        let target = plan(&format!("{words} --epsilon {epsilon}"));
+        assert_eq!(target["target"]["is_impossible"], is_impossible);
+        assert!((number(&target, "/target/proven_maximum") - 4.3772).abs() < 1e-4);
+        let shown = dpscope(&format!("plan {words} --epsilon {epsilon}")).exits(0).stdout;
+        let says =
+            shown.contains("ε = 5 is impossible: this mechanism leaks at most 4.38 (proven)");
+        assert_eq!(says, is_impossible, "{shown}");
+    }
+    assert!(plan("--epsilon 5")["target"]["proven_maximum"].is_null());
+}
+
+#[test]
 fn impossible_plans_are_rejected() {
     for (words, part) in [
         ("", "nothing to plan"),
@@ -78,14 +93,14 @@ fn impossible_plans_are_rejected() {
         ("--epsilon 41", "(0, 40]"),
         ("--observations 3", "--observations is 3; it must be even"),
         ("--observations 0", "--observations is 0"),
-        ("--epsilon 1 --delta 0", "delta"),
         ("--epsilon 1 --delta nan", "delta"),
         ("--epsilon 1 --significance 0", "significance"),
         ("--epsilon 1 --significance nan", "significance"),
         ("--steps 10", "--noise-multiplier"),
         ("--noise-multiplier 1", "--steps"),
         ("--noise-multiplier nan --steps 10", "noise_multiplier = NaN"),
-        ("--noise-multiplier 1 --steps 0", "steps_per_epoch = 0"),
+        ("--noise-multiplier 1 --steps 0", "--steps is 0"),
+        ("--noise-multiplier 1 --steps 10 --total-steps 25", "--epochs 2 or --epochs 3"),
         ("--noise-multiplier 1 --steps 10 --seed 9007199254740992", "2^53"),
     ] {
         dpscope(&format!("plan {words}")).refuses(2, &[part]);

@@ -147,6 +147,7 @@ fn setup(
         dataset_size,
         batch_size,
         epochs: 1,
+        partial_epoch_steps: 0,
         noise_multiplier: SIGMA,
         drawn_noise: None,
         loader,

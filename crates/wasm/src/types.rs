@@ -63,7 +63,10 @@ fn types_have_the_fields_of_records() {
         observations: None,
     };
     assert_eq!(problem("PlanTable", &planned(&question).unwrap()), None);
-    assert_eq!(problem("Calibrated", &Calibrated { value: 1.0, epsilon: 1.0 }), None);
+    assert_eq!(
+        problem("Calibrated", &Calibrated { value: 1.0, epsilon: 1.0, is_end_of_range: true }),
+        None
+    );
     assert_eq!(problem("Failure", &Failure::missing("steps")), None);
 
     let training =

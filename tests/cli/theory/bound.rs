@@ -61,6 +61,28 @@ fn other_values_match_golden_data() {
 }
 
 #[test]
+fn the_pair_is_summarised_by_its_estimate_and_its_limit() {
+    let words = "bound pair --noise-multiplier 1 --steps 100 --seed 1";
+    let shown = dpscope(words).exits(0).stdout;
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].starts_with("ε ≈ 4.06") && lines[0].contains("estimate"), "{shown}");
+    assert!(lines[1].starts_with("ε ≥ 4.06") && lines[1].contains("95 % confidence"), "{shown}");
+    assert_eq!(text(&json(words), "/kind"), "estimate");
+    assert_eq!(text(&json(&format!("{words} --side upper")), "/kind"), "upper");
+}
+
+#[test]
+fn a_loose_bound_is_not_called_proven() {
+    let of = |noise: &str| {
+        let words = format!("bound balls-in-bins --noise-multiplier {noise} --steps 100");
+        dpscope(&words).exits(0).stdout
+    };
+    let [loose, tight] = ["0.1", "1"].map(of);
+    assert!(tight.contains("proven"), "{tight}");
+    assert!(!loose.contains("proven") && loose.contains("comparable to it"), "{loose}");
+}
+
+#[test]
 fn balls_in_bins_values_match_golden_data() {
     for case in &golden("d_balls_in_bins") {
         let interval = case.interval(None);

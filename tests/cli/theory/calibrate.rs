@@ -3,6 +3,7 @@
 use dpscope_tests::cli::{number, text};
 
 use super::{fields, golden, json};
+use crate::dpscope;
 
 #[test]
 fn calibrated_noise_matches_golden_data() {
@@ -22,6 +23,22 @@ fn calibrated_noise_matches_golden_data() {
         let reached = number(&document, "/epsilon");
         assert!(reached <= epsilon && reached > 0.999 * epsilon, "{}: {reached}", case.id());
     }
+}
+
+#[test]
+fn a_target_that_every_value_satisfies_has_the_largest() {
+    for (words, value) in [
+        ("epochs --steps 100 --noise-multiplier 1e6 --sampler shuffle", "10,000,000,000 epochs"),
+        ("steps --steps 100 --noise-multiplier 1e4", "100,000,000 steps"),
+    ] {
+        let words = format!("calibrate {words} --epsilon 400");
+        let shown = dpscope(&words).exits(0).stdout;
+        let all = "Every value up to this one satisfies ε ≤ 400";
+        assert!(shown.starts_with(value) && shown.contains(all), "{shown}");
+        assert_eq!(json(&words)["is_end_of_range"], true);
+    }
+    let shown = dpscope("calibrate epochs --steps 100 --noise-multiplier 1 --epsilon 4").exits(0);
+    assert!(!shown.stdout.contains("Every value"), "{}", shown.stdout);
 }
 
 #[test]

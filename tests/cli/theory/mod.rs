@@ -3,6 +3,7 @@
 mod bound;
 mod calibrate;
 mod compare;
+mod lengths;
 mod refused;
 mod sweep;
 

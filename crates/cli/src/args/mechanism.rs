@@ -1,11 +1,97 @@
 //! Options of the mechanism: noise, batches and threat model.
 
 use clap::Args;
-use dpscope_core::accounting::Training;
+use dpscope_core::accounting::{EpochLength, RunLength, Schedule, Training};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, SamplerKind, ThreatModel};
+use dpscope_report::number::{counted, grouped};
 
-use super::{batch_size, count, positive, small_count};
+use super::{batch_size, count, epochs, positive};
 use crate::failure::Failure;
+
+/// Length of a training run.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct LengthArgs {
+    /// Batches per epoch.
+    #[arg(long, value_name = "T", value_parser = count)]
+    steps: Option<u64>,
+    /// Records in the training data: with --batch-size B, an epoch has N/B steps, rounded up.
+    #[arg(long, value_name = "N", value_parser = positive, conflicts_with = "steps",
+        requires = "batch_size")]
+    dataset_size: Option<u64>,
+    /// Passes over the data, possibly with a fraction [default: 1].
+    #[arg(long, value_name = "E", value_parser = epochs)]
+    epochs: Option<f64>,
+    /// Steps in all, instead of --epochs.
+    #[arg(long, value_name = "N", value_parser = positive, conflicts_with = "epochs")]
+    total_steps: Option<u64>,
+}
+
+impl LengthArgs {
+    /// Whether an option of the length is present.
+    pub(crate) fn is_given(&self) -> bool {
+        self.has_epoch() || self.epochs.is_some() || self.total_steps.is_some()
+    }
+
+    /// Whether the number of batches per epoch is known.
+    pub(crate) fn has_epoch(&self) -> bool {
+        self.steps.is_some() || self.dataset_size.is_some()
+    }
+
+    /// Whether the number of epochs or of all steps is known.
+    pub(crate) fn has_run(&self) -> bool {
+        self.epochs.is_some() || self.total_steps.is_some()
+    }
+
+    /// E, with a fraction as a whole epoch.
+    pub(crate) fn epochs_rounded_up(&self) -> Option<u64> {
+        self.epochs.map(|epochs| epochs.ceil() as u64)
+    }
+
+    /// The training run with this noise and this batch size.
+    pub(crate) fn schedule(
+        &self,
+        noise_multiplier: f64,
+        batch_size: Option<u64>,
+    ) -> Result<Schedule, Failure> {
+        let epoch = match (self.dataset_size, batch_size, self.steps) {
+            (Some(dataset_size), Some(batch_size), _) => {
+                EpochLength::Records { dataset_size, batch_size }
+            }
+            (_, _, Some(steps)) => EpochLength::Steps(steps),
+            _ => {
+                return Err(Failure::input(
+                    "--steps is missing; pass it, or --dataset-size and --batch-size",
+                ));
+            }
+        };
+        let run = match self.total_steps {
+            Some(steps) => RunLength::Steps(steps),
+            None => RunLength::Epochs(self.epochs.unwrap_or(1.0)),
+        };
+        Ok(Schedule::new(noise_multiplier, epoch, run)?)
+    }
+
+    /// The same for a simulation, which has whole epochs.
+    pub(crate) fn whole_epochs(
+        &self,
+        noise_multiplier: f64,
+        batch_size: Option<u64>,
+    ) -> Result<Training, Failure> {
+        let schedule = self.schedule(noise_multiplier, batch_size)?;
+        schedule.as_whole().ok_or_else(|| {
+            let epochs = schedule.whole.epochs;
+            let rounded = match epochs {
+                0 => "--epochs 1".to_owned(),
+                _ => format!("--epochs {epochs} or --epochs {}", epochs + 1),
+            };
+            Failure::input(format!(
+                "{} are not whole epochs of {} steps, which are all that is simulated; pass {rounded}",
+                counted(schedule.steps(), "step"),
+                grouped(schedule.whole.steps_per_epoch),
+            ))
+        })
+    }
+}
 
 /// The batched Gaussian mechanism.
 #[derive(Debug, Args)]
@@ -13,19 +99,15 @@ pub(crate) struct MechanismArgs {
     /// Noise standard deviation divided by the clip norm, 0.2 to 20.
     #[arg(long, value_name = "S")]
     noise_multiplier: f64,
-    /// Batches per epoch, 1 to 100000.
-    #[arg(long, value_name = "T", value_parser = small_count)]
-    steps: u32,
-    /// Passes over the data, 1 to 1000.
-    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
-    epochs: u32,
+    #[command(flatten)]
+    length: LengthArgs,
     #[command(flatten)]
     sampler: SamplerArgs,
 }
 
 impl MechanismArgs {
     pub(crate) fn mechanism(&self) -> Result<BatchedGaussian, Failure> {
-        self.sampler.mechanism(self.noise_multiplier, self.steps, self.epochs)
+        self.sampler.mechanism(self.noise_multiplier, &self.length)
     }
 }
 
@@ -59,13 +141,15 @@ impl SamplerArgs {
     pub(crate) fn mechanism(
         &self,
         noise_multiplier: f64,
-        steps_per_epoch: u32,
-        epochs: u32,
+        length: &LengthArgs,
     ) -> Result<BatchedGaussian, Failure> {
+        let training = length.whole_epochs(noise_multiplier, self.batch_size.map(u64::from))?;
+        // what is too large for a plan is refused there
+        let whole = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         Ok(BatchedGaussian {
             noise_multiplier,
-            steps_per_epoch,
-            epochs,
+            steps_per_epoch: whole(training.steps_per_epoch),
+            epochs: whole(training.epochs),
             sampler: self.sampler()?,
             threat_model: self.threat_model(),
             batch_size: self.batch_size,
@@ -73,24 +157,22 @@ impl SamplerArgs {
     }
 }
 
-/// Noise and number of steps of a training run, for accounting.
+/// Noise and length of a training run, for accounting.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct SettingArgs {
     /// Noise standard deviation divided by the clip norm.
     #[arg(long, value_name = "S")]
     noise_multiplier: f64,
-    /// Batches per epoch.
-    #[arg(long, value_name = "T", value_parser = positive)]
-    steps: u64,
-    /// Passes over the data.
-    #[arg(long, value_name = "E", default_value = "1", value_parser = positive)]
-    epochs: u64,
+    #[command(flatten)]
+    length: LengthArgs,
+    /// Records per batch, with --dataset-size.
+    #[arg(long, value_name = "B", value_parser = positive, requires = "dataset_size")]
+    batch_size: Option<u64>,
 }
 
 impl SettingArgs {
-    pub(crate) fn setting(&self) -> Training {
-        let SettingArgs { noise_multiplier, steps, epochs } = *self;
-        Training { noise_multiplier, steps_per_epoch: steps, epochs, sampling_rate: None }
+    pub(crate) fn schedule(&self) -> Result<Schedule, Failure> {
+        self.length.schedule(self.noise_multiplier, self.batch_size)
     }
 }
 
@@ -98,21 +180,25 @@ impl SettingArgs {
 #[derive(Debug, Args)]
 pub(crate) struct AccountedArgs {
     /// Noise standard deviation of the training run divided by its clip norm, for accounting.
-    #[arg(long, value_name = "S", requires = "steps")]
+    #[arg(long, value_name = "S")]
     noise_multiplier: Option<f64>,
-    /// Batches per epoch of the training run.
-    #[arg(long, value_name = "T", value_parser = count, requires = "noise_multiplier")]
-    steps: Option<u64>,
-    /// Passes over the data in the training run.
-    #[arg(long, value_name = "E", default_value = "1", value_parser = count,
-        requires = "noise_multiplier")]
-    epochs: u64,
+    #[command(flatten)]
+    length: LengthArgs,
+    /// Records per batch, with --dataset-size.
+    #[arg(long, value_name = "B", value_parser = positive, requires = "dataset_size")]
+    batch_size: Option<u64>,
 }
 
 impl AccountedArgs {
-    pub(crate) fn setting(&self) -> Option<Training> {
-        let (noise_multiplier, steps_per_epoch) = (self.noise_multiplier?, self.steps?);
-        let epochs = self.epochs;
-        Some(Training { noise_multiplier, steps_per_epoch, epochs, sampling_rate: None })
+    pub(crate) fn schedule(&self) -> Result<Option<Schedule>, Failure> {
+        match self.noise_multiplier {
+            Some(noise_multiplier) => {
+                self.length.schedule(noise_multiplier, self.batch_size).map(Some)
+            }
+            None if self.length.is_given() => Err(Failure::input(
+                "--noise-multiplier is missing; the length of a run is used together with it",
+            )),
+            None => Ok(None),
+        }
     }
 }

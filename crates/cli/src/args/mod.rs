@@ -15,7 +15,7 @@ mod values;
 pub(crate) use claim::ClaimArgs;
 pub(crate) use device::{DeviceArgs, DeviceChoice};
 pub(crate) use files::check_apart;
-pub(crate) use mechanism::{AccountedArgs, MechanismArgs, SamplerArgs, SettingArgs};
+pub(crate) use mechanism::{AccountedArgs, LengthArgs, MechanismArgs, SamplerArgs, SettingArgs};
 pub(crate) use output::{ReportArgs, ShowArgs};
 pub(crate) use plot::PlotArgs;
 pub(crate) use privacy_statement::PrivacyStatementArgs;
@@ -23,6 +23,6 @@ pub(crate) use run::RunArgs;
 pub(crate) use statement::{LevelArgs, RuleArg, StatementArgs};
 pub(crate) use training::{DataArgs, MemoryArgs};
 pub(crate) use values::{
-    batch_size, confidence, count, delta, number, open_unit, positive, seed, shard, significance,
-    small_count,
+    batch_size, confidence, count, delta, epochs, number, open_unit, positive, seed, shard,
+    significance, small_count,
 };

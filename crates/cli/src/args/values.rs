@@ -42,6 +42,15 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
     })
 }
 
+/// A number of epochs, possibly with a fraction.
+pub(crate) fn epochs(text: &str) -> Result<f64, String> {
+    let parsed = text.replace('_', "").parse().ok();
+    let parsed = parsed.filter(|&value: &f64| value > 0.0 && value.is_finite());
+    parsed.ok_or_else(|| {
+        format!("`{text}` is not allowed: expected a number above 0, such as 10 or 2.5")
+    })
+}
+
 /// A number strictly between 0 and 1.
 pub(crate) fn open_unit(text: &str) -> Result<f64, String> {
     let parsed = text.parse().ok().filter(|&value: &f64| value > 0.0 && value < 1.0);

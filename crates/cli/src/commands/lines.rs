@@ -3,7 +3,7 @@
 use clap::Args;
 use dpscope_core::accounting::{
     Accountant, AccountingError, BallsInBins, Cell, Deterministic, Given, Kind, Poisson, Query,
-    Shuffle, ShuffleMethod, Training,
+    Schedule, Shuffle, ShuffleMethod,
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::OutcomeKind;
@@ -55,12 +55,16 @@ impl<'a> DrawContext<'a> {
         self.backend.device()
     }
 
-    fn pair(&self, setting: Training, delta: f64) -> Result<Result<PairRows, String>, Failure> {
+    fn pair(&self, setting: &Schedule, delta: f64) -> Result<Result<PairRows, String>, Failure> {
         let significance = self.args.statement.significance();
         let sampler =
             PairSampler { seed: self.seed, observations: None, significance, whole_runs: true };
         let terminal = Terminal::of_pair(self.quiet);
-        match sampler.rows(setting, Given::Delta(delta), &self.backend, &terminal) {
+        let whole = match setting.rounded_down() {
+            Ok(whole) => whole,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        match sampler.rows(whole, Given::Delta(delta), &self.backend, &terminal) {
             Ok(rows) => Ok(Ok(rows)),
             Err(EngineError::Accounting(error)) => Ok(Err(error.to_string())),
             Err(error) => Err(error.into()),
@@ -69,12 +73,16 @@ impl<'a> DrawContext<'a> {
 
     fn audit(
         &self,
-        setting: Training,
+        setting: &Schedule,
         delta: f64,
         observations: u64,
     ) -> Result<ComparedValue, Failure> {
         let significance = self.args.statement.significance();
-        let plan = shuffle_plan(setting, observations, delta, significance, self.seed);
+        let whole = match setting.rounded_down() {
+            Ok(whole) => whole,
+            Err(error) => return Ok(ComparedValue::Theory(Cell::missing(&error.to_string()))),
+        };
+        let plan = shuffle_plan(whole, observations, delta, significance, self.seed);
         if let Err(error) = plan.validated() {
             return Ok(ComparedValue::Theory(Cell::missing(&error.to_string())));
         }
@@ -117,14 +125,17 @@ pub(super) fn title(quantity: ComparedQuantity) -> &'static str {
 }
 
 /// A line for each of `quantities`; without `draws`, those that need draws have a reason instead.
+///
+/// Lower values and estimates of an incomplete last epoch are those without it.
 pub(super) fn lines(
-    setting: Training,
+    setting: &Schedule,
     delta: f64,
     quantities: &[ComparedQuantity],
     draws: Option<&DrawContext<'_>>,
 ) -> Result<Vec<ComparisonLine>, Failure> {
-    let query = Query::upper(setting, Given::Delta(delta));
-    let poisson = Cell::from(Poisson.account(&query));
+    let query = Query::upper(setting.rounded_up(), Given::Delta(delta));
+    let poisson = Poisson.account(&Query { training: setting.poisson(), ..query });
+    let poisson = Cell::from(poisson);
     let claimed = poisson.value().map(|row| row.epsilon);
     let is_drawn = |quantity: &ComparedQuantity| {
         matches!(quantity, ComparedQuantity::PairLower | ComparedQuantity::PairEstimate)
@@ -137,8 +148,11 @@ pub(super) fn lines(
         Ok(rows) => cell(rows),
         Err(reason) => Cell::missing(reason),
     };
-    let shuffle =
-        |method| Cell::from(Shuffle(method).account(&Query { kind: Kind::Lower, ..query }));
+    let shuffle = |method| {
+        let lower = |training| Query { kind: Kind::Lower, training, ..query };
+        let whole = setting.rounded_down();
+        Cell::from(whole.and_then(|training| Shuffle(method).account(&lower(training))))
+    };
     let mut lines = Vec::with_capacity(quantities.len());
     for &quantity in quantities {
         if is_interrupted() {
@@ -172,8 +186,8 @@ pub(super) fn lines(
 }
 
 /// Rejects a setting outside the domain of the accountants.
-pub(super) fn check(setting: Training, delta: f64) -> Result<(), AccountingError> {
-    let query = Query::upper(setting, Given::Delta(delta));
+pub(super) fn check(setting: &Schedule, delta: f64) -> Result<(), AccountingError> {
+    let query = Query::upper(setting.rounded_up(), Given::Delta(delta));
     Deterministic.account(&query)?;
     Shuffle(ShuffleMethod::Sum).account(&Query { kind: Kind::Lower, ..query }).map(|_| ())
 }

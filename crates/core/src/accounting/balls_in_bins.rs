@@ -7,8 +7,8 @@ use super::calibration::{PrivacyTarget, SearchRange, calibrate};
 use super::error::argument;
 use super::pld::{LossCells, Masses, Rounding, check_delta, check_epsilon};
 use super::{
-    Accountant, AccountingError, AccountingResult, Deterministic, Given, Method, Parameter, Query,
-    Training,
+    Accountant, Accounted, AccountingError, AccountingResult, Deterministic, Given, Kind, Method,
+    Parameter, Query, Training,
 };
 use crate::adjacency::Directions;
 use crate::math;
@@ -23,7 +23,7 @@ use sums::{INFLATION, SumDistribution};
 ///
 /// | argument | meaning | domain |
 /// |---|---|---|
-/// | `noise_multiplier` | σ | [0.2, 100] |
+/// | `noise_multiplier` | σ | [0.01, 100] |
 /// | `steps_per_epoch` | T | 1 … 10⁶ |
 /// | `epochs` | E | 1 … 10⁵ |
 /// | `given` | δ | [1e-50, 1) |
@@ -49,7 +49,9 @@ use sums::{INFLATION, SumDistribution};
 /// distance between the upper and the lower value. It may exceed the error of the query if the
 /// finest grid does not suffice, or if E T is near 10¹¹: outward rounding in each sum changes the
 /// total mass by a factor of about e^{1e-10 E T}, and the distance can be as large as the value
-/// itself. δ below 1e-50 is rounded up to about that. If the query has no error: the first of 1e-3,
+/// itself. δ below 1e-50 is rounded up to about that. Below σ = 0.2 the grids would be too large: an
+/// upper value is that of deterministic batches, about ln T nats per epoch too large, a lower one that
+/// of σ = 0.2 (`unit::bounds_of_little_noise_contain_an_event`). If the query has no error: the first of 1e-3,
 /// 1e-2 and 0.1 whose grid is not too large.
 ///
 /// # Reference
@@ -75,8 +77,14 @@ const FINEST: f64 = 0.006;
 
 const LEAST_DELTA: f64 = 1e-50;
 
+/// Least noise of the grids; closed forms below it.
+const LEAST_NOISE: f64 = 0.2;
+
 impl Accountant for BallsInBins {
     fn account(&self, query: &Query) -> AccountingResult {
+        if query.training.noise_multiplier < LEAST_NOISE {
+            return with_little_noise(query);
+        }
         let bins = Bins(query.training);
         let method = Method::PrivacyLossDistribution;
         let bracket = |error| bins.bracket(query.given, query.directions, error);
@@ -106,6 +114,25 @@ impl Accountant for BallsInBins {
     }
 }
 
+/// Bounds below the least noise of the grids: deterministic batches leak at least as much, since a run
+/// with known slots is theirs, and a run with more noise at most as much.
+fn with_little_noise(query: &Query) -> AccountingResult {
+    let noisier = Training { noise_multiplier: LEAST_NOISE, ..query.training };
+    let lower = || BallsInBins.account(&Query { kind: Kind::Lower, training: noisier, ..*query });
+    let upper = || Deterministic.account(&Query { kind: Kind::Upper, ..*query });
+    match query.kind {
+        Kind::Upper => {
+            let (upper, lower) = (upper()?, lower().map_or(0.0, |row| row.value(query.given)));
+            Ok(Accounted { numeric_error: upper.value(query.given) - lower, ..upper })
+        }
+        Kind::Lower => {
+            let (lower, upper) = (lower()?, upper()?.value(query.given));
+            Ok(Accounted { numeric_error: upper - lower.value(query.given), ..lower })
+        }
+        Kind::Estimate => Err(query.refused()),
+    }
+}
+
 /// The pair of a training run.
 #[derive(Debug, Clone, Copy)]
 struct Bins(Training);
@@ -122,8 +149,8 @@ impl Bins {
                 }
             }
         }
-        if !(0.2..=100.0).contains(&noise_multiplier) {
-            return Err(argument("noise_multiplier", noise_multiplier, "in [0.2, 100]"));
+        if !(LEAST_NOISE..=100.0).contains(&noise_multiplier) {
+            return Err(argument("noise_multiplier", noise_multiplier, "in [0.01, 100]"));
         }
         if !(1..=1_000_000).contains(&steps_per_epoch) {
             return Err(argument("steps_per_epoch", steps_per_epoch as f64, "in 1 to 10^6"));
@@ -261,6 +288,31 @@ mod tests {
     fn one_batch(sigma: f64, of: f64, epochs: u64, directions: Directions) -> (Bracket, f64) {
         let exact = gaussian(of, epochs, 1e-5);
         (Bins(run(sigma, 1, epochs)).bracket(Given::Delta(1e-5), directions, 1e-3).unwrap(), exact)
+    }
+
+    /// ε of the event that an output exceeds a threshold, from below: the best of many.
+    fn event(sigma: f64, steps: u64, delta: f64) -> f64 {
+        let of = |place: u32| {
+            let threshold = 1.0 + (f64::from(place) / 50.0 - 4.5) * sigma;
+            let found = normal::normal_survival((threshold - 1.0) / sigma);
+            let false_alarms = steps as f64 * normal::normal_survival(threshold / sigma);
+            math::ln((found - delta) / false_alarms)
+        };
+        (0..450).map(of).filter(|value| value.is_finite()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn bounds_of_little_noise_contain_an_event() {
+        for (sigma, steps) in [(0.199, 100), (0.1, 100), (0.1, 10), (0.05, 1000)] {
+            let query = Query::upper(run(sigma, steps, 1), Given::Delta(1e-5));
+            let side = |kind| BallsInBins.account(&Query { kind, ..query }).unwrap();
+            let [lower, upper] = [Kind::Lower, Kind::Upper].map(side);
+            let seen = event(sigma, steps, 1e-5);
+            assert!(lower.epsilon <= seen + 0.1 && seen <= upper.epsilon, "{sigma} {steps}");
+            assert_eq!(upper.numeric_error, upper.epsilon - lower.epsilon);
+            // twice the noise is noticed
+            assert!(gaussian(2.0 * sigma, 1, 1e-5) < seen, "{sigma} {steps}: {seen}");
+        }
     }
 
     #[test]

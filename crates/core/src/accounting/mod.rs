@@ -31,6 +31,7 @@ mod pld;
 pub(crate) mod poisson;
 mod query;
 mod samplers;
+mod schedule;
 pub mod shuffle;
 
 pub use accountant::Accountant;
@@ -46,6 +47,9 @@ pub use pld::{PrivacyLossDistribution, Rounding, TradeOffPoint};
 pub use poisson::Poisson;
 pub use query::{Given, Query, Training};
 pub use samplers::accountant;
+#[cfg(feature = "serde")]
+pub(crate) use schedule::is_zero;
+pub use schedule::{EpochLength, RunLength, Schedule};
 pub use shuffle::{PersistentShuffle, Shuffle, ShuffleMethod};
 
 pub use crate::adjacency::Directions;

@@ -17,8 +17,8 @@ const BINS_ERROR: f64 = 1e-3;
 /// Minimum noise for lower bounds, by method; less noise leaks more.
 const LEAST_NOISE: f64 = 0.01;
 const LEAST_COMPOSED_NOISE: f64 = 0.1;
-const LEAST_BINS_NOISE: f64 = 0.2;
-const LEAST_POISSON_NOISE: f64 = 0.3;
+const LEAST_BINS_NOISE: f64 = 0.1;
+const LEAST_POISSON_NOISE: f64 = 0.1;
 
 /// Factor that rounds a presence down past its own rounding error.
 const DOWN: f64 = 1.0 - 1e-13;
@@ -33,6 +33,8 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
             let setup = TrainingSetup { noise_multiplier, ..*setup };
             accountant_lower(&setup, &assumed, delta)
         }
+        // less than one epoch has no closed form
+        _ if setup.epochs == 0 => None,
         _ => {
             let given = Given::Delta(delta);
             let bound = |slots: TargetSlots| {
@@ -51,12 +53,17 @@ pub(super) fn lower(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
 /// Deterministic batches dominate every order that does not depend on the records and uses each at
 /// most once per epoch.
 pub(super) fn upper(setup: &TrainingSetup, delta: f64) -> Option<Accounted> {
-    let training =
-        Training { noise_multiplier: setup.drawn_noise_multiplier(), ..setup.training() };
+    let noise_multiplier = setup.drawn_noise_multiplier();
+    let run = setup.schedule();
     if setup.loader == BatchSampler::Poisson {
         let [_, sampling_rate] = setup.sampling_rates();
-        return poisson_upper(&Training { sampling_rate: Some(sampling_rate), ..training }, delta);
+        let sampling_rate = Some(sampling_rate);
+        return poisson_upper(
+            &Training { noise_multiplier, sampling_rate, ..run.poisson() },
+            delta,
+        );
     }
+    let training = Training { noise_multiplier, ..run.rounded_up() };
     let given = Given::Delta(delta);
     let all = Deterministic.account(&Query::upper(training, given)).ok()?;
     if setup.loader == BatchSampler::BallsInBins {
@@ -83,7 +90,7 @@ pub(super) fn accountant_lower(
     assumed: &AssumedAccounting,
     delta: f64,
 ) -> Option<Accounted> {
-    let training = setup.training();
+    let run = setup.schedule();
     let lower = |accountant: &dyn Accountant, least_noise: f64, error: f64, training: Training| {
         let noise_multiplier = training.noise_multiplier.max(least_noise);
         let training = Training { noise_multiplier, ..training };
@@ -97,12 +104,14 @@ pub(super) fn accountant_lower(
                 steps_per_epoch: assumed.steps.unwrap_or(setup.steps()),
                 epochs: 1,
                 sampling_rate: Some(rate),
-                ..training
+                ..run.whole
             };
             lower(&Poisson, LEAST_POISSON_NOISE, ERROR, all_steps)
         }
-        SamplerKind::BallsInBins => lower(&BallsInBins, LEAST_BINS_NOISE, BINS_ERROR, training),
-        SamplerKind::Deterministic => lower(&Deterministic, 0.0, ERROR, training),
+        SamplerKind::BallsInBins => {
+            lower(&BallsInBins, LEAST_BINS_NOISE, BINS_ERROR, run.rounded_down().ok()?)
+        }
+        SamplerKind::Deterministic => lower(&Deterministic, 0.0, ERROR, run.rounded_down().ok()?),
         _ => None,
     }
 }

@@ -1,6 +1,8 @@
 //! A description of a training run in which every field may be missing.
 
+use super::setup::length;
 use super::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingError, TrainingSetup};
+use crate::accounting::RunLength;
 use crate::adjacency::Adjacency;
 use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::SamplerKind;
@@ -19,9 +21,12 @@ pub struct TrainingDescription {
     /// Batch size configured in the data loader.
     #[cfg_attr(feature = "clap", arg(long, value_name = "B"))]
     pub batch_size: Option<u64>,
-    /// Passes over the data.
+    /// Passes over the data, possibly with a fraction.
     #[cfg_attr(feature = "clap", arg(long, value_name = "E"))]
-    pub epochs: Option<u64>,
+    pub epochs: Option<f64>,
+    /// Steps in all, in place of epochs.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", conflicts_with = "epochs"))]
+    pub total_steps: Option<u64>,
     /// Noise standard deviation divided by the clip norm, as configured in the accountant.
     #[cfg_attr(feature = "clap", arg(long, value_name = "S"))]
     pub noise_multiplier: Option<f64>,
@@ -99,14 +104,26 @@ impl TrainingDescription {
                 return Err(TrainingError::WithoutNoise { name: "noise_on" });
             }
         }
+        let dataset_size = needed(self.dataset_size, "dataset_size")?;
+        let batch_size = needed(self.batch_size, "batch_size")?;
+        let run = match (self.epochs, self.total_steps) {
+            (Some(_), Some(_)) => {
+                return Err(TrainingError::Both { names: ["epochs", "total_steps"] });
+            }
+            (_, Some(steps)) => RunLength::Steps(steps),
+            (epochs, None) => RunLength::Epochs(needed(epochs, "epochs")?),
+        };
+        let drop_last = self.drop_last.unwrap_or(false);
+        let [epochs, partial_epoch_steps] = length(dataset_size, batch_size, drop_last, run)?;
         let setup = TrainingSetup {
-            dataset_size: needed(self.dataset_size, "dataset_size")?,
-            batch_size: needed(self.batch_size, "batch_size")?,
-            epochs: needed(self.epochs, "epochs")?,
+            dataset_size,
+            batch_size,
+            epochs,
+            partial_epoch_steps,
             noise_multiplier: needed(self.noise_multiplier, "noise_multiplier")?,
             drawn_noise,
             loader: needed(self.loader, "loader")?.with_buffer(self.buffer_examples)?,
-            drop_last: self.drop_last.unwrap_or(false),
+            drop_last,
         };
         let accounting = AssumedAccounting {
             sampler: self.accountant,

@@ -5,7 +5,7 @@ use super::error::within;
 use super::{AssumedAccounting, Finding, StepsReading, TrainingError, TrainingSetup};
 use crate::accounting::{Accounted, Training};
 use crate::adjacency::Adjacency;
-use crate::audit::claim::{PrivacyClaim, Verdict};
+use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::SamplerKind;
 
 /// Relative difference of rates or noise multipliers that rounding may explain.
@@ -31,8 +31,22 @@ pub struct Diagnosis {
     pub poisson: Option<Accounted>,
     /// Findings, the most severe first.
     pub findings: Vec<Finding>,
-    /// Whether the claim is refuted; "not refuted" is no proof of the claim.
-    pub verdict: Verdict,
+    /// What is proven of the claim.
+    pub verdict: CheckVerdict,
+}
+
+/// What is proven of a claim about a described training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum CheckVerdict {
+    /// A proven lower bound exceeds the claim.
+    Refuted,
+    /// A proven upper bound does not exceed the claim. This is about the description, not the code.
+    HoldsAsDescribed,
+    /// The claim lies between the proven bounds, or a bound is missing.
+    Inconclusive,
 }
 
 /// Compares a claim with the described training.
@@ -58,14 +72,15 @@ pub struct Diagnosis {
 /// # Example
 /// ```
 /// use dpscope_core::adjacency::Adjacency;
-/// use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+/// use dpscope_core::audit::claim::PrivacyClaim;
 /// use dpscope_core::mechanism::BatchSampler;
-/// use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
+/// use dpscope_core::training_check::{AssumedAccounting, CheckVerdict, TrainingSetup, diagnose};
 ///
 /// let setup = TrainingSetup {
 ///     dataset_size: 60_000,
 ///     batch_size: 256,
 ///     epochs: 20,
+///     partial_epoch_steps: 0,
 ///     noise_multiplier: 0.8,
 ///     drawn_noise: None,
 ///     loader: BatchSampler::Shuffle,
@@ -73,7 +88,7 @@ pub struct Diagnosis {
 /// };
 /// let claim = PrivacyClaim { epsilon: 3.0, delta: 1e-5, adjacency: Adjacency::AddRemove };
 /// let found = diagnose(&setup, &AssumedAccounting::default(), &claim)?;
-/// assert_eq!(found.verdict, Verdict::Refuted);
+/// assert_eq!(found.verdict, CheckVerdict::Refuted);
 /// assert_eq!(found.findings[0].code(), "claim-below-bound");
 /// # Ok::<(), dpscope_core::training_check::TrainingError>(())
 /// ```
@@ -100,8 +115,8 @@ pub fn diagnose(
         Adjacency::Replace => None,
         Adjacency::AddRemove | Adjacency::ZeroOut => bounds::upper(setup, delta),
     };
-    let described =
-        Training { noise_multiplier, sampling_rate: Some(sampling_rate), ..setup.training() };
+    let every_step = setup.schedule().poisson();
+    let described = Training { noise_multiplier, sampling_rate: Some(sampling_rate), ..every_step };
     let poisson = bounds::poisson_upper(&described, delta);
     let mut findings = Vec::new();
     findings.extend(about_claim(setup, assumed, claim, lower.as_ref(), upper.as_ref()));
@@ -109,6 +124,7 @@ pub fn diagnose(
     findings.extend(about_data(setup, delta));
     findings.sort_by_key(Finding::severity);
     let is_refuted = lower.is_some_and(|lower| lower.epsilon > claim.epsilon);
+    let is_covered = upper.is_some_and(|upper| upper.epsilon <= claim.epsilon);
     Ok(Diagnosis {
         sampling_rate,
         steps_per_epoch: setup.steps_per_epoch(),
@@ -118,7 +134,11 @@ pub fn diagnose(
         upper,
         poisson,
         findings,
-        verdict: if is_refuted { Verdict::Refuted } else { Verdict::NotRefuted },
+        verdict: match (is_refuted, is_covered) {
+            (true, _) => CheckVerdict::Refuted,
+            (false, true) => CheckVerdict::HoldsAsDescribed,
+            (false, false) => CheckVerdict::Inconclusive,
+        },
     })
 }
 

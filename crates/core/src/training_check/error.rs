@@ -35,6 +35,12 @@ pub enum TrainingError {
         /// Name of the field.
         name: &'static str,
     },
+    /// Two fields that exclude each other.
+    #[error("{} and {} exclude each other; leave one out", .names[0], .names[1])]
+    Both {
+        /// Names of the fields.
+        names: [&'static str; 2],
+    },
     /// A field of the noise without its standard deviation.
     #[error("{name} is set without noise_std; set noise_std as well, or leave it out")]
     WithoutNoise {

@@ -10,7 +10,7 @@ mod finding;
 mod setup;
 
 pub use description::TrainingDescription;
-pub use diagnosis::{Diagnosis, diagnose};
+pub use diagnosis::{CheckVerdict, Diagnosis, diagnose};
 pub use error::TrainingError;
 pub use finding::{Finding, Severity, StepsReading};
 pub use setup::{AssumedAccounting, DrawnNoise, NoiseTarget, TrainingSetup};

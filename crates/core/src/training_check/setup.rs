@@ -2,7 +2,7 @@
 
 use super::TrainingError;
 use super::error::within;
-use crate::accounting::Training;
+use crate::accounting::{AccountingError, EpochLength, RunLength, Schedule, Training};
 use crate::mechanism::{BatchSampler, SamplerKind};
 
 /// What noise is added to.
@@ -39,7 +39,8 @@ pub struct DrawnNoise {
 /// |---|---|---|
 /// | `dataset_size` | N | 1 to 2⁵³ |
 /// | `batch_size` | B | 1 to N |
-/// | `epochs` | E | 1 to 1e6 |
+/// | `epochs` | E, whole epochs | up to 1e6 |
+/// | `partial_epoch_steps` | steps of a further, incomplete epoch | up to T |
 /// | `noise_multiplier` | σ that the accountant uses | [0.01, 1e4] |
 /// | `drawn_noise` | the noise in the code, if known | σ in [1e-6, 1e4] |
 /// | `loader` | how batches are drawn | buffers from 1 |
@@ -52,8 +53,14 @@ pub struct TrainingSetup {
     pub dataset_size: u64,
     /// B.
     pub batch_size: u64,
-    /// E.
+    /// E, whole epochs.
     pub epochs: u64,
+    /// Steps of a further, incomplete epoch.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "crate::accounting::is_zero")
+    )]
+    pub partial_epoch_steps: u64,
     /// σ that the accountant uses.
     pub noise_multiplier: f64,
     /// The noise in the code, if known; σ is then what follows from it.
@@ -77,6 +84,25 @@ pub struct AssumedAccounting {
     pub steps: Option<u64>,
 }
 
+/// Whole epochs and the steps of an incomplete one; refused values are left to the check.
+pub(super) fn length(
+    dataset_size: u64,
+    batch_size: u64,
+    drop_last: bool,
+    run: RunLength,
+) -> Result<[u64; 2], TrainingError> {
+    let batch = batch_size.max(1);
+    let steps = if drop_last { dataset_size / batch } else { dataset_size.div_ceil(batch) };
+    let found = Schedule::new(1.0, EpochLength::Steps(steps.max(1)), run);
+    let found = found.map_err(|error| match error {
+        AccountingError::Argument { name, value, allowed } => {
+            TrainingError::Argument { name, value, allowed }
+        }
+        _ => TrainingError::Missing { name: "epochs" },
+    })?;
+    Ok([found.whole.epochs, found.partial_epoch_steps])
+}
+
 impl TrainingSetup {
     /// Refuses what no run has.
     ///
@@ -90,9 +116,12 @@ impl TrainingSetup {
             let TrainingSetup { batch_size, dataset_size, .. } = *self;
             return Err(TrainingError::BatchLargerThanData { batch_size, dataset_size });
         }
-        within("epochs", self.epochs as f64, [1.0, 1e6], "in 1 to 1000000")?;
+        let epochs = self.schedule().rounded_up().epochs as f64;
+        within("epochs", epochs, [1.0, 1e6], "in 1 to 1000000")?;
         let steps = self.steps_per_epoch() as f64;
         within("dataset_size / batch_size", steps, [1.0, 1e9], "at most 1e9 batches per epoch")?;
+        let partial = self.partial_epoch_steps as f64;
+        within("partial_epoch_steps", partial, [0.0, steps], "at most the steps of an epoch")?;
         within("noise_multiplier", self.noise_multiplier, [0.01, 1e4], "in 0.01 to 10000")?;
         if let Some(noise) = self.drawn_noise {
             let positive = [f64::MIN_POSITIVE, f64::MAX];
@@ -118,6 +147,7 @@ impl TrainingSetup {
     ///     dataset_size: 60_000,
     ///     batch_size: 256,
     ///     epochs: 20,
+    ///     partial_epoch_steps: 0,
     ///     noise_multiplier: 1.1,
     ///     drawn_noise: None,
     ///     loader: BatchSampler::Shuffle,
@@ -134,19 +164,20 @@ impl TrainingSetup {
 
     /// What accountants take: the σ that is accounted, T and E; q follows from the loader.
     #[must_use]
-    pub fn training(&self) -> Training {
-        Training {
+    pub fn schedule(&self) -> Schedule {
+        let whole = Training {
             noise_multiplier: self.noise_multiplier,
             steps_per_epoch: self.steps_per_epoch(),
             epochs: self.epochs,
             sampling_rate: None,
-        }
+        };
+        Schedule { whole, partial_epoch_steps: self.partial_epoch_steps }
     }
 
-    /// T·E.
+    /// Steps in all.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        self.steps_per_epoch().saturating_mul(self.epochs)
+        self.schedule().steps()
     }
 
     /// q = B/N.

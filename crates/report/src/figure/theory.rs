@@ -1,6 +1,6 @@
 //! Theoretical trade-off curves of a setting.
 
-use dpscope_core::accounting::{AccountingError, Training};
+use dpscope_core::accounting::{AccountingError, Schedule, Training};
 use dpscope_core::curve::{
     TradeOffCurve, claim_curve, deterministic_curve, max_slice_curve, poisson_curve,
 };
@@ -9,12 +9,13 @@ use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 
 use super::{Curve, Curves};
 use crate::record::{CurveKind, CurvePoint};
+use crate::words::epochs_in_words;
 
 /// A training and how its batches are drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampled {
     /// Noise, steps and epochs.
-    pub setting: Training,
+    pub setting: Schedule,
     /// How batches are drawn.
     pub sampler: SamplerKind,
 }
@@ -69,7 +70,7 @@ impl Sampled {
     }
 
     fn poisson(&self) -> Result<Vec<Curve>, AccountingError> {
-        let found = poisson_curve(&self.setting)?;
+        let found = poisson_curve(&self.setting.poisson())?;
         let words = [
             "poisson",
             "Poisson",
@@ -81,7 +82,7 @@ impl Sampled {
     }
 
     fn deterministic(&self) -> Result<Vec<Curve>, AccountingError> {
-        let found = deterministic_curve(&self.setting)?;
+        let found = deterministic_curve(&self.setting.rounded_up())?;
         let words = [
             "deterministic",
             "deterministic",
@@ -92,7 +93,7 @@ impl Sampled {
 
     /// The one shuffled epoch that the largest output is known for.
     fn shuffled_epoch(&self) -> Option<Training> {
-        let run = self.setting;
+        let run = self.setting.rounded_down().ok()?;
         match self.sampler {
             SamplerKind::Shuffle if run.epochs == 1 => Some(run),
             SamplerKind::PersistentShuffle => Some(run.persistent()),
@@ -120,7 +121,8 @@ pub(super) fn program() -> String {
 #[must_use]
 pub fn curves_of_sampled(sampled: &Sampled, delta: f64) -> Curves {
     let (curves, notes) = sampled.curves();
-    let Training { noise_multiplier, steps_per_epoch, epochs, .. } = sampled.setting;
+    let Training { noise_multiplier, steps_per_epoch, .. } = sampled.setting.whole;
+    let epochs = epochs_in_words(&sampled.setting);
     Curves {
         title: "What theory says of the leakage".to_owned(),
         caption: vec![

@@ -1,6 +1,6 @@
 //! ε or δ of a training, proven or drawn.
 
-use dpscope_core::accounting::{Accounted, Cell, Training};
+use dpscope_core::accounting::{Accounted, Cell, Schedule};
 use serde::Serialize;
 
 /// The document of `dpscope bound`.
@@ -18,7 +18,7 @@ pub struct BoundReport {
     #[serde(flatten)]
     pub value: Accounted,
     /// Noise, steps and epochs.
-    pub settings: Training,
+    pub settings: Schedule,
     /// All values of the exact pair; none for another subject.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<PairBounds>,

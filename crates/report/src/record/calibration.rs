@@ -50,6 +50,10 @@ pub struct CalibratedValue {
     pub epochs: Option<u64>,
     /// ε of this value, nats.
     pub epsilon: f64,
+    /// Whether every value that was tried satisfies the target.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub is_end_of_range: bool,
 }
 
 /// The parameters that are given; none for the calibrated one.
@@ -62,6 +66,9 @@ pub struct CalibrationSettings {
     pub steps: Option<u64>,
     /// Passes over the data.
     pub epochs: Option<u64>,
+    /// Steps of a further, incomplete epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial_epoch_steps: Option<u64>,
     /// q of Poisson sampling.
     pub sampling_rate: Option<f64>,
 }
@@ -76,6 +83,7 @@ impl CalibratedValue {
             steps: whole(wanted == Parameter::Steps),
             epochs: whole(wanted == Parameter::Epochs),
             epsilon: found.epsilon,
+            is_end_of_range: found.is_end_of_range,
         }
     }
 }

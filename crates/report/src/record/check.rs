@@ -1,9 +1,9 @@
 //! The check of a described training, as the program prints it and a page shows it.
 
 use dpscope_core::accounting::Accounted;
-use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::training_check::{
-    AssumedAccounting, Diagnosis, Finding, Severity, TrainingSetup,
+    AssumedAccounting, CheckVerdict, Diagnosis, Finding, Severity, TrainingSetup,
 };
 use serde::Serialize;
 
@@ -51,8 +51,8 @@ pub struct CheckedClaim {
     /// ε, δ, adjacency.
     #[serde(flatten)]
     pub claim: PrivacyClaim,
-    /// "Not refuted" proves nothing.
-    pub verdict: Verdict,
+    /// What is proven of the claim.
+    pub verdict: CheckVerdict,
     /// What the verdict means, and what not.
     pub says: &'static str,
     /// How adjacencies were compared.

@@ -1,6 +1,6 @@
 //! Claimed, proven and audited ε of one training.
 
-use dpscope_core::accounting::{Cell, Directions, Kind, Training};
+use dpscope_core::accounting::{Cell, Directions, Kind, Schedule};
 use dpscope_core::adjacency::Scope;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub struct Comparison {
     pub headline: String,
     /// Noise, steps and epochs.
     #[serde(flatten)]
-    pub setting: Training,
+    pub setting: Schedule,
     /// δ of all values.
     pub delta: f64,
     /// Chance that a drawn bound is wrong.
@@ -196,7 +196,7 @@ pub struct SweepRow {
     pub name: String,
     /// Noise, steps and epochs.
     #[serde(flatten)]
-    pub setting: Training,
+    pub setting: Schedule,
     /// δ of all values.
     pub delta: f64,
     /// One per quantity.

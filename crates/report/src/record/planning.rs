@@ -38,6 +38,10 @@ pub struct PlanTarget {
     pub observations_for_ceiling: u64,
     /// Predicted for an audit of the mechanism; none if no number up to 10¹⁰ suffices.
     pub observations_predicted: Option<u64>,
+    /// ε that the mechanism leaks at most, proven; none if it is unknown.
+    pub proven_maximum: Option<f64>,
+    /// Whether epsilon exceeds that: no number of observations suffices.
+    pub is_impossible: bool,
 }
 
 /// One size of an audit.

@@ -1,7 +1,7 @@
 //! What an accountant claims of the audited training, and what theory proves of it.
 
 use dpscope_core::accounting::{
-    Accountant, Cell, Deterministic, Given, Kind, Poisson, Query, Training, accountant,
+    Accountant, Cell, Deterministic, Given, Kind, Poisson, Query, Schedule, Training, accountant,
 };
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian};
 use serde::Serialize;
@@ -27,8 +27,8 @@ pub struct TheoryComparison {
 impl TheoryComparison {
     /// Of a training whose batches were drawn in a way that is not known.
     #[must_use]
-    pub fn of_training(setting: Training, result: &ResultRecord) -> Self {
-        let poisson = Cell::from(Poisson.account(&upper(setting, result)));
+    pub fn of_training(setting: impl Into<Schedule>, result: &ResultRecord) -> Self {
+        let poisson = Cell::from(Poisson.account(&upper(setting.into().poisson(), result)));
         let gap = poisson.value().map(|poisson| result.epsilon - poisson.epsilon);
         TheoryComparison { poisson, gap, lower: None, upper: None }
     }

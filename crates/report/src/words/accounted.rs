@@ -35,7 +35,7 @@ impl InWords for Accounted {
             let error = error(&format!("{:.4}", (1e4 * standard_error).ceil() / 1e4));
             format!("ε {sign} {shown}{error} at δ = {:e}", self.delta)
         };
-        format!("{value}, {}", standing(self))
+        format!("{value}, {}", standing(self, if is_delta { self.delta } else { self.epsilon }))
     }
 
     fn scope_in_words(&self) -> &'static str {
@@ -93,11 +93,24 @@ pub(crate) const fn method_in_words(method: Method) -> &'static str {
     }
 }
 
-fn standing(row: &Accounted) -> String {
+/// Share of a value from which its numeric error is stated in place of "proven".
+const LOOSE: f64 = 0.1;
+
+/// Whether the numeric error of a value is comparable to the value.
+#[must_use]
+pub fn is_loose(row: &Accounted, value: f64) -> bool {
+    row.numeric_error > 0.0 && row.numeric_error >= LOOSE * value
+}
+
+fn standing(row: &Accounted, value: f64) -> String {
     match (row.kind, row.significance, row.scope) {
         (Kind::Estimate, ..) => "an estimate, without coverage".to_owned(),
         (_, Some(significance), _) => {
             format!("with {} confidence", confidence(significance))
+        }
+        (_, None, _) if is_loose(row, value) => {
+            let error = scientific(row.numeric_error, Kind::Upper);
+            format!("a valid bound, but its numeric error, up to {error}, is comparable to it")
         }
         (Kind::Upper, None, Scope::Pair) => {
             "proven for this pair alone, not for the mechanism".to_owned()

@@ -1,22 +1,27 @@
 //! What a check of a described training means, and what to run next.
 
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::{Diagnosis, Severity, TrainingSetup};
+use dpscope_core::training_check::{CheckVerdict, Diagnosis, Severity, TrainingSetup};
 
 /// What a verdict on a described training means, and what not.
 #[must_use]
-pub fn described_claim_sentence(verdict: Verdict) -> &'static str {
+pub fn described_claim_sentence(verdict: CheckVerdict) -> &'static str {
     match verdict {
-        Verdict::Refuted => {
+        CheckVerdict::Refuted => {
             "A training run as described, releasing every noisy sum, is not (epsilon, delta)-DP \
              under zero-out adjacency. This is about the description: the trained model and the \
              code were not examined."
         }
-        Verdict::NotRefuted | Verdict::Inconclusive => {
-            "Nothing that is proven about the description exceeds the claim. Not refuted proves \
-             nothing: neither that the claim holds, nor that the code does what is described."
+        CheckVerdict::HoldsAsDescribed => {
+            "A training run as described, releasing every noisy sum, satisfies the claim: proven. \
+             This is about the description: whether the code does what is described was not \
+             examined; an audit examines that."
+        }
+        CheckVerdict::Inconclusive => {
+            "What is proven about the description neither refutes the claim nor confirms it. The code \
+             was not examined."
         }
     }
 }
@@ -37,11 +42,14 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
     };
     let mut samplers = vec![loader, SamplerKind::Poisson];
     samplers.dedup();
+    let length = match setup.partial_epoch_steps {
+        0 => format!("--epochs {}", setup.epochs),
+        _ => format!("--total-steps {}", found.steps),
+    };
     let command = |sampler: SamplerKind| {
         format!(
-            "dpscope calibrate noise --sampler {sampler} --epsilon {} --delta {:e} --steps {} \
-             --epochs {}",
-            claim.epsilon, claim.delta, found.steps_per_epoch, setup.epochs
+            "dpscope calibrate noise --sampler {sampler} --epsilon {} --delta {:e} --steps {} {length}",
+            claim.epsilon, claim.delta, found.steps_per_epoch
         )
     };
     samplers.into_iter().map(command).collect()

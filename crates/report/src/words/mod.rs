@@ -8,13 +8,14 @@ mod contradiction;
 mod described;
 mod finding;
 mod headline;
+mod length;
 mod privacy_statement;
 mod sampler;
 mod shuffle_window;
 mod subject;
 mod training_finding;
 
-pub use accounted::InWords;
+pub use accounted::{InWords, is_loose};
 #[cfg(feature = "schema")]
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
 pub use audited::AuditConclusion;
@@ -23,6 +24,7 @@ pub use conclusion::{Conclusion, KnownBound};
 pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::{NO_LEAKAGE, headline};
+pub use length::{epochs_in_words, rounding_sentence};
 pub use privacy_statement::{PrivacyStatement, StatementFormat};
 pub use sampler::batches;
 pub use shuffle_window::shuffle_window_sentence;

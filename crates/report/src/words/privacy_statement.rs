@@ -1,6 +1,6 @@
 //! A statement about the privacy of one training, to paste into a paper, a model card or a README.
 
-use dpscope_core::accounting::{Accounted, Training};
+use dpscope_core::accounting::{Accounted, Schedule, Training};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::format::given;
@@ -16,7 +16,7 @@ pub struct PrivacyStatement {
     /// How batches are drawn.
     pub sampler: SamplerKind,
     /// Noise, steps and epochs.
-    pub training: Training,
+    pub training: Schedule,
     /// Records and records per batch, where they are known.
     pub sizes: Option<(u64, u64)>,
     /// δ of all values.
@@ -51,11 +51,14 @@ impl PrivacyStatement {
         let setup = &report.setup;
         PrivacyStatement {
             sampler: setup.loader.kind(),
-            training: Training {
-                noise_multiplier: report.noise_multiplier,
-                steps_per_epoch: report.steps_per_epoch,
-                epochs: setup.epochs,
-                sampling_rate: Some(report.sampling_rate),
+            training: Schedule {
+                whole: Training {
+                    noise_multiplier: report.noise_multiplier,
+                    steps_per_epoch: report.steps_per_epoch,
+                    epochs: setup.epochs,
+                    sampling_rate: Some(report.sampling_rate),
+                },
+                partial_epoch_steps: setup.partial_epoch_steps,
             },
             sizes: Some((setup.dataset_size, setup.batch_size)),
             delta: report.claim.claim.delta,
@@ -149,12 +152,16 @@ impl PrivacyStatement {
     }
 
     fn training_in_words(&self) -> String {
-        let Training { noise_multiplier, steps_per_epoch, epochs, .. } = self.training;
+        let Training { noise_multiplier, steps_per_epoch, epochs, .. } = self.training.whole;
+        let partial = match self.training.partial_epoch_steps {
+            0 => String::new(),
+            steps => format!(" and {}", counted(steps, "step")),
+        };
         let sizes = self.sizes.map_or(String::new(), |(records, batch)| {
             format!("{} in batches of {}, ", counted(records, "record"), grouped(batch))
         });
         format!(
-            "DP-SGD with noise multiplier σ = {}, {sizes}{} of {}, {}",
+            "DP-SGD with noise multiplier σ = {}, {sizes}{} of {}{partial}, {}",
             given(noise_multiplier),
             counted(epochs, "epoch"),
             counted(steps_per_epoch, "step"),
@@ -291,7 +298,7 @@ mod tests {
         );
         PrivacyStatement {
             sampler,
-            training,
+            training: training.into(),
             sizes: None,
             delta: 1e-5,
             claim: None,

@@ -9,10 +9,13 @@ pub fn training_finding_sentence(finding: &Finding) -> String {
     match *finding {
         Finding::ClaimBelowBound { claim, lower, loader } => format!(
             "the claimed ε is {claim}, but a loader that {} leaks at least ε = {} with this \
-             noise: proven, not measured. Claim more, add noise for this loader, or draw Poisson \
-             batches.",
+             noise: proven, not measured. {}",
             draws(loader),
-            above(claim, lower)
+            above(claim, lower),
+            match loader {
+                SamplerKind::Poisson => "Claim more, or add noise.",
+                _ => "Claim more, add noise for this loader, or draw Poisson batches.",
+            }
         ),
         Finding::ClaimBelowAccountant { claim, lower, accountant } => format!(
             "the claimed ε is {claim}, but {accountant} accounting itself gives at least {} with \
@@ -80,8 +83,8 @@ fn note(finding: &Finding) -> String {
              refuted here."
         ),
         Finding::ClaimCovered { claim, upper } => format!(
-            "the claimed ε = {claim} is not below the proven upper bound {}: it holds for the \
-             training as described. Whether the code does what is described is another question.",
+            "the claimed ε = {claim} is not below what a training as described leaks at most, {} \
+             (proven).",
             (upper * 1e4).ceil() / 1e4
         ),
         _ => "an unknown finding".to_owned(),

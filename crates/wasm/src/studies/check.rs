@@ -40,6 +40,9 @@ impl From<TrainingError> for Failure {
                 name => Failure::outside(name, value, allowed),
             },
             TrainingError::Missing { name } => Failure::missing(name),
+            TrainingError::Both { names: [_, second] } => {
+                Failure { field: Some(second), ..Failure::rejected(&error) }
+            }
             TrainingError::BatchLargerThanData { .. } => {
                 Failure { field: Some("batch_size"), ..Failure::rejected(&error) }
             }
@@ -60,7 +63,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::input::Value;
     use crate::input::tests::of_fields;
-    use dpscope_core::audit::claim::Verdict;
+    use dpscope_core::training_check::CheckVerdict;
 
     fn training(changes: &[(&'static str, Option<Value>)]) -> Result<CheckReport, Failure> {
         let mut fields = vec![
@@ -87,11 +90,11 @@ pub(crate) mod tests {
     #[test]
     fn a_claim_below_the_proven_bound_is_refuted() {
         let report = training(&[]).unwrap();
-        assert_eq!(report.claim.verdict, Verdict::Refuted);
+        assert_eq!(report.claim.verdict, CheckVerdict::Refuted);
         assert_eq!(report.findings[0].finding.code(), "claim-below-bound");
         assert_eq!(report.next.len(), 2);
         let large = training(&[("claim", Some(Value::Number(1e4)))]).unwrap();
-        assert_eq!(large.claim.verdict, Verdict::NotRefuted);
+        assert_eq!(large.claim.verdict, CheckVerdict::HoldsAsDescribed);
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn stated(
     let (upper, lower) = (Query::upper(training, given), Query::lower(training, given));
     Ok(PrivacyStatement {
         sampler,
-        training,
+        training: training.into(),
         sizes: None,
         delta,
         claim: None,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use dpscope_core::accounting::Training;
+use dpscope_core::accounting::Schedule;
 use dpscope_core::audit::bound::{Statement, ThresholdRule};
 use dpscope_core::audit::metrics::{AttackMetrics, MetricOptions};
 use dpscope_core::audit::planner::PlannedAudit;
@@ -89,7 +89,7 @@ pub(crate) fn check_finite(array: &Array, path: &Path, count: bool) -> Result<()
 /// What is known of the training behind the runs.
 pub(crate) enum TrainingInfo {
     Mechanism(BatchedGaussian),
-    Setting(Training),
+    Setting(Schedule),
 }
 
 impl TrainingInfo {

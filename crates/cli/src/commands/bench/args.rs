@@ -7,7 +7,7 @@ use crate::args::{DeviceArgs, MechanismArgs, ShowArgs};
 #[derive(Debug, Args)]
 #[command(
     mut_arg("noise_multiplier", |arg| arg.required(false).default_value("1")),
-    mut_arg("steps", |arg| arg.required(false).default_value("100")),
+    mut_arg("steps", |arg| arg.default_value("100")),
     after_help = "Example:\n  dpscope bench --device cpu --seconds 0.5\n\n\
         The CPU is always measured; --device auto adds every hardware GPU. Without --float-mode, both \
         modes of a GPU are measured."

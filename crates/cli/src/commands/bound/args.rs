@@ -17,7 +17,8 @@ pub(crate) struct BoundArgs {
     /// What is bounded.
     #[arg(value_enum)]
     pub(crate) subject: Bounded,
-    /// Side of the bound [default: lower for shuffle, otherwise upper].
+    /// Side of the bound [default: lower for shuffle, the estimate and the lower limit for pair,
+    /// otherwise upper].
     #[arg(long, value_enum)]
     pub(crate) side: Option<SideArg>,
     /// Closed form (shuffle and persistent-shuffle only) [default: best].
@@ -32,7 +33,7 @@ pub(crate) struct BoundArgs {
     #[arg(long, value_name = "EPS", conflicts_with = "delta")]
     pub(crate) epsilon: Option<f64>,
     /// Probability that a record is in a batch (poisson only) [default: 1/T].
-    #[arg(long, value_name = "Q")]
+    #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
     /// With the record against without it, or the reverse [default: both].
     #[arg(long, value_enum)]

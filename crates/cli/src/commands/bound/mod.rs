@@ -6,14 +6,14 @@ pub(crate) use args::BoundArgs;
 
 use dpscope_core::accounting::{
     Accountant, Accounted, BallsInBins, Cell, Deterministic, Directions, Given, Kind,
-    PersistentShuffle, Poisson, Query, Shuffle, ShuffleMethod, Training,
+    PersistentShuffle, Poisson, Query, Schedule, Shuffle, ShuffleMethod, Training,
 };
 use dpscope_core::format::given;
 use dpscope_engine::pair::PairSampler;
 use dpscope_report::number::{grouped, scientific};
 use dpscope_report::record::{BoundReport, BoundSubject, PairBounds, PairDraws};
 use dpscope_report::text::row;
-use dpscope_report::words::InWords;
+use dpscope_report::words::{InWords, epochs_in_words, rounding_sentence};
 
 use crate::commands::simulate::float_mode;
 use crate::device::backend;
@@ -25,17 +25,28 @@ use args::{Bounded, SideArg};
 
 pub(crate) fn run(args: &BoundArgs) -> CommandResult {
     reject_unused(args)?;
-    let training = Training { sampling_rate: args.sampling_rate, ..args.setting.setting() };
+    let mut run = args.setting.schedule()?;
+    let is_poisson = args.subject == Bounded::Poisson;
+    run.whole.sampling_rate = args.sampling_rate.or(run.whole.sampling_rate);
     let given = args.epsilon.map_or(Given::Delta(args.delta), Given::Epsilon);
     let side = args.side.map(Kind::from).unwrap_or(match args.subject {
         Bounded::Shuffle => Kind::Lower,
+        Bounded::Pair => Kind::Estimate,
         _ => Kind::Upper,
     });
-    let sampling_rate = (args.subject == Bounded::Poisson).then(|| training.sampling_rate());
     let (value, rows, draws) = if args.subject == Bounded::Pair {
-        let (rows, draws) = pair(args, training, given)?;
-        (on_side(&rows, side)?, Some(rows), Some(draws))
+        let (rows, draws) = pair(args, &run, given)?;
+        let value = match (args.side, &rows.estimate) {
+            (None, Cell::Missing { .. }) => rows.lower,
+            _ => on_side(&rows, side)?,
+        };
+        (value, Some(rows), Some(draws))
     } else {
+        let training = match (is_poisson, side) {
+            (true, _) => run.poisson(),
+            (false, Kind::Upper) => run.rounded_up(),
+            (false, _) => run.rounded_down()?,
+        };
         let directions = args.direction.map_or(Directions::Both, Directions::from);
         let query = Query { training, given, kind: side, directions, error: None };
         (closed_form(args, &query)?, None, None)
@@ -45,14 +56,20 @@ pub(crate) fn run(args: &BoundArgs) -> CommandResult {
         version: env!("CARGO_PKG_VERSION"),
         subject: args.subject.into(),
         value,
-        settings: Training { sampling_rate, ..training },
+        settings: Schedule {
+            whole: Training {
+                sampling_rate: is_poisson.then(|| run.whole.sampling_rate()),
+                ..run.whole
+            },
+            ..run
+        },
         rows,
         draws,
     };
     if args.show.json {
         print_json(&report)?;
     } else {
-        print_text(&to_text(&report, args.epsilon.is_some()))?;
+        print_text(&to_text(&report, args.epsilon.is_some(), args.side))?;
     }
     Ok(Exit::Done)
 }
@@ -114,11 +131,13 @@ fn closed_form(args: &BoundArgs, query: &Query) -> Result<Accounted, Failure> {
 
 fn pair(
     args: &BoundArgs,
-    training: Training,
+    run: &Schedule,
     given: Given,
 ) -> Result<(PairBounds, PairDraws), Failure> {
     // Domain errors are reported before a device is opened.
-    let upper = Shuffle(ShuffleMethod::MaxSlice).account(&Query::upper(training, given))?;
+    let upper = Query::upper(run.rounded_up(), given);
+    let upper = Shuffle(ShuffleMethod::MaxSlice).account(&upper)?;
+    let training = run.rounded_down()?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let backend = backend(&args.device, float_mode(&args.device, None))?;
     let sampler = PairSampler {
@@ -144,9 +163,19 @@ fn on_side(rows: &PairBounds, side: Kind) -> Result<Accounted, Failure> {
     }
 }
 
-fn to_text(report: &BoundReport, is_delta: bool) -> String {
-    let mut out = format!("{}\n\n", report.value.sentence(is_delta));
+fn to_text(report: &BoundReport, is_delta: bool, side: Option<SideArg>) -> String {
+    let value = report.value.sentence(is_delta);
+    let headline = match &report.rows {
+        Some(rows) if side.is_none() && report.value.kind == Kind::Estimate => {
+            format!("{value}\n{}", rows.lower.sentence(is_delta))
+        }
+        _ => value,
+    };
+    let mut out = format!("{headline}\n\n");
     out.push_str(&row("of", &subject(report)));
+    if let Some(rounding) = rounding_sentence(&report.settings) {
+        out.push_str(&row("epochs", &rounding));
+    }
     if let Some(PairBounds { lower, estimate, upper }) = &report.rows {
         out.push_str(&row("lower limit", &lower.sentence(is_delta)));
         let estimate = match estimate {
@@ -176,11 +205,11 @@ fn to_text(report: &BoundReport, is_delta: bool) -> String {
 }
 
 fn subject(report: &BoundReport) -> String {
-    let Training { noise_multiplier, steps_per_epoch, epochs, .. } = report.settings;
+    let Training { noise_multiplier, steps_per_epoch, .. } = report.settings.whole;
     let noise_multiplier = given(noise_multiplier);
     let batches = match report.subject {
         BoundSubject::Poisson => {
-            let rate = given(report.settings.sampling_rate());
+            let rate = given(report.settings.whole.sampling_rate());
             return format!(
                 "Poisson sampled batches: σ = {noise_multiplier}, q = {rate}, {} steps",
                 grouped(report.settings.steps())
@@ -192,6 +221,6 @@ fn subject(report: &BoundReport) -> String {
         BoundSubject::PersistentShuffle => "shuffled batches, one order for all epochs",
         BoundSubject::Pair => "the exact pair of shuffled batches",
     };
-    let (steps, epochs) = (grouped(steps_per_epoch), grouped(epochs));
+    let (steps, epochs) = (grouped(steps_per_epoch), epochs_in_words(&report.settings));
     format!("{batches}: σ = {noise_multiplier}, T = {steps}, E = {epochs}")
 }

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use dpscope_core::accounting::Parameter;
 use dpscope_core::mechanism::SamplerKind;
 
-use crate::args::{delta, positive};
+use crate::args::{LengthArgs, delta, positive};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -23,12 +23,11 @@ pub(crate) struct CalibrateArgs {
     /// Noise standard deviation divided by the clip norm.
     #[arg(long, value_name = "S")]
     pub(crate) noise_multiplier: Option<f64>,
-    /// Batches per epoch.
-    #[arg(long, value_name = "T", value_parser = positive)]
-    pub(crate) steps: Option<u64>,
-    /// Passes over the data [default: 1].
-    #[arg(long, value_name = "E", value_parser = positive)]
-    pub(crate) epochs: Option<u64>,
+    #[command(flatten)]
+    pub(crate) length: LengthArgs,
+    /// Records per batch, with --dataset-size.
+    #[arg(long, value_name = "B", value_parser = positive, requires = "dataset_size")]
+    pub(crate) batch_size: Option<u64>,
     /// Delta of the statement.
     #[arg(long, default_value = "1e-5", value_parser = delta)]
     pub(crate) delta: f64,
@@ -36,7 +35,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, default_value = "poisson")]
     pub(crate) sampler: SamplerKind,
     /// Probability that a record is in a batch (poisson only) [default: 1/T].
-    #[arg(long, value_name = "Q")]
+    #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
     /// Print one JSON document on stdout.
     #[arg(long)]

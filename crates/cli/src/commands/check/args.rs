@@ -15,7 +15,8 @@ use crate::args::{PrivacyStatementArgs, count, open_unit};
     after_help = "Examples:\n  dpscope check --dataset-size 60000 --batch-size 256 --epochs 20 \\\n    \
         --noise-multiplier 0.8 --loader shuffle --accountant poisson \\\n    \
         --claim 3 --delta 1e-5\n  dpscope check --example > training.toml\n\n\
-        Exit codes: 0 claim not refuted (proves nothing), 2 bad input, 3 claim refuted."
+        Exit codes: 0 claim holds for the training as described, 2 bad input, 3 claim refuted, \
+        6 inconclusive."
 )]
 pub(crate) struct CheckArgs {
     /// TOML file that describes the training; options on the command line override it.

@@ -6,13 +6,13 @@ mod file;
 pub(crate) use args::CheckArgs;
 
 use dpscope_core::accounting::Accounted;
-use dpscope_core::audit::claim::{PrivacyClaim, Verdict};
+use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::format::given;
-use dpscope_core::training_check::{TrainingSetup, diagnose};
+use dpscope_core::training_check::{CheckVerdict, TrainingSetup, diagnose};
 use dpscope_report::number::{counted, grouped, plain};
 use dpscope_report::record::{CheckReport, CheckedClaim};
 use dpscope_report::text::{Align, row, table};
-use dpscope_report::words::PrivacyStatement;
+use dpscope_report::words::{PrivacyStatement, is_loose};
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print, print_json, print_text};
@@ -40,15 +40,19 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     } else if !args.privacy_statement.print(of)? {
         print_text(&to_text(&report))?;
     }
-    Ok(if verdict == Verdict::Refuted { Exit::Refuted } else { Exit::Done })
+    Ok(match verdict {
+        CheckVerdict::Refuted => Exit::Refuted,
+        CheckVerdict::HoldsAsDescribed => Exit::Done,
+        CheckVerdict::Inconclusive => Exit::Inconclusive,
+    })
 }
 
 fn to_text(report: &CheckReport) -> String {
     let CheckedClaim { claim, verdict, says, note } = &report.claim;
     let verdict = match verdict {
-        Verdict::Refuted => "REFUTED",
-        Verdict::NotRefuted => "not refuted",
-        Verdict::Inconclusive => "inconclusive",
+        CheckVerdict::Refuted => "REFUTED",
+        CheckVerdict::HoldsAsDescribed => "holds for the training as described",
+        CheckVerdict::Inconclusive => "inconclusive",
     };
     let PrivacyClaim { epsilon, delta, .. } = claim;
     let mut out = format!("claim ε = {} at δ = {delta:e}: {verdict}\n\n", given(*epsilon));
@@ -60,9 +64,9 @@ fn to_text(report: &CheckReport) -> String {
     out.push('\n');
     out.push_str(&values(report));
     if !report.next.is_empty() {
-        out.push_str(
-            "\nTo find the noise for this claim, with this loader or with Poisson batches:\n",
-        );
+        let loaders =
+            if report.next.len() > 1 { ", with this loader or with Poisson batches" } else { "" };
+        out.push_str(&format!("\nTo find the noise for this claim{loaders}:\n"));
         for command in &report.next {
             out.push_str(&format!("  {command}\n"));
         }
@@ -71,7 +75,7 @@ fn to_text(report: &CheckReport) -> String {
 }
 
 fn training(report: &CheckReport) -> String {
-    let TrainingSetup { dataset_size, epochs, loader, drop_last, .. } = report.setup;
+    let TrainingSetup { dataset_size, loader, drop_last, .. } = report.setup;
     let dropped = if drop_last { ", last batch dropped" } else { "" };
     format!(
         "{loader}{dropped}: {} records, sampling rate {:.6}, {} per epoch, {} in {}, noise \
@@ -80,20 +84,33 @@ fn training(report: &CheckReport) -> String {
         report.sampling_rate,
         counted(report.steps_per_epoch, "step"),
         grouped(report.steps),
-        counted(epochs, "epoch"),
+        length(&report.setup),
         given(report.noise_multiplier)
     )
 }
 
+/// E, with the steps of an incomplete epoch.
+fn length(setup: &TrainingSetup) -> String {
+    let epochs = counted(setup.epochs, "epoch");
+    match setup.partial_epoch_steps {
+        0 => epochs,
+        steps => format!("{epochs} and {}", counted(steps, "step")),
+    }
+}
+
 fn values(report: &CheckReport) -> String {
     let rows = [
-        ("this loader, at least (proven)", &report.lower),
-        ("this loader, at most (proven)", &report.upper),
-        ("Poisson accounting", &report.poisson),
+        ("this loader, at least", " (proven)", &report.lower),
+        ("this loader, at most", " (proven)", &report.upper),
+        ("Poisson accounting", "", &report.poisson),
     ];
     let shown = |value: &Accounted| plain(value.epsilon, value.kind, 4);
-    let row = |(name, value): (&str, &Option<Accounted>)| {
-        [name.to_owned(), value.as_ref().map_or_else(|| "unknown".to_owned(), shown)]
+    let row = |(name, proven, value): (&str, &str, &Option<Accounted>)| match value {
+        Some(value) if is_loose(value, value.epsilon) => {
+            [format!("{name} (numeric error comparable to it)"), shown(value)]
+        }
+        Some(value) => [format!("{name}{proven}"), shown(value)],
+        None => [name.to_owned(), "unknown".to_owned()],
     };
     let claimed = ["claimed".to_owned(), given(report.claim.claim.epsilon)];
     let rows: Vec<[String; 2]> = [claimed].into_iter().chain(rows.map(row)).collect();

@@ -4,7 +4,7 @@ mod args;
 
 pub(crate) use args::CompareArgs;
 
-use dpscope_core::accounting::{Directions, Kind, Training};
+use dpscope_core::accounting::{Directions, Kind};
 use dpscope_core::adjacency::Scope;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
@@ -12,16 +12,18 @@ use dpscope_report::figure::{Sampled, curves_of_sampled};
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::record::{ComparedQuantity, Comparison, ComparisonLine};
 use dpscope_report::text::{Align, row, table};
-use dpscope_report::words::{Conclusion, KnownBound, PrivacyStatement};
+use dpscope_report::words::{
+    Conclusion, KnownBound, PrivacyStatement, epochs_in_words, rounding_sentence,
+};
 
 use crate::commands::lines::{DrawContext, check, lines, title};
 use crate::failure::{CommandResult, Exit};
 use crate::output::{print_json, print_text};
 
 pub(crate) fn run(args: &CompareArgs) -> CommandResult {
-    let setting = args.setting.setting();
+    let setting = args.setting.schedule()?;
     let statement = &args.theory.statement;
-    check(setting, statement.delta)?;
+    check(&setting, statement.delta)?;
     args.plot.check()?;
     let draws = DrawContext::new(&args.theory, args.theory.show.quiet)?;
     let mut quantities = vec![
@@ -36,7 +38,7 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     if args.theory.observations.is_some() {
         quantities.push(ComparedQuantity::Audit);
     }
-    let rows = lines(setting, statement.delta, &quantities, Some(&draws))?;
+    let rows = lines(&setting, statement.delta, &quantities, Some(&draws))?;
     let report = Comparison {
         schema: "dpscope.comparison/1",
         version: env!("CARGO_PKG_VERSION"),
@@ -83,13 +85,13 @@ fn headline(rows: &[ComparisonLine], significance: f64) -> String {
 }
 
 fn to_text(report: &Comparison) -> String {
-    let Training { noise_multiplier, steps_per_epoch, epochs, .. } = report.setting;
+    let Comparison { setting, .. } = report;
     let mut out = textwrap::fill(&report.headline, 80) + "\n";
     out.push_str(&format!(
         "\n  σ = {}, T = {} steps per epoch, E = {}, δ = {:e}\n\n",
-        given(noise_multiplier),
-        grouped(steps_per_epoch),
-        grouped(epochs),
+        given(setting.whole.noise_multiplier),
+        grouped(setting.whole.steps_per_epoch),
+        epochs_in_words(setting),
         report.delta
     ));
     let columns = [
@@ -128,6 +130,9 @@ fn to_text(report: &Comparison) -> String {
     }
     let confidence = confidence(report.significance);
     out.push('\n');
+    if let Some(rounding) = rounding_sentence(setting) {
+        out.push_str(&row("epochs", &rounding));
+    }
     for (label, text) in [
         (
             "kind",

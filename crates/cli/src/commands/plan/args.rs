@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::args::{RuleArg, SamplerArgs, StatementArgs, count, seed, small_count};
+use crate::args::{LengthArgs, RuleArg, SamplerArgs, StatementArgs, count, seed};
 
 #[derive(Debug, Args)]
 #[command(
@@ -15,15 +15,11 @@ pub(crate) struct PlanArgs {
     /// Observations in both worlds together.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
-    /// Predict the bound for this noise multiplier (requires --steps).
-    #[arg(long, value_name = "S", requires = "steps")]
+    /// Predict the bound for this noise multiplier and the length of the run.
+    #[arg(long, value_name = "S")]
     pub(crate) noise_multiplier: Option<f64>,
-    /// Batches per epoch.
-    #[arg(long, value_name = "T", value_parser = small_count, requires = "noise_multiplier")]
-    pub(crate) steps: Option<u32>,
-    /// Passes over the data.
-    #[arg(long, value_name = "E", default_value = "1", value_parser = small_count)]
-    pub(crate) epochs: u32,
+    #[command(flatten)]
+    pub(crate) length: LengthArgs,
     #[command(flatten)]
     pub(crate) sampler: SamplerArgs,
     #[command(flatten)]

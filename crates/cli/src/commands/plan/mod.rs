@@ -4,13 +4,14 @@ mod args;
 
 pub(crate) use args::PlanArgs;
 
+use dpscope_core::accounting::{Accountant, Deterministic, Given, Kind, Query, accountant};
 use dpscope_core::audit::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
 use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::format::given;
 use dpscope_core::interval::clopper_pearson_upper;
 use dpscope_engine::backend::CpuBackend;
 use dpscope_engine::{Pilot, Plan};
-use dpscope_report::number::{self, confidence, grouped};
+use dpscope_report::number::{self, confidence, grouped, plain};
 use dpscope_report::record::{PlanReport, PlanTarget, PredictedRow};
 
 use crate::failure::{CommandResult, Exit, Failure};
@@ -31,10 +32,11 @@ pub(crate) fn run(args: &PlanArgs) -> CommandResult {
     let audit =
         PlannedAudit { delta, significance, threshold_rule: rule, cuts: Plan::DEFAULT_CUTS };
     let tail = audit.tail_per_rate();
-    let pilot = pilot(args, rule)?;
+    let simulated = simulated(args, rule)?;
     let row = |observations: u64| -> Result<PredictedRow, Failure> {
         let per_world = audit.evaluated_per_world(observations);
-        let predicted = pilot.as_ref().map(|(pilot, _)| predict(pilot, per_world, delta, tail));
+        let predicted =
+            simulated.as_ref().map(|found| predict(&found.pilot, per_world, delta, tail));
         Ok(PredictedRow {
             observations,
             ceiling: audit.ceiling(observations)?,
@@ -46,11 +48,15 @@ pub(crate) fn run(args: &PlanArgs) -> CommandResult {
         Some(epsilon) => {
             let needed = audit.observations_for_ceiling(epsilon)?;
             let reaches = |n: u64| Ok::<_, Failure>(row(n)?.predicted_epsilon >= Some(epsilon));
-            let found = if pilot.is_some() { fewest(reaches)? } else { None };
+            let proven_maximum = simulated.as_ref().and_then(|found| found.maximum);
+            let is_impossible = proven_maximum.is_some_and(|maximum| epsilon > maximum);
+            let is_predicted = simulated.is_some() && !is_impossible;
             Some(PlanTarget {
                 epsilon,
                 observations_for_ceiling: needed,
-                observations_predicted: found,
+                observations_predicted: if is_predicted { fewest(reaches)? } else { None },
+                proven_maximum,
+                is_impossible,
             })
         }
     };
@@ -73,7 +79,7 @@ pub(crate) fn run(args: &PlanArgs) -> CommandResult {
         tail_per_rate: tail,
         target,
         rows: rows?,
-        seed: pilot.map(|(_, seed)| seed.to_string()),
+        seed: simulated.map(|found| found.seed.to_string()),
     };
     if args.json {
         print_json(&report)?;
@@ -83,14 +89,26 @@ pub(crate) fn run(args: &PlanArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, Failure> {
-    let (Some(noise_multiplier), Some(steps_per_epoch)) = (args.noise_multiplier, args.steps)
-    else {
-        return Ok(None);
+/// A small simulation of the mechanism.
+struct Simulated {
+    pilot: Pilot,
+    seed: u64,
+    /// Proven of the mechanism: no number of observations shows more.
+    maximum: Option<f64>,
+}
+
+fn simulated(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<Simulated>, Failure> {
+    let Some(noise_multiplier) = args.noise_multiplier else {
+        return match args.length.is_given() {
+            true => Err(Failure::input(
+                "--noise-multiplier is missing; the length of a run is used together with it",
+            )),
+            false => Ok(None),
+        };
     };
     let (seed, _) = seed_or_fresh(args.seed)?;
     let plan = Plan {
-        mechanism: args.sampler.mechanism(noise_multiplier, steps_per_epoch, args.epochs)?,
+        mechanism: args.sampler.mechanism(noise_multiplier, &args.length)?,
         observations: 1 << 22, // for the largest pilot
         delta: args.statement.delta,
         significance: args.statement.significance(),
@@ -101,7 +119,17 @@ fn pilot(args: &PlanArgs, rule: ThresholdRule) -> Result<Option<(Pilot, u64)>, F
     };
     // Pilots are always drawn on the CPU.
     let pilot = Pilot::draw(&plan.validated()?, &CpuBackend::new(0)?, &|| true)?;
-    Ok(Some((pilot, seed)))
+    Ok(Some(Simulated { pilot, seed, maximum: proven_maximum(&plan) }))
+}
+
+/// A proven upper bound on ε of a mechanism.
+///
+/// Deterministic batches leak at least as much as every order of the records.
+fn proven_maximum(plan: &Plan) -> Option<f64> {
+    let query = Query::upper((&plan.mechanism).into(), Given::Delta(plan.delta));
+    let all: &dyn Accountant = &Deterministic;
+    let accountant = accountant(plan.mechanism.sampler.kind(), Kind::Upper).unwrap_or(all);
+    accountant.account(&query).ok().map(|bound| bound.epsilon)
 }
 
 /// Fewest pilot scores beyond a cut, in both worlds together, for its rates to be used.
@@ -157,7 +185,14 @@ fn to_text(report: &PlanReport) -> String {
         _ => format!("{cuts} thresholds that share the significance"),
     };
     let mut out = format!("At δ = {}, {coverage}, {cuts}:\n\n", number::delta(*delta));
-    if let Some(target) = &report.target {
+    if let Some(target) = report.target.as_ref().filter(|target| target.is_impossible) {
+        let maximum = plain(target.proven_maximum.unwrap_or(0.0), Kind::Upper, 2);
+        out.push_str(&format!(
+            "  ε = {} is impossible: this mechanism leaks at most {maximum} (proven), and no bound that \
+             holds exceeds that.\n\n",
+            given(target.epsilon)
+        ));
+    } else if let Some(target) = &report.target {
         let least = grouped(target.observations_for_ceiling);
         out.push_str(&format!(
             "  ε = {} needs at least {least} observations if the attack makes no errors,\n",

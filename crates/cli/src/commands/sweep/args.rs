@@ -8,8 +8,9 @@ use crate::commands::lines::TheoryArgs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dpscope sweep settings.csv --csv table.csv\n\n\
-        settings.csv has a header line with noise_multiplier (or sigma), steps (or T) and optionally \
-        name, epochs (or E) and delta, and one training run per line, up to 10,000. After Ctrl-C, \
+        settings.csv has a header line with noise_multiplier (or sigma), steps (or T) or dataset_size \
+        (or N) and batch_size (or B), and optionally name, epochs (or E) or total_steps, and delta, \
+        and one training run per line, up to 10,000. After Ctrl-C, \
         finished rows are still printed and written.")]
 pub(crate) struct SweepArgs {
     /// CSV file of training runs.

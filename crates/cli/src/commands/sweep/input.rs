@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use csv::{Position, ReaderBuilder, StringRecord, Trim};
-use dpscope_core::accounting::Training;
+use dpscope_core::accounting::{EpochLength, RunLength, Schedule};
 use dpscope_core::format::is_plain;
 use dpscope_formats::Limits;
 
@@ -15,7 +15,7 @@ use crate::files::read;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NamedSetting {
     pub(super) name: String,
-    pub(super) setting: Training,
+    pub(super) setting: Schedule,
     pub(super) delta: f64,
 }
 
@@ -82,25 +82,34 @@ struct Columns {
     count: usize,
     name: Option<usize>,
     noise_multiplier: usize,
-    steps: usize,
+    steps: Option<usize>,
+    dataset_size: Option<usize>,
+    batch_size: Option<usize>,
     epochs: Option<usize>,
+    total_steps: Option<usize>,
     delta: Option<usize>,
 }
 
 impl Columns {
     fn from_header(header: &StringRecord) -> Result<Self, String> {
-        let [mut name, mut noise_multiplier, mut steps, mut epochs, mut delta] = [None; 5];
+        let [mut name, mut noise_multiplier, mut steps, mut dataset_size, mut batch_size] =
+            [None; 5];
+        let [mut epochs, mut total_steps, mut delta] = [None; 3];
         for (place, title) in header.iter().enumerate() {
             let column = match title {
                 "name" => &mut name,
                 "noise_multiplier" | "sigma" => &mut noise_multiplier,
                 "steps" | "T" => &mut steps,
+                "dataset_size" | "N" => &mut dataset_size,
+                "batch_size" | "B" => &mut batch_size,
                 "epochs" | "E" => &mut epochs,
+                "total_steps" => &mut total_steps,
                 "delta" => &mut delta,
                 _ => {
                     return Err(format!(
                         "unknown column `{title}`; the columns are name, noise_multiplier (or \
-                         sigma), steps (or T), epochs (or E) and delta"
+                         sigma), steps (or T), dataset_size (or N), batch_size (or B), epochs (or E), \
+                         total_steps and delta"
                     ));
                 }
             };
@@ -115,8 +124,14 @@ impl Columns {
             count: header.len(),
             name,
             noise_multiplier: needed(noise_multiplier, "noise_multiplier (or sigma)")?,
-            steps: needed(steps, "steps (or T)")?,
+            steps: match (dataset_size, batch_size) {
+                (Some(_), Some(_)) => steps,
+                _ => Some(needed(steps, "steps (or T)")?),
+            },
+            dataset_size,
+            batch_size,
             epochs,
+            total_steps,
             delta,
         })
     }
@@ -134,12 +149,30 @@ impl Columns {
         let needed = |column: &str| format!("{column} is empty; enter a number");
         let noise_multiplier = float(Some(self.noise_multiplier), "noise_multiplier")?
             .ok_or_else(|| needed("noise_multiplier"))?;
-        let steps = count(Some(self.steps), "steps")?.ok_or_else(|| needed("steps"))?;
-        let epochs = count(self.epochs, "epochs")?.unwrap_or(1);
-        let setting =
-            Training { noise_multiplier, steps_per_epoch: steps, epochs, sampling_rate: None };
+        let records = [(self.dataset_size, "dataset_size"), (self.batch_size, "batch_size")];
+        let [dataset_size, batch_size] = records.map(|(place, column)| count(place, column));
+        let epoch = match (count(self.steps, "steps")?, dataset_size?, batch_size?) {
+            (None, Some(dataset_size), Some(batch_size)) => {
+                EpochLength::Records { dataset_size, batch_size }
+            }
+            (Some(steps), None, None) => EpochLength::Steps(steps),
+            (Some(_), ..) => {
+                return Err("steps and dataset_size exclude each other; leave one empty".to_owned());
+            }
+            (None, ..) => return Err(needed("steps")),
+        };
+        let epochs = number_in(cell(self.epochs), "epochs", crate::args::epochs)?;
+        let run = match (epochs, count(self.total_steps, "total_steps")?) {
+            (Some(_), Some(_)) => {
+                return Err("epochs and total_steps exclude each other; leave one empty".to_owned());
+            }
+            (_, Some(steps)) => RunLength::Steps(steps),
+            (epochs, None) => RunLength::Epochs(epochs.unwrap_or(1.0)),
+        };
+        let setting = Schedule::new(noise_multiplier, epoch, run);
+        let setting = setting.map_err(|error| error.to_string())?;
         let delta = float(self.delta, "delta")?.unwrap_or(delta);
-        check(setting, delta).map_err(|error| error.to_string())?;
+        check(&setting, delta).map_err(|error| error.to_string())?;
         let name = cell(self.name).map_or_else(|| number.to_string(), str::to_owned);
         Ok(NamedSetting { name, setting, delta })
     }
@@ -161,20 +194,17 @@ mod tests {
     fn columns_may_have_any_order() {
         let text = "\u{feff}T, sigma,name,E,delta\r\n100,1.0,\"a, \"\"b\"\"\",,\n\n1e3,2,,5,1e-6\n";
         let rows = parse(text, 1e-5).unwrap();
-        let first = Training {
-            noise_multiplier: 1.0,
-            steps_per_epoch: 100,
-            epochs: 1,
-            sampling_rate: None,
-        };
+        let length = |steps, epochs| (EpochLength::Steps(steps), RunLength::Epochs(epochs));
+        let run = |sigma, (epoch, run)| Schedule::new(sigma, epoch, run).unwrap();
+        let first = run(1.0, length(100, 1.0));
         assert_eq!(rows[0], NamedSetting { name: "a, \"b\"".into(), setting: first, delta: 1e-5 });
-        let second = Training {
-            noise_multiplier: 2.0,
-            steps_per_epoch: 1000,
-            epochs: 5,
-            sampling_rate: None,
-        };
+        let second = run(2.0, length(1000, 5.0));
         assert_eq!(rows[1], NamedSetting { name: "2".into(), setting: second, delta: 1e-6 });
+        let rows =
+            parse("sigma,N,B,total_steps,E\n4,45000,4096,906,\n1,10,3,,2.5\n", 1e-5).unwrap();
+        let records = |dataset_size, batch_size| EpochLength::Records { dataset_size, batch_size };
+        assert_eq!(rows[0].setting, run(4.0, (records(45_000, 4_096), RunLength::Steps(906))));
+        assert_eq!(rows[1].setting, run(1.0, (records(10, 3), RunLength::Epochs(2.5))));
     }
 
     #[test]
@@ -193,6 +223,11 @@ mod tests {
             ("sigma,T\nx,10", &["line 2", "noise_multiplier", "`x`"]),
             ("sigma,T\n1,0", &["line 2", "steps_per_epoch is 0"]),
             ("sigma,T\n1,1.5", &["line 2", "steps", "`1.5`"]),
+            ("sigma,T,N,B\n1,10,100,10", &["line 2", "steps and dataset_size exclude"]),
+            ("sigma,N\n1,10", &["line 1", "steps (or T)"]),
+            ("sigma,N,B\n1,10,11", &["line 2", "batch_size is 11"]),
+            ("sigma,T,E,total_steps\n1,10,2,20", &["line 2", "exclude each other"]),
+            ("sigma,T,E\n1,10,0", &["line 2", "epochs", "`0`"]),
             ("sigma,T\n,10", &["line 2", "noise_multiplier is empty"]),
             ("sigma,T,delta\n1,10,1", &["line 2", "delta is 1"]),
             ("sigma,T\n\"1,10\n2,20", &["line 2", "quotation mark"]),

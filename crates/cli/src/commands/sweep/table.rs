@@ -5,6 +5,7 @@ use dpscope_core::format::given;
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::record::{ComparedQuantity, ComparisonLine, Sweep, SweepRow};
 use dpscope_report::text::{Align, row, table};
+use dpscope_report::words::{epochs_in_words, rounding_sentence};
 
 use crate::commands::lines::title;
 
@@ -17,9 +18,9 @@ pub(super) fn text(report: &Sweep) -> String {
         let SweepRow { name, setting, delta, values } = swept;
         let mut row = vec![
             name.clone(),
-            setting.noise_multiplier.to_string(),
-            grouped(setting.steps_per_epoch),
-            grouped(setting.epochs),
+            setting.whole.noise_multiplier.to_string(),
+            grouped(setting.whole.steps_per_epoch),
+            epochs_in_words(setting),
             format!("{delta:e}"),
         ];
         row.extend(values.iter().map(|line| {
@@ -46,6 +47,11 @@ pub(super) fn text(report: &Sweep) -> String {
     }
     for (name, line, reason) in reasons(report).take(MAX_REASONS) {
         out.push_str(&row("-", &format!("{name}, {}: {reason}", column(line.quantity))));
+    }
+    for swept in report.rows.iter().take(MAX_REASONS) {
+        if let Some(rounding) = rounding_sentence(&swept.setting) {
+            out.push_str(&row("epochs", &format!("{}: {rounding}", swept.name)));
+        }
     }
     let more = reasons(report).count().saturating_sub(MAX_REASONS);
     if more > 0 {
@@ -77,15 +83,19 @@ pub(super) const CSV_MARK: &str = "name,noise_multiplier,steps,epochs,delta,";
 
 /// One line per training run; a missing value is an empty cell, with its reason in the last one.
 pub(super) fn csv(report: &Sweep) -> String {
-    let mut out = CSV_MARK.to_owned();
+    let mut out = CSV_MARK.to_owned() + "partial_epoch_steps,";
     for quantity in &report.quantities {
         out.push_str(&format!("{},", csv_column(*quantity)));
     }
     out.push_str("missing\n");
     for SweepRow { name, setting, delta, values } in &report.rows {
-        let Training { noise_multiplier, steps_per_epoch: steps, epochs, .. } = setting;
-        let [noise_multiplier, delta] = [*noise_multiplier, *delta].map(given);
-        out.push_str(&format!("{},{noise_multiplier},{steps},{epochs},{delta}", quoted(name)));
+        let Training { noise_multiplier, steps_per_epoch: steps, epochs, .. } = setting.whole;
+        let partial = setting.partial_epoch_steps;
+        let [noise_multiplier, delta] = [noise_multiplier, *delta].map(given);
+        out.push_str(&format!(
+            "{},{noise_multiplier},{steps},{epochs},{delta},{partial}",
+            quoted(name)
+        ));
         for line in values {
             let value = line.shown().map_or(String::new(), |shown| given(shown.epsilon));
             out.push_str(&format!(",{value}"));

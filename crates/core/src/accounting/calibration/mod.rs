@@ -34,7 +34,7 @@ use super::{Accountant, AccountingError, Given, Query, Training};
 ///
 /// # Errors
 /// [`AccountingError`] of the accountant; [`AccountingError::Unreachable`] where no value in its
-/// range reaches the target; [`AccountingError::NotCalibrated`] for steps, if the accountant has no
+/// range satisfies the target; [`AccountingError::NotCalibrated`] for steps, if the accountant has no
 /// single steps.
 ///
 /// # Numerics
@@ -92,8 +92,8 @@ fn in_range(
             Err(error) => Err(error),
         }
     };
-    let Calibrated { value, epsilon } = search.largest(range.start, epsilon_at)?;
-    Ok(Calibrated { value: if is_noise { 1.0 / value } else { value }, epsilon })
+    let found = search.largest(range.start, epsilon_at)?;
+    Ok(if is_noise { Calibrated { value: 1.0 / found.value, ..found } } else { found })
 }
 
 /// The maximum number of steps, in whole epochs.
@@ -112,9 +112,9 @@ fn whole_epochs(
     let search = Search { name: "epochs", target: *target, error, low: 1.0, high, whole: true };
     let steps = match in_range(accountant, Parameter::Steps, range, target, training) {
         Err(AccountingError::Unreachable { .. }) => return Err(search.unreachable()),
-        steps => steps?.value as u64,
+        steps => steps?,
     };
-    let epochs = steps / steps_per_epoch;
+    let epochs = steps.value as u64 / steps_per_epoch;
     if epochs == 0 {
         return Err(search.unreachable());
     }
@@ -122,5 +122,6 @@ fn whole_epochs(
     let query = Query::upper(training, Given::Delta(target.delta));
     let error = Some(range.query_error(0.5 * error));
     let bound = accountant.account(&Query { error, ..query })?;
-    Ok(Calibrated { value: epochs as f64, epsilon: bound.epsilon })
+    let Calibrated { is_end_of_range, .. } = steps;
+    Ok(Calibrated { value: epochs as f64, epsilon: bound.epsilon, is_end_of_range })
 }

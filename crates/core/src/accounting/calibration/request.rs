@@ -76,7 +76,7 @@ impl Calibration {
     pub fn check(&self) -> Result<(), CalibrationError> {
         let Calibration { parameter, sampler, .. } = *self;
         let is_poisson = sampler == SamplerKind::Poisson;
-        let rate_is_unused = !is_poisson || parameter == Parameter::Epochs;
+        let rate_is_unused = !is_poisson;
         let is_noise = parameter == Parameter::Noise;
         if sampler == SamplerKind::SlidingBuffer {
             Err(CalibrationError::NoAccountant { sampler })
@@ -124,8 +124,8 @@ impl Calibration {
             Parameter::Steps => self.steps.unwrap_or(1),
             Parameter::Noise | Parameter::Epochs => self.needed_steps()?,
         };
-        // whole epochs have T batches
-        let rate = (self.parameter != Parameter::Epochs).then_some(rate);
+        let rate =
+            if self.parameter == Parameter::Epochs { self.sampling_rate } else { Some(rate) };
         self.run_by(&Poisson, steps, rate)
     }
 

@@ -31,6 +31,14 @@ struct Place {
     epsilon: f64,
 }
 
+/// Where the largest x lies.
+enum Bracket {
+    /// Between one that satisfies the target and one that does not.
+    Between(Place, Place),
+    /// At the end of the range: every x satisfies the target.
+    AllInside(Place),
+}
+
 impl Search {
     /// Searches coarsely first, then with the required error.
     pub(super) fn largest(
@@ -74,7 +82,16 @@ impl Search {
                 if epsilon <= self.target.epsilon { excess.min(0.0) } else { excess.max(1e-300) };
             Ok(Place { x, ln_x: math::ln(x), excess, epsilon })
         };
-        let (mut inside, mut outside) = self.bracket(start, first_change, &probe)?;
+        let (mut inside, mut outside) = match self.bracket(start, first_change, &probe)? {
+            Bracket::Between(inside, outside) => (inside, outside),
+            Bracket::AllInside(last) => {
+                return Ok(Calibrated {
+                    value: last.x,
+                    epsilon: last.epsilon,
+                    is_end_of_range: true,
+                });
+            }
+        };
         // Illinois: a side that is retained twice counts half
         let (mut weight_inside, mut weight_outside) = (1.0, 1.0);
         for _ in 0..200 {
@@ -103,7 +120,7 @@ impl Search {
                 weight_inside *= 0.5;
             }
         }
-        Ok(Calibrated { value: inside.x, epsilon: inside.epsilon })
+        Ok(Calibrated { value: inside.x, epsilon: inside.epsilon, is_end_of_range: false })
     }
 
     fn bracket(
@@ -111,14 +128,18 @@ impl Search {
         start: f64,
         first_change: f64,
         probe: &dyn Fn(f64) -> Result<Place, AccountingError>,
-    ) -> Result<(Place, Place), AccountingError> {
+    ) -> Result<Bracket, AccountingError> {
         let mut place = probe(math::ln(math::clamp(start, self.low, self.high)))?;
         let is_inside = place.excess <= 0.0;
         let mut change = first_change;
         loop {
             let end = if is_inside { self.high } else { self.low };
             if place.x == end {
-                return Err(self.unreachable());
+                return if is_inside {
+                    Ok(Bracket::AllInside(place))
+                } else {
+                    Err(self.unreachable())
+                };
             }
             let mut ln_x = place.ln_x + if is_inside { change } else { -change };
             if self.whole {
@@ -128,7 +149,8 @@ impl Search {
             }
             let next = probe(ln_x)?;
             if (next.excess <= 0.0) != is_inside {
-                return Ok(if is_inside { (place, next) } else { (next, place) });
+                let (inside, outside) = if is_inside { (place, next) } else { (next, place) };
+                return Ok(Bracket::Between(inside, outside));
             }
             place = next;
             change *= 2.0;

@@ -61,6 +61,10 @@ pub struct Calibrated {
     pub value: f64,
     /// The upper bound of ε there; at most the target's.
     pub epsilon: f64,
+    /// Whether every value that was searched satisfies the target; this one is the last of them.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub is_end_of_range: bool,
 }
 
 /// Search range of a calibration: of 1/σ, or of whole numbers of steps or epochs; ε increases with

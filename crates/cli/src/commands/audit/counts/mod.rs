@@ -37,7 +37,7 @@ pub(crate) fn run(args: &CountsArgs) -> CommandResult {
             )));
         }
     }
-    let training = args.training.setting();
+    let training = args.training.schedule()?;
     let statement = Statement { delta, significance };
     let result = counts.audit(statement)?;
     let metrics = AttackMetrics::of_counts(

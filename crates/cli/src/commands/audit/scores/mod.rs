@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
         significance: audit.significance,
         independence: None,
         shuffle_window: None,
-        training: args.training.setting().map(TrainingInfo::Setting),
+        training: args.training.schedule()?.map(TrainingInfo::Setting),
         mechanism: None,
         input: serde_json::json!({
             "target": args.target.display().to_string(),
