@@ -6,6 +6,42 @@ use serde_json::Value;
 use crate::dpscope;
 use crate::snapshots::assert_shown;
 
+/// The document that the page of published trainings shows.
+const PUBLISHED: &str = "../web/numbers/published.json";
+
+fn published(seed: u32) -> Value {
+    let mut report = dpscope(&format!("reproduce published --seed {seed} --json")).exits(0).json();
+    report.as_object_mut().unwrap().remove("version");
+    report
+}
+
+#[test]
+fn published_trainings_are_up_to_date() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(PUBLISHED);
+    let report = published(2026);
+    let text = serde_json::to_string_pretty(&report).unwrap() + "\n";
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let stored = std::fs::read_to_string(&path).unwrap();
+    assert!(stored == text, "stale; `BLESS=1 cargo test -p dpscope-tests --test cli published`");
+    // known discrepancies are found, and claims of the tutorials are not below Poisson accounting
+    let of = |name: &str| -> Vec<&Value> {
+        rows(&report).iter().filter(|row| row["name"] == name).collect()
+    };
+    assert!(of("Bu et al. MNIST, CLT").iter().all(|row| row["claim"] == "smaller"));
+    assert!(of("TF Privacy notebook").iter().all(|row| row["claim"] == "larger"));
+    for row in rows(&report) {
+        let number = |path: &str| number(row, path);
+        let [lower, upper] = ["/shuffle_lower/epsilon", "/shuffle_upper/epsilon"].map(number);
+        assert!(lower <= upper, "{row:#}");
+        let pair = number("/pair/lower/epsilon");
+        assert!(pair >= lower && pair <= upper, "{row:#}");
+        let times = lower.max(pair) / number("/claimed_epsilon");
+        assert_eq!(number("/shuffle_over_claim"), times, "{row:#}");
+    }
+}
+
 fn rows(report: &Value) -> &Vec<Value> {
     report.pointer("/rows").and_then(Value::as_array).unwrap()
 }

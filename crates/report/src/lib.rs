@@ -44,6 +44,7 @@ schemas!(
     "devices",
     "error",
     "plan",
+    "published",
     "report",
     "reproduction",
     "sweep",

@@ -13,6 +13,7 @@ mod message;
 pub mod page;
 mod plan;
 mod planning;
+mod published;
 mod report;
 mod reproduction;
 mod result;
@@ -35,6 +36,7 @@ pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
+pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};
 pub use report::{Credible, Observations, Report, SeedSource};
 pub use reproduction::{
     DifferenceReason, OurResult, PairRange, ReproductionReport, ReproductionRow,

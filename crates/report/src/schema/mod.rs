@@ -17,7 +17,7 @@ pub use vocabulary::vocabulary;
 
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CheckReport, Comparison, Completions, CurvesReport,
-    Devices, ErrorReport, PlanReport, Report, ReproductionReport, Sweep,
+    Devices, ErrorReport, PlanReport, PublishedReport, Report, ReproductionReport, Sweep,
     TrainingReproductionReport,
 };
 
@@ -46,6 +46,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("devices", document::<Devices>()),
         ("error", document::<ErrorReport>()),
         ("plan", document::<PlanReport>()),
+        ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),
         ("reproduction", document::<ReproductionReport>()),
         ("sweep", document::<Sweep>()),

@@ -5,6 +5,7 @@ mod dpsgd;
 mod published;
 mod record;
 mod table;
+mod trainings;
 
 pub(crate) use args::ReproduceArgs;
 
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
             };
             (source, table_1()?, 100_000)
         }
+        Reproduction::Published => return trainings::run(args),
         _ => return dpsgd::run(args),
     };
     reject_unused_options(
