@@ -39,6 +39,7 @@ const FIELDS: [(&str, &[&str]); 10] = [
             "histogram_digest",
             "resumed_from",
             "score_slope",
+            "metrics",
             "plan",
             "findings",
             "claim",

@@ -262,7 +262,7 @@ test.describe("check my training", () => {
     await page.goto("#v=1&view=check");
     const remedies = page.locator(".remedy");
     await expect(remedies.nth(0)).toContainText("σ = 7.06 with shuffled batches");
-    await expect(remedies.nth(1)).toContainText("σ = 0.80 with Poisson-sampled batches");
+    await expect(remedies.nth(1)).toContainText("σ = 0.81 with Poisson-sampled batches");
     await remedies.nth(0).getByRole("link").click();
     await expect(page.locator(".hero .sentence")).toContainText("no dataset leaks more than 2.60");
     await expect(page.getByLabel("Steps per epoch T", { exact: true })).toHaveValue("235");

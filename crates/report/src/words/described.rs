@@ -47,8 +47,13 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
         _ => format!("--total-steps {}", found.steps),
     };
     let command = |sampler: SamplerKind| {
+        let rate = match sampler {
+            SamplerKind::Poisson => format!(" --sampling-rate {}", found.sampling_rate),
+            _ => String::new(),
+        };
         format!(
-            "dpscope calibrate noise --sampler {sampler} --epsilon {} --delta {:e} --steps {} {length}",
+            "dpscope calibrate noise --sampler {sampler} --epsilon {} --delta {:e} --steps {}{rate} \
+             {length}",
             claim.epsilon, claim.delta, found.steps_per_epoch
         )
     };

@@ -94,6 +94,7 @@ export class CheckSession {
           delta: claim.delta,
           steps,
           epochs: Math.ceil(report.steps / steps),
+          ...(sampler === "poisson" && { sampling_rate: report.sampling_rate }),
         });
         if (report !== this.report) return;
         const found =
