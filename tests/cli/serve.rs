@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 use dpscope_tests::cli::dpscope;
 
@@ -34,13 +34,20 @@ fn site() -> Folder {
     folder
 }
 
-/// Starts the server; none if it exits before it prints its address.
-fn started(folder: &Path, words: &[&str]) -> Option<Server> {
+/// A server that starts, and what it prints.
+fn spawned(folder: &Path, words: &[&str]) -> (Child, BufReader<ChildStdout>) {
     let mut command = dpscope(folder);
     command.args(["serve", "--no-open"]).args(words);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    (child, stdout)
+}
+
+/// Starts the server; none if it exits before it prints its address.
+fn started(folder: &Path, words: &[&str]) -> Option<Server> {
+    let (child, mut stdout) = spawned(folder, words);
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    stdout.read_line(&mut line).unwrap();
     let server = |port: &str| Server { child, port: port.parse().unwrap() };
     line.strip_prefix("http://127.0.0.1:")?.strip_suffix("/\n").map(server)
 }
@@ -56,17 +63,30 @@ impl Server {
 
     /// What comes back for these bytes, up to the end of the connection.
     fn sends(&self, bytes: &[u8]) -> String {
+        String::from_utf8_lossy(&self.sends_bytes(bytes)).into_owned()
+    }
+
+    fn sends_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connection();
         // The server may stop reading before all of it is sent.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
-        String::from_utf8_lossy(&answer).into_owned()
+        answer
     }
 
     fn asks(&self, line: &str, headers: &str) -> String {
         let host = format!("Host: 127.0.0.1:{}\r\n", self.port);
         self.sends(format!("{line} HTTP/1.1\r\n{host}{headers}\r\n").as_bytes())
+    }
+
+    /// Head and body of an answer.
+    fn parts(&self, line: &str, headers: &str) -> (String, Vec<u8>) {
+        let host = format!("Host: 127.0.0.1:{}\r\n", self.port);
+        let answer = self.sends_bytes(format!("{line} HTTP/1.1\r\n{host}{headers}\r\n").as_bytes());
+        let end = answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap();
+        let head = String::from_utf8(answer[..end + 2].to_vec()).unwrap();
+        (head, answer[end + 4..].to_vec())
     }
 
     /// Asserts that it still answers.
@@ -105,6 +125,90 @@ fn files_have_their_media_type_and_the_security_policy() {
         assert!(!head.to_lowercase().contains("access-control"), "{head}");
         assert_eq!(server.asks(&format!("HEAD {path}"), ""), format!("{head}\r\n\r\n"));
     }
+}
+
+/// The bytes of a gzip file.
+fn decompressed(bytes: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    flate2::read::GzDecoder::new(bytes).read_to_end(&mut whole).unwrap();
+    whole
+}
+
+#[test]
+fn large_files_are_compressed_for_clients_that_accept_gzip() {
+    let folder = site();
+    let text: Vec<u8> = (0..5000u32).flat_map(|i| i.to_string().into_bytes()).collect();
+    let files = [
+        ("large.js", "text/javascript; charset=utf-8"),
+        ("large.wasm", "application/wasm"),
+        ("large.json", "application/json"),
+        ("large.svg", "image/svg+xml"),
+    ];
+    for (name, _) in files {
+        folder.write(name, &text);
+    }
+    let server = serve(&folder);
+    for (name, media_type) in files {
+        let (whole, body) = server.parts(&format!("GET /{name}"), "");
+        assert_eq!(body, text, "{name}");
+        assert!(!whole.contains("Content-Encoding"), "{whole}");
+        let accepts = "Accept-Encoding: br, gzip\r\n";
+        // The first request compresses, the second repeats it.
+        for _ in 0..2 {
+            let (head, body) = server.parts(&format!("GET /{name}"), accepts);
+            assert!(body.len() < text.len() / 2, "{name}: {}", body.len());
+            assert_eq!(decompressed(&body), text, "{name}");
+            assert!(head.contains("\r\nContent-Encoding: gzip\r\n"), "{head}");
+            assert!(head.contains(&format!("\r\nContent-Length: {}\r\n", body.len())), "{head}");
+            assert_eq!(server.parts(&format!("HEAD /{name}"), accepts), (head.clone(), vec![]));
+            for head in [&whole, &head] {
+                assert!(head.contains(&format!("\r\nContent-Type: {media_type}\r\n")), "{head}");
+                assert!(head.contains("\r\nVary: Accept-Encoding\r\n"), "{head}");
+            }
+        }
+        let (head, body) = server.parts(&format!("GET /{name}"), "Accept-Encoding: gzip;q=0\r\n");
+        assert_eq!((head, body), (whole, text.clone()), "{name}");
+    }
+}
+
+#[test]
+fn a_changed_file_is_compressed_again() {
+    let folder = site();
+    let server = serve(&folder);
+    for letter in ["a", "b"] {
+        folder.write("large.js", letter.repeat(5000));
+        let (_, body) = server.parts("GET /large.js", "Accept-Encoding: gzip\r\n");
+        assert_eq!(decompressed(&body), letter.repeat(5000).into_bytes());
+    }
+}
+
+#[test]
+fn small_and_compressed_files_are_served_as_they_are() {
+    let folder = site();
+    for name in ["large.png", "large.woff2", "large.gz"] {
+        folder.write(name, vec![0; 5000]);
+    }
+    let server = serve(&folder);
+    for name in ["a.js", "m.wasm", "large.png", "large.woff2", "large.gz"] {
+        let (head, body) = server.parts(&format!("GET /{name}"), "Accept-Encoding: gzip\r\n");
+        assert!(!head.contains("Content-Encoding") && !head.contains("Vary"), "{name}: {head}");
+        assert_eq!(body, folder.read(name), "{name}");
+    }
+}
+
+#[test]
+fn the_json_document_contains_the_address() {
+    let folder = site();
+    let (child, stdout) = spawned(folder.path(), &["--dir", ".", "--json"]);
+    let document = serde_json::Deserializer::from_reader(stdout).into_iter().next();
+    let document: serde_json::Value = document.unwrap().unwrap();
+    let port = document["port"].as_u64().unwrap();
+    let server = Server { child, port: port.try_into().unwrap() };
+    assert_eq!(crate::schemas::problems("serve", &document), Vec::<String>::new());
+    assert_eq!(document["url"], format!("http://127.0.0.1:{port}/"));
+    server.is_well();
+    let in_use = folder.run(&format!("serve --no-open --dir . --port {port} --json"));
+    assert_eq!((in_use.code, &in_use.json()["code"]), (Some(2), &serde_json::json!("input")));
 }
 
 #[test]

@@ -47,6 +47,7 @@ schemas!(
     "published",
     "report",
     "reproduction",
+    "serve",
     "sweep",
     "training_reproduction"
 );

@@ -1,4 +1,4 @@
-//! Errors and scripts.
+//! Errors, scripts and addresses.
 
 use serde::Serialize;
 
@@ -50,4 +50,17 @@ pub struct Completions {
     pub shell: String,
     /// The script.
     pub script: String,
+}
+
+/// The document of `dpscope serve`, printed once the address can be opened.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Serving {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.serve/1")))]
+    pub schema: &'static str,
+    /// The address of the app, on this machine only.
+    pub url: String,
+    /// The port of the address.
+    pub port: u16,
 }

@@ -17,7 +17,7 @@ pub use vocabulary::vocabulary;
 
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CheckReport, Comparison, Completions, CurvesReport,
-    Devices, ErrorReport, PlanReport, PublishedReport, Report, ReproductionReport, Sweep,
+    Devices, ErrorReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
     TrainingReproductionReport,
 };
 
@@ -49,6 +49,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),
         ("reproduction", document::<ReproductionReport>()),
+        ("serve", document::<Serving>()),
         ("sweep", document::<Sweep>()),
         ("training_reproduction", document::<TrainingReproductionReport>()),
     ]

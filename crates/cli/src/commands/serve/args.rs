@@ -13,6 +13,9 @@ pub(crate) struct ServeArgs {
     /// Print the address without opening a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
+    /// Print the address as a JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Serve this folder instead of the built-in app.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) dir: Option<PathBuf>,

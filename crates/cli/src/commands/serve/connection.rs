@@ -29,8 +29,20 @@ pub(super) fn answer(mut stream: TcpStream, port: u16, site: &Site) {
         Ok(request) => match site.file(&request.path) {
             None => refused(MISSING),
             Some(file) => {
-                let mut answer = start("200 OK", site::media_type(&request.path), file.len());
-                answer.extend_from_slice(if request.head_only { &[] } else { &file });
+                let coding = match &file.compressed {
+                    None => "",
+                    Some(_) if request.accepts_gzip => {
+                        "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+                    }
+                    Some(_) => "Vary: Accept-Encoding\r\n",
+                };
+                let body: &[u8] = match &file.compressed {
+                    Some(compressed) if request.accepts_gzip => compressed,
+                    _ => &file.bytes,
+                };
+                let media_type = site::media_type(&request.path);
+                let mut answer = start("200 OK", media_type, coding, body.len());
+                answer.extend_from_slice(if request.head_only { &[] } else { body });
                 answer
             }
         },
@@ -77,18 +89,18 @@ fn is_timeout(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock)
 }
 
-fn start(status: Status, media_type: &str, length: usize) -> Vec<u8> {
+fn start(status: Status, media_type: &str, coding: &str, length: usize) -> Vec<u8> {
     let headers = HEADERS.trim().replace('\n', "\r\n");
     let allow = if status == METHOD { "Allow: GET, HEAD\r\n" } else { "" };
     format!(
         "HTTP/1.1 {status}\r\n{headers}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\
-         Cache-Control: no-cache\r\n{allow}Connection: close\r\n\r\n"
+         Cache-Control: no-cache\r\n{coding}{allow}Connection: close\r\n\r\n"
     )
     .into_bytes()
 }
 
 fn refused(status: Status) -> Vec<u8> {
-    let mut answer = start(status, "text/plain; charset=utf-8", status.len() + 1);
+    let mut answer = start(status, "text/plain; charset=utf-8", "", status.len() + 1);
     answer.extend_from_slice(status.as_bytes());
     answer.push(b'\n');
     answer

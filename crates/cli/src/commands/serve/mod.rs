@@ -17,8 +17,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use dpscope_report::record::Serving;
+
 use crate::failure::{CommandResult, Exit, Failure};
-use crate::output::{print, print_note};
+use crate::output::{print, print_json, print_note};
 use connection::answer;
 use site::Site;
 
@@ -50,7 +52,11 @@ pub(crate) fn run(args: &ServeArgs) -> CommandResult {
     }
 
     let url = format!("http://127.0.0.1:{port}/");
-    print(&format!("{url}\n"))?;
+    if args.json {
+        print_json(&Serving { schema: "dpscope.serve/1", url: url.clone(), port })?;
+    } else {
+        print(&format!("{url}\n"))?;
+    }
     if std::io::stderr().is_terminal() {
         print_note("press Ctrl-C to stop");
     }

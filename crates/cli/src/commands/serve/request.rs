@@ -18,6 +18,8 @@ pub(super) struct Request {
     pub(super) path: String,
     /// Whether only the headers are requested.
     pub(super) head_only: bool,
+    /// Whether the answer may be compressed with gzip.
+    pub(super) accepts_gzip: bool,
 }
 
 /// Parses the bytes before the empty line.
@@ -36,7 +38,7 @@ pub(super) fn parse(head: &[u8], port: u16) -> Result<Request, Status> {
     if !["HTTP/1.1", "HTTP/1.0"].contains(&version) {
         return Err(VERSION);
     }
-    let mut hosts = 0;
+    let (mut hosts, mut codings) = (0, Vec::new());
     for line in lines {
         let (name, value) = line.split_once(':').ok_or(BAD)?;
         let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
@@ -49,6 +51,7 @@ pub(super) fn parse(head: &[u8], port: u16) -> Result<Request, Status> {
             "origin"
                 if value.strip_prefix("http://").is_some_and(|host| is_loopback(host, port)) => {}
             "host" | "origin" => return Err(FOREIGN),
+            "accept-encoding" => codings.push(value),
             "content-length" if value == "0" => {}
             "content-length" | "transfer-encoding" => return Err(BAD),
             _ => {}
@@ -58,9 +61,26 @@ pub(super) fn parse(head: &[u8], port: u16) -> Result<Request, Status> {
         return Err(BAD);
     }
     match method {
-        "GET" | "HEAD" => Ok(Request { path: path(target)?, head_only: method == "HEAD" }),
+        "GET" | "HEAD" => Ok(Request {
+            path: path(target)?,
+            head_only: method == "HEAD",
+            accepts_gzip: accepts_gzip(&codings),
+        }),
         _ => Err(METHOD),
     }
+}
+
+/// Whether these values of Accept-Encoding allow gzip (RFC 9110, section 12.5.3).
+fn accepts_gzip(codings: &[&str]) -> bool {
+    let weight_of = |name: &str| {
+        codings.iter().flat_map(|value| value.split(',')).find_map(|coding| {
+            let mut parts = coding.split(';').map(str::trim);
+            parts.next().filter(|coding| coding.eq_ignore_ascii_case(name))?;
+            let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+            Some(weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
+        })
+    };
+    weight_of("gzip").or_else(|| weight_of("*")).is_some_and(|weight: f64| weight > 0.0)
 }
 
 fn is_loopback(host: &str, port: u16) -> bool {
@@ -136,6 +156,25 @@ mod tests {
             ["a", "http://localhost:8417/", "*", "", "/%", "/%4", "/%zz", "/%+1", "/%ff", "/a b"]
         {
             assert_eq!(path_of(target), Err(BAD), "{target}");
+        }
+    }
+
+    #[test]
+    fn gzip_is_accepted_where_the_client_names_it() {
+        for (codings, is_accepted) in [
+            (&["gzip"][..], true),
+            (&["deflate, GZIP ;q=0.5, br"], true),
+            (&["br", "gzip;q=0.001"], true),
+            (&["*"], true),
+            (&["gzip;q=0"], false),
+            (&["*, gzip;q=0.0"], false),
+            (&["gzip;q=x"], false),
+            (&["br, deflate, gzipped"], false),
+            (&["identity"], false),
+            (&[""], false),
+            (&[], false),
+        ] {
+            assert_eq!(accepts_gzip(codings), is_accepted, "{codings:?}");
         }
     }
 

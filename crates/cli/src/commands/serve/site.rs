@@ -1,7 +1,14 @@
 //! The served files: built into the program, or of a folder.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use crate::failure::Failure;
 
@@ -10,15 +17,40 @@ const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/site.rs")
 
 const LARGEST_FILE: u64 = 64 << 20;
 
-/// Files by their paths.
-#[derive(Debug)]
-pub(super) enum Site {
+/// Files below this fit into one packet, compressed or not.
+const SMALLEST_COMPRESSED: usize = 1 << 10;
+
+/// A file of a site.
+pub(super) struct ServedFile {
+    pub(super) bytes: Cow<'static, [u8]>,
+    /// The same in gzip format, where that is smaller.
+    pub(super) compressed: Option<Arc<[u8]>>,
+}
+
+/// Files by their paths, each compressed once.
+pub(super) struct Site {
+    files: Files,
+    compressed: Mutex<HashMap<String, Compressed>>,
+}
+
+/// A compressed file; none if that is not smaller.
+struct Compressed {
+    /// Of the uncompressed bytes: files in a folder may change.
+    hash: u64,
+    bytes: Option<Arc<[u8]>>,
+}
+
+enum Files {
     Embedded(&'static [(&'static str, &'static [u8])]),
     /// A folder, as canonical path.
     Folder(PathBuf),
 }
 
 impl Site {
+    fn new(files: Files) -> Self {
+        Site { files, compressed: Mutex::default() }
+    }
+
     pub(super) fn embedded() -> Result<Self, Failure> {
         if EMBEDDED.is_empty() {
             return Err(Failure::input(
@@ -26,7 +58,7 @@ impl Site {
                  build it again, or pass the folder of a built app with --dir",
             ));
         }
-        Ok(Site::Embedded(EMBEDDED))
+        Ok(Site::new(Files::Embedded(EMBEDDED)))
     }
 
     pub(super) fn folder(path: &Path) -> Result<Self, Failure> {
@@ -35,17 +67,42 @@ impl Site {
         if !folder.join("index.html").is_file() {
             return Err(rejected("no index.html in this folder".to_owned()));
         }
-        Ok(Site::Folder(folder))
+        Ok(Site::new(Files::Folder(folder)))
     }
 
     /// The file at a relative path.
-    pub(super) fn file(&self, path: &str) -> Option<Cow<'static, [u8]>> {
-        match self {
-            Site::Embedded(files) => {
+    pub(super) fn file(&self, path: &str) -> Option<ServedFile> {
+        let bytes = self.read(path)?;
+        let is_compressible =
+            bytes.len() >= SMALLEST_COMPRESSED && is_compressible(media_type(path));
+        let compressed = if is_compressible { self.compressed(path, &bytes) } else { None };
+        Some(ServedFile { bytes, compressed })
+    }
+
+    /// The bytes of a file in gzip format, computed at the first request.
+    fn compressed(&self, path: &str, bytes: &[u8]) -> Option<Arc<[u8]>> {
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        let hash = hasher.finish();
+        let known = self.compressed.lock().ok()?;
+        if let Some(found) = known.get(path).filter(|found| found.hash == hash) {
+            return found.bytes.clone();
+        }
+        drop(known); // other files are served meanwhile
+        let gzip = gzip(bytes).ok()?;
+        let gzip = (gzip.len() < bytes.len()).then(|| Arc::from(gzip));
+        let entry = Compressed { hash, bytes: gzip.clone() };
+        self.compressed.lock().ok()?.insert(path.to_owned(), entry);
+        gzip
+    }
+
+    fn read(&self, path: &str) -> Option<Cow<'static, [u8]>> {
+        match &self.files {
+            Files::Embedded(files) => {
                 let (_, bytes) = files.iter().find(|(name, _)| *name == path)?;
                 Some(Cow::Borrowed(bytes))
             }
-            Site::Folder(folder) => {
+            Files::Folder(folder) => {
                 // Links must not leave the folder.
                 let file = folder.join(path).canonicalize().ok()?;
                 let facts = file.metadata().ok()?;
@@ -56,6 +113,18 @@ impl Site {
             }
         }
     }
+}
+
+fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+/// Whether files of a media type are not compressed already.
+fn is_compressible(media_type: &str) -> bool {
+    media_type.starts_with("text/")
+        || ["application/json", "application/wasm", "image/svg+xml"].contains(&media_type)
 }
 
 /// The media type of a file, by its extension.
