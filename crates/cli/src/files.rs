@@ -62,16 +62,16 @@ fn read_stdin(limit: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Opens a file. A pipe that no program writes to is an error after a while.
-fn open(path: &Path) -> std::io::Result<File> {
+/// Opens a file. A pipe without a writer is an error after this time.
+fn open(path: &Path, pipe_timeout: Duration) -> std::io::Result<File> {
     if std::fs::metadata(path)?.is_file() {
         return File::open(path);
     }
     let (opened, waiting) = std::sync::mpsc::channel();
     let owned = path.to_owned();
     std::thread::spawn(move || opened.send(File::open(owned)));
-    waiting.recv_timeout(PIPE_TIMEOUT).unwrap_or_else(|_| {
-        let seconds = PIPE_TIMEOUT.as_secs();
+    waiting.recv_timeout(pipe_timeout).unwrap_or_else(|_| {
+        let seconds = pipe_timeout.as_secs();
         Err(std::io::Error::other(format!("no program wrote to this pipe within {seconds} s")))
     })
 }
@@ -83,7 +83,7 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
     }
     let unreadable =
         |error: std::io::Error| Failure::input(format!("cannot be read: {error}")).about(path);
-    let file = open(path).map_err(unreadable)?;
+    let file = open(path, PIPE_TIMEOUT).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
         return Err(Failure::input("is a directory; name a file").about(path));
@@ -214,4 +214,20 @@ pub(crate) fn check_replaceable(
         return Ok(());
     };
     Err(Failure::from(mismatch).about(path))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pipes_without_a_writer_are_errors() {
+        let pipe = std::env::temp_dir().join(format!("dpscope-pipe-{}", std::process::id()));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let opened = open(&pipe, Duration::ZERO);
+        std::fs::remove_file(&pipe).unwrap();
+        let message = opened.unwrap_err().to_string();
+        assert_eq!(message, "no program wrote to this pipe within 0 s");
+    }
 }
