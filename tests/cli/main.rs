@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 mod arguments;
+mod ascii;
 mod beside;
 mod check;
 mod checkpoints;

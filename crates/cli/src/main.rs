@@ -1,6 +1,7 @@
 //! `dpscope`: shows how much privacy a differentially private training run really leaks.
 
 mod args;
+mod ascii;
 mod commands;
 mod device;
 mod failure;
@@ -52,6 +53,9 @@ fn silence_device_select() {
         6 inconclusive (no valid bound for --claim or --fail-above), 130 interrupted."
 )]
 struct Cli {
+    /// Print text in ASCII: eps for the Greek letter, >= for its sign.
+    #[arg(long, global = true, display_order = 900)]
+    ascii: bool,
     #[command(subcommand)]
     task: Task,
 }
@@ -86,13 +90,20 @@ fn parse() -> Result<Cli, Failure> {
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let matches = matches.unwrap_or_else(|error| exit_with_usage(&error));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| exit_with_usage(&error));
+    if cli.ascii {
+        output::use_ascii();
+    }
     args::check_apart(&command, &matches)?;
     Ok(cli)
 }
 
 /// Whether errors are documents, also those of a command line that cannot be parsed.
 fn is_json() -> bool {
-    std::env::args_os().any(|argument| argument == "--json")
+    has_argument("--json")
+}
+
+fn has_argument(name: &str) -> bool {
+    std::env::args_os().any(|argument| argument == name)
 }
 
 /// Prints the help, the version, or an error of the command line.
@@ -101,6 +112,16 @@ fn exit_with_usage(error: &clap::Error) -> ! {
         let message = error.render().to_string();
         let message = message.trim().trim_start_matches("error: ").to_owned();
         output::print_error(&error_report(Exit::Input, message));
+    }
+    if has_argument("--ascii") {
+        output::use_ascii();
+        let text = error.render().to_string();
+        if error.use_stderr() {
+            output::print_note(text.trim_end());
+        } else {
+            let _ = output::print(&text); // as clap does
+        }
+        std::process::exit(error.exit_code());
     }
     error.exit()
 }

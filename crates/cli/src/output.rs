@@ -1,5 +1,6 @@
 //! Printing: reports, JSON documents, notes, and the exit code of a report.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +14,7 @@ use terminal_size::{Width, terminal_size};
 use textwrap::WordSplitter;
 
 use crate::args::{ClaimArgs, ReportArgs};
+use crate::ascii::{ascii, ascii_json};
 use crate::failure::{CommandResult, Exit, Failure};
 
 const HINTS: Hints = Hints {
@@ -82,11 +84,29 @@ fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Failure> {
     }
 }
 
+/// Whether what is printed is ASCII.
+static IS_ASCII: AtomicBool = AtomicBool::new(false);
+
+/// From now on what is printed is ASCII.
+pub(crate) fn use_ascii() {
+    IS_ASCII.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_ascii() -> bool {
+    IS_ASCII.load(Ordering::Relaxed)
+}
+
+/// Text as it is printed.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if is_ascii() { ascii(text) } else { text.into() }
+}
+
 /// Prints a JSON document.
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|error| Failure::with(Exit::Internal, error))?;
     HAS_DOCUMENT.store(true, Ordering::Relaxed);
+    let text = if is_ascii() { ascii_json(&text) } else { text };
     print(&format!("{text}\n"))
 }
 
@@ -104,16 +124,16 @@ pub(crate) fn print_error(report: &ErrorReport) {
 /// Prints a report, fitted to the width of a terminal.
 pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
     match width_of(&std::io::stdout()) {
-        Some(width) => print(&fitted(text, width)),
+        Some(width) => print(&fitted(&shown(text), width)),
         None => print(text),
     }
 }
 
-/// Prints text as it is. A closed pipe is not an error.
+/// Prints text without fitting it. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     use std::io::ErrorKind;
     let mut stdout = std::io::stdout();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(shown(text).as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::with(Exit::Internal, format!("stdout cannot be written: {error}")))
         }
@@ -123,7 +143,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints a note or an error on stderr, fitted to the width of a terminal.
 pub(crate) fn print_note(text: &str) {
-    let text = format!("{text}\n");
+    let text = shown(&format!("{text}\n")).into_owned();
     let text = width_of(&std::io::stderr()).map_or(text.clone(), |width| fitted(&text, width));
     let _ = std::io::stderr().write_all(text.as_bytes()); // best effort: there is nowhere to report it
 }

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use dpscope_core::format::is_plain;
 use dpscope_engine::{Artefact, Control, Progress};
 use dpscope_report::number::short;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use crate::files::write_atomically;
-use crate::output::print_note;
+use crate::output::{is_ascii, print_note, shown};
 
 /// Longest time between two writes of a checkpoint.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
@@ -39,6 +39,22 @@ pub(crate) fn is_interrupted() -> bool {
     interrupted().load(Ordering::Relaxed)
 }
 
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    if is_ascii() { style.progress_chars("#-") } else { style }
+}
+
+/// The time that the rest takes at the rate of this run, after two spaces; empty before any work.
+///
+/// By hand: the estimator of `indicatif` counts the jump to the resumed position as work of this run.
+fn time_left(elapsed: Duration, progress: &Progress) -> String {
+    let fresh = progress.done.saturating_sub(progress.resumed) as f64;
+    let left = progress.total.saturating_sub(progress.done) as f64;
+    Duration::try_from_secs_f64(elapsed.as_secs_f64() * left / fresh)
+        .map_or(String::new(), |left| format!("  ETA {:#}", HumanDuration(left)))
+}
+
 /// The progress bar of a table computed row by row.
 pub(crate) struct RowProgress(Option<ProgressBar>);
 
@@ -48,8 +64,7 @@ impl RowProgress {
         interrupted();
         RowProgress((!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(rows as u64);
-            let style = ProgressStyle::with_template("{bar:30} {pos} of {len}  {msg}  ETA {eta}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_style(style("{bar:30} {pos} of {len}  {msg}  ETA {eta}"));
             bar
         }))
     }
@@ -92,12 +107,8 @@ impl Terminal {
     pub(crate) fn new(quiet: bool, checkpoint: Option<&Path>) -> Self {
         interrupted();
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let style = "{bar:30} {percent:>3} %  {msg}  ETA {eta}";
             let bar = ProgressBar::new(1);
-            bar.set_style(
-                ProgressStyle::with_template(style)
-                    .unwrap_or_else(|_| ProgressStyle::default_bar()),
-            );
+            bar.set_style(style("{bar:30} {percent:>3} %  {msg}"));
             bar.set_message("placing bins and cuts");
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
@@ -150,17 +161,15 @@ impl Terminal {
 
     fn show(&self, state: &Artefact, progress: Progress) {
         let Some(bar) = &self.bar else { return };
-        if bar.length() != Some(progress.total) {
-            // the first wave: earlier work is not part of the rate
-            bar.set_length(progress.total);
-            bar.set_position(progress.resumed);
-            bar.reset_eta();
-        }
+        bar.set_length(progress.total);
         bar.set_position(progress.done);
+        let elapsed = self.started.elapsed();
         let fresh = (progress.done - progress.resumed) as f64;
-        let rate = fresh / (self.started.elapsed().as_secs_f64()).max(1e-3);
+        let rate = short(fresh / elapsed.as_secs_f64().max(1e-3));
+        let left = time_left(elapsed, &progress);
         let epsilon = state.outcome().map_or(0.0, |outcome| outcome.value());
-        bar.set_message(format!("{} observations/s  ε so far {epsilon:.2}", short(rate)));
+        let message = format!("{rate} observations/s  ε so far {epsilon:.2}{left}");
+        bar.set_message(shown(&message).into_owned());
     }
 }
 
@@ -199,8 +208,10 @@ impl Control for Terminal {
         let Some(bar) = &self.bar else { return };
         bar.set_length(total);
         bar.set_position(done);
-        let rate = done as f64 / self.started.elapsed().as_secs_f64().max(1e-3);
-        bar.set_message(format!("{} draws of the pair/s", short(rate)));
+        let elapsed = self.started.elapsed();
+        let rate = short(done as f64 / elapsed.as_secs_f64().max(1e-3));
+        let left = time_left(elapsed, &Progress { done, total, resumed: 0 });
+        bar.set_message(format!("{rate} draws of the pair/s{left}"));
     }
 
     fn warn(&self, message: &str) {
@@ -210,5 +221,21 @@ impl Control for Terminal {
             Some(bar) => bar.suspend(|| print_note(&line)),
             None => print_note(&line),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_counts_only_work_of_this_run() {
+        let elapsed = Duration::from_secs(60);
+        let left = |resumed, done| time_left(elapsed, &Progress { done, total: 1000, resumed });
+        // 100 in a minute, and 100 to do; with the 800 before, the rest would take 6.7 s.
+        assert_eq!(left(800, 900), "  ETA 60s");
+        assert_eq!(left(0, 900), "  ETA 7s");
+        assert_eq!(left(800, 1000), "  ETA 0s");
+        assert_eq!(left(800, 800), "");
     }
 }
