@@ -64,7 +64,7 @@ fn scores_and_counts_accept_a_training_for_accounting() {
     assert!(none.contains("accountant  ε ≤ 0.0000") && !none.contains("times)"), "{none}");
     let ended = dpscope(&format!("{counts} --noise-multiplier 1"));
     assert!(ended.exits(2).stderr.contains("--steps"));
-    let many = format!("{counts} --noise-multiplier 1 --steps 1e9 --epochs 1e9");
+    let many = format!("{counts} --noise-multiplier 1 --steps 1e9 --epochs 1e6");
     let reason = json(&many);
     assert!(text(&reason, "/theory/poisson/reason").contains("steps"));
     assert!(reason.pointer("/theory/gap").is_some_and(Value::is_null));

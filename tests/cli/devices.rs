@@ -121,7 +121,7 @@ fn bad_bench_options_are_rejected() {
     for (words, part) in [
         ("--seconds 0", "--seconds"),
         ("--seconds 1e9", "up to 600"),
-        ("--steps 0", "steps_per_epoch = 0"),
+        ("--steps 0", "--steps is 0"),
         ("--noise-multiplier nan", "noise_multiplier = NaN"),
         ("--sampler sliding-buffer", "buffer_examples is missing"),
     ] {

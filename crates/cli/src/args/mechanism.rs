@@ -144,12 +144,15 @@ impl SamplerArgs {
         length: &LengthArgs,
     ) -> Result<BatchedGaussian, Failure> {
         let training = length.whole_epochs(noise_multiplier, self.batch_size.map(u64::from))?;
-        // what is too large for a plan is refused there
-        let whole = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let simulated = |number: u64, flag: &str| {
+            u32::try_from(number).map_err(|_| {
+                Failure::input(format!("{flag} of {number} is more than can be simulated"))
+            })
+        };
         Ok(BatchedGaussian {
             noise_multiplier,
-            steps_per_epoch: whole(training.steps_per_epoch),
-            epochs: whole(training.epochs),
+            steps_per_epoch: simulated(training.steps_per_epoch, "--steps")?,
+            epochs: simulated(training.epochs, "--epochs")?,
             sampler: self.sampler()?,
             threat_model: self.threat_model(),
             batch_size: self.batch_size,

@@ -63,6 +63,6 @@ mod tests {
         for part in ["95 % limits of each", "TPR at FPR 0.1 %", "assumes", "an estimate"] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
-        assert!(text(0.0).contains("Gaussian ε ≥            ∞  from"), "{}", text(0.0));
+        assert!(text(0.0).contains("∞  from μ ≥"), "{}", text(0.0));
     }
 }
