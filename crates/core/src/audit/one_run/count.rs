@@ -51,7 +51,7 @@ impl KnownSides {
 /// ```
 /// use dpscope_core::audit::one_run::{CanaryGame, Guesses};
 /// let guesses = Guesses::new(CanaryGame::coins(1_000)?, 100, 95)?;
-/// assert_eq!(format!("{:.4}", guesses.epsilon_lower(1e-5, 0.05)?), "2.2072");
+/// assert_eq!(format!("{:.4}", guesses.epsilon_lower(1e-5, 0.05)?), "2.1719");
 /// # Ok::<(), dpscope_core::audit::one_run::OneRunError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
