@@ -114,6 +114,17 @@ const PICTURES: Record<string, Picture> = {
       await page.evaluate(() => scrollTo(0, 0));
     },
   },
+  published: {
+    height: 1700,
+    at: [
+      [390, "dark"],
+      [1440, "light"],
+    ],
+    async show(page) {
+      await opened(page, "#v=1&view=published");
+      await expect(page.locator(".published tbody tr").first()).toBeVisible();
+    },
+  },
   meaning: {
     at: [
       [390, "dark"],

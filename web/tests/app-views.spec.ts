@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "@playwright/test";
 import { expect, expectAccessible, scores, test } from "./page";
 
-const VIEWS = ["explore", "see", "check", "scores", "meaning"] as const;
+const VIEWS = ["explore", "see", "check", "scores", "published", "meaning"] as const;
 
 async function isReady(page: Page, view: (typeof VIEWS)[number]): Promise<void> {
   const sign = {
@@ -10,6 +10,7 @@ async function isReady(page: Page, view: (typeof VIEWS)[number]): Promise<void> 
     see: ".scene .record.moving",
     check: ".findings li",
     scores: ".drop",
+    published: ".published tbody tr",
     meaning: "math",
   }[view];
   await expect(page.locator(sign).first()).toBeAttached();
@@ -269,13 +270,19 @@ test.describe("check my training", () => {
     await expect(page.getByLabel("Noise multiplier σ", { exact: true })).toHaveValue("7.06");
   });
 
-  test("a larger claim is not refuted", async ({ page }) => {
+  test("a larger claim is inconclusive, or holds as described", async ({ page }) => {
     await page.goto("#v=1&view=check");
     const claim = page.getByLabel("Claimed ε");
+    await claim.fill("30");
+    await claim.press("Enter");
+    await expect(page.locator("#check-head")).toContainText("inconclusive");
+    await expect(page.locator("section.panel")).toContainText(
+      "neither refutes the claim nor confirms",
+    );
     await claim.fill("40");
     await claim.press("Enter");
-    await expect(page.locator("#check-head")).toContainText("not refuted");
-    await expect(page.locator("section.panel")).toContainText("proves nothing");
+    await expect(page.locator("#check-head")).toContainText("holds as described");
+    await expect(page.locator("section.panel")).toContainText("satisfies the claim: proven");
     await page.getByLabel("How the data loader draws batches").selectOption("Poisson");
     await expect(page).toHaveURL(/check_loader=poisson/);
   });

@@ -118,19 +118,17 @@ impl Accountant for BallsInBins {
 /// with known slots is theirs, and a run with more noise at most as much.
 fn with_little_noise(query: &Query) -> AccountingResult {
     let noisier = Training { noise_multiplier: LEAST_NOISE, ..query.training };
-    let lower = || BallsInBins.account(&Query { kind: Kind::Lower, training: noisier, ..*query });
-    let upper = || Deterministic.account(&Query { kind: Kind::Upper, ..*query });
-    match query.kind {
-        Kind::Upper => {
-            let (upper, lower) = (upper()?, lower().map_or(0.0, |row| row.value(query.given)));
-            Ok(Accounted { numeric_error: upper.value(query.given) - lower, ..upper })
-        }
-        Kind::Lower => {
-            let (lower, upper) = (lower()?, upper()?.value(query.given));
-            Ok(Accounted { numeric_error: upper - lower.value(query.given), ..lower })
-        }
-        Kind::Estimate => Err(query.refused()),
-    }
+    let lower = BallsInBins.account(&Query { kind: Kind::Lower, training: noisier, ..*query });
+    let upper = Deterministic.account(&Query { kind: Kind::Upper, ..*query })?;
+    let value = |row: &Accounted| row.value(query.given);
+    let most = value(&upper);
+    let (row, least) = match (query.kind, lower) {
+        (Kind::Upper, lower) => (upper, lower.as_ref().map_or(0.0, value)),
+        (Kind::Lower, Ok(lower)) => (lower, value(&lower)),
+        (Kind::Lower, Err(error)) => return Err(error),
+        (Kind::Estimate, _) => return Err(query.refused()),
+    };
+    Ok(Accounted { numeric_error: most - least, ..row })
 }
 
 /// The pair of a training run.

@@ -1,5 +1,13 @@
+import { numberText, parse } from "../../../fields/field";
 import type { App } from "../app";
-import type { View } from "../state/fields";
+import {
+  consistent,
+  type Field,
+  fieldOf,
+  type Sampler,
+  type State,
+  type View,
+} from "../state/fields";
 import { formatHash } from "../state/hash";
 
 /** The address that reproduces the screen; only its fragment where the rest opens on this machine alone. */
@@ -18,4 +26,21 @@ export function sharedLink(hash: string, address: string): string {
 /** The same state in another view. */
 export function linkTo(app: App, view: View): string {
   return formatHash({ ...app.state, view });
+}
+
+type Training = Pick<State, "noise_multiplier" | "steps" | "epochs" | "delta">;
+
+/** The state with this training in Explore, unless the training is outside the domain there. */
+export function linkToTraining(
+  state: State,
+  training: Training,
+  sampler: Sampler,
+): string | undefined {
+  const isAllowed = Object.entries(training).every(
+    ([name, value]) => parse(fieldOf(name as Field), numberText(value)) !== undefined,
+  );
+  if (!isAllowed) return undefined;
+  return formatHash(
+    consistent({ ...state, ...training, dataset_size: undefined, sampler, view: "explore" }),
+  );
 }

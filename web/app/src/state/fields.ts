@@ -21,6 +21,7 @@ export const FIELDS = {
       ["see", "See it happen"],
       ["check", "Check my training"],
       ["scores", "My scores"],
+      ["published", "Published"],
       ["meaning", "What a bound means"],
     ],
     initial: "explore",

@@ -1,7 +1,6 @@
 import type { Accounted } from "@dpscope/wasm/calculators";
 import type { CheckReport } from "@dpscope/wasm/studies";
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { numberText, parse } from "../../../fields/field";
 import { decimalsOf, type Kind, rounded, SIGN } from "../../../numbers/rounded";
 import { verdicts } from "../../../numbers/words.json";
 import type { App } from "../app";
@@ -13,10 +12,9 @@ import { labelOf, note, numberInput } from "../components/paired";
 import { privacyStatement } from "../components/privacy-statement";
 import { bibtex } from "../copies/bibtex";
 import { checkCommand } from "../copies/command";
-import { linkOf } from "../copies/link";
+import { linkOf, linkToTraining } from "../copies/link";
 import { capitalised } from "../numbers/accounted";
-import { consistent, type Field, fieldOf } from "../state/fields";
-import { formatHash } from "../state/hash";
+import type { Field } from "../state/fields";
 import { about, type Sampler } from "../state/samplers";
 import type { Remedy } from "../theory/check";
 
@@ -191,15 +189,5 @@ function exploreLink(
     epochs: Math.ceil(steps / steps_per_epoch),
     delta: claim.delta,
   };
-  const isAllowed = Object.entries(training).every(
-    ([name, value]) => parse(fieldOf(name as Field), numberText(value)) !== undefined,
-  );
-  const state = consistent({
-    ...app.state,
-    ...training,
-    dataset_size: undefined,
-    sampler,
-    view: "explore",
-  });
-  return isAllowed ? formatHash(state) : undefined;
+  return linkToTraining(app.state, training, sampler);
 }

@@ -9,6 +9,7 @@ import { auditPanel } from "./audit/panel";
 import { check } from "./check";
 import { explore } from "./explore/explore";
 import { meaning } from "./meaning";
+import { published } from "./published/published";
 import { scores } from "./scores/scores";
 import { see } from "./see/see";
 
@@ -79,6 +80,8 @@ function content(app: App): unknown {
       return check(app);
     case "scores":
       return scores(app);
+    case "published":
+      return published(app);
     case "meaning":
       return meaning(app);
     default:
