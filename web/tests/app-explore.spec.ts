@@ -115,7 +115,7 @@ test("steps follow from the dataset and batch size until they are entered", asyn
   await batch.fill("256");
   await batch.press("Enter");
   await expect(steps).toHaveValue("235");
-  await expect(page).toHaveURL(/dataset_size=60000/);
+  await expect(page).toHaveURL(/batch_size=256/);
   await page.reload();
   await expect(dataset).toHaveValue("60000");
   await expect(steps).toHaveValue("235");
