@@ -2,58 +2,16 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 mod ascending;
+mod buckets;
+mod cut;
 mod ordered_pairs;
+mod worlds;
 
 use crate::adjacency::World;
 use crate::audit::histogram::{ScoreBins, ScoreHistogram};
-use crate::interval::{IntervalError, clopper_pearson_lower, clopper_pearson_upper};
-
-/// Observations of each world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Trials {
-    /// Observations of D.
-    pub target: u64,
-    /// Observations of D′.
-    pub zero_out: u64,
-}
-
-/// Errors of the test "D if and only if the score exceeds τ".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ErrorCounts {
-    /// Scores of D′ above τ, FP.
-    pub false_positives: u64,
-    /// Scores of D at or below τ, FN.
-    pub false_negatives: u64,
-}
-
-/// A threshold and its error counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cut {
-    /// τ, in the scores' own unit (nats for likelihood ratios); −∞ where every score is above.
-    pub threshold: f64,
-    /// Errors at τ.
-    pub errors: ErrorCounts,
-}
-
-impl Cut {
-    /// Intervals of both rates among `trials` observations, each limit at the one-sided `tail`.
-    ///
-    /// # Errors
-    /// More errors than trials, or a `tail` outside its domain.
-    pub(crate) fn limits(&self, trials: Trials, tail: f64) -> Result<RateIntervals, IntervalError> {
-        let ErrorCounts { false_positives: fp, false_negatives: fn_ } = self.errors;
-        Ok(RateIntervals {
-            threshold: self.threshold,
-            fpr_lower: clopper_pearson_lower(fp, trials.zero_out, tail)?,
-            fpr_upper: clopper_pearson_upper(fp, trials.zero_out, tail)?,
-            fnr_lower: clopper_pearson_lower(fn_, trials.target, tail)?,
-            fnr_upper: clopper_pearson_upper(fn_, trials.target, tail)?,
-        })
-    }
-}
+use crate::interval::IntervalError;
+pub use cut::{Cut, ErrorCounts, RateIntervals, Trials};
+use worlds::{Worlds, merged};
 
 /// Invalid scores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -89,9 +47,9 @@ pub struct TradeOff {
 enum Source {
     /// Every edge of a histogram.
     Edges(Vec<Cut>),
-    /// Finite scores of both worlds, each in ascending order. Threshold 0 is below every score,
-    /// threshold j at the j-th score of D′: between two of those FP is constant and FN only rises.
-    Sorted { target: Vec<f64>, zero_out: Vec<f64> },
+    /// Finite scores of both worlds. Threshold 0 is below every score, threshold j at the j-th score
+    /// of D′ in ascending order: between two of those FP is constant and FN only rises.
+    Scores(Worlds),
 }
 
 impl TradeOff {
@@ -119,7 +77,9 @@ impl TradeOff {
         TradeOff { trials, source: Source::Edges(cuts.collect()) }.checked()
     }
 
-    /// Thresholds between distinct scores, found by sorting: ties are never separated.
+    /// Thresholds between distinct scores: ties are never separated.
+    ///
+    /// Scores are sorted once a question needs their order; a few thresholds are counted without.
     ///
     /// A score that is not finite is a failed run. It counts against the attacker: in D as a false
     /// negative, in D′ as a false positive, at every threshold.
@@ -130,22 +90,18 @@ impl TradeOff {
         target: impl Into<Vec<f64>>,
         zero_out: impl Into<Vec<f64>>,
     ) -> Result<Self, TradeOffError> {
-        let (mut target, mut zero_out) = (target.into(), zero_out.into());
+        let (target, zero_out) = (target.into(), zero_out.into());
         let trials = Trials { target: target.len() as u64, zero_out: zero_out.len() as u64 };
-        #[cfg(not(target_arch = "wasm32"))]
-        let mut buffer = Vec::new();
-        for scores in [&mut target, &mut zero_out] {
-            scores.retain_mut(|score| {
-                *score += 0.0; // −0 and 0 are a tie
-                score.is_finite()
-            });
-            #[cfg(not(target_arch = "wasm32"))]
-            ascending::sort(scores, &mut buffer);
-            // a page does not sort millions, and waits for every byte
-            #[cfg(target_arch = "wasm32")]
-            scores.sort_unstable_by(f64::total_cmp);
-        }
-        TradeOff { trials, source: Source::Sorted { target, zero_out } }.checked()
+        TradeOff { trials, source: Source::Scores(Worlds::new([target, zero_out])) }.checked()
+    }
+
+    /// Sorts the scores now, where they lie: for questions about all thresholds.
+    pub(in crate::audit) fn in_order(self) -> Self {
+        let source = match self.source {
+            Source::Scores(worlds) => Source::Scores(worlds.into_ordered()),
+            edges @ Source::Edges(_) => edges,
+        };
+        TradeOff { source, ..self }
     }
 
     /// The trade-off of all observations of two trade-offs of sorted scores.
@@ -153,29 +109,29 @@ impl TradeOff {
     /// `None` if one of them is of histograms.
     #[must_use]
     pub fn joined(&self, other: &TradeOff) -> Option<TradeOff> {
-        let Source::Sorted { target: t1, zero_out: z1 } = &self.source else { return None };
-        let Source::Sorted { target: t2, zero_out: z2 } = &other.source else { return None };
+        let (Source::Scores(one), Source::Scores(two)) = (&self.source, &other.source) else {
+            return None;
+        };
         let trials = Trials {
             target: self.trials.target + other.trials.target,
             zero_out: self.trials.zero_out + other.trials.zero_out,
         };
-        let source = Source::Sorted { target: merged(t1, t2), zero_out: merged(z1, z2) };
-        Some(TradeOff { trials, source })
+        Some(TradeOff { trials, source: Source::Scores(one.joined(two)) })
     }
 
     /// Lowest and highest finite score; `None` without any, or for histograms.
     #[must_use]
     pub fn score_range(&self) -> Option<(f64, f64)> {
-        let Source::Sorted { target, zero_out } = &self.source else { return None };
-        let lowest = target.first().into_iter().chain(zero_out.first()).copied();
-        let highest = target.last().into_iter().chain(zero_out.last()).copied();
-        Some((lowest.reduce(f64::min)?, highest.reduce(f64::max)?))
+        match &self.source {
+            Source::Scores(worlds) => worlds.range(),
+            Source::Edges(_) => None,
+        }
     }
 
     /// Finite scores of D and of D′, rising; `None` for histograms.
     pub(super) fn world_scores(&self) -> Option<[&[f64]; 2]> {
         match &self.source {
-            Source::Sorted { target, zero_out } => Some([target, zero_out]),
+            Source::Scores(worlds) => Some(worlds.ordered().each_ref().map(Vec::as_slice)),
             Source::Edges(_) => None,
         }
     }
@@ -183,10 +139,7 @@ impl TradeOff {
     /// Finite scores of both worlds together, rising; empty for histograms.
     #[must_use]
     pub fn pooled_scores(&self) -> Vec<f64> {
-        match &self.source {
-            Source::Sorted { target, zero_out } => merged(target, zero_out),
-            Source::Edges(_) => Vec::new(),
-        }
+        self.world_scores().map_or_else(Vec::new, |[target, zero_out]| merged(target, zero_out))
     }
 
     fn checked(self) -> Result<Self, TradeOffError> {
@@ -208,7 +161,7 @@ impl TradeOff {
     pub fn cut_count(&self) -> usize {
         match &self.source {
             Source::Edges(cuts) => cuts.len(),
-            Source::Sorted { zero_out, .. } => zero_out.len() + 1,
+            Source::Scores(worlds) => worlds.lengths()[1] + 1,
         }
     }
 
@@ -218,12 +171,15 @@ impl TradeOff {
     pub fn cut(&self, index: usize) -> Cut {
         match &self.source {
             Source::Edges(cuts) => cuts[index.min(cuts.len() - 1)],
-            Source::Sorted { zero_out, .. } => match index.checked_sub(1) {
-                Some(i) if !zero_out.is_empty() => {
-                    self.at_threshold(zero_out[i.min(zero_out.len() - 1)])
+            Source::Scores(worlds) => {
+                let [_, zero_out] = worlds.ordered();
+                match index.checked_sub(1) {
+                    Some(i) if !zero_out.is_empty() => {
+                        self.at_threshold(zero_out[i.min(zero_out.len() - 1)])
+                    }
+                    _ => self.at_threshold(f64::NEG_INFINITY),
                 }
-                _ => self.at_threshold(f64::NEG_INFINITY),
-            },
+            }
         }
     }
 
@@ -257,16 +213,34 @@ impl TradeOff {
                 let after = cuts.partition_point(|cut| cut.threshold <= threshold);
                 cuts[after.saturating_sub(1)]
             }
-            Source::Sorted { target, zero_out } => {
-                let below = |scores: &[f64]| scores.partition_point(|&s| s <= threshold) as u64;
-                let failed = self.trials.target - target.len() as u64;
+            Source::Scores(worlds) => {
+                let [target, zero_out] = worlds.at_most(threshold);
+                let failed = self.trials.target - worlds.lengths()[0] as u64;
                 let errors = ErrorCounts {
-                    false_negatives: failed + below(target),
-                    false_positives: self.trials.zero_out - below(zero_out),
+                    false_negatives: failed + target,
+                    false_positives: self.trials.zero_out - zero_out,
                 };
                 Cut { threshold, errors }
             }
         }
+    }
+
+    /// Error counts between equal steps of the range of scores that are not in order; `None` for
+    /// others, which need no help.
+    pub(in crate::audit) fn coarse(&self) -> Option<TradeOff> {
+        let Source::Scores(worlds) = &self.source else { return None };
+        let edges = worlds.buckets()?.edges(self.trials);
+        Some(TradeOff { trials: self.trials, source: Source::Edges(edges) })
+    }
+
+    /// The first cut and those within steps of [`coarse`](Self::coarse): step i lies between its cuts
+    /// i and i + 1. `None` where these are many.
+    pub(in crate::audit) fn cuts_within(&self, coarse: &TradeOff, keep: &[bool]) -> Option<Self> {
+        let (Source::Scores(worlds), Source::Edges(edges)) = (&self.source, &coarse.source) else {
+            return None;
+        };
+        let cuts = worlds.buckets()?.cuts_within(keep, worlds.any_order(), edges)?;
+        Some(TradeOff { trials: self.trials, source: Source::Edges(cuts) })
     }
 
     /// Observed FNR of the test with the smallest FNR among those whose observed FPR is at most
@@ -313,37 +287,6 @@ impl TradeOff {
         let tail = significance / (4.0 * fixed.len().max(1) as f64);
         fixed.iter().map(|&threshold| self.rates_at(&self.at_threshold(threshold), tail)).collect()
     }
-}
-
-/// Merges two ascending lists.
-fn merged(a: &[f64], b: &[f64]) -> Vec<f64> {
-    let mut out = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        let first = a[i] <= b[j];
-        out.push(if first { a[i] } else { b[j] });
-        i += usize::from(first);
-        j += usize::from(!first);
-    }
-    out.extend_from_slice(&a[i..]);
-    out.extend_from_slice(&b[j..]);
-    out
-}
-
-/// Confidence limits of both error rates at one threshold.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct RateIntervals {
-    /// τ.
-    pub threshold: f64,
-    /// Lower limit of the false positive rate.
-    pub fpr_lower: f64,
-    /// Upper limit of the false positive rate.
-    pub fpr_upper: f64,
-    /// Lower limit of the false negative rate.
-    pub fnr_lower: f64,
-    /// Upper limit of the false negative rate.
-    pub fnr_upper: f64,
 }
 
 #[cfg(test)]

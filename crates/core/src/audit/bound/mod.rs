@@ -3,14 +3,17 @@
 use crate::format::given;
 mod ceiling;
 mod cuts;
+mod maximum;
 mod pilot;
 mod rates;
 mod rules;
+mod setting;
 
 pub use ceiling::ceiling;
 pub use cuts::{PredictedErrors, choose_cuts};
+pub use maximum::max_uncorrected;
 pub use rates::{EpsilonFromRates, epsilon_from_rates};
-pub use rules::{at_fixed_cut, max_uncorrected, simultaneous, split, split_by_pilot};
+pub use rules::{at_fixed_cut, simultaneous, split, split_by_pilot};
 
 use crate::adjacency::Direction;
 use crate::audit::trade_off::{ErrorCounts, TradeOffError, Trials};

@@ -1,81 +1,10 @@
 //! The threshold rules.
 
-use super::ceiling::ceiling;
+use super::maximum::max_uncorrected;
 use super::pilot::{cautious_threshold, fitted_threshold};
-use super::{
-    Assumes, BoundError, EpsilonEstimate, EpsilonLowerBound, Evidence, ThresholdRule, check,
-    epsilon_from_rates,
-};
-use crate::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
-use crate::interval::clopper_pearson_upper;
-
-/// What all thresholds of one rule share.
-struct Setting {
-    delta: f64,
-    tail: f64,
-    rule: ThresholdRule,
-    cuts: u32,
-    trials: Trials,
-}
-
-impl Setting {
-    fn epsilon(&self, errors: ErrorCounts, trials: Trials) -> Result<f64, BoundError> {
-        let fpr = clopper_pearson_upper(errors.false_positives, trials.zero_out, self.tail)?;
-        let fnr = clopper_pearson_upper(errors.false_negatives, trials.target, self.tail)?;
-        Ok(epsilon_from_rates(fpr, fnr, self.delta).epsilon)
-    }
-
-    fn evaluate(&self, cut: Cut) -> Result<(f64, Evidence), BoundError> {
-        let Cut { threshold, errors } = cut;
-        let fpr_upper =
-            clopper_pearson_upper(errors.false_positives, self.trials.zero_out, self.tail)?;
-        let fnr_upper =
-            clopper_pearson_upper(errors.false_negatives, self.trials.target, self.tail)?;
-        let found = epsilon_from_rates(fpr_upper, fnr_upper, self.delta);
-        let ten_times = |count: u64| count.saturating_mul(10);
-        let at_10x = self.epsilon(
-            ErrorCounts {
-                false_positives: ten_times(errors.false_positives),
-                false_negatives: ten_times(errors.false_negatives),
-            },
-            Trials {
-                target: ten_times(self.trials.target),
-                zero_out: ten_times(self.trials.zero_out),
-            },
-        )?;
-        let gain_at_10x = at_10x - found.epsilon;
-        let events_at_threshold = errors.false_positives.min(errors.false_negatives);
-        let evidence = Evidence {
-            delta: self.delta,
-            tail_per_rate: self.tail,
-            threshold_rule: self.rule,
-            cuts: self.cuts,
-            threshold,
-            trials: self.trials,
-            errors,
-            fpr_upper,
-            fnr_upper,
-            direction: found.direction,
-            ceiling: ceiling(self.trials, self.delta, self.tail)?,
-            events_at_threshold,
-            gain_at_10x,
-            limited_by_observations: gain_at_10x > 0.1 || events_at_threshold < 30,
-        };
-        Ok((found.epsilon, evidence))
-    }
-
-    fn best(&self, cuts: impl Iterator<Item = Cut>) -> Result<(f64, Evidence), BoundError> {
-        let mut best: Option<(f64, Cut)> = None;
-        for cut in cuts {
-            let value = self.epsilon(cut.errors, self.trials)?;
-            if best.is_none_or(|(largest, _)| value > largest) {
-                best = Some((value, cut));
-            }
-        }
-        let (_, cut) = best.ok_or(BoundError::NoCuts)?;
-        self.evaluate(cut)
-    }
-}
+use super::setting::Setting;
+use super::{Assumes, BoundError, EpsilonLowerBound, ThresholdRule, check};
+use crate::audit::trade_off::{Cut, TradeOff, Trials};
 
 /// The bound at one threshold that was fixed before the counts were known.
 ///
@@ -260,106 +189,6 @@ pub fn split_by_pilot(
     EpsilonLowerBound::best_of(&bounds).ok_or(BoundError::NoCuts)
 }
 
-/// The largest value over all thresholds, chosen and evaluated on the same data: an estimate.
-///
-/// Each limit has tail significance/2, as in the paper; there is no correction for the choice, and
-/// the value exceeds the true ε more often than `significance`.
-///
-/// # Errors
-/// An argument outside its domain.
-///
-/// # Numerics
-/// Equal to trying every threshold. A block of thresholds is skipped if even its smallest FP with
-/// its smallest FN would not win, so that 10⁷ thresholds need a few thousand limits
-/// (`unit::skipped_thresholds_do_not_change_the_maximum`).
-pub fn max_uncorrected(
-    trade_off: &TradeOff,
-    delta: f64,
-    significance: f64,
-) -> Result<EpsilonEstimate, BoundError> {
-    check(delta, significance)?;
-    let setting = Setting {
-        delta,
-        tail: significance / 2.0,
-        rule: ThresholdRule::MaxUncorrected,
-        cuts: u32::try_from(trade_off.cut_count()).unwrap_or(u32::MAX),
-        trials: trade_off.trials(),
-    };
-    let last = trade_off.cut_count() - 1;
-    let first_end = End::new(&setting, trade_off.cut(0), &[])?;
-    let ends = [first_end, End::new(&setting, trade_off.cut(last), &[first_end])?];
-    let mut search = Search { trade_off, setting: &setting, best: (0.0, first_end.cut) };
-    ends.iter().for_each(|end| search.visit(end));
-    search.between(0, last, ends)?;
-    let (value, evidence) = setting.evaluate(search.best.1)?;
-    Ok(EpsilonEstimate { value, evidence })
-}
-
-/// Branch and bound over the thresholds of a trade-off.
-struct Search<'a> {
-    trade_off: &'a TradeOff,
-    setting: &'a Setting,
-    best: (f64, Cut),
-}
-
-/// A threshold with the limits of both rates.
-#[derive(Clone, Copy)]
-struct End {
-    cut: Cut,
-    fpr_limit: f64,
-    fnr_limit: f64,
-}
-
-impl End {
-    /// Reuses the limits of a neighbour with the same number of errors.
-    fn new(setting: &Setting, cut: Cut, neighbours: &[End]) -> Result<Self, BoundError> {
-        let ErrorCounts { false_positives, false_negatives } = cut.errors;
-        let limit = |events, trials| clopper_pearson_upper(events, trials, setting.tail);
-        let same = |is_same: &dyn Fn(&ErrorCounts) -> bool| {
-            neighbours.iter().find(|end| is_same(&end.cut.errors))
-        };
-        let fpr_limit = match same(&|errors| errors.false_positives == false_positives) {
-            Some(end) => end.fpr_limit,
-            None => limit(false_positives, setting.trials.zero_out)?,
-        };
-        let fnr_limit = match same(&|errors| errors.false_negatives == false_negatives) {
-            Some(end) => end.fnr_limit,
-            None => limit(false_negatives, setting.trials.target)?,
-        };
-        Ok(End { cut, fpr_limit, fnr_limit })
-    }
-}
-
-impl Search<'_> {
-    fn visit(&mut self, end: &End) {
-        let value = epsilon_from_rates(end.fpr_limit, end.fnr_limit, self.setting.delta).epsilon;
-        if value > self.best.0 {
-            self.best = (value, end.cut);
-        }
-    }
-
-    /// Searches the thresholds between two evaluated ones.
-    fn between(&mut self, first: usize, last: usize, ends: [End; 2]) -> Result<(), BoundError> {
-        if last - first < 2 {
-            return Ok(());
-        }
-        let reachable = ErrorCounts {
-            false_positives: ends[1].cut.errors.false_positives,
-            false_negatives: ends[0].cut.errors.false_negatives,
-        };
-        let (fpr, fnr) = (ends[1].fpr_limit, ends[0].fnr_limit);
-        let most = epsilon_from_rates(fpr, fnr, self.setting.delta).epsilon;
-        if ends.iter().any(|end| end.cut.errors == reachable) || most <= self.best.0 {
-            return Ok(());
-        }
-        let middle = first + (last - first) / 2;
-        let end = End::new(self.setting, self.trade_off.cut(middle), &ends)?;
-        self.visit(&end);
-        self.between(first, middle, [ends[0], end])?;
-        self.between(middle, last, [end, ends[1]])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,20 +197,6 @@ mod tests {
     fn scores(n: u64, shift: f64, skew: f64) -> Vec<f64> {
         let uniform = |i: u64| (i as f64 * 0.618_033_988_749_894_9).fract();
         (0..n).map(|i| shift + skew * uniform(i) * uniform(3 * i + 1)).collect()
-    }
-
-    #[test]
-    fn skipped_thresholds_do_not_change_the_maximum() {
-        for (n, shift, skew) in
-            [(3, 0.0, 1.0), (500, 0.3, 1.4), (4000, 0.02, 1.0), (4000, 0.0, 1.0)]
-        {
-            let t = TradeOff::from_scores(scores(n, shift, skew), scores(n, 0.0, 1.0));
-            let t = t.unwrap();
-            let found = max_uncorrected(&t, 1e-5, 0.05).unwrap();
-            let every = t.cuts().map(|cut| at_fixed_cut(cut, t.trials(), 1e-5, 0.05).unwrap());
-            let largest = every.map(|b| b.value()).fold(0.0, f64::max);
-            assert_eq!(found.value(), largest, "n {n} shift {shift}");
-        }
     }
 
     #[test]

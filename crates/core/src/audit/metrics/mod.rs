@@ -71,7 +71,7 @@ impl AttackMetrics {
             Err(ScoresError::TooFew { .. }) => None,
             Err(error) => return Err(error),
         };
-        Ok(Self::of(&all, gaussian, options)?)
+        Ok(Self::of(&all.in_order(), gaussian, options)?)
     }
 
     /// Metrics of counted log-likelihood ratios. The threshold of the Gaussian curve is 0 nats.

@@ -197,7 +197,7 @@ impl<'a> Scores<'a> {
         let (chosen, rest) = world(World::Target, self.target)?;
         let (chosen_zero_out, rest_zero_out) = world(World::ZeroOut, self.zero_out)?;
         let trade_off = |d, d_prime| TradeOff::from_scores(d, d_prime).map_err(BoundError::from);
-        Ok([trade_off(chosen, chosen_zero_out)?, trade_off(rest, rest_zero_out)?])
+        Ok([trade_off(chosen, chosen_zero_out)?.in_order(), trade_off(rest, rest_zero_out)?])
     }
 
     fn cuts(

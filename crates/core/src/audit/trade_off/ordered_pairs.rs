@@ -32,7 +32,8 @@ impl TradeOff {
                 }
                 unresolved += product(fp, trials.target - fn_);
             }
-            Source::Sorted { target, zero_out } => {
+            Source::Scores(worlds) => {
+                let [target, zero_out] = worlds.ordered();
                 let (mut below, mut not_above) = (0, 0);
                 for score in zero_out {
                     while target.get(below).is_some_and(|s| s < score) {
@@ -52,17 +53,22 @@ impl TradeOff {
 }
 
 impl TradeOff {
-    /// Whether a few thousand searches show that D is higher in at least half of the pairs; false if
+    /// Whether the order of a few thousand blocks shows that D is higher in at least half of the pairs; false if
     /// they leave it open.
     pub(in crate::audit) fn is_above_in_half(&self) -> bool {
-        let Source::Sorted { target, zero_out } = &self.source else { return false };
-        let above = |block: &[f64]| {
-            let highest = block.last().copied().unwrap_or(f64::INFINITY);
-            let not_above = target.partition_point(|&score| score <= highest);
-            block.len() as u128 * (target.len() - not_above) as u128
-        };
-        let least: u128 = zero_out.chunks((zero_out.len() / 4096).max(1)).map(above).sum();
+        let Source::Scores(worlds) = &self.source else { return false };
         let trials = self.trials();
+        let least: u128 = if let Some(coarse) = self.coarse() {
+            coarse.ordered_pairs().above
+        } else {
+            let [target, zero_out] = worlds.ordered();
+            let above = |block: &[f64]| {
+                let highest = block.last().copied().unwrap_or(f64::INFINITY);
+                let not_above = target.partition_point(|&score| score <= highest);
+                block.len() as u128 * (target.len() - not_above) as u128
+            };
+            zero_out.chunks((zero_out.len() / 4096).max(1)).map(above).sum()
+        };
         2 * least >= u128::from(trials.target) * u128::from(trials.zero_out)
     }
 }
