@@ -12,6 +12,7 @@ mod gaussian;
 mod intervals;
 mod mistakes;
 mod one_run;
+mod one_shot;
 mod outputs;
 mod pairs;
 mod pure_dp;

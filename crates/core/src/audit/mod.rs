@@ -12,6 +12,7 @@
 //! | [`curve`] | observed trade-off curves with a simultaneous band |
 //! | [`histogram`] | bins and counts of scores |
 //! | [`one_run`] | audits of one training run with many canaries |
+//! | [`one_shot`] | audits of one training run whose canaries have a known null distribution |
 //! | [`planner`] | observations needed to detect an ε |
 //! | [`bayesian`] | credible intervals of ε |
 //! | [`metrics`] | AUC, true positive rates, a Gaussian curve's ε, a bootstrap |
@@ -27,6 +28,7 @@ pub mod histogram;
 mod hypotheses;
 pub mod metrics;
 pub mod one_run;
+pub mod one_shot;
 mod outcome;
 mod outputs;
 pub mod planner;

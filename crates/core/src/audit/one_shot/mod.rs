@@ -1,0 +1,52 @@
+//! Audits of one training run with canaries whose null distribution is known.
+//!
+//! A canary client sends a random unit direction, scaled to the clipping norm. The attacker sees the
+//! model, or every update, and asks whether the direction was in. A direction that was not in scores by
+//! a known distribution, whatever the training did: the null probability p of a canary needs no
+//! canary that is left out.
+//!
+//! | type | what it yields | holds for |
+//! |---|---|---|
+//! | [`AnyMechanism`] | ε, or μ of a claim | every training algorithm |
+//! | [`CumulativeBand`] | limits of order statistics that hold together | the bounds above |
+//!
+//! [`AnyMechanism`] takes null probabilities as [`NullTails`], exact or upper limits by Monte Carlo, so
+//! the same bound serves every score whose null distribution can be sampled.
+
+mod any_mechanism;
+mod arrival;
+mod band;
+mod design;
+mod error;
+mod tails;
+
+pub use any_mechanism::{AnyMechanism, SimultaneousRule};
+pub use band::CumulativeBand;
+pub use design::{CanaryDesign, DeltaAllowance};
+pub use error::OneShotError;
+pub use tails::NullTails;
+
+/// A value below x by more than the rounding of the logarithms that it is a sum of.
+fn rounded_down(x: f64) -> f64 {
+    (x - 1e-12 * (1.0 + x.abs())).max(0.0)
+}
+
+fn check_canaries(canaries: f64) -> Result<(), OneShotError> {
+    if (1.0..=1e9).contains(&canaries) { Ok(()) } else { Err(OneShotError::Canaries { canaries }) }
+}
+
+fn check_cut(p_cut: f64) -> Result<(), OneShotError> {
+    if p_cut > 0.0 && p_cut < 1.0 { Ok(()) } else { Err(OneShotError::Cut { p_cut }) }
+}
+
+fn check_delta(delta: f64) -> Result<(), OneShotError> {
+    if (0.0..1.0).contains(&delta) { Ok(()) } else { Err(OneShotError::Delta { delta }) }
+}
+
+fn check_significance(significance: f64) -> Result<(), OneShotError> {
+    if significance > 0.0 && significance < 1.0 {
+        Ok(())
+    } else {
+        Err(OneShotError::Significance { significance })
+    }
+}

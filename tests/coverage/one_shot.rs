@@ -1,0 +1,218 @@
+//! Bounds from canaries with a known null distribution, at the mechanisms that are hardest for them,
+//! and rules that fail there.
+
+use dpscope_core::audit::one_shot::{AnyMechanism, CanaryDesign, CumulativeBand, NullTails};
+use dpscope_core::math;
+use dpscope_core::special::normal_ln_cdf;
+use dpscope_tests::Draws;
+
+use crate::SIGNIFICANCE;
+use crate::budget::Misses;
+
+/// A Poisson number, by arrivals.
+fn poisson(draws: &mut Draws, mean: f64) -> usize {
+    let (mut time, mut count) = (0.0, 0);
+    loop {
+        time -= math::ln(draws.uniform());
+        if time > mean {
+            return count;
+        }
+        count += 1;
+    }
+}
+
+/// Canaries with p-values that are uniform on (0, e^−ε]: forward, (ε, 0)-DP allows no more.
+fn least_favourable(draws: &mut Draws, count: usize, epsilon: f64) -> NullTails {
+    let ln_p = (0..count).map(|_| math::ln(draws.uniform()) - epsilon).collect();
+    NullTails::new(ln_p).expect("valid")
+}
+
+fn rule(design: CanaryDesign, delta: f64) -> impl Fn(&NullTails) -> f64 {
+    let canaries = AnyMechanism::new(design).expect("valid");
+    let rule = canaries.simultaneous_rule(delta, SIGNIFICANCE).expect("valid");
+    move |tails| rule.epsilon_lower(tails).expect("valid")
+}
+
+/// Shares of runs in which each rule exceeds the truth.
+fn misses<const RULES: usize>(
+    truth: f64,
+    run: impl FnMut(&mut Draws) -> [f64; RULES],
+) -> [Misses; RULES] {
+    misses_of(4_000, truth, run)
+}
+
+fn misses_of<const RULES: usize>(
+    runs: u32,
+    truth: f64,
+    mut run: impl FnMut(&mut Draws) -> [f64; RULES],
+) -> [Misses; RULES] {
+    let mut draws = Draws::new(2_302);
+    let mut misses = [Misses::default(); RULES];
+    for _ in 0..runs {
+        for (misses, bound) in misses.iter_mut().zip(run(&mut draws)) {
+            misses.count(bound > truth);
+        }
+    }
+    misses
+}
+
+#[test]
+fn any_mechanism_is_exact_at_the_least_favourable_distribution() {
+    let design = CanaryDesign::Poisson { mean: 200.0 };
+    let bound = rule(design, 0.0);
+    // mutant: the full significance for every single rank
+    let arrivals = |level: f64| CumulativeBand::of_arrivals(200.0, level).expect("valid");
+    let each = {
+        let (mut low, mut high) = (SIGNIFICANCE, 0.9);
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            if arrivals(middle).local_level() < SIGNIFICANCE { low = middle } else { high = middle }
+        }
+        arrivals(low)
+    };
+    for truth in [0.0, 1.0, 4.0] {
+        let [sound, uncorrected] = misses(truth, |draws| {
+            let count = poisson(draws, 200.0);
+            let tails = least_favourable(draws, count, truth);
+            let limits = each.ranks().iter().zip(each.limits());
+            let single = limits.filter_map(|(&rank, limit)| {
+                let ln_p = tails.ln_p().get(rank as usize - 1)?;
+                Some(math::ln(limit / 200.0) - ln_p)
+            });
+            [bound(&tails), single.fold(0.0, f64::max)]
+        });
+        assert!(!sound.refute(SIGNIFICANCE), "{truth}: {sound:?}");
+        assert!(!sound.stay_below(SIGNIFICANCE), "{truth}: not exact: {sound:?}");
+        assert!(uncorrected.refute(SIGNIFICANCE), "{truth}: {uncorrected:?}");
+    }
+}
+
+#[test]
+fn bands_have_their_significance() {
+    let arrivals = CumulativeBand::of_arrivals(60.0, SIGNIFICANCE).expect("valid");
+    let uniforms = CumulativeBand::of_uniforms(60, SIGNIFICANCE).expect("valid");
+    let is_below = |band: &CumulativeBand, sorted: &[f64]| {
+        let mut ranks = band.ranks().iter().zip(band.limits());
+        ranks.any(|(&rank, limit)| sorted.get(rank as usize - 1).is_some_and(|x| x < limit))
+    };
+    let (mut of_arrivals, mut of_uniforms) = (Misses::default(), Misses::default());
+    let mut raised = Misses::default();
+    let mut draws = Draws::new(9);
+    for _ in 0..8_000 {
+        let mut time = 0.0;
+        let times: Vec<f64> = (0..60)
+            .map(|_| {
+                time -= math::ln(draws.uniform());
+                time
+            })
+            .collect();
+        of_arrivals.count(is_below(&arrivals, &times));
+        let early: Vec<f64> = times.iter().map(|time| 0.9 * time).collect();
+        raised.count(is_below(&arrivals, &early));
+        let mut points: Vec<f64> = (0..60).map(|_| draws.uniform()).collect();
+        points.sort_by(f64::total_cmp);
+        of_uniforms.count(is_below(&uniforms, &points));
+    }
+    for seen in [of_arrivals, of_uniforms] {
+        assert!(!seen.refute(SIGNIFICANCE) && !seen.stay_below(SIGNIFICANCE), "{seen:?}");
+    }
+    assert!(raised.refute(SIGNIFICANCE), "limits that are 11 % too high passed: {raised:?}");
+}
+
+#[test]
+fn every_design_covers() {
+    const SLOTS: u64 = 200;
+    let designs = [
+        CanaryDesign::Poisson { mean: 100.0 },
+        CanaryDesign::Bernoulli { slots: SLOTS, inclusion: 0.5 },
+        CanaryDesign::Fixed { canaries: 100 },
+    ];
+    let [poisson_rule, coins_rule, fixed_rule] = designs.map(|design| rule(design, 1e-5));
+    for truth in [0.0, 1.0] {
+        // Randomised response: a filled slot shows p in the lowest 1/(1 + e^ε) with probability
+        // e^ε/(1 + e^ε).
+        let low = 1.0 / (1.0 + math::exp(truth));
+        let response = |draws: &mut Draws| {
+            let is_low = draws.uniform() < 1.0 - low;
+            let place = draws.uniform();
+            math::ln(if is_low { low * place } else { low + (1.0 - low) * place })
+        };
+        let seen = misses(truth, |draws| {
+            let mut tails = |count: usize| {
+                NullTails::new((0..count).map(|_| response(draws)).collect()).expect("valid")
+            };
+            let fixed = tails(100);
+            let count = poisson(draws, 100.0);
+            let coins = (0..SLOTS).filter(|_| draws.uniform() < 0.5).count();
+            let mut tails = |count: usize| {
+                NullTails::new((0..count).map(|_| response(draws)).collect()).expect("valid")
+            };
+            let (of_poisson, of_coins) = (tails(count), tails(coins));
+            [poisson_rule(&of_poisson), coins_rule(&of_coins), fixed_rule(&fixed)]
+        });
+        for (seen, design) in seen.iter().zip(designs) {
+            assert!(!seen.refute(SIGNIFICANCE), "{design:?} {truth}: {seen:?}");
+        }
+    }
+}
+
+/// With probability k̄δ/s all of s canaries are published (p = 0), otherwise nothing is: the training
+/// is (0, δ)-DP for one added client.
+#[test]
+fn delta_is_paid_for() {
+    let (mean, delta) = (100.0, 4e-4);
+    let design = CanaryDesign::Poisson { mean };
+    let (bound, unpaid) = (rule(design, delta), rule(design, 0.0));
+    let seen = misses(0.0, |draws| {
+        let count = poisson(draws, mean);
+        let mut tails = least_favourable(draws, count, 0.0);
+        if draws.uniform() < mean * delta {
+            let mut ln_p = tails.ln_p().to_vec();
+            if let Some(first) = ln_p.first_mut() {
+                *first = -1_000.0;
+            }
+            tails = NullTails::new(ln_p).expect("valid");
+        }
+        [bound(&tails), unpaid(&tails)]
+    });
+    assert!(!seen[0].refute(SIGNIFICANCE), "{seen:?}");
+    assert!(seen[1].refute(SIGNIFICANCE), "δ = 0 passed: {seen:?}");
+}
+
+#[test]
+fn one_cut_covers() {
+    let canaries = AnyMechanism::new(CanaryDesign::Poisson { mean: 100.0 }).expect("valid");
+    let cut = |tails: &NullTails, p_cut: f64| {
+        canaries.epsilon_lower_at_cut(tails, p_cut, 0.0, SIGNIFICANCE).expect("valid")
+    };
+    let cuts = [0.3, 0.1, 0.05, 0.02, 0.01];
+    let [fixed, best] = misses(0.0, |draws| {
+        let count = poisson(draws, 100.0);
+        let tails = least_favourable(draws, count, 0.0);
+        let bounds = cuts.map(|p_cut| cut(&tails, p_cut));
+        [bounds[0], bounds.into_iter().fold(0.0, f64::max)]
+    });
+    assert!(!fixed.refute(SIGNIFICANCE), "{fixed:?}");
+    assert!(best.refute(SIGNIFICANCE), "the best of five cuts passed: {best:?}");
+}
+
+#[test]
+fn bounds_cover_gaussian_canaries() {
+    let mean = 1_000.0;
+    let canaries = AnyMechanism::new(CanaryDesign::Poisson { mean }).expect("valid");
+    for (runs, truth) in [(2_000, 0.0), (200, 1.0)] {
+        let [sound, best_of_cuts] = misses_of(runs, truth, |draws| {
+            let count = poisson(draws, mean);
+            let ln_p = (0..count).map(|_| normal_ln_cdf(-truth - draws.normal())).collect();
+            let tails = NullTails::new(ln_p).expect("valid");
+            let cuts = [0.1, 0.01, 1e-3, 1e-4];
+            let each = cuts
+                .map(|p_cut| canaries.mu_lower_at_cut(&tails, p_cut, SIGNIFICANCE).expect("valid"));
+            let bound = canaries.mu_lower(&tails, SIGNIFICANCE).expect("valid");
+            [bound, each.into_iter().fold(0.0, f64::max)]
+        });
+        assert!(!sound.refute(SIGNIFICANCE), "{truth}: {sound:?}");
+        let is_refuted = best_of_cuts.refute(SIGNIFICANCE);
+        assert!(is_refuted || truth > 0.0, "the best of four cuts passed: {best_of_cuts:?}");
+    }
+}
