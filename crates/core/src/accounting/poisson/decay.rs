@@ -51,11 +51,15 @@ impl Decay {
 
 /// Fewer layers, none wider than it was: widths truncated to three binary places.
 fn coarser(layers: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    let mut shares = std::collections::BTreeMap::new();
+    let mut coarse: Vec<(f64, f64)> = Vec::new();
     for (share, width) in layers {
-        *shares.entry(width.to_bits() >> 49).or_insert(0.0) += share;
+        let width = f64::from_bits(width.to_bits() >> 49 << 49);
+        match coarse.binary_search_by(|(_, known)| known.total_cmp(&width)) {
+            Ok(place) => coarse[place].0 += share,
+            Err(place) => coarse.insert(place, (share, width)),
+        }
     }
-    shares.into_iter().map(|(bits, share)| (share, f64::from_bits(bits << 49))).collect()
+    coarse
 }
 
 /// At most 1 − S(a).
