@@ -87,8 +87,10 @@ export interface Auc {
   value: number;
 }
 
-/** Whether a simulated audit refutes the claim of Poisson accounting. */
+/** Whether a simulated audit refutes a claim. */
 export interface AuditConclusion {
+  /** The claimed ε. */
+  claimed: number;
   /** For people. */
   sentence: string;
   /** Whether the claim is refuted, and why. */
@@ -367,7 +369,9 @@ export interface ClaimVerdict {
 
 /** What the claim and the bounds of a sampler imply. */
 export interface Conclusion {
-  /** How many times the claim is exceeded, rounded down; none where no digit shows it. */
+  /** The reader's own claim; none without one. */
+  claim?: OwnClaim;
+  /** How many times the claim is exceeded as shown, rounded down; none where no digit shows it. */
   factor?: string;
   /**
    * The lower bound that it rests on: the largest proven one, or a drawn one that alone exceeds
@@ -802,6 +806,16 @@ export interface OtherBatchMean {
 
 /** Whether a value of ε has coverage: it exceeds the true ε with a stated chance at most. */
 export type OutcomeKind = "bound" | "estimate";
+
+/** A claim of the reader, beside the bounds of a sampler. */
+export interface OwnClaim {
+  /** Its ε. */
+  epsilon: number;
+  /** For people. */
+  sentence: string;
+  /** What the bounds say of it. */
+  verdict: CheckVerdict;
+}
 
 /** The exact pair, drawn. */
 export interface Pair {

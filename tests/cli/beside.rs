@@ -51,6 +51,24 @@ fn proven_bounds_match_the_sampler() {
 }
 
 #[test]
+fn a_bound_is_shown_above_a_claim_that_it_refutes() {
+    let counts = "audit counts --false-positives 12 --zero-out-trials 1000 --false-negatives 480 \
+                  --target-trials 1000";
+    let epsilon = number(&json(counts), "/result/epsilon");
+    for option in ["--claim", "--fail-above"] {
+        for below in [1e-3, 1e-5, 1e-8] {
+            let near = epsilon - below;
+            let shown = dpscope(&format!("{counts} {option} {near}")).exits(3).stdout;
+            let headline = shown.strip_prefix("ε ≥ ").unwrap().split(' ').next().unwrap();
+            let bound: f64 = headline.parse().unwrap();
+            assert!(bound > near && bound <= epsilon, "{shown}");
+        }
+    }
+    let far = dpscope(&format!("{counts} --claim 0.1")).exits(3).stdout;
+    assert_eq!(far.split(' ').nth(2).unwrap().len(), "1.2345".len(), "{far}");
+}
+
+#[test]
 fn scores_and_counts_accept_a_training_for_accounting() {
     let counts = "audit counts --false-positives 12 --zero-out-trials 1000 --false-negatives 480 \
                   --target-trials 1000";

@@ -85,11 +85,34 @@ test("a slider, a number and a preset give the same setting", async ({ page }) =
 
 test("shown numbers keep their order", async ({ page }) => {
   await page.goto("#v=1&noise_multiplier=5");
-  await expect(page.locator(".hero .sentence")).toContainText("1.05 times");
+  await expect(page.locator(".hero .sentence")).toContainText("1.03 times");
   const [claimed, least] = await page.locator(".hero .big").allTextContents();
   expect(Number(least)).toBeGreaterThan(Number(claimed));
   await expect(page.locator(".hero .sentence")).toContainText(`claims ε = ${claimed?.trim()};`);
   await expect(page.locator(".hero .sentence")).toContainText(`at least ${least?.trim()} `);
+});
+
+test("a claim has a verdict, in the link and in the command", async ({ page }) => {
+  await page.goto("");
+  const field = page.getByLabel("Your claim ε (optional)");
+  const sentence = page.locator(".hero .own-claim");
+  await expect(sentence).toHaveCount(0);
+  for (const [claim, says] of [
+    ["2", "Your claim ε = 2.00 is refuted: the worst-case pair leaks at least 4.06 (proven)."],
+    ["4.2", "Your claim ε = 4.20 is neither refuted nor confirmed by these bounds."],
+    ["5", "Your claim ε = 5.00 holds as accounted: no dataset leaks more than 4.38 (proven)."],
+  ] as const) {
+    await field.fill(claim);
+    await field.press("Enter");
+    await expect(sentence).toHaveText(says);
+    await expect(page).toHaveURL(new RegExp(`claim=${claim}`));
+  }
+  await page.reload();
+  await expect(sentence).toContainText("holds as accounted");
+  await expect(page.locator("#ruler")).toContainText("your claim");
+  await field.fill("");
+  await field.press("Enter");
+  await expect(sentence).toHaveCount(0);
 });
 
 test("an arrow key moves a slider by one digit, and a comma is decimal", async ({ page }) => {

@@ -234,6 +234,18 @@ test.describe("see it happen", () => {
     await expect(page.getByRole("button", { name: "Play" })).toBeVisible();
   });
 
+  test("batches follow from a dataset, and a claim has a verdict", async ({ page }) => {
+    await page.goto("#v=1&view=see&see_dataset=22&see_claim=1");
+    await isReady(page, "see");
+    await expect(page.getByLabel("Batches per epoch T", { exact: true })).toHaveValue("6");
+    await expect(page.locator("#see_dataset-hint")).toContainText("24 records are drawn");
+    await expect(page.locator(".own-claim")).toContainText("Your claim ε = 1.00 is refuted");
+    const steps = page.getByLabel("Batches per epoch T", { exact: true });
+    await steps.fill("5");
+    await steps.press("Enter");
+    await expect(page.getByLabel("Dataset size N")).toHaveValue("");
+  });
+
   test("the same seed draws the same epoch", async ({ page }) => {
     const drawn = async () => {
       await page.goto("#v=1&view=see&seed=11");

@@ -58,6 +58,13 @@ pub fn decimals(upper: f64, lower: f64, digits: usize) -> usize {
     if lower > upper { more.find(is_above).unwrap_or(digits) } else { digits }
 }
 
+/// A lower bound divided by an upper one, both as shown with so many decimals: what a reader can check,
+/// and never more than their ratio.
+#[must_use]
+pub fn shown_ratio(lower: f64, upper: f64, digits: usize) -> f64 {
+    Shown::new(lower, false, digits).value() / Shown::new(upper, true, digits).value()
+}
+
 /// The digits of a bound: `whole` / 10^(`places` + `power`).
 struct Shown {
     whole: u64,

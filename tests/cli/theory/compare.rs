@@ -59,6 +59,31 @@ fn headlines_state_the_conclusion() {
 }
 
 #[test]
+fn a_claim_has_a_verdict_and_an_exit_code() {
+    for (claim, code, verdict, says) in [
+        (
+            "2",
+            3,
+            "refuted",
+            "Your claim ε = 2.00 is refuted: the worst-case pair leaks at least 4.06",
+        ),
+        ("4.2", 6, "inconclusive", "Your claim ε = 4.20 is neither refuted nor confirmed"),
+        ("5", 0, "holds-as-described", "Your claim ε = 5.00 holds as accounted"),
+    ] {
+        let words = format!("compare --noise-multiplier 1 --steps 100 --seed 1 --claim {claim}");
+        let document: Value =
+            serde_json::from_str(&dpscope(&format!("{words} --json")).exits(code).stdout).unwrap();
+        assert_eq!(text(&document, "/claim/verdict"), verdict);
+        assert!(text(&document, "/claim/sentence").starts_with(says), "{document:#}");
+        assert!(dpscope(&words).exits(code).stdout.contains(says));
+    }
+    for claim in ["-1", "inf", "nan"] {
+        let words = format!("compare --noise-multiplier 1 --steps 100 --claim={claim}");
+        assert!(dpscope(&words).exits(2).stderr.contains("claim"));
+    }
+}
+
+#[test]
 fn observations_add_an_audit_line() {
     let words = "compare --noise-multiplier 1 --steps 100 --observations 1e5 --seed 7";
     let document = json(words);

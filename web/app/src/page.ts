@@ -59,11 +59,9 @@ export class Page implements App {
     );
     this.sweep = new SweepSession(theoryWorker, theoryChanged, storedSweep());
     this.audit = new AuditSession(() => {
-      const { state, run } = this.audit;
+      const { state } = this.audit;
       if (state !== undefined) this.comparison.show(state);
-      if (state !== undefined && run?.phase === "done" && run.result !== undefined) {
-        void this.comparison.conclude(state, run.result);
-      }
+      this.#concludeAudit();
       this.redraw();
     });
     this.comparison = new ComparisonSession(studiesWorker, redraw);
@@ -138,6 +136,12 @@ export class Page implements App {
     if (location.hash !== this.store.hash) history.replaceState(null, "", this.store.hash);
   }
 
+  #concludeAudit(): void {
+    const { state, run } = this.audit;
+    if (state === undefined || run?.phase !== "done" || run.result === undefined) return;
+    void this.comparison.conclude(state, run.result, this.state.claim);
+  }
+
   #compute(): void {
     const { state } = this;
     if (state.view === "check") this.check.show(state);
@@ -147,6 +151,7 @@ export class Page implements App {
     if (state.view !== "explore") return;
     this.theory.show(state);
     this.sweep.show(state);
+    this.#concludeAudit();
   }
 
   /** A link shows no numbers of another training, not even until its own are computed. */

@@ -4,7 +4,7 @@ use dpscope_core::accounting::{Cell, Directions, Kind, Schedule};
 use dpscope_core::adjacency::Scope;
 use serde::Serialize;
 
-use crate::words::InWords;
+use crate::words::{InWords, OwnClaim};
 
 /// The document of `dpscope compare`.
 #[derive(Debug, Serialize)]
@@ -17,6 +17,9 @@ pub struct Comparison {
     pub version: &'static str,
     /// The conclusion in one line.
     pub headline: String,
+    /// The claim that was tested, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<OwnClaim>,
     /// Noise, steps and epochs.
     #[serde(flatten)]
     pub setting: Schedule,

@@ -169,7 +169,10 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             subject,
             adjacency: Adjacency::ZeroOut,
-            headline: headline(result),
+            headline: headline(
+                result,
+                test.claim.map(|claim| claim.epsilon).into_iter().chain(test.fail_above),
+            ),
             verdict: verdict(claim.as_ref(), fail_above.as_ref()),
             bounds: value::bounds(result),
             estimates: value::estimates(result),

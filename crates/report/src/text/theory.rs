@@ -4,7 +4,7 @@ use dpscope_core::accounting::{Cell, Kind};
 use dpscope_core::audit::OutcomeKind;
 
 use super::row;
-use crate::number::plain;
+use crate::number::{plain, shown_ratio};
 use crate::record::{ResultRecord, TheoryComparison};
 
 /// Rows of a report in words.
@@ -41,7 +41,11 @@ fn claimed(theory: &TheoryComparison, result: &ResultRecord) -> String {
         OutcomeKind::Estimate => ("an estimated ", Kind::Estimate),
     };
     let times = if poisson.epsilon > 0.0 {
-        format!(" ({} times)", plain(result.epsilon / poisson.epsilon, kind, 1))
+        let ratio = match kind {
+            Kind::Lower => shown_ratio(result.epsilon, poisson.epsilon, 4),
+            _ => result.epsilon / poisson.epsilon,
+        };
+        format!(" ({} times)", plain(ratio, kind, 1))
     } else {
         String::new()
     };

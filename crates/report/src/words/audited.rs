@@ -1,4 +1,4 @@
-//! A simulated audit beside the claim of Poisson accounting.
+//! A simulated audit beside a claim: the reader's own, or that of Poisson accounting.
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::audit::claim::{ClaimVerdict, VerdictReason};
@@ -6,12 +6,23 @@ use serde::Serialize;
 
 use super::conclusion::times;
 use super::{Subject, claim_sentence};
-use crate::number::plain;
+use crate::number::{bound as shown_bound, decimals, plain};
 
-/// Whether a simulated audit refutes the claim of Poisson accounting.
+/// Who claims an ε.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claimant {
+    /// Poisson accounting with the parameters of the training.
+    PoissonAccounting,
+    /// The reader.
+    Reader,
+}
+
+/// Whether a simulated audit refutes a claim.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuditConclusion {
+    /// The claimed ε.
+    pub claimed: f64,
     /// Whether the claim is refuted, and why.
     pub verdict: ClaimVerdict,
     /// For people.
@@ -21,8 +32,13 @@ pub struct AuditConclusion {
 impl AuditConclusion {
     /// From the audit's lower bound on ε, its gain from ten times the observations, and the claim.
     #[must_use]
-    pub fn new(bound: f64, gain_at_10x: f64, claimed: f64) -> Self {
-        let claim = format!("Poisson accounting claims ε = {}", plain(claimed, Kind::Upper, 2));
+    pub fn new(bound: f64, gain_at_10x: f64, claimant: Claimant, claimed: f64) -> Self {
+        let who = match claimant {
+            Claimant::PoissonAccounting => "Poisson accounting claims",
+            Claimant::Reader => "You claim",
+        };
+        let digits = decimals(claimed, bound, 2);
+        let claim = format!("{who} ε = {}", shown_bound(claimed, true, digits));
         let is_refuted = bound > claimed;
         let reason = if is_refuted {
             VerdictReason::BoundExceedsClaim
@@ -39,7 +55,7 @@ impl AuditConclusion {
             let gain = plain(gain_at_10x, Kind::Estimate, 2);
             format!("{claim}. {says} Ten times the observations would add about {gain}.")
         };
-        AuditConclusion { verdict: ClaimVerdict::from(reason), sentence }
+        AuditConclusion { claimed, verdict: ClaimVerdict::from(reason), sentence }
     }
 }
 
@@ -49,14 +65,19 @@ mod tests {
 
     #[test]
     fn sentences_state_the_claim_and_the_verdict() {
-        let refuted = AuditConclusion::new(4.0, 0.2, 0.718_04);
+        let poisson = |bound, gain, claimed| {
+            AuditConclusion::new(bound, gain, Claimant::PoissonAccounting, claimed)
+        };
+        let refuted = poisson(4.0, 0.2, 0.718_04);
         assert_eq!(refuted.verdict.reason, VerdictReason::BoundExceedsClaim);
         let start = "Poisson accounting claims ε = 0.72, but the mechanism leaks at least 5.5 times \
                      as much. DP-SGD with these parameters";
         assert!(refuted.sentence.starts_with(start), "{}", refuted.sentence);
-        let open = AuditConclusion::new(0.718_04, 0.25, 0.718_04);
+        let open = poisson(0.718_04, 0.25, 0.718_04);
         assert_eq!(open.verdict.reason, VerdictReason::BoundWithinClaim);
         assert!(open.sentence.contains("proves nothing") && open.sentence.contains("about 0.25"));
-        assert!(AuditConclusion::new(0.1, 0.2, 0.0).sentence.contains("leaks more."));
+        let own = AuditConclusion::new(4.0, 0.2, Claimant::Reader, 3.999_9).sentence;
+        assert!(own.starts_with("You claim ε = 3.9999, but the mechanism leaks more."), "{own}");
+        assert!(poisson(0.1, 0.2, 0.0).sentence.contains("leaks more."));
     }
 }

@@ -1,10 +1,11 @@
 //! The conclusion from the claim of Poisson accounting and the bounds of a sampler.
 
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::CheckVerdict;
 use serde::{Deserialize, Serialize};
 
 use super::batches;
-use crate::number::{bound as shown_bound, confidence, decimals};
+use crate::number::{bound as shown_bound, confidence, decimals, shown_ratio};
 
 /// A bound on ε that a conclusion can rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +31,7 @@ pub enum KnownBound {
 }
 
 /// What the claim and the bounds of a sampler imply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conclusion {
     /// The lower bound that it rests on: the largest proven one, or a drawn one that alone exceeds
@@ -40,48 +41,87 @@ pub struct Conclusion {
     /// The upper bound that it rests on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper: Option<KnownBound>,
-    /// How many times the claim is exceeded, rounded down; none where no digit shows it.
+    /// How many times the claim is exceeded as shown, rounded down; none where no digit shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<String>,
+    /// For people.
+    pub sentence: String,
+    /// The reader's own claim; none without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<OwnClaim>,
+}
+
+/// A claim of the reader, beside the bounds of a sampler.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OwnClaim {
+    /// Its ε.
+    pub epsilon: f64,
+    /// What the bounds say of it.
+    pub verdict: CheckVerdict,
     /// For people.
     pub sentence: String,
 }
 
 impl Conclusion {
     /// The conclusion from each known ε; bounds of other samplers are ignored. The drawn bound is
-    /// wrong with probability `significance`.
+    /// wrong with probability `significance`. `claim` is an ε that the reader claims.
     pub fn new(
         sampler: SamplerKind,
         significance: f64,
+        claim: Option<f64>,
         epsilon: impl Fn(KnownBound) -> Option<f64>,
     ) -> Self {
-        let known = |bound: KnownBound| Some((bound, epsilon(bound)?));
-        let claimed = epsilon(KnownBound::Poisson);
+        let known =
+            |bound: KnownBound| Some(Limit { bound, epsilon: epsilon(bound)?, significance });
+        let poisson = known(KnownBound::Poisson);
+        let claimed = poisson.map(|poisson| poisson.epsilon);
         let lower = largest_lower(sampler, claimed, known);
         let upper = match sampler {
             SamplerKind::Poisson => None,
             SamplerKind::BallsInBins => known(KnownBound::BallsInBins),
             _ => known(KnownBound::Deterministic),
         };
-        let factor = lower.zip(claimed).and_then(|((_, lower), claimed)| times(lower, claimed));
+        let factor = lower.zip(claimed).and_then(|(lower, claimed)| times(lower.epsilon, claimed));
         let sentence = claimed.map_or_else(
             || "Poisson accounting has no value for this setting.".to_owned(),
-            |claimed| {
-                let basis = |bound| match bound {
-                    KnownBound::PairLower => format!("{} confidence", confidence(significance)),
-                    _ => "proven".to_owned(),
-                };
-                let lower = lower.map(|(bound, epsilon)| (epsilon, basis(bound)));
-                let upper = upper.map(|(_, epsilon)| epsilon);
-                sentence(sampler, claimed, lower, upper, factor.as_deref())
-            },
+            |claimed| sentence(sampler, claimed, lower, upper, factor.as_deref()),
         );
+        let claim = claim.map(|claim| {
+            let upper = if sampler == SamplerKind::Poisson { poisson } else { upper };
+            own_claim(claim, largest_lower(sampler, Some(claim), known), upper)
+        });
         Conclusion {
-            lower: lower.map(|(bound, _)| bound),
-            upper: upper.map(|(bound, _)| bound),
+            lower: lower.map(|limit| limit.bound),
+            upper: upper.map(|limit| limit.bound),
             factor,
             sentence,
+            claim,
         }
+    }
+}
+
+/// A bound with its ε.
+#[derive(Clone, Copy)]
+struct Limit {
+    bound: KnownBound,
+    epsilon: f64,
+    significance: f64,
+}
+
+impl Limit {
+    fn leaks_at_least(&self, digits: usize) -> String {
+        let least = shown_bound(self.epsilon, false, digits);
+        let basis = match self.bound {
+            KnownBound::PairLower => confidence(self.significance) + " confidence",
+            _ => "proven".to_owned(),
+        };
+        format!("the worst-case pair leaks at least {least} ({basis})")
+    }
+
+    fn leaks_at_most(&self, digits: usize) -> String {
+        let most = shown_bound(self.epsilon, true, digits);
+        format!("no dataset leaks more than {most} (proven)")
     }
 }
 
@@ -89,8 +129,8 @@ impl Conclusion {
 fn largest_lower(
     sampler: SamplerKind,
     claimed: Option<f64>,
-    known: impl Fn(KnownBound) -> Option<(KnownBound, f64)>,
-) -> Option<(KnownBound, f64)> {
+    known: impl Fn(KnownBound) -> Option<Limit>,
+) -> Option<Limit> {
     let proven: &[KnownBound] = match sampler {
         SamplerKind::Shuffle | SamplerKind::BatchThenShuffle => {
             &[KnownBound::ShuffleMaxSlice, KnownBound::ShuffleSum, KnownBound::ShuffleBest]
@@ -98,46 +138,40 @@ fn largest_lower(
         SamplerKind::PersistentShuffle => &[KnownBound::PersistentShuffle],
         _ => &[],
     };
-    let larger = |one: (KnownBound, f64), other: (KnownBound, f64)| {
-        if other.1 > one.1 { other } else { one }
-    };
+    let larger = |one: Limit, other: Limit| if other.epsilon > one.epsilon { other } else { one };
     let proven = proven.iter().filter_map(|bound| known(*bound)).reduce(larger);
-    let exceeds = |bound: &(KnownBound, f64)| claimed.is_some_and(|claimed| bound.1 > claimed);
+    let exceeds = |limit: &Limit| claimed.is_some_and(|claimed| limit.epsilon > claimed);
     let is_shuffle = sampler == SamplerKind::Shuffle && !proven.is_some_and(|it| exceeds(&it));
     let drawn = if is_shuffle { known(KnownBound::PairLower) } else { None };
     drawn.filter(exceeds).or(proven)
 }
 
-/// How many times larger a value is, rounded down; none where no digit shows it.
-pub(super) fn times(value: f64, than: f64) -> Option<String> {
-    if !(than > 0.0 && value > than) {
+/// How many times a claim a bound is, both as shown beside it with two decimals or as many as show their
+/// order; none where no digit shows it.
+pub(super) fn times(bound: f64, claim: f64) -> Option<String> {
+    if !(claim > 0.0 && bound > claim) {
         return None;
     }
-    let shown = [1, 2].map(|digits| shown_bound(value / than, false, digits));
+    let ratio = shown_ratio(bound, claim, decimals(claim, bound, 2));
+    let shown = [1, 2].map(|digits| shown_bound(ratio, false, digits));
     shown.into_iter().find(|text| text != "1.0" && text != "1.00")
 }
 
 fn sentence(
     sampler: SamplerKind,
     claimed: f64,
-    lower: Option<(f64, String)>,
-    upper: Option<f64>,
+    lower: Option<Limit>,
+    upper: Option<Limit>,
     factor: Option<&str>,
 ) -> String {
-    let digits = lower.as_ref().map_or(2, |(least, _)| decimals(claimed, *least, 2));
+    let digits = lower.map_or(2, |lower| decimals(claimed, lower.epsilon, 2));
     let claim = format!("Poisson accounting claims ε = {}", shown_bound(claimed, true, digits));
     if sampler == SamplerKind::Poisson {
         return format!("{claim}. These batches are Poisson sampled, so the claim is proven.");
     }
     let batches = batches(sampler);
-    let least = lower.as_ref().map(|(least, basis)| {
-        let least = shown_bound(*least, false, digits);
-        format!("the worst-case pair leaks at least {least} ({basis})")
-    });
-    let most = upper.map(|most| {
-        let most = shown_bound(most, true, digits);
-        format!("no dataset leaks more than {most} (proven)")
-    });
+    let least = lower.map(|lower| lower.leaks_at_least(digits));
+    let most = upper.map(|upper| upper.leaks_at_most(digits));
     let bounds = match (&least, &most) {
         (Some(least), Some(most)) => format!("{least}, and {most}"),
         (Some(bound), None) | (None, Some(bound)) => bound.clone(),
@@ -145,12 +179,37 @@ fn sentence(
     };
     let end = match (factor, &lower) {
         (Some(factor), _) => format!("The leakage is at least {factor} times the claim."),
-        (None, Some((least, _))) if *least > claimed => "The leakage exceeds the claim.".to_owned(),
-        _ if upper.is_some_and(|most| most <= claimed) => "So the claim is proven.".to_owned(),
+        (None, Some(lower)) if lower.epsilon > claimed => {
+            "The leakage exceeds the claim.".to_owned()
+        }
+        _ if upper.is_some_and(|most| most.epsilon <= claimed) => {
+            "So the claim is proven.".to_owned()
+        }
         (None, Some(_)) => "The claim is neither refuted nor confirmed.".to_owned(),
         (None, None) => "Run an audit for a lower bound.".to_owned(),
     };
     format!("{claim}; with {batches}, {bounds}. {end}")
+}
+
+fn own_claim(claim: f64, lower: Option<Limit>, upper: Option<Limit>) -> OwnClaim {
+    let digits = lower.map_or(2, |lower| decimals(claim, lower.epsilon, 2));
+    let refuting = lower.filter(|lower| lower.epsilon > claim);
+    let covering = upper.filter(|upper| upper.epsilon <= claim);
+    let (verdict, says) = match (refuting, covering) {
+        (Some(lower), _) => {
+            (CheckVerdict::Refuted, "is refuted: ".to_owned() + &lower.leaks_at_least(digits))
+        }
+        (None, Some(upper)) => (
+            CheckVerdict::HoldsAsDescribed,
+            "holds as accounted: ".to_owned() + &upper.leaks_at_most(digits),
+        ),
+        (None, None) => (
+            CheckVerdict::Inconclusive,
+            "is neither refuted nor confirmed by these bounds".to_owned(),
+        ),
+    };
+    let sentence = format!("Your claim ε = {} {says}.", shown_bound(claim, true, digits));
+    OwnClaim { epsilon: claim, verdict, sentence }
 }
 
 #[cfg(test)]
@@ -167,10 +226,69 @@ mod tests {
     ];
 
     fn conclusion(sampler: SamplerKind, changes: &[(KnownBound, f64)]) -> Conclusion {
-        Conclusion::new(sampler, 0.05, |bound| {
-            let all = changes.iter().chain(&SETTING);
-            all.copied().find(|(known, _)| *known == bound).map(|(_, epsilon)| epsilon)
-        })
+        Conclusion::new(sampler, 0.05, None, |bound| known(changes, bound))
+    }
+
+    fn known(changes: &[(KnownBound, f64)], bound: KnownBound) -> Option<f64> {
+        let all = changes.iter().chain(&SETTING);
+        all.copied().find(|(known, _)| *known == bound).map(|(_, epsilon)| epsilon)
+    }
+
+    fn verdict(sampler: SamplerKind, claim: f64) -> OwnClaim {
+        let epsilon = |bound| known(&[], bound);
+        Conclusion::new(sampler, 0.05, Some(claim), epsilon).claim.unwrap()
+    }
+
+    #[test]
+    fn an_own_claim_is_refuted_proven_or_neither() {
+        use CheckVerdict::{HoldsAsDescribed, Inconclusive, Refuted};
+        use SamplerKind::{BallsInBins, Deterministic, PartialShuffle, Poisson, Shuffle};
+        for (sampler, claim, expected) in [
+            (Shuffle, 0.0, Refuted),
+            (Shuffle, 4.063_149, Refuted),
+            (Shuffle, 4.063_15, Refuted), // by draws alone
+            (Shuffle, 4.2, Inconclusive),
+            (Shuffle, 4.377_18, HoldsAsDescribed),
+            (Poisson, 0.718_04, HoldsAsDescribed),
+            (Poisson, 0.7, Inconclusive),
+            (BallsInBins, 0.63, HoldsAsDescribed),
+            (Deterministic, 4.4, HoldsAsDescribed),
+            (PartialShuffle, 4.3, Inconclusive),
+        ] {
+            let found = verdict(sampler, claim);
+            assert_eq!(found.verdict, expected, "{sampler}: {}", found.sentence);
+        }
+        assert_eq!(
+            verdict(SamplerKind::Shuffle, 2.0).sentence,
+            "Your claim ε = 2.00 is refuted: the worst-case pair leaks at least 4.06 (proven)."
+        );
+        assert_eq!(
+            verdict(SamplerKind::Shuffle, 5.0).sentence,
+            "Your claim ε = 5.00 holds as accounted: no dataset leaks more than 4.38 (proven)."
+        );
+        // more decimals, until the claim is shown below the bound
+        let close = verdict(SamplerKind::Shuffle, 4.063_1).sentence;
+        assert!(close.starts_with("Your claim ε = 4.06310 is refuted"), "{close}");
+        let drawn = verdict(SamplerKind::Shuffle, 4.0635).sentence;
+        assert!(drawn.contains("95 % confidence"), "{drawn}");
+    }
+
+    /// At T = 235, 9.5 times stood beside 0.40 and 3.75.
+    #[test]
+    fn a_factor_is_at_most_the_ratio_of_the_shown_values() {
+        assert_eq!(times(3.7599, 0.3943).as_deref(), Some("9.3"));
+        let mut claim = 0.011;
+        while claim < 9.0 {
+            for bound in [1.013 * claim, 1.9 * claim, claim + 0.3, 11.0 * claim] {
+                let digits = decimals(claim, bound, 2);
+                let [above, below] = [(bound, false), (claim, true)].map(|(value, is_upper)| {
+                    shown_bound(value, is_upper, digits).parse::<f64>().unwrap()
+                });
+                let factor = times(bound, claim).map_or(0.0, |text| text.parse().unwrap());
+                assert!(factor * below <= above * (1.0 + 1e-12), "{factor}: {above} {below}");
+            }
+            claim *= 1.017;
+        }
     }
 
     #[test]
@@ -221,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_factor_is_stated_only_if_it_exceeds_one() {
-        let times = [5.659, 1.1, 1.099, 1.04, 1.004, 1.0, 0.5].map(|value| times(value, 1.0));
+        let times = [5.66, 1.1, 1.09, 1.04, 1.004, 1.0, 0.5].map(|value| times(value, 1.0));
         let texts = times.each_ref().map(|text| text.as_deref().unwrap_or_default());
         assert_eq!(texts, ["5.6", "1.1", "1.09", "1.04", "", "", ""]);
         assert_eq!(super::times(1.0, 0.0), None);
@@ -231,10 +349,10 @@ mod tests {
     fn each_sampler_has_a_sentence_with_and_without_values() {
         for sampler in SamplerKind::ALL {
             assert!(conclusion(sampler, &[]).sentence.contains("0.72"));
-            let none = Conclusion::new(sampler, 0.05, |_| None);
+            let none = Conclusion::new(sampler, 0.05, None, |_| None);
             assert!(none.sentence.contains("no value"));
             let claim = |bound| (bound == KnownBound::Poisson).then_some(1.0);
-            let claim = Conclusion::new(sampler, 0.05, claim).sentence;
+            let claim = Conclusion::new(sampler, 0.05, None, claim).sentence;
             assert_eq!(claim.contains("No bound"), sampler != SamplerKind::Poisson, "{claim}");
         }
         let bins = conclusion(SamplerKind::BallsInBins, &[]);

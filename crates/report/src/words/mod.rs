@@ -18,14 +18,14 @@ mod training_finding;
 pub use accounted::{InWords, is_loose};
 #[cfg(feature = "schema")]
 pub(crate) use accounted::{direction_in_words, method_in_words, scope_in_words};
-pub use audited::AuditConclusion;
+pub use audited::{AuditConclusion, Claimant};
 pub use claim::{claim_sentence, proven_sentence, verdict_in_words};
-pub use conclusion::{Conclusion, KnownBound};
+pub use conclusion::{Conclusion, KnownBound, OwnClaim};
 pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::{NO_LEAKAGE, headline};
 pub use length::{epochs_in_words, rounding_sentence};
-pub use privacy_statement::{PrivacyStatement, StatementFormat};
+pub use privacy_statement::{PrivacyStatement, StatementFormat, own_claim};
 pub use sampler::batches;
 pub use shuffle_window::shuffle_window_sentence;
 pub use subject::Subject;

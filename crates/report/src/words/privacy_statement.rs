@@ -86,7 +86,7 @@ impl PrivacyStatement {
             training: report.setting,
             sizes: None,
             delta: report.delta,
-            claim: None,
+            claim: report.claim.as_ref().map(|claim| own_claim(claim.epsilon, report.delta)),
             poisson: value(ComparedQuantity::Poisson),
             lower: lower
                 .into_iter()
@@ -188,6 +188,12 @@ impl PrivacyStatement {
             format!("{subject} is neither proven nor refuted for {batches}")
         }
     }
+}
+
+/// A claim without a stated adjacency, under that of most accountants.
+#[must_use]
+pub fn own_claim(epsilon: f64, delta: f64) -> PrivacyClaim {
+    PrivacyClaim { epsilon, delta, adjacency: Adjacency::AddRemove }
 }
 
 /// What the numbers are about, and what not.

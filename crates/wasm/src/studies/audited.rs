@@ -1,10 +1,11 @@
-//! A complete audit beside the claim of Poisson accounting.
+//! A complete audit beside a claim.
 
 use dpscope_core::accounting::{Accountant, Given, Poisson, Query};
-use dpscope_report::words::AuditConclusion;
+use dpscope_report::words::{AuditConclusion, Claimant};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
+use crate::conclusion::checked;
 use crate::input::read;
 use crate::output::{JsResult, to_js};
 
@@ -16,7 +17,8 @@ struct LowerBound {
     gain_at_10x: f64,
 }
 
-/// Whether the lower bound of a simulated audit refutes the claim of Poisson accounting.
+/// Whether the lower bound of a simulated audit refutes the reader's claim or, without one, that of
+/// Poisson accounting.
 ///
 /// # Errors
 /// A `Failure` that names the input, or says why Poisson accounting has no value.
@@ -27,9 +29,15 @@ pub fn audit_conclusion(
         unchecked_param_type = "{ epsilon: number; delta: number; gain_at_10x: number }"
     )]
     bound: &JsValue,
+    claim: Option<f64>,
 ) -> JsResult {
     let LowerBound { epsilon, delta, gain_at_10x } = read(bound, "bound")?;
-    let query = Query::upper(read(training, "training")?, Given::Delta(delta));
-    let claimed = Poisson.account(&query)?.epsilon;
-    to_js(&AuditConclusion::new(epsilon, gain_at_10x, claimed))
+    let (claimant, claimed) = match checked(claim)? {
+        Some(claim) => (Claimant::Reader, claim),
+        None => {
+            let query = Query::upper(read(training, "training")?, Given::Delta(delta));
+            (Claimant::PoissonAccounting, Poisson.account(&query)?.epsilon)
+        }
+    };
+    to_js(&AuditConclusion::new(epsilon, gain_at_10x, claimant, claimed))
 }

@@ -7,10 +7,11 @@ use dpscope_core::accounting::{
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::record::page::StatementTexts;
-use dpscope_report::words::{PrivacyStatement, StatementFormat};
+use dpscope_report::words::{PrivacyStatement, StatementFormat, own_claim};
 use wasm_bindgen::prelude::*;
 
 use super::check::checked;
+use crate::conclusion::checked as checked_claim;
 use crate::failure::Failure;
 use crate::input::{named, read};
 use crate::output::{JsResult, to_js};
@@ -25,9 +26,12 @@ pub fn training_statement(
     #[wasm_bindgen(unchecked_param_type = "Training")] training: &JsValue,
     delta: f64,
     command: String,
+    claim: Option<f64>,
 ) -> JsResult {
     let sampler = named("sampler", sampler)?;
-    to_js(&texts(&stated(sampler, read(training, "training")?, delta, command)?))
+    let stated = stated(sampler, read(training, "training")?, delta, command)?;
+    let claim = checked_claim(claim)?.map(|epsilon| own_claim(epsilon, delta));
+    to_js(&texts(&PrivacyStatement { claim, ..stated }))
 }
 
 /// The statement of a described training, which `command` reproduces.

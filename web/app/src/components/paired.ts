@@ -62,6 +62,16 @@ export function paired(app: App, name: NumberName, { hint, most }: Options = {})
   </div>`;
 }
 
+/** A number without a slider, on its own line. */
+export function plain(app: App, name: Field, hint?: string): TemplateResult {
+  const refused = app.refused.get(name);
+  const described = `${name}-hint`;
+  return html`<div class="field">
+    ${labelOf(name)} ${numberInput(app, name, (refused ?? hint) === undefined ? "" : described)}
+    ${note(described, refused, hint)}
+  </div>`;
+}
+
 /** The label of an input. */
 export function labelOf(name: Field): TemplateResult {
   const { label, symbol, help } = fieldOf(name);

@@ -22,6 +22,10 @@ test("commands reproduce what the page shows", () => {
   expect(auditCommand(state, "7", 1e6)).toBe(
     "dpscope audit bgm --noise-multiplier 1 --steps 100 --threat-model worst-case --observations 1e6 --delta 1e-5 --seed 7 --float-mode exact",
   );
+  const claimed = { ...state, claim: 2.5 };
+  expect(compareCommand(claimed)).toMatch(/ --seed 1 --claim 2\.5$/);
+  expect(compareCommand({ ...claimed, sampler: "poisson" })).not.toContain("claim");
+  expect(auditCommand(claimed, "7", 1e6)).toMatch(/ --float-mode exact --claim 2\.5$/);
   const buffered = { ...state, sampler: "partial-shuffle" as const, epochs: 3, significance: 0.01 };
   expect(auditCommand(buffered, "7", 1e6)).toContain(
     "--epochs 3 --sampler partial-shuffle --buffer-examples 1000 --batch-size 64 --threat-model worst-case --observations 1e6 --delta 1e-5 --significance 0.01",

@@ -14,6 +14,11 @@ function significance(state: State): string {
   return state.significance === 0.05 ? "" : ` --significance ${numberText(state.significance)}`;
 }
 
+/** The reader's claim, where there is one. */
+function claim(epsilon: number | undefined): string {
+  return epsilon === undefined ? "" : ` --claim ${numberText(epsilon)}`;
+}
+
 /** The subject of `dpscope bound` for a line of the table. */
 const SUBJECT: Record<LineName, string> = {
   poisson: "poisson",
@@ -33,9 +38,9 @@ export function boundCommand(state: State, name: LineName): string {
   return `dpscope bound ${SUBJECT[name]} ${training(state)} --delta ${numberText(state.delta)}${drawn}`;
 }
 
-/** The command that reproduces the lines of every sampler. */
+/** The command that reproduces the lines of every sampler; its verdict is about shuffled batches. */
 export function compareCommand(state: State): string {
-  return `dpscope compare ${training(state)} --delta ${numberText(state.delta)}${significance(state)} --seed ${state.seed}`;
+  return `dpscope compare ${training(state)} --delta ${numberText(state.delta)}${significance(state)} --seed ${state.seed}${state.sampler === "shuffle" ? claim(state.claim) : ""}`;
 }
 
 /** The command that reproduces the audit, exactly in exact mode. */
@@ -50,6 +55,7 @@ export function auditCommand(state: State, seed: string, observations: number): 
     `--observations ${numberText(observations)} --delta ${numberText(state.delta)}`,
     significance(state).trim(),
     `--seed ${seed} --float-mode ${state.float_mode}`,
+    claim(state.claim).trim(),
   ];
   return parts.filter((part) => part !== "").join(" ");
 }
@@ -68,10 +74,8 @@ export function checkCommand(state: State): string {
 /** The command that audits the same files. */
 export function scoresCommand(state: State, target: string, zeroOut: string | undefined): string {
   const second = ` --zero-out ${quoted(zeroOut ?? target)}`; // one file may contain both worlds
-  const claim =
-    state.scores_claim === undefined ? "" : ` --claim ${numberText(state.scores_claim)}`;
   const higher = state.scores_higher === "target" ? "" : " --higher-means zero-out";
-  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)}${claim}`;
+  return `dpscope audit scores --target ${quoted(target)}${second}${higher} --threshold-rule ${state.scores_rule} --delta ${numberText(state.delta)} --significance ${numberText(state.significance)}${claim(state.scores_claim)}`;
 }
 
 /** A file name quoted for a shell. */

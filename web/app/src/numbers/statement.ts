@@ -11,6 +11,8 @@ export interface Statement {
   /** How many times the claim is exceeded, rounded down. */
   factor?: string | undefined;
   sentence: string;
+  /** The reader's own claim, and what the values say of it. */
+  claim?: Conclusion["claim"];
 }
 
 interface Concluded {
@@ -29,6 +31,7 @@ export function statement({ lines, conclusion }: Concluded): Statement {
     mostName,
     factor: conclusion?.factor,
     sentence: conclusion?.sentence ?? "",
+    claim: conclusion?.claim,
   };
 }
 

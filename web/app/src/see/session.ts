@@ -1,8 +1,10 @@
+import type { Conclusion } from "@dpscope/wasm/calculators";
 import type { AuditResult, Epoch } from "@dpscope/wasm/studies";
 import type { Outcome, WorkerLike } from "../../../protocol/protocol";
 import type { State } from "../state/fields";
 import { about } from "../state/samplers";
 import { seedAfter } from "../state/seed";
+import { ownClaim } from "../theory/own-claim";
 import { type Ask, Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
 import type { TheoryApi } from "../workers/theory.worker";
@@ -24,7 +26,10 @@ export class SeeSession {
   readonly zeroOut: number[] = [];
   /** What the errors at the threshold indicate. */
   evidence: AuditResult | undefined;
+  /** What is proven of the reader's claim. */
+  claim: Conclusion["claim"];
   failure: string | undefined;
+  #claimKey = "";
   #drawing: Drawing | undefined;
   #key = "";
   /** How often many epochs were added: each time has its own draws. */
@@ -33,11 +38,13 @@ export class SeeSession {
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #draws: Lane<StudiesApi>;
   readonly #counts: Lane<TheoryApi>;
+  readonly #claims: Lane<TheoryApi>;
   readonly #changed: () => void;
 
   constructor(spawn: { theory(): WorkerLike; studies(): WorkerLike }, changed: () => void) {
     this.#draws = new Lane(spawn.studies, 500);
     this.#counts = new Lane(spawn.theory, 500);
+    this.#claims = new Lane(spawn.theory, 500);
     this.#changed = changed;
   }
 
@@ -56,6 +63,7 @@ export class SeeSession {
       this.#drawing = drawing;
       this.restart();
     } else if (!isSameCut) this.#count();
+    this.#testClaim(state);
   }
 
   restart(): void {
@@ -179,6 +187,22 @@ export class SeeSession {
     this.#counts.run(async (ask) => {
       const outcome = await ask("counts", counts, state.delta, state.significance);
       this.evidence = "value" in outcome ? outcome.value : undefined;
+      this.#changed();
+    });
+  }
+
+  #testClaim(state: State): void {
+    const { see_sampler, see_noise, see_steps, see_claim, delta, significance } = state;
+    const key = [see_sampler, see_noise, see_steps, see_claim, delta, significance].join(" ");
+    if (key === this.#claimKey) return;
+    this.#claimKey = key;
+    this.claim = undefined;
+    if (see_claim === undefined) return;
+    const training = { sampler: see_sampler, noise_multiplier: see_noise, steps: see_steps };
+    this.#claims.run(async (ask) => {
+      const claim = await ownClaim(ask, { ...training, delta, significance, claim: see_claim });
+      if (key !== this.#claimKey) return;
+      this.claim = claim;
       this.#changed();
     });
   }

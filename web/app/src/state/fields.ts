@@ -5,6 +5,13 @@ import { about, type Sampler, samplers, THREAT_MODEL, type ThreatModel } from ".
 const { noiseMultiplier, steps, epochs, delta, significance } = shared;
 const batchSize = { kind: "number", label: "Batch size", symbol: "B", whole: true } as const;
 const bufferSize = { kind: "number", label: "Shuffle buffer size", whole: true } as const;
+const ownClaim = {
+  kind: "number",
+  label: "Your claim ε (optional)",
+  least: 0,
+  most: 1e6,
+  help: "The ε reported for this training at δ",
+} as const;
 const yesOrNo = [
   ["no", "No"],
   ["yes", "Yes"],
@@ -53,6 +60,7 @@ export const FIELDS = {
     help: "With the batch size in place of the steps per epoch",
   },
   buffer_examples: { ...bufferSize, least: 1, most: 1e9, initial: 1000 },
+  claim: ownClaim,
   significance: { ...significance, least: 1e-6, slider: { least: 0.001 } },
   seed: { kind: "seed", label: "Random seed", initial: "1" },
   axis: {
@@ -117,6 +125,16 @@ export const FIELDS = {
     slider: { isLinear: true },
   },
   see_batch: { ...batchSize, least: 1, most: 8, initial: 4, slider: { isLinear: true } },
+  see_dataset: {
+    kind: "number",
+    label: "Dataset size",
+    symbol: "N",
+    least: 2,
+    most: 96,
+    whole: true,
+    help: "With the batch size in place of the batches per epoch",
+  },
+  see_claim: ownClaim,
   see_threshold: {
     kind: "number",
     label: "Threshold of the attacker",
@@ -232,7 +250,7 @@ export const FIELDS = {
     ],
     initial: "split",
   },
-  scores_claim: { kind: "number", label: "Your claim ε (optional)", least: 0, most: 1e6 },
+  scores_claim: ownClaim,
   scores_higher: {
     kind: "choice",
     label: "A higher score indicates",
@@ -264,17 +282,24 @@ export function initialState(): State {
   return Object.fromEntries(FIELD_NAMES.map((name) => [name, fieldOf(name).initial])) as State;
 }
 
-/** The state with a threat model that its sampler allows, and the steps of its dataset and batch size. */
+/** The state with a threat model that its sampler allows, and the steps of its dataset and batch sizes. */
 export function consistent(state: State): State {
-  const { sampler, threat_model, dataset_size, batch_size } = state;
+  const { sampler, threat_model } = state;
   const allowed = about(sampler).threat_models;
-  const steps =
-    dataset_size === undefined
-      ? state.steps
-      : Math.min(Math.ceil(dataset_size / batch_size), FIELDS.steps.most);
   return {
     ...state,
-    steps,
+    steps: stepsOf(state.dataset_size, state.batch_size, FIELDS.steps) ?? state.steps,
+    see_steps: stepsOf(state.see_dataset, state.see_batch, FIELDS.see_steps) ?? state.see_steps,
     threat_model: allowed.includes(threat_model) ? threat_model : allowed[0],
   };
+}
+
+/** Batches per epoch of a dataset, within the domain of the field; none if its size is not stated. */
+function stepsOf(
+  dataset: number | undefined,
+  batch: number,
+  { least, most }: { least: number; most: number },
+): number | undefined {
+  if (dataset === undefined) return undefined;
+  return Math.min(Math.max(Math.ceil(dataset / batch), least), most);
 }

@@ -25,7 +25,11 @@ export class Store {
 
   change(part: Partial<State>): void {
     // steps that are entered replace those of a dataset
-    const entered = "steps" in part ? { dataset_size: undefined, ...part } : part;
+    const entered = {
+      ...("steps" in part ? { dataset_size: undefined } : {}),
+      ...("see_steps" in part ? { see_dataset: undefined } : {}),
+      ...part,
+    };
     this.#set(consistent({ ...this.#state, ...entered }));
   }
 

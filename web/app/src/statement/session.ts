@@ -47,6 +47,7 @@ export class StatementSession {
               settingOf(state),
               state.delta,
               commandOf(state),
+              state.claim,
             );
       this.failure = "failure" in outcome ? outcome.failure.message : undefined;
       this.texts = "value" in outcome ? outcome.value : undefined;

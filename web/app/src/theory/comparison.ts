@@ -25,6 +25,7 @@ export class ComparisonSession {
   readonly #changed: () => void;
   #key = "";
   #concluded: SimulationResult | undefined;
+  #claim: number | undefined;
   curves: KnownCurve[] = [];
   /** Whether the complete audit refutes the claim. */
   conclusion: AuditConclusion | undefined;
@@ -34,18 +35,19 @@ export class ComparisonSession {
     this.#changed = changed;
   }
 
-  /** Compares a bound with the claim. */
-  async conclude(state: State, result: SimulationResult): Promise<void> {
-    if (result === this.#concluded) return;
+  /** Compares the bound of a training with the reader's claim, or with that of Poisson accounting. */
+  async conclude(state: State, result: SimulationResult, claim: number | undefined): Promise<void> {
+    if (result === this.#concluded && claim === this.#claim) return;
     this.#concluded = result;
+    this.#claim = claim;
     this.conclusion = undefined;
     if (result.kind !== "bound") return;
     const { epsilon, delta, gain_at_10x } = result;
     const conclusion = await this.#lane
       .warm()
-      .request("audit_conclusion", [settingOf(state), { epsilon, delta, gain_at_10x }])
+      .request("audit_conclusion", [settingOf(state), { epsilon, delta, gain_at_10x }, claim])
       .catch(() => undefined); // Poisson accounting has no value
-    if (result !== this.#concluded) return;
+    if (result !== this.#concluded || claim !== this.#claim) return;
     this.conclusion = conclusion;
     this.#changed();
   }

@@ -14,6 +14,7 @@ import { type Ask, Lane } from "../workers/lane";
 import type { StudiesApi } from "../workers/studies.worker";
 import type { TheoryApi } from "../workers/theory.worker";
 import { type PairStep, pairSteps, plannedDraws } from "./draws";
+import { lineOf } from "./own-claim";
 import { keyOf, pairKeyOf, settingOf } from "./setting";
 
 /** Workers of the two bundles. */
@@ -71,7 +72,7 @@ export class TheorySession {
     this.#atOnce = { key, lines: only(lines, AT_ONCE) };
     this.#slow = { key, lines: only(lines, ["balls-in-bins"]) };
     this.#drawn = { key: pairKeyOf(state), lines: only(lines, ["pair-lower", "pair-estimate"]) };
-    this.#concluded = { key: `${key} ${state.sampler}`, conclusion };
+    this.#concluded = { key: this.#conclusionKey, conclusion };
   }
 
   /** Whether the fast lines or their conclusion belong to an earlier state. */
@@ -84,7 +85,8 @@ export class TheorySession {
   }
 
   get #conclusionKey(): string {
-    return `${this.#atOnce.key} ${this.#state.sampler}`;
+    const { sampler, claim = "" } = this.#state;
+    return `${this.#atOnce.key} ${sampler} ${claim}`;
   }
 
   get conclusion(): Conclusion | undefined {
@@ -154,13 +156,13 @@ export class TheorySession {
 
   /** Concludes from the newest lines; a later call replaces this one. */
   async #conclude(): Promise<void> {
-    const { sampler, significance } = this.#state;
+    const { sampler, significance, claim } = this.#state;
     const key = this.#conclusionKey;
     this.#conclusions += 1;
     const call = this.#conclusions;
     const conclusion = await this.#fast
       .warm()
-      .request("conclusion", [sampler, epsilonsOf(this.lines), significance])
+      .request("conclusion", [sampler, epsilonsOf(this.lines), significance, claim])
       .catch(() => undefined);
     if (call !== this.#conclusions) return;
     this.#concluded = { key, conclusion };
@@ -212,10 +214,6 @@ export class TheorySession {
 
 function askBound(ask: Ask<TheoryApi>, name: LineName, state: State): Promise<Outcome<Accounted>> {
   return ask("bound", name as KnownBound, settingOf(state), { delta: state.delta });
-}
-
-function lineOf(outcome: Outcome<Accounted>): LineResult {
-  return "failure" in outcome ? { reason: outcome.failure.message } : outcome;
 }
 
 function askPair(

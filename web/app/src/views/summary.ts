@@ -7,14 +7,17 @@ import { verdictOf } from "./check";
 export function summary(app: App): string {
   switch (app.state.view) {
     case "explore":
-      return app.theory.isStale
-        ? ""
-        : `${statement(app.theory).sentence} ${auditSummary(app)}`.trim();
+      return app.theory.isStale ? "" : theorySummary(app);
     case "check":
       return app.check.isStale ? "" : verdictOf(app.check.report);
     default:
       return "";
   }
+}
+
+function theorySummary(app: App): string {
+  const { sentence, claim } = statement(app.theory);
+  return [sentence, claim?.sentence ?? "", auditSummary(app)].join(" ").trim();
 }
 
 function auditSummary({ audit: { run } }: App): string {

@@ -8,12 +8,17 @@ use crate::commands::lines::TheoryArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         dpscope compare --noise-multiplier 1 --steps 100\n  \
-        dpscope compare --noise-multiplier 1 --steps 100 --observations 1e6")]
+        dpscope compare --noise-multiplier 1 --steps 100 --observations 1e6\n  \
+        dpscope compare --noise-multiplier 1 --steps 100 --claim 2")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) setting: SettingArgs,
     #[command(flatten)]
     pub(crate) theory: TheoryArgs,
+    /// Epsilon reported for the training; exit with code 3 if what shuffling leaks refutes it, with code
+    /// 6 if nothing here refutes or confirms it.
+    #[arg(long, value_name = "EPS")]
+    pub(crate) claim: Option<f64>,
     #[command(flatten)]
     pub(crate) plot: PlotArgs,
     #[command(flatten)]

@@ -5,9 +5,11 @@ mod args;
 pub(crate) use args::CompareArgs;
 
 use dpscope_core::accounting::{Directions, Kind};
-use dpscope_core::adjacency::Scope;
+use dpscope_core::adjacency::{Adjacency, Scope};
+use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
+use dpscope_core::training_check::CheckVerdict;
 use dpscope_report::figure::{Sampled, curves_of_sampled};
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::record::{ComparedQuantity, Comparison, ComparisonLine};
@@ -25,6 +27,10 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     let statement = &args.theory.statement;
     check(&setting, statement.delta)?;
     args.plot.check()?;
+    if let Some(epsilon) = args.claim {
+        let adjacency = Adjacency::ZeroOut;
+        PrivacyClaim { epsilon, delta: statement.delta, adjacency }.check()?;
+    }
     let draws = DrawContext::new(&args.theory, args.theory.show.quiet)?;
     let mut quantities = vec![
         ComparedQuantity::Poisson,
@@ -39,10 +45,14 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
         quantities.push(ComparedQuantity::Audit);
     }
     let rows = lines(&setting, statement.delta, &quantities, Some(&draws))?;
+    let Conclusion { sentence, claim, .. } =
+        conclusion(&rows, statement.significance(), args.claim);
+    let verdict = claim.as_ref().map(|claim| claim.verdict);
     let report = Comparison {
         schema: "dpscope.comparison/1",
         version: env!("CARGO_PKG_VERSION"),
-        headline: headline(&rows, statement.significance()),
+        headline: sentence,
+        claim,
         setting,
         delta: statement.delta,
         significance: statement.significance(),
@@ -58,7 +68,11 @@ pub(crate) fn run(args: &CompareArgs) -> CommandResult {
     }
     let shuffled = Sampled { setting, sampler: SamplerKind::Shuffle };
     args.plot.write(|| Ok(curves_of_sampled(&shuffled, report.delta)))?;
-    Ok(Exit::Done)
+    Ok(match verdict {
+        Some(CheckVerdict::Refuted) => Exit::Refuted,
+        Some(CheckVerdict::Inconclusive) => Exit::Inconclusive,
+        Some(CheckVerdict::HoldsAsDescribed) | None => Exit::Done,
+    })
 }
 
 /// The bound in a line, where a conclusion can rest on it.
@@ -76,17 +90,20 @@ fn known_bound(quantity: ComparedQuantity) -> Option<KnownBound> {
 }
 
 /// The conclusion from the table.
-fn headline(rows: &[ComparisonLine], significance: f64) -> String {
+fn conclusion(rows: &[ComparisonLine], significance: f64, claim: Option<f64>) -> Conclusion {
     let epsilon = |bound: KnownBound| {
         let line = rows.iter().find(|line| known_bound(line.quantity) == Some(bound));
         line.and_then(ComparisonLine::shown).map(|shown| shown.epsilon)
     };
-    Conclusion::new(SamplerKind::Shuffle, significance, epsilon).sentence
+    Conclusion::new(SamplerKind::Shuffle, significance, claim, epsilon)
 }
 
 fn to_text(report: &Comparison) -> String {
     let Comparison { setting, .. } = report;
     let mut out = textwrap::fill(&report.headline, 80) + "\n";
+    if let Some(claim) = &report.claim {
+        out.push_str(&(textwrap::fill(&claim.sentence, 80) + "\n"));
+    }
     out.push_str(&format!(
         "\n  σ = {}, T = {} steps per epoch, E = {}, δ = {:e}\n\n",
         given(setting.whole.noise_multiplier),

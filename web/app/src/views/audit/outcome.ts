@@ -1,6 +1,13 @@
 import type { SimulationResult } from "@dpscope/wasm/audits";
 import { html, nothing, type TemplateResult } from "lit/html.js";
-import { confidence, grouped, type Kind, rounded, SIGN } from "../../../../numbers/rounded";
+import {
+  confidence,
+  decimalsOf,
+  grouped,
+  type Kind,
+  rounded,
+  SIGN,
+} from "../../../../numbers/rounded";
 import { scopes } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import type { AuditRun } from "../../audit/run";
@@ -19,13 +26,14 @@ export function outcome(app: App, run: AuditRun): TemplateResult {
   const result = run.result as SimulationResult;
   const kind: Kind = result.kind === "bound" ? "lower" : "estimate";
   const isOver = run.phase === "done";
+  const decimals = decimalsOf(app.comparison.conclusion?.claimed, result.epsilon, 4);
   const unfinished = run.isOver
     ? "an estimate: the audit ended before all observations were counted"
     : "so far: an estimate until all observations are counted";
   return html`<div class="outcome">
     <div>
       <p class="big audit">
-        <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, isOver ? 4 : 2)}
+        <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, isOver ? decimals : 2)}
       </p>
       <p class="under">${isOver ? level(result) : unfinished}</p>
       ${details(app, "about-audit", badgeOf(result), kind, rows(result))}
@@ -95,7 +103,8 @@ function reproduce(app: App, run: AuditRun, result: SimulationResult): TemplateR
 }
 
 function commandOf(app: App, run: AuditRun, result: SimulationResult): string {
-  return auditCommand(app.audit.state ?? app.state, result.seed, run.plan.observations);
+  const state = { ...(app.audit.state ?? app.state), claim: app.state.claim };
+  return auditCommand(state, result.seed, run.plan.observations);
 }
 
 function rows(result: SimulationResult): (readonly [string, string])[] {

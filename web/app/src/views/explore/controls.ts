@@ -3,8 +3,8 @@ import { numberText } from "../../../../fields/field";
 import { confidence } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { choose } from "../../components/choose";
-import { labelOf, note, numberInput, paired } from "../../components/paired";
-import { FIELDS, type Field, type State } from "../../state/fields";
+import { labelOf, note, numberInput, paired, plain } from "../../components/paired";
+import { FIELDS, type State } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
 import { about, THREAT_MODEL, type ThreatModel } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
@@ -25,7 +25,8 @@ export function controls(app: App): TemplateResult {
       <summary>Steps from dataset and batch size</summary>
       ${plain(app, "dataset_size", cappedSteps(state))} ${sampler.needs_batch_size ? nothing : plain(app, "batch_size")}
     </details>
-    ${paired(app, "epochs")} ${paired(app, "delta")} ${choose(app, "sampler", sampler.says)}
+    ${paired(app, "epochs")} ${paired(app, "delta")} ${plain(app, "claim")}
+    ${choose(app, "sampler", sampler.says)}
     <details class="more">
       <summary>Attacker, confidence, seed</summary>
       ${choose(app, "threat_model", THREAT_MODEL[state.threat_model].says, (value) =>
@@ -39,16 +40,6 @@ export function controls(app: App): TemplateResult {
     ${sampler.needs_batch_size ? paired(app, "batch_size") : nothing}
     ${sampler.has_buffer ? paired(app, "buffer_examples") : nothing}
   </form>`;
-}
-
-/** A number without a slider, on its own line. */
-function plain(app: App, name: Field, hint?: string): TemplateResult {
-  const refused = app.refused.get(name);
-  const described = `${name}-hint`;
-  return html`<div class="field">
-    ${labelOf(name)} ${numberInput(app, name, (refused ?? hint) === undefined ? "" : described)}
-    ${note(described, refused, hint)}
-  </div>`;
 }
 
 /** Why the steps are not those of the dataset. */

@@ -35,12 +35,23 @@ export function hero(app: App): TemplateResult {
     </div>
     ${ruler(Math.min(app.layout.column, 860), summary)}
     <p class="sentence">${summary.sentence}</p>
+    ${
+      summary.claim === undefined
+        ? nothing
+        : html`<p class="sentence own-claim ${summary.claim.verdict}">${summary.claim.sentence}</p>`
+    }
   </section>`;
 }
 
+const OWN_CLAIM = {
+  refuted: "your claim is refuted",
+  "holds-as-described": "your claim holds",
+  inconclusive: "your claim is open",
+} as const;
+
 /** The figures in a line. */
 export function figures(app: App): TemplateResult {
-  const { claimed, least, most, factor } = statement(app.theory);
+  const { claimed, least, most, factor, claim } = statement(app.theory);
   const decimals = decimalsOf(claimed?.epsilon, least?.epsilon, 2);
   const value = (bound: Accounted | undefined, words: string, colour: string) =>
     bound === undefined
@@ -50,7 +61,8 @@ export function figures(app: App): TemplateResult {
         >`;
   return html`${value(claimed, "claimed", "poisson")}
   ${least === undefined ? value(most, "leaks at most", "deterministic") : value(least, "leaks at least", "attack")}
-  ${factor === undefined ? nothing : html`<strong>${factor}×</strong>`}`;
+  ${factor === undefined ? nothing : html`<strong>${factor}×</strong>`}
+  ${claim === undefined ? nothing : html`<span class="own-claim ${claim.verdict}">${OWN_CLAIM[claim.verdict]}</span>`}`;
 }
 
 function leakage(app: App, summary: Statement, decimals: number): TemplateResult | typeof nothing {

@@ -4,19 +4,25 @@ import type { Statement } from "../../numbers/statement";
 
 /** One axis of ε: the claim, the range of the true value, and the gap between them. */
 export function ruler(width: number, statement: Statement): TemplateResult | typeof nothing {
-  const { claimed, least, most } = statement;
+  const { claimed, least, most, claim: own } = statement;
   if (claimed === undefined) return nothing;
   const largest = Math.max(claimed.epsilon, least?.epsilon ?? 0, most?.epsilon ?? 0);
-  const axis = { label: "", ends: [0, niceEnd(largest)] as const };
+  // a claim far beyond the bounds would leave no room for them
+  const isShown = own !== undefined && own.epsilon <= 3 * largest;
+  const axis = {
+    label: "",
+    ends: [0, niceEnd(isShown ? Math.max(largest, own.epsilon) : largest)] as const,
+  };
   const drawn = plot({ width, height: 112, left: 10, right: 14 }, { x: axis, y: axis });
   return html`<svg
     class="chart ruler"
     id="ruler"
-    viewBox="0 0 ${width} 104"
+    viewBox="0 0 ${width} ${isShown ? 122 : 104}"
     role="img"
     aria-label=${statement.sentence}
   >
-    ${line(drawn)} ${truth(drawn, statement)} ${claim(drawn, claimed.epsilon)}
+    ${line(drawn, isShown ? 56 : 38)} ${truth(drawn, statement)} ${isShown ? ownClaim(drawn, own.epsilon) : nothing}
+    ${claim(drawn, claimed.epsilon)}
   </svg>`;
 }
 
@@ -30,7 +36,7 @@ function niceEnd(value: number): number {
   return (step ?? 10) * power;
 }
 
-function line({ x, left, width, right }: Plot): unknown {
+function line({ x, left, width, right }: Plot, labelAt: number): unknown {
   const ticks = x.ticks(Math.max(3, Math.floor(width / 110)));
   return svg`<g class="axes">
     <line class="base" x1=${left} x2=${width - right} y1=${AXIS} y2=${AXIS}></line>
@@ -38,7 +44,7 @@ function line({ x, left, width, right }: Plot): unknown {
       (tick) => svg`<line class="base" x1=${x(tick)} x2=${x(tick)} y1=${AXIS} y2=${AXIS + 6}></line>
         <text x=${x(tick)} y=${AXIS + 22} text-anchor="middle">${Number(tick.toPrecision(6))}</text>`,
     )}
-    <text class="axis-label" x=${width - right} y=${AXIS + 38} text-anchor="end">ε, what an attacker can learn →</text>
+    <text class="axis-label" x=${width - right} y=${AXIS + labelAt} text-anchor="end">ε, what an attacker can learn →</text>
   </g>`;
 }
 
@@ -48,6 +54,15 @@ function claim({ x }: Plot, epsilon: number): unknown {
     <line class="mark poisson" x1=${at} x2=${at} y1=${AXIS - 26} y2=${AXIS}></line>
     <circle class="fill-poisson" cx=${at} cy=${AXIS} r="5"></circle>
     ${words(at, AXIS - 34, "claimed", "poisson")}
+  </g>`;
+}
+
+function ownClaim({ x, width, right }: Plot, epsilon: number): unknown {
+  const at = x(epsilon);
+  const anchor = at < 48 ? "start" : at > width - right - 48 ? "end" : "middle";
+  return svg`<g>
+    <line class="mark claim" x1=${at} x2=${at} y1=${AXIS - 18} y2=${AXIS + 6}></line>
+    <text class="fill-claim" x=${at} y=${AXIS + 39} text-anchor=${anchor}>your claim</text>
   </g>`;
 }
 

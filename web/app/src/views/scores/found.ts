@@ -1,7 +1,14 @@
 import type { ScoresResult } from "@dpscope/wasm/files";
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { numberText } from "../../../../fields/field";
-import { confidence, grouped, type Kind, rounded, SIGN } from "../../../../numbers/rounded";
+import {
+  confidence,
+  decimalsOf,
+  grouped,
+  type Kind,
+  rounded,
+  SIGN,
+} from "../../../../numbers/rounded";
 import { no_leakage, verdicts } from "../../../../numbers/words.json";
 import type { App } from "../../app";
 import { toCsv } from "../../charts/data-table";
@@ -22,11 +29,12 @@ export function found(app: App, result: ScoresResult): TemplateResult {
   const { target, zero_out } = app.scores.files;
   const command = scoresCommand(app.state, target?.name ?? "", zero_out?.name);
   const { runs } = result;
+  const decimals = decimalsOf(result.claim?.epsilon, result.epsilon, 4);
   return html`<h2 id="found-head" class="hidden">Result</h2>
     <div class="outcome">
       <div>
         <p class="big audit">
-          <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, 4)}
+          <span class="sign">ε ${SIGN[kind]}</span> ${rounded(result.epsilon, kind, decimals)}
         </p>
         <p class="under">
           at δ =

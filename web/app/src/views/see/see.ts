@@ -1,10 +1,12 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped, rounded } from "../../../../numbers/rounded";
 import type { App } from "../../app";
+import { scientificDelta } from "../../components/badge";
 import { buttons, segments } from "../../components/choose";
-import { paired } from "../../components/paired";
+import { paired, plain } from "../../components/paired";
 import { count } from "../../numbers/counts";
 import type { Speed } from "../../see/session";
+import type { State } from "../../state/fields";
 import { histograms } from "./histograms";
 import { scene } from "./scene";
 import { nowInWords, WHY } from "./words";
@@ -62,8 +64,24 @@ export function see(app: App): TemplateResult {
         })}
         ${errors(app)}
         ${paired(app, "see_noise")} ${paired(app, "see_steps")} ${paired(app, "see_batch")}
+        ${plain(app, "see_dataset", filledUp(state))} ${plain(app, "see_claim")} ${ownClaim(app)}
       </form>
     </div>`;
+}
+
+/** The size that is drawn, where it is not the one entered: all batches are full. */
+function filledUp({ see_dataset, see_steps, see_batch }: State): string | undefined {
+  const records = see_steps * see_batch;
+  if (see_dataset === undefined || see_dataset === records) return undefined;
+  return `All batches are full here: ${count(records, "record")} are drawn.`;
+}
+
+function ownClaim({ see, state }: App): TemplateResult | typeof nothing {
+  if (see.claim === undefined) return nothing;
+  const { verdict, sentence } = see.claim;
+  const at = scientificDelta(state.delta);
+  return html`<p class="own-claim ${verdict}">${sentence}</p>
+    <p class="hint">This is about one epoch of this miniature, at δ = ${at}.</p>`;
 }
 
 function player(app: App): TemplateResult {
