@@ -12,6 +12,7 @@ mod error;
 pub mod gpu;
 mod gradient;
 mod layers;
+pub mod metagradient;
 pub mod model;
 mod observed;
 mod rate;

@@ -137,13 +137,17 @@ fn dual_numbers_compute_second_derivatives() {
 #[test]
 fn dual_numbers_differentiate_elementary_functions() {
     let at = |f: fn(Dual<f64>) -> Dual<f64>, x: f64| f(Dual { value: x, derivative: 1.0 });
-    let functions: [fn(Dual<f64>) -> Dual<f64>; 6] = [
+    let functions: [fn(Dual<f64>) -> Dual<f64>; 10] = [
         |x| x.exp() * x,
         |x| x.ln() / x,
         |x| x.tanh() - x,
         |x| -(x / (x + Dual::from_f64(2.0))),
         |x| x.max(Dual::from_f64(1.0)) * x,
         |x| Dual::from_f64(1.0).max(x),
+        |x| x.sqrt() * x,
+        |x| x.sigmoid() * x,
+        |x| x.softplus() * x,
+        |x| x.normal_cdf() * x.normal_density(),
     ];
     for (index, function) in functions.into_iter().enumerate() {
         for x in [0.3, 0.9, 1.7] {

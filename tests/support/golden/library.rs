@@ -19,6 +19,9 @@ use dpscope_core::audit::trade_off::{Cut, ErrorCounts, TradeOff, Trials};
 use dpscope_core::{gdp, interval};
 use dpscope_formats::{CanariesDigest, CoinSeed};
 
+use dpscope_train::metagradient::Metagradient;
+
+use super::metagradient::MetagradientProblem;
 use crate::Draws;
 
 /// A number, or why the library refuses.
@@ -370,6 +373,12 @@ pub trait Library {
             ("canaries_sha256", hex(digest)),
             ("commitment", hex(seed.commitment(&digest, &input.plan))),
         ])
+    }
+
+    /// Objective and derivatives of a training.
+    fn metagradient(&self, problem: &MetagradientProblem) -> Answer<Metagradient<f64>> {
+        let mut derivatives = problem.reference();
+        problem.solve(&mut derivatives, &problem.optimizer)
     }
 }
 

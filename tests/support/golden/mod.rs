@@ -5,6 +5,7 @@
 //! | `accounting.json` | ε of training runs, with an `interval` in which the truth lies |
 //! | `estimators.json` | ε from counts, rates and scores, with a tolerance per case |
 //! | `one_run.json` | bounds of audits of one run: how far a value may lie below and above is stated |
+//! | `metagradient.json` | derivatives of trainings, in f64: equal to 1e-10 of the largest value |
 //! | `eps_emp.json` | ε from counts, without a tolerance: equal to 1e-9, the posterior to 1e-6 |
 //! | `clopper_pearson.csv` | limits at 40 to 50 digits: rounded outward, and by at most 3e-13 |
 //!
@@ -16,6 +17,7 @@ mod document;
 mod estimators;
 mod library;
 mod limits;
+mod metagradient;
 mod one_run;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ pub use document::GoldenError;
 pub use library::{
     Answer, Bracket, CoinInput, Counts, GuessInput, Library, OneSide, PairValue, Real, Run,
 };
+pub use metagradient::MetagradientProblem;
 
 use document::{Document, Format, json};
 
@@ -133,6 +136,7 @@ pub fn evaluate(
             document.each_case(|case| estimators::evaluate(case, folder, library))
         }
         Format::OneRun => document.each_case(|case| one_run::evaluate(case, library)),
+        Format::Metagradient => metagradient::evaluate(&document, library),
         Format::Counts => document.each_case(|case| estimators::evaluate_row(case, library)),
     }
 }

@@ -202,7 +202,6 @@ fn a_missing_score_file_is_named() {
 fn formats_of_later_subjects_are_refused_by_name() {
     let case = json!({"id": "a", "group": "b", "inputs": {}});
     for (name, document) in [
-        ("metagradient", json!({"cases": [case], "finite_differences": []})),
         ("federated", json!({"cases": [case], "table_2": []})),
         ("pate", json!({"cases": [{"name": "k=2", "votes_for_1": []}]})),
     ] {

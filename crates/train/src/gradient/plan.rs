@@ -26,7 +26,7 @@ pub(super) fn layouts(network: &Network) -> Vec<Layout> {
         layouts.push(match placed.layer {
             Layer::Linear(_) => Layout::Rows,
             Layer::Convolution(_) | Layer::AveragePool(_) | Layer::MaxPool(_) => Layout::Lanes,
-            Layer::Tanh | Layer::Relu => next,
+            Layer::Elementwise(_) => next,
         });
     }
     layouts.reverse();

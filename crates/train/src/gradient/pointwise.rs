@@ -1,41 +1,41 @@
 //! Elementwise layers, the loss and norms, in vectorisable loops.
 
 use super::elementary;
-use super::instruction_set::kernel;
+use super::instruction_set::{Kernel, kernel};
+use crate::layers::Pointwise;
 
-kernel! {
-    /// Hyperbolic tangent.
-    Tanh {
-        input: &'a [f32],
-        output: &'a mut [f32],
-    } => {
-        for (value, &x) in output.iter_mut().zip(input) {
-            *value = elementary::tanh(x);
+/// Applies an elementwise function.
+pub(super) struct Apply<'a, P> {
+    pub(super) function: P,
+    pub(super) input: &'a [f32],
+    pub(super) output: &'a mut [f32],
+}
+
+impl<P: Pointwise> Kernel for Apply<'_, P> {
+    #[inline(always)]
+    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
+        for (value, &x) in self.output.iter_mut().zip(self.input) {
+            *value = self.function.apply(x);
         }
     }
 }
 
-kernel! {
-    /// Converts the gradient with respect to the outputs of tanh to that with respect to its
-    /// inputs.
-    TanhGradient { output: &'a [f32], output_gradient: &'a mut [f32] } => {
-        for (derivative, &value) in output_gradient.iter_mut().zip(output) {
-            *derivative *= 1.0 - value * value;
+/// Converts the gradient with respect to the outputs of an elementwise function to that with
+/// respect to its inputs.
+pub(super) struct Pull<'a, P> {
+    pub(super) function: P,
+    pub(super) input: &'a [f32],
+    pub(super) output: &'a [f32],
+    pub(super) output_gradient: &'a mut [f32],
+}
+
+impl<P: Pointwise> Kernel for Pull<'_, P> {
+    #[inline(always)]
+    fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(self) {
+        let places = self.input.iter().zip(self.output);
+        for (derivative, (&x, &y)) in self.output_gradient.iter_mut().zip(places) {
+            *derivative = self.function.pull(x, y, *derivative);
         }
-    }
-}
-
-/// max(x, 0); NaN is preserved.
-pub(super) fn relu(input: &[f32], output: &mut [f32]) {
-    for (value, &x) in output.iter_mut().zip(input) {
-        *value = if x <= 0.0 { 0.0 } else { x };
-    }
-}
-
-/// Same as [`TanhGradient`] for ReLU, whose output is positive if its input is.
-pub(super) fn relu_gradient(output: &[f32], output_gradient: &mut [f32]) {
-    for (derivative, &value) in output_gradient.iter_mut().zip(output) {
-        *derivative = if value > 0.0 { *derivative } else { 0.0 };
     }
 }
 

@@ -29,6 +29,17 @@ impl Network {
         label: usize,
         out: &mut [S],
     ) -> S {
+        self.gradient_and_input_gradient(theta, example, label, out).0
+    }
+
+    /// As [`Network::gradient`]; also returns the gradient with respect to the example.
+    pub fn gradient_and_input_gradient<S: Scalar>(
+        &self,
+        theta: &[S],
+        example: &[S],
+        label: usize,
+        out: &mut [S],
+    ) -> (S, Vec<S>) {
         let values = self.values(theta, example);
         let logits = last(&values);
         let mut output_gradient = vec![S::from_f64(0.0); logits.len()];
@@ -42,7 +53,7 @@ impl Network {
             placed.layer.backward(theta, values, &output_gradient, gradient, &mut input_gradient);
             output_gradient = input_gradient;
         }
-        loss(logits, label)
+        (loss(logits, label), output_gradient)
     }
 
     /// The loss of one example and its derivative along `direction` in the parameters, in one

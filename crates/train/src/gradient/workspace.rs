@@ -6,9 +6,9 @@ use super::instruction_set::InstructionSet;
 use super::linear;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, Sizes, layouts};
-use super::pointwise::{LinearSquares, LossGradient, Tanh, TanhGradient, relu, relu_gradient};
+use super::pointwise::{Apply, LinearSquares, LossGradient, Pull};
 use super::pooling::{Average, AverageGradient, Maximum, MaximumGradient};
-use crate::layers::Layer;
+use crate::layers::{Layer, with_function};
 use crate::model::{Network, PlacedLayer};
 
 /// Scratch memory for one network and one thread; training steps allocate nothing else.
@@ -165,8 +165,9 @@ impl Workspace {
             let theta = &theta[placed.parameters.clone()];
             let own = &mut output_gradient.floats_mut()[..outputs * processed];
             match &placed.layer {
-                Layer::Tanh => self.set.run(TanhGradient { output, output_gradient: own }),
-                Layer::Relu => relu_gradient(output, own),
+                Layer::Elementwise(function) => with_function!(*function, function => {
+                    self.set.run(Pull { function, input, output, output_gradient: own });
+                }),
                 _ => {
                     let border = self.border.lanes_mut();
                     let below = (index > lowest).then(|| room.floats_mut());
@@ -249,8 +250,9 @@ fn forward(
             let input = (lanes(input), border.lanes_mut());
             work.forward(set, theta, input, lanes_mut(output));
         }
-        (Layer::Tanh, _) => set.run(Tanh { input, output }),
-        (Layer::Relu, _) => relu(input, output),
+        (Layer::Elementwise(function), _) => with_function!(*function, function => {
+            set.run(Apply { function, input, output });
+        }),
         (Layer::AveragePool(pool), _) => {
             set.run(Average { pool, input: lanes(input), output: lanes_mut(output) });
         }

@@ -4,11 +4,15 @@
 //! Each layer has a forward pass, a backward pass (vector-Jacobian product) and a tangent
 //! (Jacobian-vector product).
 
+mod elementwise;
 mod loss;
 mod pooling;
 mod scalar;
 mod weighted;
 
+pub(crate) use elementwise::{
+    Elementwise, Gelu, Pointwise, Relu, Scale, Softplus, Tanh, with_function,
+};
 pub(crate) use loss::{loss, loss_gradient};
 pub(crate) use pooling::Pool;
 pub use scalar::{Dual, Scalar};
@@ -19,8 +23,7 @@ pub(crate) use weighted::{Convolution, Linear, Weighted};
 pub(crate) enum Layer {
     Linear(Linear),
     Convolution(Convolution),
-    Tanh,
-    Relu,
+    Elementwise(Elementwise),
     AveragePool(Pool),
     MaxPool(Pool),
 }
@@ -64,7 +67,6 @@ impl Layer {
 
     /// Computes the outputs from the inputs.
     pub(crate) fn forward<S: Scalar>(&self, theta: &[S], input: &[S], output: &mut [S]) {
-        let zero = S::from_f64(0.0);
         match self {
             Layer::Linear(_) | Layer::Convolution(_) => {
                 let Some(layer) = self.weighted() else { return };
@@ -74,18 +76,9 @@ impl Layer {
                 }
                 layer.products(&mut |o, w, i| output[o] += weights[w] * input[i]);
             }
-            Layer::Tanh => {
-                for (value, &x) in output.iter_mut().zip(input) {
-                    *value = x.tanh();
-                }
-            }
-            Layer::Relu => {
-                for (value, &x) in output.iter_mut().zip(input) {
-                    *value = zero.max(x);
-                }
-            }
+            Layer::Elementwise(function) => function.apply(input, output),
             Layer::AveragePool(pool) => {
-                output.fill(zero);
+                output.fill(S::from_f64(0.0));
                 pool.members(|o, i| output[o] += input[i] * S::from_f64(pool.share()));
             }
             Layer::MaxPool(pool) => pool.maxima(input, |o, i| output[o] = input[i]),
@@ -102,8 +95,7 @@ impl Layer {
         gradient: &mut [S],
         input_gradient: &mut [S],
     ) {
-        let (zero, one) = (S::from_f64(0.0), S::from_f64(1.0));
-        input_gradient.fill(zero);
+        input_gradient.fill(S::from_f64(0.0));
         match self {
             Layer::Linear(_) | Layer::Convolution(_) => {
                 let Some(layer) = self.weighted() else { return };
@@ -116,15 +108,8 @@ impl Layer {
                     input_gradient[i] += output_gradient[o] * theta[w];
                 });
             }
-            Layer::Tanh => {
-                for (at, derivative) in input_gradient.iter_mut().enumerate() {
-                    *derivative = output_gradient[at] * (one - output[at] * output[at]);
-                }
-            }
-            Layer::Relu => {
-                for (at, derivative) in input_gradient.iter_mut().enumerate() {
-                    *derivative = if input[at].to_f64() > 0.0 { output_gradient[at] } else { zero };
-                }
+            Layer::Elementwise(function) => {
+                function.pull((input, output), output_gradient, input_gradient);
             }
             Layer::AveragePool(pool) => {
                 pool.members(|o, i| {
@@ -146,7 +131,6 @@ impl Layer {
         output: &[S],
         output_change: &mut [S],
     ) {
-        let (zero, one) = (S::from_f64(0.0), S::from_f64(1.0));
         match self {
             Layer::Linear(_) | Layer::Convolution(_) => {
                 let Some(layer) = self.weighted() else { return };
@@ -158,18 +142,9 @@ impl Layer {
                     output_change[o] += theta[w] * change[i];
                 });
             }
-            Layer::Tanh => {
-                for (at, value) in output_change.iter_mut().enumerate() {
-                    *value = change[at] * (one - output[at] * output[at]);
-                }
-            }
-            Layer::Relu => {
-                for (at, value) in output_change.iter_mut().enumerate() {
-                    *value = if input[at].to_f64() > 0.0 { change[at] } else { zero };
-                }
-            }
+            Layer::Elementwise(function) => function.pull((input, output), change, output_change),
             Layer::AveragePool(pool) => {
-                output_change.fill(zero);
+                output_change.fill(S::from_f64(0.0));
                 pool.members(|o, i| output_change[o] += change[i] * S::from_f64(pool.share()));
             }
             Layer::MaxPool(pool) => pool.maxima(input, |o, i| output_change[o] = change[i]),

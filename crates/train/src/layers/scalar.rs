@@ -7,6 +7,9 @@ use dpscope_core::math;
 
 use crate::gradient::elementary;
 
+/// 1/√(2π).
+const FRAC_1_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
+
 /// A number type with the operations of a network: `f32`, `f64`, and [`Dual`] numbers over them.
 pub trait Scalar:
     Copy
@@ -36,6 +39,29 @@ pub trait Scalar:
     #[must_use]
     fn tanh(self) -> Self;
 
+    /// Square root.
+    #[must_use]
+    fn sqrt(self) -> Self;
+
+    /// Logistic function 1/(1 + e^−x).
+    #[must_use]
+    fn sigmoid(self) -> Self;
+
+    /// ln(1 + e^x).
+    #[must_use]
+    fn softplus(self) -> Self;
+
+    /// Distribution function Φ of the standard normal distribution.
+    #[must_use]
+    fn normal_cdf(self) -> Self;
+
+    /// Density φ of the standard normal distribution.
+    #[must_use]
+    #[inline(always)]
+    fn normal_density(self) -> Self {
+        (-(self * self * Self::from_f64(0.5))).exp() * Self::from_f64(FRAC_1_SQRT_2PI)
+    }
+
     /// Maximum; the first of equal numbers, NaN if either is NaN.
     #[must_use]
     fn max(self, other: Self) -> Self {
@@ -64,27 +90,68 @@ impl Scalar for f64 {
     fn tanh(self) -> Self {
         math::tanh(self)
     }
+
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+
+    fn sigmoid(self) -> Self {
+        1.0 / (1.0 + math::exp(-self))
+    }
+
+    fn softplus(self) -> Self {
+        self.max(0.0) + math::ln_1p(math::exp(-self.abs()))
+    }
+
+    fn normal_cdf(self) -> Self {
+        0.5 * math::erfc(-self * std::f64::consts::FRAC_1_SQRT_2)
+    }
 }
 
 impl Scalar for f32 {
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
 
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
 
+    #[inline(always)]
     fn exp(self) -> Self {
         elementary::exp(self)
     }
 
+    #[inline(always)]
     fn ln(self) -> Self {
         math::ln(f64::from(self)) as f32
     }
 
+    #[inline(always)]
     fn tanh(self) -> Self {
         elementary::tanh(self)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        1.0 / (1.0 + elementary::exp(-self))
+    }
+
+    #[inline(always)]
+    fn softplus(self) -> Self {
+        elementary::softplus(self)
+    }
+
+    #[inline(always)]
+    fn normal_cdf(self) -> Self {
+        elementary::normal_cdf(self)
     }
 }
 
@@ -105,44 +172,74 @@ pub struct Dual<S> {
 
 impl<S: Scalar> Dual<S> {
     /// f(v) with the derivative s·f′(v).
+    #[inline(always)]
     fn chain(self, value: S, derivative: S) -> Self {
         Self { value, derivative: self.derivative * derivative }
     }
 }
 
 impl<S: Scalar> Scalar for Dual<S> {
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         Self { value: S::from_f64(value), derivative: S::from_f64(0.0) }
     }
 
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         self.value.to_f64()
     }
 
+    #[inline(always)]
     fn exp(self) -> Self {
         let exp = self.value.exp();
         self.chain(exp, exp)
     }
 
+    #[inline(always)]
     fn ln(self) -> Self {
         self.chain(self.value.ln(), S::from_f64(1.0) / self.value)
     }
 
+    #[inline(always)]
     fn tanh(self) -> Self {
         let tanh = self.value.tanh();
         self.chain(tanh, S::from_f64(1.0) - tanh * tanh)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        let root = self.value.sqrt();
+        self.chain(root, S::from_f64(0.5) / root)
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        let sigmoid = self.value.sigmoid();
+        self.chain(sigmoid, sigmoid * (S::from_f64(1.0) - sigmoid))
+    }
+
+    #[inline(always)]
+    fn softplus(self) -> Self {
+        self.chain(self.value.softplus(), self.value.sigmoid())
+    }
+
+    #[inline(always)]
+    fn normal_cdf(self) -> Self {
+        self.chain(self.value.normal_cdf(), self.value.normal_density())
     }
 }
 
 impl<S: Scalar> Add for Dual<S> {
     type Output = Self;
 
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self { value: self.value + other.value, derivative: self.derivative + other.derivative }
     }
 }
 
 impl<S: Scalar> AddAssign for Dual<S> {
+    #[inline(always)]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -151,6 +248,7 @@ impl<S: Scalar> AddAssign for Dual<S> {
 impl<S: Scalar> Sub for Dual<S> {
     type Output = Self;
 
+    #[inline(always)]
     fn sub(self, other: Self) -> Self {
         Self { value: self.value - other.value, derivative: self.derivative - other.derivative }
     }
@@ -159,6 +257,7 @@ impl<S: Scalar> Sub for Dual<S> {
 impl<S: Scalar> Neg for Dual<S> {
     type Output = Self;
 
+    #[inline(always)]
     fn neg(self) -> Self {
         Self { value: -self.value, derivative: -self.derivative }
     }
@@ -167,6 +266,7 @@ impl<S: Scalar> Neg for Dual<S> {
 impl<S: Scalar> Mul for Dual<S> {
     type Output = Self;
 
+    #[inline(always)]
     fn mul(self, other: Self) -> Self {
         let derivative = self.derivative * other.value + self.value * other.derivative;
         Self { value: self.value * other.value, derivative }
@@ -176,6 +276,7 @@ impl<S: Scalar> Mul for Dual<S> {
 impl<S: Scalar> Div for Dual<S> {
     type Output = Self;
 
+    #[inline(always)]
     fn div(self, other: Self) -> Self {
         let value = self.value / other.value;
         Self { value, derivative: (self.derivative - value * other.derivative) / other.value }

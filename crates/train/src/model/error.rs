@@ -60,6 +60,14 @@ pub enum ModelError {
         /// Zeros added on each side.
         padding: usize,
     },
+    /// A constant factor is 0, tiny, huge or not finite.
+    #[error("layer {layer} (scale): factor is {factor}; its magnitude must be in [1e-6, 1e6]")]
+    Factor {
+        /// Number of the layer.
+        layer: usize,
+        /// The factor.
+        factor: String,
+    },
     /// Some windows would cover padding only.
     #[error(
         "layer {layer} (convolution): padding {padding} must be less than kernel {kernel}; more \

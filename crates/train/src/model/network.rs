@@ -6,7 +6,9 @@ use super::error::ModelError;
 use super::limits::{MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES};
 use super::shape::Shape;
 use super::spec::{LayerSpec, ModelSpec};
-use crate::layers::{Convolution, Layer, Linear, Pool};
+use crate::layers::{
+    Convolution, Elementwise, Gelu, Layer, Linear, Pool, Relu, Scale, Softplus, Tanh,
+};
 
 /// A feed-forward network. All parameters are stored in one slice, layer by layer, weights (out ×
 /// in, or out × in × kernel × kernel) before biases.
@@ -133,6 +135,7 @@ fn layer_for(spec: &LayerSpec, input: Shape, layer: usize) -> Result<(Layer, Sha
     let positive = |value: usize, field| {
         if value == 0 { Err(ModelError::Zero { layer, kind, field }) } else { Ok(()) }
     };
+    let elementwise = |function| Ok((Layer::Elementwise(function), input));
     let fits = |size: usize, field, padding: usize| {
         let least = input.height.min(input.width).saturating_add(padding.saturating_mul(2));
         if size > least {
@@ -157,8 +160,17 @@ fn layer_for(spec: &LayerSpec, input: Shape, layer: usize) -> Result<(Layer, Sha
             let convolution = Convolution::new(input, channels, kernel, stride, padding);
             Ok((Layer::Convolution(convolution), convolution.output))
         }
-        LayerSpec::Tanh => Ok((Layer::Tanh, input)),
-        LayerSpec::Relu => Ok((Layer::Relu, input)),
+        LayerSpec::Tanh => elementwise(Elementwise::Tanh(Tanh)),
+        LayerSpec::Relu => elementwise(Elementwise::Relu(Relu)),
+        LayerSpec::Gelu => elementwise(Elementwise::Gelu(Gelu)),
+        LayerSpec::Softplus => elementwise(Elementwise::Softplus(Softplus)),
+        LayerSpec::Scale { factor } => {
+            let magnitude = factor.abs();
+            if !(1e-6..=1e6).contains(&magnitude) {
+                return Err(ModelError::Factor { layer, factor: factor.to_string() });
+            }
+            elementwise(Elementwise::Scale(Scale(factor)))
+        }
         LayerSpec::AveragePool { size } | LayerSpec::MaxPool { size } => {
             positive(size, "size")?;
             fits(size, "size", 0)?;
@@ -227,7 +239,7 @@ mod tests {
         };
         let image = Shape { channels: 3, height: 6, width: 5 };
         let huge = usize::MAX / 2;
-        let invalid: [(Shape, &[LayerSpec], &str); 18] = [
+        let invalid: [(Shape, &[LayerSpec], &str); 20] = [
             (Shape::flat(0), &[linear(2)], "1 to 16777216 values"),
             (Shape { channels: huge, height: 2, width: huge }, &[linear(2)], "`input` is"),
             (image, &[], "has 0 layers"),
@@ -249,6 +261,8 @@ mod tests {
             (image, &[linear(huge)], "values per example"),
             (Shape::flat(1 << 14), &[linear(1 << 13)], "more than 67108864 parameters"),
             (image, &[convolution(2, 3, 1, 1)], "the last layer returns shape 2×6×5"),
+            (image, &[LayerSpec::Scale { factor: 0.0 }], "layer 1 (scale): factor is 0"),
+            (image, &[LayerSpec::Scale { factor: f64::NAN }], "factor is NaN"),
             (image, &[linear(1)], "the last layer returns shape 1;"),
         ];
         for (input, layers, part) in invalid {

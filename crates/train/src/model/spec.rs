@@ -23,7 +23,7 @@ use super::shape::Shape;
 /// println!("{}", Network::new(&spec)?.parameters()); // 2510
 /// # Ok::<(), dpscope_train::ModelError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelSpec {
     /// The shape of an example.
@@ -35,7 +35,7 @@ pub struct ModelSpec {
 /// One layer.
 ///
 /// x denotes the inputs, w the weights and b the bias.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", from = "RawLayer")]
 pub enum LayerSpec {
     /// w·x + b over all inputs, flattened.
@@ -59,6 +59,15 @@ pub enum LayerSpec {
     Tanh,
     /// max(x, 0), with derivative 0 at 0.
     Relu,
+    /// x·Φ(x), with Φ the standard normal distribution function.
+    Gelu,
+    /// ln(1 + e^x).
+    Softplus,
+    /// x times a constant; as the last layer, the scale of the logits.
+    Scale {
+        /// The constant; finite, not 0.
+        factor: f64,
+    },
     /// Mean of each `size` × `size` block; incomplete blocks are dropped.
     AveragePool {
         /// Side of the block.
@@ -88,6 +97,11 @@ enum RawLayer {
     },
     Tanh {},
     Relu {},
+    Gelu {},
+    Softplus {},
+    Scale {
+        factor: f64,
+    },
     AveragePool {
         size: usize,
     },
@@ -109,6 +123,9 @@ impl From<RawLayer> for LayerSpec {
             }
             RawLayer::Tanh {} => LayerSpec::Tanh,
             RawLayer::Relu {} => LayerSpec::Relu,
+            RawLayer::Gelu {} => LayerSpec::Gelu,
+            RawLayer::Softplus {} => LayerSpec::Softplus,
+            RawLayer::Scale { factor } => LayerSpec::Scale { factor },
             RawLayer::AveragePool { size } => LayerSpec::AveragePool { size },
             RawLayer::MaxPool { size } => LayerSpec::MaxPool { size },
         }
@@ -124,6 +141,9 @@ impl LayerSpec {
             LayerSpec::Convolution { .. } => "convolution",
             LayerSpec::Tanh => "tanh",
             LayerSpec::Relu => "relu",
+            LayerSpec::Gelu => "gelu",
+            LayerSpec::Softplus => "softplus",
+            LayerSpec::Scale { .. } => "scale",
             LayerSpec::AveragePool { .. } => "average-pool",
             LayerSpec::MaxPool { .. } => "max-pool",
         }
@@ -241,6 +261,8 @@ mod tests {
             ("kind = \"linear\"\noutputs = -2", "-2"),
             ("kind = \"linear\"", "outputs"),
             ("kind = \"max-pool\"\nsize = 2.5", "2.5"),
+            ("kind = \"gelu\"\napproximate = true", "approximate"),
+            ("kind = \"scale\"", "factor"),
         ];
         for (layer, part) in refused {
             let error = ModelSpec::from_toml(&format!("{LAYER}{layer}")).unwrap_err().to_string();

@@ -2,7 +2,9 @@
 //! numbers.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use dpscope_train::LayerSpec::{self, AveragePool, Linear, MaxPool, Relu, Tanh};
+use dpscope_train::LayerSpec::{
+    self, AveragePool, Gelu, Linear, MaxPool, Relu, Scale, Softplus, Tanh,
+};
 use dpscope_train::{ModelSpec, Network, Shape};
 
 /// Test numbers from a linear congruential generator with mixed output.
@@ -120,6 +122,23 @@ fn unusual_models() -> Vec<(&'static str, ModelSpec)> {
                 [2, 7, 8],
                 &[MaxPool { size: 2 }, convolution(2, 2, 1, 1), AveragePool { size: 3 }, Tanh, two],
             ),
+        ),
+        (
+            "gelu, scaled logits",
+            model(
+                [2, 6, 6],
+                &[
+                    convolution(3, 3, 1, 1),
+                    Gelu,
+                    AveragePool { size: 2 },
+                    two,
+                    Scale { factor: 0.1 },
+                ],
+            ),
+        ),
+        (
+            "softplus between linear layers",
+            model([12, 1, 1], &[Linear { outputs: 5 }, Softplus, Linear { outputs: 3 }]),
         ),
         (
             "linear before convolution",

@@ -6,7 +6,7 @@ use dpscope_shaders::train::{
 };
 
 use super::records::Records;
-use crate::layers::{Convolution, Layer};
+use crate::layers::{Convolution, Elementwise, Layer};
 use crate::model::{Network, PlacedLayer, Shape};
 
 /// A layer with the activation that follows it.
@@ -194,10 +194,20 @@ fn place_slopes(steps: &mut [Step], lowest: usize, words: &mut Words) {
     }
 }
 
+/// The kind of the first layer that no kernel computes.
+pub(super) fn missing_kernel(network: &Network) -> Option<&'static str> {
+    network.layers().iter().find_map(|placed| match placed.layer {
+        Layer::Elementwise(Elementwise::Gelu(_)) => Some("gelu"),
+        Layer::Elementwise(Elementwise::Softplus(_)) => Some("softplus"),
+        Layer::Elementwise(Elementwise::Scale(_)) => Some("scale"),
+        _ => None,
+    })
+}
+
 fn activation(layer: &Layer) -> Activation {
     match layer {
-        Layer::Tanh => Activation::Tanh,
-        Layer::Relu => Activation::Relu,
+        Layer::Elementwise(Elementwise::Tanh(_)) => Activation::Tanh,
+        Layer::Elementwise(Elementwise::Relu(_)) => Activation::Relu,
         _ => Activation::Identity,
     }
 }
@@ -242,7 +252,7 @@ fn step(placed: &PlacedLayer, activation: Activation) -> Step {
             input,
             size: pool.size as u32,
         }),
-        Layer::Tanh | Layer::Relu => {
+        Layer::Elementwise(_) => {
             Step::Pooling(PoolingLayer { stage, pooling: Pooling::Identity, input, size: 1 })
         }
     }

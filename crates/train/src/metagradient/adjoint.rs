@@ -1,0 +1,155 @@
+//! The adjoint recursion.
+
+use super::checkpointing::{Checkpointing, Cost, Reversible};
+use super::derivatives::{BatchRows, Derivatives};
+use super::optimizer::State;
+use super::training::{InnerTraining, Interruption, LoadedBatch};
+use crate::layers::Scalar;
+
+/// The objective of a training and its derivatives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metagradient<N> {
+    /// φ = Σ_i weight_i · ℓ(θ_T, c_i).
+    pub objective: N,
+    /// dφ/dc, canary by canary.
+    pub gradient: Vec<N>,
+    /// Its part at fixed θ_T.
+    pub direct: Vec<N>,
+    /// Parameters θ_T.
+    pub parameters: Vec<N>,
+    /// dφ/dθ₀.
+    pub initial_gradient: Vec<N>,
+    /// What the reversal cost.
+    pub cost: Cost,
+}
+
+/// The state of the recursion.
+struct Recursion<'a, 'b, N, D> {
+    training: &'a InnerTraining<'b, N>,
+    derivatives: &'a mut D,
+    canaries: &'a [N],
+    batch: LoadedBatch<N>,
+    /// Derivatives of φ with respect to the state.
+    adjoint: State<N>,
+    gradient: Vec<N>,
+    w: Vec<N>,
+    product: Vec<N>,
+    cross: Vec<N>,
+    result: Metagradient<N>,
+}
+
+impl<N: Scalar> InnerTraining<'_, N> {
+    /// The objective and its derivative with respect to the canaries.
+    ///
+    /// | argument | meaning | shape |
+    /// |---|---|---|
+    /// | `derivatives` | of the network | – |
+    /// | `canaries` | features | `inputs()` per canary |
+    /// | `checkpointing` | which states are saved; does not change the result | – |
+    ///
+    /// # Errors
+    /// Diverged or cancelled.
+    pub fn metagradient<D: Derivatives<Number = N>>(
+        &self,
+        derivatives: &mut D,
+        canaries: &[N],
+        checkpointing: Checkpointing,
+    ) -> Result<Metagradient<N>, Interruption> {
+        let zeros = |count: usize| vec![N::from_f64(0.0); count];
+        let parameters = self.initial.len();
+        let result = Metagradient {
+            objective: N::from_f64(0.0),
+            gradient: zeros(canaries.len()),
+            direct: zeros(canaries.len()),
+            parameters: Vec::new(),
+            initial_gradient: Vec::new(),
+            cost: Cost::default(),
+        };
+        let mut recursion = Recursion {
+            training: self,
+            derivatives,
+            canaries,
+            batch: LoadedBatch::default(),
+            adjoint: State::new(zeros(parameters), self.rule.moments()),
+            gradient: zeros(parameters),
+            w: zeros(parameters),
+            product: zeros(parameters),
+            cross: Vec::new(),
+            result,
+        };
+        let (steps, first) = (self.batches.len(), self.first_state());
+        let cost = checkpointing.reverse(&mut recursion, steps, first)?;
+        let Recursion { adjoint, mut result, .. } = recursion;
+        (result.initial_gradient, result.cost) = (adjoint.theta, cost);
+        let is_finite = |values: &[N]| values.iter().all(|value| value.to_f64().is_finite());
+        if is_finite(&result.gradient) { Ok(result) } else { Err(Interruption::Diverged) }
+    }
+}
+
+impl<N: Scalar, D: Derivatives<Number = N>> Recursion<'_, '_, N, D> {
+    fn load(&mut self, step: usize) -> Result<(), Interruption> {
+        if !(self.training.keep_going)() {
+            return Err(Interruption::Cancelled);
+        }
+        self.batch.load(self.training, self.derivatives, step, self.canaries);
+        Ok(())
+    }
+
+    fn mean_gradient(&mut self, step: usize, theta: &[N]) {
+        let rows = self.batch.rows();
+        self.training.gradient(self.derivatives, (step, theta), rows, &mut self.gradient);
+    }
+}
+
+impl<N: Scalar, D: Derivatives<Number = N>> Reversible for Recursion<'_, '_, N, D> {
+    type State = State<N>;
+    type Error = Interruption;
+
+    fn advance(&mut self, step: usize, state: &mut State<N>) -> Result<(), Interruption> {
+        self.load(step)?;
+        self.mean_gradient(step, &state.theta);
+        let rate = self.training.learning_rates[step];
+        self.training.rule.step(step, rate, state, &self.gradient);
+        Ok(())
+    }
+
+    fn finish(&mut self, state: &State<N>) -> Result<(), Interruption> {
+        let InnerTraining { labels, weights, .. } = *self.training;
+        let batch = BatchRows { examples: self.canaries, labels, canaries: labels.len() };
+        let result = &mut self.result;
+        let lambda = &mut self.adjoint.theta;
+        result.objective =
+            self.derivatives.objective(&state.theta, batch, weights, lambda, &mut result.direct);
+        result.gradient.copy_from_slice(&result.direct);
+        result.parameters.clone_from(&state.theta);
+        if result.objective.to_f64().is_finite() { Ok(()) } else { Err(Interruption::Diverged) }
+    }
+
+    fn visit(&mut self, step: usize, state: &State<N>) -> Result<(), Interruption> {
+        self.load(step)?;
+        let InnerTraining { rule, learning_rates, clip_norm, .. } = *self.training;
+        let gradient = if rule.needs_gradient() {
+            self.mean_gradient(step, &state.theta);
+            &self.gradient[..]
+        } else {
+            &[]
+        };
+        rule.adjoint(step, learning_rates[step], (state, gradient), &mut self.adjoint, &mut self.w);
+        let (rows, inputs) = (self.batch.rows(), self.derivatives.network().inputs());
+        self.cross.clear();
+        self.cross.resize(rows.canaries * inputs, N::from_f64(0.0));
+        let (product, cross) = (&mut self.product, &mut self.cross);
+        self.derivatives.product(&state.theta, &self.w, rows, clip_norm, product, cross);
+        let count = N::from_f64(rows.labels.len() as f64);
+        for (lambda, &product) in self.adjoint.theta.iter_mut().zip(&self.product) {
+            *lambda += product / count;
+        }
+        let (shape, share) = (self.derivatives.network().input(), N::from_f64(1.0) / count);
+        let rows = self.cross.chunks_exact(inputs).zip(&self.batch.canaries);
+        for (cross, &(canary, augmentation)) in rows {
+            let out = &mut self.result.gradient[canary * inputs..][..inputs];
+            augmentation.unwrap_or_default().add_transposed(shape, cross, share, out);
+        }
+        Ok(())
+    }
+}
