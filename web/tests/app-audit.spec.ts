@@ -90,6 +90,21 @@ test("auditing again draws a new seed and says so", async ({ page }) => {
   await expect(page.locator(".command code")).toContainText(`--seed ${seed}`);
 });
 
+test("the time is shown before the start, measured here or by the last audit", async ({ page }) => {
+  await page.goto("#v=1&observations=1e7&device=cpu");
+  const hint = page.locator(".audit .choices .hint");
+  await expect(hint).toBeEmpty();
+  await hint.scrollIntoViewIfNeeded();
+  await expect(hint).toContainText(/Takes about \d+ (s|min) on \d+ CPU worker/);
+  expect(await page.evaluate(() => localStorage.getItem("dpscope-rates"))).toContain("cpu");
+  await page.evaluate(() => {
+    const cpu = `cpu ${Math.min(32, navigator.hardwareConcurrency)}`;
+    localStorage.setItem("dpscope-rates", JSON.stringify({ [cpu]: 1e7 }));
+  });
+  await page.reload();
+  await expect(hint).toContainText("Takes about 2 min");
+});
+
 test("Enter audits the number that was just typed", async ({ page }) => {
   await page.goto("#v=1&observations=20000&device=cpu");
   await expect(page.locator("#app:not([data-painted])")).toHaveCount(1);

@@ -16,7 +16,10 @@ export interface App {
   readonly state: State;
   readonly theory: Pick<TheorySession, "lines" | "conclusion" | "isStale" | "isRefining">;
   readonly sweep: Pick<SweepSession, "sweep" | "isStale">;
-  readonly audit: Pick<AuditSession, "run" | "state" | "hasGpu" | "cores" | "start">;
+  readonly audit: Pick<
+    AuditSession,
+    "run" | "state" | "hasGpu" | "cores" | "start" | "backendOf" | "secondsOf"
+  >;
   readonly comparison: Pick<ComparisonSession, "curves" | "conclusion">;
   readonly see: SeeSession;
   readonly scores: Pick<

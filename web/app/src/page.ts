@@ -40,6 +40,12 @@ export class Page implements App {
     this.redraw();
   });
   readonly #draw: (app: Page) => void;
+  #watched: Element | undefined;
+  #isPanelSeen = false;
+  readonly #seen = new IntersectionObserver(([entry]) => {
+    this.#isPanelSeen = entry?.isIntersecting === true;
+    this.#calibrate();
+  });
   #isDue = false;
   #historyTimer: ReturnType<typeof setTimeout> | undefined;
   #toastTimer: ReturnType<typeof setTimeout> | undefined;
@@ -50,6 +56,7 @@ export class Page implements App {
     const redraw = () => this.redraw();
     const theoryChanged = () => {
       if (this.theory.hasNumbers) this.sweep.showSlow(this.state);
+      this.#calibrate();
       this.redraw();
     };
     this.theory = new TheorySession(
@@ -91,7 +98,7 @@ export class Page implements App {
     for (const near of ["pointerover", "focusin"]) {
       addEventListener(near, () => this.#warm(), { once: true, passive: true });
     }
-    void this.audit.findGpu();
+    void this.audit.findGpu().then(() => this.#calibrate());
   }
 
   change(part: Partial<State>): void {
@@ -106,6 +113,7 @@ export class Page implements App {
       this.#isDue = false;
       document.title = titleOf(this.state.view);
       this.#draw(this);
+      this.#watch();
       this.#announcements.hear(summary(this));
     });
   }
@@ -162,6 +170,23 @@ export class Page implements App {
 
   #warm(): void {
     if (this.state.view === "explore") this.theory.warm();
+  }
+
+  /** Waits for the panel of the audit to be seen. */
+  #watch(): void {
+    const panel = document.querySelector(".panel.audit");
+    if (panel === null || panel === this.#watched) return;
+    this.#watched = panel;
+    this.#seen.disconnect();
+    this.#seen.observe(panel);
+  }
+
+  /** Measures the rate of audits once their panel is seen and nothing else computes. */
+  #calibrate(): void {
+    const isIdle = () => this.theory.hasNumbers && !this.theory.isRefining;
+    if (!this.#isPanelSeen || this.state.view !== "explore" || !isIdle()) return;
+    const idle = globalThis.requestIdleCallback ?? ((call: () => void) => setTimeout(call, 500));
+    idle(() => isIdle() && this.audit.calibrate(this.state));
   }
 
   #measure(): void {

@@ -2,6 +2,7 @@ import type { AuditCurve, AuditPlan, SimulationResult } from "@dpscope/wasm/audi
 import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
 import type { AuditApi } from "../workers/audit.worker";
 import { Counter, type Range } from "./counter";
+import type { Backend } from "./rates";
 
 export type Phase = "opening" | "running" | "paused" | "done" | "cancelled" | "failed";
 
@@ -36,6 +37,8 @@ export class AuditRun {
   readonly history: { observations: number; epsilon: number }[] = [];
   /** The device that counts, for display. */
   device = "";
+  /** Its kind; none until a device was opened. */
+  backend: Backend | undefined;
   /** Errors that the run recovered from. */
   readonly notes: string[] = [];
   failure: string | undefined;
@@ -205,6 +208,7 @@ export class AuditRun {
         this.options.device === "gpu",
       ]);
       this.#counters = [counter];
+      this.backend = "gpu";
       this.device = name.startsWith("gpu") ? "WebGPU" : `WebGPU: ${name}`;
       return true;
     } catch (failure) {
@@ -219,6 +223,7 @@ export class AuditRun {
     const { cores } = this.#crew;
     const opening = Array.from({ length: cores }, () => this.#opened("cpu"));
     this.#counters = await Promise.all(opening);
+    this.backend = "cpu";
     this.device = `CPU: ${cores} ${cores === 1 ? "worker" : "workers"}`;
   }
 

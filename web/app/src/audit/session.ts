@@ -1,7 +1,11 @@
-import type { State } from "../state/fields";
+import { initialState, type State } from "../state/fields";
 import { auditWorker, countWorker } from "../workers/spawn";
 import { planOf } from "./plan";
+import { type Backend, Rates } from "./rates";
 import { AuditRun } from "./run";
+
+/** Observations of 100 steps that take some tenths of a second. */
+const CALIBRATION = { cpu: 2e5, gpu: 4e6 };
 
 /** The audit of the page, and its devices. */
 export class AuditSession {
@@ -10,11 +14,16 @@ export class AuditSession {
   state: State | undefined;
   hasGpu: boolean | undefined;
   readonly cores: number;
+  readonly rates: Rates;
+  /** A short run that measures the rate. */
+  #calibration: AuditRun | undefined;
+  readonly #calibrated = new Set<Backend>();
   readonly #changed: () => void;
 
   constructor(changed: () => void) {
     this.#changed = changed;
     this.cores = Math.max(1, Math.min(32, navigator.hardwareConcurrency || 1));
+    this.rates = new Rates(() => localStorage, this.cores);
   }
 
   /** Looks once for a GPU, to show it before an audit starts. */
@@ -32,12 +41,52 @@ export class AuditSession {
 
   start(state: State): void {
     this.run?.cancel();
+    this.#calibration?.cancel();
+    this.state = state;
+    const run = this.#runOf(state, () => {
+      if (run.phase === "done") this.rates.learn(run);
+      this.#changed();
+    });
+    this.run = run;
+    void run.start();
+    this.#changed();
+  }
+
+  /** What an audit of this state would run on; none until it is known. */
+  backendOf({ device }: Pick<State, "device">): Backend | undefined {
+    if (device !== "auto") return device;
+    return this.hasGpu === undefined ? undefined : this.hasGpu ? "gpu" : "cpu";
+  }
+
+  /** Seconds that an audit of this state takes, where this device's rate is known. */
+  secondsOf(state: State): number | undefined {
+    const backend = this.backendOf(state);
+    const rate = backend === undefined ? undefined : this.rates.of(backend, state);
+    const { observations, steps, epochs } = state;
+    return rate === undefined ? undefined : (observations * steps * epochs) / rate;
+  }
+
+  /** Measures the rate of this device once, unless it is known or an audit runs. */
+  calibrate(state: State): void {
+    const backend = this.backendOf(state);
+    if (backend === undefined || this.#calibrated.has(backend)) return;
+    if (this.rates.of(backend, state) !== undefined || this.run?.isOver === false) return;
+    this.#calibrated.add(backend);
+    const { device, float_mode } = state;
+    const usual = { ...initialState(), device, float_mode, observations: CALIBRATION[backend] };
+    const run = this.#runOf(usual, () => {
+      if (run.phase !== "done") return;
+      this.rates.learn(run);
+      this.#changed();
+    });
+    this.#calibration = run;
+    void run.start();
+  }
+
+  #runOf(state: State, changed: () => void): AuditRun {
     const { device, float_mode } = state;
     const crew = { coordinator: auditWorker, counter: countWorker, cores: this.cores };
-    this.state = state;
-    this.run = new AuditRun(planOf(state), { device, float_mode }, crew, this.#changed);
-    void this.run.start();
-    this.#changed();
+    return new AuditRun(planOf(state), { device, float_mode }, crew, changed);
   }
 }
 

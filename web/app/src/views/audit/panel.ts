@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { isSamePlan } from "../../audit/plan";
+import { duration } from "../../audit/rates";
 import type { AuditRun } from "../../audit/run";
 import { labelled } from "../../components/choose";
 import { focusSoon, keepFocus } from "../../components/focus";
@@ -37,11 +38,10 @@ export function auditPanel(app: App): TemplateResult {
 
 function where(app: App): string {
   const { hasGpu, cores } = app.audit;
-  const cpu = `${cores} CPU ${cores === 1 ? "worker" : "workers"}`;
-  if (app.state.device === "cpu") return `will run on ${cpu}`;
+  if (app.state.device === "cpu") return `will run on ${cpu(cores)}`;
   if (hasGpu === undefined) return "";
   if (hasGpu || app.state.device === "gpu") return "will run on WebGPU, if available";
-  return `no GPU found: will run on ${cpu}`;
+  return `no GPU found: will run on ${cpu(cores)}`;
 }
 
 function settings(app: App): TemplateResult {
@@ -66,9 +66,23 @@ function settings(app: App): TemplateResult {
       <button type="submit" class="main-button" id=${START}>
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>
-      ${audit.run === undefined ? nothing : html`<p class="hint">Auditing again draws a new seed.</p>`}
+      <p class="hint">
+        ${audit.run === undefined ? nothing : "Auditing again draws a new seed."} ${expected(app)}
+      </p>
     </div>
   </form>`;
+}
+
+/** How long the audit takes, where it is known. */
+function expected({ audit, state }: App): string {
+  const [backend, seconds] = [audit.backendOf(state), audit.secondsOf(state)];
+  if (backend === undefined || seconds === undefined) return "";
+  const device = backend === "gpu" ? "WebGPU" : cpu(audit.cores);
+  return `Takes about ${duration(seconds)} on ${device}.`;
+}
+
+function cpu(cores: number): string {
+  return `${cores} CPU ${cores === 1 ? "worker" : "workers"}`;
 }
 
 function progress(app: App, run: AuditRun): TemplateResult {
@@ -114,12 +128,6 @@ function rate(run: AuditRun): string {
   const left = (seconds * (run.total - run.done)) / run.done;
   const rest = run.isOver || seconds < 1 ? "" : `, about ${duration(left)} left`;
   return `, ${seconds.toFixed(1)} s${rest}, ${Math.round(normals / 1e6)} million normals per second`;
-}
-
-/** 40 s, 3 min, 2 h: rounded up. */
-function duration(seconds: number): string {
-  if (seconds <= 90) return `${Math.ceil(seconds)} s`;
-  return seconds <= 5400 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
 }
 
 function buttons(app: App, run: AuditRun): TemplateResult | typeof nothing {
