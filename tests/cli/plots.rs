@@ -15,7 +15,7 @@ const COUNTS: &str = "audit counts --false-positives 12 --target-trials 1000 \
 
 /// What is wrong with a text as XML, as far as this program writes any: elements that close in
 /// order, attributes in quotes, escaped text, and no control characters.
-fn problem(svg: &str) -> Option<String> {
+pub(super) fn problem(svg: &str) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = svg;
     while let Some(start) = rest.find('<') {

@@ -3,14 +3,23 @@
 use dpscope_tests::cli::{number, text};
 use serde_json::Value;
 
-use crate::dpscope;
+use crate::plots::problem;
 use crate::snapshots::assert_shown;
+use crate::{Folder, dpscope};
 
 /// The document that the page of published trainings shows.
 const PUBLISHED: &str = "../web/numbers/published.json";
 
 fn published(seed: u32) -> Value {
-    let mut report = dpscope(&format!("reproduce published --seed {seed} --json")).exits(0).json();
+    let folder = Folder::new();
+    let words = format!("reproduce published --seed {seed} --json --plot a.svg");
+    let mut report = folder.run(&words).exits(0).json();
+    let svg = String::from_utf8(folder.read("a.svg")).unwrap();
+    assert_eq!(problem(&svg), None);
+    assert_eq!(svg.matches("<circle").count(), rows(&report).len() + 1);
+    for row in rows(&report) {
+        assert!(svg.contains(&format!(">{}<", text(row, "/name"))), "{row:#}");
+    }
     report.as_object_mut().unwrap().remove("version");
     report
 }
@@ -192,4 +201,14 @@ fn runs_and_observations_apply_to_their_experiments() {
     ] {
         dpscope(&format!("reproduce {words} --seed 1")).refuses(2, parts);
     }
+}
+
+#[test]
+fn unwritable_drawings_are_rejected_before_the_run() {
+    let folder = Folder::new();
+    folder.write("mine.svg", "<svg/>");
+    let words = "reproduce published --plot mine.svg";
+    folder.run(words).refuses(2, &["mine.svg", "choose another file"]);
+    folder.run("reproduce published --plot a.png").refuses(2, &["a.png", "must end in .svg"]);
+    folder.run("reproduce figure-3 --plot a.svg").refuses(2, &["--plot", "except with published"]);
 }

@@ -99,7 +99,7 @@ impl From<AccountingError> for Failure {
                 Failure::input(name, &["reaches this epsilon nowhere; change epsilon or delta"])
             }
             AccountingError::Infinite { delta } => {
-                let allowed = "larger: there is no finite epsilon at this delta";
+                let allowed = "larger: Gaussian noise has no finite epsilon at this delta";
                 Failure::outside("delta", delta, allowed)
             }
             _ => Failure::of(FailureKind::Internal, "the accountant failed"),
@@ -156,6 +156,9 @@ mod tests {
         assert_eq!((failure.kind, failure.field), (FailureKind::Input, Some("noise_multiplier")));
         let message = "noise_multiplier is 1e-9; it must be between 0.01 and 1e6";
         assert_eq!(failure.message, message);
+        let infinite = AccountingError::Infinite { delta: 0.0 };
+        let words = infinite.to_string();
+        assert_eq!(Failure::from(infinite).message, words);
         assert_eq!(Failure::from(argument("steps_per_epoch")).field, Some("steps"));
         let grid = Failure::from(AccountingError::Grid { points: 1e12, most: 7 });
         assert_eq!((grid.kind, grid.field), (FailureKind::Limit, None));

@@ -65,6 +65,17 @@ impl Format {
     }
 }
 
+/// Rejects a drawing that cannot be written, before any work is done.
+pub(crate) fn check_drawing(path: &Path) -> Result<(), Failure> {
+    check_replaces(path, Format::of(path, &[Format::Svg])?.mark())
+}
+
+/// Writes a drawing.
+pub(crate) fn write_drawing(path: &Path, svg: &str) -> Result<(), Failure> {
+    check_drawing(path)?;
+    write_text(path, svg)
+}
+
 impl PlotArgs {
     /// Whether any curve file is requested.
     pub(crate) fn is_requested(&self) -> bool {

@@ -1,16 +1,18 @@
-//! Trade-off curves of a result, as data and as a drawing.
+//! Drawings: trade-off curves of a result, also as data, and published trainings.
 
 mod audit;
 mod data;
 mod drawing;
 mod labels;
 mod panel;
+mod published;
 mod svg;
 mod theory;
 
 pub use audit::curves_of_report;
 pub use data::{CSV_MARK, JSON_MARK, to_csv, to_json};
 pub use drawing::to_svg;
+pub use published::published_svg;
 pub use svg::SVG_MARK;
 pub use theory::{Sampled, curves_of_sampled};
 

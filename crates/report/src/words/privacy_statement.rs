@@ -153,18 +153,19 @@ impl PrivacyStatement {
 
     fn training_in_words(&self) -> String {
         let Training { noise_multiplier, steps_per_epoch, epochs, .. } = self.training.whole;
-        let partial = match self.training.partial_epoch_steps {
-            0 => String::new(),
-            steps => format!(" and {}", counted(steps, "step")),
+        let (whole, epoch) = (counted(epochs, "epoch"), counted(steps_per_epoch, "step"));
+        let total = counted(self.training.steps(), "step");
+        let length = match (epochs, self.training.partial_epoch_steps) {
+            (_, 0) => format!("{whole} of {epoch}"),
+            (0, _) => format!("{total} of an epoch of {epoch}"),
+            (_, rest) => format!("{total}: {whole} of {epoch} and {} more", grouped(rest)),
         };
         let sizes = self.sizes.map_or(String::new(), |(records, batch)| {
             format!("{} in batches of {}, ", counted(records, "record"), grouped(batch))
         });
         format!(
-            "DP-SGD with noise multiplier σ = {}, {sizes}{} of {}{partial}, {}",
+            "DP-SGD with noise multiplier σ = {}, {sizes}{length}, {}",
             given(noise_multiplier),
-            counted(epochs, "epoch"),
-            counted(steps_per_epoch, "step"),
             batches(self.sampler)
         )
     }
@@ -350,6 +351,19 @@ mod tests {
         }
         assert!(text.is_ascii(), "{text}");
         assert_eq!(latex("δ = 2.5e-7)"), "$\\delta = 2.5 \\cdot 10^{-7}$)");
+    }
+
+    #[test]
+    fn an_incomplete_epoch_is_stated_with_all_steps() {
+        let length = |epochs, partial_epoch_steps| {
+            let mut shown = statement(SamplerKind::Shuffle);
+            shown.training.whole.epochs = epochs;
+            shown.training.partial_epoch_steps = partial_epoch_steps;
+            shown.training_in_words()
+        };
+        assert!(length(3, 0).contains("σ = 1, 3 epochs of 100 steps, shuffled"));
+        assert!(length(9, 6).contains("σ = 1, 906 steps: 9 epochs of 100 steps and 6 more, "));
+        assert!(length(0, 40).contains("σ = 1, 40 steps of an epoch of 100 steps, shuffled"));
     }
 
     #[test]

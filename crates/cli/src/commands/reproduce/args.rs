@@ -1,5 +1,7 @@
 //! Arguments of `reproduce`.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -12,7 +14,7 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
-    "Examples:\n  dpscope reproduce published\n  dpscope reproduce figure-3 --observations 1e6\n  \
+    "Examples:\n  dpscope reproduce published --plot published.svg\n  dpscope reproduce figure-3 --observations 1e6\n  \
      dpscope reproduce partial-shuffle --runs 200\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
@@ -26,6 +28,9 @@ pub(crate) struct ReproduceArgs {
     /// two cores].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
+    /// Draw claims and lower bounds to a self-contained SVG file (published).
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
     /// Random seed, below 2^53 [default: fresh entropy].
     #[arg(long, value_parser = seed)]
     pub(crate) seed: Option<u64>,

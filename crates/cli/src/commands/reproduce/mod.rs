@@ -35,6 +35,9 @@ struct Source {
 }
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
+    if args.what.what != Reproduction::Published {
+        reject_unused_options(&[("--plot", args.plot.is_some())], "except with published")?;
+    }
     let (source, published, default) = match args.what.what {
         Reproduction::Figure3 => {
             let source = Source {

@@ -6,6 +6,8 @@ const TOP = 14;
 const BOTTOM = 44;
 /** Below this width, names stand above their row. */
 const NARROW = 620;
+/** Longest name in one line, in characters. */
+const LONGEST = 28;
 
 /** One row per training: its claim, and what shuffled batches leak at least. */
 export function dotChart(content: number, rows: readonly PublishedRow[]): TemplateResult {
@@ -19,7 +21,7 @@ export function dotChart(content: number, rows: readonly PublishedRow[]): Templa
     ends: [0.8 * Math.min(...values), 1.15 * Math.max(...values)] as const,
     isLog: true,
   };
-  const left = isNarrow ? 10 : 300;
+  const left = isNarrow ? 10 : 270;
   const drawn = plot({ width, height, left }, { x, y: { label: "", ends: [0, 1] } });
   const exceeded = rows.filter(isExceeded).length;
   return html`<svg
@@ -64,7 +66,10 @@ function line({ x, left }: Plot, row: PublishedRow, y: number, isNarrow: boolean
   const words = `${row.name}, σ = ${Number(row.noise_multiplier.toFixed(2))}`;
   const name = isNarrow
     ? svg`<text x=${left} y=${y - 12}>${words}</text>`
-    : svg`<text x=${left - 12} y=${y + 4} text-anchor="end">${words}</text>`;
+    : wrapped(words).map(
+        (part, index, all) =>
+          svg`<text x=${left - 12} y=${y + 4 + 12.5 * (index - (all.length - 1) / 2)} text-anchor="end">${part}</text>`,
+      );
   if (least === undefined) return svg`<g>${name}${dot(claimed, y)}</g>`;
   const at = x(least.epsilon);
   return svg`<g>
@@ -72,6 +77,13 @@ function line({ x, left }: Plot, row: PublishedRow, y: number, isNarrow: boolean
     <line class="track ${isExceeded(row) ? "attack" : "plain"}" x1=${claimed} x2=${at} y1=${y} y2=${y}></line>
     ${dot(claimed, y)} ${head(at, y)}
   </g>`;
+}
+
+/** One line, or two of about half the words where one is too long for any font. */
+function wrapped(words: string): string[] {
+  if (words.length <= LONGEST) return [words];
+  const place = words.lastIndexOf(" ", LONGEST);
+  return [words.slice(0, place), words.slice(place + 1)];
 }
 
 function dot(x: number, y: number): unknown {

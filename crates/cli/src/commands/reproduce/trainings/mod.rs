@@ -8,9 +8,11 @@ use dpscope_core::accounting::{
 };
 use dpscope_engine::pair::PairSampler;
 use dpscope_engine::{Backend, EngineError};
+use dpscope_report::figure::published_svg;
 use dpscope_report::record::{ClaimReproduction, PairRange, PublishedReport, PublishedRow};
 
 use super::ReproduceArgs;
+use crate::args::{check_drawing, write_drawing};
 use crate::commands::simulate::float_mode;
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
@@ -25,6 +27,9 @@ const SIGNIFICANCE: f64 = 0.05;
 pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     let unused = [("--observations", args.observations.is_some()), ("--runs", args.runs.is_some())];
     reject_unused_options(&unused, "with published, which trains and simulates nothing")?;
+    if let Some(path) = &args.plot {
+        check_drawing(path)?;
+    }
     let trainings = trainings()?;
     let (seed, _) = seed_or_fresh(args.seed)?;
     let backend = backend(&args.device, float_mode(&args.device, None))?;
@@ -49,6 +54,9 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
         print_json(&report)?;
     } else {
         print_text(&table::text(&report))?;
+    }
+    if let Some(path) = &args.plot {
+        write_drawing(path, &published_svg(&report))?;
     }
     Ok(Exit::Done)
 }
