@@ -7,13 +7,15 @@ const BOTTOM = 44;
 /** Below this width, names stand above their row. */
 const NARROW = 620;
 /** Longest name in one line, in characters. */
-const LONGEST = 28;
+const LONGEST = 27;
+/** Width of the column of σ. */
+const SIGMA = 84;
 
 /** One row per training: its claim, and what shuffled batches leak at least. */
 export function dotChart(content: number, rows: readonly PublishedRow[]): TemplateResult {
   const width = Math.min(content - 36, 900);
   const isNarrow = width < NARROW;
-  const pitch = isNarrow ? 38 : 24;
+  const pitch = isNarrow ? 38 : 28;
   const height = TOP + pitch * rows.length + BOTTOM;
   const values = rows.flatMap((row) => [row.claimed_epsilon, leastLeak(row)?.epsilon ?? 1]);
   const x = {
@@ -21,7 +23,7 @@ export function dotChart(content: number, rows: readonly PublishedRow[]): Templa
     ends: [0.8 * Math.min(...values), 1.15 * Math.max(...values)] as const,
     isLog: true,
   };
-  const left = isNarrow ? 10 : 270;
+  const left = isNarrow ? 10 : 300;
   const drawn = plot({ width, height, left }, { x, y: { label: "", ends: [0, 1] } });
   const exceeded = rows.filter(isExceeded).length;
   return html`<svg
@@ -63,13 +65,13 @@ function axis({ x, left, width, right, axes }: Plot, height: number): unknown {
 function line({ x, left }: Plot, row: PublishedRow, y: number, isNarrow: boolean): unknown {
   const claimed = x(row.claimed_epsilon);
   const least = leastLeak(row);
-  const words = `${row.name}, σ = ${Number(row.noise_multiplier.toFixed(2))}`;
+  const sigma = `σ = ${Number(row.noise_multiplier.toFixed(2))}`;
   const name = isNarrow
-    ? svg`<text x=${left} y=${y - 12}>${words}</text>`
-    : wrapped(words).map(
+    ? svg`<text x=${left} y=${y - 12}>${row.name}, ${sigma}</text>`
+    : svg`${wrapped(row.name).map(
         (part, index, all) =>
-          svg`<text x=${left - 12} y=${y + 4 + 12.5 * (index - (all.length - 1) / 2)} text-anchor="end">${part}</text>`,
-      );
+          svg`<text x=${left - SIGMA} y=${y + 4 + 13 * (index - (all.length - 1) / 2)} text-anchor="end">${part}</text>`,
+      )}<text x=${left - 12} y=${y + 4} text-anchor="end">${sigma}</text>`;
   if (least === undefined) return svg`<g>${name}${dot(claimed, y)}</g>`;
   const at = x(least.epsilon);
   return svg`<g>
@@ -79,11 +81,12 @@ function line({ x, left }: Plot, row: PublishedRow, y: number, isNarrow: boolean
   </g>`;
 }
 
-/** One line, or two of about half the words where one is too long for any font. */
-function wrapped(words: string): string[] {
-  if (words.length <= LONGEST) return [words];
-  const place = words.lastIndexOf(" ", LONGEST);
-  return [words.slice(0, place), words.slice(place + 1)];
+/** Two lines where one is too long for its column. */
+function wrapped(name: string): string[] {
+  const place = name.lastIndexOf(", ");
+  return name.length <= LONGEST || place < 0
+    ? [name]
+    : [name.slice(0, place + 1), name.slice(place + 2)];
 }
 
 function dot(x: number, y: number): unknown {
