@@ -5,6 +5,9 @@
 //! correct guesses bounds ε: if training is (ε, δ)-DP, a guess is correct with probability at most
 //! q = e^ε/(1 + e^ε), but for a share δ.
 //!
+//! [`CanaryScores`] and [`OneRunResult`] are the entry points: from scores and coins, or from counts, to
+//! bounds and findings. They rest on:
+//!
 //! | type | what it yields | when |
 //! |---|---|---|
 //! | [`Guesses`] | ε, or a p-value for a claimed curve; exact | the number of guesses was fixed beforehand |
@@ -18,21 +21,32 @@
 //! initialisation, batches and noise of the training; canaries, score and rule fixed before the
 //! coins are drawn. Canaries may depend on each other in any way.
 
+mod canary_audit;
+mod canary_error;
+mod canary_scores;
+mod coin_checks;
 mod count;
 mod error;
 mod evidence;
+mod finding;
 mod gaussian;
 mod independent;
 mod plan;
+mod result;
 mod root;
 mod walk;
 
+pub use canary_audit::{GuessRule, OneRunQuestion};
+pub use canary_error::{CanaryError, CanaryFeature};
+pub use canary_scores::{CanaryScores, RankedGuess};
 pub use count::{Guesses, KnownSides};
 pub use error::OneRunError;
 pub use evidence::GuessRecord;
+pub use finding::OneRunFinding;
 pub use gaussian::GaussianGuesses;
 pub use independent::independent_canaries_mu;
 pub use plan::IdealAttack;
+pub use result::{GuessEvidence, OneRunBound, OneRunResult, implied_claim};
 pub use walk::{Ranking, ranking_sizes};
 
 use crate::math;

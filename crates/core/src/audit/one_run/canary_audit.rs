@@ -1,0 +1,259 @@
+//! From scores and coins to bounds: the entry point for audits of one run.
+
+use super::coin_checks::ORDERED;
+use super::{
+    CanaryError, CanaryFeature, CanaryScores, GuessEvidence, Guesses, KnownSides, OneRunFinding,
+    OneRunResult, RankedGuess, ranking_sizes,
+};
+
+/// Which canaries are guessed; fixed before the coins are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GuessRule {
+    /// 8, 16, 32, … and all of the most confident ones, at a joint level.
+    #[default]
+    Walk,
+    /// So many of the most confident ones, on both sides alternately.
+    Most(u64),
+    /// So many of the largest scores as included, so many of the smallest as not included.
+    Sides {
+        /// Guesses "included".
+        included: u64,
+        /// Guesses "not included".
+        excluded: u64,
+    },
+}
+
+/// What is asked of one run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OneRunQuestion<'a> {
+    /// The δ of the statements, at least one.
+    pub deltas: &'a [f64],
+    /// Chance that a bound is wrong.
+    pub significance: f64,
+    /// Which canaries are guessed.
+    pub rule: GuessRule,
+    /// Whether the coins were committed before the training: their pattern is then not examined.
+    pub is_committed: bool,
+}
+
+/// Above this share, ties are reported.
+const NOTABLE_TIES: f64 = 0.5;
+/// Normal quantile of a chance of 5·10⁻⁴.
+const REVERSED: f64 = -3.29;
+
+impl CanaryScores<'_> {
+    /// Checks coins and scores, ranks the canaries, and bounds ε.
+    ///
+    /// | argument | meaning |
+    /// |---|---|
+    /// | `features` | what is known of each canary before the training; coins must not depend on it |
+    /// | `tie` | order of equal scores, fixed before the coins are drawn; smaller first |
+    ///
+    /// # Errors
+    /// Coins that are unbalanced or follow a feature or the order of the file; arguments outside their
+    /// domain; guesses that can show nothing.
+    ///
+    /// # Example
+    /// ```
+    /// use dpscope_core::audit::one_run::{CanaryScores, GuessRule, OneRunQuestion};
+    /// let coins: Vec<bool> = (0..400_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 31 == 1).collect();
+    /// let scores: Vec<f64> = (0..400_u32)
+    ///     .map(|i| f64::from(i * 7919 % 400) / 150.0 + f64::from(u8::from(coins[i as usize])))
+    ///     .collect();
+    /// let question = OneRunQuestion {
+    ///     deltas: &[1e-5],
+    ///     significance: 0.05,
+    ///     rule: GuessRule::Most(100),
+    ///     is_committed: true,
+    /// };
+    /// let result = CanaryScores::coins(&scores, &coins)?.audit(&question, &[], |index| index)?;
+    /// assert!(result.bounds()[0].epsilon > 1.0);
+    /// # Ok::<(), dpscope_core::audit::one_run::CanaryError>(())
+    /// ```
+    pub fn audit(
+        &self,
+        question: &OneRunQuestion<'_>,
+        features: &[(CanaryFeature, &[f64])],
+        tie: impl Fn(u64) -> u64,
+    ) -> Result<OneRunResult, CanaryError> {
+        self.check_balance()?;
+        self.check_features(features)?;
+        let evidence = self.evidence(question.rule, tie)?;
+        let result = OneRunResult::new(evidence, question.deltas, question.significance)?;
+        Ok(result.with_findings(self.findings(question.is_committed)))
+    }
+
+    fn evidence(
+        &self,
+        rule: GuessRule,
+        tie: impl Fn(u64) -> u64,
+    ) -> Result<GuessEvidence, CanaryError> {
+        let game = self.game()?;
+        let count = |guesses: &[RankedGuess]| {
+            guesses.iter().filter(|guess| guess.is_correct).count() as u64
+        };
+        Ok(match rule {
+            GuessRule::Walk => {
+                let ranking = self.ranking(tie);
+                let sizes = ranking_sizes(game.canaries());
+                let correct = sizes.iter().map(|&size| count(&ranking[..size as usize])).collect();
+                GuessEvidence::walk(game, sizes, correct)?
+            }
+            GuessRule::Most(guesses) => {
+                Guesses::new(game, guesses, 0)?; // its domain, before ranking
+                let correct = count(&self.ranking(tie)[..guesses as usize]);
+                GuessEvidence::fixed(Guesses::new(game, guesses, correct)?)
+            }
+            GuessRule::Sides { included, excluded } => {
+                if self.is_sets() {
+                    return Err(CanaryError::SidesOfSets);
+                }
+                let guesses = included.saturating_add(excluded);
+                Guesses::new(game, guesses, 0)?;
+                let correct = count(&self.sides(included as usize, excluded as usize, tie));
+                let is_one = included == 0 || excluded == 0;
+                let sides = if is_one { KnownSides::One } else { KnownSides::Both };
+                GuessEvidence::fixed(Guesses::new(game, guesses, correct)?.with_sides(sides))
+            }
+        })
+    }
+
+    fn findings(&self, is_committed: bool) -> Vec<OneRunFinding> {
+        let p_value = if is_committed { 1.0 } else { self.order_of_coins() };
+        let order = (p_value < ORDERED).then_some(OneRunFinding::CoinsFollowOrder { p_value });
+        let pairs = self.coins.len() as u64 / 2;
+        let half = self.is_matching().then_some(OneRunFinding::ExactlyHalf { pairs });
+        let (count, canaries) = (self.nan_scores() as u64, self.scores.len() as u64);
+        let failed = (count > 0).then_some(OneRunFinding::FailedScores { count, canaries });
+        let share = self.share_of_ties();
+        let ties = (share > NOTABLE_TIES).then_some(OneRunFinding::TiedScores { share });
+        let (correlation, p_value) = self.correlation_with_index();
+        let follows = OneRunFinding::ScoresFollowOrder { correlation, p_value };
+        let ranks = self.ranks_of_scores().filter(|test| test.z < REVERSED);
+        let reversed = ranks.map(|test| OneRunFinding::ScoresReversed { auc: test.auc });
+        let follows = (p_value < ORDERED).then_some(follows);
+        [order, half, failed, ties, follows, reversed].into_iter().flatten().collect()
+    }
+
+    /// Share of the pairs of an included and another canary in which the included one has the larger
+    /// score, ties counted half; none if all canaries are included, or none.
+    #[must_use]
+    pub fn auc(&self) -> Option<f64> {
+        self.ranks_of_scores().map(|test| test.auc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Words};
+
+    /// Coins, and scores that are larger by `shift` for included canaries.
+    fn run(seed: u64, canaries: usize, shift: f64) -> (Vec<bool>, Vec<f64>) {
+        let mut words = Words::new(seed, Purpose::Test, 5);
+        let coins: Vec<bool> = (0..canaries).map(|_| words.next_word() & 1 == 1).collect();
+        let mut noise = || (0..12).map(|_| words.uniform()).sum::<f64>() - 6.0;
+        let scores = coins.iter().map(|&c| noise() + if c { shift } else { 0.0 }).collect();
+        (coins, scores)
+    }
+
+    fn question(rule: GuessRule) -> OneRunQuestion<'static> {
+        OneRunQuestion { deltas: &[1e-5], significance: 0.05, rule, is_committed: false }
+    }
+
+    fn audited(coins: &[bool], scores: &[f64], rule: GuessRule) -> OneRunResult {
+        let found = CanaryScores::coins(scores, coins).unwrap();
+        found.audit(&question(rule), &[], |index| index).unwrap()
+    }
+
+    fn bound(coins: &[bool], scores: &[f64], rule: GuessRule) -> f64 {
+        audited(coins, scores, rule).bounds()[0].epsilon
+    }
+
+    #[test]
+    fn a_leak_is_found_by_every_rule() {
+        let (coins, scores) = run(1, 1_000, 2.0);
+        let sides = [(60, 60), (120, 0), (0, 120)];
+        let sides = sides.map(|(included, excluded)| GuessRule::Sides { included, excluded });
+        for rule in [GuessRule::Walk, GuessRule::Most(120)].into_iter().chain(sides) {
+            let epsilon = bound(&coins, &scores, rule);
+            assert!((1.5..6.0).contains(&epsilon), "{rule:?}: {epsilon}");
+        }
+        assert_eq!(audited(&coins, &scores, GuessRule::Walk).findings(), []);
+    }
+
+    #[test]
+    fn redrawn_coins_show_nothing_and_the_largest_over_k_does() {
+        // 300 redrawn coins at 5 %: at most 15 + 4 standard errors of 3.8
+        let (mut wrong, mut mutant) = (0, 0);
+        let (_, scores) = run(0, 200, 0.0);
+        for seed in 1..=300 {
+            let (coins, _) = run(seed, 200, 0.0);
+            let Ok(found) = CanaryScores::coins(&scores, &coins) else { continue };
+            let Ok(result) = found.audit(&question(GuessRule::Walk), &[], |index| index) else {
+                continue;
+            };
+            wrong += u32::from(result.bounds()[0].epsilon > 0.0);
+            let steps = result.evidence().steps();
+            mutant += u32::from(steps.iter().any(|k| k.epsilon_lower(1e-5, 0.05).unwrap() > 0.0));
+        }
+        assert!(wrong <= 30, "{wrong}");
+        assert!(mutant > 30, "the mutant: {mutant}");
+    }
+
+    #[test]
+    fn reversed_scores_are_reported_and_show_nothing() {
+        let (coins, scores) = run(2, 1_000, -1.0);
+        let found = audited(&coins, &scores, GuessRule::Most(100));
+        assert_eq!(found.bounds()[0].epsilon, 0.0);
+        assert!(matches!(found.findings(), [OneRunFinding::ScoresReversed { auc }] if *auc < 0.4));
+        // the mutant |v − k/2| would show a leak
+        let [step] = found.evidence().steps() else { unreachable!() };
+        let mirrored = Guesses::new(step.game(), 100, 100 - step.correct()).unwrap();
+        assert!(mirrored.epsilon_lower(1e-5, 0.05).unwrap() > 0.5);
+    }
+
+    #[test]
+    fn permuting_the_file_changes_no_bound() {
+        let (coins, scores) = run(3, 500, 1.0);
+        let order: Vec<usize> = (0..500).map(|i| i * 211 % 500).collect();
+        let moved: Vec<f64> = order.iter().map(|&i| scores[i]).collect();
+        let moved_coins: Vec<bool> = order.iter().map(|&i| coins[i]).collect();
+        for rule in [GuessRule::Walk, GuessRule::Most(80)] {
+            assert_eq!(bound(&coins, &scores, rule), bound(&moved_coins, &moved, rule));
+        }
+    }
+
+    #[test]
+    fn protocol_mistakes_are_findings() {
+        let (coins, scores) = run(4, 600, 0.5);
+        let codes = |coins: &[bool], scores: &[f64]| {
+            let found = audited(coins, scores, GuessRule::Walk);
+            found.findings().iter().map(|f| format!("{f:?}")).collect::<Vec<_>>().join(" ")
+        };
+        let patterned: Vec<bool> = (0..600).map(|i| i / 3 % 2 == 0).collect();
+        assert!(codes(&patterned[..599], &scores[..599]).contains("CoinsFollowOrder"));
+        let two_valued: Vec<f64> = scores.iter().map(|s| f64::from(*s > 0.0)).collect();
+        assert!(codes(&coins, &two_valued).contains("TiedScores"));
+        let drifting: Vec<f64> =
+            scores.iter().zip(0..).map(|(s, i)| s + f64::from(i) / 50.0).collect();
+        assert!(codes(&coins, &drifting).contains("ScoresFollowOrder"));
+        let mut failed = scores.clone();
+        failed[17] = f64::NAN;
+        assert!(codes(&coins, &failed).contains("FailedScores"));
+    }
+
+    #[test]
+    fn exactly_half_is_audited_as_pairs() {
+        let (_, scores) = run(5, 400, 0.0);
+        let mut coins: Vec<bool> = (0..400).map(|i| i < 200).collect();
+        Words::new(9, Purpose::Test, 6).shuffle(&mut coins);
+        let found = CanaryScores::matched(&scores, &coins, 1).unwrap();
+        let result = found.audit(&question(GuessRule::Walk), &[], |index| index).unwrap();
+        assert_eq!(result.game(), super::super::CanaryGame::sets(200, 2).unwrap());
+        assert_eq!(result.findings(), [OneRunFinding::ExactlyHalf { pairs: 200 }]);
+        let sides = question(GuessRule::Sides { included: 10, excluded: 0 });
+        let refused = found.audit(&sides, &[], |index| index).unwrap_err();
+        assert_eq!(refused, CanaryError::SidesOfSets);
+    }
+}

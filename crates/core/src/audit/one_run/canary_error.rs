@@ -1,0 +1,161 @@
+//! Canaries, scores and coins that cannot be audited.
+
+use super::OneRunError;
+use crate::format::given;
+
+/// Something that coins must not depend on, known before the training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum CanaryFeature {
+    /// The place of the canary in the file.
+    Index,
+    /// Its label.
+    Label,
+    /// The mean of its input.
+    InputMean,
+    /// The Euclidean norm of its input.
+    InputNorm,
+    /// Its score before training, or by a model that was trained without canaries.
+    Baseline,
+}
+
+impl CanaryFeature {
+    /// In words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            CanaryFeature::Index => "their place in the file",
+            CanaryFeature::Label => "their labels",
+            CanaryFeature::InputMean => "the means of their inputs",
+            CanaryFeature::InputNorm => "the norms of their inputs",
+            CanaryFeature::Baseline => "their baseline scores",
+        }
+    }
+}
+
+/// Canaries, scores or coins without a valid bound.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CanaryError {
+    /// Fewer than five canaries or sets.
+    #[error("{units} {what}: at least 5 are needed", what = if *.is_sets { "sets" } else { "canaries" })]
+    TooFew {
+        /// Canaries or sets.
+        units: u64,
+        /// Whether they are sets.
+        is_sets: bool,
+    },
+    /// Arrays of different lengths.
+    #[error("{found} {what} for {expected} canaries: pass one for each canary")]
+    Length {
+        /// What was counted.
+        what: &'static str,
+        /// Their number.
+        found: usize,
+        /// Number of canaries.
+        expected: usize,
+    },
+    /// More than 1 % of the scores are NaN.
+    #[error(
+        "{count} of {canaries} scores are NaN, the first at index {first}: above 1 %, the scorer is \
+         broken; repair it"
+    )]
+    NotANumber {
+        /// NaN scores.
+        count: usize,
+        /// All scores.
+        canaries: usize,
+        /// Index of the first.
+        first: usize,
+    },
+    /// An infinite score.
+    #[error("the score at index {index} is infinite: scores must be finite")]
+    Infinite {
+        /// Its index.
+        index: usize,
+    },
+    /// All scores are equal.
+    #[error("all {canaries} scores are equal: they order no canaries; check the scorer")]
+    Constant {
+        /// Number of scores.
+        canaries: usize,
+    },
+    /// Coins that are not fair.
+    #[error(
+        "{included} of {canaries} canaries are included (p = {}): the coins were not fair",
+        given(*.p_value)
+    )]
+    Unbalanced {
+        /// Included canaries.
+        included: u64,
+        /// All canaries.
+        canaries: u64,
+        /// Chance of so large a difference with fair coins.
+        p_value: f64,
+    },
+    /// Included and other canaries differ in something that was known before the training.
+    #[error(
+        "included and other canaries differ in {what} before any training (p = {p}): the coins were \
+         not drawn independently of the canaries; draw them anew, with the canaries fixed first",
+        what = feature.name(), p = given(*.p_value)
+    )]
+    DifferBefore {
+        /// What they differ in.
+        feature: CanaryFeature,
+        /// Chance of so large a difference with fair coins.
+        p_value: f64,
+    },
+    /// A set without exactly one included canary.
+    #[error("set {set} has {included} included canaries: exactly one of each set is included")]
+    Set {
+        /// Number of the set.
+        set: u64,
+        /// Its included canaries.
+        included: usize,
+    },
+    /// Sets of different sizes, or of one canary.
+    #[error(
+        "set {set} has {found} canaries, another {expected}: all sets have one size, at least 2"
+    )]
+    SetSize {
+        /// Number of the set.
+        set: u64,
+        /// Its canaries.
+        found: usize,
+        /// Canaries of the first set.
+        expected: usize,
+    },
+    /// As many included as other canaries were expected.
+    #[error("{included} of {canaries} canaries are included: a matching needs exactly half")]
+    NotHalf {
+        /// Included canaries.
+        included: usize,
+        /// All canaries.
+        canaries: usize,
+    },
+    /// Guesses of one kind for sets.
+    #[error("a guess about a set names its included canary: fix the number of guesses alone")]
+    SidesOfSets,
+    /// No result could reach a bound above 0.
+    #[error(
+        "{guesses} guesses of {canaries} canaries show nothing at delta = {}, even if all are \
+         correct: raise the guesses, lower the canaries or delta, or guess one side only",
+        given(*.delta)
+    )]
+    NoPower {
+        /// Guesses.
+        guesses: u64,
+        /// Canaries or sets.
+        canaries: u64,
+        /// The smallest δ.
+        delta: f64,
+    },
+    /// No δ.
+    #[error("no delta: pass at least one")]
+    NoDelta,
+    /// An argument outside its domain.
+    #[error(transparent)]
+    OneRun(#[from] OneRunError),
+}

@@ -1,0 +1,241 @@
+//! Whether coins are fair and independent of what was known before the training.
+
+use super::canary_scores::Units;
+use super::{CanaryError, CanaryFeature, CanaryScores};
+use crate::math;
+use crate::special::BetaDistribution;
+
+/// Coins that are as unbalanced by chance are refused.
+const UNBALANCED: f64 = 1e-9;
+/// Coins and scores that follow the order of the file by chance are reported.
+pub(super) const ORDERED: f64 = 1e-6;
+/// Chance of a false refusal by all features together.
+const DIFFERENT: f64 = 1e-4;
+/// Distances along the file at which coins are compared.
+const LAGS: usize = 8;
+
+/// A two-sided test of ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct RankTest {
+    /// Share of the pairs of an included and another canary in which the included one has the larger
+    /// value, ties counted half.
+    pub(super) auc: f64,
+    /// Standard normal under fair coins; positive where included canaries have larger values.
+    pub(super) z: f64,
+}
+
+impl CanaryScores<'_> {
+    /// Refuses coins that are not fair, two-sided binomial p below 10⁻⁹.
+    pub(super) fn check_balance(&self) -> Result<(), CanaryError> {
+        let canaries = self.coins.len() as u64;
+        let included = self.coins.iter().filter(|&&coin| coin).count() as u64;
+        let p_value = fair_two_sided(included, canaries);
+        let is_fair = self.units != Units::Coins || p_value >= UNBALANCED;
+        if is_fair { Ok(()) } else { Err(CanaryError::Unbalanced { included, canaries, p_value }) }
+    }
+
+    /// Refuses canaries whose coins follow a feature; the chance of a false refusal is 10⁻⁴ for all
+    /// features together.
+    pub(super) fn check_features(
+        &self,
+        features: &[(CanaryFeature, &[f64])],
+    ) -> Result<(), CanaryError> {
+        let index: Vec<f64> = (0..self.coins.len()).map(|index| index as f64).collect();
+        let all = features.iter().copied().chain([(CanaryFeature::Index, &index[..])]);
+        for (feature, values) in all {
+            let (found, expected) = (values.len(), self.coins.len());
+            if found != expected {
+                let what = "values of a feature";
+                return Err(CanaryError::Length { what, found, expected });
+            }
+            let p_value = self.difference(values);
+            if p_value < DIFFERENT / (features.len() + 1) as f64 {
+                return Err(CanaryError::DifferBefore { feature, p_value });
+            }
+        }
+        Ok(())
+    }
+
+    /// Chance of so large a difference between included and other canaries, in either direction.
+    fn difference(&self, values: &[f64]) -> f64 {
+        match &self.units {
+            Units::Sets { members, set_size: 2, is_matching: false } => {
+                let larger = |pair: &[usize]| {
+                    let included = usize::from(self.coins[pair[1]]);
+                    let (one, other) = (values[pair[included]], values[pair[1 - included]]);
+                    (one != other).then_some(one > other)
+                };
+                let signs: Vec<bool> = members.chunks(2).filter_map(larger).collect();
+                let larger = signs.iter().filter(|&&sign| sign).count() as u64;
+                fair_two_sided(larger, signs.len() as u64)
+            }
+            _ => rank_test(values, self.coins).map_or(1.0, |test| two_sided(test.z)),
+        }
+    }
+
+    /// The smallest chance, over distances of 1 to 8, of so few or many equal neighbours with fair coins.
+    ///
+    /// Coins at a distance agree as often as fair coins show heads, exactly.
+    pub(super) fn order_of_coins(&self) -> f64 {
+        if self.units != Units::Coins {
+            return 1.0;
+        }
+        let p_value = |lag: usize| {
+            let neighbours = self.coins.iter().zip(self.coins.iter().skip(lag));
+            let equal = neighbours.filter(|(one, other)| one == other).count() as u64;
+            fair_two_sided(equal, self.coins.len().saturating_sub(lag) as u64)
+        };
+        (1..=LAGS).map(p_value).fold(1.0, f64::min)
+    }
+
+    /// Spearman's correlation of scores and index, and its two-sided p-value.
+    pub(super) fn correlation_with_index(&self) -> (f64, f64) {
+        let known: Vec<f64> = self.scores.iter().copied().filter(|score| !score.is_nan()).collect();
+        let ranks = centred_ranks(&known);
+        let middle = (known.len() as f64 - 1.0) / 2.0;
+        let product: f64 =
+            ranks.iter().zip(0_u32..).map(|(r, i)| r * (f64::from(i) - middle)).sum();
+        let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
+        let n = known.len() as f64;
+        let correlation = product / (squares * n * (n * n - 1.0) / 12.0).sqrt();
+        (correlation, two_sided(correlation * (n - 1.0).sqrt()))
+    }
+
+    /// Share of the canaries whose score another one has, too.
+    pub(super) fn share_of_ties(&self) -> f64 {
+        let mut sorted: Vec<f64> = self.scores.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let groups = sorted.chunk_by(|one, other| one == other).map(<[f64]>::len);
+        groups.filter(|&length| length > 1).sum::<usize>() as f64 / self.scores.len() as f64
+    }
+
+    /// The scores against the coins; none if all canaries are included, or none.
+    pub(super) fn ranks_of_scores(&self) -> Option<RankTest> {
+        let known: Vec<usize> =
+            (0..self.scores.len()).filter(|&canary| !self.scores[canary].is_nan()).collect();
+        let scores: Vec<f64> = known.iter().map(|&canary| self.scores[canary]).collect();
+        let coins: Vec<bool> = known.iter().map(|&canary| self.coins[canary]).collect();
+        rank_test(&scores, &coins)
+    }
+}
+
+/// Wilcoxon's rank sum of the included canaries, with the variance of a random order of these ranks.
+fn rank_test(values: &[f64], coins: &[bool]) -> Option<RankTest> {
+    let ranks = centred_ranks(values);
+    let n = ranks.len() as f64;
+    let included = coins.iter().filter(|&&coin| coin).count() as f64;
+    let others = n - included;
+    if included < 1.0 || others < 1.0 {
+        return None;
+    }
+    let pairs = ranks.iter().zip(coins).filter(|(_, coin)| **coin);
+    let sum: f64 = pairs.map(|(rank, _)| rank).sum();
+    let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
+    let variance = included * others * squares / (n * (n - 1.0));
+    let z = if variance > 0.0 { sum / variance.sqrt() } else { 0.0 };
+    Some(RankTest { auc: 0.5 + sum / (included * others), z })
+}
+
+/// Ranks less their mean; equal values share the mean of their ranks.
+fn centred_ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let middle = (values.len() as f64 - 1.0) / 2.0;
+    let (mut ranks, mut start) = (vec![0.0; values.len()], 0);
+    for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let rank = start as f64 + (equal.len() as f64 - 1.0) / 2.0 - middle;
+        equal.iter().for_each(|&place| ranks[place] = rank);
+        start += equal.len();
+    }
+    ranks
+}
+
+/// P\[|Z| ≥ |z|\] of a standard normal Z.
+fn two_sided(z: f64) -> f64 {
+    math::erfc(z.abs() / std::f64::consts::SQRT_2)
+}
+
+/// Twice the smaller tail of Bin(n, ½), at most 1.
+fn fair_two_sided(events: u64, trials: u64) -> f64 {
+    let most = events.max(trials - events);
+    if most == 0 {
+        return 1.0;
+    }
+    let tail = BetaDistribution::new(most as f64, (trials - most) as f64 + 1.0);
+    (2.0 * tail.and_then(|tail| tail.cdf(0.5)).unwrap_or(0.5)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Words};
+
+    fn fair(seed: u64, canaries: usize) -> Vec<bool> {
+        let mut words = Words::new(seed, Purpose::Test, 0);
+        (0..canaries).map(|_| words.next_word() & 1 == 1).collect()
+    }
+
+    fn noise(seed: u64, canaries: usize) -> Vec<f64> {
+        let mut words = Words::new(seed, Purpose::Test, 1);
+        (0..canaries).map(|_| words.uniform()).collect()
+    }
+
+    #[test]
+    fn fair_coins_pass_and_unfair_ones_are_refused() {
+        for seed in 0..50 {
+            let (coins, scores) = (fair(seed, 300), noise(seed, 300));
+            let found = CanaryScores::coins(&scores, &coins).unwrap();
+            found.check_balance().unwrap();
+            found.check_features(&[(CanaryFeature::Label, &noise(seed + 99, 300))]).unwrap();
+            assert!(found.order_of_coins() > ORDERED && found.correlation_with_index().1 > ORDERED);
+        }
+        let coins: Vec<bool> = (0..300).map(|i| i % 4 != 0).collect();
+        let scores = noise(1, 300);
+        let found = CanaryScores::coins(&scores, &coins).unwrap();
+        assert!(matches!(found.check_balance(), Err(CanaryError::Unbalanced { .. })));
+    }
+
+    #[test]
+    fn coins_that_follow_a_feature_are_refused() {
+        let (coins, scores) = (fair(3, 400), noise(3, 400));
+        let found = CanaryScores::coins(&scores, &coins).unwrap();
+        let labels: Vec<f64> = coins
+            .iter()
+            .zip(noise(4, 400))
+            .map(|(&c, u)| f64::from(u < if c { 0.4 } else { 0.7 }))
+            .collect();
+        let refused = found.check_features(&[(CanaryFeature::Label, &labels)]).unwrap_err();
+        assert!(matches!(refused, CanaryError::DifferBefore { feature: CanaryFeature::Label, .. }));
+        let sorted: Vec<bool> = (0..400).map(|i| i < 190).collect();
+        let found = CanaryScores::coins(&scores, &sorted).unwrap();
+        let refused = found.check_features(&[]).unwrap_err();
+        assert!(matches!(refused, CanaryError::DifferBefore { feature: CanaryFeature::Index, .. }));
+    }
+
+    #[test]
+    fn alternating_coins_follow_the_order() {
+        let coins: Vec<bool> = (0..100).map(|i| i / 2 % 2 == 0).collect();
+        let scores = noise(5, 100);
+        let found = CanaryScores::coins(&scores, &coins).unwrap();
+        found.check_features(&[]).unwrap();
+        assert!(found.order_of_coins() < ORDERED);
+    }
+
+    #[test]
+    fn the_rank_test_has_its_size() {
+        // 2,000 runs at 5 %: 100 ± 10 rejections
+        let coins: Vec<Vec<bool>> = (0..2_000).map(|seed| fair(seed, 60)).collect();
+        let rejected = coins.iter().zip(0..).filter(|(coins, seed)| {
+            let test = rank_test(&noise(10_000 + seed, 60), coins);
+            test.is_some_and(|test| two_sided(test.z) < 0.05)
+        });
+        assert!((60..140).contains(&rejected.count()));
+    }
+
+    #[test]
+    fn tails_of_fair_coins_are_exact() {
+        assert_eq!(fair_two_sided(5, 10), 1.0);
+        assert!((fair_two_sided(10, 10) - 2.0 / 1024.0).abs() < 1e-15);
+        assert!((fair_two_sided(1, 10) - 22.0 / 1024.0).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,106 @@
+//! What scores and coins of one run indicate about protocol and code.
+
+/// A finding about the canaries, coins or scores of one run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(tag = "code", content = "data", rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum OneRunFinding {
+    /// Coins repeat or alternate along the file.
+    CoinsFollowOrder {
+        /// Chance of such a pattern with fair coins.
+        p_value: f64,
+    },
+    /// Exactly half of the canaries are included: they were matched into pairs.
+    ExactlyHalf {
+        /// Number of pairs.
+        pairs: u64,
+    },
+    /// Canaries without a score; their guesses count as wrong.
+    FailedScores {
+        /// NaN scores.
+        count: u64,
+        /// All canaries.
+        canaries: u64,
+    },
+    /// Most canaries share their score with another one.
+    TiedScores {
+        /// Share of the canaries.
+        share: f64,
+    },
+    /// Scores rise or fall along the file.
+    ScoresFollowOrder {
+        /// Spearman's rank correlation.
+        correlation: f64,
+        /// Its two-sided p-value.
+        p_value: f64,
+    },
+    /// Included canaries have lower scores than the others.
+    ScoresReversed {
+        /// Share of the pairs in which the included canary has the larger score.
+        auc: f64,
+    },
+    /// Every guess is correct, of at least half of the canaries.
+    AllCorrect {
+        /// Number of guesses.
+        guesses: u64,
+        /// Number of canaries or sets.
+        canaries: u64,
+    },
+    /// The bound exceeds three times the claim.
+    FarAboveClaim {
+        /// The bound.
+        epsilon: f64,
+        /// The claim.
+        claimed: f64,
+    },
+    /// Other scores of the same committed coins were audited before.
+    SecondScores,
+    /// Canaries that equal another one.
+    EqualCanaries {
+        /// Those with an equal one before them.
+        copies: u64,
+        /// All canaries.
+        canaries: u64,
+    },
+}
+
+/// A bound above this multiple of a claim suggests a leak of the protocol.
+const FAR_ABOVE: f64 = 3.0;
+
+impl OneRunFinding {
+    /// Whether the finding invalidates the coverage of a bound, which leaves an estimate.
+    #[must_use]
+    pub const fn costs_coverage(&self) -> bool {
+        matches!(self, OneRunFinding::CoinsFollowOrder { .. } | OneRunFinding::SecondScores)
+    }
+
+    /// Whether another attack on the same training may find more, so that a claim that the bound does
+    /// not refute stays open.
+    #[must_use]
+    pub const fn leaves_claims_open(&self) -> bool {
+        matches!(self, OneRunFinding::ScoresReversed { .. })
+    }
+
+    /// Whether the finding suggests that the scores know the coins in another way than through the
+    /// training.
+    #[must_use]
+    pub const fn suggests_a_leak(&self) -> bool {
+        matches!(self, OneRunFinding::AllCorrect { .. } | OneRunFinding::FarAboveClaim { .. })
+    }
+
+    /// A bound above three times a claim.
+    #[must_use]
+    pub fn far_above_claim(epsilon: f64, claimed: f64) -> Option<Self> {
+        let is_far = epsilon > FAR_ABOVE * claimed;
+        is_far.then_some(OneRunFinding::FarAboveClaim { epsilon, claimed })
+    }
+
+    /// All of at least half of the canaries, and of at least 20, guessed correctly.
+    #[must_use]
+    pub(super) fn all_correct(guesses: u64, correct: u64, canaries: u64) -> Option<Self> {
+        let is_notable = correct == guesses && 2 * guesses >= canaries && guesses >= 20;
+        is_notable.then_some(OneRunFinding::AllCorrect { guesses, canaries })
+    }
+}

@@ -1,0 +1,470 @@
+//! From guesses to bounds, comparisons and verdicts.
+
+use super::{
+    CanaryError, CanaryGame, GaussianGuesses, Guesses, OneRunError, OneRunFinding, Ranking,
+    independent_canaries_mu,
+};
+use crate::adjacency::Adjacency;
+use crate::audit::OutcomeKind;
+use crate::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
+use crate::gdp::gdp_epsilon;
+use crate::math;
+
+/// The correct guesses of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GuessEvidence(Kind);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Fixed(Guesses),
+    Walk { ranking: Ranking, steps: Vec<Guesses> },
+}
+
+impl GuessEvidence {
+    /// A number of guesses that was fixed beforehand.
+    #[must_use]
+    pub const fn fixed(guesses: Guesses) -> Self {
+        Self(Kind::Fixed(guesses))
+    }
+
+    /// Correct guesses among the first ones of a ranking, for several numbers of guesses.
+    ///
+    /// # Errors
+    /// As [`Ranking::new`].
+    pub fn walk(game: CanaryGame, sizes: Vec<u64>, correct: Vec<u64>) -> Result<Self, OneRunError> {
+        let steps = sizes.iter().zip(&correct).map(|(&k, &v)| Guesses::new(game, k, v));
+        let steps = steps.collect::<Result<_, _>>()?;
+        Ok(Self(Kind::Walk { ranking: Ranking::new(game, sizes, correct)?, steps }))
+    }
+
+    /// Numbers of guesses with their correct ones: one, or those of the walk.
+    #[must_use]
+    pub fn steps(&self) -> &[Guesses] {
+        match &self.0 {
+            Kind::Fixed(guesses) => std::slice::from_ref(guesses),
+            Kind::Walk { steps, .. } => steps,
+        }
+    }
+
+    /// Whether several numbers of guesses are tried.
+    #[must_use]
+    pub const fn is_walk(&self) -> bool {
+        matches!(self.0, Kind::Walk { .. })
+    }
+
+    /// The largest probability of such guesses under (ε, δ)-DP.
+    ///
+    /// # Errors
+    /// As [`Guesses::p_value`].
+    pub fn p_value(&self, epsilon: f64, delta: f64) -> Result<f64, OneRunError> {
+        match &self.0 {
+            Kind::Fixed(guesses) => guesses.p_value(epsilon, delta),
+            Kind::Walk { ranking, .. } => ranking.p_value(epsilon, delta),
+        }
+    }
+
+    /// Lower bound on ε.
+    ///
+    /// # Errors
+    /// As [`Guesses::epsilon_lower`].
+    pub fn epsilon_lower(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
+        match &self.0 {
+            Kind::Fixed(guesses) => guesses.epsilon_lower(delta, significance),
+            Kind::Walk { ranking, .. } => ranking.epsilon_lower(delta, significance),
+        }
+    }
+
+    /// The bound if all guesses were correct.
+    ///
+    /// # Errors
+    /// As [`Guesses::ceiling`].
+    pub fn ceiling(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
+        match &self.0 {
+            Kind::Fixed(guesses) => guesses.ceiling(delta, significance),
+            Kind::Walk { steps, .. } => {
+                let sizes: Vec<u64> = steps.iter().map(Guesses::guesses).collect();
+                let Some(first) = steps.first() else { return Ok(0.0) };
+                Ranking::new(first.game(), sizes.clone(), sizes)?.epsilon_lower(delta, significance)
+            }
+        }
+    }
+
+    /// The fewest correct guesses at each step that reject (ε, δ) alone: the boundary of the walk.
+    ///
+    /// # Errors
+    /// As [`Guesses::p_value`].
+    pub fn boundary(
+        &self,
+        epsilon: f64,
+        delta: f64,
+        significance: f64,
+    ) -> Result<Vec<Option<u64>>, OneRunError> {
+        let fewest = |step: usize| -> Result<Option<u64>, OneRunError> {
+            let (mut accepted, mut rejected) = (0, self.steps()[step].guesses() + 1);
+            while rejected - accepted > 1 {
+                let middle = accepted + (rejected - accepted) / 2;
+                if self.reaching(step, middle)?.p_value(epsilon, delta)? < significance {
+                    rejected = middle;
+                } else {
+                    accepted = middle;
+                }
+            }
+            Ok((rejected <= self.steps()[step].guesses()).then_some(rejected))
+        };
+        (0..self.steps().len()).map(fewest).collect()
+    }
+
+    /// Guesses of which `correct` are correct at one step, the most of them in the last ones before it
+    /// and none after it.
+    fn reaching(&self, step: usize, correct: u64) -> Result<Self, OneRunError> {
+        let at = self.steps()[step];
+        if !self.is_walk() {
+            return Ok(Self::fixed(Guesses::new(at.game(), at.guesses(), correct)?));
+        }
+        let sizes: Vec<u64> = self.steps().iter().map(Guesses::guesses).collect();
+        let count = |&size: &u64| match at.guesses().checked_sub(size) {
+            Some(later) => correct.saturating_sub(later),
+            None => correct,
+        };
+        let counts = sizes.iter().map(count).collect();
+        Self::walk(at.game(), sizes, counts)
+    }
+
+    /// The step with the largest bound as if its number of guesses had been fixed.
+    fn deciding(&self, delta: f64, significance: f64) -> Result<Guesses, OneRunError> {
+        let mut best = (self.steps()[0], f64::NEG_INFINITY);
+        for step in self.steps() {
+            let bound = step.epsilon_lower(delta, significance)?;
+            if bound > best.1 {
+                best = (*step, bound);
+            }
+        }
+        Ok(best.0)
+    }
+}
+
+/// The bound at one δ, with what it could have been.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneRunBound {
+    /// δ.
+    pub delta: f64,
+    /// Lower bound on ε, nats; without coverage where the result is an estimate.
+    pub epsilon: f64,
+    /// The bound if all guesses had been correct.
+    pub ceiling: f64,
+    /// The bound of Steinke et al. for the deciding number of guesses, as if it had been fixed
+    /// beforehand: for comparison with published figures.
+    pub steinke_epsilon: f64,
+    /// What ten times as many canaries with the same share of correct guesses would add, about.
+    pub gain_at_10x: f64,
+    /// The deciding number of guesses.
+    pub guesses: u64,
+    /// The correct ones.
+    pub correct: u64,
+}
+
+/// Bounds on ε from the guesses of one run, with findings.
+///
+/// # Guarantee
+/// If training is (ε, δ)-DP and the coins are fair, each bound exceeds ε with probability at most
+/// `significance`; with a fixed number of guesses, or a walk, all of them do together
+/// (`tests/coverage/one_run.rs::walks_cover`). A finding that costs coverage leaves an estimate
+/// (`unit::a_finding_that_costs_coverage_leaves_an_estimate`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneRunResult {
+    evidence: GuessEvidence,
+    bounds: Vec<OneRunBound>,
+    significance: f64,
+    level: f64,
+    gdp_mu: Option<f64>,
+    independent_mu: Option<f64>,
+    findings: Vec<OneRunFinding>,
+}
+
+/// Beyond, the bound on μ takes seconds.
+const MOST_GUESSES_OF_MU: u64 = 20_000;
+
+impl OneRunResult {
+    /// Bounds at each δ.
+    ///
+    /// With a fixed number of guesses, all δ hold together; the rejections of a walk are not nested
+    /// over δ, so its bounds share the significance.
+    ///
+    /// # Errors
+    /// [`CanaryError::NoDelta`], [`CanaryError::NoPower`] if no result could exceed 0 at any δ, or an
+    /// argument outside its domain.
+    pub fn new(
+        evidence: GuessEvidence,
+        deltas: &[f64],
+        significance: f64,
+    ) -> Result<Self, CanaryError> {
+        let level =
+            if evidence.is_walk() { significance / deltas.len() as f64 } else { significance };
+        let smallest = deltas.iter().copied().reduce(f64::min).ok_or(CanaryError::NoDelta)?;
+        let last = evidence.steps()[evidence.steps().len() - 1];
+        let (guesses, canaries) = (last.guesses(), last.game().canaries());
+        let bounds = deltas.iter().map(|&delta| bound(&evidence, delta, level));
+        let bounds = bounds.collect::<Result<Vec<_>, OneRunError>>()?;
+        if bounds.iter().all(|bound| bound.ceiling <= 0.0) {
+            return Err(CanaryError::NoPower { guesses, canaries, delta: smallest });
+        }
+        let deciding = evidence.deciding(bounds[0].delta, level)?;
+        let is_binary = last.game().set_size() == 2;
+        let independent_mu = is_binary.then(|| independent_canaries_mu(&deciding, significance));
+        let gdp_mu = (!evidence.is_walk() && guesses <= MOST_GUESSES_OF_MU)
+            .then(|| GaussianGuesses::new(last).mu_lower(significance));
+        let findings = OneRunFinding::all_correct(guesses, last.correct(), canaries);
+        Ok(Self {
+            bounds,
+            significance,
+            level,
+            gdp_mu: gdp_mu.transpose()?,
+            independent_mu: independent_mu.transpose()?,
+            findings: findings.into_iter().collect(),
+            evidence,
+        })
+    }
+
+    /// The same result with more findings.
+    #[must_use]
+    pub fn with_findings(mut self, findings: impl IntoIterator<Item = OneRunFinding>) -> Self {
+        self.findings.extend(findings);
+        self
+    }
+
+    /// The guesses.
+    #[must_use]
+    pub const fn evidence(&self) -> &GuessEvidence {
+        &self.evidence
+    }
+
+    /// Canaries or sets.
+    #[must_use]
+    pub fn game(&self) -> CanaryGame {
+        self.evidence.steps()[0].game()
+    }
+
+    /// A bound for each δ, in the order of the arguments.
+    #[must_use]
+    pub fn bounds(&self) -> &[OneRunBound] {
+        &self.bounds
+    }
+
+    /// Chance that a bound is wrong.
+    #[must_use]
+    pub const fn significance(&self) -> f64 {
+        self.significance
+    }
+
+    /// Share of the significance that each δ has.
+    #[must_use]
+    pub const fn level(&self) -> f64 {
+        self.level
+    }
+
+    /// Lower bound on μ of trainings whose trade-off curve is Gaussian; none for a walk, or above
+    /// 20,000 guesses.
+    #[must_use]
+    pub const fn gdp_mu(&self) -> Option<f64> {
+        self.gdp_mu
+    }
+
+    /// An estimate of μ that assumes independent canaries, of the deciding number of guesses; none for
+    /// sets of three or more.
+    #[must_use]
+    pub const fn independent_mu(&self) -> Option<f64> {
+        self.independent_mu
+    }
+
+    /// ε of that estimate at δ; none where it is not finite.
+    #[must_use]
+    pub fn independent_epsilon(&self, delta: f64) -> Option<f64> {
+        gdp_epsilon(self.independent_mu?, delta).ok().filter(|epsilon| epsilon.is_finite())
+    }
+
+    /// What the data indicate about protocol and code.
+    #[must_use]
+    pub fn findings(&self) -> &[OneRunFinding] {
+        &self.findings
+    }
+
+    /// Whether the bounds have coverage.
+    #[must_use]
+    pub fn kind(&self) -> OutcomeKind {
+        if self.findings.iter().any(OneRunFinding::costs_coverage) {
+            OutcomeKind::Estimate
+        } else {
+            OutcomeKind::Bound
+        }
+    }
+
+    /// The verdict on a claim, from canaries that certify the adjacency `certified`.
+    ///
+    /// Pairs certify the replacement of a record, which an (ε, δ) claim for add/remove or zero-out
+    /// bounds by (2ε, (1 + e^ε)δ) (group privacy): the claim is refuted where this is. Zero-out and
+    /// add/remove are compared as they are.
+    ///
+    /// # Guarantee
+    /// `unit::pairs_refute_an_add_remove_claim_at_twice_its_epsilon`,
+    /// `unit::a_finding_that_costs_coverage_leaves_an_estimate`.
+    ///
+    /// # Errors
+    /// A claimed ε that is not a finite number ≥ 0.
+    pub fn verdict(
+        &self,
+        claim: &PrivacyClaim,
+        certified: Adjacency,
+    ) -> Result<ClaimVerdict, ClaimError> {
+        claim.check()?;
+        if self.kind() == OutcomeKind::Estimate {
+            return Ok(VerdictReason::CoverageLost.into());
+        }
+        let PrivacyClaim { epsilon, delta, .. } = implied_claim(claim, certified);
+        let known = self.bounds.iter().find(|bound| bound.delta == delta);
+        let found = match known {
+            Some(bound) => bound.epsilon,
+            // the claim is a hypothesis of its own
+            None if delta < 1.0 => {
+                self.evidence.epsilon_lower(delta, self.level).unwrap_or_default()
+            }
+            None => 0.0,
+        };
+        Ok(ClaimVerdict::from(if found > epsilon {
+            VerdictReason::BoundExceedsClaim
+        } else if self.findings.iter().any(OneRunFinding::leaves_claims_open) {
+            VerdictReason::AttackMismatch
+        } else {
+            VerdictReason::BoundWithinClaim
+        }))
+    }
+}
+
+/// What a claim implies for canaries that certify the adjacency `certified`.
+///
+/// An (ε, δ) claim for add/remove or zero-out implies (2ε, (1 + e^ε)δ) for replace, by group privacy;
+/// other claims are compared as they are.
+#[must_use]
+pub fn implied_claim(claim: &PrivacyClaim, certified: Adjacency) -> PrivacyClaim {
+    let PrivacyClaim { epsilon, delta, adjacency } = *claim;
+    if certified == Adjacency::Replace && adjacency != Adjacency::Replace {
+        let delta = (1.0 + math::exp(epsilon)) * delta;
+        PrivacyClaim { epsilon: 2.0 * epsilon, delta, adjacency: certified }
+    } else {
+        *claim
+    }
+}
+
+fn bound(
+    evidence: &GuessEvidence,
+    delta: f64,
+    significance: f64,
+) -> Result<OneRunBound, OneRunError> {
+    let deciding = evidence.deciding(delta, significance)?;
+    let (guesses, correct) = (deciding.guesses(), deciding.correct());
+    let fixed = deciding.epsilon_lower(delta, significance)?;
+    let game = deciding.game();
+    let more = CanaryGame::sets(game.canaries().saturating_mul(10), game.set_size())
+        .and_then(|game| Guesses::new(game, 10 * guesses, 10 * correct))
+        .and_then(|more| more.epsilon_lower(delta, significance))
+        .unwrap_or(fixed);
+    Ok(OneRunBound {
+        delta,
+        epsilon: evidence.epsilon_lower(delta, significance)?,
+        ceiling: evidence.ceiling(delta, significance)?,
+        steinke_epsilon: deciding.steinke_epsilon_lower(delta, significance)?,
+        gain_at_10x: (more - fixed).max(0.0),
+        guesses,
+        correct,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixed(canaries: u64, guesses: u64, correct: u64) -> OneRunResult {
+        let game = CanaryGame::coins(canaries).unwrap();
+        let guesses = Guesses::new(game, guesses, correct).unwrap();
+        OneRunResult::new(GuessEvidence::fixed(guesses), &[1e-5, 1e-3], 0.05).unwrap()
+    }
+
+    #[test]
+    fn bounds_stand_beside_their_ceiling_and_steinkes() {
+        let found = fixed(1_000, 100, 95);
+        for bound in found.bounds() {
+            assert!(bound.ceiling > bound.epsilon && bound.epsilon >= bound.steinke_epsilon);
+            assert!(bound.gain_at_10x > 0.1, "{bound:?}");
+        }
+        assert_eq!(format!("{:.4}", found.bounds()[0].epsilon), "2.1719");
+        assert!(found.gdp_mu().unwrap() > 0.3);
+        assert!(found.independent_epsilon(1e-5).unwrap() > found.bounds()[0].epsilon);
+        assert_eq!(found.findings(), []);
+    }
+
+    #[test]
+    fn a_walk_shares_its_significance_among_deltas() {
+        let game = CanaryGame::coins(64).unwrap();
+        let walk = || GuessEvidence::walk(game, vec![8, 16, 32, 64], vec![8, 16, 30, 48]).unwrap();
+        let one = OneRunResult::new(walk(), &[1e-5], 0.05).unwrap();
+        let two = OneRunResult::new(walk(), &[1e-5, 1e-6], 0.05).unwrap();
+        assert!(two.bounds()[0].epsilon < one.bounds()[0].epsilon);
+        assert_eq!((two.level(), two.significance()), (0.025, 0.05));
+    }
+
+    #[test]
+    fn the_boundary_is_where_rejection_starts() {
+        let game = CanaryGame::coins(64).unwrap();
+        let walk = GuessEvidence::walk(game, vec![8, 16, 32, 64], vec![0; 4]).unwrap();
+        let boundary = walk.boundary(0.5, 1e-5, 0.05).unwrap();
+        for (step, fewest) in boundary.iter().enumerate() {
+            let p = |count| walk.reaching(step, count).unwrap().p_value(0.5, 1e-5).unwrap();
+            let Some(fewest) = *fewest else { continue };
+            assert!(p(fewest) < 0.05 && p(fewest - 1) >= 0.05, "{step}");
+        }
+        assert_eq!(boundary.iter().flatten().count(), 3, "8 guesses are too few: {boundary:?}");
+    }
+
+    #[test]
+    fn guesses_that_can_show_nothing_are_refused() {
+        let game = CanaryGame::coins(1_000_000).unwrap();
+        let evidence = GuessEvidence::fixed(Guesses::new(game, 100, 90).unwrap());
+        let refused = OneRunResult::new(evidence, &[1e-5], 0.05).unwrap_err();
+        assert_eq!(
+            refused,
+            CanaryError::NoPower { guesses: 100, canaries: 1_000_000, delta: 1e-5 }
+        );
+    }
+
+    #[test]
+    fn a_finding_that_costs_coverage_leaves_an_estimate() {
+        let claim = PrivacyClaim { epsilon: 1.0, delta: 1e-5, adjacency: Adjacency::AddRemove };
+        let verdict = |found: &OneRunResult| found.verdict(&claim, Adjacency::AddRemove).unwrap();
+        let found = fixed(1_000, 100, 95);
+        assert_eq!(verdict(&found).reason, VerdictReason::BoundExceedsClaim);
+        let found = found.with_findings([OneRunFinding::CoinsFollowOrder { p_value: 1e-9 }]);
+        assert_eq!(found.kind(), OutcomeKind::Estimate);
+        assert_eq!(verdict(&found).reason, VerdictReason::CoverageLost);
+    }
+
+    #[test]
+    fn pairs_refute_an_add_remove_claim_at_twice_its_epsilon() {
+        let found = fixed(1_000, 100, 95); // ε ≥ 2.17 at δ = 1e-5, and 1.9 at 1e-3
+        let claim =
+            |epsilon| PrivacyClaim { epsilon, delta: 1e-6, adjacency: Adjacency::AddRemove };
+        let reason = |epsilon, certified| found.verdict(&claim(epsilon), certified).unwrap().reason;
+        assert_eq!(reason(1.5, Adjacency::AddRemove), VerdictReason::BoundExceedsClaim);
+        assert_eq!(reason(1.5, Adjacency::Replace), VerdictReason::BoundWithinClaim);
+        assert_eq!(reason(1.0, Adjacency::Replace), VerdictReason::BoundExceedsClaim);
+    }
+
+    #[test]
+    fn correct_guesses_of_half_of_the_canaries_suggest_a_leak() {
+        let of = |correct| fixed(100, 60, correct).findings().to_vec();
+        assert!(of(60).iter().all(OneRunFinding::suggests_a_leak) && of(60).len() == 1);
+        assert_eq!(of(59), []);
+        assert!(OneRunFinding::far_above_claim(3.1, 1.0).is_some());
+        assert!(OneRunFinding::far_above_claim(2.9, 1.0).is_none());
+    }
+}
