@@ -2,6 +2,9 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::npy::{self, Header};
+use crate::{ArrayName, FormatError, Limits, Npz};
+
 /// The secret that determines all coins of an audit.
 ///
 /// Coin i is the lowest bit of the first byte of
@@ -63,6 +66,14 @@ impl CoinSeed {
     }
 }
 
+/// Coins as an npy file of bytes: 1 for an included canary.
+#[must_use]
+pub fn write_coins(coins: &[bool]) -> Vec<u8> {
+    let mut bytes = npy::header_with("|u1", &[coins.len()]);
+    bytes.extend(coins.iter().map(|&coin| u8::from(coin)));
+    bytes
+}
+
 /// Digest of the arrays of canaries: for each, name 00 type 00 shape 00 bytes.
 #[derive(Debug, Clone, Default)]
 pub struct CanariesDigest(Sha256);
@@ -76,6 +87,37 @@ impl CanariesDigest {
         let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
         let header = format!("{name}\0{descr}\0{}\0", lengths.join(","));
         Self(self.0.chain_update(header).chain_update(bytes))
+    }
+
+    /// The digest of an npz file, array by array in the order of the file, or of an npy file, as one
+    /// array without a name.
+    ///
+    /// # Errors
+    /// A file of another format, arrays in Fortran order, and those of the format's reader.
+    pub fn of_file(bytes: &[u8], limits: &Limits) -> Result<[u8; 32], FormatError> {
+        let mut digest = Self::default();
+        let mut add = |name: &str, (header, data): (Header, Vec<u8>)| {
+            let Some(descr) = header.dtype.code().filter(|_| !header.fortran_order) else {
+                return Err(FormatError::Damaged {
+                    array: ArrayName::of(name),
+                    reason: "it is in Fortran order; save np.ascontiguousarray(x)".to_owned(),
+                });
+            };
+            digest = std::mem::take(&mut digest).with_array(name, descr, &header.shape, &data);
+            Ok(())
+        };
+        if bytes.starts_with(npy::MAGIC) {
+            limits.file(bytes)?;
+            let available_bytes = bytes.len() as u64;
+            let mut reader = bytes;
+            add("", npy::read_stored(&ArrayName::only(), &mut reader, available_bytes, limits)?)?;
+        } else {
+            let npz = Npz::open(bytes, limits)?;
+            for name in npz.names() {
+                add(name, npz.stored(name)?)?;
+            }
+        }
+        Ok(digest.finish())
     }
 
     /// The digest of all arrays.
@@ -100,8 +142,40 @@ mod tests {
     }
 
     #[test]
+    fn written_coins_are_read_back() {
+        let coins = CoinSeed::new([3; 32]).coins(100, &[]);
+        let read = crate::read_npy(&write_coins(&coins), &Limits::default()).unwrap();
+        let read: Vec<bool> = read.data().iter().map(|&value| value != 0.0).collect();
+        assert_eq!(read, coins);
+    }
+
+    #[test]
     fn secrets_are_not_printed() {
         assert_eq!(format!("{:?}", CoinSeed::new([7; 32])), "CoinSeed(secret)");
+    }
+
+    #[test]
+    fn the_digest_of_a_file_is_that_of_its_arrays() {
+        let array = crate::Array::new(vec![2, 2], vec![0.5, 1.0, -1.0, 2.0]).unwrap();
+        let data: Vec<u8> = array.data().iter().flat_map(|value| value.to_le_bytes()).collect();
+        let of_arrays = |names: &[&str]| {
+            let add = |digest: CanariesDigest, name: &&str| {
+                digest.with_array(name, "<f8", &[2, 2], &data)
+            };
+            names.iter().fold(CanariesDigest::default(), add).finish()
+        };
+        let of_file = |bytes: &[u8]| CanariesDigest::of_file(bytes, &Limits::default());
+        let npz = crate::write_npz(&[("inputs", &array), ("labels", &array)]).unwrap();
+        assert_eq!(of_file(&npz), Ok(of_arrays(&["inputs", "labels"])));
+        let npy = crate::write_npy(&array);
+        assert_eq!(of_file(&npy), Ok(of_arrays(&[""])));
+        let mut changed = npy.clone();
+        *changed.last_mut().unwrap() ^= 1;
+        assert_ne!(of_file(&changed), of_file(&npy));
+        assert!(
+            of_file(&npy[..npy.len() - 1]).is_err() && of_file(&[npy, vec![0]].concat()).is_err()
+        );
+        assert!(of_file(b"0.5,1.0").is_err());
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::io::Read;
 
 pub(crate) use header::Header;
 pub(crate) use write::header_of;
+#[cfg(feature = "coins")]
+pub(crate) use write::header_with;
 pub use write::write_npy;
 
 use crate::error::excerpt_bytes;
@@ -73,6 +75,31 @@ pub(crate) fn read_from(
     }
     let data = if header.fortran_order { to_c_order(array, &header.shape, data)? } else { data };
     Ok(Array::from_checked(&header.shape, data))
+}
+
+/// Reads one npy file to its end: the header, and the data as they are stored.
+#[cfg(feature = "coins")]
+pub(crate) fn read_stored(
+    array: &ArrayName,
+    reader: &mut dyn Read,
+    available_bytes: u64,
+    limits: &Limits,
+) -> Result<(Header, Vec<u8>), FormatError> {
+    let header = read_header(array, reader, limits)?;
+    let available_bytes = available_bytes.saturating_sub(header.bytes);
+    let (number, _) = header.number(array)?;
+    let declared_bytes =
+        element_count(array, &header.shape, limits)? as u64 * number.bytes() as u64;
+    let mut data = Vec::new();
+    let read = reader.take(declared_bytes.min(available_bytes) + 1).read_to_end(&mut data);
+    read.map_err(|e| FormatError::Damaged { array: array.clone(), reason: e.to_string() })?;
+    if data.len() as u64 == declared_bytes {
+        return Ok((header, data));
+    }
+    Err(FormatError::Damaged {
+        array: array.clone(),
+        reason: format!("the header declares {declared_bytes} bytes of data, and there are others"),
+    })
 }
 
 /// Reads an npy file up to its data.

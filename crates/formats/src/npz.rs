@@ -129,6 +129,15 @@ impl<'a> Npz<'a> {
         self.entries.iter().map(info).collect()
     }
 
+    /// Header and bytes of one array, as they are stored.
+    #[cfg(feature = "coins")]
+    pub(crate) fn stored(&self, name: &str) -> Result<(npy::Header, Vec<u8>), FormatError> {
+        let array = ArrayName::of(name);
+        self.with_reader(self.entry(name)?, &self.limits, |reader, available_bytes| {
+            npy::read_stored(&array, reader, available_bytes, &self.limits)
+        })
+    }
+
     fn entry(&self, name: &str) -> Result<&Entry, FormatError> {
         self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| FormatError::NotFound {
             name: excerpt(name),

@@ -11,6 +11,15 @@ pub(crate) enum Dtype {
 }
 
 impl Dtype {
+    /// NumPy's code; none for named fields.
+    #[cfg(feature = "coins")]
+    pub(crate) fn code(&self) -> Option<&str> {
+        match self {
+            Self::Plain(code) => Some(code),
+            Self::Structured => None,
+        }
+    }
+
     /// NumPy's name for the type where it has a short one, else its code.
     pub(crate) fn name(&self) -> String {
         let Self::Plain(code) = self else { return "with named fields".to_owned() };

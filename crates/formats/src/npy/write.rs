@@ -22,9 +22,14 @@ pub fn write_npy(array: &Array) -> Vec<u8> {
 
 /// The header: its length is a multiple of 64, as NumPy pads it.
 pub(crate) fn header_of(shape: &[usize]) -> Vec<u8> {
+    header_with("<f8", shape)
+}
+
+/// The header of another dtype.
+pub(crate) fn header_with(descr: &str, shape: &[usize]) -> Vec<u8> {
     let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
     let shape = shape_text(&shape);
-    let mut text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let before = MAGIC.len() + 4;
     // NumPy leaves room for the first axis to grow to 21 digits.
     let end = (before + text.len() + 21).next_multiple_of(64);
