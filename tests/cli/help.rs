@@ -4,10 +4,11 @@ use std::process::Command;
 
 use dpscope_tests::cli::{run, text};
 
+use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 25] = [
     "",
     "audit",
     "audit bgm",
@@ -15,11 +16,16 @@ const COMMANDS: [&str; 20] = [
     "audit outputs",
     "audit scores",
     "audit counts",
+    "canaries make",
+    "plan one-run",
+    "canaries verify",
+    "audit one-run",
     "bound",
     "calibrate",
     "compare",
     "sweep",
     "plan",
+    "canaries",
     "merge",
     "resume",
     "reproduce",
@@ -53,6 +59,13 @@ fn examples_in_help_texts_run() {
     let runs = dpscope_formats::write_npz(&arrays).unwrap();
     folder.write("runs.npz", runs);
     folder.write("settings.csv", "sigma,T\n1,100\n");
+    let records = dpscope_formats::Array::new(vec![40, 2], (0..80).map(f64::from).collect());
+    let labels = dpscope_formats::Array::new(vec![40], (0..40).map(|i| f64::from(i % 3)).collect());
+    let records = [("inputs", &records.unwrap()), ("labels", &labels.unwrap())];
+    folder.write("records.npz", dpscope_formats::write_npz(&records).unwrap());
+    let (coins, scores) = canaries(10, 1.0, 3);
+    folder.write("coins.npy", npy_f8(&[10], &coins));
+    folder.write("scores.npy", npy_f8(&[10], &scores));
     let images: Vec<u8> = (0..40 * 28 * 28).map(|i| (i % 251) as u8).collect();
     let header = [0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 28, 0, 0, 0, 28];
     folder.write("train-images-idx3-ubyte.gz", [&header[..], &images].concat());
@@ -105,6 +118,7 @@ fn completions_contain_every_command() {
             "sampling-rate",
             "noise-multiplier",
             "count-non-finite",
+            "guesses-in",
             "float-mode",
         ] {
             assert!(script.contains(word), "{shell}: {word}");

@@ -14,6 +14,7 @@ mod faults;
 mod full_disk;
 mod help;
 mod interrupts;
+mod one_run;
 mod outputs;
 mod planning;
 mod plots;

@@ -10,6 +10,7 @@ use dpscope_report::number::{decimals, plain};
 use dpscope_report::schema::{documents, type_declarations, vocabulary};
 use serde_json::{Value, json};
 
+use crate::one_run::canaries;
 use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
 
@@ -221,6 +222,17 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("comparison", format!("compare --observations 1e3 --seed 1 {training}")),
         ("sweep", "sweep settings.csv".to_owned()),
         ("sweep", "sweep settings.csv --pair --observations 1e3 --seed 1".to_owned()),
+        (
+            "one_run",
+            "audit one-run --canaries 1000 --guesses 100 --correct 95 --claim 2".to_owned(),
+        ),
+        ("one_run", "audit one-run --scores canary-scores.npy --coins coins.npy".to_owned()),
+        ("one_run_sizes", "plan one-run --canaries 100 --mu 1 --epsilon 1".to_owned()),
+        (
+            "canaries",
+            "canaries make directions --dimension 50 --count 10 --out canaries.npz".to_owned(),
+        ),
+        ("canaries", "canaries verify canaries.npz".to_owned()),
         ("plan", "plan --epsilon 9".to_owned()),
         ("plan", format!("plan --observations 1e4 --seed 1 {training}")),
         ("devices", "devices".to_owned()),
@@ -249,6 +261,9 @@ fn inputs() -> Folder {
         folder.write(name, npy_f8(&[10_000], world));
     }
     folder.write("settings.csv", "sigma,T\n1,10\n");
+    let (coins, scores) = canaries(300, 1.0, 1);
+    folder.write("coins.npy", npy_f8(&[300], &coins));
+    folder.write("canary-scores.npy", npy_f8(&[300], &scores));
     folder
 }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod ascii;
+mod canary_plan;
 mod commands;
 mod device;
 mod failure;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dpscope_core::audit::claim::{ClaimError, PrivacyClaim, Verdict};
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict};
 use dpscope_core::format::given;
 use dpscope_report::figure::Curves;
 use dpscope_report::record::{ClaimTest, ErrorReport, Report};
@@ -54,16 +54,24 @@ impl ReportArgs {
             }
         }
         self.plot.write(curves)?;
-        Ok(match report.verdict.map(|verdict| verdict.outcome) {
+        Ok(self.claim.exit(report.verdict, !report.findings.is_empty()))
+    }
+}
+
+impl ClaimArgs {
+    /// The exit code of a verdict and of findings.
+    pub(crate) fn exit(&self, verdict: Option<ClaimVerdict>, has_findings: bool) -> Exit {
+        match verdict.map(|verdict| verdict.outcome) {
             Some(Verdict::Refuted) => Exit::Refuted,
+            _ if self.fail_on_finding && has_findings => Exit::Refuted,
             Some(Verdict::Inconclusive) => Exit::Inconclusive,
             Some(Verdict::NotRefuted) | None => Exit::Done,
-        })
+        }
     }
 }
 
 /// The claims of `--claim` and `--fail-above`.
-fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Failure> {
+pub(crate) fn claim_test(args: &ClaimArgs, delta: f64) -> Result<ClaimTest, Failure> {
     let claim = match args.claim {
         None => None,
         Some(epsilon) => {

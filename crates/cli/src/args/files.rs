@@ -26,7 +26,8 @@ impl FileUse {
             "plot" | "curves" | "csv" | "outputs_to" => Some(FileUse::Write),
             // a built-in name, or a file
             "data" | "model" => Some(FileUse::Read),
-            "target" | "zero_out" | "labels" | "settings" | "file" | "runs" => {
+            "target" | "zero_out" | "labels" | "settings" | "file" | "runs" | "scores"
+            | "coins" | "sets" | "baseline" | "seed" | "plan" => {
                 is_path(argument).then_some(FileUse::Read)
             }
             _ => None,

@@ -7,6 +7,7 @@ mod audit;
 mod bench;
 mod bound;
 mod calibrate;
+mod canaries;
 mod check;
 mod compare;
 pub(crate) mod completions;
@@ -37,8 +38,14 @@ subcommands! {
         Compare(compare::CompareArgs) => compare,
         /// Compute claimed and proven epsilon for each row of a CSV file.
         Sweep(sweep::SweepArgs) => sweep,
-        /// Compute how many observations an audit needs, or what a number of them can detect.
+        /// Compute the size of an audit, or commit to the coins of its canaries.
         Plan(plan::PlanArgs) => plan,
+        /// Make or verify canaries for an audit of one training run.
+        #[command(
+            subcommand,
+            after_help = "Example:\n  dpscope canaries make random --data records.npz --count 10 --out canaries.npz"
+        )]
+        Canaries(canaries::Canaries) => canaries,
         /// Join the shards of a run.
         Merge(merge::MergeArgs) => merge,
         /// Resume an interrupted run.

@@ -83,3 +83,17 @@ impl LimitRecord {
         Ok(LimitRecord { epsilon, verdict: result.verdict(&claim)? })
     }
 }
+
+/// Of a claim and a limit: refuted if one is, inconclusive if one of them could not be tested.
+pub(super) fn verdict_of(
+    claim: Option<ClaimVerdict>,
+    limit: Option<ClaimVerdict>,
+) -> Option<ClaimVerdict> {
+    let weight = |verdict: &ClaimVerdict| match verdict.outcome {
+        Verdict::Refuted => 2,
+        Verdict::Inconclusive => 1,
+        Verdict::NotRefuted => 0,
+    };
+    // of equals, that on the claim
+    [claim, limit].into_iter().flatten().rev().max_by_key(weight)
+}

@@ -10,6 +10,9 @@ mod devices;
 mod independence;
 pub mod input;
 mod message;
+mod one_run;
+mod one_run_plan;
+mod one_run_sizes;
 pub mod page;
 mod plan;
 mod planning;
@@ -34,6 +37,13 @@ pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices, TimeShares};
 pub use independence::{IndependenceRecord, IndependenceTest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
+pub use one_run::{
+    IndependentCanaries, OneRunClaim, OneRunFindingRecord, OneRunReport, RankingStep,
+};
+pub use one_run_plan::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
+pub use one_run_sizes::{
+    CanariesReport, CommitmentRecord, OneRunSize, OneRunSizes, OneRunTarget, PlanCheck,
+};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};

@@ -2,7 +2,7 @@
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::bayesian::CredibleInterval;
-use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, Verdict};
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict};
 use dpscope_core::audit::metrics::AttackMetrics;
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::audit::{AuditResult, ScoreSlope};
@@ -10,6 +10,7 @@ use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_core::recorded::CanarySize;
 use serde::Serialize;
 
+use super::claim::verdict_of;
 use super::value::{self, BoundRecord, EstimateRecord, FindingRecord};
 use super::{
     ClaimRecord, ClaimTest, IndependenceRecord, LimitRecord, PlanRecord, ResultRecord,
@@ -226,16 +227,8 @@ impl Report {
     }
 }
 
-/// Of a claim and a limit: refuted if one is, inconclusive if one of them could not be tested.
 fn verdict(claim: Option<&ClaimRecord>, limit: Option<&LimitRecord>) -> Option<ClaimVerdict> {
-    let verdicts = [claim.map(|claim| claim.verdict), limit.map(|limit| limit.verdict)];
-    let weight = |verdict: &ClaimVerdict| match verdict.outcome {
-        Verdict::Refuted => 2,
-        Verdict::Inconclusive => 1,
-        Verdict::NotRefuted => 0,
-    };
-    // of equals, that on the claim
-    verdicts.into_iter().flatten().rev().max_by_key(weight)
+    verdict_of(claim.map(|claim| claim.verdict), limit.map(|limit| limit.verdict))
 }
 
 /// Who chose the seed.

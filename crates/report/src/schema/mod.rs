@@ -16,9 +16,9 @@ use serde_json::{Map, Value};
 pub use vocabulary::vocabulary;
 
 use crate::record::{
-    Bench, BoundReport, CalibrationReport, CheckReport, Comparison, Completions, CurvesReport,
-    Devices, ErrorReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
-    TrainingReproductionReport,
+    Bench, BoundReport, CalibrationReport, CanariesReport, CheckReport, Comparison, Completions,
+    CurvesReport, Devices, ErrorReport, OneRunReport, OneRunSizes, PlanReport, PublishedReport,
+    Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -39,12 +39,15 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("bench", document::<Bench>()),
         ("bound", document::<BoundReport>()),
         ("calibrate", document::<CalibrationReport>()),
+        ("canaries", document::<CanariesReport>()),
         ("check", document::<CheckReport>()),
         ("comparison", document::<Comparison>()),
         ("completions", document::<Completions>()),
         ("curves", document::<CurvesReport<'static>>()),
         ("devices", document::<Devices>()),
         ("error", document::<ErrorReport>()),
+        ("one_run", document::<OneRunReport>()),
+        ("one_run_sizes", document::<OneRunSizes>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),

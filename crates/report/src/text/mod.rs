@@ -1,6 +1,8 @@
 //! Documents as text, for a person at a terminal.
 
 mod metrics;
+mod one_run;
+mod one_run_sizes;
 mod report;
 mod row;
 mod table;
@@ -8,6 +10,8 @@ mod theory;
 mod training;
 
 pub use metrics::metrics_text;
+pub use one_run::{one_run_brief_text, one_run_text};
+pub use one_run_sizes::one_run_sizes_text;
 pub use report::{Hints, brief_text, report_text};
 pub use row::row;
 pub use table::{Align, table};

@@ -9,6 +9,8 @@ mod described;
 mod finding;
 mod headline;
 mod length;
+mod one_run;
+mod one_run_design;
 mod privacy_statement;
 mod sampler;
 mod shuffle_window;
@@ -25,6 +27,12 @@ pub use described::{calibrations, described_claim_sentence};
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use headline::{NO_LEAKAGE, headline};
 pub use length::{epochs_in_words, rounding_sentence};
+pub use one_run::{
+    INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words, adjacency_sentence,
+    canaries_sentence, coins_sentence, guess_rule_sentence, one_run_claim_sentence,
+    one_run_finding_sentence, one_run_headline,
+};
+pub use one_run_design::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
 pub use privacy_statement::{PrivacyStatement, StatementFormat, own_claim};
 pub use sampler::batches;
 pub use shuffle_window::shuffle_window_sentence;

@@ -3,6 +3,7 @@
 mod bgm;
 mod counts;
 pub(crate) mod dpsgd;
+pub(crate) mod one_run;
 mod outputs;
 mod recorded;
 mod scores;
@@ -10,6 +11,7 @@ mod scores;
 use bgm::BgmArgs;
 use counts::CountsArgs;
 use dpsgd::DpSgdArgs;
+use one_run::OneRunArgs;
 use outputs::OutputsArgs;
 use scores::ScoresArgs;
 
@@ -31,5 +33,7 @@ subcommands! {
         Scores(ScoresArgs) => scores,
         /// Bound epsilon from error counts at a threshold fixed in advance.
         Counts(CountsArgs) => counts,
+        /// Bound epsilon from guesses on the canaries of one training run.
+        OneRun(Box<OneRunArgs>) => one_run,
     }
 }

@@ -6,9 +6,13 @@ use crate::args::{LengthArgs, RuleArg, SamplerArgs, StatementArgs, count, seed};
 
 #[derive(Debug, Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  dpscope plan --epsilon 9\n  dpscope plan --noise-multiplier 1 --steps 100 --observations 1e7"
 )]
 pub(crate) struct PlanArgs {
+    /// Another subject than the batched Gaussian mechanism.
+    #[command(subcommand)]
+    pub(crate) subject: Option<super::PlanSubject>,
     /// Epsilon that the bound should be able to reach.
     #[arg(long, value_name = "EPS")]
     pub(crate) epsilon: Option<f64>,

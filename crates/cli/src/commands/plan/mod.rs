@@ -1,8 +1,10 @@
 //! `dpscope plan`: computes how many observations an audit needs.
 
 mod args;
+mod one_run;
 
 pub(crate) use args::PlanArgs;
+use one_run::OneRunPlanArgs;
 
 use dpscope_core::accounting::{Accountant, Deterministic, Given, Kind, Query, accountant};
 use dpscope_core::audit::bound::{PredictedErrors, ThresholdRule, epsilon_from_rates};
@@ -21,7 +23,22 @@ use crate::seed::seed_or_fresh;
 /// Largest number of observations in a prediction.
 const MAX_OBSERVATIONS: u64 = 10_000_000_000;
 
+subcommands! {
+    PlanSubject {
+        /// Size an audit of one training run, or commit to the coins of its canaries.
+        OneRun(OneRunPlanArgs) => one_run,
+    }
+}
+
 pub(crate) fn run(args: &PlanArgs) -> CommandResult {
+    match &args.subject {
+        Some(subject) => subject.run(),
+        None => run_bgm(args),
+    }
+}
+
+/// The batched Gaussian mechanism.
+fn run_bgm(args: &PlanArgs) -> CommandResult {
     if args.epsilon.is_none() && args.observations.is_none() && args.noise_multiplier.is_none() {
         return Err(Failure::input(
             "nothing to plan: pass --epsilon, --observations, or --noise-multiplier and --steps",

@@ -1,0 +1,241 @@
+//! The folder of a committed plan: `plan.json`, `seed.secret`, `coins.npy`, `commitment.txt`.
+
+use std::fs;
+use std::path::Path;
+
+use dpscope_formats::{CanariesDigest, CoinSeed, FormatError, write_coins};
+use dpscope_report::record::{OneRunPlan, PlannedGame};
+
+use crate::failure::{Exit, Failure};
+use crate::files::{cannot_write, limits, read, read_text, write_atomically, write_text};
+
+/// Larger plans and seeds are no plans.
+const MOST_BYTES: u64 = 1 << 20;
+
+const PLAN: &str = "plan.json";
+const SEED: &str = "seed.secret";
+const COINS: &str = "coins.npy";
+const COMMITMENT: &str = "commitment.txt";
+const NONCE: &str = "nonce.txt";
+const SCORED: &str = "scores.sha256";
+
+/// A plan with the seed that its commitment was made with.
+pub(crate) struct CommittedPlan {
+    pub(crate) plan: OneRunPlan,
+    pub(crate) seed: CoinSeed,
+    nonce: Vec<u8>,
+}
+
+impl CommittedPlan {
+    /// Draws a seed, writes the files of a plan, and returns the commitment.
+    pub(crate) fn commit(folder: &Path, plan: &OneRunPlan) -> Result<String, Failure> {
+        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        for name in [PLAN, SEED, COINS, COMMITMENT] {
+            if folder.join(name).exists() {
+                let problem =
+                    "exists: a committed plan is never overwritten; choose another folder";
+                return Err(Failure::input(problem).about(&folder.join(name)));
+            }
+        }
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            Failure::with(Exit::Internal, format!("no entropy from the system ({error})"))
+        })?;
+        let seed = CoinSeed::new(bytes);
+        let text = serde_json::to_string_pretty(plan)
+            .map_err(|error| Failure::with(Exit::Internal, error))?
+            + "\n";
+        let digest = digest_of(plan, &folder.join(PLAN))?;
+        let commitment = hex(&seed.commitment(&digest, text.as_bytes()));
+        write_text(&folder.join(PLAN), &text)?;
+        write_secret(&folder.join(SEED), &format!("{}\n", hex(&bytes)))?;
+        write_text(&folder.join(COMMITMENT), &format!("{commitment}\n"))?;
+        let committed = CommittedPlan { plan: plan.clone(), seed, nonce: Vec::new() };
+        committed.write_coins(folder)?;
+        Ok(commitment)
+    }
+
+    /// Draws the coins of a committed plan anew, with bytes that were published after the commitment.
+    pub(crate) fn add_nonce(folder: &Path, nonce: &str) -> Result<(), Failure> {
+        if folder.join(NONCE).exists() {
+            let problem = "exists: coins are drawn with one nonce only";
+            return Err(Failure::input(problem).about(&folder.join(NONCE)));
+        }
+        let found = Self::open(folder, None)?;
+        let nonce = unhex(nonce).ok_or_else(|| {
+            Failure::input("--nonce is not hexadecimal: pass an even number of digits 0-9, a-f")
+        })?;
+        write_text(&folder.join(NONCE), &format!("{}\n", hex(&nonce)))?;
+        CommittedPlan { nonce, ..found }.write_coins(folder)
+    }
+
+    /// Whether the folder has the secret seed.
+    pub(crate) fn has_seed(folder: &Path) -> bool {
+        folder.join(SEED).exists()
+    }
+
+    /// Reads a plan and checks its commitment; the seed is in the folder, or in another file.
+    pub(crate) fn open(folder: &Path, seed: Option<&Path>) -> Result<Self, Failure> {
+        let path = folder.join(PLAN);
+        let (plan, text) = read_plan(&path)?;
+        let digest = digest_of(&plan, &path)?;
+        let seed_path = seed.map_or_else(|| folder.join(SEED), Path::to_path_buf);
+        let bytes = secret(&seed_path)?;
+        let found = CoinSeed::new(bytes);
+        let commitment_path = folder.join(COMMITMENT);
+        let committed = read_text(&commitment_path, MOST_BYTES)?;
+        let expected = hex(&found.commitment(&digest, text.as_bytes()));
+        if committed.trim() != expected {
+            let problem = format!(
+                "is not the commitment to this plan and seed ({expected}): one of them was changed \
+                 after the coins were committed, so there is no bound"
+            );
+            return Err(Failure::with(Exit::Artefact, problem).about(&commitment_path));
+        }
+        let nonce_path = folder.join(NONCE);
+        let nonce = match nonce_path.exists() {
+            true => unhex(read_text(&nonce_path, MOST_BYTES)?.trim())
+                .ok_or_else(|| Failure::input("is not hexadecimal").about(&nonce_path))?,
+            false => Vec::new(),
+        };
+        let found = CommittedPlan { plan, seed: found, nonce };
+        found.check_coins(&folder.join(COINS))?;
+        Ok(found)
+    }
+
+    /// Whether each canary is included.
+    pub(crate) fn coins(&self) -> Vec<bool> {
+        let canaries = self.plan.canaries as usize;
+        match self.plan.game {
+            PlannedGame::Coins => self.seed.coins(canaries, &self.nonce),
+            PlannedGame::Pairs => {
+                let pairs = self.seed.coins(canaries / 2, &self.nonce);
+                pairs.into_iter().flat_map(|first| [first, !first]).collect()
+            }
+        }
+    }
+
+    /// Compares a file of coins with those of the seed.
+    pub(crate) fn check_coins(&self, path: &Path) -> Result<(), Failure> {
+        if !path.exists() {
+            return Ok(()); // the seed determines them
+        }
+        let bytes = read(path, &limits())?;
+        let array = dpscope_formats::read_npy(&bytes, &limits());
+        let array = array.map_err(|error| Failure::from(error).about(path))?;
+        let coins = self.coins();
+        let is_same = array.data().len() == coins.len()
+            && array.data().iter().zip(&coins).all(|(&found, &coin)| (found != 0.0) == coin);
+        if is_same {
+            return Ok(());
+        }
+        let problem =
+            "has other coins than the committed seed: the training may have used other ones";
+        Err(Failure::with(Exit::Artefact, problem).about(path))
+    }
+
+    /// Checks that canaries are those of the plan.
+    pub(crate) fn check_canaries(&self, path: &Path) -> Result<(), Failure> {
+        check_digest(&self.plan, path)
+    }
+
+    /// Whether other scores of this plan were audited before; remembers these.
+    pub(crate) fn is_second(folder: &Path, digest: &str) -> Result<bool, Failure> {
+        let path = folder.join(SCORED);
+        if path.exists() {
+            return Ok(read_text(&path, MOST_BYTES)?.trim() != digest);
+        }
+        write_text(&path, &format!("{digest}\n"))?;
+        Ok(false)
+    }
+
+    fn write_coins(&self, folder: &Path) -> Result<(), Failure> {
+        let path = folder.join(COINS);
+        let bytes = write_coins(&self.coins());
+        write_atomically(&path, &bytes).map_err(|error| cannot_write(&path, &error))
+    }
+}
+
+/// Reads a plan and its text.
+fn read_plan(path: &Path) -> Result<(OneRunPlan, String), Failure> {
+    let text = read_text(path, MOST_BYTES)?;
+    let plan: OneRunPlan = serde_json::from_str(&text)
+        .map_err(|error| Failure::input(format!("is not a plan: {error}")).about(path))?;
+    if plan.schema == OneRunPlan::SCHEMA {
+        return Ok((plan, text));
+    }
+    let problem = format!("is not a plan of this version: {}", OneRunPlan::SCHEMA);
+    Err(Failure::input(problem).about(path))
+}
+
+fn check_digest(plan: &OneRunPlan, path: &Path) -> Result<(), Failure> {
+    let (found, planned) = (digest_of_file(path)?, &plan.canaries_digest);
+    if found == *planned {
+        return Ok(());
+    }
+    let problem = format!(
+        "has digest {found}, and the plan {planned}: these are not the canaries that were committed"
+    );
+    Err(Failure::with(Exit::Artefact, problem).about(path))
+}
+
+/// Checks canaries against a plan whose seed is not revealed yet.
+pub(crate) fn check_published(folder: &Path, canaries: &Path) -> Result<(), Failure> {
+    check_digest(&read_plan(&folder.join(PLAN))?.0, canaries)
+}
+
+/// SHA-256 of the arrays of a file, hexadecimal.
+pub(crate) fn digest_of_file(path: &Path) -> Result<String, Failure> {
+    let bytes = read(path, &limits())?;
+    let digest = CanariesDigest::of_file(&bytes, &limits());
+    let digest = digest.map_err(|error: FormatError| Failure::from(error).about(path))?;
+    Ok(hex(&digest))
+}
+
+fn digest_of(plan: &OneRunPlan, path: &Path) -> Result<[u8; 32], Failure> {
+    let digest = unhex(&plan.canaries_digest).and_then(|bytes| bytes.try_into().ok());
+    digest.ok_or_else(|| {
+        Failure::input("canaries_digest is not a SHA-256 of 64 hexadecimal digits").about(path)
+    })
+}
+
+fn secret(path: &Path) -> Result<[u8; 32], Failure> {
+    let text = read_text(path, MOST_BYTES)?;
+    let bytes = unhex(text.trim()).and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or_else(|| Failure::input("is not a seed: expected 64 hexadecimal digits").about(path))
+}
+
+/// Only its owner can read the file.
+fn write_secret(path: &Path, text: &str) -> Result<(), Failure> {
+    write_text(path, text)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let permissions = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(path, permissions).map_err(|error| cannot_write(path, &error))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|digit| digit.to_digit(16).map(|value| value as u8)).collect();
+    let digits = digits?;
+    let is_whole = digits.len() % 2 == 0;
+    is_whole.then(|| digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_text_round_trips() {
+        assert_eq!(unhex(&hex(&[0, 9, 255])), Some(vec![0, 9, 255]));
+        assert_eq!((unhex("abc"), unhex("zz"), unhex("é")), (None, None, None));
+    }
+}

@@ -1,0 +1,134 @@
+//! Arguments of `audit one-run`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dpscope_core::adjacency::Adjacency;
+use dpscope_report::record::ScoreDirection;
+
+use crate::args::{ClaimArgs, LevelArgs, ShowArgs, delta, positive};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dpscope audit one-run --canaries 1000 --guesses 100 --correct 95\n  \
+        dpscope audit one-run --scores scores.npy --coins coins.npy --claim 2\n  \
+        dpscope audit one-run --scores scores.npy --plan plan"
+)]
+pub(crate) struct OneRunArgs {
+    /// Scores of the canaries, one each or (queries, canaries) to be averaged: npy, npz, csv or
+    /// safetensors.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "correct",
+        required_unless_present = "correct"
+    )]
+    pub(crate) scores: Option<PathBuf>,
+    /// Coins of the canaries: 1 for an included one, 0 for another.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["correct", "plan"],
+        required_unless_present_any = ["correct", "plan"]
+    )]
+    pub(crate) coins: Option<PathBuf>,
+    /// Folder of a committed plan; commitment, canaries and coins are verified.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = [
+            "correct", "guesses", "guesses_in", "guesses_out", "sets", "pairs", "adjacency",
+            "direction", "delta", "significance", "confidence"
+        ]
+    )]
+    pub(crate) plan: Option<PathBuf>,
+    /// The revealed seed of the plan [default: seed.secret of the plan].
+    #[arg(long, value_name = "FILE", requires = "plan")]
+    pub(crate) seed: Option<PathBuf>,
+    /// Number of canaries, or the file of the canaries: checked against coins and plan.
+    #[arg(long, value_name = "M|FILE", value_parser = canaries)]
+    pub(crate) canaries: Option<CanariesArg>,
+    /// Guess this many of the most confident canaries, fixed before the coins were drawn
+    /// [default: several numbers at a joint level].
+    #[arg(long, value_name = "K", value_parser = positive)]
+    pub(crate) guesses: Option<u64>,
+    /// Guess this many of the largest scores as included.
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "guesses")]
+    pub(crate) guesses_in: Option<u64>,
+    /// Guess this many of the smallest scores as not included.
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "guesses")]
+    pub(crate) guesses_out: Option<u64>,
+    /// Number of correct guesses, in place of scores.
+    #[arg(long, value_name = "V", value_parser = crate::args::count, requires = "canaries")]
+    pub(crate) correct: Option<u64>,
+    /// Set number of each canary; one canary of each set was included.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pairs", "correct"])]
+    pub(crate) sets: Option<PathBuf>,
+    /// Canaries 2i and 2i+1 are a pair, one of which was included; with counts, canaries are pairs.
+    #[arg(long)]
+    pub(crate) pairs: bool,
+    /// Scores of the same canaries before the training, or by a model trained without them.
+    #[arg(long, value_name = "FILE", conflicts_with = "correct")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Which scores indicate an included canary [default: higher].
+    #[arg(long, value_enum)]
+    pub(crate) direction: Option<DirectionArg>,
+    /// What stands in place of a canary that is not included: nothing (add-remove), a zero gradient
+    /// (zero-out) or another record (replace) [default: add-remove; sets and pairs: replace].
+    #[arg(long)]
+    pub(crate) adjacency: Option<Adjacency>,
+    /// Delta of the statement, several separated by commas; 0 for pure DP [default: 1e-5].
+    #[arg(long, value_delimiter = ',', value_parser = delta)]
+    pub(crate) delta: Vec<f64>,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    /// Draw the ranking and the scores to a self-contained SVG file.
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "correct")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print only the result and the verdict.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) brief: bool,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+impl OneRunArgs {
+    /// The δ of the statements.
+    pub(crate) fn deltas(&self) -> Vec<f64> {
+        if self.delta.is_empty() { vec![1e-5] } else { self.delta.clone() }
+    }
+}
+
+/// A number of canaries, or their file.
+#[derive(Debug, Clone)]
+pub(crate) enum CanariesArg {
+    Number(u64),
+    File(PathBuf),
+}
+
+/// A positive number, or else a path.
+pub(crate) fn canaries(text: &str) -> Result<CanariesArg, String> {
+    if text.starts_with(|first: char| first.is_ascii_digit()) && !text.contains(".np") {
+        return positive(text).map(CanariesArg::Number);
+    }
+    Ok(CanariesArg::File(PathBuf::from(text)))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DirectionArg {
+    /// Larger scores, such as minus the loss.
+    Higher,
+    /// Smaller scores, such as the loss.
+    Lower,
+}
+
+impl From<DirectionArg> for ScoreDirection {
+    fn from(direction: DirectionArg) -> Self {
+        match direction {
+            DirectionArg::Higher => ScoreDirection::Higher,
+            DirectionArg::Lower => ScoreDirection::Lower,
+        }
+    }
+}

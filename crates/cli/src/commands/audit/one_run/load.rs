@@ -1,0 +1,238 @@
+//! Files of an audit of one run.
+
+use std::path::Path;
+
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::one_run::{CanaryFeature, GuessRule, OneRunFinding};
+use dpscope_core::random::content_seed;
+use dpscope_formats::{Array, CoinSeed};
+use dpscope_report::record::{PlannedGame, ScoreDirection};
+use dpscope_report::words::GuessRuleKind;
+use serde_json::json;
+
+use super::args::{CanariesArg, OneRunArgs};
+use super::canary_file::CanaryFile;
+use crate::canary_plan::CommittedPlan;
+use crate::commands::audit::recorded::array_of;
+use crate::failure::Failure;
+
+/// Scores, coins and the question, from files and plan.
+pub(super) struct Loaded {
+    pub(super) scores: Vec<f64>,
+    pub(super) coins: Vec<bool>,
+    pub(super) sets: Option<Vec<u64>>,
+    pub(super) features: Vec<(CanaryFeature, Vec<f64>)>,
+    pub(super) findings: Vec<OneRunFinding>,
+    pub(super) deltas: Vec<f64>,
+    pub(super) significance: f64,
+    pub(super) rule: GuessRule,
+    /// Of the plan; none without one.
+    pub(super) adjacency: Option<Adjacency>,
+    pub(super) is_committed: bool,
+    pub(super) input: serde_json::Value,
+    ties: CoinSeed,
+}
+
+impl Loaded {
+    pub(super) fn read(args: &OneRunArgs) -> Result<Self, Failure> {
+        let Some(path) = &args.scores else {
+            return Err(Failure::input("--scores is missing"));
+        };
+        let array = array_of(path, "scores")?;
+        let mut scores = averaged(array).map_err(|failure| failure.about(path))?;
+        check_enough(scores.len() as u64).map_err(|failure| failure.about(path))?;
+        let committed = match &args.plan {
+            Some(folder) => Some(CommittedPlan::open(folder, args.seed.as_deref())?),
+            None => None,
+        };
+        let planned = committed.as_ref().map(|found| &found.plan);
+        let direction = match (planned, args.direction) {
+            (Some(plan), _) => plan.direction,
+            (None, direction) => direction.map_or(ScoreDirection::Higher, Into::into),
+        };
+        if direction == ScoreDirection::Lower {
+            scores.iter_mut().for_each(|score| *score = -*score);
+        }
+        let coins = match (&committed, &args.coins) {
+            (Some(found), _) => found.coins(),
+            (None, Some(path)) => read_coins(path)?,
+            (None, None) => return Err(Failure::input("--coins or --plan is missing")),
+        };
+        check_count(path, "scores", scores.len(), coins.len())?;
+        let sets = match (planned, &args.sets) {
+            (Some(plan), _) if plan.game == PlannedGame::Pairs => Some(pairs(coins.len())),
+            (None, Some(path)) => Some(read_sets(path, coins.len())?),
+            (None, None) if args.pairs => Some(pairs(coins.len())),
+            _ => None,
+        };
+        let mut found = Loaded {
+            features: Vec::new(),
+            findings: Vec::new(),
+            deltas: planned.map_or_else(|| args.deltas(), |plan| plan.deltas.clone()),
+            significance: planned.map_or_else(
+                || args.level.significance().unwrap_or(0.05),
+                |plan| plan.significance,
+            ),
+            rule: planned.map_or_else(|| rule_of(args), |plan| plan.rule.into()),
+            adjacency: planned.map(|plan| plan.adjacency),
+            is_committed: committed.is_some(),
+            input: input(args, direction),
+            // a fixed order of ties where no seed was committed
+            ties: committed.as_ref().map_or(CoinSeed::new([0; 32]), |found| found.seed.clone()),
+            scores,
+            coins,
+            sets,
+        };
+        found.read_features(args, committed.as_ref())?;
+        if let Some(folder) = &args.plan {
+            let digest = format!("{:014x}", content_seed([&found.scores, &[]]));
+            if CommittedPlan::is_second(folder, &digest)? {
+                found.findings.push(OneRunFinding::SecondScores);
+            }
+        }
+        Ok(found)
+    }
+
+    fn read_features(
+        &mut self,
+        args: &OneRunArgs,
+        committed: Option<&CommittedPlan>,
+    ) -> Result<(), Failure> {
+        let canaries = self.coins.len();
+        match &args.canaries {
+            Some(CanariesArg::Number(number)) => {
+                check_count(Path::new("--canaries"), "canaries", *number as usize, canaries)?;
+            }
+            Some(CanariesArg::File(path)) => {
+                committed.map_or(Ok(()), |plan| plan.check_canaries(path))?;
+                let file = CanaryFile::read(path)?;
+                check_count(path, "canaries", file.len(), canaries)?;
+                self.features.extend(file.features());
+                let (copies, canaries) = (file.copies(), canaries as u64);
+                let equal = OneRunFinding::EqualCanaries { copies, canaries };
+                self.findings.extend((copies > 0).then_some(equal));
+            }
+            None => {}
+        }
+        if let Some(path) = &args.baseline {
+            let baseline = averaged(array_of(path, "baseline")?);
+            let baseline = baseline.map_err(|failure| failure.about(path))?;
+            check_count(path, "baseline scores", baseline.len(), canaries)?;
+            if let Some(index) = baseline.iter().position(|score| !score.is_finite()) {
+                let problem = format!("the baseline score at index {index} is not finite");
+                return Err(Failure::input(problem).about(path));
+            }
+            self.features.push((CanaryFeature::Baseline, baseline));
+        }
+        Ok(())
+    }
+
+    /// Whether coins were drawn without replacement, as it seems.
+    pub(super) fn is_exactly_half(&self) -> bool {
+        let included = self.coins.iter().filter(|&&coin| coin).count();
+        !self.is_committed && 2 * included == self.coins.len()
+    }
+
+    /// The seed of a matching, derived from the data.
+    pub(super) fn seed(&self) -> u64 {
+        let coins: Vec<f64> = self.coins.iter().map(|&coin| f64::from(u8::from(coin))).collect();
+        content_seed([&self.scores, &coins])
+    }
+
+    /// The place of a canary or set among others with the same score.
+    pub(super) fn tie(&self, index: u64) -> u64 {
+        let first = self.ties.tie_breaker(index);
+        first.iter().take(8).fold(0, |value, &byte| value << 8 | u64::from(byte))
+    }
+
+    pub(super) fn rule_kind(&self) -> GuessRuleKind {
+        match self.rule {
+            GuessRule::Walk => GuessRuleKind::Walk,
+            GuessRule::Sides { included: 0, .. } | GuessRule::Sides { excluded: 0, .. } => {
+                GuessRuleKind::OneSide
+            }
+            GuessRule::Most(_) | GuessRule::Sides { .. } => GuessRuleKind::Fixed,
+        }
+    }
+}
+
+fn rule_of(args: &OneRunArgs) -> GuessRule {
+    match (args.guesses, args.guesses_in, args.guesses_out) {
+        (Some(guesses), ..) => GuessRule::Most(guesses),
+        (None, None, None) => GuessRule::Walk,
+        (None, included, excluded) => {
+            GuessRule::Sides { included: included.unwrap_or(0), excluded: excluded.unwrap_or(0) }
+        }
+    }
+}
+
+fn input(args: &OneRunArgs, direction: ScoreDirection) -> serde_json::Value {
+    let name = |path: &Option<std::path::PathBuf>| path.as_ref().map(|p| p.display().to_string());
+    json!({
+        "scores": name(&args.scores),
+        "coins": name(&args.coins),
+        "plan": name(&args.plan),
+        "sets": name(&args.sets),
+        "baseline": name(&args.baseline),
+        "direction": direction,
+    })
+}
+
+/// One score per canary; several queries of each are averaged.
+fn averaged(array: Array) -> Result<Vec<f64>, Failure> {
+    let (shape, data) = array.into_parts();
+    let axes: Vec<usize> = shape.iter().copied().filter(|&length| length > 1).collect();
+    match axes[..] {
+        [] | [_] => Ok(data),
+        [queries, canaries] if shape.len() == 2 => {
+            let mean = |canary: usize| {
+                let sum: f64 = data.iter().skip(canary).step_by(canaries).sum();
+                sum / queries as f64
+            };
+            Ok((0..canaries).map(mean).collect())
+        }
+        _ => Err(Failure::input(format!(
+            "has shape {shape:?}; expected one score per canary, or (queries, canaries)"
+        ))),
+    }
+}
+
+/// Refuses fewer than five canaries.
+pub(super) fn check_enough(canaries: u64) -> Result<(), Failure> {
+    match canaries {
+        5.. => Ok(()),
+        _ => Err(Failure::input(format!("--canaries is {canaries}: at least 5 are needed"))),
+    }
+}
+
+fn check_count(path: &Path, what: &str, found: usize, expected: usize) -> Result<(), Failure> {
+    if found == expected {
+        return Ok(());
+    }
+    let problem = format!("has {found} {what}, and there are {expected} coins");
+    Err(Failure::input(format!("{problem}: pass one for each canary")).about(path))
+}
+
+fn read_coins(path: &Path) -> Result<Vec<bool>, Failure> {
+    let coins = array_of(path, "coins")?.into_data();
+    if let Some((index, value)) = coins.iter().enumerate().find(|(_, v)| ![0.0, 1.0].contains(*v)) {
+        let problem = format!("has {value} at index {index}; coins are 0 or 1");
+        return Err(Failure::input(problem).about(path));
+    }
+    Ok(coins.into_iter().map(|coin| coin != 0.0).collect())
+}
+
+fn read_sets(path: &Path, canaries: usize) -> Result<Vec<u64>, Failure> {
+    let sets = array_of(path, "sets")?.into_data();
+    check_count(path, "set numbers", sets.len(), canaries)?;
+    let is_number = |value: &f64| value.fract() == 0.0 && (0.0..9e15).contains(value);
+    if let Some((index, value)) = sets.iter().enumerate().find(|(_, value)| !is_number(value)) {
+        let problem = format!("has {value} at index {index}; set numbers are integers from 0 on");
+        return Err(Failure::input(problem).about(path));
+    }
+    Ok(sets.into_iter().map(|set| set as u64).collect())
+}
+
+fn pairs(canaries: usize) -> Vec<u64> {
+    (0..canaries as u64).map(|canary| canary / 2).collect()
+}

@@ -1,0 +1,70 @@
+//! `dpscope canaries verify`: canaries against a committed plan.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dpscope_report::record::{CanariesReport, PlanCheck};
+
+use crate::canary_plan::{CommittedPlan, check_published, digest_of_file};
+use crate::commands::audit::one_run::CanaryFile;
+use crate::failure::{CommandResult, Exit};
+use crate::output::{print_json, print_text};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dpscope canaries verify canaries.npz --plan plan")]
+pub(crate) struct VerifyArgs {
+    /// File of the canaries, npz or npy.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Folder of a committed plan.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plan: Option<PathBuf>,
+    /// The revealed seed of the plan [default: seed.secret of the plan].
+    #[arg(long, value_name = "FILE", requires = "plan")]
+    pub(crate) seed: Option<PathBuf>,
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> CommandResult {
+    let canaries = CanaryFile::read(&args.file)?;
+    let plan = match &args.plan {
+        None => None,
+        Some(folder) if args.seed.is_some() || CommittedPlan::has_seed(folder) => {
+            CommittedPlan::open(folder, args.seed.as_deref())?.check_canaries(&args.file)?;
+            Some(PlanCheck::Verified)
+        }
+        Some(folder) => {
+            check_published(folder, &args.file)?;
+            Some(PlanCheck::SeedHidden)
+        }
+    };
+    let report = CanariesReport {
+        schema: "dpscope.canaries/1",
+        file: args.file.display().to_string(),
+        canaries: canaries.len() as u64,
+        canaries_digest: digest_of_file(&args.file)?,
+        copies: canaries.copies(),
+        seed: None,
+        plan,
+    };
+    if args.json {
+        print_json(&report)?;
+        return Ok(Exit::Done);
+    }
+    let plan = match plan {
+        None => "",
+        Some(PlanCheck::Verified) => {
+            "Canaries, plan, seed and coins are those of the commitment.\n"
+        }
+        Some(PlanCheck::SeedHidden) => {
+            "The canaries are those of the plan; its coins can be checked once the seed is revealed.\n"
+        }
+    };
+    print_text(&format!(
+        "{}: {} canaries, {} of them equal to an earlier one\ndigest {}\n{plan}",
+        report.file, report.canaries, report.copies, report.canaries_digest
+    ))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,61 @@
+//! Arguments of `plan one-run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dpscope_core::adjacency::Adjacency;
+
+use crate::args::{LevelArgs, delta, number, positive};
+use crate::commands::audit::one_run::{CanariesArg, DirectionArg, canaries};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dpscope plan one-run --canaries 1000\n  \
+        dpscope plan one-run --claim 4 --epsilon 1\n  \
+        dpscope plan one-run --canaries canaries.npz --out plan")]
+pub(crate) struct OneRunPlanArgs {
+    /// Number of canaries, or the file of the canaries, npz or npy.
+    #[arg(long, value_name = "M|FILE", value_parser = canaries)]
+    pub(crate) canaries: Option<CanariesArg>,
+    /// Mu of the training, several separated by commas [default: that of --claim, or 0.5,1,2,3].
+    #[arg(long, value_delimiter = ',', value_parser = number, conflicts_with = "claim")]
+    pub(crate) mu: Vec<f64>,
+    /// Epsilon reported for the training; its mu is that of a Gaussian mechanism.
+    #[arg(long, value_name = "EPS")]
+    pub(crate) claim: Option<f64>,
+    /// Epsilon that the bound should reach: how many canaries it needs.
+    #[arg(long, value_name = "EPS")]
+    pub(crate) epsilon: Option<f64>,
+    /// Draw the coins, and write plan, secret seed, coins and commitment to this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Bytes of a third party, hexadecimal, published after the commitment in --out: draws the coins
+    /// anew.
+    #[arg(long, value_name = "HEX", requires = "out", conflicts_with = "canaries")]
+    pub(crate) nonce: Option<String>,
+    /// Guess this many of the most confident canaries [default: several numbers at a joint level].
+    #[arg(long, value_name = "K", value_parser = positive, requires = "out")]
+    pub(crate) guesses: Option<u64>,
+    /// Guess this many of the largest scores as included.
+    #[arg(long, value_name = "K", value_parser = positive, requires = "out", conflicts_with = "guesses")]
+    pub(crate) guesses_in: Option<u64>,
+    /// Guess this many of the smallest scores as not included.
+    #[arg(long, value_name = "K", value_parser = positive, requires = "out", conflicts_with = "guesses")]
+    pub(crate) guesses_out: Option<u64>,
+    /// Canaries 2i and 2i+1 are a pair, one of which is included.
+    #[arg(long, requires = "out")]
+    pub(crate) pairs: bool,
+    /// What stands in place of a canary that is not included [default: add-remove; pairs: replace].
+    #[arg(long, requires = "out")]
+    pub(crate) adjacency: Option<Adjacency>,
+    /// Which scores indicate an included canary.
+    #[arg(long, value_enum, default_value = "higher")]
+    pub(crate) direction: DirectionArg,
+    /// Delta of the statement, several separated by commas [default: 1e-5].
+    #[arg(long, value_delimiter = ',', value_parser = delta)]
+    pub(crate) delta: Vec<f64>,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    /// Print one JSON document on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,201 @@
+//! `dpscope plan one-run`: sizes of an audit of one run, and committed coins.
+
+mod args;
+
+pub(crate) use args::OneRunPlanArgs;
+
+use std::path::Path;
+
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::one_run::{
+    CanaryError, CanaryGame, GuessEvidence, Guesses, IdealAttack, KnownSides, OneRunError,
+    OneRunResult, ranking_sizes,
+};
+use dpscope_core::format::given;
+use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
+use dpscope_report::record::{
+    CommitmentRecord, OneRunPlan, OneRunSize, OneRunSizes, OneRunTarget, PlannedGame, PlannedRule,
+};
+use dpscope_report::text::one_run_sizes_text;
+
+use crate::canary_plan::{CommittedPlan, digest_of_file};
+use crate::commands::audit::one_run::{CanariesArg, CanaryFile};
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::output::{print_json, print_text};
+
+/// Sizes of a table without a number of canaries.
+const SIZES: [u64; 4] = [100, 1_000, 10_000, 100_000];
+
+pub(crate) fn run(args: &OneRunPlanArgs) -> CommandResult {
+    let deltas = if args.delta.is_empty() { vec![1e-5] } else { args.delta.clone() };
+    let significance = args.level.significance().unwrap_or(0.05);
+    if let (Some(folder), Some(nonce)) = (&args.out, &args.nonce) {
+        CommittedPlan::add_nonce(folder, nonce)?;
+        print_text("The coins were drawn anew, with the nonce.\n")?;
+        return Ok(Exit::Done);
+    }
+    let committed = match &args.out {
+        Some(folder) => Some(commit(args, folder, &deltas, significance)?),
+        None => None,
+    };
+    let canaries = match (&args.canaries, &committed) {
+        (Some(CanariesArg::Number(number)), _) => vec![*number],
+        (_, Some(committed)) => vec![committed.canaries],
+        (Some(CanariesArg::File(path)), None) => vec![CanaryFile::read(path)?.len() as u64],
+        (None, None) => SIZES.to_vec(),
+    };
+    let sizes = sizes(args, canaries, deltas[0], significance, committed)?;
+    if args.json {
+        print_json(&sizes)?;
+    } else {
+        print_text(&one_run_sizes_text(&sizes))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn sizes(
+    args: &OneRunPlanArgs,
+    canaries: Vec<u64>,
+    delta: f64,
+    significance: f64,
+    committed: Option<CommitmentRecord>,
+) -> Result<OneRunSizes, Failure> {
+    let row = |gdp_mu: f64, canaries: u64| -> Result<OneRunSize, Failure> {
+        let game = CanaryGame::coins(canaries).map_err(option_of)?;
+        let attack = IdealAttack::new(game, gdp_mu).map_err(option_of)?;
+        let (guesses, expected_epsilon) =
+            attack.best_guesses(delta, significance).map_err(option_of)?;
+        let ceiling = Guesses::new(game, guesses, guesses)
+            .and_then(|all| all.ceiling(delta, significance))
+            .map_err(option_of)?;
+        let true_epsilon = gdp_epsilon(gdp_mu, delta).map_err(Failure::input)?;
+        Ok(OneRunSize { gdp_mu, true_epsilon, canaries, guesses, expected_epsilon, ceiling })
+    };
+    let mus = mus(args, delta)?;
+    let target = |epsilon: f64, gdp_mu: f64| -> Result<OneRunTarget, Failure> {
+        let canaries = IdealAttack::canaries_for(gdp_mu, epsilon, delta, significance);
+        Ok(OneRunTarget { gdp_mu, epsilon, canaries: canaries.map_err(option_of)? })
+    };
+    let mut rows = Vec::new();
+    for &gdp_mu in &mus {
+        for &number in &canaries {
+            rows.push(row(gdp_mu, number)?);
+        }
+    }
+    let targets = match args.epsilon {
+        Some(epsilon) => mus.iter().map(|&mu| target(epsilon, mu)).collect::<Result<_, _>>()?,
+        None => Vec::new(),
+    };
+    let schema = "dpscope.one_run_sizes/1";
+    Ok(OneRunSizes { schema, delta, significance, rows, targets, committed })
+}
+
+/// The μ of the table.
+fn mus(args: &OneRunPlanArgs, delta: f64) -> Result<Vec<f64>, Failure> {
+    if let Some(&mu) = args.mu.iter().find(|&&mu| !(mu > 0.0 && mu <= 100.0)) {
+        return Err(Failure::input(format!("--mu is {}; it must lie in (0, 100]", given(mu))));
+    }
+    if delta == 0.0 {
+        return Err(Failure::input(
+            "--delta is 0, and a Gaussian mechanism has no finite epsilon there; pass a delta above 0",
+        ));
+    }
+    match args.claim {
+        Some(epsilon) => {
+            let mu = gdp_mu_for(epsilon, delta);
+            Ok(vec![mu.map_err(|error| Failure::input(format!("--claim: {error}")))?])
+        }
+        None if args.mu.is_empty() => Ok(vec![0.5, 1.0, 2.0, 3.0]),
+        None => Ok(args.mu.clone()),
+    }
+}
+
+fn option_of(error: OneRunError) -> Failure {
+    CanaryError::from(error).into()
+}
+
+/// Draws the coins and writes what must be fixed before the training.
+fn commit(
+    args: &OneRunPlanArgs,
+    folder: &Path,
+    deltas: &[f64],
+    significance: f64,
+) -> Result<CommitmentRecord, Failure> {
+    let Some(CanariesArg::File(path)) = &args.canaries else {
+        return Err(Failure::input(
+            "--out needs the file of the canaries, which are committed with the coins: pass \
+             --canaries FILE",
+        ));
+    };
+    let canaries = CanaryFile::read(path)?.len() as u64;
+    if args.pairs && canaries % 2 == 1 {
+        let problem = format!("has {canaries} canaries, an odd number, which form no pairs");
+        return Err(Failure::input(problem).about(path));
+    }
+    let units = if args.pairs { canaries / 2 } else { canaries };
+    if units < 5 {
+        let problem = format!("has {canaries} canaries: at least 5, or 5 pairs, are needed");
+        return Err(Failure::input(problem).about(path));
+    }
+    let rule = match (args.guesses, args.guesses_in, args.guesses_out) {
+        (Some(guesses), ..) => PlannedRule::Most(guesses),
+        (None, None, None) => PlannedRule::Walk,
+        (None, included, excluded) => {
+            PlannedRule::Sides { included: included.unwrap_or(0), excluded: excluded.unwrap_or(0) }
+        }
+    };
+    check_power(rule, units, deltas, significance)?;
+    let adjacency = match (args.adjacency, args.pairs) {
+        (Some(Adjacency::Replace) | None, true) => Adjacency::Replace,
+        (Some(_), true) => {
+            return Err(Failure::input(
+                "--adjacency is not replace, but one canary of each pair is included: that replaces \
+                 a record; leave --adjacency out",
+            ));
+        }
+        (adjacency, false) => adjacency.unwrap_or(Adjacency::AddRemove),
+    };
+    let canaries_digest = digest_of_file(path)?;
+    let plan = OneRunPlan {
+        schema: OneRunPlan::SCHEMA.to_owned(),
+        game: if args.pairs { PlannedGame::Pairs } else { PlannedGame::Coins },
+        adjacency,
+        canaries,
+        canaries_digest: canaries_digest.clone(),
+        rule,
+        deltas: deltas.to_vec(),
+        significance,
+        direction: args.direction.into(),
+    };
+    let commitment = CommittedPlan::commit(folder, &plan)?;
+    let folder = folder.display().to_string();
+    Ok(CommitmentRecord { folder, commitment, canaries, canaries_digest })
+}
+
+/// Refuses a plan that could show nothing.
+fn check_power(
+    rule: PlannedRule,
+    units: u64,
+    deltas: &[f64],
+    significance: f64,
+) -> Result<(), Failure> {
+    let game = CanaryGame::coins(units).map_err(option_of)?;
+    let all = |guesses: u64, sides| -> Result<GuessEvidence, Failure> {
+        let all = Guesses::new(game, guesses, guesses).map_err(option_of)?;
+        Ok(GuessEvidence::fixed(all.with_sides(sides)))
+    };
+    let evidence = match rule {
+        PlannedRule::Walk => {
+            let sizes = ranking_sizes(units);
+            GuessEvidence::walk(game, sizes.clone(), sizes).map_err(option_of)?
+        }
+        PlannedRule::Most(guesses) => all(guesses, KnownSides::Both)?,
+        PlannedRule::Sides { included, excluded } => {
+            let is_one = included == 0 || excluded == 0;
+            let sides = if is_one { KnownSides::One } else { KnownSides::Both };
+            all(included + excluded, sides)?
+        }
+    };
+    OneRunResult::new(evidence, deltas, significance)?;
+    Ok(())
+}

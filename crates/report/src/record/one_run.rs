@@ -1,0 +1,182 @@
+//! The report of an audit of one run.
+
+use dpscope_core::audit::OutcomeKind;
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
+use dpscope_core::audit::one_run::{OneRunBound, OneRunFinding, OneRunResult, implied_claim};
+use serde::Serialize;
+
+use super::claim::verdict_of;
+use super::{ClaimTest, LimitRecord};
+use crate::words::{
+    OneRunDesign, adjacency_sentence, one_run_claim_sentence, one_run_finding_sentence,
+    one_run_headline,
+};
+
+/// The result of an audit of one run, with what it rests on.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneRunReport {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.one_run/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The result in one line.
+    pub headline: String,
+    /// On the claim and the limit together; none where nothing was tested.
+    pub verdict: Option<ClaimVerdict>,
+    /// How the canaries were included and guessed.
+    pub design: OneRunDesign,
+    /// Whether the values of ε have coverage.
+    pub kind: OutcomeKind,
+    /// Chance that a bound is wrong.
+    pub significance: f64,
+    /// Share of it that each δ has.
+    pub significance_per_delta: f64,
+    /// ε for each δ.
+    pub bounds: Vec<OneRunBound>,
+    /// Lower bound on μ if the trade-off curve of the training is Gaussian; none where the number of
+    /// guesses was not fixed.
+    pub gdp_mu: Option<f64>,
+    /// What published tools report that treat canaries as independent: an estimate.
+    pub independent_canaries: Option<IndependentCanaries>,
+    /// Share of the pairs of an included and another canary in which the included one has the larger
+    /// score; none without scores.
+    pub auc: Option<f64>,
+    /// Correct guesses among the first of the ranking.
+    pub ranking: Vec<RankingStep>,
+    /// What the data indicate about protocol and code.
+    pub findings: Vec<OneRunFindingRecord>,
+    /// The claim that was tested.
+    pub claim: Option<OneRunClaim>,
+    /// The largest acceptable bound on ε, and whether it is exceeded.
+    pub fail_above: Option<LimitRecord>,
+    /// The files that were read, and how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<serde_json::Value>,
+    /// Wall-clock time of this audit.
+    pub elapsed_ms: f64,
+}
+
+/// An estimate that treats canaries as independent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct IndependentCanaries {
+    /// μ of Gaussian differential privacy.
+    pub gdp_mu: f64,
+    /// Its ε at the first δ; none where it is not finite.
+    pub epsilon: Option<f64>,
+}
+
+/// Correct guesses among the most confident ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankingStep {
+    /// Number of guesses.
+    pub guesses: u64,
+    /// Those that are correct.
+    pub correct: u64,
+}
+
+/// Something that the data indicate about protocol or code.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneRunFindingRecord {
+    /// Its code and its numbers.
+    #[serde(flatten)]
+    pub finding: OneRunFinding,
+    /// Whether only an estimate is left.
+    pub costs_coverage: bool,
+    /// What was found and what to do about it.
+    pub sentence: String,
+}
+
+impl From<OneRunFinding> for OneRunFindingRecord {
+    fn from(finding: OneRunFinding) -> Self {
+        Self {
+            finding,
+            costs_coverage: finding.costs_coverage(),
+            sentence: one_run_finding_sentence(&finding),
+        }
+    }
+}
+
+/// A claim and the verdict of the audit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneRunClaim {
+    /// What is claimed.
+    #[serde(flatten)]
+    pub claim: PrivacyClaim,
+    /// Whether it is refuted, and why.
+    pub verdict: ClaimVerdict,
+    /// What the verdict means.
+    pub says: String,
+    /// How the canaries speak about the claim's adjacency.
+    pub note: &'static str,
+}
+
+impl OneRunReport {
+    /// The report of a result.
+    ///
+    /// # Errors
+    /// A claim that cannot be compared.
+    pub fn new(
+        result: OneRunResult,
+        design: OneRunDesign,
+        test: &ClaimTest,
+    ) -> Result<Self, ClaimError> {
+        let of_claim = |claim: &PrivacyClaim| {
+            let bound = result.bounds().iter().find(|bound| bound.delta == claim.delta)?;
+            let implied = implied_claim(claim, design.adjacency);
+            OneRunFinding::far_above_claim(bound.epsilon, implied.epsilon)
+        };
+        let far = test.claim.as_ref().and_then(of_claim);
+        let result = result.with_findings(far);
+        let certified = design.adjacency;
+        let claim = test.claim.map(|claim| -> Result<OneRunClaim, ClaimError> {
+            let verdict = result.verdict(&claim, certified)?;
+            let says = one_run_claim_sentence(verdict.reason, &design, result.findings());
+            let note = adjacency_sentence(certified, claim.adjacency);
+            Ok(OneRunClaim { claim, verdict, says, note })
+        });
+        let claim = claim.transpose()?;
+        let first = result.bounds()[0];
+        let fail_above = test.fail_above.map(|epsilon| -> Result<LimitRecord, ClaimError> {
+            let limit = PrivacyClaim { epsilon, delta: first.delta, adjacency: certified };
+            Ok(LimitRecord { epsilon, verdict: result.verdict(&limit, certified)? })
+        });
+        let fail_above = fail_above.transpose()?;
+        let step = |k: &dpscope_core::audit::one_run::Guesses| RankingStep {
+            guesses: k.guesses(),
+            correct: k.correct(),
+        };
+        let independent_canaries = result.independent_mu().map(|gdp_mu| IndependentCanaries {
+            gdp_mu,
+            epsilon: result.independent_epsilon(first.delta),
+        });
+        Ok(Self {
+            schema: "dpscope.one_run/1",
+            version: env!("CARGO_PKG_VERSION"),
+            headline: one_run_headline(&result, &design),
+            verdict: verdict_of(
+                claim.as_ref().map(|claim| claim.verdict),
+                fail_above.map(|limit| limit.verdict),
+            ),
+            design,
+            kind: result.kind(),
+            significance: result.significance(),
+            significance_per_delta: result.level(),
+            bounds: result.bounds().to_vec(),
+            gdp_mu: result.gdp_mu(),
+            independent_canaries,
+            auc: None,
+            ranking: result.evidence().steps().iter().map(step).collect(),
+            findings: result.findings().iter().copied().map(Into::into).collect(),
+            claim,
+            fail_above,
+            input: None,
+            elapsed_ms: 0.0,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! Sizes of an audit of one run as a table.
+
+use dpscope_core::accounting::Kind;
+use dpscope_core::format::{given, rounded};
+
+use super::table::{Align, table};
+use crate::number::{confidence, delta, grouped, plain};
+use crate::record::OneRunSizes;
+
+/// Expected bounds, sizes for a wanted bound, and what was committed.
+#[must_use]
+pub fn one_run_sizes_text(sizes: &OneRunSizes) -> String {
+    let mut out = String::new();
+    if let Some(committed) = &sizes.committed {
+        out.push_str(&format!(
+            "commitment {}\n\n{} canaries with digest {}, in {}. Publish the commitment before the \
+             training. Pass coins.npy to the trainer and never to the scorer; keep seed.secret to \
+             yourself until the scores are final.\n\n",
+            committed.commitment,
+            grouped(committed.canaries),
+            committed.canaries_digest,
+            committed.folder
+        ));
+    }
+    out.push_str(&format!(
+        "Expected of an ideal attack on a Gaussian mechanism at δ = {}, {} confidence (estimates):\n\n",
+        delta(sizes.delta),
+        confidence(sizes.significance)
+    ));
+    let row = |row: &crate::record::OneRunSize| {
+        [
+            rounded(row.gdp_mu, 3),
+            rounded(row.true_epsilon, 2),
+            grouped(row.canaries),
+            grouped(row.guesses),
+            rounded(row.expected_epsilon, 2),
+            format!("{} %", rounded(100.0 * row.expected_epsilon / row.true_epsilon, 0)),
+            plain(row.ceiling, Kind::Lower, 2),
+        ]
+    };
+    let rows: Vec<[String; 7]> = sizes.rows.iter().map(row).collect();
+    let columns = ["μ", "its ε", "canaries", "guesses", "shows ε ≥", "share", "all correct"];
+    out.push_str(&table(&columns.map(|name| (name, Align::Right)), &rows));
+    for target in &sizes.targets {
+        let needed = match target.canaries {
+            Some(canaries) => format!("about {} canaries", grouped(canaries)),
+            None => "more than 10^9 canaries".to_owned(),
+        };
+        out.push_str(&format!(
+            "\nε ≥ {} at μ = {} needs {needed}.\n",
+            given(target.epsilon),
+            rounded(target.gdp_mu, 3)
+        ));
+    }
+    out
+}

@@ -1,0 +1,253 @@
+//! Audits of one run in words.
+
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::OutcomeKind;
+use dpscope_core::audit::claim::VerdictReason;
+use dpscope_core::audit::one_run::{OneRunFinding, OneRunResult};
+use dpscope_core::format::{given, rounded};
+
+use super::one_run_design::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
+use crate::number::{bound, confidence, counted, delta, grouped};
+
+/// What a result that looks too good suggests.
+pub const LOOK_FOR_A_LEAK: &str = "Look for a leak of the protocol first: scores that saw the coins, canaries that \
+    differ before the training, or a canary inserted twice.";
+
+/// Why a bound from pairs is not one for add/remove.
+pub const PAIRS_FACTOR: &str = "Pairs certify the replacement of one record by another. This ε is up to twice, for \
+    Gaussian scores √2 times, that for adding or removing a record: never compare it with an \
+    add/remove ε directly.";
+
+/// What the estimate that treats canaries as independent assumes.
+pub const INDEPENDENT_CANARIES: &str = "an estimate, as published: it assumes that canaries do not \
+    influence each other, and is no bound";
+
+/// An adjacency in words.
+#[must_use]
+pub const fn adjacency_in_words(adjacency: Adjacency) -> &'static str {
+    match adjacency {
+        Adjacency::AddRemove => "add/remove",
+        Adjacency::Replace => "replace",
+        Adjacency::ZeroOut => "zero-out",
+    }
+}
+
+/// The largest of the values, its δ, confidence and adjacency.
+#[must_use]
+pub fn one_run_headline(result: &OneRunResult, design: &OneRunDesign) -> String {
+    let first = result.bounds()[0];
+    let (value, at) = (bound(first.epsilon, false, 4), delta(first.delta));
+    let adjacency = adjacency_in_words(design.adjacency);
+    match result.kind() {
+        OutcomeKind::Bound => {
+            let confidence = confidence(result.significance());
+            format!("ε ≥ {value} at δ = {at}, with {confidence} confidence ({adjacency} adjacency)")
+        }
+        OutcomeKind::Estimate => {
+            format!(
+                "ε ≈ {value} at δ = {at}: an estimate, without coverage ({adjacency} adjacency)"
+            )
+        }
+    }
+}
+
+fn canaries_in_words(canaries: u64) -> String {
+    format!("{} {}", grouped(canaries), if canaries == 1 { "canary" } else { "canaries" })
+}
+
+/// What the canaries are.
+#[must_use]
+pub fn canaries_sentence(design: &OneRunDesign) -> String {
+    let OneRunDesign { game, canaries, set_size, .. } = *design;
+    match game {
+        CanaryGameKind::Coins => {
+            format!("{}, each included or not by a fair coin", canaries_in_words(canaries))
+        }
+        CanaryGameKind::Sets if set_size == 2 => {
+            format!("{} of canaries, one of each included", counted(canaries, "pair"))
+        }
+        CanaryGameKind::Sets => {
+            format!("{} of {set_size} canaries, one of each included", counted(canaries, "set"))
+        }
+        CanaryGameKind::MatchedPairs => format!(
+            "{} of canaries, matched at random, since exactly half of the canaries were included: \
+             coins drawn without replacement are not independent",
+            counted(canaries, "pair")
+        ),
+    }
+}
+
+/// Where the coins come from.
+#[must_use]
+pub const fn coins_sentence(coins: CoinsStatus) -> &'static str {
+    match coins {
+        CoinsStatus::Committed => "committed before the training, and verified",
+        CoinsStatus::NotCommitted => {
+            "not committed: the bound holds if they were fair and independent of canaries and data"
+        }
+        CoinsStatus::Unseen => {
+            "not seen, only counts: the bound holds if they were fair and independent of canaries \
+             and data"
+        }
+    }
+}
+
+/// How the number of guesses was chosen.
+#[must_use]
+pub fn guess_rule_sentence(rule: GuessRuleKind, guesses: u64, correct: u64) -> String {
+    let counts = format!("{} of {} correct", grouped(correct), grouped(guesses));
+    match rule {
+        GuessRuleKind::Walk => format!(
+            "{counts}; the number of guesses was not fixed: 8, 16, 32, … and all are tested at a \
+             joint level"
+        ),
+        GuessRuleKind::Fixed => {
+            format!("{counts}; the number of guesses must have been fixed before the coins")
+        }
+        GuessRuleKind::OneSide => format!(
+            "{counts}, all on one side; number and side must have been fixed before the coins"
+        ),
+    }
+}
+
+/// What canaries that certify one adjacency say about a claim for another.
+#[must_use]
+pub const fn adjacency_sentence(certified: Adjacency, claimed: Adjacency) -> &'static str {
+    match (certified, claimed) {
+        (Adjacency::Replace, Adjacency::Replace) => "claim and canaries both replace a record",
+        (Adjacency::Replace, _) => {
+            "the canaries replace a record, so the claim is tested by what it implies for that: twice \
+             its ε, at (1 + e^ε) times its δ"
+        }
+        (Adjacency::AddRemove, Adjacency::AddRemove) => {
+            "claim and canaries both add or remove a record"
+        }
+        (Adjacency::ZeroOut, Adjacency::ZeroOut) => {
+            "claim and canaries both use zero-out adjacency"
+        }
+        (_, Adjacency::Replace) => {
+            "a replace claim is tested by canaries without a replacement: this is valid only if a \
+             record with zero gradient is admissible in the data"
+        }
+        _ => {
+            "add/remove and zero-out adjacency are compared as they are; for DP-SGD they are semantically equal"
+        }
+    }
+}
+
+/// What a verdict means.
+#[must_use]
+pub fn one_run_claim_sentence(
+    reason: VerdictReason,
+    design: &OneRunDesign,
+    findings: &[OneRunFinding],
+) -> String {
+    let says = match reason {
+        VerdictReason::BoundExceedsClaim => match design.coins {
+            CoinsStatus::Committed => {
+                "The training that produced these scores is not (ε, δ)-DP as claimed."
+            }
+            _ => {
+                "The training that produced these scores is not (ε, δ)-DP as claimed, if the coins \
+                 were fair, independent of canaries, data and seeds of the training, and score and \
+                 rule were fixed before them."
+            }
+        },
+        VerdictReason::AttackMismatch => {
+            "The bound does not exceed the claim, but the scores are reversed: another direction may \
+             show more. It must be fixed before new coins are drawn."
+        }
+        VerdictReason::BoundWithinClaim => {
+            "This audit did not find more leakage than was claimed. That proves nothing about the \
+             claim."
+        }
+        _ => "The result is an estimate without coverage: it refutes nothing.",
+    };
+    if findings.iter().any(OneRunFinding::suggests_a_leak) {
+        format!("{says} {LOOK_FOR_A_LEAK}")
+    } else {
+        says.to_owned()
+    }
+}
+
+/// What a finding says.
+#[must_use]
+pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
+    match *finding {
+        OneRunFinding::CoinsFollowOrder { p_value } => format!(
+            "the coins follow the order of the file (p = {p_value:.1e}): they were not drawn \
+             independently, so the result is an estimate; commit the coins before the next training"
+        ),
+        OneRunFinding::ExactlyHalf { pairs } => format!(
+            "exactly half of the canaries are included: drawn without replacement, coins are not \
+             independent, so the canaries were matched into {} at random; the bound certifies the \
+             replacement of a record",
+            counted(pairs, "pair")
+        ),
+        OneRunFinding::FailedScores { count, canaries } => format!(
+            "{} of {} scores are NaN; their guesses come last and count as wrong",
+            grouped(count),
+            grouped(canaries)
+        ),
+        OneRunFinding::TiedScores { share } => format!(
+            "{} % of the canaries share their score with another one: the order among them is \
+             arbitrary, and power is lost; use a score of more digits",
+            rounded(100.0 * share, 0)
+        ),
+        OneRunFinding::ScoresFollowOrder { correlation, p_value } => format!(
+            "the scores follow the order of the file (rank correlation {}, p = {p_value:.1e}): the \
+             scorer may depend on the place of a canary",
+            rounded(correlation, 3)
+        ),
+        OneRunFinding::ScoresReversed { auc } => format!(
+            "included canaries have lower scores than the others (AUC {}): the scores are \
+             reversed; a direction chosen after a look at them has no bound, so fix it before new \
+             coins are drawn",
+            rounded(auc, 3)
+        ),
+        OneRunFinding::AllCorrect { guesses, canaries } => format!(
+            "all {} guesses of {} are correct, which is suspicious",
+            grouped(guesses),
+            canaries_in_words(canaries)
+        ),
+        OneRunFinding::FarAboveClaim { epsilon, claimed } => format!(
+            "ε ≥ {} is more than three times the claim of {}, which is suspicious",
+            bound(epsilon, false, 2),
+            given(claimed)
+        ),
+        OneRunFinding::SecondScores => "other scores of this plan were audited before: the better of \
+            two attacks on the same coins has no coverage, so the result is an estimate; commit a new \
+            plan and train again"
+            .to_owned(),
+        OneRunFinding::EqualCanaries { copies, canaries } => format!(
+            "{} of {} canaries equal an earlier one: the bound holds, but an equal canary that is \
+             included hides the coin of the other",
+            grouped(copies),
+            grouped(canaries)
+        ),
+        _ => "an unknown finding".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_too_good_says_so_in_the_verdict() {
+        let design = OneRunDesign {
+            game: CanaryGameKind::Coins,
+            canaries: 100,
+            set_size: 2,
+            adjacency: Adjacency::AddRemove,
+            rule: GuessRuleKind::Fixed,
+            coins: CoinsStatus::NotCommitted,
+        };
+        let sentence = |findings: &[OneRunFinding]| {
+            one_run_claim_sentence(VerdictReason::BoundExceedsClaim, &design, findings)
+        };
+        let leak = OneRunFinding::AllCorrect { guesses: 60, canaries: 100 };
+        assert!(sentence(&[leak]).ends_with(LOOK_FOR_A_LEAK));
+        assert!(!sentence(&[]).contains("leak of the protocol"));
+    }
+}
