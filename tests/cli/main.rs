@@ -21,6 +21,7 @@ mod plots;
 mod privacy_statement;
 mod pure_dp;
 mod reproduce;
+mod reproduce_one_run_validity;
 mod schemas;
 mod scores;
 mod serve;

@@ -240,6 +240,10 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("bench", "bench --seconds 0.1 --device cpu --quiet".to_owned()),
         ("published", "reproduce published --seed 1 --quiet".to_owned()),
         ("reproduction", "reproduce figure-3 --observations 2e3 --seed 1 --quiet".to_owned()),
+        (
+            "one_run_validity",
+            "reproduce one-run-validity --canaries 100 --runs 20 --seed 1".to_owned(),
+        ),
         ("training_reproduction", "reproduce figure-6 --runs 1000 --seed 1".to_owned()),
         (
             "check",

@@ -46,6 +46,7 @@ schemas!(
     "error",
     "one_run",
     "one_run_sizes",
+    "one_run_validity",
     "plan",
     "published",
     "report",

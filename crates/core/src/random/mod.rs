@@ -51,6 +51,8 @@ pub enum Purpose {
     SyntheticData = 15,
     /// Resamples of a bootstrap.
     Bootstrap = 16,
+    /// Coins and scores of simulated one-run audits.
+    OneRunAudit = 17,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -13,6 +13,7 @@ mod message;
 mod one_run;
 mod one_run_plan;
 mod one_run_sizes;
+mod one_run_validity;
 pub mod page;
 mod plan;
 mod planning;
@@ -43,6 +44,10 @@ pub use one_run::{
 pub use one_run_plan::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
 pub use one_run_sizes::{
     CanariesReport, CommitmentRecord, OneRunSize, OneRunSizes, OneRunTarget, PlanCheck,
+};
+pub use one_run_validity::{
+    BoundedQuantity, CoverageFinding, OneRunProcedure, OneRunValidityReport, ProcedureRecord,
+    SimulatedTraining, ValidityResult, ValiditySetting,
 };
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};

@@ -17,8 +17,9 @@ pub use vocabulary::vocabulary;
 
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CheckReport, Comparison, Completions,
-    CurvesReport, Devices, ErrorReport, OneRunReport, OneRunSizes, PlanReport, PublishedReport,
-    Report, ReproductionReport, Serving, Sweep, TrainingReproductionReport,
+    CurvesReport, Devices, ErrorReport, OneRunReport, OneRunSizes, OneRunValidityReport,
+    PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
+    TrainingReproductionReport,
 };
 
 fn document<T: JsonSchema>() -> Value {
@@ -48,6 +49,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("error", document::<ErrorReport>()),
         ("one_run", document::<OneRunReport>()),
         ("one_run_sizes", document::<OneRunSizes>()),
+        ("one_run_validity", document::<OneRunValidityReport>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::args::{DeviceArgs, ShowArgs, count, seed};
+use crate::args::{DeviceArgs, ShowArgs, count, open_unit, seed};
+use crate::failure::{Failure, reject_unused_options};
 
 /// Caveat about figure numbers of DP-SGD experiments.
 pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the order of the \
@@ -15,7 +16,8 @@ pub(crate) const NUMBERING: &str = "figure numbers 4 to 7, 9 and 10 follow the o
 #[derive(Debug, Args)]
 #[command(after_help = format!(
     "Examples:\n  dpscope reproduce published --plot published.svg\n  dpscope reproduce figure-3 --observations 1e6\n  \
-     dpscope reproduce partial-shuffle --runs 200\n\nNote: {NUMBERING}."
+     dpscope reproduce partial-shuffle --runs 200\n  \
+     dpscope reproduce one-run-validity --runs 2000 --plot shares.svg\n\nNote: {NUMBERING}."
 ))]
 pub(crate) struct ReproduceArgs {
     /// Published experiment.
@@ -25,10 +27,16 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) observations: Option<u64>,
     /// Runs per setting in both worlds together (other experiments) [default: about two minutes on
-    /// two cores].
+    /// two cores; 1000 audits per setting of one-run-validity].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) runs: Option<u64>,
-    /// Draw claims and lower bounds to a self-contained SVG file (published).
+    /// Canaries of each audit (one-run-validity) [default: 1000].
+    #[arg(long, value_name = "M", value_parser = count)]
+    pub(crate) canaries: Option<u64>,
+    /// Delta of the bounds (one-run-validity) [default: 1e-5].
+    #[arg(long, value_name = "D", value_parser = open_unit)]
+    pub(crate) delta: Option<f64>,
+    /// Draw the results to a self-contained SVG file (published and one-run-validity).
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     /// Random seed, below 2^53 [default: fresh entropy].
@@ -51,6 +59,9 @@ pub(crate) enum Reproduction {
     Table1,
     /// Published trainings: claims, Poisson accounting, and what shuffling would leak.
     Published,
+    /// One-run audits: how often bounds of published procedures and ours exceed the truth.
+    #[value(name = "one-run-validity")]
+    OneRunValidity,
     /// Models, attacker knows one record of every batch; also figure-4.
     #[value(name = "dpsgd-partially-informed", alias = "figure-4")]
     PartiallyInformed,
@@ -79,12 +90,29 @@ pub(crate) struct ExperimentName {
     pub(crate) is_by_number: bool,
 }
 
+impl ReproduceArgs {
+    /// Rejects options of `one-run-validity` and `published` on other experiments.
+    pub(super) fn reject_options_of_others(&self) -> Result<(), Failure> {
+        let options = [("--canaries", self.canaries.is_some()), ("--delta", self.delta.is_some())];
+        reject_unused_options(&options, "except with one-run-validity")?;
+        let is_drawn = self.what.what == Reproduction::Published;
+        let options = [("--plot", self.plot.is_some() && !is_drawn)];
+        reject_unused_options(&options, "except with published and one-run-validity")
+    }
+}
+
 impl Reproduction {
     /// All experiments with DP-SGD.
     #[cfg(test)]
     pub(crate) fn dpsgd() -> Vec<Self> {
         let is_dpsgd = |what: &Self| {
-            !matches!(what, Reproduction::Figure3 | Reproduction::Table1 | Reproduction::Published)
+            !matches!(
+                what,
+                Reproduction::Figure3
+                    | Reproduction::Table1
+                    | Reproduction::Published
+                    | Reproduction::OneRunValidity
+            )
         };
         Self::value_variants().iter().copied().filter(is_dpsgd).collect()
     }

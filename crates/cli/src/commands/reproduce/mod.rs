@@ -2,6 +2,7 @@
 
 mod args;
 mod dpsgd;
+mod one_run_validity;
 mod published;
 mod record;
 mod table;
@@ -35,9 +36,10 @@ struct Source {
 }
 
 pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
-    if args.what.what != Reproduction::Published {
-        reject_unused_options(&[("--plot", args.plot.is_some())], "except with published")?;
+    if args.what.what == Reproduction::OneRunValidity {
+        return one_run_validity::run(args);
     }
+    args.reject_options_of_others()?;
     let (source, published, default) = match args.what.what {
         Reproduction::Figure3 => {
             let source = Source {
