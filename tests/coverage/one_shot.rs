@@ -1,7 +1,11 @@
 //! Bounds from canaries with a known null distribution, at the mechanisms that are hardest for them,
 //! and rules that fail there.
 
-use dpscope_core::audit::one_shot::{AnyMechanism, CanaryDesign, CumulativeBand, NullTails};
+use dpscope_core::audit::one_shot::{
+    AnyMechanism, CanaryDesign, CosineNull, CumulativeBand, Gdp, IndependentCanaries, NullTails,
+};
+use dpscope_core::gdp::gdp_epsilon;
+use dpscope_core::interval::jeffreys_upper;
 use dpscope_core::math;
 use dpscope_core::special::normal_ln_cdf;
 use dpscope_tests::Draws;
@@ -25,6 +29,36 @@ fn poisson(draws: &mut Draws, mean: f64) -> usize {
 fn least_favourable(draws: &mut Draws, count: usize, epsilon: f64) -> NullTails {
     let ln_p = (0..count).map(|_| math::ln(draws.uniform()) - epsilon).collect();
     NullTails::new(ln_p).expect("valid")
+}
+
+/// ln p of a canary in randomised response: p lies in the lowest 1/(1 + e^ε) with probability
+/// e^ε/(1 + e^ε).
+fn randomised_response(draws: &mut Draws, epsilon: f64) -> f64 {
+    let low = 1.0 / (1.0 + math::exp(epsilon));
+    let (is_low, place) = (draws.uniform() < 1.0 - low, draws.uniform());
+    math::ln(if is_low { low * place } else { low + (1.0 - low) * place })
+}
+
+/// The published rule: a Jeffreys limit of the false negative rate at the full significance for each
+/// of the cuts at the seen canaries, and the largest ε of all.
+struct PublishedRule {
+    fnr_upper: Vec<f64>,
+}
+
+impl PublishedRule {
+    fn new(canaries: u64) -> Self {
+        let limit = |misses| jeffreys_upper(misses, canaries, SIGNIFICANCE).expect("valid");
+        Self { fnr_upper: (0..canaries).map(limit).collect() }
+    }
+
+    fn epsilon(&self, tails: &NullTails, delta: f64) -> f64 {
+        let cuts = tails.ln_p().iter().rev().zip(&self.fnr_upper);
+        let bounds = cuts.map(|(&ln_p, &fnr)| {
+            let forward = math::ln(1.0 - delta - fnr) - ln_p;
+            forward.max(math::ln((1.0 - delta - math::exp(ln_p)) / fnr))
+        });
+        bounds.filter(|bound| !bound.is_nan()).fold(0.0, f64::max)
+    }
 }
 
 fn rule(design: CanaryDesign, delta: f64) -> impl Fn(&NullTails) -> f64 {
@@ -129,14 +163,7 @@ fn every_design_covers() {
     ];
     let [poisson_rule, coins_rule, fixed_rule] = designs.map(|design| rule(design, 1e-5));
     for truth in [0.0, 1.0] {
-        // Randomised response: a filled slot shows p in the lowest 1/(1 + e^ε) with probability
-        // e^ε/(1 + e^ε).
-        let low = 1.0 / (1.0 + math::exp(truth));
-        let response = |draws: &mut Draws| {
-            let is_low = draws.uniform() < 1.0 - low;
-            let place = draws.uniform();
-            math::ln(if is_low { low * place } else { low + (1.0 - low) * place })
-        };
+        let response = |draws: &mut Draws| randomised_response(draws, truth);
         let seen = misses(truth, |draws| {
             let mut tails = |count: usize| {
                 NullTails::new((0..count).map(|_| response(draws)).collect()).expect("valid")
@@ -215,4 +242,81 @@ fn bounds_cover_gaussian_canaries() {
         let is_refuted = best_of_cuts.refute(SIGNIFICANCE);
         assert!(is_refuted || truth > 0.0, "the best of four cuts passed: {best_of_cuts:?}");
     }
+}
+
+#[test]
+fn independent_canaries_cover_at_randomised_response() {
+    const CANARIES: u64 = 200;
+    let canaries = IndependentCanaries::new(CANARIES, SIGNIFICANCE).expect("valid");
+    let published = PublishedRule::new(CANARIES);
+    for truth in [0.0, 1.0, 4.0] {
+        let cut = 1.0 / (1.0 + math::exp(truth));
+        let [band, one_cut, largest] = misses(truth, |draws| {
+            let ln_p = (0..CANARIES).map(|_| randomised_response(draws, truth)).collect();
+            let tails = NullTails::new(ln_p).expect("valid");
+            let bound = canaries.epsilon_lower(&tails, 0.0).expect("valid");
+            let at_cut = canaries.at_cut(&tails, cut, 0.0).expect("valid");
+            [bound, at_cut.epsilon_lower(), published.epsilon(&tails, 0.0)]
+        });
+        for seen in [band, one_cut] {
+            assert!(!seen.refute(SIGNIFICANCE), "{truth}: {seen:?}");
+        }
+        assert!(!band.stay_below(SIGNIFICANCE), "{truth}: {band:?}");
+        assert!(largest.refute(0.5), "the published rule passed at {truth}: {largest:?}");
+    }
+}
+
+#[test]
+fn gaussian_bounds_cover_gaussian_canaries() {
+    const CANARIES: u64 = 100;
+    let canaries = IndependentCanaries::new(CANARIES, SIGNIFICANCE).expect("valid");
+    let gdp = Gdp::new(&canaries);
+    let truth = 1.0;
+    let [mean, band, larger] = misses_of(20_000, truth, |draws| {
+        let ln_p = (0..CANARIES).map(|_| normal_ln_cdf(-truth - draws.normal())).collect();
+        let tails = NullTails::new(ln_p).expect("valid");
+        let mean = gdp.mu_lower(&tails).expect("valid");
+        let band = gdp.mu_lower_by_band(&tails).expect("valid");
+        [mean, band, mean.max(band)]
+    });
+    for seen in [mean, band] {
+        assert!(!seen.refute(SIGNIFICANCE) && !seen.stay_below(SIGNIFICANCE), "{seen:?}");
+    }
+    assert!(larger.refute(SIGNIFICANCE), "the larger of both passed: {larger:?}");
+}
+
+#[test]
+fn gaussian_claims_are_not_epsilon_claims() {
+    let canaries = IndependentCanaries::new(1_000, SIGNIFICANCE).expect("valid");
+    let [by_curve, bound] = misses_of(200, 1.0, |draws| {
+        let ln_p = (0..1_000).map(|_| randomised_response(draws, 1.0)).collect();
+        let tails = NullTails::new(ln_p).expect("valid");
+        let mu = Gdp::new(&canaries).mu_lower(&tails).expect("valid");
+        let bound = canaries.epsilon_lower(&tails, 0.0).expect("valid");
+        [gdp_epsilon(mu, 1e-6).expect("valid"), bound]
+    });
+    assert!(by_curve.seen > 180, "an ε by the Gaussian curve covers: {by_curve:?}");
+    assert!(!bound.refute(SIGNIFICANCE), "{bound:?}");
+}
+
+/// Cosines of one Gaussian sum in full dimension, and a null distribution of a dimension that is
+/// too small.
+#[test]
+fn canaries_that_were_not_in_have_uniform_p_values() {
+    const DIMENSION: usize = 30;
+    let null = |dimension: u64| CosineNull::new(dimension).expect("valid");
+    let (exact, wrong) = (null(30), null(24));
+    let mut draws = Draws::new(4);
+    let [mut sound, mut broken] = [Misses::default(); 2];
+    for _ in 0..20_000 {
+        let direction: Vec<f64> = (0..DIMENSION).map(|_| draws.normal()).collect();
+        let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+        // the output is any fixed vector
+        let cosine = direction[0] / norm;
+        let p = |null: &CosineNull| math::exp(null.ln_tail(cosine).expect("valid"));
+        sound.count(p(&exact) < SIGNIFICANCE);
+        broken.count(p(&wrong) < SIGNIFICANCE);
+    }
+    assert!(!sound.refute(SIGNIFICANCE) && !sound.stay_below(SIGNIFICANCE), "{sound:?}");
+    assert!(broken.stay_below(SIGNIFICANCE), "{broken:?}");
 }

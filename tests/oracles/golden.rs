@@ -40,6 +40,13 @@ fn one_run_agrees() {
 }
 
 #[test]
+fn federated_agrees() {
+    let findings = findings("federated.json", &Real);
+    assert_eq!(failed(&findings, ""), 0, "{findings:#?}");
+    assert_eq!(Tally::of(&findings).passed, 401);
+}
+
+#[test]
 fn empirical_epsilons_agree() {
     let findings = findings("eps_emp.json", &Real);
     assert_eq!(Tally::of(&findings), Tally { passed: 48, failed: 0, skipped: 0 }, "{findings:#?}");

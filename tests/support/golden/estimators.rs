@@ -411,7 +411,7 @@ fn from_scores(
     })
 }
 
-fn array(path: &Case<'_>, folder: &Path) -> Result<Vec<f64>, GoldenError> {
+pub(super) fn array(path: &Case<'_>, folder: &Path) -> Result<Vec<f64>, GoldenError> {
     let file = folder.join(path.text()?);
     let about =
         |problem: &dyn std::fmt::Display| path.error(&format!("{}: {problem}", file.display()));

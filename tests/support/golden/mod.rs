@@ -6,6 +6,7 @@
 //! | `estimators.json` | ε from counts, rates and scores, with a tolerance per case |
 //! | `one_run.json` | bounds of audits of one run: how far a value may lie below and above is stated |
 //! | `metagradient.json` | derivatives of trainings, in f64: equal to 1e-10 of the largest value |
+//! | `federated.json` | bounds and estimates from canary directions, with a tolerance per case |
 //! | `eps_emp.json` | ε from counts, without a tolerance: equal to 1e-9, the posterior to 1e-6 |
 //! | `clopper_pearson.csv` | limits at 40 to 50 digits: rounded outward, and by at most 3e-13 |
 //!
@@ -15,6 +16,7 @@
 mod accounting;
 mod document;
 mod estimators;
+mod federated;
 mod library;
 mod limits;
 mod metagradient;
@@ -135,6 +137,7 @@ pub fn evaluate(
         Format::Estimators => {
             document.each_case(|case| estimators::evaluate(case, folder, library))
         }
+        Format::Federated => document.each_case(|case| federated::evaluate(case, folder)),
         Format::OneRun => document.each_case(|case| one_run::evaluate(case, library)),
         Format::Metagradient => metagradient::evaluate(&document, library),
         Format::Counts => document.each_case(|case| estimators::evaluate_row(case, library)),

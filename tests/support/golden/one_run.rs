@@ -249,14 +249,14 @@ fn each(
 }
 
 /// How far a value may lie below and above; `rel` and `abs` hold on both sides.
-struct Tolerance {
-    below: f64,
-    above: f64,
-    relative: f64,
+pub(super) struct Tolerance {
+    pub(super) below: f64,
+    pub(super) above: f64,
+    pub(super) relative: f64,
 }
 
 impl Tolerance {
-    fn of(case: &Case<'_>) -> Result<Self, GoldenError> {
+    pub(super) fn of(case: &Case<'_>) -> Result<Self, GoldenError> {
         let stated = case.at("tol")?;
         if !stated.is_object() {
             return Ok(Self { below: 0.0, above: 0.0, relative: 0.0 });

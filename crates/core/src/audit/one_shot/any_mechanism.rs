@@ -90,6 +90,17 @@ impl SimultaneousRule {
     }
 }
 
+impl SimultaneousRule {
+    /// Each rank of a p-value, and the ln p up to which it shows `epsilon`.
+    pub(super) fn ln_p_needed(&self, epsilon: f64) -> impl Iterator<Item = (u64, f64)> + '_ {
+        let limits = self.band.iter().flat_map(|band| band.ranks().iter().zip(band.limits()));
+        limits.map(move |(rank, limit)| {
+            let ln_p = math::ln(*limit) - self.ln_rate - epsilon;
+            (rank.saturating_add(self.allowance.canaries()), ln_p)
+        })
+    }
+}
+
 impl AnyMechanism {
     /// Canaries of a plan.
     ///

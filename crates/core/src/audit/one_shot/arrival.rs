@@ -4,7 +4,7 @@ use crate::math;
 use crate::special::gamma::{deviance, stirling_series};
 use crate::special::normal;
 
-/// ln P\[N = n\] of a Poisson distribution.
+/// ln P\[N = n\] of a Poisson distribution; n may lie between integers.
 pub(super) fn ln_poisson_pmf(n: f64, mean: f64) -> f64 {
     if n == 0.0 {
         return -mean;
@@ -25,6 +25,18 @@ fn series(n: f64, time: f64) -> f64 {
         next += 1.0;
     }
     sum
+}
+
+/// P\[N ≥ n\] of a Poisson distribution, n ≥ 1.
+pub(super) fn probability_of_arrivals(n: f64, mean: f64) -> f64 {
+    if mean <= 0.0 {
+        return 0.0;
+    }
+    // beyond, 1 in f64, and the series would overflow
+    if mean > n + 12.0 * n.sqrt() + 60.0 {
+        return 1.0;
+    }
+    math::exp(ln_poisson_pmf(n, mean) + math::ln(series(n, mean))).min(1.0)
 }
 
 /// The time before which the n-th arrival comes with `probability`.
@@ -59,7 +71,7 @@ mod tests {
         for n in [1.0, 2.0, 7.0, 100.0, 65_536.0] {
             for probability in [1e-200, 1e-12, 0.004, 0.05, 0.5, 0.97] {
                 let time = arrival_quantile(n, probability);
-                let back = math::exp(ln_poisson_pmf(n, time)) * series(n, time);
+                let back = probability_of_arrivals(n, time);
                 assert!((back / probability - 1.0).abs() < 1e-10, "{n} {probability}: {back}");
             }
         }

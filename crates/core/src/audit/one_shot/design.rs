@@ -123,11 +123,7 @@ impl CanaryDesign {
             Self::Bernoulli { slots, .. } => slots,
             Self::Fixed { canaries } => canaries,
         };
-        let observations = tails.len();
-        if observations as u64 > canaries {
-            return Err(OneShotError::Observations { observations, canaries });
-        }
-        Ok(())
+        tails.check_at_most(canaries)
     }
 }
 

@@ -18,6 +18,74 @@ pub enum OneShotError {
         /// The probability.
         probability: f64,
     },
+    /// d is below 2 or above 10¹⁵.
+    #[error("dimension = {dimension}: must lie in 2 … 1e15")]
+    Dimension {
+        /// d.
+        dimension: u64,
+    },
+    /// A cosine is outside [−1, 1], or NaN.
+    #[error("cosine {index} = {}: must lie in [-1, 1]", given(*.cosine))]
+    Cosine {
+        /// Position in the list; 0 for a single cosine.
+        index: usize,
+        /// Its value.
+        cosine: f64,
+    },
+    /// No server round.
+    #[error("server rounds = 0: must be at least 1")]
+    ServerRounds,
+    /// The norm of the other updates is below that of the canary, infinite or NaN.
+    #[error("norm of the rest = {}: must be finite and at least 1", given(*.norm))]
+    Norm {
+        /// The norm, in units of the canary.
+        norm: f64,
+    },
+    /// Too few cosines for an estimate.
+    #[error("{observations} cosines: an estimate needs at least 2")]
+    TooFew {
+        /// Cosines.
+        observations: usize,
+    },
+    /// The fitted mean is not finite, or the standard deviation not positive.
+    #[error("mean = {}, standard deviation = {}: must be finite, the latter positive",
+        given(*.mean), given(*.sd))]
+    Fit {
+        /// The mean.
+        mean: f64,
+        /// The standard deviation.
+        sd: f64,
+    },
+    /// The δ of an estimate is outside (0, 1), or NaN.
+    #[error("delta = {}: an estimate needs a delta strictly between 0 and 1", given(*.delta))]
+    EstimateDelta {
+        /// The parameter δ.
+        delta: f64,
+    },
+    /// ε is negative, infinite or NaN.
+    #[error("epsilon = {}: must be finite and at least 0", given(*.epsilon))]
+    Epsilon {
+        /// The parameter ε.
+        epsilon: f64,
+    },
+    /// μ is outside [0, 100], not below the μ of the leak, or NaN.
+    #[error("mu = {}: must lie in [0, 100], and below the expected mu to be refuted", given(*.mu))]
+    Mu {
+        /// The parameter μ.
+        mu: f64,
+    },
+    /// The power is outside (0, 1), or NaN.
+    #[error("power = {}: must lie strictly between 0 and 1", given(*.power))]
+    Power {
+        /// The power.
+        power: f64,
+    },
+    /// σ is negative, infinite or NaN.
+    #[error("noise multiplier = {}: must be finite and at least 0", given(*.noise_multiplier))]
+    NoiseMultiplier {
+        /// The parameter σ.
+        noise_multiplier: f64,
+    },
     /// More observations than canaries.
     #[error("{observations} null probabilities of {canaries} canaries: must be at most {canaries}")]
     Observations {

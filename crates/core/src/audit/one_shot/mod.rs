@@ -8,6 +8,11 @@
 //! | type | what it yields | holds for |
 //! |---|---|---|
 //! | [`AnyMechanism`] | ε, or μ of a claim | every training algorithm |
+//! | [`IndependentCanaries`] | ε | trainings in which canaries do not influence each other |
+//! | [`Gdp`] | μ of a claim about a Gaussian mechanism, never ε | the same |
+//! | [`EpsilonEstimator`] | an estimate of ε and its range without a leak; no bound | – |
+//! | [`GaussianLeak`] | canaries for an ε, a μ and a power | planning |
+//! | [`CosineNull`] | null probabilities of cosines, exact | every training algorithm, d ≥ 2 |
 //! | [`CumulativeBand`] | limits of order statistics that hold together | the bounds above |
 //!
 //! [`AnyMechanism`] takes null probabilities as [`NullTails`], exact or upper limits by Monte Carlo, so
@@ -18,12 +23,20 @@ mod arrival;
 mod band;
 mod design;
 mod error;
+mod estimate;
+mod independent;
+mod null;
+mod plan;
 mod tails;
 
 pub use any_mechanism::{AnyMechanism, SimultaneousRule};
 pub use band::CumulativeBand;
 pub use design::{CanaryDesign, DeltaAllowance};
 pub use error::OneShotError;
+pub use estimate::{EpsilonEstimator, TwoGaussians};
+pub use independent::{CutBound, Gdp, IndependentCanaries};
+pub use null::CosineNull;
+pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
 pub use tails::NullTails;
 
 /// A value below x by more than the rounding of the logarithms that it is a sum of.

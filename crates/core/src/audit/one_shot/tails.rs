@@ -2,6 +2,7 @@
 
 use super::{OneShotError, check_cut};
 use crate::math;
+use crate::special::normal;
 
 /// The probability p of each seen canary that an unseen one scores as high, in logarithms.
 ///
@@ -58,6 +59,21 @@ impl NullTails {
         check_cut(p_cut)?;
         let ln_cut = math::ln(p_cut);
         Ok(self.ascending.partition_point(|&ln_p| ln_p <= ln_cut) as u64)
+    }
+
+    /// z = Φ⁻¹(1 − p), the largest first.
+    pub(super) fn normal_scores(&self) -> impl Iterator<Item = f64> + '_ {
+        self.ascending.iter().map(|&ln_p| {
+            if ln_p < 0.0 { -normal::quantile_from_ln(ln_p) } else { f64::NEG_INFINITY }
+        })
+    }
+
+    pub(super) fn check_at_most(&self, canaries: u64) -> Result<(), OneShotError> {
+        let observations = self.len();
+        if observations as u64 > canaries {
+            return Err(OneShotError::Observations { observations, canaries });
+        }
+        Ok(())
     }
 
     /// ln p of the `rank`-th smallest, counted from 1.
