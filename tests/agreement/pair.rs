@@ -6,9 +6,10 @@ use dpscope_core::accounting::pair::{
 use dpscope_core::accounting::{AccountingError, Given, Training};
 use dpscope_core::random::{Purpose, stream_words};
 use dpscope_core::{math, special::normal_quantile};
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Backend, Control, EngineError, Unattended, pair};
+use dpscope_engine::{Control, EngineError, Unattended};
 use dpscope_shaders::PairKernel;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Backend, pair};
 use dpscope_tests::Draws;
 
 const SEED: u64 = 11;

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
-use dpscope_engine::Artefact;
+use dpscope_simulation::Artefact;
 use dpscope_tests::cli::{CommandResult, dpscope, number, text};
 use serde_json::Value;
 

@@ -4,11 +4,13 @@ use std::error::Error;
 use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
 
-use dpscope_engine::backend::gpu::{Adapter, GpuBackend, PieceLimits, adapters};
-use dpscope_engine::backend::{CpuBackend, FloatMode};
+use dpscope_engine::gpu::{Adapter, adapters};
 use dpscope_engine::{
-    Artefact, Backend, Control, EngineError, Layout, Plan, Progress, Shard, ValidPlan, run,
+    Control, EngineError, FloatMode, Progress, RunControl, Shard, Unattended, begin, run,
 };
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::backend::{GpuBackend, PieceLimits};
+use dpscope_simulation::{Artefact, Backend, Evaluate, Plan, Simulation, ValidPlan};
 
 use crate::device;
 
@@ -70,6 +72,12 @@ impl Control for Watch<'_> {
         self.started.elapsed().as_secs_f64() * 1e3
     }
 
+    fn warn(&self, message: &str) {
+        self.log.lock().expect("nothing panicked").warnings.push(message.to_owned());
+    }
+}
+
+impl RunControl<Plan> for Watch<'_> {
     fn after_wave(
         &self,
         state: &Artefact,
@@ -83,18 +91,14 @@ impl Control for Watch<'_> {
         log.last = Some(Artefact::from_bytes(&bytes)?);
         Ok(())
     }
-
-    fn warn(&self, message: &str) {
-        self.log.lock().expect("nothing panicked").warnings.push(message.to_owned());
-    }
 }
 
 /// The state before the first observation of a plan.
 pub(crate) fn start(plan: &Plan, backend: &Backend) -> (ValidPlan, Artefact) {
     let valid = plan.validated().expect("the plan is valid");
-    let layout = Layout::of(&valid, backend.cpu(), &|| true).expect("the pilot has a layout");
-    let range = Shard::WHOLE.range(plan).expect("a plan has a whole");
-    let state = Artefact::empty(&valid, layout, range);
+    let simulation = Simulation::new(&valid, backend).expect("the kernel takes the plan");
+    let range = Shard::WHOLE.range(plan.observations_per_world()).expect("a plan has a whole");
+    let state = begin(&simulation, range, &Unattended).expect("the pilot has a layout");
     (valid, state)
 }
 
@@ -105,7 +109,7 @@ pub(crate) fn watched(
     watch: &Watch<'_>,
 ) -> Result<Artefact, EngineError> {
     let (valid, state) = start(plan, backend);
-    pollster::block_on(run(&valid, state, backend, watch))
+    pollster::block_on(run(&Simulation::new(&valid, backend)?, state, watch))
 }
 
 /// Whether a finished state has the counts of the CPU, and not those of another seed.

@@ -2,9 +2,9 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{ScoreDistribution, ScoreDistributionKind, SlotWeights};
-use dpscope_engine::Backend;
 use dpscope_shaders::FloatMode;
 use dpscope_shaders::bgm::ScoreKernel;
+use dpscope_simulation::Backend;
 use libtest_mimic::{Failed, Trial};
 
 use crate::audits;

@@ -3,8 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dpscope_engine::backend::{FloatMode, GpuBackend};
-use dpscope_engine::{Artefact, Backend, Control, EngineError, Plan, run};
+use dpscope_engine::{Control, EngineError, FloatMode, RunControl, run};
+use dpscope_simulation::backend::GpuBackend;
+use dpscope_simulation::{Artefact, Backend, Plan, Simulation};
 use dpscope_tests::simulate::{planned, shuffled};
 use libtest_mimic::{Failed, Trial};
 
@@ -131,6 +132,8 @@ impl Control for Shaky<'_> {
     }
 }
 
+impl RunControl<Plan> for Shaky<'_> {}
+
 fn losing_a_device_at_any_moment_costs_no_count() -> Result<(), Failed> {
     let plan = planned(shuffled(1.0, 100, 1), 30_000, 7);
     for lost_at in [0, 1, 2, 3, 6, 11, 18] {
@@ -139,7 +142,7 @@ fn losing_a_device_at_any_moment_costs_no_count() -> Result<(), Failed> {
         let (readings, warnings) = (AtomicUsize::new(0), Mutex::default());
         let control = Shaky { device, readings, lost_at, warnings };
         let (valid, state) = start(&plan, &backend);
-        let state = pollster::block_on(run(&valid, state, &backend, &control))?;
+        let state = pollster::block_on(run(&Simulation::new(&valid, &backend)?, state, &control))?;
         same_as_cpu(&plan, &state).map_err(|reason| format!("lost at {lost_at}: {reason}"))?;
         if state.fallback_shards > 0 || control.readings.load(Ordering::SeqCst) <= lost_at {
             let warnings = control.warnings.into_inner()?;
@@ -160,7 +163,7 @@ fn a_stopped_run_can_be_resumed() -> Result<(), Failed> {
     let (valid, mut state) = start(&plan(), &backend);
     for stops in 0.. {
         let watch = Watch::new(&|wave| wave < 5);
-        match pollster::block_on(run(&valid, state, &backend, &watch)) {
+        match pollster::block_on(run(&Simulation::new(&valid, &backend)?, state, &watch)) {
             Ok(finished) => {
                 same_as_cpu(&plan(), &finished)?;
                 return if stops > 0 { Ok(()) } else { Err("it was never stopped".into()) };

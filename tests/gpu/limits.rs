@@ -1,9 +1,9 @@
 //! Counts do not depend on limits that split a run differently.
 
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
-use dpscope_engine::Plan;
-use dpscope_engine::backend::FloatMode;
-use dpscope_engine::backend::gpu::PieceLimits;
+use dpscope_engine::FloatMode;
+use dpscope_simulation::Plan;
+use dpscope_simulation::backend::PieceLimits;
 use dpscope_tests::simulate::{planned, shuffled};
 use libtest_mimic::{Failed, Trial};
 

@@ -1,8 +1,8 @@
 //! Whole audits: in exact mode the CPU's to the bit, in fast mode its bound but for moved scores.
 
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
-use dpscope_engine::backend::FloatMode;
-use dpscope_engine::{Artefact, Plan};
+use dpscope_engine::FloatMode;
+use dpscope_simulation::{Artefact, Evaluate, Plan};
 use dpscope_tests::simulate::{counted, planned, shuffled};
 use libtest_mimic::{Failed, Trial};
 
@@ -55,7 +55,8 @@ fn exact_audits_equal_those_of_the_cpu() -> Result<(), Failed> {
 fn distance(one: &Artefact, other: &Artefact) -> f64 {
     let mut worst = 0_u64;
     for world in dpscope_core::adjacency::World::BOTH {
-        let halves = one.histograms.world(world).iter().zip(other.histograms.world(world));
+        let halves =
+            one.evidence.histograms.world(world).iter().zip(other.evidence.histograms.world(world));
         for (one, other) in halves {
             let (mut left, mut right) = (0_u64, 0_u64);
             for (a, b) in one.counts().iter().zip(other.counts()) {

@@ -4,10 +4,11 @@ use std::sync::Mutex;
 
 use dpscope_core::accounting::pair::{ExactPair, PairMethod, epsilon_proposal};
 use dpscope_core::accounting::{Given, Training};
-use dpscope_engine::backend::{CpuBackend, FloatMode};
-use dpscope_engine::{Backend, Control, Unattended, pair};
+use dpscope_engine::{Control, FloatMode, Unattended};
 use dpscope_shaders::PairKernel;
 use dpscope_shaders::pair::PairProgram;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Backend, pair};
 use libtest_mimic::{Failed, Trial};
 
 use crate::audits::OWN;
@@ -176,7 +177,7 @@ fn pair_results_equal_those_of_the_cpu() -> Result<(), Failed> {
 /// Loses the device after some dispatches, and records warnings.
 struct LosingControl<'a> {
     lost_at: usize,
-    device: Option<&'a dpscope_engine::backend::GpuBackend>,
+    device: Option<&'a dpscope_simulation::backend::GpuBackend>,
     seen: Mutex<(usize, Vec<String>)>,
 }
 

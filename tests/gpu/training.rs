@@ -7,17 +7,20 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use dpscope_core::adjacency::World;
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputReference, OutputScorer, SamplerKind,
     ThreatModel,
 };
-use dpscope_engine::{Control, EngineError, ObservationRange, Trainer, TrainingTally, WaveScores};
+use dpscope_engine::{Control, EngineError, RunControl, Unattended, UnitRange, begin, run};
 use dpscope_shaders::train::Kernel;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Artefact, Plan, TrainingDigest, TrainingTally};
 use dpscope_train::data::SyntheticData;
 use dpscope_train::gpu::{GpuDpSgd, OpenError, WaveLimits};
 use dpscope_train::{
-    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, OutputSink, Shape, Training,
-    TrainingSettings,
+    Canary, CanaryDirection, DpSgd, LayerSpec, ModelSpec, OutputSink, Shape, TrainedModels,
+    Trainer, Training, TrainingSettings, WaveScores,
 };
 use libtest_mimic::{Failed, Trial};
 
@@ -95,7 +98,7 @@ impl OutputSink for SavedOutputs {
     fn save(
         &self,
         world: World,
-        range: ObservationRange,
+        range: UnitRange,
         outputs: &[f32],
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let mut saved = self.0.lock().map_err(|_| "panicked")?;
@@ -151,6 +154,8 @@ impl Control for Watch<'_> {
     }
 }
 
+impl RunControl<Plan> for Watch<'_> {}
+
 fn limits() -> WaveLimits {
     WaveLimits::of_memory(1 << 26)
 }
@@ -173,16 +178,33 @@ fn gpu(
     Ok((opened.map_err(reason)?, saved))
 }
 
-/// Scores and tallies of the first runs of each world, wave by wave as the engine requests them.
+/// Trains the first of some runs.
+trait Train {
+    fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, EngineError>;
+}
+
+impl Train for DpSgd {
+    fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, EngineError> {
+        self.train(range, control)
+    }
+}
+
+impl Train for GpuDpSgd {
+    fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, EngineError> {
+        Ok(self.train(range, control)?)
+    }
+}
+
+/// Scores and tallies of the first runs of each world, wave by wave.
 fn trained(
-    trainer: &dyn Trainer,
+    trainer: &dyn Train,
     runs: u64,
     control: &dyn Control,
 ) -> Result<(Vec<WaveScores>, [TrainingTally; 2]), EngineError> {
     let (mut waves, mut tallies) = (Vec::new(), [TrainingTally::default(); 2]);
     let mut first = 0;
     while first < runs {
-        let trained = trainer.train(ObservationRange { first, end: runs }, control)?;
+        let trained = trainer.train(UnitRange { first, end: runs }, control)?;
         first = trained.range.end;
         tallies.iter_mut().zip(&trained.tallies).for_each(|(sum, tally)| sum.add(tally));
         waves.push(trained);
@@ -198,7 +220,6 @@ fn runs_do_not_depend_on_waves() -> Result<(), Failed> {
     let outputs = |limits: WaveLimits, seed: u64| -> Result<_, Failed> {
         let (trainer, saved) = gpu(training(MECHANISM, SETTINGS, seed)?, limits, None)?;
         let (waves, tallies) = trained(&trainer, 9, &Watch::new(&|_| true))?;
-        ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;
         Ok((waves, tallies, saved))
     };
     let (waves, tallies, saved) = outputs(limits(), SEED)?;
@@ -259,10 +280,9 @@ fn every_sampler() -> Result<(), Failed> {
             let what = format!("{kind}, {threat_model}");
             let (trainer, _) = gpu(training(mechanism, settings, SEED)?, limits(), None)
                 .map_err(|error| format!("{what}: {error}"))?;
-            let (waves, tallies) = trained(&trainer, 3, &Watch::new(&|_| true))?;
+            let (_, tallies) = trained(&trainer, 3, &Watch::new(&|_| true))?;
             let cpu = DpSgd::new(training(mechanism, settings, SEED)?, 0)?;
             let (_, expected) = trained(&cpu, 3, &Watch::new(&|_| true))?;
-            ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;
             for (found, expected) in tallies.iter().zip(&expected) {
                 let counts = |tally: &TrainingTally| {
                     (tally.runs, tally.outputs, tally.canaries, tally.evaluated)
@@ -336,52 +356,65 @@ fn a_wave_that_does_not_fit_is_halved() -> Result<(), Failed> {
     let warnings = watch.warnings();
     let is_reported = warnings.len() == 1 && warnings[0].contains("runs of each world at a time");
     ensure(is_reported, format!("{warnings:?}"))?;
-    let halved = waves.len() > 1 && waves.iter().all(|wave| !wave.is_fallback);
-    ensure(halved, format!("{} waves", waves.len()))?;
+    ensure(waves.len() > 1, format!("{} waves", waves.len()))?;
     ensure(saved.bits() == expected.bits(), "other outputs")
 }
 
-/// Outputs and warnings of runs whose device is lost before a submission.
+/// Counts, outputs and warnings of a plan whose device is lost before a submission.
 fn losing(
     lost_at: usize,
     may_reopen: bool,
-) -> Result<(Vec<WaveScores>, SavedOutputs, Vec<String>), Failed> {
+) -> Result<(Artefact, SavedOutputs, Vec<String>), Failed> {
     let limits = WaveLimits { runs: 4, work: 1 << 20, ..limits() };
-    let (trainer, saved) = gpu(usual()?, limits, None)?;
+    let (gpu, saved) = gpu(usual()?, limits, None)?;
     if !may_reopen {
-        trainer.forbid_reopening();
+        gpu.forbid_reopening();
     }
+    let trainer = Trainer::Gpu(Box::new(gpu));
+    let plan = Plan {
+        mechanism: MECHANISM,
+        observations: 18,
+        delta: 1e-5,
+        significance: 0.05,
+        threshold_rule: ThresholdRule::Simultaneous,
+        cuts: Plan::DEFAULT_CUTS,
+        seed: SEED,
+        training: Some(TrainingDigest::of(trainer.description())),
+    };
+    let models = TrainedModels::new(plan.validated()?, trainer, CpuBackend::new(0)?)?;
     let lose = |submission: usize| {
-        if submission == lost_at {
-            trainer.lose_device();
+        if let (true, Trainer::Gpu(gpu)) = (submission == lost_at, models.trainer()) {
+            gpu.lose_device();
         }
         true
     };
     let watch = Watch::new(&lose);
-    let (waves, _) = trained(&trainer, 9, &watch)?;
+    let start = begin(&models, UnitRange { first: 0, end: 9 }, &Unattended)?;
+    let state = pollster::block_on(run(&models, start, &watch))?;
     let is_lost = watch.calls.load(Ordering::SeqCst) > lost_at;
-    ensure(is_lost, format!("not lost at {lost_at}"))?;
-    Ok((waves, saved, watch.warnings()))
+    ensure(is_lost && state.is_complete(), format!("not lost at {lost_at}"))?;
+    Ok((state, saved, watch.warnings()))
 }
 
 fn a_lost_device_costs_no_run() -> Result<(), Failed> {
     let (trainer, expected) = gpu(usual()?, limits(), None)?;
     trained(&trainer, 9, &Watch::new(&|_| true))?;
     for lost_at in [0, 1, 2, 9, 30] {
-        let (waves, saved, warnings) = losing(lost_at, true)?;
+        let (state, saved, warnings) = losing(lost_at, true)?;
         let is_reported = warnings.len() == 1 && warnings[0].ends_with("reopened");
         ensure(is_reported, format!("lost at {lost_at}: {warnings:?}"))?;
-        ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;
+        ensure(state.fallback_shards == 0, "the CPU trained")?;
         ensure(saved.bits() == expected.bits(), format!("lost at {lost_at}: other outputs"))?;
     }
     Ok(())
 }
 
 fn the_cpu_trains_without_a_device() -> Result<(), Failed> {
-    let (waves, saved, warnings) = losing(12, false)?;
+    let (state, saved, warnings) = losing(12, false)?;
     let is_reported = warnings.len() == 1 && warnings[0].ends_with("continuing on the CPU");
     ensure(is_reported, format!("{warnings:?}"))?;
-    let is_noted = waves.iter().any(|wave| wave.is_fallback);
+    let is_noted =
+        state.fallback_shards > 0 && state.devices.iter().any(|name| name.starts_with("cpu"));
     ensure(is_noted && saved.bits().len() == (2 * 9 * 2 * STEPS) as usize, "runs are missing")
 }
 
@@ -412,8 +445,8 @@ fn drawing_batches_can_be_stopped() -> Result<(), Failed> {
     let train_until = |most: usize| -> Result<(usize, bool), Failed> {
         let keep_going = |calls| calls < most;
         let watch = Watch::new(&keep_going);
-        let range = ObservationRange { first: 0, end: 20 };
-        let is_stopped = match trainer.train(range, &watch) {
+        let range = UnitRange { first: 0, end: 20 };
+        let is_stopped = match Train::train(&trainer, range, &watch) {
             Ok(trained) => ensure(trained.range == range, "a smaller wave").map(|()| false)?,
             Err(EngineError::Stopped) => true,
             Err(error) => return Err(error.into()),
@@ -438,7 +471,6 @@ fn a_run_that_diverges() -> Result<(), Failed> {
     let settings = TrainingSettings { clip_norm: 1e6, learning_rate: 1e6, ..SETTINGS };
     let (trainer, saved) = gpu(deep(4, mechanism, settings, SEED)?, limits(), None)?;
     let (waves, tallies) = trained(&trainer, 4, &Watch::new(&|_| true))?;
-    ensure(waves.iter().all(|wave| !wave.is_fallback), "the CPU trained")?;
     let cpu = DpSgd::new(deep(4, mechanism, settings, SEED)?, 0)?;
     let (_, expected) = trained(&cpu, 4, &Watch::new(&|_| true))?;
     let failed = |tallies: &[TrainingTally; 2]| tallies[0].failed + tallies[1].failed;

@@ -8,8 +8,9 @@ use dpscope_core::accounting::{
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::{gdp, math};
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Backend, Unattended, pair as engine};
+use dpscope_engine::Unattended;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Backend, pair as engine};
 use dpscope_tests::golden::{Answer, Finding, Library, Outcome, Run, evaluate, only_group};
 use dpscope_tests::{Draws, z_of_mean};
 use proptest::prelude::*;

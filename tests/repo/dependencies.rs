@@ -8,13 +8,23 @@ use crate::tree::Tree;
 use crate::{assert_none, assert_one};
 
 /// Which of our packages each may use. `tests` may use all.
-const ALLOWED: [(&str, &[&str]); 10] = [
+const ALLOWED: [(&str, &[&str]); 11] = [
     ("dpscope-core", &[]),
     ("dpscope-report", &["dpscope-core"]),
     ("dpscope-shaders", &["dpscope-core"]),
     ("dpscope-formats", &[]),
     ("dpscope-engine", &["dpscope-core", "dpscope-shaders"]),
-    ("dpscope-train", &["dpscope-core", "dpscope-shaders", "dpscope-formats", "dpscope-engine"]),
+    ("dpscope-simulation", &["dpscope-core", "dpscope-shaders", "dpscope-engine"]),
+    (
+        "dpscope-train",
+        &[
+            "dpscope-core",
+            "dpscope-shaders",
+            "dpscope-formats",
+            "dpscope-engine",
+            "dpscope-simulation",
+        ],
+    ),
     (
         "dpscope",
         &[
@@ -23,14 +33,25 @@ const ALLOWED: [(&str, &[&str]); 10] = [
             "dpscope-shaders",
             "dpscope-formats",
             "dpscope-engine",
+            "dpscope-simulation",
             "dpscope-train",
         ],
     ),
     (
         "dpscope-wasm",
-        &["dpscope-core", "dpscope-report", "dpscope-shaders", "dpscope-formats", "dpscope-engine"],
+        &[
+            "dpscope-core",
+            "dpscope-report",
+            "dpscope-shaders",
+            "dpscope-formats",
+            "dpscope-engine",
+            "dpscope-simulation",
+        ],
     ),
-    ("dpscope-wasm-bits", &["dpscope-core", "dpscope-shaders", "dpscope-engine"]),
+    (
+        "dpscope-wasm-bits",
+        &["dpscope-core", "dpscope-shaders", "dpscope-engine", "dpscope-simulation"],
+    ),
     ("xtask", &[]),
 ];
 

@@ -15,6 +15,7 @@ mod modules;
 mod names;
 mod purity;
 mod source;
+mod subjects;
 mod third_party;
 mod tree;
 

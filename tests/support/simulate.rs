@@ -9,9 +9,10 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, ScoreDistribution, ScoreDistributionKind, ThreatModel,
 };
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, Layout, Plan, Shard, Unattended, run};
+use dpscope_engine::{Shard, Unattended, begin, run};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Artefact, Backend, Evaluate, Plan, Simulation};
 
 /// One pool for all tests of a binary: they share the cores instead of competing for them.
 static BACKEND: LazyLock<Backend> = LazyLock::new(|| backend(0));
@@ -55,10 +56,10 @@ pub fn counted(plan: &Plan) -> Artefact {
 /// One shard of the plan, counted on a backend.
 pub fn counted_on(backend: &Backend, plan: &Plan, shard: Shard) -> Artefact {
     let valid = plan.validated().expect("the plan is valid");
-    let layout = Layout::of(&valid, backend.cpu(), &|| true).expect("the pilot has a layout");
-    let range = shard.range(plan).expect("the shard exists");
-    let start = Artefact::empty(&valid, layout, range);
-    let counting = run(&valid, start, backend, &Unattended);
+    let simulation = Simulation::new(&valid, backend).expect("the kernel takes the plan");
+    let range = shard.range(plan.observations_per_world()).expect("the shard exists");
+    let start = begin(&simulation, range, &Unattended).expect("the pilot has a layout");
+    let counting = run(&simulation, start, &Unattended);
     pollster::block_on(counting).expect("the run ends")
 }
 

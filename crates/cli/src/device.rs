@@ -1,8 +1,10 @@
 //! Selects the device of `--device` and opens its backend.
 
-use dpscope_engine::Backend;
-use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, GpuBackend, adapters, find, preferred};
-use dpscope_engine::backend::{CpuBackend, FloatMode};
+use dpscope_engine::FloatMode;
+use dpscope_engine::gpu::{Adapter, AdapterFacts, adapters, find, preferred};
+use dpscope_simulation::Backend;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::backend::GpuBackend;
 
 use crate::args::{DeviceArgs, DeviceChoice};
 use crate::failure::{Exit, Failure};

@@ -5,9 +5,9 @@ use dpscope_core::audit::AuditError;
 use dpscope_core::audit::claim::ClaimError;
 use dpscope_core::format::{excerpt, given, is_plain};
 use dpscope_core::training_check::TrainingError;
-use dpscope_engine::backend::FloatMode;
-use dpscope_engine::{ArtefactError, EngineError, PlanError};
+use dpscope_engine::{ArtefactError, EngineError, FloatMode, ShardError};
 use dpscope_report::record::{ErrorCode, ErrorReport};
+use dpscope_simulation::PlanError;
 use dpscope_train::TrainError;
 
 /// Exit codes of the program.
@@ -105,7 +105,7 @@ impl From<EngineError> for Failure {
         let error = match error {
             EngineError::Accounting(error) => return error.into(),
             EngineError::Stopped => return Failure::interrupted(),
-            EngineError::Plan(error) => return error.into(),
+            EngineError::Shard(error) => return error.into(),
             EngineError::Artefact(error) => {
                 return Failure::with(Exit::Artefact, format!("{error}{}", artefact_hint(&error)));
             }
@@ -244,6 +244,7 @@ macro_rules! input_errors {
 }
 
 input_errors!(
+    ShardError,
     dpscope_core::audit::bound::BoundError,
     dpscope_core::mechanism::MechanismError,
     dpscope_core::audit::planner::PlannerError,

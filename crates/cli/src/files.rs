@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dpscope_engine::{Artefact, ArtefactError, ObservationRange, Plan};
+use dpscope_engine::{ArtefactError, Plan as _, UnitRange};
 use dpscope_formats::Limits;
+use dpscope_simulation::{Artefact, Plan};
 
 use crate::failure::Failure;
 
@@ -195,25 +196,20 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// As [`check_writable`], and rejects an existing file unless it contains counts of the same plan that
 /// the new ones include.
-pub(crate) fn check_replaceable(
-    path: &Path,
-    plan: &Plan,
-    range: ObservationRange,
-) -> Result<(), Failure> {
+pub(crate) fn check_replaceable(path: &Path, plan: &Plan, range: UnitRange) -> Result<(), Failure> {
     check_writable(path)?;
     if !path.exists() {
         return Ok(());
     }
     let old = read_artefact(path)?;
-    let mismatch = if old.plan != *plan {
-        ArtefactError::PlanMismatch { differences: plan.differences(&old.plan) }
-    } else if old.range.first < range.first || old.range.end > range.end {
-        let (found, expected) = (old.range.to_string(), range.to_string());
-        ArtefactError::RangeMismatch { found, expected }
-    } else {
-        return Ok(());
-    };
-    Err(Failure::from(mismatch).about(path))
+    let mut checked = old.check_plan(plan);
+    if old.range.first < range.first || old.range.end > range.end {
+        let found = Plan::named(&old.range.to_string());
+        let expected = range.to_string();
+        let mismatch = ArtefactError::RangeMismatch { found, expected };
+        checked = checked.and(Err(mismatch));
+    }
+    checked.map_err(|error| Failure::from(error).about(path))
 }
 
 #[cfg(all(test, unix))]

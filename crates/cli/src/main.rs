@@ -15,7 +15,7 @@ mod simulated_report;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use dpscope_engine::backend::gpu::CAUGHT_PANIC;
+use dpscope_engine::gpu::CAUGHT_PANIC;
 
 use crate::commands::Command;
 use crate::commands::completions::{self, CompletionsArgs};

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use dpscope_core::format::is_plain;
-use dpscope_engine::{Artefact, Control, Progress};
+use dpscope_engine::{Control, Progress, RunControl};
 use dpscope_report::number::short;
+use dpscope_simulation::{Artefact, Evaluate, Plan};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use crate::files::write_atomically;
@@ -188,22 +189,6 @@ impl Control for Terminal {
         self.elapsed_ms()
     }
 
-    fn after_wave(
-        &self,
-        state: &Artefact,
-        progress: Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        self.show(state, progress);
-        let Ok(mut saved) = self.saved.lock() else { return Ok(()) };
-        let due = saved.at.is_none_or(|at| at.elapsed() >= CHECKPOINT_EVERY);
-        if due || state.is_finished() || !self.keep_going() {
-            self.save(state)?;
-            saved.at = Some(Instant::now());
-        }
-        saved.state = Some(state.clone());
-        Ok(())
-    }
-
     fn after_draws(&self, done: u64, total: u64) {
         let Some(bar) = &self.bar else { return };
         bar.set_length(total);
@@ -221,6 +206,24 @@ impl Control for Terminal {
             Some(bar) => bar.suspend(|| print_note(&line)),
             None => print_note(&line),
         }
+    }
+}
+
+impl RunControl<Plan> for Terminal {
+    fn after_wave(
+        &self,
+        state: &Artefact,
+        progress: Progress,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.show(state, progress);
+        let Ok(mut saved) = self.saved.lock() else { return Ok(()) };
+        let due = saved.at.is_none_or(|at| at.elapsed() >= CHECKPOINT_EVERY);
+        if due || state.is_finished() || !self.keep_going() {
+            self.save(state)?;
+            saved.at = Some(Instant::now());
+        }
+        saved.state = Some(state.clone());
+        Ok(())
     }
 }
 

@@ -5,7 +5,8 @@ use dpscope_core::audit::Finding;
 use dpscope_core::audit::bound::Statement;
 use dpscope_core::audit::metrics::{AttackMetrics, MetricOptions};
 use dpscope_core::audit::trade_off::Trials;
-use dpscope_engine::{Artefact, EngineError, Plan, TrainingState, TrainingTally};
+use dpscope_engine::EngineError;
+use dpscope_simulation::{Artefact, Evaluate, Plan, TrainingState, TrainingTally};
 
 use dpscope_report::record::{
     ClaimTest, Idealised, Observations, PlanRecord, Report, SeedSource, TheoryComparison,
@@ -32,21 +33,23 @@ pub(crate) fn of_artefact(
     test: &ClaimTest,
 ) -> Result<Report, Failure> {
     let plan = artefact.plan;
-    let bins = &artefact.layout.bins;
-    let histograms = &artefact.histograms;
+    let bins = &artefact.stage.bins;
+    let histograms = &artefact.evidence.histograms;
     let trials = histograms.trials();
     let distribution = plan.mechanism.distribution()?;
     let normals =
         (trials.target + trials.zero_out) as f64 * distribution.normals_per_observation() as f64;
     let modes: Vec<String> = artefact.float_modes.iter().map(ToString::to_string).collect();
-    let training = artefact.training.as_ref().map(|state| training_facts(state, facts.idealised));
+    let training =
+        artefact.evidence.training.as_ref().map(|state| training_facts(state, facts.idealised));
     let result =
         artefact.result()?.with_findings(training.iter().flat_map(TrainingFacts::findings));
     let subject = match &training {
         Some(_) => Subject::TrainedModels,
         None => Subject::SimulatedMechanism,
     };
-    let failed = |world| artefact.training.as_ref().map_or(0, |state| state.tally(world).failed);
+    let failed =
+        |world| artefact.evidence.training.as_ref().map_or(0, |state| state.tally(world).failed);
     let non_finite = Trials { target: failed(World::Target), zero_out: failed(World::ZeroOut) };
     // the cost of training is not in its normals
     let rate = training.is_none().then(|| normals / (artefact.sampling_ms.max(1e-3) / 1e3));

@@ -1,99 +1,45 @@
-//! Errors of plans, artefacts and runs.
+//! Errors of artefacts, devices and runs.
 
 use dpscope_core::accounting::AccountingError;
 use dpscope_core::audit::AuditError;
 use dpscope_core::audit::histogram::HistogramError;
-use dpscope_core::format::given;
-use dpscope_core::mechanism::MechanismError;
 use dpscope_shaders::{FloatMode, KernelError};
 
-/// An invalid plan.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// Observations count both worlds together.
-    #[error(
-        "observations is {observations}; it counts both worlds together and must be even, from 2 \
-         to 2^53"
-    )]
-    Observations {
-        /// The value.
-        observations: u64,
-    },
-    /// Too few observations to halve each world.
-    #[error(
-        "observations is {observations}, one in each world, and the rule split halves each world; \
-         use at least 4"
-    )]
-    SplitObservations {
-        /// The value.
-        observations: u64,
-    },
-    /// δ of an audit.
-    #[error(
-        "delta is {}; it must lie strictly between 0 and 1, e.g. 1e-5{}", given(*.delta),
-        if *.delta == 0.0 { ": Gaussian noise has no finite epsilon at delta 0" } else { "" }
-    )]
-    Delta {
-        /// The value.
-        delta: f64,
-    },
-    /// Significance of an audit.
-    #[error(
-        "significance is {}; it must lie strictly between 0 and 1, e.g. 0.05",
-        given(*.significance)
-    )]
-    Significance {
-        /// The value.
-        significance: f64,
-    },
-    /// Cuts of the simultaneous rule.
-    #[error("cuts is {cuts}; it must be 1 to 64")]
-    Cuts {
-        /// The value.
-        cuts: u32,
-    },
-    /// A seed that does not fit a JSON number.
-    #[error("seed is {seed}; it must be below 2^53")]
-    Seed {
-        /// The value.
-        seed: u64,
-    },
-    /// A rule that simulations do not support.
-    #[error("simulations do not support the threshold rule `fixed`; use simultaneous or split")]
-    Rule,
-    /// A shard that does not exist.
-    #[error("shard {index}/{count} does not exist; write i/N with 1 <= i <= N <= {max}")]
-    Shard {
-        /// Index of the shard, from 1.
-        index: u64,
-        /// Number of shards.
-        count: u64,
-        /// Largest N for this plan.
-        max: u64,
-    },
-    /// Parameters of the mechanism.
-    #[error(transparent)]
-    Mechanism(#[from] MechanismError),
+/// A shard that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("shard {index}/{count} does not exist; write i/N with 1 <= i <= N <= {max}")]
+pub struct ShardError {
+    /// Index of the shard, from 1.
+    pub index: u64,
+    /// Number of shards.
+    pub count: u64,
+    /// Largest N for this plan.
+    pub max: u64,
+}
+
+/// Errors of a GPU.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GpuError {
+    /// The device or its driver failed; a retry may succeed.
+    #[error("{0}")]
+    Device(String),
+    /// The device does not support this work; a retry fails again.
+    #[error("{0}")]
+    Unfit(String),
+    /// Cancelled by the caller.
+    #[error("stopped")]
+    Stopped,
 }
 
 /// An artefact that cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtefactError {
-    /// Trained models and simulated counts are mixed, or the training differs.
-    #[error(
-        "{}",
-        if *.is_training {
-            "it was written for a different model, data set or options; pass the ones that the run \
-             was started with"
-        } else {
-            "it counts a simulated mechanism, not trained models; name another file"
-        }
-    )]
-    TrainingMismatch {
-        /// Whether the plan is that of a training.
-        is_training: bool,
+    /// Evidence of another computation than the one that would be added to it.
+    #[error("{what}")]
+    WorkloadMismatch {
+        /// The difference, and what to do.
+        what: &'static str,
     },
     /// Not a JSON document of the schema.
     #[error("it is not a dpscope artefact ({reason})")]
@@ -161,8 +107,8 @@ pub enum ArtefactError {
     },
     /// An artefact of another shard of the plan.
     #[error(
-        "it contains observations {found} of each world, but this run counts {expected}; name another \
-         file, or run the matching shard"
+        "it contains {found}, but this run counts {expected}; name another file, or run the \
+         matching shard"
     )]
     RangeMismatch {
         /// In the file.
@@ -170,22 +116,20 @@ pub enum ArtefactError {
         /// Here.
         expected: String,
     },
-    /// Two artefacts contain the same observations.
-    #[error(
-        "observations {overlap} of each world are in more than one file; merge each shard once"
-    )]
+    /// Two artefacts contain the same units.
+    #[error("{overlap} are in more than one file; merge each shard once")]
     Overlap {
         /// The repeated range.
         overlap: String,
     },
-    /// Counts of unassigned observations.
-    #[error("observations {found} of each world were not assigned, or have been released")]
+    /// Evidence of unassigned units.
+    #[error("{found} were not assigned, or have been released")]
     NotAssigned {
         /// The counted ranges.
         found: String,
     },
-    /// Observations are missing.
-    #[error("observations {gap} of each world are missing; add the shard that contains them")]
+    /// Units are missing.
+    #[error("{gap} are missing; add the shard that contains them")]
     Gap {
         /// The missing range.
         gap: String,
@@ -213,9 +157,9 @@ pub enum ArtefactError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The plan is invalid.
+    /// The shard does not exist.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Shard(#[from] ShardError),
     /// An artefact is invalid.
     #[error(transparent)]
     Artefact(#[from] ArtefactError),
@@ -239,15 +183,13 @@ pub enum EngineError {
         /// The reason.
         reason: String,
     },
-    /// The backend lost or duplicated observations.
-    #[error("{backend} counted {counted} observations instead of {expected}")]
+    /// A device lost or duplicated units.
+    #[error("{device} did not count exactly {expected}")]
     Miscounted {
-        /// The backend.
-        backend: String,
-        /// Histogram total.
-        counted: u64,
-        /// Observations requested.
-        expected: u64,
+        /// The device.
+        device: String,
+        /// The units requested.
+        expected: String,
     },
     /// [`Control::keep_going`](crate::Control::keep_going) returned `false`.
     #[error("stopped")]
@@ -255,4 +197,15 @@ pub enum EngineError {
     /// The caller could not save the state.
     #[error(transparent)]
     Control(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<GpuError> for EngineError {
+    fn from(error: GpuError) -> Self {
+        match error {
+            GpuError::Stopped => EngineError::Stopped,
+            GpuError::Device(reason) | GpuError::Unfit(reason) => {
+                EngineError::Backend { backend: "gpu", reason }
+            }
+        }
+    }
 }

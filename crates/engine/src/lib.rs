@@ -1,39 +1,36 @@
-//! Execution of audits: a plan is divided into shards, a backend counts the scores of each shard in
-//! histograms, and histograms merge into a result.
+//! One execution path for every audit: a plan is divided into units of work, a workload turns units
+//! into evidence, and evidence joins by the index of the unit.
 //!
-//! The statistics are in `dpscope-core`, the sampling and scoring kernels in
-//! `dpscope-shaders`. The same code runs natively and in the browser; files, clocks and terminals
+//! Waves, devices and their replacement by the CPU, checkpoints, shards, merging, cancellation and
+//! progress are here, once. What is computed is a [`Workload`] of another crate; statistics are in
+//! `dpscope-core`. The same code runs natively and in the browser; files, clocks and terminals
 //! belong to the caller ([`Control`]).
 
 mod artefact;
-pub mod backend;
 mod control;
-mod curve;
 mod digest;
 mod error;
-mod layout;
+mod executor;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod merge;
-pub mod pair;
-mod pilot;
 mod plan;
 mod run;
 mod scheduler;
 mod shard;
-mod tally;
-mod trainer;
+#[cfg(test)]
+mod toy;
 mod wave;
+mod workload;
 
-pub use artefact::{Artefact, SCHEMA};
-pub use backend::Backend;
-pub use control::{Control, Progress, Unattended};
-pub use digest::TrainingDigest;
-pub use error::{ArtefactError, EngineError, PlanError};
-pub use layout::Layout;
+pub use artefact::Artefact;
+pub use control::{Control, Progress, RunControl, Unattended};
+pub use digest::sha256;
+pub use dpscope_shaders::FloatMode;
+pub use error::{ArtefactError, EngineError, GpuError, ShardError};
 pub use merge::{MergeOptions, merge};
-pub use pilot::Pilot;
-pub use plan::{Plan, ValidPlan};
-pub use run::run;
+pub use plan::{Evidence, Plan};
+pub use run::{begin, run};
 pub use scheduler::Scheduler;
-pub use shard::{ObservationRange, Shard};
-pub use tally::{TrainingState, TrainingTally};
-pub use trainer::{Trainer, WaveScores};
+pub use shard::{Shard, UnitRange};
+pub use workload::{Device, NoQueue, Queue, QueueError, Wave, Workload};

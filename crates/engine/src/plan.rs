@@ -1,246 +1,67 @@
-//! Plans of runs.
+//! What the engine needs to know about plans and evidence.
 
-use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_core::audit::planner::PlannedAudit;
-use dpscope_core::audit::trade_off::Trials;
-use dpscope_core::mechanism::{BatchedGaussian, ScoreDistribution};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use std::fmt::Debug;
 
-use crate::PlanError;
-use crate::digest::{TrainingDigest, hex};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-/// Everything that determines the counts of a run: two runs of one plan have the same counts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Plan {
-    /// The mechanism and its attacker.
-    pub mechanism: BatchedGaussian,
-    /// Observations of both worlds together; even.
-    pub observations: u64,
-    /// δ of the statement, in (0, 1).
-    pub delta: f64,
-    /// Probability that the bound is wrong, in (0, 1).
-    pub significance: f64,
-    /// How the threshold is chosen.
-    pub threshold_rule: ThresholdRule,
-    /// Maximum number of cuts of the simultaneous rule.
-    pub cuts: u32,
-    /// Seed of every random word, below 2⁵³.
-    #[serde(with = "decimal")]
-    pub seed: u64,
-    /// The training whose runs are observed; `None` if the mechanism itself is simulated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub training: Option<TrainingDigest>,
-}
+use crate::EngineError;
 
-impl Plan {
-    /// Default number of cuts of the simultaneous rule.
-    pub const DEFAULT_CUTS: u32 = PlannedAudit::DEFAULT_CUTS;
+/// Everything that determines the evidence of a run: subject, protocol, statement, size and seed.
+/// Two runs of one plan have the same evidence.
+pub trait Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
+    /// Schema of the artefacts of such plans.
+    const SCHEMA: &'static str;
+    /// Maximum size of an artefact, in bytes.
+    const MAX_BYTES: usize;
+    /// Results of the plan per unit, for progress: 2 if a unit is an observation of each of two worlds.
+    const RESULTS_PER_UNIT: u64;
+    /// Number of units that are computed together.
+    const GROUP: u64;
 
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// The first field outside its domain.
-    pub fn validated(self) -> Result<ValidPlan, PlanError> {
-        let Plan { observations, delta, significance, cuts, seed, .. } = self;
-        if !(2..=1 << 53).contains(&observations) || observations % 2 != 0 {
-            return Err(PlanError::Observations { observations });
-        }
-        if observations < 4 && self.threshold_rule == ThresholdRule::Split {
-            return Err(PlanError::SplitObservations { observations });
-        }
-        if !(delta > 0.0 && delta < 1.0) {
-            return Err(PlanError::Delta { delta });
-        }
-        if !(significance > 0.0 && significance < 1.0) {
-            return Err(PlanError::Significance { significance });
-        }
-        if !(1..=64).contains(&cuts) {
-            return Err(PlanError::Cuts { cuts });
-        }
-        if seed >= 1 << 53 {
-            return Err(PlanError::Seed { seed });
-        }
-        if self.threshold_rule == ThresholdRule::Fixed {
-            return Err(PlanError::Rule);
-        }
-        Ok(ValidPlan { plan: self, distribution: self.mechanism.distribution()? })
-    }
+    /// What is fixed before the units of a stage are computed, a function of the plan and of the
+    /// evidence of earlier stages.
+    type Stage: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
+    /// What a stage yields.
+    type Evidence: Evidence;
 
-    /// Observations of one world.
-    #[must_use]
-    pub fn observations_per_world(&self) -> u64 {
-        self.observations / 2
-    }
+    /// Number of units of each stage.
+    fn units(&self) -> u64;
 
-    /// Observations of each world that the rule evaluates in a complete run.
-    #[must_use]
-    pub fn evaluated(&self) -> Trials {
-        let per_world = match self.threshold_rule {
-            ThresholdRule::Split => self.observations_per_world() / 2,
-            _ => self.observations_per_world(),
-        };
-        Trials { target: per_world, zero_out: per_world }
-    }
+    /// Names ranges of units in messages, for example as "observations 3..6 of each world".
+    fn named(ranges: &str) -> String;
 
-    /// SHA-256 of the plan's JSON, in hexadecimal.
-    #[must_use]
-    pub fn hash(&self) -> String {
-        let json = serde_json::to_vec(self).unwrap_or_default();
-        hex(&Sha256::digest(json))
+    /// Evidence of no units.
+    fn empty(&self, stage: &Self::Stage) -> Self::Evidence;
+
+    /// Whether evidence of all units of this stage is the result of the plan.
+    fn is_last(&self, _stage: &Self::Stage) -> bool {
+        true
     }
 
     /// The fields in which two plans differ, as text.
-    #[must_use]
-    pub fn differences(&self, other: &Plan) -> String {
-        let fields = self.fields().into_iter().zip(other.fields());
-        let differing = fields.filter(|(mine, theirs)| mine != theirs);
-        let described = differing
-            .map(|((name, mine), (_, theirs))| format!("{name}: {mine} here, {theirs} there"));
-        described.collect::<Vec<_>>().join("; ")
-    }
+    fn differences(&self, other: &Self) -> String;
 
-    /// Every field as JSON, by name.
-    fn fields(&self) -> [(&'static str, String); 13] {
-        let Plan {
-            mechanism,
-            observations,
-            delta,
-            significance,
-            threshold_rule,
-            cuts,
-            seed,
-            training,
-        } = self;
-        let BatchedGaussian {
-            noise_multiplier,
-            steps_per_epoch,
-            epochs,
-            sampler,
-            threat_model,
-            batch_size,
-        } = mechanism;
-        [
-            ("cuts", json(cuts)),
-            ("delta", json(delta)),
-            ("mechanism.batch_size", json(batch_size)),
-            ("mechanism.epochs", json(epochs)),
-            ("mechanism.noise_multiplier", json(noise_multiplier)),
-            ("mechanism.sampler", json(sampler)),
-            ("mechanism.steps_per_epoch", json(steps_per_epoch)),
-            ("mechanism.threat_model", json(threat_model)),
-            ("observations", json(observations)),
-            ("seed", format!("\"{seed}\"")),
-            ("significance", json(significance)),
-            ("threshold_rule", json(threshold_rule)),
-            ("training", json(training)),
-        ]
-    }
+    /// Checks what was read from a file: a valid plan, its stage, and evidence of `units` units.
+    ///
+    /// # Errors
+    /// What is wrong, as the end of a sentence.
+    fn check(
+        &self,
+        stage: &Self::Stage,
+        evidence: &Self::Evidence,
+        units: u64,
+    ) -> Result<(), &'static str>;
 }
 
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
+/// What units yield; a sum, which does not depend on the order of its terms.
+pub trait Evidence: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
+    /// Adds the evidence of other units of the same stage.
+    ///
+    /// # Errors
+    /// Evidence of another stage.
+    fn join(&mut self, other: &Self) -> Result<(), EngineError>;
 
-/// A valid plan with the distribution of its scores.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidPlan {
-    plan: Plan,
-    distribution: ScoreDistribution,
-}
-
-impl ValidPlan {
-    /// The plan.
-    #[must_use]
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// The distribution of its scores.
-    #[must_use]
-    pub fn distribution(&self) -> &ScoreDistribution {
-        &self.distribution
-    }
-}
-
-/// A u64 as a decimal string, since JSON numbers are doubles to many readers.
-mod decimal {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&value.to_string())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| D::Error::custom(format!("`{text}` is not a decimal integer")))
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use dpscope_core::mechanism::{BatchSampler, ThreatModel};
-
-    use super::*;
-
-    pub(crate) fn plan() -> Plan {
-        Plan {
-            mechanism: BatchedGaussian {
-                noise_multiplier: 1.0,
-                steps_per_epoch: 10,
-                epochs: 1,
-                sampler: BatchSampler::Shuffle,
-                threat_model: ThreatModel::WorstCase,
-                batch_size: None,
-            },
-            observations: 20_000,
-            delta: 1e-5,
-            significance: 0.05,
-            threshold_rule: ThresholdRule::Simultaneous,
-            cuts: Plan::DEFAULT_CUTS,
-            seed: 7,
-            training: None,
-        }
-    }
-
-    #[test]
-    fn plans_round_trip_through_json_and_hashes_differ() {
-        let json = serde_json::to_string(&plan()).unwrap();
-        assert!(json.contains(r#""seed":"7""#), "{json}");
-        let back: Plan = serde_json::from_str(&json).unwrap();
-        assert_eq!((back, back.hash()), (plan(), plan().hash()));
-        let other = Plan { seed: 8, ..plan() };
-        assert_ne!(other.hash(), plan().hash());
-        assert_eq!(plan().differences(&other), r#"seed: "7" here, "8" there"#);
-    }
-
-    #[test]
-    fn fields_outside_their_domain_are_refused() {
-        let refused = [
-            Plan { observations: 0, ..plan() },
-            Plan { observations: 3, ..plan() },
-            Plan { observations: 2, threshold_rule: ThresholdRule::Split, ..plan() },
-            Plan { delta: 0.0, ..plan() },
-            Plan { delta: f64::NAN, ..plan() },
-            Plan { significance: 1.0, ..plan() },
-            Plan { cuts: 0, ..plan() },
-            Plan { seed: 1 << 53, ..plan() },
-            Plan { threshold_rule: ThresholdRule::Fixed, ..plan() },
-        ];
-        for plan in refused {
-            assert!(plan.validated().is_err(), "{plan:?}");
-        }
-    }
-
-    #[test]
-    fn each_rule_evaluates_its_smallest_plan() {
-        use ThresholdRule::{MaxUncorrected, Simultaneous, Split};
-        for (threshold_rule, observations) in [(Split, 4), (Simultaneous, 2), (MaxUncorrected, 2)] {
-            let smallest = Plan { threshold_rule, observations, ..plan() };
-            let state = crate::run::tests::counted(smallest, crate::Shard::WHOLE, 1, 250);
-            let outcome = state.outcome().unwrap();
-            assert_eq!(outcome.evidence().trials, smallest.evaluated());
-        }
-    }
+    /// Whether it is the evidence of exactly so many units, failed ones included.
+    fn is_of(&self, units: u64) -> bool;
 }

@@ -1,75 +1,69 @@
-//! A run whose observations are counted elsewhere, for example by the workers of a page.
+//! A run whose units are computed elsewhere, for example by the workers of a page.
 
-use dpscope_shaders::LANES;
+use crate::{Artefact, ArtefactError, EngineError, Evidence, Plan, UnitRange};
 
-use crate::merge::joined;
-use crate::{Artefact, ArtefactError, EngineError, ObservationRange};
-
-/// Assigns observations to workers and merges their counts, in any order.
+/// Assigns units to workers and merges their evidence, in any order.
 ///
 /// # Guarantee
-/// Each observation is counted exactly once, whichever worker counts it and however many workers
+/// Each unit is counted exactly once, whichever worker computes it and however many workers
 /// are lost (`unit::counts_do_not_depend_on_the_workers`).
 #[derive(Debug, Clone)]
-pub struct Scheduler {
-    state: Artefact,
+pub struct Scheduler<P: Plan> {
+    state: Artefact<P>,
     /// Assigned and not yet counted.
-    assigned: Vec<ObservationRange>,
+    assigned: Vec<UnitRange>,
 }
 
-impl Scheduler {
+impl<P: Plan> Scheduler<P> {
     /// Resumes a state; nothing is assigned yet.
     #[must_use]
-    pub fn new(state: Artefact) -> Self {
+    pub fn new(state: Artefact<P>) -> Self {
         Scheduler { state, assigned: Vec::new() }
     }
 
-    /// The counts so far.
+    /// The evidence so far.
     #[must_use]
-    pub fn state(&self) -> &Artefact {
+    pub fn state(&self) -> &Artefact<P> {
         &self.state
     }
 
-    /// Assigns the next `count` observations of each world, rounded up to a multiple of 64, the
-    /// number scored together. `None` if all are assigned or counted.
-    pub fn assign(&mut self, count: u64) -> Option<ObservationRange> {
-        let taken = joined(&self.state.counted, &self.assigned).ok()?;
+    /// Assigns the next `count` units, rounded up to a multiple of [`Plan::GROUP`]. `None` if all are
+    /// assigned or counted.
+    pub fn assign(&mut self, count: u64) -> Option<UnitRange> {
+        let taken = self.state.joined(&self.assigned).ok()?;
         let gap = self.state.range.first_gap(&taken);
         if gap.is_empty() {
             return None;
         }
-        let end = (gap.first + gap.len().min(count.max(1))).next_multiple_of(LANES as u64);
-        let range = ObservationRange { end: end.min(gap.end), ..gap };
+        let end = (gap.first + gap.len().min(count.max(1))).next_multiple_of(P::GROUP);
+        let range = UnitRange { end: end.min(gap.end), ..gap };
         self.assigned.push(range);
         Some(range)
     }
 
-    /// Adds the counts of the observations of one [`assign`](Self::assign).
+    /// Adds the evidence of the units of one [`assign`](Self::assign).
     ///
     /// # Errors
-    /// Unassigned observations; counts of another plan, version or layout; a wrong number of counts.
-    /// Nothing is added then, and the observations stay assigned.
-    pub fn add(&mut self, part: Artefact) -> Result<(), EngineError> {
+    /// Unassigned units; evidence of another plan, version or stage, or of another number of units.
+    /// Nothing is added then, and the units stay assigned.
+    pub fn add(&mut self, part: Artefact<P>) -> Result<(), EngineError> {
         let place = self.assigned.iter().position(|&range| part.counted == [range]);
         let Some(place) = place else {
             let ranges: Vec<String> = part.counted.iter().map(ToString::to_string).collect();
-            return Err(ArtefactError::NotAssigned { found: ranges.join(", ") }.into());
+            return Err(ArtefactError::NotAssigned { found: P::named(&ranges.join(", ")) }.into());
         };
-        let (expected, trials) = (self.assigned[place].len(), part.histograms.trials());
-        if trials.target != expected || trials.zero_out != expected {
-            return Err(EngineError::Miscounted {
-                backend: part.devices.join(", "),
-                counted: trials.target.saturating_add(trials.zero_out),
-                expected: 2 * expected,
-            });
+        let assigned = self.assigned[place];
+        if !part.evidence.is_of(assigned.len()) {
+            let (device, expected) = (part.devices.join(", "), P::named(&assigned.to_string()));
+            return Err(EngineError::Miscounted { device, expected });
         }
         self.state.absorb(part)?;
         self.assigned.swap_remove(place);
         Ok(())
     }
 
-    /// Releases assigned observations, so that they are assigned again. Unassigned ones are ignored.
-    pub fn release(&mut self, range: ObservationRange) {
+    /// Releases assigned units, so that they are assigned again. Unassigned ones are ignored.
+    pub fn release(&mut self, range: UnitRange) {
         self.assigned.retain(|&assigned| assigned != range);
     }
 }
@@ -77,28 +71,25 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Backend, CpuBackend};
-    use crate::plan::tests::plan;
-    use crate::run::tests::counted;
-    use crate::{Plan, Shard, Unattended, run};
+    use crate::toy::{PLAN, Scripted, Toy, ToyPlan, ToyStage};
+    use crate::{Shard, run};
 
-    fn scheduler() -> Scheduler {
-        let whole = counted(plan(), Shard::WHOLE, 1, 250);
-        let valid = plan().validated().unwrap();
-        Scheduler::new(Artefact::empty(&valid, whole.layout, whole.range))
+    const STAGE: ToyStage = ToyStage { number: 1, before: 0 };
+
+    fn scheduler() -> Scheduler<ToyPlan> {
+        let range = Shard::WHOLE.range(PLAN.units).unwrap();
+        Scheduler::new(Artefact::empty(PLAN, STAGE, range))
     }
 
-    fn counts(scheduler: &Scheduler, range: ObservationRange) -> Artefact {
-        let state = scheduler.state();
-        let valid = state.plan.validated().unwrap();
-        let start = Artefact::empty(&valid, state.layout.clone(), range);
-        let backend = Backend::Cpu(CpuBackend::new(1).unwrap());
-        pollster::block_on(run(&valid, start, &backend, &Unattended)).unwrap()
+    fn counts(range: UnitRange) -> Artefact<ToyPlan> {
+        let start = Artefact::empty(PLAN, STAGE, range);
+        let control = Scripted::new(u64::MAX, 250);
+        pollster::block_on(run(&Toy::new(PLAN), start, &control)).unwrap()
     }
 
     #[test]
     fn counts_do_not_depend_on_the_workers() {
-        let whole = counted(plan(), Shard::WHOLE, 1, 250);
+        let whole = counts(Shard::WHOLE.range(PLAN.units).unwrap());
         let mut scheduler = scheduler();
         let mut lost = 0;
         let mut in_flight = Vec::new();
@@ -113,28 +104,27 @@ mod tests {
                 lost += 1;
                 scheduler.release(range);
             } else {
-                scheduler.add(counts(&scheduler, range)).unwrap();
+                scheduler.add(counts(range)).unwrap();
             }
         }
         assert_eq!(lost, 5);
         assert!(scheduler.state().is_complete());
-        assert_eq!(scheduler.state().histogram_digest(), whole.histogram_digest());
-        assert_eq!(scheduler.state().outcome().unwrap(), whole.outcome().unwrap());
+        assert_eq!(scheduler.state().evidence, whole.evidence);
     }
 
     #[test]
     fn unassigned_counts_are_refused() {
         let mut scheduler = scheduler();
         let range = scheduler.assign(1000).unwrap();
-        let part = counts(&scheduler, range);
-        let refused = |scheduler: &mut Scheduler, part: &Artefact| {
+        let part = counts(range);
+        let refused = |scheduler: &mut Scheduler<ToyPlan>, part: &Artefact<ToyPlan>| {
             matches!(
                 scheduler.add(part.clone()),
                 Err(EngineError::Artefact(ArtefactError::NotAssigned { .. }))
             )
         };
-        let half = ObservationRange { end: 500, ..range };
-        let half = counts(&scheduler, half);
+        let half = UnitRange { end: 500, ..range };
+        let half = counts(half);
         assert!(refused(&mut scheduler, &half));
         scheduler.release(range);
         assert!(refused(&mut scheduler, &part), "it was released");
@@ -158,15 +148,12 @@ mod tests {
     fn wrong_counts_are_refused_and_stay_assigned() {
         let mut scheduler = scheduler();
         let range = scheduler.assign(1000).unwrap();
-        let part = counts(&scheduler, range);
+        let part = counts(range);
         let mut short = part.clone();
-        short.histograms = counts(&scheduler, ObservationRange { end: 1023, ..range }).histograms;
-        assert!(matches!(
-            scheduler.add(short),
-            Err(EngineError::Miscounted { expected: 2048, .. })
-        ));
+        short.evidence = counts(UnitRange { end: 1023, ..range }).evidence;
+        assert!(matches!(scheduler.add(short), Err(EngineError::Miscounted { .. })));
         let mut foreign = part.clone();
-        foreign.plan = Plan { seed: 8, ..plan() };
+        foreign.plan = ToyPlan { seed: 8, ..PLAN };
         assert!(matches!(scheduler.add(foreign), Err(EngineError::Artefact(_))));
         assert_eq!(scheduler.state().done(), 0);
         scheduler.add(part).unwrap();

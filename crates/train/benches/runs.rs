@@ -7,11 +7,13 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
-use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, adapters, find, preferred};
-use dpscope_engine::{Control, ObservationRange, Trainer};
+use dpscope_engine::gpu::{Adapter, AdapterFacts, adapters, find, preferred};
+use dpscope_engine::{Control, UnitRange};
 use dpscope_train::data::SyntheticData;
 use dpscope_train::gpu::GpuDpSgd;
-use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
+use dpscope_train::{
+    Canary, CanaryDirection, DpSgd, ModelSpec, Trainer, Training, TrainingSettings,
+};
 
 /// Each device's turn.
 const TURN: Duration = Duration::from_secs(3);
@@ -37,14 +39,14 @@ impl Control for Clock {
 
 /// Runs a second, both worlds together, over waves that begin within a turn.
 struct Meter<'a> {
-    trainer: &'a dyn Trainer,
+    trainer: &'a Trainer,
     next: u64,
     runs: u64,
     spent: Duration,
 }
 
 impl<'a> Meter<'a> {
-    fn new(trainer: &'a dyn Trainer) -> Self {
+    fn new(trainer: &'a Trainer) -> Self {
         Meter { trainer, next: 0, runs: 0, spent: Duration::ZERO }
     }
 
@@ -52,7 +54,7 @@ impl<'a> Meter<'a> {
         let started = Instant::now();
         while started.elapsed() < TURN {
             let end = self.next + self.trainer.smallest_wave();
-            let trained = self.trainer.train(ObservationRange { first: self.next, end }, clock)?;
+            let trained = self.trainer.train(UnitRange { first: self.next, end }, clock)?;
             self.next = trained.range.end;
             self.runs += if counts { 2 * trained.range.len() } else { 0 };
         }
@@ -99,6 +101,7 @@ fn row(
     let twin = DpSgd::new(training(spec, data, batch_size)?, 0)?;
     let memory_bytes = GpuDpSgd::default_memory_bytes(adapter.facts());
     let gpu = GpuDpSgd::open(twin, adapter, memory_bytes, &|| true).map_err(|r| r.error)?;
+    let (cpu, gpu) = (Trainer::Cpu(Box::new(cpu)), Trainer::Gpu(Box::new(gpu)));
     let clock = Clock(Instant::now());
     let (mut on_gpu, mut on_cpu) = (Meter::new(&gpu), Meter::new(&cpu));
     on_gpu.turn(&clock, false)?; // waves grow
@@ -111,7 +114,7 @@ fn row(
         on_gpu.rate(),
         2 * gpu.smallest_wave(),
         on_cpu.rate(),
-        cpu.device(),
+        cpu.device().name,
         on_gpu.rate() / on_cpu.rate()
     );
     Ok(())

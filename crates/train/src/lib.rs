@@ -2,7 +2,7 @@
 //! that an audit of a training procedure is based on.
 //!
 //! A [`Training`] combines a network, a data set, a mechanism and settings. A [`DpSgd`] executes
-//! its runs and is a backend of `dpscope-engine`.
+//! its runs, and [`TrainedModels`] is their workload for `dpscope-engine`.
 
 mod canary;
 pub mod data;
@@ -19,6 +19,7 @@ mod rate;
 mod run;
 mod trainer;
 mod training;
+mod workload;
 
 pub use canary::{Canary, CanaryDirection};
 pub use description::{DataDescription, TrainingDescription, TrainingSettings};
@@ -27,5 +28,6 @@ pub use gradient::{NormMethod, Rows, Workspace};
 pub use layers::{Dual, Scalar};
 pub use model::{LayerSpec, ModelError, ModelSpec, Network, Shape};
 pub use rate::{RateSearch, search_learning_rate};
-pub use trainer::{DpSgd, OutputSink};
+pub use trainer::{DpSgd, OutputSink, WaveScores};
 pub use training::Training;
+pub use workload::{TrainedModels, Trainer};

@@ -2,9 +2,9 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::ThreatModel;
-use dpscope_engine::TrainingTally;
 #[cfg(feature = "gpu")]
 use dpscope_shaders::train::EpochBatches;
+use dpscope_simulation::TrainingTally;
 
 use crate::training::Training;
 

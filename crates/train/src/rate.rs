@@ -2,7 +2,8 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::math;
-use dpscope_engine::{EngineError, TrainingTally};
+use dpscope_engine::EngineError;
+use dpscope_simulation::TrainingTally;
 
 use crate::canary::SHARED_STREAM;
 use crate::run::Runner;

@@ -2,9 +2,9 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::random::Purpose;
-use dpscope_engine::TrainingTally;
 use dpscope_shaders::random::VectorNormals;
 use dpscope_shaders::train::EpochBatches;
+use dpscope_simulation::TrainingTally;
 
 use crate::canary::dot;
 use crate::gradient::{Rows, Workspace};

@@ -1,14 +1,55 @@
-//! Training on the CPU threads of this machine, as a backend of the engine.
+//! Training on the CPU threads of this machine.
 
 use std::fmt;
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::{Control, EngineError, ObservationRange, Trainer, TrainingTally, WaveScores};
+use dpscope_core::audit::AuditHistograms;
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_engine::{Control, Device, EngineError, FloatMode, UnitRange};
+use dpscope_simulation::{TrainingState, TrainingTally, TwoWorlds};
 use rayon::prelude::*;
 
 use crate::observed::RunResult;
 use crate::run::Runner;
 use crate::{TrainError, Training};
+
+/// Scores of some trained runs.
+#[derive(Debug, Clone)]
+pub struct WaveScores {
+    /// The runs of each world: those requested, or the first of them.
+    pub range: UnitRange,
+    /// Scores of each world in nats; one that is not finite marks a failed run.
+    pub scores: [Vec<f64>; 2],
+    /// Other statistics of each world.
+    pub tallies: [TrainingTally; 2],
+}
+
+impl WaveScores {
+    /// Counts the scores.
+    pub(crate) fn evidence(&self, bins: &ScoreBins) -> TwoWorlds {
+        let WaveScores { range, scores, tallies } = self;
+        let mut histograms = AuditHistograms::empty(bins);
+        for (world, scores) in World::BOTH.into_iter().zip(scores) {
+            for (run, &score) in (range.first..range.end).zip(scores) {
+                histograms.add(bins, world, run, binned(bins, world, score));
+            }
+        }
+        let mut training = TrainingState::new("");
+        training.add(tallies);
+        TwoWorlds { histograms, training: Some(training) }
+    }
+}
+
+/// A score in the unit of the bins; that of a failed run is an error at every threshold.
+fn binned(bins: &ScoreBins, world: World, score: f64) -> i64 {
+    if score.is_finite() {
+        return (score / bins.unit()).round_ties_even() as i64;
+    }
+    match world {
+        World::Target => i64::MIN,
+        World::ZeroOut => i64::MAX,
+    }
+}
 
 /// Receives the outputs of all runs.
 pub trait OutputSink: fmt::Debug + Send + Sync {
@@ -20,7 +61,7 @@ pub trait OutputSink: fmt::Debug + Send + Sync {
     fn save(
         &self,
         world: World,
-        range: ObservationRange,
+        range: UnitRange,
         outputs: &[f32],
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
@@ -64,7 +105,7 @@ impl DpSgd {
     }
 
     /// World and number of each run in a range, those of D first.
-    pub(crate) fn runs(range: ObservationRange) -> Vec<(World, u64)> {
+    pub(crate) fn runs(range: UnitRange) -> Vec<(World, u64)> {
         let of_world = |&world| (range.first..range.end).map(move |run| (world, run));
         World::BOTH.iter().flat_map(of_world).collect()
     }
@@ -72,7 +113,7 @@ impl DpSgd {
     /// Saves the results of [`runs`](Self::runs), in that order, and adds up their tallies.
     pub(crate) fn collect_runs(
         &self,
-        range: ObservationRange,
+        range: UnitRange,
         mut results: Vec<(RunResult, TrainingTally)>,
     ) -> Result<WaveScores, EngineError> {
         let zero_out = results.split_off(range.len() as usize);
@@ -82,13 +123,13 @@ impl DpSgd {
         self.save(World::ZeroOut, range, &zero_out)?;
         let scores =
             [&target, &zero_out].map(|results| results.iter().map(|result| result.score).collect());
-        Ok(WaveScores { range, scores, tallies: [first, second], is_fallback: false })
+        Ok(WaveScores { range, scores, tallies: [first, second] })
     }
 
     fn save(
         &self,
         world: World,
-        range: ObservationRange,
+        range: UnitRange,
         results: &[RunResult],
     ) -> Result<(), EngineError> {
         let Some(sink) = &self.sink else { return Ok(()) };
@@ -100,25 +141,28 @@ impl DpSgd {
         }
         sink.save(world, range, &outputs).map_err(EngineError::Control)
     }
-}
 
-impl Trainer for DpSgd {
-    fn description(&self) -> &str {
-        self.training.description()
-    }
-
-    fn device(&self) -> String {
+    /// Name and float mode: the order of sums depends on the machine.
+    pub(crate) fn device(&self) -> Device {
         let threads = self.pool.current_num_threads();
-        format!("cpu ({threads} thread{}, training)", if threads == 1 { "" } else { "s" })
+        let plural = if threads == 1 { "" } else { "s" };
+        let name = format!("cpu ({threads} thread{plural}, training)");
+        Device { name, mode: FloatMode::Fast }
     }
 
-    fn smallest_wave(&self) -> u64 {
+    /// Minimum number of runs of each world that occupies all threads.
+    #[must_use]
+    pub fn smallest_wave(&self) -> u64 {
         self.pool.current_num_threads().div_ceil(2) as u64
     }
 
-    fn train(
+    /// Trains and scores the runs `range` of both worlds.
+    ///
+    /// # Errors
+    /// Cancelled by `control`; an error of the sink.
+    pub fn train(
         &self,
-        range: ObservationRange,
+        range: UnitRange,
         control: &dyn Control,
     ) -> Result<WaveScores, EngineError> {
         let keep_going = || control.keep_going();
@@ -142,4 +186,37 @@ fn of_world(trained: Vec<(RunResult, TrainingTally)>) -> (Vec<RunResult>, Traini
         result
     });
     (results.collect(), sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use dpscope_core::audit::bound::{Statement, ThresholdRule};
+    use dpscope_core::audit::trade_off::ErrorCounts;
+
+    use super::*;
+
+    /// Errors of the attacker at a threshold between the worlds, on a hundred runs of each; every tenth
+    /// may fail.
+    fn errors(fails: bool) -> ErrorCounts {
+        let bins = ScoreBins::new(1.0, -8, 0, 16).unwrap();
+        let mut tally = TrainingTally::default();
+        tally.runs = 100;
+        let scores = [4.0, -4.0].map(|score| {
+            (0..100).map(|run| if fails && run % 10 == 0 { f64::NAN } else { score }).collect()
+        });
+        let wave =
+            WaveScores { range: UnitRange { first: 0, end: 100 }, scores, tallies: [tally; 2] };
+        let histograms = wave.evidence(&bins).histograms;
+        let at = Statement { delta: 1e-5, significance: 0.05 };
+        let rule = ThresholdRule::Simultaneous;
+        histograms.evaluate(&bins, rule, &[0.0], at, true).unwrap().evidence().errors
+    }
+
+    #[test]
+    fn failed_runs_are_errors_at_every_threshold() {
+        let right = errors(false);
+        assert_eq!((right.false_positives, right.false_negatives), (0, 0));
+        let failing = errors(true);
+        assert_eq!((failing.false_positives, failing.false_negatives), (10, 10));
+    }
 }

@@ -3,11 +3,14 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{ObservationRange, Trainer, TrainingTally, Unattended, WaveScores};
+use dpscope_engine::{Unattended, UnitRange};
 use dpscope_shaders::bgm::{Phase, ScoreKernel};
+use dpscope_simulation::TrainingTally;
+use dpscope_simulation::backend::CpuBackend;
 use dpscope_train::data::SyntheticData;
-use dpscope_train::{Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings};
+use dpscope_train::{
+    Canary, CanaryDirection, DpSgd, ModelSpec, Training, TrainingSettings, WaveScores,
+};
 
 /// 100 shuffled batches; with Poisson sampling, this σ means ε = 1 at δ = 1e-5.
 fn mechanism(threat_model: ThreatModel) -> BatchedGaussian {
@@ -32,7 +35,7 @@ fn trained(mechanism: BatchedGaussian, runs: u64) -> WaveScores {
     let examples = SyntheticData::P100Like.generate(10_000, 0).unwrap();
     let training = Training::new(&ModelSpec::mlp(), examples, mechanism, settings, 5).unwrap();
     let trainer = DpSgd::new(training, 0).unwrap();
-    trainer.train(ObservationRange { first: 0, end: runs }, &Unattended).unwrap()
+    trainer.train(UnitRange { first: 0, end: runs }, &Unattended).unwrap()
 }
 
 /// Scores of the idealised mechanism in nats, both worlds.

@@ -113,7 +113,7 @@ impl From<EngineError> for Failure {
             EngineError::Accounting(error) => return error.into(),
             EngineError::Stopped => FailureKind::Stopped,
             EngineError::Backend { .. } => FailureKind::Device,
-            EngineError::Plan(_) | EngineError::Kernel(_) | EngineError::Audit(_) => {
+            EngineError::Shard(_) | EngineError::Kernel(_) | EngineError::Audit(_) => {
                 FailureKind::Input
             }
             EngineError::Artefact(_) => FailureKind::File,

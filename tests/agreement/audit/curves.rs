@@ -4,6 +4,7 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::curve::AuditCurve;
 use dpscope_core::audit::{AuditOptions, Outcome, Scores};
 use dpscope_engine::Shard;
+use dpscope_simulation::Evaluate;
 use dpscope_tests::simulate::{backend, counted, counted_on, planned, shuffled};
 
 /// Whether the curve has the deciding threshold, with the same rates and limits at least as wide.

@@ -2,8 +2,9 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_engine::{Artefact, MergeOptions, Plan, Shard, merge};
+use dpscope_engine::{MergeOptions, Shard, merge};
 use dpscope_shaders::Phase;
+use dpscope_simulation::{Artefact, Evaluate, Plan};
 use dpscope_tests::simulate::{
     audited, backend, borrowed, counted, counted_on, planned, scores, shuffled,
 };
@@ -35,7 +36,7 @@ fn any_split_merges_to_the_undivided_run() {
         let mut mixed = parts(&plan, 3);
         let other = Plan { seed: plan.seed + 100, ..plan };
         let foreign = counted_on(&backend(1), &other, Shard { index: 2, count: 3 });
-        mixed[1].histograms = foreign.histograms;
+        mixed[1].evidence = foreign.evidence;
         let merged = merge(mixed, MergeOptions::default());
         assert!(merged.is_err() || merged.unwrap().histogram_digest() != whole.histogram_digest());
     }
@@ -58,7 +59,7 @@ fn threads_do_not_change_a_count() {
 fn observations_count_both_worlds() {
     for plan in plans() {
         let state = counted(&plan);
-        let trials = state.histograms.trials();
+        let trials = state.evidence.histograms.trials();
         assert_eq!((trials.target, trials.zero_out), (PER_WORLD, PER_WORLD), "{}", plan.mechanism);
         assert_eq!(trials.target + trials.zero_out, plan.observations);
         assert_eq!(2 * state.done(), plan.observations);

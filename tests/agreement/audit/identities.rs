@@ -159,7 +159,7 @@ fn each_world_is_the_other_reweighted_by_the_score() {
 fn counted_histograms_have_slope_one() {
     for (mechanism, seed) in every_pair(1.0, 2).into_iter().zip(70..) {
         let audit = counted(&planned(mechanism, 1_000_000, seed));
-        let z = slope_z(&audit.histograms, &audit.layout.bins);
+        let z = slope_z(&audit.evidence.histograms, &audit.stage.bins);
         assert!(z.abs() < SLOPE, "{mechanism}: slope off by {z:.1}");
     }
 }

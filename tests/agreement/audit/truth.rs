@@ -5,7 +5,7 @@ use dpscope_core::gdp::gdp_epsilon;
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, MechanismError, SamplerKind, ThreatModel,
 };
-use dpscope_engine::{Artefact, Plan};
+use dpscope_simulation::{Artefact, Plan};
 use dpscope_tests::simulate::{audited, counted, planned, shuffled};
 use dpscope_tests::{Row, Table};
 
@@ -60,7 +60,8 @@ fn bounds_stay_below_epsilon_and_reach_a_third_of_it() {
 /// Bounds at the plan's cuts and at their mirror images, as shares of the best that any cut of the
 /// same counts gives at the same tail.
 fn shares_of_the_best(plan: &Plan) -> [f64; 2] {
-    let Artefact { histograms, layout, .. } = counted(plan);
+    let Artefact { evidence, stage: layout, .. } = counted(plan);
+    let histograms = evidence.histograms;
     let Plan { delta, significance, threshold_rule, .. } = *plan;
     let bound = |thresholds: &[f64]| {
         let at = Statement { delta, significance };

@@ -1,7 +1,8 @@
-//! Targets of dpscope-engine: any bytes give an artefact or a plan that can be worked with, or a
+//! Targets of dpscope-simulation: any bytes give an artefact or a plan that can be worked with, or a
 //! message that can be shown.
 
-use dpscope_engine::{Artefact, MergeOptions, Plan};
+use dpscope_engine::MergeOptions;
+use dpscope_simulation::{Artefact, Evaluate, Plan};
 
 /// Any bytes as an artefact: checkpoint, shard or merged histograms.
 pub fn artefact(bytes: &[u8]) {
@@ -28,7 +29,7 @@ pub fn plan(bytes: &[u8]) {
 /// Invariants of an artefact that was read: its bytes, its order, and counts that add up.
 pub fn check(artefact: &Artefact, bytes: &[u8]) {
     assert!(artefact.to_bytes() == bytes, "written anew, an artefact has its bytes");
-    let trials = artefact.histograms.trials();
+    let trials = artefact.evidence.histograms.trials();
     assert_eq!((trials.target, trials.zero_out), (artefact.done(), artefact.done()));
     assert!(artefact.counted.windows(2).all(|pair| pair[0].end < pair[1].first));
     let remaining = artefact.remaining();

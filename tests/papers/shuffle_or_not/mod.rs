@@ -8,7 +8,7 @@ use std::path::Path;
 use dpscope_core::adjacency::Direction;
 use dpscope_core::audit::bound::{EpsilonEstimate, max_uncorrected};
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_engine::Artefact;
+use dpscope_simulation::Artefact;
 use dpscope_tests::simulate::{Spread, counted, planned};
 
 /// Half a unit of the last printed digit.
@@ -37,7 +37,7 @@ fn printed(file: &str) -> String {
 
 /// The paper's estimate of a run.
 fn estimate(artefact: &Artefact, significance: f64) -> EpsilonEstimate {
-    let trade_off = artefact.histograms.trade_off(&artefact.layout.bins).unwrap();
+    let trade_off = artefact.evidence.histograms.trade_off(&artefact.stage.bins).unwrap();
     max_uncorrected(&trade_off, artefact.plan.delta, significance).unwrap()
 }
 

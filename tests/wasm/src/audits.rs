@@ -9,9 +9,10 @@ use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::{AuditOptions, Outcome, Scores};
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
 use dpscope_core::random::Purpose;
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, Layout, Plan, Scheduler, Shard, Unattended, run};
+use dpscope_engine::{Shard, Unattended, begin, run};
 use dpscope_shaders::random::stream_normals;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Artefact, Backend, Evaluate, Plan, Scheduler, Simulation};
 
 use crate::{Fingerprints, hash};
 
@@ -58,25 +59,25 @@ fn audit(found: &mut Fingerprints, plan: &Plan) {
     let valid = plan.validated().expect("the plan is valid");
     let cpu = CpuBackend::new(1).expect("there is one thread");
     let backend = Backend::Cpu(cpu);
-    let layout = Layout::of(&valid, backend.cpu(), &|| true).expect("the pilot has a layout");
-    for &threshold in &layout.thresholds {
+    let simulation = Simulation::new(&valid, &backend).expect("the kernel takes the plan");
+    let range = Shard::WHOLE.range(plan.observations_per_world()).expect("a plan has a whole");
+    let start = begin(&simulation, range, &Unattended).expect("the pilot has a layout");
+    for &threshold in &start.stage.thresholds {
         found.float("thresholds", threshold);
     }
-    let range = Shard::WHOLE.range(plan).expect("a plan has a whole");
-    let start = Artefact::empty(&valid, layout.clone(), range);
     let mut scheduler = Scheduler::new(start.clone());
     while let Some(range) = scheduler.assign(3_001) {
-        let start = Artefact::empty(&valid, layout.clone(), range);
-        let part = ready(run(&valid, start, &backend, &Unattended)).expect("the run ends");
+        let part = Artefact::empty(*plan, start.stage.clone(), range);
+        let part = ready(run(&simulation, part, &Unattended)).expect("the run ends");
         scheduler.add(part).expect("it was assigned");
     }
-    let mut counted = ready(run(&valid, start, &backend, &Unattended)).expect("the run ends");
+    let mut counted = ready(run(&simulation, start, &Unattended)).expect("the run ends");
 
     let digest = counted.histogram_digest();
     assert_eq!(scheduler.state().histogram_digest(), digest, "counted in parts");
     found.integer(GROUP, u64::from_str_radix(&digest[..16], 16).expect("hexadecimal digits"));
     outcome(found, GROUP, &counted.outcome().expect("a counted plan has an outcome"));
-    let slope = counted.histograms.slope(&counted.layout.bins).expect("few counts");
+    let slope = counted.evidence.histograms.slope(&counted.stage.bins).expect("few counts");
     found.float(GROUP, slope.map_or(0.0, |fitted| fitted.slope));
     // A file without the device's name and the time.
     counted.devices.clear();

@@ -2,9 +2,10 @@
 
 use dpscope_core::accounting::pair::{ExactPair, PairMethod, epsilon_proposal};
 use dpscope_core::accounting::{Given, Training};
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Backend, Unattended, pair};
+use dpscope_engine::Unattended;
 use dpscope_shaders::PairKernel;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Backend, pair};
 
 use crate::Fingerprints;
 

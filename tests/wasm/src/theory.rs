@@ -7,9 +7,10 @@ use dpscope_core::accounting::{
 };
 use dpscope_core::curve::poisson_curve;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::pair::PairSampler;
-use dpscope_engine::{Backend, Unattended};
+use dpscope_engine::Unattended;
+use dpscope_simulation::Backend;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::pair::PairSampler;
 
 use crate::Fingerprints;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use dpscope_engine::backend::FloatMode;
+use dpscope_engine::FloatMode;
 
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {

@@ -7,9 +7,10 @@ use dpscope_core::accounting::{
 };
 use dpscope_core::adjacency::Scope;
 use dpscope_core::audit::OutcomeKind;
-use dpscope_engine::pair::{PairRows, PairSampler};
-use dpscope_engine::{Backend, EngineError};
+use dpscope_engine::EngineError;
 use dpscope_report::record::{ComparedQuantity, ComparedValue, ComparisonLine, SimulatedAudit};
+use dpscope_simulation::pair::{PairRows, PairSampler};
+use dpscope_simulation::{Backend, Evaluate};
 
 use super::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::args::{DeviceArgs, ShowArgs, StatementArgs, count, seed};
@@ -52,7 +53,7 @@ impl<'a> DrawContext<'a> {
     }
 
     pub(super) fn device(&self) -> String {
-        self.backend.device()
+        self.backend.device().name
     }
 
     fn pair(&self, setting: &Schedule, delta: f64) -> Result<Result<PairRows, String>, Failure> {

@@ -5,13 +5,13 @@ use std::path::Path;
 use dpscope_core::accounting::Training;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::{BatchSampler, BatchedGaussian, ThreatModel};
-use dpscope_engine::backend::{CpuBackend, FloatMode};
 use dpscope_engine::{
-    Artefact, ArtefactError, Backend, EngineError, Layout, ObservationRange, Plan, Shard,
-    ValidPlan, run,
+    ArtefactError, EngineError, FloatMode, Plan as _, Shard, UnitRange, Workload, begin, run,
 };
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::{Idealised, SeedSource};
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Artefact, Backend, Evaluate, Plan, Simulation, ValidPlan};
 
 use crate::args::{DeviceArgs, DeviceChoice, PlotArgs, ReportArgs, RunArgs};
 use crate::device::backend;
@@ -34,7 +34,7 @@ pub(super) fn float_mode(args: &DeviceArgs, resumed: Option<&Artefact>) -> Float
 /// A run and where its results go.
 pub(crate) struct Job<'a> {
     pub(crate) plan: ValidPlan,
-    pub(crate) range: ObservationRange,
+    pub(crate) range: UnitRange,
     /// Counts of the run that is resumed.
     pub(crate) resumed: Option<Artefact>,
     pub(crate) seed_source: SeedSource,
@@ -87,7 +87,7 @@ impl<'a> Job<'a> {
     /// The job of a plan, resumed from the state in its checkpoint.
     pub(crate) fn new(plan: Plan, start: ResumePoint, args: &'a RunArgs) -> Result<Self, Failure> {
         let valid = plan.validated()?;
-        let range = args.shard.unwrap_or(Shard::WHOLE).range(&plan)?;
+        let range = args.shard.unwrap_or(Shard::WHOLE).range(plan.observations_per_world())?;
         let (checkpoint, out) = (args.checkpoint.as_deref(), args.out.as_deref());
         let ResumePoint { seed_source, saved: resumed, .. } = start;
         if let (Some(state), Some(path)) = (&resumed, checkpoint) {
@@ -98,17 +98,11 @@ impl<'a> Job<'a> {
     }
 }
 
-fn check_matches(
-    state: &Artefact,
-    plan: &Plan,
-    range: ObservationRange,
-) -> Result<(), ArtefactError> {
-    if state.plan != *plan {
-        let differences = plan.differences(&state.plan);
-        return Err(ArtefactError::PlanMismatch { differences });
-    }
+fn check_matches(state: &Artefact, plan: &Plan, range: UnitRange) -> Result<(), ArtefactError> {
+    state.check_plan(plan)?;
     if state.range != range {
-        let (found, expected) = (state.range.to_string(), range.to_string());
+        let found = Plan::named(&state.range.to_string());
+        let expected = range.to_string();
         return Err(ArtefactError::RangeMismatch { found, expected });
     }
     Ok(())
@@ -122,24 +116,19 @@ pub(crate) struct RunOutcome {
 }
 
 /// Counts the remaining observations of the job.
-pub(crate) fn count(job: &Job<'_>, backend: &Backend, quiet: bool) -> Result<RunOutcome, Failure> {
+pub(crate) fn count<W: Workload<Plan = Plan>>(
+    job: &Job<'_>,
+    workload: &W,
+    quiet: bool,
+) -> Result<RunOutcome, Failure> {
     let terminal = Terminal::new(quiet, job.checkpoint);
-    let keep_going = || dpscope_engine::Control::keep_going(&terminal);
     let state = match &job.resumed {
         Some(state) => state.clone(),
-        None => {
-            let layout = Layout::of(&job.plan, backend.cpu(), &keep_going);
-            let layout = layout.inspect_err(|_| terminal.clear())?;
-            let empty = Artefact::empty(&job.plan, layout, job.range);
-            match backend {
-                Backend::Trainer(trainer, _) => empty.with_training(trainer.description()),
-                _ => empty,
-            }
-        }
+        None => begin(workload, job.range, &terminal).inspect_err(|_| terminal.clear())?,
     };
     // A disk that is full or read-only shows before the work, not after it.
     terminal.save(&state).map_err(|error| EngineError::Control(error.into()))?;
-    let counted = pollster::block_on(run(&job.plan, state.clone(), backend, &terminal));
+    let counted = pollster::block_on(run(workload, state.clone(), &terminal));
     terminal.clear();
     let elapsed_ms = terminal.elapsed_ms();
     match counted {
@@ -195,16 +184,26 @@ pub(crate) fn count_whole(
     backend: &Backend,
     quiet: bool,
 ) -> Result<RunOutcome, Failure> {
+    let plan = plan.validated()?;
+    count_whole_of(&Simulation::new(&plan, backend)?, quiet)
+}
+
+/// Counts the whole plan of a workload without saving the counts.
+pub(crate) fn count_whole_of<W: Workload<Plan = Plan>>(
+    workload: &W,
+    quiet: bool,
+) -> Result<RunOutcome, Failure> {
+    let plan = workload.plan();
     let job = Job {
         plan: plan.validated()?,
-        range: Shard::WHOLE.range(plan)?,
+        range: Shard::WHOLE.range(plan.observations_per_world())?,
         resumed: None,
         seed_source: SeedSource::Given,
         checkpoint: None,
         out: None,
         resume_options: String::new(),
     };
-    count(&job, backend, quiet)
+    count(&job, workload, quiet)
 }
 
 /// Most normals of a simulation of the idealised mechanism: about a second.
@@ -227,7 +226,7 @@ pub(crate) fn idealised_counts(
     threads: Option<u16>,
     quiet: bool,
 ) -> Option<Artefact> {
-    if trained.training.is_none() || !trained.is_complete() {
+    if trained.evidence.training.is_none() || !trained.is_complete() {
         return None;
     }
     let plan = Plan { training: None, ..trained.plan };
@@ -249,7 +248,7 @@ pub(crate) fn run_and_report(
     report.check(job.plan.plan().delta)?;
     check_job(job)?;
     let backend = backend(device, float_mode(device, job.resumed.as_ref()))?;
-    run_on(&backend, job, device, report)
+    run_on(&Simulation::new(&job.plan, &backend)?, job, device, report)
 }
 
 /// Rejects an `--out` file that cannot be replaced; warns if a shard is not saved.
@@ -266,8 +265,8 @@ pub(crate) fn check_job(job: &Job<'_>) -> Result<(), Failure> {
 }
 
 /// Runs the job and reports it.
-pub(crate) fn run_on(
-    backend: &Backend,
+pub(crate) fn run_on<W: Workload<Plan = Plan>>(
+    workload: &W,
     job: &Job<'_>,
     device: &DeviceArgs,
     args: &ReportArgs,
@@ -275,7 +274,7 @@ pub(crate) fn run_on(
     let quiet = args.show.quiet;
     let test = args.check(job.plan.plan().delta)?;
     let resumed_from = job.resumed.as_ref().map(|state| 2 * state.done());
-    let outcome = count(job, backend, quiet)?;
+    let outcome = count(job, workload, quiet)?;
     // An interrupted run never replaces a file with more counts.
     let has_more = |path: &&Path| {
         outcome.is_interrupted

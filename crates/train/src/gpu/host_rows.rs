@@ -1,8 +1,7 @@
 //! Batches drawn on the host, for samplers that consume random words sequentially.
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::GpuError;
-use dpscope_engine::{Control, ObservationRange};
+use dpscope_engine::{Control, GpuError, UnitRange};
 use dpscope_shaders::train::EpochBatches;
 use rayon::prelude::*;
 
@@ -20,7 +19,7 @@ pub(super) struct HostRows<'a> {
 }
 
 impl<'a> HostRows<'a> {
-    pub(super) fn new(cpu: &'a DpSgd, plan: &'a GpuPlan, range: ObservationRange) -> Self {
+    pub(super) fn new(cpu: &'a DpSgd, plan: &'a GpuPlan, range: UnitRange) -> Self {
         let runs = if plan.select_rows().is_empty() { DpSgd::runs(range) } else { Vec::new() };
         let models = runs.into_iter().map(|run| (run, EpochBatches::default())).collect();
         HostRows { training: cpu.training(), pool: cpu.pool(), plan, models }

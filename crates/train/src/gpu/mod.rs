@@ -13,4 +13,4 @@ mod wave;
 
 #[doc(hidden)]
 pub use size::WaveLimits;
-pub use trainer::{GpuDpSgd, OpenError};
+pub use trainer::{GpuDpSgd, OpenError, TrainingQueue};

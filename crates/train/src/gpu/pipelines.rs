@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dpscope_engine::backend::gpu::{GpuError, OpenDevice};
+use dpscope_engine::GpuError;
+use dpscope_engine::gpu::OpenDevice;
 use dpscope_shaders::train::Kernel;
 use rayon::prelude::*;
 

@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::GpuError;
-use dpscope_engine::{Control, ObservationRange};
+use dpscope_engine::{Control, GpuError, UnitRange};
 use rayon::prelude::*;
 
 use super::host_rows::HostRows;
@@ -60,7 +59,7 @@ impl Control for Watch<'_> {
 /// own parameters: records must be equal, parameters and outputs equal within rounding.
 pub(super) fn check(waves: &mut Waves, cpu: &DpSgd, control: &dyn Control) -> Result<(), GpuError> {
     let training = cpu.training();
-    let range = ObservationRange { first: 0, end: RUNS.min(waves.pipelines.max_runs) };
+    let range = UnitRange { first: 0, end: RUNS.min(waves.pipelines.max_runs) };
     let runs = range.len();
     let mut wave = waves.begin(range, control)?;
     let plan = &wave.pipelines.plan;

@@ -1,10 +1,15 @@
-//! Training on a GPU, as a backend of the engine.
+//! Training on a GPU.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::{Adapter, AdapterFacts, GpuError, OpenDevice, REOPENINGS};
-use dpscope_engine::{Control, EngineError, ObservationRange, Trainer, TrainingTally, WaveScores};
+use dpscope_core::audit::histogram::ScoreBins;
+use dpscope_engine::gpu::{Adapter, AdapterFacts, OpenDevice, Reopening};
+use dpscope_engine::{
+    Control, Device, EngineError, FloatMode, GpuError, Queue, QueueError, UnitRange, Wave,
+};
+use dpscope_simulation::{TrainingTally, TwoWorlds};
 use rayon::prelude::*;
 
 use super::pipelines::{Pipelines, SourceEdit};
@@ -13,7 +18,7 @@ use super::size::WaveLimits;
 use super::wave::{WaveResult, Waves};
 use crate::observed::RunResult;
 use crate::run::Runner;
-use crate::trainer::DpSgd;
+use crate::trainer::{DpSgd, WaveScores};
 
 /// Trains models with DP-SGD on a GPU, the runs of both worlds of a wave together. The CPU trainer
 /// takes over if the device fails.
@@ -34,10 +39,9 @@ use crate::trainer::DpSgd;
 #[derive(Debug)]
 pub struct GpuDpSgd {
     cpu: DpSgd,
-    adapter: Adapter,
     limits: WaveLimits,
     edit: Option<SourceEdit>,
-    open: Mutex<Arc<OpenDevice>>,
+    open: Reopening<OpenDevice>,
     state: Mutex<State>,
 }
 
@@ -54,10 +58,8 @@ pub struct OpenError {
 struct State {
     /// `None` before the self-test.
     waves: Option<Waves>,
-    reopenings: u32,
     /// Whether a warning about halved waves was issued.
     has_warned: bool,
-    on_cpu: bool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -99,19 +101,17 @@ impl GpuDpSgd {
         keep_going: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, Box<OpenError>> {
         let watch = Watch::new(keep_going);
-        let opened = open_device(adapter, &limits).and_then(|open| {
-            let open = Arc::new(open);
-            let waves = self_tested_waves(&open, &cpu, &limits, edit, &watch)?;
+        let opened = pollster::block_on(open_device(adapter, &limits)).and_then(|open| {
+            let open = Reopening::new(adapter, open);
+            let waves = self_tested_waves(&open.device(), &cpu, &limits, edit, &watch)?;
             Ok((open, waves))
         });
         let (open, waves) = match opened {
             Ok(opened) => opened,
-            Err(failure) => return Err(Box::new(OpenError { cpu, error: engine_error(failure) })),
+            Err(failure) => return Err(Box::new(OpenError { cpu, error: failure.into() })),
         };
-        let state =
-            State { waves: Some(waves), reopenings: REOPENINGS, has_warned: false, on_cpu: false };
-        let (adapter, open, state) = (adapter.clone(), Mutex::new(open), Mutex::new(state));
-        Ok(GpuDpSgd { cpu, adapter, limits, edit, open, state })
+        let state = Mutex::new(State { waves: Some(waves), has_warned: false });
+        Ok(GpuDpSgd { cpu, limits, edit, open, state })
     }
 
     /// Default limit on the device memory of a wave, in bytes.
@@ -123,31 +123,31 @@ impl GpuDpSgd {
     /// Destroys the device, like a driver reset. For tests.
     #[doc(hidden)]
     pub fn lose_device(&self) {
-        lock(&self.open).lose();
+        self.open.device().lose();
     }
 
     /// Prevents lost devices from being reopened. For tests.
     #[doc(hidden)]
     pub fn forbid_reopening(&self) {
-        lock(&self.state).reopenings = 0;
+        self.open.forbid();
     }
 
     /// Trains as many of the first runs of a range as fit in a wave.
     fn train_wave(
         &self,
         state: &mut State,
-        range: ObservationRange,
+        range: UnitRange,
         control: &dyn Control,
-    ) -> Result<(ObservationRange, WaveResult), GpuError> {
+    ) -> Result<(UnitRange, WaveResult), GpuError> {
         let waves = match &mut state.waves {
             Some(waves) => waves,
             none => {
-                let open = lock(&self.open).clone();
+                let open = self.open.device();
                 none.insert(self_tested_waves(&open, &self.cpu, &self.limits, self.edit, control)?)
             }
         };
         let end = range.end.min(range.first.saturating_add(waves.runs()));
-        let range = ObservationRange { end, ..range };
+        let range = UnitRange { end, ..range };
         let evaluated =
             self.cpu.training().evaluated_runs().saturating_sub(range.first).min(range.len());
         match waves.train(&self.cpu, range, evaluated, control) {
@@ -168,22 +168,10 @@ impl GpuDpSgd {
         }
     }
 
-    /// Reopens a lost device.
-    fn reopen(&self, state: &mut State) -> Result<(), String> {
-        state.waves = None;
-        let left = state.reopenings.checked_sub(1);
-        state.reopenings = left.ok_or("the device is not reopened again")?;
-        let adapter = pollster::block_on(self.adapter.found_again())
-            .ok_or("the device is no longer available")?;
-        let open = open_device(&adapter, &self.limits).map_err(|failure| failure.to_string())?;
-        *lock(&self.open) = Arc::new(open);
-        Ok(())
-    }
-
     /// Scores the runs of a wave and evaluates the first models.
     fn score_wave(
         &self,
-        range: ObservationRange,
+        range: UnitRange,
         wave: &WaveResult,
         control: &dyn Control,
     ) -> Result<WaveScores, EngineError> {
@@ -220,75 +208,98 @@ impl GpuDpSgd {
         (result, tally)
     }
 
-    /// Trains the first runs of a range on the CPU: few, so that the call returns soon.
-    fn train_on_cpu(
-        &self,
-        range: ObservationRange,
-        control: &dyn Control,
-    ) -> Result<WaveScores, EngineError> {
-        let end = range.end.min(range.first.saturating_add(self.cpu.smallest_wave()));
-        let trained = self.cpu.train(ObservationRange { end, ..range }, control)?;
-        Ok(WaveScores { is_fallback: true, ..trained })
+    /// Name and float mode.
+    pub(crate) fn device(&self) -> Device {
+        let device = self.open.adapter().facts().device();
+        let name = format!("{}, training)", device.strip_suffix(')').unwrap_or(&device));
+        Device { name, mode: FloatMode::Fast }
+    }
+
+    /// The CPU that takes over.
+    pub(crate) fn cpu(&self) -> &DpSgd {
+        &self.cpu
+    }
+
+    /// Number of runs of each world that fit in a wave.
+    #[must_use]
+    pub fn smallest_wave(&self) -> u64 {
+        lock(&self.state).waves.as_ref().map_or(1, Waves::runs)
+    }
+
+    /// Trains and scores the runs `range` of both worlds, or the first of them.
+    ///
+    /// # Errors
+    /// The device fails; cancelled by `control`; an error of the sink.
+    pub fn train(&self, range: UnitRange, control: &dyn Control) -> Result<WaveScores, QueueError> {
+        let (range, wave) = self.train_wave(&mut lock(&self.state), range, control)?;
+        Ok(self.score_wave(range, &wave, control)?)
     }
 }
 
-impl Trainer for GpuDpSgd {
-    fn description(&self) -> &str {
-        self.cpu.description()
-    }
+/// The waves of a run.
+pub struct TrainingQueue<'a> {
+    gpu: &'a GpuDpSgd,
+    bins: &'a ScoreBins,
+    control: &'a dyn Control,
+}
 
-    fn device(&self) -> String {
-        let device = self.adapter.facts().device();
-        format!("{}, training)", device.strip_suffix(')').unwrap_or(&device))
+impl fmt::Debug for TrainingQueue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrainingQueue").finish_non_exhaustive()
     }
+}
 
-    fn fallback_device(&self) -> String {
-        self.cpu.device()
+impl<'a> TrainingQueue<'a> {
+    pub(crate) fn new(gpu: &'a GpuDpSgd, bins: &'a ScoreBins, control: &'a dyn Control) -> Self {
+        TrainingQueue { gpu, bins, control }
+    }
+}
+
+impl Queue for TrainingQueue<'_> {
+    type Evidence = TwoWorlds;
+    type Ticket = Wave<TwoWorlds>;
+
+    fn depth(&self) -> usize {
+        1
     }
 
     fn smallest_wave(&self) -> u64 {
-        let state = lock(&self.state);
-        if state.on_cpu {
-            return self.cpu.smallest_wave();
-        }
-        state.waves.as_ref().map_or(1, Waves::runs)
+        self.gpu.smallest_wave()
     }
 
-    fn train(
-        &self,
-        range: ObservationRange,
-        control: &dyn Control,
-    ) -> Result<WaveScores, EngineError> {
-        let mut state = lock(&self.state);
-        while !state.on_cpu {
-            let reason = match self.train_wave(&mut state, range, control) {
-                Ok((range, wave)) => return self.score_wave(range, &wave, control),
-                Err(GpuError::Stopped) => return Err(EngineError::Stopped),
-                Err(GpuError::Unfit(reason)) => reason,
-                Err(GpuError::Device(reason)) => match self.reopen(&mut state) {
-                    Ok(()) => {
-                        control.warn(&format!("{reason}; the device was reopened"));
-                        continue;
-                    }
-                    Err(closed) => format!("{reason}; {closed}"),
-                },
-            };
-            control.warn(&format!("{reason}; continuing on the CPU"));
-            (state.on_cpu, state.waves) = (true, None);
-        }
-        drop(state);
-        self.train_on_cpu(range, control)
+    fn opening(&self) -> u64 {
+        self.gpu.open.opening()
+    }
+
+    async fn submit(&mut self, range: UnitRange) -> Result<Wave<TwoWorlds>, QueueError> {
+        let started = self.control.now_ms();
+        let trained = self.gpu.train(range, self.control)?;
+        let evidence = trained.evidence(self.bins);
+        Ok(Wave { range: trained.range, evidence, spent_ms: self.control.now_ms() - started })
+    }
+
+    async fn collect(&mut self, wave: Wave<TwoWorlds>) -> Result<Wave<TwoWorlds>, QueueError> {
+        Ok(wave)
+    }
+
+    async fn reopen(&mut self, opening: u64) -> Result<bool, String> {
+        let GpuDpSgd { open, limits, state, .. } = self.gpu;
+        lock(state).waves = None;
+        let device = async |adapter: Adapter| {
+            open_device(&adapter, limits).await.map_err(|failure| failure.to_string())
+        };
+        open.reopen(opening, device).await
     }
 }
 
-fn open_device(adapter: &Adapter, limits: &WaveLimits) -> Result<OpenDevice, GpuError> {
+async fn open_device(adapter: &Adapter, limits: &WaveLimits) -> Result<OpenDevice, GpuError> {
     let requested = wgpu::Limits {
         max_buffer_size: limits.granted_bytes,
         max_storage_buffer_binding_size: limits.granted_bytes,
         ..wgpu::Limits::default()
     };
-    let opened = OpenDevice::open(adapter, wgpu::Features::empty(), requested);
-    pollster::block_on(opened).map_err(GpuError::Device)
+    let opened = OpenDevice::open(adapter, wgpu::Features::empty(), requested).await;
+    opened.map_err(GpuError::Device)
 }
 
 /// Compiles the kernels of a training and runs the self-test.
@@ -307,13 +318,4 @@ fn self_tested_waves(
     let mut waves = Waves::new(pipelines, limits.work);
     self_test::check(&mut waves, cpu, control)?;
     Ok(waves)
-}
-
-fn engine_error(failure: GpuError) -> EngineError {
-    match failure {
-        GpuError::Stopped => EngineError::Stopped,
-        GpuError::Device(reason) | GpuError::Unfit(reason) => {
-            EngineError::Backend { backend: "gpu", reason }
-        }
-    }
 }

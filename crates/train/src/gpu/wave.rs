@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::backend::gpu::{GpuError, OpenDevice, SubmissionPace, SubmissionQueue};
-use dpscope_engine::{Control, ObservationRange};
+use dpscope_engine::gpu::{OpenDevice, SubmissionPace, SubmissionQueue};
+use dpscope_engine::{Control, GpuError, UnitRange};
 use dpscope_shaders::train::PassParams;
 
 use super::cut::{Part, Parts};
@@ -51,12 +51,7 @@ pub(super) struct WaveResult {
 
 impl WaveResult {
     /// Final parameters θ of a run, if they were requested.
-    pub(super) fn parameters(
-        &self,
-        range: ObservationRange,
-        world: World,
-        run: u64,
-    ) -> Option<&[f32]> {
+    pub(super) fn parameters(&self, range: UnitRange, world: World, run: u64) -> Option<&[f32]> {
         let first = (run - range.first) as usize * self.count;
         self.parameters[world.index()].get(first..first + self.count)
     }
@@ -88,7 +83,7 @@ impl Waves {
     pub(super) fn train(
         &mut self,
         cpu: &DpSgd,
-        range: ObservationRange,
+        range: UnitRange,
         evaluated: u64,
         control: &dyn Control,
     ) -> Result<WaveResult, GpuError> {
@@ -110,7 +105,7 @@ impl Waves {
     /// Initialises the models of a wave.
     pub(super) fn begin<'a>(
         &'a mut self,
-        range: ObservationRange,
+        range: UnitRange,
         control: &'a dyn Control,
     ) -> Result<Wave<'a>, GpuError> {
         let Waves { pipelines, buffers, submissions, count } = self;
@@ -222,7 +217,7 @@ pub(super) struct Wave<'a> {
     buffers: &'a Buffers,
     submissions: &'a mut SubmissionQueue,
     control: &'a dyn Control,
-    range: ObservationRange,
+    range: UnitRange,
     number: u64,
     /// Uniforms of the next submission, one slot per pass.
     slots: Vec<u32>,

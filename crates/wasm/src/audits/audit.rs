@@ -1,11 +1,12 @@
 //! The coordinator of a simulation: it assigns observations, adds counts, and computes the result.
 
 use dpscope_core::audit::curve::AuditCurve;
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, EngineError, Layout, ObservationRange, Scheduler, Shard};
+use dpscope_engine::{EngineError, Shard, UnitRange};
 use dpscope_report::record::ResultRecord;
 use dpscope_report::record::input::AuditPlan;
 use dpscope_report::record::page::{AuditProgress, SimulationResult};
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Artefact, Evaluate, Layout, Scheduler};
 
 use super::plan::{checked, plan_of};
 use crate::failure::Failure;
@@ -21,8 +22,9 @@ impl Simulation {
     pub(super) fn open(plan: AuditPlan) -> Result<Self, Failure> {
         let valid = plan_of(plan)?;
         let layout = Layout::of(&valid, &CpuBackend::new(1)?, &|| true)?;
-        let range = Shard::WHOLE.range(valid.plan())?;
-        Ok(Simulation { scheduler: Scheduler::new(Artefact::empty(&valid, layout, range)) })
+        let range =
+            Shard::WHOLE.range(valid.plan().observations_per_world()).map_err(EngineError::from)?;
+        Ok(Simulation { scheduler: Scheduler::new(Artefact::empty(*valid.plan(), layout, range)) })
     }
 
     /// Resumes from saved counts, of a page or of the command line.
@@ -35,8 +37,8 @@ impl Simulation {
     /// A state without counts, which counters need.
     pub(super) fn layout(&self) -> Result<Vec<u8>, Failure> {
         let state = self.scheduler.state();
-        let none = ObservationRange { first: 0, end: 0 };
-        Ok(Artefact::empty(&checked(state.plan)?, state.layout.clone(), none).to_bytes())
+        let none = UnitRange { first: 0, end: 0 };
+        Ok(Artefact::empty(state.plan, state.stage.clone(), none).to_bytes())
     }
 
     pub(super) fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {

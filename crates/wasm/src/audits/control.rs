@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use dpscope_engine::{Artefact, Control, Progress};
+use dpscope_engine::{Control, Progress, RunControl};
+use dpscope_simulation::{Artefact, Plan};
 
 /// Stops on request, and after a device is lost: a page has other workers, while the fallback would use
 /// one core.
@@ -40,6 +41,12 @@ impl Control for PageControl {
         now_ms()
     }
 
+    fn warn(&self, message: &str) {
+        *self.warning.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.to_owned());
+    }
+}
+
+impl RunControl<Plan> for PageControl {
     fn after_wave(
         &self,
         state: &Artefact,
@@ -50,10 +57,6 @@ impl Control for PageControl {
             self.stop();
         }
         Ok(())
-    }
-
-    fn warn(&self, message: &str) {
-        *self.warning.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.to_owned());
     }
 }
 

@@ -4,8 +4,9 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Artefact, Backend, EngineError, ObservationRange, ValidPlan, run};
+use dpscope_engine::{EngineError, UnitRange, run};
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Artefact, Backend, Simulation, ValidPlan};
 
 use super::control::PageControl;
 use super::plan::checked;
@@ -35,15 +36,15 @@ impl Job {
         let Job { plan, state } = self;
         let most = plan.plan().observations_per_world();
         let range = range_of(first.min(most as f64), end.min(most as f64));
-        let start = Artefact::empty(&plan, state.layout, range);
-        let counted = run(&plan, start, backend, control).await?;
+        let start = Artefact::empty(*plan.plan(), state.stage, range);
+        let counted = run(&Simulation::new(&plan, backend)?, start, control).await?;
         if control.fell_back() { Err(EngineError::Stopped) } else { Ok(counted.to_bytes()) }
     }
 }
 
 /// An invalid index becomes an empty range, or one that the coordinator has not assigned.
-pub(super) fn range_of(first: f64, end: f64) -> ObservationRange {
-    ObservationRange { first: first as u64, end: end as u64 }
+pub(super) fn range_of(first: f64, end: f64) -> UnitRange {
+    UnitRange { first: first as u64, end: end as u64 }
 }
 
 /// Counts observations `first..end` of each world.

@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::backend::gpu::{Adapter, GpuBackend, adapters};
-use dpscope_engine::{Backend, EngineError};
+use dpscope_engine::EngineError;
+use dpscope_engine::gpu::{Adapter, adapters};
+use dpscope_simulation::Backend;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::backend::GpuBackend;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::control::PageControl;
@@ -53,7 +55,7 @@ impl GpuCounter {
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn name(&self) -> String {
-        self.backend.device()
+        self.backend.device().name
     }
 
     /// Whether it is a GPU, not a rasteriser on the CPU.

@@ -1,8 +1,8 @@
 //! The plan of a page, as a plan of the engine.
 
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_engine::{Plan, PlanError, ValidPlan};
 use dpscope_report::record::input::AuditPlan;
+use dpscope_simulation::{Plan, PlanError, ValidPlan};
 
 use crate::failure::{Failure, FailureKind};
 use crate::seed::seed_or_fresh;

@@ -3,10 +3,10 @@
 use dpscope_core::audit::Counts;
 use dpscope_core::audit::bound::{BoundError, Statement, ThresholdRule};
 use dpscope_core::audit::planner::{PlannedAudit, PlannerError};
-use dpscope_engine::Plan;
 use dpscope_report::record::ResultRecord;
 use dpscope_report::record::input::PlanQuestion;
 use dpscope_report::record::page::{PlanRow, PlanTable};
+use dpscope_simulation::Plan;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::{Failure, FailureKind};

@@ -1,10 +1,11 @@
 //! The exact pair of a shuffled run, drawn on this thread.
 
 use dpscope_core::accounting::{Given, Training};
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::pair::{PairRows, PairSampler};
-use dpscope_engine::{Backend, Unattended};
+use dpscope_engine::Unattended;
 use dpscope_report::record::page::{Pair, PairEstimate};
+use dpscope_simulation::Backend;
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::pair::{PairRows, PairSampler};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;

@@ -107,8 +107,8 @@ pub(super) const ROWS: [Row; 14] = [
     Row {
         name: "limit of the shuffled pair, 40000 draws",
         ours: Program::Example {
-            package: "dpscope-engine",
-            folder: "crates/engine",
+            package: "dpscope-simulation",
+            folder: "crates/simulation",
             name: "pair_speed",
             arguments: &["--noise-multiplier", "1", "--steps", "100", "--draws", "40000"],
         },

@@ -8,11 +8,12 @@ use crate::process::{cargo, output_of, root};
 use crate::web::{features, npm};
 
 /// Packages that the browser uses; each that is in the tree is checked for wasm.
-const FOR_WASM: [(&str, &str); 6] = [
+const FOR_WASM: [(&str, &str); 7] = [
     ("dpscope-core", "crates/core"),
     ("dpscope-shaders", "shaders"),
     ("dpscope-formats", "crates/formats"),
     ("dpscope-engine", "crates/engine"),
+    ("dpscope-simulation", "crates/simulation"),
     ("dpscope-train", "crates/train"),
     ("dpscope-wasm", "crates/wasm"),
 ];
@@ -201,7 +202,7 @@ impl Step {
         let mut commands = vec![command];
         if let Kind::CheckForWasm = self.kind {
             let mut with_gpu = cargo();
-            with_gpu.args(["check", "--lib", "-p", "dpscope-engine", "--features", "gpu"]);
+            with_gpu.args(["check", "--lib", "-p", "dpscope-simulation", "--features", "gpu"]);
             commands.push(with_gpu);
             commands.extend(features().map(|feature| {
                 let mut lints = cargo();
@@ -277,8 +278,7 @@ mod tests {
         assert_eq!(command.contains("dpscope-train"), has_train, "{command}");
         let step = STEPS.iter().find(|step| step.name == "wasm").unwrap();
         let with_gpu = shown(&step.commands().unwrap()[1]);
-        let expected =
-            "cargo check --lib -p dpscope-engine --features gpu --target wasm32-unknown-unknown";
+        let expected = "cargo check --lib -p dpscope-simulation --features gpu --target wasm32-unknown-unknown";
         assert_eq!(with_gpu, expected);
         let lints = shown(step.commands().unwrap().last().unwrap());
         let expected = "cargo clippy --lib -p dpscope-wasm --features audits \

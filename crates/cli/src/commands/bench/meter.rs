@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use dpscope_engine::{Artefact, Backend, Control, EngineError, Progress, Shard, run};
+use dpscope_engine::{Control, EngineError, Progress, RunControl, Shard, run};
+use dpscope_simulation::{Artefact, Backend, Plan, Simulation};
 
 use super::workload::BenchPlan;
 use crate::failure::{Exit, Failure};
@@ -24,15 +25,16 @@ const WARM_UP: f64 = 0.5;
 
 /// Counts in the waves of a normal run until the clock ends it.
 pub(super) fn measure(work: &BenchPlan, backend: &Backend) -> Result<Measurement, Failure> {
-    let range = Shard::WHOLE.range(work.plan.plan())?;
-    let state = Artefact::empty(&work.plan, work.layout.clone(), range);
+    let range = Shard::WHOLE.range(work.plan.plan().observations_per_world())?;
+    let state = Artefact::empty(*work.plan.plan(), work.layout.clone(), range);
+    let simulation = Simulation::new(&work.plan, backend)?;
     let meter = Meter {
         started: Instant::now(),
         warm_up_ms: 1e3 * (work.seconds / 4.0).min(WARM_UP),
         measured_ms: 1e3 * work.seconds,
         waves: Mutex::default(),
     };
-    match pollster::block_on(run(&work.plan, state, backend, &meter)) {
+    match pollster::block_on(run(&simulation, state, &meter)) {
         Err(EngineError::Stopped) if is_interrupted() => Err(Failure::with(
             Exit::Interrupted,
             "interrupted; reduce --seconds for a shorter measurement",
@@ -92,6 +94,14 @@ impl Control for Meter {
         self.started.elapsed().as_secs_f64() * 1e3
     }
 
+    fn warn(&self, message: &str) {
+        if let Ok(mut waves) = self.waves.lock() {
+            waves.warnings.push(message.to_owned());
+        }
+    }
+}
+
+impl RunControl<Plan> for Meter {
     fn after_wave(
         &self,
         state: &Artefact,
@@ -106,11 +116,5 @@ impl Control for Meter {
             waves.warm = Some(wave);
         }
         Ok(())
-    }
-
-    fn warn(&self, message: &str) {
-        if let Ok(mut waves) = self.waves.lock() {
-            waves.warnings.push(message.to_owned());
-        }
     }
 }

@@ -10,12 +10,13 @@ pub(crate) use args::BenchArgs;
 use std::io::IsTerminal;
 
 use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_engine::backend::gpu::Adapter;
-use dpscope_engine::backend::{CpuBackend, FloatMode};
-use dpscope_engine::{Backend, Layout, Plan};
+use dpscope_engine::FloatMode;
+use dpscope_engine::gpu::Adapter;
 use dpscope_report::number::short;
 use dpscope_report::record::{Bench, BenchRate, BenchRow, TimeShares};
 use dpscope_report::text::{Align, row, table};
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Backend, Layout, Plan};
 
 use self::meter::{Measurement, measure};
 use self::shares::{of_cpu, of_gpu};
@@ -85,7 +86,7 @@ fn cpu_row(args: &BenchArgs, work: &BenchPlan, cpu: CpuBackend) -> Result<BenchR
     let shares = of_cpu(work)?;
     let row = BenchRow {
         device: "cpu".to_owned(),
-        description: backend.device(),
+        description: backend.device().name,
         kind: "cpu",
         float_mode: backend.float_mode().to_string(),
         rate: None,
@@ -113,7 +114,7 @@ fn gpu_row(
         shares: None,
     };
     let measured = open(adapter, mode, &args.device).and_then(|backend| {
-        row.description = backend.device();
+        row.description = backend.device().name;
         if let Backend::Gpu(gpu) = &backend {
             row.shares = Some(of_gpu(work, gpu)?);
         }

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::AuditHistograms;
 use dpscope_engine::EngineError;
-use dpscope_engine::backend::GpuBackend;
 use dpscope_report::record::TimeShares;
 use dpscope_shaders::{Phase, ScoreKernel, Stage};
+use dpscope_simulation::backend::GpuBackend;
 
 use super::workload::BenchPlan;
 use crate::failure::{Exit, Failure};

@@ -1,6 +1,6 @@
 //! What a benchmark measures.
 
-use dpscope_engine::{Layout, ValidPlan};
+use dpscope_simulation::{Layout, ValidPlan};
 
 /// What is measured.
 pub(super) struct BenchPlan {

@@ -9,11 +9,11 @@ use dpscope_core::accounting::{
     PersistentShuffle, Poisson, Query, Schedule, Shuffle, ShuffleMethod, Training,
 };
 use dpscope_core::format::given;
-use dpscope_engine::pair::PairSampler;
 use dpscope_report::number::{grouped, scientific};
 use dpscope_report::record::{BoundReport, BoundSubject, PairBounds, PairDraws};
 use dpscope_report::text::row;
 use dpscope_report::words::{InWords, epochs_in_words, rounding_sentence};
+use dpscope_simulation::pair::PairSampler;
 
 use crate::commands::simulate::float_mode;
 use crate::device::backend;
@@ -148,7 +148,7 @@ fn pair(
     };
     let result = sampler.rows(training, given, &backend, &Terminal::of_pair(args.show.quiet))?;
     let rows = PairBounds { lower: result.lower, estimate: result.estimate, upper };
-    let (seed, device) = (seed.to_string(), backend.device());
+    let (seed, device) = (seed.to_string(), backend.device().name);
     Ok((rows, PairDraws { observations: result.observations, seed, device }))
 }
 

@@ -4,7 +4,7 @@ mod args;
 
 pub(crate) use args::DevicesArgs;
 
-use dpscope_engine::backend::gpu::{Adapter, AdapterFacts};
+use dpscope_engine::gpu::{Adapter, AdapterFacts};
 use dpscope_report::number::grouped;
 use dpscope_report::record::{Device, DeviceFacts, Devices};
 use dpscope_report::text::{Align, row, table};

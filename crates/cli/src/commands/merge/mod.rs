@@ -4,9 +4,10 @@ mod args;
 
 pub(crate) use args::MergeArgs;
 
-use dpscope_engine::{Artefact, ArtefactError, MergeOptions};
+use dpscope_engine::{ArtefactError, MergeOptions};
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::record::SeedSource;
+use dpscope_simulation::{Artefact, Evaluate};
 
 use crate::commands::simulate::idealised;
 use crate::failure::{CommandResult, Failure};

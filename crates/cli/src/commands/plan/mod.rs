@@ -11,10 +11,10 @@ use dpscope_core::audit::bound::{PredictedErrors, ThresholdRule, epsilon_from_ra
 use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::format::given;
 use dpscope_core::interval::clopper_pearson_upper;
-use dpscope_engine::backend::CpuBackend;
-use dpscope_engine::{Pilot, Plan};
 use dpscope_report::number::{self, confidence, grouped, plain};
 use dpscope_report::record::{PlanReport, PlanTarget, PredictedRow};
+use dpscope_simulation::backend::CpuBackend;
+use dpscope_simulation::{Pilot, Plan};
 
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::output::{print_json, print_text};

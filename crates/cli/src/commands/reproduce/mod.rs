@@ -14,8 +14,9 @@ use std::io::IsTerminal;
 
 use dpscope_core::accounting::{Accountant, Cell, Given, Poisson, Query, Training};
 use dpscope_core::audit::bound::ceiling;
-use dpscope_engine::pair::{PairRows, PairSampler};
-use dpscope_engine::{Backend, EngineError, Plan};
+use dpscope_engine::EngineError;
+use dpscope_simulation::pair::{PairRows, PairSampler};
+use dpscope_simulation::{Backend, Evaluate, Plan};
 
 use crate::commands::simulate::{count_whole, float_mode, shuffle_plan};
 use crate::device::backend;
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
         }
         let pair = pair_of(&setting, &plan, &backend, args.show.quiet)?;
         rows.push(reproduced(setting, &source, &outcome, pair)?);
-        seen = Some((plan, outcome.state.histograms.trials()));
+        seen = Some((plan, outcome.state.evidence.histograms.trials()));
     }
     let (plan, trials) =
         seen.ok_or_else(|| Failure::with(Exit::Internal, "the published table is empty"))?;
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
         observations,
         published_observations: source.observations,
         seed: seed.to_string(),
-        device: backend.device(),
+        device: backend.device().name,
         ceiling: ceiling(trials, plan.delta, plan.significance / 2.0)?,
         rows,
     };

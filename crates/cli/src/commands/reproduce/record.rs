@@ -1,8 +1,8 @@
 //! Our result beside a published one, and why they differ.
 
 use dpscope_core::audit::bound::{EpsilonEstimate, max_uncorrected};
-use dpscope_engine::Artefact;
 use dpscope_report::record::{DifferenceReason, OurResult};
+use dpscope_simulation::{Artefact, Evaluate};
 
 use crate::failure::Failure;
 
@@ -19,7 +19,7 @@ pub(super) fn our_result(state: &Artefact, published: Option<f64>) -> Result<Our
 
 /// By the paper's rule.
 pub(super) fn estimate(state: &Artefact) -> Result<EpsilonEstimate, Failure> {
-    let trade_off = state.histograms.trade_off(&state.layout.bins)?;
+    let trade_off = state.evidence.histograms.trade_off(&state.stage.bins)?;
     Ok(max_uncorrected(&trade_off, state.plan.delta, state.plan.significance)?)
 }
 

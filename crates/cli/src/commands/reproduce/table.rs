@@ -5,7 +5,7 @@ use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::record::{DifferenceReason, ReproductionReport, ReproductionRow};
 use dpscope_report::text::{Align, row, table};
 
-use dpscope_engine::Plan;
+use dpscope_simulation::Plan;
 
 pub(super) const REASONS: [DifferenceReason; 6] = [
     DifferenceReason::UpperEnd,

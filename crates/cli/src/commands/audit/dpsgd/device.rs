@@ -1,10 +1,10 @@
 //! The device that trains models.
 
-use dpscope_engine::backend::FloatMode;
-use dpscope_engine::backend::gpu::Adapter;
-use dpscope_engine::{Backend, EngineError, Trainer};
+use dpscope_engine::gpu::Adapter;
+use dpscope_engine::{EngineError, FloatMode};
+use dpscope_simulation::ValidPlan;
 use dpscope_train::gpu::GpuDpSgd;
-use dpscope_train::{DpSgd, Training};
+use dpscope_train::{DpSgd, TrainedModels, Trainer, Training};
 
 use super::outputs_file::OutputsFile;
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs};
@@ -46,29 +46,30 @@ impl<'a> TrainingDevice<'a> {
         Ok(TrainingDevice { args, memory, adapter })
     }
 
-    /// The backend that trains on this device and writes the outputs.
-    pub(super) fn backend(
+    /// The models of a plan, trained on this device; their outputs are written.
+    pub(super) fn models(
         &self,
+        plan: ValidPlan,
         training: Training,
         outputs: Option<&OutputsFile>,
-    ) -> Result<Backend, Failure> {
+    ) -> Result<TrainedModels, Failure> {
         let threads = self.args.threads.map_or(0, usize::from);
         let mut on_cpu = DpSgd::new(training, threads)?;
         if let Some(outputs) = outputs {
             on_cpu = on_cpu.with_sink(Box::new(outputs.clone()));
         }
-        Ok(Backend::Trainer(self.trainer(on_cpu)?, cpu(self.args)?))
+        Ok(TrainedModels::new(plan, self.trainer(on_cpu)?, cpu(self.args)?)?)
     }
 
     /// The trainer on the adapter, or on the CPU if there is no adapter or `auto` finds none that works.
-    fn trainer(&self, on_cpu: DpSgd) -> Result<Box<dyn Trainer>, Failure> {
-        let Some(adapter) = &self.adapter else { return Ok(Box::new(on_cpu)) };
+    fn trainer(&self, on_cpu: DpSgd) -> Result<Trainer, Failure> {
+        let Some(adapter) = &self.adapter else { return Ok(Trainer::Cpu(Box::new(on_cpu))) };
         let memory_bytes = match self.memory.device_memory {
             Some(mebibytes) => u64::from(mebibytes) << 20,
             None => GpuDpSgd::default_memory_bytes(adapter.facts()),
         };
         let failed = match GpuDpSgd::open(on_cpu, adapter, memory_bytes, &|| !is_interrupted()) {
-            Ok(gpu) => return Ok(Box::new(gpu)),
+            Ok(gpu) => return Ok(Trainer::Gpu(Box::new(gpu))),
             Err(error) => *error,
         };
         let is_auto = self.args.device == DeviceChoice::Auto;
@@ -77,6 +78,6 @@ impl<'a> TrainingDevice<'a> {
         }
         let name = &adapter.facts().name;
         print_note(&format!("warning: training on the CPU, since {name} failed: {}", failed.error));
-        Ok(Box::new(failed.cpu))
+        Ok(Trainer::Cpu(Box::new(failed.cpu)))
     }
 }

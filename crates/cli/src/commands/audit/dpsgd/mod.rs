@@ -8,8 +8,8 @@ mod training;
 
 use std::path::Path;
 
-use dpscope_engine::{Backend, Plan, PlanError, TrainingDigest};
-use dpscope_train::Training;
+use dpscope_simulation::{Plan, PlanError, TrainingDigest};
+use dpscope_train::{TrainedModels, Training};
 
 pub(crate) use args::DpSgdArgs;
 pub(crate) use mechanism::calibrated_noise;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
 pub(crate) fn resume(args: &ResumeArgs, job: Job<'_>) -> CommandResult {
     let plan = *job.plan.plan();
     args.report.check(plan.delta)?;
-    let state = job.resumed.as_ref().and_then(|state| state.training.as_ref());
+    let state = job.resumed.as_ref().and_then(|state| state.evidence.training.as_ref());
     let description = state.map_or("", |state| &state.description);
     let training = training::from_description(description, &args.data, &plan)
         .map_err(|failure| failure.about(&args.checkpoint))?;
@@ -98,8 +98,8 @@ fn train(
     let job = Job { resume_options: files.resume_options(&training), ..job };
     let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?.flatten();
-    let backend = device.backend(training, outputs.as_ref());
-    let result = backend.and_then(|backend| run_on(&backend, &job, device.args, report));
+    let models = device.models(job.plan.clone(), training, outputs.as_ref());
+    let result = models.and_then(|models| run_on(&models, &job, device.args, report));
     let is_interrupted = matches!(result, Ok(Exit::Interrupted));
     let saved = match &outputs {
         // also if the report could not be written: its runs are trained
@@ -116,17 +116,17 @@ fn train(
     saved.map(|()| exit)
 }
 
-/// A backend that trains a built-in model, and the digest of its training.
+/// A built-in model, trained by a plan.
 pub(crate) fn built_in(
     name: &str,
     plan: &Plan,
     has_fresh_canary: bool,
     device: &DeviceArgs,
-) -> Result<(Backend, TrainingDigest), Failure> {
+) -> Result<TrainedModels, Failure> {
     let device = TrainingDevice::select(device, MemoryArgs { device_memory: None }, false)?;
     let training = training::built_in(name, plan.mechanism, has_fresh_canary, plan.seed)?;
     let digest = TrainingDigest::of(training.description());
-    Ok((device.backend(training, None)?, digest))
+    device.models(Plan { training: Some(digest), ..*plan }.validated()?, training, None)
 }
 
 /// Names `--runs` in errors about the number of observations.

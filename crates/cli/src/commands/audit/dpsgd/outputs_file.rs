@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::{Artefact, ObservationRange, Plan};
+use dpscope_engine::UnitRange;
 use dpscope_formats::{Dataset, NpzWriter};
+use dpscope_simulation::{Artefact, Plan};
 use dpscope_train::{OutputSink, Training};
 
 use crate::commands::simulate::Job;
@@ -102,7 +103,7 @@ impl OutputsFile {
     }
 
     /// The stored outputs of some runs of a world.
-    fn outputs(&self, world: World, range: ObservationRange) -> Result<Vec<f64>, Failure> {
+    fn outputs(&self, world: World, range: UnitRange) -> Result<Vec<f64>, Failure> {
         let mut bytes = vec![0; 4 * range.len() as usize * self.epochs * self.steps];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file
@@ -131,7 +132,7 @@ impl OutputsFile {
         for (name, world) in [("target", World::Target), ("zero_out", World::ZeroOut)] {
             npz.begin(name, &[self.runs as usize, self.epochs, self.steps])?;
             for first in (0..self.runs).step_by(at_once as usize) {
-                let range = ObservationRange { first, end: (first + at_once).min(self.runs) };
+                let range = UnitRange { first, end: (first + at_once).min(self.runs) };
                 let outputs = self.outputs(world, range);
                 npz.values(&outputs.map_err(|failure| std::io::Error::other(failure.error))?)?;
             }
@@ -167,7 +168,7 @@ impl OutputSink for OutputsFile {
     fn save(
         &self,
         world: World,
-        range: ObservationRange,
+        range: UnitRange,
         outputs: &[f32],
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         // all NaNs as one, whose complement is not 0

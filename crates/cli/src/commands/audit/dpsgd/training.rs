@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dpscope_core::format::given;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_engine::Plan;
+use dpscope_simulation::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
 use dpscope_train::model::ModelSpec;
 use dpscope_train::{

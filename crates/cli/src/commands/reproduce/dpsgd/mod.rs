@@ -7,14 +7,17 @@ use std::io::IsTerminal;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::bound::ceiling;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
-use dpscope_engine::{Artefact, Backend, Plan, TrainingState};
+use dpscope_engine::Workload;
+use dpscope_simulation::{Artefact, Plan, TrainingState};
 
 use super::ReproduceArgs;
 use super::args::NUMBERING;
 use super::published::{Experiment, dp_sgd};
 use super::record::{estimate, our_result, reason};
 use crate::commands::audit::dpsgd::{built_in, calibrated_noise};
-use crate::commands::simulate::{RunOutcome, count_whole, float_mode, idealised_counts};
+use crate::commands::simulate::{
+    RunOutcome, count_whole, count_whole_of, float_mode, idealised_counts,
+};
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
 use crate::output::{print_json, print_note, print_text};
@@ -126,33 +129,36 @@ fn row(
     before: &[TrainingReproductionRow],
     args: &ReproduceArgs,
 ) -> Result<Option<TrainingReproductionRow>, Failure> {
-    let (backend, plan) = match &experiment.model {
+    let quiet = args.show.quiet;
+    let (counted, device) = match &experiment.model {
         Some(model) => {
-            let (backend, digest) =
-                built_in(model, &plan, experiment.has_fresh_canary, &args.device)?;
-            (backend, Plan { training: Some(digest), ..plan })
+            let models = built_in(model, &plan, experiment.has_fresh_canary, &args.device)?;
+            (count_whole_of(&models, quiet), models.device())
         }
-        None => (backend(&args.device, float_mode(&args.device, None))?, plan),
+        None => {
+            let backend = backend(&args.device, float_mode(&args.device, None))?;
+            (count_whole(&plan, &backend, quiet), backend.device())
+        }
     };
-    let outcome = match count_whole(&plan, &backend, args.show.quiet) {
+    let outcome = match counted {
         Err(failure) if failure.code == Exit::Interrupted => return Ok(None),
         outcome => outcome?,
     };
     if outcome.is_interrupted {
         return Ok(None);
     }
-    let idealised = idealised_counts(&outcome.state, args.device.threads, args.show.quiet);
+    let idealised = idealised_counts(&outcome.state, args.device.threads, quiet);
     if is_interrupted() && idealised.is_none() {
         return Ok(None);
     }
-    audited(experiment, &outcome, idealised.as_ref(), (before, &backend)).map(Some)
+    audited(experiment, &outcome, idealised.as_ref(), (before, device.name)).map(Some)
 }
 
 fn audited(
     experiment: &Experiment,
     outcome: &RunOutcome,
     idealised: Option<&Artefact>,
-    (before, backend): (&[TrainingReproductionRow], &Backend),
+    (before, device): (&[TrainingReproductionRow], String),
 ) -> Result<TrainingReproductionRow, Failure> {
     let state = &outcome.state;
     let plan = &state.plan;
@@ -168,7 +174,7 @@ fn audited(
         Some(_) => (plan.observations != PUBLISHED_RUNS).then_some(DifferenceReason::Observations),
         None => Some(DifferenceReason::UnknownNumber),
     };
-    let training = state.training.as_ref().map(TrainingState::whole);
+    let training = state.evidence.training.as_ref().map(TrainingState::whole);
     Ok(TrainingReproductionRow {
         name: experiment.name.clone(),
         model: experiment.model.clone(),
@@ -187,12 +193,12 @@ fn audited(
             Some(counts) => Some(estimate(counts)?.value()),
             None => None,
         },
-        ceiling: ceiling(state.histograms.trials(), plan.delta, plan.significance / 2.0)?,
+        ceiling: ceiling(state.evidence.histograms.trials(), plan.delta, plan.significance / 2.0)?,
         residual_variance: training.and_then(|tally| tally.residual_variance()),
         correct_share: training.and_then(|tally| tally.accuracy()),
         ours,
         elapsed_ms: outcome.elapsed_ms,
-        device: backend.device(),
+        device,
     })
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::format::rounded;
-use dpscope_engine::Plan;
 use dpscope_report::number::{confidence, grouped, plain};
 use dpscope_report::record::{TrainingReproductionReport, TrainingReproductionRow};
 use dpscope_report::text::{Align, row, table};
+use dpscope_simulation::Plan;
 
 use crate::commands::reproduce::table::REASONS;
 

@@ -6,10 +6,11 @@ mod table;
 use dpscope_core::accounting::{
     Accountant, Cell, Deterministic, Given, Kind, Poisson, Query, Shuffle, ShuffleMethod,
 };
-use dpscope_engine::pair::PairSampler;
-use dpscope_engine::{Backend, EngineError};
+use dpscope_engine::EngineError;
 use dpscope_report::figure::published_svg;
 use dpscope_report::record::{ClaimReproduction, PairRange, PublishedReport, PublishedRow};
+use dpscope_simulation::Backend;
+use dpscope_simulation::pair::PairSampler;
 
 use super::ReproduceArgs;
 use crate::args::{check_drawing, write_drawing};
