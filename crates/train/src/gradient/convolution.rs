@@ -140,6 +140,49 @@ impl ConvolutionWork {
         set.run(Products { left: Weights(weights), rows: 0..biases.len(), right, sink });
     }
 
+    /// Adds w·`input` to `output`, without biases.
+    pub(super) fn add_forward(
+        &self,
+        set: InstructionSet,
+        theta: &[f32],
+        (input, border): (&[Lane], &mut [Lane]),
+        output: &mut [Lane],
+    ) {
+        let right =
+            Gathered { places: &self.windows, steps: &self.taps, ..self.padded(input, border) };
+        let positions = self.windows.len();
+        let sink = |channel: usize, position: usize, lane: &Lane| {
+            add(&mut output[channel * positions + position], lane);
+        };
+        let left = Weights(&theta[..self.layer.weights()]);
+        set.run(Products { left, rows: 0..self.layer.biases(), right, sink });
+    }
+
+    /// Adds the gradient of the weights, summed over the examples.
+    pub(super) fn add_weight_gradient(
+        &self,
+        set: InstructionSet,
+        input: (&[Lane], &mut [Lane]),
+        output_gradient: &[Lane],
+        out: &mut [f32],
+    ) {
+        let add = |at: usize, lane: &Lane| out[at] += total(lane);
+        self.weight_gradients(set, input, output_gradient, add);
+    }
+
+    /// Adds the gradient of the biases, summed over the examples.
+    pub(super) fn add_bias_gradient(
+        &mut self,
+        set: InstructionSet,
+        output_gradient: &[Lane],
+        out: &mut [f32],
+    ) {
+        let positions = self.positions.len();
+        let lanes = self.biases.lanes_mut();
+        set.run(ChannelSums { output_gradient, positions, out: lanes });
+        out.iter_mut().zip(lanes).for_each(|(bias, lane)| *bias += total(lane));
+    }
+
     /// Gradient with respect to the inputs, from that with respect to the outputs.
     pub(super) fn input_gradient(
         &self,
@@ -153,6 +196,24 @@ impl ConvolutionWork {
         let positions = self.inputs.len();
         let sink = |channel: usize, position: usize, lane: &Lane| {
             input_gradient[channel * positions + position] = *lane;
+        };
+        let rows = 0..self.layer.input.channels;
+        set.run(Products { left: Weights(&self.flipped), rows, right, sink });
+    }
+
+    /// Adds what [`Self::input_gradient`] computes.
+    pub(super) fn add_input_gradient(
+        &self,
+        set: InstructionSet,
+        (output_gradient, border): (&[Lane], &mut [Lane]),
+        input_gradient: &mut [Lane],
+    ) {
+        let Convolution { output, kernel, stride, .. } = self.layer;
+        scatter_into(output_gradient, output, border, self.layer.dilated(), (kernel - 1, stride));
+        let right = Gathered { lanes: border, places: &self.inputs, steps: &self.dilated_taps };
+        let positions = self.inputs.len();
+        let sink = |channel: usize, position: usize, lane: &Lane| {
+            add(&mut input_gradient[channel * positions + position], lane);
         };
         let rows = 0..self.layer.input.channels;
         set.run(Products { left: Weights(&self.flipped), rows, right, sink });
@@ -280,6 +341,11 @@ impl ConvolutionWork {
             }
         }
     }
+}
+
+#[inline(always)]
+fn add(out: &mut Lane, lane: &Lane) {
+    out.iter_mut().zip(lane).for_each(|(out, value)| *out += value);
 }
 
 /// Shape of a window over some channels.

@@ -26,6 +26,37 @@ pub(super) fn input_gradient(
     Matrix::new(output_gradient, rows, layer.outputs).times(weights, 0.0, input_gradient);
 }
 
+/// Adds w·`input` to `output`, without biases.
+pub(super) fn add_forward(layer: &Linear, theta: &[f32], input: &[f32], output: &mut [f32]) {
+    let rows = output.len() / layer.outputs;
+    let weights = Matrix::transposed(theta, layer.outputs, layer.inputs);
+    Matrix::new(input, rows, layer.inputs).times(weights, 1.0, output);
+}
+
+/// Adds what [`input_gradient`] computes.
+pub(super) fn add_input_gradient(
+    layer: &Linear,
+    theta: &[f32],
+    output_gradient: &[f32],
+    input_gradient: &mut [f32],
+) {
+    let rows = output_gradient.len() / layer.outputs;
+    let weights = Matrix::new(theta, layer.outputs, layer.inputs);
+    Matrix::new(output_gradient, rows, layer.outputs).times(weights, 1.0, input_gradient);
+}
+
+/// Adds the gradient of the weights, summed over the rows.
+pub(super) fn add_weight_gradient(
+    layer: &Linear,
+    input: &[f32],
+    output_gradient: &[f32],
+    out: &mut [f32],
+) {
+    let rows = output_gradient.len() / layer.outputs;
+    let input = Matrix::new(input, rows, layer.inputs);
+    Matrix::transposed(output_gradient, rows, layer.outputs).times(input, 1.0, out);
+}
+
 /// Adds Σ factor · gradient over the examples; scales `output_gradient` by the factors.
 pub(super) fn accumulate(
     layer: &Linear,

@@ -6,9 +6,11 @@
 //! 16 numbers, one per example, so that loops run over full vectors whatever the shape of the
 //! layer. An elementwise layer uses the layout of the next layer.
 
+mod backward;
 mod buffer;
 mod clipped;
 mod convolution;
+mod dual;
 pub(crate) mod elementary;
 mod instruction_set;
 mod linear;
@@ -19,8 +21,10 @@ mod pointwise;
 mod pooling;
 mod products;
 mod reference;
+mod second_order;
 mod workspace;
 
 pub use clipped::Rows;
 pub use norm_method::NormMethod;
+pub(crate) use second_order::SecondOrderWorkspace;
 pub use workspace::Workspace;

@@ -73,6 +73,26 @@ kernel! {
     }
 }
 
+kernel! {
+    /// Tangent of [`Maximum`]: that of the first maximum.
+    MaximumTangent { pool: &'a Pool, input: &'a [Lane], change: &'a [Lane], output: &'a mut [Lane] } => {
+        for (at, out) in output.iter_mut().enumerate() {
+            let corner = pool.corner(at);
+            let max = largest(pool, corner, input);
+            let mut is_found = [false; LANES];
+            *out = [f32::NAN; LANES];
+            for offset in pool.offsets() {
+                let (values, change) = (&input[corner + offset], &change[corner + offset]);
+                for lane in 0..LANES {
+                    let is_first = values[lane] == max[lane] && !is_found[lane];
+                    out[lane] = if is_first { change[lane] } else { out[lane] };
+                    is_found[lane] |= is_first;
+                }
+            }
+        }
+    }
+}
+
 /// Maximum of a block; NaN if any value is NaN.
 #[inline(always)]
 fn largest(pool: &Pool, corner: usize, input: &[Lane]) -> Lane {

@@ -245,11 +245,10 @@ mod tests {
         }
 
         fn visit(&mut self, step: usize, state: &usize) -> Result<(), String> {
-            if *state == step {
-                self.0.push(step)
-            } else {
+            if *state != step {
                 return Err("other state".into());
             }
+            self.0.push(step);
             Ok(())
         }
     }

@@ -10,6 +10,9 @@
 //! in a batch of B adds (1/B)·Aᵀ·∂/∂ε ∇_x ℓ(θ_t + ε·w, A·x), with A its augmentation. H·w and the
 //! cross term are tangents of one gradient pass on dual numbers.
 //!
+//! [`ReferenceDerivatives`] computes them in f64, [`LaneDerivatives`] in f32 and vector
+//! instructions.
+//!
 //! # Guarantee
 //! Values equal those of automatic differentiation through the unrolled training
 //! (`tests/oracles/metagradient.rs::metagradients_agree`), and each of ten mistakes is rejected
@@ -20,6 +23,7 @@ mod adjoint;
 mod augmentation;
 mod checkpointing;
 mod derivatives;
+mod lanes;
 mod optimizer;
 mod smoothness;
 mod training;
@@ -28,6 +32,7 @@ pub use adjoint::Metagradient;
 pub use augmentation::Augmentation;
 pub use checkpointing::{Checkpointing, Cost, Reversible, Segment, reverse};
 pub use derivatives::{BatchRows, Derivatives, ReferenceDerivatives};
+pub use lanes::LaneDerivatives;
 pub use optimizer::{Optimizer, State, UpdateRule};
 pub use smoothness::{RoughLayer, metasmoothness, rough_layer};
 pub use training::{InnerTraining, Interruption, NoiseSource, Occurrence, Record, Records};

@@ -1,0 +1,413 @@
+//! Gradients of a batch and products with its Hessian: one pass on values, or on values and
+//! tangents. A weighted layer is bilinear, so its tangent is the layer applied twice, to (w, a) and
+//! to (θ, ȧ).
+
+use super::backward::BackwardPass;
+use super::buffer::{Buffer, LANES, lanes, lanes_mut, lanes_to_rows, rows_to_lanes};
+use super::convolution::ConvolutionWork;
+use super::dual::Push;
+use super::instruction_set::InstructionSet;
+use super::linear;
+use super::norm_method::NormMethod;
+use super::plan::{Layout, layouts};
+use super::pointwise::Apply;
+use super::pooling::{Average, Maximum, MaximumTangent};
+use crate::layers::{Dual, Layer, loss, loss_gradient, with_function};
+use crate::model::Network;
+
+/// Rows per group of a network without lanes.
+const ROWS: usize = 80;
+
+/// Values of every layer for one group of rows; index 0 is the input.
+#[derive(Debug)]
+struct Plane {
+    values: Vec<Buffer>,
+    /// Gradients with respect to them.
+    slopes: Vec<Buffer>,
+    /// Weights in the order of the backward pass.
+    convolutions: Vec<Option<ConvolutionWork>>,
+}
+
+/// Scratch memory for one network and one thread.
+#[derive(Debug)]
+pub(crate) struct SecondOrderWorkspace {
+    network: Network,
+    set: InstructionSet,
+    layouts: Vec<Layout>,
+    /// Maximum number of rows per group.
+    group: usize,
+    /// Rows that the current group takes: lanes are always filled completely.
+    processed: usize,
+    /// The first layer with parameters.
+    lowest: usize,
+    primal: Plane,
+    tangent: Plane,
+    /// Values and tangents in the other layout.
+    converted: [Buffer; 2],
+    border: Buffer,
+}
+
+/// The pass that one group of rows takes.
+#[derive(Clone, Copy)]
+struct Pass<'a> {
+    theta: &'a [f32],
+    /// Direction w of the tangents.
+    direction: Option<&'a [f32]>,
+    examples: &'a [f32],
+    labels: &'a [u32],
+    /// Factors of the losses; 1 if empty.
+    weights: &'a [f64],
+    needs_input_gradient: bool,
+}
+
+impl SecondOrderWorkspace {
+    pub(crate) fn new(network: &Network) -> Self {
+        let sizes = std::iter::once(network.inputs())
+            .chain(network.layers().iter().map(|placed| placed.output.len()));
+        let layouts = layouts(network);
+        let group = if layouts.contains(&Layout::Lanes) { LANES } else { ROWS };
+        let sizes: Vec<usize> = sizes.map(|values| values * group).collect();
+        let buffers = || sizes.iter().map(|&floats| Buffer::new(floats)).collect::<Vec<_>>();
+        let plane = || Plane {
+            values: buffers(),
+            slopes: buffers(),
+            convolutions: network
+                .layers()
+                .iter()
+                .map(|placed| match placed.layer {
+                    // The other method stores per-example gradients.
+                    Layer::Convolution(layer) => {
+                        Some(ConvolutionWork::new(layer, Some(NormMethod::Gram)))
+                    }
+                    _ => None,
+                })
+                .collect(),
+        };
+        let bordered = network.layers().iter().map(|placed| match &placed.layer {
+            Layer::Convolution(layer) => layer.padded().len().max(layer.dilated().len()) * LANES,
+            _ => 0,
+        });
+        let with_parameters = |placed: &crate::model::PlacedLayer| !placed.parameters.is_empty();
+        Self {
+            set: InstructionSet::detect(),
+            layouts,
+            group,
+            processed: group,
+            lowest: network.layers().iter().position(with_parameters).unwrap_or(0),
+            primal: plane(),
+            tangent: plane(),
+            converted: [(); 2].map(|()| Buffer::new(sizes.iter().copied().max().unwrap_or(0))),
+            border: Buffer::new(bordered.max().unwrap_or(0)),
+            network: network.clone(),
+        }
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// out = Σ weight · gradient over the rows, and, unless it is empty, weight · gradient with
+    /// respect to each example, into `inputs`; returns Σ weight · loss. Weights are 1 if there are
+    /// none.
+    pub(crate) fn gradient(
+        &mut self,
+        theta: &[f32],
+        (examples, labels): (&[f32], &[u32]),
+        weights: &[f64],
+        out: &mut [f32],
+        inputs: &mut [f32],
+    ) -> f64 {
+        out.fill(0.0);
+        prepare(&mut self.primal, &self.network, theta);
+        let (count, mut objective) = (self.network.inputs(), 0.0);
+        for first in (0..labels.len()).step_by(self.group) {
+            let end = (first + self.group).min(labels.len());
+            let pass = Pass {
+                theta,
+                direction: None,
+                examples: &examples[first * count..end * count],
+                labels: &labels[first..end],
+                weights: if weights.is_empty() { &[] } else { &weights[first..end] },
+                needs_input_gradient: !inputs.is_empty(),
+            };
+            objective += self.run(pass, out);
+            if pass.needs_input_gradient {
+                let out = &mut inputs[first * count..end * count];
+                input_rows(self.layouts[0], &self.primal.slopes[0], count, out);
+            }
+        }
+        objective
+    }
+
+    /// `out` = Σ Hessian · direction over the rows; `cross` receives, for each of the first
+    /// examples, the tangent along the direction of the gradient with respect to it.
+    pub(crate) fn product(
+        &mut self,
+        (theta, direction): (&[f32], &[f32]),
+        (examples, labels): (&[f32], &[u32]),
+        out: &mut [f32],
+        cross: &mut [f32],
+    ) {
+        out.fill(0.0);
+        prepare(&mut self.primal, &self.network, theta);
+        prepare(&mut self.tangent, &self.network, direction);
+        let count = self.network.inputs();
+        // Only the rows of `cross` need the gradient with respect to the examples.
+        let (canaries, mut first) = (cross.len() / count, 0);
+        while first < labels.len() {
+            let mut end = (first + self.group).min(labels.len());
+            if self.group == ROWS && first < canaries {
+                end = end.min(canaries);
+            }
+            let cross = cross.get_mut(first * count..).unwrap_or_default();
+            let wanted = cross.len().min((end - first) * count);
+            let pass = Pass {
+                theta,
+                direction: Some(direction),
+                examples: &examples[first * count..end * count],
+                labels: &labels[first..end],
+                weights: &[],
+                needs_input_gradient: wanted > 0,
+            };
+            self.run(pass, out);
+            if wanted > 0 {
+                input_rows(self.layouts[0], &self.tangent.slopes[0], count, &mut cross[..wanted]);
+            }
+            first = end;
+        }
+    }
+
+    /// One group of rows; returns the weighted sum of its losses.
+    fn run(&mut self, pass: Pass<'_>, out: &mut [f32]) -> f64 {
+        let is_filled = self.group == LANES;
+        self.processed = if is_filled { LANES } else { pass.labels.len() };
+        self.load(pass.examples);
+        for index in 0..self.network.layers().len() {
+            self.forward(index, &pass);
+        }
+        let objective = self.loss(&pass);
+        let last = if pass.needs_input_gradient { 0 } else { self.lowest };
+        for index in (last..self.network.layers().len()).rev() {
+            self.backward(index, &pass, index > last || pass.needs_input_gradient, out);
+        }
+        objective
+    }
+
+    /// Copies the examples; missing rows repeat the last.
+    fn load(&mut self, examples: &[f32]) {
+        let inputs = self.network.inputs();
+        let input = &mut self.primal.values[0];
+        match self.layouts[0] {
+            Layout::Lanes => rows_to_lanes(examples, inputs, input.lanes_mut()),
+            Layout::Rows => {
+                let rows = input.floats_mut().chunks_exact_mut(inputs).take(self.processed);
+                let last = examples.len() / inputs - 1;
+                for (at, row) in rows.enumerate() {
+                    row.copy_from_slice(&examples[at.min(last) * inputs..][..inputs]);
+                }
+            }
+        }
+    }
+
+    fn forward(&mut self, index: usize, pass: &Pass<'_>) {
+        let placed = &self.network.layers()[index];
+        let (set, own) = (self.set, placed.parameters.clone());
+        let (inputs, outputs) =
+            (placed.input.len() * self.processed, placed.output.len() * self.processed);
+        let changes_layout = self.layouts[index] != self.layouts[index + 1];
+        let theta = &pass.theta[own.clone()];
+        // Inputs below the first layer with parameters have no tangent.
+        let has_tangent = index > self.lowest;
+        let (before, after) = self.primal.values.split_at_mut(index + 1);
+        let input = &before[index].floats()[..inputs];
+        let border = &mut self.border;
+        {
+            let output = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
+            let output = &mut output.floats_mut()[..outputs];
+            match (&placed.layer, &self.primal.convolutions[index]) {
+                (Layer::Linear(layer), _) => linear::forward(layer, theta, input, output),
+                (_, Some(work)) => {
+                    let input = (lanes(input), border.lanes_mut());
+                    work.forward(set, theta, input, lanes_mut(output));
+                }
+                (Layer::Elementwise(function), _) => with_function!(*function, function => {
+                    set.run(Apply { function, input, output });
+                }),
+                (Layer::AveragePool(pool), _) => {
+                    set.run(Average { pool, input: lanes(input), output: lanes_mut(output) });
+                }
+                (Layer::MaxPool(pool), _) => {
+                    set.run(Maximum { pool, input: lanes(input), output: lanes_mut(output) });
+                }
+                (Layer::Convolution(_), None) => {}
+            }
+        }
+        if changes_layout {
+            convert(self.layouts[index], placed.output.len(), &self.converted[0], &mut after[0]);
+        }
+        let Some(direction) = pass.direction.filter(|_| index >= self.lowest) else { return };
+        let direction = &direction[own];
+        let value = &after[0].floats()[..outputs];
+        let (before, after) = self.tangent.values.split_at_mut(index + 1);
+        let change = &before[index].floats()[..inputs];
+        let out = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
+        let out = &mut out.floats_mut()[..outputs];
+        match (&placed.layer, &self.primal.convolutions[index]) {
+            (Layer::Linear(layer), _) => {
+                linear::forward(layer, direction, input, out);
+                if has_tangent {
+                    linear::add_forward(layer, theta, change, out);
+                }
+            }
+            (_, Some(work)) => {
+                let (lanes_in, out) = ((lanes(input), border.lanes_mut()), lanes_mut(out));
+                work.forward(set, direction, lanes_in, out);
+                if has_tangent {
+                    work.add_forward(set, theta, (lanes(change), border.lanes_mut()), out);
+                }
+            }
+            (Layer::Elementwise(function), _) => with_function!(*function, function => {
+                set.run(Push { function, input, output: value, change, out });
+            }),
+            (Layer::AveragePool(pool), _) => {
+                set.run(Average { pool, input: lanes(change), output: lanes_mut(out) });
+            }
+            (Layer::MaxPool(pool), _) => {
+                let (input, change) = (lanes(input), lanes(change));
+                set.run(MaximumTangent { pool, input, change, output: lanes_mut(out) });
+            }
+            (Layer::Convolution(_), None) => {}
+        }
+        if changes_layout {
+            convert(self.layouts[index], placed.output.len(), &self.converted[0], &mut after[0]);
+        }
+    }
+
+    /// Gradients with respect to the logits; 0 for missing rows. Returns Σ weight · loss.
+    fn loss(&mut self, pass: &Pass<'_>) -> f64 {
+        let (last, classes) = (self.network.layers().len(), self.network.classes());
+        let mut objective = 0.0;
+        let (primal, tangent) = (&mut self.primal, &mut self.tangent);
+        let row = |at: usize| at * classes..(at + 1) * classes;
+        let mut logits = vec![Dual { value: 0.0_f32, derivative: 0.0 }; classes];
+        let mut slopes = logits.clone();
+        for at in 0..self.processed {
+            let values = &mut primal.slopes[last].floats_mut()[row(at)];
+            let tangents = &mut tangent.slopes[last].floats_mut()[row(at)];
+            let label = pass.labels.get(at).map(|&label| label as usize);
+            let Some(label) = label.filter(|&label| label < classes) else {
+                // A missing row; an invalid label yields NaN.
+                let value = if label.is_some() { f32::NAN } else { 0.0 };
+                values.fill(value);
+                tangents.fill(value);
+                continue;
+            };
+            let weight = pass.weights.get(at).copied().unwrap_or(1.0);
+            let inputs = primal.values[last].floats()[row(at)].iter();
+            let changes = &tangent.values[last].floats()[row(at)];
+            for (logit, (&value, &change)) in logits.iter_mut().zip(inputs.zip(changes)) {
+                let derivative = if pass.direction.is_some() { change } else { 0.0 };
+                *logit = Dual { value, derivative };
+            }
+            objective += weight * f64::from(loss(&logits, label).value);
+            loss_gradient(&logits, label, &mut slopes);
+            for ((value, tangent), slope) in values.iter_mut().zip(tangents).zip(&slopes) {
+                *value = weight as f32 * slope.value;
+                *tangent = weight as f32 * slope.derivative;
+            }
+        }
+        objective
+    }
+
+    /// Adds the gradients of the parameters of a layer (their tangents, if there is a direction),
+    /// and computes the gradient with respect to its inputs if `needs_below`.
+    fn backward(&mut self, index: usize, pass: &Pass<'_>, needs_below: bool, out: &mut [f32]) {
+        let placed = &self.network.layers()[index];
+        let (inputs, outputs) =
+            (placed.input.len() * self.processed, placed.output.len() * self.processed);
+        let changes_layout = self.layouts[index] != self.layouts[index + 1];
+        if changes_layout {
+            let planes = [&self.primal, &self.tangent].into_iter().zip(&mut self.converted);
+            for (plane, out) in planes {
+                convert(
+                    self.layouts[index + 1],
+                    placed.output.len(),
+                    &plane.slopes[index + 1],
+                    out,
+                );
+            }
+        }
+        let (primal, tangent) = (&mut self.primal, &mut self.tangent);
+        let (below, above) = primal.slopes.split_at_mut(index + 1);
+        let [converted, converted_t] = &self.converted;
+        let above = if changes_layout { converted } else { &above[0] };
+        let slope = &above.floats()[..outputs];
+        let below = &mut below[index].floats_mut()[..inputs];
+        let (below_t, above_t) = tangent.slopes.split_at_mut(index + 1);
+        let above_t = if changes_layout { converted_t } else { &above_t[0] };
+        let slope_t = &above_t.floats()[..outputs];
+        let below_t = &mut below_t[index].floats_mut()[..inputs];
+        let input = &primal.values[index].floats()[..inputs];
+        let input_t = &tangent.values[index].floats()[..inputs];
+        let border = self.border.lanes_mut();
+        let set = self.set;
+        let own = placed.parameters.clone();
+        let (theta, out) = (&pass.theta[own.clone()], &mut out[own.clone()]);
+        let direction = pass.direction.map(|direction| &direction[own]);
+        let pass_of_layer = BackwardPass {
+            set,
+            theta,
+            direction,
+            input: [input, input_t],
+            slopes: [slope, slope_t],
+            has_tangent: index > self.lowest,
+        };
+        match &placed.layer {
+            Layer::Linear(layer) => {
+                pass_of_layer.linear(layer, needs_below.then_some([below, below_t]), out);
+            }
+            Layer::Convolution(layer) => {
+                let works = (&mut primal.convolutions[index], &tangent.convolutions[index]);
+                if let (Some(work), Some(direction)) = works {
+                    let below = needs_below.then_some([below, below_t]);
+                    pass_of_layer.convolution(layer, (work, direction), border, below, out);
+                }
+            }
+            _ if !needs_below => {}
+            Layer::Elementwise(function) => {
+                // The output has the layout of the input.
+                let output = [&primal.values, &tangent.values]
+                    .map(|plane| &plane[index + 1].floats()[..outputs]);
+                pass_of_layer.elementwise(*function, output, [below, below_t]);
+            }
+            Layer::AveragePool(pool) => pass_of_layer.average(pool, [below, below_t]),
+            Layer::MaxPool(pool) => pass_of_layer.maximum(pool, [below, below_t]),
+        }
+    }
+}
+
+/// Updates the weights in the order of the backward pass.
+fn prepare(plane: &mut Plane, network: &Network, theta: &[f32]) {
+    for (work, placed) in plane.convolutions.iter_mut().zip(network.layers()) {
+        if let Some(work) = work {
+            work.prepare(&theta[placed.parameters.clone()]);
+        }
+    }
+}
+
+/// The first rows of values of the input.
+fn input_rows(layout: Layout, values: &Buffer, inputs: usize, out: &mut [f32]) {
+    match layout {
+        Layout::Lanes => lanes_to_rows(values.lanes(), inputs, out),
+        Layout::Rows => out.copy_from_slice(&values.floats()[..out.len()]),
+    }
+}
+
+/// Converts values from a layout to the other.
+fn convert(from: Layout, values: usize, input: &Buffer, output: &mut Buffer) {
+    let floats = values * LANES;
+    match from {
+        Layout::Rows => rows_to_lanes(&input.floats()[..floats], values, output.lanes_mut()),
+        Layout::Lanes => lanes_to_rows(input.lanes(), values, &mut output.floats_mut()[..floats]),
+    }
+}
