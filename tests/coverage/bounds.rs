@@ -2,7 +2,8 @@
 
 use dpscope_core::adjacency::World;
 use dpscope_core::audit::bound::{
-    at_fixed_cut, max_uncorrected, simultaneous, split, split_by_pilot,
+    ExpectedRates, at_expected_rates, at_fixed_cut, max_uncorrected, simultaneous, split,
+    split_by_pilot,
 };
 use dpscope_core::audit::trade_off::{Cut, ErrorCounts, RateIntervals, TradeOff, Trials};
 use dpscope_core::math::{exp, ln, ln_1p};
@@ -104,6 +105,44 @@ fn fixed_cut_covers_by_every_pair_of_counts() {
         assert!(chance <= SIGNIFICANCE);
         assert!((chance - tight.distribution.chance_above(epsilon, bound)).abs() < 1e-12);
     }
+}
+
+/// Right and wrong expectations cover; a staircase with twice the area does not.
+#[test]
+fn joint_region_covers_by_enumeration_and_its_twin_does_not() {
+    let mut grid = Vec::new();
+    for (epsilon, delta) in [(0.5, 1e-5), (1.0, 0.05), (3.0, 0.0)] {
+        for (target, zero_out) in [(60, 60), (200, 90)] {
+            for along in [0.05, 0.6, 0.95] {
+                let trials = Trials { target, zero_out };
+                let tight = TightCut::new(epsilon, delta, along, trials);
+                grid.extend([tight, tight.mirrored()]);
+            }
+        }
+    }
+    let at = |tight: &TightCut, expected, errors, significance| {
+        let cut = Cut { threshold: f64::NAN, errors };
+        let trials = tight.distribution.trials;
+        at_expected_rates(cut, trials, expected, tight.delta, significance).unwrap().value()
+    };
+    let mut largest = 0.0_f64;
+    for factor in [1.0, 0.5, 1.6] {
+        let by = |tight: &TightCut, errors, significance| {
+            let CutDistribution { fpr, fnr, .. } = tight.distribution;
+            let expected =
+                ExpectedRates { fpr: (fpr * factor).min(1.0), fnr: fnr / factor.max(1.0) };
+            at(tight, expected, errors, significance)
+        };
+        let (chance, place) = worst_excess(&grid, |tight, errors| by(tight, errors, SIGNIFICANCE));
+        assert!(chance <= SIGNIFICANCE, "exceeds with probability {chance} at {place:?}");
+        largest = largest.max(chance);
+        if factor == 1.0 {
+            let (chance, place) =
+                worst_excess(&grid, |tight, errors| by(tight, errors, 2.0 * SIGNIFICANCE));
+            assert!(chance > SIGNIFICANCE, "twice the area passed: {chance} at {place:?}");
+        }
+    }
+    assert!(largest >= 0.5 * SIGNIFICANCE, "never close to its significance: {largest}");
 }
 
 /// A setting of the Laplace pair in which choosing among cuts matters, with 64 cuts fixed

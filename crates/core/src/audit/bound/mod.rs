@@ -3,6 +3,7 @@
 use crate::format::given;
 mod ceiling;
 mod cuts;
+mod joint;
 mod maximum;
 mod pilot;
 mod rates;
@@ -11,9 +12,10 @@ mod setting;
 
 pub use ceiling::ceiling;
 pub use cuts::{PredictedErrors, choose_cuts};
+pub use joint::ExpectedRates;
 pub use maximum::max_uncorrected;
 pub use rates::{EpsilonFromRates, epsilon_from_rates};
-pub use rules::{at_fixed_cut, simultaneous, split, split_by_pilot};
+pub use rules::{at_expected_rates, at_fixed_cut, simultaneous, split, split_by_pilot};
 
 use crate::adjacency::Direction;
 use crate::audit::trade_off::{ErrorCounts, TradeOffError, Trials};
@@ -27,7 +29,7 @@ use crate::interval::IntervalError;
 pub enum ThresholdRule {
     /// The threshold is chosen and evaluated on the same data: an estimate, not a bound.
     MaxUncorrected,
-    /// One part of the data chooses thresholds, the rest evaluates them.
+    /// One part of the data chooses thresholds, the rest evaluates them: the default for scores.
     Split,
     /// A few thresholds, fixed without the evaluated data, share the significance.
     Simultaneous,
@@ -83,7 +85,8 @@ pub struct Evidence {
     pub trials: Trials,
     /// Errors at τ.
     pub errors: ErrorCounts,
-    /// Clopper–Pearson upper limit of the false positive rate.
+    /// Clopper–Pearson upper limit of the false positive rate. Where a region of both rates decides
+    /// ([`at_expected_rates`]), ε can exceed what this limit and the next permit.
     pub fpr_upper: f64,
     /// Clopper–Pearson upper limit of the false negative rate.
     pub fnr_upper: f64,

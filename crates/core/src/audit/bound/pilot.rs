@@ -1,5 +1,6 @@
 //! Two thresholds from a small pilot.
 
+use super::joint::ExpectedRates;
 use super::{BoundError, epsilon_from_rates};
 use crate::adjacency::World;
 use crate::audit::trade_off::{TradeOff, Trials};
@@ -27,7 +28,7 @@ pub(super) fn fitted_threshold(
     trials: Trials,
     delta: f64,
     significance: f64,
-) -> Result<Option<f64>, BoundError> {
+) -> Result<Option<(f64, ExpectedRates)>, BoundError> {
     let Some([target, zero_out]) = pilot.world_scores() else { return Ok(None) };
     let (Some(d), Some(d_prime)) = (Gaussian::of(target), Gaussian::of(zero_out)) else {
         return Ok(None);
@@ -44,7 +45,7 @@ pub(super) fn fitted_threshold(
         return Ok(None);
     }
     let at = |i: i32| lowest + (highest - lowest) * (f64::from(i) / f64::from(CANDIDATES));
-    let rates = |threshold: f64| Rates {
+    let rates = |threshold: f64| ExpectedRates {
         fpr: normal_cdf((d_prime.mean - threshold) / deviation_zero_out),
         fnr: normal_cdf((threshold - d.mean) / deviation),
     };
@@ -59,7 +60,7 @@ pub(super) fn cautious_threshold(
     trials: Trials,
     delta: f64,
     significance: f64,
-) -> Result<Option<f64>, BoundError> {
+) -> Result<Option<(f64, ExpectedRates)>, BoundError> {
     let scores = pilot.pooled_scores();
     let mut ranks: Vec<usize> = Vec::new();
     let mut rank = 1.0;
@@ -76,14 +77,9 @@ pub(super) fn cautious_threshold(
         let errors = pilot.at_threshold(threshold).errors;
         let fpr = clopper_pearson_upper(errors.false_positives, runs.zero_out, CAUTION)?;
         let fnr = clopper_pearson_upper(errors.false_negatives, runs.target, CAUTION)?;
-        candidates.push((threshold, Rates { fpr, fnr }));
+        candidates.push((threshold, ExpectedRates { fpr, fnr }));
     }
     best(candidates.into_iter(), trials, delta, significance)
-}
-
-struct Rates {
-    fpr: f64,
-    fnr: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -104,25 +100,25 @@ impl Gaussian {
 
 /// The candidate with the largest expected bound; none if none is positive.
 fn best(
-    candidates: impl Iterator<Item = (f64, Rates)>,
+    candidates: impl Iterator<Item = (f64, ExpectedRates)>,
     trials: Trials,
     delta: f64,
     significance: f64,
-) -> Result<Option<f64>, BoundError> {
+) -> Result<Option<(f64, ExpectedRates)>, BoundError> {
     let of = |world| match world {
         World::Target => trials.target,
         World::ZeroOut => trials.zero_out,
     };
-    let mut best: Option<(f64, f64)> = None;
+    let mut best: Option<(f64, (f64, ExpectedRates))> = None;
     for (threshold, rates) in candidates {
         let limit = |world, rate| expected_limit(rate, of(world), significance / 2.0);
         let (fpr, fnr) = (limit(World::ZeroOut, rates.fpr)?, limit(World::Target, rates.fnr)?);
         let value = epsilon_from_rates(fpr, fnr, delta).epsilon;
         if value > 0.0 && best.is_none_or(|(largest, _)| value > largest) {
-            best = Some((value, threshold));
+            best = Some((value, (threshold, rates)));
         }
     }
-    Ok(best.map(|(_, threshold)| threshold))
+    Ok(best.map(|(_, found)| found))
 }
 
 /// The upper limit at the expected number of events, between those of its neighbours.

@@ -42,19 +42,21 @@ pub struct EpsilonFromRates {
 /// ```
 #[must_use]
 pub fn epsilon_from_rates(fpr_upper: f64, fnr_upper: f64, delta: f64) -> EpsilonFromRates {
-    let log_ratio = |miss: f64, hit: f64| {
-        // 1 − miss is exact from ½ on, and off by at most ε/2 below.
-        let inexact = if miss < 0.5 { f64::EPSILON } else { 0.0 };
-        let numerator = ((1.0 - miss) - delta) - inexact;
-        // Two more roundings of half an ulp in the ratio, one ulp in ln.
-        let value = ln(numerator / hit);
-        let rounding = 3.0 * f64::EPSILON + 2.0 * f64::EPSILON * value.abs();
-        if numerator > 0.0 && hit >= 0.0 { value - rounding } else { 0.0 }
-    };
-    let remove = log_ratio(fnr_upper, fpr_upper);
-    let add = log_ratio(fpr_upper, fnr_upper);
+    let remove = log_ratio(fnr_upper, fpr_upper, delta);
+    let add = log_ratio(fpr_upper, fnr_upper, delta);
     let direction = if add > remove { Direction::Add } else { Direction::Remove };
     EpsilonFromRates { epsilon: remove.max(add).max(0.0), direction }
+}
+
+/// ln((1 − miss − δ)/hit), rounded down; 0 where it is undefined.
+pub(super) fn log_ratio(miss: f64, hit: f64, delta: f64) -> f64 {
+    // 1 − miss is exact from ½ on, and off by at most ε/2 below.
+    let inexact = if miss < 0.5 { f64::EPSILON } else { 0.0 };
+    let numerator = ((1.0 - miss) - delta) - inexact;
+    // Two more roundings of half an ulp in the ratio, one ulp in ln.
+    let value = ln(numerator / hit);
+    let rounding = 3.0 * f64::EPSILON + 2.0 * f64::EPSILON * value.abs();
+    if numerator > 0.0 && hit >= 0.0 { value - rounding } else { 0.0 }
 }
 
 #[cfg(test)]
