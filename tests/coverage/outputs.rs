@@ -1,5 +1,6 @@
 //! Bounds of recorded outputs cover, whatever the order of the data.
 
+use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::audit::{AuditOptions, RecordedOutputs, Scores};
 use dpscope_core::mechanism::{
     BatchSampler, BatchedGaussian, OutputOptions, OutputScorer, ThreatModel,
@@ -58,8 +59,12 @@ fn bounds_of_outputs_cover_for_every_order() {
             searches_buffer: false,
             counts_failed_runs: false,
         };
-        let options =
-            AuditOptions { significance: SIGNIFICANCE, cuts: 1, ..AuditOptions::default() };
+        let options = AuditOptions {
+            threshold_rule: ThresholdRule::Simultaneous,
+            significance: SIGNIFICANCE,
+            cuts: 1,
+            ..AuditOptions::default()
+        };
         misses.count(outputs.audit(&options).unwrap().result.epsilon() > 0.0);
 
         let largest = largest_bound(&scorer, [&target, &zero_out], &options);

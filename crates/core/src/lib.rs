@@ -38,8 +38,8 @@
 //! # target.iter_mut().for_each(|score| *score += 2.0);
 //! let options = AuditOptions { delta: 1e-5, ..AuditOptions::default() };
 //! let result = Scores::new(&target, &zero_out).audit(&options)?;
-//! println!("epsilon >= {:.4}", result.epsilon()); // epsilon >= 3.5082
-//! # assert_eq!(format!("{:.4}", result.bound().unwrap().value()), "3.5082");
+//! println!("epsilon >= {:.4}", result.epsilon()); // epsilon >= 3.6010
+//! # assert_eq!(format!("{:.4}", result.bound().unwrap().value()), "3.6010");
 //! # Ok::<(), dpscope_core::audit::ScoresError>(())
 //! ```
 //!

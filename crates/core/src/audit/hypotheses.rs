@@ -111,7 +111,11 @@ mod tests {
 
     #[test]
     fn the_largest_of_several_bounds_covers_and_without_shares_it_does_not() {
-        let options = AuditOptions { cuts: 1, significance: 0.05, ..AuditOptions::default() };
+        let options = AuditOptions {
+            threshold_rule: ThresholdRule::Simultaneous,
+            cuts: 1,
+            ..AuditOptions::default()
+        };
         let (mut wrong, mut wrong_twin) = (0, 0);
         for repetition in 0..300 {
             let mut words = Words::new(5, Purpose::Test, repetition);
