@@ -1,9 +1,9 @@
 //! A fixed number of guesses: the exact test.
 
 use super::root::last_below;
+use super::tails::{Tails, rounded_down};
 use super::{CanaryGame, OneRunError, check_delta, check_epsilon, check_significance};
 use crate::math;
-use crate::special::{BetaDistribution, Tail, UnitPoint};
 
 /// Whether guesses say "included", "not included" or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -16,10 +16,11 @@ pub enum KnownSides {
 }
 
 impl KnownSides {
-    fn share_of(self, delta: f64) -> f64 {
+    /// Factor of δ.
+    fn share(self) -> f64 {
         match self {
-            KnownSides::Both => delta,
-            KnownSides::One => 0.5 * delta,
+            KnownSides::Both => 1.0,
+            KnownSides::One => 0.5,
         }
     }
 }
@@ -132,11 +133,7 @@ impl Guesses {
     pub fn epsilon_lower(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
         check_delta(delta)?;
         check_significance(significance)?;
-        if self.correct == self.guesses {
-            return Ok(rounded_down(self.all_correct(delta, significance)));
-        }
-        let tails = Tails::of(self);
-        Ok(rounded_down(last_below(significance, |epsilon| tails.at(epsilon, delta))))
+        Ok(self.tails().epsilon_lower(delta, significance))
     }
 
     /// The bound if all guesses were correct: no result can exceed it.
@@ -156,7 +153,7 @@ impl Guesses {
     /// # Errors
     /// [`OneRunError::EmptyCurve`], [`OneRunError::Epsilon`], [`OneRunError::Delta`].
     pub fn p_value_of_curve(&self, curve: &[(f64, f64)]) -> Result<f64, OneRunError> {
-        let tails = Tails::of(self);
+        let tails = self.tails();
         let mut smallest: Option<f64> = None;
         for &(epsilon, delta) in curve {
             check_epsilon(epsilon)?;
@@ -180,7 +177,7 @@ impl Guesses {
     pub fn steinke_p_value(&self, epsilon: f64, delta: f64) -> Result<f64, OneRunError> {
         check_epsilon(epsilon)?;
         check_delta(delta)?;
-        Ok(Tails::of(self).steinke(epsilon, delta))
+        Ok(self.tails().steinke(epsilon, delta))
     }
 
     /// The bound of Steinke et al., for comparison with published figures.
@@ -190,105 +187,17 @@ impl Guesses {
     pub fn steinke_epsilon_lower(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
         check_delta(delta)?;
         check_significance(significance)?;
-        let tails = Tails::of(self);
+        let tails = self.tails();
         Ok(rounded_down(last_below(significance, |epsilon| tails.steinke(epsilon, delta))))
     }
 
-    /// The end of rejection at v = k, where q^k + (mδ/k)(1 − q^k) = α has the solution
-    /// q^k = (kα − mδ)/(k − mδ); the difference is formed from exact products.
-    fn all_correct(&self, delta: f64, significance: f64) -> f64 {
-        let (k, canaries) = (self.guesses as f64, self.game.canaries as f64);
-        let (high, low) = math::two_product(canaries, self.sides.share_of(delta));
-        let (needed, needed_low) = math::two_product(k, significance);
-        let excess = (needed - high) + (needed_low - low);
-        if excess <= 0.0 {
-            return 0.0;
-        }
-        let ln_q = math::ln(excess / (k - high)) / k;
-        let others = f64::from(self.game.set_size - 1);
-        // ln(q/(1 − q)) + ln(s − 1)
-        (math::ln(others) + ln_q - math::ln(-math::exp_m1(ln_q))).max(0.0)
-    }
-
     pub(super) fn p(&self, epsilon: f64, delta: f64) -> f64 {
-        Tails::of(self).at(epsilon, delta)
-    }
-}
-
-/// A value below x by more than the error of the root of a p-value: 1e-13 (1 + x).
-pub(super) fn rounded_down(x: f64) -> f64 {
-    (x - 1e-13 * (1.0 + x)).max(0.0)
-}
-
-/// Tails of Bin(k, q) around v, with what does not depend on q computed once.
-struct Tails {
-    game: CanaryGame,
-    guesses: f64,
-    correct: f64,
-    sides: KnownSides,
-    /// Of the v-th smallest of k uniforms; none if v = 0.
-    order_statistic: Option<BetaDistribution>,
-}
-
-impl Tails {
-    fn of(counts: &Guesses) -> Self {
-        let (guesses, correct) = (counts.guesses as f64, counts.correct as f64);
-        let order_statistic = (counts.correct > 0)
-            .then(|| BetaDistribution::with_shapes(correct, guesses - correct + 1.0));
-        Self { game: counts.game, guesses, correct, sides: counts.sides, order_statistic }
+        self.tails().at(epsilon, delta)
     }
 
-    fn at(&self, epsilon: f64, delta: f64) -> f64 {
-        let Some(order_statistic) = self.order_statistic else {
-            return 1.0;
-        };
-        let q = self.game.accuracy(epsilon);
-        let ln_reached = order_statistic.ln_tail(Tail::Lower, q);
-        let reached = math::exp(ln_reached);
-        let budget = self.game.canaries() as f64 * self.sides.share_of(delta);
-        if budget == 0.0 {
-            return reached;
-        }
-        // v f(v) (1 − q) is the density of logit q
-        let ln_missed = order_statistic.ln_tail(Tail::Upper, q);
-        let ln_step = order_statistic.ln_logit_density(q) - math::ln(q.complement());
-        (reached + budget * math::exp(ln_reached + ln_missed - ln_step)).min(1.0)
-    }
-
-    fn steinke(&self, epsilon: f64, delta: f64) -> f64 {
-        let Some(order_statistic) = self.order_statistic else {
-            return 1.0;
-        };
-        let q = self.game.accuracy(epsilon);
-        let reached = order_statistic.tail(Tail::Lower, q);
-        let budget = 2.0 * self.game.canaries() as f64 * delta;
-        (reached + budget * self.largest_mean_below(q, &order_statistic)).min(1.0)
-    }
-
-    /// max over i of the mean of P\[W = j\] over the i integers below v.
-    fn largest_mean_below(&self, q: UnitPoint, order_statistic: &BetaDistribution) -> f64 {
-        const LARGE: f64 = 1e200;
-        let odds = q.value() / q.complement();
-        // in units of e^ln_unit: P[W = v] may underflow
-        let ln_step = order_statistic.ln_logit_density(q) - math::ln(q.complement());
-        let mut ln_unit = ln_step - math::ln(self.correct);
-        let mut j = self.correct;
-        let (mut probability, mut sum, mut terms) = (1.0, 0.0, 0.0);
-        while j >= 1.0 {
-            probability *= j / ((self.guesses - j + 1.0) * odds);
-            j -= 1.0;
-            // probabilities rise to the mode and fall below it, and so does the mean
-            if terms > 0.0 && probability * terms < sum {
-                break;
-            }
-            sum += probability;
-            terms += 1.0;
-            if probability > LARGE {
-                (probability, sum) = (probability / LARGE, sum / LARGE);
-                ln_unit += math::ln(LARGE);
-            }
-        }
-        if terms > 0.0 { math::exp(ln_unit + math::ln(sum / terms)) } else { 0.0 }
+    fn tails(&self) -> Tails {
+        let ln_odds = -math::ln(f64::from(self.game.set_size - 1));
+        Tails::new(self.game.canaries, [self.guesses, self.correct], ln_odds, self.sides.share())
     }
 }
 

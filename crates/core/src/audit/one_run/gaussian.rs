@@ -1,6 +1,6 @@
 //! Lower bounds on μ for trainings whose trade-off curve is Gaussian.
 
-use super::count::rounded_down;
+use super::tails::rounded_down;
 use super::{Guesses, KnownSides, OneRunError, check_significance};
 use crate::gdp;
 use crate::math;

@@ -11,8 +11,10 @@
 //! | type | what it yields | when |
 //! |---|---|---|
 //! | [`Guesses`] | ε, or a p-value for a claimed curve; exact | the number of guesses was fixed beforehand |
+//! | [`IncludedGuesses`] | ε | coins are not fair, of known probability |
 //! | [`Ranking`] | ε | it was not: all of 8, 16, 32, …, m are tried, at a joint level |
 //! | [`GaussianGuesses`] | μ of a mechanism whose trade-off curve is Gaussian | the number of guesses was fixed |
+//! | [`PoissonCanaries`] | ε | the number of canaries was Poisson, their distribution known: no coins |
 //! | [`GuessRecord`] | e-values that multiply over several runs | runs are stopped at will |
 //! | [`IdealAttack`] | what an attack on independent Gaussian scores finds | planning |
 //! | [`independent_canaries_mu`] | an estimate of μ | comparison with published figures |
@@ -21,6 +23,7 @@
 //! initialisation, batches and noise of the training; canaries, score and rule fixed before the
 //! coins are drawn. Canaries may depend on each other in any way.
 
+mod biased;
 mod canary_audit;
 mod canary_error;
 mod canary_scores;
@@ -32,10 +35,13 @@ mod finding;
 mod gaussian;
 mod independent;
 mod plan;
+mod poisson;
 mod result;
 mod root;
+mod tails;
 mod walk;
 
+pub use biased::IncludedGuesses;
 pub use canary_audit::{GuessRule, OneRunQuestion};
 pub use canary_error::{CanaryError, CanaryFeature};
 pub use canary_scores::{CanaryScores, RankedGuess};
@@ -46,6 +52,7 @@ pub use finding::OneRunFinding;
 pub use gaussian::GaussianGuesses;
 pub use independent::independent_canaries_mu;
 pub use plan::IdealAttack;
+pub use poisson::{NullScores, PoissonCanaries};
 pub use result::{GuessEvidence, OneRunBound, OneRunResult, implied_claim};
 pub use walk::{Ranking, ranking_sizes};
 
