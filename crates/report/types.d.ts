@@ -700,6 +700,26 @@ export type Given = {
   epsilon: number;
 };
 
+/** What the guesses of one training run show. */
+export interface GuessBound {
+  /** The bound if all guesses were correct. */
+  ceiling: number;
+  /** Lower bound, nats. */
+  epsilon: number;
+  /** The looser bound of Steinke, Nasr and Jagielski, for comparison. */
+  steinke_epsilon: number;
+}
+
+/** Guesses about the canaries of one training run. */
+export interface GuessCounts {
+  /** m. */
+  canaries: number;
+  /** v. */
+  correct: number;
+  /** k, fixed before the coins were drawn. */
+  guesses: number;
+}
+
 /** The same audit of the batched Gaussian mechanism. */
 export interface Idealised {
   /** ε, nats. */

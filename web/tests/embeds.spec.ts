@@ -8,7 +8,7 @@ import type { DpscopeDetail, ErrorDetail } from "../calculators/src/types";
 import { expect, expectAccessible, isBuilt, test } from "./page";
 
 const TOOLS = ["html", "mdbook", "mkdocs", "sphinx"];
-const CALCULATORS = ["epsilon", "noise", "counts", "plan", "shuffle-gap"];
+const CALCULATORS = ["epsilon", "noise", "counts", "one-run", "plan", "shuffle-gap"];
 const HTML = "./pages/html/index.html";
 
 /** Paths of the wasm files that were fetched, from now on. */
@@ -55,7 +55,7 @@ async function showPage(page: Page, content: string): Promise<void> {
 }
 
 for (const tool of TOOLS) {
-  test(`five calculators in a page of ${tool} share one instance and work offline`, async ({
+  test(`calculators in a page of ${tool} share one instance and work offline`, async ({
     page,
     context,
   }) => {

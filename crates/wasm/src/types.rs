@@ -8,14 +8,16 @@ use dpscope_core::audit::Counts;
 use dpscope_core::audit::bound::ThresholdRule;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
-use dpscope_report::record::input::{AuditPlan, EpochSize, Mechanism, PlanQuestion, ScoresOptions};
+use dpscope_report::record::input::{
+    AuditPlan, EpochSize, GuessCounts, Mechanism, PlanQuestion, ScoresOptions,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use dpscope_report::words::{AuditConclusion, Claimant};
 
-use crate::calculators::{from_counts, planned};
+use crate::calculators::{from_counts, from_guesses, planned};
 use crate::conclusion::concluded;
 use crate::failure::Failure;
 use crate::input::Value;
@@ -69,6 +71,10 @@ fn types_have_the_fields_of_records() {
     );
     assert_eq!(problem("Failure", &Failure::missing("steps")), None);
 
+    let counts = GuessCounts { canaries: 1_000, guesses: 100, correct: 95 };
+    let bound = from_guesses(counts, 1e-5, 0.05).unwrap();
+    assert_eq!(problem("GuessBound", &bound), None);
+
     let training =
         Training { noise_multiplier: 1.0, steps_per_epoch: 10, epochs: 1, sampling_rate: None };
     let at = Given::Delta(1e-5);
@@ -119,6 +125,7 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<Calibration>("Calibration"), [""; 0]);
     assert_eq!(unread::<Counts>("Counts"), [""; 0]);
     assert_eq!(unread::<PlanQuestion>("PlanQuestion"), [""; 0]);
+    assert_eq!(unread::<GuessCounts>("GuessCounts"), [""; 0]);
     assert_eq!(unread::<EpochSize>("EpochSize"), [""; 0]);
     assert_eq!(unread::<ScoresOptions>("ScoresOptions"), [""; 0]);
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);

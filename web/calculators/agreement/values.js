@@ -23,7 +23,12 @@ const EXPECTED = {
   calibrate({ noise_multiplier, epsilon, poisson }) {
     return { noise_multiplier, epsilon, ...(poisson && { poisson }) };
   },
-  audit({ result: { epsilon, fpr_upper, fnr_upper, gdp_mu, ceiling, direction } }) {
+  audit({ bounds: [bound], result }) {
+    if (result === undefined) {
+      const { epsilon, ceiling, steinke_epsilon } = bound; // of one run
+      return { epsilon, ceiling, steinke_epsilon };
+    }
+    const { epsilon, fpr_upper, fnr_upper, gdp_mu, ceiling, direction } = result;
     return { epsilon, fpr_upper, fnr_upper, gdp_mu, ceiling, direction };
   },
   plan({ target, rows }) {
@@ -52,7 +57,7 @@ const optionsOf = ({ noise_multiplier, steps, epochs, delta }) =>
 const repeated = (epochs) => (epochs === 1 ? "" : ` --epochs ${epochs}`);
 
 /** @type {(value: number) => string} */
-const shown = (value) => (value < 1e-3 ? value.toExponential() : String(value));
+const shown = (value) => (value > 0 && value < 1e-3 ? value.toExponential() : String(value));
 
 /** @type {[calculator: string, settings: object, command: string][]} */
 const questions = [];
@@ -102,6 +107,19 @@ for (const [fp, zero, fn, target, delta = 0, significance] of [
       significance,
     },
     `dpscope audit counts --false-positives ${fp} --zero-out-trials ${zero} --false-negatives ${fn} --target-trials ${target} --delta ${shown(delta)} --significance ${significance}`,
+  ]);
+}
+for (const [canaries, guesses, correct, delta = 0, significance] of [
+  [1000, 100, 95, 1e-5, 0.05],
+  [1000, 100, 95, 0, 0.05],
+  [100_000, 2000, 1500, 1e-6, 0.01],
+  [500, 20, 20, 1e-5, 0.05],
+  [500, 20, 9, 1e-5, 0.05],
+]) {
+  questions.push([
+    "one-run",
+    { canaries, guesses, correct, delta, significance },
+    `dpscope audit one-run --canaries ${canaries} --guesses ${guesses} --correct ${correct} --delta ${shown(delta)} --significance ${significance}`,
   ]);
 }
 for (const { epsilon, delta, significance, threshold_rule } of [

@@ -1,4 +1,4 @@
-/** The five calculators. */
+/** The six calculators. */
 
 import { numberText } from "../../fields/field";
 import * as shared from "../../fields/parameters";
@@ -15,8 +15,10 @@ import type {
   CountsSettings,
   EpsilonSettings,
   GapResult,
+  GuessBound,
   NoiseResult,
   NoiseSettings,
+  OneRunSettings,
   PlanSettings,
   PlanTable,
   TrainingSettings,
@@ -196,6 +198,51 @@ export const counts: Calculator<CountsSettings, AuditResult> = {
   },
 };
 
+export const oneRun: Calculator<OneRunSettings, GuessBound> = {
+  name: "one-run",
+  title: "ε from one training run",
+  about: "A lower bound from guesses about canaries that fair coins put into one training run",
+  fields: {
+    canaries: countField("Canaries", 1000, "Canaries, each included by a coin of its own", 1),
+    guesses: countField("Guesses", 100, "Guessed coins, a number fixed before they were drawn", 1),
+    correct: countField("Correct guesses", 95, "Guesses that the coins confirm"),
+    delta: { ...delta, least: 0 },
+    significance,
+  },
+  async answer(call, { delta, significance, ...guesses }) {
+    const result: GuessBound = await call("one_run", guesses, delta, significance);
+    const sure = `${confidence(significance)} confidence`;
+    const at = `at ${relation("δ", "=", numberText(delta))}`;
+    const bound = (epsilon: number) => relation("ε", "≥", rounded(epsilon, "lower"));
+    return {
+      figures: [
+        {
+          role: "answer",
+          label: "The guesses show at least",
+          value: bound(result.epsilon),
+          standing: `lower bound, ${sure}`,
+          method: "exact test of a fixed number of guesses",
+        },
+        {
+          role: "lower",
+          label: "Steinke et al. show from the same",
+          value: bound(result.steinke_epsilon),
+          standing: `lower bound, ${sure}`,
+          method: "arXiv:2305.08846, theorem 5.2",
+        },
+      ],
+      sentences: [
+        result.epsilon > 0 ? `Any smaller claimed ε ${at} is refuted with ${sure}.` : no_leakage,
+        `This many guesses can show at most ${relation("ε", "=", rounded(result.ceiling, "upper"))}. Canaries, score and number of guesses must have been fixed before the coins were drawn.`,
+      ],
+      result,
+    };
+  },
+  command({ canaries, guesses, correct, delta, significance }) {
+    return `dpscope audit one-run --canaries ${canaries} --guesses ${guesses} --correct ${correct} --delta ${numberText(delta)} --significance ${numberText(significance)}`;
+  },
+};
+
 const thresholdRule: Input = {
   kind: "choice",
   label: "Threshold",
@@ -294,4 +341,4 @@ function columnOf(
   return call("bound_columns", row, noise.slice(), column(steps), column(epochs), column(delta));
 }
 
-export const calculators = [epsilon, noise, counts, plan, shuffleGap] as const;
+export const calculators = [epsilon, noise, counts, oneRun, plan, shuffleGap] as const;

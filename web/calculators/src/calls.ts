@@ -10,6 +10,7 @@ import init, {
   calibrate,
   conclusion,
   counts,
+  one_run,
   plan,
   version,
 } from "@dpscope/wasm/calculators";
@@ -18,7 +19,7 @@ import { Client, type Failure, failureOf, notLoaded, serve } from "../../protoco
 export type { Failure };
 export { failureOf };
 
-export const api = { bound, bound_columns, calibrate, conclusion, counts, plan, version };
+export const api = { bound, bound_columns, calibrate, conclusion, counts, one_run, plan, version };
 type CalculatorApi = typeof api;
 type Name = keyof CalculatorApi;
 

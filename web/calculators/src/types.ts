@@ -1,8 +1,14 @@
 /** What a page sees: the elements, their properties, and the details of their events. */
 
-import type { Accounted, AuditResult, Failure, PlanTable } from "@dpscope/wasm/calculators";
+import type {
+  Accounted,
+  AuditResult,
+  Failure,
+  GuessBound,
+  PlanTable,
+} from "@dpscope/wasm/calculators";
 
-export type { Accounted, AuditResult, Failure, PlanTable };
+export type { Accounted, AuditResult, Failure, GuessBound, PlanTable };
 
 export type BatchSampler =
   | "poisson"
@@ -37,6 +43,14 @@ export interface CountsSettings {
   zero_out_trials: number;
   false_negatives: number;
   target_trials: number;
+  delta: number;
+  significance: number;
+}
+
+export interface OneRunSettings {
+  canaries: number;
+  guesses: number;
+  correct: number;
   delta: number;
   significance: number;
 }
@@ -90,6 +104,7 @@ export interface ResultDetail<Calculator extends string, Settings, Result> {
 export type EpsilonDetail = ResultDetail<"epsilon", EpsilonSettings, GapResult>;
 export type NoiseDetail = ResultDetail<"noise", NoiseSettings, NoiseResult>;
 export type CountsDetail = ResultDetail<"counts", CountsSettings, AuditResult>;
+export type OneRunDetail = ResultDetail<"one-run", OneRunSettings, GuessBound>;
 export type PlanDetail = ResultDetail<"plan", PlanSettings, PlanTable>;
 export type ShuffleGapDetail = ResultDetail<"shuffle-gap", TrainingSettings, GapResult>;
 export interface ValueDetail
@@ -104,6 +119,7 @@ export type DpscopeDetail =
   | EpsilonDetail
   | NoiseDetail
   | CountsDetail
+  | OneRunDetail
   | PlanDetail
   | ShuffleGapDetail
   | ValueDetail;
@@ -152,6 +168,14 @@ export interface DpscopeCountsElement extends HTMLElement {
   significance: number;
 }
 
+export interface DpscopeOneRunElement extends HTMLElement {
+  canaries: number;
+  guesses: number;
+  correct: number;
+  delta: number;
+  significance: number;
+}
+
 export interface DpscopePlanElement extends HTMLElement {
   epsilon: number;
   delta: number;
@@ -171,6 +195,7 @@ declare global {
     "dpscope-epsilon": DpscopeEpsilonElement;
     "dpscope-noise": DpscopeNoiseElement;
     "dpscope-counts": DpscopeCountsElement;
+    "dpscope-one-run": DpscopeOneRunElement;
     "dpscope-plan": DpscopePlanElement;
     "dpscope-shuffle-gap": DpscopeShuffleGapElement;
     "dpscope-value": DpscopeValueElement;

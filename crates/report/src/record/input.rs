@@ -36,6 +36,18 @@ pub struct PlanQuestion {
     pub observations: Option<u64>,
 }
 
+/// Guesses about the canaries of one training run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GuessCounts {
+    /// m.
+    pub canaries: u64,
+    /// k, fixed before the coins were drawn.
+    pub guesses: u64,
+    /// v.
+    pub correct: u64,
+}
+
 /// One epoch in pictures.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

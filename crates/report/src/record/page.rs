@@ -32,6 +32,18 @@ pub struct PairEstimate {
     pub seed: String,
 }
 
+/// What the guesses of one training run show.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GuessBound {
+    /// Lower bound, nats.
+    pub epsilon: f64,
+    /// The looser bound of Steinke, Nasr and Jagielski, for comparison.
+    pub steinke_epsilon: f64,
+    /// The bound if all guesses were correct.
+    pub ceiling: f64,
+}
+
 /// The largest ε that audits of these sizes can show.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -24,6 +24,7 @@ pub(super) fn outputs(generator: &mut SchemaGenerator) {
     define::<page::Pair>(generator);
     define::<page::PairEstimate>(generator);
     define::<page::PlanTable>(generator);
+    define::<page::GuessBound>(generator);
     define::<Calibrated>(generator);
     define::<page::AuditProgress>(generator);
     define::<page::SimulationResult>(generator);
@@ -48,6 +49,7 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<TrainingDescription>(generator);
     define::<input::CurveKind>(generator);
     define::<input::PlanQuestion>(generator);
+    define::<input::GuessCounts>(generator);
     define::<input::EpochSize>(generator);
     define::<input::ScoresOptions>(generator);
     define::<input::AuditPlan>(generator);
