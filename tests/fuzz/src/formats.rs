@@ -2,8 +2,8 @@
 //! shown.
 
 use dpscope_formats::{
-    Array, ByteArray, Dataset, FormatError, Limits, is_idx, read_cifar10, read_csv, read_idx,
-    read_npy, read_npz, read_safetensors, unpack_gzip, write_npy,
+    Array, ByteArray, CanariesDigest, Dataset, FormatError, Limits, is_idx, read_cifar10, read_csv,
+    read_idx, read_npy, read_npz, read_safetensors, unpack_gzip, write_npy,
 };
 
 /// Small enough to detect a reader that ignores them.
@@ -22,11 +22,13 @@ pub fn limits() -> Limits {
 /// Any bytes as an npy file.
 pub fn npy(bytes: &[u8]) {
     accept(read_npy(bytes, &limits()), check);
+    accept(CanariesDigest::of_file(bytes, &limits()), drop);
 }
 
 /// Any bytes as an npz file.
 pub fn npz(bytes: &[u8]) {
     accept(read_npz(bytes, &limits()), |arrays| check_all(arrays));
+    accept(CanariesDigest::of_file(bytes, &limits()), drop);
     one_door(bytes, "x.npz");
 }
 
