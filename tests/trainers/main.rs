@@ -1,8 +1,9 @@
 //! Can a user's own trainer be audited as shown in the examples?
 //!
 //! Runs the examples of `crates/cli/examples/own_trainer`, correct and broken, and audits the
-//! recorded outputs. Without a Python that can import the dependencies, the tests are reported as
-//! ignored, with the reason; with `REQUIRE_NUMPY=1` or `REQUIRE_OPACUS=1` they fail.
+//! recorded outputs, and the example of `crates/cli/examples/one_run`. Without a Python that can import the dependencies, the tests are reported as
+//! ignored, with the reason; with `REQUIRE_NUMPY=1`, `REQUIRE_OPACUS=1` or
+//! `REQUIRE_JAX=1` they fail.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::process::{Command, ExitCode};
@@ -11,6 +12,9 @@ use dpscope_tests::cli::{CommandResult, run, text};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/own_trainer/");
+
+const ONE_RUN: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/examples/one_run/one_run_trainer.py");
 
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
@@ -40,6 +44,23 @@ const OPACUS: Example = Example {
     required_by: "REQUIRE_OPACUS",
 };
 
+/// The example of one run, with gradients of each framework.
+const FRAMEWORKS: [Example; 3] = [
+    Example { arguments: &["--framework", "numpy"], ..OWN },
+    Example {
+        arguments: &["--framework", "torch"],
+        needs: "numpy, torch",
+        required_by: "REQUIRE_OPACUS",
+        ..OWN
+    },
+    Example {
+        arguments: &["--framework", "jax"],
+        needs: "numpy, jax",
+        required_by: "REQUIRE_JAX",
+        ..OWN
+    },
+];
+
 fn main() -> ExitCode {
     let own = [
         Trial::test("a_correct_trainer_satisfies_its_claim", || correct_trainer(OWN)),
@@ -54,6 +75,16 @@ fn main() -> ExitCode {
     ];
     let mut trials = runnable(OWN, own.into());
     trials.extend(runnable(OPACUS, opacus.into()));
+    for example in FRAMEWORKS {
+        let name = example.arguments[1];
+        let correct = format!("canaries_of_one_correct_run_do_not_refute_with_{name}");
+        let broken = format!("canaries_of_one_run_refute_less_noise_with_{name}");
+        let one_run = [
+            Trial::test(correct, move || one_run(example, None, 0)),
+            Trial::test(broken, move || one_run(example, Some("less-noise"), 3)),
+        ];
+        trials.extend(runnable(example, one_run.into()));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -122,6 +153,26 @@ fn loader_detected(example: Example) -> Result<(), Failed> {
     let findings = format!("{:#}", report["findings"]);
     check(text(&report, "/result/kind") == "bound", format!("{report:#}"))?;
     check(findings.contains("the loader does not shuffle"), findings)
+}
+
+/// Commits coins, trains once with the included canaries, and audits their scores.
+fn one_run(example: Example, broken: Option<&str>, code: i32) -> Result<(), Failed> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let make = "canaries make directions --dimension 1024 --count 1000 --out canaries.npz --seed 1";
+    run(at, make).exits(0);
+    run(at, "plan one-run --canaries canaries.npz --out plan").exits(0);
+    let mut trainer = Command::new(PYTHON);
+    trainer.current_dir(at).arg(ONE_RUN).args(["canaries.npz", "plan/coins.npy", "scores.npy"]);
+    trainer.args(example.arguments);
+    trainer.args(broken.map(|broken| ["--broken", broken]).into_iter().flatten());
+    let trained: CommandResult = trainer.output().unwrap().into();
+    trained.exits(0);
+    // at a claim of 2, a correct trainer would be refuted in at most 5 % of all runs
+    let audit = "audit one-run --plan plan --canaries canaries.npz --scores scores.npy --claim 2";
+    let report = run(at, &format!("{audit} --json")).exits(code).json();
+    check(text(&report, "/design/coins") == "committed", format!("{report:#}"))?;
+    check(text(&report, "/kind") == "bound", format!("{report:#}"))
 }
 
 fn claim_is_proven() -> Result<(), Failed> {
