@@ -1,8 +1,8 @@
 //! Bounds of one run under the mechanisms that are hardest for them, and procedures that fail there.
 
 use dpscope_core::audit::one_run::{
-    CanaryGame, GaussianGuesses, GuessRecord, Guesses, IncludedGuesses, KnownSides, NullScores,
-    PoissonCanaries, Ranking, independent_canaries_mu, ranking_sizes,
+    CanaryGame, GaussianGuesses, GuessRecord, Guesses, IncludedGuesses, KnownSides, Ranking,
+    independent_canaries_mu, ranking_sizes,
 };
 use dpscope_core::math;
 use dpscope_tests::Draws;
@@ -296,69 +296,4 @@ fn biased_coins_cover_and_fair_odds_do_not() {
             assert!(size(fair) > 0.5, "fair odds passed");
         }
     }
-}
-
-/// Poisson-distributed canaries whose p-values are uniform below e^{−ε}, in units of 1/100,000; each
-/// is published with probability δ, which makes its p-value the smallest.
-fn seen_canaries(draws: &mut Draws, mean: f64, epsilon: f64, delta: f64) -> Vec<f64> {
-    let below = math::exp(-epsilon) * POOL as f64;
-    let (mut seen, mut time) = (Vec::new(), 0.0);
-    loop {
-        time -= math::ln(1.0 - draws.uniform());
-        if time > mean {
-            return seen;
-        }
-        let is_published = draws.uniform() < delta;
-        let rank = if is_published { 0 } else { draws.below(below as usize) };
-        seen.push((POOL - 1 - rank) as f64);
-    }
-}
-
-const POOL: usize = 100_000;
-
-#[test]
-fn poisson_canaries_cover_and_their_twins_do_not() {
-    let mean = 50.0;
-    let pool = NullScores::of_pool((0..POOL).map(|score| score as f64).collect()).unwrap();
-    let mut draws = Draws::new(91);
-    for (epsilon, delta) in [(0.0, 0.0), (1.0, 0.0), (1.0, 2e-3)] {
-        let plan = PoissonCanaries::new(mean, delta, SIGNIFICANCE).unwrap();
-        let blind = PoissonCanaries::new(mean, 0.0, SIGNIFICANCE).unwrap();
-        let (mut bound, mut ignoring, mut plug_in) =
-            (Misses::default(), Misses::default(), Misses::default());
-        for _ in 0..4000 {
-            let seen = seen_canaries(&mut draws, mean, epsilon, delta);
-            bound.count(plan.epsilon_lower(&pool, &seen) > epsilon);
-            ignoring.count(blind.epsilon_lower(&pool, &seen) > epsilon);
-            let mut p: Vec<f64> = seen.iter().map(|&score| pool.p_value(score)).collect();
-            p.sort_by(f64::total_cmp);
-            let ratio = |(index, p): (usize, &f64)| math::ln((index + 1) as f64 / mean / p);
-            plug_in.count(p.iter().enumerate().map(ratio).fold(0.0, f64::max) > epsilon);
-        }
-        assert!(!bound.refute(SIGNIFICANCE), "{epsilon} {delta}: {bound:?}");
-        assert!(plug_in.refute(SIGNIFICANCE), "the largest ratio passed: {plug_in:?}");
-        assert_eq!(ignoring.refute(SIGNIFICANCE), delta > 0.0, "{delta} ignored: {ignoring:?}");
-    }
-}
-
-/// Scores with two values, of which the upper has a chance of 1 %, at no leakage.
-#[test]
-fn ties_with_fresh_draws_cover_and_ranks_that_split_them_do_not() {
-    let plan = PoissonCanaries::new(20.0, 0.0, 0.9 * SIGNIFICANCE).unwrap();
-    let mut draws = Draws::new(92);
-    let (mut bound, mut split) = (Misses::default(), Misses::default());
-    for _ in 0..1500 {
-        let score = |draws: &mut Draws| f64::from(u8::from(draws.uniform() < 0.01));
-        let fresh = (0..2000).map(|_| score(&mut draws)).collect();
-        let null = NullScores::of_fresh_draws(fresh, 0.1 * SIGNIFICANCE).unwrap();
-        let seen: Vec<f64> = (0..seen_canaries(&mut draws, 20.0, 0.0, 0.0).len())
-            .map(|_| score(&mut draws))
-            .collect();
-        bound.count(plan.epsilon_lower(&null, &seen) > 0.0);
-        // a score that counts as above its equals
-        let above: Vec<f64> = seen.iter().map(|score| score + 1e-9).collect();
-        split.count(plan.epsilon_lower(&null, &above) > 0.0);
-    }
-    assert!(!bound.refute(SIGNIFICANCE), "{bound:?}");
-    assert!(split.refute(SIGNIFICANCE), "{split:?}");
 }

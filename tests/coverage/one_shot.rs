@@ -2,7 +2,8 @@
 //! and rules that fail there.
 
 use dpscope_core::audit::one_shot::{
-    AnyMechanism, CanaryDesign, CosineNull, CumulativeBand, Gdp, IndependentCanaries, NullTails,
+    AnyMechanism, CanaryDesign, CosineNull, CumulativeBand, Gdp, IndependentCanaries, NullScores,
+    NullTails,
 };
 use dpscope_core::gdp::gdp_epsilon;
 use dpscope_core::interval::jeffreys_upper;
@@ -319,4 +320,26 @@ fn canaries_that_were_not_in_have_uniform_p_values() {
     }
     assert!(!sound.refute(SIGNIFICANCE) && !sound.stay_below(SIGNIFICANCE), "{sound:?}");
     assert!(broken.stay_below(SIGNIFICANCE), "{broken:?}");
+}
+
+/// Scores with two values, of which the upper has a probability of 1 %, at no leakage.
+#[test]
+fn ties_with_fresh_draws_cover_and_ranks_that_split_them_do_not() {
+    let canaries = AnyMechanism::new(CanaryDesign::Poisson { mean: 20.0 }).expect("valid");
+    let rule = canaries.simultaneous_rule(0.0, 0.9 * SIGNIFICANCE).expect("valid");
+    let mut draws = Draws::new(92);
+    let (mut bound, mut split) = (Misses::default(), Misses::default());
+    for _ in 0..1500 {
+        let score = |draws: &mut Draws| f64::from(u8::from(draws.uniform() < 0.01));
+        let fresh = (0..2000).map(|_| score(&mut draws)).collect();
+        let null = NullScores::of_fresh_draws(fresh, 0.1 * SIGNIFICANCE).expect("valid");
+        let count = poisson(&mut draws, 20.0);
+        let seen: Vec<f64> = (0..count).map(|_| score(&mut draws)).collect();
+        bound.count(rule.epsilon_lower(&null.tails(&seen)).expect("valid") > 0.0);
+        // a score that counts as above its equals
+        let above: Vec<f64> = seen.iter().map(|score| score + 1e-9).collect();
+        split.count(rule.epsilon_lower(&null.tails(&above)).expect("valid") > 0.0);
+    }
+    assert!(!bound.refute(SIGNIFICANCE), "{bound:?}");
+    assert!(split.refute(SIGNIFICANCE), "{split:?}");
 }

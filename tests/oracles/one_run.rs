@@ -1,6 +1,6 @@
 //! Bounds of one run beside linear programs over all mechanisms and over all distributions of counts.
 
-use dpscope_core::audit::one_run::{CanaryGame, Guesses, IdealAttack, PoissonCanaries};
+use dpscope_core::audit::one_run::{CanaryGame, Guesses, IdealAttack};
 use dpscope_tests::Table;
 
 /// Error of the linear programs.
@@ -55,16 +55,4 @@ fn plans_find_the_published_sizes() {
     let needed = IdealAttack::canaries_for(1.0, 2.37, 1e-5, 0.05).unwrap().unwrap();
     assert!((8_000..11_000).contains(&needed), "{needed}");
     assert_eq!(IdealAttack::canaries_for(0.0, 1.0, 1e-5, 0.05).unwrap(), None);
-}
-
-/// k̄ = 1000 at a significance of .049: values of a recursion in Python, independent of this one.
-#[test]
-fn poisson_boundary() {
-    let plan = PoissonCanaries::new(1000.0, 0.0, 0.049).unwrap();
-    let at = |wanted: usize| plan.boundary().iter().find(|(j, _)| *j == wanted).unwrap().1;
-    assert!((at(1) - 0.0042640).abs() < 5e-8, "{}", at(1));
-    assert!((at(512) - 454.438).abs() < 5e-4, "{}", at(512));
-    // the first arrival is exponential
-    let chance = -dpscope_core::math::exp_m1(-at(1));
-    assert!((chance - 0.0042549).abs() < 5e-8, "{chance}");
 }

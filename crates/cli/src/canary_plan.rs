@@ -1,6 +1,7 @@
 //! The folder of a committed plan: `plan.json`, `seed.secret`, `coins.npy`, `commitment.txt`.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use dpscope_formats::{CanariesDigest, CoinSeed, FormatError, write_coins};
@@ -17,7 +18,8 @@ const SEED: &str = "seed.secret";
 const COINS: &str = "coins.npy";
 const COMMITMENT: &str = "commitment.txt";
 const NONCE: &str = "nonce.txt";
-const SCORED: &str = "scores.sha256";
+/// Digest of the first audited scores.
+const SCORED: &str = "audited.txt";
 
 /// A plan with the seed that its commitment was made with.
 pub(crate) struct CommittedPlan {
@@ -207,14 +209,12 @@ fn secret(path: &Path) -> Result<[u8; 32], Failure> {
 
 /// Only its owner can read the file.
 fn write_secret(path: &Path, text: &str) -> Result<(), Failure> {
-    write_text(path, text)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let permissions = fs::Permissions::from_mode(0o600);
-        fs::set_permissions(path, permissions).map_err(|error| cannot_write(path, &error))?;
-    }
-    Ok(())
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| cannot_write(path, &error))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

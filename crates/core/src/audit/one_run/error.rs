@@ -87,15 +87,6 @@ pub enum OneRunError {
         /// The probability π.
         inclusion: f64,
     },
-    /// An expected number of canaries outside its domain, or NaN.
-    #[error("expected canaries = {}: must lie in [1, 1e6]", given(*.expected))]
-    Expected {
-        /// The mean of the number of canaries.
-        expected: f64,
-    },
-    /// No fresh scores of canaries that were not included.
-    #[error("no fresh scores: score draws that were not included as well")]
-    NoNull,
     /// A curve without points.
     #[error("the claimed curve has no point")]
     EmptyCurve,

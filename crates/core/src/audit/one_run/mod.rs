@@ -14,7 +14,6 @@
 //! | [`IncludedGuesses`] | ε | coins are not fair, of known probability |
 //! | [`Ranking`] | ε | it was not: all of 8, 16, 32, …, m are tried, at a joint level |
 //! | [`GaussianGuesses`] | μ of a mechanism whose trade-off curve is Gaussian | the number of guesses was fixed |
-//! | [`PoissonCanaries`] | ε | the number of canaries was Poisson, their distribution known: no coins |
 //! | [`GuessRecord`] | e-values that multiply over several runs | runs are stopped at will |
 //! | [`IdealAttack`] | what an attack on independent Gaussian scores finds | planning |
 //! | [`independent_canaries_mu`] | an estimate of μ | comparison with published figures |
@@ -22,6 +21,8 @@
 //! What all bounds need: coins that are fair, independent of each other and of the data,
 //! initialisation, batches and noise of the training; canaries, score and rule fixed before the
 //! coins are drawn. Canaries may depend on each other in any way.
+//!
+//! Canaries without coins, whose distribution is known instead: [`one_shot`](super::one_shot).
 
 mod biased;
 mod canary_audit;
@@ -35,7 +36,6 @@ mod finding;
 mod gaussian;
 mod independent;
 mod plan;
-mod poisson;
 mod result;
 mod root;
 mod tails;
@@ -52,7 +52,6 @@ pub use finding::OneRunFinding;
 pub use gaussian::GaussianGuesses;
 pub use independent::independent_canaries_mu;
 pub use plan::IdealAttack;
-pub use poisson::{NullScores, PoissonCanaries};
 pub use result::{GuessEvidence, OneRunBound, OneRunResult, implied_claim};
 pub use walk::{Ranking, ranking_sizes};
 

@@ -102,6 +102,9 @@ pub enum OneShotError {
         /// Its value.
         ln_p: f64,
     },
+    /// No scores of canaries that were not included.
+    #[error("no null scores: score draws that were not included as well")]
+    NoNull,
     /// The cut on null probabilities is outside (0, 1), or NaN.
     #[error("p_cut = {}: must lie strictly between 0 and 1", given(*.p_cut))]
     Cut {

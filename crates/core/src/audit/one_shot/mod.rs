@@ -13,6 +13,7 @@
 //! | [`EpsilonEstimator`] | an estimate of ε and its range without a leak; no bound | – |
 //! | [`GaussianLeak`] | canaries for an ε, a μ and a power | planning |
 //! | [`CosineNull`] | null probabilities of cosines, exact | every training algorithm, d ≥ 2 |
+//! | [`NullScores`] | null probabilities of any score, limits from fresh draws | the same |
 //! | [`CumulativeBand`] | limits of order statistics that hold together | the bounds above |
 //!
 //! [`AnyMechanism`] takes null probabilities as [`NullTails`], exact or upper limits by Monte Carlo, so
@@ -26,6 +27,7 @@ mod error;
 mod estimate;
 mod independent;
 mod null;
+mod null_scores;
 mod plan;
 mod tails;
 
@@ -36,6 +38,7 @@ pub use error::OneShotError;
 pub use estimate::{EpsilonEstimator, TwoGaussians};
 pub use independent::{CutBound, Gdp, IndependentCanaries};
 pub use null::CosineNull;
+pub use null_scores::NullScores;
 pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
 pub use tails::NullTails;
 

@@ -33,6 +33,13 @@ impl NullTails {
         Ok(Self { ascending })
     }
 
+    /// From p in (0, 1].
+    pub(super) fn of_probabilities(p: impl Iterator<Item = f64>) -> Self {
+        let mut ascending: Vec<f64> = p.map(|p| math::ln(p).clamp(LEAST_LN_P, 0.0)).collect();
+        ascending.sort_unstable_by(f64::total_cmp);
+        Self { ascending }
+    }
+
     /// ln p, the smallest first.
     #[must_use]
     pub fn ln_p(&self) -> &[f64] {
