@@ -173,10 +173,17 @@ fn evidence(report: &Report) -> String {
         Direction::Remove => ": the attack finds the target too often for a smaller ε",
         Direction::Add => ": the attack rules out the target too often for a smaller ε",
     };
+    let joint = match result.threshold_rule {
+        ThresholdRule::Split => "; ε follows from a region of both, which is smaller",
+        _ => "",
+    };
     let [fpr, fnr] = [result.fpr_upper, result.fnr_upper].map(up);
     out.push_str(&row(
         "error rates",
-        &format!("FPR ≤ {fpr}, FNR ≤ {fnr} at tail {:.3e} each{direction}", result.tail_per_rate),
+        &format!(
+            "FPR ≤ {fpr}, FNR ≤ {fnr} at tail {:.3e} each{joint}{direction}",
+            result.tail_per_rate
+        ),
     ));
     if let Some(gdp_mu) = result.gdp_mu {
         out.push_str(&row(

@@ -4,8 +4,9 @@ use super::joint::{ExpectedRates, JointRegion};
 use super::maximum::max_uncorrected;
 use super::pilot::{cautious_threshold, fitted_threshold};
 use super::setting::Setting;
-use super::{Assumes, BoundError, EpsilonLowerBound, ThresholdRule, check};
+use super::{Assumes, BoundError, EpsilonLowerBound, ThresholdRule, check, epsilon_from_rates};
 use crate::audit::trade_off::{Cut, TradeOff, Trials};
+use crate::interval::clopper_pearson_upper;
 
 /// The bound at one threshold that was fixed before the counts were known.
 ///
@@ -233,7 +234,14 @@ pub fn split_by_pilot(
         let cut = evaluate.at_threshold(threshold);
         bounds.push(at_expected_rates(cut, trials, expected, delta, significance * share)?);
     }
-    EpsilonLowerBound::best_of(&bounds).ok_or(BoundError::NoCuts)
+    let mut best = EpsilonLowerBound::best_of(&bounds).ok_or(BoundError::NoCuts)?;
+    // what scores without errors would show whose pilot chose another region, rounded up: no limit of
+    // the other rate
+    let least = |trials: u64| clopper_pearson_upper(0, trials, significance);
+    let (fpr, fnr) = (least(trials.zero_out)?, least(trials.target)?);
+    let apart = [epsilon_from_rates(fpr, 0.0, delta), epsilon_from_rates(0.0, fnr, delta)];
+    best.evidence.ceiling = apart[0].epsilon.max(apart[1].epsilon);
+    Ok(best)
 }
 
 #[cfg(test)]
@@ -274,11 +282,16 @@ mod tests {
         let apart = TradeOff::from_scores([1.0; 90], [0.0; 90]).unwrap();
         let bound = split_by_pilot(&apart, &apart, 1e-5, 0.05).unwrap();
         assert_eq!(bound.evidence().tail_per_rate, 0.025);
-        assert_eq!(bound.value(), bound.evidence().ceiling);
+        let ceiling = bound.evidence().ceiling;
+        assert!((ceiling - 0.5..=ceiling).contains(&bound.value()), "{bound:?}");
         let (d, d_prime) = (scores(400, 1.0, 2.0), scores(400, 0.0, 2.0));
         let both = TradeOff::from_scores(d, d_prime).unwrap();
         let bound = split_by_pilot(&both, &both, 1e-5, 0.05).unwrap();
         assert_eq!((bound.evidence().cuts, bound.significance()), (2, 0.05));
+        // at a threshold with few false negatives, no counts show as much as at another
+        let apart = TradeOff::from_scores([1.0; 400], [0.0; 400]).unwrap();
+        let largest = split_by_pilot(&apart, &apart, 1e-5, 0.05).unwrap().value();
+        assert!(bound.evidence().ceiling >= largest);
     }
 
     #[test]
