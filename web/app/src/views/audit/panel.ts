@@ -67,7 +67,8 @@ function settings(app: App): TemplateResult {
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>
       <p class="hint">
-        ${audit.run === undefined ? nothing : "Auditing again draws a new seed."} ${expected(app)}
+        ${audit.run === undefined ? nothing : "Auditing again draws a new seed."}
+        <span class="expected">${expected(app)}</span>
       </p>
     </div>
   </form>`;
