@@ -12,7 +12,7 @@ use super::row;
 use super::theory::comparison_text;
 use super::training::training_text;
 use crate::number::{self, confidence, counted, grouped, plain, up};
-use crate::record::{FindingRecord, Report, SeedSource};
+use crate::record::{FindingRecord, Report, ResultRecord, SeedSource};
 use crate::words::{DEPENDENT_RUNS, NO_LEAKAGE, Subject, verdict_in_words};
 
 /// What the reader can do next, in the words of the front end.
@@ -127,6 +127,19 @@ fn what(report: &Report) -> String {
     row("subject", subject)
 }
 
+/// What the attack decides by.
+fn threshold(result: &ResultRecord) -> String {
+    result.threshold.map_or("threshold".to_owned(), |t| {
+        let sign = match result.target_if_score {
+            TargetSide::Above => '>',
+            TargetSide::Below => '<',
+        };
+        let is_small = t != 0.0 && t.abs() < 1e-3;
+        let cut = if is_small { format!("{t:.4e}") } else { rounded(t, 4) };
+        format!("score {sign} {cut}")
+    })
+}
+
 fn evidence(report: &Report) -> String {
     let result = &report.result;
     let seen = &report.observations;
@@ -151,15 +164,7 @@ fn evidence(report: &Report) -> String {
         ThresholdRule::Fixed => "fixed beforehand".to_owned(),
     };
     let place = report.fixed_step.map_or(String::new(), |step| format!("target at step {step}; "));
-    let threshold = result.threshold.map_or("threshold".to_owned(), |t| {
-        let sign = match result.target_if_score {
-            TargetSide::Above => '>',
-            TargetSide::Below => '<',
-        };
-        let is_small = t != 0.0 && t.abs() < 1e-3;
-        let cut = if is_small { format!("{t:.4e}") } else { rounded(t, 4) };
-        format!("score {sign} {cut}")
-    });
+    let threshold = threshold(result);
     out.push_str(&row(
         "attack",
         &format!(
