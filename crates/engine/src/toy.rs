@@ -1,5 +1,5 @@
 //! A workload for tests: it adds up a hash of each unit, in one stage or two, on a device that fails
-//! when told to.
+//! on request.
 
 use std::cell::Cell;
 use std::sync::Mutex;
