@@ -54,7 +54,7 @@ impl CumulativeBand {
         check_canaries(mean)?;
         check_significance(significance)?;
         let limit = |rank: u64, level: f64| arrival_quantile(rank as f64, level);
-        Ok(Self::solve(geometric_ranks(mean), significance, limit, None))
+        Ok(Self::solve(geometric_ranks(mean.min(LARGEST_RANK as f64)), significance, limit, None))
     }
 
     /// Limits of order statistics of `count` uniforms, at all ranks up to 4,096 of them; above, at the
@@ -78,7 +78,11 @@ impl CumulativeBand {
 
     /// Limits of `count` uniforms at the ranks ⌊2^{i/2} + ½⌋ ≤ `largest`.
     pub(super) fn of_few_uniforms(count: u64, largest: f64, significance: f64) -> Self {
-        Self::of_uniform_ranks(count, geometric_ranks(largest.min(count as f64)), significance)
+        Self::of_uniform_ranks(
+            count,
+            geometric_ranks(largest.min(count as f64).min(LARGEST_RANK as f64)),
+            significance,
+        )
     }
 
     fn of_uniform_ranks(count: u64, ranks: Vec<u64>, significance: f64) -> Self {
@@ -136,12 +140,10 @@ impl CumulativeBand {
 }
 
 /// Distinct ⌊2^{i/2} + ½⌋ up to `largest`.
-fn geometric_ranks(largest: f64) -> Vec<u64> {
+pub(super) fn geometric_ranks(largest: f64) -> Vec<u64> {
     let powers = (0..64).map(|half| (math::exp2(0.5 * f64::from(half)) + 0.5).floor());
-    let mut ranks: Vec<u64> = powers
-        .take_while(|&rank| rank <= largest && rank <= LARGEST_RANK as f64)
-        .map(|rank| rank as u64)
-        .collect();
+    let mut ranks: Vec<u64> =
+        powers.take_while(|&rank| rank <= largest).map(|rank| rank as u64).collect();
     ranks.dedup();
     ranks
 }

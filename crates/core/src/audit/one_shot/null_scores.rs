@@ -1,8 +1,8 @@
 //! Null probabilities from the scores of canaries that were not included.
 
+use super::band::geometric_ranks;
 use super::{NullTails, OneShotError, check_significance};
 use crate::interval::clopper_pearson_upper;
-use crate::math;
 
 /// Scores of canaries that were not included, from the distribution U of the plan.
 ///
@@ -20,7 +20,7 @@ pub struct NullScores {
     /// Falling; NaN as infinity.
     scores: Vec<f64>,
     /// Ranks of the grid with limits of the tail beyond them; none for a pool, which is exact.
-    limits: Option<Vec<(usize, f64)>>,
+    limits: Option<Vec<(u64, f64)>>,
 }
 
 impl NullScores {
@@ -35,10 +35,10 @@ impl NullScores {
     pub fn of_fresh_draws(scores: Vec<f64>, significance: f64) -> Result<Self, OneShotError> {
         check_significance(significance)?;
         let count = scores.len();
-        let grid = grid_up_to(count);
+        let grid = geometric_ranks(count as f64);
         let tail = significance / grid.len().max(1) as f64;
-        let limit = |&rank: &usize| {
-            let limit = clopper_pearson_upper(rank as u64 - 1, count as u64, tail);
+        let limit = |&rank: &u64| {
+            let limit = clopper_pearson_upper(rank - 1, count as u64, tail);
             (rank, limit.unwrap_or(1.0))
         };
         let limits = grid.iter().map(limit).collect();
@@ -54,7 +54,7 @@ impl NullScores {
         Self::new(scores, None)
     }
 
-    fn new(mut scores: Vec<f64>, limits: Option<Vec<(usize, f64)>>) -> Result<Self, OneShotError> {
+    fn new(mut scores: Vec<f64>, limits: Option<Vec<(u64, f64)>>) -> Result<Self, OneShotError> {
         if scores.is_empty() {
             return Err(OneShotError::NoNull);
         }
@@ -84,19 +84,11 @@ impl NullScores {
         match &self.limits {
             None => at_least.max(1) as f64 / self.scores.len() as f64,
             Some(limits) => {
-                let beyond = limits.iter().find(|(rank, _)| *rank > at_least);
+                let beyond = limits.iter().find(|(rank, _)| *rank > at_least as u64);
                 beyond.map_or(1.0, |&(_, limit)| limit)
             }
         }
     }
-}
-
-/// 1, 2, 3, 4, 6, 8, 11, …: ⌊2^{i/2} + ½⌋.
-fn grid_up_to(last: usize) -> Vec<usize> {
-    let at = |i: u32| (math::powf(2.0, 0.5 * f64::from(i)) + 0.5) as usize;
-    let mut grid: Vec<usize> = (0..64).map(at).take_while(|&j| j <= last).collect();
-    grid.dedup();
-    grid
 }
 
 #[cfg(test)]
