@@ -1,6 +1,6 @@
 //! Gradients of networks against an automatic differentiation: `gradients/generate.py`.
 
-use dpscope_train::{Dual, ModelSpec, Network, Rows, Scalar, Workspace};
+use dpscope_train::{Arithmetic, Dual, ModelSpec, Network, Rows, Workspace};
 use serde_json::Value;
 
 /// The largest relative error of sums of so many terms in f64.

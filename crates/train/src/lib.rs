@@ -25,7 +25,7 @@ pub use canary::{Canary, CanaryDirection};
 pub use description::{DataDescription, TrainingDescription, TrainingSettings};
 pub use error::TrainError;
 pub use gradient::{NormMethod, Rows, Workspace};
-pub use layers::{Dual, Scalar};
+pub use layers::{Arithmetic, Dual, Scalar};
 pub use model::{LayerSpec, ModelError, ModelSpec, Network, Shape};
 pub use rate::{RateSearch, search_learning_rate};
 pub use trainer::{DpSgd, OutputSink, WaveScores};

@@ -219,7 +219,7 @@ proptest! {
     #[test]
     fn clipping_is_never_exceeded(
         seed in any::<u64>(),
-        model in 0..10_usize,
+        model in 0..14_usize,
         norm_method in 0..3_usize,
         magnitude in -3.0..3.0_f64,
         clip in -6.0..3.0_f64,

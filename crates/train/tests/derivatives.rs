@@ -4,7 +4,7 @@
 mod models;
 
 use dpscope_core::math::powi;
-use dpscope_train::{Dual, ModelSpec, Network, Scalar};
+use dpscope_train::{Arithmetic, Dual, ModelSpec, Network, Scalar};
 use models::{Numbers, every_layer};
 
 /// A network with parameters, an example and a direction, all in f64.

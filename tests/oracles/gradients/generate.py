@@ -49,6 +49,10 @@ def pool(kind, size):
     return {"kind": kind, "size": size}
 
 
+def group_norm(groups):
+    return {"kind": "group-norm", "groups": groups, "epsilon": 1e-5}
+
+
 TANH, RELU = {"kind": "tanh"}, {"kind": "relu"}
 
 
@@ -87,6 +91,10 @@ MODELS = {
     "mlp": ([600, 1, 1], [linear(32), RELU, linear(100)]),
     "lenet": ([1, 28, 28], lenet(6, 16, 120, 84)),
     "cnn": ([3, 32, 32], cnn([32, 64, 128], 128)),
+    "group norm": (
+        [2, 6, 5],
+        [convolution(6, 3, 1), group_norm(3), TANH, linear(4), group_norm(1), TANH, linear(3)],
+    ),
 }
 
 
@@ -110,6 +118,8 @@ def parts(shape, layers):
             found.append((taps * outputs, outputs, float(power_below(2 / taps**0.5))))
             side = lambda n: (n + 2 * layer["padding"] - layer["kernel"]) // layer["stride"] + 1
             channels, height, width = outputs, side(height), side(width)
+        elif layer["kind"] == "group-norm":
+            found.append((channels, channels, 1.0))
         elif layer["kind"].endswith("pool"):
             height, width = height // layer["size"], width // layer["size"]
     return found
@@ -119,7 +129,7 @@ def loss(layers, sizes, shape, theta, example, label):
     x, at, part = example.reshape(shape), 0, 0
     for layer in layers:
         kind = layer["kind"]
-        if kind in ("linear", "convolution"):
+        if kind in ("linear", "convolution", "group-norm"):
             weights, biases, _ = sizes[part]
             w, b = theta[at : at + weights], theta[at + weights : at + weights + biases]
             at, part = at + weights + biases, part + 1
@@ -131,6 +141,11 @@ def loss(layers, sizes, shape, theta, example, label):
             strides = (layer["stride"],) * 2
             x = jax.lax.conv_general_dilated(x[None], w, strides, (border, border))[0]
             x = x + b[:, None, None]
+        elif kind == "group-norm":
+            flat = x.reshape(layer["groups"], -1)
+            flat = flat - flat.mean(1, keepdims=True)
+            flat = flat / jnp.sqrt((flat**2).mean(1, keepdims=True) + layer["epsilon"])
+            x = (w * flat.reshape(biases, -1).T + b).T.reshape(x.shape)
         elif kind == "tanh":
             x = jnp.tanh(x)
         elif kind == "relu":

@@ -1,13 +1,17 @@
 //! Backward pass of a layer on values, or on values and tangents.
 
-use super::buffer::{Lane, lanes, lanes_mut};
+use std::marker::PhantomData;
+
+use super::buffer::{LANES, Lane, lanes, lanes_mut};
 use super::convolution::ConvolutionWork;
 use super::dual::DualPull;
+use super::group_norm::{NormalizeGradient, Numbers, Planes};
 use super::instruction_set::InstructionSet;
 use super::linear;
 use super::pointwise::Pull;
 use super::pooling::{AverageGradient, MaximumGradient};
-use crate::layers::{Convolution, Elementwise, Linear, Pool, with_function};
+use super::products::total;
+use crate::layers::{Convolution, Dual, Elementwise, GroupNorm, Linear, Pool, with_function};
 
 /// The backward pass of a layer. Each pair is a value and its tangent.
 pub(super) struct BackwardPass<'a> {
@@ -49,6 +53,37 @@ impl BackwardPass<'_> {
                 self.set.run(Pull { function, input, output, output_gradient });
             }
         });
+    }
+
+    pub(super) fn group_norm(
+        &self,
+        layer: &GroupNorm,
+        below: Option<[&mut [f32]; 2]>,
+        out: &mut [f32],
+    ) {
+        match self.direction {
+            Some(_) => self.group_norm_on::<Dual<Numbers>>(layer, below, out),
+            None => self.group_norm_on::<Numbers>(layer, below, out),
+        }
+    }
+
+    fn group_norm_on<N: Planes>(
+        &self,
+        layer: &GroupNorm,
+        below: Option<[&mut [f32]; 2]>,
+        out: &mut [f32],
+    ) {
+        let mut gradient = vec![[0.0; LANES]; out.len()];
+        self.set.run(NormalizeGradient::<N> {
+            layer,
+            theta: [self.theta, self.direction.unwrap_or_default()],
+            input: self.input.map(lanes),
+            output_gradient: self.slopes.map(lanes),
+            gradient: &mut gradient,
+            input_gradient: below.map(|planes| planes.map(lanes_mut)),
+            numbers: PhantomData,
+        });
+        out.iter_mut().zip(&gradient).for_each(|(out, lane)| *out += total(lane));
     }
 
     pub(super) fn average(&self, pool: &Pool, below: [&mut [f32]; 2]) {

@@ -402,19 +402,19 @@ kernel! {
 }
 
 /// Adds Σ x² per example: blocks are summed in f32, their sums in f64.
-struct Squares<'a> {
+pub(super) struct Squares<'a> {
     sums: Lane,
     terms: u32,
     squares: &'a mut [f64],
 }
 
 impl<'a> Squares<'a> {
-    fn new(squares: &'a mut [f64]) -> Self {
+    pub(super) fn new(squares: &'a mut [f64]) -> Self {
         Self { sums: [0.0; LANES], terms: 0, squares }
     }
 
     #[inline(always)]
-    fn add(&mut self, lane: &Lane) {
+    pub(super) fn add(&mut self, lane: &Lane) {
         for (sum, value) in self.sums.iter_mut().zip(lane) {
             *sum += value * value;
         }
@@ -425,7 +425,7 @@ impl<'a> Squares<'a> {
     }
 
     #[inline(never)]
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         for (square, sum) in self.squares.iter_mut().zip(self.sums) {
             *square += f64::from(sum);
         }

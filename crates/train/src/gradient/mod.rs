@@ -12,6 +12,8 @@ mod clipped;
 mod convolution;
 mod dual;
 pub(crate) mod elementary;
+mod forward;
+mod group_norm;
 mod instruction_set;
 mod linear;
 mod matrix;

@@ -25,7 +25,10 @@ pub(super) fn layouts(network: &Network) -> Vec<Layout> {
         let next = layouts.last().copied().unwrap_or(Layout::Rows);
         layouts.push(match placed.layer {
             Layer::Linear(_) => Layout::Rows,
-            Layer::Convolution(_) | Layer::AveragePool(_) | Layer::MaxPool(_) => Layout::Lanes,
+            Layer::Convolution(_)
+            | Layer::GroupNorm(_)
+            | Layer::AveragePool(_)
+            | Layer::MaxPool(_) => Layout::Lanes,
             Layer::Elementwise(_) => next,
         });
     }
@@ -69,6 +72,7 @@ impl Sizes {
         let layers = network.layers().iter().map(|placed| match &placed.layer {
             Layer::Linear(linear) => buffer(linear.outputs * self.group),
             Layer::Convolution(layer) => ConvolutionWork::bytes(layer, route),
+            Layer::GroupNorm(layer) => buffer(layer.parameters() * LANES),
             _ => 0,
         });
         let values = self.values.iter().map(|&floats| buffer(floats));

@@ -3,16 +3,13 @@
 //! to (θ, ȧ).
 
 use super::backward::BackwardPass;
-use super::buffer::{Buffer, LANES, lanes, lanes_mut, lanes_to_rows, rows_to_lanes};
+use super::buffer::{Buffer, LANES, lanes_to_rows, rows_to_lanes};
 use super::convolution::ConvolutionWork;
-use super::dual::Push;
+use super::forward::{self, TangentPass};
 use super::instruction_set::InstructionSet;
-use super::linear;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, layouts};
-use super::pointwise::Apply;
-use super::pooling::{Average, Maximum, MaximumTangent};
-use crate::layers::{Dual, Layer, loss, loss_gradient, with_function};
+use crate::layers::{Dual, Layer, loss, loss_gradient};
 use crate::model::Network;
 
 /// Rows per group of a network without lanes.
@@ -216,68 +213,31 @@ impl SecondOrderWorkspace {
             (placed.input.len() * self.processed, placed.output.len() * self.processed);
         let changes_layout = self.layouts[index] != self.layouts[index + 1];
         let theta = &pass.theta[own.clone()];
-        // Inputs below the first layer with parameters have no tangent.
-        let has_tangent = index > self.lowest;
         let (before, after) = self.primal.values.split_at_mut(index + 1);
         let input = &before[index].floats()[..inputs];
-        let border = &mut self.border;
-        {
-            let output = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
-            let output = &mut output.floats_mut()[..outputs];
-            match (&placed.layer, &self.primal.convolutions[index]) {
-                (Layer::Linear(layer), _) => linear::forward(layer, theta, input, output),
-                (_, Some(work)) => {
-                    let input = (lanes(input), border.lanes_mut());
-                    work.forward(set, theta, input, lanes_mut(output));
-                }
-                (Layer::Elementwise(function), _) => with_function!(*function, function => {
-                    set.run(Apply { function, input, output });
-                }),
-                (Layer::AveragePool(pool), _) => {
-                    set.run(Average { pool, input: lanes(input), output: lanes_mut(output) });
-                }
-                (Layer::MaxPool(pool), _) => {
-                    set.run(Maximum { pool, input: lanes(input), output: lanes_mut(output) });
-                }
-                (Layer::Convolution(_), None) => {}
-            }
-        }
+        let layer = (&placed.layer, self.primal.convolutions[index].as_ref());
+        let output = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
+        let output = &mut output.floats_mut()[..outputs];
+        forward::values(set, layer, theta, (input, &mut self.border), output);
         if changes_layout {
             convert(self.layouts[index], placed.output.len(), &self.converted[0], &mut after[0]);
         }
         let Some(direction) = pass.direction.filter(|_| index >= self.lowest) else { return };
-        let direction = &direction[own];
         let value = &after[0].floats()[..outputs];
         let (before, after) = self.tangent.values.split_at_mut(index + 1);
         let change = &before[index].floats()[..inputs];
         let out = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
         let out = &mut out.floats_mut()[..outputs];
-        match (&placed.layer, &self.primal.convolutions[index]) {
-            (Layer::Linear(layer), _) => {
-                linear::forward(layer, direction, input, out);
-                if has_tangent {
-                    linear::add_forward(layer, theta, change, out);
-                }
-            }
-            (_, Some(work)) => {
-                let (lanes_in, out) = ((lanes(input), border.lanes_mut()), lanes_mut(out));
-                work.forward(set, direction, lanes_in, out);
-                if has_tangent {
-                    work.add_forward(set, theta, (lanes(change), border.lanes_mut()), out);
-                }
-            }
-            (Layer::Elementwise(function), _) => with_function!(*function, function => {
-                set.run(Push { function, input, output: value, change, out });
-            }),
-            (Layer::AveragePool(pool), _) => {
-                set.run(Average { pool, input: lanes(change), output: lanes_mut(out) });
-            }
-            (Layer::MaxPool(pool), _) => {
-                let (input, change) = (lanes(input), lanes(change));
-                set.run(MaximumTangent { pool, input, change, output: lanes_mut(out) });
-            }
-            (Layer::Convolution(_), None) => {}
-        }
+        let tangents = TangentPass {
+            set,
+            theta,
+            direction: &direction[own],
+            input: [input, change],
+            output: value,
+            // Inputs below the first layer with parameters have no tangent.
+            has_tangent: index > self.lowest,
+        };
+        tangents.run(layer, &mut self.border, out);
         if changes_layout {
             convert(self.layouts[index], placed.output.len(), &self.converted[0], &mut after[0]);
         }
@@ -372,6 +332,9 @@ impl SecondOrderWorkspace {
                     let below = needs_below.then_some([below, below_t]);
                     pass_of_layer.convolution(layer, (work, direction), border, below, out);
                 }
+            }
+            Layer::GroupNorm(layer) => {
+                pass_of_layer.group_norm(layer, needs_below.then_some([below, below_t]), out);
             }
             _ if !needs_below => {}
             Layer::Elementwise(function) => {

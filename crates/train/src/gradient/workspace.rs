@@ -1,13 +1,17 @@
 //! Scratch memory for a batch, and the forward and backward pass.
 
+use std::marker::PhantomData;
+
 use super::buffer::{Buffer, LANES, Lane, lanes, lanes_mut, lanes_to_rows, rows_to_lanes};
-use super::convolution::ConvolutionWork;
+use super::convolution::{AddTotals, ConvolutionWork, Squares};
+use super::forward;
+use super::group_norm::{NormalizeGradient, Numbers};
 use super::instruction_set::InstructionSet;
 use super::linear;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, Sizes, layouts};
-use super::pointwise::{Apply, LinearSquares, LossGradient, Pull};
-use super::pooling::{Average, AverageGradient, Maximum, MaximumGradient};
+use super::pointwise::{LinearSquares, LossGradient, Pull};
+use super::pooling::{AverageGradient, MaximumGradient};
 use crate::layers::{Layer, with_function};
 use crate::model::{Network, PlacedLayer};
 
@@ -34,6 +38,8 @@ enum LayerMemory {
     /// Gradient with respect to the outputs.
     Linear(Buffer),
     Convolution(Box<ConvolutionWork>),
+    /// Gradients of the parameters.
+    GroupNorm(Buffer),
     None,
 }
 
@@ -56,6 +62,9 @@ impl Workspace {
             Layer::Linear(layer) => LayerMemory::Linear(Buffer::new(layer.outputs * sizes.group)),
             Layer::Convolution(layer) => {
                 LayerMemory::Convolution(Box::new(ConvolutionWork::new(layer, norm_method)))
+            }
+            Layer::GroupNorm(layer) => {
+                LayerMemory::GroupNorm(Buffer::new(layer.parameters() * LANES))
             }
             _ => LayerMemory::None,
         };
@@ -112,14 +121,12 @@ impl Workspace {
             let output = if changes_layout { &mut *converted } else { &mut after[0] };
             let theta = &theta[placed.parameters.clone()];
             let output = &mut output.floats_mut()[..values * processed];
-            let border = &mut self.border;
-            forward(
-                self.set,
-                (&placed.layer, &self.layer_memory[index]),
-                theta,
-                (input, border),
-                output,
-            );
+            let work = match &self.layer_memory[index] {
+                LayerMemory::Convolution(work) => Some(&**work),
+                _ => None,
+            };
+            let layer = (&placed.layer, work);
+            forward::values(self.set, layer, theta, (input, &mut self.border), output);
             if changes_layout {
                 convert_layout(self.layouts[index], values, converted, &mut after[0]);
             }
@@ -214,6 +221,11 @@ impl Workspace {
                     let border = self.border.lanes_mut();
                     work.accumulate(self.set, (lanes(input), border), &factors, out);
                 }
+                (_, LayerMemory::GroupNorm(gradients)) => {
+                    let mut factors = [0.0; LANES];
+                    factors.copy_from_slice(&self.factors);
+                    self.set.run(AddTotals { lanes: gradients.lanes(), factors: &factors, out });
+                }
                 _ => {}
             }
         }
@@ -234,33 +246,6 @@ fn input<'a>(
     index: usize,
 ) -> &'a [f32] {
     if index == 0 && !layouts.contains(&Layout::Lanes) { examples } else { values[index].floats() }
-}
-
-/// Forward pass of one layer.
-fn forward(
-    set: InstructionSet,
-    (layer, memory): (&Layer, &LayerMemory),
-    theta: &[f32],
-    (input, border): (&[f32], &mut Buffer),
-    output: &mut [f32],
-) {
-    match (layer, memory) {
-        (Layer::Linear(layer), _) => linear::forward(layer, theta, input, output),
-        (Layer::Convolution(_), LayerMemory::Convolution(work)) => {
-            let input = (lanes(input), border.lanes_mut());
-            work.forward(set, theta, input, lanes_mut(output));
-        }
-        (Layer::Elementwise(function), _) => with_function!(*function, function => {
-            set.run(Apply { function, input, output });
-        }),
-        (Layer::AveragePool(pool), _) => {
-            set.run(Average { pool, input: lanes(input), output: lanes_mut(output) });
-        }
-        (Layer::MaxPool(pool), _) => {
-            set.run(Maximum { pool, input: lanes(input), output: lanes_mut(output) });
-        }
-        (Layer::Convolution(_), _) => {}
-    }
 }
 
 /// Backward pass of one layer, elementwise layers excepted: adds squared norms and, if `below` is
@@ -287,6 +272,20 @@ fn backward(
             if let Some(below) = below {
                 work.input_gradient(set, (lanes(output_gradient), border), lanes_mut(below));
             }
+        }
+        (Layer::GroupNorm(layer), LayerMemory::GroupNorm(saved)) => {
+            set.run(NormalizeGradient::<Numbers> {
+                layer,
+                theta: [theta, &[]],
+                input: [lanes(input), &[]],
+                output_gradient: [lanes(output_gradient), &[]],
+                gradient: saved.lanes_mut(),
+                input_gradient: below.map(|below| [lanes_mut(below), &mut []]),
+                numbers: PhantomData,
+            });
+            let mut sum = Squares::new(squares);
+            saved.lanes()[..layer.parameters()].iter().for_each(|lane| sum.add(lane));
+            sum.finish();
         }
         (Layer::AveragePool(pool), _) => {
             if let Some(below) = below {
@@ -328,6 +327,7 @@ mod tests {
         let layers = work.layer_memory.iter().map(|memory| match memory {
             LayerMemory::Linear(output_gradient) => output_gradient.allocated_bytes(),
             LayerMemory::Convolution(work) => work.allocated_bytes(),
+            LayerMemory::GroupNorm(gradients) => gradients.allocated_bytes(),
             LayerMemory::None => 0,
         });
         let buffers = work.values.iter().chain(&work.gradients).chain([&work.border]);

@@ -5,6 +5,7 @@
 //! (Jacobian-vector product).
 
 mod elementwise;
+mod group_norm;
 mod loss;
 mod pooling;
 mod scalar;
@@ -13,9 +14,10 @@ mod weighted;
 pub(crate) use elementwise::{
     Elementwise, Gelu, Pointwise, Relu, Scale, Softplus, Tanh, with_function,
 };
+pub(crate) use group_norm::GroupNorm;
 pub(crate) use loss::{loss, loss_gradient};
 pub(crate) use pooling::Pool;
-pub use scalar::{Dual, Scalar};
+pub use scalar::{Arithmetic, Dual, Scalar};
 pub(crate) use weighted::{Convolution, Linear, Weighted};
 
 /// A layer, checked against its input shape.
@@ -24,6 +26,7 @@ pub(crate) enum Layer {
     Linear(Linear),
     Convolution(Convolution),
     Elementwise(Elementwise),
+    GroupNorm(GroupNorm),
     AveragePool(Pool),
     MaxPool(Pool),
 }
@@ -39,11 +42,20 @@ impl Layer {
 
     /// Number of weights and biases.
     pub(crate) fn parameters(&self) -> usize {
-        self.weighted().map_or(0, |layer| layer.weights().saturating_add(layer.biases()))
+        match self {
+            Layer::GroupNorm(norm) => norm.parameters(),
+            _ => self.weighted().map_or(0, |layer| layer.weights().saturating_add(layer.biases())),
+        }
     }
 
-    pub(crate) fn inputs_per_output(&self) -> usize {
-        self.weighted().map_or(1, |layer| layer.weights() / layer.biases())
+    /// Initial value of a parameter, from a number in [−1, 1): uniform in ±1/√n, where n is the
+    /// number of inputs per output; for group norm, weight 1 and bias 0.
+    pub(crate) fn initial(&self, at: usize, draw: impl FnOnce() -> f64) -> f64 {
+        if let Layer::GroupNorm(norm) = self {
+            return if at < norm.input.channels { 1.0 } else { 0.0 };
+        }
+        let inputs = self.weighted().map_or(1, |layer| layer.weights() / layer.biases());
+        draw() * (1.0 / (inputs as f64).sqrt())
     }
 
     /// Number of multiplications in a forward pass.
@@ -77,6 +89,9 @@ impl Layer {
                 layer.products(&mut |o, w, i| output[o] += weights[w] * input[i]);
             }
             Layer::Elementwise(function) => function.apply(input, output),
+            Layer::GroupNorm(norm) => {
+                norm.forward(|at| theta[at], |at| input[at], |at, value| output[at] = value);
+            }
             Layer::AveragePool(pool) => {
                 output.fill(S::from_f64(0.0));
                 pool.members(|o, i| output[o] += input[i] * S::from_f64(pool.share()));
@@ -111,6 +126,13 @@ impl Layer {
             Layer::Elementwise(function) => {
                 function.pull((input, output), output_gradient, input_gradient);
             }
+            Layer::GroupNorm(norm) => norm.backward(
+                |at| theta[at],
+                |at| input[at],
+                |at| output_gradient[at],
+                |at, value| gradient[at] += value,
+                |at, value| input_gradient[at] = value,
+            ),
             Layer::AveragePool(pool) => {
                 pool.members(|o, i| {
                     input_gradient[i] = output_gradient[o] * S::from_f64(pool.share());
@@ -143,6 +165,11 @@ impl Layer {
                 });
             }
             Layer::Elementwise(function) => function.pull((input, output), change, output_change),
+            Layer::GroupNorm(norm) => norm.forward(
+                |at| Dual { value: theta[at], derivative: direction[at] },
+                |at| Dual { value: input[at], derivative: change[at] },
+                |at, value| output_change[at] = value.derivative,
+            ),
             Layer::AveragePool(pool) => {
                 output_change.fill(S::from_f64(0.0));
                 pool.members(|o, i| output_change[o] += change[i] * S::from_f64(pool.share()));

@@ -10,8 +10,8 @@ use crate::gradient::elementary;
 /// 1/√(2π).
 const FRAC_1_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
 
-/// A number type with the operations of a network: `f32`, `f64`, and [`Dual`] numbers over them.
-pub trait Scalar:
+/// Numbers, [`Dual`] numbers, and vectors of them.
+pub trait Arithmetic:
     Copy
     + Debug
     + Add<Output = Self>
@@ -24,6 +24,13 @@ pub trait Scalar:
     /// Rounds an f64 to this type.
     fn from_f64(value: f64) -> Self;
 
+    /// Square root.
+    #[must_use]
+    fn sqrt(self) -> Self;
+}
+
+/// A number type with the operations of a network: `f32`, `f64`, and [`Dual`] numbers over them.
+pub trait Scalar: Arithmetic {
     /// The value without derivatives.
     fn to_f64(self) -> f64;
 
@@ -38,10 +45,6 @@ pub trait Scalar:
     /// Hyperbolic tangent.
     #[must_use]
     fn tanh(self) -> Self;
-
-    /// Square root.
-    #[must_use]
-    fn sqrt(self) -> Self;
 
     /// Logistic function 1/(1 + e^−x).
     #[must_use]
@@ -70,11 +73,17 @@ pub trait Scalar:
     }
 }
 
-impl Scalar for f64 {
+impl Arithmetic for f64 {
     fn from_f64(value: f64) -> Self {
         value
     }
 
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+}
+
+impl Scalar for f64 {
     fn to_f64(self) -> f64 {
         self
     }
@@ -91,10 +100,6 @@ impl Scalar for f64 {
         math::tanh(self)
     }
 
-    fn sqrt(self) -> Self {
-        self.sqrt()
-    }
-
     fn sigmoid(self) -> Self {
         1.0 / (1.0 + math::exp(-self))
     }
@@ -108,12 +113,19 @@ impl Scalar for f64 {
     }
 }
 
-impl Scalar for f32 {
+impl Arithmetic for f32 {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
 
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+}
+
+impl Scalar for f32 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
@@ -132,11 +144,6 @@ impl Scalar for f32 {
     #[inline(always)]
     fn tanh(self) -> Self {
         elementary::tanh(self)
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        self.sqrt()
     }
 
     #[inline(always)]
@@ -170,7 +177,7 @@ pub struct Dual<S> {
     pub derivative: S,
 }
 
-impl<S: Scalar> Dual<S> {
+impl<S: Arithmetic> Dual<S> {
     /// f(v) with the derivative s·f′(v).
     #[inline(always)]
     fn chain(self, value: S, derivative: S) -> Self {
@@ -178,12 +185,20 @@ impl<S: Scalar> Dual<S> {
     }
 }
 
-impl<S: Scalar> Scalar for Dual<S> {
+impl<S: Arithmetic> Arithmetic for Dual<S> {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         Self { value: S::from_f64(value), derivative: S::from_f64(0.0) }
     }
 
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        let root = self.value.sqrt();
+        self.chain(root, S::from_f64(0.5) / root)
+    }
+}
+
+impl<S: Scalar> Scalar for Dual<S> {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self.value.to_f64()
@@ -207,12 +222,6 @@ impl<S: Scalar> Scalar for Dual<S> {
     }
 
     #[inline(always)]
-    fn sqrt(self) -> Self {
-        let root = self.value.sqrt();
-        self.chain(root, S::from_f64(0.5) / root)
-    }
-
-    #[inline(always)]
     fn sigmoid(self) -> Self {
         let sigmoid = self.value.sigmoid();
         self.chain(sigmoid, sigmoid * (S::from_f64(1.0) - sigmoid))
@@ -229,7 +238,7 @@ impl<S: Scalar> Scalar for Dual<S> {
     }
 }
 
-impl<S: Scalar> Add for Dual<S> {
+impl<S: Arithmetic> Add for Dual<S> {
     type Output = Self;
 
     #[inline(always)]
@@ -238,14 +247,14 @@ impl<S: Scalar> Add for Dual<S> {
     }
 }
 
-impl<S: Scalar> AddAssign for Dual<S> {
+impl<S: Arithmetic> AddAssign for Dual<S> {
     #[inline(always)]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
 }
 
-impl<S: Scalar> Sub for Dual<S> {
+impl<S: Arithmetic> Sub for Dual<S> {
     type Output = Self;
 
     #[inline(always)]
@@ -254,7 +263,7 @@ impl<S: Scalar> Sub for Dual<S> {
     }
 }
 
-impl<S: Scalar> Neg for Dual<S> {
+impl<S: Arithmetic> Neg for Dual<S> {
     type Output = Self;
 
     #[inline(always)]
@@ -263,7 +272,7 @@ impl<S: Scalar> Neg for Dual<S> {
     }
 }
 
-impl<S: Scalar> Mul for Dual<S> {
+impl<S: Arithmetic> Mul for Dual<S> {
     type Output = Self;
 
     #[inline(always)]
@@ -273,7 +282,7 @@ impl<S: Scalar> Mul for Dual<S> {
     }
 }
 
-impl<S: Scalar> Div for Dual<S> {
+impl<S: Arithmetic> Div for Dual<S> {
     type Output = Self;
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! First and second derivatives of the losses of a batch.
 
-use crate::layers::{Dual, Scalar};
+use crate::layers::{Arithmetic, Dual, Scalar};
 use crate::model::Network;
 
 /// Rows of a batch, those of canaries first.

@@ -68,6 +68,27 @@ pub enum ModelError {
         /// The factor.
         factor: String,
     },
+    /// Groups of channels of unequal size, or of one value.
+    #[error(
+        "layer {layer} (group-norm): groups {groups} does not divide the {} channels of an input of \
+         shape {input}, or leaves one value per group; choose a smaller divisor", .input.channels
+    )]
+    Groups {
+        /// Number of the layer.
+        layer: usize,
+        /// Number of groups.
+        groups: usize,
+        /// Shape of the input.
+        input: Shape,
+    },
+    /// The constant of a group norm is 0, tiny, huge or not finite.
+    #[error("layer {layer} (group-norm): epsilon is {epsilon}; it must be in [1e-8, 1]")]
+    Epsilon {
+        /// Number of the layer.
+        layer: usize,
+        /// The constant.
+        epsilon: String,
+    },
     /// Some windows would cover padding only.
     #[error(
         "layer {layer} (convolution): padding {padding} must be less than kernel {kernel}; more \

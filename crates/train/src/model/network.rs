@@ -7,7 +7,7 @@ use super::limits::{MAX_LAYERS, MAX_PARAMETERS, MAX_VALUES};
 use super::shape::Shape;
 use super::spec::{LayerSpec, ModelSpec};
 use crate::layers::{
-    Convolution, Elementwise, Gelu, Layer, Linear, Pool, Relu, Scale, Softplus, Tanh,
+    Convolution, Elementwise, Gelu, GroupNorm, Layer, Linear, Pool, Relu, Scale, Softplus, Tanh,
 };
 
 /// A feed-forward network. All parameters are stored in one slice, layer by layer, weights (out ×
@@ -114,16 +114,16 @@ impl Network {
         total
     }
 
-    /// Initial parameters, each uniform in ±1/√n, where n is the number of inputs of one output.
+    /// Initial parameters, each uniform in ±1/√n, where n is the number of inputs of one output;
+    /// for group norm, weights 1 and biases 0.
     ///
     /// `uniform` must return numbers in [0, 1).
     #[must_use]
     pub fn initial(&self, mut uniform: impl FnMut() -> f64) -> Vec<f32> {
         let mut theta = Vec::with_capacity(self.parameters);
         for placed in &self.layers {
-            let bound = 1.0 / (placed.layer.inputs_per_output() as f64).sqrt();
-            let draw = |_| ((2.0 * uniform() - 1.0) * bound) as f32;
-            theta.extend(placed.parameters.clone().map(draw));
+            let draw = |at| placed.layer.initial(at, || 2.0 * uniform() - 1.0) as f32;
+            theta.extend((0..placed.parameters.len()).map(draw));
         }
         theta
     }
@@ -170,6 +170,16 @@ fn layer_for(spec: &LayerSpec, input: Shape, layer: usize) -> Result<(Layer, Sha
                 return Err(ModelError::Factor { layer, factor: factor.to_string() });
             }
             elementwise(Elementwise::Scale(Scale(factor)))
+        }
+        LayerSpec::GroupNorm { groups, epsilon } => {
+            positive(groups, "groups")?;
+            if !input.channels.is_multiple_of(groups) || input.len() == groups {
+                return Err(ModelError::Groups { layer, groups, input });
+            }
+            if !(1e-8..=1.0).contains(&epsilon) {
+                return Err(ModelError::Epsilon { layer, epsilon: epsilon.to_string() });
+            }
+            Ok((Layer::GroupNorm(GroupNorm { input, groups, epsilon }), input))
         }
         LayerSpec::AveragePool { size } | LayerSpec::MaxPool { size } => {
             positive(size, "size")?;
@@ -239,7 +249,8 @@ mod tests {
         };
         let image = Shape { channels: 3, height: 6, width: 5 };
         let huge = usize::MAX / 2;
-        let invalid: [(Shape, &[LayerSpec], &str); 20] = [
+        let norm = |groups, epsilon| LayerSpec::GroupNorm { groups, epsilon };
+        let invalid: [(Shape, &[LayerSpec], &str); 25] = [
             (Shape::flat(0), &[linear(2)], "1 to 16777216 values"),
             (Shape { channels: huge, height: 2, width: huge }, &[linear(2)], "`input` is"),
             (image, &[], "has 0 layers"),
@@ -263,6 +274,11 @@ mod tests {
             (image, &[convolution(2, 3, 1, 1)], "the last layer returns shape 2×6×5"),
             (image, &[LayerSpec::Scale { factor: 0.0 }], "layer 1 (scale): factor is 0"),
             (image, &[LayerSpec::Scale { factor: f64::NAN }], "factor is NaN"),
+            (image, &[norm(0, 1e-5)], "layer 1 (group-norm): groups is 0"),
+            (image, &[norm(2, 1e-5)], "groups 2 does not divide the 3 channels"),
+            (Shape::flat(4), &[norm(4, 1e-5)], "or leaves one value per group"),
+            (image, &[norm(3, 0.0)], "layer 1 (group-norm): epsilon is 0; it must be in [1e-8, 1]"),
+            (image, &[norm(3, f64::NAN)], "epsilon is NaN"),
             (image, &[linear(1)], "the last layer returns shape 1;"),
         ];
         for (input, layers, part) in invalid {

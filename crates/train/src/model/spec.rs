@@ -68,6 +68,18 @@ pub enum LayerSpec {
         /// The constant; finite, not 0.
         factor: f64,
     },
+    /// w·(x − mean)/√(variance + ε) + b, with mean and variance over one group of channels of one
+    /// example, and w and b per channel, initially 1 and 0. Unlike batch normalisation it depends on
+    /// no other example, so that DP-SGD remains defined.
+    ///
+    /// # Reference
+    /// Wu and He, "Group normalization" (2018), arXiv:1803.08494.
+    GroupNorm {
+        /// Number of groups; a divisor of the channels.
+        groups: usize,
+        /// ε, in [1e-8, 1]; default 1e-5.
+        epsilon: f64,
+    },
     /// Mean of each `size` × `size` block; incomplete blocks are dropped.
     AveragePool {
         /// Side of the block.
@@ -102,6 +114,11 @@ enum RawLayer {
     Scale {
         factor: f64,
     },
+    GroupNorm {
+        groups: usize,
+        #[serde(default = "default_epsilon")]
+        epsilon: f64,
+    },
     AveragePool {
         size: usize,
     },
@@ -112,6 +129,10 @@ enum RawLayer {
 
 fn one() -> usize {
     1
+}
+
+fn default_epsilon() -> f64 {
+    1e-5
 }
 
 impl From<RawLayer> for LayerSpec {
@@ -126,6 +147,7 @@ impl From<RawLayer> for LayerSpec {
             RawLayer::Gelu {} => LayerSpec::Gelu,
             RawLayer::Softplus {} => LayerSpec::Softplus,
             RawLayer::Scale { factor } => LayerSpec::Scale { factor },
+            RawLayer::GroupNorm { groups, epsilon } => LayerSpec::GroupNorm { groups, epsilon },
             RawLayer::AveragePool { size } => LayerSpec::AveragePool { size },
             RawLayer::MaxPool { size } => LayerSpec::MaxPool { size },
         }
@@ -144,6 +166,7 @@ impl LayerSpec {
             LayerSpec::Gelu => "gelu",
             LayerSpec::Softplus => "softplus",
             LayerSpec::Scale { .. } => "scale",
+            LayerSpec::GroupNorm { .. } => "group-norm",
             LayerSpec::AveragePool { .. } => "average-pool",
             LayerSpec::MaxPool { .. } => "max-pool",
         }
@@ -263,6 +286,8 @@ mod tests {
             ("kind = \"max-pool\"\nsize = 2.5", "2.5"),
             ("kind = \"gelu\"\napproximate = true", "approximate"),
             ("kind = \"scale\"", "factor"),
+            ("kind = \"group-norm\"", "groups"),
+            ("kind = \"group-norm\"\ngroups = 3\naffine = false", "affine"),
         ];
         for (layer, part) in refused {
             let error = ModelSpec::from_toml(&format!("{LAYER}{layer}")).unwrap_err().to_string();

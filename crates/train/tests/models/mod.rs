@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use dpscope_train::LayerSpec::{
-    self, AveragePool, Gelu, Linear, MaxPool, Relu, Scale, Softplus, Tanh,
+    self, AveragePool, Gelu, GroupNorm, Linear, MaxPool, Relu, Scale, Softplus, Tanh,
 };
 use dpscope_train::{ModelSpec, Network, Shape};
 
@@ -50,12 +50,13 @@ pub(crate) fn network(spec: &ModelSpec) -> Network {
 
 /// All models by name.
 pub(crate) fn every_layer() -> Vec<(&'static str, ModelSpec)> {
-    common_models().into_iter().chain(unusual_models()).collect()
+    [common_models(), unusual_models(), smooth_models()].concat()
 }
 
 /// Those that train on a GPU.
 pub(crate) fn every_gpu_layer() -> Vec<(&'static str, ModelSpec)> {
-    let is_cpu_only = |layer: &LayerSpec| matches!(layer, Gelu | Softplus | Scale { .. });
+    let is_cpu_only =
+        |layer: &LayerSpec| matches!(layer, Gelu | Softplus | Scale { .. } | GroupNorm { .. });
     every_layer().into_iter().filter(|(_, spec)| !spec.layers.iter().any(is_cpu_only)).collect()
 }
 
@@ -104,6 +105,55 @@ fn common_models() -> Vec<(&'static str, ModelSpec)> {
     ]
 }
 
+fn smooth_models() -> Vec<(&'static str, ModelSpec)> {
+    let two = Linear { outputs: 2 };
+    vec![
+        (
+            "gelu, scaled logits",
+            model(
+                [2, 6, 6],
+                &[
+                    convolution(3, 3, 1, 1),
+                    Gelu,
+                    AveragePool { size: 2 },
+                    two,
+                    Scale { factor: 0.1 },
+                ],
+            ),
+        ),
+        (
+            "softplus between linear layers",
+            model([12, 1, 1], &[Linear { outputs: 5 }, Softplus, Linear { outputs: 3 }]),
+        ),
+        (
+            "group norm of images",
+            model(
+                [2, 6, 5],
+                &[
+                    convolution(6, 3, 1, 1),
+                    GroupNorm { groups: 3, epsilon: 1e-5 },
+                    Tanh,
+                    AveragePool { size: 2 },
+                    two,
+                ],
+            ),
+        ),
+        (
+            "group norm first and between linear layers",
+            model(
+                [8, 1, 1],
+                &[
+                    GroupNorm { groups: 2, epsilon: 1e-3 },
+                    Linear { outputs: 6 },
+                    GroupNorm { groups: 1, epsilon: 0.1 },
+                    Gelu,
+                    Linear { outputs: 3 },
+                ],
+            ),
+        ),
+    ]
+}
+
 fn unusual_models() -> Vec<(&'static str, ModelSpec)> {
     let two = Linear { outputs: 2 };
     vec![
@@ -128,23 +178,6 @@ fn unusual_models() -> Vec<(&'static str, ModelSpec)> {
                 [2, 7, 8],
                 &[MaxPool { size: 2 }, convolution(2, 2, 1, 1), AveragePool { size: 3 }, Tanh, two],
             ),
-        ),
-        (
-            "gelu, scaled logits",
-            model(
-                [2, 6, 6],
-                &[
-                    convolution(3, 3, 1, 1),
-                    Gelu,
-                    AveragePool { size: 2 },
-                    two,
-                    Scale { factor: 0.1 },
-                ],
-            ),
-        ),
-        (
-            "softplus between linear layers",
-            model([12, 1, 1], &[Linear { outputs: 5 }, Softplus, Linear { outputs: 3 }]),
         ),
         (
             "linear before convolution",

@@ -200,6 +200,7 @@ pub(super) fn missing_kernel(network: &Network) -> Option<&'static str> {
         Layer::Elementwise(Elementwise::Gelu(_)) => Some("gelu"),
         Layer::Elementwise(Elementwise::Softplus(_)) => Some("softplus"),
         Layer::Elementwise(Elementwise::Scale(_)) => Some("scale"),
+        Layer::GroupNorm(_) => Some("group-norm"),
         _ => None,
     })
 }
@@ -252,7 +253,8 @@ fn step(placed: &PlacedLayer, activation: Activation) -> Step {
             input,
             size: pool.size as u32,
         }),
-        Layer::Elementwise(_) => {
+        // `missing_kernel` refuses group norm.
+        Layer::Elementwise(_) | Layer::GroupNorm(_) => {
             Step::Pooling(PoolingLayer { stage, pooling: Pooling::Identity, input, size: 1 })
         }
     }
