@@ -64,7 +64,9 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
 fn lanes_equal_the_reference() {
     let names = ["gradient", "product", "cross", "objective", "direct"];
     for (name, spec) in every_layer() {
-        for (rows, clip_norm) in [(1, None), (16, None), (37, None), (5, Some(0.3))] {
+        for (rows, clip_norm) in
+            [(1, None), (16, None), (37, None), (5, Some(0.3)), (37, Some(1.5))]
+        {
             let case = Case::new(&spec, rows);
             let mut reference = ReferenceDerivatives::new(&case.network);
             let mut lanes = LaneDerivatives::new(&case.network);
@@ -84,6 +86,56 @@ fn lanes_equal_the_reference() {
                 norm(expected[1].iter().zip(&other[1]).map(|(left, right)| left - right));
             assert!(difference > 1e-5 * norm(expected[1].iter().copied()), "{name}");
         }
+    }
+}
+
+/// Σ_b min(1, C ÷ ‖g_b‖)·H_b·w, where C is between the middle norms; and C.
+fn without_projection(case: &Case) -> (Vec<f64>, f64) {
+    let (theta, inputs) = (case.theta.iter().map(|&value| f64::from(value)), case.network.inputs());
+    let theta: Vec<f64> = theta.collect();
+    let direction: Vec<f64> = case.direction.iter().map(|&value| f64::from(value)).collect();
+    let examples: Vec<f64> = case.examples.iter().map(|&value| f64::from(value)).collect();
+    let mut reference = ReferenceDerivatives::new(&case.network);
+    let rows: Vec<_> = examples
+        .chunks(inputs)
+        .zip(case.labels.chunks(1))
+        .map(|(examples, labels)| {
+            let row = BatchRows { examples, labels, canaries: 0 };
+            let (mut gradient, mut product) = (theta.clone(), theta.clone());
+            reference.gradient(&theta, row, None, &mut gradient);
+            reference.product(&theta, &direction, row, None, &mut product, &mut []);
+            (norm(gradient.into_iter()), product)
+        })
+        .collect();
+    let mut norms: Vec<f64> = rows.iter().map(|(norm, _)| *norm).collect();
+    norms.sort_by(f64::total_cmp);
+    // Not at a norm, where the derivative jumps.
+    let clip_norm = f64::midpoint(norms[norms.len() / 2 - 1], norms[norms.len() / 2]);
+    let mut sum = vec![0.0; theta.len()];
+    for (norm, product) in rows {
+        let factor = (clip_norm / norm).min(1.0);
+        sum.iter_mut().zip(product).for_each(|(sum, value)| *sum += factor * value);
+    }
+    (sum, clip_norm)
+}
+
+#[test]
+fn the_derivative_of_clipping_is_a_projection() {
+    for (name, spec) in every_layer() {
+        let case = Case::new(&spec, 37);
+        // Half of the rows are clipped.
+        let (broken, clip_norm) = without_projection(&case);
+        let mut reference = ReferenceDerivatives::new(&case.network);
+        let [_, expected, ..] = case.all(&mut reference, f64::from, Some(clip_norm));
+        let mut lanes = LaneDerivatives::new(&case.network);
+        let [_, seen, ..] = case.all(&mut lanes, |value| value, Some(clip_norm));
+        let distance = |values: &[f64]| {
+            let pairs = values.iter().zip(&expected);
+            norm(pairs.map(|(left, right)| left - right)) / norm(expected.iter().copied())
+        };
+        // Rounding, and the lanes clip to (1 − 2⁻¹⁸)·C.
+        assert!(distance(&seen) < 2e-5, "{name}: {:e}", distance(&seen));
+        assert!(distance(&broken) > 1e-3, "{name}: {:e}", distance(&broken));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::buffer::{Buffer, LANES, Lane};
 use super::instruction_set::{InstructionSet, kernel};
 use super::norm_method::NormMethod;
-use super::products::{Gathered, Products, Weights, total};
+use super::products::{Gathered, Left, Products, Weights, total};
 use crate::layers::{Convolution, Weighted};
 use crate::model::Shape;
 
@@ -126,18 +126,15 @@ impl ConvolutionWork {
         &self,
         set: InstructionSet,
         theta: &[f32],
-        (input, border): (&[Lane], &mut [Lane]),
+        input: (&[Lane], &mut [Lane]),
         output: &mut [Lane],
     ) {
         let (weights, biases) = theta.split_at(self.layer.weights());
-        let right =
-            Gathered { places: &self.windows, steps: &self.taps, ..self.padded(input, border) };
         let positions = self.windows.len();
-        let sink = |channel: usize, position: usize, lane: &Lane| {
+        self.window_products(set, Weights(weights), input, |channel, position, lane| {
             let bias = biases[channel];
             output[channel * positions + position] = lane.map(|value| value + bias);
-        };
-        set.run(Products { left: Weights(weights), rows: 0..biases.len(), right, sink });
+        });
     }
 
     /// Adds w·`input` to `output`, without biases.
@@ -145,16 +142,45 @@ impl ConvolutionWork {
         &self,
         set: InstructionSet,
         theta: &[f32],
-        (input, border): (&[Lane], &mut [Lane]),
+        input: (&[Lane], &mut [Lane]),
         output: &mut [Lane],
+    ) {
+        let (weights, positions) = (Weights(&theta[..self.layer.weights()]), self.windows.len());
+        self.window_products(set, weights, input, |channel, position, lane| {
+            add(&mut output[channel * positions + position], lane);
+        });
+    }
+
+    /// As [`Self::forward`], with weights and biases per example.
+    pub(super) fn forward_per_row(
+        &self,
+        set: InstructionSet,
+        theta: &[Lane],
+        input: (&[Lane], &mut [Lane]),
+        output: &mut [Lane],
+    ) {
+        let (weights, biases) = theta.split_at(self.layer.weights());
+        let (taps, positions) = (self.layer.taps(), self.windows.len());
+        let places: Vec<usize> = (0..biases.len()).map(|channel| channel * taps).collect();
+        let steps: Vec<usize> = (0..taps).collect();
+        let weights = Gathered { lanes: weights, places: &places, steps: &steps };
+        self.window_products(set, weights, input, |channel, position, lane| {
+            let out = &mut output[channel * positions + position];
+            *out = *lane;
+            add(out, &biases[channel]);
+        });
+    }
+
+    /// Calls `sink` with channel, position and product of the weights with each window.
+    fn window_products<L: Left>(
+        &self,
+        set: InstructionSet,
+        left: L,
+        (input, border): (&[Lane], &mut [Lane]),
+        sink: impl FnMut(usize, usize, &Lane),
     ) {
         let right =
             Gathered { places: &self.windows, steps: &self.taps, ..self.padded(input, border) };
-        let positions = self.windows.len();
-        let sink = |channel: usize, position: usize, lane: &Lane| {
-            add(&mut output[channel * positions + position], lane);
-        };
-        let left = Weights(&theta[..self.layer.weights()]);
         set.run(Products { left, rows: 0..self.layer.biases(), right, sink });
     }
 
@@ -187,36 +213,78 @@ impl ConvolutionWork {
     pub(super) fn input_gradient(
         &self,
         set: InstructionSet,
-        (output_gradient, border): (&[Lane], &mut [Lane]),
+        output_gradient: (&[Lane], &mut [Lane]),
         input_gradient: &mut [Lane],
     ) {
-        let Convolution { output, kernel, stride, .. } = self.layer;
-        scatter_into(output_gradient, output, border, self.layer.dilated(), (kernel - 1, stride));
-        let right = Gathered { lanes: border, places: &self.inputs, steps: &self.dilated_taps };
         let positions = self.inputs.len();
-        let sink = |channel: usize, position: usize, lane: &Lane| {
+        let weights = Weights(&self.flipped);
+        self.dilated_products(set, weights, output_gradient, |channel, position, lane| {
             input_gradient[channel * positions + position] = *lane;
-        };
-        let rows = 0..self.layer.input.channels;
-        set.run(Products { left: Weights(&self.flipped), rows, right, sink });
+        });
     }
 
     /// Adds what [`Self::input_gradient`] computes.
     pub(super) fn add_input_gradient(
         &self,
         set: InstructionSet,
-        (output_gradient, border): (&[Lane], &mut [Lane]),
+        output_gradient: (&[Lane], &mut [Lane]),
         input_gradient: &mut [Lane],
+    ) {
+        let positions = self.inputs.len();
+        let weights = Weights(&self.flipped);
+        self.dilated_products(set, weights, output_gradient, |channel, position, lane| {
+            add(&mut input_gradient[channel * positions + position], lane);
+        });
+    }
+
+    /// As [`Self::add_input_gradient`], with weights per example.
+    pub(super) fn add_input_gradient_per_row(
+        &self,
+        set: InstructionSet,
+        theta: &[Lane],
+        output_gradient: (&[Lane], &mut [Lane]),
+        input_gradient: &mut [Lane],
+    ) {
+        let (square, taps) = (self.layer.kernel * self.layer.kernel, self.layer.taps());
+        let places: Vec<usize> =
+            (0..self.layer.input.channels).map(|input| input * square).collect();
+        let channels = 0..self.layer.output.channels;
+        let steps: Vec<usize> = channels
+            .flat_map(|channel| (0..square).rev().map(move |tap| channel * taps + tap))
+            .collect();
+        let weights = Gathered { lanes: theta, places: &places, steps: &steps };
+        let positions = self.inputs.len();
+        self.dilated_products(set, weights, output_gradient, |channel, position, lane| {
+            add(&mut input_gradient[channel * positions + position], lane);
+        });
+    }
+
+    /// Calls `sink` with channel, position and product of the rotated weights with each window of
+    /// the dilated output gradient.
+    fn dilated_products<L: Left>(
+        &self,
+        set: InstructionSet,
+        left: L,
+        (output_gradient, border): (&[Lane], &mut [Lane]),
+        sink: impl FnMut(usize, usize, &Lane),
     ) {
         let Convolution { output, kernel, stride, .. } = self.layer;
         scatter_into(output_gradient, output, border, self.layer.dilated(), (kernel - 1, stride));
         let right = Gathered { lanes: border, places: &self.inputs, steps: &self.dilated_taps };
-        let positions = self.inputs.len();
-        let sink = |channel: usize, position: usize, lane: &Lane| {
-            add(&mut input_gradient[channel * positions + position], lane);
-        };
-        let rows = 0..self.layer.input.channels;
-        set.run(Products { left: Weights(&self.flipped), rows, right, sink });
+        set.run(Products { left, rows: 0..self.layer.input.channels, right, sink });
+    }
+
+    /// Gradient of each example, weights before biases.
+    pub(super) fn row_gradients(
+        &self,
+        set: InstructionSet,
+        input: (&[Lane], &mut [Lane]),
+        output_gradient: &[Lane],
+        out: &mut [Lane],
+    ) {
+        let (weights, biases) = out.split_at_mut(self.layer.weights());
+        self.weight_gradients(set, input, output_gradient, |at, lane| weights[at] = *lane);
+        set.run(ChannelSums { output_gradient, positions: self.positions.len(), out: biases });
     }
 
     /// Adds the squared norm of each per-example gradient and saves the input of

@@ -8,6 +8,7 @@ use super::instruction_set::InstructionSet;
 use super::linear;
 use super::pointwise::Apply;
 use super::pooling::{Average, Maximum, MaximumTangent};
+use super::row_directions::Direction;
 use crate::layers::{Layer, with_function};
 
 /// Computes the outputs of a layer. A convolution needs its work.
@@ -46,7 +47,7 @@ pub(super) fn values(
 pub(super) struct TangentPass<'a> {
     pub(super) set: InstructionSet,
     pub(super) theta: &'a [f32],
-    pub(super) direction: &'a [f32],
+    pub(super) direction: Direction<'a>,
     /// Inputs and their tangents.
     pub(super) input: [&'a [f32]; 2],
     pub(super) output: &'a [f32],
@@ -64,7 +65,10 @@ impl TangentPass<'_> {
         let Self { set, theta, direction, input: [input, change], output, has_tangent } = *self;
         match layer {
             Layer::Linear(layer) => {
-                linear::forward(layer, direction, input, out);
+                match direction {
+                    Direction::Shared(w) => linear::forward(layer, w, input, out),
+                    Direction::PerRow { rows, .. } => out.copy_from_slice(rows.outputs(out.len())),
+                }
                 if has_tangent {
                     linear::add_forward(layer, theta, change, out);
                 }
@@ -72,7 +76,13 @@ impl TangentPass<'_> {
             Layer::Convolution(_) => {
                 let Some(work) = work else { return };
                 let out = lanes_mut(out);
-                work.forward(set, direction, (lanes(input), border.lanes_mut()), out);
+                let inputs = (lanes(input), border.lanes_mut());
+                match direction {
+                    Direction::Shared(w) => work.forward(set, w, inputs, out),
+                    Direction::PerRow { rows, .. } => {
+                        work.forward_per_row(set, rows.lanes(), inputs, out);
+                    }
+                }
                 if has_tangent {
                     work.add_forward(set, theta, (lanes(change), border.lanes_mut()), out);
                 }
@@ -81,8 +91,9 @@ impl TangentPass<'_> {
                 set.run(Push { function, input, output, change, out });
             }),
             Layer::GroupNorm(layer) => {
-                let (theta, input) = ([theta, direction], [lanes(input), lanes(change)]);
-                set.run(NormalizeTangent { layer, theta, input, output: lanes_mut(out) });
+                let input = [lanes(input), lanes(change)];
+                let output = lanes_mut(out);
+                set.run(NormalizeTangent { layer, theta, direction, input, output });
             }
             Layer::AveragePool(pool) => {
                 set.run(Average { pool, input: lanes(change), output: lanes_mut(out) });

@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 use super::buffer::{LANES, Lane};
 use super::instruction_set::{Kernel, kernel};
+use super::row_directions::Direction;
 use crate::layers::{Arithmetic, Dual, GroupNorm};
 
 /// One number per example.
@@ -69,7 +70,7 @@ impl Arithmetic for Numbers {
 pub(super) trait Planes: Arithmetic {
     fn load(planes: [&[Lane]; 2], at: usize) -> Self;
 
-    fn parameter(planes: [&[f32]; 2], at: usize) -> Self;
+    fn parameter(theta: &[f32], direction: Option<Direction<'_>>, at: usize) -> Self;
 
     fn store(self, planes: &mut [&mut [Lane]; 2], at: usize);
 
@@ -84,8 +85,8 @@ impl Planes for Numbers {
     }
 
     #[inline(always)]
-    fn parameter([values, _]: [&[f32]; 2], at: usize) -> Self {
-        Self([values[at]; LANES])
+    fn parameter(theta: &[f32], _: Option<Direction<'_>>, at: usize) -> Self {
+        Self([theta[at]; LANES])
     }
 
     #[inline(always)]
@@ -106,9 +107,13 @@ impl Planes for Dual<Numbers> {
     }
 
     #[inline(always)]
-    fn parameter([values, tangents]: [&[f32]; 2], at: usize) -> Self {
-        let [value, derivative] = [values, tangents].map(|plane| Numbers([plane[at]; LANES]));
-        Self { value, derivative }
+    fn parameter(theta: &[f32], direction: Option<Direction<'_>>, at: usize) -> Self {
+        let derivative = match direction {
+            Some(Direction::Shared(w)) => [w[at]; LANES],
+            Some(Direction::PerRow { rows, .. }) => rows.lanes()[at],
+            None => [0.0; LANES],
+        };
+        Self { value: Numbers([theta[at]; LANES]), derivative: Numbers(derivative) }
     }
 
     #[inline(always)]
@@ -126,21 +131,22 @@ impl Planes for Dual<Numbers> {
 kernel! {
     /// Outputs of a layer.
     Normalize { layer: &'a GroupNorm, theta: &'a [f32], input: &'a [Lane], output: &'a mut [Lane] } => {
-        let theta = |at| Numbers::parameter([theta, &[]], at);
+        let theta = |at| Numbers::parameter(theta, None, at);
         let input = |at| Numbers::load([input, &[]], at);
         layer.forward(theta, input, |at, value| output[at] = value.last());
     }
 }
 
 kernel! {
-    /// Tangents of the outputs of a layer. Each pair is a value and its tangent.
+    /// Tangents of the outputs of a layer. The input is a pair of values and their tangents.
     NormalizeTangent {
         layer: &'a GroupNorm,
-        theta: [&'a [f32]; 2],
+        theta: &'a [f32],
+        direction: Direction<'a>,
         input: [&'a [Lane]; 2],
         output: &'a mut [Lane],
     } => {
-        let theta = |at| Dual::<Numbers>::parameter(theta, at);
+        let theta = |at| Dual::<Numbers>::parameter(theta, Some(direction), at);
         let input = |at| Dual::<Numbers>::load(input, at);
         layer.forward(theta, input, |at, value| output[at] = value.last());
     }
@@ -151,7 +157,8 @@ kernel! {
 /// tangents only.
 pub(super) struct NormalizeGradient<'a, N> {
     pub(super) layer: &'a GroupNorm,
-    pub(super) theta: [&'a [f32]; 2],
+    pub(super) theta: &'a [f32],
+    pub(super) direction: Option<Direction<'a>>,
     pub(super) input: [&'a [Lane]; 2],
     pub(super) output_gradient: [&'a [Lane]; 2],
     pub(super) gradient: &'a mut [Lane],
@@ -163,7 +170,7 @@ impl<N: Planes> Kernel for NormalizeGradient<'_, N> {
     #[inline(always)]
     fn run<const WIDTH: usize, const COLUMNS: usize, const FUSED: bool>(mut self) {
         self.layer.backward(
-            |at| N::parameter(self.theta, at),
+            |at| N::parameter(self.theta, self.direction, at),
             |at| N::load(self.input, at),
             |at| N::load(self.output_gradient, at),
             |at, value| self.gradient[at] = value.last(),

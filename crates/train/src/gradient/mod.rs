@@ -23,6 +23,7 @@ mod pointwise;
 mod pooling;
 mod products;
 mod reference;
+mod row_directions;
 mod second_order;
 mod workspace;
 

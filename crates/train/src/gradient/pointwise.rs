@@ -110,6 +110,25 @@ kernel! {
     }
 }
 
+/// Σ xy: blocks are summed in f32, their sums in f64.
+pub(super) fn sum_of_products(left: &[f32], right: &[f32]) -> f64 {
+    let block = |(left, right): (&[f32], &[f32])| {
+        let mut sums = [0.0_f32; 16];
+        let ((left, left_rest), (right, right_rest)) = (left.as_chunks(), right.as_chunks());
+        for (left, right) in left.iter().zip(right) {
+            let (left, right): (&[f32; 16], &[f32; 16]) = (left, right);
+            for (sum, (x, y)) in sums.iter_mut().zip(left.iter().zip(right)) {
+                *sum += x * y;
+            }
+        }
+        for (sum, (x, y)) in sums.iter_mut().zip(left_rest.iter().zip(right_rest)) {
+            *sum += x * y;
+        }
+        f64::from(super::products::total(&sums))
+    };
+    left.chunks(256).zip(right.chunks(256)).map(block).sum()
+}
+
 /// Σ x²: blocks are summed in f32, their sums in f64.
 #[inline(always)]
 fn sum_of_squares(values: &[f32]) -> f64 {

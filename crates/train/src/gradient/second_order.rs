@@ -2,13 +2,16 @@
 //! tangents. A weighted layer is bilinear, so its tangent is the layer applied twice, to (w, a) and
 //! to (θ, ȧ).
 
-use super::backward::BackwardPass;
+use std::ops::Range;
+
+use super::backward::{BackwardPass, Gradients};
 use super::buffer::{Buffer, LANES, lanes_to_rows, rows_to_lanes};
 use super::convolution::ConvolutionWork;
 use super::forward::{self, TangentPass};
 use super::instruction_set::InstructionSet;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, layouts};
+use super::row_directions::{Direction, RowDirections};
 use crate::layers::{Dual, Layer, loss, loss_gradient};
 use crate::model::Network;
 
@@ -42,19 +45,35 @@ pub(crate) struct SecondOrderWorkspace {
     /// Values and tangents in the other layout.
     converted: [Buffer; 2],
     border: Buffer,
+    row_directions: Option<RowDirections>,
 }
 
 /// The pass that one group of rows takes.
 #[derive(Clone, Copy)]
 struct Pass<'a> {
     theta: &'a [f32],
-    /// Direction w of the tangents.
-    direction: Option<&'a [f32]>,
+    /// Direction w of the tangents, and the directions of the rows if they differ.
+    direction: Option<(&'a [f32], Option<&'a RowDirections>)>,
     examples: &'a [f32],
     labels: &'a [u32],
     /// Factors of the losses; 1 if empty.
     weights: &'a [f64],
     needs_input_gradient: bool,
+}
+
+impl<'a> Pass<'a> {
+    /// Direction of the parameters of a layer.
+    fn direction(&self, index: usize, parameters: Range<usize>) -> Option<Direction<'a>> {
+        self.direction.map(|(w, rows)| match rows {
+            Some(rows) => rows.of(index, &w[parameters]),
+            None => Direction::Shared(&w[parameters]),
+        })
+    }
+
+    /// Whether values and gradients are known, and only their tangents are missing.
+    fn has_values(&self) -> bool {
+        matches!(self.direction, Some((_, Some(_))))
+    }
 }
 
 impl SecondOrderWorkspace {
@@ -95,6 +114,7 @@ impl SecondOrderWorkspace {
             tangent: plane(),
             converted: [(); 2].map(|()| Buffer::new(sizes.iter().copied().max().unwrap_or(0))),
             border: Buffer::new(bordered.max().unwrap_or(0)),
+            row_directions: None,
             network: network.clone(),
         }
     }
@@ -127,7 +147,7 @@ impl SecondOrderWorkspace {
                 weights: if weights.is_empty() { &[] } else { &weights[first..end] },
                 needs_input_gradient: !inputs.is_empty(),
             };
-            objective += self.run(pass, out);
+            objective += self.run(pass, &mut Gradients::Sum(out));
             if pass.needs_input_gradient {
                 let out = &mut inputs[first * count..end * count];
                 input_rows(self.layouts[0], &self.primal.slopes[0], count, out);
@@ -137,11 +157,13 @@ impl SecondOrderWorkspace {
     }
 
     /// `out` = Σ Hessian · direction over the rows; `cross` receives, for each of the first
-    /// examples, the tangent along the direction of the gradient with respect to it.
+    /// examples, the tangent along the direction of the gradient with respect to it. With a
+    /// clipping norm, the derivative of clipping, which is symmetric, maps the direction first.
     pub(crate) fn product(
         &mut self,
         (theta, direction): (&[f32], &[f32]),
         (examples, labels): (&[f32], &[u32]),
+        clip_norm: Option<f32>,
         out: &mut [f32],
         cross: &mut [f32],
     ) {
@@ -160,13 +182,18 @@ impl SecondOrderWorkspace {
             let wanted = cross.len().min((end - first) * count);
             let pass = Pass {
                 theta,
-                direction: Some(direction),
+                direction: Some((direction, None)),
                 examples: &examples[first * count..end * count],
                 labels: &labels[first..end],
                 weights: &[],
                 needs_input_gradient: wanted > 0,
             };
-            self.run(pass, out);
+            match clip_norm {
+                Some(clip_norm) => self.clipped_product(pass, direction, clip_norm, out),
+                None => {
+                    self.run(pass, &mut Gradients::Sum(out));
+                }
+            }
             if wanted > 0 {
                 input_rows(self.layouts[0], &self.tangent.slopes[0], count, &mut cross[..wanted]);
             }
@@ -174,18 +201,33 @@ impl SecondOrderWorkspace {
         }
     }
 
+    /// One group of rows, first on values, then on tangents along the direction of each row.
+    fn clipped_product(&mut self, pass: Pass<'_>, w: &[f32], clip_norm: f32, out: &mut [f32]) {
+        let rows = self.row_directions.take();
+        let mut rows = rows.unwrap_or_else(|| RowDirections::new(&self.network, self.group));
+        rows.clear(if self.group == LANES { LANES } else { pass.labels.len() });
+        let values = Pass { direction: None, ..pass };
+        self.run(values, &mut Gradients::PerRow(&mut rows, w));
+        rows.project(self.set, &self.network, w, clip_norm);
+        let tangents = Pass { direction: Some((w, Some(&rows))), ..pass };
+        self.run(tangents, &mut Gradients::Sum(out));
+        self.row_directions = Some(rows);
+    }
+
     /// One group of rows; returns the weighted sum of its losses.
-    fn run(&mut self, pass: Pass<'_>, out: &mut [f32]) -> f64 {
+    fn run(&mut self, pass: Pass<'_>, gradients: &mut Gradients<'_>) -> f64 {
         let is_filled = self.group == LANES;
         self.processed = if is_filled { LANES } else { pass.labels.len() };
-        self.load(pass.examples);
+        if !pass.has_values() {
+            self.load(pass.examples);
+        }
         for index in 0..self.network.layers().len() {
             self.forward(index, &pass);
         }
         let objective = self.loss(&pass);
         let last = if pass.needs_input_gradient { 0 } else { self.lowest };
         for index in (last..self.network.layers().len()).rev() {
-            self.backward(index, &pass, index > last || pass.needs_input_gradient, out);
+            self.backward(index, &pass, index > last || pass.needs_input_gradient, gradients);
         }
         objective
     }
@@ -216,13 +258,17 @@ impl SecondOrderWorkspace {
         let (before, after) = self.primal.values.split_at_mut(index + 1);
         let input = &before[index].floats()[..inputs];
         let layer = (&placed.layer, self.primal.convolutions[index].as_ref());
-        let output = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
-        let output = &mut output.floats_mut()[..outputs];
-        forward::values(set, layer, theta, (input, &mut self.border), output);
-        if changes_layout {
-            convert(self.layouts[index], placed.output.len(), &self.converted[0], &mut after[0]);
+        if !pass.has_values() {
+            let output = if changes_layout { &mut self.converted[0] } else { &mut after[0] };
+            let output = &mut output.floats_mut()[..outputs];
+            forward::values(set, layer, theta, (input, &mut self.border), output);
+            if changes_layout {
+                let from = self.layouts[index];
+                convert(from, placed.output.len(), &self.converted[0], &mut after[0]);
+            }
         }
-        let Some(direction) = pass.direction.filter(|_| index >= self.lowest) else { return };
+        let direction = pass.direction(index, own).filter(|_| index >= self.lowest);
+        let Some(direction) = direction else { return };
         let value = &after[0].floats()[..outputs];
         let (before, after) = self.tangent.values.split_at_mut(index + 1);
         let change = &before[index].floats()[..inputs];
@@ -231,7 +277,7 @@ impl SecondOrderWorkspace {
         let tangents = TangentPass {
             set,
             theta,
-            direction: &direction[own],
+            direction,
             input: [input, change],
             output: value,
             // Inputs below the first layer with parameters have no tangent.
@@ -281,20 +327,22 @@ impl SecondOrderWorkspace {
 
     /// Adds the gradients of the parameters of a layer (their tangents, if there is a direction),
     /// and computes the gradient with respect to its inputs if `needs_below`.
-    fn backward(&mut self, index: usize, pass: &Pass<'_>, needs_below: bool, out: &mut [f32]) {
+    fn backward(
+        &mut self,
+        index: usize,
+        pass: &Pass<'_>,
+        needs_below: bool,
+        gradients: &mut Gradients<'_>,
+    ) {
         let placed = &self.network.layers()[index];
         let (inputs, outputs) =
             (placed.input.len() * self.processed, placed.output.len() * self.processed);
         let changes_layout = self.layouts[index] != self.layouts[index + 1];
         if changes_layout {
+            let (from, values) = (self.layouts[index + 1], placed.output.len());
             let planes = [&self.primal, &self.tangent].into_iter().zip(&mut self.converted);
             for (plane, out) in planes {
-                convert(
-                    self.layouts[index + 1],
-                    placed.output.len(),
-                    &plane.slopes[index + 1],
-                    out,
-                );
+                convert(from, values, &plane.slopes[index + 1], out);
             }
         }
         let (primal, tangent) = (&mut self.primal, &mut self.tangent);
@@ -312,40 +360,21 @@ impl SecondOrderWorkspace {
         let border = self.border.lanes_mut();
         let set = self.set;
         let own = placed.parameters.clone();
-        let (theta, out) = (&pass.theta[own.clone()], &mut out[own.clone()]);
-        let direction = pass.direction.map(|direction| &direction[own]);
+        // The output of an elementwise layer has the layout of its input.
         let pass_of_layer = BackwardPass {
             set,
-            theta,
-            direction,
+            theta: &pass.theta[own.clone()],
+            direction: pass.direction(index, own.clone()),
             input: [input, input_t],
             slopes: [slope, slope_t],
             has_tangent: index > self.lowest,
+            output: [&primal.values, &tangent.values]
+                .map(|plane| &plane[index + 1].floats()[..outputs]),
+            has_values: pass.has_values(),
         };
-        match &placed.layer {
-            Layer::Linear(layer) => {
-                pass_of_layer.linear(layer, needs_below.then_some([below, below_t]), out);
-            }
-            Layer::Convolution(layer) => {
-                let works = (&mut primal.convolutions[index], &tangent.convolutions[index]);
-                if let (Some(work), Some(direction)) = works {
-                    let below = needs_below.then_some([below, below_t]);
-                    pass_of_layer.convolution(layer, (work, direction), border, below, out);
-                }
-            }
-            Layer::GroupNorm(layer) => {
-                pass_of_layer.group_norm(layer, needs_below.then_some([below, below_t]), out);
-            }
-            _ if !needs_below => {}
-            Layer::Elementwise(function) => {
-                // The output has the layout of the input.
-                let output = [&primal.values, &tangent.values]
-                    .map(|plane| &plane[index + 1].floats()[..outputs]);
-                pass_of_layer.elementwise(*function, output, [below, below_t]);
-            }
-            Layer::AveragePool(pool) => pass_of_layer.average(pool, [below, below_t]),
-            Layer::MaxPool(pool) => pass_of_layer.maximum(pool, [below, below_t]),
-        }
+        let below = needs_below.then_some([below, below_t]);
+        let works = (primal.convolutions[index].as_mut(), tangent.convolutions[index].as_ref());
+        pass_of_layer.run((index, placed), works, border, below, gradients);
     }
 }
 

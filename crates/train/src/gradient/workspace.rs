@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use super::buffer::{Buffer, LANES, Lane, lanes, lanes_mut, lanes_to_rows, rows_to_lanes};
+use super::clipped::clip_factor;
 use super::convolution::{AddTotals, ConvolutionWork, Squares};
 use super::forward;
 use super::group_norm::{NormalizeGradient, Numbers};
@@ -187,19 +188,13 @@ impl Workspace {
         }
     }
 
-    /// Appends the norms and computes the clipping factor of each example, min(1, `clip_norm` ÷
-    /// norm). The quotient is reduced by a factor of 1 − 2⁻¹⁸, so that rounding cannot raise a
-    /// clipped gradient above
-    /// `clip_norm`. If a norm is not finite, its factor is NaN.
+    /// Appends the norms and computes the clipping factor of each example.
     pub(super) fn clip(&mut self, clip_norm: f32, rows: usize, norms: &mut Vec<f32>) {
-        const DOWN: f64 = 1.0 - 1.0 / 262_144.0;
         self.factors.clear();
         for square in &self.squares[..rows] {
             let norm = if *square < 0.0 { 0.0 } else { square.sqrt() };
             norms.push(norm as f32);
-            let quotient = DOWN * f64::from(clip_norm) / norm;
-            let factor = if quotient > 1.0 { 1.0 } else { quotient };
-            self.factors.push(if norm.is_finite() { factor as f32 } else { f32::NAN });
+            self.factors.push(clip_factor(clip_norm, norm));
         }
         self.factors.resize(self.squares.len(), 0.0);
     }
@@ -276,7 +271,8 @@ fn backward(
         (Layer::GroupNorm(layer), LayerMemory::GroupNorm(saved)) => {
             set.run(NormalizeGradient::<Numbers> {
                 layer,
-                theta: [theta, &[]],
+                theta,
+                direction: None,
                 input: [lanes(input), &[]],
                 output_gradient: [lanes(output_gradient), &[]],
                 gradient: saved.lanes_mut(),
