@@ -110,6 +110,16 @@ kernel! {
     }
 }
 
+/// Clipping factor of a gradient, min(1, `clip_norm` ÷ `norm`). The quotient is reduced by a factor
+/// of 1 − 2⁻¹⁸, so that rounding cannot raise a clipped gradient above `clip_norm`. NaN if the norm
+/// is not finite.
+pub(super) fn clip_factor(clip_norm: f32, norm: f64) -> f32 {
+    const DOWN: f64 = 1.0 - 1.0 / 262_144.0;
+    let quotient = DOWN * f64::from(clip_norm) / norm;
+    let factor = if quotient > 1.0 { 1.0 } else { quotient };
+    if norm.is_finite() { factor as f32 } else { f32::NAN }
+}
+
 /// Σ xy: blocks are summed in f32, their sums in f64.
 pub(super) fn sum_of_products(left: &[f32], right: &[f32]) -> f64 {
     let block = |(left, right): (&[f32], &[f32])| {

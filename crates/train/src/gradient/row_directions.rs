@@ -2,11 +2,10 @@
 //! direction to.
 
 use super::buffer::{Buffer, LANES, Lane};
-use super::clipped::clip_factor;
 use super::convolution::ConvolutionWork;
 use super::instruction_set::{InstructionSet, kernel};
 use super::linear;
-use super::pointwise::{LinearSquares, sum_of_products};
+use super::pointwise::{LinearSquares, clip_factor, sum_of_products};
 use crate::layers::{Layer, Linear};
 use crate::model::{Network, PlacedLayer};
 

@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 
 use super::buffer::{Buffer, LANES, Lane, lanes, lanes_mut, lanes_to_rows, rows_to_lanes};
-use super::clipped::clip_factor;
 use super::convolution::{AddTotals, ConvolutionWork, Squares};
 use super::forward;
 use super::group_norm::{NormalizeGradient, Numbers};
@@ -11,7 +10,7 @@ use super::instruction_set::InstructionSet;
 use super::linear;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, Sizes, layouts};
-use super::pointwise::{LinearSquares, LossGradient, Pull};
+use super::pointwise::{LinearSquares, LossGradient, Pull, clip_factor};
 use super::pooling::{AverageGradient, MaximumGradient};
 use crate::layers::{Layer, with_function};
 use crate::model::{Network, PlacedLayer};
