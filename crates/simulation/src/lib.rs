@@ -8,6 +8,7 @@
 pub mod backend;
 mod cpu;
 mod curve;
+pub mod decimal;
 mod digest;
 mod error;
 mod evaluate;

@@ -10,7 +10,7 @@ use dpscope_shaders::LANES;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::TrainingDigest;
-use crate::{Layout, PlanError, TwoWorlds};
+use crate::{Layout, PlanError, TwoWorlds, decimal};
 
 /// Everything that determines the counts of a run: two runs of one plan have the same counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -206,20 +206,6 @@ impl ValidPlan {
     #[must_use]
     pub fn distribution(&self) -> &ScoreDistribution {
         &self.distribution
-    }
-}
-
-/// A u64 as a decimal string, since JSON numbers are doubles to many readers.
-mod decimal {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&value.to_string())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| D::Error::custom(format!("`{text}` is not a decimal integer")))
     }
 }
 

@@ -123,6 +123,81 @@ pub enum TrainError {
         /// Highest learning rate tested.
         highest: f64,
     },
+    /// A one-run audit whose attacker controls more than the canaries.
+    #[error(
+        "threat model {threat_model} needs an attacker who replaces gradients; an audit with many \
+         canaries in one run uses target-canary"
+    )]
+    OneRunThreatModel {
+        /// The threat model.
+        threat_model: ThreatModel,
+    },
+    /// Too few or too many canaries.
+    #[error(
+        "{canaries} canaries do not fit: an audit needs at least {least}, and fewer than the {slots} \
+         records of an epoch; change the number of canaries, or the batches"
+    )]
+    CanaryCount {
+        /// Number of canaries.
+        canaries: usize,
+        /// Fewest.
+        least: usize,
+        /// T·B.
+        slots: u64,
+    },
+    /// The data have fewer records than the batches and the pre-training need beside the canaries.
+    #[error(
+        "{records} base records beside {canaries} canaries and {pre_training} records for the \
+         pre-training are needed, but {data} has {found}; use smaller or fewer batches, or more data"
+    )]
+    TooFewBaseRecords {
+        /// Name of the data.
+        data: String,
+        /// Number of its records.
+        found: usize,
+        /// Base records, T·B − m.
+        records: u64,
+        /// Records of the pre-training.
+        pre_training: u64,
+        /// Number of canaries.
+        canaries: usize,
+    },
+    /// Two canaries are equal: the included ones of them would be inserted twice.
+    #[error(
+        "canaries {first} and {second} of {canaries} are equal (counted from 0), so that one record \
+         could be inserted twice; remove one of them"
+    )]
+    RepeatedCanary {
+        /// Name of the canaries.
+        canaries: String,
+        /// The first of them.
+        first: u32,
+        /// The second.
+        second: u32,
+    },
+    /// Canaries cannot be absent under a sampler with a fixed number of records.
+    #[error(
+        "sampler {sampler} fixes the number of records, so that a canary cannot be absent; replace its \
+         gradient by zero, or use Poisson sampling"
+    )]
+    AbsentSlots {
+        /// The sampler.
+        sampler: SamplerKind,
+    },
+    /// A plan ranks white-box scores, but the training computes none.
+    #[error("the plan ranks white-box scores, but the training computes none; enable them")]
+    NoWhiteBox,
+    /// More scores than an artefact holds.
+    #[error(
+        "{scores} scores (canaries times models) exceed {max}; use fewer canaries, repeats or \
+         reference models"
+    )]
+    TooManyScores {
+        /// Canaries times models.
+        scores: u64,
+        /// The limit.
+        max: u64,
+    },
     /// Invalid description of a training.
     #[error("the description of the training is invalid: {reason}")]
     Description {

@@ -2,7 +2,8 @@
 //! that an audit of a training procedure is based on.
 //!
 //! A [`Training`] combines a network, a data set, a mechanism and settings. A [`DpSgd`] executes
-//! its runs, and [`TrainedModels`] is their workload for `dpscope-engine`.
+//! its runs, and [`TrainedModels`] is their workload for `dpscope-engine`. [`one_run`] audits one
+//! training with many canaries instead.
 
 mod canary;
 pub mod data;
@@ -15,6 +16,7 @@ mod layers;
 pub mod metagradient;
 pub mod model;
 mod observed;
+pub mod one_run;
 mod rate;
 mod run;
 mod trainer;

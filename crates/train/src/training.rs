@@ -170,7 +170,7 @@ fn scorer(mechanism: &BatchedGaussian) -> Result<OutputScorer, TrainError> {
     Ok(OutputScorer::new(mechanism, options)?)
 }
 
-fn check_compatible(
+pub(crate) fn check_compatible(
     network: &Network,
     spec: &ModelSpec,
     examples: &Examples,
@@ -201,7 +201,7 @@ fn check_settings(settings: &TrainingSettings) -> Result<(), TrainError> {
 }
 
 /// Initial parameters, the same for all runs: a white-box attacker knows them.
-fn initial(network: &Network, seed: u64) -> Vec<f32> {
+pub(crate) fn initial(network: &Network, seed: u64) -> Vec<f32> {
     let mut words = Words::new(seed, Purpose::TrainInitial, SHARED_STREAM);
     network.initial(|| words.uniform())
 }

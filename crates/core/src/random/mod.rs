@@ -53,6 +53,8 @@ pub enum Purpose {
     Bootstrap = 16,
     /// Coins and scores of simulated one-run audits.
     OneRunAudit = 17,
+    /// Coins of the canaries of a training, and the order of their equal scores.
+    OneRunCoins = 18,
 }
 
 /// The ChaCha key of a seed and purpose.

@@ -146,6 +146,41 @@ impl Examples {
         Examples { summary: Some(summary), ..self }
     }
 
+    /// Examples with unscaled features, row by row; `None` if the numbers of labels and features do
+    /// not match, a label is not below `classes`, or a feature is not finite.
+    #[must_use]
+    pub fn from_values(
+        name: &str,
+        shape: Shape,
+        classes: usize,
+        labels: Vec<u32>,
+        values: Vec<f32>,
+    ) -> Option<Self> {
+        let fits = values.len() == labels.len().checked_mul(shape.len())?
+            && labels.iter().all(|&label| (label as usize) < classes)
+            && values.iter().all(|value| value.is_finite());
+        fits.then(|| Examples::new(name, shape, classes, labels, Features::Floats(values)))
+    }
+
+    /// Some of the records, in the given order, without held-out ones; `None` if one does not exist.
+    #[must_use]
+    pub fn select(&self, name: &str, records: &[u32]) -> Option<Self> {
+        let label = |&record: &u32| self.labels.get(record as usize).copied();
+        let labels = records.iter().map(label).collect::<Option<Vec<u32>>>()?;
+        let features = self.features.rows(records, self.shape.len());
+        Some(Examples::new(name, self.shape, self.classes, labels, features))
+    }
+
+    /// The same records with other labels; `None` if their number differs, or one is not below
+    /// [`classes`](Self::classes).
+    #[must_use]
+    pub fn with_labels(&self, name: &str, labels: Vec<u32>) -> Option<Self> {
+        let fits = labels.len() == self.labels.len()
+            && labels.iter().all(|&label| (label as usize) < self.classes);
+        let features = self.features.clone();
+        fits.then(|| Examples::new(name, self.shape, self.classes, labels, features))
+    }
+
     /// Number of records.
     #[must_use]
     pub fn len(&self) -> usize {

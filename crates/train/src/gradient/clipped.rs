@@ -1,6 +1,7 @@
 //! Sums of clipped per-example gradients over a batch.
 
 use super::workspace::Workspace;
+use crate::layers::loss;
 use crate::model::Network;
 
 /// Examples, row by row, and their labels.
@@ -91,6 +92,27 @@ impl Network {
             correct += logits.zip(part.labels).filter(is_correct).count();
         }
         correct
+    }
+
+    /// Appends the loss of each row, in nats, to `losses`.
+    ///
+    /// # Numerics
+    /// f64 from logits in f32.
+    pub fn losses(
+        &self,
+        theta: &[f32],
+        rows: Rows<'_>,
+        work: &mut Workspace,
+        losses: &mut Vec<f64>,
+    ) {
+        self.prepare(theta, rows, work);
+        for part in rows.parts(self.inputs(), work.group) {
+            work.forward(theta, part.examples);
+            let logits = work.logits(part.labels.len()).chunks_exact(self.classes());
+            let wide = |logits: &[f32]| logits.iter().map(|&z| f64::from(z)).collect::<Vec<f64>>();
+            let of_row = |(logits, label): (&[f32], &u32)| loss(&wide(logits), *label as usize);
+            losses.extend(logits.zip(part.labels).map(of_row));
+        }
     }
 
     fn prepare(&self, theta: &[f32], rows: Rows<'_>, work: &mut Workspace) {

@@ -1,0 +1,138 @@
+//! The white-box score: a log-likelihood ratio over all steps.
+
+use dpscope_core::math;
+use dpscope_core::mechanism::BatchSampler;
+
+/// The distribution of the steps in which one record is used.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Inclusion {
+    /// In each step independently, with a probability.
+    EachStep(f64),
+    /// In one step of each epoch, drawn anew; ln of the weight of each step.
+    OncePerEpoch(Vec<f64>),
+    /// In the same step of every epoch, drawn uniformly from so many.
+    SameEveryEpoch(usize),
+}
+
+impl Inclusion {
+    /// The distribution for record `record` of `steps · batch_size`.
+    pub(super) fn new(sampler: BatchSampler, steps: u32, batch_size: u32, record: u32) -> Self {
+        let records = u64::from(steps) * u64::from(batch_size);
+        let (record, count) = (u64::from(record), steps as usize);
+        let of_places = |below: &dyn Fn(u64) -> f64| {
+            let edge = |step: u64| below(step * u64::from(batch_size));
+            let weight = |step| math::ln((edge(step + 1) - edge(step)).max(0.0));
+            Inclusion::OncePerEpoch((0..u64::from(steps)).map(weight).collect())
+        };
+        match sampler {
+            BatchSampler::Poisson => Inclusion::EachStep(1.0 / f64::from(steps)),
+            BatchSampler::PersistentShuffle => Inclusion::SameEveryEpoch(count),
+            BatchSampler::Deterministic => of_places(&|place| f64::from(u8::from(place > record))),
+            BatchSampler::PartialShuffle { buffer_examples } => {
+                let block = buffer_examples.clamp(1, records);
+                let first = record / block * block;
+                let length = block.min(records - first);
+                of_places(&|place| {
+                    place.clamp(first, first + length).abs_diff(first) as f64 / length as f64
+                })
+            }
+            BatchSampler::SlidingBuffer { buffer_examples } => {
+                let held = buffer_examples.clamp(1, records);
+                of_places(&|place| left_reservoir(records, held, record, place))
+            }
+            BatchSampler::Shuffle | BatchSampler::BallsInBins | BatchSampler::BatchThenShuffle => {
+                Inclusion::OncePerEpoch(vec![-math::ln(f64::from(steps)); count])
+            }
+        }
+    }
+}
+
+/// Probability that a record has left a reservoir of `held` records before `place` others.
+///
+/// It leaves at each place after its entry with probability 1/held while the reservoir is refilled;
+/// the last `held` places are equally likely for what is left.
+fn left_reservoir(records: u64, held: u64, record: u64, place: u64) -> f64 {
+    let entry = (record + 1).saturating_sub(held);
+    let refilled = records - held;
+    let survives = |places: u64| math::exp(places as f64 * math::ln_1p(-1.0 / held as f64));
+    let during = place.min(refilled).saturating_sub(entry);
+    let after = place.saturating_sub(refilled) as f64 / held as f64;
+    let stays = if held == 1 { f64::from(u8::from(during == 0)) } else { survives(during) };
+    1.0 - stays * (1.0 - after)
+}
+
+/// The white-box score of one canary, step by step.
+///
+/// With ḡ_t the clipped gradient of the canary at θ_t, õ_t the released noisy sum less what the other
+/// records are expected to contribute, and standard deviation σC of the noise, including the canary in
+/// step t changes the log-likelihood of õ_t by
+///
+/// ℓ_t = (⟨õ_t, ḡ_t⟩ − ‖ḡ_t‖²/2) / (σC)².
+///
+/// The score sums over the steps that the sampler may have drawn, as the likelihood ratio does: Poisson
+/// Σ_t ln(1 − q + q e^{ℓ_t}), one step per epoch Σ_e ln Σ_t w_t e^{ℓ_{e,t}}, the same step in every epoch
+/// ln Σ_t w_t e^{Σ_e ℓ_{e,t}}.
+#[derive(Debug, Clone)]
+pub(super) struct LogLikelihoodRatio<'a> {
+    inclusion: &'a Inclusion,
+    /// Finished epochs.
+    total: f64,
+    /// ln Σ_t w_t e^{ℓ_t} of the current epoch.
+    epoch: f64,
+    /// Σ_e ℓ_{e,t} of each step.
+    steps: Vec<f64>,
+}
+
+impl<'a> LogLikelihoodRatio<'a> {
+    pub(super) fn new(inclusion: &'a Inclusion) -> Self {
+        let steps = if let Inclusion::SameEveryEpoch(steps) = inclusion { *steps } else { 0 };
+        LogLikelihoodRatio {
+            inclusion,
+            total: 0.0,
+            epoch: f64::NEG_INFINITY,
+            steps: vec![0.0; steps],
+        }
+    }
+
+    /// Whether step `step` of an epoch may have used the canary.
+    pub(super) fn is_possible(&self, step: usize) -> bool {
+        match self.inclusion {
+            Inclusion::OncePerEpoch(weights) => weights[step] > f64::NEG_INFINITY,
+            _ => true,
+        }
+    }
+
+    /// Adds ℓ of step `step` of an epoch.
+    pub(super) fn add(&mut self, step: usize, ratio: f64) {
+        match self.inclusion {
+            Inclusion::EachStep(rate) => {
+                self.total += ln_add_exp(math::ln_1p(-rate), math::ln(*rate) + ratio);
+            }
+            Inclusion::OncePerEpoch(weights) => {
+                self.epoch = ln_add_exp(self.epoch, weights[step] + ratio);
+            }
+            Inclusion::SameEveryEpoch(_) => self.steps[step] += ratio,
+        }
+    }
+
+    /// Ends an epoch.
+    pub(super) fn end_epoch(&mut self) {
+        if let Inclusion::OncePerEpoch(_) = self.inclusion {
+            self.total += self.epoch;
+            self.epoch = f64::NEG_INFINITY;
+        }
+    }
+
+    /// The score, nats.
+    pub(super) fn score(&self) -> f64 {
+        let Inclusion::SameEveryEpoch(steps) = self.inclusion else { return self.total };
+        let sum = self.steps.iter().fold(f64::NEG_INFINITY, |sum, &step| ln_add_exp(sum, step));
+        sum - math::ln(*steps as f64)
+    }
+}
+
+/// ln(e^a + e^b).
+fn ln_add_exp(a: f64, b: f64) -> f64 {
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY { high } else { high + math::ln_1p(math::exp(low - high)) }
+}

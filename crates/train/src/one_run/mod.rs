@@ -1,0 +1,28 @@
+//! Audits of one training run with m canaries, each included by a coin of its own.
+//!
+//! A [`OneRunTraining`] appends m canaries to its base records and trains with DP-SGD. Before each
+//! training a fair coin decides for every canary whether it is included (IN) or not (OUT); the coins
+//! are random words that nothing else uses ([`OneRunPlan::coins`]). After it every canary has
+//! [scores](OneRunScore), larger where it is more likely included. [`OneRunModels`] is the workload:
+//! its units are the repeats of the audit, followed by reference models whose coins are spent on
+//! calibration. [`OneRunEvidence::game`] turns evidence into one game of R·m canaries for
+//! [`CanaryScores`](dpscope_core::audit::one_run::CanaryScores).
+
+mod calibration;
+mod evidence;
+mod game;
+mod inclusion;
+mod plan;
+mod run;
+mod settings;
+mod start;
+mod training;
+mod workload;
+
+pub use calibration::calibrated;
+pub use evidence::{OneRunEvidence, OneRunScore, TrainedUnit};
+pub use game::OneRunGame;
+pub use plan::OneRunPlan;
+pub use settings::{CanarySlots, OneRunDescription, OneRunSettings, PreTraining};
+pub use training::{OneRunTraining, RepeatedRecords};
+pub use workload::OneRunModels;

@@ -1,0 +1,255 @@
+//! One training with canaries, and their scores.
+
+use dpscope_core::random::Purpose;
+use dpscope_shaders::random::VectorNormals;
+use dpscope_shaders::train::EpochBatches;
+
+use super::evidence::TrainedUnit;
+use super::inclusion::{Inclusion, LogLikelihoodRatio};
+use super::plan::coins;
+use super::start::descend;
+use super::training::OneRunTraining;
+use crate::canary::dot;
+use crate::gradient::{Rows, Workspace};
+
+/// Examples that are evaluated at a time.
+const EVALUATED_ROWS: usize = 256;
+
+/// Executes trainings, with the scratch memory of one thread.
+#[derive(Debug)]
+pub(super) struct OneRunner<'a> {
+    training: &'a OneRunTraining,
+    /// When each canary may be used.
+    inclusions: &'a [Inclusion],
+    workspace: Workspace,
+    normals: VectorNormals,
+    epoch: EpochBatches,
+    parameters: Vec<f32>,
+    velocity: Vec<f32>,
+    sum: Vec<f32>,
+    direction: Vec<f32>,
+    gradient: Vec<f32>,
+    records: Vec<u32>,
+    members: Vec<u32>,
+    rows: Vec<f32>,
+    labels: Vec<u32>,
+    more_rows: Vec<f32>,
+    more_labels: Vec<u32>,
+    norms: Vec<f32>,
+}
+
+/// The white-box scores of all canaries so far.
+type Ratios<'a> = Vec<LogLikelihoodRatio<'a>>;
+
+impl<'a> OneRunner<'a> {
+    pub(super) fn new(training: &'a OneRunTraining, inclusions: &'a [Inclusion]) -> Self {
+        let zeros = || vec![0.0; training.network.parameters()];
+        OneRunner {
+            training,
+            inclusions,
+            workspace: Workspace::new(&training.network, EVALUATED_ROWS),
+            normals: VectorNormals::new(training.seed, Purpose::TrainNoise, 0),
+            epoch: EpochBatches::default(),
+            parameters: zeros(),
+            velocity: zeros(),
+            sum: zeros(),
+            direction: zeros(),
+            gradient: zeros(),
+            records: Vec::new(),
+            members: Vec::new(),
+            rows: Vec::new(),
+            labels: Vec::new(),
+            more_rows: Vec::new(),
+            more_labels: Vec::new(),
+            norms: Vec::new(),
+        }
+    }
+
+    /// Trains and scores the model of a unit; `None` if `keep_going` returned false.
+    pub(super) fn run(&mut self, unit: u64, keep_going: &dyn Fn() -> bool) -> Option<TrainedUnit> {
+        let training = self.training;
+        let coins = coins(training.seed, unit, training.canaries.len());
+        let start = training.start(keep_going)?;
+        self.parameters.copy_from_slice(start);
+        self.velocity.fill(0.0);
+        self.normals.set_stream(unit);
+        let mut ratios: Ratios<'a> = self.inclusions.iter().map(LogLikelihoodRatio::new).collect();
+        let mut before = 0;
+        for epoch in 0..training.mechanism.epochs {
+            training.batches.draw(training.seed, unit, epoch, &mut self.epoch);
+            for step in 0..training.mechanism.steps_per_epoch as usize {
+                if !keep_going() {
+                    return None;
+                }
+                self.step((step, before), &coins, &mut ratios);
+                before += 1;
+            }
+            ratios.iter_mut().for_each(LogLikelihoodRatio::end_epoch);
+        }
+        Some(self.scored(unit, start, &ratios))
+    }
+
+    /// One step of DP-SGD, and what it shows of each canary.
+    fn step(&mut self, (step, before): (usize, u64), coins: &[bool], ratios: &mut Ratios<'_>) {
+        let training = self.training;
+        let noise = training.mechanism.noise_multiplier * training.settings.clip_norm;
+        self.select_batch(step, coins);
+        self.clipped_sum();
+        self.normals.add(before, noise as f32, &mut self.sum);
+        if !ratios.is_empty() {
+            self.observe(step, ratios);
+        }
+        let rate = training.settings.learning_rate / f64::from(training.batch_size);
+        let rates = (rate, training.settings.momentum);
+        descend(&mut self.parameters, &mut self.velocity, &self.sum, rates);
+    }
+
+    /// Loads the base records of a batch and its canaries that are included.
+    fn select_batch(&mut self, step: usize, coins: &[bool]) {
+        let training = self.training;
+        let base = training.base_records();
+        let members = self.epoch.members_at(step);
+        self.records.clear();
+        self.records.extend(members.iter().filter(|&&record| record < base));
+        self.members.clear();
+        let canaries = members.iter().filter_map(|record| record.checked_sub(base));
+        self.members.extend(canaries.filter(|&canary| coins[canary as usize]));
+        training.base.fill(&self.records, &mut self.rows, &mut self.labels);
+        training.canaries.fill(&self.members, &mut self.more_rows, &mut self.more_labels);
+        self.rows.append(&mut self.more_rows);
+        self.labels.append(&mut self.more_labels);
+    }
+
+    /// Computes the sum of the clipped gradients of the loaded rows.
+    fn clipped_sum(&mut self) {
+        let rows = Rows { examples: &self.rows, labels: &self.labels };
+        let clip_norm = self.training.settings.clip_norm as f32;
+        let (work, norms) = (&mut self.workspace, &mut self.norms);
+        let network = &self.training.network;
+        network.clipped_sum(&self.parameters, rows, clip_norm, work, &mut self.sum, norms);
+    }
+
+    /// Adds the log-likelihood ratio of the noisy sum in `sum` for each canary.
+    fn observe(&mut self, step: usize, ratios: &mut Ratios<'_>) {
+        let training = self.training;
+        let (clip_norm, sigma) = (training.settings.clip_norm, training.mechanism.noise_multiplier);
+        self.direction.copy_from_slice(&self.sum);
+        let debias = self.subtract_expected();
+        let variance = (sigma * clip_norm) * (sigma * clip_norm);
+        for (canary, ratio) in (0..).zip(ratios.iter_mut()) {
+            if !ratio.is_possible(step) {
+                continue;
+            }
+            training.canaries.fill(&[canary], &mut self.rows, &mut self.labels);
+            let rows = Rows { examples: &self.rows, labels: &self.labels };
+            let (work, norms) = (&mut self.workspace, &mut self.norms);
+            let (network, clip) = (&training.network, clip_norm as f32);
+            network.clipped_sum(&self.parameters, rows, clip, work, &mut self.gradient, norms);
+            let square = dot(&self.gradient, &self.gradient);
+            let along = dot(&self.direction, &self.gradient) + debias * square;
+            ratio.add(step, (along - square / 2.0) / variance);
+        }
+    }
+
+    /// Subtracts what all records are expected to contribute from `direction`; returns the share of a
+    /// canary's own gradient in it.
+    ///
+    /// Coins are unknown, so that each canary counts half.
+    fn subtract_expected(&mut self) -> f64 {
+        let training = self.training;
+        let estimated = training.settings.debias_records.min(training.base_records());
+        if estimated == 0 {
+            return 0.0;
+        }
+        let rate = 1.0 / f64::from(training.mechanism.steps_per_epoch);
+        let all_base: Vec<u32> = (0..estimated).collect();
+        let all_canaries: Vec<u32> = (0..training.canaries.len() as u32).collect();
+        let of_base = rate * f64::from(training.base_records()) / f64::from(estimated);
+        // the noisy sum waits in the other buffer
+        std::mem::swap(&mut self.sum, &mut self.gradient);
+        for (examples, records, weight) in
+            [(&training.base, &all_base, of_base), (&training.canaries, &all_canaries, rate / 2.0)]
+        {
+            for part in records.chunks(EVALUATED_ROWS) {
+                examples.fill(part, &mut self.rows, &mut self.labels);
+                self.clipped_sum();
+                let entries = self.direction.iter_mut().zip(&self.sum);
+                entries.for_each(|(entry, sum)| *entry -= weight as f32 * sum);
+            }
+        }
+        std::mem::swap(&mut self.sum, &mut self.gradient);
+        rate / 2.0
+    }
+
+    /// Scores of the final model.
+    fn scored(&mut self, unit: u64, start: &[f32], ratios: &Ratios<'_>) -> TrainedUnit {
+        let canaries = &self.training.canaries;
+        let last = std::mem::take(&mut self.parameters);
+        let final_losses = self.losses(canaries, &last);
+        let first_losses = self.losses(canaries, start);
+        let mut scored = TrainedUnit {
+            unit,
+            has_failed: false,
+            final_loss: final_losses.iter().map(|loss| -loss as f32).collect(),
+            loss_difference: first_losses
+                .iter()
+                .zip(&final_losses)
+                .map(|(first, last)| (first - last) as f32)
+                .collect(),
+            white_box: ratios.iter().map(|ratio| ratio.score() as f32).collect(),
+            evaluated: 0,
+            correct: 0,
+            held_out_loss: 0.0,
+        };
+        self.evaluate(&last, &mut scored);
+        self.parameters = last;
+        let scores = [&scored.final_loss, &scored.loss_difference, &scored.white_box];
+        let is_finite = |scores: &Vec<f32>| scores.iter().all(|score| score.is_finite());
+        if !scored.held_out_loss.is_finite() || !scores.into_iter().all(is_finite) {
+            return TrainedUnit::failed(unit);
+        }
+        scored
+    }
+
+    /// The loss of each record at some parameters.
+    fn losses(&mut self, examples: &crate::data::Examples, parameters: &[f32]) -> Vec<f64> {
+        let all: Vec<u32> = (0..examples.len() as u32).collect();
+        let mut losses = Vec::with_capacity(all.len());
+        for part in all.chunks(EVALUATED_ROWS) {
+            examples.fill(part, &mut self.rows, &mut self.labels);
+            let rows = Rows { examples: &self.rows, labels: &self.labels };
+            self.training.network.losses(parameters, rows, &mut self.workspace, &mut losses);
+        }
+        losses
+    }
+
+    /// Evaluates parameters on the held-out examples.
+    fn evaluate(&mut self, parameters: &[f32], scored: &mut TrainedUnit) {
+        let Some(held_out) = self.training.base.held_out() else { return };
+        scored.held_out_loss = self.losses(held_out, parameters).iter().sum();
+        let all: Vec<u32> = (0..held_out.len() as u32).collect();
+        for part in all.chunks(EVALUATED_ROWS) {
+            held_out.fill(part, &mut self.rows, &mut self.labels);
+            let rows = Rows { examples: &self.rows, labels: &self.labels };
+            let correct = self.training.network.correct(parameters, rows, &mut self.workspace);
+            scored.evaluated += part.len() as u64;
+            scored.correct += correct as u64;
+        }
+    }
+}
+
+impl TrainedUnit {
+    /// A model whose training diverged.
+    fn failed(unit: u64) -> Self {
+        TrainedUnit {
+            unit,
+            has_failed: true,
+            final_loss: Vec::new(),
+            loss_difference: Vec::new(),
+            white_box: Vec::new(),
+            evaluated: 0,
+            correct: 0,
+            held_out_loss: 0.0,
+        }
+    }
+}
