@@ -1,5 +1,6 @@
 //! Time of one metagradient on one thread: MLP 446–32–30 with T = B = 150, and LeNet with T = 500,
-//! B = 100, without and with clipping.
+//! B = 100, without and with clipping; an argument
+//! selects one of the models.
 
 use std::time::Instant;
 
@@ -8,12 +9,24 @@ use dpscope_train::metagradient::{
 };
 use dpscope_train::{LayerSpec, ModelSpec, Network, Shape};
 
-struct Noise(usize);
+/// Records in memory.
+struct Noise {
+    inputs: usize,
+    values: Vec<f32>,
+}
+
+impl Noise {
+    const RECORDS: usize = 3_000;
+
+    fn new(inputs: usize) -> Self {
+        let value = |at: usize| ((at / inputs * 31 + at % inputs * 17) % 97) as f32 / 97.0;
+        Self { inputs, values: (0..Self::RECORDS * inputs).map(value).collect() }
+    }
+}
 
 impl Records<f32> for Noise {
     fn append(&self, record: u32, examples: &mut Vec<f32>) -> u32 {
-        let value = |at: usize| ((record as usize * 31 + at * 17) % 97) as f32 / 97.0;
-        examples.extend((0..self.0).map(value));
+        examples.extend_from_slice(&self.values[record as usize * self.inputs..][..self.inputs]);
         record % 2
     }
 }
@@ -25,6 +38,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, spec, steps, batch_size, canaries) in
         [("MLP", mlp, 150, 150, 400), ("LeNet", ModelSpec::lenet(), 500, 100, 400)]
     {
+        if std::env::args().nth(1).is_some_and(|only| only != name) {
+            continue;
+        }
         let network = Network::new(&spec)?;
         let mut turn = 0_u32;
         let initial = network.initial(|| {
@@ -35,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let batch = |step: usize| {
             let record = |at: usize| match at {
                 0..10 => Record::Canary(((step * 10 + at) % (canaries / 2)) as u32),
-                _ => Record::Base(((step * batch_size + at) % 3_000) as u32),
+                _ => Record::Base(((step * batch_size + at) % Noise::RECORDS) as u32),
             };
             (0..batch_size).map(|at| row(record(at))).collect()
         };
@@ -45,7 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             (0..canaries).map(|at| if at < canaries / 2 { 1.0 } else { -1.0 }).collect();
         for clip_norm in [None, Some(1.0)] {
             let training = InnerTraining {
-                base: &Noise(network.inputs()),
+                base: &Noise::new(network.inputs()),
                 labels: &labels,
                 weights: &weights,
                 initial: &initial,

@@ -77,6 +77,31 @@ kernel! {
     }
 }
 
+kernel! {
+    /// Tangents of [`LossGradient`], row by row: p∘(ż − ⟨p, ż⟩) for logits with tangents ż and
+    /// softmax p. A row with an invalid label is NaN.
+    LossGradientTangent {
+        output_gradient: &'a [f32],
+        changes: &'a [f32],
+        labels: &'a [u32],
+        classes: usize,
+        tangents: &'a mut [f32],
+    } => {
+        let rows = output_gradient.chunks_exact(classes).zip(changes.chunks_exact(classes));
+        let rows = rows.zip(tangents.chunks_exact_mut(classes));
+        for (((slopes, changes), tangents), &label) in rows.zip(labels) {
+            tangents.copy_from_slice(slopes);
+            if let Some(derivative) = tangents.get_mut(label as usize) {
+                *derivative += 1.0;
+            }
+            let mean = sum_of_products(tangents, changes) as f32;
+            for (tangent, change) in tangents.iter_mut().zip(changes) {
+                *tangent *= change - mean;
+            }
+        }
+    }
+}
+
 /// Σ f(x), accumulated in 16 partial sums.
 #[inline(always)]
 fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
@@ -121,6 +146,7 @@ pub(super) fn clip_factor(clip_norm: f32, norm: f64) -> f32 {
 }
 
 /// Σ xy: blocks are summed in f32, their sums in f64.
+#[inline(always)]
 pub(super) fn sum_of_products(left: &[f32], right: &[f32]) -> f64 {
     let block = |(left, right): (&[f32], &[f32])| {
         let mut sums = [0.0_f32; 16];

@@ -11,8 +11,9 @@ use super::forward::{self, TangentPass};
 use super::instruction_set::InstructionSet;
 use super::norm_method::NormMethod;
 use super::plan::{Layout, layouts};
+use super::pointwise::{LossGradient, LossGradientTangent};
 use super::row_directions::{Direction, RowDirections};
-use crate::layers::{Dual, Layer, loss, loss_gradient};
+use crate::layers::{Layer, loss};
 use crate::model::Network;
 
 /// Rows per group of a network without lanes.
@@ -124,8 +125,8 @@ impl SecondOrderWorkspace {
     }
 
     /// out = Σ weight · gradient over the rows, and, unless it is empty, weight · gradient with
-    /// respect to each example, into `inputs`; returns Σ weight · loss. Weights are 1 if there are
-    /// none.
+    /// respect to each example, into `inputs`; returns Σ weight · loss. Without weights they are 1,
+    /// and 0 is returned.
     pub(crate) fn gradient(
         &mut self,
         theta: &[f32],
@@ -289,38 +290,36 @@ impl SecondOrderWorkspace {
         }
     }
 
-    /// Gradients with respect to the logits; 0 for missing rows. Returns Σ weight · loss.
+    /// Gradients with respect to the logits; 0 for missing rows. Returns Σ weight · loss; 0 if there
+    /// are no weights.
     fn loss(&mut self, pass: &Pass<'_>) -> f64 {
         let (last, classes) = (self.network.layers().len(), self.network.classes());
-        let mut objective = 0.0;
+        let (set, labels, rows) = (self.set, pass.labels, pass.labels.len() * classes);
         let (primal, tangent) = (&mut self.primal, &mut self.tangent);
-        let row = |at: usize| at * classes..(at + 1) * classes;
-        let mut logits = vec![Dual { value: 0.0_f32, derivative: 0.0 }; classes];
-        let mut slopes = logits.clone();
-        for at in 0..self.processed {
-            let values = &mut primal.slopes[last].floats_mut()[row(at)];
-            let tangents = &mut tangent.slopes[last].floats_mut()[row(at)];
-            let label = pass.labels.get(at).map(|&label| label as usize);
-            let Some(label) = label.filter(|&label| label < classes) else {
-                // A missing row; an invalid label yields NaN.
-                let value = if label.is_some() { f32::NAN } else { 0.0 };
-                values.fill(value);
-                tangents.fill(value);
-                continue;
-            };
-            let weight = pass.weights.get(at).copied().unwrap_or(1.0);
-            let inputs = primal.values[last].floats()[row(at)].iter();
-            let changes = &tangent.values[last].floats()[row(at)];
-            for (logit, (&value, &change)) in logits.iter_mut().zip(inputs.zip(changes)) {
-                let derivative = if pass.direction.is_some() { change } else { 0.0 };
-                *logit = Dual { value, derivative };
-            }
-            objective += weight * f64::from(loss(&logits, label).value);
-            loss_gradient(&logits, label, &mut slopes);
-            for ((value, tangent), slope) in values.iter_mut().zip(tangents).zip(&slopes) {
-                *value = weight as f32 * slope.value;
-                *tangent = weight as f32 * slope.derivative;
-            }
+        let logits = &primal.values[last].floats()[..rows];
+        let slopes = &mut primal.slopes[last].floats_mut()[..self.processed * classes];
+        slopes[rows..].fill(0.0);
+        let slopes = &mut slopes[..rows];
+        set.run(LossGradient { logits, labels, classes, output_gradient: slopes });
+        if pass.direction.is_some() {
+            let tangents = &mut tangent.slopes[last].floats_mut()[..self.processed * classes];
+            tangents[rows..].fill(0.0);
+            let changes = &tangent.values[last].floats()[..rows];
+            set.run(LossGradientTangent {
+                output_gradient: slopes,
+                changes,
+                labels,
+                classes,
+                tangents,
+            });
+        }
+        let mut objective = 0.0;
+        let values = logits.chunks_exact(classes).zip(slopes.chunks_exact_mut(classes));
+        for ((&weight, &label), (logits, slopes)) in pass.weights.iter().zip(labels).zip(values) {
+            let is_valid = (label as usize) < classes;
+            let loss = if is_valid { loss(logits, label as usize) } else { f32::NAN };
+            objective += weight * f64::from(loss);
+            slopes.iter_mut().for_each(|slope| *slope *= weight as f32);
         }
         objective
     }
