@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dpscope_engine::{ArtefactError, Plan as _, UnitRange};
+use dpscope_engine::{Artefact, ArtefactError, Plan, UnitRange};
 use dpscope_formats::Limits;
-use dpscope_simulation::{Artefact, Plan};
 
 use crate::failure::Failure;
 
@@ -104,8 +103,8 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Failure> {
 }
 
 /// Reads an artefact.
-pub(crate) fn read_artefact(path: &Path) -> Result<Artefact, Failure> {
-    let limits = Limits { max_bytes: Artefact::MAX_BYTES as u64, ..Limits::default() };
+pub(crate) fn read_artefact<P: Plan>(path: &Path) -> Result<Artefact<P>, Failure> {
+    let limits = Limits { max_bytes: P::MAX_BYTES as u64, ..Limits::default() };
     let bytes = read(path, &limits)?;
     Artefact::from_bytes(&bytes).map_err(|error| Failure::from(error).about(path))
 }
@@ -143,7 +142,7 @@ fn temporary_name(path: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// Writes an artefact atomically.
-pub(crate) fn write_artefact(path: &Path, artefact: &Artefact) -> Result<(), Failure> {
+pub(crate) fn write_artefact<P: Plan>(path: &Path, artefact: &Artefact<P>) -> Result<(), Failure> {
     write_atomically(path, &artefact.to_bytes()).map_err(|error| cannot_write(path, &error))
 }
 
@@ -196,15 +195,19 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// As [`check_writable`], and rejects an existing file unless it contains counts of the same plan that
 /// the new ones include.
-pub(crate) fn check_replaceable(path: &Path, plan: &Plan, range: UnitRange) -> Result<(), Failure> {
+pub(crate) fn check_replaceable<P: Plan>(
+    path: &Path,
+    plan: &P,
+    range: UnitRange,
+) -> Result<(), Failure> {
     check_writable(path)?;
     if !path.exists() {
         return Ok(());
     }
-    let old = read_artefact(path)?;
+    let old = read_artefact::<P>(path)?;
     let mut checked = old.check_plan(plan);
     if old.range.first < range.first || old.range.end > range.end {
-        let found = Plan::named(&old.range.to_string());
+        let found = P::named(&old.range.to_string());
         let expected = range.to_string();
         let mismatch = ArtefactError::RangeMismatch { found, expected };
         checked = checked.and(Err(mismatch));

@@ -7,6 +7,7 @@ mod commands;
 mod device;
 mod failure;
 mod files;
+mod job;
 mod output;
 mod progress;
 mod seed;

@@ -1,22 +1,16 @@
-//! Progress bar, Ctrl-C and checkpoint file of a run.
+//! Progress bars and Ctrl-C.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use dpscope_core::format::is_plain;
-use dpscope_engine::{Control, Progress, RunControl};
+use dpscope_engine::{Control, Progress};
 use dpscope_report::number::short;
-use dpscope_simulation::{Artefact, Evaluate, Plan};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use crate::files::write_atomically;
 use crate::output::{is_ascii, print_note, shown};
-
-/// Longest time between two writes of a checkpoint.
-const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
 
 /// Set by the first Ctrl-C; the second ends the program at once.
 fn interrupted() -> &'static Arc<AtomicBool> {
@@ -89,56 +83,34 @@ impl Drop for RowProgress {
     }
 }
 
-/// Bar, clock and checkpoint of one run.
+/// Bar and clock of long work.
 pub(crate) struct Terminal {
     started: Instant,
     bar: Option<ProgressBar>,
-    checkpoint: Option<PathBuf>,
-    saved: Mutex<Saved>,
-}
-
-#[derive(Default)]
-struct Saved {
-    at: Option<Instant>,
-    state: Option<Artefact>,
 }
 
 impl Terminal {
     /// Draws a bar on stderr if that is a terminal and `quiet` is not set.
-    pub(crate) fn new(quiet: bool, checkpoint: Option<&Path>) -> Self {
+    pub(crate) fn new(quiet: bool, message: &'static str) -> Self {
         interrupted();
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(1);
             bar.set_style(style("{bar:30} {percent:>3} %  {msg}"));
-            bar.set_message("placing bins and cuts");
+            bar.set_message(message);
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        let checkpoint = checkpoint.map(Path::to_path_buf);
-        Terminal { started: Instant::now(), bar, checkpoint, saved: Mutex::default() }
+        Terminal { started: Instant::now(), bar }
     }
 
     /// Progress of draws of the exact pair.
     pub(crate) fn of_pair(quiet: bool) -> Self {
-        let terminal = Terminal::new(quiet, None);
-        terminal.set_message("drawing the exact pair");
-        terminal
+        Terminal::new(quiet, "drawing the exact pair")
     }
 
     /// Time since the start.
     pub(crate) fn elapsed_ms(&self) -> f64 {
         self.started.elapsed().as_secs_f64() * 1e3
-    }
-
-    /// The state after the last wave.
-    pub(crate) fn last_state(&self) -> Option<Artefact> {
-        self.saved.lock().map_or(None, |saved| saved.state.clone())
-    }
-
-    fn set_message(&self, message: &'static str) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(message);
-        }
     }
 
     /// Removes the bar.
@@ -148,28 +120,15 @@ impl Terminal {
         }
     }
 
-    /// Writes the state to the checkpoint file, if there is one.
-    pub(crate) fn save(&self, state: &Artefact) -> std::io::Result<()> {
-        let Some(path) = &self.checkpoint else { return Ok(()) };
-        write_atomically(path, &state.to_bytes()).map_err(|error| {
-            let path = path.display();
-            std::io::Error::other(format!(
-                "{path}: cannot write the checkpoint: {error}; the file still contains the last saved \
-                 state"
-            ))
-        })
-    }
-
-    fn show(&self, state: &Artefact, progress: Progress) {
+    /// Shows the progress; `message` describes it, from the number of results per second.
+    pub(crate) fn show(&self, progress: &Progress, message: impl FnOnce(&str) -> String) {
         let Some(bar) = &self.bar else { return };
         bar.set_length(progress.total);
         bar.set_position(progress.done);
         let elapsed = self.started.elapsed();
-        let fresh = (progress.done - progress.resumed) as f64;
+        let fresh = progress.done.saturating_sub(progress.resumed) as f64;
         let rate = short(fresh / elapsed.as_secs_f64().max(1e-3));
-        let left = time_left(elapsed, &progress);
-        let epsilon = state.outcome().map_or(0.0, |outcome| outcome.value());
-        let message = format!("{rate} observations/s  ε so far {epsilon:.2}{left}");
+        let message = format!("{}{}", message(&rate), time_left(elapsed, progress));
         bar.set_message(shown(&message).into_owned());
     }
 }
@@ -190,13 +149,8 @@ impl Control for Terminal {
     }
 
     fn after_draws(&self, done: u64, total: u64) {
-        let Some(bar) = &self.bar else { return };
-        bar.set_length(total);
-        bar.set_position(done);
-        let elapsed = self.started.elapsed();
-        let rate = short(done as f64 / elapsed.as_secs_f64().max(1e-3));
-        let left = time_left(elapsed, &Progress { done, total, resumed: 0 });
-        bar.set_message(format!("{rate} draws of the pair/s{left}"));
+        let progress = Progress { done, total, resumed: 0 };
+        self.show(&progress, |rate| format!("{rate} draws of the pair/s"));
     }
 
     fn warn(&self, message: &str) {
@@ -206,24 +160,6 @@ impl Control for Terminal {
             Some(bar) => bar.suspend(|| print_note(&line)),
             None => print_note(&line),
         }
-    }
-}
-
-impl RunControl<Plan> for Terminal {
-    fn after_wave(
-        &self,
-        state: &Artefact,
-        progress: Progress,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        self.show(state, progress);
-        let Ok(mut saved) = self.saved.lock() else { return Ok(()) };
-        let due = saved.at.is_none_or(|at| at.elapsed() >= CHECKPOINT_EVERY);
-        if due || state.is_finished() || !self.keep_going() {
-            self.save(state)?;
-            saved.at = Some(Instant::now());
-        }
-        saved.state = Some(state.clone());
-        Ok(())
     }
 }
 

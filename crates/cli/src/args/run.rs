@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use dpscope_engine::Shard;
 
+use crate::job::Destination;
+
 use super::{DeviceArgs, ReportArgs, RuleArg, StatementArgs, seed, shard};
 
 /// Options of simulated and trained runs.
@@ -31,4 +33,12 @@ pub(crate) struct RunArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+impl RunArgs {
+    /// Where the run saves its state, and which part of its plan it computes.
+    pub(crate) fn destination(&self) -> Destination<'_> {
+        let (checkpoint, out) = (self.checkpoint.as_deref(), self.out.as_deref());
+        Destination { shard: self.shard, checkpoint, out }
+    }
 }

@@ -12,10 +12,11 @@ use dpscope_report::record::{ComparedQuantity, ComparedValue, ComparisonLine, Si
 use dpscope_simulation::pair::{PairRows, PairSampler};
 use dpscope_simulation::{Backend, Evaluate};
 
-use super::simulate::{count_whole, float_mode, shuffle_plan};
+use super::simulate::{count_whole, shuffle_plan};
 use crate::args::{DeviceArgs, ShowArgs, StatementArgs, count, seed};
 use crate::device;
 use crate::failure::Failure;
+use crate::job::float_mode;
 use crate::progress::{Terminal, is_interrupted};
 use crate::seed::seed_or_fresh;
 
@@ -48,7 +49,7 @@ pub(super) struct DrawContext<'a> {
 impl<'a> DrawContext<'a> {
     pub(super) fn new(args: &'a TheoryArgs, quiet: bool) -> Result<Self, Failure> {
         let (seed, _) = seed_or_fresh(args.seed)?;
-        let backend = device::backend(&args.device, float_mode(&args.device, None))?;
+        let backend = device::backend(&args.device, float_mode(&args.device, &[]))?;
         Ok(DrawContext { args, backend, seed, quiet })
     }
 

@@ -15,9 +15,9 @@ use dpscope_report::text::row;
 use dpscope_report::words::{InWords, epochs_in_words, rounding_sentence};
 use dpscope_simulation::pair::PairSampler;
 
-use crate::commands::simulate::float_mode;
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure};
+use crate::job::float_mode;
 use crate::output::{print_json, print_text};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
@@ -139,7 +139,7 @@ fn pair(
     let upper = Shuffle(ShuffleMethod::MaxSlice).account(&upper)?;
     let training = run.rounded_down()?;
     let (seed, _) = seed_or_fresh(args.seed)?;
-    let backend = backend(&args.device, float_mode(&args.device, None))?;
+    let backend = backend(&args.device, float_mode(&args.device, &[]))?;
     let sampler = PairSampler {
         seed,
         observations: args.observations,

@@ -18,9 +18,10 @@ use dpscope_engine::EngineError;
 use dpscope_simulation::pair::{PairRows, PairSampler};
 use dpscope_simulation::{Backend, Evaluate, Plan};
 
-use crate::commands::simulate::{count_whole, float_mode, shuffle_plan};
+use crate::commands::simulate::{count_whole, shuffle_plan};
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::{RunOutcome, float_mode};
 use crate::output::{print_json, print_note, print_text};
 use crate::progress::Terminal;
 use crate::seed::seed_or_fresh;
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> CommandResult {
     )?;
     let observations = args.observations.unwrap_or(default);
     let (seed, _) = seed_or_fresh(args.seed)?;
-    let backend = backend(&args.device, float_mode(&args.device, None))?;
+    let backend = backend(&args.device, float_mode(&args.device, &[]))?;
     let mut rows = Vec::with_capacity(published.len());
     let mut seen = None;
     for setting in published {
@@ -128,7 +129,7 @@ fn pair_of(
 fn reproduced(
     published: Published,
     source: &Source,
-    outcome: &crate::commands::simulate::RunOutcome,
+    outcome: &RunOutcome<Plan>,
     pair: PairRows,
 ) -> Result<ReproductionRow, Failure> {
     let state = &outcome.state;

@@ -4,23 +4,16 @@ mod args;
 
 pub(crate) use args::ResumeArgs;
 
-use crate::commands::simulate::{Job, run_and_report};
+use crate::commands::simulate::run_and_report;
 use crate::failure::{CommandResult, reject_unused_options};
 use crate::files::read_artefact;
-use dpscope_report::record::SeedSource;
+use crate::job::Job;
+use dpscope_simulation::Plan;
 
 pub(crate) fn run(args: &ResumeArgs) -> CommandResult {
-    let state = read_artefact(&args.checkpoint)?;
-    let job = Job {
-        plan: state.plan.validated()?,
-        range: state.range,
-        resumed: Some(state),
-        seed_source: SeedSource::Checkpoint,
-        checkpoint: Some(&args.checkpoint),
-        out: args.out.as_deref(),
-        resume_options: String::new(),
-    };
-    if job.plan.plan().training.is_some() {
+    let state = read_artefact::<Plan>(&args.checkpoint)?;
+    let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
+    if job.plan.training.is_some() {
         return crate::commands::audit::dpsgd::resume(args, job);
     }
     let unused =

@@ -16,10 +16,9 @@ pub(crate) use mechanism::calibrated_noise;
 
 use crate::args::{DataArgs, DeviceArgs, MemoryArgs, ReportArgs};
 use crate::commands::resume::ResumeArgs;
-use crate::commands::simulate::{
-    Job, ResumePoint, check_job, plan, quoted, quoted_path, run_and_report, run_on,
-};
+use crate::commands::simulate::{plan, run_and_report, run_on};
 use crate::failure::{CommandResult, Exit, Failure};
+use crate::job::{Job, ResumePoint, quoted, quoted_path};
 use device::TrainingDevice;
 use outputs_file::OutputsFile;
 
@@ -32,7 +31,11 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     plan.validated().map_err(name_runs)?;
     if !Training::is_needed(&mechanism) {
         training::reject_training_options(args)?;
-        return run_and_report(&Job::new(plan, start, run)?, &run.device, &run.report);
+        return run_and_report(
+            &Job::new(plan, start, &run.destination())?,
+            &run.device,
+            &run.report,
+        );
     }
     let device = TrainingDevice::select(&run.device, args.memory, args.debias_records > 0)?;
     // before the search for a learning rate, which takes time
@@ -41,12 +44,12 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     let digest = TrainingDigest::of(training.description());
     let plan = Plan { training: Some(digest), ..plan };
     let files = TrainingFiles { data: &args.data, outputs_to: args.outputs_to.as_deref() };
-    train(training, Job::new(plan, start, run)?, files, &device, &run.report)
+    train(training, Job::new(plan, start, &run.destination())?, files, &device, &run.report)
 }
 
 /// Resumes a checkpoint of trained models.
-pub(crate) fn resume(args: &ResumeArgs, job: Job<'_>) -> CommandResult {
-    let plan = *job.plan.plan();
+pub(crate) fn resume(args: &ResumeArgs, job: Job<'_, Plan>) -> CommandResult {
+    let plan = job.plan;
     args.report.check(plan.delta)?;
     let state = job.resumed.as_ref().and_then(|state| state.evidence.training.as_ref());
     let description = state.map_or("", |state| &state.description);
@@ -89,16 +92,16 @@ impl TrainingFiles<'_> {
 
 fn train(
     training: Training,
-    job: Job<'_>,
+    job: Job<'_, Plan>,
     files: TrainingFiles<'_>,
     device: &TrainingDevice<'_>,
     report: &ReportArgs,
 ) -> CommandResult {
-    check_job(&job)?;
+    job.check()?;
     let job = Job { resume_options: files.resume_options(&training), ..job };
     let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?.flatten();
-    let models = device.models(job.plan.clone(), training, outputs.as_ref());
+    let models = device.models(job.plan.validated()?, training, outputs.as_ref());
     let result = models.and_then(|models| run_on(&models, &job, device.args, report));
     let is_interrupted = matches!(result, Ok(Exit::Interrupted));
     let saved = match &outputs {

@@ -11,9 +11,9 @@ use dpscope_formats::{Dataset, NpzWriter};
 use dpscope_simulation::{Artefact, Plan};
 use dpscope_train::{OutputSink, Training};
 
-use crate::commands::simulate::Job;
 use crate::failure::Failure;
 use crate::files::{cannot_write, check_replaces, limits, part_of, read, write_whole};
+use crate::job::Job;
 
 /// The first bytes of every npz.
 const ZIP: &str = "PK\u{3}\u{4}";
@@ -54,10 +54,10 @@ impl OutputsFile {
     /// exists already.
     pub(super) fn open(
         path: &Path,
-        job: &Job<'_>,
+        job: &Job<'_, Plan>,
         training: &Training,
     ) -> Result<Option<Self>, Failure> {
-        let plan = job.plan.plan();
+        let plan = &job.plan;
         let runs = plan.observations_per_world();
         if job.range.len() < runs {
             let why = "--outputs-to needs the runs of all shards together; leave it out";

@@ -15,11 +15,10 @@ use super::args::NUMBERING;
 use super::published::{Experiment, dp_sgd};
 use super::record::{estimate, our_result, reason};
 use crate::commands::audit::dpsgd::{built_in, calibrated_noise};
-use crate::commands::simulate::{
-    RunOutcome, count_whole, count_whole_of, float_mode, idealised_counts,
-};
+use crate::commands::simulate::{count_whole, count_whole_of, idealised_counts};
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::{RunOutcome, float_mode};
 use crate::output::{print_json, print_note, print_text};
 use crate::progress::is_interrupted;
 use crate::seed::seed_or_fresh;
@@ -136,7 +135,7 @@ fn row(
             (count_whole_of(&models, quiet), models.device())
         }
         None => {
-            let backend = backend(&args.device, float_mode(&args.device, None))?;
+            let backend = backend(&args.device, float_mode(&args.device, &[]))?;
             (count_whole(&plan, &backend, quiet), backend.device())
         }
     };
@@ -156,7 +155,7 @@ fn row(
 
 fn audited(
     experiment: &Experiment,
-    outcome: &RunOutcome,
+    outcome: &RunOutcome<Plan>,
     idealised: Option<&Artefact>,
     (before, device): (&[TrainingReproductionRow], String),
 ) -> Result<TrainingReproductionRow, Failure> {

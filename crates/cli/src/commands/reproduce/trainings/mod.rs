@@ -14,9 +14,9 @@ use dpscope_simulation::pair::PairSampler;
 
 use super::ReproduceArgs;
 use crate::args::{check_drawing, write_drawing};
-use crate::commands::simulate::float_mode;
 use crate::device::backend;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::job::float_mode;
 use crate::output::{print_json, print_text};
 use crate::progress::{RowProgress, Terminal, is_interrupted};
 use crate::seed::seed_or_fresh;
@@ -33,7 +33,7 @@ pub(super) fn run(args: &ReproduceArgs) -> CommandResult {
     }
     let trainings = trainings()?;
     let (seed, _) = seed_or_fresh(args.seed)?;
-    let backend = backend(&args.device, float_mode(&args.device, None))?;
+    let backend = backend(&args.device, float_mode(&args.device, &[]))?;
     let progress = RowProgress::new(args.show.quiet, trainings.len());
     let mut rows = Vec::with_capacity(trainings.len());
     for training in trainings {
