@@ -938,7 +938,7 @@ export interface PlugInEpsilon {
 }
 
 /** Whose participation two neighbouring data sets differ in. */
-export type PrivacyUnit = "record";
+export type PrivacyUnit = "record" | "user";
 
 /** What is bounded or estimated. */
 export type Quantity = "epsilon" | "gdp_mu";

@@ -4,11 +4,12 @@ use std::process::Command;
 
 use dpscope_tests::cli::{run, text};
 
+use crate::federated::cosines;
 use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "",
     "audit",
     "audit bgm",
@@ -20,6 +21,7 @@ const COMMANDS: [&str; 25] = [
     "plan one-run",
     "canaries verify",
     "audit one-run",
+    "audit federated",
     "bound",
     "calibrate",
     "compare",
@@ -66,6 +68,7 @@ fn examples_in_help_texts_run() {
     let (coins, scores) = canaries(10, 1.0, 3);
     folder.write("coins.npy", npy_f8(&[10], &coins));
     folder.write("scores.npy", npy_f8(&[10], &scores));
+    folder.write("cosines.csv", cosines(60, 0.5, 1));
     let images: Vec<u8> = (0..40 * 28 * 28).map(|i| (i % 251) as u8).collect();
     let header = [0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 28, 0, 0, 0, 28];
     folder.write("train-images-idx3-ubyte.gz", [&header[..], &images].concat());

@@ -11,6 +11,7 @@ mod damaged_files;
 mod devices;
 mod dpsgd;
 mod faults;
+mod federated;
 mod full_disk;
 mod help;
 mod interrupts;

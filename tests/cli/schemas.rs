@@ -10,6 +10,7 @@ use dpscope_report::number::{decimals, plain};
 use dpscope_report::schema::{documents, type_declarations, vocabulary};
 use serde_json::{Value, json};
 
+use crate::federated::cosines;
 use crate::one_run::canaries;
 use crate::trainer::{Trainer, npy_f8};
 use crate::{Folder, SMALL};
@@ -227,6 +228,11 @@ fn documents_of_commands() -> Vec<(&'static str, String)> {
             "audit one-run --canaries 1000 --guesses 100 --correct 95 --claim 2".to_owned(),
         ),
         ("one_run", "audit one-run --scores canary-scores.npy --coins coins.npy".to_owned()),
+        (
+            "one_shot",
+            "audit federated --cosines cosines.csv --dimension 1e5 --unseen cosines.csv --claim 8"
+                .to_owned(),
+        ),
         ("one_run_sizes", "plan one-run --canaries 100 --mu 1 --epsilon 1".to_owned()),
         (
             "canaries",
@@ -267,6 +273,7 @@ fn inputs() -> Folder {
     folder.write("settings.csv", "sigma,T\n1,10\n");
     let (coins, scores) = canaries(300, 1.0, 1);
     folder.write("coins.npy", npy_f8(&[300], &coins));
+    folder.write("cosines.csv", cosines(100, 1.0, 1));
     folder.write("canary-scores.npy", npy_f8(&[300], &scores));
     folder
 }

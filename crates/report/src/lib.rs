@@ -47,6 +47,7 @@ schemas!(
     "one_run",
     "one_run_sizes",
     "one_run_validity",
+    "one_shot",
     "plan",
     "published",
     "report",

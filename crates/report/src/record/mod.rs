@@ -14,6 +14,7 @@ mod one_run;
 mod one_run_plan;
 mod one_run_sizes;
 mod one_run_validity;
+mod one_shot;
 pub mod page;
 mod plan;
 mod planning;
@@ -49,6 +50,7 @@ pub use one_run_validity::{
     BoundedQuantity, CoverageFinding, OneRunProcedure, OneRunValidityReport, ProcedureRecord,
     SimulatedTraining, ValidityResult, ValiditySetting,
 };
+pub use one_shot::{OneShotEstimate, OneShotFiles, OneShotReport};
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
 pub use published::{ClaimReproduction, PublishedReport, PublishedRow, PublishedSource};

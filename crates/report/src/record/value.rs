@@ -25,6 +25,8 @@ pub enum Quantity {
 pub enum PrivacyUnit {
     /// One record.
     Record,
+    /// One client, with all of its records.
+    User,
 }
 
 /// A lower bound with coverage.

@@ -18,7 +18,7 @@ pub use vocabulary::vocabulary;
 use crate::record::{
     Bench, BoundReport, CalibrationReport, CanariesReport, CheckReport, Comparison, Completions,
     CurvesReport, Devices, ErrorReport, OneRunReport, OneRunSizes, OneRunValidityReport,
-    PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
+    OneShotReport, PlanReport, PublishedReport, Report, ReproductionReport, Serving, Sweep,
     TrainingReproductionReport,
 };
 
@@ -50,6 +50,7 @@ pub fn documents() -> Vec<(&'static str, Value)> {
         ("one_run", document::<OneRunReport>()),
         ("one_run_sizes", document::<OneRunSizes>()),
         ("one_run_validity", document::<OneRunValidityReport>()),
+        ("one_shot", document::<OneShotReport>()),
         ("plan", document::<PlanReport>()),
         ("published", document::<PublishedReport>()),
         ("report", document::<Report>()),

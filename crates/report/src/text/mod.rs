@@ -3,6 +3,7 @@
 mod metrics;
 mod one_run;
 mod one_run_sizes;
+mod one_shot;
 mod report;
 mod row;
 mod table;
@@ -12,6 +13,7 @@ mod training;
 pub use metrics::metrics_text;
 pub use one_run::{one_run_brief_text, one_run_text};
 pub use one_run_sizes::one_run_sizes_text;
+pub use one_shot::{one_shot_brief_text, one_shot_text};
 pub use report::{Hints, brief_text, report_text};
 pub use row::row;
 pub use table::{Align, table};

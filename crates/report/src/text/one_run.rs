@@ -9,7 +9,7 @@ use dpscope_core::format::{given, rounded};
 
 use super::row;
 use crate::number::{self, plain};
-use crate::record::OneRunReport;
+use crate::record::{LimitRecord, OneRunClaim, OneRunFindingRecord, OneRunReport};
 use crate::words::{
     GuessRuleKind, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, NO_LEAKAGE, PAIRS_FACTOR,
     canaries_sentence, coins_sentence, guess_rule_sentence, verdict_in_words,
@@ -40,12 +40,20 @@ pub fn one_run_text(report: &OneRunReport) -> String {
 #[must_use]
 pub fn one_run_brief_text(report: &OneRunReport) -> String {
     let mut out = format!("{}\n", report.headline);
-    if let Some(record) = &report.claim {
+    out.push_str(&claim_lines(report.claim.as_ref(), report.fail_above.as_ref()));
+    out.push_str(&finding_lines(&report.findings));
+    out
+}
+
+/// The verdicts on a claim and on a limit.
+pub(super) fn claim_lines(claim: Option<&OneRunClaim>, limit: Option<&LimitRecord>) -> String {
+    let mut out = String::new();
+    if let Some(record) = claim {
         let (epsilon, delta) = (given(record.claim.epsilon), number::delta(record.claim.delta));
         let verdict = verdict_in_words(record.verdict.outcome);
         out.push_str(&format!("claim ε = {epsilon} at δ = {delta}: {verdict}\n"));
     }
-    if let Some(limit) = &report.fail_above {
+    if let Some(limit) = limit {
         let verdict = match limit.verdict.outcome {
             Verdict::Refuted => "EXCEEDED by the bound",
             Verdict::NotRefuted => "not exceeded by the bound",
@@ -53,10 +61,12 @@ pub fn one_run_brief_text(report: &OneRunReport) -> String {
         };
         out.push_str(&format!("limit ε = {}: {verdict}\n", given(limit.epsilon)));
     }
-    for record in &report.findings {
-        out.push_str(&format!("note: {}\n", record.sentence));
-    }
     out
+}
+
+/// What the data indicate, one line each.
+pub(super) fn finding_lines(findings: &[OneRunFindingRecord]) -> String {
+    findings.iter().map(|record| format!("note: {}\n", record.sentence)).collect()
 }
 
 fn meaning(report: &OneRunReport) -> String {

@@ -9,8 +9,10 @@ mod described;
 mod finding;
 mod headline;
 mod length;
+mod null_finding;
 mod one_run;
 mod one_run_design;
+mod one_shot;
 mod privacy_statement;
 mod sampler;
 mod shuffle_window;
@@ -33,6 +35,11 @@ pub use one_run::{
     one_run_finding_sentence, one_run_headline,
 };
 pub use one_run_design::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
+pub use one_shot::{
+    CanaryNull, NO_ARRIVAL, OneShotAttacker, OneShotDesign, canary_null_sentence,
+    canary_number_sentence, holds_for_sentence, one_shot_claim_sentence, one_shot_headline,
+    sees_sentence,
+};
 pub use privacy_statement::{PrivacyStatement, StatementFormat, own_claim};
 pub use sampler::batches;
 pub use shuffle_window::shuffle_window_sentence;

@@ -6,6 +6,7 @@ use dpscope_core::audit::claim::VerdictReason;
 use dpscope_core::audit::one_run::{OneRunFinding, OneRunResult};
 use dpscope_core::format::{given, rounded};
 
+use super::null_finding::null_finding_sentence;
 use super::one_run_design::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
 use crate::number::{bound, confidence, counted, delta, grouped};
 
@@ -225,7 +226,7 @@ pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
             grouped(copies),
             grouped(canaries)
         ),
-        _ => "an unknown finding".to_owned(),
+        ref of_scores => null_finding_sentence(of_scores),
     }
 }
 

@@ -3,6 +3,7 @@
 mod bgm;
 mod counts;
 pub(crate) mod dpsgd;
+pub(crate) mod federated;
 pub(crate) mod one_run;
 mod outputs;
 mod recorded;
@@ -11,6 +12,7 @@ mod scores;
 use bgm::BgmArgs;
 use counts::CountsArgs;
 use dpsgd::DpSgdArgs;
+use federated::FederatedArgs;
 use one_run::OneRunArgs;
 use outputs::OutputsArgs;
 use scores::ScoresArgs;
@@ -35,5 +37,7 @@ subcommands! {
         Counts(CountsArgs) => counts,
         /// Bound epsilon from guesses on the canaries of one training run.
         OneRun(Box<OneRunArgs>) => one_run,
+        /// Bound epsilon from canary clients of one federated training.
+        Federated(Box<FederatedArgs>) => federated,
     }
 }

@@ -64,6 +64,35 @@ pub enum OneRunFinding {
         /// All canaries.
         canaries: u64,
     },
+    /// Canaries without a cosine: they count as canaries with p = 1.
+    MissingCosines {
+        /// Those without one.
+        count: u64,
+        /// All canaries.
+        canaries: u64,
+    },
+    /// Canaries point against the direction in which the training moved.
+    CosinesReversed {
+        /// Mean of the normal scores times √K.
+        z: f64,
+    },
+    /// Normal scores are further apart than one Gaussian sum with equal canaries leaves them.
+    UnequalWeights {
+        /// Their variance; 1 is expected.
+        dispersion: f64,
+    },
+    /// Canaries stand out as with hardly any noise.
+    LittleNoise {
+        /// Lower limit of μ.
+        gdp_mu: f64,
+    },
+    /// Canaries that were not in do not have uniform p-values.
+    UnseenNotUniform {
+        /// Distance of the distributions, of Kolmogorov and Smirnov.
+        distance: f64,
+        /// Canaries that were not in.
+        unseen: u64,
+    },
 }
 
 /// A bound above this multiple of a claim suggests a leak of the protocol.
@@ -73,14 +102,19 @@ impl OneRunFinding {
     /// Whether the finding invalidates the coverage of a bound, which leaves an estimate.
     #[must_use]
     pub const fn costs_coverage(&self) -> bool {
-        matches!(self, OneRunFinding::CoinsFollowOrder { .. } | OneRunFinding::SecondScores)
+        matches!(
+            self,
+            OneRunFinding::CoinsFollowOrder { .. }
+                | OneRunFinding::SecondScores
+                | OneRunFinding::UnseenNotUniform { .. }
+        )
     }
 
     /// Whether another attack on the same training may find more, so that a claim that the bound does
     /// not refute stays open.
     #[must_use]
     pub const fn leaves_claims_open(&self) -> bool {
-        matches!(self, OneRunFinding::ScoresReversed { .. })
+        matches!(self, OneRunFinding::ScoresReversed { .. } | OneRunFinding::CosinesReversed { .. })
     }
 
     /// Whether the finding suggests that the scores know the coins in another way than through the

@@ -15,6 +15,9 @@ use crate::math;
 /// A slot that is a real client when it is empty tests the adjacency "replace". `Fixed` presumes that
 /// the training, with the number of clients as a constant, obeys the claim at every number of canaries.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum CanaryDesign {
     /// The number of canaries is a draw of a Poisson distribution.
     Poisson {

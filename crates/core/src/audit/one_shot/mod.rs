@@ -14,6 +14,8 @@
 //! | [`GaussianLeak`] | canaries for an ε, a μ and a power | planning |
 //! | [`CosineNull`] | null probabilities of cosines, exact | every training algorithm, d ≥ 2 |
 //! | [`NullScores`] | null probabilities of any score, limits from fresh draws | the same |
+//! | [`OneShotResult`] | all bounds of one run, findings and verdicts | – |
+//! | [`ScoreChecks`] | findings about the protocol | – |
 //! | [`CumulativeBand`] | limits of order statistics that hold together | the bounds above |
 //!
 //! [`AnyMechanism`] takes null probabilities as [`NullTails`], exact or upper limits by Monte Carlo, so
@@ -22,6 +24,7 @@
 mod any_mechanism;
 mod arrival;
 mod band;
+mod checks;
 mod design;
 mod error;
 mod estimate;
@@ -29,10 +32,12 @@ mod independent;
 mod null;
 mod null_scores;
 mod plan;
+mod result;
 mod tails;
 
 pub use any_mechanism::{AnyMechanism, SimultaneousRule};
 pub use band::CumulativeBand;
+pub use checks::{ScoreChecks, unseen_finding};
 pub use design::{CanaryDesign, DeltaAllowance};
 pub use error::OneShotError;
 pub use estimate::{EpsilonEstimator, TwoGaussians};
@@ -40,6 +45,7 @@ pub use independent::{CutBound, Gdp, IndependentCanaries};
 pub use null::CosineNull;
 pub use null_scores::NullScores;
 pub use plan::{GaussianLeak, most_canaries, most_canaries_of_server_round};
+pub use result::{OneShotBounds, OneShotQuestion, OneShotResult};
 pub use tails::NullTails;
 
 /// A value below x by more than the rounding of the logarithms that it is a sum of.

@@ -1,7 +1,9 @@
 //! How many canaries a plan needs.
 
 use super::arrival::probability_of_arrivals;
-use super::{AnyMechanism, CanaryDesign, OneShotError, check_delta, check_significance};
+use super::{
+    AnyMechanism, CanaryDesign, OneShotError, SimultaneousRule, check_delta, check_significance,
+};
 use crate::special::normal;
 
 /// A leak whose canaries have independent normal scores N(μ, 1), for planning.
@@ -68,8 +70,12 @@ impl GaussianLeak {
     ) -> Result<f64, OneShotError> {
         check_epsilon(epsilon)?;
         let canaries = AnyMechanism::new(CanaryDesign::Poisson { mean })?;
-        let rule = canaries.simultaneous_rule(delta, significance)?;
-        Ok(rule.ln_p_needed(epsilon).fold(0.0, |best, (rank, ln_p)| {
+        Ok(self.power_of(&canaries.simultaneous_rule(delta, significance)?, mean, epsilon))
+    }
+
+    /// As [`GaussianLeak::power`], for a rule and about `mean` canaries.
+    pub(super) fn power_of(&self, rule: &SimultaneousRule, mean: f64, epsilon: f64) -> f64 {
+        rule.ln_p_needed(epsilon).fold(0.0, |best, (rank, ln_p)| {
             // the j-th p-value is small enough if j canaries are: their number is Poisson
             let tpr = if ln_p < 0.0 {
                 normal::normal_cdf(self.mu + normal::quantile_from_ln(ln_p))
@@ -77,7 +83,7 @@ impl GaussianLeak {
                 1.0
             };
             best.max(probability_of_arrivals(rank as f64, mean * tpr))
-        }))
+        })
     }
 
     /// The least k̄, to 1 %, with which ε ≥ `epsilon` is shown with probability `power`; `None` if none up

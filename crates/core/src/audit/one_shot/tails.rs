@@ -68,8 +68,8 @@ impl NullTails {
         Ok(self.ascending.partition_point(|&ln_p| ln_p <= ln_cut) as u64)
     }
 
-    /// z = Φ⁻¹(1 − p), the largest first.
-    pub(super) fn normal_scores(&self) -> impl Iterator<Item = f64> + '_ {
+    /// Normal scores z = Φ⁻¹(1 − p), the largest first; −∞ where p is 1.
+    pub fn normal_scores(&self) -> impl Iterator<Item = f64> + '_ {
         self.ascending.iter().map(|&ln_p| {
             if ln_p < 0.0 { -normal::quantile_from_ln(ln_p) } else { f64::NEG_INFINITY }
         })

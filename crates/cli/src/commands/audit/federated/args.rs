@@ -1,0 +1,103 @@
+//! Arguments of `audit federated`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dpscope_core::audit::one_shot::CanaryDesign;
+use dpscope_report::words::OneShotAttacker;
+
+use crate::args::{ClaimArgs, ShowArgs, StatementArgs, count, number, positive};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dpscope audit federated --cosines cosines.csv --dimension 100000 --claim 8\n  \
+        dpscope audit federated --cosines cosines.csv --dimension 100000 --design poisson:50"
+)]
+pub(crate) struct FederatedArgs {
+    /// Cosines between the canaries' directions and what the attacker sees: csv with the columns
+    /// canary and cosine, or one cosine per canary; NaN for a canary without one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cosines: PathBuf,
+    /// Number of trained parameters: the dimension of the directions.
+    #[arg(long, value_name = "D", value_parser = positive)]
+    pub(crate) dimension: u64,
+    /// How the number of canaries was drawn before the training: poisson:MEAN,
+    /// bernoulli:SLOTS:PROBABILITY or fixed.
+    #[arg(long, default_value = "fixed", value_parser = design)]
+    pub(crate) design: DesignArg,
+    /// Canaries that were inserted [default: the number of cosines].
+    #[arg(long, value_name = "K", value_parser = count)]
+    pub(crate) canaries: Option<u64>,
+    /// What the attacker sees.
+    #[arg(long, value_enum, default_value = "final-model")]
+    pub(crate) attacker: AttackerArg,
+    /// Server rounds over which each cosine is the maximum, for --attacker all-updates.
+    #[arg(long, value_name = "T", value_parser = positive)]
+    pub(crate) server_rounds: Option<u64>,
+    /// Cosines of directions that no client sent, as a check of dimension and flattening.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) unseen: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) statement: StatementArgs,
+    #[command(flatten)]
+    pub(crate) claim: ClaimArgs,
+    /// Draw the scores and the bounds to a self-contained SVG file.
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print only the result and the verdict.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) brief: bool,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+}
+
+/// How the number of canaries was drawn; a fixed one is that of the canaries.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum DesignArg {
+    Poisson(f64),
+    Bernoulli(u64, f64),
+    Fixed,
+}
+
+impl DesignArg {
+    pub(crate) fn design(self, canaries: u64) -> CanaryDesign {
+        match self {
+            DesignArg::Poisson(mean) => CanaryDesign::Poisson { mean },
+            DesignArg::Bernoulli(slots, inclusion) => CanaryDesign::Bernoulli { slots, inclusion },
+            DesignArg::Fixed => CanaryDesign::Fixed { canaries },
+        }
+    }
+}
+
+/// `poisson:1000`, `bernoulli:2000:0.5` or `fixed`.
+pub(crate) fn design(text: &str) -> Result<DesignArg, String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    match parts[..] {
+        ["fixed"] => Ok(DesignArg::Fixed),
+        ["poisson", mean] => number(mean).map(DesignArg::Poisson),
+        ["bernoulli", slots, probability] => {
+            Ok(DesignArg::Bernoulli(positive(slots)?, number(probability)?))
+        }
+        _ => Err("expected poisson:MEAN, bernoulli:SLOTS:PROBABILITY or fixed".to_owned()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AttackerArg {
+    /// The final model, minus the initial one.
+    FinalModel,
+    /// Every server update: the largest cosine of each canary.
+    AllUpdates,
+    /// Every server update, and when each client took part: the sum over these server rounds.
+    KnownServerRounds,
+}
+
+impl From<AttackerArg> for OneShotAttacker {
+    fn from(attacker: AttackerArg) -> Self {
+        match attacker {
+            AttackerArg::FinalModel => OneShotAttacker::FinalModel,
+            AttackerArg::AllUpdates => OneShotAttacker::AllUpdates,
+            AttackerArg::KnownServerRounds => OneShotAttacker::KnownServerRounds,
+        }
+    }
+}

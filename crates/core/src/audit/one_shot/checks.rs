@@ -1,0 +1,172 @@
+//! What null probabilities indicate about the protocol; no check changes a bound.
+
+use super::arrival::probability_of_arrivals;
+use super::{Gdp, IndependentCanaries, NullTails, OneShotError};
+use crate::audit::one_run::OneRunFinding;
+use crate::math;
+
+/// Significance of each check.
+pub(super) const LEVEL: f64 = 1e-3;
+
+/// Sum of normal scores over √K below which signs are reversed: a chance of 3·10⁻⁵.
+const REVERSED: f64 = -4.0;
+
+/// A shift of this many standard deviations is that of hardly any noise.
+const LITTLE_NOISE: f64 = 20.0;
+
+/// Normal scores below have p = 1 in f64.
+const LEAST_SCORE: f64 = -38.0;
+
+/// Exact null probabilities of seen canaries, for checks of the protocol.
+#[derive(Debug, Clone, Copy)]
+pub struct ScoreChecks<'a> {
+    tails: &'a NullTails,
+}
+
+impl<'a> ScoreChecks<'a> {
+    /// Null probabilities that are exact, such as those of cosines.
+    #[must_use]
+    pub const fn new(tails: &'a NullTails) -> Self {
+        Self { tails }
+    }
+
+    /// The mean of the normal scores times √K: N(0, 1) if no canary arrived; 0 without canaries.
+    #[must_use]
+    pub fn standardised_mean(&self) -> f64 {
+        let (count, mean) = self.mean();
+        mean * count.sqrt()
+    }
+
+    /// Signs that are reversed, canaries of unequal weight, hardly any noise.
+    ///
+    /// | finding | statistic | significance |
+    /// |---|---|---|
+    /// | `CosinesReversed` | √K z̄ < −4 | 3·10⁻⁵ |
+    /// | `UnequalWeights` | Σ(z − z̄)² against χ² with K − 1 degrees of freedom | 10⁻³ |
+    /// | `LittleNoise` | lower limit of μ above 20 | 10⁻³ |
+    ///
+    /// For one Gaussian sum the spread of normal scores does not depend on the noise.
+    ///
+    /// # Guarantee
+    /// `unit::checks_detect_their_faults_and_nothing_else`.
+    ///
+    /// # Errors
+    /// [`OneShotError::Canaries`] for more than 10⁹ of them.
+    pub fn findings(&self) -> Result<Vec<OneRunFinding>, OneShotError> {
+        let (count, mean) = self.mean();
+        if count < 2.0 {
+            return Ok(Vec::new());
+        }
+        let mut findings = Vec::new();
+        let z = mean * count.sqrt();
+        if z < REVERSED {
+            findings.push(OneRunFinding::CosinesReversed { z });
+        }
+        let square = |score: f64| (score - mean) * (score - mean);
+        let dispersion: f64 = self.scores().map(square).sum();
+        let p_value = 1.0 - probability_of_arrivals(0.5 * (count - 1.0), 0.5 * dispersion);
+        if p_value < LEVEL {
+            findings.push(OneRunFinding::UnequalWeights { dispersion: dispersion / (count - 1.0) });
+        }
+        let canaries = IndependentCanaries::new(self.tails.len() as u64, LEVEL)?;
+        let gdp_mu = Gdp::new(&canaries).mu_lower(self.tails)?;
+        if gdp_mu > LITTLE_NOISE {
+            findings.push(OneRunFinding::LittleNoise { gdp_mu });
+        }
+        Ok(findings)
+    }
+
+    fn mean(&self) -> (f64, f64) {
+        let count = self.tails.len() as f64;
+        (count, self.scores().sum::<f64>() / count.max(1.0))
+    }
+
+    fn scores(&self) -> impl Iterator<Item = f64> + '_ {
+        self.tails.normal_scores().map(|score| score.max(LEAST_SCORE))
+    }
+}
+
+/// Whether canaries that were not in have p-values that are not uniform, at a significance of 10⁻³.
+///
+/// The test of Kolmogorov and Smirnov, with the correction of Stephens for small numbers. Such p-values
+/// are uniform and independent given the output, whatever the training did: if they are not, dimension,
+/// flattening or directions are wrong, and no bound holds.
+///
+/// # Guarantee
+/// `unit::unseen_canaries_of_another_dimension_are_detected`.
+///
+/// # Reference
+/// M. Stephens (1970), Journal of the Royal Statistical Society B 32.
+#[must_use]
+pub fn unseen_finding(unseen: &NullTails) -> Option<OneRunFinding> {
+    let count = unseen.len() as f64;
+    let places = unseen.ln_p().iter().map(|&ln_p| math::exp(ln_p)).enumerate();
+    let distance = places.fold(0.0_f64, |most, (place, p)| {
+        most.max(p - place as f64 / count).max((place + 1) as f64 / count - p)
+    });
+    let root = count.sqrt();
+    let scaled = (root + 0.12 + 0.11 / root) * distance;
+    let term = |j: i32| {
+        let sign = if j % 2 == 1 { 2.0 } else { -2.0 };
+        sign * math::exp(-2.0 * f64::from(j * j) * scaled * scaled)
+    };
+    let p_value = if scaled < 0.3 { 1.0 } else { (1..=20).map(term).sum::<f64>() };
+    (p_value < LEVEL).then_some(OneRunFinding::UnseenNotUniform { distance, unseen: count as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::one_shot::CosineNull;
+    use crate::random::{Purpose, WideNormals};
+    use crate::special::normal;
+
+    fn tails(seed: u64, score: impl Fn(usize, f64) -> f64) -> NullTails {
+        let mut draws = vec![0.0; 400];
+        WideNormals::new(seed, Purpose::Test, 31).fill(&mut draws);
+        let ln_p = draws.iter().enumerate();
+        NullTails::new(ln_p.map(|(i, &z)| normal::normal_ln_cdf(-score(i, z))).collect()).unwrap()
+    }
+
+    fn count(score: impl Fn(usize, f64) -> f64) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for seed in 0..20 {
+            for finding in ScoreChecks::new(&tails(seed, &score)).findings().unwrap() {
+                counts[match finding {
+                    OneRunFinding::CosinesReversed { .. } => 0,
+                    OneRunFinding::UnequalWeights { .. } => 1,
+                    _ => 2,
+                }] += 1;
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn checks_detect_their_faults_and_nothing_else() {
+        assert_eq!(count(|_, z| z), [0, 0, 0]);
+        assert_eq!(count(|_, z| z + 3.0), [0, 0, 0]);
+        assert_eq!(count(|_, z| z - 0.5), [20, 0, 0]);
+        assert_eq!(count(|i, z| if i % 4 == 0 { z + 3.0 } else { z + 1.0 }), [0, 20, 0]);
+        assert_eq!(count(|_, z| z + 22.0), [0, 0, 20]);
+        // far below any p that differs from 1
+        assert_eq!(count(|_, z| z - 1_000.0), [20, 0, 0]);
+    }
+
+    #[test]
+    fn unseen_canaries_of_another_dimension_are_detected() {
+        let null = CosineNull::new(1_000).unwrap();
+        let mut draws = vec![0.0; 1_000];
+        for seed in 0..20 {
+            WideNormals::new(seed, Purpose::Test, 32).fill(&mut draws);
+            let cosines = |dimension: f64| -> Vec<f64> {
+                draws.iter().map(|z| z / (dimension + z * z).sqrt()).collect()
+            };
+            let finding =
+                |dimension: f64| unseen_finding(&null.tails(&cosines(dimension)).unwrap());
+            assert_eq!(finding(1_000.0), None, "{seed}");
+            assert!(finding(2_500.0).is_some(), "{seed}");
+        }
+        assert_eq!(unseen_finding(&NullTails::default()), None);
+    }
+}

@@ -1,0 +1,279 @@
+//! All bounds of one run, findings and verdicts.
+
+use super::{
+    AnyMechanism, CanaryDesign, DeltaAllowance, GaussianLeak, Gdp, IndependentCanaries, NullTails,
+    OneShotError,
+};
+use crate::adjacency::Adjacency;
+use crate::audit::OutcomeKind;
+use crate::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
+use crate::audit::one_run::{OneRunFinding, implied_claim};
+use crate::gdp::gdp_epsilon;
+
+/// What is asked of the canaries of one run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OneShotQuestion {
+    /// How the number of canaries was drawn.
+    pub design: CanaryDesign,
+    /// Canaries that were inserted; those without a score count as canaries with p = 1.
+    pub inserted: u64,
+    /// δ of the statement.
+    pub delta: f64,
+    /// Chance that a bound is wrong.
+    pub significance: f64,
+    /// The part of it that null probabilities used up; 0 where they are exact.
+    pub null_significance: f64,
+}
+
+/// Lower bounds of one run, each with its own assumption and with the whole significance: choose one
+/// before the training.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotBounds {
+    /// ε, for any training algorithm.
+    pub epsilon: f64,
+    /// μ, for any training algorithm that is claimed to be μ-GDP.
+    pub gdp_mu: f64,
+    /// ε, if canaries do not influence each other.
+    pub independent_epsilon: f64,
+    /// μ, if canaries do not influence each other and the training is claimed to be μ-GDP; none if a
+    /// canary has no score.
+    pub independent_gdp_mu: Option<f64>,
+}
+
+/// Bounds from the canaries of one run, with findings.
+///
+/// # Guarantee
+/// That of [`AnyMechanism::epsilon_lower`] for the verdict; a finding that costs coverage leaves an
+/// estimate (`unit::verdicts_need_coverage`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneShotResult {
+    question: OneShotQuestion,
+    bounds: OneShotBounds,
+    allowance: DeltaAllowance,
+    detectable_mu: Option<f64>,
+    findings: Vec<OneRunFinding>,
+}
+
+/// With this probability a detectable leak shows ε > 0.
+const DETECTION_POWER: f64 = 0.8;
+
+impl OneShotResult {
+    /// All bounds from the null probabilities of the seen canaries.
+    ///
+    /// # Errors
+    /// An argument outside its domain, or more null probabilities than canaries.
+    pub fn new(tails: &NullTails, question: OneShotQuestion) -> Result<Self, OneShotError> {
+        let OneShotQuestion { design, inserted, delta, significance, null_significance } = question;
+        tails.check_at_most(inserted)?;
+        let level = significance - null_significance;
+        let any = AnyMechanism::new(design)?;
+        let rule = any.simultaneous_rule(delta, level)?;
+        let mut bounds = OneShotBounds {
+            epsilon: rule.epsilon_lower(tails)?,
+            gdp_mu: any.mu_lower(tails, level)?,
+            independent_epsilon: 0.0,
+            independent_gdp_mu: None,
+        };
+        if inserted > 0 {
+            let canaries = IndependentCanaries::new(inserted, level)?;
+            bounds.independent_epsilon = canaries.epsilon_lower(tails, delta)?;
+            let is_whole = tails.len() as u64 == inserted;
+            let mu = is_whole.then(|| Gdp::new(&canaries).mu_lower(tails));
+            bounds.independent_gdp_mu = mu.transpose()?;
+        }
+        let missing = inserted - tails.len() as u64;
+        let missing = OneRunFinding::MissingCosines { count: missing, canaries: inserted };
+        let is_missing = inserted > tails.len() as u64;
+        Ok(Self {
+            bounds,
+            allowance: rule.allowance(),
+            detectable_mu: least_mu(|mu| {
+                let leak =
+                    GaussianLeak::new(mu).map(|leak| leak.power_of(&rule, design.mean(), 0.0));
+                leak.is_ok_and(|power| power >= DETECTION_POWER)
+            }),
+            findings: is_missing.then_some(missing).into_iter().collect(),
+            question,
+        })
+    }
+
+    /// The same result with more findings.
+    #[must_use]
+    pub fn with_findings(mut self, findings: impl IntoIterator<Item = OneRunFinding>) -> Self {
+        self.findings.extend(findings);
+        self
+    }
+
+    /// The question.
+    #[must_use]
+    pub const fn question(&self) -> &OneShotQuestion {
+        &self.question
+    }
+
+    /// The bounds.
+    #[must_use]
+    pub const fn bounds(&self) -> &OneShotBounds {
+        &self.bounds
+    }
+
+    /// What δ cost the bound for any training algorithm.
+    #[must_use]
+    pub const fn allowance(&self) -> DeltaAllowance {
+        self.allowance
+    }
+
+    /// The μ of a Gaussian leak for which these canaries show ε > 0 with probability 80 %, in the bound
+    /// for any training algorithm; none if δ leaves no significance.
+    #[must_use]
+    pub const fn detectable_mu(&self) -> Option<f64> {
+        self.detectable_mu
+    }
+
+    /// Its ε; none where it is not finite.
+    #[must_use]
+    pub fn detectable_epsilon(&self) -> Option<f64> {
+        let epsilon = gdp_epsilon(self.detectable_mu?, self.question.delta).ok()?;
+        epsilon.is_finite().then_some(epsilon)
+    }
+
+    /// The ε that a Gaussian mechanism with the bound on μ of independent canaries has: it refutes no
+    /// (ε, δ) claim; none at δ = 0.
+    #[must_use]
+    pub fn epsilon_by_gaussian_curve(&self) -> Option<f64> {
+        let epsilon = gdp_epsilon(self.bounds.independent_gdp_mu?, self.question.delta).ok()?;
+        epsilon.is_finite().then_some(epsilon)
+    }
+
+    /// What the data indicate about protocol and code.
+    #[must_use]
+    pub fn findings(&self) -> &[OneRunFinding] {
+        &self.findings
+    }
+
+    /// Whether the bounds have coverage.
+    #[must_use]
+    pub fn kind(&self) -> OutcomeKind {
+        if self.findings.iter().any(OneRunFinding::costs_coverage) {
+            OutcomeKind::Estimate
+        } else {
+            OutcomeKind::Bound
+        }
+    }
+
+    /// The verdict on a claim by the bound for any training algorithm, from canaries that certify the
+    /// adjacency `certified`.
+    ///
+    /// # Errors
+    /// A claimed ε that is not a finite number ≥ 0, or a claim at another δ.
+    pub fn verdict(
+        &self,
+        claim: &PrivacyClaim,
+        certified: Adjacency,
+    ) -> Result<ClaimVerdict, ClaimError> {
+        claim.check_against(self.question.delta)?;
+        let implied = implied_claim(claim, certified);
+        Ok(ClaimVerdict::from(if self.kind() == OutcomeKind::Estimate {
+            VerdictReason::CoverageLost
+        } else if implied.delta <= self.question.delta && self.bounds.epsilon > implied.epsilon {
+            VerdictReason::BoundExceedsClaim
+        } else if self.findings.iter().any(OneRunFinding::leaves_claims_open) {
+            VerdictReason::AttackMismatch
+        } else {
+            VerdictReason::BoundWithinClaim
+        }))
+    }
+}
+
+/// The least μ up to 100 that suffices, to 10⁻³ of it.
+fn least_mu(suffices: impl Fn(f64) -> bool) -> Option<f64> {
+    let (mut low, mut high) = (0.0, 100.0);
+    if !suffices(high) {
+        return None;
+    }
+    while high - low > 1e-3 * high {
+        let middle = 0.5 * (low + high);
+        if suffices(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Some(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(design: CanaryDesign, inserted: u64) -> OneShotQuestion {
+        OneShotQuestion {
+            design,
+            inserted,
+            delta: 1e-6,
+            significance: 0.05,
+            null_significance: 0.0,
+        }
+    }
+
+    fn claim(epsilon: f64) -> PrivacyClaim {
+        PrivacyClaim { epsilon, delta: 1e-6, adjacency: Adjacency::AddRemove }
+    }
+
+    fn result(ln_p: f64) -> OneShotResult {
+        let tails = NullTails::new(vec![ln_p; 60]).unwrap();
+        OneShotResult::new(&tails, question(CanaryDesign::Poisson { mean: 50.0 }, 60)).unwrap()
+    }
+
+    #[test]
+    fn verdicts_need_coverage() {
+        let outcome = |result: &OneShotResult, epsilon: f64| {
+            result.verdict(&claim(epsilon), Adjacency::AddRemove).unwrap().reason
+        };
+        let strong = result(-12.0);
+        assert_eq!(outcome(&strong, 2.0), VerdictReason::BoundExceedsClaim);
+        assert_eq!(outcome(&strong, 20.0), VerdictReason::BoundWithinClaim);
+        let unseen = OneRunFinding::UnseenNotUniform { distance: 0.5, unseen: 100 };
+        let doubtful = strong.clone().with_findings([unseen]);
+        assert_eq!(outcome(&doubtful, 2.0), VerdictReason::CoverageLost);
+        let reversed = OneRunFinding::CosinesReversed { z: -9.0 };
+        let open = result(-0.1).with_findings([reversed]);
+        assert_eq!(outcome(&open, 2.0), VerdictReason::AttackMismatch);
+        let other = PrivacyClaim { delta: 1e-5, ..claim(2.0) };
+        assert!(strong.verdict(&other, Adjacency::AddRemove).is_err());
+    }
+
+    #[test]
+    fn missing_canaries_are_reported_and_leave_no_mean() {
+        let tails = NullTails::new(vec![-12.0; 50]).unwrap();
+        let missing =
+            OneShotResult::new(&tails, question(CanaryDesign::Fixed { canaries: 60 }, 60)).unwrap();
+        assert_eq!(missing.bounds().independent_gdp_mu, None);
+        let finding = OneRunFinding::MissingCosines { count: 10, canaries: 60 };
+        assert_eq!(missing.findings(), [finding]);
+        let more = OneShotResult::new(&tails, question(CanaryDesign::Poisson { mean: 50.0 }, 40));
+        assert!(more.is_err());
+    }
+
+    #[test]
+    fn no_canary_yields_zero() {
+        let none = question(CanaryDesign::Poisson { mean: 5.0 }, 0);
+        let none = OneShotResult::new(&NullTails::default(), none).unwrap();
+        assert_eq!((none.bounds().epsilon, none.bounds().independent_epsilon), (0.0, 0.0));
+    }
+
+    #[test]
+    fn detectable_leaks_are_detected_with_their_power() {
+        let few = result(-1.0).detectable_mu().unwrap();
+        let question = question(CanaryDesign::Poisson { mean: 5_000.0 }, 60);
+        let tails = NullTails::new(vec![-1.0; 60]).unwrap();
+        let many = OneShotResult::new(&tails, question).unwrap().detectable_mu().unwrap();
+        assert!(many < few && few < 2.0, "{many} {few}");
+        let leak = GaussianLeak::new(few).unwrap();
+        let power = leak.power(50.0, 0.0, 1e-6, 0.05).unwrap();
+        assert!((power - DETECTION_POWER).abs() < 0.01, "{power}");
+        let spent = OneShotQuestion { delta: 0.5, ..question };
+        assert_eq!(OneShotResult::new(&tails, spent).unwrap().detectable_mu(), None);
+    }
+}

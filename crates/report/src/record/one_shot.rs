@@ -1,0 +1,153 @@
+//! The report of an audit with canaries of a known null distribution.
+
+use dpscope_core::audit::OutcomeKind;
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
+use dpscope_core::audit::one_run::{OneRunFinding, implied_claim};
+use dpscope_core::audit::one_shot::{EpsilonEstimator, OneShotBounds, OneShotResult};
+use serde::Serialize;
+
+use super::claim::verdict_of;
+use super::{ClaimTest, LimitRecord, OneRunClaim, OneRunFindingRecord};
+use crate::words::{OneShotDesign, adjacency_sentence, one_shot_claim_sentence, one_shot_headline};
+
+/// The result of an audit with canaries of a known null distribution, with what it rests on.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotReport {
+    /// Name and version of this document.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.one_shot/1")))]
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The bound for any training algorithm in one line.
+    pub headline: String,
+    /// On the claim and the limit together; none where nothing was tested.
+    pub verdict: Option<ClaimVerdict>,
+    /// Canaries, their null distribution, and who attacks.
+    pub design: OneShotDesign,
+    /// Whether the values of ε have coverage.
+    pub kind: OutcomeKind,
+    /// δ of the statement.
+    pub delta: f64,
+    /// Chance that a bound is wrong; each of the bounds has all of it.
+    pub significance: f64,
+    /// Lower bounds, each with its own assumption.
+    pub bounds: OneShotBounds,
+    /// ε of a Gaussian mechanism with the bound on μ of independent canaries: it refutes no (ε, δ)
+    /// claim.
+    pub epsilon_by_gaussian_curve: Option<f64>,
+    /// The smallest p-values that count for nothing, because of δ.
+    pub canaries_lost_to_delta: u64,
+    /// ε of a Gaussian leak that these canaries show with probability 80 %; none if δ leaves no
+    /// significance.
+    pub detectable_epsilon: Option<f64>,
+    /// Estimates, without coverage; none where the null distribution is not that of cosines.
+    pub estimates: Vec<OneShotEstimate>,
+    /// Mean of the normal scores times √K, N(0, 1) if no canary arrived; none where null
+    /// probabilities are only limits.
+    pub standardised_mean: Option<f64>,
+    /// Whether any bound exceeds 0: canaries had an effect.
+    pub has_arrived: bool,
+    /// What the data indicate about protocol and code.
+    pub findings: Vec<OneRunFindingRecord>,
+    /// The claim that was tested.
+    pub claim: Option<OneRunClaim>,
+    /// The largest acceptable bound on ε, and whether it is exceeded.
+    pub fail_above: Option<LimitRecord>,
+    /// The files that were read.
+    pub input: OneShotFiles,
+    /// Wall-clock time of this audit.
+    pub elapsed_ms: f64,
+}
+
+/// An estimate beside its range without a leak.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotEstimate {
+    /// How it is computed.
+    pub method: EpsilonEstimator,
+    /// ε.
+    pub epsilon: f64,
+    /// 90 % of runs without any leak have an estimate in this interval.
+    pub null_range: [f64; 2],
+}
+
+/// The files that were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotFiles {
+    /// Cosines or other scores of the canaries.
+    pub scores: Option<String>,
+    /// Scores of canaries that were not in.
+    pub unseen: Option<String>,
+    /// The final model.
+    pub model: Option<String>,
+    /// The model before the training.
+    pub initial_model: Option<String>,
+    /// The server updates.
+    pub updates: Option<String>,
+    /// The plan.
+    pub plan: Option<String>,
+}
+
+impl OneShotReport {
+    /// The report of a result; `standardised_mean` is that of exact null probabilities.
+    ///
+    /// # Errors
+    /// A claim that cannot be compared.
+    pub fn new(
+        result: OneShotResult,
+        design: OneShotDesign,
+        standardised_mean: Option<f64>,
+        test: &ClaimTest,
+    ) -> Result<Self, ClaimError> {
+        let certified = design.adjacency;
+        let far = test.claim.as_ref().and_then(|claim| {
+            let implied = implied_claim(claim, certified);
+            OneRunFinding::far_above_claim(result.bounds().epsilon, implied.epsilon)
+        });
+        let result = result.with_findings(far);
+        let (question, bounds) = (*result.question(), *result.bounds());
+        let has_arrived = bounds.epsilon > 0.0
+            || bounds.independent_epsilon > 0.0
+            || bounds.independent_gdp_mu.is_some_and(|mu| mu > 0.0);
+        let claim = test.claim.map(|claim| -> Result<OneRunClaim, ClaimError> {
+            let verdict = result.verdict(&claim, certified)?;
+            let findings = result.findings();
+            let says = one_shot_claim_sentence(verdict.reason, &design, has_arrived, findings);
+            let note = adjacency_sentence(certified, claim.adjacency);
+            Ok(OneRunClaim { claim, verdict, says, note })
+        });
+        let claim = claim.transpose()?;
+        let limit = test.fail_above.map(|epsilon| -> Result<LimitRecord, ClaimError> {
+            let limit = PrivacyClaim { epsilon, delta: question.delta, adjacency: certified };
+            Ok(LimitRecord { epsilon, verdict: result.verdict(&limit, certified)? })
+        });
+        let fail_above = limit.transpose()?;
+        Ok(Self {
+            schema: "dpscope.one_shot/1",
+            version: env!("CARGO_PKG_VERSION"),
+            headline: one_shot_headline(&result, &design),
+            verdict: verdict_of(
+                claim.as_ref().map(|claim| claim.verdict),
+                fail_above.map(|limit| limit.verdict),
+            ),
+            design,
+            kind: result.kind(),
+            delta: question.delta,
+            significance: question.significance,
+            bounds,
+            epsilon_by_gaussian_curve: result.epsilon_by_gaussian_curve(),
+            canaries_lost_to_delta: result.allowance().canaries(),
+            detectable_epsilon: result.detectable_epsilon(),
+            estimates: Vec::new(),
+            standardised_mean,
+            has_arrived,
+            findings: result.findings().iter().copied().map(Into::into).collect(),
+            claim,
+            fail_above,
+            input: OneShotFiles::default(),
+            elapsed_ms: 0.0,
+        })
+    }
+}

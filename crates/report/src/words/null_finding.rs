@@ -1,0 +1,39 @@
+//! Findings about scores of a known null distribution.
+
+use dpscope_core::audit::one_run::OneRunFinding;
+use dpscope_core::format::rounded;
+
+use crate::number::{bound, grouped};
+
+/// What a finding about scores of a known null distribution says.
+pub(super) fn null_finding_sentence(finding: &OneRunFinding) -> String {
+    match *finding {
+        OneRunFinding::MissingCosines { count, canaries } => format!(
+            "{} of {} canaries have no finite score; they count as canaries that were not seen",
+            grouped(count),
+            grouped(canaries)
+        ),
+        OneRunFinding::CosinesReversed { z } => format!(
+            "the canaries point against the training (√K z̄ = {}): sign or flattening is reversed; fix \
+             it before a new plan is drawn, since a sign chosen after a look at the cosines has no bound",
+            rounded(z, 1)
+        ),
+        OneRunFinding::UnequalWeights { dispersion } => format!(
+            "the normal scores have variance {}, and one Gaussian sum leaves 1: canaries had different \
+             weights, clipping or server rounds",
+            rounded(dispersion, 2)
+        ),
+        OneRunFinding::LittleNoise { gdp_mu } => format!(
+            "the canaries stand out by {} standard deviations or more, as with hardly any noise: check \
+             that noise is added, and its scale",
+            bound(gdp_mu, false, 1)
+        ),
+        OneRunFinding::UnseenNotUniform { distance, unseen } => format!(
+            "{} canaries that were not in do not have uniform p-values (distance {}): dimension, \
+             flattening or directions are wrong, so the result is an estimate",
+            grouped(unseen),
+            rounded(distance, 3)
+        ),
+        _ => "an unknown finding".to_owned(),
+    }
+}

@@ -1,0 +1,209 @@
+//! Audits with canaries of a known null distribution, in words.
+
+use dpscope_core::adjacency::Adjacency;
+use dpscope_core::audit::OutcomeKind;
+use dpscope_core::audit::claim::VerdictReason;
+use dpscope_core::audit::one_run::OneRunFinding;
+use dpscope_core::audit::one_shot::{CanaryDesign, OneShotResult};
+use dpscope_core::format::given;
+use serde::Serialize;
+
+use super::one_run::{LOOK_FOR_A_LEAK, adjacency_in_words};
+use crate::number::{bound, confidence, delta, grouped};
+use crate::record::PrivacyUnit;
+
+/// What a bound of 0 means where canaries left no trace.
+pub const NO_ARRIVAL: &str = "No leak was seen, and nothing shows that the canaries arrived.";
+
+/// Canaries, their null distribution, and who attacks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OneShotDesign {
+    /// How their number was drawn.
+    pub number: CanaryDesign,
+    /// Canaries that were inserted.
+    pub inserted: u64,
+    /// Scores of canaries that are not in.
+    pub null: CanaryNull,
+    /// What the attacker sees.
+    pub attacker: OneShotAttacker,
+    /// Whose participation is protected.
+    pub unit: PrivacyUnit,
+    /// What the bound certifies.
+    pub adjacency: Adjacency,
+    /// Whether the plan was committed before the training, and verified.
+    pub is_committed: bool,
+}
+
+/// Where the scores of canaries that are not in come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CanaryNull {
+    /// The exact distribution of the cosine of a uniform direction.
+    Cosines {
+        /// Dimension of the directions.
+        dimension: u64,
+    },
+    /// Upper limits from fresh draws.
+    FreshDraws {
+        /// Number of draws.
+        draws: u64,
+    },
+    /// All members of the pool from which canaries were drawn.
+    Pool {
+        /// Size of the pool.
+        members: u64,
+    },
+}
+
+/// What the attacker sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OneShotAttacker {
+    /// The final model.
+    FinalModel,
+    /// Every server update, without the times of participation: the largest cosine.
+    AllUpdates,
+    /// Every server update, and when each client took part.
+    KnownServerRounds,
+    /// Whatever the scores were computed from.
+    Scores,
+}
+
+/// The bound for any training algorithm, with δ, confidence, unit and adjacency.
+#[must_use]
+pub fn one_shot_headline(result: &OneShotResult, design: &OneShotDesign) -> String {
+    let question = result.question();
+    let (value, at) = (bound(result.bounds().epsilon, false, 4), delta(question.delta));
+    let unit = match design.unit {
+        PrivacyUnit::User => "user level, ",
+        PrivacyUnit::Record => "",
+    };
+    let adjacency = adjacency_in_words(design.adjacency);
+    match result.kind() {
+        OutcomeKind::Bound => {
+            let confidence = confidence(question.significance);
+            format!(
+                "ε ≥ {value} at δ = {at}, with {confidence} confidence ({unit}{adjacency} adjacency)"
+            )
+        }
+        OutcomeKind::Estimate => format!(
+            "ε ≈ {value} at δ = {at}: an estimate, without coverage ({unit}{adjacency} adjacency)"
+        ),
+    }
+}
+
+/// How many canaries there are, and how their number was drawn.
+#[must_use]
+pub fn canary_number_sentence(design: &OneShotDesign) -> String {
+    let inserted = grouped(design.inserted);
+    let source = if design.is_committed { "; the plan was committed, and is verified" } else { "" };
+    match design.number {
+        CanaryDesign::Poisson { mean } => format!(
+            "{inserted} added; their number is a draw of a Poisson distribution of mean {}{source}",
+            given(mean)
+        ),
+        CanaryDesign::Bernoulli { slots, inclusion } => format!(
+            "{inserted} in {} slots, each filled with probability {}{source}",
+            grouped(slots),
+            given(inclusion)
+        ),
+        CanaryDesign::Fixed { .. } => format!(
+            "{inserted} added, a number that was not random{source}: a Poisson number shows more"
+        ),
+    }
+}
+
+/// What is known of canaries that are not in.
+#[must_use]
+pub fn canary_null_sentence(null: CanaryNull) -> String {
+    match null {
+        CanaryNull::Cosines { dimension } => {
+            format!("exact: cosines of uniform directions in {} dimensions", grouped(dimension))
+        }
+        CanaryNull::FreshDraws { draws } => {
+            format!(
+                "limits from {} fresh draws, which use a tenth of the significance",
+                grouped(draws)
+            )
+        }
+        CanaryNull::Pool { members } => {
+            format!("exact: all {} members of the pool were scored", grouped(members))
+        }
+    }
+}
+
+/// What the attacker sees.
+#[must_use]
+pub const fn sees_sentence(attacker: OneShotAttacker) -> &'static str {
+    match attacker {
+        OneShotAttacker::FinalModel => {
+            "an attacker who knows the update direction of a client and sees the final model; it says \
+             nothing about attackers who see more"
+        }
+        OneShotAttacker::AllUpdates => {
+            "an attacker who knows the update direction of a client and sees every server update"
+        }
+        OneShotAttacker::KnownServerRounds => {
+            "an attacker who knows the update direction of a client, sees every server update and knows \
+             when the client took part: the secrecy of sampling is not tested"
+        }
+        OneShotAttacker::Scores => "an attacker who sees what the scores were computed from",
+    }
+}
+
+/// What the bound for any training algorithm assumes.
+#[must_use]
+pub const fn holds_for_sentence(number: CanaryDesign) -> &'static str {
+    match number {
+        CanaryDesign::Poisson { .. } => {
+            "any training algorithm, if canaries are added and displace no other client"
+        }
+        CanaryDesign::Bernoulli { .. } => {
+            "any training algorithm, if an empty slot takes part with a zero update"
+        }
+        CanaryDesign::Fixed { .. } => {
+            "any training algorithm that is claimed to be private at every number of clients, if \
+             canaries are added and displace no other client"
+        }
+    }
+}
+
+/// What a verdict means.
+#[must_use]
+pub fn one_shot_claim_sentence(
+    reason: VerdictReason,
+    design: &OneShotDesign,
+    has_arrived: bool,
+    findings: &[OneRunFinding],
+) -> String {
+    let says = match reason {
+        VerdictReason::BoundExceedsClaim if design.is_committed => {
+            "The training that received these canaries is not (ε, δ)-DP as claimed."
+        }
+        VerdictReason::BoundExceedsClaim => {
+            "The training that received these canaries is not (ε, δ)-DP as claimed, if canaries, their \
+             number and the statistic were drawn and fixed before it."
+        }
+        VerdictReason::AttackMismatch => {
+            "The bound does not exceed the claim, but the canaries point the wrong way: corrected, the \
+             audit may show more."
+        }
+        VerdictReason::BoundWithinClaim if !has_arrived => {
+            "No leak was seen, and nothing shows that the canaries arrived: that says nothing about the \
+             claim."
+        }
+        VerdictReason::BoundWithinClaim => {
+            "This audit did not find more leakage than was claimed. That proves nothing about the \
+             claim."
+        }
+        _ => "The result is an estimate without coverage: it refutes nothing.",
+    };
+    if findings.iter().any(OneRunFinding::suggests_a_leak) {
+        format!("{says} {LOOK_FOR_A_LEAK}")
+    } else {
+        says.to_owned()
+    }
+}
